@@ -1,0 +1,58 @@
+#include "tenon/support/ndarray.h"
+
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/support/error.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename Body>
+std::string MessageOf(Body body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(NDArrayTest, HoldsValuesAndSharesThem) {
+  NDArray a = NDArray::FromVector<float>({2, 2}, {1, 2, 3, 4});
+  NDArray b = a.Reshape({4});
+  b.data<float>()[3] = 9;
+  EXPECT_EQ(a.ToVector<float>(), (std::vector<float>{1, 2, 3, 9}));
+  NDArray c = a.Clone();
+  c.data<float>()[0] = 7;
+  EXPECT_EQ(a.data<float>()[0], 1);
+}
+
+TEST(NDArrayTest, EmptyExtentsAreLegal) {
+  const NDArray a = NDArray::Zeros({0, 3}, Float32);
+  EXPECT_EQ(a.size(), 0);
+  EXPECT_NE(a.raw(), nullptr);
+  EXPECT_TRUE(a.SameBytes(NDArray::Zeros({0, 3}, Float32)));
+}
+
+TEST(NDArrayTest, RefusesBadShapesAndTypesInWords) {
+  EXPECT_THAT(MessageOf([] { NDArray::Empty({2, -1}, Float32); }), HasSubstr("negative extent -1"));
+  const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(MessageOf([&] { NDArray::Empty({huge, 2}, Float32); }), HasSubstr("too many"));
+  EXPECT_THAT(MessageOf([&] { NDArray::Empty({huge}, Float32); }), HasSubstr("too many"));
+  EXPECT_THAT(MessageOf([] { NDArray::Empty({2}, DataType::Void()); }), HasSubstr("void"));
+  EXPECT_THAT(MessageOf([] {
+                NDArray::FromVector<float>({3}, {1, 2});
+              }),
+              HasSubstr("3 elements, but 2 values"));
+  EXPECT_THAT(MessageOf([] { NDArray::Scalar(1.0F).data<double>(); }),
+              HasSubstr("holds float32 elements; they cannot be read as float64"));
+  EXPECT_THAT(MessageOf([] { NDArray::Scalar(1.0F).Reshape({2}); }), HasSubstr("counts differ"));
+}
+
+}  // namespace
+}  // namespace tenon
