@@ -1,0 +1,26 @@
+// One ready-to-run kernel, whatever made it: generated code or a library primitive.
+//
+// Call is safe from many threads at once as long as the buffers and the workspace are not shared.
+#ifndef TENON_JIT_CALLABLE_H_
+#define TENON_JIT_CALLABLE_H_
+
+#include <cstddef>
+#include <string>
+
+namespace tenon::jit {
+
+class Callable {
+ public:
+  virtual ~Callable() = default;
+
+  // `buffers` are the kernel's arrays, inputs first, each row-major and aligned to its elements;
+  // `workspace` has workspace_bytes() bytes, 64-byte aligned (may be null when that is 0).
+  virtual void Call(void* const* buffers, void* workspace) const = 0;
+  virtual std::size_t workspace_bytes() const { return 0; }
+  // What runs, for people: "tenon" or "onednn brgconv:avx512_core".
+  virtual std::string implementation() const = 0;
+};
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_CALLABLE_H_

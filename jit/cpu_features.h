@@ -1,0 +1,40 @@
+// What the host CPU can do, as far as the operating system enables it.
+//
+// Features come from CPUID and XCR0, never from a CPU name, so that code made here runs here. A
+// caller may mask features off.
+//
+//   CpuFeatures f = CpuFeatures::Host();
+//   f.Apply("-avx512f");  f.vector_bits() == 256;
+#ifndef TENON_JIT_CPU_FEATURES_H_
+#define TENON_JIT_CPU_FEATURES_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tenon::jit {
+
+class CpuFeatures {
+ public:
+  static CpuFeatures Host();
+
+  // Switches features by a comma-separated list of +name and -name in LLVM's spelling; taking
+  // avx512f, avx2 or avx away also takes what builds on it. Throws InvalidArgument on an unknown
+  // name, on a missing sign, and on a feature that the host does not have.
+  void Apply(std::string_view changes);
+
+  bool Has(const std::string& feature) const;
+  // Width of the widest vector registers: 512, 256 or 128.
+  int vector_bits() const;
+  // "+avx,+avx2,-amx-tile,...", sorted; also part of the object cache key.
+  std::string ToLlvm() const;
+  const std::string& cpu_name() const { return cpu_name_; }
+
+ private:
+  std::string cpu_name_;  // for scheduling models only
+  std::map<std::string, bool> features_;
+};
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_CPU_FEATURES_H_

@@ -1,0 +1,40 @@
+// The one place that knows ORC: links object files into this process and takes them out again.
+//
+// A session serves any number of threads. A LinkedObject keeps its session alive and gives the
+// memory of its code back when it dies; its addresses are valid until then. The object may refer to
+// libm, libmvec, memcpy and its kin, and Tenon's parallel runtime.
+//
+//   std::shared_ptr<OrcSession> session = OrcSession::Shared();
+//   std::unique_ptr<LinkedObject> code = session->Link(object_bytes);
+//   auto* vadd = code->Address("vadd");
+#ifndef TENON_JIT_ORC_SESSION_H_
+#define TENON_JIT_ORC_SESSION_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tenon::jit {
+
+class LinkedObject {
+ public:
+  virtual ~LinkedObject() = default;
+  // Throws NotFound when the object does not define `symbol`.
+  virtual void* Address(const std::string& symbol) const = 0;
+};
+
+class OrcSession : public std::enable_shared_from_this<OrcSession> {
+ public:
+  // The session that kernels use unless told otherwise, made at first use. Throws when this process
+  // cannot run made code.
+  static std::shared_ptr<OrcSession> Shared();
+  static std::shared_ptr<OrcSession> Create();
+  virtual ~OrcSession() = default;
+
+  // Links one relocatable object. Throws Error with the linker's words when that fails.
+  virtual std::unique_ptr<LinkedObject> Link(std::string_view object) = 0;
+};
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_ORC_SESSION_H_

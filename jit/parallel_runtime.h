@@ -1,0 +1,50 @@
+// The runtime that generated parallel loops call: OpenMP worksharing, on the pool that oneDNN uses
+// too.
+//
+// Iterations are cut into contiguous chunks, one a thread, so which thread runs an iteration
+// changes nothing in its result. The number of threads is the calling thread's OpenMP setting.
+//
+//   ScopedThreads two(2);
+//   ParallelFor(body, closure, 100);
+#ifndef TENON_JIT_PARALLEL_RUNTIME_H_
+#define TENON_JIT_PARALLEL_RUNTIME_H_
+
+#include <cstdint>
+
+namespace tenon::jit {
+
+// Runs iterations [begin, end).
+using ParallelBody = void (*)(void* closure, std::int64_t begin, std::int64_t end);
+
+// Runs [0, extent) on all threads of the caller's setting and returns when all are done; extent <=
+// 0 runs nothing.
+void ParallelFor(ParallelBody body, void* closure, std::int64_t extent);
+
+// Sets the number of threads of parallel loops started by this thread, until it goes out of scope.
+// Zero or less leaves the setting alone.
+class ScopedThreads {
+ public:
+  explicit ScopedThreads(int threads);
+  ~ScopedThreads();
+  ScopedThreads(const ScopedThreads&) = delete;
+  ScopedThreads& operator=(const ScopedThreads&) = delete;
+
+ private:
+  int previous_ = 0;
+};
+
+// Flushes denormals to zero on this thread (MXCSR's FTZ and DAZ bits) until it goes out of scope.
+class ScopedFlushDenormals {
+ public:
+  ScopedFlushDenormals();
+  ~ScopedFlushDenormals();
+  ScopedFlushDenormals(const ScopedFlushDenormals&) = delete;
+  ScopedFlushDenormals& operator=(const ScopedFlushDenormals&) = delete;
+
+ private:
+  unsigned previous_;
+};
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_PARALLEL_RUNTIME_H_

@@ -1,0 +1,119 @@
+#include "tenon/runtime/dlpack.h"
+
+#include <optional>
+#include <vector>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::runtime {
+namespace {
+
+// What a shared tensor keeps alive: the elements and its own shape.
+struct Shared {
+  NDArray array;
+  std::vector<std::int64_t> shape;
+  DLManagedTensor tensor;
+};
+
+DLDataType ToDLDataType(DataType type) {
+  DLDataType result{};
+  result.bits = static_cast<std::uint8_t>(type.bits());
+  result.lanes = 1;
+  switch (type.code()) {
+    case TypeCode::kInt:
+      result.code = kDLInt;
+      break;
+    case TypeCode::kUInt:
+      result.code = kDLUInt;
+      break;
+    case TypeCode::kBool:
+      // One byte a value, as NumPy and the DLPack versions before the bool code have it.
+      result.code = kDLUInt;
+      result.bits = 8;
+      break;
+    case TypeCode::kFloat:
+      result.code = kDLFloat;
+      break;
+    case TypeCode::kBFloat:
+      result.code = kDLBfloat;
+      break;
+    case TypeCode::kHandle:
+      Unreachable("an array never holds handles");
+  }
+  return result;
+}
+
+std::optional<DataType> FromDLDataType(DLDataType type) {
+  if (type.lanes != 1) return std::nullopt;
+  switch (type.code) {
+    case kDLInt:
+      return DataType::Parse(StrCat("int", type.bits));
+    case kDLUInt:
+      return DataType::Parse(StrCat("uint", type.bits));
+    case kDLFloat:
+      return DataType::Parse(StrCat("float", type.bits));
+    case kDLBfloat:
+      return DataType::Parse(StrCat("bfloat", type.bits));
+    default:
+      return std::nullopt;
+  }
+}
+
+bool IsCompact(const DLTensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  std::int64_t expected = 1;
+  for (int d = tensor.ndim - 1; d >= 0; --d) {
+    if (tensor.shape[d] != 1 && tensor.strides[d] != expected) return false;
+    expected *= tensor.shape[d];
+  }
+  return true;
+}
+
+}  // namespace
+
+DLManagedTensor* ToDLPack(const NDArray& array) {
+  auto* shared = new Shared{array, array.shape(), {}};
+  shared->tensor.dl_tensor = DLTensor{.data = array.raw(),
+                                      .device = {kDLCPU, 0},
+                                      .ndim = static_cast<int>(shared->shape.size()),
+                                      .dtype = ToDLDataType(array.dtype()),
+                                      .shape = shared->shape.data(),
+                                      .strides = nullptr,
+                                      .byte_offset = 0};
+  shared->tensor.manager_ctx = shared;
+  shared->tensor.deleter = [](DLManagedTensor* self) {
+    delete static_cast<Shared*>(self->manager_ctx);
+  };
+  return &shared->tensor;
+}
+
+absl::StatusOr<NDArray> FromDLPack(DLManagedTensor* managed) {
+  return CatchErrors([&] {
+    if (managed == nullptr) throw InvalidArgument("DLPack: the tensor is null");
+    const DLTensor& tensor = managed->dl_tensor;
+    if (tensor.device.device_type != kDLCPU) {
+      throw InvalidArgument(StrCat("DLPack: the tensor is on device type ",
+                                   tensor.device.device_type, "; only CPU memory (", kDLCPU,
+                                   ") is accepted"));
+    }
+    const std::optional<DataType> dtype = FromDLDataType(tensor.dtype);
+    if (!dtype) {
+      throw InvalidArgument(StrCat("DLPack: no element type for code ", tensor.dtype.code, ", ",
+                                   tensor.dtype.bits, " bits, ", tensor.dtype.lanes, " lanes"));
+    }
+    if (!IsCompact(tensor)) {
+      throw InvalidArgument(
+          "DLPack: the tensor is strided; only compact row-major tensors are accepted");
+    }
+    Shape shape(tensor.shape, tensor.shape + tensor.ndim);
+    NumElements(shape);  // refuses bad extents before ownership passes
+    void* data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+    std::shared_ptr<const void> owner(static_cast<const void*>(data), [managed](const void*) {
+      if (managed->deleter != nullptr) managed->deleter(managed);
+    });
+    return NDArray::View(std::move(shape), *dtype, data, std::move(owner));
+  });
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,274 @@
+// A run binds inputs and fresh result arrays to their storages, then calls the kernels in plan
+// order. All pointers but those of inputs and results are the same in every run, so they are set
+// once when the workspace is made.
+#include "tenon/runtime/executable.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "tenon/jit/parallel_runtime.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::runtime {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::size_t RoundUp(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::string Describe(const Entry& entry) {
+  return StrCat(entry.dtype.ToString(), " ", ShapeToString(entry.shape));
+}
+
+NDArray Bytes(std::size_t bytes) {
+  return NDArray::Empty({static_cast<std::int64_t>(std::max(bytes, kAlignment))}, UInt8);
+}
+
+}  // namespace
+
+// Working memory of one run at a time, with the argument lists of all kernels laid out.
+class Session::Workspace {
+ public:
+  explicit Workspace(const Executable& executable);
+  std::vector<NDArray> Run(const Inputs& inputs, std::vector<NodeTime>* times);
+
+ private:
+  struct Step {
+    const jit::Callable* kernel = nullptr;
+    int node = 0;
+    std::size_t first_argument = 0;
+  };
+
+  void CheckInputs(const Inputs& inputs) const;
+  void Bind(int storage_id, void* data) {
+    for (const std::size_t slot : slots_[static_cast<std::size_t>(storage_id)])
+      arguments_[slot] = data;
+  }
+
+  // The parts outlive the workspace: whoever owns it also holds the executable.
+  const Executable::Parts& parts_;
+  NDArray arena_;
+  NDArray kernel_workspace_;
+  std::vector<void*> arguments_;  // of all steps, one after the other
+  std::vector<std::vector<std::size_t>>
+      slots_;  // by storage id: where its address stands in arguments_
+  std::vector<Step> steps_;
+  // Storages of results: their memory is new in each run and goes to the caller.
+  std::vector<bool> is_result_;
+};
+
+struct Executable::State {
+  Parts parts;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Session::Workspace>> idle;
+  ~State();
+};
+
+Executable::State::~State() = default;
+
+Session::Workspace::Workspace(const Executable& executable) : parts_(executable.state_->parts) {
+  const Plan& plan = parts_.plan;
+  const std::size_t storages = plan.storage_bytes.size();
+  slots_.resize(storages);
+  is_result_.resize(storages, false);
+  std::vector<void*> address(storages, nullptr);
+  std::vector<bool> is_working(storages, false);
+  for (const Node& node : plan.nodes) {
+    if (node.kind == NodeKind::kKernel) {
+      for (const Entry& output : node.outputs) is_working[output.storage_id] = true;
+    } else if (node.kind == NodeKind::kConstant) {
+      address[node.outputs[0].storage_id] = parts_.constants[node.constant].raw();
+    }
+  }
+  for (const EntryRef head : plan.heads) {
+    const int id = plan.entry(head).storage_id;
+    is_result_[id] = is_working[id];
+  }
+  std::size_t arena_bytes = 0;
+  std::vector<std::size_t> offsets(storages, 0);
+  for (std::size_t id = 0; id < storages; ++id) {
+    if (!is_working[id] || is_result_[id]) continue;
+    offsets[id] = arena_bytes;
+    arena_bytes += RoundUp(plan.storage_bytes[id]);
+  }
+  arena_ = Bytes(arena_bytes);
+  for (std::size_t id = 0; id < storages; ++id) {
+    if (is_working[id] && !is_result_[id])
+      address[id] = static_cast<char*>(arena_.raw()) + offsets[id];
+  }
+  std::size_t kernel_bytes = 0;
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    const Node& node = plan.nodes[n];
+    if (node.kind != NodeKind::kKernel) continue;
+    const jit::Callable* kernel = parts_.kernels[node.kernel].get();
+    steps_.push_back({kernel, static_cast<int>(n), arguments_.size()});
+    kernel_bytes = std::max(kernel_bytes, kernel->workspace_bytes());
+    const auto add_argument = [&](const Entry& entry) {
+      slots_[entry.storage_id].push_back(arguments_.size());
+      arguments_.push_back(address[entry.storage_id]);
+    };
+    for (const EntryRef input : node.inputs) add_argument(plan.entry(input));
+    for (const Entry& output : node.outputs) add_argument(output);
+  }
+  kernel_workspace_ = Bytes(kernel_bytes);
+}
+
+void Session::Workspace::CheckInputs(const Inputs& inputs) const {
+  std::vector<std::string> names;
+  for (const Node& node : parts_.plan.nodes) {
+    if (node.kind != NodeKind::kInput) continue;
+    names.push_back(node.name);
+    const Entry& wanted = node.outputs[0];
+    const auto found = inputs.find(node.name);
+    if (found == inputs.end()) {
+      throw InvalidArgument(
+          StrCat("input '", node.name, "' is missing; it must be ", Describe(wanted)));
+    }
+    const NDArray& given = found->second;
+    if (given.dtype() != wanted.dtype || given.shape() != wanted.shape) {
+      throw InvalidArgument(StrCat("input '", node.name, "' is ", given.dtype().ToString(), " ",
+                                   ShapeToString(given.shape()), "; it must be ",
+                                   Describe(wanted)));
+    }
+  }
+  for (const auto& [name, value] : inputs) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw InvalidArgument(
+          StrCat("there is no input '", name, "'; the inputs are: ", StrJoin(names, ", ")));
+    }
+  }
+}
+
+std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<NodeTime>* times) {
+  CheckInputs(inputs);
+  const Plan& plan = parts_.plan;
+  for (const Node& node : plan.nodes) {
+    if (node.kind == NodeKind::kInput)
+      Bind(node.outputs[0].storage_id, inputs.find(node.name)->second.raw());
+  }
+  std::vector<NDArray> fresh(plan.storage_bytes.size());
+  for (const EntryRef head : plan.heads) {
+    const int id = plan.entry(head).storage_id;
+    if (!is_result_[id] || fresh[id].defined()) continue;
+    fresh[id] = Bytes(plan.storage_bytes[id]);
+    Bind(id, fresh[id].raw());
+  }
+  {
+    const jit::ScopedFlushDenormals flush;
+    using Clock = std::chrono::steady_clock;
+    for (const Step& step : steps_) {
+      const Clock::time_point start = times != nullptr ? Clock::now() : Clock::time_point();
+      step.kernel->Call(arguments_.data() + step.first_argument, kernel_workspace_.raw());
+      if (times == nullptr) continue;
+      const auto elapsed =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
+      times->push_back(
+          {plan.nodes[step.node].name, step.kernel->implementation(), elapsed.count()});
+    }
+  }
+  std::vector<NDArray> results;
+  for (const EntryRef head : plan.heads) {
+    const Entry& entry = plan.entry(head);
+    const NDArray& storage = fresh[entry.storage_id];
+    if (storage.defined()) {
+      results.push_back(NDArray::View(entry.shape, entry.dtype, storage.raw(),
+                                      std::make_shared<NDArray>(storage)));
+      continue;
+    }
+    // A result that is an input or a constant, maybe under another shape: the caller gets a copy of
+    // its own.
+    NDArray copy = NDArray::Empty(entry.shape, entry.dtype);
+    EntryRef source = head;
+    while (plan.nodes[source.node].kind == NodeKind::kView)
+      source = plan.nodes[source.node].inputs[0];
+    const Node& node = plan.nodes[source.node];
+    const NDArray& origin = node.kind == NodeKind::kConstant ? parts_.constants[node.constant]
+                                                             : inputs.find(node.name)->second;
+    std::memcpy(copy.raw(), origin.raw(), copy.bytes());
+    results.push_back(std::move(copy));
+  }
+  return results;
+}
+
+Executable::Executable(Parts parts) : state_(std::make_shared<State>()) {
+  for (const Node& node : parts.plan.nodes) {
+    for (const Entry& output : node.outputs) {
+      CheckInvariant(output.storage_id >= 0, "a plan that is run has its storage assigned");
+    }
+  }
+  state_->parts = std::move(parts);
+}
+
+const Plan& Executable::plan() const { return state_->parts.plan; }
+const std::vector<std::shared_ptr<const jit::Callable>>& Executable::kernels() const {
+  return state_->parts.kernels;
+}
+const std::vector<NDArray>& Executable::constants() const { return state_->parts.constants; }
+int Executable::threads() const { return state_->parts.threads; }
+
+absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const {
+  return CatchErrors([&] {
+    std::unique_ptr<Session::Workspace> workspace;
+    {
+      const std::lock_guard<std::mutex> lock(state_->mutex);
+      if (!state_->idle.empty()) {
+        workspace = std::move(state_->idle.back());
+        state_->idle.pop_back();
+      }
+    }
+    if (workspace == nullptr) workspace = std::make_unique<Session::Workspace>(*this);
+    const jit::ScopedThreads threads(state_->parts.threads);
+    std::vector<NDArray> results = workspace->Run(inputs, nullptr);
+    const std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->idle.push_back(std::move(workspace));
+    return results;
+  });
+}
+
+int Executable::num_kernel_calls() const {
+  return static_cast<int>(
+      std::count_if(plan().nodes.begin(), plan().nodes.end(),
+                    [](const Node& node) { return node.kind == NodeKind::kKernel; }));
+}
+
+std::size_t Executable::working_bytes() const {
+  std::vector<bool> counted(plan().storage_bytes.size(), false);
+  std::size_t total = 0;
+  for (const Node& node : plan().nodes) {
+    if (node.kind != NodeKind::kKernel) continue;
+    for (const Entry& output : node.outputs) {
+      if (counted[output.storage_id]) continue;
+      counted[output.storage_id] = true;
+      total += plan().storage_bytes[output.storage_id];
+    }
+  }
+  return total;
+}
+
+Session::Session(const Executable& executable, Options options)
+    : executable_(executable),
+      workspace_(std::make_unique<Workspace>(executable)),
+      threads_(options.threads > 0 ? options.threads : executable.threads()) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+absl::StatusOr<std::vector<NDArray>> Session::Run(const Inputs& inputs) {
+  return RunProfiled(inputs, nullptr);
+}
+
+absl::StatusOr<std::vector<NDArray>> Session::RunProfiled(const Inputs& inputs,
+                                                          std::vector<NodeTime>* times) {
+  return CatchErrors([&] {
+    const jit::ScopedThreads threads(threads_);
+    return workspace_->Run(inputs, times);
+  });
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,91 @@
+// A compiled graph: a plan, the kernels it calls and the constants it reads. Immutable; any number
+// of threads may run it.
+//
+//   std::vector<NDArray> y = exe.Run({{"x", x}}).value();
+//   Session session(exe, {.threads = 2});  // keeps its working memory between runs
+//   session.Run({{"x", x}});
+#ifndef TENON_RUNTIME_EXECUTABLE_H_
+#define TENON_RUNTIME_EXECUTABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tenon/jit/callable.h"
+#include "tenon/runtime/plan.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::runtime {
+
+using Inputs = std::map<std::string, NDArray, std::less<>>;
+
+// Time spent in one node of a profiled run.
+struct NodeTime {
+  std::string node;
+  std::string implementation;
+  std::int64_t nanoseconds = 0;
+};
+
+class Executable {
+ public:
+  struct Parts {
+    Plan plan;  // storage assigned
+    std::vector<std::shared_ptr<const jit::Callable>> kernels;
+    std::vector<NDArray> constants;
+    int threads = 0;  // that a run uses unless a session says otherwise; 0: all
+  };
+  explicit Executable(Parts parts);
+
+  // Runs once with working memory taken from a pool. Errors: InvalidArgument for a missing or
+  // unknown input, another shape or another element type, each named with what is expected.
+  absl::StatusOr<std::vector<NDArray>> Run(const Inputs& inputs) const;
+
+  const Plan& plan() const;
+  const std::vector<std::shared_ptr<const jit::Callable>>& kernels() const;
+  const std::vector<NDArray>& constants() const;
+  int threads() const;
+  // Kernel launches of one run.
+  int num_kernel_calls() const;
+  // Bytes of intermediate results, after sharing.
+  std::size_t working_bytes() const;
+  std::string GraphJson() const { return ToGraphJson(plan()); }
+
+ private:
+  friend class Session;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+// One stream of runs of an executable with memory and a thread count of its own. Use it from one
+// thread at a time.
+class Session {
+ public:
+  struct Options {
+    int threads = 0;  // 0: as the executable was compiled for
+  };
+  explicit Session(const Executable& executable) : Session(executable, Options()) {}
+  Session(const Executable& executable, Options options);
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  absl::StatusOr<std::vector<NDArray>> Run(const Inputs& inputs);
+  // The same, and the time of each kernel.
+  absl::StatusOr<std::vector<NDArray>> RunProfiled(const Inputs& inputs,
+                                                   std::vector<NodeTime>* times);
+
+ private:
+  friend class Executable;
+  class Workspace;
+  Executable executable_;
+  std::unique_ptr<Workspace> workspace_;
+  int threads_;
+};
+
+}  // namespace tenon::runtime
+
+#endif  // TENON_RUNTIME_EXECUTABLE_H_

@@ -1,0 +1,73 @@
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "tenon/runtime/plan.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kCpuDevice = 1;  // DLPack's kDLCPU
+
+std::string HashText(std::uint64_t hash) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+Json NodeJson(const Node& node) {
+  Json json;
+  const bool is_input = node.kind == NodeKind::kInput || node.kind == NodeKind::kConstant;
+  json["op"] = is_input ? "null" : "tvm_op";
+  json["name"] = node.name;
+  if (!is_input) {
+    json["attrs"] = {{"num_outputs", StrCat(node.outputs.size())},
+                     {"num_inputs", StrCat(node.inputs.size())},
+                     {"flatten_data", "0"},
+                     {"func_name", node.kind == NodeKind::kView ? "__nop" : node.function_name},
+                     {"hash", HashText(node.hash)}};
+  }
+  json["inputs"] = Json::array();
+  // The third number is a version, which is always 0.
+  for (const EntryRef input : node.inputs) json["inputs"].push_back({input.node, input.output, 0});
+  return json;
+}
+
+}  // namespace
+
+std::string ToGraphJson(const Plan& plan) {
+  Json json;
+  json["nodes"] = Json::array();
+  json["arg_nodes"] = Json::array();
+  json["heads"] = Json::array();
+  Json dltype = Json::array(), device = Json::array(), storage = Json::array(),
+       shape = Json::array();
+  Json row_ptr = Json::array({0});
+  int entries = 0;
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    const Node& node = plan.nodes[n];
+    json["nodes"].push_back(NodeJson(node));
+    if (node.kind == NodeKind::kInput || node.kind == NodeKind::kConstant)
+      json["arg_nodes"].push_back(n);
+    for (const Entry& entry : node.outputs) {
+      dltype.push_back(entry.dtype.ToString());
+      device.push_back(kCpuDevice);
+      storage.push_back(entry.storage_id);
+      shape.push_back(entry.shape);
+      ++entries;
+    }
+    row_ptr.push_back(entries);
+  }
+  for (const EntryRef head : plan.heads) json["heads"].push_back({head.node, head.output, 0});
+  json["attrs"] = {{"dltype", {"list_str", dltype}},
+                   {"device_index", {"list_int", device}},
+                   {"storage_id", {"list_int", storage}},
+                   {"shape", {"list_shape", shape}}};
+  json["node_row_ptr"] = row_ptr;
+  return json.dump(2);
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,74 @@
+// The plan of a run: what is computed in which order, and which values share storage.
+//
+// A plan is a list of nodes in execution order. An input or constant node has one output and no
+// kernel; a kernel node reads outputs of earlier nodes and makes its own. Every output ("entry")
+// has a shape, an element type and a storage id. The JSON form is that of the graph executor that
+// Tenon's users come from: nodes, arg_nodes, heads, node_row_ptr and attrs with dltype,
+// device_index, storage_id and shape.
+//
+//   Plan plan = ...;  AssignStorage(&plan);  std::string json = ToGraphJson(plan);
+#ifndef TENON_RUNTIME_PLAN_H_
+#define TENON_RUNTIME_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tenon/support/ndarray.h"
+
+namespace tenon::runtime {
+
+// Output `output` of node `node`.
+struct EntryRef {
+  int node = 0;
+  int output = 0;
+  friend bool operator==(const EntryRef&, const EntryRef&) = default;
+};
+
+struct Entry {
+  Shape shape;
+  DataType dtype;
+  int storage_id = -1;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(NumElements(shape)) * dtype.bytes(); }
+};
+
+enum class NodeKind {
+  kInput,     // given at each run
+  kConstant,  // fixed at compile time
+  kKernel,    // computed
+  kView,      // the first input under another shape; shares its storage
+};
+
+struct Node {
+  NodeKind kind = NodeKind::kKernel;
+  std::string name;           // unique in the plan
+  std::string function_name;  // of a kernel: nodes that run the same code share it
+  std::uint64_t hash = 0;     // structural hash of the fused function
+  int kernel = -1;            // index among the executable's kernels
+  int constant = -1;          // index among the executable's constants
+  std::vector<EntryRef> inputs;
+  std::vector<Entry> outputs;
+};
+
+struct Plan {
+  std::vector<Node> nodes;
+  std::vector<EntryRef> heads;             // the results
+  std::vector<std::size_t> storage_bytes;  // by storage id, once assigned
+
+  const Entry& entry(EntryRef ref) const {
+    return nodes[static_cast<std::size_t>(ref.node)].outputs[static_cast<std::size_t>(ref.output)];
+  }
+};
+
+// Gives every entry a storage id by liveness: a value's storage is free again after its last
+// reader. Inputs and constants never share, a result is never written over, a node never writes
+// over its own inputs, and a view has the storage of what it views.
+void AssignStorage(Plan* plan);
+
+std::string ToGraphJson(const Plan& plan);
+
+}  // namespace tenon::runtime
+
+#endif  // TENON_RUNTIME_PLAN_H_

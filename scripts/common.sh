@@ -1,0 +1,58 @@
+# Shared by the scripts: sourced, never run. Sets `root` and defines the steps that every script starts with.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+say() { printf '\n== %s\n' "$*"; }
+
+# Installs the Debian packages that are missing; needs root only then.
+install_packages() {
+  local wanted=(
+    g++ cmake ninja-build ccache git nodejs
+    llvm-19-dev llvm-19-tools libdnnl-dev libabsl-dev
+    libprotobuf-dev protobuf-compiler libonnx-dev libonnx-testdata
+    libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev
+    libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-14
+  )
+  local missing=() package
+  for package in "${wanted[@]}"; do
+    # Node.js may come from elsewhere than Debian's package.
+    if [ "$package" = nodejs ] && command -v node >/dev/null; then continue; fi
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+      missing+=("$package")
+  done
+  command -v npm >/dev/null || missing+=(npm)
+  [ ${#missing[@]} -eq 0 ] && return
+  say "Installing ${missing[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# configure_and_build PRESET [TARGET...]
+configure_and_build() {
+  local preset=$1
+  shift
+  say "Building ($preset); the first build takes some minutes"
+  cmake --preset "$preset" >"/tmp/tenon-configure.$$.log" 2>&1 || {
+    cat "/tmp/tenon-configure.$$.log" >&2
+    rm -f "/tmp/tenon-configure.$$.log"
+    return 1
+  }
+  rm -f "/tmp/tenon-configure.$$.log"
+  if [ $# -gt 0 ]; then
+    cmake --build --preset "$preset" --target "$@"
+  else
+    cmake --build --preset "$preset"
+  fi
+}
+
+# npm_package NAME@VERSION: fetches it below build/npm once; its folder is build/npm/node_modules/NAME.
+npm_package() {
+  local name=${1%@*}
+  if [ ! -d "build/npm/node_modules/$name" ]; then
+    say "Fetching the npm package $1"
+    mkdir -p build/npm
+    [ -f build/npm/package.json ] || echo '{"private": true}' >build/npm/package.json
+    npm install --prefix build/npm --ignore-scripts --no-audit --no-fund --silent "$1"
+  fi
+}

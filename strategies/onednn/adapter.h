@@ -1,0 +1,82 @@
+// The one door to oneDNN: convolutions and matrix products as callables, in Tenon's own terms.
+//
+// Weights that are known when the callable is made are packed then, once, into the layout that the
+// primitive prefers. Other weights are packed in each call. A primitive that would run oneDNN's
+// reference code is refused. All oneDNN calls stand in adapter.cc, so another major version of the
+// library is a change of that file alone.
+//
+//   Convolution conv{.batch = 1, .in_channels = 64, ...};
+//   std::unique_ptr<jit::Callable> kernel = MakeConvolution(conv, weight, bias);
+//   kernel->implementation() == "onednn brgconv:avx512_core";
+#ifndef TENON_STRATEGIES_ONEDNN_ADAPTER_H_
+#define TENON_STRATEGIES_ONEDNN_ADAPTER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tenon/jit/callable.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::strategies::onednn {
+
+// What is applied to each element of the result, in order.
+struct PostOp {
+  enum class Kind {
+    kRelu,     // x > 0 ? x : alpha * x
+    kClip,     // min(max(x, alpha), beta)
+    kSigmoid,  // 1 / (1 + exp(-x))
+    kTanh,
+    kGelu,       // x * (1 + erf(x / sqrt(2))) / 2
+    kSwish,      // x * sigmoid(alpha * x)
+    kHardSwish,  // x * min(max(x + 3, 0), 6) / 6
+    kLinear,     // alpha * x + beta
+    kAddTensor,  // x + operand, an extra input of the result's shape and layout
+    kMulTensor,  // x * operand, likewise
+  };
+  Kind kind;
+  float alpha = 0;
+  float beta = 0;
+  friend bool operator==(const PostOp&, const PostOp&) = default;
+};
+
+enum class ActivationLayout { kNCHW, kNHWC };
+
+// A 2-D convolution of float32. Spatial pairs are (height, width); weights are OIHW (groups: out,
+// in / groups, height, width).
+struct Convolution {
+  std::int64_t batch = 1, in_channels = 0, out_channels = 0, groups = 1;
+  std::array<std::int64_t, 2> in_size{}, kernel{}, out_size{};
+  std::array<std::int64_t, 2> strides{1, 1}, dilation{1, 1}, pad_before{}, pad_after{};
+  ActivationLayout layout = ActivationLayout::kNCHW;
+  std::vector<PostOp> post_ops;
+};
+
+// A product of float32 matrices, result (batch, rows, columns) = lhs (batch, rows, depth) x rhs.
+// The rhs is (batch, depth, columns), or (batch, columns, depth) when transposed; its batch may be
+// 1 and is then shared by all.
+struct MatrixProduct {
+  std::int64_t batch = 1, rows = 0, columns = 0, depth = 0;
+  std::int64_t rhs_batch = 1;
+  bool lhs_transposed = false;  // lhs is (batch, depth, rows)
+  bool rhs_transposed = false;
+  std::vector<PostOp> post_ops;
+};
+
+// Buffers of the callables: the input; the weight and the bias, each only when not given here; the
+// operands of tensor post-ops in order; the result. `bias` has one value a result channel (column);
+// `has_bias` says that one is an argument. Both throw Unimplemented when oneDNN has no optimised
+// code for the case.
+std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
+                                               const NDArray& bias, bool has_bias = false);
+std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs,
+                                                 const NDArray& bias, bool has_bias = false);
+
+// "2.6.3", of the library that is loaded.
+std::string LibraryVersion();
+
+}  // namespace tenon::strategies::onednn
+
+#endif  // TENON_STRATEGIES_ONEDNN_ADAPTER_H_

@@ -1,0 +1,138 @@
+// Folder = layer: reads every #include of the project and refuses the arrows that the table below
+// does not have.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::IsEmpty;
+
+// Direct arrows; what a room may include is their transitive closure. The same table stands in
+// docs/architecture.md.
+const std::map<std::string, std::set<std::string>>& Arrows() {
+  static const auto& arrows = *new std::map<std::string, std::set<std::string>>{
+      {"support", {}},
+      {"attrs", {"support"}},
+      {"ir", {"attrs"}},
+      {"ops", {"ir"}},
+      {"passes", {"ops"}},
+      {"loop", {"support"}},
+      {"te", {"loop"}},
+      {"schedule", {"te"}},
+      {"jit", {"loop"}},
+      {"strategies", {"ops", "schedule", "jit"}},
+      {"runtime", {"support", "jit"}},
+      {"compiler", {"passes", "strategies", "runtime"}},
+      {"onnx", {"ops", "passes"}},
+      {"models", {"ops"}},
+      {"tools", {"compiler", "onnx", "models"}},
+  };
+  return arrows;
+}
+
+std::set<std::string> MayInclude(const std::string& room) {
+  std::set<std::string> reached = {room};
+  std::function<void(const std::string&)> visit = [&](const std::string& from) {
+    for (const std::string& to : Arrows().at(from)) {
+      if (reached.insert(to).second) visit(to);
+    }
+  };
+  visit(room);
+  return reached;
+}
+
+struct Include {
+  std::string file;  // relative to the source root
+  std::string room;
+  std::string target;  // what stands between the quotes or angle brackets
+};
+
+std::vector<Include> ReadIncludes() {
+  std::vector<Include> includes;
+  for (const auto& [room, unused] : Arrows()) {
+    const fs::path folder = fs::path(TENON_SOURCE_DIR) / room;
+    if (!fs::exists(folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc") continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("#include ")) continue;
+        const std::size_t open = line.find_first_of("\"<");
+        const std::size_t close = line.find_first_of("\">", open + 1);
+        includes.push_back({fs::relative(entry.path(), TENON_SOURCE_DIR), room,
+                            line.substr(open + 1, close - open - 1)});
+      }
+    }
+  }
+  return includes;
+}
+
+TEST(LayeringTest, IncludesPointOneWay) {
+  std::vector<std::string> violations;
+  int own_includes = 0;
+  for (const Include& include : ReadIncludes()) {
+    if (!include.target.starts_with("tenon/")) continue;
+    ++own_includes;
+    const std::string path = include.target.substr(6);
+    // tenon/tenon.h is the umbrella for users; no room may use it.
+    const std::string target = path.substr(0, path.find('/'));
+    if (!MayInclude(include.room).contains(target)) {
+      violations.push_back(include.file + " includes " + include.target);
+    }
+  }
+  EXPECT_GT(own_includes, 10) << "the test reads no sources";
+  EXPECT_THAT(violations, IsEmpty());
+}
+
+TEST(LayeringTest, LlvmHeadersStayInJit) {
+  std::vector<std::string> violations;
+  for (const Include& include : ReadIncludes()) {
+    if (include.target.starts_with("llvm") && include.room != "jit") {
+      violations.push_back(include.file + " includes " + include.target);
+    }
+  }
+  EXPECT_THAT(violations, IsEmpty());
+}
+
+TEST(LayeringTest, OneDnnHeadersStayInItsAdapter) {
+  std::vector<std::string> violations;
+  for (const Include& include : ReadIncludes()) {
+    const bool is_onednn =
+        include.target.find("dnnl") != std::string::npos && !include.target.starts_with("tenon/");
+    if (is_onednn && include.file != "strategies/onednn/adapter.cc") {
+      violations.push_back(include.file + " includes " + include.target);
+    }
+  }
+  EXPECT_THAT(violations, IsEmpty());
+}
+
+TEST(LayeringTest, EverySourceFileIsListedInItsCMakeLists) {
+  std::vector<std::string> unlisted;
+  for (const auto& [room, unused] : Arrows()) {
+    const fs::path folder = fs::path(TENON_SOURCE_DIR) / room;
+    if (!fs::exists(folder / "CMakeLists.txt")) continue;
+    std::stringstream lists;
+    lists << std::ifstream(folder / "CMakeLists.txt").rdbuf();
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() != ".cc") continue;
+      const std::string path = fs::relative(entry.path(), folder);
+      if (lists.str().find(path) == std::string::npos) unlisted.push_back(room + "/" + path);
+    }
+  }
+  EXPECT_THAT(unlisted, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tenon
