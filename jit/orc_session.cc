@@ -51,12 +51,15 @@ class OrcSessionImpl : public OrcSession {
     // Errors reach the caller through the look-up that fails; the session need not print them as
     // well.
     session_.setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
-    Require("the parallel runtime cannot be named",
+    const auto symbol = [](auto* function) {
+      return ExecutorSymbolDef(ExecutorAddr::fromPtr(function),
+                               llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable);
+    };
+    Require("the runtime's functions cannot be named",
             runtime_.define(llvm::orc::absoluteSymbols(
-                {{session_.intern("tenon_parallel_for"),
-                  ExecutorSymbolDef(
-                      ExecutorAddr::fromPtr(&ParallelFor),
-                      llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable)}})));
+                {{session_.intern("tenon_parallel_for"), symbol(&ParallelFor)},
+                 {session_.intern("tenon_take_memory"), symbol(&TakeMemory)},
+                 {session_.intern("tenon_give_memory"), symbol(&GiveMemory)}})));
     runtime_.addGenerator(
         Require("libmvec cannot be loaded",
                 llvm::orc::DynamicLibrarySearchGenerator::Load("libmvec.so.1", '\0')));

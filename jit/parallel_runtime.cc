@@ -1,6 +1,8 @@
 #include "tenon/jit/parallel_runtime.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <vector>
 
 #include <omp.h>
 #include <xmmintrin.h>
@@ -11,7 +13,46 @@ namespace {
 constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
 
+// Blocks given back on this thread. A block carries its size in a header of one alignment unit.
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kKeptBlocks = 8;
+
+struct BlockCache {
+  std::vector<void*> blocks;
+  ~BlockCache() {
+    for (void* block : blocks) std::free(block);
+  }
+};
+thread_local BlockCache cache;
+
+std::size_t& BlockBytes(void* block) { return *static_cast<std::size_t*>(block); }
+
 }  // namespace
+
+void* TakeMemory(std::int64_t bytes) {
+  const std::size_t wanted =
+      (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + kAlignment - 1) / kAlignment *
+      kAlignment;
+  for (auto it = cache.blocks.begin(); it != cache.blocks.end(); ++it) {
+    if (BlockBytes(*it) < wanted || BlockBytes(*it) > 2 * wanted) continue;
+    void* block = *it;
+    cache.blocks.erase(it);
+    return static_cast<char*>(block) + kAlignment;
+  }
+  void* block = std::aligned_alloc(kAlignment, wanted + kAlignment);
+  if (block == nullptr) return nullptr;
+  BlockBytes(block) = wanted;
+  return static_cast<char*>(block) + kAlignment;
+}
+
+void GiveMemory(void* memory) {
+  void* block = static_cast<char*>(memory) - kAlignment;
+  if (cache.blocks.size() == kKeptBlocks) {
+    std::free(cache.blocks.front());
+    cache.blocks.erase(cache.blocks.begin());
+  }
+  cache.blocks.push_back(block);
+}
 
 ScopedFlushDenormals::ScopedFlushDenormals() : previous_(_mm_getcsr()) {
   _mm_setcsr(previous_ | kFlushToZero | kDenormalsAreZero);

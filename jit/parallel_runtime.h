@@ -20,6 +20,11 @@ using ParallelBody = void (*)(void* closure, std::int64_t begin, std::int64_t en
 // 0 runs nothing.
 void ParallelFor(ParallelBody body, void* closure, std::int64_t extent);
 
+// Memory for a kernel's larger intermediate results, 64-byte aligned; blocks are kept by the thread
+// and handed out again.
+void* TakeMemory(std::int64_t bytes);
+void GiveMemory(void* memory);
+
 // Sets the number of threads of parallel loops started by this thread, until it goes out of scope.
 // Zero or less leaves the setting alone.
 class ScopedThreads {

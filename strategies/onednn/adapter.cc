@@ -198,7 +198,12 @@ std::string CheckedImplementation(const char* name, std::string_view what) {
   return StrCat("onednn ", text);
 }
 
-Argument Buffer(int id, const memory::desc& desc) { return {.id = id, .desc = desc}; }
+Argument Buffer(int id, const memory::desc& desc) {
+  Argument argument;
+  argument.id = id;
+  argument.desc = desc;
+  return argument;
+}
 
 // The weight, in the layout `wanted`: packed now when its elements are known, else in each call
 // when the layouts differ.

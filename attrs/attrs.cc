@@ -1,0 +1,191 @@
+#include "tenon/attrs/attrs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "tenon/support/error.h"
+#include "tenon/support/hash.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::attrs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kNoLowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNoHighest = std::numeric_limits<std::int64_t>::max();
+
+Json ToJsonValue(const Value& value) {
+  struct Writer {
+    Json operator()(None) const { return nullptr; }
+    Json operator()(bool v) const { return v; }
+    Json operator()(std::int64_t v) const { return v; }
+    // JSON has no NaN and no infinity.
+    Json operator()(double v) const {
+      return std::isfinite(v) ? Json(v) : Json({{"float", FormatShortest(v)}});
+    }
+    Json operator()(const std::string& v) const { return v; }
+    Json operator()(DataType v) const { return v.is_void() ? "" : v.ToString(); }
+    Json operator()(const List& v) const {
+      Json list = Json::array();
+      for (const Value& e : v) list.push_back(ToJsonValue(e));
+      return list;
+    }
+  };
+  return std::visit(Writer(), value.data);
+}
+
+Value FromJsonValue(const Json& json) {
+  if (json.is_null()) return Value();
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number()) return json.get<double>();
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_object() && json.contains("float")) {
+    if (const auto number = ParseNumber<double>(json["float"].get<std::string>())) return *number;
+  }
+  if (json.is_array()) {
+    List list;
+    for (const Json& e : json) list.push_back(FromJsonValue(e));
+    return list;
+  }
+  throw InvalidArgument(StrCat("JSON ", json.dump(), " is no attribute value"));
+}
+
+std::vector<std::string> FieldNames(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const FieldInfo& field : schema.fields) names.push_back(field.name);
+  return names;
+}
+
+}  // namespace
+
+namespace attrs_internal {
+
+std::string BoundsText(std::int64_t lowest, std::int64_t highest, const char* choices) {
+  if (choices != nullptr) return StrCat("one of ", StrJoin(StrSplit(choices, ' '), ", "));
+  if (lowest != kNoLowest && highest != kNoHighest) return StrCat(lowest, " to ", highest);
+  if (lowest != kNoLowest) return StrCat("at least ", lowest);
+  if (highest != kNoHighest) return StrCat("at most ", highest);
+  return "";
+}
+
+void CheckBounds(const std::string& struct_name, const char* field, const Value& value,
+                 std::int64_t lowest, std::int64_t highest, const char* choices) {
+  const auto refuse = [&](const Value& bad) {
+    throw InvalidArgument(StrCat(struct_name, ": field ", field, " is ", ToText(bad),
+                                 "; allowed is ", BoundsText(lowest, highest, choices)));
+  };
+  if (const List* list = value.As<List>()) {
+    for (const Value& e : *list) CheckBounds(struct_name, field, e, lowest, highest, choices);
+  } else if (const std::int64_t* v = value.As<std::int64_t>()) {
+    if (*v < lowest || *v > highest) refuse(value);
+  } else if (const double* d = value.As<double>()) {
+    const bool bounded = lowest != kNoLowest || highest != kNoHighest;
+    // Written so that NaN is outside every bound.
+    if (bounded && !(*d >= static_cast<double>(lowest) && *d <= static_cast<double>(highest)))
+      refuse(value);
+  } else if (const std::string* s = value.As<std::string>(); s != nullptr && choices != nullptr) {
+    const std::vector<std::string> words = StrSplit(choices, ' ');
+    if (std::find(words.begin(), words.end(), *s) == words.end()) refuse(value);
+  }
+}
+
+void RefuseType(const std::string& struct_name, const char* field, const Value& value,
+                const std::string& wanted) {
+  throw InvalidArgument(StrCat(struct_name, ": field ", field, " is ", ToText(value), ", ",
+                               KindOf(value), "; it takes ", wanted));
+}
+
+}  // namespace attrs_internal
+
+const FieldInfo* Schema::Find(const std::string& field) const {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const FieldInfo& f) { return f.name == field; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+Attrs Attrs::FromFields(const Schema& schema, const FieldValues& values) {
+  std::shared_ptr<void> data = schema.make_default();
+  for (const auto& [name, value] : values) {
+    const FieldInfo* field = schema.Find(name);
+    if (field == nullptr) {
+      Error error =
+          InvalidArgument(StrCat(schema.name, ": there is no field ", name,
+                                 "; the fields are: ", StrJoin(FieldNames(schema), ", ")));
+      if (const auto nearest = NearestName(name, FieldNames(schema)))
+        error.AddNote(StrCat("did you mean ", *nearest, "?"));
+      throw error;
+    }
+    field->set(data.get(), value);
+  }
+  for (const FieldInfo& field : schema.fields) {
+    if (field.is_required && !values.contains(field.name)) {
+      throw InvalidArgument(
+          StrCat(schema.name, ": field ", field.name, " is missing; it has no default"));
+    }
+  }
+  return Attrs(&schema, std::move(data));
+}
+
+void Attrs::RequireSame(const Schema* have, const std::type_info& wanted) {
+  CheckInvariant(have != nullptr && *have->type == wanted,
+                 "attributes are read as the struct that they are");
+}
+
+void Attrs::Check() const {
+  const std::shared_ptr<void> scratch = schema_->make_default();
+  for (const FieldInfo& field : schema_->fields) field.set(scratch.get(), field.get(data_.get()));
+}
+
+Value Attrs::Get(const std::string& field) const {
+  const FieldInfo* info = defined() ? schema_->Find(field) : nullptr;
+  return info == nullptr ? Value() : info->get(data_.get());
+}
+
+std::string Attrs::ToText() const {
+  if (!defined()) return "";
+  std::string text;
+  for (const FieldInfo& field : schema_->fields) {
+    const Value value = field.get(data_.get());
+    if (!field.always_printed && value == field.default_value) continue;
+    StrAppend(&text, text.empty() ? "" : ", ", field.name, "=", attrs::ToText(value));
+  }
+  return text;
+}
+
+std::string Attrs::ToJson() const {
+  Json json = Json::object();
+  if (defined()) {
+    for (const FieldInfo& field : schema_->fields)
+      json[field.name] = ToJsonValue(field.get(data_.get()));
+  }
+  return json.dump();
+}
+
+Attrs Attrs::FromJson(const Schema& schema, const std::string& text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) throw InvalidArgument(StrCat(schema.name, ": the JSON is no object"));
+  FieldValues values;
+  for (const auto& [name, value] : json.items()) values[name] = FromJsonValue(value);
+  return FromFields(schema, values);
+}
+
+std::uint64_t Attrs::Hash() const {
+  if (!defined()) return 0;
+  std::uint64_t hash = HashBytes(schema_->name);
+  for (const FieldInfo& field : schema_->fields) hash = attrs::Hash(field.get(data_.get()), hash);
+  return hash;
+}
+
+bool operator==(const Attrs& a, const Attrs& b) {
+  if (a.schema_ != b.schema_) return false;
+  if (!a.defined() || a.data_ == b.data_) return true;
+  return std::all_of(
+      a.schema_->fields.begin(), a.schema_->fields.end(),
+      [&](const FieldInfo& field) { return field.get(a.data_.get()) == field.get(b.data_.get()); });
+}
+
+}  // namespace tenon::attrs

@@ -1,0 +1,117 @@
+// The field list of an attribute struct.
+//
+// A struct of attributes is an aggregate with a static Fields(); a field's default is what the
+// struct's own initialiser says. Member types: bool, int64_t, double, std::string, DataType,
+// vectors of int64_t or double, std::optional of these, and variant<int64_t, vector<int64_t>>.
+//
+//   struct PoolAttrs { std::vector<std::int64_t> strides = {1, 1};
+//     static constexpr auto Fields() { return attrs::Fields(attrs::Field("strides",
+//     &PoolAttrs::strides, "step").AtLeast(1)); } };
+#ifndef TENON_ATTRS_FIELD_H_
+#define TENON_ATTRS_FIELD_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "tenon/attrs/value.h"
+
+namespace tenon::attrs {
+
+template <typename Struct, typename Member>
+struct FieldOf {
+  const char* name;
+  Member Struct::*member;
+  const char* help;
+  std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+  const char* choices = nullptr;  // separated by spaces
+  bool always_printed = false;    // has no default
+  bool is_required = false;
+
+  // Numbers (each element of a list) must lie within.
+  constexpr FieldOf AtLeast(std::int64_t bound) const {
+    FieldOf f = *this;
+    f.lowest = bound;
+    return f;
+  }
+  constexpr FieldOf AtMost(std::int64_t bound) const {
+    FieldOf f = *this;
+    f.highest = bound;
+    return f;
+  }
+  // A string must be one of the words.
+  constexpr FieldOf OneOf(const char* words) const {
+    FieldOf f = *this;
+    f.choices = words;
+    return f;
+  }
+  // Prints even when unset, as None.
+  constexpr FieldOf NoDefault() const {
+    FieldOf f = *this;
+    f.always_printed = true;
+    return f;
+  }
+  // Must be given.
+  constexpr FieldOf Required() const {
+    FieldOf f = *this;
+    f.is_required = true;
+    f.always_printed = true;
+    return f;
+  }
+};
+
+template <typename Struct, typename Member>
+constexpr FieldOf<Struct, Member> Field(const char* name, Member Struct::*member,
+                                        const char* help) {
+  return {name, member, help};
+}
+template <typename... F>
+constexpr std::tuple<F...> Fields(F... fields) {
+  return std::tuple<F...>(fields...);
+}
+
+// Between members and reflected values. FromValue says in words what is allowed when it fails.
+Value ToValue(bool v);
+Value ToValue(std::int64_t v);
+Value ToValue(double v);
+Value ToValue(const std::string& v);
+Value ToValue(DataType v);
+Value ToValue(const std::vector<std::int64_t>& v);
+Value ToValue(const std::vector<double>& v);
+Value ToValue(const std::variant<std::int64_t, std::vector<std::int64_t>>& v);
+template <typename T>
+Value ToValue(const std::optional<T>& v) {
+  return v ? ToValue(*v) : Value();
+}
+
+// Each gives nothing when the value was taken, otherwise what the field takes ("an integer").
+std::optional<std::string> FromValue(const Value& value, bool* out);
+std::optional<std::string> FromValue(const Value& value, std::int64_t* out);
+std::optional<std::string> FromValue(const Value& value, double* out);
+std::optional<std::string> FromValue(const Value& value, std::string* out);
+std::optional<std::string> FromValue(const Value& value, DataType* out);
+std::optional<std::string> FromValue(const Value& value, std::vector<std::int64_t>* out);
+std::optional<std::string> FromValue(const Value& value, std::vector<double>* out);
+std::optional<std::string> FromValue(const Value& value,
+                                     std::variant<std::int64_t, std::vector<std::int64_t>>* out);
+template <typename T>
+std::optional<std::string> FromValue(const Value& value, std::optional<T>* out) {
+  if (value.is_none()) {
+    out->reset();
+    return std::nullopt;
+  }
+  T inner{};
+  std::optional<std::string> wanted = FromValue(value, &inner);
+  if (wanted) return *wanted + " or None";
+  *out = std::move(inner);
+  return std::nullopt;
+}
+
+}  // namespace tenon::attrs
+
+#endif  // TENON_ATTRS_FIELD_H_

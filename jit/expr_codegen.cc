@@ -1,0 +1,606 @@
+#include "tenon/jit/expr_codegen.h"
+
+#include <cmath>
+#include <string>
+
+#include "llvm/IR/Intrinsics.h"
+#include "tenon/jit/vector_math.h"
+#include "tenon/support/error.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+using loop::BinaryOp;
+using loop::Expr;
+using loop::ExprKind;
+using loop::Intrinsic;
+
+llvm::Type* WithLanes(llvm::Type* element, int lanes) {
+  return lanes > 1 ? llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes)) : element;
+}
+
+// float16 and bfloat16 are storage formats: arithmetic on them runs in float32.
+bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
+
+bool IsFiniteConstant(Value* value) {
+  if (auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
+    if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+    const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+    return number != nullptr && !number->isNaN();
+  }
+  return false;
+}
+
+bool IsSafeDivisor(Value* value) {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (constant != nullptr && constant->getType()->isVectorTy())
+    constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
+  return number != nullptr && !number->isZero() && !number->isMinusOne();
+}
+
+// The elementwise LLVM intrinsic of the same meaning, or not_intrinsic.
+llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic intrinsic) {
+  switch (intrinsic) {
+    case Intrinsic::kSqrt:
+      return llvm::Intrinsic::sqrt;
+    case Intrinsic::kFloor:
+      return llvm::Intrinsic::floor;
+    case Intrinsic::kCeil:
+      return llvm::Intrinsic::ceil;
+    case Intrinsic::kTrunc:
+      return llvm::Intrinsic::trunc;
+    case Intrinsic::kRound:
+      return llvm::Intrinsic::round;
+    case Intrinsic::kNearbyint:
+      return llvm::Intrinsic::nearbyint;
+    default:
+      return llvm::Intrinsic::not_intrinsic;
+  }
+}
+
+}  // namespace
+
+ExprCodegen::ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits)
+    : module_(module), builder_(builder), vector_bits_(vector_bits) {
+  alias_domain_ = llvm::MDBuilder(module_.getContext()).createAnonymousAliasScopeDomain("buffers");
+}
+
+llvm::Type* ExprCodegen::RegisterType(DataType type) const {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* element = nullptr;
+  switch (type.code()) {
+    case TypeCode::kBool:
+      element = llvm::Type::getInt1Ty(context);
+      break;
+    case TypeCode::kInt:
+    case TypeCode::kUInt:
+      element = llvm::Type::getIntNTy(context, static_cast<unsigned>(type.bits()));
+      break;
+    case TypeCode::kBFloat:
+      element = llvm::Type::getBFloatTy(context);
+      break;
+    case TypeCode::kFloat:
+      element = type.bits() == 64   ? llvm::Type::getDoubleTy(context)
+                : type.bits() == 32 ? llvm::Type::getFloatTy(context)
+                                    : llvm::Type::getHalfTy(context);
+      break;
+    case TypeCode::kHandle:
+      element = llvm::PointerType::getUnqual(context);
+      break;
+  }
+  return WithLanes(element, type.lanes());
+}
+
+llvm::Type* ExprCodegen::MemoryType(DataType type) const {
+  if (!type.is_bool()) return RegisterType(type);
+  return WithLanes(llvm::Type::getInt8Ty(module_.getContext()), type.lanes());
+}
+
+Value* ExprCodegen::ToRegister(Value* loaded, DataType type) {
+  if (!type.is_bool()) return loaded;
+  return builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(loaded->getType()));
+}
+
+Value* ExprCodegen::ToMemory(Value* value, DataType type) {
+  return type.is_bool() ? builder_.CreateZExt(value, MemoryType(type)) : value;
+}
+
+Value* ExprCodegen::Emit(const Expr& expr) {
+  std::vector<Emitted> outer;
+  outer.emplace_back();
+  std::swap(outer, emitted_);
+  Value* value = EmitShared(expr);
+  std::swap(outer, emitted_);
+  return value;
+}
+
+Value* ExprCodegen::EmitShared(const Expr& expr) {
+  for (const Emitted& scope : emitted_) {
+    if (const auto found = scope.find(expr); found != scope.end()) return found->second;
+  }
+  Value* value = EmitNew(expr);
+  emitted_.back().emplace(expr, value);
+  return value;
+}
+
+Value* ExprCodegen::EmitNew(const Expr& expr) {
+  const DataType type = expr.dtype();
+  switch (expr.kind()) {
+    case ExprKind::kIntImm:
+      return llvm::ConstantInt::get(RegisterType(type),
+                                    static_cast<std::uint64_t>(expr.As<loop::IntImmNode>()->value),
+                                    type.is_int());
+    case ExprKind::kFloatImm:
+      return llvm::ConstantFP::get(RegisterType(type), expr.As<loop::FloatImmNode>()->value);
+    case ExprKind::kVar: {
+      const auto found = vars_.find(expr);
+      CheckInvariant(found != vars_.end(), "every variable of lowered loops is defined");
+      return found->second;
+    }
+    case ExprKind::kCast:
+      return EmitCast(*expr.As<loop::CastNode>());
+    case ExprKind::kBinary:
+      return EmitBinary(*expr.As<loop::BinaryNode>());
+    case ExprKind::kNot:
+      return builder_.CreateNot(EmitShared(expr.As<loop::NotNode>()->a));
+    case ExprKind::kSelect: {
+      const auto& node = *expr.As<loop::SelectNode>();
+      if (node.lazy) return EmitLazySelect(node);
+      Value* condition = EmitShared(node.condition);
+      Value* on_true = EmitShared(node.on_true);
+      return builder_.CreateSelect(condition, on_true, EmitShared(node.on_false));
+    }
+    case ExprKind::kLoad:
+      return EmitLoad(*expr.As<loop::LoadNode>());
+    case ExprKind::kCall:
+      return EmitCall(*expr.As<loop::CallNode>());
+    case ExprKind::kExternCall:
+      return EmitExternCall(*expr.As<loop::ExternCallNode>());
+    case ExprKind::kRamp: {
+      const auto& node = *expr.As<loop::RampNode>();
+      const auto lanes = static_cast<unsigned>(node.lanes);
+      Value* base = EmitShared(node.base);
+      std::vector<llvm::Constant*> steps;
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        steps.push_back(llvm::ConstantInt::get(base->getType(), lane));
+      }
+      Value* stride = builder_.CreateVectorSplat(lanes, EmitShared(node.stride));
+      Value* offsets = builder_.CreateMul(llvm::ConstantVector::get(steps), stride);
+      return builder_.CreateAdd(builder_.CreateVectorSplat(lanes, base), offsets);
+    }
+    case ExprKind::kBroadcast: {
+      const auto& node = *expr.As<loop::BroadcastNode>();
+      return builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes), EmitShared(node.value));
+    }
+    case ExprKind::kLet: {
+      const auto& node = *expr.As<loop::LetNode>();
+      Define(node.var, EmitShared(node.value));
+      return EmitShared(node.body);
+    }
+  }
+  Unreachable("the switch over expression kinds is exhaustive");
+}
+
+Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
+  const DataType operand = node.a.dtype();
+  Value* a = EmitShared(node.a);
+  Value* b = EmitShared(node.b);
+  if (node.op == BinaryOp::kAnd) return builder_.CreateAnd(a, b);
+  if (node.op == BinaryOp::kOr) return builder_.CreateOr(a, b);
+  if (!operand.is_float()) return EmitIntBinary(node.op, operand, a, b);
+  if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);
+  llvm::Type* wide = RegisterType(Float32.WithLanes(operand.lanes()));
+  Value* result =
+      EmitFloatBinary(node.op, builder_.CreateFPExt(a, wide), builder_.CreateFPExt(b, wide));
+  return result->getType() == wide ? builder_.CreateFPTrunc(result, a->getType()) : result;
+}
+
+Value* ExprCodegen::EmitFloatBinary(BinaryOp op, Value* a, Value* b) {
+  switch (op) {
+    case BinaryOp::kAdd:
+      return builder_.CreateFAdd(a, b);
+    case BinaryOp::kSub:
+      return builder_.CreateFSub(a, b);
+    case BinaryOp::kMul:
+      return builder_.CreateFMul(a, b);
+    case BinaryOp::kDiv:
+      return builder_.CreateFDiv(a, b);
+    case BinaryOp::kMod:
+      return builder_.CreateFRem(a, b);
+    case BinaryOp::kFloorDiv:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+    case BinaryOp::kFloorMod: {
+      // The remainder takes the divisor's sign: one more divisor where the signs differ.
+      Value* remainder = builder_.CreateFRem(a, b);
+      Value* zero = llvm::Constant::getNullValue(a->getType());
+      Value* differs = builder_.CreateXor(builder_.CreateFCmpOLT(remainder, zero),
+                                          builder_.CreateFCmpOLT(b, zero));
+      Value* wrong = builder_.CreateAnd(builder_.CreateFCmpUNE(remainder, zero), differs);
+      return builder_.CreateSelect(wrong, builder_.CreateFAdd(remainder, b), remainder);
+    }
+    case BinaryOp::kMin:
+      return EmitMinMax(true, a, b);
+    case BinaryOp::kMax:
+      return EmitMinMax(false, a, b);
+    case BinaryOp::kEQ:
+      return builder_.CreateFCmpOEQ(a, b);
+    case BinaryOp::kNE:
+      return builder_.CreateFCmpUNE(a, b);
+    case BinaryOp::kLT:
+      return builder_.CreateFCmpOLT(a, b);
+    case BinaryOp::kLE:
+      return builder_.CreateFCmpOLE(a, b);
+    case BinaryOp::kGT:
+      return builder_.CreateFCmpOGT(a, b);
+    case BinaryOp::kGE:
+      return builder_.CreateFCmpOGE(a, b);
+    default:
+      Unreachable("bit operations have integer operands");
+  }
+}
+
+// NaN wins, as in NumPy. An ordered comparison picks b when either operand is NaN, so that only a
+// NaN in a needs a second look; a constant stands in a's place, where it needs none.
+Value* ExprCodegen::EmitMinMax(bool is_min, Value* a, Value* b) {
+  if (IsFiniteConstant(b)) std::swap(a, b);
+  Value* a_wins = is_min ? builder_.CreateFCmpOLT(a, b) : builder_.CreateFCmpOGT(a, b);
+  Value* result = builder_.CreateSelect(a_wins, a, b);
+  if (IsFiniteConstant(a)) return result;
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, result);
+}
+
+Value* ExprCodegen::EmitIntBinary(BinaryOp op, DataType type, Value* a, Value* b) {
+  const bool is_signed = type.is_int();
+  // Addresses are computed in int64 and stay far from its ends, which lets LLVM widen and reorder
+  // them.
+  const bool no_wrap = type.element() == Int64;
+  switch (op) {
+    case BinaryOp::kAdd:
+      return builder_.CreateAdd(a, b, "", false, no_wrap);
+    case BinaryOp::kSub:
+      return builder_.CreateSub(a, b, "", false, no_wrap);
+    case BinaryOp::kMul:
+      return builder_.CreateMul(a, b, "", false, no_wrap);
+    case BinaryOp::kDiv:
+    case BinaryOp::kMod:
+    case BinaryOp::kFloorDiv:
+    case BinaryOp::kFloorMod:
+      return EmitIntDivision(op, is_signed, a, b);
+    case BinaryOp::kMin:
+      return builder_.CreateBinaryIntrinsic(
+          is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
+    case BinaryOp::kMax:
+      return builder_.CreateBinaryIntrinsic(
+          is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
+    case BinaryOp::kEQ:
+      return builder_.CreateICmpEQ(a, b);
+    case BinaryOp::kNE:
+      return builder_.CreateICmpNE(a, b);
+    case BinaryOp::kLT:
+      return is_signed ? builder_.CreateICmpSLT(a, b) : builder_.CreateICmpULT(a, b);
+    case BinaryOp::kLE:
+      return is_signed ? builder_.CreateICmpSLE(a, b) : builder_.CreateICmpULE(a, b);
+    case BinaryOp::kGT:
+      return is_signed ? builder_.CreateICmpSGT(a, b) : builder_.CreateICmpUGT(a, b);
+    case BinaryOp::kGE:
+      return is_signed ? builder_.CreateICmpSGE(a, b) : builder_.CreateICmpUGE(a, b);
+    case BinaryOp::kBitAnd:
+    case BinaryOp::kAnd:
+      return builder_.CreateAnd(a, b);
+    case BinaryOp::kBitOr:
+    case BinaryOp::kOr:
+      return builder_.CreateOr(a, b);
+    case BinaryOp::kBitXor:
+      return builder_.CreateXor(a, b);
+    case BinaryOp::kShl:
+    case BinaryOp::kShr: {
+      // A distance of the width or more has no meaning in LLVM; its low bits are taken, as the CPU
+      // does.
+      Value* distance = builder_.CreateAnd(
+          b, llvm::ConstantInt::get(b->getType(), static_cast<std::uint64_t>(type.bits() - 1)));
+      if (op == BinaryOp::kShl) return builder_.CreateShl(a, distance);
+      return is_signed ? builder_.CreateAShr(a, distance) : builder_.CreateLShr(a, distance);
+    }
+  }
+  Unreachable("the switch over binary operations is exhaustive");
+}
+
+// Division by 0 gives 0, and the lowest value divided by -1 gives itself, where the CPU would trap.
+Value* ExprCodegen::EmitIntDivision(BinaryOp op, bool is_signed, Value* a, Value* b) {
+  Value* zero = llvm::Constant::getNullValue(a->getType());
+  Value* one = llvm::ConstantInt::get(a->getType(), 1);
+  Value* minus_one = llvm::Constant::getAllOnesValue(a->getType());
+  const bool safe = IsSafeDivisor(b);
+  Value* divisor = b;
+  Value* by_zero = nullptr;
+  Value* by_minus_one = nullptr;
+  if (!safe) {
+    by_zero = builder_.CreateICmpEQ(b, zero);
+    Value* bad = by_zero;
+    if (is_signed) {
+      by_minus_one = builder_.CreateICmpEQ(b, minus_one);
+      bad = builder_.CreateOr(by_zero, by_minus_one);
+    }
+    divisor = builder_.CreateSelect(bad, one, b);
+  }
+  Value* quotient = is_signed ? builder_.CreateSDiv(a, divisor) : builder_.CreateUDiv(a, divisor);
+  Value* remainder = builder_.CreateSub(a, builder_.CreateMul(quotient, divisor));
+  if (is_signed && (op == BinaryOp::kFloorDiv || op == BinaryOp::kFloorMod)) {
+    Value* differs = builder_.CreateICmpSLT(builder_.CreateXor(remainder, divisor), zero);
+    Value* wrong = builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero), differs);
+    quotient = builder_.CreateSelect(wrong, builder_.CreateSub(quotient, one), quotient);
+    remainder = builder_.CreateSelect(wrong, builder_.CreateAdd(remainder, divisor), remainder);
+  }
+  if (op == BinaryOp::kMod || op == BinaryOp::kFloorMod) {
+    return safe ? remainder : builder_.CreateSelect(by_zero, zero, remainder);
+  }
+  if (safe) return quotient;
+  if (by_minus_one != nullptr) {
+    quotient = builder_.CreateSelect(by_minus_one, builder_.CreateNeg(a), quotient);
+  }
+  return builder_.CreateSelect(by_zero, zero, quotient);
+}
+
+Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
+  const DataType from = node.value.dtype();
+  const DataType to = node.type;
+  Value* value = EmitShared(node.value);
+  llvm::Type* target = RegisterType(to);
+  if (to.is_bool()) {
+    Value* zero = llvm::Constant::getNullValue(value->getType());
+    return from.is_float() ? builder_.CreateFCmpUNE(value, zero)
+                           : builder_.CreateICmpNE(value, zero);
+  }
+  if (from.is_float() && to.is_float()) {
+    if (IsHalf(from) && IsHalf(to)) {
+      value = builder_.CreateFPExt(value, RegisterType(Float32.WithLanes(from.lanes())));
+    }
+    return builder_.CreateFPCast(value, target);
+  }
+  if (from.is_float()) {
+    // Saturates, and NaN becomes 0: plain conversion leaves both undefined.
+    return builder_.CreateIntrinsic(
+        to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+        {target, value->getType()}, {value});
+  }
+  if (to.is_float()) {
+    return from.is_int() ? builder_.CreateSIToFP(value, target)
+                         : builder_.CreateUIToFP(value, target);
+  }
+  return builder_.CreateIntCast(value, target, from.is_int());
+}
+
+Value* ExprCodegen::EmitLazySelect(const loop::SelectNode& node) {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Function* function = builder_.GetInsertBlock()->getParent();
+  Value* condition = EmitShared(node.condition);
+  auto* then_block = llvm::BasicBlock::Create(context, "then", function);
+  auto* else_block = llvm::BasicBlock::Create(context, "else", function);
+  auto* join = llvm::BasicBlock::Create(context, "join", function);
+  builder_.CreateCondBr(condition, then_block, else_block);
+  const auto emit_branch = [&](llvm::BasicBlock* block, const Expr& value) {
+    builder_.SetInsertPoint(block);
+    emitted_.emplace_back();  // what a branch computes is only there inside it
+    Value* result = EmitShared(value);
+    emitted_.pop_back();
+    builder_.CreateBr(join);
+    return std::pair(result, builder_.GetInsertBlock());
+  };
+  const auto [on_true, true_end] = emit_branch(then_block, node.on_true);
+  const auto [on_false, false_end] = emit_branch(else_block, node.on_false);
+  builder_.SetInsertPoint(join);
+  llvm::PHINode* result = builder_.CreatePHI(on_true->getType(), 2);
+  result->addIncoming(on_true, true_end);
+  result->addIncoming(on_false, false_end);
+  return result;
+}
+
+Value* ExprCodegen::ElementAddress(const loop::Buffer& buffer, Value* index) {
+  const auto found = buffers_.find(buffer);
+  CheckInvariant(found != buffers_.end(),
+                 "every buffer of lowered loops is a parameter or allocated");
+  return builder_.CreateInBoundsGEP(MemoryType(buffer->dtype.element()), found->second, index);
+}
+
+// Distinct buffers never overlap; the alias scopes say so even where the addresses come out of a
+// closure.
+void ExprCodegen::Annotate(llvm::Instruction* access, const loop::Buffer& buffer) {
+  llvm::LLVMContext& context = module_.getContext();
+  for (const auto& [other, address] : buffers_) {
+    llvm::MDNode*& scope = alias_scopes_[other];
+    if (scope == nullptr) {
+      scope = llvm::MDBuilder(context).createAnonymousAliasScope(alias_domain_, other->name);
+    }
+  }
+  std::vector<llvm::Metadata*> others;
+  for (const auto& [other, scope] : alias_scopes_) {
+    if (other != buffer) others.push_back(scope);
+  }
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope,
+                      llvm::MDNode::get(context, {alias_scopes_.at(buffer)}));
+  if (!others.empty()) {
+    access->setMetadata(llvm::LLVMContext::MD_noalias, llvm::MDNode::get(context, others));
+  }
+}
+
+Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
+  const DataType element = node.buffer->dtype.element();
+  const llvm::Align align(element.bytes());
+  const Expr& index = node.indices[0];
+  const int lanes = index.dtype().lanes();
+  if (lanes == 1) {
+    auto* load = builder_.CreateAlignedLoad(MemoryType(element),
+                                            ElementAddress(node.buffer, EmitShared(index)), align);
+    Annotate(load, node.buffer);
+    return ToRegister(load, element);
+  }
+  if (const auto* splat = index.As<loop::BroadcastNode>()) {
+    auto* load = builder_.CreateAlignedLoad(
+        MemoryType(element), ElementAddress(node.buffer, EmitShared(splat->value)), align);
+    Annotate(load, node.buffer);
+    return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), ToRegister(load, element));
+  }
+  const DataType type = element.WithLanes(lanes);
+  const auto* ramp = index.As<loop::RampNode>();
+  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 1)) {
+    auto* load = builder_.CreateAlignedLoad(
+        MemoryType(type), ElementAddress(node.buffer, EmitShared(ramp->base)), align);
+    Annotate(load, node.buffer);
+    return ToRegister(load, type);
+  }
+  auto* gather = builder_.CreateMaskedGather(MemoryType(type),
+                                             ElementAddress(node.buffer, EmitShared(index)), align);
+  Annotate(gather, node.buffer);
+  return ToRegister(gather, type);
+}
+
+void ExprCodegen::EmitStore(const loop::Buffer& buffer, const Expr& value, const Expr& index,
+                            bool reassociate) {
+  const DataType element = buffer->dtype.element();
+  const llvm::Align align(element.bytes());
+  llvm::FastMathFlags flags = builder_.getFastMathFlags();
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
+  if (reassociate) {
+    flags.setAllowReassoc();
+    flags.setNoSignedZeros();
+    builder_.setFastMathFlags(flags);
+  }
+  Value* stored = ToMemory(Emit(value), value.dtype());
+  const auto* ramp = index.As<loop::RampNode>();
+  if (index.dtype().lanes() == 1 || (ramp != nullptr && loop::IsConstInt(ramp->stride, 1))) {
+    const Expr first = ramp != nullptr ? ramp->base : index;
+    auto* store = builder_.CreateAlignedStore(stored, ElementAddress(buffer, Emit(first)), align);
+    Annotate(store, buffer);
+    return;
+  }
+  auto* scatter = builder_.CreateMaskedScatter(stored, ElementAddress(buffer, Emit(index)), align);
+  Annotate(scatter, buffer);
+}
+
+Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
+  DataType type = node.args[0].dtype();
+  std::vector<Value*> args;
+  for (const Expr& arg : node.args) args.push_back(EmitShared(arg));
+  const bool half = IsHalf(type);
+  llvm::Type* narrow = args[0]->getType();
+  if (half) {
+    type = Float32.WithLanes(type.lanes());
+    for (Value*& arg : args) arg = builder_.CreateFPExt(arg, RegisterType(type));
+  }
+  const auto constant = [&](double value) {
+    return llvm::ConstantFP::get(RegisterType(type), value);
+  };
+  const auto finish = [&](Value* result) {
+    return half && result->getType()->isFPOrFPVectorTy() ? builder_.CreateFPTrunc(result, narrow)
+                                                         : result;
+  };
+  Value* x = args[0];
+  if (const auto id = LlvmIntrinsic(node.intrinsic); id != llvm::Intrinsic::not_intrinsic) {
+    return finish(type.is_float() ? builder_.CreateUnaryIntrinsic(id, x) : x);
+  }
+  switch (node.intrinsic) {
+    case Intrinsic::kRsqrt:
+      return finish(builder_.CreateFDiv(constant(1),
+                                        builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x)));
+    case Intrinsic::kSigmoid: {
+      Value* decay = EmitLibraryCall("exp", type, {builder_.CreateFNeg(x)});
+      return finish(builder_.CreateFDiv(constant(1), builder_.CreateFAdd(constant(1), decay)));
+    }
+    case Intrinsic::kAbs:
+      if (type.is_float()) return finish(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
+      if (!type.is_int()) return x;
+      return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
+    case Intrinsic::kSign: {
+      Value* zero = llvm::Constant::getNullValue(x->getType());
+      if (!type.is_float()) {
+        Value* positive = builder_.CreateZExt(
+            type.is_int() ? builder_.CreateICmpSGT(x, zero) : builder_.CreateICmpNE(x, zero),
+            x->getType());
+        if (!type.is_int()) return positive;
+        return builder_.CreateSub(
+            positive, builder_.CreateZExt(builder_.CreateICmpSLT(x, zero), x->getType()));
+      }
+      // x itself where it is neither above nor below zero: keeps NaN.
+      Value* rest = builder_.CreateSelect(builder_.CreateFCmpOLT(x, zero), constant(-1), x);
+      return finish(builder_.CreateSelect(builder_.CreateFCmpOGT(x, zero), constant(1), rest));
+    }
+    case Intrinsic::kIsNan:
+      return builder_.CreateFCmpUNO(x, x);
+    case Intrinsic::kIsInf:
+      return builder_.CreateFCmpOEQ(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
+                                    constant(HUGE_VAL));
+    case Intrinsic::kIsFinite:
+      return builder_.CreateFCmpOLT(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
+                                    constant(HUGE_VAL));
+    case Intrinsic::kFmod:
+      return finish(builder_.CreateFRem(x, args[1]));
+    case Intrinsic::kFma:
+      return finish(builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, args));
+    case Intrinsic::kPopcount:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
+    default: {
+      const std::optional<std::string_view> name = LibmName(node.intrinsic);
+      CheckInvariant(name.has_value(), "every intrinsic has code");
+      return finish(EmitLibraryCall(*name, type, args));
+    }
+  }
+}
+
+// At whole registers libmvec is called; wider vectors are cut, other widths go through libm lane by
+// lane.
+Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
+                                    const std::vector<Value*>& args) {
+  const int lanes = type.lanes();
+  const int whole = vector_bits_ / type.bits();
+  const auto call = [&](const std::string& symbol, llvm::Type* operand,
+                        const std::vector<Value*>& operands) {
+    auto* signature =
+        llvm::FunctionType::get(operand, std::vector<llvm::Type*>(operands.size(), operand), false);
+    llvm::FunctionCallee callee = module_.getOrInsertFunction(symbol, signature);
+    auto* declared = llvm::cast<llvm::Function>(callee.getCallee());
+    declared->setDoesNotAccessMemory();
+    declared->setDoesNotThrow();
+    declared->setWillReturn();
+    return builder_.CreateCall(callee, operands);
+  };
+  int chunk = lanes;
+  while (chunk > 1 && chunk * type.bits() > vector_bits_) chunk /= 2;
+  const bool whole_register =
+      chunk * type.bits() >= 128 && whole % chunk == 0 && lanes % chunk == 0;
+  if (lanes == 1 || !whole_register) chunk = 1;
+  const std::string symbol =
+      chunk == 1 ? std::string(name) + (type.bits() == 32 ? "f" : "")
+                 : LibmvecName(name, type.element(), chunk, static_cast<int>(args.size()));
+  llvm::Type* operand = RegisterType(type.WithLanes(chunk));
+  if (chunk == lanes) return call(symbol, operand, args);
+  Value* result = llvm::PoisonValue::get(RegisterType(type));
+  for (int first = 0; first < lanes; first += chunk) {
+    std::vector<Value*> pieces;
+    for (Value* arg : args) {
+      pieces.push_back(chunk == 1
+                           ? builder_.CreateExtractElement(arg, static_cast<std::uint64_t>(first))
+                           : builder_.CreateExtractVector(operand, arg, builder_.getInt64(first)));
+    }
+    Value* piece = call(symbol, operand, pieces);
+    result = chunk == 1
+                 ? builder_.CreateInsertElement(result, piece, static_cast<std::uint64_t>(first))
+                 : builder_.CreateInsertVector(result->getType(), result, piece,
+                                               builder_.getInt64(first));
+  }
+  return result;
+}
+
+Value* ExprCodegen::EmitExternCall(const loop::ExternCallNode& node) {
+  std::vector<Value*> args;
+  std::vector<llvm::Type*> types;
+  for (const Expr& arg : node.args) {
+    args.push_back(EmitShared(arg));
+    types.push_back(args.back()->getType());
+  }
+  auto* signature = llvm::FunctionType::get(RegisterType(node.type), types, false);
+  return builder_.CreateCall(module_.getOrInsertFunction(node.symbol, signature), args);
+}
+
+}  // namespace tenon::jit

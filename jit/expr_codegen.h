@@ -1,0 +1,76 @@
+// Scalar and vector expressions of loop/ to LLVM values. Only files inside jit/ include this
+// header.
+//
+// An ExprCodegen emits at its builder's insertion point and knows the variables and buffers in
+// scope. A node that occurs many times in one expression is emitted once; nothing is kept from one
+// expression to the next, as a store may lie between.
+#ifndef TENON_JIT_EXPR_CODEGEN_H_
+#define TENON_JIT_EXPR_CODEGEN_H_
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "tenon/loop/expr.h"
+
+namespace tenon::jit {
+
+class ExprCodegen {
+ public:
+  // `vector_bits`: width of the target's registers, at which library functions are called.
+  ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits);
+
+  llvm::Value* Emit(const loop::Expr& expr);
+  void EmitStore(const loop::Buffer& buffer, const loop::Expr& value, const loop::Expr& index,
+                 bool reassociate);
+
+  void Define(const loop::Expr& var, llvm::Value* value) { vars_[var] = value; }
+  void Define(const loop::Buffer& buffer, llvm::Value* address) { buffers_[buffer] = address; }
+  using Vars = std::unordered_map<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
+  using Buffers = std::unordered_map<loop::Buffer, llvm::Value*, loop::BufferHash>;
+  Vars& vars() { return vars_; }
+  Buffers& buffers() { return buffers_; }
+
+  // LLVM's type of a value in a register and of an element in memory (bool is a byte there).
+  llvm::Type* RegisterType(DataType type) const;
+  llvm::Type* MemoryType(DataType type) const;
+
+ private:
+  using Emitted = Vars;
+
+  llvm::Value* EmitShared(const loop::Expr& expr);
+  llvm::Value* EmitNew(const loop::Expr& expr);
+  llvm::Value* EmitBinary(const loop::BinaryNode& node);
+  llvm::Value* EmitFloatBinary(loop::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitIntBinary(loop::BinaryOp op, DataType type, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitIntDivision(loop::BinaryOp op, bool is_signed, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitCast(const loop::CastNode& node);
+  llvm::Value* EmitLazySelect(const loop::SelectNode& node);
+  llvm::Value* EmitLoad(const loop::LoadNode& node);
+  llvm::Value* EmitCall(const loop::CallNode& node);
+  llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
+                               const std::vector<llvm::Value*>& args);
+  llvm::Value* EmitExternCall(const loop::ExternCallNode& node);
+  llvm::Value* ElementAddress(const loop::Buffer& buffer, llvm::Value* index);
+  void Annotate(llvm::Instruction* access, const loop::Buffer& buffer);
+  llvm::Value* ToRegister(llvm::Value* loaded, DataType type);
+  llvm::Value* ToMemory(llvm::Value* value, DataType type);
+
+  llvm::Module& module_;
+  llvm::IRBuilder<>& builder_;
+  int vector_bits_;
+  bool reassociate_ = false;
+  Vars vars_;
+  Buffers buffers_;
+  llvm::MDNode* alias_domain_;
+  std::unordered_map<loop::Buffer, llvm::MDNode*, loop::BufferHash> alias_scopes_;
+  std::vector<Emitted> emitted_;  // innermost branch last
+};
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_EXPR_CODEGEN_H_

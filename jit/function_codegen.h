@@ -1,0 +1,32 @@
+// Lowered loop functions to LLVM modules. Only files inside jit/ include this header.
+//
+// The made function is `int32_t name(void** buffers, int64_t* extents)`: data pointers in parameter
+// order, then the values of the symbolic extents. Parallel loops become functions of their own,
+// called through tenon_parallel_for. Requires a verified, flattened function without vectorised
+// loops.
+#ifndef TENON_JIT_FUNCTION_CODEGEN_H_
+#define TENON_JIT_FUNCTION_CODEGEN_H_
+
+#include <memory>
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "tenon/loop/function.h"
+
+namespace tenon::jit {
+
+// What a made function returns when memory for an intermediate result is out.
+inline constexpr int kOutOfMemory = 1;
+
+struct CodegenOptions {
+  int vector_bits = 512;
+  bool reassociate_reductions = true;
+};
+
+std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
+                                             const loop::Function& function,
+                                             const CodegenOptions& options);
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_FUNCTION_CODEGEN_H_

@@ -1,0 +1,223 @@
+// Each function becomes an LLVM module of its own in a context of its own, so that threads compile
+// without locks; the object files are then linked into the shared ORC session.
+#include "tenon/jit/kernel.h"
+
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "llvm/Support/raw_ostream.h"
+#include "tenon/jit/function_codegen.h"
+#include "tenon/jit/orc_session.h"
+#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/target_compiler.h"
+#include "tenon/loop/print.h"
+#include "tenon/loop/verify.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::jit {
+
+using Entry = std::int32_t (*)(void* const* buffers, const std::int64_t* extents);
+
+struct Kernel::State {
+  loop::Function function;
+  CompileOptions options;
+  CpuFeatures features;
+  std::unique_ptr<LinkedObject> code;
+  Entry entry = nullptr;
+};
+
+namespace {
+
+CpuFeatures FeaturesFor(const CompileOptions& options) {
+  CpuFeatures features = CpuFeatures::Host();
+  features.Apply(options.cpu_features);
+  return features;
+}
+
+std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop::Function& function,
+                                         const CompileOptions& options,
+                                         const CpuFeatures& features) {
+  return GenerateModule(context, function,
+                        {.vector_bits = features.vector_bits(),
+                         .reassociate_reductions = options.reassociate_reductions});
+}
+
+std::string CompileToObject(const loop::Function& function, const CompileOptions& options,
+                            const CpuFeatures& features, TargetCompiler& compiler) {
+  loop::Verify(function);
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::Module> module = MakeModule(context, function, options, features);
+  compiler.Prepare(*module);
+  compiler.Optimize(*module);
+  return compiler.EmitObject(*module);
+}
+
+[[noreturn]] void RefuseArray(const loop::Function& function, std::size_t index,
+                              const std::string& problem) {
+  throw InvalidArgument(StrCat("kernel ", function.name, ", argument ", index, " (",
+                               function.buffers[index]->name, "): ", problem));
+}
+
+// Checks the arrays against the buffers and reads the symbolic extents off them.
+std::vector<std::int64_t> BindExtents(const loop::Function& function,
+                                      std::span<const NDArray> arrays) {
+  if (arrays.size() != function.buffers.size()) {
+    throw InvalidArgument(StrCat("kernel ", function.name, " takes ", function.buffers.size(),
+                                 " arrays; ", arrays.size(), " are given"));
+  }
+  std::unordered_map<loop::Expr, std::int64_t, loop::ExprHash, loop::ExprSame> extents;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const loop::Buffer& buffer = function.buffers[i];
+    const NDArray& array = arrays[i];
+    if (array.dtype() != buffer->dtype) {
+      RefuseArray(
+          function, i,
+          StrCat("holds ", array.dtype().ToString(), "; it must hold ", buffer->dtype.ToString()));
+    }
+    if (array.shape().size() != buffer->shape.size()) {
+      RefuseArray(function, i,
+                  StrCat("has the shape ", ShapeToString(array.shape()), "; it must have ",
+                         buffer->shape.size(), " dimensions"));
+    }
+    for (std::size_t d = 0; d < buffer->shape.size(); ++d) {
+      const loop::Expr& extent = buffer->shape[d];
+      const std::int64_t given = array.shape()[d];
+      std::int64_t wanted = given;
+      if (const auto* imm = extent.As<loop::IntImmNode>()) {
+        wanted = imm->value;
+      } else if (extent.kind() == loop::ExprKind::kVar) {
+        wanted = extents.emplace(extent, given).first->second;
+      }
+      if (given != wanted) {
+        RefuseArray(function, i,
+                    StrCat("has the shape ", ShapeToString(array.shape()), "; dimension ", d,
+                           " must be ", wanted));
+      }
+    }
+  }
+  std::vector<std::int64_t> values;
+  for (const loop::Var& scalar : function.scalars) {
+    const auto found = extents.find(scalar);
+    CheckInvariant(found != extents.end(), "every symbolic extent is the extent of a parameter");
+    values.push_back(found->second);
+  }
+  return values;
+}
+
+class KernelCallable : public Callable {
+ public:
+  explicit KernelCallable(Kernel kernel) : kernel_(std::move(kernel)) {}
+  void Call(void* const* buffers, void*) const override { kernel_.RunUnchecked(buffers, nullptr); }
+  std::string implementation() const override { return "tenon"; }
+
+ private:
+  Kernel kernel_;
+};
+
+}  // namespace
+
+const std::string& Kernel::name() const { return state_->function.name; }
+const loop::Function& Kernel::function() const { return state_->function; }
+
+absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
+  return CatchErrors([&] {
+    const std::vector<std::int64_t> extents = BindExtents(state_->function, arrays);
+    std::vector<void*> buffers;
+    for (const NDArray& array : arrays) buffers.push_back(array.raw());
+    const ScopedFlushDenormals flush;
+    RunUnchecked(buffers.data(), extents.data());
+  });
+}
+
+void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) const {
+  const std::int32_t status = state_->entry(buffers, extents);
+  if (status == kOutOfMemory) {
+    throw Error(absl::StatusCode::kResourceExhausted,
+                StrCat("kernel ", name(), ": out of memory for an intermediate result"));
+  }
+}
+
+std::shared_ptr<const Callable> Kernel::AsCallable() const {
+  CheckInvariant(state_->function.scalars.empty(),
+                 "a step of a compiled graph has no symbolic extents");
+  return std::make_shared<KernelCallable>(*this);
+}
+
+std::string Kernel::Loops() const { return loop::Print(state_->function); }
+
+std::string Kernel::LlvmIr(bool optimized) const {
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::Module> module =
+      MakeModule(context, state_->function, state_->options, state_->features);
+  TargetCompiler compiler(state_->features);
+  compiler.Prepare(*module);
+  if (optimized) compiler.Optimize(*module);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, nullptr);
+  return text;
+}
+
+std::string Kernel::Assembly() const {
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::Module> module =
+      MakeModule(context, state_->function, state_->options, state_->features);
+  TargetCompiler compiler(state_->features);
+  compiler.Prepare(*module);
+  compiler.Optimize(*module);
+  return compiler.EmitAssembly(*module);
+}
+
+absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options) {
+  absl::StatusOr<std::vector<Kernel>> kernels = CompileAll({&function, 1}, options);
+  if (!kernels.ok()) return kernels.status();
+  return std::move((*kernels)[0]);
+}
+
+absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,
+                                               const CompileOptions& options) {
+  return CatchErrors([&] {
+    const CpuFeatures features = FeaturesFor(options);
+    std::vector<std::string> objects(functions.size());
+    std::vector<std::exception_ptr> errors(functions.size());
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      std::unique_ptr<TargetCompiler> compiler;
+      for (std::size_t i = next++; i < functions.size(); i = next++) {
+        try {
+          if (compiler == nullptr) compiler = std::make_unique<TargetCompiler>(features);
+          objects[i] = CompileToObject(functions[i], options, features, *compiler);
+        } catch (...) {
+          errors[i] = std::current_exception();
+        }
+      }
+    };
+    const std::size_t workers =
+        std::min<std::size_t>(functions.size(), std::max(1U, std::thread::hardware_concurrency()));
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& error : errors) {
+      if (error != nullptr) std::rethrow_exception(error);
+    }
+    std::vector<Kernel> kernels(functions.size());
+    const std::shared_ptr<OrcSession> session = OrcSession::Shared();
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      auto state = std::make_shared<Kernel::State>();
+      state->function = functions[i];
+      state->options = options;
+      state->features = features;
+      state->code = session->Link(objects[i]);
+      state->entry = reinterpret_cast<Entry>(state->code->Address(functions[i].name));
+      kernels[i].state_ = std::move(state);
+    }
+    return kernels;
+  });
+}
+
+}  // namespace tenon::jit

@@ -1,0 +1,74 @@
+// Kernels compiled from lowered loops.
+//
+// A Kernel is an immutable value handle: copies share the code, whose memory goes back when the
+// last one dies. Calling is safe from many threads. Arrays are checked against the function's
+// buffers before anything runs; symbolic extents are read off the arrays' shapes.
+//
+//   Kernel vadd = Compile(function).value();
+//   absl::Status status = vadd(a, b, c);
+//   std::puts(vadd.LlvmIr().c_str());
+#ifndef TENON_JIT_KERNEL_H_
+#define TENON_JIT_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tenon/jit/callable.h"
+#include "tenon/loop/function.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::jit {
+
+struct CompileOptions {
+  // Changes to the host's CPU features, for instance "-avx512f".
+  std::string cpu_features;
+  // Lets a sum be added up in another order, so that it runs in vector registers. The order is
+  // fixed at compile time: results are the same in every run and for every number of threads.
+  bool reassociate_reductions = true;
+};
+
+class Kernel {
+ public:
+  const std::string& name() const;
+  const loop::Function& function() const;
+
+  // Runs on `arrays`, in the order of the function's parameters. Errors: InvalidArgument naming the
+  // parameter when the number, element type, rank or an extent of the arrays is wrong.
+  absl::Status Run(std::span<const NDArray> arrays) const;
+  template <typename... Arrays>
+  absl::Status operator()(const Arrays&... arrays) const {
+    const NDArray list[] = {arrays...};
+    return Run(list);
+  }
+  // The unchecked entry: data pointers in parameter order, then the values of the function's
+  // symbolic extents.
+  void RunUnchecked(void* const* buffers, const std::int64_t* extents) const;
+  // This kernel as a step of a compiled graph; only for functions without symbolic extents.
+  std::shared_ptr<const Callable> AsCallable() const;
+
+  // Texts, made anew at each call.
+  std::string Loops() const;
+  std::string LlvmIr(bool optimized = true) const;
+  std::string Assembly() const;
+
+ private:
+  friend absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,
+                                                        const CompileOptions& options);
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options = {});
+
+// Compiles on all cores. The kernels come in the order of the functions; one error fails the whole.
+absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,
+                                               const CompileOptions& options = {});
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_KERNEL_H_

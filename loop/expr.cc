@@ -1,0 +1,411 @@
+#include "tenon/loop/expr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::loop {
+namespace {
+
+template <typename Node, typename... Args>
+Expr Make(Args&&... args) {
+  return Expr(Ref<const ExprNode>(new Node(std::forward<Args>(args)...)));
+}
+
+// Keeps a constant inside its type, as a register would.
+std::int64_t Wrap(DataType type, std::int64_t value) {
+  if (type.is_bool()) return value != 0 ? 1 : 0;
+  if (type.bits() == 64) return value;
+  const int shift = 64 - type.bits();
+  const auto moved = static_cast<std::uint64_t>(value) << shift;
+  return type.is_int() ? static_cast<std::int64_t>(moved) >> shift
+                       : static_cast<std::int64_t>(moved >> shift);
+}
+
+bool IsConstant(const Expr& e) {
+  return e.kind() == ExprKind::kIntImm || e.kind() == ExprKind::kFloatImm;
+}
+
+double ConstantValue(const Expr& e) {
+  if (const auto* imm = e.As<IntImmNode>()) return static_cast<double>(imm->value);
+  return e.As<FloatImmNode>()->value;
+}
+
+// Gives constants the type of the other side and scalars its lanes; the types must agree then.
+void Match(BinaryOp op, Expr& a, Expr& b) {
+  if (a.dtype().element() != b.dtype().element()) {
+    if (IsConstant(b) && !a.dtype().is_bool()) {
+      b = Constant(a.dtype().element(), ConstantValue(b));
+    } else if (IsConstant(a) && !b.dtype().is_bool()) {
+      a = Constant(b.dtype().element(), ConstantValue(a));
+    } else {
+      throw InvalidArgument(StrCat("the operands of ", ToString(op), " have the types ",
+                                   a.dtype().ToString(), " and ", b.dtype().ToString(),
+                                   "; cast one to the other"));
+    }
+  }
+  if (a.dtype().lanes() == b.dtype().lanes()) return;
+  if (a.dtype().lanes() == 1) {
+    a = Broadcast(a, b.dtype().lanes());
+  } else if (b.dtype().lanes() == 1) {
+    b = Broadcast(b, a.dtype().lanes());
+  } else {
+    throw InvalidArgument(StrCat("the operands of ", ToString(op), " have ", a.dtype().lanes(),
+                                 " and ", b.dtype().lanes(), " lanes"));
+  }
+}
+
+std::int64_t FloorDivide(std::int64_t a, std::int64_t b) {
+  return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
+}
+
+std::optional<std::int64_t> FoldInt(BinaryOp op, std::int64_t a, std::int64_t b) {
+  std::int64_t r = 0;
+  switch (op) {
+    case BinaryOp::kAdd:
+      if (__builtin_add_overflow(a, b, &r)) return std::nullopt;
+      return r;
+    case BinaryOp::kSub:
+      if (__builtin_sub_overflow(a, b, &r)) return std::nullopt;
+      return r;
+    case BinaryOp::kMul:
+      if (__builtin_mul_overflow(a, b, &r)) return std::nullopt;
+      return r;
+    case BinaryOp::kDiv:
+      if (b == 0 || b == -1) return std::nullopt;
+      return a / b;
+    case BinaryOp::kMod:
+      if (b == 0 || b == -1) return std::nullopt;
+      return a % b;
+    case BinaryOp::kFloorDiv:
+      if (b == 0 || b == -1) return std::nullopt;
+      return FloorDivide(a, b);
+    case BinaryOp::kFloorMod:
+      if (b == 0 || b == -1) return std::nullopt;
+      return a - FloorDivide(a, b) * b;
+    case BinaryOp::kMin:
+      return std::min(a, b);
+    case BinaryOp::kMax:
+      return std::max(a, b);
+    case BinaryOp::kEQ:
+      return a == b;
+    case BinaryOp::kNE:
+      return a != b;
+    case BinaryOp::kLT:
+      return a < b;
+    case BinaryOp::kLE:
+      return a <= b;
+    case BinaryOp::kGT:
+      return a > b;
+    case BinaryOp::kGE:
+      return a >= b;
+    case BinaryOp::kAnd:
+    case BinaryOp::kBitAnd:
+      return a & b;
+    case BinaryOp::kOr:
+    case BinaryOp::kBitOr:
+      return a | b;
+    case BinaryOp::kBitXor:
+      return a ^ b;
+    case BinaryOp::kShl:
+    case BinaryOp::kShr:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Folds what cannot change a result: constants of signed integers and bools, and the neutral
+// elements of index arithmetic.
+std::optional<Expr> Fold(BinaryOp op, const Expr& a, const Expr& b) {
+  const auto* x = a.As<IntImmNode>();
+  const auto* y = b.As<IntImmNode>();
+  const DataType type = a.dtype();
+  if (x != nullptr && y != nullptr && (type.is_int() || type.is_bool())) {
+    if (const auto folded = FoldInt(op, x->value, y->value)) {
+      return IntImm(IsComparison(op) ? Bool : type, *folded);
+    }
+  }
+  if (type.is_int() && type.lanes() == 1) {
+    if (op == BinaryOp::kAdd && IsConstInt(a, 0)) return b;
+    if ((op == BinaryOp::kAdd || op == BinaryOp::kSub) && IsConstInt(b, 0)) return a;
+    if (op == BinaryOp::kMul && (IsConstInt(a, 0) || IsConstInt(b, 1))) return a;
+    if (op == BinaryOp::kMul && (IsConstInt(b, 0) || IsConstInt(a, 1))) return b;
+    if ((op == BinaryOp::kFloorDiv || op == BinaryOp::kDiv) && IsConstInt(b, 1)) return a;
+    if ((op == BinaryOp::kFloorMod || op == BinaryOp::kMod) && IsConstInt(b, 1))
+      return IntImm(type, 0);
+  }
+  if (op == BinaryOp::kAnd) {
+    if (x != nullptr) return x->value != 0 ? b : a;
+    if (y != nullptr) return y->value != 0 ? a : b;
+  }
+  if (op == BinaryOp::kOr) {
+    if (x != nullptr) return x->value != 0 ? a : b;
+    if (y != nullptr) return y->value != 0 ? b : a;
+  }
+  return std::nullopt;
+}
+
+void RequireBool(const Expr& e, std::string_view where) {
+  if (!e.dtype().is_bool()) {
+    throw InvalidArgument(StrCat(where, " must be bool; it is ", e.dtype().ToString()));
+  }
+}
+
+Expr MakeSelect(const Expr& condition, Expr on_true, Expr on_false, bool lazy) {
+  RequireBool(condition, "the condition of a selection");
+  if (on_true.dtype() != on_false.dtype()) {
+    if (IsConstant(on_false)) {
+      on_false = Constant(on_true.dtype().element(), ConstantValue(on_false));
+    } else if (IsConstant(on_true)) {
+      on_true = Constant(on_false.dtype().element(), ConstantValue(on_true));
+    }
+  }
+  const int lanes =
+      std::max({condition.dtype().lanes(), on_true.dtype().lanes(), on_false.dtype().lanes()});
+  if (on_true.dtype().lanes() < lanes) on_true = Broadcast(on_true, lanes);
+  if (on_false.dtype().lanes() < lanes) on_false = Broadcast(on_false, lanes);
+  if (on_true.dtype() != on_false.dtype()) {
+    throw InvalidArgument(StrCat("the sides of a selection have the types ",
+                                 on_true.dtype().ToString(), " and ", on_false.dtype().ToString(),
+                                 "; cast one to the other"));
+  }
+  if (const auto* constant = condition.As<IntImmNode>())
+    return constant->value != 0 ? on_true : on_false;
+  return Make<SelectNode>(condition, on_true, on_false, lazy);
+}
+
+bool IsPredicate(Intrinsic i) {
+  return i == Intrinsic::kIsNan || i == Intrinsic::kIsInf || i == Intrinsic::kIsFinite;
+}
+
+}  // namespace
+
+Expr::Expr(int value) : Expr(static_cast<std::int64_t>(value)) {}
+Expr::Expr(std::int64_t value) : node_(new IntImmNode(Int64, value)) {}
+Expr::Expr(float value) : node_(new FloatImmNode(Float32, value)) {}
+Expr::Expr(double value) : node_(new FloatImmNode(Float64, value)) {}
+
+Var::Var(std::string name, DataType type)
+    : Expr(Ref<const ExprNode>(new VarNode(type, std::move(name)))) {}
+Var::Var(const Expr& expr) : Expr(expr) {
+  CheckInvariant(expr.defined() && expr.kind() == ExprKind::kVar, "a Var is made from a variable");
+}
+const std::string& Var::name() const { return As<VarNode>()->name; }
+
+Buffer Buffer::Make(std::string name, DataType dtype, std::vector<Expr> shape) {
+  for (const Expr& extent : shape) {
+    if (extent.dtype() != Int64) {
+      throw InvalidArgument(StrCat("buffer ", name, ": an extent has the type ",
+                                   extent.dtype().ToString(), "; extents are int64"));
+    }
+  }
+  return Buffer(Ref<const BufferNode>(new BufferNode(std::move(name), dtype, std::move(shape))));
+}
+
+Expr IntImm(DataType type, std::int64_t value) { return Make<IntImmNode>(type, Wrap(type, value)); }
+Expr FloatImm(DataType type, double value) {
+  return Make<FloatImmNode>(
+      type, type == Float32 ? static_cast<double>(static_cast<float>(value)) : value);
+}
+Expr Constant(DataType type, double value) {
+  if (type.is_float()) return FloatImm(type, value);
+  constexpr double kEnd = 9.2233720368547758e18;
+  const std::int64_t integer = value >= kEnd    ? INT64_MAX
+                               : value <= -kEnd ? INT64_MIN
+                                                : static_cast<std::int64_t>(value);
+  return IntImm(type, integer);
+}
+Expr True() { return IntImm(Bool, 1); }
+Expr False() { return IntImm(Bool, 0); }
+
+Expr Cast(DataType type, const Expr& value) {
+  const DataType target = type.WithLanes(value.dtype().lanes());
+  if (target == value.dtype()) return value;
+  if (target.lanes() == 1) {
+    if (const auto* imm = value.As<IntImmNode>(); imm != nullptr && !value.dtype().is_uint()) {
+      if (target.is_float()) return FloatImm(target, static_cast<double>(imm->value));
+      return IntImm(target, imm->value);
+    }
+    if (const auto* imm = value.As<FloatImmNode>();
+        imm != nullptr && target.is_float() && target.bits() >= 32) {
+      return FloatImm(target, imm->value);
+    }
+  }
+  return Make<CastNode>(target, value);
+}
+
+Expr Binary(BinaryOp op, const Expr& left, const Expr& right) {
+  Expr a = left, b = right;
+  CheckInvariant(a.defined() && b.defined(), "operands are defined");
+  Match(op, a, b);
+  const DataType type = a.dtype();
+  if (op == BinaryOp::kAnd || op == BinaryOp::kOr) RequireBool(a, "an operand of and, or");
+  const bool bitwise = op == BinaryOp::kBitAnd || op == BinaryOp::kBitOr || op == BinaryOp::kBitXor;
+  const bool shift = op == BinaryOp::kShl || op == BinaryOp::kShr;
+  if ((bitwise && type.is_float()) || (shift && !type.is_integral())) {
+    throw InvalidArgument(
+        StrCat("the operands of ", ToString(op), " must be integers; they are ", type.ToString()));
+  }
+  if (const auto folded = Fold(op, a, b)) return *folded;
+  return Make<BinaryNode>(IsComparison(op) ? Bool.WithLanes(type.lanes()) : type, op, a, b);
+}
+
+Expr Not(const Expr& a) {
+  RequireBool(a, "the operand of not");
+  if (const auto* imm = a.As<IntImmNode>()) return IntImm(Bool, imm->value == 0);
+  return Make<NotNode>(a);
+}
+Expr Select(const Expr& condition, const Expr& on_true, const Expr& on_false) {
+  return MakeSelect(condition, on_true, on_false, false);
+}
+Expr IfThenElse(const Expr& condition, const Expr& on_true, const Expr& on_false) {
+  return MakeSelect(condition, on_true, on_false, true);
+}
+
+Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted> producer) {
+  int lanes = 1;
+  for (const Expr& index : indices) {
+    if (index.dtype().element() != Int64) {
+      throw InvalidArgument(StrCat(buffer->name, ": an index has the type ",
+                                   index.dtype().ToString(), "; cast it to int64"));
+    }
+    lanes = std::max(lanes, index.dtype().lanes());
+  }
+  return Make<LoadNode>(buffer->dtype.WithLanes(lanes), buffer, std::move(indices),
+                        std::move(producer));
+}
+
+Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
+  const DataType type = args.at(0).dtype();
+  const bool any_type = intrinsic == Intrinsic::kAbs || intrinsic == Intrinsic::kSign ||
+                        intrinsic == Intrinsic::kFloor || intrinsic == Intrinsic::kCeil ||
+                        intrinsic == Intrinsic::kRound || intrinsic == Intrinsic::kTrunc ||
+                        intrinsic == Intrinsic::kNearbyint;
+  if (intrinsic == Intrinsic::kPopcount ? !type.is_integral() : (!type.is_float() && !any_type)) {
+    throw InvalidArgument(
+        StrCat(ToString(intrinsic), " does not take ", type.ToString(), "; it needs ",
+               intrinsic == Intrinsic::kPopcount ? "an integer" : "a floating type"));
+  }
+  for (const Expr& arg : args) {
+    if (arg.dtype() != type) {
+      throw InvalidArgument(StrCat("the arguments of ", ToString(intrinsic), " have the types ",
+                                   type.ToString(), " and ", arg.dtype().ToString()));
+    }
+  }
+  return Make<CallNode>(IsPredicate(intrinsic) ? Bool.WithLanes(type.lanes()) : type, intrinsic,
+                        std::move(args));
+}
+Expr ExternCall(DataType type, std::string symbol, std::vector<Expr> args) {
+  return Make<ExternCallNode>(type, std::move(symbol), std::move(args));
+}
+Expr Ramp(const Expr& base, const Expr& stride, int lanes) {
+  if (base.dtype().is_vector())
+    throw InvalidArgument(
+        "the base of a ramp is a vector already; loops may not be vectorised twice");
+  if (lanes == 1) return base;
+  return Make<RampNode>(base, stride, lanes);
+}
+Expr Broadcast(const Expr& value, int lanes) {
+  if (value.dtype().lanes() == lanes) return value;
+  CheckInvariant(value.dtype().lanes() == 1, "only scalars are broadcast");
+  return Make<BroadcastNode>(value, lanes);
+}
+Expr Let(const Var& var, const Expr& value, const Expr& body) {
+  return Make<LetNode>(var, value, body);
+}
+
+bool IsConstInt(const Expr& expr, std::int64_t value) {
+  const auto* imm = expr.As<IntImmNode>();
+  return imm != nullptr && imm->value == value;
+}
+
+const char* ToString(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kAdd:
+      return "+";
+    case BinaryOp::kSub:
+      return "-";
+    case BinaryOp::kMul:
+      return "*";
+    case BinaryOp::kDiv:
+      return "/";
+    case BinaryOp::kMod:
+      return "%";
+    case BinaryOp::kFloorDiv:
+      return "floordiv";
+    case BinaryOp::kFloorMod:
+      return "floormod";
+    case BinaryOp::kMin:
+      return "min";
+    case BinaryOp::kMax:
+      return "max";
+    case BinaryOp::kEQ:
+      return "==";
+    case BinaryOp::kNE:
+      return "!=";
+    case BinaryOp::kLT:
+      return "<";
+    case BinaryOp::kLE:
+      return "<=";
+    case BinaryOp::kGT:
+      return ">";
+    case BinaryOp::kGE:
+      return ">=";
+    case BinaryOp::kAnd:
+      return "&&";
+    case BinaryOp::kOr:
+      return "||";
+    case BinaryOp::kBitAnd:
+      return "&";
+    case BinaryOp::kBitOr:
+      return "|";
+    case BinaryOp::kBitXor:
+      return "^";
+    case BinaryOp::kShl:
+      return "<<";
+    case BinaryOp::kShr:
+      return ">>";
+  }
+  return "?";
+}
+
+const char* ToString(Intrinsic intrinsic) {
+  static constexpr const char* kNames[] = {
+      "exp",   "log",  "log2",    "log10",    "log1p", "sqrt",  "rsqrt",    "sin",       "cos",
+      "tan",   "asin", "acos",    "atan",     "sinh",  "cosh",  "tanh",     "asinh",     "acosh",
+      "atanh", "erf",  "sigmoid", "abs",      "floor", "ceil",  "round",    "nearbyint", "trunc",
+      "pow",   "fmod", "atan2",   "popcount", "isnan", "isinf", "isfinite", "sign",      "fma"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kFma) + 1);
+  return kNames[static_cast<int>(intrinsic)];
+}
+
+bool IsComparison(BinaryOp op) { return op >= BinaryOp::kEQ && op <= BinaryOp::kGE; }
+
+Expr operator+(const Expr& a, const Expr& b) { return Binary(BinaryOp::kAdd, a, b); }
+Expr operator-(const Expr& a, const Expr& b) { return Binary(BinaryOp::kSub, a, b); }
+Expr operator*(const Expr& a, const Expr& b) { return Binary(BinaryOp::kMul, a, b); }
+Expr operator/(const Expr& a, const Expr& b) { return Binary(BinaryOp::kDiv, a, b); }
+Expr operator%(const Expr& a, const Expr& b) { return Binary(BinaryOp::kMod, a, b); }
+Expr operator-(const Expr& a) {
+  return Binary(BinaryOp::kSub, Constant(a.dtype().element(), a.dtype().is_float() ? -0.0 : 0.0),
+                a);
+}
+Expr operator<(const Expr& a, const Expr& b) { return Binary(BinaryOp::kLT, a, b); }
+Expr operator<=(const Expr& a, const Expr& b) { return Binary(BinaryOp::kLE, a, b); }
+Expr operator>(const Expr& a, const Expr& b) { return Binary(BinaryOp::kGT, a, b); }
+Expr operator>=(const Expr& a, const Expr& b) { return Binary(BinaryOp::kGE, a, b); }
+Expr operator==(const Expr& a, const Expr& b) { return Binary(BinaryOp::kEQ, a, b); }
+Expr operator!=(const Expr& a, const Expr& b) { return Binary(BinaryOp::kNE, a, b); }
+Expr operator&&(const Expr& a, const Expr& b) { return Binary(BinaryOp::kAnd, a, b); }
+Expr operator||(const Expr& a, const Expr& b) { return Binary(BinaryOp::kOr, a, b); }
+Expr operator!(const Expr& a) { return Not(a); }
+Expr FloorDiv(const Expr& a, const Expr& b) { return Binary(BinaryOp::kFloorDiv, a, b); }
+Expr FloorMod(const Expr& a, const Expr& b) { return Binary(BinaryOp::kFloorMod, a, b); }
+Expr Min(const Expr& a, const Expr& b) { return Binary(BinaryOp::kMin, a, b); }
+Expr Max(const Expr& a, const Expr& b) { return Binary(BinaryOp::kMax, a, b); }
+
+}  // namespace tenon::loop

@@ -1,0 +1,29 @@
+// Loop transforms, in the order in which lowering runs them. Each takes and gives a statement and
+// keeps its meaning.
+#ifndef TENON_LOOP_TRANSFORMS_H_
+#define TENON_LOOP_TRANSFORMS_H_
+
+#include "tenon/loop/stmt.h"
+
+namespace tenon::loop {
+
+// Multi-dimensional indices become one row-major element offset.
+Stmt FlattenBuffers(const Stmt& stmt);
+
+// Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
+// and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
+// A vectorised loop gets both forms: whole vectors, and a serial rest.
+Stmt HoistGuards(const Stmt& stmt);
+
+// Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
+// extent that is not constant.
+Stmt UnrollLoops(const Stmt& stmt);
+
+// Vectorised loops become statements on vectors; those whose body cannot (a condition that differs
+// by lane, a store that all lanes hit, an inner allocation) become serial loops. Requires flat
+// buffers; throws InvalidArgument for an extent that is not constant.
+Stmt VectorizeLoops(const Stmt& stmt);
+
+}  // namespace tenon::loop
+
+#endif  // TENON_LOOP_TRANSFORMS_H_

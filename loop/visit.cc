@@ -1,0 +1,291 @@
+#include "tenon/loop/visit.h"
+
+#include <unordered_set>
+
+#include "tenon/support/error.h"
+
+namespace tenon::loop {
+namespace {
+
+// The operands of a node, in order.
+std::vector<Expr> Children(const Expr& e) {
+  switch (e.kind()) {
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm:
+    case ExprKind::kVar:
+      return {};
+    case ExprKind::kCast:
+      return {e.As<CastNode>()->value};
+    case ExprKind::kBinary:
+      return {e.As<BinaryNode>()->a, e.As<BinaryNode>()->b};
+    case ExprKind::kNot:
+      return {e.As<NotNode>()->a};
+    case ExprKind::kSelect:
+      return {e.As<SelectNode>()->condition, e.As<SelectNode>()->on_true,
+              e.As<SelectNode>()->on_false};
+    case ExprKind::kLoad:
+      return e.As<LoadNode>()->indices;
+    case ExprKind::kCall:
+      return e.As<CallNode>()->args;
+    case ExprKind::kExternCall:
+      return e.As<ExternCallNode>()->args;
+    case ExprKind::kRamp:
+      return {e.As<RampNode>()->base, e.As<RampNode>()->stride};
+    case ExprKind::kBroadcast:
+      return {e.As<BroadcastNode>()->value};
+    case ExprKind::kLet:
+      return {e.As<LetNode>()->value, e.As<LetNode>()->body};
+  }
+  Unreachable("the switch over expression kinds is exhaustive");
+}
+
+Expr Rebuild(const Expr& e, std::vector<Expr> c) {
+  switch (e.kind()) {
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm:
+    case ExprKind::kVar:
+      return e;
+    case ExprKind::kCast:
+      return Cast(e.dtype(), c[0]);
+    case ExprKind::kBinary:
+      return Binary(e.As<BinaryNode>()->op, c[0], c[1]);
+    case ExprKind::kNot:
+      return Not(c[0]);
+    case ExprKind::kSelect:
+      return e.As<SelectNode>()->lazy ? IfThenElse(c[0], c[1], c[2]) : Select(c[0], c[1], c[2]);
+    case ExprKind::kLoad:
+      return Load(e.As<LoadNode>()->buffer, std::move(c), e.As<LoadNode>()->producer);
+    case ExprKind::kCall:
+      return Call(e.As<CallNode>()->intrinsic, std::move(c));
+    case ExprKind::kExternCall:
+      return ExternCall(e.dtype(), e.As<ExternCallNode>()->symbol, std::move(c));
+    case ExprKind::kRamp:
+      return Ramp(c[0], c[1], e.As<RampNode>()->lanes);
+    case ExprKind::kBroadcast:
+      return Broadcast(c[0], e.As<BroadcastNode>()->lanes);
+    case ExprKind::kLet:
+      return Let(e.As<LetNode>()->var, c[0], c[1]);
+  }
+  Unreachable("the switch over expression kinds is exhaustive");
+}
+
+struct Walker {
+  const std::function<void(const Expr&)>& visit;
+  std::unordered_set<const ExprNode*> seen;
+
+  void Walk(const Expr& e) {
+    if (!seen.insert(e.get()).second) return;
+    for (const Expr& child : Children(e)) Walk(child);
+    visit(e);
+  }
+};
+
+template <typename OnExpr>
+void ExprsOf(const Stmt& stmt, OnExpr on_expr) {
+  switch (stmt.kind()) {
+    case StmtKind::kFor:
+      on_expr(stmt.As<ForNode>()->min);
+      on_expr(stmt.As<ForNode>()->extent);
+      return;
+    case StmtKind::kStore:
+      on_expr(stmt.As<StoreNode>()->value);
+      for (const Expr& index : stmt.As<StoreNode>()->indices) on_expr(index);
+      return;
+    case StmtKind::kIf:
+      on_expr(stmt.As<IfNode>()->condition);
+      return;
+    case StmtKind::kLet:
+      on_expr(stmt.As<LetStmtNode>()->value);
+      return;
+    case StmtKind::kEvaluate:
+      on_expr(stmt.As<EvaluateNode>()->value);
+      return;
+    case StmtKind::kAllocate:
+      for (const Expr& extent : stmt.As<AllocateNode>()->buffer->shape) on_expr(extent);
+      return;
+    case StmtKind::kSeq:
+      return;
+  }
+}
+
+class Substituter : public StmtMutator {
+ public:
+  explicit Substituter(const ExprMap& values) : values_(values) {}
+
+ protected:
+  Expr Mutate(const Expr& e) override {
+    if (e.kind() == ExprKind::kVar) {
+      const auto found = values_.find(e);
+      return found == values_.end() ? e : found->second;
+    }
+    return MutateChildren(e);
+  }
+
+ private:
+  const ExprMap& values_;
+};
+
+}  // namespace
+
+Expr ExprMutator::operator()(const Expr& expr) {
+  if (const auto found = memo_.find(expr); found != memo_.end()) return found->second;
+  Expr result = Mutate(expr);
+  memo_.emplace(expr, result);
+  return result;
+}
+
+Expr ExprMutator::MutateChildren(const Expr& expr) {
+  std::vector<Expr> children = Children(expr);
+  bool changed = false;
+  for (Expr& child : children) {
+    Expr mutated = (*this)(child);
+    changed = changed || !mutated.same_as(child);
+    child = std::move(mutated);
+  }
+  return changed ? Rebuild(expr, std::move(children)) : expr;
+}
+
+Stmt StmtMutator::MutateStmtChildren(const Stmt& stmt) {
+  switch (stmt.kind()) {
+    case StmtKind::kFor: {
+      const auto& n = *stmt.As<ForNode>();
+      const Expr min = (*this)(n.min), extent = (*this)(n.extent);
+      const Stmt body = MutateStmt(n.body);
+      if (min.same_as(n.min) && extent.same_as(n.extent) && body == n.body) return stmt;
+      return For(n.var, min, extent, n.for_kind, body);
+    }
+    case StmtKind::kStore: {
+      const auto& n = *stmt.As<StoreNode>();
+      const Expr value = (*this)(n.value);
+      bool changed = !value.same_as(n.value);
+      std::vector<Expr> indices = n.indices;
+      for (Expr& index : indices) {
+        Expr mutated = (*this)(index);
+        changed = changed || !mutated.same_as(index);
+        index = std::move(mutated);
+      }
+      return changed ? Store(n.buffer, value, std::move(indices), n.reassociate) : stmt;
+    }
+    case StmtKind::kSeq: {
+      std::vector<Stmt> stmts = stmt.As<SeqNode>()->stmts;
+      bool changed = false;
+      for (Stmt& part : stmts) {
+        Stmt mutated = MutateStmt(part);
+        changed = changed || !(mutated == part);
+        part = std::move(mutated);
+      }
+      return changed ? Seq(std::move(stmts)) : stmt;
+    }
+    case StmtKind::kIf: {
+      const auto& n = *stmt.As<IfNode>();
+      const Expr condition = (*this)(n.condition);
+      const Stmt then_case = MutateStmt(n.then_case);
+      const Stmt else_case = n.else_case ? MutateStmt(n.else_case) : Stmt();
+      if (condition.same_as(n.condition) && then_case == n.then_case && else_case == n.else_case)
+        return stmt;
+      return If(condition, then_case, else_case);
+    }
+    case StmtKind::kAllocate: {
+      const auto& n = *stmt.As<AllocateNode>();
+      const Stmt body = MutateStmt(n.body);
+      return body == n.body ? stmt : Allocate(n.buffer, body);
+    }
+    case StmtKind::kLet: {
+      const auto& n = *stmt.As<LetStmtNode>();
+      const Expr value = (*this)(n.value);
+      const Stmt body = MutateStmt(n.body);
+      return value.same_as(n.value) && body == n.body ? stmt : LetStmt(n.var, value, body);
+    }
+    case StmtKind::kEvaluate: {
+      const auto& n = *stmt.As<EvaluateNode>();
+      const Expr value = (*this)(n.value);
+      return value.same_as(n.value) ? stmt : Evaluate(value);
+    }
+  }
+  Unreachable("the switch over statement kinds is exhaustive");
+}
+
+void VisitExpr(const Expr& expr, const std::function<void(const Expr&)>& visit) {
+  Walker{visit, {}}.Walk(expr);
+}
+
+void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit) {
+  visit(stmt);
+  switch (stmt.kind()) {
+    case StmtKind::kFor:
+      return VisitStmts(stmt.As<ForNode>()->body, visit);
+    case StmtKind::kSeq:
+      for (const Stmt& part : stmt.As<SeqNode>()->stmts) VisitStmts(part, visit);
+      return;
+    case StmtKind::kIf:
+      VisitStmts(stmt.As<IfNode>()->then_case, visit);
+      if (stmt.As<IfNode>()->else_case) VisitStmts(stmt.As<IfNode>()->else_case, visit);
+      return;
+    case StmtKind::kAllocate:
+      return VisitStmts(stmt.As<AllocateNode>()->body, visit);
+    case StmtKind::kLet:
+      return VisitStmts(stmt.As<LetStmtNode>()->body, visit);
+    case StmtKind::kStore:
+    case StmtKind::kEvaluate:
+      return;
+  }
+}
+
+void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit) {
+  Walker walker{visit, {}};
+  VisitStmts(stmt, [&](const Stmt& s) { ExprsOf(s, [&](const Expr& e) { walker.Walk(e); }); });
+}
+
+Expr Substitute(const Expr& expr, const ExprMap& values) {
+  return values.empty() ? expr : Substituter(values)(expr);
+}
+Stmt Substitute(const Stmt& stmt, const ExprMap& values) {
+  if (values.empty()) return stmt;
+  Substituter substituter(values);
+  return substituter(stmt);
+}
+
+bool UsesVar(const Expr& expr, const Var& var) {
+  bool used = false;
+  VisitExpr(expr, [&](const Expr& e) { used = used || e.same_as(var); });
+  return used;
+}
+
+bool StructuralEqual(const Expr& a, const Expr& b) {
+  if (a.same_as(b)) return true;
+  if (a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
+  switch (a.kind()) {
+    case ExprKind::kIntImm:
+      return a.As<IntImmNode>()->value == b.As<IntImmNode>()->value;
+    case ExprKind::kFloatImm:
+      return a.As<FloatImmNode>()->value == b.As<FloatImmNode>()->value;
+    case ExprKind::kVar:
+    case ExprKind::kLet:
+      return false;
+    case ExprKind::kBinary:
+      if (a.As<BinaryNode>()->op != b.As<BinaryNode>()->op) return false;
+      break;
+    case ExprKind::kCall:
+      if (a.As<CallNode>()->intrinsic != b.As<CallNode>()->intrinsic) return false;
+      break;
+    case ExprKind::kExternCall:
+      return false;  // may have effects
+    case ExprKind::kLoad:
+      if (!(a.As<LoadNode>()->buffer == b.As<LoadNode>()->buffer)) return false;
+      break;
+    case ExprKind::kSelect:
+    case ExprKind::kCast:
+    case ExprKind::kNot:
+    case ExprKind::kRamp:
+    case ExprKind::kBroadcast:
+      break;
+  }
+  const std::vector<Expr> x = Children(a), y = Children(b);
+  if (x.size() != y.size()) return false;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!StructuralEqual(x[i], y[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace tenon::loop

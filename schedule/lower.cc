@@ -1,0 +1,277 @@
+// Consumers first. The statement grows from the last stage's nest outwards: a root stage is
+// computed before all of it; a stage that is computed at a loop of another is put in front of that
+// loop's body, for the region that the body reads (schedule/region.h), into a buffer of that
+// region's size. Inlined stages are substituted into their readers before.
+#include "tenon/schedule/lower.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_set>
+
+#include "tenon/loop/print.h"
+#include "tenon/loop/transforms.h"
+#include "tenon/loop/verify.h"
+#include "tenon/loop/visit.h"
+#include "tenon/schedule/nest.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+namespace {
+
+using loop::Expr;
+using loop::Stmt;
+
+// Symbolic extents are sizes: at least 0 and far from overflow.
+constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
+
+// Replaces reads of inlined stages by their bodies.
+class Inliner : public loop::ExprMutator {
+ public:
+  explicit Inliner(const Schedule& schedule) : schedule_(schedule) {}
+
+ protected:
+  Expr Mutate(const Expr& e) override {
+    const Expr mutated = MutateChildren(e);
+    const auto* load = mutated.As<loop::LoadNode>();
+    if (load == nullptr || !load->producer) return mutated;
+    const te::Tensor tensor = te::TensorOf(*load);
+    const Stage* stage = schedule_.Find(tensor.op().get());
+    if (stage == nullptr || stage->placement() != Stage::Placement::kInline) return mutated;
+    const te::OperationNode& op = *tensor.op();
+    const Expr body = (*this)(op.body[static_cast<std::size_t>(tensor.index())]);
+    loop::ExprMap values;
+    for (std::size_t d = 0; d < op.axes.size(); ++d) values[op.axes[d].var] = load->indices[d];
+    return loop::Substitute(body, values);
+  }
+
+ private:
+  const Schedule& schedule_;
+};
+
+// Moves the accesses of one buffer to another that holds a box of it.
+class Relocator : public loop::StmtMutator {
+ public:
+  Relocator(const loop::Buffer& from, const loop::Buffer& to, const std::vector<Range>& region)
+      : from_(from), to_(to), region_(region) {}
+
+ protected:
+  Expr Mutate(const Expr& e) override {
+    const Expr mutated = MutateChildren(e);
+    const auto* n = mutated.As<loop::LoadNode>();
+    if (n == nullptr || !(n->buffer == from_)) return mutated;
+    return loop::Load(to_, Moved(n->indices));
+  }
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const Stmt mutated = MutateStmtChildren(stmt);
+    const auto* n = mutated.As<loop::StoreNode>();
+    if (n == nullptr || !(n->buffer == from_)) return mutated;
+    return loop::Store(to_, n->value, Moved(n->indices), n->reassociate);
+  }
+
+ private:
+  std::vector<Expr> Moved(std::vector<Expr> indices) const {
+    for (std::size_t d = 0; d < indices.size(); ++d)
+      indices[d] = loop::Simplify(indices[d] - region_[d].min);
+    return indices;
+  }
+
+  const loop::Buffer& from_;
+  const loop::Buffer& to_;
+  const std::vector<Range>& region_;
+};
+
+class Lowerer {
+ public:
+  Lowerer(const Schedule& schedule, const std::vector<Tensor>& args, const std::string& name)
+      : schedule_(schedule), args_(args), inliner_(schedule) {
+    function_.name = name;
+  }
+
+  loop::Function Run() {
+    CollectParameters();
+    Stmt body = loop::Seq({});
+    const auto& stages = schedule_.stages();
+    for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+      const Stage& stage = **it;
+      if (stage.op()->is_placeholder() || stage.placement() != Stage::Placement::kRoot) continue;
+      body = loop::Seq({Nest(stage, WholeRegion(stage)), body});
+      for (const loop::Buffer& buffer : stage.op()->outputs) {
+        if (!IsParameter(buffer)) body = loop::Allocate(buffer, body);
+      }
+    }
+    function_.body = Finish(body);
+    CheckPlacements();
+    return std::move(function_);
+  }
+
+ private:
+  void CollectParameters() {
+    for (const Tensor& arg : args_) {
+      function_.buffers.push_back(arg.buffer());
+      for (const Expr& extent : arg.shape()) {
+        loop::VisitExpr(extent, [&](const Expr& e) {
+          if (e.kind() != loop::ExprKind::kVar) return;
+          const auto same = [&](const loop::Var& v) { return v.same_as(e); };
+          if (std::none_of(function_.scalars.begin(), function_.scalars.end(), same)) {
+            function_.scalars.emplace_back(loop::Var(e));
+            bounds_.Bind(loop::Var(e), {0, kLargestExtent});
+          }
+        });
+      }
+    }
+    for (const auto& stage : schedule_.stages()) {
+      if (stage->op()->is_placeholder() && !IsParameter(stage->op()->outputs[0])) {
+        throw InvalidArgument(StrCat("lower ", function_.name, ": placeholder ", stage->name(),
+                                     " is read but is not among the arguments"));
+      }
+    }
+    for (const Tensor& output : schedule_.outputs()) {
+      if (!IsParameter(output.buffer())) {
+        throw InvalidArgument(StrCat("lower ", function_.name, ": output ", output.name(),
+                                     " is not among the arguments"));
+      }
+    }
+    for (const Tensor& arg : args_) {
+      const Stage* stage = schedule_.Find(arg.op().get());
+      if (stage != nullptr && !stage->op()->is_placeholder() && !stage->is_output()) {
+        throw InvalidArgument(
+            StrCat("lower ", function_.name, ": argument ", arg.name(),
+                   " is an intermediate stage; only placeholders and outputs are allowed"));
+      }
+    }
+  }
+
+  bool IsParameter(const loop::Buffer& buffer) const {
+    return std::find(function_.buffers.begin(), function_.buffers.end(), buffer) !=
+           function_.buffers.end();
+  }
+
+  static std::vector<Range> WholeRegion(const Stage& stage) {
+    std::vector<Range> region;
+    for (const Expr& extent : stage.op()->outputs[0]->shape) region.push_back({0, extent});
+    return region;
+  }
+
+  Stmt Nest(const Stage& stage, const std::vector<Range>& region) {
+    std::vector<Expr> body;
+    for (const Expr& value : stage.op()->body) body.push_back(inliner_(value));
+    return MakeNest(stage, body, region, [&](const IterVar& axis, const Stmt& inside) {
+      return PlaceProducers(stage, axis, inside);
+    });
+  }
+
+  // In front of `inside`, what is computed at this loop of `stage`; readers before what they read.
+  Stmt PlaceProducers(const Stage& stage, const IterVar& axis, Stmt inside) {
+    const auto& stages = schedule_.stages();
+    for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+      const Stage& producer = **it;
+      if (producer.placement() != Stage::Placement::kAt || producer.attach_op() != stage.op().get())
+        continue;
+      if (!AttachLeaf(stage, producer).var.same_as(axis.var)) continue;
+      inside = Place(producer, inside);
+    }
+    return inside;
+  }
+
+  // The loop that an attachment means now: a split axis stands for its inner loop, a fused one for
+  // the fused.
+  static IterVar AttachLeaf(const Stage& stage, const Stage& producer) {
+    IterVar axis = producer.attach_axis();
+    for (const Relation& relation : stage.relations()) {
+      if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+        if (split->parent.var.same_as(axis.var)) axis = split->inner;
+      } else {
+        const auto& fuse = std::get<FuseRelation>(relation);
+        if (fuse.outer.var.same_as(axis.var) || fuse.inner.var.same_as(axis.var)) axis = fuse.fused;
+      }
+    }
+    return axis;
+  }
+
+  Stmt Place(const Stage& producer, const Stmt& inside) {
+    std::optional<std::vector<Range>> region;
+    for (const loop::Buffer& buffer : producer.op()->outputs) {
+      const std::optional<std::vector<Range>> read = RegionRead(inside, buffer, bounds_);
+      if (!read) continue;
+      // Outputs of one operation are computed together; any box but equal ones is covered whole.
+      region = !region || SameRegion(*region, *read) ? *read : WholeRegion(producer);
+    }
+    if (!region) {
+      throw InvalidArgument(StrCat("compute_at: stage ", producer.name(),
+                                   " is not read inside axis ", producer.attach_axis().var.name(),
+                                   "; choose a loop around its readers"));
+    }
+    placed_.insert(&producer);
+    Stmt result = loop::Seq({Nest(producer, *region), inside});
+    for (const loop::Buffer& buffer : producer.op()->outputs) {
+      std::vector<Expr> shape;
+      for (const Range& range : *region) shape.push_back(range.extent);
+      const loop::Buffer local = loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape));
+      result = loop::Allocate(local, Relocator(buffer, local, *region)(result));
+    }
+    return result;
+  }
+
+  static bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Range& x, const Range& y) {
+      return loop::StructuralEqual(x.min, y.min) && loop::StructuralEqual(x.extent, y.extent);
+    });
+  }
+
+  Stmt Finish(Stmt body) {
+    body = loop::Simplify(body, bounds_);
+    CheckParallel(body, nullptr);
+    body = loop::Simplify(loop::HoistGuards(body), bounds_);
+    body = loop::Simplify(loop::FlattenBuffers(body), bounds_);
+    body = loop::VectorizeLoops(body);
+    body = loop::UnrollLoops(body);
+    return loop::Simplify(body, bounds_);
+  }
+
+  static void CheckParallel(const Stmt& stmt, const loop::ForNode* outer) {
+    loop::VisitStmts(stmt, [&](const Stmt& s) {
+      const auto* n = s.As<loop::ForNode>();
+      if (n == nullptr || n->for_kind != loop::ForKind::kParallel || n == outer) return;
+      if (outer != nullptr) {
+        throw InvalidArgument(StrCat("parallel: loop ", n->var.name(),
+                                     " runs inside the parallel loop ", outer->var.name(),
+                                     "; parallel loops may not nest"));
+      }
+      CheckParallel(n->body, n);
+    });
+  }
+
+  // A stage that some reader outside its place needs is read from a buffer that does not exist
+  // there.
+  void CheckPlacements() {
+    std::unordered_set<const loop::BufferNode*> known;
+    for (const loop::Buffer& buffer : function_.buffers) known.insert(buffer.get());
+    loop::VisitStmts(function_.body, [&](const Stmt& s) {
+      if (const auto* n = s.As<loop::AllocateNode>()) known.insert(n->buffer.get());
+    });
+    loop::VisitExprs(function_.body, [&](const Expr& e) {
+      const auto* load = e.As<loop::LoadNode>();
+      if (load == nullptr || known.contains(load->buffer.get())) return;
+      throw InvalidArgument(StrCat("compute_at: stage ", load->buffer->name,
+                                   " has a reader outside the loop that it is computed in; ",
+                                   "choose a loop around all of its readers, or compute_root"));
+    });
+  }
+
+  const Schedule& schedule_;
+  const std::vector<Tensor>& args_;
+  Inliner inliner_;
+  loop::Function function_;
+  loop::Bounds bounds_;
+  std::unordered_set<const Stage*> placed_;
+};
+
+}  // namespace
+
+loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
+                     const std::string& name) {
+  return Lowerer(schedule, args, name).Run();
+}
+
+}  // namespace tenon::schedule

@@ -1,0 +1,26 @@
+// From a schedule to loops.
+//
+// `args` are the kernel's parameters in order: every placeholder that is read and every output must
+// be among them. Symbolic extents of their shapes become the function's scalars. Errors
+// (InvalidArgument, naming stage and axis): an argument that is missing or foreign, a loop that is
+// vectorised or unrolled and has no constant extent, nested parallel loops, and a stage computed
+// where its readers cannot see it.
+//
+//   loop::Function f = Lower(s, {A, B, C}, "vadd");
+#ifndef TENON_SCHEDULE_LOWER_H_
+#define TENON_SCHEDULE_LOWER_H_
+
+#include <string>
+#include <vector>
+
+#include "tenon/loop/function.h"
+#include "tenon/schedule/schedule.h"
+
+namespace tenon::schedule {
+
+loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
+                     const std::string& name);
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_LOWER_H_

@@ -1,0 +1,224 @@
+// Extents go down the relations, from the root axes to the loops; index values go up, from the
+// loops to the root axes, each formula beside its relation below. Of a reduction, the data loops
+// inside the first reduce loop run twice: once to set the identity, before that reduce loop, and
+// once inside it to update (Halide's "pure definition" and "update", here for one update).
+#include "tenon/schedule/nest.h"
+
+#include <algorithm>
+
+#include "tenon/loop/visit.h"
+#include "tenon/support/error.h"
+
+namespace tenon::schedule {
+namespace {
+
+using loop::Expr;
+using loop::Stmt;
+using loop::Var;
+
+using ByVar = std::unordered_map<Expr, Expr, loop::ExprHash, loop::ExprSame>;
+
+class NestMaker {
+ public:
+  NestMaker(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
+            const InsideLoop& inside_loop)
+      : stage_(stage), op_(*stage.op()), body_(body), region_(region), inside_loop_(inside_loop) {}
+
+  Stmt Make() {
+    InferExtents();
+    const std::vector<IterVar>& leaves = stage_.leaves();
+    const auto first_reduce = static_cast<std::size_t>(
+        std::find_if(leaves.begin(), leaves.end(), [](const IterVar& v) { return v.is_reduce; }) -
+        leaves.begin());
+    Stmt nest;
+    if (!op_.is_reduction()) {
+      nest = Wrap(Guarded(StoreAll(body_, {}), /*with_reduce=*/true, {}), 0, leaves.size());
+      return nest;
+    }
+    const Stmt update = Wrap(Guarded(Update(), true, {}), first_reduce, leaves.size());
+    return Wrap(loop::Seq({Initialize(first_reduce), update}), 0, first_reduce);
+  }
+
+ private:
+  void InferExtents() {
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) extent_[op_.axes[d].var] = region_[d].extent;
+    for (const IterVar& axis : op_.reduce_axes) extent_[axis.var] = axis.extent;
+    for (const Relation& relation : stage_.relations()) {
+      if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+        const Expr parent = extent_.at(split->parent.var);
+        // outer = ceil(parent / factor), inner = min(factor, parent); or outer = parts, inner =
+        // ceil(parent / parts)
+        const auto ceil_div = [](const Expr& a, const Expr& b) {
+          return loop::Simplify(loop::FloorDiv(a + b - 1, b));
+        };
+        if (split->factor.defined()) {
+          const bool both_constant = split->factor.kind() == loop::ExprKind::kIntImm &&
+                                     parent.kind() == loop::ExprKind::kIntImm;
+          const Expr inner =
+              both_constant ? loop::Max(loop::Min(split->factor, parent), 1) : split->factor;
+          extent_[split->inner.var] = inner;
+          extent_[split->outer.var] = ceil_div(parent, inner);
+        } else {
+          extent_[split->outer.var] = split->parts;
+          extent_[split->inner.var] = ceil_div(parent, split->parts);
+        }
+      } else {
+        const auto& fuse = std::get<FuseRelation>(relation);
+        extent_[fuse.fused.var] =
+            loop::Simplify(extent_.at(fuse.outer.var) * extent_.at(fuse.inner.var));
+      }
+    }
+  }
+
+  // Values of all axes, given those of the loops; `fresh` renames loops.
+  ByVar Values(const ByVar& fresh) const {
+    ByVar values;
+    for (const IterVar& leaf : stage_.leaves()) {
+      const auto renamed = fresh.find(leaf.var);
+      values[leaf.var] = renamed == fresh.end() ? Expr(leaf.var) : renamed->second;
+    }
+    const std::vector<Relation>& relations = stage_.relations();
+    for (auto it = relations.rbegin(); it != relations.rend(); ++it) {
+      if (const auto* split = std::get_if<SplitRelation>(&*it)) {
+        // parent = outer * inner_extent + inner
+        values[split->parent.var] = values.at(split->outer.var) * extent_.at(split->inner.var) +
+                                    values.at(split->inner.var);
+      } else {
+        const auto& fuse = std::get<FuseRelation>(*it);
+        // outer = fused / inner_extent, inner = fused mod inner_extent
+        const Expr fused = values.at(fuse.fused.var), width = extent_.at(fuse.inner.var);
+        values[fuse.outer.var] = loop::FloorDiv(fused, width);
+        values[fuse.inner.var] = loop::FloorMod(fused, width);
+      }
+    }
+    return values;
+  }
+
+  // The index of root axis `d` in the tensor.
+  Expr DataIndex(const ByVar& values, std::size_t d) const {
+    return region_[d].min + values.at(op_.axes[d].var);
+  }
+
+  ByVar RootSubstitution(const ByVar& fresh) const {
+    const ByVar values = Values(fresh);
+    ByVar roots;
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) roots[op_.axes[d].var] = DataIndex(values, d);
+    for (const IterVar& axis : op_.reduce_axes) roots[axis.var] = axis.min + values.at(axis.var);
+    return roots;
+  }
+
+  std::vector<Expr> Indices(const ByVar& fresh) const {
+    const ByVar values = Values(fresh);
+    std::vector<Expr> indices;
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) indices.push_back(DataIndex(values, d));
+    return indices;
+  }
+
+  Stmt StoreAll(const std::vector<Expr>& values, const ByVar& fresh) const {
+    const ByVar roots = RootSubstitution(fresh);
+    std::vector<Stmt> stores;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      stores.push_back(
+          loop::Store(op_.outputs[i], loop::Substitute(values[i], roots), Indices(fresh)));
+    }
+    return loop::Seq(std::move(stores));
+  }
+
+  Stmt Update() const {
+    const ByVar roots = RootSubstitution({});
+    const std::vector<Expr> indices = Indices({});
+    const te::Combiner& combiner = *op_.combiner;
+    ByVar operands;
+    for (std::size_t i = 0; i < body_.size(); ++i) {
+      operands[combiner.lhs[i]] = loop::Load(op_.outputs[i], indices);
+      operands[combiner.rhs[i]] = loop::Substitute(body_[i], roots);
+    }
+    if (body_.size() == 1) {
+      const bool reassociate = combiner.is_sum && op_.outputs[0]->dtype.is_float();
+      return loop::Store(op_.outputs[0], loop::Substitute(combiner.result[0], operands), indices,
+                         reassociate);
+    }
+    // All new values are computed before the first is stored: each may depend on all old ones.
+    std::vector<Var> joined;
+    std::vector<Stmt> stores;
+    for (std::size_t i = 0; i < body_.size(); ++i) {
+      joined.emplace_back("joined", combiner.lhs[i].dtype());
+      stores.push_back(loop::Store(op_.outputs[i], joined[i], indices));
+    }
+    Stmt result = loop::Seq(std::move(stores));
+    for (std::size_t i = body_.size(); i-- > 0;) {
+      result = loop::LetStmt(joined[i], loop::Substitute(combiner.result[i], operands), result);
+    }
+    return result;
+  }
+
+  // The data loops from `first_reduce` on, under new names, around stores of the identity.
+  Stmt Initialize(std::size_t first_reduce) const {
+    ByVar fresh;
+    std::vector<std::pair<IterVar, Var>> loops;
+    for (std::size_t i = 0; i < stage_.leaves().size(); ++i) {
+      const IterVar& leaf = stage_.leaves()[i];
+      if (leaf.is_reduce) {
+        fresh[leaf.var] = 0;
+      } else if (i >= first_reduce) {
+        loops.emplace_back(leaf, Var(leaf.var.name() + ".init"));
+        fresh[leaf.var] = loops.back().second;
+      }
+    }
+    Stmt stmt = Guarded(StoreAll(op_.combiner->identity, fresh), false, fresh);
+    for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
+      const loop::ForKind kind = stage_.KindOf(it->first);
+      stmt = loop::For(it->second, 0, extent_.at(it->first.var),
+                       kind == loop::ForKind::kParallel ? loop::ForKind::kSerial : kind, stmt);
+    }
+    return stmt;
+  }
+
+  // Conditions that some loop values break: past the end of a split axis, outside the tensor.
+  Stmt Guarded(const Stmt& stmt, bool with_reduce, const ByVar& fresh) const {
+    const ByVar values = Values(fresh);
+    Expr condition = loop::True();
+    for (const Relation& relation : stage_.relations()) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      if (split == nullptr || (split->parent.is_reduce && !with_reduce)) continue;
+      const Expr covered = extent_.at(split->outer.var) * extent_.at(split->inner.var);
+      const Expr needed = extent_.at(split->parent.var);
+      if (!loop::CanProve(covered <= needed, {}))
+        condition = condition && values.at(split->parent.var) < needed;
+    }
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) {
+      const Expr shape = op_.outputs[0]->shape[d];
+      if (loop::IsConstInt(region_[d].min, 0) && loop::StructuralEqual(region_[d].extent, shape))
+        continue;
+      const Expr index = DataIndex(values, d);
+      condition = condition && index >= 0 && index < shape;
+    }
+    return loop::If(condition, stmt);
+  }
+
+  // The loops [begin, end) around `stmt`.
+  Stmt Wrap(Stmt stmt, std::size_t begin, std::size_t end) const {
+    for (std::size_t i = end; i-- > begin;) {
+      const IterVar& leaf = stage_.leaves()[i];
+      stmt = inside_loop_(leaf, stmt);
+      stmt = loop::For(leaf.var, 0, extent_.at(leaf.var), stage_.KindOf(leaf), stmt);
+    }
+    return stmt;
+  }
+
+  const Stage& stage_;
+  const te::OperationNode& op_;
+  const std::vector<Expr>& body_;
+  const std::vector<Range>& region_;
+  const InsideLoop& inside_loop_;
+  ByVar extent_;
+};
+
+}  // namespace
+
+Stmt MakeNest(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
+              const InsideLoop& inside_loop) {
+  return NestMaker(stage, body, region, inside_loop).Make();
+}
+
+}  // namespace tenon::schedule

@@ -1,0 +1,26 @@
+// The loop nest of one stage. Only files inside schedule/ include this header.
+#ifndef TENON_SCHEDULE_NEST_H_
+#define TENON_SCHEDULE_NEST_H_
+
+#include <functional>
+#include <vector>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/schedule/region.h"
+#include "tenon/schedule/schedule.h"
+
+namespace tenon::schedule {
+
+// Called with each loop's axis and the statement inside it, from the innermost loop outwards; gives
+// what shall stand there instead.
+using InsideLoop = std::function<loop::Stmt(const IterVar& axis, const loop::Stmt& inside)>;
+
+// Computes the elements of `region` (one range a data axis, in the coordinates of the tensor) of
+// the stage, whose bodies are `body`. What lies outside the tensor's shape or past a split axis's
+// end is guarded.
+loop::Stmt MakeNest(const Stage& stage, const std::vector<loop::Expr>& body,
+                    const std::vector<Range>& region, const InsideLoop& inside_loop);
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_NEST_H_

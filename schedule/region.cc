@@ -1,0 +1,192 @@
+// Interval arithmetic with symbolic ends: each loop variable that the statement defines stands for
+// its range, everything else for itself. A dimension whose ends cannot be told, or whose extent is
+// not constant, is covered whole.
+#include "tenon/schedule/region.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include "tenon/loop/visit.h"
+#include "tenon/support/error.h"
+
+namespace tenon::schedule {
+namespace {
+
+using loop::BinaryOp;
+using loop::Expr;
+
+using Ends = std::pair<Expr, Expr>;  // lowest and highest value
+
+class RegionFinder {
+ public:
+  RegionFinder(const loop::Buffer& buffer, const loop::Bounds& outer)
+      : buffer_(buffer),
+        bounds_(outer),
+        dims_(buffer->shape.size()),
+        whole_(buffer->shape.size(), false) {}
+
+  void Visit(const loop::Stmt& stmt) {
+    switch (stmt.kind()) {
+      case loop::StmtKind::kFor: {
+        const auto& n = *stmt.As<loop::ForNode>();
+        Visit(n.min);
+        Visit(n.extent);
+        const std::optional<Ends> min = EndsOf(n.min), extent = EndsOf(n.extent);
+        if (min && extent)
+          inner_[n.var] = {min->first, min->second + extent->second - 1};
+        else
+          unknown_.emplace(n.var, true);
+        const loop::Interval first = loop::RangeOf(n.min, bounds_),
+                             count = loop::RangeOf(n.extent, bounds_);
+        if (first.low != loop::Interval::kLowest && first.high < loop::Interval::kHighest / 2 &&
+            count.high < loop::Interval::kHighest / 2) {
+          bounds_.Bind(n.var, {first.low, first.high + count.high - 1});
+        }
+        Visit(n.body);
+        return;
+      }
+      case loop::StmtKind::kStore: {
+        const auto& n = *stmt.As<loop::StoreNode>();
+        Visit(n.value);
+        for (const Expr& index : n.indices) Visit(index);
+        return;
+      }
+      case loop::StmtKind::kSeq:
+        for (const loop::Stmt& part : stmt.As<loop::SeqNode>()->stmts) Visit(part);
+        return;
+      case loop::StmtKind::kIf:
+        Visit(stmt.As<loop::IfNode>()->condition);
+        Visit(stmt.As<loop::IfNode>()->then_case);
+        if (stmt.As<loop::IfNode>()->else_case) Visit(stmt.As<loop::IfNode>()->else_case);
+        return;
+      case loop::StmtKind::kAllocate:
+        return Visit(stmt.As<loop::AllocateNode>()->body);
+      case loop::StmtKind::kLet:
+        unknown_.emplace(stmt.As<loop::LetStmtNode>()->var, true);
+        Visit(stmt.As<loop::LetStmtNode>()->value);
+        return Visit(stmt.As<loop::LetStmtNode>()->body);
+      case loop::StmtKind::kEvaluate:
+        return Visit(stmt.As<loop::EvaluateNode>()->value);
+    }
+  }
+
+  std::optional<std::vector<Range>> Result() const {
+    if (!found_) return std::nullopt;
+    std::vector<Range> region;
+    for (std::size_t d = 0; d < dims_.size(); ++d) {
+      const Expr& shape = buffer_->shape[d];
+      if (whole_[d]) {
+        region.push_back({0, shape});
+        continue;
+      }
+      const Expr low = loop::Simplify(dims_[d]->first, bounds_);
+      Expr extent = loop::Simplify(dims_[d]->second - low + 1, bounds_);
+      if (extent.kind() != loop::ExprKind::kIntImm) {
+        const loop::Interval range = loop::RangeOf(extent, bounds_);
+        if (range.high == loop::Interval::kHighest) {
+          region.push_back({0, shape});
+          continue;
+        }
+        extent = range.high;
+      }
+      // A box as large as the dimension may as well start at its beginning.
+      const auto* whole = shape.As<loop::IntImmNode>();
+      if (whole != nullptr && extent.As<loop::IntImmNode>()->value >= whole->value) {
+        region.push_back({0, shape});
+      } else {
+        region.push_back({low, extent});
+      }
+    }
+    return region;
+  }
+
+ private:
+  void Visit(const Expr& expr) {
+    loop::VisitExpr(expr, [&](const Expr& e) {
+      const auto* load = e.As<loop::LoadNode>();
+      if (load == nullptr || !(load->buffer == buffer_)) return;
+      found_ = true;
+      for (std::size_t d = 0; d < dims_.size(); ++d) {
+        if (whole_[d]) continue;
+        const std::optional<Ends> ends = EndsOf(loop::Simplify(load->indices[d], bounds_));
+        if (!ends) {
+          whole_[d] = true;
+        } else if (!dims_[d]) {
+          dims_[d] = ends;
+        } else {
+          dims_[d] = Ends(loop::Min(dims_[d]->first, ends->first),
+                          loop::Max(dims_[d]->second, ends->second));
+        }
+      }
+    });
+  }
+
+  bool IsOuter(const Expr& e) const {
+    bool outer = true;
+    loop::VisitExpr(e, [&](const Expr& x) {
+      if (x.kind() == loop::ExprKind::kVar && (inner_.contains(x) || unknown_.contains(x)))
+        outer = false;
+      if (x.kind() == loop::ExprKind::kLoad || x.kind() == loop::ExprKind::kExternCall)
+        outer = false;
+    });
+    return outer;
+  }
+
+  std::optional<Ends> EndsOf(const Expr& e) const {
+    if (IsOuter(e)) return Ends(e, e);
+    if (e.kind() == loop::ExprKind::kVar) {
+      const auto found = inner_.find(e);
+      if (found == inner_.end()) return std::nullopt;
+      return found->second;
+    }
+    const auto* n = e.As<loop::BinaryNode>();
+    if (n == nullptr) return std::nullopt;
+    const std::optional<Ends> a = EndsOf(n->a), b = EndsOf(n->b);
+    const auto* constant = n->b.As<loop::IntImmNode>();
+    switch (n->op) {
+      case BinaryOp::kAdd:
+        if (a && b) return Ends(a->first + b->first, a->second + b->second);
+        return std::nullopt;
+      case BinaryOp::kSub:
+        if (a && b) return Ends(a->first - b->second, a->second - b->first);
+        return std::nullopt;
+      case BinaryOp::kMul:
+        if (!a || constant == nullptr) return std::nullopt;
+        if (constant->value >= 0) return Ends(a->first * n->b, a->second * n->b);
+        return Ends(a->second * n->b, a->first * n->b);
+      case BinaryOp::kFloorDiv:
+        if (!a || constant == nullptr || constant->value <= 0) return std::nullopt;
+        return Ends(loop::FloorDiv(a->first, n->b), loop::FloorDiv(a->second, n->b));
+      case BinaryOp::kFloorMod:
+        if (constant == nullptr || constant->value <= 0) return std::nullopt;
+        return Ends(Expr(0), Expr(constant->value - 1));
+      case BinaryOp::kMin:
+        if (a && b) return Ends(loop::Min(a->first, b->first), loop::Min(a->second, b->second));
+        return std::nullopt;
+      case BinaryOp::kMax:
+        if (a && b) return Ends(loop::Max(a->first, b->first), loop::Max(a->second, b->second));
+        return std::nullopt;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  const loop::Buffer& buffer_;
+  loop::Bounds bounds_;
+  std::unordered_map<Expr, Ends, loop::ExprHash, loop::ExprSame> inner_;
+  std::unordered_map<Expr, bool, loop::ExprHash, loop::ExprSame> unknown_;
+  std::vector<std::optional<Ends>> dims_;
+  std::vector<bool> whole_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                             const loop::Bounds& outer) {
+  RegionFinder finder(buffer, outer);
+  finder.Visit(stmt);
+  return finder.Result();
+}
+
+}  // namespace tenon::schedule

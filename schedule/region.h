@@ -1,0 +1,26 @@
+// Which part of a buffer a statement reads.
+#ifndef TENON_SCHEDULE_REGION_H_
+#define TENON_SCHEDULE_REGION_H_
+
+#include <optional>
+#include <vector>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/stmt.h"
+
+namespace tenon::schedule {
+
+struct Range {
+  loop::Expr min;
+  loop::Expr extent;
+};
+
+// A box that covers every element of `buffer` that `stmt` loads, in terms of the variables that
+// `stmt` does not define; nothing when it loads none. `outer` has the ranges of those variables.
+// Requires loads with one index a dimension.
+std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                             const loop::Bounds& outer);
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_REGION_H_

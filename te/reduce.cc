@@ -1,0 +1,149 @@
+#include "tenon/te/reduce.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::te {
+namespace {
+
+Expr Lowest(DataType type) {
+  if (type.is_float()) return loop::FloatImm(type, -HUGE_VAL);
+  if (!type.is_int()) return loop::IntImm(type, 0);
+  return loop::IntImm(type, std::numeric_limits<std::int64_t>::min() >> (64 - type.bits()));
+}
+Expr Highest(DataType type) {
+  if (type.is_float()) return loop::FloatImm(type, HUGE_VAL);
+  if (type.is_bool()) return loop::True();
+  if (type.is_int())
+    return loop::IntImm(type, std::numeric_limits<std::int64_t>::max() >> (64 - type.bits()));
+  return loop::IntImm(type, -1);  // all bits
+}
+
+Reduction Simple(std::string name, const Expr& source, std::vector<IterVar> axes,
+                 const Expr& identity, Expr (*combine)(const Expr&, const Expr&)) {
+  const Combiner combiner = MakeCombiner(std::move(name), {source.dtype()},
+                                         [&](const std::vector<Var>& l, const std::vector<Var>& r) {
+                                           return std::vector<Expr>{combine(l[0], r[0])};
+                                         },
+                                         {identity});
+  return Reduce(combiner, {source}, std::move(axes));
+}
+
+Reduction ArgReduce(std::string name, bool is_max, const Expr& index, const Expr& value,
+                    std::vector<IterVar> axes, bool last) {
+  const auto combine = [&](const std::vector<Var>& l, const std::vector<Var>& r) {
+    // NaN counts as the most extreme value, as in NumPy.
+    Expr left_wins = is_max ? l[1] > r[1] : l[1] < r[1];
+    Expr tie = l[1] == r[1];
+    if (value.dtype().is_float()) {
+      const Expr left_nan = loop::Call(loop::Intrinsic::kIsNan, {l[1]}),
+                 right_nan = loop::Call(loop::Intrinsic::kIsNan, {r[1]});
+      left_wins = left_wins || (left_nan && !right_nan);
+      tie = tie || (left_nan && right_nan);
+    }
+    const Expr first = last ? l[0] > r[0] : l[0] < r[0];
+    // The identity's index is -1: it loses every tie.
+    const Expr keep = (left_wins || (tie && (first || r[0] < loop::IntImm(r[0].dtype(), 0)))) &&
+                      l[0] >= loop::IntImm(l[0].dtype(), 0);
+    const Expr take_left = keep || r[0] < loop::IntImm(r[0].dtype(), 0);
+    return std::vector<Expr>{loop::Select(take_left, l[0], r[0]),
+                             loop::Select(take_left, l[1], r[1])};
+  };
+  const Combiner combiner = MakeCombiner(
+      std::move(name), {index.dtype(), value.dtype()}, combine,
+      {loop::IntImm(index.dtype(), -1), is_max ? Lowest(value.dtype()) : Highest(value.dtype())});
+  return Reduce(combiner, {index, value}, std::move(axes));
+}
+
+}  // namespace
+
+IterVar ReduceAxis(const Expr& min, const Expr& extent, std::string name) {
+  return {Var(std::move(name)), min, extent, true};
+}
+
+Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
+                      const std::function<std::vector<Expr>(const std::vector<Var>&,
+                                                            const std::vector<Var>&)>& combine,
+                      std::vector<Expr> identity) {
+  Combiner combiner;
+  combiner.name = std::move(name);
+  for (const DataType type : types) {
+    combiner.lhs.emplace_back("x", type);
+    combiner.rhs.emplace_back("y", type);
+  }
+  combiner.result = combine(combiner.lhs, combiner.rhs);
+  combiner.identity = std::move(identity);
+  if (combiner.result.size() != types.size() || combiner.identity.size() != types.size()) {
+    throw InvalidArgument(StrCat("reducer ", combiner.name, ": ", types.size(),
+                                 " values are reduced, but it combines ", combiner.result.size(),
+                                 " and has ", combiner.identity.size(), " identities"));
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (combiner.result[i].dtype() != types[i] || combiner.identity[i].dtype() != types[i]) {
+      throw InvalidArgument(StrCat("reducer ", combiner.name, ": value ", i, " is ",
+                                   types[i].ToString(), "; it combines to ",
+                                   combiner.result[i].dtype().ToString(), " and its identity is ",
+                                   combiner.identity[i].dtype().ToString()));
+    }
+  }
+  return combiner;
+}
+
+Reduction Reduce(const Combiner& combiner, std::vector<Expr> source, std::vector<IterVar> axes) {
+  if (source.size() != combiner.lhs.size()) {
+    throw InvalidArgument(StrCat("reducer ", combiner.name, " takes ", combiner.lhs.size(),
+                                 " values; ", source.size(), " are given"));
+  }
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i].dtype() != combiner.lhs[i].dtype()) {
+      throw InvalidArgument(StrCat("reducer ", combiner.name, ": value ", i, " is ",
+                                   source[i].dtype().ToString(), "; it must be ",
+                                   combiner.lhs[i].dtype().ToString()));
+    }
+  }
+  for (const IterVar& axis : axes) {
+    if (!axis.is_reduce) {
+      throw InvalidArgument(StrCat("reducer ", combiner.name, ": ", axis.var.name(),
+                                   " is no reduce axis; make one with ReduceAxis"));
+    }
+  }
+  return {combiner, std::move(source), std::move(axes)};
+}
+
+Reduction Sum(const Expr& source, std::vector<IterVar> axes) {
+  Reduction r =
+      Simple("sum", source, std::move(axes), loop::Constant(source.dtype(), 0), &loop::operator+);
+  r.combiner.is_sum = true;
+  return r;
+}
+Reduction Prod(const Expr& source, std::vector<IterVar> axes) {
+  Reduction r =
+      Simple("prod", source, std::move(axes), loop::Constant(source.dtype(), 1), &loop::operator*);
+  r.combiner.is_sum = true;
+  return r;
+}
+Reduction Max(const Expr& source, std::vector<IterVar> axes) {
+  return Simple("max", source, std::move(axes), Lowest(source.dtype()), &loop::Max);
+}
+Reduction Min(const Expr& source, std::vector<IterVar> axes) {
+  return Simple("min", source, std::move(axes), Highest(source.dtype()), &loop::Min);
+}
+Reduction All(const Expr& source, std::vector<IterVar> axes) {
+  return Simple("all", source, std::move(axes), loop::True(), &loop::operator&&);
+}
+Reduction Any(const Expr& source, std::vector<IterVar> axes) {
+  return Simple("any", source, std::move(axes), loop::False(), &loop::operator||);
+}
+Reduction ArgMax(const Expr& index, const Expr& value, std::vector<IterVar> axes,
+                 bool select_last) {
+  return ArgReduce("argmax", true, index, value, std::move(axes), select_last);
+}
+Reduction ArgMin(const Expr& index, const Expr& value, std::vector<IterVar> axes,
+                 bool select_last) {
+  return ArgReduce("argmin", false, index, value, std::move(axes), select_last);
+}
+
+}  // namespace tenon::te

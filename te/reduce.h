@@ -1,0 +1,44 @@
+// Reductions: over which axes, and with what.
+//
+//   IterVar k = ReduceAxis(0, 64, "k");
+//   Tensor C = Compute({m}, [&](Var i) { return Sum(A(i, k.var), {k}); }, "C");
+#ifndef TENON_TE_REDUCE_H_
+#define TENON_TE_REDUCE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::te {
+
+IterVar ReduceAxis(const Expr& min, const Expr& extent, std::string name = "k");
+
+// Of no elements: 0, 1, the lowest and the highest value of the type.
+Reduction Sum(const Expr& source, std::vector<IterVar> axes);
+Reduction Prod(const Expr& source, std::vector<IterVar> axes);
+Reduction Max(const Expr& source, std::vector<IterVar> axes);
+Reduction Min(const Expr& source, std::vector<IterVar> axes);
+// Bool sources.
+Reduction All(const Expr& source, std::vector<IterVar> axes);
+Reduction Any(const Expr& source, std::vector<IterVar> axes);
+// Pairs (index, value): the index of the extreme value; of equal ones the first, or the last when
+// asked.
+Reduction ArgMax(const Expr& index, const Expr& value, std::vector<IterVar> axes,
+                 bool select_last = false);
+Reduction ArgMin(const Expr& index, const Expr& value, std::vector<IterVar> axes,
+                 bool select_last = false);
+
+// A user's reducer over tuples: `combine(lhs, rhs)` gives as many values as there are types,
+// `identity` the values of no elements. `combine` must be associative. Throws InvalidArgument when
+// the numbers or types do not agree.
+Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
+                      const std::function<std::vector<Expr>(const std::vector<Var>&,
+                                                            const std::vector<Var>&)>& combine,
+                      std::vector<Expr> identity);
+Reduction Reduce(const Combiner& combiner, std::vector<Expr> source, std::vector<IterVar> axes);
+
+}  // namespace tenon::te
+
+#endif  // TENON_TE_REDUCE_H_

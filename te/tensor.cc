@@ -1,0 +1,207 @@
+#include "tenon/te/tensor.h"
+
+#include <unordered_set>
+
+#include "tenon/loop/print.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::te {
+namespace {
+
+std::vector<IterVar> MakeAxes(const std::vector<Expr>& shape) {
+  std::vector<IterVar> axes;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    axes.push_back({Var(StrCat("ax", d)), 0, shape[d], false});
+  }
+  return axes;
+}
+
+std::vector<Var> VarsOf(const std::vector<IterVar>& axes) {
+  std::vector<Var> vars;
+  for (const IterVar& axis : axes) vars.push_back(axis.var);
+  return vars;
+}
+
+void MakeOutputs(OperationNode* op, const std::vector<Expr>& shape,
+                 const std::vector<DataType>& types) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    op->outputs.push_back(loop::Buffer::Make(
+        types.size() == 1 ? op->name : StrCat(op->name, ".v", i), types[i], shape));
+  }
+}
+
+std::vector<Tensor> TensorsOf(const Operation& op) {
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < op->outputs.size(); ++i)
+    tensors.emplace_back(op, static_cast<int>(i));
+  return tensors;
+}
+
+const IterVar& AxisAt(const std::vector<IterVar>& axes, int i, std::string_view kind,
+                      const std::string& name) {
+  if (i < 0 || i >= static_cast<int>(axes.size())) {
+    throw OutOfRange(
+        StrCat("tensor ", name, " has ", axes.size(), " ", kind, " axes; there is no number ", i));
+  }
+  return axes[static_cast<std::size_t>(i)];
+}
+
+}  // namespace
+
+namespace te_internal {
+
+void RequireRank(std::size_t given, std::size_t rank, const std::string& name) {
+  if (given != rank) {
+    throw InvalidArgument(StrCat("compute ", name, ": the body takes ", given,
+                                 " axes; the shape has ", rank, " dimensions"));
+  }
+}
+
+}  // namespace te_internal
+
+const loop::Buffer& Tensor::buffer() const {
+  return op_->outputs[static_cast<std::size_t>(index_)];
+}
+const IterVar& Tensor::axis(int i) const { return AxisAt(op_->axes, i, "data", name()); }
+const IterVar& Tensor::reduce_axis(int i) const {
+  return AxisAt(op_->reduce_axes, i, "reduce", name());
+}
+
+Expr Tensor::operator[](std::vector<Expr> indices) const {
+  if (indices.size() != ndim()) {
+    throw InvalidArgument(StrCat("tensor ", name(), " has ", ndim(),
+                                 " dimensions; it is read with ", indices.size(), " indices"));
+  }
+  for (Expr& index : indices) index = loop::Cast(Int64, index);
+  return loop::Load(buffer(), std::move(indices), op_);
+}
+
+Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name) {
+  auto* op = new OperationNode;
+  const Operation handle(op);
+  op->name = std::move(name);
+  op->axes = MakeAxes(shape);
+  MakeOutputs(op, shape, {dtype});
+  return Tensor(handle, 0);
+}
+
+std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body, std::string name,
+                                 std::string tag) {
+  auto* op = new OperationNode;
+  const Operation handle(op);
+  op->name = std::move(name);
+  op->tag = std::move(tag);
+  op->axes = MakeAxes(shape);
+  op->body = body(VarsOf(op->axes));
+  if (op->body.empty())
+    throw InvalidArgument(StrCat("compute ", op->name, ": the body has no value"));
+  std::vector<DataType> types;
+  for (const Expr& e : op->body) types.push_back(e.dtype());
+  MakeOutputs(op, shape, types);
+  return TensorsOf(handle);
+}
+
+std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,
+                                std::string name, std::string tag) {
+  auto* op = new OperationNode;
+  const Operation handle(op);
+  op->name = std::move(name);
+  op->tag = std::move(tag);
+  op->axes = MakeAxes(shape);
+  Reduction reduction = body(VarsOf(op->axes));
+  op->body = std::move(reduction.source);
+  op->combiner = std::move(reduction.combiner);
+  op->reduce_axes = std::move(reduction.axes);
+  std::vector<DataType> types;
+  for (const Var& v : op->combiner->lhs) types.push_back(v.dtype());
+  MakeOutputs(op, shape, types);
+  return TensorsOf(handle);
+}
+
+Tensor TensorOf(const loop::LoadNode& load) {
+  CheckInvariant(static_cast<bool>(load.producer),
+                 "a load in a tensor expression knows its producer");
+  const Operation op(static_cast<const OperationNode*>(load.producer.get()));
+  for (std::size_t i = 0; i < op->outputs.size(); ++i) {
+    if (op->outputs[i] == load.buffer) return Tensor(op, static_cast<int>(i));
+  }
+  Unreachable("a load's buffer is an output of its producer");
+}
+
+std::vector<Tensor> InputsOf(const OperationNode& op) {
+  std::vector<Tensor> inputs;
+  std::unordered_set<const void*> seen;
+  for (const Expr& value : op.body) {
+    loop::VisitExpr(value, [&](const Expr& e) {
+      const auto* load = e.As<loop::LoadNode>();
+      if (load != nullptr && load->producer && seen.insert(load->buffer.get()).second)
+        inputs.push_back(TensorOf(*load));
+    });
+  }
+  return inputs;
+}
+
+std::vector<Operation> PostOrder(const std::vector<Tensor>& outputs) {
+  // An explicit stack: a chain of tensors may be long.
+  std::vector<Operation> order;
+  std::unordered_set<const OperationNode*> seen;
+  struct Frame {
+    Operation op;
+    std::vector<Tensor> inputs;
+    std::size_t next = 0;
+  };
+  std::vector<Frame> stack;
+  const auto enter = [&](const Operation& op) {
+    if (seen.insert(op.get()).second) stack.push_back({op, InputsOf(*op), 0});
+  };
+  for (const Tensor& output : outputs) {
+    enter(output.op());
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next < top.inputs.size()) {
+        const Operation input = top.inputs[top.next++].op();
+        enter(input);
+      } else {
+        order.push_back(top.op);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+std::string Print(const std::vector<Tensor>& outputs) {
+  std::string text;
+  const auto shape = [](const loop::Buffer& b) {
+    return StrJoin(b->shape, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
+  };
+  for (const Operation& op : PostOrder(outputs)) {
+    const loop::Buffer& first = op->outputs[0];
+    if (op->is_placeholder()) {
+      StrAppend(&text, op->name, " = placeholder ", first->dtype.ToString(), "[", shape(first),
+                "]\n");
+      continue;
+    }
+    const auto axis_names = [](const std::vector<IterVar>& axes) {
+      return StrJoin(axes, ", ",
+                     [](std::string* out, const IterVar& axis) { *out += axis.var.name(); });
+    };
+    std::string value =
+        StrJoin(op->body, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
+    if (op->is_reduction()) {
+      const std::string ranges =
+          StrJoin(op->reduce_axes, ", ", [](std::string* out, const IterVar& axis) {
+            StrAppend(out, axis.var.name(), " in [", loop::Print(axis.min), ", ",
+                      loop::Print(axis.min + axis.extent), ")");
+          });
+      value = StrCat(op->combiner->name, "(", value, ", ", ranges, ")");
+    }
+    StrAppend(&text, op->name, "[", axis_names(op->axes), "] = ", value, "  : ",
+              first->dtype.ToString(), "[", shape(first), "]\n");
+  }
+  return text;
+}
+
+}  // namespace tenon::te

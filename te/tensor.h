@@ -1,0 +1,182 @@
+// Tensor expressions: what each element of a tensor is, and nothing of how it is computed.
+//
+// A Tensor is a value handle to one output of an operation: a placeholder (given) or a compute (an
+// expression of its axes, maybe a reduction). Reading a tensor, A(i, j), gives an expression.
+// Operations are immutable.
+//
+//   Var n("n");
+//   Tensor A = Placeholder({n}, Float32, "A");
+//   Tensor B = Compute({n}, [&](Var i) { return A(i) + 1.0F; }, "B");
+#ifndef TENON_TE_TENSOR_H_
+#define TENON_TE_TENSOR_H_
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/loop/expr.h"
+
+namespace tenon::te {
+
+using loop::Expr;
+using loop::Var;
+
+// An axis of iteration: the range [min, min + extent) of `var`.
+struct IterVar {
+  Var var;
+  Expr min;
+  Expr extent;
+  bool is_reduce = false;
+};
+
+// How a reduction joins two (tuples of) values. `lhs` and `rhs` are the variables that `result` is
+// written in.
+struct Combiner {
+  std::string name;
+  std::vector<Var> lhs, rhs;
+  std::vector<Expr> result;
+  std::vector<Expr> identity;
+  bool is_sum = false;  // its terms may be added in another order
+};
+
+// A reduction of `source` over `axes`; the body of a compute, never part of an expression.
+struct Reduction {
+  Combiner combiner;
+  std::vector<Expr> source;
+  std::vector<IterVar> axes;
+};
+
+class OperationNode;
+using Operation = Ref<const OperationNode>;
+
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(Operation op, int index) : op_(std::move(op)), index_(index) {}
+
+  const Operation& op() const { return op_; }
+  int index() const { return index_; }
+  const loop::Buffer& buffer() const;
+  const std::vector<Expr>& shape() const { return buffer()->shape; }
+  std::size_t ndim() const { return shape().size(); }
+  DataType dtype() const { return buffer()->dtype; }
+  const std::string& name() const { return buffer()->name; }
+  // Axes of the compute; they name loops in a schedule. Throw OutOfRange.
+  const IterVar& axis(int i) const;
+  const IterVar& reduce_axis(int i) const;
+
+  // The element at the indices. Throws InvalidArgument when their number is not the rank.
+  Expr operator[](std::vector<Expr> indices) const;
+  template <typename... Indices>
+  Expr operator()(const Indices&... indices) const {
+    return (*this)[std::vector<Expr>{Expr(indices)...}];
+  }
+  friend bool operator==(const Tensor& a, const Tensor& b) {
+    return a.op_ == b.op_ && a.index_ == b.index_;
+  }
+
+ private:
+  Operation op_;
+  int index_ = 0;
+};
+
+class OperationNode : public RefCounted {
+ public:
+  bool is_placeholder() const { return body.empty(); }
+  bool is_reduction() const { return combiner.has_value(); }
+
+  std::string name;
+  std::string tag;                    // lower-case class of the computation, for schedules
+  std::vector<loop::Buffer> outputs;  // all of one shape
+  std::vector<IterVar> axes;          // one a dimension
+  std::vector<Expr> body;             // one an output; the sources when this is a reduction
+  std::optional<Combiner> combiner;
+  std::vector<IterVar> reduce_axes;
+};
+
+Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name = "placeholder");
+
+using IndexedBody = std::function<std::vector<Expr>(const std::vector<Var>&)>;
+using IndexedReduction = std::function<Reduction(const std::vector<Var>&)>;
+// The general forms: any rank, several outputs. Errors: InvalidArgument for a body of no value, for
+// source types that do not match the combiner and for a shape that is not int64.
+std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body,
+                                 std::string name = "compute", std::string tag = "");
+std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,
+                                std::string name = "reduce", std::string tag = "");
+
+namespace te_internal {
+
+template <typename Body, std::size_t... I>
+auto Apply(const Body& body, const std::vector<Var>& axes, std::index_sequence<I...>) {
+  return body(axes[I]...);
+}
+// Calls with the axes as a vector or, for up to eight of them, one by one.
+template <std::size_t Rank, typename Body>
+auto CallWith(const Body& body, const std::vector<Var>& axes) {
+  if constexpr (std::is_invocable_v<Body, const std::vector<Var>&>) {
+    return body(axes);
+  } else {
+    return Apply(body, axes, std::make_index_sequence<Rank>());
+  }
+}
+template <typename Body, std::size_t Rank = 0>
+constexpr std::size_t ArityOf() {
+  static_assert(Rank <= 8, "the body takes one Var a dimension, at most 8, or a vector of them");
+  if constexpr (std::is_invocable_v<Body, const std::vector<Var>&>) {
+    return 0;
+  } else if constexpr ([]<std::size_t... I>(std::index_sequence<I...>) {
+                         return std::is_invocable_v<
+                             Body, decltype((void(I), std::declval<const Var&>()))...>;
+                       }(std::make_index_sequence<Rank>())) {
+    return Rank;
+  } else {
+    return ArityOf<Body, Rank + 1>();
+  }
+}
+void RequireRank(std::size_t given, std::size_t rank, const std::string& name);
+
+}  // namespace te_internal
+
+// Computes each element with `body`, which takes one Var a dimension (or a vector of them) and
+// returns an Expr or a Reduction.
+template <typename Body>
+Tensor Compute(std::vector<Expr> shape, const Body& body, std::string name = "compute",
+               std::string tag = "") {
+  constexpr std::size_t kArity = te_internal::ArityOf<Body>();
+  if constexpr (!std::is_invocable_v<Body, const std::vector<Var>&>) {
+    te_internal::RequireRank(kArity, shape.size(), name);
+  }
+  using Result =
+      decltype(te_internal::CallWith<kArity>(body, std::declval<const std::vector<Var>&>()));
+  if constexpr (std::is_same_v<Result, Reduction>) {
+    return ReduceTuple(
+        std::move(shape),
+        [&](const std::vector<Var>& axes) { return te_internal::CallWith<kArity>(body, axes); },
+        std::move(name), std::move(tag))[0];
+  } else {
+    return ComputeTuple(
+        std::move(shape),
+        [&](const std::vector<Var>& axes) {
+          return std::vector<Expr>{Expr(te_internal::CallWith<kArity>(body, axes))};
+        },
+        std::move(name), std::move(tag))[0];
+  }
+}
+
+// Operations that `outputs` are computed from, producers first.
+std::vector<Operation> PostOrder(const std::vector<Tensor>& outputs);
+// Tensors that an operation reads, in order of first use.
+std::vector<Tensor> InputsOf(const OperationNode& op);
+// The tensor that a load made by Tensor::operator[] reads.
+Tensor TensorOf(const loop::LoadNode& load);
+// Readable text of the computation: one line an operation.
+std::string Print(const std::vector<Tensor>& outputs);
+
+}  // namespace tenon::te
+
+#endif  // TENON_TE_TENSOR_H_

@@ -1,0 +1,67 @@
+#include "tenon/runtime/dlpack.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenon::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DLPackTest, SharesElementsBothWays) {
+  NDArray array = NDArray::FromVector<float>({2, 2}, {1, 2, 3, 4});
+  const absl::StatusOr<NDArray> back = FromDLPack(ToDLPack(array));
+  ASSERT_TRUE(back.ok()) << back.status();
+  array.data<float>()[1] = 9;
+  array = NDArray();  // the exchange keeps the elements alive
+  EXPECT_EQ(back->ToVector<float>(), (std::vector<float>{1, 9, 3, 4}));
+}
+
+struct Foreign {
+  std::int64_t shape[2] = {2, 2};
+  std::int64_t strides[2] = {2, 1};
+  float data[4] = {1, 2, 3, 4};
+  bool deleted = false;
+  DLManagedTensor tensor{};
+
+  Foreign() {
+    tensor.dl_tensor.data = data;
+    tensor.dl_tensor.device = {kDLCPU, 0};
+    tensor.dl_tensor.ndim = 2;
+    tensor.dl_tensor.dtype = {kDLFloat, 32, 1};
+    tensor.dl_tensor.shape = shape;
+    tensor.dl_tensor.strides = strides;
+    tensor.manager_ctx = this;
+    tensor.deleter = [](DLManagedTensor* self) {
+      static_cast<Foreign*>(self->manager_ctx)->deleted = true;
+    };
+  }
+};
+
+TEST(DLPackTest, TakesOwnershipAndDeletesOnce) {
+  Foreign foreign;
+  {
+    const absl::StatusOr<NDArray> array = FromDLPack(&foreign.tensor);
+    ASSERT_TRUE(array.ok()) << array.status();
+    EXPECT_FALSE(foreign.deleted);
+  }
+  EXPECT_TRUE(foreign.deleted);
+}
+
+TEST(DLPackTest, RefusesWhatItCannotViewAndLeavesItToTheCaller) {
+  EXPECT_THAT(FromDLPack(nullptr).status().message(), HasSubstr("null"));
+  Foreign strided;
+  strided.strides[0] = 1;
+  strided.strides[1] = 2;
+  EXPECT_THAT(FromDLPack(&strided.tensor).status().message(), HasSubstr("strided"));
+  Foreign gpu;
+  gpu.tensor.dl_tensor.device.device_type = kDLCUDA;
+  EXPECT_THAT(FromDLPack(&gpu.tensor).status().message(), HasSubstr("only CPU memory"));
+  Foreign odd;
+  odd.tensor.dl_tensor.dtype = {kDLFloat, 32, 4};
+  EXPECT_THAT(FromDLPack(&odd.tensor).status().message(), HasSubstr("4 lanes"));
+  EXPECT_FALSE(strided.deleted || gpu.deleted || odd.deleted);
+}
+
+}  // namespace
+}  // namespace tenon::runtime

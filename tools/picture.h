@@ -1,0 +1,36 @@
+// Pictures as network inputs.
+//
+// A picture file (PNG, JPEG, BMP, PGM ...) becomes a float32 array (1, C, H, W): scaled bilinearly
+// to the height H with its aspect ratio kept, cut off or padded on the right to the width W, each
+// byte v mapped to (v / 255 - mean) / deviation. Padding is 0 after normalising. This is what text
+// recognition models expect; `stretch` gives up the aspect ratio, as classification models expect.
+//
+//   NDArray x = LoadPicture("line.png", {1, 3, 48, 192}, {}).value();
+#ifndef TENON_TOOLS_PICTURE_H_
+#define TENON_TOOLS_PICTURE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::tools {
+
+struct PictureOptions {
+  float mean = 0.5F;
+  float deviation = 0.5F;
+  bool stretch = false;
+  bool bgr = false;  // blue first
+};
+
+// Errors: NotFound for a file that cannot be read, InvalidArgument for one that is no picture and
+// for a shape other than (1, 1 or 3, H, W).
+absl::StatusOr<NDArray> LoadPicture(const std::string& path, const Shape& shape,
+                                    const PictureOptions& options);
+
+// Whether the file's name has the ending of a picture format.
+bool IsPictureName(const std::string& path);
+
+}  // namespace tenon::tools
+
+#endif  // TENON_TOOLS_PICTURE_H_
