@@ -1,0 +1,44 @@
+// A module: named global functions. An immutable value; With and Without give changed copies that
+// share the functions.
+//
+//   Module m = Module::FromExpr(relu);   // @main with the free variables as parameters
+//   Module n = m.With("helper", function);
+#ifndef TENON_IR_MODULE_H_
+#define TENON_IR_MODULE_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+
+namespace tenon::ir {
+
+class Module {
+ public:
+  Module() = default;
+  // A function becomes @main; any other expression the body of @main, whose parameters are its free
+  // variables in order of first use.
+  static Module FromExpr(const Expr& expr);
+
+  // Adds or replaces; a new function comes last. Throws InvalidArgument when `function` is no
+  // function.
+  Module With(const std::string& name, const Expr& function) const;
+  Module Without(const std::string& name) const;
+  // Null when there is none.
+  Expr Find(const std::string& name) const;
+  // Throws NotFound naming what there is.
+  Expr Get(const std::string& name) const;
+  const FunctionNode& Main() const { return *Get("main").As<FunctionNode>(); }
+  // In order of definition.
+  const std::vector<std::pair<std::string, Expr>>& functions() const { return functions_; }
+  // The same functions, node for node.
+  friend bool operator==(const Module& a, const Module& b) { return a.functions_ == b.functions_; }
+
+ private:
+  std::vector<std::pair<std::string, Expr>> functions_;
+};
+
+}  // namespace tenon::ir
+
+#endif  // TENON_IR_MODULE_H_

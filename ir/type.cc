@@ -1,0 +1,96 @@
+#include "tenon/ir/type.h"
+
+#include <algorithm>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ir {
+
+std::string Dim::ToString() const { return is_static() ? StrCat(value_) : name_; }
+
+Type TensorType(std::vector<Dim> shape, DataType dtype) {
+  for (const Dim& dim : shape) {
+    if (dim.is_static() && dim.value() < 0)
+      throw InvalidArgument(StrCat("a tensor type has the negative extent ", dim.value()));
+  }
+  if (dtype.is_void() || dtype.is_vector())
+    throw InvalidArgument(StrCat("a tensor type cannot have the element type ", dtype.ToString()));
+  return Type(Ref<const TypeNode>(new TensorTypeNode(std::move(shape), dtype)));
+}
+Type TensorTypeOf(const Shape& shape, DataType dtype) {
+  return TensorType(std::vector<Dim>(shape.begin(), shape.end()), dtype);
+}
+Type TupleType(std::vector<Type> fields) {
+  return Type(Ref<const TypeNode>(new TupleTypeNode(std::move(fields))));
+}
+Type FuncType(std::vector<Type> params, Type result) {
+  return Type(Ref<const TypeNode>(new FuncTypeNode(std::move(params), std::move(result))));
+}
+
+bool Equal(const Type& a, const Type& b) {
+  if (a.get() == b.get()) return true;
+  if (!a || !b || a.get()->kind != b.get()->kind) return false;
+  const auto all_equal = [](const std::vector<Type>& x, const std::vector<Type>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), Equal);
+  };
+  switch (a.get()->kind) {
+    case TypeKind::kTensor:
+      return a.As<TensorTypeNode>()->dtype == b.As<TensorTypeNode>()->dtype &&
+             a.As<TensorTypeNode>()->shape == b.As<TensorTypeNode>()->shape;
+    case TypeKind::kTuple:
+      return all_equal(a.As<TupleTypeNode>()->fields, b.As<TupleTypeNode>()->fields);
+    case TypeKind::kFunc:
+      return all_equal(a.As<FuncTypeNode>()->params, b.As<FuncTypeNode>()->params) &&
+             Equal(a.As<FuncTypeNode>()->result, b.As<FuncTypeNode>()->result);
+  }
+  return false;
+}
+
+std::string ToString(const Type& type) {
+  if (!type) return "?";
+  const auto list = [](const std::vector<Type>& types) {
+    std::string text =
+        StrJoin(types, ", ", [](std::string* out, const Type& t) { *out += ToString(t); });
+    return types.size() == 1 ? text + "," : text;
+  };
+  switch (type.get()->kind) {
+    case TypeKind::kTensor: {
+      const auto& n = *type.As<TensorTypeNode>();
+      std::string dims =
+          StrJoin(n.shape, ", ", [](std::string* out, const Dim& d) { *out += d.ToString(); });
+      if (n.shape.size() == 1) dims += ",";
+      return n.shape.empty()
+                 ? n.dtype.ToString()
+                 : StrCat("Tensor[(", n.shape.size() == 1 ? n.shape[0].ToString() : dims, "), ",
+                          n.dtype.ToString(), "]");
+    }
+    case TypeKind::kTuple:
+      return StrCat("(", list(type.As<TupleTypeNode>()->fields), ")");
+    case TypeKind::kFunc: {
+      const auto& n = *type.As<FuncTypeNode>();
+      return StrCat(
+          "fn (",
+          StrJoin(n.params, ", ", [](std::string* out, const Type& t) { *out += ToString(t); }),
+          ") -> ", ToString(n.result));
+    }
+  }
+  return "?";
+}
+
+bool IsStaticTensor(const Type& type) {
+  const auto* tensor = type.As<TensorTypeNode>();
+  return tensor != nullptr && std::all_of(tensor->shape.begin(), tensor->shape.end(),
+                                          [](const Dim& d) { return d.is_static(); });
+}
+
+Shape StaticShape(const Type& type, const std::string& what) {
+  if (!IsStaticTensor(type))
+    throw InvalidArgument(
+        StrCat(what, " has the type ", ToString(type), "; a tensor of known extents is needed"));
+  Shape shape;
+  for (const Dim& dim : type.As<TensorTypeNode>()->shape) shape.push_back(dim.value());
+  return shape;
+}
+
+}  // namespace tenon::ir

@@ -1,0 +1,104 @@
+// Types of graph expressions: tensors, tuples and functions.
+//
+// A Type is a handle to an immutable node; null means "not known". Dimensions are static or
+// symbolic; a symbolic one is known by its name, and
+// "?" stands for one that nothing is known of.
+//
+//   Type t = TensorType({1, 64, 56, 56}, Float32);
+//   if (const auto* tensor = t.As<TensorTypeNode>()) ...
+#ifndef TENON_IR_TYPE_H_
+#define TENON_IR_TYPE_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/support/data_type.h"
+#include "tenon/support/ndarray.h"
+#include "tenon/support/ref.h"
+
+namespace tenon::ir {
+
+class Dim {
+ public:
+  Dim() : name_("?") {}
+  Dim(std::int64_t value) : value_(value) {}
+  Dim(int value) : value_(value) {}
+  static Dim Symbol(std::string name) {
+    Dim d;
+    d.name_ = std::move(name);
+    return d;
+  }
+  bool is_static() const { return name_.empty(); }
+  bool is_any() const { return name_ == "?"; }
+  std::int64_t value() const { return value_; }  // requires is_static()
+  std::string ToString() const;
+  // Unknown extents may differ.
+  friend bool operator==(const Dim&, const Dim&) = default;
+
+ private:
+  std::int64_t value_ = 0;
+  std::string name_;  // empty when static
+};
+
+enum class TypeKind { kTensor, kTuple, kFunc };
+
+class TypeNode : public RefCounted {
+ public:
+  explicit TypeNode(TypeKind k) : kind(k) {}
+  const TypeKind kind;
+};
+
+class Type {
+ public:
+  Type() = default;
+  explicit Type(Ref<const TypeNode> node) : node_(std::move(node)) {}
+  explicit operator bool() const { return static_cast<bool>(node_); }
+  const TypeNode* get() const { return node_.get(); }
+  template <typename Node>
+  const Node* As() const {
+    return node_ && node_->kind == Node::kKind ? static_cast<const Node*>(node_.get()) : nullptr;
+  }
+
+ private:
+  Ref<const TypeNode> node_;
+};
+
+struct TensorTypeNode : TypeNode {
+  static constexpr TypeKind kKind = TypeKind::kTensor;
+  TensorTypeNode(std::vector<Dim> s, DataType t) : TypeNode(kKind), shape(std::move(s)), dtype(t) {}
+  const std::vector<Dim> shape;
+  const DataType dtype;
+};
+struct TupleTypeNode : TypeNode {
+  static constexpr TypeKind kKind = TypeKind::kTuple;
+  explicit TupleTypeNode(std::vector<Type> f) : TypeNode(kKind), fields(std::move(f)) {}
+  const std::vector<Type> fields;
+};
+struct FuncTypeNode : TypeNode {
+  static constexpr TypeKind kKind = TypeKind::kFunc;
+  FuncTypeNode(std::vector<Type> p, Type r)
+      : TypeNode(kKind), params(std::move(p)), result(std::move(r)) {}
+  const std::vector<Type> params;
+  const Type result;
+};
+
+Type TensorType(std::vector<Dim> shape, DataType dtype);
+Type TensorTypeOf(const Shape& shape, DataType dtype);
+Type TupleType(std::vector<Type> fields);
+Type FuncType(std::vector<Type> params, Type result);
+
+// Same content; unknown types are equal to each other only.
+bool Equal(const Type& a, const Type& b);
+// "Tensor[(1, 10), float32]"; "?" when unknown.
+std::string ToString(const Type& type);
+// The extents, when the type is a tensor and all are static; throws InvalidArgument otherwise,
+// starting with `what`.
+Shape StaticShape(const Type& type, const std::string& what);
+bool IsStaticTensor(const Type& type);
+
+}  // namespace tenon::ir
+
+#endif  // TENON_IR_TYPE_H_

@@ -1,0 +1,38 @@
+// Walking and rewriting graphs, without recursion: depth of a graph is never depth of the stack.
+//
+//   VisitPostOrder(expr, [&](const Expr& e) { ... });
+//   Expr out = RewritePostOrder(expr, [&](const Expr& original, const Expr& rewritten) { return
+//   rewritten; });
+#ifndef TENON_IR_VISIT_H_
+#define TENON_IR_VISIT_H_
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+
+namespace tenon::ir {
+
+using ExprMap = std::unordered_map<Expr, Expr, ExprHash>;
+
+// Visits every distinct node once, children first, in the order of Children. `enter` (when given)
+// says whether to look inside a node.
+void VisitPostOrder(const Expr& expr, const std::function<void(const Expr&)>& visit,
+                    const std::function<bool(const Expr&)>& enter = nullptr);
+
+// Rewrites children first. `rewrite` gets the node as it was and the node over rewritten children
+// (the same handle when none changed), and gives what stands in its place. A node over changed
+// children has no checked type. `enter` as above.
+Expr RewritePostOrder(
+    const Expr& expr,
+    const std::function<Expr(const Expr& original, const Expr& rewritten)>& rewrite,
+    const std::function<bool(const Expr&)>& enter = nullptr);
+
+// Variables that are used but bound by nothing inside, in order of first use.
+std::vector<Var> FreeVars(const Expr& expr);
+Expr Substitute(const Expr& expr, const ExprMap& values);
+
+}  // namespace tenon::ir
+
+#endif  // TENON_IR_VISIT_H_
