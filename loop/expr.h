@@ -77,8 +77,9 @@ class Var : public Expr {
   const std::string& name() const;
 };
 
-// What a buffer is: a named region of memory with an element type and a shape of int64 extents. Loads and stores index it by as many indices
-// as it has dimensions until FlattenBuffers makes them one element offset in row-major order.
+// What a buffer is: a named region of memory with an element type and a shape of int64 extents.
+// Loads and stores index it by as many indices as it has dimensions until FlattenBuffers makes them
+// one element offset in row-major order.
 class BufferNode : public RefCounted {
  public:
   BufferNode(std::string n, DataType t, std::vector<Expr> s)
