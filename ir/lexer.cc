@@ -1,0 +1,140 @@
+#include "tenon/ir/lexer.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "tenon/support/strings.h"
+
+namespace tenon::ir {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+}  // namespace
+
+void Lexer::MoveLine(std::size_t offset) {
+  if (offset < line_start_) {
+    line_start_ = 0;
+    line_ = 1;
+  }
+  for (std::size_t end = text_.find('\n', line_start_); end < offset;
+       end = text_.find('\n', line_start_)) {
+    line_start_ = end + 1;
+    ++line_;
+  }
+}
+
+Span Lexer::SpanOf(const Token& token) {
+  MoveLine(token.offset);
+  const int column = static_cast<int>(token.offset - line_start_) + 1;
+  return {source_, line_, column, column + static_cast<int>(token.length)};
+}
+
+Error Lexer::ErrorAt(const Token& token, const std::string& message) {
+  const Span span = SpanOf(token);
+  std::size_t end = text_.find('\n', line_start_);
+  if (end == std::string_view::npos) end = text_.size();
+  // A window around the place, for lines that are very long.
+  constexpr std::size_t kBefore = 60;
+  constexpr std::size_t kWidth = 120;
+  const std::size_t start =
+      token.offset - line_start_ > kBefore ? token.offset - kBefore : line_start_;
+  const std::string line(text_.substr(start, std::min(end - start, kWidth)));
+  const std::size_t marks =
+      std::max<std::size_t>(1, std::min(token.length, end - std::min(end, token.offset)));
+  return InvalidArgument(message).At(span).AddNote(
+      StrCat("\n    ", line, "\n    ", std::string(token.offset - start, ' '),
+             std::string(std::min(marks, kWidth), '^')));
+}
+
+void Lexer::SkipBlanks() {
+  while (position_ < text_.size()) {
+    const char c = text_[position_];
+    if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+      ++position_;
+    } else if (c == '/' && At(position_ + 1) == '/') {
+      position_ = std::min(text_.find('\n', position_), text_.size());
+    } else if (c == '/' && At(position_ + 1) == '*') {
+      const std::size_t end = text_.find("*/", position_ + 2);
+      if (end == std::string_view::npos)
+        throw ErrorAt({TokenKind::kEnd, "", position_, 2}, "this comment is never closed");
+      position_ = end + 2;
+    } else {
+      return;
+    }
+  }
+}
+
+std::size_t Lexer::NameLength(std::size_t from, bool with_dots) const {
+  std::size_t end = from;
+  while (IsLetter(At(end)) || IsDigit(At(end)) ||
+         (with_dots && At(end) == '.' && IsLetter(At(end + 1))))
+    ++end;
+  return end - from;
+}
+
+std::size_t Lexer::NumberLength() const {
+  std::size_t end = position_ + (text_[position_] == '-' ? 1 : 0);
+  while (IsDigit(At(end))) ++end;
+  // ".0" after a dot is a projection, not a fraction.
+  if (!after_dot_ && At(end) == '.' && IsDigit(At(end + 1))) {
+    ++end;
+    while (IsDigit(At(end))) ++end;
+  }
+  if (At(end) == 'e' && (IsDigit(At(end + 1)) ||
+                         ((At(end + 1) == '-' || At(end + 1) == '+') && IsDigit(At(end + 2))))) {
+    end += 2;
+    while (IsDigit(At(end))) ++end;
+  }
+  while (IsLetter(At(end)) || IsDigit(At(end))) ++end;  // the suffix of the type
+  return end - position_;
+}
+
+Token Lexer::Take(TokenKind kind, std::size_t length, std::size_t prefix) {
+  Token token{kind, std::string(text_.substr(position_ + prefix, length - prefix)), position_,
+              length};
+  position_ += length;
+  after_dot_ = kind == TokenKind::kPunctuation && token.text == ".";
+  return token;
+}
+
+Token Lexer::String() {
+  std::string value;
+  std::size_t end = position_ + 1;
+  for (; At(end) != '"'; ++end) {
+    if (end >= text_.size() || text_[end] == '\n')
+      throw ErrorAt({TokenKind::kString, "", position_, end - position_},
+                    "this string is never closed");
+    char c = text_[end];
+    if (c == '\\') {
+      c = At(++end);
+      c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+    }
+    value += c;
+  }
+  Token token = Take(TokenKind::kString, end + 1 - position_);
+  token.text = std::move(value);
+  return token;
+}
+
+Token Lexer::Next() {
+  SkipBlanks();
+  if (position_ >= text_.size()) return {TokenKind::kEnd, "", text_.size(), 0};
+  const char c = text_[position_];
+  if (c == '%' || c == '@') {
+    const std::size_t length = NameLength(position_ + 1, !IsDigit(At(position_ + 1)));
+    if (length > 0) return Take(c == '%' ? TokenKind::kLocal : TokenKind::kGlobal, length + 1, 1);
+  }
+  if (IsLetter(c)) return Take(TokenKind::kName, NameLength(position_, true));
+  if (IsDigit(c) || (c == '-' && IsDigit(At(position_ + 1))))
+    return Take(TokenKind::kNumber, NumberLength());
+  if (c == '"') return String();
+  if (c == '-' && At(position_ + 1) == '>') return Take(TokenKind::kPunctuation, 2);
+  if (std::string_view("(){}[]<>,.;:=?#-").find(c) != std::string_view::npos)
+    return Take(TokenKind::kPunctuation, 1);
+  throw ErrorAt({TokenKind::kPunctuation, "", position_, 1},
+                StrCat("the character '", std::string(1, c), "' has no meaning here"));
+}
+
+}  // namespace tenon::ir

@@ -1,0 +1,64 @@
+// Tokens of the Relay text format.
+//
+//   Lexer lexer(text, "file.relay");
+//   for (Token t = lexer.Next(); t.kind != TokenKind::kEnd; t = lexer.Next()) ...
+#ifndef TENON_IR_LEXER_H_
+#define TENON_IR_LEXER_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "tenon/support/error.h"
+
+namespace tenon::ir {
+
+enum class TokenKind {
+  kName,    // nn.conv2d, fn, float32
+  kLocal,   // %x and %0; the text is what follows the sign
+  kGlobal,  // @main
+  kNumber,  // 1, -2, 1e-05f, 3i64
+  kString,  // the text is without quotes and escapes
+  kPunctuation,
+  kEnd,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string text;
+  std::size_t offset = 0;
+  std::size_t length = 0;
+};
+
+class Lexer {
+ public:
+  // `text` must outlive the lexer.
+  Lexer(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {}
+
+  // Throws InvalidArgument for a character, a string or a comment that cannot be read.
+  Token Next();
+  Span SpanOf(const Token& token);
+  // An error at a token, with its line and a caret as a note.
+  Error ErrorAt(const Token& token, const std::string& message);
+
+ private:
+  void SkipBlanks();
+  Token Take(TokenKind kind, std::size_t length, std::size_t prefix = 0);
+  Token String();
+  std::size_t NumberLength() const;
+  std::size_t NameLength(std::size_t from, bool with_dots) const;
+  char At(std::size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
+  void MoveLine(std::size_t offset);
+
+  const std::string_view text_;
+  const std::string source_;
+  std::size_t position_ = 0;
+  bool after_dot_ = false;
+  // The line that spans were last asked for: spans come in order, mostly.
+  std::size_t line_start_ = 0;
+  int line_ = 1;
+};
+
+}  // namespace tenon::ir
+
+#endif  // TENON_IR_LEXER_H_

@@ -1,0 +1,255 @@
+// A text is formed for every node in dataflow post-order and becomes a line "%n = text;" of the
+// innermost scope when a consumer first needs its name. The last expression of a scope stays in
+// place.
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "tenon/ir/metadata.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/ir/visit.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ir {
+namespace {
+
+std::string Indented(const std::string& lines) {
+  std::string out = "  ";
+  out.reserve(lines.size() + lines.size() / 16 + 8);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    out += lines[i];
+    if (lines[i] == '\n' && i + 1 < lines.size()) out += "  ";
+  }
+  return out;
+}
+
+// The text of a rank-0 constant that reads back exactly, or nothing.
+std::string ScalarText(const NDArray& data) {
+  if (!data.shape().empty()) return "";
+  const DataType t = data.dtype();
+  if (t.is_bool()) return *data.data<bool>() ? "True" : "False";
+  if (t == Int32) return StrCat(*data.data<std::int32_t>());
+  if (t == Int64) return StrCat(*data.data<std::int64_t>(), "i64");
+  if (t == Float32 && *data.data<float>() - *data.data<float>() == 0)
+    return FormatShortest(*data.data<float>()) + "f";
+  if (t == Float64 && *data.data<double>() - *data.data<double>() == 0)
+    return FormatShortest(*data.data<double>()) + "f64";
+  return "";
+}
+
+class Printer {
+ public:
+  explicit Printer(std::vector<NDArray>* constants) : constants_(constants) {}
+
+  std::string Definition(const std::string& name, const Expr& function) {
+    Restart();
+    return StrCat("def @", name, FunctionText(*function.As<FunctionNode>()), "\n");
+  }
+
+  std::string FreeExpr(const Expr& expr) {
+    Restart();
+    std::string text;
+    for (const Var& var : FreeVars(expr)) StrAppend(&text, "free_var ", Parameter(var), ";\n");
+    return text + Scope(expr) + "\n";
+  }
+
+ private:
+  void Restart() {
+    texts_.clear();
+    names_.clear();
+    taken_.clear();
+    suffixes_.clear();
+    next_temporary_ = 0;
+  }
+
+  // The lines that compute `result`, which stands last.
+  std::string Scope(const Expr& result) {
+    lines_.emplace_back();
+    Expr e = result;
+    while (const auto* let = e.As<LetNode>()) {
+      const std::string value = InPlace(let->value);
+      StrAppend(&lines_.back(), "let ", Parameter(let->var), " = ", value, ";\n");
+      e = let->body;
+    }
+    const std::string last = InPlace(e);
+    std::string text = std::move(lines_.back()) + last;
+    lines_.pop_back();
+    return text;
+  }
+
+  std::string InPlace(const Expr& e) {
+    FormTexts(e);
+    const auto named = names_.find(e);
+    return named != names_.end() ? named->second : texts_.at(e);
+  }
+
+  // What stands for `e` in the text of a consumer.
+  std::string Use(const Expr& e) {
+    const auto named = names_.find(e);
+    if (named != names_.end()) return named->second;
+    const auto text = texts_.find(e);
+    switch (e.kind()) {
+      case ExprKind::kVar:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kOp:
+      case ExprKind::kConstant:
+        return text->second;
+      default:
+        break;
+    }
+    std::string name = StrCat("%", next_temporary_++);
+    StrAppend(&lines_.back(), name, " = ", text->second, ";\n");
+    text->second.clear();
+    names_.emplace(e, name);
+    return name;
+  }
+
+  static std::vector<Expr> DataflowChildren(const Expr& e) {
+    return e.kind() == ExprKind::kLet || e.kind() == ExprKind::kFunction ? std::vector<Expr>()
+                                                                         : Children(e);
+  }
+
+  void FormTexts(const Expr& root) {
+    struct Frame {
+      Expr expr;
+      std::vector<Expr> children;
+      std::size_t next = 0;
+    };
+    std::vector<Frame> stack;
+    const auto push = [&](const Expr& e) {
+      if (!texts_.contains(e) && !names_.contains(e)) stack.push_back({e, DataflowChildren(e), 0});
+    };
+    push(root);
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next < top.children.size()) {
+        push(Expr(top.children[top.next++]));
+        continue;
+      }
+      const Expr e = top.expr;
+      stack.pop_back();
+      if (!texts_.contains(e)) texts_.emplace(e, TextOf(e));
+    }
+  }
+
+  std::string TextOf(const Expr& e) {
+    switch (e.kind()) {
+      case ExprKind::kVar:
+        return NameOf(e);
+      case ExprKind::kGlobalVar:
+        return "@" + e.As<GlobalVarNode>()->name;
+      case ExprKind::kOp:
+        return e.As<OpNode>()->name;
+      case ExprKind::kConstant:
+        return ConstantText(e.As<ConstantNode>()->data) + TypeComment(e);
+      case ExprKind::kCall:
+        return CallText(e, *e.As<CallNode>());
+      case ExprKind::kTuple: {
+        const auto& fields = e.As<TupleNode>()->fields;
+        std::string text =
+            StrJoin(fields, ", ", [&](std::string* out, const Expr& field) { *out += Use(field); });
+        return StrCat("(", text, fields.size() == 1 ? ",)" : ")");
+      }
+      case ExprKind::kTupleGetItem:
+        return StrCat(Use(e.As<TupleGetItemNode>()->tuple), ".", e.As<TupleGetItemNode>()->index);
+      case ExprKind::kLet:
+        return StrCat("(\n", Indented(Scope(e)), "\n)");
+      case ExprKind::kFunction:
+        return "fn " + FunctionText(*e.As<FunctionNode>());
+    }
+    Unreachable("the switch over expression kinds is exhaustive");
+  }
+
+  std::string CallText(const Expr& e, const CallNode& call) {
+    // Arguments first: a function literal that is called gets its number after them.
+    std::string args =
+        StrJoin(call.args, ", ", [&](std::string* out, const Expr& arg) { *out += Use(arg); });
+    if (call.attrs.defined()) {
+      const std::string attrs = call.attrs.ToText();
+      if (!attrs.empty() && !args.empty()) args += ", ";
+      args += attrs;
+    }
+    return StrCat(Use(call.callee), "(", args, ")", TypeComment(e));
+  }
+
+  std::string FunctionText(const FunctionNode& function) {
+    std::string params;
+    for (const Expr& param : function.params) {
+      if (!params.empty()) params += ", ";
+      params += Parameter(Var(param));
+    }
+    for (const auto& [name, value] : function.attrs) {
+      if (!params.empty()) params += ", ";
+      StrAppend(&params, name, "=", attrs::ToText(value));
+    }
+    std::string text = StrCat("(", params, ")");
+    if (function.ret_type) StrAppend(&text, " -> ", ToString(function.ret_type));
+    return StrCat(text, " {\n", Indented(Scope(function.body)), "\n}");
+  }
+
+  std::string Parameter(const Expr& var) {
+    const Type& type = var.As<VarNode>()->type_annotation;
+    return type ? StrCat(NameOf(var), ": ", ToString(type)) : NameOf(var);
+  }
+
+  // A unique name in the alphabet of the format.
+  std::string NameOf(const Expr& var) {
+    const auto found = names_.find(var);
+    if (found != names_.end()) return found->second;
+    std::string hint = var.As<VarNode>()->name;
+    for (char& c : hint) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') c = '_';
+    }
+    if (hint.empty() || std::isdigit(static_cast<unsigned char>(hint[0])) != 0) hint = "v" + hint;
+    std::string name = hint;
+    while (!taken_.insert(name).second) name = StrCat(hint, ++suffixes_[hint]);
+    return names_.emplace(var, "%" + name).first->second;
+  }
+
+  std::string ConstantText(const NDArray& data) {
+    std::string scalar = ScalarText(data);
+    if (!scalar.empty()) return scalar;
+    constants_->push_back(data);
+    return StrCat("meta[relay.Constant][", constants_->size() - 1, "]");
+  }
+
+  static std::string TypeComment(const Expr& e) {
+    return e.checked_type() ? StrCat(" /* ty=", ToString(e.checked_type()), " */") : "";
+  }
+
+  std::vector<NDArray>* constants_;
+  std::vector<std::string> lines_;
+  std::unordered_map<Expr, std::string, ExprHash> texts_, names_;
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> suffixes_;
+  int next_temporary_ = 0;
+};
+
+std::string WithMetadata(std::string text, const std::vector<NDArray>& constants,
+                         const PrintOptions& options) {
+  if (options.metadata && !constants.empty())
+    StrAppend(&text, "\n#[metadata]\n", WriteMetadata(constants), "\n");
+  return text;
+}
+
+}  // namespace
+
+std::string PrintModule(const Module& module, const PrintOptions& options) {
+  std::vector<NDArray> constants;
+  Printer printer(&constants);
+  std::string text = "#[version = \"0.0.5\"]\n";
+  bool first = true;
+  for (const auto& [name, function] : module.functions()) {
+    if (!first) text += "\n";
+    first = false;
+    text += printer.Definition(name, function);
+  }
+  return WithMetadata(std::move(text), constants, options);
+}
+
+std::string PrintExpr(const Expr& expr, const PrintOptions& options) {
+  std::vector<NDArray> constants;
+  return WithMetadata(Printer(&constants).FreeExpr(expr), constants, options);
+}
+
+}  // namespace tenon::ir
