@@ -33,6 +33,11 @@ Value ToValue(double v) { return v; }
 Value ToValue(const std::string& v) { return v; }
 Value ToValue(DataType v) { return v; }
 Value ToValue(const std::vector<std::int64_t>& v) { return ListValue(v); }
+Value ToValue(const std::vector<std::vector<std::int64_t>>& v) {
+  List list;
+  for (const auto& inner : v) list.push_back(ListValue(inner));
+  return Value(std::move(list));
+}
 Value ToValue(const std::vector<double>& v) { return ListValue(v); }
 Value ToValue(const std::variant<std::int64_t, std::vector<std::int64_t>>& v) {
   return std::visit([](const auto& x) { return ToValue(x); }, v);
@@ -93,6 +98,10 @@ std::optional<std::string> FromValue(const Value& value, std::vector<std::int64_
 }
 std::optional<std::string> FromValue(const Value& value, std::vector<double>* out) {
   return ListFromValue(value, out, "a list of numbers");
+}
+std::optional<std::string> FromValue(const Value& value,
+                                     std::vector<std::vector<std::int64_t>>* out) {
+  return ListFromValue(value, out, "a list of lists of integers");
 }
 std::optional<std::string> FromValue(const Value& value,
                                      std::variant<std::int64_t, std::vector<std::int64_t>>* out) {

@@ -2,7 +2,8 @@
 //
 // A struct of attributes is an aggregate with a static Fields(); a field's default is what the
 // struct's own initialiser says. Member types: bool, int64_t, double, std::string, DataType,
-// vectors of int64_t or double, std::optional of these, and variant<int64_t, vector<int64_t>>.
+// vectors of int64_t or double, vectors of vectors of int64_t, std::optional of these, and
+// variant<int64_t, vector<int64_t>>.
 //
 //   struct PoolAttrs { std::vector<std::int64_t> strides = {1, 1};
 //     static constexpr auto Fields() { return attrs::Fields(attrs::Field("strides",
@@ -83,6 +84,7 @@ Value ToValue(const std::string& v);
 Value ToValue(DataType v);
 Value ToValue(const std::vector<std::int64_t>& v);
 Value ToValue(const std::vector<double>& v);
+Value ToValue(const std::vector<std::vector<std::int64_t>>& v);
 Value ToValue(const std::variant<std::int64_t, std::vector<std::int64_t>>& v);
 template <typename T>
 Value ToValue(const std::optional<T>& v) {
@@ -97,6 +99,8 @@ std::optional<std::string> FromValue(const Value& value, std::string* out);
 std::optional<std::string> FromValue(const Value& value, DataType* out);
 std::optional<std::string> FromValue(const Value& value, std::vector<std::int64_t>* out);
 std::optional<std::string> FromValue(const Value& value, std::vector<double>* out);
+std::optional<std::string> FromValue(const Value& value,
+                                     std::vector<std::vector<std::int64_t>>* out);
 std::optional<std::string> FromValue(const Value& value,
                                      std::variant<std::int64_t, std::vector<std::int64_t>>* out);
 template <typename T>

@@ -1,0 +1,88 @@
+// Operators of two (where: three) broadcast inputs.
+#include "tenon/ops/builtin.h"
+
+namespace tenon::ops {
+namespace {
+
+void Where(TypeCall& call) {
+  const auto* condition = call.tensor(0);
+  const auto* x = call.tensor(1);
+  const auto* y = call.tensor(2);
+  if (condition == nullptr || x == nullptr || y == nullptr) return;
+  if (x->dtype != y->dtype) call.Refuse("x and y must have one element type");
+  call.LearnResult(ir::TensorType(
+      BroadcastShapes(call, condition->shape, BroadcastShapes(call, x->shape, y->shape)),
+      x->dtype));
+}
+
+void LogicalBroadcast(TypeCall& call) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (const auto* x = call.tensor(i); x != nullptr && !x->dtype.is_bool())
+      call.Refuse("both inputs must be bool");
+  }
+  Broadcast(call);
+}
+
+void IntegerBroadcast(TypeCall& call) {
+  if (const auto* x = call.tensor(0);
+      x != nullptr && !x->dtype.is_integral() && !x->dtype.is_bool())
+    call.Refuse("the inputs must be integers");
+  Broadcast(call);
+}
+
+}  // namespace
+
+void RegisterBinaryOps(OpRegistry& registry) {
+  struct Row {
+    const char* name;
+    const char* help;
+    int level;
+    void (*relation)(TypeCall&);
+  };
+  for (const Row& row : {
+           Row{"add", "lhs + rhs", 1, Broadcast},
+           Row{"subtract", "lhs - rhs", 1, Broadcast},
+           Row{"multiply", "lhs * rhs", 1, Broadcast},
+           Row{"divide", "lhs / rhs; integers toward zero", 1, Broadcast},
+           Row{"trunc_divide", "lhs / rhs, integers toward zero", 1, Broadcast},
+           Row{"floor_divide", "lhs / rhs, rounded down", 1, Broadcast},
+           Row{"mod", "remainder of divide", 1, Broadcast},
+           Row{"trunc_mod", "remainder of trunc_divide", 1, Broadcast},
+           Row{"floor_mod", "remainder of floor_divide", 1, Broadcast},
+           Row{"power", "lhs to the power of rhs", 4, Broadcast},
+           Row{"maximum", "the greater; NaN when one is", 4, Broadcast},
+           Row{"minimum", "the lesser; NaN when one is", 4, Broadcast},
+           Row{"left_shift", "lhs << rhs", 4, IntegerBroadcast},
+           Row{"right_shift", "lhs >> rhs, with the sign", 4, IntegerBroadcast},
+           Row{"bitwise_and", "bits in both", 4, IntegerBroadcast},
+           Row{"bitwise_or", "bits in one", 4, IntegerBroadcast},
+           Row{"bitwise_xor", "bits in exactly one", 4, IntegerBroadcast},
+           Row{"logical_and", "both", 4, LogicalBroadcast},
+           Row{"logical_or", "one or both", 4, LogicalBroadcast},
+           Row{"logical_xor", "exactly one", 4, LogicalBroadcast},
+           Row{"equal", "lhs == rhs", 4, BroadcastToBool},
+           Row{"not_equal", "lhs != rhs", 4, BroadcastToBool},
+           Row{"less", "lhs < rhs", 4, BroadcastToBool},
+           Row{"less_equal", "lhs <= rhs", 4, BroadcastToBool},
+           Row{"greater", "lhs > rhs", 4, BroadcastToBool},
+           Row{"greater_equal", "lhs >= rhs", 4, BroadcastToBool},
+       })
+    registry.Register(row.name)
+        .Describe(row.help)
+        .Argument("lhs", "Tensor", "left operand")
+        .Argument("rhs", "Tensor", "right operand")
+        .Level(row.level)
+        .Pattern(OpPattern::kBroadcast)
+        .TypeRelation(row.relation,
+                      row.relation == BroadcastToBool ? "BroadcastComp" : "Broadcast");
+  registry.Register("where")
+      .Describe("x where the condition holds, else y")
+      .Argument("condition", "Tensor", "bool, or a number that is not zero")
+      .Argument("x", "Tensor", "taken where the condition holds")
+      .Argument("y", "Tensor", "taken elsewhere")
+      .Level(4)
+      .Pattern(OpPattern::kBroadcast)
+      .TypeRelation(Where, "Where");
+}
+
+}  // namespace tenon::ops

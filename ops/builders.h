@@ -1,0 +1,86 @@
+// Expressions by operator: one function each, attributes by designated initialisers.
+//
+// Types are not inferred here (see passes/infer_type.h). Attribute values out of bounds throw
+// InvalidArgument.
+//
+//   Expr y = Relu(Conv2D(x, w, {.strides = {2, 2}, .padding = {1, 1}}));
+#ifndef TENON_OPS_BUILDERS_H_
+#define TENON_OPS_BUILDERS_H_
+
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/transform_attrs.h"
+
+namespace tenon::ops {
+
+using ir::Expr;
+
+// Any registered operator, by name. Throws NotFound.
+Expr CallOp(const std::string& name, std::vector<Expr> args, attrs::Attrs attrs = {});
+
+// A rank-0 constant of the given element type.
+Expr Scalar(double value, DataType dtype = Float32);
+
+Expr Abs(const Expr& x);
+Expr Cast(const Expr& x, DataType dtype);
+Expr Clip(const Expr& x, double a_min, double a_max);
+Expr Copy(const Expr& x);
+Expr Erf(const Expr& x);
+Expr Exp(const Expr& x);
+Expr LeakyRelu(const Expr& x, double alpha);
+Expr Log(const Expr& x);
+Expr Negative(const Expr& x);
+Expr Relu(const Expr& x);
+Expr Sigmoid(const Expr& x);
+Expr Sqrt(const Expr& x);
+Expr Tanh(const Expr& x);
+
+Expr Add(const Expr& a, const Expr& b);
+Expr Subtract(const Expr& a, const Expr& b);
+Expr Multiply(const Expr& a, const Expr& b);
+Expr Divide(const Expr& a, const Expr& b);
+Expr Maximum(const Expr& a, const Expr& b);
+Expr Minimum(const Expr& a, const Expr& b);
+Expr Power(const Expr& a, const Expr& b);
+Expr Where(const Expr& condition, const Expr& x, const Expr& y);
+
+Expr Sum(const Expr& x, ReduceAttrs attrs = {});
+Expr Max(const Expr& x, ReduceAttrs attrs = {});
+Expr Min(const Expr& x, ReduceAttrs attrs = {});
+Expr Mean(const Expr& x, ReduceAttrs attrs = {});
+Expr ArgMax(const Expr& x, ArgReduceAttrs attrs = {});
+
+Expr Concatenate(std::vector<Expr> fields, std::int64_t axis);
+Expr ExpandDims(const Expr& x, std::int64_t axis, std::int64_t num_newaxis = 1);
+Expr Reshape(const Expr& x, Ints newshape);
+Expr Squeeze(const Expr& x, std::optional<Ints> axis = std::nullopt);
+Expr Split(const Expr& x, SplitAttrs attrs);  // a tuple
+Expr StridedSlice(const Expr& x, StridedSliceAttrs attrs);
+Expr Take(const Expr& x, const Expr& indices, TakeAttrs attrs = {});
+Expr Transpose(const Expr& x, std::optional<Ints> axes = std::nullopt);
+Expr Pad(const Expr& x, std::vector<Ints> pad_width, double value = 0, DataType dtype = Float32);
+
+// Padding is stored as four values, strides and dilation as two.
+Expr Conv2D(const Expr& data, const Expr& weight, Conv2DAttrs attrs = {});
+Expr Dense(const Expr& data, const Expr& weight, DenseAttrs attrs = {});
+Expr Matmul(const Expr& a, const Expr& b, MatmulAttrs attrs = {});
+Expr BatchMatmul(const Expr& a, const Expr& b, BatchMatmulAttrs attrs = {});
+Expr BiasAdd(const Expr& data, const Expr& bias, BiasAddAttrs attrs = {});
+Expr BatchNorm(const Expr& data, const Expr& gamma, const Expr& beta, const Expr& moving_mean,
+               const Expr& moving_var, BatchNormAttrs attrs = {});  // a tuple
+Expr LayerNorm(const Expr& data, const Expr& gamma, const Expr& beta, LayerNormAttrs attrs = {});
+Expr Softmax(const Expr& x, std::int64_t axis = -1);
+Expr LogSoftmax(const Expr& x, std::int64_t axis = -1);
+Expr Dropout(const Expr& x, double rate = 0.5);  // a tuple
+Expr MaxPool2D(const Expr& x, MaxPool2DAttrs attrs);
+Expr AvgPool2D(const Expr& x, AvgPool2DAttrs attrs);
+Expr GlobalAvgPool2D(const Expr& x, GlobalPool2DAttrs attrs = {});
+Expr GlobalMaxPool2D(const Expr& x, GlobalPool2DAttrs attrs = {});
+
+}  // namespace tenon::ops
+
+#endif  // TENON_OPS_BUILDERS_H_

@@ -1,0 +1,37 @@
+// Registration of the operator families that Tenon has.
+#ifndef TENON_OPS_BUILTIN_H_
+#define TENON_OPS_BUILTIN_H_
+
+#include "tenon/ops/registry.h"
+
+namespace tenon::ops {
+
+void RegisterUnaryOps(OpRegistry& registry);
+void RegisterBinaryOps(OpRegistry& registry);
+void RegisterReduceOps(OpRegistry& registry);
+void RegisterShapeOps(OpRegistry& registry);   // reshape, squeeze, transpose, concatenate, ...
+void RegisterIndexOps(OpRegistry& registry);   // take, strided_slice, gather, one_hot, ...
+void RegisterCreateOps(OpRegistry& registry);  // full, zeros, arange, ...
+void RegisterConvOps(OpRegistry& registry);
+void RegisterMatmulOps(OpRegistry& registry);
+void RegisterPoolOps(OpRegistry& registry);
+void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax, dropout, bias_add
+void RegisterPadOps(OpRegistry& registry);
+
+inline void RegisterBuiltinOps(OpRegistry& registry) {
+  RegisterUnaryOps(registry);
+  RegisterBinaryOps(registry);
+  RegisterReduceOps(registry);
+  RegisterShapeOps(registry);
+  RegisterIndexOps(registry);
+  RegisterCreateOps(registry);
+  RegisterConvOps(registry);
+  RegisterMatmulOps(registry);
+  RegisterPoolOps(registry);
+  RegisterNormOps(registry);
+  RegisterPadOps(registry);
+}
+
+}  // namespace tenon::ops
+
+#endif  // TENON_OPS_BUILTIN_H_

@@ -1,0 +1,190 @@
+// Operators that select elements by index.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/ops/transform_attrs.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+using ir::Dim;
+using ir::TensorType;
+
+void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices) {
+  if (!indices.dtype.is_integral())
+    call.Refuse(StrCat("indices must be integers, not ", indices.dtype.ToString()));
+}
+
+void StridedSlice(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  Shape input;
+  for (const Dim& dim : x->shape) {
+    if (!dim.is_static()) call.Refuse("all extents of the input must be known");
+    input.push_back(dim.value());
+  }
+  std::vector<Dim> shape;
+  for (const SliceRange& range : SliceRanges(call.attrs<StridedSliceAttrs>(), input))
+    shape.emplace_back(range.extent);
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void SliceLike(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* like = call.tensor(1);
+  if (x == nullptr || like == nullptr) return;
+  std::vector<Dim> shape = x->shape;
+  const auto crop = [&](std::size_t axis) {
+    if (axis >= like->shape.size()) call.Refuse(StrCat("shape_like has no axis ", axis));
+    const Dim& to = like->shape[axis];
+    if (shape[axis].is_static() && to.is_static() && to.value() > shape[axis].value())
+      call.Refuse(StrCat("axis ", axis, " is shorter than that of shape_like"));
+    shape[axis] = to;
+  };
+  const auto& attrs = call.attrs<SliceLikeAttrs>();
+  if (attrs.axes && !attrs.axes->empty()) {
+    for (const int axis : NormalizeAxes(call, *attrs.axes, shape.size(), "axes"))
+      crop(static_cast<std::size_t>(axis));
+  } else {
+    for (std::size_t i = 0; i < std::min(shape.size(), like->shape.size()); ++i) crop(i);
+  }
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void Take(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* indices = call.tensor(1);
+  if (x == nullptr || indices == nullptr) return;
+  RequireIntegers(call, *indices);
+  const auto& attrs = call.attrs<TakeAttrs>();
+  if (!attrs.axis) {
+    call.LearnResult(TensorType(indices->shape, x->dtype));
+    return;
+  }
+  const int axis = NormalizeAxis(call, *attrs.axis, x->shape.size());
+  const auto batch = attrs.batch_dims;
+  if (batch > axis || batch > static_cast<std::int64_t>(indices->shape.size()))
+    call.Refuse("batch_dims must be at most axis and the rank of the indices");
+  std::vector<Dim> shape(x->shape.begin(), x->shape.begin() + axis);
+  shape.insert(shape.end(), indices->shape.begin() + batch, indices->shape.end());
+  shape.insert(shape.end(), x->shape.begin() + axis + 1, x->shape.end());
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void Gather(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* indices = call.tensor(1);
+  if (x == nullptr || indices == nullptr) return;
+  RequireIntegers(call, *indices);
+  NormalizeAxis(call, call.attrs<GatherAttrs>().axis, x->shape.size());
+  if (indices->shape.size() != x->shape.size()) call.Refuse("data and indices must have one rank");
+  call.LearnResult(TensorType(indices->shape, x->dtype));
+}
+
+void GatherND(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* indices = call.tensor(1);
+  if (x == nullptr || indices == nullptr) return;
+  RequireIntegers(call, *indices);
+  if (indices->shape.empty() || !indices->shape[0].is_static())
+    call.Refuse("the first extent of the indices (the length of an index) must be known");
+  const auto batch = static_cast<std::size_t>(call.attrs<GatherNDAttrs>().batch_dims);
+  const auto used = batch + static_cast<std::size_t>(indices->shape[0].value());
+  if (used > x->shape.size())
+    call.Refuse(StrCat("an index of ", indices->shape[0].value(), " and ", batch,
+                       " batch axes for data of rank ", x->shape.size()));
+  std::vector<Dim> shape(indices->shape.begin() + 1, indices->shape.end());
+  shape.insert(shape.end(), x->shape.begin() + static_cast<std::ptrdiff_t>(used), x->shape.end());
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void AdvIndex(TypeCall& call) {
+  const auto fields = call.tensors(0);
+  if (!fields) return;
+  if (fields->size() < 2) call.Refuse("the tuple must hold the data and an index");
+  const ir::TensorTypeNode& x = *fields->front();
+  const std::size_t used = fields->size() - 1;
+  if (used > x.shape.size()) call.Refuse("there are more indices than axes");
+  std::vector<Dim> shape;
+  for (std::size_t f = 1; f < fields->size(); ++f) {
+    RequireIntegers(call, *(*fields)[f]);
+    shape = BroadcastShapes(call, shape, (*fields)[f]->shape);
+  }
+  shape.insert(shape.end(), x.shape.begin() + static_cast<std::ptrdiff_t>(used), x.shape.end());
+  call.LearnResult(TensorType(std::move(shape), x.dtype));
+}
+
+void OneHot(TypeCall& call) {
+  const auto* indices = call.tensor(0);
+  const auto* on = call.tensor(1);
+  if (indices == nullptr || on == nullptr || call.tensor(2) == nullptr) return;
+  RequireIntegers(call, *indices);
+  const auto& attrs = call.attrs<OneHotAttrs>();
+  std::vector<Dim> shape = indices->shape;
+  const int axis = NormalizeAxis(call, attrs.axis, shape.size() + 1);
+  shape.insert(shape.begin() + axis, Dim(attrs.depth));
+  call.LearnResult(TensorType(std::move(shape), attrs.dtype.is_void() ? on->dtype : attrs.dtype));
+}
+
+void Trilu(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (x->shape.size() < 2) call.Refuse("the input must have two axes");
+  if (const auto* k = call.tensor(1);
+      k != nullptr && (!k->shape.empty() || !k->dtype.is_integral()))
+    call.Refuse("k must be an integer of rank 0");
+  call.LearnResult(call.input(0));
+}
+
+}  // namespace
+
+void RegisterIndexOps(OpRegistry& registry) {
+  constexpr OpPattern kInjective = OpPattern::kInjective;
+  const auto op = [&](const char* name, const char* help, int level, OpPattern pattern) {
+    OpBuilder made = registry.Register(name);
+    made.Describe(help).Argument("data", "Tensor", "input").Level(level).Pattern(pattern);
+    return made;
+  };
+  op("strided_slice", "elements begin, begin + stride, ... of each axis", 4, kInjective)
+      .Attrs<StridedSliceAttrs>()
+      .TypeRelation(StridedSlice, "StridedSlice");
+  op("slice_like", "cropped to the extents of the second input", 10, kInjective)
+      .Argument("shape_like", "Tensor", "gives the extents")
+      .Attrs<SliceLikeAttrs>()
+      .TypeRelation(SliceLike, "SliceLike");
+  op("take", "elements along an axis by index", 3, kInjective)
+      .Argument("indices", "Tensor", "integers")
+      .Attrs<TakeAttrs>()
+      .TypeRelation(Take, "Take");
+  op("gather", "elements along one axis, the index having the data's rank", 3, kInjective)
+      .Argument("indices", "Tensor", "integers")
+      .Attrs<GatherAttrs>()
+      .TypeRelation(Gather, "Gather");
+  op("gather_nd", "elements by index tuples that run along the first axis of the indices", 3,
+     kInjective)
+      .Argument("indices", "Tensor", "integers")
+      .Attrs<GatherNDAttrs>()
+      .TypeRelation(GatherND, "GatherND");
+  registry.Register("adv_index")
+      .Describe("indices that broadcast together replace the leading axes")
+      .Argument("inputs", "Tuple of Tensors", "data and indices")
+      .Level(3)
+      .Pattern(kInjective)
+      .TypeRelation(AdvIndex, "AdvIndex");
+  registry.Register("one_hot")
+      .Describe("on_value where the new axis equals the index, else off_value")
+      .Argument("indices", "Tensor", "integers")
+      .Argument("on_value", "Tensor", "rank 0")
+      .Argument("off_value", "Tensor", "rank 0")
+      .Attrs<OneHotAttrs>()
+      .Level(10)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(OneHot, "OneHot");
+  op("trilu", "the upper or lower triangle of the last two axes, zero elsewhere", 3,
+     OpPattern::kElemWise)
+      .Argument("k", "Tensor", "the diagonal that bounds it")
+      .Attrs<TriluAttrs>()
+      .TypeRelation(Trilu, "trilu");
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,115 @@
+// Matrix products: nn.dense, nn.matmul, nn.batch_matmul.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+using ir::Dim;
+
+bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
+
+struct Product {
+  std::optional<std::int64_t> units;
+  DataType out_dtype;
+  bool transpose_a, transpose_b;
+};
+
+// (..., k) or, transposed, (..., k, m), times (k, n) or, transposed, (n, k).
+void MatmulRelation(TypeCall& call, const Product& p) {
+  const auto* a = call.tensor(0);
+  if (a == nullptr) return;
+  const std::size_t rank = a->shape.size();
+  if (rank < (p.transpose_a ? 2U : 1U))
+    call.Refuse(StrCat("the first operand has rank ", rank, ", which is too small"));
+  const Dim depth = a->shape[p.transpose_a ? rank - 2 : rank - 1];
+  std::vector<Dim> shape = a->shape;
+  if (p.transpose_a) std::swap(shape[rank - 1], shape[rank - 2]);
+  Dim units = p.units ? Dim(*p.units) : Dim();
+  if (p.units)
+    call.LearnInput(1, ir::TensorType(p.transpose_b ? std::vector<Dim>{units, depth}
+                                                    : std::vector<Dim>{depth, units},
+                                      a->dtype));
+  if (const auto* b = call.tensor(1)) {
+    if (b->shape.size() != 2)
+      call.Refuse(StrCat("the second operand has rank ", b->shape.size(), "; it must have rank 2"));
+    if (b->dtype != a->dtype) call.Refuse("the operands have different element types");
+    const Dim& n = b->shape[p.transpose_b ? 0 : 1];
+    const Dim& k = b->shape[p.transpose_b ? 1 : 0];
+    if (Differ(k, depth))
+      call.Refuse(StrCat("the operands have inner extents ", depth.ToString(), " and ",
+                         k.ToString(), ", which must be equal"));
+    if (Differ(units, n))
+      call.Refuse(StrCat("units is ", units.ToString(), " and the second operand has ",
+                         n.ToString(), " columns"));
+    units = n;
+  } else if (!p.units) {
+    return;
+  }
+  shape.back() = units;
+  call.LearnResult(
+      ir::TensorType(std::move(shape), p.out_dtype.is_void() ? a->dtype : p.out_dtype));
+}
+
+void Dense(TypeCall& call) {
+  const auto& attrs = call.attrs<DenseAttrs>();
+  MatmulRelation(call, {attrs.units, attrs.out_dtype, false, true});
+}
+
+void Matmul(TypeCall& call) {
+  const auto& attrs = call.attrs<MatmulAttrs>();
+  MatmulRelation(call, {attrs.units, attrs.out_dtype, attrs.transpose_a, attrs.transpose_b});
+}
+
+void BatchMatmul(TypeCall& call) {
+  const auto* a = call.tensor(0);
+  const auto* b = call.tensor(1);
+  if (a == nullptr || b == nullptr) return;
+  const auto& attrs = call.attrs<BatchMatmulAttrs>();
+  if (a->shape.size() != 3 || b->shape.size() != 3) call.Refuse("both operands must have rank 3");
+  if (a->dtype != b->dtype) call.Refuse("the operands have different element types");
+  const Dim& a_depth = a->shape[attrs.transpose_a ? 1 : 2];
+  const Dim& b_depth = b->shape[attrs.transpose_b ? 2 : 1];
+  if (Differ(a_depth, b_depth))
+    call.Refuse(StrCat("the operands have inner extents ", a_depth.ToString(), " and ",
+                       b_depth.ToString(), ", which must be equal"));
+  const auto batch = BroadcastDim(a->shape[0], b->shape[0]);
+  if (!batch)
+    call.Refuse(StrCat("the batches ", a->shape[0].ToString(), " and ", b->shape[0].ToString(),
+                       " must be equal or one of them 1"));
+  call.LearnResult(ir::TensorType(
+      {*batch, a->shape[attrs.transpose_a ? 2 : 1], b->shape[attrs.transpose_b ? 1 : 2]},
+      attrs.out_dtype.is_void() ? a->dtype : attrs.out_dtype));
+}
+
+}  // namespace
+
+void RegisterMatmulOps(OpRegistry& registry) {
+  registry.Register("nn.dense")
+      .Describe("data times the transposed weight")
+      .Argument("data", "nD Tensor", "(..., k)")
+      .Argument("weight", "2D Tensor", "(units, k)")
+      .Attrs<DenseAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(Dense, "Dense");
+  registry.Register("nn.matmul")
+      .Describe("matrix product")
+      .Argument("tensor_a", "nD Tensor", "(..., m, k)")
+      .Argument("tensor_b", "2D Tensor", "(k, n)")
+      .Attrs<MatmulAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(Matmul, "Matmul");
+  registry.Register("nn.batch_matmul")
+      .Describe("matrix product of each pair of a batch")
+      .Argument("tensor_a", "3D Tensor", "(batch, m, k)")
+      .Argument("tensor_b", "3D Tensor", "(batch, k, n)")
+      .Attrs<BatchMatmulAttrs>()
+      .Level(10)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(BatchMatmul, "BatchMatmul");
+}
+
+}  // namespace tenon::ops

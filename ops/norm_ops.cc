@@ -1,0 +1,97 @@
+// Normalisations, softmax, bias and dropout.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+void BiasAdd(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const int axis = NormalizeAxis(call, call.attrs<BiasAddAttrs>().axis, x->shape.size());
+  call.LearnInput(1, ir::TensorType({x->shape[static_cast<std::size_t>(axis)]}, x->dtype));
+  call.LearnResult(call.input(0));
+}
+
+void BatchNorm(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const int axis = NormalizeAxis(call, call.attrs<BatchNormAttrs>().axis, x->shape.size());
+  const ir::Type channel = ir::TensorType({x->shape[static_cast<std::size_t>(axis)]}, x->dtype);
+  for (std::size_t i = 1; i < 5; ++i) call.LearnInput(i, channel);
+  call.LearnResult(ir::TupleType({call.input(0), channel, channel}));
+}
+
+void LayerNorm(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const int axis = NormalizeAxis(call, call.attrs<LayerNormAttrs>().axis, x->shape.size());
+  const ir::Type along = ir::TensorType({x->shape[static_cast<std::size_t>(axis)]}, x->dtype);
+  call.LearnInput(1, along);
+  call.LearnInput(2, along);
+  call.LearnResult(call.input(0));
+}
+
+void Softmax(TypeCall& call) {
+  if (const auto* x = call.tensor(0))
+    NormalizeAxis(call, call.attrs<SoftmaxAttrs>().axis, x->shape.size());
+  Identity(call);
+}
+
+void Dropout(TypeCall& call) {
+  if (call.tensor(0) != nullptr) call.LearnResult(ir::TupleType({call.input(0), call.input(0)}));
+}
+
+}  // namespace
+
+void RegisterNormOps(OpRegistry& registry) {
+  registry.Register("nn.bias_add")
+      .Describe("add a vector along an axis")
+      .Argument("data", "nD Tensor", "input")
+      .Argument("bias", "1D Tensor", "one value an index of the axis")
+      .Attrs<BiasAddAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kBroadcast)
+      .TypeRelation(BiasAdd, "BiasAdd");
+  registry.Register("nn.batch_norm")
+      .Describe(
+          "(x - mean) / sqrt(var + epsilon) * gamma + beta along a channel axis; a tuple of "
+          "the result and the two moments")
+      .Argument("data", "Tensor", "input")
+      .Argument("gamma", "Tensor", "scale of each channel")
+      .Argument("beta", "Tensor", "shift of each channel")
+      .Argument("moving_mean", "Tensor", "mean of each channel")
+      .Argument("moving_var", "Tensor", "variance of each channel")
+      .Attrs<BatchNormAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(BatchNorm, "BatchNorm");
+  registry.Register("nn.layer_norm")
+      .Describe("(x - mean) / sqrt(variance + epsilon) over one axis, times gamma plus beta")
+      .Argument("data", "Tensor", "input")
+      .Argument("gamma", "Tensor", "scale along the axis")
+      .Argument("beta", "Tensor", "shift along the axis")
+      .Attrs<LayerNormAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(LayerNorm, "LayerNorm");
+  for (const char* name : {"nn.softmax", "nn.fast_softmax", "nn.log_softmax"})
+    registry.Register(name)
+        .Describe("exp(x - max) / sum of these along an axis (log_softmax: its logarithm)")
+        .Argument("data", "Tensor", "input")
+        .Attrs<SoftmaxAttrs>()
+        .Level(1)
+        .Pattern(OpPattern::kOutEWiseFusable)
+        .TypeRelation(Softmax, "Softmax");
+  registry.Register("nn.dropout")
+      .Describe("tuple of the data and a mask; nothing is dropped at inference")
+      .Argument("data", "Tensor", "input")
+      .Attrs<DropoutAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kOpaque)
+      .Stateful()
+      .TypeRelation(Dropout, "Dropout");
+}
+
+}  // namespace tenon::ops

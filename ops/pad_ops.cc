@@ -1,0 +1,62 @@
+// nn.pad and nn.mirror_pad.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/transform_attrs.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+void PadTo(TypeCall& call, const std::vector<Ints>& width, bool mirrored, std::int64_t edge) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (width.size() != x->shape.size())
+    call.Refuse(
+        StrCat("pad_width has ", width.size(), " pairs for an input of rank ", x->shape.size()));
+  std::vector<ir::Dim> shape = x->shape;
+  for (std::size_t i = 0; i < width.size(); ++i) {
+    if (width[i].size() != 2) call.Refuse("each entry of pad_width must be a pair (before, after)");
+    if (!shape[i].is_static()) continue;
+    const std::int64_t extent = shape[i].value();
+    if (mirrored && (width[i][0] > extent - edge || width[i][1] > extent - edge))
+      call.Refuse(StrCat("axis ", i, " of extent ", extent, " cannot be mirrored by ", width[i][0],
+                         " and ", width[i][1]));
+    if (extent + width[i][0] + width[i][1] < 0)
+      call.Refuse(StrCat("axis ", i, " is cropped by more than its extent ", extent));
+    shape[i] = ir::Dim(extent + width[i][0] + width[i][1]);
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+void Pad(TypeCall& call) {
+  const auto& attrs = call.attrs<PadAttrs>();
+  if (const auto* value = call.tensor(1); value != nullptr && !value->shape.empty())
+    call.Refuse("pad_value must have rank 0");
+  PadTo(call, attrs.pad_width, attrs.pad_mode == "reflect", 1);
+}
+
+void MirrorPad(TypeCall& call) {
+  const auto& attrs = call.attrs<MirrorPadAttrs>();
+  PadTo(call, attrs.pad_width, true, attrs.mode == "REFLECT" ? 1 : 0);
+}
+
+}  // namespace
+
+void RegisterPadOps(OpRegistry& registry) {
+  registry.Register("nn.pad")
+      .Describe("elements around the input; negative widths crop")
+      .Argument("data", "Tensor", "input")
+      .Argument("pad_val", "Tensor", "the value, rank 0")
+      .Attrs<PadAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(Pad, "Pad");
+  registry.Register("nn.mirror_pad")
+      .Describe("the input mirrored at its edges")
+      .Argument("data", "Tensor", "input")
+      .Attrs<MirrorPadAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(MirrorPad, "MirrorPad");
+}
+
+}  // namespace tenon::ops

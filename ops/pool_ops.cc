@@ -1,0 +1,75 @@
+// Pooling over windows and over whole images.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+using ir::Dim;
+
+template <typename AttrsType>
+void Pool2D(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<AttrsType>();
+  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
+  if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
+    call.Refuse("out_layout must be empty or equal to layout");
+  const std::vector<int> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  const auto window = Pair(attrs.pool_size, "pool_size");
+  const auto strides = Pair(attrs.strides, "strides");
+  const auto dilation = Pair(attrs.dilation, "dilation");
+  const auto padding = FourPaddings(attrs.padding);
+  std::vector<Dim> shape = x->shape;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Dim& extent = shape[static_cast<std::size_t>(at[i + 2])];
+    if (!extent.is_static()) continue;
+    const std::int64_t span = dilation[i] * (window[i] - 1) + 1;
+    const std::int64_t room = extent.value() + padding[i] + padding[i + 2] - span;
+    if (room < 0)
+      call.Refuse(StrCat("the window spans ", span, " elements of ", i == 0 ? "height" : "width",
+                         " and the padded data has ", room + span));
+    extent = Dim((room + (attrs.ceil_mode ? strides[i] - 1 : 0)) / strides[i] + 1);
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+void GlobalPool2D(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
+  const std::vector<int> at =
+      LayoutPositions(call.attrs<GlobalPool2DAttrs>().layout, "NCHW", "layout");
+  std::vector<Dim> shape = x->shape;
+  shape[static_cast<std::size_t>(at[2])] = Dim(1);
+  shape[static_cast<std::size_t>(at[3])] = Dim(1);
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+OpBuilder Pool(OpRegistry& registry, const char* name, const char* help) {
+  OpBuilder op = registry.Register(name);
+  op.Describe(help).Argument("data", "Tensor", "batch of images").Level(2);
+  op.Pattern(OpPattern::kOutEWiseFusable);
+  return op;
+}
+
+}  // namespace
+
+void RegisterPoolOps(OpRegistry& registry) {
+  Pool(registry, "nn.max_pool2d", "greatest element of each window; padding never wins")
+      .Attrs<MaxPool2DAttrs>()
+      .TypeRelation(Pool2D<MaxPool2DAttrs>, "MaxPool2D");
+  Pool(registry, "nn.avg_pool2d", "mean of each window")
+      .Attrs<AvgPool2DAttrs>()
+      .TypeRelation(Pool2D<AvgPool2DAttrs>, "AvgPool2D");
+  Pool(registry, "nn.global_max_pool2d", "greatest element of each image and channel")
+      .Attrs<GlobalPool2DAttrs>()
+      .TypeRelation(GlobalPool2D, "GlobalMaxPool2D");
+  Pool(registry, "nn.global_avg_pool2d", "mean of each image and channel")
+      .Attrs<GlobalPool2DAttrs>()
+      .TypeRelation(GlobalPool2D, "GlobalAvgPool2D");
+}
+
+}  // namespace tenon::ops

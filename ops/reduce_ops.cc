@@ -1,0 +1,99 @@
+// Reductions over axes.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/shape_rules.h"
+
+namespace tenon::ops {
+namespace {
+
+template <typename AttrsType>
+void ReduceTo(TypeCall& call, const AttrsType& attrs, DataType dtype) {
+  const auto* x = call.tensor(0);
+  const std::vector<bool> reduced = ReducedAxes(attrs.axis, attrs.exclude, x->shape.size());
+  std::vector<ir::Dim> shape;
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) shape.push_back(x->shape[i]);
+    if (reduced[i] && attrs.keepdims) shape.emplace_back(1);
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), dtype));
+}
+
+void Reduce(TypeCall& call) {
+  if (const auto* x = call.tensor(0)) ReduceTo(call, call.attrs<ReduceAttrs>(), x->dtype);
+}
+
+void ReduceBool(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (!x->dtype.is_bool()) call.Refuse("the input must be bool");
+  Reduce(call);
+}
+
+void ArgReduce(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (x->shape.empty()) call.Refuse("the input must have an axis to search along");
+  ReduceTo(call, call.attrs<ArgReduceAttrs>(), Int32);
+}
+
+void Variance(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* mean = call.tensor(1);
+  if (x == nullptr || mean == nullptr) return;
+  if (mean->shape.size() != x->shape.size())
+    call.Refuse("the mean must have the rank of the data (keepdims=True)");
+  BroadcastShapes(call, x->shape, mean->shape);
+  ReduceTo(call, call.attrs<VarianceAttrs>(), x->dtype);
+}
+
+void CollapseSumLike(TypeCall& call) {
+  if (call.tensor(1) != nullptr) call.LearnResult(call.input(1));
+}
+
+}  // namespace
+
+void RegisterReduceOps(OpRegistry& registry) {
+  struct Row {
+    const char* name;
+    const char* help;
+    void (*relation)(TypeCall&);
+  };
+  for (const Row& row :
+       {Row{"sum", "sum over axes", Reduce}, Row{"prod", "product over axes", Reduce},
+        Row{"max", "greatest over axes", Reduce}, Row{"min", "least over axes", Reduce},
+        Row{"mean", "arithmetic mean over axes; integers divide toward zero", Reduce},
+        Row{"all", "whether all are true", ReduceBool},
+        Row{"any", "whether one is true", ReduceBool}})
+    registry.Register(row.name)
+        .Describe(row.help)
+        .Argument("data", "Tensor", "input")
+        .Attrs<ReduceAttrs>()
+        .Level(4)
+        .Pattern(OpPattern::kCommReduce)
+        .TypeRelation(row.relation, "Reduce");
+  for (const char* name : {"argmax", "argmin"})
+    registry.Register(name)
+        .Describe("int32 index of the extreme value over axes")
+        .Argument("data", "Tensor", "input")
+        .Attrs<ArgReduceAttrs>()
+        .Level(4)
+        .Pattern(OpPattern::kCommReduce)
+        .TypeRelation(ArgReduce, "ArgReduce");
+  registry.Register("variance")
+      .Describe("mean of the squared deviations from the given mean")
+      .Argument("data", "Tensor", "input")
+      .Argument("mean", "Tensor", "of the data's rank, broadcast against it")
+      .Attrs<VarianceAttrs>()
+      .Level(4)
+      .Pattern(OpPattern::kCommReduce)
+      .TypeRelation(Variance, "Variance");
+  registry.Register("collapse_sum_like")
+      .Describe("sum down to the shape of the second input: the inverse of broadcasting")
+      .Argument("data", "Tensor", "input")
+      .Argument("collapse_type", "Tensor", "gives the shape")
+      .Level(10)
+      .Pattern(OpPattern::kCommReduce)
+      .TypeRelation(CollapseSumLike, "CollapseSumLike");
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,92 @@
+#include "tenon/ops/registry.h"
+
+#include "tenon/ops/builtin.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+std::string Place(const std::source_location& where) {
+  return StrCat(where.file_name(), ":", where.line());
+}
+
+}  // namespace
+
+const char* ToString(OpPattern pattern) {
+  switch (pattern) {
+    case OpPattern::kElemWise:
+      return "kElemWise";
+    case OpPattern::kBroadcast:
+      return "kBroadcast";
+    case OpPattern::kInjective:
+      return "kInjective";
+    case OpPattern::kCommReduce:
+      return "kCommReduce";
+    case OpPattern::kOutEWiseFusable:
+      return "kOutEWiseFusable";
+    case OpPattern::kTuple:
+      return "kTuple";
+    case OpPattern::kOpaque:
+      return "kOpaque";
+  }
+  return "?";
+}
+
+OpRegistry& OpRegistry::Global() {
+  static OpRegistry* const registry = [] {
+    auto* made = new OpRegistry();  // lives as long as the process
+    RegisterBuiltinOps(*made);
+    return made;
+  }();
+  return *registry;
+}
+
+OpBuilder OpRegistry::Register(const std::string& name, std::source_location where) {
+  if (name.empty()) throw InvalidArgument("an operator needs a name");
+  const auto found = entries_.find(name);
+  if (found != entries_.end())
+    throw AlreadyExists(StrCat("the operator ", name, " is registered twice: at ",
+                               Place(found->second.definition->registered_at), " and at ",
+                               Place(where)));
+  const Ref<OpDef> definition = MakeRef<OpDef>(name, where);
+  entries_.emplace(name, Entry{definition, ir::Expr(Ref<const ir::ExprNode>(definition.get()))});
+  return OpBuilder(definition.get());
+}
+
+const OpRegistry::Entry& OpRegistry::Lookup(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) return found->second;
+  std::string message = StrCat("there is no operator named ", name);
+  if (const auto near = NearestName(name, Names()))
+    StrAppend(&message, "; did you mean ", *near, "?");
+  throw NotFound(message);
+}
+
+const ir::Expr& OpRegistry::Get(const std::string& name) const { return Lookup(name).expr; }
+
+ir::Expr OpRegistry::Find(const std::string& name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? ir::Expr() : found->second.expr;
+}
+
+OpDef& OpRegistry::Definition(const std::string& name) { return *Lookup(name).definition; }
+
+std::vector<std::string> OpRegistry::Names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : entries_) names.push_back(entry.first);
+  return names;
+}
+
+void OpRegistry::ThrowStartupErrors() {
+  if (startup_errors_.empty()) return;
+  const std::vector<std::string> errors = std::move(startup_errors_);
+  startup_errors_.clear();
+  throw FailedPrecondition(StrCat("operators could not be registered: ", StrJoin(errors, "; ")));
+}
+
+ir::OpResolver OpRegistry::Resolver() const {
+  return {[this](const std::string& name) { return Find(name); }, [this] { return Names(); }};
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,294 @@
+// Operators that rearrange elements: reshape, squeeze, transpose, concatenate, split and their kin.
+#include <algorithm>
+
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/ops/transform_attrs.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+using ir::Dim;
+using ir::TensorType;
+
+void Reshape(TypeCall& call) {
+  if (const auto* x = call.tensor(0))
+    call.LearnResult(TensorType(ReshapeTarget(call.attrs<ReshapeAttrs>(), x->shape), x->dtype));
+}
+
+void ReshapeLike(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* like = call.tensor(1);
+  if (x == nullptr || like == nullptr) return;
+  const auto& attrs = call.attrs<ReshapeLikeAttrs>();
+  const auto bound = [&](std::int64_t at, std::size_t rank) {
+    const auto n = static_cast<std::int64_t>(rank);
+    if (at < -n || at > n) call.Refuse(StrCat("a bound is ", at, " for a tensor of rank ", rank));
+    return at < 0 ? at + n : at;
+  };
+  const std::size_t n = x->shape.size();
+  const std::size_t m = like->shape.size();
+  const auto lhs_begin = bound(attrs.lhs_begin, n);
+  const auto lhs_end = attrs.lhs_end ? bound(*attrs.lhs_end, n) : static_cast<std::int64_t>(n);
+  const auto rhs_begin = bound(attrs.rhs_begin, m);
+  const auto rhs_end = attrs.rhs_end ? bound(*attrs.rhs_end, m) : static_cast<std::int64_t>(m);
+  if (lhs_begin > lhs_end || rhs_begin > rhs_end) call.Refuse("a begin lies after its end");
+  std::vector<Dim> shape(x->shape.begin(), x->shape.begin() + lhs_begin);
+  shape.insert(shape.end(), like->shape.begin() + rhs_begin, like->shape.begin() + rhs_end);
+  shape.insert(shape.end(), x->shape.begin() + lhs_end, x->shape.end());
+  const Dim from = Product(x->shape);
+  const Dim to = Product(shape);
+  if (from.is_static() && to.is_static() && !(from == to))
+    call.Refuse("the two shapes have different numbers of elements");
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void BatchFlatten(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (x->shape.empty()) call.Refuse("the input must have a batch axis");
+  call.LearnResult(TensorType(
+      {x->shape[0], Product(std::vector<Dim>(x->shape.begin() + 1, x->shape.end()))}, x->dtype));
+}
+
+void ExpandDims(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<ExpandDimsAttrs>();
+  const int axis = NormalizeAxis(call, attrs.axis, x->shape.size() + 1);
+  std::vector<Dim> shape = x->shape;
+  shape.insert(shape.begin() + axis, static_cast<std::size_t>(attrs.num_newaxis), Dim(1));
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void Squeeze(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<SqueezeAttrs>();
+  std::vector<bool> drop(x->shape.size(), false);
+  if (attrs.axis) {
+    for (const int axis : NormalizeAxes(call, *attrs.axis, x->shape.size())) {
+      const Dim& dim = x->shape[static_cast<std::size_t>(axis)];
+      if (dim.is_static() && dim.value() != 1)
+        call.Refuse(StrCat("axis ", axis, " has the extent ", dim.value(), ", not 1"));
+      drop[static_cast<std::size_t>(axis)] = true;
+    }
+  }
+  std::vector<Dim> shape;
+  for (std::size_t i = 0; i < x->shape.size(); ++i) {
+    if (!attrs.axis && !x->shape[i].is_static())
+      call.Refuse("without axis all extents must be known");
+    if (!attrs.axis) drop[i] = x->shape[i] == Dim(1);
+    if (!drop[i]) shape.push_back(x->shape[i]);
+  }
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void Transpose(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<TransposeAttrs>();
+  std::vector<Dim> shape(x->shape.rbegin(), x->shape.rend());
+  if (attrs.axes) {
+    const std::vector<int> axes = NormalizeAxes(call, *attrs.axes, x->shape.size(), "axes");
+    if (axes.size() != x->shape.size())
+      call.Refuse(
+          StrCat("axes has ", axes.size(), " entries for an input of rank ", x->shape.size()));
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      shape[i] = x->shape[static_cast<std::size_t>(axes[i])];
+  }
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void Reverse(TypeCall& call) {
+  if (const auto* x = call.tensor(0))
+    NormalizeAxis(call, call.attrs<ReverseAttrs>().axis, x->shape.size());
+  Identity(call);
+}
+
+void Concatenate(TypeCall& call) {
+  const auto fields = call.tensors(0);
+  if (!fields) return;
+  if (fields->empty()) call.Refuse("the tuple must have a field");
+  const ir::TensorTypeNode& first = *fields->front();
+  if (first.shape.empty()) call.Refuse("the fields must have an axis to join along");
+  const auto axis = static_cast<std::size_t>(
+      NormalizeAxis(call, call.attrs<ConcatenateAttrs>().axis, first.shape.size()));
+  std::vector<Dim> shape = first.shape;
+  for (std::size_t f = 1; f < fields->size(); ++f) {
+    const ir::TensorTypeNode& field = *(*fields)[f];
+    if (field.dtype != first.dtype || field.shape.size() != shape.size())
+      call.Refuse(StrCat("field ", f, " has another element type or rank than field 0"));
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const Dim& extent = field.shape[i];
+      if (i == axis) {
+        shape[i] = shape[i].is_static() && extent.is_static()
+                       ? Dim(shape[i].value() + extent.value())
+                       : Dim();
+      } else if (shape[i].is_static() && extent.is_static() && !(shape[i] == extent)) {
+        call.Refuse(StrCat("field ", f, " has the extent ", extent.ToString(), " on axis ", i,
+                           ", field 0 has ", shape[i].ToString(), "; only axis ", axis,
+                           " may differ"));
+      } else if (!shape[i].is_static()) {
+        shape[i] = extent;
+      }
+    }
+  }
+  call.LearnResult(TensorType(std::move(shape), first.dtype));
+}
+
+void Stack(TypeCall& call) {
+  const auto fields = call.tensors(0);
+  if (!fields) return;
+  if (fields->empty()) call.Refuse("the tuple must have a field");
+  std::vector<Dim> shape = fields->front()->shape;
+  const int axis = NormalizeAxis(call, call.attrs<StackAttrs>().axis, shape.size() + 1);
+  for (std::size_t f = 1; f < fields->size(); ++f) {
+    if ((*fields)[f]->dtype != fields->front()->dtype || (*fields)[f]->shape != shape)
+      call.Refuse(StrCat("field ", f, " has another type than field 0"));
+  }
+  shape.insert(shape.begin() + axis, Dim(static_cast<std::int64_t>(fields->size())));
+  call.LearnResult(TensorType(std::move(shape), fields->front()->dtype));
+}
+
+void Split(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<SplitAttrs>();
+  const auto axis = static_cast<std::size_t>(NormalizeAxis(call, attrs.axis, x->shape.size()));
+  if (!x->shape[axis].is_static()) call.Refuse("the extent that is split must be known");
+  std::vector<ir::Type> parts;
+  for (const auto& [begin, extent] : SplitParts(attrs, x->shape[axis].value())) {
+    std::vector<Dim> shape = x->shape;
+    shape[axis] = Dim(extent);
+    parts.push_back(TensorType(std::move(shape), x->dtype));
+  }
+  call.LearnResult(ir::TupleType(std::move(parts)));
+}
+
+void BroadcastTo(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<InitOpAttrs>();
+  if (!attrs.shape) call.Refuse("shape must be given");
+  const std::vector<Dim> target(attrs.shape->begin(), attrs.shape->end());
+  if (BroadcastShapes(call, x->shape, target) != target)
+    call.Refuse("the input does not broadcast to the shape");
+  call.LearnResult(TensorType(target, x->dtype));
+}
+
+void BroadcastToLike(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* like = call.tensor(1);
+  if (x == nullptr || like == nullptr) return;
+  if (BroadcastShapes(call, x->shape, like->shape) != like->shape)
+    call.Refuse("the input does not broadcast to the shape of the second");
+  call.LearnResult(TensorType(like->shape, x->dtype));
+}
+
+void Tile(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const Ints& reps = call.attrs<TileAttrs>().reps;
+  const std::size_t rank = std::max(reps.size(), x->shape.size());
+  std::vector<Dim> shape(rank, Dim(1));
+  for (std::size_t i = 0; i < rank; ++i) {
+    const Dim extent = i < x->shape.size() ? x->shape[x->shape.size() - 1 - i] : Dim(1);
+    const std::int64_t rep = i < reps.size() ? reps[reps.size() - 1 - i] : 1;
+    shape[rank - 1 - i] = extent.is_static() ? Dim(extent.value() * rep) : Dim();
+  }
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void Repeat(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<RepeatAttrs>();
+  std::vector<Dim> shape = x->shape;
+  Dim& extent =
+      shape[static_cast<std::size_t>(NormalizeAxis(call, attrs.axis.value_or(0), shape.size()))];
+  if (extent.is_static()) extent = Dim(extent.value() * attrs.repeats);
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void Meshgrid(TypeCall& call) {
+  const auto fields = call.tensors(0);
+  if (!fields) return;
+  if (fields->empty()) call.Refuse("the tuple must have a field");
+  std::vector<Dim> shape;
+  for (const auto* field : *fields) {
+    if (field->shape.size() > 1 || field->dtype != fields->front()->dtype)
+      call.Refuse("the fields must be vectors or scalars of one element type");
+    shape.push_back(field->shape.empty() ? Dim(1) : field->shape[0]);
+  }
+  if (call.attrs<MeshgridAttrs>().indexing == "xy" && shape.size() >= 2)
+    std::swap(shape[0], shape[1]);
+  call.LearnResult(ir::TupleType(
+      std::vector<ir::Type>(fields->size(), TensorType(shape, fields->front()->dtype))));
+}
+
+OpBuilder One(OpRegistry& registry, const char* name, const char* help, int level,
+              OpPattern pattern) {
+  OpBuilder op = registry.Register(name);
+  op.Describe(help).Argument("data", "Tensor", "input").Level(level).Pattern(pattern);
+  return op;
+}
+
+}  // namespace
+
+void RegisterShapeOps(OpRegistry& registry) {
+  constexpr OpPattern kInjective = OpPattern::kInjective;
+  constexpr OpPattern kBroadcast = OpPattern::kBroadcast;
+  One(registry, "reshape", "the same elements under another shape", 3, kInjective)
+      .Attrs<ReshapeAttrs>()
+      .TypeRelation(Reshape, "Reshape")
+      .ReshapeOnly();
+  One(registry, "reshape_like", "the same elements in the shape of the second input", 3, kInjective)
+      .Argument("shape_like", "Tensor", "gives the shape")
+      .Attrs<ReshapeLikeAttrs>()
+      .TypeRelation(ReshapeLike, "ReshapeLike");
+  One(registry, "nn.batch_flatten", "all axes but the first become one", 2, kInjective)
+      .TypeRelation(BatchFlatten, "BatchFlatten")
+      .ReshapeOnly();
+  One(registry, "expand_dims", "insert axes of extent 1", 1, kBroadcast)
+      .Attrs<ExpandDimsAttrs>()
+      .TypeRelation(ExpandDims, "ExpandDims")
+      .ReshapeOnly();
+  One(registry, "squeeze", "drop axes of extent 1", 3, kInjective)
+      .Attrs<SqueezeAttrs>()
+      .TypeRelation(Squeeze, "Squeeze")
+      .ReshapeOnly();
+  One(registry, "transpose", "permute the axes", 3, kInjective)
+      .Attrs<TransposeAttrs>()
+      .TypeRelation(Transpose, "Transpose");
+  One(registry, "reverse", "flip the order along an axis", 3, kInjective)
+      .Attrs<ReverseAttrs>()
+      .TypeRelation(Reverse, "Reverse");
+  One(registry, "broadcast_to", "repeat to a shape", 4, kBroadcast)
+      .Attrs<InitOpAttrs>()
+      .TypeRelation(BroadcastTo, "BroadCastTo");
+  One(registry, "broadcast_to_like", "repeat to the shape of the second input", 10, kBroadcast)
+      .Argument("broadcast_type", "Tensor", "gives the shape")
+      .TypeRelation(BroadcastToLike, "BroadCastToLike");
+  One(registry, "tile", "repeat the whole tensor along axes", 3, kBroadcast)
+      .Attrs<TileAttrs>()
+      .TypeRelation(Tile, "Tile");
+  One(registry, "repeat", "repeat each element along an axis", 3, kBroadcast)
+      .Attrs<RepeatAttrs>()
+      .TypeRelation(Repeat, "Repeat");
+  One(registry, "split", "cut along an axis into a tuple", 3, kInjective)
+      .Attrs<SplitAttrs>()
+      .TypeRelation(Split, "Split");
+  One(registry, "concatenate", "join the fields of a tuple along an axis", 1, kInjective)
+      .Attrs<ConcatenateAttrs>()
+      .TypeRelation(Concatenate, "Concatenate");
+  One(registry, "stack", "join the fields of a tuple along a new axis", 3, kInjective)
+      .Attrs<StackAttrs>()
+      .TypeRelation(Stack, "Stack");
+  One(registry, "meshgrid", "coordinates of a grid, one tensor an axis", 3, kInjective)
+      .Attrs<MeshgridAttrs>()
+      .TypeRelation(Meshgrid, "Meshgrid");
+}
+
+}  // namespace tenon::ops

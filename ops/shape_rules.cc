@@ -1,0 +1,258 @@
+#include "tenon/ops/shape_rules.h"
+
+#include <algorithm>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+
+using ir::Dim;
+
+int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute) {
+  const auto n = static_cast<std::int64_t>(rank);
+  if (axis < -n || axis >= n)
+    throw InvalidArgument(
+        StrCat(attribute, " is ", axis, "; a tensor of rank ", rank,
+               n == 0 ? " has no axes" : StrCat(" has the axes ", -n, " to ", n - 1)));
+  return static_cast<int>(axis < 0 ? axis + n : axis);
+}
+
+std::vector<bool> ReducedAxes(const std::optional<Ints>& axis, bool exclude, std::size_t rank) {
+  if (!axis) {
+    if (exclude) throw InvalidArgument("exclude needs axis to be given");
+    return std::vector<bool>(rank, true);
+  }
+  std::vector<bool> reduced(rank, false);
+  for (const std::int64_t a : *axis) {
+    const auto i = static_cast<std::size_t>(NormalAxis(a, rank));
+    if (reduced[i]) throw InvalidArgument(StrCat("axis names the axis ", a, " twice"));
+    reduced[i] = true;
+  }
+  if (exclude) reduced.flip();
+  return reduced;
+}
+
+namespace {
+
+class Reshaper {
+ public:
+  Reshaper(const ReshapeAttrs& attrs, const std::vector<Dim>& input)
+      : codes_(attrs.newshape), allowzero_(attrs.allowzero), input_(input) {}
+
+  std::vector<Dim> Target() {
+    for (code_ = 0; code_ < codes_.size(); ++code_) Apply(codes_[code_]);
+    const auto from = Count(input_);
+    if (infer_) {
+      target_[*infer_] = Inferred(from);
+    } else if (const auto to = Count(target_); from && to && *from != *to) {
+      Mismatch();
+    }
+    return target_;
+  }
+
+ private:
+  static std::optional<std::int64_t> Count(const std::vector<Dim>& dims) {
+    std::int64_t count = 1;
+    for (const Dim& dim : dims) {
+      if (!dim.is_static()) return std::nullopt;
+      if (__builtin_mul_overflow(count, dim.value(), &count))
+        throw InvalidArgument("newshape has more elements than fit 64 bits");
+    }
+    return count;
+  }
+  std::string InputText() const {
+    return StrCat(
+        "(", StrJoin(input_, ", ", [](std::string* out, const Dim& d) { *out += d.ToString(); }),
+        ")");
+  }
+  [[noreturn]] void Mismatch() const {
+    throw InvalidArgument(StrCat("newshape [", StrJoin(codes_, ", "),
+                                 "] has another number of elements than the input ", InputText()));
+  }
+  const Dim& Take() {
+    if (next_ >= input_.size())
+      throw InvalidArgument(StrCat("newshape [", StrJoin(codes_, ", "),
+                                   "] asks for more input axes than ", InputText(), " has"));
+    return input_[next_++];
+  }
+
+  void Apply(std::int64_t code) {
+    if (code > 0 || (code == 0 && allowzero_)) {
+      target_.emplace_back(code);
+      if (next_ < input_.size()) ++next_;
+    } else if (code == 0) {
+      target_.push_back(Take());
+    } else if (code == -1) {
+      Infer();
+      if (next_ < input_.size()) ++next_;
+    } else if (code == -2) {
+      while (next_ < input_.size()) target_.push_back(Take());
+    } else if (code == -3) {
+      const Dim a = Take();
+      const Dim b = Take();
+      target_.push_back(a.is_static() && b.is_static() ? Dim(a.value() * b.value()) : Dim());
+    } else if (code == -4) {
+      Split();
+    } else {
+      throw InvalidArgument(StrCat("newshape has the entry ", code, "; codes are -4 to 0"));
+    }
+  }
+
+  void Split() {
+    if (code_ + 2 >= codes_.size())
+      throw InvalidArgument("newshape has -4 without the two extents that follow it");
+    const Dim whole = Take();
+    std::int64_t a = codes_[++code_];
+    std::int64_t b = codes_[++code_];
+    if ((a == -1 && b == -1) || a < -1 || b < -1 || a == 0 || b == 0)
+      throw InvalidArgument(StrCat("newshape splits an axis into ", a, " and ", b,
+                                   "; extents are positive, one of them may be -1"));
+    if (!whole.is_static()) {
+      target_.push_back(a < 0 ? Dim() : Dim(a));
+      target_.push_back(b < 0 ? Dim() : Dim(b));
+      return;
+    }
+    if (a < 0) a = whole.value() / b;
+    if (b < 0) b = whole.value() / a;
+    if (a * b != whole.value())
+      throw InvalidArgument(
+          StrCat("newshape splits the extent ", whole.value(), " into ", a, " and ", b));
+    target_.emplace_back(a);
+    target_.emplace_back(b);
+  }
+
+  void Infer() {
+    if (infer_) throw InvalidArgument("newshape has more than one -1");
+    infer_ = target_.size();
+    target_.emplace_back();
+  }
+
+  Dim Inferred(std::optional<std::int64_t> from) {
+    if (!from) return Dim();
+    std::vector<Dim> others = target_;
+    others[*infer_] = Dim(1);
+    const auto to = Count(others);
+    if (!to) return Dim();
+    if (*to == 0 || *from % *to != 0) Mismatch();
+    return Dim(*from / *to);
+  }
+
+  const Ints& codes_;
+  const bool allowzero_;
+  const std::vector<Dim>& input_;
+  std::size_t code_ = 0;
+  std::size_t next_ = 0;
+  std::vector<Dim> target_;
+  std::optional<std::size_t> infer_;
+};
+
+}  // namespace
+
+std::vector<Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<Dim>& input) {
+  return Reshaper(attrs, input).Target();
+}
+
+std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape& input) {
+  std::vector<SliceRange> ranges;
+  for (const std::int64_t extent : input) ranges.push_back({0, 1, extent});
+  const std::size_t count = attrs.begin.size();
+  if (attrs.end.size() != count)
+    throw InvalidArgument(StrCat("begin has ", count, " entries and end ", attrs.end.size()));
+  if (attrs.strides.size() > count)
+    throw InvalidArgument(
+        StrCat("strides has more entries than begin: ", attrs.strides.size(), " and ", count));
+  if (attrs.axes ? attrs.axes->size() != count : count > input.size())
+    throw InvalidArgument(
+        attrs.axes ? StrCat("axes has ", attrs.axes->size(), " entries and begin ", count)
+                   : StrCat("begin has ", count, " entries for an input of rank ", input.size()));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto axis =
+        attrs.axes ? static_cast<std::size_t>(NormalAxis((*attrs.axes)[i], input.size(), "axes"))
+                   : i;
+    const std::int64_t extent = input[axis];
+    const bool by_size = attrs.slice_mode == "size";
+    // One entry stands for all axes, as the reference prints it.
+    std::int64_t stride = attrs.strides.empty()       ? 1
+                          : attrs.strides.size() == 1 ? attrs.strides[0]
+                          : i < attrs.strides.size()  ? attrs.strides[i]
+                                                      : 1;
+    if (by_size) stride = 1;
+    if (stride == 0) throw InvalidArgument("strides has the entry 0");
+    std::int64_t begin = attrs.begin[i];
+    if (begin < 0) begin += extent;
+    std::int64_t end = attrs.end[i];
+    if (by_size) {
+      begin = std::clamp<std::int64_t>(begin, 0, extent);
+      end = end == -1 ? extent : std::min(extent, begin + end);
+    } else if (end < 0) {
+      end = end < -extent ? -1 : end + extent;
+    }
+    SliceRange& range = ranges[axis];
+    range.stride = stride;
+    if (stride > 0) {
+      range.begin = std::clamp<std::int64_t>(begin, 0, extent);
+      end = std::clamp<std::int64_t>(end, 0, extent);
+      range.extent = std::max<std::int64_t>(0, (end - range.begin + stride - 1) / stride);
+    } else {
+      range.begin = std::clamp<std::int64_t>(begin, -1, extent - 1);
+      end = std::clamp<std::int64_t>(end, -1, extent - 1);
+      range.extent = std::max<std::int64_t>(0, (range.begin - end - stride - 1) / -stride);
+    }
+  }
+  return ranges;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
+                                                              std::int64_t extent) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> parts;
+  if (const auto* sections = std::get_if<std::int64_t>(&attrs.indices_or_sections)) {
+    if (*sections < 1 || extent % *sections != 0)
+      throw InvalidArgument(
+          StrCat("an extent of ", extent, " cannot be split into ", *sections, " equal parts"));
+    for (std::int64_t i = 0; i < *sections; ++i)
+      parts.emplace_back(i * (extent / *sections), extent / *sections);
+    return parts;
+  }
+  std::int64_t begin = 0;
+  for (const std::int64_t cut : std::get<Ints>(attrs.indices_or_sections)) {
+    if (cut < begin || cut > extent)
+      throw InvalidArgument(
+          StrCat("the cut points must ascend within 0 to ", extent, "; ", cut, " follows ", begin));
+    parts.emplace_back(begin, cut - begin);
+    begin = cut;
+  }
+  parts.emplace_back(begin, extent - begin);
+  return parts;
+}
+
+std::array<std::int64_t, 4> FourPaddings(const Ints& p) {
+  if (p.size() == 1) return {p[0], p[0], p[0], p[0]};
+  if (p.size() == 2) return {p[0], p[1], p[0], p[1]};
+  if (p.size() == 4) return {p[0], p[1], p[2], p[3]};
+  throw InvalidArgument(StrCat("padding has ", p.size(),
+                               " values; it takes one (all sides), two (top and bottom, left and "
+                               "right) or four (top, left, bottom, right)"));
+}
+
+std::array<std::int64_t, 2> Pair(const Ints& values, const char* attribute) {
+  if (values.size() == 1) return {values[0], values[0]};
+  if (values.size() == 2) return {values[0], values[1]};
+  throw InvalidArgument(
+      StrCat(attribute, " has ", values.size(), " values; it takes two, height and width"));
+}
+
+std::vector<int> LayoutPositions(const std::string& layout, const std::string& wanted,
+                                 const char* attribute) {
+  std::vector<int> positions;
+  for (const char letter : wanted) {
+    const std::size_t found = layout.find(letter);
+    if (found == std::string::npos || layout.size() != wanted.size())
+      throw InvalidArgument(
+          StrCat(attribute, " is \"", layout, "\"; it must be an order of ", wanted));
+    positions.push_back(static_cast<int>(found));
+  }
+  return positions;
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,49 @@
+// Rules of shapes that type relations and computes share. All throw InvalidArgument in words.
+#ifndef TENON_OPS_SHAPE_RULES_H_
+#define TENON_OPS_SHAPE_RULES_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenon/ir/type.h"
+#include "tenon/ops/transform_attrs.h"
+
+namespace tenon::ops {
+
+// `axis` in [0, rank).
+int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute = "axis");
+
+// For each axis whether it is reduced.
+std::vector<bool> ReducedAxes(const std::optional<Ints>& axis, bool exclude, std::size_t rank);
+
+// The target of a reshape with its codes (0, -1 to -4) resolved. Unknown input extents make unknown
+// target extents.
+std::vector<ir::Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<ir::Dim>& input);
+
+// One axis of a slice: elements begin, begin + stride, ... (extent of them).
+struct SliceRange {
+  std::int64_t begin = 0;
+  std::int64_t stride = 1;
+  std::int64_t extent = 0;
+};
+std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape& input);
+
+// First element and length of each part of a split.
+std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
+                                                              std::int64_t extent);
+
+// Top, left, bottom, right from one, two or four values.
+std::array<std::int64_t, 4> FourPaddings(const Ints& padding);
+// Exactly two values: height and width.
+std::array<std::int64_t, 2> Pair(const Ints& values, const char* attribute);
+
+// Position of each letter of `wanted` in `layout`, which must be an order of these letters.
+std::vector<int> LayoutPositions(const std::string& layout, const std::string& wanted,
+                                 const char* attribute);
+
+}  // namespace tenon::ops
+
+#endif  // TENON_OPS_SHAPE_RULES_H_

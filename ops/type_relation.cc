@@ -1,0 +1,187 @@
+#include "tenon/ops/type_relation.h"
+
+#include <algorithm>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+
+using ir::Dim;
+using ir::TensorTypeNode;
+using ir::TupleTypeNode;
+using ir::Type;
+
+const TensorTypeNode* TypeCall::tensor(std::size_t i) const {
+  if (!inputs_[i]) return nullptr;
+  const auto* tensor = inputs_[i].As<TensorTypeNode>();
+  if (tensor == nullptr)
+    Refuse(StrCat("argument ", i, " must be a tensor, not ", ir::ToString(inputs_[i])));
+  return tensor;
+}
+
+std::optional<std::vector<const TensorTypeNode*>> TypeCall::tensors(std::size_t i) const {
+  if (!inputs_[i]) return std::nullopt;
+  const auto* tuple = inputs_[i].As<TupleTypeNode>();
+  if (tuple == nullptr)
+    Refuse(StrCat("argument ", i, " must be a tuple of tensors, not ", ir::ToString(inputs_[i])));
+  std::vector<const TensorTypeNode*> fields;
+  for (const Type& field : tuple->fields) {
+    if (!field) return std::nullopt;
+    fields.push_back(field.As<TensorTypeNode>());
+    if (fields.back() == nullptr)
+      Refuse(StrCat("field ", fields.size() - 1, " of argument ", i, " must be a tensor, not ",
+                    ir::ToString(field)));
+  }
+  return fields;
+}
+
+void TypeCall::Refuse(const std::string& rule) const {
+  throw InvalidArgument(StrCat(op_, ": ", rule))
+      .AddNote(StrCat("input types: ", StrJoin(inputs_, ", ", [](std::string* out, const Type& t) {
+                        *out += ir::ToString(t);
+                      })));
+}
+
+namespace {
+
+Dim UnifyDim(const Dim& a, const Dim& b) {
+  if (a == b || b.is_any()) return a;
+  if (a.is_any()) return b;
+  if (a.is_static() != b.is_static()) return a.is_static() ? a : b;
+  throw InvalidArgument(StrCat("extent ", a.ToString(), " is not ", b.ToString()));
+}
+
+[[noreturn]] void Contradict(const Type& a, const Type& b) {
+  throw InvalidArgument(StrCat("the type ", ir::ToString(a), " is not ", ir::ToString(b)));
+}
+
+std::vector<Type> UnifyAll(const std::vector<Type>& a, const std::vector<Type>& b) {
+  std::vector<Type> fields;
+  for (std::size_t i = 0; i < a.size(); ++i) fields.push_back(Unify(a[i], b[i]));
+  return fields;
+}
+
+}  // namespace
+
+Type Unify(const Type& a, const Type& b) {
+  if (!a || !b) return a ? a : b;
+  if (ir::Equal(a, b)) return a;
+  if (a.get()->kind != b.get()->kind) Contradict(a, b);
+  switch (a.get()->kind) {
+    case ir::TypeKind::kTensor: {
+      const auto& x = *a.As<TensorTypeNode>();
+      const auto& y = *b.As<TensorTypeNode>();
+      if (x.dtype != y.dtype || x.shape.size() != y.shape.size()) Contradict(a, b);
+      std::vector<Dim> shape;
+      try {
+        for (std::size_t i = 0; i < x.shape.size(); ++i)
+          shape.push_back(UnifyDim(x.shape[i], y.shape[i]));
+      } catch (const Error&) {
+        Contradict(a, b);
+      }
+      return ir::TensorType(std::move(shape), x.dtype);
+    }
+    case ir::TypeKind::kTuple: {
+      const auto& x = a.As<TupleTypeNode>()->fields;
+      const auto& y = b.As<TupleTypeNode>()->fields;
+      if (x.size() != y.size()) Contradict(a, b);
+      return ir::TupleType(UnifyAll(x, y));
+    }
+    case ir::TypeKind::kFunc: {
+      const auto& x = *a.As<ir::FuncTypeNode>();
+      const auto& y = *b.As<ir::FuncTypeNode>();
+      if (x.params.size() != y.params.size()) Contradict(a, b);
+      return ir::FuncType(UnifyAll(x.params, y.params), Unify(x.result, y.result));
+    }
+  }
+  return a;
+}
+
+void Identity(TypeCall& call) {
+  if (call.tensor(0) != nullptr) call.LearnResult(call.input(0));
+  if (call.result()) call.LearnInput(0, call.result());
+}
+
+void IdentityToBool(TypeCall& call) {
+  if (const auto* x = call.tensor(0)) call.LearnResult(ir::TensorType(x->shape, Bool));
+}
+
+std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b) {
+  if (a == b && !a.is_any()) return a;
+  if (a.is_static() && a.value() == 1) return b;
+  if (b.is_static() && b.value() == 1) return a;
+  if (a.is_static() && b.is_static()) return std::nullopt;
+  // An extent that is not known must be 1 or the known one.
+  if (a.is_static()) return a;
+  if (b.is_static()) return b;
+  return Dim();
+}
+
+std::vector<Dim> BroadcastShapes(const TypeCall& call, const std::vector<Dim>& a,
+                                 const std::vector<Dim>& b) {
+  const std::size_t rank = std::max(a.size(), b.size());
+  std::vector<Dim> shape(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const Dim x = i < a.size() ? a[a.size() - 1 - i] : Dim(1);
+    const Dim y = i < b.size() ? b[b.size() - 1 - i] : Dim(1);
+    const auto dim = BroadcastDim(x, y);
+    if (!dim)
+      call.Refuse(StrCat("the shapes do not broadcast: extent ", x.ToString(), " against ",
+                         y.ToString(), " in dimension ", rank - 1 - i,
+                         "; extents must be equal or one of them 1"));
+    shape[rank - 1 - i] = *dim;
+  }
+  return shape;
+}
+
+namespace {
+
+void BroadcastAs(TypeCall& call, std::optional<DataType> result) {
+  const auto* a = call.tensor(0);
+  const auto* b = call.tensor(1);
+  if (a == nullptr || b == nullptr) return;
+  if (a->dtype != b->dtype)
+    call.Refuse(StrCat("the element types differ: ", a->dtype.ToString(), " and ",
+                       b->dtype.ToString(), "; cast one of them"));
+  call.LearnResult(
+      ir::TensorType(BroadcastShapes(call, a->shape, b->shape), result.value_or(a->dtype)));
+}
+
+}  // namespace
+
+void Broadcast(TypeCall& call) { BroadcastAs(call, std::nullopt); }
+void BroadcastToBool(TypeCall& call) { BroadcastAs(call, Bool); }
+
+int NormalizeAxis(const TypeCall& call, std::int64_t axis, std::size_t rank,
+                  const char* attribute) {
+  const auto signed_rank = static_cast<std::int64_t>(rank);
+  if (axis < -signed_rank || axis >= signed_rank)
+    call.Refuse(StrCat(attribute, " is ", axis, "; a tensor of rank ", rank, " has the axes ",
+                       -signed_rank, " to ", signed_rank - 1));
+  return static_cast<int>(axis < 0 ? axis + signed_rank : axis);
+}
+
+std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int64_t>& axes,
+                               std::size_t rank, const char* attribute) {
+  std::vector<int> result;
+  for (const std::int64_t axis : axes) {
+    const int normal = NormalizeAxis(call, axis, rank, attribute);
+    if (std::find(result.begin(), result.end(), normal) != result.end())
+      call.Refuse(StrCat(attribute, " names the axis ", axis, " twice"));
+    result.push_back(normal);
+  }
+  return result;
+}
+
+Dim Product(const std::vector<Dim>& dims) {
+  std::int64_t product = 1;
+  for (const Dim& dim : dims) {
+    if (!dim.is_static()) return dims.size() == 1 ? dim : Dim();
+    if (__builtin_mul_overflow(product, dim.value(), &product))
+      throw InvalidArgument("the product of the extents does not fit 64 bits");
+  }
+  return Dim(product);
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,93 @@
+// Type relations: what an operator's input types and result type say about each other.
+//
+// A relation is a function that looks at the types known so far and learns others from them, in any
+// direction. The solver (passes/infer_type.h) calls it again whenever one of its types becomes
+// known, until nothing changes; so a relation does what it can and returns. What it refuses, it
+// refuses in words: which argument, which rule, what is allowed.
+//
+//   void Identity(TypeCall& call) { call.LearnResult(call.input(0)); ... }
+#ifndef TENON_OPS_TYPE_RELATION_H_
+#define TENON_OPS_TYPE_RELATION_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenon/attrs/attrs.h"
+#include "tenon/ir/type.h"
+
+namespace tenon::ops {
+
+class TypeCall {
+ public:
+  TypeCall(std::string op, const attrs::Attrs& attrs, std::vector<ir::Type> inputs, ir::Type result)
+      : op_(std::move(op)),
+        attrs_(attrs),
+        inputs_(std::move(inputs)),
+        result_(std::move(result)),
+        learned_inputs_(inputs_.size()) {}
+
+  template <typename T>
+  const T& attrs() const {
+    return attrs_.As<T>();
+  }
+  std::size_t num_inputs() const { return inputs_.size(); }
+  // Null when not known yet.
+  const ir::Type& input(std::size_t i) const { return inputs_[i]; }
+  const ir::Type& result() const { return result_; }
+  // The input as a tensor type, null when not known yet. Refuses any other type.
+  const ir::TensorTypeNode* tensor(std::size_t i) const;
+  // The fields of an input that is a tuple of tensors; nothing until all are known.
+  std::optional<std::vector<const ir::TensorTypeNode*>> tensors(std::size_t i) const;
+
+  void LearnResult(ir::Type type) { learned_result_ = std::move(type); }
+  void LearnInput(std::size_t i, ir::Type type) { learned_inputs_[i] = std::move(type); }
+  const ir::Type& learned_result() const { return learned_result_; }
+  const ir::Type& learned_input(std::size_t i) const { return learned_inputs_[i]; }
+
+  // Throws InvalidArgument: "op: rule", with the input types as a note.
+  [[noreturn]] void Refuse(const std::string& rule) const;
+
+ private:
+  std::string op_;
+  const attrs::Attrs& attrs_;
+  std::vector<ir::Type> inputs_;
+  ir::Type result_;
+  std::vector<ir::Type> learned_inputs_;
+  ir::Type learned_result_;
+};
+
+using TypeRelation = std::function<void(TypeCall& call)>;
+
+// What both types say together: unknown parts of one are filled from the other. Throws
+// InvalidArgument when they contradict each other.
+ir::Type Unify(const ir::Type& a, const ir::Type& b);
+
+// --- relations and rules that operators share
+
+// One input; the result has its type, and the other way round.
+void Identity(TypeCall& call);
+// As Identity, but the result is bool.
+void IdentityToBool(TypeCall& call);
+// Two inputs of one element type whose shapes broadcast together (NumPy's rule).
+void Broadcast(TypeCall& call);
+// The same with a bool result.
+void BroadcastToBool(TypeCall& call);
+
+// The extent that two broadcast extents give; nothing when they cannot be broadcast.
+std::optional<ir::Dim> BroadcastDim(const ir::Dim& a, const ir::Dim& b);
+std::vector<ir::Dim> BroadcastShapes(const TypeCall& call, const std::vector<ir::Dim>& a,
+                                     const std::vector<ir::Dim>& b);
+// `axis` counted from 0; refuses one outside [-rank, rank).
+int NormalizeAxis(const TypeCall& call, std::int64_t axis, std::size_t rank,
+                  const char* attribute = "axis");
+// All axes normalised, in the order given; refuses one that occurs twice.
+std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int64_t>& axes,
+                               std::size_t rank, const char* attribute = "axis");
+// The product of the extents, unknown when one is.
+ir::Dim Product(const std::vector<ir::Dim>& dims);
+
+}  // namespace tenon::ops
+
+#endif  // TENON_OPS_TYPE_RELATION_H_

@@ -1,0 +1,94 @@
+#include "tenon/passes/fold_constant.h"
+
+#include <algorithm>
+
+#include "tenon/ir/visit.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/transform_attrs.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::CallNode;
+using ir::Constant;
+using ir::Expr;
+
+bool IsConstant(const Expr& e) {
+  if (const auto* tuple = e.As<ir::TupleNode>())
+    return !tuple->fields.empty() &&
+           std::all_of(tuple->fields.begin(), tuple->fields.end(), IsConstant);
+  return e.kind() == ir::ExprKind::kConstant;
+}
+
+NDArray Integers(const std::vector<std::int64_t>& values, Shape shape, DataType dtype) {
+  if (dtype == Int64) return NDArray::FromVector(std::move(shape), values);
+  return NDArray::FromVector(std::move(shape),
+                             std::vector<std::int32_t>(values.begin(), values.end()));
+}
+
+// The value that the static type of the argument gives, or null.
+Expr FromType(const CallNode& call) {
+  const bool shape = call.callee == ops::Known().shape_of;
+  if (!shape && call.op()->name != "ndarray_size") return Expr();
+  if (!ir::IsStaticTensor(call.args[0].checked_type())) return Expr();
+  const DataType dtype = call.attrs.As<ops::ShapeOfAttrs>().dtype;
+  if (dtype != Int32 && dtype != Int64) return Expr();
+  const Shape extents = ir::StaticShape(call.args[0].checked_type(), "the argument");
+  if (!shape) return Constant::Make(Integers({NumElements(extents)}, {}, dtype));
+  return Constant::Make(Integers(extents, {static_cast<std::int64_t>(extents.size())}, dtype));
+}
+
+Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate) {
+  if (const auto* item = e.As<ir::TupleGetItemNode>()) {
+    if (const auto* tuple = item->tuple.As<ir::TupleNode>())
+      return tuple->fields[static_cast<std::size_t>(item->index)];
+    return e;
+  }
+  const auto* call = e.As<CallNode>();
+  if (call == nullptr || call->op() == nullptr) return e;
+  if (const Expr known = FromType(*call)) return known;
+  if (ops::OpOf(*call)->stateful || call->args.empty() ||
+      !std::all_of(call->args.begin(), call->args.end(), IsConstant))
+    return e;
+  // The arguments' constants have the types that the call was checked with.
+  std::vector<NDArray> values = evaluate(
+      *ir::Call::Make(call->callee, call->args, call->attrs, e.span(), original.checked_type())
+           .As<CallNode>());
+  if (values.empty()) return e;
+  if (original.checked_type().As<ir::TupleTypeNode>() == nullptr)
+    return Constant::Make(std::move(values[0]), e.span());
+  std::vector<Expr> fields;
+  for (NDArray& value : values) fields.push_back(Constant::Make(std::move(value), e.span()));
+  return ir::Tuple::Make(std::move(fields), e.span(), original.checked_type());
+}
+
+// Rewriting loses the type of a node over changed children; folding never changes types.
+Expr KeepType(const Expr& original, const Expr& e) {
+  if (e.checked_type() || !original.checked_type() || e.kind() == ir::ExprKind::kOp) return e;
+  return ir::WithChildren(e, ir::Children(e), original.checked_type());
+}
+
+}  // namespace
+
+Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {
+  return ir::RewritePostOrder(
+      expr,
+      [&](const Expr& original, const Expr& rebuilt) {
+        return KeepType(original, Fold(original, rebuilt, evaluate));
+      },
+      [](const Expr& e) {
+        const auto* function = e.As<ir::FunctionNode>();
+        return function == nullptr || !function->is_primitive();
+      });
+}
+
+ir::Module FoldConstant(const ir::Module& module, const ConstantEvaluator& evaluate) {
+  ir::Module folded = module;
+  for (const auto& [name, function] : module.functions()) {
+    const Expr result = FoldConstant(function, evaluate);
+    if (!(result == function)) folded = folded.With(name, result);
+  }
+  return folded;
+}
+
+}  // namespace tenon::passes

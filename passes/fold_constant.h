@@ -1,0 +1,28 @@
+// FoldConstant: replaces operator calls over constants by their values.
+//
+// Requires checked types. Not folded: stateful operators, calls inside primitive functions, and
+// calls for which `fold` says no. shape_of and ndarray_size fold from static types; a projection of
+// a literal tuple becomes the field.
+//
+//   Module folded = FoldConstant(module, compiler::EvaluateCall);
+#ifndef TENON_PASSES_FOLD_CONSTANT_H_
+#define TENON_PASSES_FOLD_CONSTANT_H_
+
+#include <functional>
+#include <vector>
+
+#include "tenon/ir/module.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::passes {
+
+// Runs one typed operator call whose arguments are constants or tuples of them; gives its results,
+// several for a tuple.
+using ConstantEvaluator = std::function<std::vector<NDArray>(const ir::CallNode& call)>;
+
+ir::Module FoldConstant(const ir::Module& module, const ConstantEvaluator& evaluate);
+ir::Expr FoldConstant(const ir::Expr& expr, const ConstantEvaluator& evaluate);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_FOLD_CONSTANT_H_

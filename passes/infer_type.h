@@ -1,0 +1,26 @@
+// InferType: gives every expression of a module its checked type.
+//
+// Type relations run forward and backward until nothing changes, so a variable without an
+// annotation gets the type that its uses imply. A function's return type becomes known. The module
+// is unchanged, node for node, where types were known already. All errors of the module are
+// reported together: InvalidArgument with operator, span, input types and the violated rule of
+// each.
+//
+//   Module typed = InferType(module);
+#ifndef TENON_PASSES_INFER_TYPE_H_
+#define TENON_PASSES_INFER_TYPE_H_
+
+#include "tenon/ir/module.h"
+
+namespace tenon::passes {
+
+ir::Module InferType(const ir::Module& module);
+// The same for one expression without references to globals. Free variables keep their identity
+// when they have a checked type, and must have an annotation otherwise.
+ir::Expr InferType(const ir::Expr& expr);
+// An operator call whose arguments have checked types, with its own. Constant time.
+ir::Expr InferCall(const ir::Expr& call);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_INFER_TYPE_H_

@@ -1,0 +1,57 @@
+#include "tenon/passes/pass_manager.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "tenon/ir/verify.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::passes {
+namespace {
+
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void RequireKnown(const Pipeline& pipeline, const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const Pass& pass : pipeline) known.push_back(pass.name);
+  for (const std::string& name : names) {
+    if (!Contains(known, name))
+      throw NotFound(
+          StrCat("there is no pass named ", name, "; passes are ", StrJoin(known, ", ")));
+  }
+}
+
+}  // namespace
+
+ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
+                     const PassContext& context) {
+  RequireKnown(pipeline, context.required);
+  RequireKnown(pipeline, context.disabled);
+  ir::Module current = module;
+  for (const Pass& pass : pipeline) {
+    if (Contains(context.disabled, pass.name)) continue;
+    if (pass.min_opt_level > context.opt_level && !Contains(context.required, pass.name)) continue;
+    const auto start = std::chrono::steady_clock::now();
+    ir::Module next;
+    try {
+      next = pass.function(current);
+      if (context.verify) ir::VerifyModule(next);
+    } catch (const Error& error) {
+      throw Error(error).AddNote(StrCat("in the pass ", pass.name));
+    }
+    const bool changed = !(next == current);
+    if (context.report != nullptr) {
+      const auto time = std::chrono::steady_clock::now() - start;
+      context.report->push_back(
+          {pass.name, std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(), changed});
+    }
+    current = std::move(next);
+    if (changed && context.dump) context.dump(pass.name, current);
+  }
+  return current;
+}
+
+}  // namespace tenon::passes

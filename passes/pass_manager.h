@@ -1,0 +1,50 @@
+// Runs named passes in order, by optimisation level, and watches them.
+//
+//   Pipeline pipeline = {{"InferType", 0, [](const Module& m) { return InferType(m); }}};
+//   PassReport report;
+//   Module out = RunPasses(pipeline, module, {.opt_level = 3, .report = &report});
+#ifndef TENON_PASSES_PASS_MANAGER_H_
+#define TENON_PASSES_PASS_MANAGER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tenon/ir/module.h"
+
+namespace tenon::passes {
+
+struct Pass {
+  std::string name;
+  int min_opt_level = 0;
+  std::function<ir::Module(const ir::Module&)> function;
+};
+using Pipeline = std::vector<Pass>;
+
+// What one pass did.
+struct PassRecord {
+  std::string name;
+  std::int64_t nanoseconds = 0;
+  bool changed = false;
+};
+using PassReport = std::vector<PassRecord>;
+
+struct PassContext {
+  int opt_level = 3;
+  std::vector<std::string> required;  // run whatever the level
+  std::vector<std::string> disabled;  // never run
+  bool verify = false;                // check the module after every pass
+  PassReport* report = nullptr;
+  // Called with the name and the new module after each pass that changed it.
+  std::function<void(const std::string& pass, const ir::Module& module)> dump;
+};
+
+// Throws NotFound when `required` or `disabled` names no pass of the pipeline; what a pass throws
+// gets a note that names it.
+ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
+                     const PassContext& context);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_PASS_MANAGER_H_

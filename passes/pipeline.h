@@ -1,0 +1,23 @@
+// The pipeline table: which passes run in which order, from which level on.
+#ifndef TENON_PASSES_PIPELINE_H_
+#define TENON_PASSES_PIPELINE_H_
+
+#include <string>
+#include <vector>
+
+#include "tenon/passes/fold_constant.h"
+#include "tenon/passes/pass_manager.h"
+
+namespace tenon::passes {
+
+// From a module as it comes to one of fused functions. Level 0: every call is a kernel of its own;
+// 1: fusion; 2: constant folding; 3: scale folding.
+Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level);
+
+// Any pass by name, for tools: those of the pipeline and those that are run by hand.
+Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate);
+std::vector<std::string> PassNames();
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_PIPELINE_H_
