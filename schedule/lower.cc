@@ -12,6 +12,7 @@
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/inline.h"
 #include "tenon/schedule/nest.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -24,30 +25,6 @@ using loop::Stmt;
 
 // Symbolic extents are sizes: at least 0 and far from overflow.
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
-
-// Replaces reads of inlined stages by their bodies.
-class Inliner : public loop::ExprMutator {
- public:
-  explicit Inliner(const Schedule& schedule) : schedule_(schedule) {}
-
- protected:
-  Expr Mutate(const Expr& e) override {
-    const Expr mutated = MutateChildren(e);
-    const auto* load = mutated.As<loop::LoadNode>();
-    if (load == nullptr || !load->producer) return mutated;
-    const te::Tensor tensor = te::TensorOf(*load);
-    const Stage* stage = schedule_.Find(tensor.op().get());
-    if (stage == nullptr || stage->placement() != Stage::Placement::kInline) return mutated;
-    const te::OperationNode& op = *tensor.op();
-    const Expr body = (*this)(op.body[static_cast<std::size_t>(tensor.index())]);
-    loop::ExprMap values;
-    for (std::size_t d = 0; d < op.axes.size(); ++d) values[op.axes[d].var] = load->indices[d];
-    return loop::Substitute(body, values);
-  }
-
- private:
-  const Schedule& schedule_;
-};
 
 // Moves the accesses of one buffer to another that holds a box of it.
 class Relocator : public loop::StmtMutator {

@@ -1,0 +1,28 @@
+// From a fused function to tensor expressions.
+#ifndef TENON_STRATEGIES_LOWER_FUNCTION_H_
+#define TENON_STRATEGIES_LOWER_FUNCTION_H_
+
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/support/ndarray.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::strategies {
+
+struct TeFunction {
+  std::vector<te::Tensor> params;   // placeholders; tuples flattened
+  std::vector<te::Tensor> outputs;  // fields of a tuple result in order
+};
+
+// Requires checked, static types. Throws Unimplemented for an operator without a compute, naming
+// it.
+TeFunction LowerFunction(const ir::FunctionNode& function);
+
+// The results of one operator call whose arguments are constants (or tuples of them), by the
+// interpreter: the evaluator that passes::FoldConstant takes.
+std::vector<NDArray> EvaluateCall(const ir::CallNode& call);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_LOWER_FUNCTION_H_

@@ -1,0 +1,158 @@
+// Normalisations, softmax and bias.
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::IterVar;
+using te::Reduction;
+using te::Tensor;
+using te::Var;
+
+// One value for each line along `axis`: the shape of x without that axis.
+Tensor AlongLine(
+    const Tensor& x, std::size_t axis,
+    const std::function<Reduction(const std::vector<Expr>& at, const IterVar& k)>& body,
+    const char* name) {
+  Shape shape = ShapeOf(x);
+  const IterVar k = te::ReduceAxis(0, shape[axis], "k");
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  return te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> at = ToExprs(i);
+        at.insert(at.begin() + static_cast<std::ptrdiff_t>(axis), k.var);
+        return body(at, k);
+      },
+      name, "comm_reduce");
+}
+
+std::vector<Expr> Without(const std::vector<Var>& i, std::size_t axis) {
+  std::vector<Expr> rest = ToExprs(i);
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
+  return rest;
+}
+
+std::vector<Tensor> Softmax(const TeCall& call, bool logarithm) {
+  const Tensor& x = call.input(0);
+  const auto axis =
+      static_cast<std::size_t>(ops::NormalAxis(call.attrs.As<ops::SoftmaxAttrs>().axis, x.ndim()));
+  const Tensor greatest = AlongLine(
+      x, axis, [&](const std::vector<Expr>& at, const IterVar& k) { return te::Max(x[at], {k}); },
+      "softmax_max");
+  const Tensor power = te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        return te::Exp(x[ToExprs(i)] - greatest[Without(i, axis)]);
+      },
+      "softmax_exp", "elemwise");
+  const Tensor sum = AlongLine(
+      x, axis,
+      [&](const std::vector<Expr>& at, const IterVar& k) { return te::Sum(power[at], {k}); },
+      "softmax_sum");
+  return {te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> line = Without(i, axis);
+        if (logarithm) return x[ToExprs(i)] - greatest[line] - te::Log(sum[line]);
+        return power[ToExprs(i)] / sum[line];
+      },
+      logarithm ? "log_softmax" : "softmax", "softmax")};
+}
+
+std::vector<Tensor> LayerNorm(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::LayerNormAttrs>();
+  const Tensor& x = call.input(0);
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
+  const DataType t = x.dtype();
+  const Expr count = te::Cast(t, static_cast<double>(ExtentOf(x, axis)));
+  const Tensor sum = AlongLine(
+      x, axis, [&](const std::vector<Expr>& at, const IterVar& k) { return te::Sum(x[at], {k}); },
+      "layer_norm_sum");
+  const auto mean = [&](const std::vector<Expr>& line) { return sum[line] / count; };
+  const Tensor squares = AlongLine(
+      x, axis,
+      [&](const std::vector<Expr>& at, const IterVar& k) {
+        std::vector<Expr> line = at;
+        line.erase(line.begin() + static_cast<std::ptrdiff_t>(axis));
+        const Expr deviation = x[at] - mean(line);
+        return te::Sum(deviation * deviation, {k});
+      },
+      "layer_norm_squares");
+  return {te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> line = Without(i, axis);
+        const Expr variance = squares[line] / count;
+        Expr y = (x[ToExprs(i)] - mean(line)) / te::Sqrt(variance + te::Cast(t, attrs.epsilon));
+        if (attrs.scale) y = y * call.input(1)(i[axis]);
+        if (attrs.center) y = y + call.input(2)(i[axis]);
+        return y;
+      },
+      "layer_norm", "layer_norm")};
+}
+
+std::vector<Tensor> BiasAdd(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  const auto axis =
+      static_cast<std::size_t>(ops::NormalAxis(call.attrs.As<ops::BiasAddAttrs>().axis, x.ndim()));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) { return x[ToExprs(i)] + call.input(1)(i[axis]); }, "bias_add",
+      "broadcast")};
+}
+
+Tensor Copy(const Tensor& x, const char* name) {
+  return te::Compute(
+      x.shape(), [&](const std::vector<Var>& i) { return x[ToExprs(i)]; }, name, "elemwise");
+}
+
+// The moments are passed through: nothing is learned at inference.
+std::vector<Tensor> BatchNorm(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::BatchNormAttrs>();
+  const Tensor& x = call.input(0);
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
+  const Tensor y = te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr c = i[axis];
+        Expr value = (x[ToExprs(i)] - call.input(3)(c)) /
+                     te::Sqrt(call.input(4)(c) + te::Cast(x.dtype(), attrs.epsilon));
+        if (attrs.scale) value = value * call.input(1)(c);
+        if (attrs.center) value = value + call.input(2)(c);
+        return value;
+      },
+      "batch_norm", "broadcast");
+  return {y, Copy(call.input(3), "batch_norm_mean"), Copy(call.input(4), "batch_norm_var")};
+}
+
+// At inference nothing is dropped; the mask is all ones.
+std::vector<Tensor> Dropout(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  return {Copy(x, "dropout"),
+          te::Compute(
+              x.shape(), [&](const std::vector<Var>&) { return te::Cast(x.dtype(), 1); },
+              "dropout_mask", "elemwise")};
+}
+
+}  // namespace
+
+void AttachNormComputes(ops::OpRegistry& registry) {
+  for (const char* name : {"nn.softmax", "nn.fast_softmax"})
+    registry.Definition(name).SetColumn(
+        TeCompute{[](const TeCall& call) { return Softmax(call, false); }});
+  registry.Definition("nn.log_softmax").SetColumn(TeCompute{[](const TeCall& call) {
+    return Softmax(call, true);
+  }});
+  registry.Definition("nn.layer_norm").SetColumn(TeCompute{LayerNorm});
+  registry.Definition("nn.bias_add").SetColumn(TeCompute{BiasAdd});
+  registry.Definition("nn.batch_norm").SetColumn(TeCompute{BatchNorm});
+  registry.Definition("nn.dropout").SetColumn(TeCompute{Dropout});
+}
+
+}  // namespace tenon::strategies

@@ -1,0 +1,171 @@
+// Reductions over axes.
+#include "tenon/te/reduce.h"
+
+#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::IterVar;
+using te::Reduction;
+using te::Tensor;
+using te::Var;
+
+// How a result element reads the input: kept axes from the result, reduced ones from `axes`.
+struct Reading {
+  std::vector<IterVar> axes;
+  std::vector<std::optional<std::size_t>> result_axis;  // by input axis; none when reduced
+  std::int64_t count = 1;                               // elements joined into one
+  std::vector<std::int64_t> extents;                    // of the reduced axes
+
+  template <typename AttrsType>
+  Reading(const Tensor& x, const AttrsType& attrs) {
+    const std::vector<bool> reduced = ops::ReducedAxes(attrs.axis, attrs.exclude, x.ndim());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < x.ndim(); ++i) {
+      if (!reduced[i]) {
+        result_axis.emplace_back(next++);
+        continue;
+      }
+      result_axis.emplace_back();
+      if (attrs.keepdims) ++next;
+      axes.push_back(te::ReduceAxis(0, x.shape()[i], StrCat("k", i)));
+      extents.push_back(ExtentOf(x, i));
+      count *= extents.back();
+    }
+  }
+
+  std::vector<Expr> Indices(const std::vector<Var>& i) const {
+    std::vector<Expr> indices;
+    std::size_t next = 0;
+    for (const auto& kept : result_axis) {
+      if (kept) {
+        indices.emplace_back(i[*kept]);
+      } else {
+        indices.emplace_back(axes[next++].var);
+      }
+    }
+    return indices;
+  }
+};
+
+using Reducer = Reduction (*)(const Expr& source, std::vector<IterVar> axes);
+
+Tensor Reduce(const TeCall& call, const Reading& reading, Reducer reducer, const char* name) {
+  const Tensor& x = call.input(0);
+  if (reading.axes.empty())
+    return te::Compute(
+        call.te_shape(), [&](const std::vector<Var>& i) { return x[reading.Indices(i)]; }, name,
+        "elemwise");
+  return te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) { return reducer(x[reading.Indices(i)], reading.axes); }, name,
+      "comm_reduce");
+}
+
+Tensor DividedBy(const Tensor& x, std::int64_t count, const char* name) {
+  return te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        return x[ToExprs(i)] / te::Cast(x.dtype(), static_cast<double>(count));
+      },
+      name, "elemwise");
+}
+
+std::vector<Tensor> Mean(const TeCall& call) {
+  const Reading reading(call.input(0), call.attrs.As<ops::ReduceAttrs>());
+  return {DividedBy(Reduce(call, reading, te::Sum, "mean_sum"), reading.count, "mean")};
+}
+
+std::vector<Tensor> Variance(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::VarianceAttrs>();
+  const Tensor& x = call.input(0);
+  const Tensor& mean = call.input(1);
+  const Tensor squares = te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr deviation = x[ToExprs(i)] - BroadcastRead(mean, i);
+        return deviation * deviation;
+      },
+      "squared_deviation", "broadcast");
+  const Reading reading(x, attrs);
+  const std::vector<Tensor> inputs = {squares};
+  const TeCall of_squares{call.attrs, inputs, call.result};
+  return {DividedBy(Reduce(of_squares, reading, te::Sum, "variance_sum"),
+                    reading.count - (attrs.unbiased ? 1 : 0), "variance")};
+}
+
+std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
+  const auto& attrs = call.attrs.As<ops::ArgReduceAttrs>();
+  const Tensor& x = call.input(0);
+  const Reading reading(x, attrs);
+  const std::vector<Tensor> pair = te::ReduceTuple(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        // The index within the reduced axes, row-major.
+        Expr index = 0;
+        for (std::size_t r = 0; r < reading.axes.size(); ++r)
+          index = index * reading.extents[r] + reading.axes[r].var;
+        const auto reducer = is_max ? te::ArgMax : te::ArgMin;
+        return reducer(loop::Cast(Int32, index), x[reading.Indices(i)], reading.axes,
+                       attrs.select_last_index);
+      },
+      is_max ? "argmax_pair" : "argmin_pair", "comm_reduce_idx");
+  return {te::Compute(
+      call.te_shape(), [&](const std::vector<Var>& i) { return pair[0][ToExprs(i)]; },
+      is_max ? "argmax" : "argmin", "elemwise")};
+}
+
+std::vector<Tensor> CollapseSumLike(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  const Shape to = call.shape();
+  const std::size_t extra = x.ndim() - to.size();
+  std::vector<IterVar> axes;
+  std::vector<Expr> sources(x.ndim());
+  for (std::size_t i = 0; i < x.ndim(); ++i) {
+    if (i >= extra && to[i - extra] == ExtentOf(x, i)) continue;
+    axes.push_back(te::ReduceAxis(0, x.shape()[i], StrCat("k", i)));
+    sources[i] = axes.back().var;
+  }
+  const auto read = [&](const std::vector<Var>& i) {
+    std::vector<Expr> indices = sources;
+    for (std::size_t d = extra; d < x.ndim(); ++d) {
+      if (!indices[d].defined()) indices[d] = i[d - extra];
+    }
+    return x[indices];
+  };
+  if (axes.empty()) return {te::Compute(call.te_shape(), read, "collapse_sum", "elemwise")};
+  return {te::Compute(
+      call.te_shape(), [&](const std::vector<Var>& i) { return te::Sum(read(i), axes); },
+      "collapse_sum", "comm_reduce")};
+}
+
+}  // namespace
+
+void AttachReduceComputes(ops::OpRegistry& registry) {
+  struct Row {
+    const char* name;
+    Reducer reducer;
+  };
+  for (const Row& row : {Row{"sum", te::Sum}, Row{"prod", te::Prod}, Row{"max", te::Max},
+                         Row{"min", te::Min}, Row{"all", te::All}, Row{"any", te::Any}}) {
+    registry.Definition(row.name).SetColumn(TeCompute{[row](const TeCall& call) {
+      const Reading reading(call.input(0), call.attrs.As<ops::ReduceAttrs>());
+      return std::vector<Tensor>{Reduce(call, reading, row.reducer, row.name)};
+    }});
+  }
+  registry.Definition("mean").SetColumn(TeCompute{Mean});
+  registry.Definition("variance").SetColumn(TeCompute{Variance});
+  registry.Definition("argmax").SetColumn(
+      TeCompute{[](const TeCall& call) { return ArgReduce(call, true); }});
+  registry.Definition("argmin").SetColumn(
+      TeCompute{[](const TeCall& call) { return ArgReduce(call, false); }});
+  registry.Definition("collapse_sum_like").SetColumn(TeCompute{CollapseSumLike});
+}
+
+}  // namespace tenon::strategies

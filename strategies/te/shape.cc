@@ -1,0 +1,227 @@
+// Operators that rearrange elements. Each result element reads one input element; the index
+// arithmetic is left to the simplifier.
+#include "tenon/ops/shape_rules.h"
+#include "tenon/ops/transform_attrs.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+using te::Var;
+
+// Row-major: the indices into `shape` of the element number `flat`.
+std::vector<Expr> Unflatten(const Expr& flat, const Shape& shape) {
+  std::vector<Expr> indices(shape.size());
+  Expr rest = flat;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    indices[i] = i == 0 ? rest : te::FloorMod(rest, shape[i]);
+    if (i > 0) rest = te::FloorDiv(rest, shape[i]);
+  }
+  return indices;
+}
+
+// Axes of extent 1 are skipped on both sides, so that inserting or dropping them costs nothing.
+std::vector<Tensor> SameElements(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  const Shape from = ShapeOf(x);
+  const Shape to = call.shape();
+  const auto extents = [](const Shape& shape) {
+    Shape kept;
+    for (const std::int64_t e : shape) {
+      if (e != 1) kept.push_back(e);
+    }
+    return kept;
+  };
+  const bool same = extents(from) == extents(to);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> indices(from.size(), Expr(0));
+        if (same) {
+          std::size_t next = 0;
+          for (std::size_t d = 0; d < from.size(); ++d) {
+            if (from[d] == 1) continue;
+            while (to[next] == 1) ++next;
+            indices[d] = i[next++];
+          }
+          return x[indices];
+        }
+        Expr flat = 0;
+        for (std::size_t d = 0; d < to.size(); ++d) flat = flat * to[d] + i[d];
+        return x[Unflatten(flat, from)];
+      },
+      "reshape", "injective")};
+}
+
+std::vector<Tensor> Transpose(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  const auto& axes = call.attrs.As<ops::TransposeAttrs>().axes;
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> indices(x.ndim());
+        for (std::size_t d = 0; d < x.ndim(); ++d) {
+          const auto source = axes ? static_cast<std::size_t>(ops::NormalAxis((*axes)[d], x.ndim()))
+                                   : x.ndim() - 1 - d;
+          indices[source] = i[d];
+        }
+        return x[indices];
+      },
+      "transpose", "injective")};
+}
+
+std::vector<Tensor> Reverse(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  const auto axis =
+      static_cast<std::size_t>(ops::NormalAxis(call.attrs.As<ops::ReverseAttrs>().axis, x.ndim()));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> indices = ToExprs(i);
+        indices[axis] = x.shape()[axis] - 1 - i[axis];
+        return x[indices];
+      },
+      "reverse", "injective")};
+}
+
+std::vector<Tensor> BroadcastTo(const TeCall& call) {
+  return {te::Compute(
+      call.te_shape(), [&](const std::vector<Var>& i) { return BroadcastRead(call.input(0), i); },
+      "broadcast_to", "broadcast")};
+}
+
+std::vector<Tensor> Tile(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> indices;
+        for (std::size_t d = 0; d < x.ndim(); ++d)
+          indices.push_back(te::FloorMod(i[i.size() - x.ndim() + d], x.shape()[d]));
+        return x[indices];
+      },
+      "tile", "broadcast")};
+}
+
+std::vector<Tensor> Repeat(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  const auto& attrs = call.attrs.As<ops::RepeatAttrs>();
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis.value_or(0), x.ndim()));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> indices = ToExprs(i);
+        indices[axis] = te::FloorDiv(i[axis], attrs.repeats);
+        return x[indices];
+      },
+      "repeat", "broadcast")};
+}
+
+std::vector<Tensor> Split(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  const auto& attrs = call.attrs.As<ops::SplitAttrs>();
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
+  std::vector<Tensor> parts;
+  for (const auto& [begin, extent] : ops::SplitParts(attrs, ExtentOf(x, axis))) {
+    Shape shape = ShapeOf(x);
+    shape[axis] = extent;
+    const Expr offset = begin;
+    parts.push_back(te::Compute(
+        ToExprs(shape),
+        [&](const std::vector<Var>& i) {
+          std::vector<Expr> indices = ToExprs(i);
+          indices[axis] = i[axis] + offset;
+          return x[indices];
+        },
+        "split", "injective"));
+  }
+  return parts;
+}
+
+// The field whose range along `axis` holds the index; fields are read in place. `slot` is the index
+// within the field.
+Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
+                const std::vector<std::int64_t>& starts,
+                const std::function<Expr(const Tensor& field, const Expr& slot)>& read) {
+  Expr value = read(fields.back(), index - starts.back());
+  for (std::size_t f = fields.size() - 1; f-- > 0;)
+    value = te::IfThenElse(index < Expr(starts[f + 1]), read(fields[f], index - starts[f]), value);
+  return value;
+}
+
+std::vector<Tensor> Concatenate(const TeCall& call) {
+  std::vector<Tensor> fields;
+  std::vector<std::int64_t> starts;
+  std::int64_t start = 0;
+  const auto axis = static_cast<std::size_t>(
+      ops::NormalAxis(call.attrs.As<ops::ConcatenateAttrs>().axis, call.input(0).ndim()));
+  for (const Tensor& field : call.inputs) {
+    if (ExtentOf(field, axis) == 0 && call.inputs.size() > fields.size() + 1) continue;
+    fields.push_back(field);
+    starts.push_back(start);
+    start += ExtentOf(field, axis);
+  }
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        return ReadJoined(fields, i[axis], starts, [&](const Tensor& field, const Expr& slot) {
+          std::vector<Expr> indices = ToExprs(i);
+          indices[axis] = slot;
+          return field[indices];
+        });
+      },
+      "concatenate", "injective")};
+}
+
+std::vector<Tensor> Stack(const TeCall& call) {
+  const auto axis = static_cast<std::size_t>(
+      ops::NormalAxis(call.attrs.As<ops::StackAttrs>().axis, call.input(0).ndim() + 1));
+  std::vector<std::int64_t> starts;
+  for (std::size_t f = 0; f < call.inputs.size(); ++f)
+    starts.push_back(static_cast<std::int64_t>(f));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> indices = ToExprs(i);
+        indices.erase(indices.begin() + static_cast<std::ptrdiff_t>(axis));
+        return ReadJoined(call.inputs, i[axis], starts,
+                          [&](const Tensor& field, const Expr&) { return field[indices]; });
+      },
+      "stack", "injective")};
+}
+
+std::vector<Tensor> Meshgrid(const TeCall& call) {
+  const bool swap = call.attrs.As<ops::MeshgridAttrs>().indexing == "xy" && call.inputs.size() >= 2;
+  std::vector<Tensor> grids;
+  for (std::size_t f = 0; f < call.inputs.size(); ++f) {
+    const std::size_t axis = swap && f < 2 ? 1 - f : f;
+    const Tensor& field = call.input(f);
+    grids.push_back(te::Compute(
+        call.te_shape(),
+        [&](const std::vector<Var>& i) { return field.ndim() == 0 ? field() : field(i[axis]); },
+        "meshgrid", "injective"));
+  }
+  return grids;
+}
+
+}  // namespace
+
+void AttachShapeComputes(ops::OpRegistry& registry) {
+  for (const char* name : {"reshape", "reshape_like", "nn.batch_flatten", "expand_dims", "squeeze"})
+    registry.Definition(name).SetColumn(TeCompute{SameElements});
+  registry.Definition("transpose").SetColumn(TeCompute{Transpose});
+  registry.Definition("reverse").SetColumn(TeCompute{Reverse});
+  registry.Definition("broadcast_to").SetColumn(TeCompute{BroadcastTo});
+  registry.Definition("broadcast_to_like").SetColumn(TeCompute{BroadcastTo});
+  registry.Definition("tile").SetColumn(TeCompute{Tile});
+  registry.Definition("repeat").SetColumn(TeCompute{Repeat});
+  registry.Definition("split").SetColumn(TeCompute{Split});
+  registry.Definition("concatenate").SetColumn(TeCompute{Concatenate});
+  registry.Definition("stack").SetColumn(TeCompute{Stack});
+  registry.Definition("meshgrid").SetColumn(TeCompute{Meshgrid});
+}
+
+}  // namespace tenon::strategies

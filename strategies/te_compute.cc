@@ -1,0 +1,50 @@
+#include "tenon/strategies/te_compute.h"
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::strategies {
+namespace {
+
+ir::Type FirstType(const ir::Type& type) {
+  const auto* tuple = type.As<ir::TupleTypeNode>();
+  return tuple == nullptr ? type : tuple->fields.at(0);
+}
+
+}  // namespace
+
+Shape TeCall::shape() const { return ir::StaticShape(FirstType(result), "the result"); }
+DataType TeCall::dtype() const { return FirstType(result).As<ir::TensorTypeNode>()->dtype; }
+std::vector<te::Expr> TeCall::te_shape() const { return ToExprs(shape()); }
+
+std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars) {
+  return {vars.begin(), vars.end()};
+}
+std::vector<te::Expr> ToExprs(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis) {
+  const auto* extent = tensor.shape().at(axis).As<loop::IntImmNode>();
+  CheckInvariant(extent != nullptr, "a fused function has static shapes");
+  return extent->value;
+}
+
+Shape ShapeOf(const te::Tensor& tensor) {
+  Shape shape;
+  for (std::size_t i = 0; i < tensor.ndim(); ++i) shape.push_back(ExtentOf(tensor, i));
+  return shape;
+}
+
+te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes) {
+  std::vector<te::Expr> indices;
+  const std::size_t skipped = axes.size() - tensor.ndim();
+  for (std::size_t i = 0; i < tensor.ndim(); ++i) {
+    if (ExtentOf(tensor, i) == 1) {
+      indices.emplace_back(0);
+    } else {
+      indices.emplace_back(axes[skipped + i]);
+    }
+  }
+  return tensor[indices];
+}
+
+}  // namespace tenon::strategies

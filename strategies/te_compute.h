@@ -1,0 +1,58 @@
+// The tensor expression of an operator: a column of its registry entry.
+//
+// `make` gets the operator's attributes, its inputs (tuples flattened) and its static result type,
+// and gives one tensor, or one a field for a tuple result.
+//
+//   registry.Definition("exp").SetColumn(TeCompute{...});
+#ifndef TENON_STRATEGIES_TE_COMPUTE_H_
+#define TENON_STRATEGIES_TE_COMPUTE_H_
+
+#include <functional>
+#include <vector>
+
+#include "tenon/attrs/attrs.h"
+#include "tenon/ir/type.h"
+#include "tenon/ops/registry.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::strategies {
+
+struct TeCall {
+  const attrs::Attrs& attrs;
+  const std::vector<te::Tensor>& inputs;
+  const ir::Type& result;
+
+  const te::Tensor& input(std::size_t i) const { return inputs[i]; }
+  // The result's shape and element type; the first field's for a tuple.
+  Shape shape() const;
+  DataType dtype() const;
+  std::vector<te::Expr> te_shape() const;
+};
+
+struct TeCompute {
+  std::function<std::vector<te::Tensor>(const TeCall& call)> make;
+};
+
+// Attaches the computes of the built-in operators, family by family.
+void AttachUnaryComputes(ops::OpRegistry& registry);
+void AttachBinaryComputes(ops::OpRegistry& registry);
+void AttachReduceComputes(ops::OpRegistry& registry);
+void AttachShapeComputes(ops::OpRegistry& registry);
+void AttachIndexComputes(ops::OpRegistry& registry);
+void AttachConvComputes(ops::OpRegistry& registry);
+void AttachMatmulComputes(ops::OpRegistry& registry);
+void AttachPoolComputes(ops::OpRegistry& registry);
+void AttachNormComputes(ops::OpRegistry& registry);
+
+// --- helpers that computes share
+
+std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars);
+std::vector<te::Expr> ToExprs(const Shape& shape);
+std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);  // requires a constant
+Shape ShapeOf(const te::Tensor& tensor);
+// The element of `tensor` that broadcasting to the result's axes reads.
+te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_COMPUTE_H_
