@@ -20,8 +20,9 @@ Stmt HoistGuards(const Stmt& stmt);
 Stmt UnrollLoops(const Stmt& stmt);
 
 // Vectorised loops become statements on vectors; those whose body cannot (a condition that differs
-// by lane, a store that all lanes hit, an inner allocation) become serial loops. Requires flat
-// buffers; throws InvalidArgument for an extent that is not constant.
+// by lane, a store that all lanes hit, an inner allocation) become serial loops, and so do those of
+// more than 1024 iterations (Split makes them shorter). Requires flat buffers; throws
+// InvalidArgument for an extent that is not constant.
 Stmt VectorizeLoops(const Stmt& stmt);
 
 }  // namespace tenon::loop
