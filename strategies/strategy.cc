@@ -46,7 +46,9 @@ const ir::CallNode* Group::Anchor() const {
   return anchor;
 }
 
-Choice Choose(const Group& group, const StrategyOptions& options) {
+Choice Choose(const Group& asked, const StrategyOptions& options) {
+  Group group = asked;
+  group.library = options.library;
   std::vector<Implementation> candidates = {FromTe()};
   const ir::CallNode* anchor = group.Anchor();
   const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();

@@ -25,11 +25,18 @@
 
 namespace tenon::strategies {
 
+enum class LibraryChoice {
+  kAuto,     // by priority
+  kTe,       // generated code only
+  kLibrary,  // a library wherever its condition holds
+};
+
 // A fused function and what is known of its arguments when it is compiled.
 struct Group {
   const ir::FunctionNode* function;
   std::string name;
   std::vector<NDArray> constants;  // by parameter; undefined where the argument is computed
+  LibraryChoice library = LibraryChoice::kAuto;
 
   // The call of kOutEWiseFusable pattern, or null.
   const ir::CallNode* Anchor() const;
@@ -54,12 +61,6 @@ struct Implementation {
 // The column of operators with implementations of their own.
 struct Strategy {
   std::vector<Implementation> implementations;
-};
-
-enum class LibraryChoice {
-  kAuto,     // by priority
-  kTe,       // generated code only
-  kLibrary,  // a library wherever its condition holds
 };
 
 struct StrategyOptions {

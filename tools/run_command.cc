@@ -124,6 +124,7 @@ void Execute(const RunArguments& arguments) {
   std::vector<double> times;
   std::vector<runtime::NodeTime> profile;
   for (int i = 0; i < arguments.repeat; ++i) {
+    profile.clear();
     const auto before = Clock::now();
     results = ValueOrThrow(arguments.profile ? session.RunProfiled(inputs, &profile)
                                              : session.Run(inputs));
