@@ -458,10 +458,35 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
     Annotate(load, node.buffer);
     return ToRegister(load, type);
   }
+  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2) && lanes > 1)
+    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type), type);
   auto* gather = builder_.CreateMaskedGather(MemoryType(type),
                                              ElementAddress(node.buffer, EmitShared(index)), align);
   Annotate(gather, node.buffer);
   return ToRegister(gather, type);
+}
+
+// Elements base, base + 2, ... from two plain loads, of which the second ends with the last element
+// wanted, so that nothing beyond it is read. A gather costs a load for each lane.
+Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, DataType type) {
+  const int lanes = type.lanes();
+  const auto load = [&](int offset) {
+    Value* index = builder_.CreateAdd(
+        base, llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(offset)), "",
+        false, true);
+    auto* part = builder_.CreateAlignedLoad(MemoryType(type), ElementAddress(buffer, index),
+                                            llvm::Align(type.element().bytes()));
+    Annotate(part, buffer);
+    return part;
+  };
+  std::vector<int> picks;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const int element = 2 * lane;
+    // In the second part, which starts at element lanes - 1.
+    picks.push_back(element < lanes ? element : lanes + element - (lanes - 1));
+  }
+  Value* first = load(0);
+  return builder_.CreateShuffleVector(first, load(lanes - 1), picks);
 }
 
 void ExprCodegen::EmitStore(const loop::Buffer& buffer, const Expr& value, const Expr& index,

@@ -79,6 +79,7 @@ class ExprCodegen {
   llvm::Value* EmitLet(const loop::LetNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
+  llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);

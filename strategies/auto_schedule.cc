@@ -30,6 +30,8 @@ using te::OperationNode;
 
 // Scalar operations below which starting threads costs more than it saves.
 constexpr std::int64_t kParallelWork = 1 << 16;
+// Iterations that make an outer loop worth being one.
+constexpr std::int64_t kLeastOuter = 8;
 
 std::int64_t Extent(const IterVar& axis) {
   const auto* extent = axis.extent.As<loop::IntImmNode>();
@@ -148,6 +150,8 @@ class Scheduler {
           stage.placement() == Stage::Placement::kInline)
         continue;
       const std::size_t common = CommonAxes(stage, hosts);
+      // A stage that shares few axes would leave the outer loop with too little to share out.
+      if (common < MaxOuter(output) && OuterExtent(output, common) < kLeastOuter) continue;
       if (common == 0) continue;
       inside.emplace_back(&stage, common);
       hosts.emplace(stage.op().get(), &stage);
@@ -185,12 +189,17 @@ class Scheduler {
         is_read = true;
         std::size_t same = 0;
         while (same < access.indices.size() && same < reader->op()->axes.size() &&
-               access.indices[same].same_as(reader->op()->axes[same].var))
+               IsAxis(access.indices[same], reader->op()->axes[same]))
           ++same;
         common = std::min(common, same);
       }
     }
     return is_read ? common : 0;
+  }
+
+  // An axis of one element is read at 0 as well as at its variable.
+  static bool IsAxis(const Expr& index, const IterVar& axis) {
+    return index.same_as(axis.var) || (Extent(axis) == 1 && loop::IsConstInt(index, 0));
   }
 
   static std::int64_t OuterExtent(const Stage& stage, std::size_t outer) {
@@ -282,6 +291,20 @@ class Scheduler {
     return first;
   }
 
+  // A load that one element must not make keeps its neighbours from making it together.
+  bool DiffersByLane(const Stage& stage, const loop::Var& var) {
+    bool differs = false;
+    schedule::Inliner inliner(schedule_);
+    for (const Expr& body : stage.op()->body) {
+      loop::VisitExpr(inliner(body), [&](const Expr& e) {
+        const auto* select = e.As<loop::SelectNode>();
+        differs =
+            differs || (select != nullptr && select->lazy && loop::UsesVar(select->condition, var));
+      });
+    }
+    return differs;
+  }
+
   static std::int64_t Lanes(const OperationNode& op) {
     std::size_t widest = 4;
     for (const loop::Buffer& output : op.outputs) widest = std::max(widest, output->dtype.bytes());
@@ -304,7 +327,8 @@ class Scheduler {
       extent *= Extent(op.axes[i]);
     }
     const std::int64_t lanes = Lanes(op);
-    if (extent % lanes == 0 && extent > 0) stage.Vectorize(stage.Split(inner, lanes).second);
+    if (extent >= lanes && !DiffersByLane(stage, inner.var))
+      stage.Vectorize(stage.Split(inner, lanes).second);
   }
 
   void ScheduleReduction(Stage& stage) {
@@ -314,7 +338,7 @@ class Scheduler {
     const IterVar last = op.axes.back();
     const std::int64_t lanes = Lanes(op);
     std::vector<IterVar> order = op.reduce_axes;
-    if (Extent(last) % lanes == 0 && Extent(last) > 0 && op.outputs.size() == 1) {
+    if (Extent(last) >= lanes && op.outputs.size() == 1) {
       const auto [blocks, lane] = stage.Split(last, lanes);
       order.insert(order.begin(), blocks);
       order.push_back(lane);
