@@ -261,8 +261,10 @@ class Scheduler {
     bool along_result = false;
     for (const Access& access : AccessesOf(stage)) {
       along_reduction = along_reduction || Step(access, op.reduce_axes.back().var).value_or(0) == 1;
-      along_result = along_result || (!op.axes.empty() && Extent(op.axes.back()) > 1 &&
-                                      Step(access, op.axes.back().var).value_or(0) == 1);
+      if (op.axes.empty() || Extent(op.axes.back()) == 1) continue;
+      // Every second element still comes in whole vectors.
+      const std::int64_t step = Step(access, op.axes.back().var).value_or(0);
+      along_result = along_result || step == 1 || step == 2;
     }
     return along_reduction && !along_result;
   }
