@@ -30,6 +30,8 @@ using te::OperationNode;
 
 // Scalar operations below which starting threads costs more than it saves.
 constexpr std::int64_t kParallelWork = 1 << 16;
+// Vectors of results that one sum keeps in registers.
+constexpr std::int64_t kTile = 8;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
 
@@ -336,20 +338,37 @@ class Scheduler {
   void ScheduleReduction(Stage& stage) {
     const OperationNode& op = *stage.op();
     if (SumsAlongMemory(stage)) return;
-    // Sums run inside the block of results that a register holds.
+    // Sums run inside the block of results that registers hold; several vectors of results at once,
+    // since one sum after the other would wait for each addition.
     const IterVar last = op.axes.back();
     const std::int64_t lanes = Lanes(op);
     std::vector<IterVar> order = op.reduce_axes;
-    if (Extent(last) >= lanes && op.outputs.size() == 1) {
-      const auto [blocks, lane] = stage.Split(last, lanes);
+    if (Extent(last) < lanes || op.outputs.size() > 1) {
+      order.push_back(last);
+      stage.Reorder(order);
+      return;
+    }
+    auto [blocks, lane] = stage.Split(last, lanes);
+    const std::int64_t count = Extent(last) / lanes;
+    if (Extent(last) % lanes == 0 && count > 1) {
+      const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
+      order.insert(order.begin(), outer);
+      order.push_back(tile);
+      order.push_back(lane);
+      stage.Reorder(order);
+      stage.Unroll(tile);
+    } else {
       order.insert(order.begin(), blocks);
       order.push_back(lane);
       stage.Reorder(order);
-      stage.Vectorize(lane);
-    } else {
-      order.push_back(last);
-      stage.Reorder(order);
     }
+    stage.Vectorize(lane);
+  }
+
+  static std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
+    std::int64_t divisor = std::min(value, most);
+    while (value % divisor != 0) --divisor;
+    return divisor;
   }
 
   Schedule schedule_;
