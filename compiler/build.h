@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/schedule/lower.h"
+#include "tenon/support/error.h"
 
 namespace tenon::jit {
 
