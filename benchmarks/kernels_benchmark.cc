@@ -78,7 +78,7 @@ void HandWrittenCopy(benchmark::State& state) {
   const Tensor x = Ramp({kElements});
   const Tensor y = Tensor::Zeros({kElements}, Float32);
   for (auto _ : state)
-    benchmarks::CopyArray(x.data<float>(), y.data<float>(), kElements,
+    benchmarks::CopyArray(y.data<float>(), x.data<float>(), kElements,
                           static_cast<int>(state.range(0)));
   state.SetBytesProcessed(state.iterations() * kElements * 8);
 }

@@ -251,10 +251,18 @@ Value* ExprCodegen::EmitFloatBinary(BinaryOp op, Value* a, Value* b) {
 // NaN in a needs a second look; a constant stands in a's place, where it needs none.
 Value* ExprCodegen::EmitMinMax(bool is_min, Value* a, Value* b) {
   if (IsFiniteConstant(b)) std::swap(a, b);
-  Value* a_wins = is_min ? builder_.CreateFCmpOLT(a, b) : builder_.CreateFCmpOGT(a, b);
-  Value* result = builder_.CreateSelect(a_wins, a, b);
-  if (IsFiniteConstant(a)) return result;
-  return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, result);
+  if (IsFiniteConstant(a)) {
+    // One instruction: the operand that is compared second is kept when one is NaN.
+    Value* a_wins = is_min ? builder_.CreateFCmpOLT(a, b) : builder_.CreateFCmpOGT(a, b);
+    return builder_.CreateSelect(a_wins, a, b);
+  }
+  // LLVM vectorises reductions that are written with these intrinsics.
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
+  llvm::FastMathFlags flags = builder_.getFastMathFlags();
+  flags.setNoSignedZeros();
+  builder_.setFastMathFlags(flags);
+  return builder_.CreateBinaryIntrinsic(
+      is_min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, a, b);
 }
 
 Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value* b) {
