@@ -2,6 +2,7 @@
 #ifndef TENON_OPS_BUILTIN_H_
 #define TENON_OPS_BUILTIN_H_
 
+#include "tenon/ops/layout_inference.h"
 #include "tenon/ops/registry.h"
 
 namespace tenon::ops {
@@ -30,6 +31,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterPoolOps(registry);
   RegisterNormOps(registry);
   RegisterPadOps(registry);
+  AttachLayoutInference(registry);
 }
 
 }  // namespace tenon::ops

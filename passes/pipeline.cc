@@ -4,6 +4,7 @@
 #include "tenon/passes/fold_scale_axis.h"
 #include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/inline.h"
 #include "tenon/passes/simplify_inference.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -30,6 +31,8 @@ Pass Simplify() {
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
   return {
       {"RemoveUnusedFunctions", 1, [](const Module& m) { return RemoveUnusedFunctions(m); }},
+      // Kernels are made of one function: whatever can be inlined is.
+      {"Inline", 0, [](const Module& m) { return Inline(m, InlineRule::kAll); }},
       Infer(),
       Simplify(),
       {"DeadCodeElimination", 1, [](const Module& m) { return DeadCodeElimination(m); }},
@@ -54,6 +57,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
        [evaluate](const Module& m) { return FoldConstant(InferType(m), evaluate); }},
       {"FoldScaleAxis", 0, typed([](const Module& m) { return FoldScaleAxis(m); })},
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
+      {"Inline", 0, [](const Module& m) { return Inline(m); }},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
       {"FuseOps", 0, [](const Module& m) { return FuseOps(InferType(m)); }},
   };

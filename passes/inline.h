@@ -1,0 +1,21 @@
+// Inline: replaces calls of global functions by their bodies.
+//
+// A function is inlined when it is marked with the attribute Inline=1 (or, under kAll, in any
+// case), is not recursive and calls only functions that are inlined themselves. Inlined definitions
+// that nothing names any more leave the module; @main stays.
+//
+//   Module flat = Inline(module);
+#ifndef TENON_PASSES_INLINE_H_
+#define TENON_PASSES_INLINE_H_
+
+#include "tenon/ir/module.h"
+
+namespace tenon::passes {
+
+enum class InlineRule { kMarked, kAll };
+
+ir::Module Inline(const ir::Module& module, InlineRule rule = InlineRule::kMarked);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_INLINE_H_
