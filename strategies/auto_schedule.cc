@@ -32,6 +32,12 @@ using te::OperationNode;
 constexpr std::int64_t kParallelWork = 1 << 16;
 // Vectors of results that one sum keeps in registers.
 constexpr std::int64_t kTile = 8;
+// Output channels of a convolution that share each load of the image.
+constexpr std::int64_t kChannels = 4;
+// Then, vectors of results for each of them: 4 * 7 sums leave registers for what they read.
+constexpr std::int64_t kTileOfChannels = 7;
+// Columns below which a row is too short for vectors.
+constexpr std::int64_t kLeastLanes = 8;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
 
@@ -166,12 +172,19 @@ class Scheduler {
     }
     std::int64_t work = WorkOf(output);
     for (const auto& [stage, common] : inside) work += WorkOf(*stage);
-    const IterVar loop = FuseOuter(output, outer);
+    const bool tile = std::any_of(inside.begin(), inside.end(), [&](const auto& entry) {
+      return outer == 3 && SharesInputAmongChannels(*entry.first);
+    });
+    const IterVar loop = tile ? FuseAroundChannels(output) : FuseOuter(output, outer);
     ScheduleInner(output, outer);
     if (work >= kParallelWork && OuterExtent(output, outer) > 1) output.Parallel(loop);
     done_.insert(&output);
     for (const auto& [stage, common] : inside) {
-      ScheduleInner(*stage, std::min(outer, stage->op()->axes.size()));
+      if (tile && SharesInputAmongChannels(*stage)) {
+        ScheduleReduction(*stage, true);
+      } else {
+        ScheduleInner(*stage, std::min(outer, stage->op()->axes.size()));
+      }
       stage->ComputeAt(output, loop);
       done_.insert(stage);
     }
@@ -233,6 +246,25 @@ class Scheduler {
     const IterVar loop = FuseOuter(stage, outer);
     ScheduleInner(stage, outer);
     if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
+  }
+
+  // A convolution over (batch, channel, row, column) that reads the same image for every output
+  // channel: a few channels at once then share each load of the image.
+  bool SharesInputAmongChannels(const Stage& stage) {
+    const OperationNode& op = *stage.op();
+    if (op.tag != "conv2d" || op.axes.size() != 4 || Extent(op.axes[1]) % kChannels != 0 ||
+        Extent(op.axes[3]) < kLeastLanes || SumsAlongMemory(stage))
+      return false;
+    const std::vector<Access> accesses = AccessesOf(stage);
+    return std::any_of(accesses.begin(), accesses.end(),
+                       [&](const Access& access) { return Step(access, op.axes[1].var) == 0; });
+  }
+
+  static IterVar FuseAroundChannels(Stage& stage) {
+    const std::vector<IterVar>& axes = stage.op()->axes;
+    const auto [blocks, channel] = stage.Split(axes[1], kChannels);
+    stage.Reorder({axes[0], blocks, axes[2], channel});
+    return stage.Fuse(stage.Fuse(axes[0], blocks), axes[2]);
   }
 
   static IterVar FuseOuter(Stage& stage, std::size_t outer) {
@@ -335,13 +367,16 @@ class Scheduler {
       stage.Vectorize(stage.Split(inner, lanes).second);
   }
 
-  void ScheduleReduction(Stage& stage) {
+  // `tile_channels`: the stage is computed for kChannels channels at a time.
+  void ScheduleReduction(Stage& stage, bool tile_channels = false) {
     const OperationNode& op = *stage.op();
     if (SumsAlongMemory(stage)) return;
     // Sums run inside the block of results that registers hold; several vectors of results at once,
     // since one sum after the other would wait for each addition.
     const IterVar last = op.axes.back();
-    const std::int64_t lanes = Lanes(op);
+    std::int64_t lanes = Lanes(op);
+    // Half vectors without a rest beat whole ones with one.
+    if (Extent(last) % lanes != 0 && Extent(last) % (lanes / 2) == 0) lanes /= 2;
     std::vector<IterVar> order = op.reduce_axes;
     if (Extent(last) < lanes || op.outputs.size() > 1) {
       order.push_back(last);
@@ -350,13 +385,16 @@ class Scheduler {
     }
     auto [blocks, lane] = stage.Split(last, lanes);
     const std::int64_t count = Extent(last) / lanes;
-    if (Extent(last) % lanes == 0 && count > 1) {
-      const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
+    if (Extent(last) % lanes == 0 && (count > 1 || tile_channels)) {
+      const std::int64_t most = tile_channels ? kTileOfChannels : kTile;
+      const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, most));
       order.insert(order.begin(), outer);
+      if (tile_channels) order.push_back(op.axes[1]);
       order.push_back(tile);
       order.push_back(lane);
       stage.Reorder(order);
       stage.Unroll(tile);
+      if (tile_channels) stage.Unroll(op.axes[1]);
     } else {
       order.insert(order.begin(), blocks);
       order.push_back(lane);
