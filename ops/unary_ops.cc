@@ -1,4 +1,6 @@
 // Elementwise operators of one input.
+#include <cmath>
+
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/elementwise_attrs.h"
 
@@ -15,6 +17,13 @@ OpBuilder Unary(OpRegistry& registry, const char* name, const char* help, int le
 void Cast(TypeCall& call) {
   if (const auto* x = call.tensor(0))
     call.LearnResult(ir::TensorType(x->shape, call.attrs<CastAttrs>().dtype));
+}
+
+void Clip(TypeCall& call) {
+  const auto& attrs = call.attrs<ClipAttrs>();
+  if (std::isnan(attrs.a_min) || std::isnan(attrs.a_max))
+    call.Refuse("a_min and a_max must be numbers, not NaN");
+  Identity(call);
 }
 
 void CastLike(TypeCall& call) {
@@ -95,7 +104,8 @@ void RegisterUnaryOps(OpRegistry& registry) {
   Unary(registry, "logical_not", "true where the input is false", 4)
       .TypeRelation(BoolOnly, "Identity");
   Unary(registry, "clip", "min(max(x, a_min), a_max); the bounds are cast to the input's type", 3)
-      .Attrs<ClipAttrs>();
+      .Attrs<ClipAttrs>()
+      .TypeRelation(Clip, "Identity");
   Unary(registry, "cast", "convert the element type; floats truncate toward zero", 3)
       .Attrs<CastAttrs>()
       .TypeRelation(Cast, "Cast");

@@ -1,6 +1,7 @@
 // The tenon program.
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "tenon/tools/commands.h"
 
@@ -17,6 +18,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // Help is no failure; every failure has exit code 1.
     return app.exit(error) == 0 ? 0 : 1;
+  } catch (const std::bad_alloc&) {
+    std::fputs("tenon: there is not enough memory for the model's values\n", stderr);
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tenon: %s\n", error.what());
     return 1;
