@@ -2,6 +2,7 @@
 #ifndef TENON_TESTS_RELAY_TEXT_H_
 #define TENON_TESTS_RELAY_TEXT_H_
 
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,7 @@ inline std::string Print(const ir::Module& module) {
 struct NamedText {
   const char* name;
   const char* text;
+  friend void PrintTo(const NamedText& t, std::ostream* out) { *out << t.name; }
 };
 
 // The error that `body` throws; one with an empty message when it throws none.

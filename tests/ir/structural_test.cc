@@ -1,6 +1,8 @@
 // Equality and hashing up to the names of variables.
 #include "tenon/ir/structural.h"
 
+#include <ostream>
+
 #include <gtest/gtest.h>
 
 #include "tenon/ops/builders.h"
@@ -14,6 +16,7 @@ struct Pair {
   const char* name;
   const char* a;
   const char* b;
+  friend void PrintTo(const Pair& t, std::ostream* out) { *out << t.name; }
 };
 std::string NameOf(const ::testing::TestParamInfo<Pair>& info) { return info.param.name; }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <ostream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -352,6 +353,7 @@ struct Refused {
   const char* name;
   const char* text;
   const char* message;  // whole, with place and caret
+  friend void PrintTo(const Refused& t, std::ostream* out) { *out << t.name; }
 };
 class ParseErrorTest : public ::testing::TestWithParam<Refused> {};
 
@@ -664,6 +666,7 @@ struct Damaged {
   const char* metadata;
   absl::StatusCode code;
   const char* message;
+  friend void PrintTo(const Damaged& t, std::ostream* out) { *out << t.name; }
 };
 class MetadataErrorTest : public ::testing::TestWithParam<Damaged> {};
 

@@ -2,6 +2,7 @@
 #include "tenon/ir/verify.h"
 
 #include <functional>
+#include <ostream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +24,7 @@ struct Case {
   const char* name;
   std::function<Module()> make;
   const char* rule;
+  friend void PrintTo(const Case& t, std::ostream* out) { *out << t.name; }
 };
 class VerifyTest : public ::testing::TestWithParam<Case> {};
 

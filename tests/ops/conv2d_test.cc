@@ -1,4 +1,6 @@
 // nn.conv2d: attributes, the checks of its type relation and the shape that it gives.
+#include <ostream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +19,7 @@ struct FieldCase {
   const char* row;
   const char* name;
   const char* default_text;
+  friend void PrintTo(const FieldCase& t, std::ostream* out) { *out << t.name; }
 };
 class Conv2DFieldTest : public ::testing::TestWithParam<FieldCase> {};
 
@@ -132,6 +135,7 @@ struct Case {
   const char* weight;
   const char* attrs;
   const char* result;  // type or words
+  friend void PrintTo(const Case& t, std::ostream* out) { *out << t.name; }
 };
 class Conv2DTypeTest : public ::testing::TestWithParam<Case> {};
 

@@ -1,6 +1,8 @@
 // For each family of operators: the type of the result, or the words in which it is refused.
 #include "tenon/ops/type_relation.h"
 
+#include <ostream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +16,7 @@ struct Row {
   const char* params;
   const char* body;
   const char* result;  // type or words
+  friend void PrintTo(const Row& t, std::ostream* out) { *out << t.name; }
 };
 class TypeRelationTest : public ::testing::TestWithParam<Row> {};
 

@@ -1,6 +1,8 @@
 // Lets and functions that nothing needs.
 #include "tenon/passes/dead_code.h"
 
+#include <ostream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,6 +68,7 @@ struct Reach {
   const char* name;
   const char* text;
   std::vector<std::string> kept;
+  friend void PrintTo(const Reach& t, std::ostream* out) { *out << t.name; }
 };
 class ReachTest : public ::testing::TestWithParam<Reach> {};
 
@@ -110,6 +113,7 @@ struct Case {
   const char* name;
   const char* before;
   const char* after;  // the body of @main
+  friend void PrintTo(const Case& t, std::ostream* out) { *out << t.name; }
 };
 class DeadCodeTest : public ::testing::TestWithParam<Case> {};
 

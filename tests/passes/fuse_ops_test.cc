@@ -1,6 +1,8 @@
 // Which operator calls share a kernel, as text before and after.
 #include "tenon/passes/fuse_ops.h"
 
+#include <ostream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,6 +56,7 @@ struct Case {
   const char* name;
   const char* before;
   const char* after;
+  friend void PrintTo(const Case& t, std::ostream* out) { *out << t.name; }
 };
 std::string NameOf(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
 
@@ -578,6 +581,7 @@ def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
 struct Unchanged {
   const char* name;
   const char* text;
+  friend void PrintTo(const Unchanged& t, std::ostream* out) { *out << t.name; }
 };
 class FuseOpsLeavesTest : public ::testing::TestWithParam<Unchanged> {};
 
@@ -643,6 +647,7 @@ struct Groups {
   const char* name;
   const char* body;  // of @main with %x, %y: 4 x 8, %v: 8, %i: 1 x 4 x 8 x 8, %w: its kernel
   std::vector<std::string> kernels;
+  friend void PrintTo(const Groups& t, std::ostream* out) { *out << t.name; }
 };
 class FuseOpsGroupsTest : public ::testing::TestWithParam<Groups> {};
 

@@ -1,6 +1,8 @@
 // Checked types: forward, backward, and all errors of a module in one run.
 #include "tenon/passes/infer_type.h"
 
+#include <ostream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,6 +77,7 @@ struct Row {
   const char* name;
   const char* text;
   const char* type;  // of @main
+  friend void PrintTo(const Row& t, std::ostream* out) { *out << t.name; }
 };
 class InferTypeRowTest : public ::testing::TestWithParam<Row> {};
 
@@ -178,6 +181,7 @@ struct Refused {
   const char* text;
   const char* message;
   int line, column;
+  friend void PrintTo(const Refused& t, std::ostream* out) { *out << t.name; }
 };
 class InferTypeErrorTest : public ::testing::TestWithParam<Refused> {};
 
