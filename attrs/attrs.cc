@@ -17,6 +17,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kNoLowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kNoHighest = std::numeric_limits<std::int64_t>::max();
 
+constexpr auto kHighestInteger = static_cast<std::uint64_t>(kNoHighest);
+constexpr int kDeepestJson = 64;
+
 Json ToJsonValue(const Value& value) {
   struct Writer {
     Json operator()(None) const { return nullptr; }
@@ -37,21 +40,47 @@ Json ToJsonValue(const Value& value) {
   return std::visit(Writer(), value.data);
 }
 
-Value FromJsonValue(const Json& json) {
+// Throws an Error that says what an attribute value may be.
+[[noreturn]] void RefuseJson(const std::string& field, const Json& json) {
+  throw InvalidArgument(StrCat(field, ": ", json.dump(),
+                               " is no attribute value; allowed are null, true, false, numbers "
+                               "(integers of 64 bits), strings, lists of these and {\"float\": "
+                               "\"nan\"}"));
+}
+
+// `field` names the struct and the field for messages.
+Value FromJsonValue(const std::string& field, const Json& json) {
   if (json.is_null()) return Value();
   if (json.is_boolean()) return json.get<bool>();
+  // Unsigned is what does not fit into int64 otherwise.
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > kHighestInteger)
+    RefuseJson(field, json);
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
-  if (json.is_object() && json.contains("float")) {
+  if (json.is_object() && json.contains("float") && json["float"].is_string()) {
     if (const auto number = ParseNumber<double>(json["float"].get<std::string>())) return *number;
   }
   if (json.is_array()) {
     List list;
-    for (const Json& e : json) list.push_back(FromJsonValue(e));
+    for (const Json& e : json) list.push_back(FromJsonValue(field, e));
     return list;
   }
-  throw InvalidArgument(StrCat("JSON ", json.dump(), " is no attribute value"));
+  RefuseJson(field, json);
+}
+
+// Reads one JSON object; the depth is bounded because values are walked by recursion.
+Json ParseObject(const std::string& struct_name, const std::string& text) {
+  const auto check_depth = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > kDeepestJson) {
+      throw InvalidArgument(StrCat(struct_name, ": the JSON nests more than ", kDeepestJson,
+                                   " levels; attribute values are numbers, strings and lists"));
+    }
+    return true;
+  };
+  Json json = Json::parse(text, check_depth, /*allow_exceptions=*/false);
+  if (!json.is_object()) throw InvalidArgument(StrCat(struct_name, ": the JSON is no object"));
+  return json;
 }
 
 std::vector<std::string> FieldNames(const Schema& schema) {
@@ -83,10 +112,10 @@ void CheckBounds(const std::string& struct_name, const char* field, const Value&
   } else if (const std::int64_t* v = value.As<std::int64_t>()) {
     if (*v < lowest || *v > highest) refuse(value);
   } else if (const double* d = value.As<double>()) {
-    const bool bounded = lowest != kNoLowest || highest != kNoHighest;
     // Written so that NaN is outside every bound.
-    if (bounded && !(*d >= static_cast<double>(lowest) && *d <= static_cast<double>(highest)))
-      refuse(value);
+    const bool is_low = lowest != kNoLowest && !(*d >= static_cast<double>(lowest));
+    const bool is_high = highest != kNoHighest && !(*d <= static_cast<double>(highest));
+    if (is_low || is_high) refuse(value);
   } else if (const std::string* s = value.As<std::string>(); s != nullptr && choices != nullptr) {
     const std::vector<std::string> words = StrSplit(choices, ' ');
     if (std::find(words.begin(), words.end(), *s) == words.end()) refuse(value);
@@ -162,14 +191,15 @@ std::string Attrs::ToJson() const {
     for (const FieldInfo& field : schema_->fields)
       json[field.name] = ToJsonValue(field.get(data_.get()));
   }
-  return json.dump();
+  // A string need not be UTF-8, but JSON is: other bytes become U+FFFD.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Attrs Attrs::FromJson(const Schema& schema, const std::string& text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) throw InvalidArgument(StrCat(schema.name, ": the JSON is no object"));
+  const Json json = ParseObject(schema.name, text);
   FieldValues values;
-  for (const auto& [name, value] : json.items()) values[name] = FromJsonValue(value);
+  for (const auto& [name, value] : json.items())
+    values[name] = FromJsonValue(StrCat(schema.name, ": field ", name), value);
   return FromFields(schema, values);
 }
 

@@ -64,6 +64,7 @@ class Attrs {
 
   // "strides=[2, 2], channels=8": fields that differ from their default, and those without one.
   std::string ToText() const;
+  // Bytes of strings that are not UTF-8 become U+FFFD.
   std::string ToJson() const;
   static Attrs FromJson(const Schema& schema, const std::string& json);
   std::uint64_t Hash() const;

@@ -5,24 +5,19 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::jit {
 namespace {
 
-// Whether `feature` needs `base`: the AVX-512 family needs avx512f, and so on down the line.
-bool BuildsOn(std::string_view feature, std::string_view base) {
-  const bool is_avx512 = feature.starts_with("avx512") || feature.starts_with("avx10");
-  if (base == "avx512f") return is_avx512;
-  const bool is_avx2 = is_avx512 || feature == "avx2" || feature.starts_with("avxvnni") ||
-                       feature.starts_with("avxifma") || feature.starts_with("avxneconvert");
-  if (base == "avx2") return is_avx2;
-  const bool is_avx = is_avx2 || feature == "avx" || feature == "fma" || feature == "fma4" ||
-                      feature == "f16c" || feature == "xop" || feature == "vaes" ||
-                      feature == "vpclmulqdq";
-  if (base == "avx") return is_avx;
-  return feature == base;
+// Whether LLVM switches `feature` off together with `base`.
+bool BuildsOn(const std::string& feature, const std::string& base) {
+  if (feature == base) return true;
+  llvm::StringMap<bool> changes;
+  llvm::X86::updateImpliedFeatures(base, /*Enabled=*/false, changes);
+  return changes.count(feature) != 0;
 }
 
 }  // namespace
@@ -31,42 +26,44 @@ CpuFeatures CpuFeatures::Host() {
   CpuFeatures host;
   host.cpu_name_ = llvm::sys::getHostCPUName().str();
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    host.features_[feature.getKey().str()] = feature.getValue();
+    host.host_[feature.getKey().str()] = feature.getValue();
   }
+  host.features_ = host.host_;
   return host;
 }
 
 void CpuFeatures::Apply(std::string_view changes) {
   if (changes.empty()) return;
-  std::map<std::string, bool> changed = features_;
+  std::set<std::string> masked = masked_;
   for (const std::string& change : StrSplit(changes, ',')) {
     const std::string name = change.empty() ? "" : change.substr(1);
     if (change.empty() || (change[0] != '+' && change[0] != '-')) {
       throw InvalidArgument(
           StrCat("CPU features: '", change, "' must start with + or -, for instance -avx512f"));
     }
-    const auto found = changed.find(name);
-    if (found == changed.end()) {
+    const auto found = host_.find(name);
+    if (found == host_.end()) {
       std::vector<std::string> known;
-      for (const auto& [feature, on] : features_) known.push_back(feature);
+      for (const auto& [feature, on] : host_) known.push_back(feature);
       Error error =
           InvalidArgument(StrCat("CPU features: '", name, "' is no feature that LLVM knows"));
       if (auto nearest = NearestName(name, known))
         error.AddNote(StrCat("did you mean ", *nearest, "?"));
       throw error;
     }
-    if (change[0] == '+') {
-      if (!features_.at(name)) {
-        throw InvalidArgument(StrCat("CPU features: this machine does not enable ", name));
-      }
-      found->second = true;
-      continue;
-    }
-    for (auto& [feature, on] : changed) {
-      if (BuildsOn(feature, name)) on = false;
+    if (change[0] == '-') {
+      masked.insert(name);
+    } else if (found->second) {
+      std::erase_if(masked, [&](const std::string& base) { return BuildsOn(name, base); });
+    } else {
+      throw InvalidArgument(StrCat("CPU features: this machine does not enable ", name));
     }
   }
-  features_ = std::move(changed);
+  masked_ = std::move(masked);
+  features_ = host_;
+  for (const std::string& base : masked_) {
+    for (auto& [feature, on] : features_) on = on && !BuildsOn(feature, base);
+  }
 }
 
 bool CpuFeatures::Has(const std::string& feature) const {
@@ -75,7 +72,8 @@ bool CpuFeatures::Has(const std::string& feature) const {
 }
 
 int CpuFeatures::vector_bits() const {
-  if (Has("avx512f")) return 512;
+  // LLVM keeps AVX-512 to 256 bits without evex512, where it knows that feature.
+  if (Has("avx512f") && (Has("evex512") || !features_.contains("evex512"))) return 512;
   return Has("avx2") ? 256 : 128;
 }
 

@@ -9,6 +9,7 @@
 #define TENON_JIT_CPU_FEATURES_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -18,9 +19,10 @@ class CpuFeatures {
  public:
   static CpuFeatures Host();
 
-  // Switches features by a comma-separated list of +name and -name in LLVM's spelling; taking
-  // avx512f, avx2 or avx away also takes what builds on it. Throws InvalidArgument on an unknown
-  // name, on a missing sign, and on a feature that the host does not have.
+  // Switches features by a comma-separated list of +name and -name in LLVM's spelling; taking one
+  // away also takes what LLVM builds on it ("-fma" takes avx512f), and giving it back gives back
+  // what it builds on. Throws InvalidArgument on an unknown name, on a missing sign, and on a
+  // feature that the host does not have.
   void Apply(std::string_view changes);
 
   bool Has(const std::string& feature) const;
@@ -32,7 +34,9 @@ class CpuFeatures {
 
  private:
   std::string cpu_name_;  // for scheduling models only
-  std::map<std::string, bool> features_;
+  std::map<std::string, bool> host_;
+  std::set<std::string> masked_;          // taken away by name
+  std::map<std::string, bool> features_;  // the host's without what is masked or builds on it
 };
 
 }  // namespace tenon::jit

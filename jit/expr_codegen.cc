@@ -174,13 +174,19 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       const auto& node = *expr.As<loop::BroadcastNode>();
       return builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes), EmitShared(node.value));
     }
-    case ExprKind::kLet: {
-      const auto& node = *expr.As<loop::LetNode>();
-      Define(node.var, EmitShared(node.value));
-      return EmitShared(node.body);
-    }
+    case ExprKind::kLet:
+      return EmitLet(*expr.As<loop::LetNode>());
   }
   Unreachable("the switch over expression kinds is exhaustive");
+}
+
+Value* ExprCodegen::EmitLet(const loop::LetNode& node) {
+  Value* value = EmitShared(node.value);
+  const ScopedEntry scope(vars_, node.var, value);
+  emitted_.emplace_back();  // another let may give the variable another value
+  Value* result = EmitShared(node.body);
+  emitted_.pop_back();
+  return result;
 }
 
 Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
@@ -189,7 +195,7 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   Value* b = EmitShared(node.b);
   if (node.op == BinaryOp::kAnd) return builder_.CreateAnd(a, b);
   if (node.op == BinaryOp::kOr) return builder_.CreateOr(a, b);
-  if (!operand.is_float()) return EmitIntBinary(node.op, operand, a, b);
+  if (!operand.is_float()) return EmitIntBinary(node, a, b);
   if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);
   llvm::Type* wide = RegisterType(Float32.WithLanes(operand.lanes()));
   Value* result =
@@ -251,11 +257,13 @@ Value* ExprCodegen::EmitMinMax(bool is_min, Value* a, Value* b) {
   return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, result);
 }
 
-Value* ExprCodegen::EmitIntBinary(BinaryOp op, DataType type, Value* a, Value* b) {
+Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value* b) {
+  const BinaryOp op = node.op;
+  const DataType type = node.a.dtype();
   const bool is_signed = type.is_int();
   // Addresses are computed in int64 and stay far from its ends, which lets LLVM widen and reorder
-  // them.
-  const bool no_wrap = type.element() == Int64;
+  // them. Sums of data wrap around.
+  const bool no_wrap = type.element() == Int64 && !reads_data_(node.a) && !reads_data_(node.b);
   switch (op) {
     case BinaryOp::kAdd:
       return builder_.CreateAdd(a, b, "", false, no_wrap);
@@ -450,10 +458,35 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
     Annotate(load, node.buffer);
     return ToRegister(load, type);
   }
+  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2) && lanes > 1)
+    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type), type);
   auto* gather = builder_.CreateMaskedGather(MemoryType(type),
                                              ElementAddress(node.buffer, EmitShared(index)), align);
   Annotate(gather, node.buffer);
   return ToRegister(gather, type);
+}
+
+// Elements base, base + 2, ... from two plain loads, of which the second ends with the last element
+// wanted, so that nothing beyond it is read. A gather costs a load for each lane.
+Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, DataType type) {
+  const int lanes = type.lanes();
+  const auto load = [&](int offset) {
+    Value* index = builder_.CreateAdd(
+        base, llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(offset)), "",
+        false, true);
+    auto* part = builder_.CreateAlignedLoad(MemoryType(type), ElementAddress(buffer, index),
+                                            llvm::Align(type.element().bytes()));
+    Annotate(part, buffer);
+    return part;
+  };
+  std::vector<int> picks;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const int element = 2 * lane;
+    // In the second part, which starts at element lanes - 1.
+    picks.push_back(element < lanes ? element : lanes + element - (lanes - 1));
+  }
+  Value* first = load(0);
+  return builder_.CreateShuffleVector(first, load(lanes - 1), picks);
 }
 
 void ExprCodegen::EmitStore(const loop::Buffer& buffer, const Expr& value, const Expr& index,

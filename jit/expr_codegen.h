@@ -14,9 +14,36 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "tenon/loop/expr.h"
+#include "tenon/loop/visit.h"
 
 namespace tenon::jit {
+
+// Gives a variable or a buffer its value for as long as it is in scope: a value must not be used,
+// nor be captured by a parallel loop, where control flow need not have passed it.
+template <typename Map>
+class ScopedEntry {
+ public:
+  ScopedEntry(Map& map, typename Map::key_type key, llvm::Value* value)
+      : map_(map), key_(std::move(key)) {
+    llvm::Value*& entry = map_[key_];
+    outer_ = entry;
+    entry = value;
+  }
+  ~ScopedEntry() {
+    if (outer_ == nullptr) {
+      map_.erase(key_);
+    } else {
+      map_[key_] = outer_;
+    }
+  }
+  ScopedEntry(const ScopedEntry&) = delete;
+  ScopedEntry& operator=(const ScopedEntry&) = delete;
+
+ private:
+  Map& map_;
+  typename Map::key_type key_;
+  llvm::Value* outer_;
+};
 
 class ExprCodegen {
  public:
@@ -45,12 +72,14 @@ class ExprCodegen {
   llvm::Value* EmitNew(const loop::Expr& expr);
   llvm::Value* EmitBinary(const loop::BinaryNode& node);
   llvm::Value* EmitFloatBinary(loop::BinaryOp op, llvm::Value* a, llvm::Value* b);
-  llvm::Value* EmitIntBinary(loop::BinaryOp op, DataType type, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitIntBinary(const loop::BinaryNode& node, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitIntDivision(loop::BinaryOp op, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitCast(const loop::CastNode& node);
+  llvm::Value* EmitLet(const loop::LetNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
+  llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);
@@ -68,6 +97,7 @@ class ExprCodegen {
   Buffers buffers_;
   llvm::MDNode* alias_domain_;
   std::unordered_map<loop::Buffer, llvm::MDNode*, loop::BufferHash> alias_scopes_;
+  loop::DataReads reads_data_;
   std::vector<Emitted> emitted_;  // innermost branch last
 };
 

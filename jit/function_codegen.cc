@@ -39,8 +39,8 @@ class FunctionCodegen {
   void Generate(const loop::Function& function) {
     auto* pointer = llvm::PointerType::getUnqual(context_);
     auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {pointer, pointer}, false);
-    llvm::Function* made =
-        llvm::Function::Create(type, llvm::Function::ExternalLinkage, function.name, module_);
+    llvm::Function* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                                  EntrySymbol(function.name), module_);
     made->getArg(0)->setName("buffers");
     made->getArg(1)->setName("extents");
     Enter(made);
@@ -88,7 +88,8 @@ class FunctionCodegen {
         return;
       case StmtKind::kLet: {
         const auto& node = *stmt.As<loop::LetStmtNode>();
-        exprs_.Define(node.var, exprs_.Emit(node.value));
+        Value* value = exprs_.Emit(node.value);
+        const ScopedEntry scope(exprs_.vars(), node.var, value);
         Emit(node.body);
         return;
       }
@@ -135,8 +136,10 @@ class FunctionCodegen {
     builder_.SetInsertPoint(body);
     llvm::PHINode* var = builder_.CreatePHI(builder_.getInt64Ty(), 2, node.var.name());
     var->addIncoming(begin, before);
-    exprs_.Define(node.var, var);
-    Emit(node.body);
+    {
+      const ScopedEntry scope(exprs_.vars(), node.var, var);
+      Emit(node.body);
+    }
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", true, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
@@ -243,7 +246,7 @@ class FunctionCodegen {
     if (is_constant && constant_count <= kStackBytes / bytes) {
       Value* slot = StackSlot(element, std::max<std::int64_t>(constant_count, 1));
       slot->setName(buffer->name);
-      exprs_.Define(buffer, slot);
+      const ScopedEntry scope(exprs_.buffers(), buffer, slot);
       Emit(node.body);
       return;
     }
@@ -255,7 +258,7 @@ class FunctionCodegen {
     Value* memory = builder_.CreateCall(
         take, {builder_.CreateMul(count, builder_.getInt64(static_cast<std::uint64_t>(bytes)))},
         buffer->name);
-    exprs_.Define(buffer, memory);
+    const ScopedEntry scope(exprs_.buffers(), buffer, memory);
     auto* use = llvm::BasicBlock::Create(context_, buffer->name + ".use", function_);
     auto* fail = llvm::BasicBlock::Create(context_, buffer->name + ".fail", function_);
     auto* after = llvm::BasicBlock::Create(context_, buffer->name + ".after", function_);

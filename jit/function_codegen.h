@@ -1,13 +1,14 @@
 // Lowered loop functions to LLVM modules. Only files inside jit/ include this header.
 //
-// The made function is `int32_t name(void** buffers, int64_t* extents)`: data pointers in parameter
-// order, then the values of the symbolic extents. Parallel loops become functions of their own,
-// called through tenon_parallel_for. Requires a verified, flattened function without vectorised
-// loops.
+// The made function is `int32_t EntrySymbol(name)(void** buffers, int64_t* extents)`: data pointers
+// in parameter order, then the values of the symbolic extents. Parallel loops become functions of
+// their own, called through tenon_parallel_for. Requires a verified, flattened function without
+// vectorised loops.
 #ifndef TENON_JIT_FUNCTION_CODEGEN_H_
 #define TENON_JIT_FUNCTION_CODEGEN_H_
 
 #include <memory>
+#include <string>
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -17,6 +18,9 @@ namespace tenon::jit {
 
 // What a made function returns when memory for an intermediate result is out.
 inline constexpr int kOutOfMemory = 1;
+
+// "vadd.kernel": a symbol that no function of C and none of the runtime has, whatever the name.
+inline std::string EntrySymbol(const std::string& name) { return name + ".kernel"; }
 
 struct CodegenOptions {
   int vector_bits = 512;

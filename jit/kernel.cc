@@ -14,7 +14,9 @@
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/jit/target_compiler.h"
 #include "tenon/loop/print.h"
+#include "tenon/loop/simplify.h"
 #include "tenon/loop/verify.h"
+#include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -46,6 +48,11 @@ std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop:
                          .reassociate_reductions = options.reassociate_reductions});
 }
 
+// For people: the function shows the kernel's own name.
+void ShowName(llvm::Module& module, const std::string& name) {
+  module.getFunction(EntrySymbol(name))->setName(name);
+}
+
 std::string CompileToObject(const loop::Function& function, const CompileOptions& options,
                             const CpuFeatures& features, TargetCompiler& compiler) {
   loop::Verify(function);
@@ -62,6 +69,64 @@ std::string CompileToObject(const loop::Function& function, const CompileOptions
                                function.buffers[index]->name, "): ", problem));
 }
 
+using Extents = std::unordered_map<loop::Expr, std::int64_t, loop::ExprHash, loop::ExprSame>;
+
+void CheckExtent(const loop::Function& function, std::size_t index, std::size_t dimension,
+                 const NDArray& array, std::int64_t wanted) {
+  if (array.shape()[dimension] == wanted) return;
+  RefuseArray(function, index,
+              StrCat("has the shape ", ShapeToString(array.shape()), "; dimension ", dimension,
+                     " must be ", wanted));
+}
+
+// Checks type, rank and constant extents of one array; its symbolic ones get their values or must
+// have those that they got before.
+void BindArray(const loop::Function& function, std::size_t index, const NDArray& array,
+               Extents* extents) {
+  const loop::Buffer& buffer = function.buffers[index];
+  if (array.dtype() != buffer->dtype) {
+    RefuseArray(
+        function, index,
+        StrCat("holds ", array.dtype().ToString(), "; it must hold ", buffer->dtype.ToString()));
+  }
+  if (array.shape().size() != buffer->shape.size()) {
+    RefuseArray(function, index,
+                StrCat("has the shape ", ShapeToString(array.shape()), "; it must have ",
+                       buffer->shape.size(), " dimensions"));
+  }
+  for (std::size_t d = 0; d < buffer->shape.size(); ++d) {
+    const loop::Expr& extent = buffer->shape[d];
+    if (const auto* imm = extent.As<loop::IntImmNode>()) {
+      CheckExtent(function, index, d, array, imm->value);
+    } else if (extent.kind() == loop::ExprKind::kVar) {
+      CheckExtent(function, index, d, array,
+                  extents->emplace(extent, array.shape()[d]).first->second);
+    }
+  }
+}
+
+// Checks the extents that are computed from the symbolic ones, such as n + 2.
+void CheckComputedExtents(const loop::Function& function, std::span<const NDArray> arrays,
+                          const Extents& extents) {
+  loop::ExprMap values;
+  for (const auto& [var, value] : extents) values.emplace(var, value);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::vector<loop::Expr>& shape = function.buffers[i]->shape;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (shape[d].kind() == loop::ExprKind::kIntImm || shape[d].kind() == loop::ExprKind::kVar)
+        continue;
+      const loop::Expr extent = loop::Simplify(loop::Substitute(shape[d], values));
+      const auto* imm = extent.As<loop::IntImmNode>();
+      if (imm == nullptr) {
+        RefuseArray(function, i,
+                    StrCat("dimension ", d, " must be ", loop::Print(shape[d]),
+                           ", which has no value for these arrays"));
+      }
+      CheckExtent(function, i, d, arrays[i], imm->value);
+    }
+  }
+}
+
 // Checks the arrays against the buffers and reads the symbolic extents off them.
 std::vector<std::int64_t> BindExtents(const loop::Function& function,
                                       std::span<const NDArray> arrays) {
@@ -69,42 +134,15 @@ std::vector<std::int64_t> BindExtents(const loop::Function& function,
     throw InvalidArgument(StrCat("kernel ", function.name, " takes ", function.buffers.size(),
                                  " arrays; ", arrays.size(), " are given"));
   }
-  std::unordered_map<loop::Expr, std::int64_t, loop::ExprHash, loop::ExprSame> extents;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const loop::Buffer& buffer = function.buffers[i];
-    const NDArray& array = arrays[i];
-    if (array.dtype() != buffer->dtype) {
-      RefuseArray(
-          function, i,
-          StrCat("holds ", array.dtype().ToString(), "; it must hold ", buffer->dtype.ToString()));
-    }
-    if (array.shape().size() != buffer->shape.size()) {
-      RefuseArray(function, i,
-                  StrCat("has the shape ", ShapeToString(array.shape()), "; it must have ",
-                         buffer->shape.size(), " dimensions"));
-    }
-    for (std::size_t d = 0; d < buffer->shape.size(); ++d) {
-      const loop::Expr& extent = buffer->shape[d];
-      const std::int64_t given = array.shape()[d];
-      std::int64_t wanted = given;
-      if (const auto* imm = extent.As<loop::IntImmNode>()) {
-        wanted = imm->value;
-      } else if (extent.kind() == loop::ExprKind::kVar) {
-        wanted = extents.emplace(extent, given).first->second;
-      }
-      if (given != wanted) {
-        RefuseArray(function, i,
-                    StrCat("has the shape ", ShapeToString(array.shape()), "; dimension ", d,
-                           " must be ", wanted));
-      }
-    }
-  }
+  Extents extents;
+  for (std::size_t i = 0; i < arrays.size(); ++i) BindArray(function, i, arrays[i], &extents);
   std::vector<std::int64_t> values;
   for (const loop::Var& scalar : function.scalars) {
     const auto found = extents.find(scalar);
     CheckInvariant(found != extents.end(), "every symbolic extent is the extent of a parameter");
     values.push_back(found->second);
   }
+  CheckComputedExtents(function, arrays, extents);
   return values;
 }
 
@@ -128,12 +166,13 @@ absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
     const std::vector<std::int64_t> extents = BindExtents(state_->function, arrays);
     std::vector<void*> buffers;
     for (const NDArray& array : arrays) buffers.push_back(array.raw());
-    const ScopedFlushDenormals flush;
     RunUnchecked(buffers.data(), extents.data());
   });
 }
 
 void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) const {
+  // Here, so that every way into the code and every number of threads gives the same bits.
+  const ScopedFlushDenormals flush;
   const std::int32_t status = state_->entry(buffers, extents);
   if (status == kOutOfMemory) {
     throw Error(absl::StatusCode::kResourceExhausted,
@@ -156,6 +195,7 @@ std::string Kernel::LlvmIr(bool optimized) const {
   TargetCompiler compiler(state_->features);
   compiler.Prepare(*module);
   if (optimized) compiler.Optimize(*module);
+  ShowName(*module, name());
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);
@@ -169,6 +209,7 @@ std::string Kernel::Assembly() const {
   TargetCompiler compiler(state_->features);
   compiler.Prepare(*module);
   compiler.Optimize(*module);
+  ShowName(*module, name());
   return compiler.EmitAssembly(*module);
 }
 
@@ -213,7 +254,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       state->options = options;
       state->features = features;
       state->code = session->Link(objects[i]);
-      state->entry = reinterpret_cast<Entry>(state->code->Address(functions[i].name));
+      state->entry = reinterpret_cast<Entry>(state->code->Address(EntrySymbol(functions[i].name)));
       kernels[i].state_ = std::move(state);
     }
     return kernels;

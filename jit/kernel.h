@@ -46,12 +46,12 @@ class Kernel {
     return Run(list);
   }
   // The unchecked entry: data pointers in parameter order, then the values of the function's
-  // symbolic extents.
+  // symbolic extents. Like every call it flushes denormals to zero, on all of the kernel's threads.
   void RunUnchecked(void* const* buffers, const std::int64_t* extents) const;
   // This kernel as a step of a compiled graph; only for functions without symbolic extents.
   std::shared_ptr<const Callable> AsCallable() const;
 
-  // Texts, made anew at each call.
+  // Texts, made anew at each call. The linked symbol adds ".kernel" to the name that they show.
   std::string Loops() const;
   std::string LlvmIr(bool optimized = true) const;
   std::string Assembly() const;

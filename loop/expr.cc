@@ -30,23 +30,54 @@ bool IsConstant(const Expr& e) {
   return e.kind() == ExprKind::kIntImm || e.kind() == ExprKind::kFloatImm;
 }
 
-double ConstantValue(const Expr& e) {
-  if (const auto* imm = e.As<IntImmNode>()) return static_cast<double>(imm->value);
-  return e.As<FloatImmNode>()->value;
+// `value`, which `from` holds, as the nearest number of a floating type: rounded once where that
+// type has registers.
+double ToFloating(DataType from, std::int64_t value, DataType to) {
+  const bool is_large = from == UInt64 && value < 0;
+  const auto bits = static_cast<std::uint64_t>(value);
+  if (to.element() == Float32)
+    return static_cast<double>(is_large ? static_cast<float>(bits) : static_cast<float>(value));
+  return is_large ? static_cast<double>(bits) : static_cast<double>(value);
+}
+
+// A constant in another type; nothing where its value could get lost: a floating constant becomes
+// no integer.
+std::optional<Expr> ConstantAs(DataType type, const Expr& e) {
+  if (const auto* imm = e.As<IntImmNode>()) {
+    return type.is_float() ? FloatImm(type, ToFloating(e.dtype(), imm->value, type))
+                           : IntImm(type, imm->value);
+  }
+  const auto* imm = e.As<FloatImmNode>();
+  if (imm == nullptr || !type.is_float()) return std::nullopt;
+  return FloatImm(type, imm->value);
+}
+
+// Gives the constant among two values of different types the type of the other; false when neither
+// can take it.
+bool MatchConstants(Expr& a, Expr& b) {
+  const DataType type_a = a.dtype().element(), type_b = b.dtype().element();
+  if (type_a == type_b) return true;
+  if (IsConstant(b) && !type_a.is_bool()) {
+    if (const auto same = ConstantAs(type_a, b)) {
+      b = *same;
+      return true;
+    }
+  }
+  if (IsConstant(a) && !type_b.is_bool()) {
+    if (const auto same = ConstantAs(type_b, a)) {
+      a = *same;
+      return true;
+    }
+  }
+  return false;
 }
 
 // Gives constants the type of the other side and scalars its lanes; the types must agree then.
 void Match(BinaryOp op, Expr& a, Expr& b) {
-  if (a.dtype().element() != b.dtype().element()) {
-    if (IsConstant(b) && !a.dtype().is_bool()) {
-      b = Constant(a.dtype().element(), ConstantValue(b));
-    } else if (IsConstant(a) && !b.dtype().is_bool()) {
-      a = Constant(b.dtype().element(), ConstantValue(a));
-    } else {
-      throw InvalidArgument(StrCat("the operands of ", ToString(op), " have the types ",
-                                   a.dtype().ToString(), " and ", b.dtype().ToString(),
-                                   "; cast one to the other"));
-    }
+  if (!MatchConstants(a, b)) {
+    throw InvalidArgument(StrCat("the operands of ", ToString(op), " have the types ",
+                                 a.dtype().ToString(), " and ", b.dtype().ToString(),
+                                 "; cast one to the other"));
   }
   if (a.dtype().lanes() == b.dtype().lanes()) return;
   if (a.dtype().lanes() == 1) {
@@ -157,13 +188,7 @@ void RequireBool(const Expr& e, std::string_view where) {
 
 Expr MakeSelect(const Expr& condition, Expr on_true, Expr on_false, bool lazy) {
   RequireBool(condition, "the condition of a selection");
-  if (on_true.dtype() != on_false.dtype()) {
-    if (IsConstant(on_false)) {
-      on_false = Constant(on_true.dtype().element(), ConstantValue(on_false));
-    } else if (IsConstant(on_true)) {
-      on_true = Constant(on_false.dtype().element(), ConstantValue(on_true));
-    }
-  }
+  MatchConstants(on_true, on_false);  // what does not match is refused below
   const int lanes =
       std::max({condition.dtype().lanes(), on_true.dtype().lanes(), on_false.dtype().lanes()});
   if (on_true.dtype().lanes() < lanes) on_true = Broadcast(on_true, lanes);
@@ -176,6 +201,11 @@ Expr MakeSelect(const Expr& condition, Expr on_true, Expr on_false, bool lazy) {
   if (const auto* constant = condition.As<IntImmNode>())
     return constant->value != 0 ? on_true : on_false;
   return Make<SelectNode>(condition, on_true, on_false, lazy);
+}
+
+std::size_t ArgumentCount(Intrinsic i) {
+  if (i == Intrinsic::kFma) return 3;
+  return i == Intrinsic::kPow || i == Intrinsic::kFmod || i == Intrinsic::kAtan2 ? 2 : 1;
 }
 
 bool IsPredicate(Intrinsic i) {
@@ -214,6 +244,11 @@ Expr FloatImm(DataType type, double value) {
 Expr Constant(DataType type, double value) {
   if (type.is_float()) return FloatImm(type, value);
   constexpr double kEnd = 9.2233720368547758e18;
+  if (value != value) return IntImm(type, 0);
+  if (type == UInt64 && value >= kEnd) {
+    const std::uint64_t large = value >= 2 * kEnd ? UINT64_MAX : static_cast<std::uint64_t>(value);
+    return IntImm(type, static_cast<std::int64_t>(large));
+  }
   const std::int64_t integer = value >= kEnd    ? INT64_MAX
                                : value <= -kEnd ? INT64_MIN
                                                 : static_cast<std::int64_t>(value);
@@ -226,10 +261,9 @@ Expr Cast(DataType type, const Expr& value) {
   const DataType target = type.WithLanes(value.dtype().lanes());
   if (target == value.dtype()) return value;
   if (target.lanes() == 1) {
-    if (const auto* imm = value.As<IntImmNode>(); imm != nullptr && !value.dtype().is_uint()) {
-      if (target.is_float()) return FloatImm(target, static_cast<double>(imm->value));
-      return IntImm(target, imm->value);
-    }
+    // Between a large integer and a 16-bit float lies a rounding of its own; code does it once.
+    if (value.kind() == ExprKind::kIntImm && (!target.is_float() || target.bits() >= 32))
+      return *ConstantAs(target, value);
     if (const auto* imm = value.As<FloatImmNode>();
         imm != nullptr && target.is_float() && target.bits() >= 32) {
       return FloatImm(target, imm->value);
@@ -280,7 +314,12 @@ Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted>
 }
 
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
-  const DataType type = args.at(0).dtype();
+  if (const std::size_t wanted = ArgumentCount(intrinsic); args.size() != wanted) {
+    throw InvalidArgument(StrCat(ToString(intrinsic), " takes ", wanted,
+                                 wanted == 1 ? " argument; " : " arguments; ", args.size(),
+                                 args.size() == 1 ? " is given" : " are given"));
+  }
+  const DataType type = args[0].dtype();
   const bool any_type = intrinsic == Intrinsic::kAbs || intrinsic == Intrinsic::kSign ||
                         intrinsic == Intrinsic::kFloor || intrinsic == Intrinsic::kCeil ||
                         intrinsic == Intrinsic::kRound || intrinsic == Intrinsic::kTrunc ||

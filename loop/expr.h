@@ -284,7 +284,7 @@ const char* ToString(BinaryOp op);
 const char* ToString(Intrinsic intrinsic);
 bool IsComparison(BinaryOp op);
 
-// An int constant takes the type of the other side.
+// An integer constant takes the type of the other side, a floating one only another floating type.
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator-(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);

@@ -1,5 +1,6 @@
 #include "tenon/loop/print.h"
 
+#include <initializer_list>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,24 +29,23 @@ class Printer {
       case ExprKind::kVar:
         return Name(e.get(), e.As<VarNode>()->name);
       case ExprKind::kCast:
-        return StrCat(e.dtype().ToString(), "(", Text(e.As<CastNode>()->value), ")");
+        return InOrder({e.dtype().ToString(), "(", Text(e.As<CastNode>()->value), ")"});
       case ExprKind::kBinary: {
         const auto& n = *e.As<BinaryNode>();
         const std::string op = ToString(n.op);
         const bool is_word = op[0] >= 'a' && op[0] <= 'z';
-        if (is_word) return StrCat(op, "(", Text(n.a), ", ", Text(n.b), ")");
-        return StrCat("(", Text(n.a), " ", op, " ", Text(n.b), ")");
+        if (is_word) return InOrder({op, "(", Text(n.a), ", ", Text(n.b), ")"});
+        return InOrder({"(", Text(n.a), " ", op, " ", Text(n.b), ")"});
       }
       case ExprKind::kNot:
         return StrCat("!", Text(e.As<NotNode>()->a));
       case ExprKind::kSelect: {
         const auto& n = *e.As<SelectNode>();
-        return StrCat(n.lazy ? "if_then_else(" : "select(", Text(n.condition), ", ",
-                      Text(n.on_true), ", ", Text(n.on_false), ")");
+        return InOrder({n.lazy ? "if_then_else(" : "select(", Text(n.condition), ", ",
+                        Text(n.on_true), ", ", Text(n.on_false), ")"});
       }
       case ExprKind::kLoad:
-        return StrCat(Name(e.As<LoadNode>()->buffer.get(), e.As<LoadNode>()->buffer->name), "[",
-                      List(e.As<LoadNode>()->indices), "]");
+        return InOrder({Name(e.As<LoadNode>()->buffer), "[", List(e.As<LoadNode>()->indices), "]"});
       case ExprKind::kCall:
         return StrCat(ToString(e.As<CallNode>()->intrinsic), "(", List(e.As<CallNode>()->args),
                       ")");
@@ -54,14 +54,14 @@ class Printer {
                       ")");
       case ExprKind::kRamp: {
         const auto& n = *e.As<RampNode>();
-        return StrCat("ramp(", Text(n.base), ", ", Text(n.stride), ", ", n.lanes, ")");
+        return InOrder({"ramp(", Text(n.base), ", ", Text(n.stride), ", ", StrCat(n.lanes), ")"});
       }
       case ExprKind::kBroadcast:
         return StrCat("x", e.As<BroadcastNode>()->lanes, "(", Text(e.As<BroadcastNode>()->value),
                       ")");
       case ExprKind::kLet: {
         const auto& n = *e.As<LetNode>();
-        return StrCat("let ", Text(n.var), " = ", Text(n.value), " in ", Text(n.body));
+        return InOrder({"let ", Text(n.var), " = ", Text(n.value), " in ", Text(n.body)});
       }
     }
     return "?";
@@ -72,16 +72,16 @@ class Printer {
     switch (stmt.kind()) {
       case StmtKind::kFor: {
         const auto& n = *stmt.As<ForNode>();
-        StrAppend(&out_, indent, ToString(n.for_kind), " ", Text(n.var), " in [", Text(n.min), ", ",
-                  Text(n.min + n.extent), ") {\n");
+        out_ += InOrder({indent, ToString(n.for_kind), " ", Text(n.var), " in [", Text(n.min), ", ",
+                         Text(n.min + n.extent), ") {\n"});
         Append(n.body, depth + 1);
         StrAppend(&out_, indent, "}\n");
         return;
       }
       case StmtKind::kStore: {
         const auto& n = *stmt.As<StoreNode>();
-        StrAppend(&out_, indent, Name(n.buffer.get(), n.buffer->name), "[", List(n.indices),
-                  "] = ", Text(n.value), "\n");
+        out_ +=
+            InOrder({indent, Name(n.buffer), "[", List(n.indices), "] = ", Text(n.value), "\n"});
         return;
       }
       case StmtKind::kSeq:
@@ -106,7 +106,7 @@ class Printer {
       }
       case StmtKind::kLet: {
         const auto& n = *stmt.As<LetStmtNode>();
-        StrAppend(&out_, indent, "let ", Text(n.var), " = ", Text(n.value), "\n");
+        out_ += InOrder({indent, "let ", Text(n.var), " = ", Text(n.value), "\n"});
         Append(n.body, depth);
         return;
       }
@@ -117,8 +117,7 @@ class Printer {
   }
 
   std::string Declare(const Buffer& buffer) {
-    return StrCat(Name(buffer.get(), buffer->name), ": ", buffer->dtype.ToString(), "[",
-                  List(buffer->shape), "]");
+    return InOrder({Name(buffer), ": ", buffer->dtype.ToString(), "[", List(buffer->shape), "]"});
   }
 
   std::string out_;
@@ -128,6 +127,13 @@ class Printer {
     return StrJoin(exprs, ", ", [&](std::string* text, const Expr& e) { *text += Text(e); });
   }
 
+  // Names are numbered as they are asked for. Unlike arguments, the elements of a braced list are
+  // computed from left to right.
+  static std::string InOrder(std::initializer_list<std::string> parts) {
+    return StrJoin(parts, "", [](std::string* text, const std::string& part) { *text += part; });
+  }
+
+  const std::string& Name(const Buffer& buffer) { return Name(buffer.get(), buffer->name); }
   const std::string& Name(const void* node, const std::string& hint) {
     std::string& name = names_[node];
     if (name.empty()) {

@@ -12,107 +12,96 @@
 namespace tenon::loop {
 namespace {
 
-std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b) {
-  if (a == Interval::kLowest || b == Interval::kLowest) return Interval::kLowest;
-  if (a == Interval::kHighest || b == Interval::kHighest) return Interval::kHighest;
-  std::int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) return a > 0 ? Interval::kHighest : Interval::kLowest;
-  return sum;
-}
-
-std::int64_t SaturatingMul(std::int64_t a, std::int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  const bool unbounded = a == Interval::kLowest || a == Interval::kHighest;
-  std::int64_t product = 0;
-  if (unbounded || __builtin_mul_overflow(a, b, &product)) {
-    return (a > 0) == (b > 0) ? Interval::kHighest : Interval::kLowest;
-  }
-  return product;
-}
-
 std::int64_t FloorDivide(std::int64_t a, std::int64_t b) {
-  if (a == Interval::kLowest || a == Interval::kHighest) return a;
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
+bool HasLow(Interval r) { return r.low != Interval::kLowest; }
+bool HasHigh(Interval r) { return r.high != Interval::kHighest; }
+
+// Open ends stay open. A result beyond int64 may have wrapped around to any value, so that nothing
+// is known of it.
 Interval Scale(Interval r, std::int64_t k) {
-  const std::int64_t x = SaturatingMul(r.low, k), y = SaturatingMul(r.high, k);
-  return {std::min(x, y), std::max(x, y)};
+  if (k == 0) return {0, 0};
+  if (k < 0) r = {r.high, r.low};
+  const bool has_low = k > 0 ? HasLow(r) : r.low != Interval::kHighest;
+  const bool has_high = k > 0 ? HasHigh(r) : r.high != Interval::kLowest;
+  Interval scaled;
+  if (has_low && __builtin_mul_overflow(r.low, k, &scaled.low)) return {};
+  if (has_high && __builtin_mul_overflow(r.high, k, &scaled.high)) return {};
+  return scaled;
 }
+
 Interval Sum(Interval a, Interval b) {
-  return {SaturatingAdd(a.low, b.low), SaturatingAdd(a.high, b.high)};
+  Interval sum;
+  if (HasLow(a) && HasLow(b) && __builtin_add_overflow(a.low, b.low, &sum.low)) return {};
+  if (HasHigh(a) && HasHigh(b) && __builtin_add_overflow(a.high, b.high, &sum.high)) return {};
+  return sum;
+}
+
+// Of two ranges without negative numbers.
+Interval Product(Interval a, Interval b) {
+  Interval product;
+  if (__builtin_mul_overflow(a.low, b.low, &product.low)) return {};
+  if (HasHigh(a) && HasHigh(b) && __builtin_mul_overflow(a.high, b.high, &product.high)) return {};
+  return product;
+}
+
+Interval Quotient(Interval a, std::int64_t c) {
+  return {HasLow(a) ? FloorDivide(a.low, c) : a.low, HasHigh(a) ? FloorDivide(a.high, c) : a.high};
 }
 
 bool IsIndex(const Expr& e) { return e.dtype() == Int64; }
 
-void AddTerm(Linear* l, const Expr& atom, std::int64_t coefficient) {
-  if (coefficient == 0) return;
+// Linear forms wrap around as registers do, which keeps their value; both tell whether nothing had
+// to.
+bool AddTerm(Linear* l, const Expr& atom, std::int64_t coefficient) {
+  if (coefficient == 0) return true;
   for (auto it = l->terms.begin(); it != l->terms.end(); ++it) {
     if (!StructuralEqual(it->first, atom)) continue;
-    it->second += coefficient;
+    const bool wrapped = __builtin_add_overflow(it->second, coefficient, &it->second);
     if (it->second == 0) l->terms.erase(it);
-    return;
+    return !wrapped;
   }
   l->terms.emplace_back(atom, coefficient);
+  return true;
 }
 
-void AddScaled(Linear* l, const Linear& other, std::int64_t k) {
-  l->constant += other.constant * k;
-  for (const auto& [atom, coefficient] : other.terms) AddTerm(l, atom, coefficient * k);
+bool AddScaled(Linear* l, const Linear& other, std::int64_t k) {
+  std::int64_t scaled = 0;
+  bool wrapped = __builtin_mul_overflow(other.constant, k, &scaled);
+  wrapped |= __builtin_add_overflow(l->constant, scaled, &l->constant);
+  for (const auto& [atom, coefficient] : other.terms) {
+    wrapped |= __builtin_mul_overflow(coefficient, k, &scaled);
+    wrapped |= !AddTerm(l, atom, scaled);
+  }
+  return !wrapped;
+}
+
+bool IsAtom(const Linear& l) {
+  return l.constant == 0 && l.terms.size() == 1 && l.terms[0].second == 1;
 }
 
 class Simplifier : public StmtMutator {
  public:
   explicit Simplifier(const Bounds& bounds) : bounds_(bounds) {}
 
-  Linear LinearOf(const Expr& e) {
-    Linear l;
-    if (const auto* imm = e.As<IntImmNode>()) {
-      l.constant = imm->value;
-      return l;
+  // Kept for each node: quotients and minima ask for their operands again and again.
+  const Linear& LinearOf(const Expr& e) {
+    if (const auto found = linear_.find(e); found != linear_.end()) return found->second;
+    Linear l = NewLinearOf(e);
+    for (const auto& [atom, coefficient] : l.terms) {
+      // What became an atom stays one.
+      if (!atom.same_as(e)) linear_.try_emplace(atom, Linear{0, {{atom, 1}}});
     }
-    if (const auto* n = e.As<BinaryNode>()) {
-      switch (n->op) {
-        case BinaryOp::kAdd:
-        case BinaryOp::kSub:
-          l = LinearOf(n->a);
-          AddScaled(&l, LinearOf(n->b), n->op == BinaryOp::kAdd ? 1 : -1);
-          RejoinQuotients(&l);
-          return l;
-        case BinaryOp::kMul: {
-          const Linear a = LinearOf(n->a), b = LinearOf(n->b);
-          if (b.terms.empty()) {
-            AddScaled(&l, a, b.constant);
-            return l;
-          }
-          if (a.terms.empty()) {
-            AddScaled(&l, b, a.constant);
-            return l;
-          }
-          AddTerm(&l, Binary(BinaryOp::kMul, a.ToExpr(), b.ToExpr()), 1);
-          return l;
-        }
-        case BinaryOp::kDiv:
-        case BinaryOp::kMod:
-        case BinaryOp::kFloorDiv:
-        case BinaryOp::kFloorMod:
-          return LinearOfQuotient(*n);
-        case BinaryOp::kMin:
-        case BinaryOp::kMax:
-          return LinearOfMinMax(*n);
-        default:
-          break;
-      }
-    }
-    AddTerm(&l, e.kind() == ExprKind::kVar ? e : MutateChildren(e), 1);
-    return l;
+    return linear_.insert_or_assign(e, std::move(l)).first->second;
   }
 
   Interval Range(const Linear& l) {
     Interval range{l.constant, l.constant};
     for (const auto& [atom, coefficient] : l.terms)
       range = Sum(range, Scale(AtomRange(atom), coefficient));
-    return range;
+    return MayWrap(l, range) ? Interval() : range;
   }
 
  protected:
@@ -135,14 +124,17 @@ class Simplifier : public StmtMutator {
         }
       }
       const Interval first = Range(LinearOf(min)), count = Range(LinearOf(extent));
-      bounds_.Bind(n->var, {first.low, SaturatingAdd(SaturatingAdd(first.high, count.high), -1)});
-      const Stmt body = MutateStmt(n->body);
+      const Interval values{first.low, Sum(Sum(first, count), {-1, -1}).high};
+      const Stmt body = MutateWhere(n->var, values, n->body);
       if (IsEmpty(body)) return body;
       if (min.same_as(n->min) && extent.same_as(n->extent) && body == n->body) return stmt;
       return For(n->var, min, extent, n->for_kind, body);
     }
     if (const auto* n = stmt.As<LetStmtNode>(); n != nullptr && IsIndex(n->var)) {
-      bounds_.Bind(n->var, Range(LinearOf(n->value)));
+      const Expr value = (*this)(n->value);
+      const Stmt body = MutateWhere(n->var, Range(LinearOf(value)), n->body);
+      if (value.same_as(n->value) && body == n->body) return stmt;
+      return LetStmt(n->var, value, body);
     }
     const Stmt result = MutateStmtChildren(stmt);
     if (const auto* n = result.As<IfNode>(); n != nullptr && !n->else_case && IsEmpty(n->then_case))
@@ -156,17 +148,92 @@ class Simplifier : public StmtMutator {
     return seq != nullptr && seq->stmts.empty();
   }
 
+  // `body` with `var` in `values`. What was simplified under another range is forgotten.
+  Stmt MutateWhere(const Var& var, Interval values, const Stmt& body) {
+    const Interval outside = Rebind(var, values);
+    const Stmt result = MutateStmt(body);
+    Rebind(var, outside);
+    return result;
+  }
+
+  // Gives the range that held before.
+  Interval Rebind(const Var& var, Interval values) {
+    const Interval before = bounds_.Of(var);
+    if (values == before) return before;
+    bounds_.Bind(var, values);
+    Forget();
+    linear_.clear();
+    ranges_.clear();
+    return before;
+  }
+
+  // Index arithmetic stays within int64; arithmetic on a kernel's data wraps around where `range`,
+  // computed without wrapping, leaves an end open.
+  bool MayWrap(const Linear& l, Interval range) {
+    if ((HasLow(range) && HasHigh(range)) || IsAtom(l)) return false;
+    return std::any_of(l.terms.begin(), l.terms.end(),
+                       [&](const auto& term) { return reads_data_(term.first); });
+  }
+
+  Linear NewLinearOf(const Expr& e) {
+    Linear l;
+    if (const auto* imm = e.As<IntImmNode>()) {
+      l.constant = imm->value;
+      return l;
+    }
+    if (const auto* n = e.As<BinaryNode>()) {
+      switch (n->op) {
+        case BinaryOp::kAdd:
+        case BinaryOp::kSub:
+          l = LinearOf(n->a);
+          AddScaled(&l, LinearOf(n->b), n->op == BinaryOp::kAdd ? 1 : -1);
+          RejoinQuotients(&l);
+          return l;
+        case BinaryOp::kMul:
+          return LinearOfProduct(*n);
+        case BinaryOp::kDiv:
+        case BinaryOp::kMod:
+        case BinaryOp::kFloorDiv:
+        case BinaryOp::kFloorMod:
+          return LinearOfQuotient(*n);
+        case BinaryOp::kMin:
+        case BinaryOp::kMax:
+          return LinearOfMinMax(*n);
+        default:
+          break;
+      }
+    }
+    AddTerm(&l, e.kind() == ExprKind::kVar ? e : MutateChildren(e), 1);
+    return l;
+  }
+
+  Linear LinearOfProduct(const BinaryNode& n) {
+    const Linear &a = LinearOf(n.a), &b = LinearOf(n.b);
+    Linear l;
+    if (b.terms.empty()) {
+      AddScaled(&l, a, b.constant);
+    } else if (a.terms.empty()) {
+      AddScaled(&l, b, a.constant);
+    } else {
+      AddTerm(&l, Binary(BinaryOp::kMul, a.ToExpr(), b.ToExpr()), 1);
+    }
+    return l;
+  }
+
   Linear LinearOfQuotient(const BinaryNode& n) {
-    const Linear a = LinearOf(n.a), b = LinearOf(n.b);
-    bool is_division = n.op == BinaryOp::kDiv || n.op == BinaryOp::kFloorDiv;
+    const Linear &a = LinearOf(n.a), &b = LinearOf(n.b);
+    const bool is_division = n.op == BinaryOp::kDiv || n.op == BinaryOp::kFloorDiv;
     BinaryOp op = n.op;
     const bool truncates = op == BinaryOp::kDiv || op == BinaryOp::kMod;
-    if (truncates && Range(a).low >= 0)
+    const Interval dividend = Range(a);
+    if (truncates && dividend.low >= 0 && Range(b).low > 0)
       op = is_division ? BinaryOp::kFloorDiv : BinaryOp::kFloorMod;
     Linear result;
     const std::int64_t c = b.constant;
-    if (!b.terms.empty() || c <= 0 || op == BinaryOp::kDiv || op == BinaryOp::kMod) {
-      // A symbolic divisor: only x / x multiples could be told, and they do not occur.
+    if (!b.terms.empty() || c <= 0 || op == BinaryOp::kDiv || op == BinaryOp::kMod ||
+        MayWrap(a, dividend)) {
+      // A symbolic divisor: only x / x multiples could be told, and they do not occur. A sum that
+      // wraps around does not divide term by term.
       AddTerm(&result, Binary(op, a.ToExpr(), b.ToExpr()), 1);
       return result;
     }
@@ -193,10 +260,8 @@ class Simplifier : public StmtMutator {
   }
 
   Linear LinearOfMinMax(const BinaryNode& n) {
-    const Linear a = LinearOf(n.a), b = LinearOf(n.b);
-    Linear difference = a;
-    AddScaled(&difference, b, -1);
-    const Interval range = Range(difference);
+    const Linear &a = LinearOf(n.a), &b = LinearOf(n.b);
+    const Interval range = Difference(a, b);
     const bool is_min = n.op == BinaryOp::kMin;
     if (range.high <= 0) return is_min ? a : b;
     if (range.low >= 0) return is_min ? b : a;
@@ -205,12 +270,29 @@ class Simplifier : public StmtMutator {
     return result;
   }
 
-  Expr Compare(BinaryOp op, const Expr& left, const Expr& right) {
-    const Linear a = LinearOf(left), b = LinearOf(right);
+  // A range that has the sign of a - b: what is left of the difference tells it, and so do the
+  // ranges of both sides where they do not overlap.
+  Interval Difference(const Linear& a, const Linear& b) {
+    Interval sign;
     Linear d = a;
-    AddScaled(&d, b, -1);
-    RejoinQuotients(&d);
-    const Interval r = Range(d);
+    if (AddScaled(&d, b, -1) && RejoinQuotients(&d) && !CancelsData(a, b, d)) sign = Range(d);
+    const Interval left = Range(a), right = Range(b);
+    if (left.high <= right.low)
+      sign.high = std::min<std::int64_t>(sign.high, left.high < right.low ? -1 : 0);
+    if (left.low >= right.high)
+      sign.low = std::max<std::int64_t>(sign.low, left.low > right.high ? 1 : 0);
+    return sign;
+  }
+
+  // Whether `d`, a - b, lost terms that may wrap around: x + 1 may lie below x.
+  bool CancelsData(const Linear& a, const Linear& b, const Linear& d) {
+    const bool is_zero = d.terms.empty() && d.constant == 0;
+    return !is_zero && (MayWrap(a, {}) || MayWrap(b, {}));
+  }
+
+  Expr Compare(BinaryOp op, const Expr& left, const Expr& right) {
+    const Linear &a = LinearOf(left), &b = LinearOf(right);
+    const Interval r = Difference(a, b);
     const auto decide = [&](bool holds, bool fails) -> std::optional<bool> {
       if (holds) return true;
       if (fails) return false;
@@ -243,8 +325,8 @@ class Simplifier : public StmtMutator {
     return Binary(op, a.ToExpr(), b.ToExpr());
   }
 
-  // k * c * (x / c) + k * (x mod c) = k * x
-  void RejoinQuotients(Linear* l) {
+  // k * c * (x / c) + k * (x mod c) = k * x. Tells whether nothing wrapped around.
+  bool RejoinQuotients(Linear* l) {
     for (std::size_t i = 0; i < l->terms.size(); ++i) {
       const auto* mod = l->terms[i].first.As<BinaryNode>();
       if (mod == nullptr || mod->op != BinaryOp::kFloorMod) continue;
@@ -254,44 +336,52 @@ class Simplifier : public StmtMutator {
         const auto* div = l->terms[j].first.As<BinaryNode>();
         if (div == nullptr || div->op != BinaryOp::kFloorDiv || !IsConstInt(div->b, c->value))
           continue;
-        if (!StructuralEqual(div->a, mod->a) || l->terms[j].second != l->terms[i].second * c->value)
-          continue;
         const std::int64_t k = l->terms[i].second;
+        std::int64_t whole = 0;
+        if (__builtin_mul_overflow(k, c->value, &whole) || l->terms[j].second != whole ||
+            !StructuralEqual(div->a, mod->a))
+          continue;
         const Expr x = mod->a;
         l->terms.erase(l->terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
         l->terms.erase(l->terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
-        AddScaled(l, LinearOf(x), k);
-        return RejoinQuotients(l);
+        const bool exact = AddScaled(l, LinearOf(x), k);
+        return RejoinQuotients(l) && exact;
       }
     }
+    return true;
   }
 
   Interval AtomRange(const Expr& atom) {
     if (atom.kind() == ExprKind::kVar) return bounds_.Of(atom);
+    if (const auto found = ranges_.find(atom); found != ranges_.end()) return found->second;
+    const Interval range = NewAtomRange(atom);
+    ranges_.emplace(atom, range);
+    return range;
+  }
+
+  Interval NewAtomRange(const Expr& atom) {
     const auto* n = atom.As<BinaryNode>();
     if (n == nullptr) return {};
+    const auto range_of = [&](const Expr& e) { return Range(LinearOf(e)); };
     const auto* c = n->b.As<IntImmNode>();
     switch (n->op) {
-      case BinaryOp::kFloorDiv: {
-        if (c == nullptr || c->value <= 0) return {};
-        const Interval a = Range(LinearOf(n->a));
-        return {FloorDivide(a.low, c->value), FloorDivide(a.high, c->value)};
-      }
+      case BinaryOp::kFloorDiv:
+        return c != nullptr && c->value > 0 ? Quotient(range_of(n->a), c->value) : Interval{};
       case BinaryOp::kFloorMod:
         return c != nullptr && c->value > 0 ? Interval{0, c->value - 1} : Interval{};
       case BinaryOp::kMin: {
-        const Interval a = Range(LinearOf(n->a)), b = Range(LinearOf(n->b));
+        const Interval a = range_of(n->a), b = range_of(n->b);
         return {std::min(a.low, b.low), std::min(a.high, b.high)};
       }
       case BinaryOp::kMax: {
-        const Interval a = Range(LinearOf(n->a)), b = Range(LinearOf(n->b));
+        const Interval a = range_of(n->a), b = range_of(n->b);
         return {std::max(a.low, b.low), std::max(a.high, b.high)};
       }
       case BinaryOp::kMul: {
-        const Interval a = Range(LinearOf(n->a)), b = Range(LinearOf(n->b));
-        if (a.low >= 0 && b.low >= 0)
-          return {SaturatingMul(a.low, b.low), SaturatingMul(a.high, b.high)};
-        return {};
+        const Interval a = range_of(n->a), b = range_of(n->b);
+        if (a.low < 0 || b.low < 0) return {};
+        const Interval product = Product(a, b);
+        return HasHigh(product) || !reads_data_(atom) ? product : Interval{};
       }
       default:
         return {};
@@ -299,6 +389,10 @@ class Simplifier : public StmtMutator {
   }
 
   Bounds bounds_;
+  DataReads reads_data_;
+  // Forgotten together with the rewritten expressions.
+  std::unordered_map<Expr, Linear, ExprHash, ExprSame> linear_;
+  std::unordered_map<Expr, Interval, ExprHash, ExprSame> ranges_;
 };
 
 }  // namespace
@@ -318,7 +412,7 @@ Expr Linear::ToExpr() const {
   for (const auto& [atom, coefficient] : terms) {
     if (!sum.defined()) {
       sum = atom * coefficient;
-    } else if (coefficient < 0) {
+    } else if (coefficient < 0 && coefficient != Interval::kLowest) {
       sum = sum - atom * -coefficient;
     } else {
       sum = sum + atom * coefficient;
@@ -326,6 +420,7 @@ Expr Linear::ToExpr() const {
   }
   if (!sum.defined()) return constant;
   if (constant_first) return sum;
+  if (constant == Interval::kLowest) return sum + constant;  // has no opposite
   return constant < 0 ? sum - (-constant) : sum + constant;
 }
 

@@ -20,12 +20,15 @@
 
 namespace tenon::loop {
 
-// A closed range of int64; the ends of the type stand for "unbounded".
+// A closed range of int64; the type's lowest number as `low` and its highest as `high` stand for
+// "unbounded", which for them is the same.
 struct Interval {
   static constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
   std::int64_t low = kLowest;
   std::int64_t high = kHighest;
+
+  friend bool operator==(const Interval&, const Interval&) = default;
 };
 
 // Known ranges of variables.

@@ -15,13 +15,18 @@ Stmt FlattenBuffers(const Stmt& stmt);
 // A vectorised loop gets both forms: whole vectors, and a serial rest.
 Stmt HoistGuards(const Stmt& stmt);
 
+// A loop whose body stores if_then_else(c, a, b), where c bounds the loop's variable, becomes up to
+// three loops that store a or b without asking: padding and concatenation cost no test an element.
+Stmt PartitionSelects(const Stmt& stmt);
+
 // Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
 // extent that is not constant.
 Stmt UnrollLoops(const Stmt& stmt);
 
 // Vectorised loops become statements on vectors; those whose body cannot (a condition that differs
-// by lane, a store that all lanes hit, an inner allocation) become serial loops. Requires flat
-// buffers; throws InvalidArgument for an extent that is not constant.
+// by lane, a store that all lanes hit, an inner allocation) become serial loops, and so do those of
+// more than 1024 iterations (Split makes them shorter). Requires flat buffers; throws
+// InvalidArgument for an extent that is not constant.
 Stmt VectorizeLoops(const Stmt& stmt);
 
 }  // namespace tenon::loop

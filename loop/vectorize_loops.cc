@@ -13,6 +13,10 @@
 namespace tenon::loop {
 namespace {
 
+// Longer loops stay loops: no register file holds such vectors, and LLVM's types stop at 65535
+// lanes.
+constexpr std::int64_t kMostLanes = 1024;
+
 // Rewrites one loop's body; `failed` says that it must stay serial.
 class Widener : public StmtMutator {
  public:
@@ -21,6 +25,7 @@ class Widener : public StmtMutator {
 
  protected:
   Expr Mutate(const Expr& e) override {
+    if (failed_) return e;
     if (e.same_as(var_)) return Ramp(min_, 1, lanes_);
     if (e.dtype() == Int64 && e.kind() == ExprKind::kBinary && UsesVar(e, var_)) {
       if (const std::optional<Expr> ramp = AsRamp(e)) return *ramp;
@@ -112,6 +117,8 @@ class LoopVectorizer : public StmtMutator {
                                    Print(loop->extent), "; it must be constant"));
     }
     const Stmt body = MutateStmt(loop->body);
+    if (extent->value < 1 || extent->value > kMostLanes)
+      return For(loop->var, loop->min, loop->extent, ForKind::kSerial, body);
     Widener widener(loop->var, loop->min, static_cast<int>(extent->value));
     const Stmt wide = widener(body);
     return widener.failed() ? For(loop->var, loop->min, loop->extent, ForKind::kSerial, body)

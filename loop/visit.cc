@@ -1,5 +1,7 @@
 #include "tenon/loop/visit.h"
 
+#include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 #include "tenon/support/error.h"
@@ -251,6 +253,33 @@ bool UsesVar(const Expr& expr, const Var& var) {
   return used;
 }
 
+bool DataReads::operator()(const Expr& expr) {
+  if (expr.dtype().is_bool()) return false;
+  switch (expr.kind()) {
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm:
+    case ExprKind::kVar:
+      return false;
+    case ExprKind::kLoad:
+    case ExprKind::kCall:
+    case ExprKind::kExternCall:
+      return true;
+    case ExprKind::kCast: {
+      const DataType from = expr.As<CastNode>()->value.dtype();
+      if (!from.is_float() && from.bits() < 64) return false;
+      break;
+    }
+    default:
+      break;
+  }
+  if (const auto found = known_.find(expr); found != known_.end()) return found->second;
+  const std::vector<Expr> children = Children(expr);
+  const bool reads = std::any_of(children.begin(), children.end(),
+                                 [&](const Expr& child) { return (*this)(child); });
+  known_.emplace(expr, reads);
+  return reads;
+}
+
 bool StructuralEqual(const Expr& a, const Expr& b) {
   if (a.same_as(b)) return true;
   if (a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
@@ -258,7 +287,8 @@ bool StructuralEqual(const Expr& a, const Expr& b) {
     case ExprKind::kIntImm:
       return a.As<IntImmNode>()->value == b.As<IntImmNode>()->value;
     case ExprKind::kFloatImm:
-      return a.As<FloatImmNode>()->value == b.As<FloatImmNode>()->value;
+      return std::bit_cast<std::uint64_t>(a.As<FloatImmNode>()->value) ==
+             std::bit_cast<std::uint64_t>(b.As<FloatImmNode>()->value);
     case ExprKind::kVar:
     case ExprKind::kLet:
       return false;

@@ -59,7 +59,18 @@ Expr Substitute(const Expr& expr, const ExprMap& values);
 Stmt Substitute(const Stmt& stmt, const ExprMap& values);
 bool UsesVar(const Expr& expr, const Var& var);
 
-// Same content; variables and buffers by identity.
+// Tells arithmetic on a kernel's data from index arithmetic. Indices are as small as memory,
+// whereas int64 data may be any number and its sums wrap around; integers of fewer bits count as
+// indices.
+class DataReads {
+ public:
+  bool operator()(const Expr& expr);
+
+ private:
+  std::unordered_map<Expr, bool, ExprHash, ExprSame> known_;
+};
+
+// Same content, to the bit for floating constants; variables and buffers by identity.
 bool StructuralEqual(const Expr& a, const Expr& b);
 
 }  // namespace tenon::loop

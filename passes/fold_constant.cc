@@ -70,6 +70,10 @@ Expr KeepType(const Expr& original, const Expr& e) {
 
 }  // namespace
 
+Expr FoldNode(const Expr& typed, const ConstantEvaluator& evaluate) {
+  return Fold(typed, typed, evaluate);
+}
+
 Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {
   return ir::RewritePostOrder(
       expr,

@@ -22,6 +22,8 @@ using ConstantEvaluator = std::function<std::vector<NDArray>(const ir::CallNode&
 
 ir::Module FoldConstant(const ir::Module& module, const ConstantEvaluator& evaluate);
 ir::Expr FoldConstant(const ir::Expr& expr, const ConstantEvaluator& evaluate);
+// One node, whose children are folded already.
+ir::Expr FoldNode(const ir::Expr& typed, const ConstantEvaluator& evaluate);
 
 }  // namespace tenon::passes
 

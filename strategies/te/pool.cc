@@ -15,6 +15,8 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
+using Reducer = te::Reduction (*)(const Expr& source, std::vector<IterVar> axes);
+
 std::size_t Index(int position) { return static_cast<std::size_t>(position); }
 
 Expr Lowest(DataType t) {
@@ -72,7 +74,6 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
       "pad_image", "injective");
 }
 
-template <typename Reducer>
 Tensor OverWindow(const TeCall& call, const Window& w, const Expr& outside, Reducer reducer,
                   const char* name) {
   const Tensor image = Surrounded(call.input(0), w, call.shape(), outside);
@@ -121,7 +122,6 @@ std::vector<Tensor> AvgPool2D(const TeCall& call) {
       "avg_pool2d", "elemwise")};
 }
 
-template <typename Reducer>
 Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
   const Tensor& x = call.input(0);
   const auto at =

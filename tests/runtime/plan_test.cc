@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tenon/support/strings.h"
+
 namespace tenon::runtime {
 namespace {
 
@@ -32,8 +34,7 @@ std::vector<int> StorageIds(const Plan& plan) {
 Plan ChainOfSix() {
   Plan plan;
   plan.nodes.push_back(Input("x", {10, 20}));
-  for (int i = 0; i < 6; ++i)
-    plan.nodes.push_back(Kernel("k" + std::to_string(i), {{i, 0}}, {10, 20}));
+  for (int i = 0; i < 6; ++i) plan.nodes.push_back(Kernel(StrCat("k", i), {{i, 0}}, {10, 20}));
   plan.heads = {{6, 0}};
   return plan;
 }

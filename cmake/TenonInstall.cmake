@@ -1,0 +1,28 @@
+# cmake --install: libraries, headers under include/tenon/, the program, and a package for find_package(Tenon).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(room_targets GLOBAL PROPERTY TENON_ROOM_TARGETS)
+install(TARGETS ${room_targets} tenon_options EXPORT TenonTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tenon_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(EXPORT TenonTargets NAMESPACE tenon:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+foreach(room IN LISTS TENON_ROOMS)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${room})
+    install(DIRECTORY ${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon FILES_MATCHING PATTERN "*.h")
+  endif()
+endforeach()
+install(FILES tenon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon)
+
+configure_package_config_file(cmake/TenonConfig.cmake.in ${CMAKE_BINARY_DIR}/TenonConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/TenonConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/TenonConfig.cmake ${CMAKE_BINARY_DIR}/TenonConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+
+# An outside project, built against an installed tree.
+if(TENON_BUILD_TESTS)
+  add_test(NAME install.outside_project_builds_and_runs
+    COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DSOURCE=${CMAKE_SOURCE_DIR}/examples/outside
+            -DWORK=${CMAKE_BINARY_DIR}/outside -DCXX_FLAGS=${TENON_SANITIZE}
+            -P ${CMAKE_SOURCE_DIR}/cmake/TestInstall.cmake)
+endif()

@@ -1,0 +1,264 @@
+#include "tenon/compiler/build_plan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "tenon/ir/structural.h"
+#include "tenon/ir/visit.h"
+#include "tenon/support/error.h"
+#include "tenon/support/hash.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+using ir::ExprKind;
+using ir::FunctionNode;
+using runtime::EntryRef;
+using runtime::Node;
+using runtime::NodeKind;
+
+constexpr std::size_t kLongestName = 80;
+// The prefix that graph executors and their tools know kernels by.
+constexpr const char* kPrefix = "tvmgen_default_";
+
+std::vector<ir::Type> Flatten(const ir::Type& type) {
+  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
+    std::vector<ir::Type> fields;
+    for (const ir::Type& field : tuple->fields) {
+      const std::vector<ir::Type> inner = Flatten(field);
+      fields.insert(fields.end(), inner.begin(), inner.end());
+    }
+    return fields;
+  }
+  return {type};
+}
+
+std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& what) {
+  std::vector<runtime::Entry> entries;
+  for (const ir::Type& field : Flatten(type)) {
+    const Shape shape = ir::StaticShape(field, what);
+    entries.push_back({.shape = shape, .dtype = field.As<ir::TensorTypeNode>()->dtype});
+  }
+  return entries;
+}
+
+class Builder {
+ public:
+  Builder(const ir::Module& module, const strategies::StrategyOptions& options)
+      : options_(options) {
+    lowered_.module = module;
+  }
+
+  Lowered Build() {
+    const FunctionNode& main = lowered_.module.Main();
+    for (const Expr& param : main.params) AddInput(param);
+    const auto enter = [](const Expr& e) {
+      const auto* function = e.As<FunctionNode>();
+      return function == nullptr || !function->is_primitive();
+    };
+    ir::VisitPostOrder(
+        main.body, [&](const Expr& e) { Visit(e); }, enter);
+    for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
+    runtime::AssignStorage(&lowered_.plan);
+    return std::move(lowered_);
+  }
+
+ private:
+  using Value = std::vector<EntryRef>;
+
+  // A let's variable has the value that it is bound to.
+  const Value& ValueOf(const Expr& e) const { return values_.at(e); }
+
+  int AddNode(Node node) {
+    lowered_.plan.nodes.push_back(std::move(node));
+    return static_cast<int>(lowered_.plan.nodes.size()) - 1;
+  }
+  Value OutputsOf(int node) const {
+    Value value;
+    const auto& outputs = lowered_.plan.nodes[static_cast<std::size_t>(node)].outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) value.push_back({node, static_cast<int>(i)});
+    return value;
+  }
+
+  void AddInput(const Expr& param) {
+    const std::string& name = ir::Var(param).name();
+    if (param.checked_type().As<ir::TensorTypeNode>() == nullptr)
+      throw Unimplemented(StrCat("the parameter %", name, " of @main is no tensor"))
+          .At(param.span());
+    const int node =
+        AddNode({.kind = NodeKind::kInput,
+                 .name = Unique(name),
+                 .function_name = {},
+                 .inputs = {},
+                 .outputs = EntriesOf(param.checked_type(), StrCat("the input ", name))});
+    values_[param] = OutputsOf(node);
+  }
+
+  void Visit(const Expr& e) {
+    switch (e.kind()) {
+      case ExprKind::kVar:
+      case ExprKind::kOp:
+        return;
+      case ExprKind::kConstant:
+        AddConstant(e);
+        return;
+      case ExprKind::kTuple: {
+        Value value;
+        for (const Expr& field : e.As<ir::TupleNode>()->fields) {
+          const Value& inner = ValueOf(field);
+          value.insert(value.end(), inner.begin(), inner.end());
+        }
+        values_[e] = std::move(value);
+        return;
+      }
+      case ExprKind::kTupleGetItem:
+        AddProjection(e, *e.As<ir::TupleGetItemNode>());
+        return;
+      case ExprKind::kLet:
+        values_[e] = ValueOf(e.As<ir::LetNode>()->body);
+        return;
+      case ExprKind::kFunction:
+        if (!e.As<FunctionNode>()->is_primitive())
+          throw Unimplemented("a function that is no fused group cannot be compiled; inline it")
+              .At(e.span());
+        return;
+      case ExprKind::kGlobalVar:
+        throw Unimplemented(StrCat("the call of @", e.As<ir::GlobalVarNode>()->name,
+                                   " cannot be compiled; inline the function"))
+            .At(e.span());
+      case ExprKind::kCall:
+        AddCall(e, *e.As<CallNode>());
+        return;
+    }
+  }
+
+  void AddConstant(const Expr& e) {
+    const NDArray& data = e.As<ir::ConstantNode>()->data;
+    const int index = static_cast<int>(lowered_.constants.size());
+    lowered_.constants.push_back(data);
+    const int node = AddNode({.kind = NodeKind::kConstant,
+                              .name = Unique(StrCat("p", index)),
+                              .function_name = {},
+                              .constant = index,
+                              .inputs = {},
+                              .outputs = EntriesOf(e.checked_type(), "a constant")});
+    values_[e] = OutputsOf(node);
+  }
+
+  void AddProjection(const Expr& e, const ir::TupleGetItemNode& item) {
+    const auto* type = item.tuple.checked_type().As<ir::TupleTypeNode>();
+    std::size_t begin = 0;
+    for (int i = 0; i < item.index; ++i)
+      begin += Flatten(type->fields[static_cast<std::size_t>(i)]).size();
+    const Value& tuple = ValueOf(item.tuple);
+    const std::size_t count = Flatten(e.checked_type()).size();
+    values_[e] = Value(tuple.begin() + static_cast<std::ptrdiff_t>(begin),
+                       tuple.begin() + static_cast<std::ptrdiff_t>(begin + count));
+  }
+
+  void AddCall(const Expr& e, const CallNode& call) {
+    const auto* function = call.callee.As<FunctionNode>();
+    if (function == nullptr)
+      throw Unimplemented("only calls of fused functions can be compiled").At(e.span());
+    Value inputs;
+    std::vector<NDArray> constants;
+    for (const Expr& arg : call.args) {
+      const Value& value = ValueOf(arg);
+      for (const EntryRef& entry : value) {
+        inputs.push_back(entry);
+        const Node& producer = lowered_.plan.nodes[static_cast<std::size_t>(entry.node)];
+        constants.push_back(producer.kind == NodeKind::kConstant
+                                ? lowered_.constants[static_cast<std::size_t>(producer.constant)]
+                                : NDArray());
+      }
+    }
+    Node node{.name = {},
+              .function_name = {},
+              .inputs = {},
+              .outputs = EntriesOf(e.checked_type(), "a result of " + NameOfFunction(*function))};
+    node.hash = ir::StructuralHash(call.callee);
+    if (function->HasAttr("relay.reshape_only")) {
+      node.kind = NodeKind::kView;
+      node.name = Unique(kPrefix + NameOfFunction(*function));
+      node.inputs = {inputs[0]};
+    } else {
+      node.kernel = KernelFor(call.callee, constants, node.hash);
+      const LoweredKernel& kernel = lowered_.kernels[static_cast<std::size_t>(node.kernel)];
+      node.function_name = kernel.name;
+      node.name = Unique(kernel.name);
+      for (const int argument : kernel.choice.built.arguments)
+        node.inputs.push_back(inputs[static_cast<std::size_t>(argument)]);
+    }
+    values_[e] = OutputsOf(AddNode(std::move(node)));
+  }
+
+  // Equal functions share a kernel unless it holds constants that differ.
+  int KernelFor(const Expr& function, const std::vector<NDArray>& constants, std::uint64_t hash) {
+    for (const Known& known : known_[hash]) {
+      if (!ir::StructuralEqual(function, known.function)) continue;
+      const auto& built = lowered_.kernels[static_cast<std::size_t>(known.kernel)].choice.built;
+      if (built.arguments.size() == constants.size() || SameArrays(constants, known.constants))
+        return known.kernel;
+    }
+    const auto& node = *function.As<FunctionNode>();
+    const std::string name = Unique(kPrefix + NameOfFunction(node), &kernel_names_, "_");
+    strategies::Choice choice =
+        strategies::Choose({.function = &node, .name = name, .constants = constants}, options_);
+    const int kernel = static_cast<int>(lowered_.kernels.size());
+    lowered_.kernels.push_back({name, function, std::move(choice)});
+    known_[hash].push_back({function, constants, kernel});
+    return kernel;
+  }
+
+  static bool SameArrays(const std::vector<NDArray>& a, const std::vector<NDArray>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const NDArray& x, const NDArray& y) { return x.raw() == y.raw(); });
+  }
+
+  std::string Unique(const std::string& name) { return Unique(name, &node_names_, ""); }
+  static std::string Unique(const std::string& name, std::unordered_map<std::string, int>* taken,
+                            const char* separator) {
+    std::string unique = name;
+    while (taken->contains(unique)) unique = StrCat(name, separator, ++(*taken)[name]);
+    taken->emplace(unique, 0);
+    return unique;
+  }
+
+  struct Known {
+    Expr function;
+    std::vector<NDArray> constants;
+    int kernel;
+  };
+
+  const strategies::StrategyOptions& options_;
+  Lowered lowered_;
+  std::unordered_map<Expr, Value, ir::ExprHash> values_;
+  std::unordered_map<std::uint64_t, std::vector<Known>> known_;
+  std::unordered_map<std::string, int> node_names_, kernel_names_;
+};
+
+}  // namespace
+
+std::string NameOfFunction(const FunctionNode& function) {
+  std::string name = "fused";
+  ir::VisitPostOrder(function.body, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    if (call != nullptr && call->op() != nullptr) StrAppend(&name, "_", call->op()->name);
+  });
+  std::replace(name.begin(), name.end(), '.', '_');
+  if (name.size() <= kLongestName) return name;
+  const std::uint64_t hash = HashBytes(name);
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  return StrCat(name.substr(0, kLongestName - 1 - text.size()), "_", text);
+}
+
+Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options) {
+  return Builder(module, options).Build();
+}
+
+}  // namespace tenon::compiler

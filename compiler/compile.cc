@@ -1,0 +1,66 @@
+#include "tenon/compiler/compile.h"
+
+#include "tenon/compiler/build_plan.h"
+#include "tenon/ir/verify.h"
+#include "tenon/jit/kernel.h"
+#include "tenon/ops/registry.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon {
+namespace {
+
+Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
+  ops::OpRegistry& registry = ops::OpRegistry::Global();
+  registry.ThrowStartupErrors();
+  strategies::RegisterStrategies(registry);
+  if (options.opt_level < 0)
+    throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
+  ir::VerifyModule(module);
+  const ir::Module fused = passes::RunPasses(
+      passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level), module,
+      {.opt_level = options.opt_level,
+       .required = options.required_passes,
+       .disabled = options.disabled_passes,
+       .verify = options.verify,
+       .report = options.pass_report});
+  return compiler::BuildPlan(fused, {.library = options.library});
+}
+
+Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
+  std::vector<loop::Function> functions;
+  for (const LoweredKernel& kernel : lowered.kernels) {
+    if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
+      functions.push_back(*function);
+  }
+  const std::vector<jit::Kernel> compiled = ValueOrThrow(
+      jit::CompileAll(functions, {.cpu_features = options.target.cpu_features,
+                                  .reassociate_reductions = options.reassociate_reductions}));
+  std::vector<std::shared_ptr<const jit::Callable>> kernels;
+  std::size_t next = 0;
+  for (const LoweredKernel& kernel : lowered.kernels) {
+    const auto& built = kernel.choice.built.kernel;
+    const auto* callable = std::get_if<std::shared_ptr<const jit::Callable>>(&built);
+    kernels.push_back(callable != nullptr ? *callable : compiled[next++].AsCallable());
+  }
+  return Executable({.plan = lowered.plan,
+                     .kernels = std::move(kernels),
+                     .constants = lowered.constants,
+                     .threads = options.threads});
+}
+
+}  // namespace
+
+absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
+  return CatchErrors([&] { return DoLower(module, options); });
+}
+absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options) {
+  return CatchErrors([&] { return DoLink(lowered, options); });
+}
+absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options) {
+  return CatchErrors([&] { return DoLink(DoLower(module, options), options); });
+}
+
+}  // namespace tenon

@@ -1,0 +1,70 @@
+// Compile: from a module to something that runs.
+//
+// The pipeline fuses the module, a strategy is chosen for every group, kernels are generated in
+// parallel and equal groups share one. The steps can be taken one by one: Lower stops before code
+// generation, for those who want to read what would be compiled.
+//
+//   Executable exe = Compile(module, {.opt_level = 3}).value();
+//   std::vector<Tensor> y = exe.Run({{"x", x}}).value();
+#ifndef TENON_COMPILER_COMPILE_H_
+#define TENON_COMPILER_COMPILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tenon/ir/module.h"
+#include "tenon/passes/pass_manager.h"
+#include "tenon/runtime/executable.h"
+#include "tenon/strategies/strategy.h"
+
+namespace tenon {
+
+using runtime::Executable;
+using runtime::Session;
+using strategies::LibraryChoice;
+using Tensor = NDArray;
+
+// What code is generated for.
+struct Target {
+  std::string cpu_features;  // changes to what the host has, for instance "-avx512f"
+  static Target Host() { return {}; }
+};
+
+struct CompileOptions {
+  Target target = Target::Host();
+  int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: scale folding
+  int threads = 0;    // that a run uses; 0: all cores
+  LibraryChoice library = LibraryChoice::kAuto;
+  // Lets sums be added up in another order, fixed at compile time.
+  bool reassociate_reductions = true;
+  std::vector<std::string> required_passes;
+  std::vector<std::string> disabled_passes;
+  bool verify = false;  // check the module after every pass
+  passes::PassReport* pass_report = nullptr;
+};
+
+// One kernel of a lowered module.
+struct LoweredKernel {
+  std::string name;
+  ir::Expr function;  // the fused function
+  strategies::Choice choice;
+};
+
+struct Lowered {
+  ir::Module module;  // fused
+  runtime::Plan plan;
+  std::vector<LoweredKernel> kernels;
+  std::vector<NDArray> constants;
+};
+
+// Errors: those of the passes; Unimplemented for what no kernel can be made of, naming the
+// operator; InvalidArgument for shapes that are not static.
+absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options = {});
+absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
+// Lower and Link.
+absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options = {});
+
+}  // namespace tenon
+
+#endif  // TENON_COMPILER_COMPILE_H_

@@ -1,0 +1,20 @@
+// Conditions of loops, taken apart. Shared by the transforms that turn conditions into bounds.
+#ifndef TENON_LOOP_GUARDS_H_
+#define TENON_LOOP_GUARDS_H_
+
+#include <vector>
+
+#include "tenon/loop/expr.h"
+
+namespace tenon::loop {
+
+// The operands of nested conjunctions.
+void SplitConjunction(const Expr& condition, std::vector<Expr>* parts);
+bool LoadsAnything(const Expr& expr);
+// Takes `condition` into the range [begin, end) when it is v + a < b or v + a >= b (or <=, >) for
+// the loop's variable v.
+bool Tighten(const Expr& condition, const Var& var, Expr* begin, Expr* end);
+
+}  // namespace tenon::loop
+
+#endif  // TENON_LOOP_GUARDS_H_

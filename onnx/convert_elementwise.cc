@@ -1,0 +1,174 @@
+// Elementwise and broadcast operators.
+#include <cmath>
+#include <limits>
+
+#include "tenon/onnx/converters.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+Converter Unary(const Expr& op) {
+  return [op](Node& node) {
+    return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0)}))};
+  };
+}
+Converter Binary(const Expr& op) {
+  return [op](Node& node) {
+    return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0), node.input(1)}))};
+  };
+}
+// Any number of inputs, joined from the left.
+Converter Variadic(const Expr& op) {
+  return [op](Node& node) {
+    Expr value = node.input(0);
+    for (std::size_t i = 1; i < node.num_inputs(); ++i)
+      value = ir::Call::Make(op, {value, node.input(i)});
+    return std::vector<Expr>{node.Typed(value)};
+  };
+}
+
+std::vector<Expr> Clip(Node& node) {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  if (node.opset() < 11) {
+    low = node.Float("min", low);
+    high = node.Float("max", high);
+  } else {
+    if (node.has_input(1)) low = node.ConstantScalar(1);
+    if (node.has_input(2)) high = node.ConstantScalar(2);
+  }
+  return {node.Typed(ops::Clip(node.input(0), low, high))};
+}
+
+std::vector<Expr> Cast(Node& node) {
+  if (!node.Has("to")) throw InvalidArgument("the attribute to is missing");
+  return {node.Typed(ops::Cast(
+      node.input(0), ToDataType(static_cast<int>(node.Int("to", 0)), "the attribute to")))};
+}
+
+std::vector<Expr> HardSigmoid(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  const Expr alpha = ops::Scalar(node.Float("alpha", 0.2), t);
+  const Expr beta = ops::Scalar(node.Float("beta", 0.5), t);
+  return {node.Typed(ops::Clip(ops::Add(ops::Multiply(x, alpha), beta), 0, 1))};
+}
+
+std::vector<Expr> HardSwish(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  const Expr gate = ops::Clip(ops::Add(x, ops::Scalar(3, t)), 0, 6);
+  return {node.Typed(ops::Divide(ops::Multiply(x, gate), ops::Scalar(6, t)))};
+}
+
+std::vector<Expr> Elu(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  const Expr negative = ops::Multiply(ops::Scalar(node.Float("alpha", 1), t),
+                                      ops::Subtract(ops::Exp(x), ops::Scalar(1, t)));
+  const Expr positive = ir::Call::Make(ops::Known().greater, {x, ops::Scalar(0, t)});
+  return {node.Typed(ops::Where(positive, x, negative))};
+}
+
+std::vector<Expr> Softplus(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  // log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)).
+  const Expr small = ops::Log(ops::Add(ops::Scalar(1, t), ops::Exp(ops::Negative(ops::Abs(x)))));
+  return {node.Typed(ops::Add(ops::Maximum(x, ops::Scalar(0, t)), small))};
+}
+
+std::vector<Expr> PRelu(Node& node) {
+  const Expr& x = node.input(0);
+  const Expr negative = ir::Call::Make(ops::Known().less, {x, ops::Scalar(0, DataTypeOf(x))});
+  return {node.Typed(ops::Where(negative, ops::Multiply(x, node.input(1)), x))};
+}
+
+std::vector<Expr> Pow(Node& node) {
+  const Expr& x = node.input(0);
+  Expr exponent = node.input(1);
+  if (DataTypeOf(exponent) != DataTypeOf(x)) exponent = ops::Cast(exponent, DataTypeOf(x));
+  return {node.Typed(ops::Power(x, exponent))};
+}
+
+std::vector<Expr> Mod(Node& node) {
+  const auto& known = ops::Known();
+  const bool fmod = node.Int("fmod", 0) != 0;
+  return {node.Typed(
+      ir::Call::Make(fmod ? known.mod : known.floor_mod, {node.input(0), node.input(1)}))};
+}
+
+}  // namespace
+
+void AddElementwiseConverters(ConverterTable* table) {
+  const auto& known = ops::Known();
+  ConverterTable& t = *table;
+  t["Abs"] = Unary(known.abs);
+  t["Acos"] = Unary(known.acos);
+  t["Acosh"] = Unary(known.acosh);
+  t["Asin"] = Unary(known.asin);
+  t["Asinh"] = Unary(known.asinh);
+  t["Atan"] = Unary(known.atan);
+  t["Atanh"] = Unary(known.atanh);
+  t["Ceil"] = Unary(known.ceil);
+  t["Cos"] = Unary(known.cos);
+  t["Cosh"] = Unary(known.cosh);
+  t["Erf"] = Unary(known.erf);
+  t["Exp"] = Unary(known.exp);
+  t["Floor"] = Unary(known.floor);
+  t["IsNaN"] = Unary(known.isnan);
+  t["Log"] = Unary(known.log);
+  t["Neg"] = Unary(known.negative);
+  t["Not"] = Unary(known.logical_not);
+  t["Relu"] = Unary(known.relu);
+  t["Sigmoid"] = Unary(known.sigmoid);
+  t["Sign"] = Unary(known.sign);
+  t["Sin"] = Unary(known.sin);
+  t["Sinh"] = Unary(known.sinh);
+  t["Sqrt"] = Unary(known.sqrt);
+  t["Tan"] = Unary(known.tan);
+  t["Tanh"] = Unary(known.tanh);
+  t["Identity"] = [](Node& node) { return std::vector<Expr>{node.input(0)}; };
+  t["Reciprocal"] = [](Node& node) {
+    const Expr& x = node.input(0);
+    return std::vector<Expr>{node.Typed(ops::Divide(ops::Scalar(1, DataTypeOf(x)), x))};
+  };
+  t["LeakyRelu"] = [](Node& node) {
+    return std::vector<Expr>{node.Typed(ops::LeakyRelu(node.input(0), node.Float("alpha", 0.01)))};
+  };
+  t["Cast"] = Cast;
+  t["Clip"] = Clip;
+  t["Elu"] = Elu;
+  t["HardSigmoid"] = HardSigmoid;
+  t["HardSwish"] = HardSwish;
+  t["PRelu"] = PRelu;
+  t["Softplus"] = Softplus;
+
+  t["Add"] = Binary(known.add);
+  t["And"] = Binary(known.logical_and);
+  t["Div"] = Binary(known.divide);
+  t["Equal"] = Binary(known.equal);
+  t["Greater"] = Binary(known.greater);
+  t["GreaterOrEqual"] = Binary(known.greater_equal);
+  t["Less"] = Binary(known.less);
+  t["LessOrEqual"] = Binary(known.less_equal);
+  t["Mul"] = Binary(known.multiply);
+  t["Or"] = Binary(known.logical_or);
+  t["Sub"] = Binary(known.subtract);
+  t["Xor"] = Binary(known.logical_xor);
+  t["Max"] = Variadic(known.maximum);
+  t["Min"] = Variadic(known.minimum);
+  t["Sum"] = Variadic(known.add);
+  t["Mod"] = Mod;
+  t["Pow"] = Pow;
+  t["Where"] = [](Node& node) {
+    return std::vector<Expr>{node.Typed(ops::Where(node.input(0), node.input(1), node.input(2)))};
+  };
+}
+
+}  // namespace tenon::onnx_import

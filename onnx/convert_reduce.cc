@@ -1,0 +1,86 @@
+// Reductions and normalisations along axes.
+#include "tenon/onnx/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using attrs::Attrs;
+
+// Axes from the attribute or, from `input_since` on, the second input; none means all.
+ops::ReduceAttrs Axes(Node& node, int input_since) {
+  ops::ReduceAttrs reduce{.keepdims = node.Int("keepdims", 1) != 0};
+  if (node.opset() < input_since) {
+    reduce.axis = node.OptionalInts("axes");
+  } else if (node.has_input(1)) {
+    const Ints axes = node.ConstantInts(1);
+    if (!axes.empty()) reduce.axis = axes;
+  }
+  return reduce;
+}
+
+// Without axes, nothing is reduced when the model says so.
+bool IsNoOp(Node& node, const ops::ReduceAttrs& reduce) {
+  return node.Int("noop_with_empty_axes", 0) != 0 && !reduce.axis;
+}
+
+Converter Reduce(const Expr& op, int input_since) {
+  return [op, input_since](Node& node) {
+    const ops::ReduceAttrs reduce = Axes(node, input_since);
+    if (IsNoOp(node, reduce)) return std::vector<Expr>{node.input(0)};
+    return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0)}, Attrs::Make(reduce)))};
+  };
+}
+
+std::vector<Expr> ReduceL2(Node& node) {
+  const Expr& x = node.input(0);
+  return {node.Typed(ops::Sqrt(ops::Sum(ops::Multiply(x, x), Axes(node, 18))))};
+}
+
+Converter ArgReduce(const Expr& op) {
+  return [op](Node& node) {
+    const ops::ArgReduceAttrs reduce{.axis = Ints{node.Int("axis", 0)},
+                                     .keepdims = node.Int("keepdims", 1) != 0,
+                                     .select_last_index = node.Int("select_last_index", 0) != 0};
+    return std::vector<Expr>{
+        node.Typed(ops::Cast(ir::Call::Make(op, {node.input(0)}, Attrs::Make(reduce)), Int64))};
+  };
+}
+
+// Up to opset 12 the axes from `axis` on are normalised together.
+Converter SoftmaxLike(const Expr& op) {
+  return [op](Node& node) {
+    const Expr& x = node.input(0);
+    const std::int64_t rank = RankOf(x);
+    const auto softmax = [&](const Expr& e, std::int64_t axis) {
+      return ir::Call::Make(op, {e}, Attrs::Make(ops::SoftmaxAttrs{axis}));
+    };
+    if (node.opset() >= 13) return std::vector<Expr>{node.Typed(softmax(x, node.Int("axis", -1)))};
+    const std::int64_t axis = NormalAxis(node.Int("axis", 1), rank);
+    if (axis == rank - 1) return std::vector<Expr>{node.Typed(softmax(x, -1))};
+    const Shape shape = ShapeOf(x);
+    Ints flat(shape.begin(), shape.begin() + axis);
+    flat.push_back(-1);
+    return std::vector<Expr>{node.Typed(ops::Reshape(softmax(ops::Reshape(x, flat), -1), shape))};
+  };
+}
+
+}  // namespace
+
+void AddReduceConverters(ConverterTable* table) {
+  const auto& known = ops::Known();
+  ConverterTable& t = *table;
+  t["ReduceMax"] = Reduce(known.max, 18);
+  t["ReduceMean"] = Reduce(known.mean, 18);
+  t["ReduceMin"] = Reduce(known.min, 18);
+  t["ReduceProd"] = Reduce(known.prod, 18);
+  t["ReduceSum"] = Reduce(known.sum, 13);
+  t["ReduceL2"] = ReduceL2;
+  t["ArgMax"] = ArgReduce(known.argmax);
+  t["ArgMin"] = ArgReduce(known.argmin);
+  t["Softmax"] = SoftmaxLike(known.softmax);
+  t["LogSoftmax"] = SoftmaxLike(known.log_softmax);
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,254 @@
+// Operators that rearrange, select, join or create elements.
+#include <algorithm>
+#include <limits>
+
+#include "tenon/onnx/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using attrs::Attrs;
+
+NDArray Vector(const std::vector<std::int64_t>& values) {
+  return NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values);
+}
+
+std::vector<Expr> ConstantValue(Node& node) {
+  if (const auto tensor = node.TensorValue("value")) return {ir::Constant::Make(*tensor)};
+  if (const auto ints = node.OptionalInts("value_ints")) return {ir::Constant::Make(Vector(*ints))};
+  if (node.Has("value_int"))
+    return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("value_int", 0)))};
+  if (node.Has("value_float"))
+    return {ir::Constant::Make(
+        NDArray::Scalar<float>(static_cast<float>(node.Float("value_float", 0))))};
+  if (const auto* floats = node.Find("value_floats")) {
+    const std::vector<float> values(floats->floats().begin(), floats->floats().end());
+    return {ir::Constant::Make(
+        NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values))};
+  }
+  throw Unimplemented("the constant has no value of a kind that is supported");
+}
+
+std::vector<Expr> ConstantOfShape(Node& node) {
+  const Ints shape = node.ConstantInts(0);
+  const auto given = node.TensorValue("value");
+  const NDArray value = given ? given->Reshape({}) : NDArray::Scalar<float>(0);
+  return {node.Typed(
+      ir::Call::Make(ops::Known().full, {ir::Constant::Make(value)},
+                     Attrs::Make(ops::InitOpAttrs{.shape = shape, .dtype = value.dtype()})))};
+}
+
+std::vector<Expr> ShapeValue(Node& node) {
+  Shape shape = ShapeOf(node.input(0));
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const auto bound = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const std::int64_t start = bound(node.Int("start", 0));
+  const std::int64_t end = node.Has("end") ? bound(node.Int("end", 0)) : rank;
+  if (start >= end) return {ir::Constant::Make(Vector({}))};
+  return {ir::Constant::Make(Vector({shape.begin() + start, shape.begin() + end}))};
+}
+
+std::vector<Expr> Reshape(Node& node) {
+  const Ints target = node.ConstantInts(1);
+  for (const std::int64_t extent : target) {
+    if (extent < -1)
+      throw InvalidArgument(StrCat("the shape [", StrJoin(target, ", "), "] has the extent ",
+                                   extent, "; -1 is the least"));
+  }
+  const bool allowzero = node.Int("allowzero", 0) != 0;
+  return {node.Typed(
+      ir::Call::Make(ops::Known().reshape, {node.input(0)},
+                     Attrs::Make(ops::ReshapeAttrs{.newshape = target, .allowzero = allowzero})))};
+}
+
+std::vector<Expr> Flatten(Node& node) {
+  const Shape shape = ShapeOf(node.input(0));
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  std::int64_t axis = node.Int("axis", 1);
+  if (axis < -rank || axis > rank)
+    throw InvalidArgument(StrCat("axis is ", axis, " for a tensor of rank ", rank));
+  if (axis < 0) axis += rank;
+  std::int64_t rows = 1;
+  for (std::int64_t i = 0; i < axis; ++i) rows *= shape[static_cast<std::size_t>(i)];
+  const std::int64_t all = NumElements(shape);
+  return {node.Typed(
+      ir::Call::Make(ops::Known().reshape, {node.input(0)},
+                     Attrs::Make(ops::ReshapeAttrs{.newshape = {rows, rows == 0 ? 0 : all / rows},
+                                                   .allowzero = true})))};
+}
+
+std::optional<Ints> AxesOf(Node& node, int input_since) {
+  if (node.opset() < input_since) return node.OptionalInts("axes");
+  if (!node.has_input(1)) return std::nullopt;
+  return node.ConstantInts(1);
+}
+
+std::vector<Expr> Squeeze(Node& node) {
+  return {node.Typed(ops::Squeeze(node.input(0), AxesOf(node, 13)))};
+}
+
+std::vector<Expr> Unsqueeze(Node& node) {
+  const auto axes = AxesOf(node, 13);
+  if (!axes) throw InvalidArgument("the axes are missing");
+  const std::int64_t rank = RankOf(node.input(0)) + static_cast<std::int64_t>(axes->size());
+  Ints sorted;
+  for (const std::int64_t axis : *axes) sorted.push_back(NormalAxis(axis, rank));
+  std::sort(sorted.begin(), sorted.end());
+  Expr value = node.input(0);
+  for (const std::int64_t axis : sorted) value = ops::ExpandDims(value, axis);
+  return {node.Typed(value)};
+}
+
+std::vector<Expr> Transpose(Node& node) {
+  return {node.Typed(ops::Transpose(node.input(0), node.OptionalInts("perm")))};
+}
+
+std::vector<Expr> Concat(Node& node) {
+  if (!node.Has("axis")) throw InvalidArgument("the attribute axis is missing");
+  return {node.Typed(ops::Concatenate(node.inputs(), node.Int("axis", 0)))};
+}
+
+std::vector<Expr> Split(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t axis = NormalAxis(node.Int("axis", 0), RankOf(x));
+  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
+  const std::int64_t parts = node.num_outputs();
+  Ints lengths;
+  if (node.opset() < 13) {
+    lengths = node.IntsOr("split", {});
+  } else if (node.has_input(1)) {
+    lengths = node.ConstantInts(1);
+  }
+  if (lengths.empty()) {
+    // Equal parts; the last may be shorter (opset 18).
+    const std::int64_t length = (extent + parts - 1) / parts;
+    for (std::int64_t i = 0; i < parts; ++i)
+      lengths.push_back(std::max<std::int64_t>(0, std::min(length, extent - i * length)));
+    node.Ignore("num_outputs");
+  }
+  std::int64_t sum = 0;
+  Ints cuts;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (i > 0) cuts.push_back(sum);
+    sum += lengths[i];
+  }
+  if (sum != extent || static_cast<std::int64_t>(lengths.size()) != parts)
+    throw InvalidArgument(StrCat("the parts [", StrJoin(lengths, ", "), "] do not make up the ",
+                                 parts, " outputs of an extent of ", extent));
+  const Expr tuple = ops::Split(x, {.indices_or_sections = cuts, .axis = axis});
+  std::vector<Expr> outputs;
+  for (std::int64_t i = 0; i < parts; ++i)
+    outputs.push_back(node.Typed(ir::TupleGetItem::Make(tuple, static_cast<int>(i))));
+  return outputs;
+}
+
+std::vector<Expr> Slice(Node& node) {
+  const Expr& x = node.input(0);
+  Ints starts, ends, steps;
+  std::optional<Ints> axes;
+  if (node.opset() < 10) {
+    starts = node.IntsOr("starts", {});
+    ends = node.IntsOr("ends", {});
+    axes = node.OptionalInts("axes");
+  } else {
+    starts = node.ConstantInts(1);
+    ends = node.ConstantInts(2);
+    if (node.has_input(3)) axes = node.ConstantInts(3);
+    if (node.has_input(4)) steps = node.ConstantInts(4);
+  }
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  if (starts.size() != ends.size() || starts.size() != steps.size())
+    throw InvalidArgument("starts, ends and steps have different lengths");
+  if (!axes) {
+    axes.emplace();
+    for (std::size_t i = 0; i < starts.size(); ++i) axes->push_back(static_cast<std::int64_t>(i));
+  }
+  // "The least integer" stands for the end on the way down; keep sums of it from overflowing.
+  for (std::int64_t& end : ends)
+    end = std::clamp<std::int64_t>(end, std::numeric_limits<std::int32_t>::min(),
+                                   std::numeric_limits<std::int64_t>::max() / 2);
+  return {node.Typed(
+      ops::StridedSlice(x, {.begin = starts, .end = ends, .strides = steps, .axes = axes}))};
+}
+
+std::vector<Expr> Gather(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t axis = NormalAxis(node.Int("axis", 0), RankOf(x));
+  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
+  // Negative indices count from the end.
+  Expr indices = node.input(1);
+  const DataType t = DataTypeOf(indices);
+  const Expr negative = ir::Call::Make(ops::Known().less, {indices, ops::Scalar(0, t)});
+  indices =
+      ops::Where(negative, ops::Add(indices, ops::Scalar(static_cast<double>(extent), t)), indices);
+  return {node.Typed(ops::Take(x, indices, {.axis = axis}))};
+}
+
+std::vector<Expr> Expand(Node& node) {
+  const Shape from = ShapeOf(node.input(0));
+  Ints target = node.ConstantInts(1);
+  // Broadcasting goes both ways.
+  while (target.size() < from.size()) target.insert(target.begin(), 1);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::int64_t& extent = target[target.size() - from.size() + i];
+    if (extent == 1) extent = from[i];
+  }
+  return {node.Typed(ir::Call::Make(ops::Known().broadcast_to, {node.input(0)},
+                                    Attrs::Make(ops::InitOpAttrs{.shape = target})))};
+}
+
+std::vector<Expr> Tile(Node& node) {
+  return {node.Typed(ir::Call::Make(ops::Known().tile, {node.input(0)},
+                                    Attrs::Make(ops::TileAttrs{node.ConstantInts(1)})))};
+}
+
+std::vector<Expr> Pad(Node& node) {
+  const Expr& x = node.input(0);
+  const std::string mode = node.String("mode", "constant");
+  Ints pads;
+  double value = 0;
+  if (node.opset() < 11) {
+    pads = node.IntsOr("pads", {});
+    value = node.Float("value", 0);
+  } else {
+    pads = node.ConstantInts(1);
+    if (node.has_input(2)) value = node.ConstantScalar(2);
+  }
+  const auto rank = static_cast<std::size_t>(RankOf(x));
+  if (pads.size() != 2 * rank)
+    throw InvalidArgument(StrCat("pads has ", pads.size(), " values for a tensor of rank ", rank));
+  std::vector<Ints> width;
+  for (std::size_t i = 0; i < rank; ++i) width.push_back({pads[i], pads[i + rank]});
+  return {
+      node.Typed(ir::Call::Make(ops::Known().pad, {x, ops::Scalar(value, DataTypeOf(x))},
+                                Attrs::Make(ops::PadAttrs{.pad_width = width, .pad_mode = mode})))};
+}
+
+}  // namespace
+
+void AddShapeConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["Concat"] = Concat;
+  t["Constant"] = ConstantValue;
+  t["ConstantOfShape"] = ConstantOfShape;
+  t["Expand"] = Expand;
+  t["Flatten"] = Flatten;
+  t["Gather"] = Gather;
+  t["Pad"] = Pad;
+  t["Reshape"] = Reshape;
+  t["Shape"] = ShapeValue;
+  t["Slice"] = Slice;
+  t["Split"] = Split;
+  t["Squeeze"] = Squeeze;
+  t["Tile"] = Tile;
+  t["Transpose"] = Transpose;
+  t["Unsqueeze"] = Unsqueeze;
+}
+
+}  // namespace tenon::onnx_import

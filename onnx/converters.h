@@ -1,0 +1,27 @@
+// How each ONNX operator is said in Tenon's.
+#ifndef TENON_ONNX_CONVERTERS_H_
+#define TENON_ONNX_CONVERTERS_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tenon/onnx/node.h"
+
+namespace tenon::onnx_import {
+
+// The outputs of the node, typed.
+using Converter = std::function<std::vector<Expr>(Node& node)>;
+using ConverterTable = std::map<std::string, Converter>;
+
+void AddElementwiseConverters(ConverterTable* table);
+void AddReduceConverters(ConverterTable* table);
+void AddShapeConverters(ConverterTable* table);
+void AddNnConverters(ConverterTable* table);
+
+const ConverterTable& Converters();
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_CONVERTERS_H_

@@ -1,0 +1,267 @@
+#include "tenon/onnx/import.h"
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+
+#include "tenon/onnx/converters.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/registry.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+
+const ConverterTable& Converters() {
+  static const ConverterTable table = [] {
+    ConverterTable made;
+    AddElementwiseConverters(&made);
+    AddReduceConverters(&made);
+    AddShapeConverters(&made);
+    AddNnConverters(&made);
+    return made;
+  }();
+  return table;
+}
+
+namespace {
+
+constexpr int kFirstOpset = 7;
+constexpr int kLastOpset = 17;
+
+std::string NameOf(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");
+}
+
+bool IsDefaultDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+// A registered operator that stands for a node of another domain.
+Expr CustomOp(const onnx::NodeProto& node) {
+  const ops::OpRegistry& registry = ops::OpRegistry::Global();
+  if (const Expr op = registry.Find(StrCat(node.domain(), ".", node.op_type()))) return op;
+  return registry.Find(node.op_type());
+}
+
+attrs::Value ToValue(const onnx::AttributeProto& attribute) {
+  switch (attribute.type()) {
+    case onnx::AttributeProto::INT:
+      return attrs::Value(static_cast<std::int64_t>(attribute.i()));
+    case onnx::AttributeProto::FLOAT:
+      return attrs::Value(static_cast<double>(attribute.f()));
+    case onnx::AttributeProto::STRING:
+      return attrs::Value(attribute.s());
+    case onnx::AttributeProto::INTS: {
+      attrs::List list;
+      for (const std::int64_t i : attribute.ints()) list.push_back(attrs::Value(i));
+      return attrs::Value(std::move(list));
+    }
+    default:
+      throw Unimplemented(StrCat("the attribute ", attribute.name(), " has no supported type"));
+  }
+}
+
+std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
+  const auto* schema = op.As<ir::OpNode>()->attrs_schema();
+  attrs::FieldValues fields;
+  for (const onnx::AttributeProto& attribute : node.proto().attribute()) {
+    fields.emplace(attribute.name(), ToValue(attribute));
+    node.Ignore(attribute.name().c_str());
+  }
+  attrs::Attrs attrs;
+  if (schema != nullptr) attrs = attrs::Attrs::FromFields(*schema, fields);
+  const Expr call = node.Typed(ir::Call::Make(op, node.inputs(), std::move(attrs)));
+  if (node.num_outputs() == 1) return {call};
+  std::vector<Expr> outputs;
+  for (int i = 0; i < node.num_outputs(); ++i)
+    outputs.push_back(node.Typed(ir::TupleGetItem::Make(call, i)));
+  return outputs;
+}
+
+class Importer {
+ public:
+  Importer(const onnx::ModelProto& model, const ImportOptions& options, std::string source)
+      : graph_(model.graph()), options_(options), source_(std::move(source)) {
+    opset_ = 0;
+    for (const auto& entry : model.opset_import()) {
+      if (IsDefaultDomain(entry.domain())) opset_ = static_cast<int>(entry.version());
+    }
+  }
+
+  ir::Module Import() {
+    if (opset_ < kFirstOpset || opset_ > kLastOpset)
+      throw Unimplemented(StrCat(source_, " is of opset ", opset_, "; opsets ", kFirstOpset, " to ",
+                                 kLastOpset, " are supported"));
+    ReportMissing();
+    for (const onnx::TensorProto& tensor : graph_.initializer())
+      values_[tensor.name()] =
+          ir::Constant::Make(ToNDArray(tensor, StrCat("the initializer ", tensor.name())));
+    AddInputs();
+    for (const onnx::NodeProto& node : graph_.node()) Convert(node);
+    return ir::Module().With("main", ir::Function::Make(params_, Result()));
+  }
+
+ private:
+  void ReportMissing() const {
+    std::map<std::string, std::vector<std::string>> missing;
+    for (const onnx::NodeProto& node : graph_.node()) {
+      if (IsDefaultDomain(node.domain()) ? Converters().contains(node.op_type())
+                                         : static_cast<bool>(CustomOp(node)))
+        continue;
+      const std::string type = IsDefaultDomain(node.domain())
+                                   ? node.op_type()
+                                   : StrCat(node.domain(), ".", node.op_type());
+      missing[type].push_back(NameOf(node));
+    }
+    if (missing.empty()) return;
+    std::string list;
+    for (const auto& [type, nodes] : missing)
+      StrAppend(&list, "\n  ", type, " (", StrJoin(nodes, ", "), ")");
+    throw Unimplemented(StrCat(source_, " uses ", missing.size(),
+                               missing.size() == 1 ? " operator" : " operators",
+                               " that cannot be imported:", list));
+  }
+
+  void AddInputs() {
+    std::set<std::string> names;
+    for (const onnx::ValueInfoProto& input : graph_.input()) {
+      if (values_.contains(input.name())) continue;  // an initializer with a default
+      names.insert(input.name());
+      const std::string what = StrCat("the input ", input.name());
+      if (!input.type().has_tensor_type()) throw Unimplemented(what + " is no tensor");
+      const auto& tensor = input.type().tensor_type();
+      const DataType dtype = ToDataType(tensor.elem_type(), what);
+      const ir::Type type = ir::TensorTypeOf(ShapeOfInput(input.name(), tensor.shape()), dtype);
+      const Expr var = ir::Var::MakeChecked(input.name(), type, {source_});
+      params_.push_back(var);
+      values_[input.name()] = var;
+    }
+    for (const auto& [name, shape] : options_.shapes) {
+      if (!names.contains(name))
+        throw InvalidArgument(StrCat("a shape is given for ", name,
+                                     ", which is no input; inputs are ", StrJoin(names, ", ")));
+    }
+  }
+
+  Shape ShapeOfInput(const std::string& name, const onnx::TensorShapeProto& declared) const {
+    std::string text;
+    bool known = true;
+    Shape shape;
+    for (const auto& dim : declared.dim()) {
+      const bool has_value = dim.has_dim_value() && dim.dim_value() > 0;
+      known = known && has_value;
+      shape.push_back(has_value ? dim.dim_value() : -1);
+      StrAppend(&text, text.empty() ? "" : ", ", has_value ? StrCat(dim.dim_value()) : "?");
+    }
+    const auto given = options_.shapes.find(name);
+    if (given == options_.shapes.end()) {
+      if (known) return shape;
+      throw InvalidArgument(StrCat("the input ", name, " has the shape (", text,
+                                   "); give its extents, for instance --shape ", name, "=",
+                                   StrJoin(shape, ",", [](std::string* out, std::int64_t e) {
+                                     StrAppend(out, e < 0 ? 1 : e);
+                                   })));
+    }
+    bool fits = given->second.size() == shape.size() || declared.dim_size() == 0;
+    for (std::size_t i = 0; fits && i < shape.size(); ++i)
+      fits = shape[i] < 0 || shape[i] == given->second[i];
+    if (!fits)
+      throw InvalidArgument(StrCat("the shape ", ShapeToString(given->second), " given for ", name,
+                                   " does not fit the model's (", text, ")"));
+    return given->second;
+  }
+
+  void Convert(const onnx::NodeProto& proto) {
+    const std::string what = StrCat("in the node ", NameOf(proto), " (", proto.op_type(), ")");
+    try {
+      std::vector<Expr> inputs;
+      for (const std::string& name : proto.input()) {
+        if (name.empty()) {
+          inputs.emplace_back();
+          continue;
+        }
+        const auto found = values_.find(name);
+        if (found == values_.end())
+          throw InvalidArgument(StrCat("the input ", name,
+                                       " is made by no node before it; nodes must be in order and "
+                                       "without cycles"));
+        inputs.push_back(found->second);
+      }
+      Node node(proto, opset_, std::move(inputs), options_.evaluate);
+      const auto converter = Converters().find(proto.op_type());
+      const std::vector<Expr> outputs = IsDefaultDomain(proto.domain())
+                                            ? converter->second(node)
+                                            : ConvertCustom(CustomOp(proto), node);
+      node.RequireAllHandled();
+      for (int i = 0; i < proto.output_size(); ++i) {
+        if (proto.output(i).empty()) continue;
+        if (static_cast<std::size_t>(i) >= outputs.size())
+          throw Unimplemented(StrCat("output ", i, " is not supported"));
+        if (!values_.emplace(proto.output(i), outputs[static_cast<std::size_t>(i)]).second)
+          throw InvalidArgument(StrCat("the value ", proto.output(i), " is made twice"));
+      }
+    } catch (const Error& error) {
+      Error named(error.code(), StrCat(what, ": ", error.message()));
+      for (const std::string& note : error.notes()) named.AddNote(note);
+      throw named;
+    }
+  }
+
+  Expr Result() const {
+    std::vector<Expr> outputs;
+    for (const onnx::ValueInfoProto& output : graph_.output()) {
+      const auto found = values_.find(output.name());
+      if (found == values_.end())
+        throw InvalidArgument(StrCat("the output ", output.name(), " is made by no node"));
+      outputs.push_back(found->second);
+    }
+    if (outputs.empty()) throw InvalidArgument("the graph has no outputs");
+    return outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
+  }
+
+  const onnx::GraphProto& graph_;
+  const ImportOptions& options_;
+  const std::string source_;
+  int opset_;
+  std::unordered_map<std::string, Expr> values_;
+  std::vector<Expr> params_;
+};
+
+ir::Module DoImport(std::string_view bytes, const ImportOptions& options,
+                    const std::string& source) {
+  onnx::ModelProto model;
+  if (bytes.empty() || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw DataLoss(StrCat(source, " is no whole ONNX model (", bytes.size(), " bytes)"));
+  if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
+  return Importer(model, options, source).Import();
+}
+
+}  // namespace
+
+absl::StatusOr<ir::Module> ImportOnnx(std::string_view bytes, const ImportOptions& options,
+                                      const std::string& source) {
+  return CatchErrors([&] { return DoImport(bytes, options, source); });
+}
+
+absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions& options) {
+  return CatchErrors([&] {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw NotFound(StrCat("the model ", path, " cannot be opened"));
+    const std::string bytes((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
+    if (file.bad()) throw DataLoss(StrCat("the model ", path, " cannot be read"));
+    constexpr std::size_t kLargest = (std::size_t{1} << 31) - 1;
+    if (bytes.size() > kLargest)
+      throw Unimplemented(StrCat("the model ", path, " is larger than 2 GiB"));
+    return DoImport(bytes, options, path);
+  });
+}
+
+std::vector<std::string> SupportedOnnxOps() {
+  std::vector<std::string> names;
+  for (const auto& entry : Converters()) names.push_back(entry.first);
+  return names;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,42 @@
+// ONNX models as modules.
+//
+// Opsets 7 to 17 of the default domain; nodes of other domains map to registered operators by name
+// ("domain.Op" or "Op"). The graph becomes @main, its inputs the parameters under their ONNX names,
+// several outputs a tuple. Constants are folded on the way, so that shapes computed by the model
+// become attributes. Errors: NotFound for a missing file; DataLoss for a file that is no whole
+// model; Unimplemented listing every operator that is missing with its nodes; InvalidArgument
+// naming the node for everything else.
+//
+//   ir::Module m = LoadOnnx("model.onnx", {.shapes = {{"x", {1, 3, 48, 192}}}}).value();
+#ifndef TENON_ONNX_IMPORT_H_
+#define TENON_ONNX_IMPORT_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tenon/ir/module.h"
+#include "tenon/passes/fold_constant.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::onnx_import {
+
+struct ImportOptions {
+  // Extents of inputs by name; needed where the model leaves some open.
+  std::map<std::string, Shape> shapes;
+  // Evaluates operators over constants; strategies::EvaluateCall.
+  passes::ConstantEvaluator evaluate;
+};
+
+absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions& options);
+// `bytes` is a serialised ModelProto.
+absl::StatusOr<ir::Module> ImportOnnx(std::string_view bytes, const ImportOptions& options,
+                                      const std::string& source = "model");
+// ONNX operator types that can be imported, sorted.
+std::vector<std::string> SupportedOnnxOps();
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_IMPORT_H_

@@ -1,0 +1,147 @@
+#include "tenon/onnx/node.h"
+
+#include "tenon/ir/visit.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+
+const Expr& Node::input(std::size_t i) const {
+  if (!has_input(i)) throw InvalidArgument(StrCat("input ", i, " is missing"));
+  return inputs_[i];
+}
+
+NDArray Node::Constant(std::size_t i) const {
+  const auto* constant = input(i).As<ir::ConstantNode>();
+  if (constant == nullptr)
+    throw Unimplemented(StrCat("input ", i, " (", proto_.input(static_cast<int>(i)),
+                               ") must be known when the model is imported; it depends on an "
+                               "input of the model"));
+  return constant->data;
+}
+
+Ints Node::ConstantInts(std::size_t i) const {
+  const NDArray data = Constant(i);
+  if (data.dtype() == Int64) return data.ToVector<std::int64_t>();
+  if (data.dtype() == Int32) {
+    const auto narrow = data.ToVector<std::int32_t>();
+    return {narrow.begin(), narrow.end()};
+  }
+  throw InvalidArgument(StrCat("input ", i, " must hold integers, not ", data.dtype().ToString()));
+}
+
+double Node::ConstantScalar(std::size_t i) const {
+  const NDArray data = Constant(i);
+  if (data.size() != 1) throw InvalidArgument(StrCat("input ", i, " must have one element"));
+  if (data.dtype() == Float32) return *data.data<float>();
+  if (data.dtype() == Float64) return *data.data<double>();
+  if (data.dtype() == Int64) return static_cast<double>(*data.data<std::int64_t>());
+  if (data.dtype() == Int32) return *data.data<std::int32_t>();
+  if (data.dtype() == Int8) return *data.data<std::int8_t>();
+  if (data.dtype() == UInt8) return *data.data<std::uint8_t>();
+  throw Unimplemented(StrCat("input ", i, " has the type ", data.dtype().ToString()));
+}
+
+const onnx::AttributeProto* Node::Find(const char* name) {
+  handled_.insert(name);
+  for (const onnx::AttributeProto& attribute : proto_.attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+namespace {
+
+void RequireType(const onnx::AttributeProto& attribute, onnx::AttributeProto::AttributeType type,
+                 const char* what) {
+  // Files of the first versions leave the type out.
+  if (attribute.type() != type && attribute.type() != onnx::AttributeProto::UNDEFINED)
+    throw InvalidArgument(StrCat("the attribute ", attribute.name(), " must be ", what));
+}
+
+}  // namespace
+
+bool Node::Has(const char* name) { return Find(name) != nullptr; }
+
+std::int64_t Node::Int(const char* name, std::int64_t otherwise) {
+  const auto* attribute = Find(name);
+  if (attribute == nullptr) return otherwise;
+  RequireType(*attribute, onnx::AttributeProto::INT, "an integer");
+  return attribute->i();
+}
+double Node::Float(const char* name, double otherwise) {
+  const auto* attribute = Find(name);
+  if (attribute == nullptr) return otherwise;
+  RequireType(*attribute, onnx::AttributeProto::FLOAT, "a number");
+  return attribute->f();
+}
+std::string Node::String(const char* name, const std::string& otherwise) {
+  const auto* attribute = Find(name);
+  if (attribute == nullptr) return otherwise;
+  RequireType(*attribute, onnx::AttributeProto::STRING, "a string");
+  return attribute->s();
+}
+std::optional<Ints> Node::OptionalInts(const char* name) {
+  const auto* attribute = Find(name);
+  if (attribute == nullptr) return std::nullopt;
+  RequireType(*attribute, onnx::AttributeProto::INTS, "a list of integers");
+  return Ints(attribute->ints().begin(), attribute->ints().end());
+}
+Ints Node::IntsOr(const char* name, Ints otherwise) {
+  return OptionalInts(name).value_or(std::move(otherwise));
+}
+std::optional<NDArray> Node::TensorValue(const char* name) {
+  const auto* attribute = Find(name);
+  if (attribute == nullptr) return std::nullopt;
+  RequireType(*attribute, onnx::AttributeProto::TENSOR, "a tensor");
+  return ToNDArray(attribute->t(), StrCat("the attribute ", name));
+}
+
+void Node::RequireAllHandled() const {
+  for (const onnx::AttributeProto& attribute : proto_.attribute()) {
+    if (!handled_.contains(attribute.name()))
+      throw Unimplemented(StrCat("the attribute ", attribute.name(), " is not supported"));
+  }
+}
+
+Expr Node::Typed(const Expr& expr) const {
+  const auto untyped = [](const Expr& e) { return !e.checked_type(); };
+  const auto type = [&](const Expr& original, const Expr& e) -> Expr {
+    if (original.checked_type() || e.kind() == ir::ExprKind::kOp) return original;
+    Expr typed;
+    if (const auto* tuple = e.As<ir::TupleNode>()) {
+      std::vector<ir::Type> types;
+      for (const Expr& field : tuple->fields) types.push_back(field.checked_type());
+      typed = ir::Tuple::Make(tuple->fields, e.span(), ir::TupleType(std::move(types)));
+    } else if (const auto* item = e.As<ir::TupleGetItemNode>()) {
+      const auto* types = item->tuple.checked_type().As<ir::TupleTypeNode>();
+      typed = ir::TupleGetItem::Make(item->tuple, item->index, e.span(),
+                                     types->fields.at(static_cast<std::size_t>(item->index)));
+    } else {
+      typed = passes::InferCall(e);
+    }
+    return evaluate_ ? passes::FoldNode(typed, evaluate_) : typed;
+  };
+  return ir::RewritePostOrder(expr, type, untyped);
+}
+
+Shape ShapeOf(const Expr& e) { return ir::StaticShape(e.checked_type(), "an input"); }
+std::int64_t RankOf(const Expr& e) {
+  const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
+  if (tensor == nullptr) throw InvalidArgument("an input is no tensor");
+  return static_cast<std::int64_t>(tensor->shape.size());
+}
+DataType DataTypeOf(const Expr& e) {
+  const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
+  if (tensor == nullptr) throw InvalidArgument("an input is no tensor");
+  return tensor->dtype;
+}
+std::int64_t NormalAxis(std::int64_t axis, std::int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    throw InvalidArgument(StrCat("axis is ", axis, " for a tensor of rank ", rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+}  // namespace tenon::onnx_import

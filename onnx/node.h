@@ -1,0 +1,76 @@
+// One ONNX node as its converter sees it: typed inputs, checked attributes, and calls that come
+// back typed and folded.
+#ifndef TENON_ONNX_NODE_H_
+#define TENON_ONNX_NODE_H_
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "onnx/onnx_pb.h"
+#include "tenon/ir/expr.h"
+#include "tenon/passes/fold_constant.h"
+
+namespace tenon::onnx_import {
+
+using ir::Expr;
+using Ints = std::vector<std::int64_t>;
+
+class Node {
+ public:
+  Node(const onnx::NodeProto& proto, int opset, std::vector<Expr> inputs,
+       const passes::ConstantEvaluator& evaluate)
+      : proto_(proto), opset_(opset), inputs_(std::move(inputs)), evaluate_(evaluate) {}
+
+  const onnx::NodeProto& proto() const { return proto_; }
+  int opset() const { return opset_; }
+  int num_outputs() const { return proto_.output_size(); }
+
+  // --- inputs
+  std::size_t num_inputs() const { return inputs_.size(); }
+  bool has_input(std::size_t i) const { return i < inputs_.size() && inputs_[i]; }
+  // Throws InvalidArgument when it is missing.
+  const Expr& input(std::size_t i) const;
+  const std::vector<Expr>& inputs() const { return inputs_; }
+  // The value of an input that must be known at import.
+  NDArray Constant(std::size_t i) const;
+  Ints ConstantInts(std::size_t i) const;
+  double ConstantScalar(std::size_t i) const;
+
+  // --- attributes; reading one marks it as handled
+  bool Has(const char* name);
+  std::int64_t Int(const char* name, std::int64_t otherwise);
+  double Float(const char* name, double otherwise);
+  std::string String(const char* name, const std::string& otherwise);
+  std::optional<Ints> OptionalInts(const char* name);
+  Ints IntsOr(const char* name, Ints otherwise);
+  std::optional<NDArray> TensorValue(const char* name);
+  // Marks an attribute as having no effect here.
+  void Ignore(const char* name) { handled_.insert(name); }
+  // Throws Unimplemented for an attribute that no one read.
+  void RequireAllHandled() const;
+  const onnx::AttributeProto* Find(const char* name);
+
+  // --- results
+  // The expression with checked types, folded when it is constant. Its arguments are typed.
+  Expr Typed(const Expr& expr) const;
+
+ private:
+  const onnx::NodeProto& proto_;
+  const int opset_;
+  const std::vector<Expr> inputs_;
+  const passes::ConstantEvaluator& evaluate_;
+  std::set<std::string> handled_;
+};
+
+// Static extents of a typed tensor expression; rank and element type.
+Shape ShapeOf(const Expr& e);
+std::int64_t RankOf(const Expr& e);
+DataType DataTypeOf(const Expr& e);
+// `axis` in [0, rank). Throws InvalidArgument.
+std::int64_t NormalAxis(std::int64_t axis, std::int64_t rank);
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_NODE_H_

@@ -1,0 +1,106 @@
+#include "tenon/onnx/tensor.h"
+
+#include <cstring>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+
+using onnx::TensorProto;
+
+DataType ToDataType(int onnx_type, const std::string& what) {
+  switch (onnx_type) {
+    case TensorProto::FLOAT:
+      return Float32;
+    case TensorProto::DOUBLE:
+      return Float64;
+    case TensorProto::FLOAT16:
+      return Float16;
+    case TensorProto::BFLOAT16:
+      return BFloat16;
+    case TensorProto::INT8:
+      return Int8;
+    case TensorProto::INT16:
+      return Int16;
+    case TensorProto::INT32:
+      return Int32;
+    case TensorProto::INT64:
+      return Int64;
+    case TensorProto::UINT8:
+      return UInt8;
+    case TensorProto::UINT16:
+      return UInt16;
+    case TensorProto::UINT32:
+      return UInt32;
+    case TensorProto::UINT64:
+      return UInt64;
+    case TensorProto::BOOL:
+      return Bool;
+    default:
+      throw Unimplemented(
+          StrCat(what, " has the ONNX element type ", onnx_type, ", which is not supported"));
+  }
+}
+
+namespace {
+
+// Typed fields hold narrow types in wider ones; their low bytes are the value.
+template <typename Field>
+void CopyTyped(const Field& field, const NDArray& array, const std::string& what) {
+  if (static_cast<std::int64_t>(field.size()) != array.size())
+    throw InvalidArgument(StrCat(what, " has ", field.size(), " values for the shape ",
+                                 ShapeToString(array.shape())));
+  const std::size_t bytes = array.dtype().bytes();
+  auto* out = static_cast<char*>(array.raw());
+  for (int i = 0; i < field.size(); ++i) {
+    const auto value = field.Get(i);
+    std::memcpy(out + static_cast<std::size_t>(i) * bytes, &value, bytes);
+  }
+}
+
+}  // namespace
+
+NDArray ToNDArray(const TensorProto& tensor, const std::string& what) {
+  if (tensor.data_location() == TensorProto::EXTERNAL)
+    throw Unimplemented(StrCat(what, " keeps its data in another file, which is not supported"));
+  const DataType dtype = ToDataType(tensor.data_type(), what);
+  const Shape shape(tensor.dims().begin(), tensor.dims().end());
+  std::int64_t count = 0;
+  try {
+    count = NumElements(shape);
+  } catch (const Error& error) {
+    throw InvalidArgument(StrCat(what, ": ", error.message()));
+  }
+  // The data must be there before memory is taken for it.
+  const std::size_t have =
+      tensor.has_raw_data()
+          ? tensor.raw_data().size()
+          : static_cast<std::size_t>(tensor.float_data_size() + tensor.int32_data_size() +
+                                     tensor.int64_data_size() + tensor.double_data_size() +
+                                     tensor.uint64_data_size());
+  const std::size_t wanted =
+      static_cast<std::size_t>(count) * (tensor.has_raw_data() ? dtype.bytes() : 1);
+  if (have != wanted)
+    throw InvalidArgument(StrCat(what, " has ", have, tensor.has_raw_data() ? " bytes" : " values",
+                                 " of data; ", dtype.ToString(), " ", ShapeToString(shape),
+                                 " needs ", wanted));
+  NDArray array = NDArray::Empty(shape, dtype);
+  if (count == 0) return array;
+  if (tensor.has_raw_data()) {
+    std::memcpy(array.raw(), tensor.raw_data().data(), wanted);
+  } else if (dtype == Float32) {
+    CopyTyped(tensor.float_data(), array, what);
+  } else if (dtype == Float64) {
+    CopyTyped(tensor.double_data(), array, what);
+  } else if (dtype == Int64) {
+    CopyTyped(tensor.int64_data(), array, what);
+  } else if (dtype == UInt64 || dtype == UInt32) {
+    CopyTyped(tensor.uint64_data(), array, what);
+  } else {
+    CopyTyped(tensor.int32_data(), array, what);
+  }
+  return array;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,383 @@
+// 1. Stages that are no reduction are inlined, but for values that a reduction would compute many
+//    times over.
+// 2. What the result reads at the same leading indices (a convolution under its epilogue, the sums
+//    of a softmax) is computed inside the result's outer loop, so that it stays in cache.
+// 3. The outer axes become one parallel loop when there is enough work to share.
+// 4. The innermost loop runs along memory: in explicit vectors when the extent divides, otherwise
+//    as a plain loop that LLVM vectorises. A sum along memory is left to LLVM, too; other sums keep
+//    a vector of results in registers while they run.
+#include "tenon/strategies/auto_schedule.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/visit.h"
+#include "tenon/schedule/inline.h"
+#include "tenon/support/error.h"
+
+namespace tenon::strategies {
+namespace {
+
+using loop::Expr;
+using schedule::Schedule;
+using schedule::Stage;
+using te::IterVar;
+using te::Operation;
+using te::OperationNode;
+
+// Scalar operations below which starting threads costs more than it saves.
+constexpr std::int64_t kParallelWork = 1 << 16;
+// Vectors of results that one sum keeps in registers.
+constexpr std::int64_t kTile = 8;
+// Iterations that make an outer loop worth being one.
+constexpr std::int64_t kLeastOuter = 8;
+
+std::int64_t Extent(const IterVar& axis) {
+  const auto* extent = axis.extent.As<loop::IntImmNode>();
+  CheckInvariant(extent != nullptr, "automatic schedules need constant extents");
+  return extent->value;
+}
+
+bool IsCostly(const OperationNode& op) {
+  bool costly = false;
+  for (const Expr& body : op.body) {
+    loop::VisitExpr(body, [&](const Expr& e) {
+      const auto* select = e.As<loop::SelectNode>();
+      costly = costly || e.kind() == loop::ExprKind::kCall || (select != nullptr && select->lazy);
+    });
+  }
+  return costly;
+}
+
+// Its reduction reads each input element many times.
+bool ReadsRepeatedly(const OperationNode& op) {
+  return op.is_reduction() && (op.tag == "conv2d" || op.tag == "matmul" || op.tag == "pool");
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(const std::vector<te::Tensor>& outputs) : schedule_(outputs) {}
+
+  Schedule Run() {
+    CollectReaders();
+    InlineStages();
+    const std::vector<Stage*> outputs = OutputStages();
+    if (outputs.size() == 1) {
+      ScheduleWithProducers(*outputs[0]);
+    } else {
+      for (Stage* output : outputs) ScheduleRoot(*output, MaxOuter(*output));
+    }
+    for (const auto& stage : schedule_.stages()) {
+      if (!done_.contains(stage.get()) && !stage->op()->is_placeholder() &&
+          stage->placement() == Stage::Placement::kRoot)
+        ScheduleRoot(*stage, MaxOuter(*stage));
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  struct Access {
+    const OperationNode* producer;
+    std::vector<Expr> indices;
+    loop::Buffer buffer;
+  };
+
+  void CollectReaders() {
+    for (const auto& stage : schedule_.stages()) {
+      for (const te::Tensor& input : te::InputsOf(*stage->op())) {
+        std::vector<const OperationNode*>& readers = readers_[input.op().get()];
+        if (std::find(readers.begin(), readers.end(), stage->op().get()) == readers.end())
+          readers.push_back(stage->op().get());
+      }
+    }
+  }
+
+  void InlineStages() {
+    for (const auto& stage : schedule_.stages()) {
+      const OperationNode& op = *stage->op();
+      if (op.is_placeholder() || op.is_reduction() || stage->is_output()) continue;
+      const auto& readers = readers_[&op];
+      const bool by_reduction = std::any_of(readers.begin(), readers.end(),
+                                            [](const auto* r) { return r->is_reduction(); });
+      const bool repeatedly = std::any_of(readers.begin(), readers.end(),
+                                          [](const auto* r) { return ReadsRepeatedly(*r); });
+      if (IsCostly(op) && (repeatedly || (by_reduction && readers.size() > 1))) continue;
+      stage->ComputeInline();
+    }
+  }
+
+  std::vector<Stage*> OutputStages() {
+    std::vector<Stage*> outputs;
+    for (const auto& stage : schedule_.stages()) {
+      if (stage->is_output()) outputs.push_back(stage.get());
+    }
+    return outputs;
+  }
+
+  // What the stage reads once inlined stages are replaced.
+  std::vector<Access> AccessesOf(const Stage& stage) {
+    std::vector<Access> accesses;
+    std::unordered_set<const loop::ExprNode*> seen;
+    schedule::Inliner inliner(schedule_);
+    for (const Expr& body : stage.op()->body) {
+      loop::VisitExpr(inliner(body), [&](const Expr& e) {
+        const auto* load = e.As<loop::LoadNode>();
+        if (load != nullptr && load->producer && seen.insert(e.get()).second)
+          accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
+      });
+    }
+    return accesses;
+  }
+
+  // Leading axes of `stage` that the result computes in its outer loop: all but the last, and for a
+  // reduction along memory all.
+  std::size_t MaxOuter(const Stage& stage) {
+    const std::size_t rank = stage.op()->axes.size();
+    if (rank == 0) return 0;
+    if (stage.op()->is_reduction() && SumsAlongMemory(stage)) return rank;
+    return rank - 1;
+  }
+
+  void ScheduleWithProducers(Stage& output) {
+    // Consumers come before producers, so each stage's readers are decided before it.
+    std::vector<std::pair<Stage*, std::size_t>> inside;
+    std::unordered_map<const OperationNode*, const Stage*> hosts = {{output.op().get(), &output}};
+    const auto& stages = schedule_.stages();
+    for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+      Stage& stage = **it;
+      if (stage.op()->is_placeholder() || stage.is_output() ||
+          stage.placement() == Stage::Placement::kInline)
+        continue;
+      const std::size_t common = CommonAxes(stage, hosts);
+      // A stage that shares few axes would leave the outer loop with too little to share out.
+      if (common < MaxOuter(output) && OuterExtent(output, common) < kLeastOuter) continue;
+      if (common == 0) continue;
+      inside.emplace_back(&stage, common);
+      hosts.emplace(stage.op().get(), &stage);
+    }
+    std::size_t outer = MaxOuter(output);
+    for (const auto& [stage, common] : inside) outer = std::min(outer, common);
+    if (outer == 0) {
+      ScheduleRoot(output, MaxOuter(output));
+      return;
+    }
+    std::int64_t work = WorkOf(output);
+    for (const auto& [stage, common] : inside) work += WorkOf(*stage);
+    const IterVar loop = FuseOuter(output, outer);
+    ScheduleInner(output, outer);
+    if (work >= kParallelWork && OuterExtent(output, outer) > 1) output.Parallel(loop);
+    done_.insert(&output);
+    for (const auto& [stage, common] : inside) {
+      ScheduleInner(*stage, std::min(outer, stage->op()->axes.size()));
+      stage->ComputeAt(output, loop);
+      done_.insert(stage);
+    }
+  }
+
+  // How many leading axes all readers (which must be hosts) share with the stage, index for index.
+  std::size_t CommonAxes(const Stage& stage,
+                         const std::unordered_map<const OperationNode*, const Stage*>& hosts) {
+    std::size_t common = stage.op()->axes.size();
+    bool is_read = false;
+    for (const auto& reader : schedule_.stages()) {
+      if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
+        continue;
+      for (const Access& access : AccessesOf(*reader)) {
+        if (access.producer != stage.op().get()) continue;
+        if (!hosts.contains(reader->op().get())) return 0;
+        is_read = true;
+        std::size_t same = 0;
+        while (same < access.indices.size() && same < reader->op()->axes.size() &&
+               IsAxis(access.indices[same], reader->op()->axes[same]))
+          ++same;
+        common = std::min(common, same);
+      }
+    }
+    return is_read ? common : 0;
+  }
+
+  // An axis of one element is read at 0 as well as at its variable.
+  static bool IsAxis(const Expr& index, const IterVar& axis) {
+    return index.same_as(axis.var) || (Extent(axis) == 1 && loop::IsConstInt(index, 0));
+  }
+
+  static std::int64_t OuterExtent(const Stage& stage, std::size_t outer) {
+    std::int64_t extent = 1;
+    for (std::size_t i = 0; i < outer; ++i) extent *= Extent(stage.op()->axes[i]);
+    return extent;
+  }
+
+  static std::int64_t WorkOf(const Stage& stage) {
+    std::int64_t nodes = 0;
+    for (const Expr& body : stage.op()->body) loop::VisitExpr(body, [&](const Expr&) { ++nodes; });
+    for (const IterVar& axis : stage.op()->axes) nodes *= std::max<std::int64_t>(1, Extent(axis));
+    for (const IterVar& axis : stage.op()->reduce_axes)
+      nodes *= std::max<std::int64_t>(1, Extent(axis));
+    return nodes;
+  }
+
+  void ScheduleRoot(Stage& stage, std::size_t outer) {
+    done_.insert(&stage);
+    if (!stage.op()->is_reduction()) outer = std::min(outer, FirstInner(stage, 0));
+    if (outer == 0) {
+      const bool one_axis = !stage.op()->axes.empty();
+      ScheduleInner(stage, 0);
+      // The remaining loop over blocks of vectors can still be shared.
+      if (one_axis && WorkOf(stage) >= kParallelWork && !stage.op()->is_reduction())
+        stage.Parallel(stage.leaves().front());
+      return;
+    }
+    const IterVar loop = FuseOuter(stage, outer);
+    ScheduleInner(stage, outer);
+    if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
+  }
+
+  static IterVar FuseOuter(Stage& stage, std::size_t outer) {
+    IterVar fused = stage.op()->axes[0];
+    for (std::size_t i = 1; i < outer; ++i) fused = stage.Fuse(fused, stage.op()->axes[i]);
+    return fused;
+  }
+
+  // The coefficient of `var` in the element offset of an access; nothing when it is not linear.
+  static std::optional<std::int64_t> Step(const Access& access, const loop::Var& var) {
+    std::int64_t step = 0;
+    std::int64_t stride = 1;
+    for (std::size_t d = access.indices.size(); d-- > 0;) {
+      const loop::Linear linear = loop::ToLinear(access.indices[d], {});
+      for (const auto& [atom, coefficient] : linear.terms) {
+        if (!atom.same_as(var) && loop::UsesVar(atom, var)) return std::nullopt;
+      }
+      step += linear.CoefficientOf(var) * stride;
+      const auto* extent = access.buffer->shape[d].As<loop::IntImmNode>();
+      stride *= extent == nullptr ? 1 : extent->value;
+    }
+    return step;
+  }
+
+  bool SumsAlongMemory(const Stage& stage) {
+    const OperationNode& op = *stage.op();
+    bool along_reduction = false;
+    bool along_result = false;
+    for (const Access& access : AccessesOf(stage)) {
+      along_reduction = along_reduction || Step(access, op.reduce_axes.back().var).value_or(0) == 1;
+      if (op.axes.empty() || Extent(op.axes.back()) == 1) continue;
+      // Every second element still comes in whole vectors.
+      const std::int64_t step = Step(access, op.axes.back().var).value_or(0);
+      along_result = along_result || step == 1 || step == 2;
+    }
+    return along_reduction && !along_result;
+  }
+
+  // The first of the trailing axes that can be one loop: every access moves through memory as the
+  // result does, or not at all.
+  std::size_t FirstInner(const Stage& stage, std::size_t from) {
+    const auto& axes = stage.op()->axes;
+    const std::vector<Access> accesses = AccessesOf(stage);
+    std::size_t first = axes.size();
+    std::int64_t stride = 1;
+    std::vector<int> moves(accesses.size(), -1);  // -1: not known, 0: stays, 1: moves
+    while (first > from) {
+      const IterVar& axis = axes[first - 1];
+      for (std::size_t a = 0; a < accesses.size(); ++a) {
+        if (Extent(axis) == 1) continue;
+        const std::optional<std::int64_t> step = Step(accesses[a], axis.var);
+        const int move = !step ? 2 : *step == 0 ? 0 : *step == stride ? 1 : 2;
+        if (move == 2 || (moves[a] >= 0 && moves[a] != move))
+          return std::max(from, std::min(first, axes.size() - 1));
+        moves[a] = move;
+      }
+      stride *= Extent(axis);
+      --first;
+    }
+    return first;
+  }
+
+  // A load that one element must not make keeps its neighbours from making it together.
+  bool DiffersByLane(const Stage& stage, const loop::Var& var) {
+    bool differs = false;
+    schedule::Inliner inliner(schedule_);
+    for (const Expr& body : stage.op()->body) {
+      loop::VisitExpr(inliner(body), [&](const Expr& e) {
+        const auto* select = e.As<loop::SelectNode>();
+        differs =
+            differs || (select != nullptr && select->lazy && loop::UsesVar(select->condition, var));
+      });
+    }
+    return differs;
+  }
+
+  static std::int64_t Lanes(const OperationNode& op) {
+    std::size_t widest = 4;
+    for (const loop::Buffer& output : op.outputs) widest = std::max(widest, output->dtype.bytes());
+    return 64 / static_cast<std::int64_t>(widest);
+  }
+
+  // Loops of the stage from axis `from` on, and its reduction.
+  void ScheduleInner(Stage& stage, std::size_t from) {
+    const OperationNode& op = *stage.op();
+    if (op.axes.size() <= from) return;
+    if (op.is_reduction()) {
+      ScheduleReduction(stage);
+      return;
+    }
+    const std::size_t first = FirstInner(stage, from);
+    IterVar inner = op.axes[first];
+    std::int64_t extent = Extent(inner);
+    for (std::size_t i = first + 1; i < op.axes.size(); ++i) {
+      inner = stage.Fuse(inner, op.axes[i]);
+      extent *= Extent(op.axes[i]);
+    }
+    const std::int64_t lanes = Lanes(op);
+    if (extent >= lanes && !DiffersByLane(stage, inner.var))
+      stage.Vectorize(stage.Split(inner, lanes).second);
+  }
+
+  void ScheduleReduction(Stage& stage) {
+    const OperationNode& op = *stage.op();
+    if (SumsAlongMemory(stage)) return;
+    // Sums run inside the block of results that registers hold; several vectors of results at once,
+    // since one sum after the other would wait for each addition.
+    const IterVar last = op.axes.back();
+    const std::int64_t lanes = Lanes(op);
+    std::vector<IterVar> order = op.reduce_axes;
+    if (Extent(last) < lanes || op.outputs.size() > 1) {
+      order.push_back(last);
+      stage.Reorder(order);
+      return;
+    }
+    auto [blocks, lane] = stage.Split(last, lanes);
+    const std::int64_t count = Extent(last) / lanes;
+    if (Extent(last) % lanes == 0 && count > 1) {
+      const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
+      order.insert(order.begin(), outer);
+      order.push_back(tile);
+      order.push_back(lane);
+      stage.Reorder(order);
+      stage.Unroll(tile);
+    } else {
+      order.insert(order.begin(), blocks);
+      order.push_back(lane);
+      stage.Reorder(order);
+    }
+    stage.Vectorize(lane);
+  }
+
+  static std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
+    std::int64_t divisor = std::min(value, most);
+    while (value % divisor != 0) --divisor;
+    return divisor;
+  }
+
+  Schedule schedule_;
+  std::unordered_map<const OperationNode*, std::vector<const OperationNode*>> readers_;
+  std::unordered_set<const Stage*> done_;
+};
+
+}  // namespace
+
+Schedule AutoSchedule(const std::vector<te::Tensor>& outputs) { return Scheduler(outputs).Run(); }
+
+}  // namespace tenon::strategies

@@ -1,0 +1,235 @@
+// Reads backwards from the function's result: each operator is taken off as the last post-op of
+// what it was applied to, until the anchor is reached.
+#include "tenon/strategies/onednn/epilogue.h"
+
+#include <cmath>
+
+#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::strategies::onednn {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+using Kind = PostOp::Kind;
+
+std::optional<float> ScalarOf(const Expr& e) {
+  const auto* constant = e.As<ir::ConstantNode>();
+  if (constant == nullptr || !constant->data.shape().empty() || constant->data.dtype() != Float32)
+    return std::nullopt;
+  return *constant->data.data<float>();
+}
+
+const CallNode* CallOf(const Expr& e, const Expr& op) {
+  const auto* call = e.As<CallNode>();
+  return call != nullptr && call->callee == op ? call : nullptr;
+}
+
+// The scalar and the other operand of a commutative call.
+struct WithScalar {
+  float scalar;
+  Expr other;
+};
+std::optional<WithScalar> SplitScalar(const CallNode& call) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (const auto scalar = ScalarOf(call.args[i])) return WithScalar{*scalar, call.args[1 - i]};
+  }
+  return std::nullopt;
+}
+
+bool Near(double a, double b) { return std::fabs(a - b) <= 1e-6 * std::fabs(b); }
+
+// `e` as slope * (min(max(y + 3, 0), 6) / 6) for some y, which is the gate of hard-swish times a
+// factor.
+struct Gate {
+  Expr y;
+  double factor;
+};
+std::optional<Gate> ReadGate(const Expr& e) {
+  const auto& known = ops::Known();
+  if (const CallNode* call = CallOf(e, known.divide)) {
+    const auto divisor = ScalarOf(call->args[1]);
+    auto gate = divisor ? ReadGate(call->args[0]) : std::nullopt;
+    if (gate) gate->factor /= *divisor;
+    return gate;
+  }
+  if (const CallNode* call = CallOf(e, known.multiply)) {
+    const auto split = SplitScalar(*call);
+    auto gate = split ? ReadGate(split->other) : std::nullopt;
+    if (gate) gate->factor *= split->scalar;
+    return gate;
+  }
+  const CallNode* clip = CallOf(e, known.clip);
+  if (clip == nullptr) return std::nullopt;
+  const auto& bounds = clip->attrs.As<ops::ClipAttrs>();
+  const CallNode* shifted = CallOf(clip->args[0], known.add);
+  const auto shift = shifted == nullptr ? std::nullopt : SplitScalar(*shifted);
+  if (!shift || bounds.a_min != 0) return std::nullopt;
+  // clip(y + 3, 0, 6), or clip(y / 6 + 1 / 2, 0, 1), which is a sixth of it.
+  if (shift->scalar == 3.0F && bounds.a_max == 6) return Gate{shift->other, 6.0};
+  if (shift->scalar != 0.5F || bounds.a_max != 1) return std::nullopt;
+  if (const CallNode* scaled = CallOf(shift->other, known.multiply)) {
+    const auto split = SplitScalar(*scaled);
+    if (split && Near(split->scalar, 1.0 / 6)) return Gate{split->other, 1.0};
+  }
+  if (const CallNode* scaled = CallOf(shift->other, known.divide)) {
+    if (const auto divisor = ScalarOf(scaled->args[1]); divisor && *divisor == 6.0F)
+      return Gate{scaled->args[0], 1.0};
+  }
+  return std::nullopt;
+}
+
+class Reader {
+ public:
+  Reader(const CallNode& anchor, int channel_axis) : anchor_(anchor), channel_axis_(channel_axis) {}
+
+  // Whether `e` is the anchor with post-ops; otherwise problem() says why not.
+  bool Read(const Expr& e) {
+    if (e.get() == &anchor_) return true;
+    const auto* call = e.As<CallNode>();
+    if (call == nullptr || call->op() == nullptr) return Fail("a value that is no operator call");
+    const auto& known = ops::Known();
+    const Expr& op = call->callee;
+    if (op == known.relu) return Unary(*call, {Kind::kRelu});
+    if (op == known.leaky_relu)
+      return Unary(*call,
+                   {Kind::kRelu, static_cast<float>(call->attrs.As<ops::LeakyReluAttrs>().alpha)});
+    if (op == known.sigmoid) return Unary(*call, {Kind::kSigmoid});
+    if (op == known.tanh) return Unary(*call, {Kind::kTanh});
+    if (op == known.clip) {
+      const auto& bounds = call->attrs.As<ops::ClipAttrs>();
+      return Unary(
+          *call, {Kind::kClip, static_cast<float>(bounds.a_min), static_cast<float>(bounds.a_max)});
+    }
+    if (op == known.bias_add) return BiasAdd(*call);
+    if (op == known.add) return Add(*call);
+    if (op == known.subtract) return Subtract(*call);
+    if (op == known.multiply) return Multiply(*call, 1.0);
+    if (op == known.divide) return Divide(*call);
+    return Fail(call->op()->name);
+  }
+
+  Epilogue Take() { return std::move(epilogue_); }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  bool Fail(const std::string& what) {
+    if (problem_.empty()) problem_ = StrCat("oneDNN has no post-op for ", what, " here");
+    return false;
+  }
+  bool Append(PostOp op) {
+    epilogue_.post_ops.push_back(op);
+    return true;
+  }
+  bool Unary(const CallNode& call, PostOp op) { return Read(call.args[0]) && Append(op); }
+
+  bool Add(const CallNode& call) {
+    if (const auto split = SplitScalar(call))
+      return Read(split->other) && Append({Kind::kLinear, 1.0F, split->scalar});
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Expr& operand = call.args[i];
+      if (operand.kind() != ir::ExprKind::kVar) continue;
+      if (IsPerChannel(operand)) {
+        if (!Read(call.args[1 - i])) return false;
+        return Bias(operand);
+      }
+      if (HasResultType(operand)) return Tensor(call.args[1 - i], operand, Kind::kAddTensor);
+    }
+    return Fail("this addition");
+  }
+
+  bool Subtract(const CallNode& call) {
+    const auto scalar = ScalarOf(call.args[1]);
+    if (!scalar) return Fail("this subtraction");
+    return Read(call.args[0]) && Append({Kind::kLinear, 1.0F, -*scalar});
+  }
+
+  bool BiasAdd(const CallNode& call) {
+    const auto rank =
+        static_cast<std::int64_t>(call.checked_type.As<ir::TensorTypeNode>()->shape.size());
+    const std::int64_t axis = call.attrs.As<ops::BiasAddAttrs>().axis;
+    if ((axis < 0 ? axis + rank : axis) != channel_axis_ ||
+        call.args[1].kind() != ir::ExprKind::kVar)
+      return Fail("a bias along another axis");
+    return Read(call.args[0]) && Bias(call.args[1]);
+  }
+
+  bool Bias(const Expr& operand) {
+    if (epilogue_.bias || !epilogue_.post_ops.empty()) return Fail("a bias after other operators");
+    epilogue_.bias = operand;
+    return true;
+  }
+
+  bool Tensor(const Expr& rest, const Expr& operand, Kind kind) {
+    if (!Read(rest)) return false;
+    epilogue_.operands.push_back(operand);
+    return Append({kind});
+  }
+
+  // factor * call.args[0] * call.args[1]
+  bool Multiply(const CallNode& call, double factor) {
+    const auto& known = ops::Known();
+    if (const auto split = SplitScalar(call)) {
+      return Read(split->other) &&
+             Append({Kind::kLinear, static_cast<float>(split->scalar * factor), 0});
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Expr& y = call.args[i];
+      const Expr& gate = call.args[1 - i];
+      if (const CallNode* sigmoid = CallOf(gate, known.sigmoid);
+          sigmoid != nullptr && sigmoid->args[0] == y)
+        return Read(y) && Append({Kind::kSwish, 1.0F}) && Scale(factor);
+      if (const auto read = ReadGate(gate); read && read->y == y)
+        return Read(y) && Append({Kind::kHardSwish}) && Scale(read->factor * factor);
+      if (y.kind() == ir::ExprKind::kVar && HasResultType(y))
+        return Tensor(gate, y, Kind::kMulTensor) && Scale(factor);
+    }
+    return Fail("this product");
+  }
+
+  bool Divide(const CallNode& call) {
+    const auto divisor = ScalarOf(call.args[1]);
+    if (!divisor) return Fail("this division");
+    if (const CallNode* product = CallOf(call.args[0], ops::Known().multiply))
+      return Multiply(*product, 1.0 / *divisor);
+    return Read(call.args[0]) && Scale(1.0 / *divisor);
+  }
+
+  bool Scale(double factor) {
+    return Near(factor, 1.0) || Append({Kind::kLinear, static_cast<float>(factor), 0});
+  }
+
+  bool HasResultType(const Expr& e) const {
+    return ir::Equal(e.checked_type(), anchor_.checked_type);
+  }
+  bool IsPerChannel(const Expr& e) const {
+    const auto& shape = e.checked_type().As<ir::TensorTypeNode>()->shape;
+    const auto& result = anchor_.checked_type.As<ir::TensorTypeNode>()->shape;
+    const std::size_t missing = result.size() - std::min(shape.size(), result.size());
+    const auto channel = static_cast<std::size_t>(channel_axis_);
+    if (shape.size() + missing <= channel || channel < missing) return false;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (!(shape[i] == (i + missing == channel ? result[channel] : ir::Dim(1)))) return false;
+    }
+    return true;
+  }
+
+  const CallNode& anchor_;
+  const int channel_axis_;
+  Epilogue epilogue_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::variant<Epilogue, std::string> ReadEpilogue(const ir::FunctionNode& function,
+                                                 const CallNode& anchor, int channel_axis) {
+  Reader reader(anchor, channel_axis);
+  if (!reader.Read(function.body)) return reader.problem();
+  return reader.Take();
+}
+
+}  // namespace tenon::strategies::onednn

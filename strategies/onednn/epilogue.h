@@ -1,0 +1,31 @@
+// What follows a heavy operator in a fused function, as oneDNN's bias and post-ops.
+//
+// Read from the graph, never from names: relu, leaky_relu, clip, sigmoid, tanh, x * sigmoid(x),
+// hard-swish however it is spelled, sums and products with scalars, a per-channel bias, and sums
+// and products with a tensor of the result's type.
+#ifndef TENON_STRATEGIES_ONEDNN_EPILOGUE_H_
+#define TENON_STRATEGIES_ONEDNN_EPILOGUE_H_
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/strategies/onednn/adapter.h"
+
+namespace tenon::strategies::onednn {
+
+struct Epilogue {
+  ir::Expr bias;  // a parameter of one value a channel, or null
+  std::vector<PostOp> post_ops;
+  std::vector<ir::Expr> operands;  // parameters that tensor post-ops read, in order
+};
+
+// `channel_axis`: of the anchor's result. Otherwise says what cannot be expressed.
+std::variant<Epilogue, std::string> ReadEpilogue(const ir::FunctionNode& function,
+                                                 const ir::CallNode& anchor, int channel_axis);
+
+}  // namespace tenon::strategies::onednn
+
+#endif  // TENON_STRATEGIES_ONEDNN_EPILOGUE_H_

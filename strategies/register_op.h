@@ -1,0 +1,86 @@
+// Registration of a user's operator, with its computation, in one place.
+//
+//   struct SwishAttrs { double beta = 1.0; static constexpr auto Fields() { ... } };
+//   TENON_REGISTER_OP("my.swish").Describe("x * sigmoid(beta * x)").Attrs<SwishAttrs>()
+//       .Argument("data", "Tensor", "input").TypeRelation(ops::Identity)
+//       .Elementwise([](const SwishAttrs& a, te::Expr x) { return ...; });
+//
+// It runs when the program starts or the plug-in is loaded. Errors (a name taken twice, a pattern
+// that contradicts the compute) are kept, and thrown by the next Compile or plug-in load.
+#ifndef TENON_STRATEGIES_REGISTER_OP_H_
+#define TENON_STRATEGIES_REGISTER_OP_H_
+
+#include <functional>
+#include <source_location>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tenon/ops/registry.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/strategies/te_compute.h"
+
+namespace tenon::strategies {
+
+class OpRegistration {
+ public:
+  explicit OpRegistration(const std::string& name,
+                          std::source_location where = std::source_location::current());
+
+  OpRegistration& Describe(std::string text);
+  OpRegistration& Argument(std::string name, std::string type, std::string help);
+  OpRegistration& Level(int level);
+  OpRegistration& TypeRelation(ops::TypeRelation relation);
+  OpRegistration& Pattern(ops::OpPattern pattern);
+  template <typename T>
+  OpRegistration& Attrs() {
+    op_->schema = &attrs::SchemaOf<T>();
+    return *this;
+  }
+
+  // What the operator computes, by tensor expressions. Without a pattern it is opaque to fusion.
+  OpRegistration& Compute(std::function<std::vector<te::Tensor>(const TeCall& call)> make);
+  // One element from the element at the same place: `function(attrs, x)` or `function(x)`. The
+  // result has the input's shape, and the operator the pattern kElemWise.
+  template <typename Function>
+  OpRegistration& Elementwise(Function function) {
+    return ElementwiseOf([function](const attrs::Attrs& attrs, const te::Expr& x) -> te::Expr {
+      if constexpr (std::is_invocable_v<Function, te::Expr>) {
+        return function(x);
+      } else {
+        return function(attrs.As<FirstArgument<decltype(&Function::operator())>>(), x);
+      }
+    });
+  }
+  // A way of its own to make kernels of groups that the operator anchors.
+  OpRegistration& Implement(Implementation implementation);
+
+ private:
+  template <typename>
+  struct FirstOf;
+  template <typename Class, typename Result, typename First, typename Second>
+  struct FirstOf<Result (Class::*)(First, Second) const> {
+    using Type = std::remove_cvref_t<First>;
+  };
+  template <typename Member>
+  using FirstArgument = typename FirstOf<Member>::Type;
+
+  OpRegistration& ElementwiseOf(
+      std::function<te::Expr(const attrs::Attrs& attrs, const te::Expr& x)> function);
+  void Refuse(const std::string& message);
+
+  std::string name_;
+  std::source_location where_;
+  ops::OpDef* op_;  // one that no one sees when the registration failed
+};
+
+}  // namespace tenon::strategies
+
+#define TENON_CONCAT_INNER(a, b) a##b
+#define TENON_CONCAT(a, b) TENON_CONCAT_INNER(a, b)
+#define TENON_REGISTER_OP(name)                                                   \
+  [[maybe_unused]] static const ::tenon::strategies::OpRegistration TENON_CONCAT( \
+      tenon_op_registration_, __COUNTER__) = ::tenon::strategies::OpRegistration(name)
+
+#endif  // TENON_STRATEGIES_REGISTER_OP_H_

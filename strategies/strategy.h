@@ -1,0 +1,84 @@
+// Strategies: the ways to make a kernel of a fused function, and the choice among them.
+//
+// An implementation is data: a name, a condition, a priority and a function that builds. Every
+// function can be built from its tensor expression ("te"); operators may attach others as a column
+// (Strategy) of their registry entry, which the function's heavy operator - its anchor - brings in.
+// Choose lists all candidates with their conditions, the winner and why.
+//
+//   Choice choice = Choose(group, {.library = LibraryChoice::kAuto});
+//   std::puts(choice.explanation.c_str());
+#ifndef TENON_STRATEGIES_STRATEGY_H_
+#define TENON_STRATEGIES_STRATEGY_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/jit/callable.h"
+#include "tenon/loop/function.h"
+#include "tenon/ops/registry.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::strategies {
+
+enum class LibraryChoice {
+  kAuto,     // by priority
+  kTe,       // generated code only
+  kLibrary,  // a library wherever its condition holds
+};
+
+// A fused function and what is known of its arguments when it is compiled.
+struct Group {
+  const ir::FunctionNode* function;
+  std::string name;
+  std::vector<NDArray> constants;  // by parameter; undefined where the argument is computed
+  LibraryChoice library = LibraryChoice::kAuto;
+
+  // The call of kOutEWiseFusable pattern, or null.
+  const ir::CallNode* Anchor() const;
+};
+
+// A kernel before code generation, or a finished one of a library. `arguments` are the parameters
+// (tuples flattened) that it is called with, in order; others are already part of it.
+struct Built {
+  std::variant<loop::Function, std::shared_ptr<const jit::Callable>> kernel;
+  std::vector<int> arguments;
+};
+
+struct Implementation {
+  std::string name;
+  int priority = 0;
+  // Why it cannot build the group, or nothing.
+  std::function<std::optional<std::string>(const Group& group)> refusal;
+  // May throw Unimplemented: the next candidate is taken then.
+  std::function<Built(const Group& group)> build;
+};
+
+// The column of operators with implementations of their own.
+struct Strategy {
+  std::vector<Implementation> implementations;
+};
+
+struct StrategyOptions {
+  LibraryChoice library = LibraryChoice::kAuto;
+};
+
+struct Choice {
+  Built built;
+  std::string implementation;
+  std::string explanation;  // one line a candidate
+};
+
+// Throws Unimplemented when no candidate can build the group.
+Choice Choose(const Group& group, const StrategyOptions& options);
+
+// Attaches computes and strategies to the built-in operators. Idempotent.
+void RegisterStrategies(ops::OpRegistry& registry);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_STRATEGY_H_

@@ -1,0 +1,22 @@
+// Everything that a program using Tenon needs.
+#ifndef TENON_TENON_H_
+#define TENON_TENON_H_
+
+#include "tenon/compiler/build.h"
+#include "tenon/compiler/compile.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/ops/builders.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/runtime/npy.h"
+#include "tenon/schedule/schedule.h"
+#include "tenon/strategies/register_op.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon {
+
+using schedule::Schedule;
+
+}  // namespace tenon
+
+#endif  // TENON_TENON_H_

@@ -1,0 +1,677 @@
+// Compiled schedules against plain loops, at sizes around the width of a vector register.
+#include "tenon/jit/kernel.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/jit/parallel_runtime.h"
+#include "tenon/loop/print.h"
+#include "tenon/schedule/lower.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::jit {
+namespace {
+
+using loop::Expr;
+using schedule::Lower;
+using schedule::Schedule;
+using te::Placeholder;
+using te::ReduceAxis;
+using te::Sum;
+using te::Tensor;
+using te::Var;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+NDArray Random(Shape shape, int seed = 1) {
+  NDArray array = NDArray::Empty(std::move(shape), Float32);
+  std::mt19937 generator(static_cast<unsigned>(seed));
+  std::uniform_real_distribution<float> values(-1, 1);
+  for (std::int64_t i = 0; i < array.size(); ++i) array.data<float>()[i] = values(generator);
+  return array;
+}
+
+Kernel Compiled(const Schedule& s, const std::vector<Tensor>& args, const std::string& name,
+                const CompileOptions& options = {}) {
+  absl::StatusOr<Kernel> kernel = Compile(Lower(s, args, name), options);
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  return std::move(kernel).value();
+}
+
+// One output that is `body` of the elements of inputs A, B, ... of `n` elements, 16 at a time.
+template <typename Body>
+Kernel Elementwise(const Expr& n, const std::vector<DataType>& types, const Body& body,
+                   const std::string& name = "kernel") {
+  std::vector<Tensor> args;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    args.push_back(Placeholder({n}, types[i], std::string(1, static_cast<char>('A' + i))));
+  const Tensor out = te::Compute(
+      {n},
+      [&](Var i) {
+        std::vector<Expr> elements;
+        for (const Tensor& arg : args) elements.push_back(arg(i));
+        return body(elements);
+      },
+      "out");
+  Schedule s(out);
+  s[out].Vectorize(s[out].Split(out.axis(0), 16).second);
+  args.push_back(out);
+  return Compiled(s, args, name);
+}
+
+Kernel VectorAdd(const Expr& n) {
+  return Elementwise(
+      n, {Float32, Float32}, [](const std::vector<Expr>& x) { return x[0] + x[1]; }, "vadd");
+}
+
+class ExtentTest : public ::testing::TestWithParam<std::int64_t> {};
+INSTANTIATE_TEST_SUITE_P(OddSizes, ExtentTest, ::testing::Values(1, 7, 15, 16, 17, 31, 33));
+
+TEST_P(ExtentTest, AnElementwiseKernelMatchesALoop) {
+  const std::int64_t n = GetParam();
+  const Kernel kernel = VectorAdd(n);
+  const NDArray x = Random({n}, 1), y = Random({n}, 2), z = NDArray::Zeros({n}, Float32);
+  ASSERT_TRUE(kernel(x, y, z).ok());
+  for (std::int64_t i = 0; i < n; ++i)
+    EXPECT_EQ(z.data<float>()[i], x.data<float>()[i] + y.data<float>()[i]) << "element " << i;
+}
+
+TEST_P(ExtentTest, AKernelWritesNothingBeyondItsOutput) {
+  const std::int64_t n = GetParam();
+  const Kernel kernel = VectorAdd(n);
+  std::vector<float> memory(static_cast<std::size_t>(n) + 64, 77);
+  const NDArray x = Random({n}, 1), y = Random({n}, 2),
+                z = NDArray::View({n}, Float32, memory.data() + 32, nullptr);
+  ASSERT_TRUE(kernel(x, y, z).ok());
+  for (std::size_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(memory[i], 77) << i << " before";
+    EXPECT_EQ(memory[memory.size() - 1 - i], 77) << i << " from the end";
+  }
+}
+
+TEST_P(ExtentTest, AMatmulMatchesALoop) {
+  const std::int64_t n = GetParam();
+  const Tensor a = Placeholder({n, n}, Float32, "A"), b = Placeholder({n, n}, Float32, "B");
+  const te::IterVar k = ReduceAxis(0, n);
+  const Tensor c = te::Compute(
+      {n, n}, [&](Var i, Var j) { return Sum(a(i, k.var) * b(k.var, j), {k}); }, "C");
+  Schedule s(c);
+  const auto tiles = s[c].Tile(c.axis(0), c.axis(1), 4, 16);
+  s[c].Reorder({tiles.x_outer, tiles.y_outer, c.reduce_axis(0), tiles.x_inner, tiles.y_inner});
+  s[c].Unroll(tiles.x_inner).Vectorize(tiles.y_inner);
+  const Kernel kernel = Compiled(s, {a, b, c}, "matmul");
+  const NDArray x = Random({n, n}, 1), y = Random({n, n}, 2), z = NDArray::Zeros({n, n}, Float32);
+  ASSERT_TRUE(kernel(x, y, z).ok());
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::int64_t l = 0; l < n; ++l)
+        sum += static_cast<double>(x.data<float>()[i * n + l]) * y.data<float>()[l * n + j];
+      EXPECT_NEAR(z.data<float>()[i * n + j], sum, 1e-5) << i << ", " << j;
+    }
+  }
+}
+
+TEST_P(ExtentTest, RowReductionsMatchALoop) {
+  const std::int64_t n = GetParam();
+  const Tensor a = Placeholder({3, n}, Float32, "A");
+  const te::IterVar k = ReduceAxis(0, n);
+  const Tensor largest = te::Compute(
+      {3}, [&](Var i) { return te::Max(a(i, k.var), {k}); }, "largest");
+  const Kernel kernel = Compiled(Schedule(largest), {a, largest}, "row_max");
+  const NDArray x = Random({3, n}), y = NDArray::Zeros({3}, Float32);
+  ASSERT_TRUE(kernel(x, y).ok());
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const float* row = x.data<float>() + i * n;
+    EXPECT_EQ(y.data<float>()[i], *std::max_element(row, row + n)) << "row " << i;
+  }
+}
+
+TEST_P(ExtentTest, APaddedCopyReadsNothingOutside) {
+  const std::int64_t n = GetParam();
+  const Tensor a = Placeholder({n}, Float32, "A");
+  const Tensor padded = te::Compute(
+      {n + 5}, [&](Var i) { return te::IfThenElse(i >= 2 && i < n + 2, a(i - 2), 9.0F); },
+      "padded");
+  Schedule s(padded);
+  s[padded].Vectorize(s[padded].Split(padded.axis(0), 8).second);
+  const Kernel kernel = Compiled(s, {a, padded}, "pad");
+  const NDArray x = Random({n}), y = NDArray::Zeros({n + 5}, Float32);
+  ASSERT_TRUE(kernel(x, y).ok());
+  for (std::int64_t i = 0; i < n + 5; ++i)
+    EXPECT_EQ(y.data<float>()[i], i >= 2 && i < n + 2 ? x.data<float>()[i - 2] : 9) << i;
+}
+
+TEST(KernelTest, OneSymbolicKernelServesEveryExtent) {
+  const Var n("n"), m("m");
+  const Tensor a = Placeholder({n}, Float32, "A"), b = Placeholder({m}, Float32, "B");
+  const Tensor c = te::Compute(
+      {n, m}, [&](Var i, Var j) { return a(i) * b(j); }, "C");
+  Schedule s(c);
+  s[c].Vectorize(s[c].Split(c.axis(1), 16).second);
+  s[c].Parallel(c.axis(0));
+  const Kernel kernel = Compiled(s, {a, b, c}, "outer");
+  for (const std::int64_t rows : {0, 1, 7, 33}) {
+    for (const std::int64_t columns : {0, 1, 15, 16, 17, 31}) {
+      const NDArray x = Random({rows}, 1), y = Random({columns}, 2),
+                    z = NDArray::Zeros({rows, columns}, Float32);
+      ASSERT_TRUE(kernel(x, y, z).ok());
+      for (std::int64_t i = 0; i < rows * columns; ++i) {
+        ASSERT_EQ(z.data<float>()[i], x.data<float>()[i / columns] * y.data<float>()[i % columns])
+            << rows << " by " << columns << ", element " << i;
+      }
+    }
+  }
+}
+
+TEST(KernelTest, IntermediateResultsOfASymbolicExtentHaveMemory) {
+  const Var n("n");
+  const Tensor a = Placeholder({n}, Float32, "A");
+  const Tensor b = te::Compute(
+      {n}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  const te::IterVar k = ReduceAxis(0, n);
+  const Tensor c = te::Compute(
+      {n}, [&](Var i) { return Sum(b(k.var) * b(i), {k}); }, "C");
+  const Kernel kernel = Compiled(Schedule(c), {a, c}, "sums");
+  for (const std::int64_t size : {1, 17, 300}) {
+    const NDArray x = Random({size}), y = NDArray::Zeros({size}, Float32);
+    ASSERT_TRUE(kernel(x, y).ok());
+    double sum = 0;
+    for (std::int64_t i = 0; i < size; ++i) sum += x.data<float>()[i] + 1;
+    for (std::int64_t i = 0; i < size; ++i)
+      ASSERT_NEAR(y.data<float>()[i], sum * (x.data<float>()[i] + 1), 1e-3) << i << " of " << size;
+  }
+}
+
+// A stage and its reader in one kernel, both with several loops.
+TEST(KernelTest, AParallelLoopMayFollowASerialOne) {
+  const Tensor a = Placeholder({64}, Float32, "A");
+  const Tensor b = te::Compute(
+      {64}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  const Tensor c = te::Compute(
+      {64}, [&](Var i) { return b(63 - Expr(i)) * 2.0F; }, "C");
+  Schedule s(c);
+  s[c].Parallel(c.axis(0));
+  const loop::Function function = Lower(s, {a, c}, "two_stages");
+  const auto kernel = Compile(function);
+  ASSERT_TRUE(kernel.ok()) << kernel.status() << loop::Print(function);
+  const NDArray x = Random({64}), y = NDArray::Zeros({64}, Float32);
+  ASSERT_TRUE((*kernel)(x, y).ok());
+  for (std::int64_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y.data<float>()[i], (x.data<float>()[63 - i] + 1) * 2) << i;
+}
+
+TEST(KernelTest, ALargeIntermediateResultInsideAParallelLoopIsEachThreadsOwn) {
+  const std::int64_t rows = 12, columns = 40000;  // a row is too large for the stack
+  const Tensor a = Placeholder({rows, columns}, Float32, "A");
+  const Tensor b = te::Compute(
+      {rows, columns}, [&](Var i, Var j) { return a(i, j) * 2.0F; }, "B");
+  const te::IterVar k = ReduceAxis(0, columns);
+  const Tensor c = te::Compute(
+      {rows}, [&](Var i) { return te::Max(b(i, k.var), {k}); }, "C");
+  Schedule s(c);
+  s[c].Parallel(c.axis(0));
+  s[b].ComputeAt(s[c], c.axis(0));
+  const Kernel kernel = Compiled(s, {a, c}, "rows");
+  const NDArray x = Random({rows, columns}), y = NDArray::Zeros({rows}, Float32);
+  const ScopedThreads two(2);
+  ASSERT_TRUE(kernel(x, y).ok());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* row = x.data<float>() + i * columns;
+    EXPECT_EQ(y.data<float>()[i], 2 * *std::max_element(row, row + columns)) << "row " << i;
+  }
+}
+
+TEST(KernelTest, AVectorisedLoopLongerThanAnyVectorTypeIsRight) {
+  const std::int64_t n = 65536 + 16;  // a type's lane count has 16 bits
+  const Tensor a = Placeholder({n}, Float32, "A");
+  const Tensor b = te::Compute(
+      {n}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  Schedule s(b);
+  s[b].Vectorize(b.axis(0));
+  const auto kernel = Compile(Lower(s, {a, b}, "long"));
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const NDArray x = Random({n}), y = NDArray::Zeros({n}, Float32);
+  ASSERT_TRUE((*kernel)(x, y).ok());
+  for (std::int64_t i = 0; i < n; ++i)
+    ASSERT_EQ(y.data<float>()[i], x.data<float>()[i] + 1) << "element " << i;
+}
+
+TEST(KernelTest, IntegerDivisionsFollowTheirDefinitions) {
+  std::vector<std::int32_t> a, b;
+  for (std::int32_t x = -9; x <= 9; ++x) {
+    for (std::int32_t y = -4; y <= 4; ++y) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  a.push_back(INT32_MIN);
+  b.push_back(-1);
+  const auto n = static_cast<std::int64_t>(a.size());
+  const NDArray x = NDArray::FromVector<std::int32_t>({n}, a),
+                y = NDArray::FromVector<std::int32_t>({n}, b);
+  const auto apply = [&](loop::BinaryOp op) {
+    const NDArray z = NDArray::Zeros({n}, Int32);
+    const Kernel kernel = Elementwise(n, {Int32, Int32}, [&](const std::vector<Expr>& e) {
+      return loop::Binary(op, e[0], e[1]);
+    });
+    EXPECT_TRUE(kernel(x, y, z).ok());
+    return z.ToVector<std::int32_t>();
+  };
+  const auto div = apply(loop::BinaryOp::kDiv), mod = apply(loop::BinaryOp::kMod),
+             floor_div = apply(loop::BinaryOp::kFloorDiv),
+             floor_mod = apply(loop::BinaryOp::kFloorMod);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::int64_t p = a[i], q = b[i];
+    // Division by zero gives zero; the lowest value over -1 wraps to itself.
+    const std::int64_t quotient = q == 0 ? 0 : p / q, rest = q == 0 ? 0 : p % q;
+    const bool step = rest != 0 && (rest < 0) != (q < 0);
+    EXPECT_EQ(div[i], static_cast<std::int32_t>(quotient)) << p << ", " << q;
+    EXPECT_EQ(mod[i], static_cast<std::int32_t>(rest)) << p << ", " << q;
+    EXPECT_EQ(floor_div[i], static_cast<std::int32_t>(quotient - step)) << p << ", " << q;
+    EXPECT_EQ(floor_mod[i], static_cast<std::int32_t>(step ? rest + q : rest)) << p << ", " << q;
+  }
+}
+
+TEST(KernelTest, Int64MinimaAndMaximaHoldAtTheEndsOfTheType) {
+  constexpr std::int64_t kLow = INT64_MIN, kHigh = INT64_MAX;
+  const std::vector<std::int64_t> values = {0, 1, -1, kLow, kHigh};
+  const NDArray x = NDArray::FromVector<std::int64_t>({5}, values), y = NDArray::Zeros({5}, Int64);
+  const auto apply = [&](auto body) {
+    const Tensor a = Placeholder({5}, Int64, "A");
+    const Tensor b = te::Compute(
+        {5}, [&](Var i) { return body(a(i)); }, "B");
+    EXPECT_TRUE(Compiled(Schedule(b), {a, b}, "kernel")(x, y).ok());
+    return y.ToVector<std::int64_t>();
+  };
+  EXPECT_EQ(apply([](const Expr& e) { return te::Max(e, Expr(kLow)); }), values);
+  EXPECT_EQ(apply([](const Expr& e) { return te::Min(e, Expr(kHigh)); }), values);
+  EXPECT_EQ(apply([](const Expr& e) { return te::Max(e, Expr(kHigh)); }),
+            std::vector<std::int64_t>(5, kHigh));
+  EXPECT_EQ(apply([](const Expr& e) { return te::Min(e, Expr(kLow)); }),
+            std::vector<std::int64_t>(5, kLow));
+}
+
+TEST(KernelTest, CastsSaturateAndTurnNanIntoZero) {
+  const std::vector<float> values = {0,     1.9F,     -1.9F,     127, 128,    300, -128.5F,
+                                     -1000, INFINITY, -INFINITY, NAN, 255.5F, 256, -0.5F};
+  const auto n = static_cast<std::int64_t>(values.size());
+  const NDArray x = NDArray::FromVector<float>({n}, values), low = NDArray::Zeros({n}, Int8),
+                byte = NDArray::Zeros({n}, UInt8);
+  ASSERT_TRUE(Elementwise(n, {Float32},
+                          [](const std::vector<Expr>& e) { return te::Cast(Int8, e[0]); })(x, low)
+                  .ok());
+  ASSERT_TRUE(Elementwise(n, {Float32},
+                          [](const std::vector<Expr>& e) { return te::Cast(UInt8, e[0]); })(x, byte)
+                  .ok());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float v = std::isnan(values[i]) ? 0 : std::trunc(values[i]);
+    EXPECT_EQ(low.data<std::int8_t>()[i], std::clamp(v, -128.0F, 127.0F)) << values[i];
+    EXPECT_EQ(byte.data<std::uint8_t>()[i], std::clamp(v, 0.0F, 255.0F)) << values[i];
+  }
+}
+
+TEST(KernelTest, BoolsAreBytesOfZeroAndOne) {
+  const NDArray x = NDArray::FromVector<float>({3}, {-1, 0, 1}), y = NDArray::Empty({3}, Bool);
+  ASSERT_TRUE(
+      Elementwise(3, {Float32}, [](const std::vector<Expr>& e) { return e[0] >= 0.0F; })(x, y)
+          .ok());
+  const auto* bytes = static_cast<const std::uint8_t*>(y.raw());
+  EXPECT_THAT(std::vector<int>(bytes, bytes + 3), ::testing::ElementsAre(0, 1, 1));
+}
+
+TEST(KernelTest, MinAndMaxGiveNanWhenEitherSideIsNan) {
+  const NDArray x = NDArray::FromVector<float>({4}, {NAN, 1, NAN, 2}),
+                y = NDArray::FromVector<float>({4}, {1, NAN, NAN, 3}),
+                z = NDArray::Zeros({4}, Float32);
+  for (const bool is_max : {false, true}) {
+    ASSERT_TRUE(Elementwise(4, {Float32, Float32},
+                            [&](const std::vector<Expr>& e) {
+                              return is_max ? te::Max(e[0], e[1]) : te::Min(e[0], e[1]);
+                            })(x, y, z)
+                    .ok());
+    for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(z.data<float>()[i])) << i;
+    EXPECT_EQ(z.data<float>()[3], is_max ? 3 : 2);
+  }
+  ASSERT_TRUE(Elementwise(4, {Float32},
+                          [&](const std::vector<Expr>& e) { return te::Max(e[0], 0.0F); })(x, z)
+                  .ok());
+  EXPECT_TRUE(std::isnan(z.data<float>()[0]));
+}
+
+TEST(KernelTest, WithoutReassociationASumIsAddedInOrder) {
+  const Tensor a = Placeholder({1000}, Float32, "A");
+  const te::IterVar k = ReduceAxis(0, 1000);
+  const Tensor b = te::Compute(
+      {1}, [&](Var) { return Sum(a(k.var), {k}); }, "B");
+  CompileOptions in_order;
+  in_order.reassociate_reductions = false;
+  const NDArray x = Random({1000}), y = NDArray::Zeros({1}, Float32);
+  ASSERT_TRUE(Compiled(Schedule(b), {a, b}, "sum", in_order)(x, y).ok());
+  float sum = 0;
+  for (std::int64_t i = 0; i < 1000; ++i) sum += x.data<float>()[i];
+  EXPECT_EQ(y.data<float>()[0], sum);
+  ASSERT_TRUE(Compiled(Schedule(b), {a, b}, "sum")(x, y).ok());
+  EXPECT_NEAR(y.data<float>()[0], sum, 1e-3);
+}
+
+TEST(KernelTest, ACallFlushesDenormalsAndLeavesTheCallersModeAlone) {
+  const Kernel kernel =
+      Elementwise(1, {Float32}, [](const std::vector<Expr>& e) { return e[0] * 0.5F; });
+  const NDArray x = NDArray::FromVector<float>({1}, {FLT_MIN}), y = NDArray::Zeros({1}, Float32);
+  ASSERT_TRUE(kernel(x, y).ok());
+  EXPECT_EQ(y.data<float>()[0], 0);
+  volatile float half = x.data<float>()[0];
+  half = half * 0.5F;
+  EXPECT_GT(half, 0);
+}
+
+// Reductions, an epilogue and a parallel outer loop of odd extent.
+Kernel ParallelKernel() {
+  const Tensor a = Placeholder({37, 203}, Float32, "A");
+  const te::IterVar k = ReduceAxis(0, 203);
+  const Tensor b = te::Compute(
+      {37}, [&](Var i) { return Sum(a(i, k.var) * a(i, k.var), {k}); }, "B");
+  const Tensor c = te::Compute(
+      {37}, [&](Var i) { return te::Exp(-b(i)) * 3.0F; }, "C");
+  Schedule s(c);
+  s[c].Parallel(c.axis(0));
+  s[b].ComputeAt(s[c], c.axis(0));
+  return Compiled(s, {a, c}, "parallel");
+}
+
+TEST(ParallelTest, OneAndTwoThreadsGiveTheSameBits) {
+  const Kernel kernel = ParallelKernel();
+  const NDArray x = Random({37, 203}), one = NDArray::Zeros({37}, Float32),
+                two = NDArray::Zeros({37}, Float32);
+  {
+    const ScopedThreads threads(1);
+    ASSERT_TRUE(kernel(x, one).ok());
+  }
+  {
+    const ScopedThreads threads(2);
+    ASSERT_TRUE(kernel(x, two).ok());
+  }
+  EXPECT_GT(one.data<float>()[0], 0);
+  EXPECT_TRUE(one.SameBytes(two));
+}
+
+// The same for a step of a compiled graph, down to denormals.
+TEST(ParallelTest, ACallableGivesTheSameBitsForOneAndTwoThreads) {
+  const Tensor a = Placeholder({64}, Float32, "A");
+  const Tensor b = te::Compute(
+      {64}, [&](Var i) { return a(i) * 0.5F; }, "B");
+  Schedule s(b);
+  s[b].Parallel(b.axis(0));
+  const std::shared_ptr<const Callable> callable = Compiled(s, {a, b}, "half").AsCallable();
+  std::vector<float> x(64, FLT_MIN), one(64, 7), two(64, 7);
+  for (const int count : {1, 2}) {
+    const ScopedThreads threads(count);
+    void* buffers[] = {x.data(), count == 1 ? one.data() : two.data()};
+    callable->Call(buffers, nullptr);
+  }
+  EXPECT_EQ(one, two);
+}
+
+TEST(ParallelTest, EveryIterationRunsOnce) {
+  struct Counts {
+    std::vector<int> hits;
+  };
+  for (const std::int64_t extent : {1, 2, 3, 7, 100}) {
+    for (const int count : {1, 2, 5}) {
+      const ScopedThreads threads(count);
+      Counts counts{std::vector<int>(static_cast<std::size_t>(extent), 0)};
+      ParallelFor(
+          [](void* closure, std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i)
+              ++static_cast<Counts*>(closure)->hits[static_cast<std::size_t>(i)];
+          },
+          &counts, extent);
+      EXPECT_THAT(counts.hits, ::testing::Each(1)) << extent << " on " << count << " threads";
+    }
+  }
+}
+
+TEST(ParallelTest, AnExtentOfZeroOrLessRunsNothing) {
+  bool called = false;
+  const auto body = [](void* closure, std::int64_t, std::int64_t) {
+    *static_cast<bool*>(closure) = true;
+  };
+  ParallelFor(body, &called, 0);
+  ParallelFor(body, &called, -3);
+  EXPECT_FALSE(called);
+}
+
+TEST(ParallelTest, MemoryIsAlignedAndHandedOutAgain) {
+  void* first = TakeMemory(1000);
+  void* second = TakeMemory(1000);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % 64, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second) % 64, 0U);
+  GiveMemory(first);
+  EXPECT_EQ(TakeMemory(900), first);
+  GiveMemory(first);
+  GiveMemory(second);
+}
+
+// The message of the InvalidArgument that a call gives.
+std::string Refusal(const Kernel& kernel, const std::vector<NDArray>& arrays) {
+  const absl::Status status = kernel.Run(arrays);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  return std::string(status.message());
+}
+
+TEST(KernelErrorTest, RefusesAWrongNumberOfArrays) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, x}), "kernel vadd takes 3 arrays; 2 are given");
+  EXPECT_EQ(Refusal(kernel, {x, x, x, x}), "kernel vadd takes 3 arrays; 4 are given");
+}
+
+TEST(KernelErrorTest, RefusesAWrongElementType) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, NDArray::Zeros({4}, Int32), x}),
+            "kernel vadd, argument 1 (B): holds int32; it must hold float32");
+}
+
+TEST(KernelErrorTest, RefusesANullArray) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, x, NDArray()}),
+            "kernel vadd, argument 2 (out): holds void; it must hold float32");
+}
+
+TEST(KernelErrorTest, RefusesAWrongRank) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {Random({4, 1}), x, x}),
+            "kernel vadd, argument 0 (A): has the shape (4, 1); it must have 1 dimensions");
+}
+
+TEST(KernelErrorTest, RefusesAWrongExtent) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, Random({5}), x}),
+            "kernel vadd, argument 1 (B): has the shape (5,); dimension 0 must be 4");
+}
+
+TEST(KernelErrorTest, RefusesSymbolicExtentsThatDisagree) {
+  const Kernel kernel = VectorAdd(Var("n"));
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, x, Random({3})}),
+            "kernel vadd, argument 2 (out): has the shape (3,); dimension 0 must be 4");
+}
+
+TEST(KernelErrorTest, RefusesAnExtentThatDoesNotFollowFromTheSymbolicOnes) {
+  const Var n("n");
+  const Tensor a = Placeholder({n + 2}, Float32, "A");
+  const Tensor b = te::Compute(
+      {n}, [&](Var i) { return a(i) + a(i + 2); }, "B");
+  const Kernel kernel = Compiled(Schedule(b), {a, b}, "blur");
+  const NDArray four = NDArray::Zeros({4}, Float32);
+  ASSERT_TRUE(kernel(Random({6}), four).ok());
+  EXPECT_THAT(Refusal(kernel, {Random({5}), four}), HasSubstr("argument 0 (A)"));
+}
+
+TEST(KernelErrorTest, ARefusedCallWritesNothing) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4}), z = NDArray::Zeros({4}, Float32);
+  Refusal(kernel, {x, Random({5}), z});
+  EXPECT_TRUE(z.SameBytes(NDArray::Zeros({4}, Float32)));
+}
+
+TEST(KernelErrorTest, RefusesAnUnknownCpuFeature) {
+  const Tensor a = Placeholder({4}, Float32, "A");
+  const Tensor b = te::Compute(
+      {4}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  CompileOptions options;
+  options.cpu_features = "-warp";
+  const auto kernel = Compile(Lower(Schedule(b), {a, b}, "f"), options);
+  EXPECT_EQ(kernel.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(kernel.status().message()), HasSubstr("'warp'"));
+}
+
+TEST(KernelTextTest, EachStageOfCompilationHasItsText) {
+  const Kernel kernel = VectorAdd(64);
+  EXPECT_EQ(kernel.name(), "vadd");
+  EXPECT_EQ(kernel.Loops(), loop::Print(kernel.function()));
+  EXPECT_THAT(kernel.Loops(), HasSubstr("function vadd(A: float32[64]"));
+  EXPECT_THAT(kernel.LlvmIr(), ContainsRegex("define .*i32 @vadd\\(ptr"));
+  EXPECT_THAT(kernel.LlvmIr(), HasSubstr("fadd"));
+  EXPECT_THAT(kernel.LlvmIr(false), ContainsRegex("define .*i32 @vadd\\(ptr"));
+  EXPECT_NE(kernel.LlvmIr(true), kernel.LlvmIr(false));
+  EXPECT_THAT(kernel.Assembly(), HasSubstr("vadd:"));
+  EXPECT_THAT(kernel.Assembly(), HasSubstr("ret"));
+}
+
+TEST(KernelTextTest, TextsAreTheSameEveryTime) {
+  const Kernel kernel = ParallelKernel();
+  EXPECT_EQ(kernel.LlvmIr(), kernel.LlvmIr());
+  EXPECT_EQ(kernel.Assembly(), kernel.Assembly());
+}
+
+TEST(KernelTextTest, MaskedRegistersDoNotOccurInTheCode) {
+  const Tensor a = Placeholder({64}, Float32, "A");
+  const Tensor b = te::Compute(
+      {64}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  Schedule s(b);
+  s[b].Vectorize(b.axis(0));
+  CompileOptions no_avx;
+  no_avx.cpu_features = "-avx";
+  const std::string assembly = Compiled(s, {a, b}, "f", no_avx).Assembly();
+  EXPECT_THAT(assembly, HasSubstr("xmm"));
+  EXPECT_THAT(assembly, Not(HasSubstr("ymm")));
+  EXPECT_THAT(assembly, Not(HasSubstr("zmm")));
+}
+
+TEST(KernelTextTest, ACallableSaysThatTenonMadeIt) {
+  const std::shared_ptr<const Callable> callable = VectorAdd(4).AsCallable();
+  EXPECT_EQ(callable->implementation(), "tenon");
+  EXPECT_EQ(callable->workspace_bytes(), 0U);
+}
+
+loop::Function AddConstant(std::int64_t extent, float constant, const std::string& name) {
+  const Tensor a = Placeholder({extent}, Float32, "A");
+  const Tensor b = te::Compute(
+      {extent}, [&](Var i) { return a(i) + constant; }, "B");
+  return Lower(Schedule(b), {a, b}, name);
+}
+
+TEST(CompileAllTest, KernelsComeInTheOrderOfTheFunctions) {
+  std::vector<loop::Function> functions;
+  for (int i = 0; i < 20; ++i)
+    functions.push_back(AddConstant(4, static_cast<float>(i), StrCat("add", i)));
+  const auto kernels = CompileAll(functions);
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  ASSERT_EQ(kernels->size(), 20U);
+  const NDArray x = NDArray::Zeros({4}, Float32), y = NDArray::Zeros({4}, Float32);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ((*kernels)[i].name(), StrCat("add", i));
+    ASSERT_TRUE((*kernels)[i](x, y).ok());
+    EXPECT_EQ(y.data<float>()[3], static_cast<float>(i));
+  }
+}
+
+TEST(CompileAllTest, FunctionsOfOneNameAreKeptApart) {
+  const auto kernels =
+      CompileAll(std::vector<loop::Function>{AddConstant(4, 1, "f"), AddConstant(4, 2, "f")});
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  const NDArray x = NDArray::Zeros({4}, Float32), y = NDArray::Zeros({4}, Float32);
+  ASSERT_TRUE((*kernels)[0](x, y).ok());
+  EXPECT_EQ(y.data<float>()[0], 1);
+  ASSERT_TRUE((*kernels)[1](x, y).ok());
+  EXPECT_EQ(y.data<float>()[0], 2);
+}
+
+TEST(CompileAllTest, NoFunctionsGiveNoKernels) {
+  const auto kernels = CompileAll({});
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  EXPECT_TRUE(kernels->empty());
+}
+
+TEST(CompileAllTest, OneErrorFailsTheWhole) {
+  const Var i("i");
+  const loop::Buffer a = loop::Buffer::Make("A", Float32, {4});
+  const loop::Function broken{
+      .name = "broken",
+      .buffers = {a},
+      .scalars = {},
+      .body = loop::For(i, 0, 4, loop::ForKind::kVectorized, loop::Store(a, 1.0F, {i}))};
+  const auto kernels = CompileAll(std::vector<loop::Function>{AddConstant(4, 1, "f"), broken});
+  EXPECT_EQ(kernels.status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(kernels.status().message()),
+              HasSubstr("function broken: vectorised loops are expanded: i"));
+}
+
+// The names of what the code calls belong to the compiler, not to its user.
+class NameTest : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(LibraryFunctions, NameTest,
+                         ::testing::Values("anything", "exp", "expf", "memcpy", "memset", "main",
+                                           "tenon_parallel_for"),
+                         [](const auto& info) { return info.param; });
+
+// Compiles a kernel of the name, with copies, fills, library calls and a parallel loop, and tells
+// whether its numbers are right.
+bool WorksUnderTheName(const std::string& name) {
+  const Tensor a = Placeholder({5000}, Float64, "A"), b = Placeholder({5000}, Float32, "B");
+  const Tensor copy = te::Compute(
+      {5000}, [&](Var i) { return b(i); }, "copy");
+  const Tensor zero = te::Compute(
+      {5000}, [&](Var) { return Expr(0.0F); }, "zero");
+  const Tensor c = te::Compute(
+      {5000}, [&](Var i) { return te::Exp(a(i)); }, "C");
+  const Tensor d = te::Compute(
+      {5000}, [&](Var i) { return te::Exp(copy(i)) + zero(i); }, "D");
+  const Tensor e = te::Compute(
+      {5000}, [&](Var i) { return b(i); }, "E");
+  Schedule s(std::vector<Tensor>{c, d, e});
+  s[c].Parallel(c.axis(0));
+  const auto kernel = Compile(Lower(s, {a, b, c, d, e}, name));
+  if (!kernel.ok()) return false;
+  const NDArray x = NDArray::Zeros({5000}, Float64), y = NDArray::Zeros({5000}, Float32),
+                p = NDArray::Zeros({5000}, Float64), q = NDArray::Zeros({5000}, Float32),
+                r = Random({5000});
+  return (*kernel)(x, y, p, q, r).ok() && p.data<double>()[4999] == 1 &&
+         q.data<float>()[4999] == 1 && r.data<float>()[4999] == 0;
+}
+
+// In a process of its own: what goes wrong here is a crash.
+TEST_P(NameTest, AKernelMayBeNamedLikeALibraryFunction) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(WorksUnderTheName(GetParam()) ? 0 : 1), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace tenon::jit

@@ -1,0 +1,325 @@
+// Each transform's text on small loops, and the results of random nests before and after all.
+#include "tenon/loop/transforms.h"
+
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/support/error.h"
+#include "tenon/tests/loop/interpreter.h"
+
+namespace tenon::loop {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Var i("i"), j("j"), n("n");
+const Buffer in = Buffer::Make("in", Int64, {64}), out = Buffer::Make("out", Int64, {64});
+
+Stmt Loop(const Var& var, const Expr& extent, const Stmt& body, ForKind kind = ForKind::kSerial) {
+  return For(var, 0, extent, kind, body);
+}
+
+template <typename Body>
+std::string Refusal(Body body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(FlattenTest, IndicesBecomeOneRowMajorOffset) {
+  const Buffer cube = Buffer::Make("C", Int64, {4, n, 5});
+  const Stmt store = Store(cube, Load(cube, {j, 0, i}), {i, j, 2});
+  EXPECT_EQ(Print(FlattenBuffers(store)),
+            "C[((((i * n) + j) * 5) + 2)] = C[(((j * n) * 5) + i)]\n");
+}
+
+TEST(FlattenTest, AScalarBufferHasOneElement) {
+  const Buffer scalar = Buffer::Make("S", Int64, {});
+  EXPECT_EQ(Print(FlattenBuffers(Store(scalar, Load(scalar, {}) + 1, {}))), "S[0] = (S[0] + 1)\n");
+}
+
+TEST(FlattenTest, LoadsInsideIndicesAreFlattened) {
+  const Buffer table = Buffer::Make("T", Int64, {2, 8});
+  EXPECT_EQ(Print(FlattenBuffers(Store(out, 1, {Load(table, {1, i})}))), "out[T[(8 + i)]] = 1\n");
+}
+
+TEST(HoistTest, AnUpperGuardShortensTheLoop) {
+  EXPECT_EQ(Print(HoistGuards(Loop(i, 8, If(i + 2 < n, Store(out, 1, {i}))))),
+            "for i in [0, min(8, (n - 2))) {\n  out[i] = 1\n}\n");
+  EXPECT_EQ(Print(HoistGuards(Loop(i, 8, If(i <= n, Store(out, 1, {i}))))),
+            "for i in [0, min(8, (n + 1))) {\n  out[i] = 1\n}\n");
+}
+
+TEST(HoistTest, ALowerGuardRaisesTheStart) {
+  const Stmt hoisted = HoistGuards(Loop(i, 8, If(i >= 3, Store(out, 1, {i}))));
+  EXPECT_EQ(Print(hoisted), "for i in [3, 8) {\n  out[i] = 1\n}\n");
+}
+
+TEST(HoistTest, AConditionWithoutTheVariableGoesAroundTheLoop) {
+  EXPECT_EQ(Print(HoistGuards(Loop(i, 8, If(n > 3, Store(out, 1, {i}))))),
+            "if (n > 3) {\n  for i in [0, 8) {\n    out[i] = 1\n  }\n}\n");
+}
+
+TEST(HoistTest, EachConjunctGoesWhereItBelongs) {
+  EXPECT_EQ(
+      Print(HoistGuards(Loop(i, 8, If(n > 3 && i < n && FloorMod(i, 2) == 0, Store(out, 1, {i}))))),
+      "if (n > 3) {\n"
+      "  for i in [0, min(8, n)) {\n"
+      "    if (floormod(i, 2) == 0) {\n"
+      "      out[i] = 1\n"
+      "    }\n"
+      "  }\n"
+      "}\n");
+}
+
+TEST(HoistTest, AConditionOnDataStays) {
+  const std::string text =
+      Print(HoistGuards(Loop(i, 8, If(Load(in, {j}) > 0, Store(out, 1, {i})))));
+  EXPECT_EQ(text, "for i in [0, 8) {\n  if (in[j] > 0) {\n    out[i] = 1\n  }\n}\n");
+}
+
+TEST(HoistTest, ABranchWithElseStays) {
+  const Stmt loop = Loop(i, 8, If(i < n, Store(out, 1, {i}), Store(out, 2, {i})));
+  EXPECT_TRUE(HoistGuards(loop) == loop);
+}
+
+TEST(HoistTest, AVectorisedLoopGetsAWholeAndARest) {
+  EXPECT_EQ(Print(HoistGuards(Loop(i, 8, If(i < n, Store(out, 1, {i})), ForKind::kVectorized))),
+            "if (min(8, n) >= 8) {\n"
+            "  vectorized i in [0, 8) {\n"
+            "    out[i] = 1\n"
+            "  }\n"
+            "} else {\n"
+            "  for i in [0, min(8, n)) {\n"
+            "    out[i] = 1\n"
+            "  }\n"
+            "}\n");
+}
+
+TEST(UnrollTest, CopiesFollowTheVariable) {
+  EXPECT_EQ(Print(UnrollLoops(For(i, 2, 3, ForKind::kUnrolled, Store(out, i * 2, {i})))),
+            "out[2] = 4\nout[3] = 6\nout[4] = 8\n");
+}
+
+TEST(UnrollTest, OtherLoopsStay) {
+  const Stmt loop = Loop(i, 4, Store(out, i, {i}));
+  EXPECT_TRUE(UnrollLoops(loop) == loop);
+}
+
+TEST(UnrollTest, ALongLoopStaysALoop) {
+  EXPECT_THAT(Print(UnrollLoops(Loop(i, 1000, Store(out, i, {0}), ForKind::kUnrolled))),
+              HasSubstr("for i in [0, 1000)"));
+}
+
+TEST(UnrollTest, RefusesASymbolicExtent) {
+  EXPECT_EQ(Refusal([] { UnrollLoops(Loop(i, n, Store(out, i, {i}), ForKind::kUnrolled)); }),
+            "unroll: loop i has the extent n; it must be constant");
+}
+
+std::string Vectorized(const Stmt& body) {
+  return Print(VectorizeLoops(Loop(i, 4, body, ForKind::kVectorized)));
+}
+
+TEST(VectorizeTest, LinearIndicesBecomeRamps) {
+  EXPECT_EQ(Vectorized(Store(out, Load(in, {j * 4 + i}) + 1, {i * 3 + 2})),
+            "out[ramp(2, 3, 4)] = (in[ramp((j * 4), 1, 4)] + x4(1))\n");
+}
+
+TEST(VectorizeTest, AStartIsTheBaseOfTheRamp) {
+  EXPECT_EQ(Print(VectorizeLoops(For(i, j, 4, ForKind::kVectorized, Store(out, 0, {i + 1})))),
+            "out[ramp((j + 1), 1, 4)] = x4(0)\n");
+}
+
+TEST(VectorizeTest, WhatIsTheSameInAllLanesIsBroadcast) {
+  EXPECT_EQ(Vectorized(Store(out, Load(in, {j}), {i})), "out[ramp(0, 1, 4)] = x4(in[j])\n");
+}
+
+TEST(VectorizeTest, OtherIndicesAreVectorsOfTheirOwn) {
+  EXPECT_EQ(Vectorized(Store(out, Load(in, {FloorMod(i, 2)}), {i})),
+            "out[ramp(0, 1, 4)] = in[floormod(ramp(0, 1, 4), x4(2))]\n");
+}
+
+TEST(VectorizeTest, AnInnerLoopStaysAroundVectors) {
+  EXPECT_EQ(Vectorized(Loop(j, 8, Store(out, Load(out, {i}) + Load(in, {j}), {i}))),
+            "for j in [0, 8) {\n"
+            "  out[ramp(0, 1, 4)] = (out[ramp(0, 1, 4)] + x4(in[j]))\n"
+            "}\n");
+}
+
+TEST(VectorizeTest, AStoreThatAllLanesHitStaysSerial) {
+  EXPECT_EQ(Vectorized(Store(out, Load(out, {j}) + Load(in, {i}), {j})),
+            "for i in [0, 4) {\n  out[j] = (out[j] + in[i])\n}\n");
+}
+
+TEST(VectorizeTest, AConditionThatDiffersByLaneStaysSerial) {
+  EXPECT_THAT(Vectorized(If(i < n, Store(out, 1, {i}))), HasSubstr("for i in [0, 4)"));
+  EXPECT_THAT(Vectorized(Store(out, IfThenElse(i < n, Load(in, {i}), 0), {i})),
+              HasSubstr("for i in [0, 4)"));
+}
+
+TEST(VectorizeTest, AConditionThatIsTheSameInAllLanesDoesNot) {
+  EXPECT_EQ(Vectorized(If(j < n, Store(out, 1, {i}))),
+            "if (j < n) {\n  out[ramp(0, 1, 4)] = x4(1)\n}\n");
+}
+
+TEST(VectorizeTest, AnAllocationStaysSerial) {
+  const Buffer local = Buffer::Make("local", Int64, {1});
+  EXPECT_THAT(
+      Vectorized(Allocate(local, Seq({Store(local, i, {0}), Store(out, Load(local, {0}), {i})}))),
+      HasSubstr("for i in [0, 4)"));
+}
+
+TEST(VectorizeTest, AnInnerBoundThatDiffersByLaneStaysSerial) {
+  EXPECT_THAT(Vectorized(Loop(j, i + 1, Store(out, 1, {i}))), HasSubstr("for i in [0, 4)"));
+}
+
+TEST(VectorizeTest, ALoopOfMoreLanesThanATypeHoldsStaysSerial) {
+  const Buffer large = Buffer::Make("large", Int64, {70000});
+  EXPECT_THAT(Print(VectorizeLoops(Loop(i, 70000, Store(large, i, {i}), ForKind::kVectorized))),
+              HasSubstr("for i in [0, 70000)"));
+}
+
+TEST(VectorizeTest, RefusesASymbolicExtent) {
+  EXPECT_EQ(Refusal([] { VectorizeLoops(Loop(i, n, Store(out, i, {i}), ForKind::kVectorized)); }),
+            "vectorize: loop i has the extent n; it must be constant");
+}
+
+TEST(VectorizeTest, RefusesALoopInsideAVectorisedOneThatItSharesAnIndexWith) {
+  EXPECT_THAT(
+      Refusal([] {
+        VectorizeLoops(Loop(j, 4, Loop(i, 4, Store(out, i, {j * 4 + i}), ForKind::kVectorized),
+                            ForKind::kVectorized));
+      }),
+      HasSubstr("loops may not be vectorised twice"));
+}
+
+// A nest of three loops of all kinds around a guarded update, as schedules make them: splits that
+// do not divide, halos, and conditions on other loops' variables.
+class RandomNest {
+ public:
+  explicit RandomNest(unsigned seed) : generator_(seed) {}
+
+  std::int64_t Number(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
+  }
+
+  Stmt Make() {
+    const Var loops[] = {Var("a"), Var("b"), Var("c")};
+    std::vector<Expr> extents;
+    for (int d = 0; d < 3; ++d)
+      extents.push_back(Number(0, 5) == 0 && d < 2 ? Expr(n) : Number(1, 6));
+    // Every iteration of the two inner loops has an element of its own; the outer one may share it.
+    const bool shared = Number(0, 3) == 0;
+    const Expr row = shared ? Expr(0) : Expr(loops[0]);
+    const Buffer& buffer = cube_;
+    const Expr a = loops[0], b = loops[1], c = loops[2];
+    const Expr sum = a * Number(-2, 3) + b * Number(0, 3) + c + Number(-3, 3);
+    Expr value = Load(source_, {FloorMod(sum, 16)}) + FloorDiv(sum, Number(1, 4));
+    if (Number(0, 2) == 0)
+      value = IfThenElse(Guard(a, b, c), Load(source_, {Max(Min(sum, 15), 0)}), value);
+    if (Number(0, 2) == 0) value = Select(Guard(a, b, c), value, Min(value, sum));
+    const std::vector<Expr> at = {row, b, c};
+    Stmt stmt = Store(buffer, Load(buffer, at) * 3 + value, at);
+    Expr guard = Guard(a, b, c);
+    for (std::int64_t extra = Number(0, 3); extra > 0; --extra) guard = guard && Guard(a, b, c);
+    if (Number(0, 3) != 0) stmt = If(guard, stmt);
+    for (int d = 2; d >= 0; --d) {
+      const bool constant = extents[static_cast<std::size_t>(d)].As<IntImmNode>() != nullptr;
+      const ForKind kinds[] = {ForKind::kSerial, constant ? ForKind::kUnrolled : ForKind::kSerial,
+                               d == 2 ? ForKind::kVectorized : ForKind::kSerial};
+      const Expr min =
+          Number(0, 2) == 0 && d > 0 ? Min(loops[0], Number(0, 2)) : Expr(Number(0, 2));
+      stmt = For(loops[d], min, extents[static_cast<std::size_t>(d)], kinds[Number(0, 2)], stmt);
+      if (d > 0 && Number(0, 2) == 0) stmt = If(Guard(loops[0], loops[0], loops[0]), stmt);
+    }
+    return stmt;
+  }
+
+  std::vector<std::int64_t> Result(const Stmt& stmt, std::int64_t size) {
+    Interpreter interpreter;
+    interpreter.Set(n, size);
+    std::vector<std::int64_t> source(16), cube(1000, 1);
+    for (std::size_t e = 0; e < source.size(); ++e)
+      source[e] = static_cast<std::int64_t>(e * e) % 11;
+    interpreter.Set(source_, source);
+    interpreter.Set(cube_, cube);
+    interpreter.Execute(stmt);
+    return interpreter.Of(cube_);
+  }
+
+ private:
+  Expr Guard(const Expr& a, const Expr& b, const Expr& c) {
+    switch (Number(0, 6)) {
+      case 0:
+        return a + c < Number(1, 9);
+      case 1:
+        return c + Number(-2, 2) >= a;
+      case 2:
+        return b * 2 + c <= n + Number(0, 6);
+      case 3:
+        return a > Number(-1, 3);
+      case 4:
+        return c < Number(1, 7);
+      case 5:
+        return FloorMod(b + c, 2) == 0;
+      default:
+        return c - b < n;
+    }
+  }
+
+  std::mt19937 generator_;
+  Buffer source_ = Buffer::Make("source", Int64, {16});
+  Buffer cube_ = Buffer::Make("cube", Int64, {10, 10, 10});
+};
+
+class NestTest : public ::testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, NestTest, ::testing::Range(1U, 9U));
+
+TEST_P(NestTest, EveryTransformKeepsTheResult) {
+  RandomNest random(GetParam());
+  Bounds bounds;
+  bounds.Bind(n, {0, 7});
+  for (int count = 0; count < 150; ++count) {
+    const Stmt made = random.Make();
+    std::vector<std::pair<const char*, Stmt>> steps = {{"made", made}};
+    const auto add = [&](const char* name, const Stmt& stmt) { steps.emplace_back(name, stmt); };
+    add("simplified", Simplify(steps.back().second, bounds));
+    add("hoisted", HoistGuards(steps.back().second));
+    add("simplified again", Simplify(steps.back().second, bounds));
+    add("flattened", FlattenBuffers(steps.back().second));
+    add("simplified flat", Simplify(steps.back().second, bounds));
+    add("vectorised", VectorizeLoops(steps.back().second));
+    add("unrolled", UnrollLoops(steps.back().second));
+    add("simplified at last", Simplify(steps.back().second, bounds));
+    for (const std::int64_t size : {0, 1, 4, 7}) {
+      const std::vector<std::int64_t> wanted = random.Result(made, size);
+      for (std::size_t s = 1; s < steps.size(); ++s) {
+        ASSERT_EQ(random.Result(steps[s].second, size), wanted)
+            << steps[s].first << ", n = " << size << "\nbefore:\n"
+            << Print(steps[s - 1].second) << "after:\n"
+            << Print(steps[s].second);
+      }
+    }
+  }
+}
+
+TEST_P(NestTest, NoVectorisedAndNoUnrolledLoopIsLeft) {
+  RandomNest random(GetParam() + 50);
+  for (int count = 0; count < 150; ++count) {
+    const Stmt made = FlattenBuffers(HoistGuards(Simplify(random.Make())));
+    const std::string text = Print(UnrollLoops(VectorizeLoops(made)));
+    ASSERT_THAT(text, Not(HasSubstr("vectorized "))) << text;
+    ASSERT_THAT(text, Not(HasSubstr("unrolled "))) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::loop

@@ -1,0 +1,17 @@
+// The commands of the tenon program. Each adds itself to the command line; its work runs when the
+// line has been parsed, and throws Error for what the user must know.
+#ifndef TENON_TOOLS_COMMANDS_H_
+#define TENON_TOOLS_COMMANDS_H_
+
+#include "CLI/CLI.hpp"
+
+namespace tenon::tools {
+
+void AddRunCommand(CLI::App* app);
+void AddCompileCommand(CLI::App* app);
+void AddOptCommand(CLI::App* app);
+void AddOpsCommand(CLI::App* app);
+
+}  // namespace tenon::tools
+
+#endif  // TENON_TOOLS_COMMANDS_H_

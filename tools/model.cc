@@ -1,0 +1,119 @@
+#include "tenon/tools/model.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include <dlfcn.h>
+
+#include "CLI/CLI.hpp"
+#include "tenon/ir/text_format.h"
+#include "tenon/onnx/import.h"
+#include "tenon/ops/registry.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::tools {
+namespace {
+
+std::string ReadAll(std::istream& in) {
+  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+}
+
+std::string ReadText(const std::string& path) {
+  if (path == "-") return ReadAll(std::cin);
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path))
+    throw NotFound(StrCat("the file ", path, " cannot be opened"));
+  return ReadAll(file);
+}
+
+}  // namespace
+
+void ModelArguments::AddTo(CLI::App* command) {
+  command->add_option("model", path, "ONNX model (.onnx) or Relay text (- for standard input)")
+      ->required();
+  command->add_option("--shape", shapes, "extents of an input that the model leaves open")
+      ->type_name("NAME=1,3,48,192");
+  command->add_option("--plugin", plugins, "shared object that registers operators")
+      ->type_name("FILE.so");
+}
+
+void CompileArguments::AddTo(CLI::App* command) {
+  command
+      ->add_option("--opt-level", opt_level,
+                   "0: no fusion, 1: fusion, 2: constants folded, 3: scales folded, too")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  command->add_option("--threads", threads, "threads that a run uses; 0: all cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--library", library, "which kernels: generated (te), oneDNN or the better")
+      ->check(CLI::IsMember({"auto", "te", "onednn"}))
+      ->capture_default_str();
+  command->add_option("--mcpu-features", cpu_features, "changes to the CPU's features")
+      ->type_name("-avx512f,...");
+  command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
+      ->type_name("PASS");
+}
+
+CompileOptions CompileArguments::Options() const {
+  return {.target = {.cpu_features = cpu_features},
+          .opt_level = opt_level,
+          .threads = threads,
+          .library = library == "te"       ? LibraryChoice::kTe
+                     : library == "onednn" ? LibraryChoice::kLibrary
+                                           : LibraryChoice::kAuto,
+          .disabled_passes = disabled_passes};
+}
+
+std::pair<std::string, std::string> SplitAssignment(const std::string& text,
+                                                    const std::string& option) {
+  const std::size_t sign = text.find('=');
+  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size())
+    throw InvalidArgument(StrCat(option, " takes NAME=VALUE, not ", text));
+  return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
+Shape ParseShape(const std::string& text, const std::string& option) {
+  Shape shape;
+  for (const std::string& part : StrSplit(text, ',')) {
+    const auto extent = ParseNumber<std::int64_t>(part);
+    if (!extent || *extent < 0)
+      throw InvalidArgument(StrCat(
+          option, ": ", part, " is no extent; extents are integers from 0 on, as in 1,3,48,192"));
+    shape.push_back(*extent);
+  }
+  return shape;
+}
+
+void LoadPlugins(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    // A bare name would be searched for in the system's folders.
+    const std::string file = std::filesystem::absolute(path).string();
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+      throw NotFound(StrCat("the plug-in ", path, " cannot be loaded: ", dlerror()));
+  }
+  ops::OpRegistry::Global().ThrowStartupErrors();
+}
+
+ir::Module LoadModel(const ModelArguments& arguments) {
+  LoadPlugins(arguments.plugins);
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  if (arguments.path.ends_with(".onnx")) {
+    onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
+    for (const std::string& text : arguments.shapes) {
+      const auto [name, shape] = SplitAssignment(text, "--shape");
+      options.shapes[name] = ParseShape(shape, "--shape");
+    }
+    return ValueOrThrow(onnx_import::LoadOnnx(arguments.path, options));
+  }
+  if (!arguments.shapes.empty())
+    throw InvalidArgument("--shape is for ONNX models; Relay text carries its types");
+  return ValueOrThrow(ir::ParseModule(ReadText(arguments.path),
+                                      ops::OpRegistry::Global().Resolver(), arguments.path));
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,49 @@
+// Options that the commands share, and the model that they speak of.
+#ifndef TENON_TOOLS_MODEL_H_
+#define TENON_TOOLS_MODEL_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/ir/module.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::tools {
+
+struct ModelArguments {
+  std::string path;
+  std::vector<std::string> shapes;   // "x=1,3,48,192"
+  std::vector<std::string> plugins;  // shared objects that register operators
+
+  void AddTo(CLI::App* command);
+};
+
+struct CompileArguments {
+  int opt_level = 3;
+  int threads = 0;
+  std::string library = "auto";
+  std::string cpu_features;
+  std::vector<std::string> disabled_passes;
+
+  void AddTo(CLI::App* command);
+  CompileOptions Options() const;
+};
+
+// Loads the plug-ins, then the model: ONNX by the ending .onnx, Relay text otherwise ("-" reads the
+// standard input). Throws.
+ir::Module LoadModel(const ModelArguments& arguments);
+
+void LoadPlugins(const std::vector<std::string>& paths);
+// "x=value" as a pair. Throws InvalidArgument naming the option.
+std::pair<std::string, std::string> SplitAssignment(const std::string& text,
+                                                    const std::string& option);
+Shape ParseShape(const std::string& text, const std::string& option);
+
+}  // namespace tenon::tools
+
+#endif  // TENON_TOOLS_MODEL_H_

@@ -1,0 +1,80 @@
+// tenon ops: what the registry knows.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "tenon/ops/registry.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/support/strings.h"
+#include "tenon/tools/commands.h"
+#include "tenon/tools/model.h"
+
+namespace tenon::tools {
+namespace {
+
+struct OpsArguments {
+  std::string name;
+  int level = 0;
+  std::vector<std::string> plugins;
+};
+
+void PrintList(const ops::OpRegistry& registry, int level) {
+  for (const std::string& name : registry.Names()) {
+    const ops::OpDef& op = *ops::OpOf(registry.Get(name));
+    if (level != 0 && op.support_level != level) continue;
+    std::printf("%-28s level %-2d  %s\n", name.c_str(), op.support_level, op.description.c_str());
+  }
+}
+
+void PrintOne(const ops::OpDef& op) {
+  std::printf("%s: %s\n", op.name.c_str(), op.description.c_str());
+  std::printf("  level %d, pattern %s, type relation %s%s\n", op.support_level,
+              op.pattern ? ops::ToString(*op.pattern) : "none", op.relation_name.c_str(),
+              op.stateful ? ", stateful" : "");
+  std::puts("  arguments:");
+  for (const ops::ArgumentDoc& argument : op.arguments)
+    std::printf("    %-14s %-18s %s\n", argument.name.c_str(), argument.type.c_str(),
+                argument.help.c_str());
+  if (op.schema != nullptr) {
+    std::printf("  attributes (%s):\n", op.schema->name.c_str());
+    for (const attrs::FieldInfo& field : op.schema->fields) {
+      const std::string value =
+          field.is_required ? std::string("required") : "= " + attrs::ToText(field.default_value);
+      std::printf("    %-20s %-14s %s%s\n", field.name.c_str(), value.c_str(), field.help.c_str(),
+                  field.bounds.empty() ? "" : StrCat(" (", field.bounds, ")").c_str());
+    }
+  }
+  std::puts("  implementations:");
+  if (op.Column<strategies::TeCompute>() != nullptr) std::puts("    te (priority 0)");
+  if (const auto* strategy = op.Column<strategies::Strategy>()) {
+    for (const strategies::Implementation& implementation : strategy->implementations)
+      std::printf("    %s (priority %d)\n", implementation.name.c_str(), implementation.priority);
+  }
+}
+
+void Print(const OpsArguments& arguments) {
+  LoadPlugins(arguments.plugins);
+  ops::OpRegistry& registry = ops::OpRegistry::Global();
+  strategies::RegisterStrategies(registry);
+  if (arguments.name.empty()) {
+    PrintList(registry, arguments.level);
+  } else {
+    PrintOne(*ops::OpOf(registry.Get(arguments.name)));
+  }
+}
+
+}  // namespace
+
+void AddOpsCommand(CLI::App* app) {
+  const auto arguments = std::make_shared<OpsArguments>();
+  CLI::App* command = app->add_subcommand("ops", "List operators, or show one in full");
+  command->add_option("name", arguments->name, "an operator, for instance nn.conv2d");
+  command->add_option("--level", arguments->level, "only operators of this support level")
+      ->check(CLI::Range(1, 10));
+  command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
+      ->type_name("FILE.so");
+  command->callback([arguments] { Print(*arguments); });
+}
+
+}  // namespace tenon::tools

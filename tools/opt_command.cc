@@ -1,0 +1,63 @@
+// tenon opt: runs passes over Relay text and prints the result.
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "tenon/ir/text_format.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/support/strings.h"
+#include "tenon/tools/commands.h"
+#include "tenon/tools/model.h"
+
+namespace tenon::tools {
+namespace {
+
+struct OptArguments {
+  ModelArguments model;
+  std::vector<std::string> passes;
+  bool timing = false;
+  bool dump = false;
+  bool no_metadata = false;
+};
+
+void Optimize(const OptArguments& arguments) {
+  const ir::Module module = LoadModel(arguments.model);
+  passes::Pipeline pipeline;
+  for (const std::string& name : arguments.passes)
+    pipeline.push_back(passes::FindPass(name, strategies::EvaluateCall));
+  passes::PassReport report;
+  passes::PassContext context{.verify = true, .report = &report};
+  const ir::PrintOptions print{.metadata = !arguments.no_metadata};
+  if (arguments.dump)
+    context.dump = [&](const std::string& pass, const ir::Module& changed) {
+      std::cerr << "// after " << pass << "\n" << ir::PrintModule(changed, {.metadata = false});
+    };
+  const ir::Module result = passes::RunPasses(pipeline, module, context);
+  std::cout << ir::PrintModule(result, print) << std::flush;
+  if (arguments.timing) {
+    for (const passes::PassRecord& record : report)
+      std::cerr << record.name << ": " << static_cast<double>(record.nanoseconds) * 1e-6 << " ms"
+                << (record.changed ? "" : ", no change") << "\n";
+  }
+}
+
+}  // namespace
+
+void AddOptCommand(CLI::App* app) {
+  const auto arguments = std::make_shared<OptArguments>();
+  CLI::App* command = app->add_subcommand("opt", "Run passes over a module and print the result");
+  arguments->model.AddTo(command);
+  command
+      ->add_option("--passes", arguments->passes, "in order: " + StrJoin(passes::PassNames(), ", "))
+      ->delimiter(',')
+      ->type_name("PASS,PASS");
+  command->add_flag("--timing", arguments->timing, "time of each pass, on standard error");
+  command->add_flag("--dump", arguments->dump,
+                    "the module after each pass that changed it, on standard error");
+  command->add_flag("--no-metadata", arguments->no_metadata, "leave out the bytes of constants");
+  command->footer("Example:\n  tenon opt module.relay --passes=InferType,FuseOps");
+  command->callback([arguments] { Optimize(*arguments); });
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,183 @@
+// tenon run: compiles a model and runs it on files.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tenon/runtime/npy.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/tools/commands.h"
+#include "tenon/tools/model.h"
+#include "tenon/tools/picture.h"
+
+namespace tenon::tools {
+namespace {
+
+struct RunArguments {
+  ModelArguments model;
+  CompileArguments compile;
+  std::vector<std::string> inputs, outputs, saved_inputs;
+  std::vector<std::string> labels;
+  int repeat = 1;
+  bool profile = false;
+  PictureOptions picture;
+};
+
+double Milliseconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+Shape ShapeOfParameter(const Executable& exe, const std::string& name) {
+  std::vector<std::string> known;
+  for (const runtime::Node& node : exe.plan().nodes) {
+    if (node.kind != runtime::NodeKind::kInput) continue;
+    if (node.name == name) return node.outputs[0].shape;
+    known.push_back(node.name);
+  }
+  throw InvalidArgument(StrCat("the model has no input ", name, "; it has ", StrJoin(known, ", ")));
+}
+
+runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe) {
+  runtime::Inputs inputs;
+  for (const std::string& text : arguments.inputs) {
+    const auto [name, path] = SplitAssignment(text, "--input");
+    const Shape shape = ShapeOfParameter(exe, name);
+    inputs[name] = ValueOrThrow(IsPictureName(path) ? LoadPicture(path, shape, arguments.picture)
+                                                    : runtime::ReadNpy(path));
+  }
+  for (const std::string& text : arguments.saved_inputs) {
+    const auto [name, path] = SplitAssignment(text, "--save-input");
+    const auto found = inputs.find(name);
+    if (found == inputs.end())
+      throw InvalidArgument(StrCat("--save-input: the input ", name, " is not given"));
+    if (const absl::Status s = runtime::WriteNpy(path, found->second); !s.ok()) throw FromStatus(s);
+  }
+  return inputs;
+}
+
+// "y" names the only result; results of a tuple are y0, y1, ...
+void WriteOutputs(const RunArguments& arguments, const std::vector<NDArray>& results) {
+  for (const std::string& text : arguments.outputs) {
+    const auto [name, path] = SplitAssignment(text, "--output");
+    std::size_t index = 0;
+    if (results.size() > 1) {
+      const auto number = name.size() > 1 ? ParseNumber<std::size_t>(name.substr(1)) : std::nullopt;
+      if (!number || *number >= results.size())
+        throw InvalidArgument(StrCat("--output: there is no result ", name, "; results are y0 to y",
+                                     results.size() - 1));
+      index = *number;
+    }
+    if (const absl::Status s = runtime::WriteNpy(path, results[index]); !s.ok())
+      throw FromStatus(s);
+  }
+}
+
+void PrintLabel(const RunArguments& arguments, const NDArray& scores) {
+  if (scores.dtype() != Float32 ||
+      scores.size() != static_cast<std::int64_t>(arguments.labels.size()))
+    throw InvalidArgument(StrCat(arguments.labels.size(), " labels are given for a result of ",
+                                 scores.dtype().ToString(), " ", ShapeToString(scores.shape())));
+  const float* first = scores.data<float>();
+  const float* best = std::max_element(first, first + scores.size());
+  std::printf("label: %s, probability %.4f\n",
+              arguments.labels[static_cast<std::size_t>(best - first)].c_str(), *best);
+}
+
+void PrintResult(const NDArray& result, std::size_t index) {
+  std::string text =
+      StrCat("result ", index, ": ", result.dtype().ToString(), " ", ShapeToString(result.shape()));
+  if (result.dtype() == Float32 && result.size() > 0) {
+    constexpr std::int64_t kShown = 8;
+    const float* values = result.data<float>();
+    text += " [";
+    for (std::int64_t i = 0; i < std::min(kShown, result.size()); ++i)
+      StrAppend(&text, i > 0 ? ", " : "", FormatShortest(values[i]));
+    text += result.size() > kShown ? ", ...]" : "]";
+  }
+  std::puts(text.c_str());
+}
+
+void PrintProfile(std::vector<runtime::NodeTime> times) {
+  std::stable_sort(times.begin(), times.end(),
+                   [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
+  std::puts("    time ms  implementation                    kernel");
+  for (const runtime::NodeTime& time : times)
+    std::printf("  %9.4f  %-32s  %s\n", static_cast<double>(time.nanoseconds) * 1e-6,
+                time.implementation.c_str(), time.node.c_str());
+}
+
+void Execute(const RunArguments& arguments) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const ir::Module module = LoadModel(arguments.model);
+  const auto loaded = Clock::now();
+  const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
+  const auto compiled = Clock::now();
+  const runtime::Inputs inputs = ReadInputs(arguments, exe);
+
+  Session session(exe);
+  std::vector<NDArray> results;
+  std::vector<double> times;
+  std::vector<runtime::NodeTime> profile;
+  for (int i = 0; i < arguments.repeat; ++i) {
+    profile.clear();
+    const auto before = Clock::now();
+    results = ValueOrThrow(arguments.profile ? session.RunProfiled(inputs, &profile)
+                                             : session.Run(inputs));
+    times.push_back(Milliseconds(Clock::now() - before));
+  }
+  WriteOutputs(arguments, results);
+  if (!arguments.labels.empty()) {
+    PrintLabel(arguments, results[0]);
+  } else {
+    for (std::size_t i = 0; i < results.size(); ++i) PrintResult(results[i], i);
+  }
+  std::sort(times.begin(), times.end());
+  std::printf("%d fused kernels; import %.1f ms, compile %.1f ms, run %.3f ms",
+              exe.num_kernel_calls(), Milliseconds(loaded - start), Milliseconds(compiled - loaded),
+              times[times.size() / 2]);
+  std::puts(arguments.repeat > 1 ? StrCat(" (median of ", arguments.repeat, ")").c_str() : "");
+  if (arguments.profile) PrintProfile(std::move(profile));
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App* app) {
+  const auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command = app->add_subcommand("run", "Compile a model and run it on files");
+  arguments->model.AddTo(command);
+  arguments->compile.AddTo(command);
+  command
+      ->add_option("--input", arguments->inputs,
+                   "a .npy array, or a picture, which is scaled to the input's size")
+      ->type_name("NAME=FILE");
+  command->add_option("--output", arguments->outputs, "write a result as .npy (y, or y0, y1, ...)")
+      ->type_name("NAME=FILE");
+  command
+      ->add_option("--save-input", arguments->saved_inputs,
+                   "write an input as the model gets it, as .npy")
+      ->type_name("NAME=FILE");
+  command
+      ->add_option("--labels", arguments->labels,
+                   "names of the classes; prints the most probable one")
+      ->delimiter(',');
+  command->add_option("--repeat", arguments->repeat, "runs; the median time is printed")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_flag("--profile", arguments->profile, "print the time of each kernel");
+  command->add_option("--mean", arguments->picture.mean, "subtracted from picture bytes / 255")
+      ->capture_default_str();
+  command->add_option("--deviation", arguments->picture.deviation, "divides them then")
+      ->capture_default_str();
+  command->add_flag("--stretch", arguments->picture.stretch, "do not keep a picture's aspect");
+  command->add_flag("--bgr", arguments->picture.bgr, "blue first");
+  command->footer(
+      "Example:\n  tenon run model.onnx --shape x=1,3,48,192 --input x=line.png --output y=y.npy");
+  command->callback([arguments] { Execute(*arguments); });
+}
+
+}  // namespace tenon::tools
