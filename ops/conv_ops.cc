@@ -37,7 +37,7 @@ void CheckAgainstWeight(const TypeCall& call, const Conv2DAttrs& attrs, const Di
   if (out.is_static() && out.value() % attrs.groups != 0)
     call.Refuse(StrCat("the ", out.value(), " output channels cannot be divided into ",
                        attrs.groups, " groups"));
-  if (in.is_static() && in_channels.is_static() && in.value() * attrs.groups != in_channels.value())
+  if (in.is_static() && in_channels.is_static() && in.value() != in_channels.value() / attrs.groups)
     call.Refuse(StrCat("the data has ", in_channels.value(), " channels, which in ", attrs.groups,
                        attrs.groups == 1 ? " group makes " : " groups makes ",
                        in_channels.value() / attrs.groups, " each; the weight takes ", in.value()));
