@@ -48,6 +48,19 @@ Error Lexer::ErrorAt(const Token& token, const std::string& message) {
              std::string(std::min(marks, kWidth), '^')));
 }
 
+// The bytes of the UTF-8 character that begins at `from`.
+std::size_t Lexer::CharacterLength(std::size_t from) const {
+  const auto is_continuation = [&](std::size_t at) {
+    return (static_cast<unsigned char>(At(at)) & 0xC0U) == 0x80U;
+  };
+  std::size_t end = from + 1;
+  // A character has at most four bytes.
+  if (static_cast<unsigned char>(text_[from]) >= 0xC0U) {
+    while (end < from + 4 && is_continuation(end)) ++end;
+  }
+  return end - from;
+}
+
 void Lexer::SkipBlanks() {
   while (position_ < text_.size()) {
     const char c = text_[position_];
@@ -109,7 +122,7 @@ Token Lexer::String() {
     char c = text_[end];
     if (c == '\\') {
       c = At(++end);
-      c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+      c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
     }
     value += c;
   }
@@ -134,7 +147,8 @@ Token Lexer::Next() {
   if (std::string_view("(){}[]<>,.;:=?#-").find(c) != std::string_view::npos)
     return Take(TokenKind::kPunctuation, 1);
   throw ErrorAt({TokenKind::kPunctuation, "", position_, 1},
-                StrCat("the character '", std::string(1, c), "' has no meaning here"));
+                StrCat("the character '", text_.substr(position_, CharacterLength(position_)),
+                       "' has no meaning here"));
 }
 
 }  // namespace tenon::ir

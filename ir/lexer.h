@@ -47,6 +47,7 @@ class Lexer {
   Token String();
   std::size_t NumberLength() const;
   std::size_t NameLength(std::size_t from, bool with_dots) const;
+  std::size_t CharacterLength(std::size_t from) const;
   char At(std::size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
   void MoveLine(std::size_t offset);
 

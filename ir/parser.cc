@@ -76,6 +76,11 @@ class Parser {
   bool IsName(std::string_view text) const {
     return token_.kind == TokenKind::kName && token_.text == text;
   }
+  // "%0 = ..." begins here.
+  bool IsLine() const {
+    return token_.kind == TokenKind::kLocal && ahead_.kind == TokenKind::kPunctuation &&
+           ahead_.text == "=";
+  }
   bool Accept(std::string_view punctuation) {
     if (!IsPunct(punctuation)) return false;
     Advance();
@@ -198,8 +203,7 @@ class Parser {
         const Var var = Var::Make(name.text, type, lexer_.SpanOf(name));
         scopes_.back().insert_or_assign(name.text, var);
         lets.push_back({var, std::move(value), span});
-      } else if (token_.kind == TokenKind::kLocal && ahead_.kind == TokenKind::kPunctuation &&
-                 ahead_.text == "=") {
+      } else if (IsLine()) {
         const Token name = Advance();
         Advance();
         const Expr value = ParseExpr();
@@ -315,11 +319,11 @@ class Parser {
 
   Expr Parenthesised() {
     const Token open = Advance();
-    if (IsName("let")) {
+    if (IsName("let") || IsLine()) {
       scopes_.emplace_back();
       const Expr body = Body();
       scopes_.pop_back();
-      Expect(")", "after a let in parentheses");
+      Expect(")", "after a body in parentheses");
       return body;
     }
     std::vector<Expr> fields;
@@ -374,6 +378,7 @@ class Parser {
   // --- values
   struct Number {
     std::optional<std::int64_t> integer;
+    bool is_fraction = false;  // has a point or an exponent
     double real = 0;
     std::string suffix;
   };
@@ -385,6 +390,7 @@ class Parser {
     Number number;
     number.suffix = token.text.substr(suffix);
     number.integer = ParseNumber<std::int64_t>(digits);
+    number.is_fraction = digits.find_first_of(".e") != std::string::npos;
     const auto real = ParseNumber<double>(digits);
     if (!real) Fail(token, StrCat("'", token.text, "' is no number that can be read"));
     number.real = *real;
@@ -397,11 +403,12 @@ class Parser {
     const std::string& suffix = number.suffix;
     const auto real = ParseNumber<float>(token.text.substr(0, token.text.size() - suffix.size()));
     if (suffix == "f" && real) return Constant::Make(NDArray::Scalar<float>(*real), span);
-    if (suffix == "f64" || (suffix.empty() && !number.integer))
+    if (suffix == "f64" || (suffix.empty() && number.is_fraction))
       return Constant::Make(NDArray::Scalar<double>(number.real), span);
     if (suffix == "i64" && number.integer)
       return Constant::Make(NDArray::Scalar<std::int64_t>(*number.integer), span);
-    if (suffix.empty() && *number.integer >= INT32_MIN && *number.integer <= INT32_MAX)
+    if (suffix.empty() && number.integer && *number.integer >= INT32_MIN &&
+        *number.integer <= INT32_MAX)
       return Constant::Make(
           NDArray::Scalar<std::int32_t>(static_cast<std::int32_t>(*number.integer)), span);
     Fail(token, StrCat("'", token.text,
@@ -416,6 +423,9 @@ class Parser {
       const Number number = Split(token);
       if (number.integer && (number.suffix.empty() || number.suffix[0] == 'i'))
         return attrs::Value(*number.integer);
+      // Rounding to a float would change an integer without a word.
+      if (!number.is_fraction && (number.suffix.empty() || number.suffix[0] == 'i'))
+        Fail(token, StrCat("'", token.text, "' does not fit 64 bits"));
       return attrs::Value(number.real);
     }
     if (IsPunct("[") || IsPunct("(")) {
@@ -508,6 +518,22 @@ class Parser {
   std::unordered_map<std::size_t, Expr> meta_;
 };
 
+// The constants of the metadata section that follows `mark`; its errors have a place in `text`.
+std::vector<NDArray> MetadataAfter(std::string_view text, std::size_t mark,
+                                   const std::string& source) {
+  try {
+    return ReadMetadata(text.substr(mark + kMetadataMark.size()));
+  } catch (const Error& error) {
+    std::size_t start = text.find_first_not_of(" \t\r\n", mark + kMetadataMark.size());
+    if (start == std::string_view::npos) start = mark;
+    const Error place = Lexer(text, source).ErrorAt({TokenKind::kEnd, "", start, 1}, "");
+    Error placed(error.code(), error.message());
+    placed.At(place.span()).AddNote(place.notes().front());
+    for (const std::string& note : error.notes()) placed.AddNote(note);
+    throw placed;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Module> ParseModule(std::string_view text, const OpResolver& ops,
@@ -518,7 +544,7 @@ absl::StatusOr<Module> ParseModule(std::string_view text, const OpResolver& ops,
     // The mark stands at the start of a line, which no string of the program can.
     std::size_t mark = text.rfind(kMetadataMark);
     if (mark != std::string_view::npos && (mark == 0 || text[mark - 1] == '\n')) {
-      constants = ReadMetadata(text.substr(mark + kMetadataMark.size()));
+      constants = MetadataAfter(text, mark, source);
       program = text.substr(0, mark);
     }
     return Parser(program, ops, source, std::move(constants)).Parse();

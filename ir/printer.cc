@@ -1,11 +1,12 @@
 // A text is formed for every node in dataflow post-order and becomes a line "%n = text;" of the
-// innermost scope when a consumer first needs its name. The last expression of a scope stays in
-// place.
+// innermost scope that holds all its consumers when one of them first needs its name. The last
+// expression of a scope stays in place.
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "tenon/ir/metadata.h"
+#include "tenon/ir/scope_tree.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/visit.h"
 #include "tenon/support/strings.h"
@@ -42,45 +43,92 @@ class Printer {
   explicit Printer(std::vector<NDArray>* constants) : constants_(constants) {}
 
   std::string Definition(const std::string& name, const Expr& function) {
-    Restart();
-    return StrCat("def @", name, FunctionText(*function.As<FunctionNode>()), "\n");
+    Restart(function);
+    return StrCat("def @", name, FunctionText(function), "\n");
   }
 
   std::string FreeExpr(const Expr& expr) {
-    Restart();
+    Restart(expr);
     std::string text;
     for (const Var& var : FreeVars(expr)) StrAppend(&text, "free_var ", Parameter(var), ";\n");
-    return text + Scope(expr) + "\n";
+    return text + ScopeText(expr, ScopeTree::kRoot) + "\n";
   }
 
  private:
-  void Restart() {
+  using Scope = ScopeTree::Scope;
+  // Where the line of an expression stands.
+  struct Place {
+    Scope home = ScopeTree::kRoot;
+    int uses = 0;
+    bool ends_a_scope = false;  // the last use was as the body of a function or let
+  };
+
+  void Restart(const Expr& root) {
     texts_.clear();
     names_.clear();
     taken_.clear();
     suffixes_.clear();
     next_temporary_ = 0;
+    typed_ = static_cast<bool>(root.checked_type());
+    FindPlaces(root);
   }
 
-  // The lines that compute `result`, which stands last.
-  std::string Scope(const Expr& result) {
-    lines_.emplace_back();
+  // Consumers first, so that all uses of an expression are known before its own children's are.
+  void FindPlaces(const Expr& root) {
+    tree_ = ScopeTree();
+    places_.clear();
+    inner_.clear();
+    lines_.clear();
+    std::vector<Expr> nodes;
+    VisitPostOrder(root, [&](const Expr& e) { nodes.push_back(e); });
+    const auto use = [&](const Expr& e, Scope scope, bool ends_a_scope) {
+      Place& place = places_[e];
+      place.home = place.uses == 0 ? scope : tree_.Common(place.home, scope);
+      ++place.uses;
+      place.ends_a_scope = ends_a_scope;
+    };
+    use(root, ScopeTree::kRoot, true);
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      const auto found = places_.find(*node);
+      if (found == places_.end()) continue;  // a variable that is bound and not used
+      const Place place = found->second;
+      if (const auto* function = node->As<FunctionNode>()) {
+        const Scope body = inner_[*node] = tree_.Open(place.home);
+        use(function->body, body, true);
+      } else if (const auto* let = node->As<LetNode>()) {
+        const bool continues = place.ends_a_scope && place.uses == 1;
+        const Scope body = continues ? place.home : inner_[*node] = tree_.Open(place.home);
+        use(let->value, body, false);
+        use(let->body, body, true);
+      } else {
+        for (const Expr& child : Children(*node)) use(child, place.home, false);
+      }
+    }
+  }
+
+  std::string& LinesOf(Scope scope) {
+    if (lines_.size() <= scope) lines_.resize(scope + 1);
+    return lines_[scope];
+  }
+
+  // The lines of `scope`, which compute `result`; it stands last.
+  std::string ScopeText(const Expr& result, Scope scope) {
     Expr e = result;
     while (const auto* let = e.As<LetNode>()) {
+      const auto inner = inner_.find(e);
+      if (inner != inner_.end() && inner->second != scope) break;
       const std::string value = InPlace(let->value);
-      StrAppend(&lines_.back(), "let ", Parameter(let->var), " = ", value, ";\n");
+      StrAppend(&LinesOf(scope), "let ", Parameter(let->var), " = ", value, ";\n");
       e = let->body;
     }
     const std::string last = InPlace(e);
-    std::string text = std::move(lines_.back()) + last;
-    lines_.pop_back();
-    return text;
+    return std::exchange(LinesOf(scope), "") + last;
   }
 
   std::string InPlace(const Expr& e) {
     FormTexts(e);
-    const auto named = names_.find(e);
-    return named != names_.end() ? named->second : texts_.at(e);
+    // What is used again needs its name.
+    return names_.contains(e) || places_.at(e).uses > 1 ? Use(e) : texts_.at(e);
   }
 
   // What stands for `e` in the text of a consumer.
@@ -98,7 +146,7 @@ class Printer {
         break;
     }
     std::string name = StrCat("%", next_temporary_++);
-    StrAppend(&lines_.back(), name, " = ", text->second, ";\n");
+    StrAppend(&LinesOf(places_.at(e).home), name, " = ", text->second, ";\n");
     text->second.clear();
     names_.emplace(e, name);
     return name;
@@ -141,7 +189,8 @@ class Printer {
       case ExprKind::kOp:
         return e.As<OpNode>()->name;
       case ExprKind::kConstant:
-        return ConstantText(e.As<ConstantNode>()->data) + TypeComment(e);
+        // A constant always has its type; only in a typed text is it written.
+        return ConstantText(e.As<ConstantNode>()->data) + (typed_ ? TypeComment(e) : "");
       case ExprKind::kCall:
         return CallText(e, *e.As<CallNode>());
       case ExprKind::kTuple: {
@@ -153,9 +202,9 @@ class Printer {
       case ExprKind::kTupleGetItem:
         return StrCat(Use(e.As<TupleGetItemNode>()->tuple), ".", e.As<TupleGetItemNode>()->index);
       case ExprKind::kLet:
-        return StrCat("(\n", Indented(Scope(e)), "\n)");
+        return StrCat("(\n", Indented(ScopeText(e, inner_.at(e))), "\n)");
       case ExprKind::kFunction:
-        return "fn " + FunctionText(*e.As<FunctionNode>());
+        return "fn " + FunctionText(e);
     }
     Unreachable("the switch over expression kinds is exhaustive");
   }
@@ -172,7 +221,8 @@ class Printer {
     return StrCat(Use(call.callee), "(", args, ")", TypeComment(e));
   }
 
-  std::string FunctionText(const FunctionNode& function) {
+  std::string FunctionText(const Expr& e) {
+    const auto& function = *e.As<FunctionNode>();
     std::string params;
     for (const Expr& param : function.params) {
       if (!params.empty()) params += ", ";
@@ -184,7 +234,7 @@ class Printer {
     }
     std::string text = StrCat("(", params, ")");
     if (function.ret_type) StrAppend(&text, " -> ", ToString(function.ret_type));
-    return StrCat(text, " {\n", Indented(Scope(function.body)), "\n}");
+    return StrCat(text, " {\n", Indented(ScopeText(function.body, inner_.at(e))), "\n}");
   }
 
   std::string Parameter(const Expr& var) {
@@ -218,7 +268,11 @@ class Printer {
   }
 
   std::vector<NDArray>* constants_;
-  std::vector<std::string> lines_;
+  bool typed_ = false;
+  ScopeTree tree_;
+  std::unordered_map<Expr, Place, ExprHash> places_;
+  std::unordered_map<Expr, Scope, ExprHash> inner_;  // of functions, and of lets in parentheses
+  std::vector<std::string> lines_;                   // of each scope that is open
   std::unordered_map<Expr, std::string, ExprHash> texts_, names_;
   std::unordered_set<std::string> taken_;
   std::unordered_map<std::string, int> suffixes_;

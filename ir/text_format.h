@@ -3,7 +3,9 @@
 // Printing numbers a temporary when the text of its first consumer is formed, forms texts in
 // depth-first post-order (a call's callee before its arguments) and writes a callee that is a
 // function literal after the arguments; numbers and names start anew in each definition. Variables
-// of one name get suffixes 1, 2, ... Attributes print when they differ from their default. Scalars
+// of one name get suffixes 1, 2, ... The line of a value stands in the innermost scope (function,
+// or let in parentheses) that holds all its uses. Types are comments where they are known, those of
+// constants only in a typed text. Attributes print when they differ from their default. Scalars
 // print in place; other constants as meta[relay.Constant][i], whose bytes follow in a metadata
 // section, so that parsing the text gives an equal module.
 //

@@ -1,7 +1,10 @@
 #include "tenon/ir/verify.h"
 
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
+#include "tenon/ir/scope_tree.h"
 #include "tenon/ir/visit.h"
 #include "tenon/support/strings.h"
 
@@ -14,9 +17,12 @@ class Verifier {
 
   void Check(const std::string& name, const Expr& function) {
     name_ = &name;
-    VisitPostOrder(function, [&](const Expr& e) { CheckNode(e); });
-    for (const Var& var : FreeVars(function))
-      Refuse(var, StrCat("the variable %", var.name(), " is used but bound nowhere"));
+    std::vector<Expr> nodes;
+    VisitPostOrder(function, [&](const Expr& e) {
+      CheckNode(e);
+      nodes.push_back(e);
+    });
+    CheckScopes(nodes);
   }
 
  private:
@@ -55,6 +61,44 @@ class Verifier {
     if (call.attrs.schema() != op.attrs_schema())
       Refuse(e, StrCat(op.name, op.attrs_schema() == nullptr ? " takes no attributes"
                                                              : " is called without attributes"));
+  }
+
+  // Every use of a variable lies in the body of what binds it. Consumers first, each node gets the
+  // innermost scope that holds all its uses: sets of free variables would be quadratic in a chain
+  // of lets.
+  void CheckScopes(const std::vector<Expr>& nodes) const {
+    ScopeTree tree;
+    std::unordered_map<Expr, ScopeTree::Scope, ExprHash> homes, binders;
+    homes.emplace(nodes.back(), ScopeTree::kRoot);
+    const auto use = [&](const Expr& e, ScopeTree::Scope scope) {
+      const auto [home, added] = homes.try_emplace(e, scope);
+      if (!added) home->second = tree.Common(home->second, scope);
+    };
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      const auto found = homes.find(*node);
+      if (found == homes.end()) continue;  // a variable that is bound and not used
+      const ScopeTree::Scope home = found->second;
+      if (const auto* function = node->As<FunctionNode>()) {
+        const ScopeTree::Scope body = tree.Open(home);
+        for (const Expr& param : function->params) binders[param] = body;
+        use(function->body, body);
+      } else if (const auto* let = node->As<LetNode>()) {
+        const ScopeTree::Scope body = tree.Open(home);
+        binders[let->var] = body;
+        use(let->value, home);
+        use(let->body, body);
+      } else {
+        for (const Expr& child : Children(*node)) use(child, home);
+      }
+    }
+    for (const Expr& e : nodes) {
+      if (e.kind() != ExprKind::kVar || !homes.contains(e)) continue;
+      const std::string what = StrCat("the variable %", e.As<VarNode>()->name, " is used ");
+      const auto binder = binders.find(e);
+      if (binder == binders.end()) Refuse(e, what + "but bound nowhere");
+      if (!tree.Holds(binder->second, homes.at(e)))
+        Refuse(e, what + "outside of the body of the let or function that binds it");
+    }
   }
 
   const Module& module_;

@@ -37,7 +37,7 @@ void CheckAgainstWeight(const TypeCall& call, const Conv2DAttrs& attrs, const Di
   if (out.is_static() && out.value() % attrs.groups != 0)
     call.Refuse(StrCat("the ", out.value(), " output channels cannot be divided into ",
                        attrs.groups, " groups"));
-  if (in.is_static() && in_channels.is_static() && in.value() * attrs.groups != in_channels.value())
+  if (in.is_static() && in_channels.is_static() && in.value() != in_channels.value() / attrs.groups)
     call.Refuse(StrCat("the data has ", in_channels.value(), " channels, which in ", attrs.groups,
                        attrs.groups == 1 ? " group makes " : " groups makes ",
                        in_channels.value() / attrs.groups, " each; the weight takes ", in.value()));
@@ -75,8 +75,11 @@ void Conv2D(TypeCall& call) {
     const std::vector<int> w_at = LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
     const auto w_dim = [&](std::size_t i) { return w->shape[static_cast<std::size_t>(w_at[i])]; };
     CheckAgainstWeight(call, attrs, in_channels, w_dim(0), w_dim(1), w_dim(2), w_dim(3));
-    channels = w_dim(0);
-    kernel = {w_dim(2), w_dim(3)};
+    // What the attributes say is not lost to a weight that is not fully known.
+    if (channels.is_any()) channels = w_dim(0);
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (kernel[i].is_any()) kernel[i] = w_dim(i + 2);
+    }
   } else if (!attrs.channels || !attrs.kernel_size) {
     return;
   }
@@ -85,12 +88,12 @@ void Conv2D(TypeCall& call) {
   for (std::size_t i = 0; i < 2; ++i) {
     const Dim in = dim(static_cast<int>(i) + 2);
     if (!in.is_static() || !kernel[i].is_static()) continue;
-    const std::int64_t padded = in.value() + padding[i] + padding[i + 2];
-    const std::int64_t window = dilation[i] * (kernel[i].value() - 1) + 1;
+    const std::int64_t padded = PaddedExtent(in.value(), padding[i], padding[i + 2]);
+    const std::int64_t window = WindowSpan(kernel[i].value(), dilation[i]);
     if (window > padded)
       call.Refuse(StrCat("the kernel spans ", window, " elements of ", i == 0 ? "height" : "width",
                          " and the padded data has ", padded));
-    size[i] = Dim((padded - window) / strides[i] + 1);
+    size[i] = Dim(PaddedExtent((padded - window) / strides[i], 0, 1));
   }
   const std::vector<int> out_at = LayoutPositions(
       attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout, "NCHW", "out_layout");

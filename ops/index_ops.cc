@@ -76,8 +76,14 @@ void Gather(TypeCall& call) {
   const auto* indices = call.tensor(1);
   if (x == nullptr || indices == nullptr) return;
   RequireIntegers(call, *indices);
-  NormalizeAxis(call, call.attrs<GatherAttrs>().axis, x->shape.size());
+  const auto axis = static_cast<std::size_t>(
+      NormalizeAxis(call, call.attrs<GatherAttrs>().axis, x->shape.size()));
   if (indices->shape.size() != x->shape.size()) call.Refuse("data and indices must have one rank");
+  for (std::size_t i = 0; i < x->shape.size(); ++i) {
+    const Dim& extent = indices->shape[i];
+    if (i != axis && extent.is_static() && x->shape[i].is_static() && !(extent == x->shape[i]))
+      call.Refuse("data and indices must have one shape but for the axis");
+  }
   call.LearnResult(TensorType(indices->shape, x->dtype));
 }
 
@@ -117,8 +123,11 @@ void AdvIndex(TypeCall& call) {
 void OneHot(TypeCall& call) {
   const auto* indices = call.tensor(0);
   const auto* on = call.tensor(1);
-  if (indices == nullptr || on == nullptr || call.tensor(2) == nullptr) return;
+  const auto* off = call.tensor(2);
+  if (indices == nullptr || on == nullptr || off == nullptr) return;
   RequireIntegers(call, *indices);
+  if (!on->shape.empty() || !off->shape.empty())
+    call.Refuse("on_value and off_value must have rank 0");
   const auto& attrs = call.attrs<OneHotAttrs>();
   std::vector<Dim> shape = indices->shape;
   const int axis = NormalizeAxis(call, attrs.axis, shape.size() + 1);

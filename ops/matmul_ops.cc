@@ -43,7 +43,7 @@ void MatmulRelation(TypeCall& call, const Product& p) {
     if (Differ(units, n))
       call.Refuse(StrCat("units is ", units.ToString(), " and the second operand has ",
                          n.ToString(), " columns"));
-    units = n;
+    if (units.is_any()) units = n;
   } else if (!p.units) {
     return;
   }

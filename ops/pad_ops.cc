@@ -1,5 +1,6 @@
 // nn.pad and nn.mirror_pad.
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
 
@@ -20,9 +21,9 @@ void PadTo(TypeCall& call, const std::vector<Ints>& width, bool mirrored, std::i
     if (mirrored && (width[i][0] > extent - edge || width[i][1] > extent - edge))
       call.Refuse(StrCat("axis ", i, " of extent ", extent, " cannot be mirrored by ", width[i][0],
                          " and ", width[i][1]));
-    if (extent + width[i][0] + width[i][1] < 0)
-      call.Refuse(StrCat("axis ", i, " is cropped by more than its extent ", extent));
-    shape[i] = ir::Dim(extent + width[i][0] + width[i][1]);
+    const std::int64_t padded = PaddedExtent(extent, width[i][0], width[i][1]);
+    if (padded < 0) call.Refuse(StrCat("axis ", i, " is cropped by more than its extent ", extent));
+    shape[i] = ir::Dim(padded);
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }

@@ -26,12 +26,13 @@ void Pool2D(TypeCall& call) {
   for (std::size_t i = 0; i < 2; ++i) {
     Dim& extent = shape[static_cast<std::size_t>(at[i + 2])];
     if (!extent.is_static()) continue;
-    const std::int64_t span = dilation[i] * (window[i] - 1) + 1;
-    const std::int64_t room = extent.value() + padding[i] + padding[i + 2] - span;
+    const std::int64_t span = WindowSpan(window[i], dilation[i]);
+    const std::int64_t room = PaddedExtent(extent.value(), padding[i], padding[i + 2]) - span;
     if (room < 0)
       call.Refuse(StrCat("the window spans ", span, " elements of ", i == 0 ? "height" : "width",
                          " and the padded data has ", room + span));
-    extent = Dim((room + (attrs.ceil_mode ? strides[i] - 1 : 0)) / strides[i] + 1);
+    const bool one_more = attrs.ceil_mode && room % strides[i] != 0;
+    extent = Dim(room / strides[i] + (one_more ? 2 : 1));
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
@@ -40,8 +41,10 @@ void GlobalPool2D(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
   if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
-  const std::vector<int> at =
-      LayoutPositions(call.attrs<GlobalPool2DAttrs>().layout, "NCHW", "layout");
+  const auto& attrs = call.attrs<GlobalPool2DAttrs>();
+  if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
+    call.Refuse("out_layout must be empty or equal to layout");
+  const std::vector<int> at = LayoutPositions(attrs.layout, "NCHW", "layout");
   std::vector<Dim> shape = x->shape;
   shape[static_cast<std::size_t>(at[2])] = Dim(1);
   shape[static_cast<std::size_t>(at[3])] = Dim(1);

@@ -47,7 +47,17 @@ void Variance(TypeCall& call) {
 }
 
 void CollapseSumLike(TypeCall& call) {
-  if (call.tensor(1) != nullptr) call.LearnResult(call.input(1));
+  const auto* x = call.tensor(0);
+  const auto* like = call.tensor(1);
+  if (like == nullptr) return;
+  if (x != nullptr) {
+    const std::vector<ir::Dim> both = BroadcastShapes(call, x->shape, like->shape);
+    bool grows = both.size() > x->shape.size();
+    for (std::size_t i = 0; !grows && i < both.size(); ++i)
+      grows = both[i].is_static() && x->shape[i].is_static() && !(both[i] == x->shape[i]);
+    if (grows) call.Refuse("the input cannot be summed to the shape of the second");
+  }
+  call.LearnResult(call.input(1));
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ void Concatenate(TypeCall& call) {
       const Dim& extent = field.shape[i];
       if (i == axis) {
         shape[i] = shape[i].is_static() && extent.is_static()
-                       ? Dim(shape[i].value() + extent.value())
+                       ? Dim(PaddedExtent(shape[i].value(), 0, extent.value()))
                        : Dim();
       } else if (shape[i].is_static() && extent.is_static() && !(shape[i] == extent)) {
         call.Refuse(StrCat("field ", f, " has the extent ", extent.ToString(), " on axis ", i,
@@ -196,7 +196,7 @@ void Tile(TypeCall& call) {
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim extent = i < x->shape.size() ? x->shape[x->shape.size() - 1 - i] : Dim(1);
     const std::int64_t rep = i < reps.size() ? reps[reps.size() - 1 - i] : 1;
-    shape[rank - 1 - i] = extent.is_static() ? Dim(extent.value() * rep) : Dim();
+    shape[rank - 1 - i] = Product({extent, rep});
   }
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
@@ -208,7 +208,7 @@ void Repeat(TypeCall& call) {
   std::vector<Dim> shape = x->shape;
   Dim& extent =
       shape[static_cast<std::size_t>(NormalizeAxis(call, attrs.axis.value_or(0), shape.size()))];
-  if (extent.is_static()) extent = Dim(extent.value() * attrs.repeats);
+  if (extent.is_static()) extent = Product({extent, attrs.repeats});
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 

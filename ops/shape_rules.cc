@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/ops/type_relation.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -91,7 +92,7 @@ class Reshaper {
     } else if (code == -3) {
       const Dim a = Take();
       const Dim b = Take();
-      target_.push_back(a.is_static() && b.is_static() ? Dim(a.value() * b.value()) : Dim());
+      target_.push_back(Product({a, b}));
     } else if (code == -4) {
       Split();
     } else {
@@ -115,7 +116,8 @@ class Reshaper {
     }
     if (a < 0) a = whole.value() / b;
     if (b < 0) b = whole.value() / a;
-    if (a * b != whole.value())
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product) || product != whole.value())
       throw InvalidArgument(
           StrCat("newshape splits the extent ", whole.value(), " into ", a, " and ", b));
     target_.emplace_back(a);
@@ -184,7 +186,7 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
     std::int64_t end = attrs.end[i];
     if (by_size) {
       begin = std::clamp<std::int64_t>(begin, 0, extent);
-      end = end == -1 ? extent : std::min(extent, begin + end);
+      end = end == -1 || end > extent - begin ? extent : begin + end;
     } else if (end < 0) {
       end = end < -extent ? -1 : end + extent;
     }
@@ -193,11 +195,13 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
     if (stride > 0) {
       range.begin = std::clamp<std::int64_t>(begin, 0, extent);
       end = std::clamp<std::int64_t>(end, 0, extent);
-      range.extent = std::max<std::int64_t>(0, (end - range.begin + stride - 1) / stride);
+      const std::int64_t span = end - range.begin;
+      range.extent = span <= 0 ? 0 : (span - 1) / stride + 1;
     } else {
       range.begin = std::clamp<std::int64_t>(begin, -1, extent - 1);
       end = std::clamp<std::int64_t>(end, -1, extent - 1);
-      range.extent = std::max<std::int64_t>(0, (range.begin - end - stride - 1) / -stride);
+      const std::int64_t span = range.begin - end;
+      range.extent = span <= 0 ? 0 : 1 - (span - 1) / stride;  // -stride may not fit
     }
   }
   return ranges;
@@ -224,6 +228,25 @@ std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& 
   }
   parts.emplace_back(begin, extent - begin);
   return parts;
+}
+
+std::int64_t PaddedExtent(std::int64_t extent, std::int64_t before, std::int64_t after) {
+  std::int64_t padded = 0;
+  if (__builtin_add_overflow(extent, before, &padded) ||
+      __builtin_add_overflow(padded, after, &padded))
+    throw InvalidArgument(StrCat("an extent of ", extent, " padded by ", before, " and ", after,
+                                 " does not fit 64 bits"));
+  return padded;
+}
+
+std::int64_t WindowSpan(std::int64_t kernel, std::int64_t dilation) {
+  std::int64_t span = 0;
+  // An empty kernel would span a negative number.
+  if (kernel <= 0) return 0;
+  if (__builtin_mul_overflow(dilation, kernel - 1, &span) || __builtin_add_overflow(span, 1, &span))
+    throw InvalidArgument(StrCat("a kernel of ", kernel, " elements with dilation ", dilation,
+                                 " spans more than fits 64 bits"));
+  return span;
 }
 
 std::array<std::int64_t, 4> FourPaddings(const Ints& p) {

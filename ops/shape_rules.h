@@ -35,6 +35,11 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
 std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
                                                               std::int64_t extent);
 
+// The extent of an axis with `before` and `after` elements around it; refuses one beyond 64 bits.
+std::int64_t PaddedExtent(std::int64_t extent, std::int64_t before, std::int64_t after);
+// How many elements a dilated kernel spans; refuses a span beyond 64 bits.
+std::int64_t WindowSpan(std::int64_t kernel, std::int64_t dilation);
+
 // Top, left, bottom, right from one, two or four values.
 std::array<std::int64_t, 4> FourPaddings(const Ints& padding);
 // Exactly two values: height and width.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -155,11 +156,11 @@ void BroadcastToBool(TypeCall& call) { BroadcastAs(call, Bool); }
 
 int NormalizeAxis(const TypeCall& call, std::int64_t axis, std::size_t rank,
                   const char* attribute) {
-  const auto signed_rank = static_cast<std::int64_t>(rank);
-  if (axis < -signed_rank || axis >= signed_rank)
-    call.Refuse(StrCat(attribute, " is ", axis, "; a tensor of rank ", rank, " has the axes ",
-                       -signed_rank, " to ", signed_rank - 1));
-  return static_cast<int>(axis < 0 ? axis + signed_rank : axis);
+  try {
+    return NormalAxis(axis, rank, attribute);
+  } catch (const Error& error) {
+    call.Refuse(error.message());
+  }
 }
 
 std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int64_t>& axes,

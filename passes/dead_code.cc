@@ -10,54 +10,77 @@ namespace {
 
 using ir::Expr;
 
-// Calls of anything but an operator without state may have effects.
-bool IsPure(const Expr& expr) {
-  bool pure = true;
-  ir::VisitPostOrder(expr, [&](const Expr& e) {
-    const auto* call = e.As<ir::CallNode>();
-    if (call != nullptr && (call->op() == nullptr || ops::OpOf(*call)->stateful)) pure = false;
-  });
-  return pure;
-}
-
-std::unordered_set<Expr, ir::ExprHash> UsedVars(const Expr& function) {
-  std::unordered_set<Expr, ir::ExprHash> used;
-  const auto use = [&](const Expr& e) {
-    if (e.kind() == ir::ExprKind::kVar) used.insert(e);
-  };
-  ir::VisitPostOrder(function, [&](const Expr& e) {
-    if (const auto* let = e.As<ir::LetNode>()) {
-      use(let->value);
-      use(let->body);
-    } else if (const auto* f = e.As<ir::FunctionNode>()) {
-      use(f->body);
-    } else {
-      for (const Expr& child : ir::Children(e)) use(child);
+// What a function computes needs, found by walking from its result: the value of a let only when
+// its variable is needed or the value may have effects. One walk, so that a chain of lets that each
+// need the one before costs no more than its length.
+class Needed {
+ public:
+  explicit Needed(const Expr& function) {
+    FindImpure(function);
+    Visit(function);
+    while (!pending_.empty()) {
+      const Expr e = pending_.back();
+      pending_.pop_back();
+      Expand(e);
     }
-  });
-  return used;
-}
+  }
+
+  bool Keeps(const ir::LetNode& let) const {
+    return seen_.contains(let.var) || impure_.contains(let.value);
+  }
+
+ private:
+  // Calls of anything but an operator without state may have effects.
+  void FindImpure(const Expr& function) {
+    ir::VisitPostOrder(function, [&](const Expr& e) {
+      const auto* call = e.As<ir::CallNode>();
+      bool impure = call != nullptr && (call->op() == nullptr || ops::OpOf(*call)->stateful);
+      for (const Expr& child : ir::Children(e)) impure = impure || impure_.contains(child);
+      if (impure) impure_.insert(e);
+    });
+  }
+
+  void Visit(const Expr& e) {
+    if (seen_.insert(e).second) pending_.push_back(e);
+  }
+
+  void Expand(const Expr& e) {
+    if (const auto* let = e.As<ir::LetNode>()) {
+      Visit(let->body);
+      if (Keeps(*let)) {
+        Visit(let->value);
+      } else {
+        values_.emplace(let->var, let->value);
+      }
+    } else if (const auto* function = e.As<ir::FunctionNode>()) {
+      Visit(function->body);
+    } else if (const auto value = values_.find(e); value != values_.end()) {
+      Visit(value->second);
+    } else {
+      for (const Expr& child : ir::Children(e)) Visit(child);
+    }
+  }
+
+  std::unordered_set<Expr, ir::ExprHash> impure_, seen_;
+  ir::ExprMap values_;  // of lets whose variable has not been needed yet
+  std::vector<Expr> pending_;
+};
 
 }  // namespace
 
 ir::Module DeadCodeElimination(const ir::Module& module) {
   ir::Module result = module;
   for (const auto& [name, function] : module.functions()) {
-    Expr current = function;
-    // Dropping a let can make one before it unused.
-    while (true) {
-      const auto used = UsedVars(current);
-      const Expr next = ir::RewritePostOrder(current, [&](const Expr& original, const Expr& e) {
-        const auto* let = e.As<ir::LetNode>();
-        if (let != nullptr && !used.contains(let->var) && IsPure(let->value)) return let->body;
-        if (!e.checked_type() && original.checked_type())
-          return ir::WithChildren(e, ir::Children(e), original.checked_type());
-        return e;
-      });
-      if (next == current) break;
-      current = next;
-    }
-    if (!(current == function)) result = result.With(name, current);
+    const Needed needed(function);
+    const Expr kept = ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) {
+      // The value that was: rewritten it is another node.
+      const auto* let = original.As<ir::LetNode>();
+      if (let != nullptr && !needed.Keeps(*let)) return e.As<ir::LetNode>()->body;
+      if (!e.checked_type() && original.checked_type())
+        return ir::WithChildren(e, ir::Children(e), original.checked_type());
+      return e;
+    });
+    if (!(kept == function)) result = result.With(name, kept);
   }
   return result;
 }

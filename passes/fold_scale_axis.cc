@@ -60,15 +60,23 @@ class Folder {
     if (conv.args[1].kind() != ir::ExprKind::kConstant) return std::nullopt;
     const auto& attrs = conv.attrs.As<ops::Conv2DAttrs>();
     const std::string& layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
-    const auto rank = typed.checked_type().As<ir::TensorTypeNode>()->shape.size();
+    const auto& result = *typed.checked_type().As<ir::TensorTypeNode>();
+    const std::size_t rank = result.shape.size();
     const auto channel =
         static_cast<std::size_t>(ops::LayoutPositions(layout, "NCHW", "out_layout")[1]);
     const NDArray& values = scale.As<ir::ConstantNode>()->data;
+    // The scale of a result of another element type is no factor of the weight's, and a scale of
+    // more axes than the result gives it its rank.
+    if (values.dtype() != conv.args[1].As<ir::ConstantNode>()->data.dtype() ||
+        values.shape().size() > rank)
+      return std::nullopt;
     // Aligned at the last axis, only the channel axis may have more than one element.
-    const std::size_t missing = rank - std::min(rank, values.shape().size());
+    const std::size_t missing = rank - values.shape().size();
     for (std::size_t i = 0; i < values.shape().size(); ++i) {
       if (values.shape()[i] != 1 && i + missing != channel) return std::nullopt;
     }
+    const auto count = static_cast<std::int64_t>(values.size());
+    if (count != 1 && !(result.shape[channel] == ir::Dim(count))) return std::nullopt;
     const auto o = static_cast<std::size_t>(
         ops::LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout")[0]);
     Shape along_weight(4, 1);

@@ -1,7 +1,7 @@
 // A work list over constraints. Each expression has a slot for its type; each call, tuple,
 // projection, let and function is a constraint between slots, queued in post-order and again
-// whenever one of its slots learns more. Types only ever get more precise, so it ends; in a graph
-// whose variables are annotated every constraint runs once.
+// whenever one of its slots learns more, also from the constraint itself. Types only ever get more
+// precise, so it ends.
 #include "tenon/passes/infer_type.h"
 
 #include <deque>
@@ -26,9 +26,12 @@ using ir::TupleNode;
 using ir::TupleTypeNode;
 using ir::Type;
 
-Error OneError(const std::vector<Error>& errors) {
-  if (errors.size() == 1) return errors[0];
-  Error all = InvalidArgument(StrCat("there are ", errors.size(), " type errors"));
+// `left_out` more errors are counted and not shown.
+Error OneError(const std::vector<Error>& errors, std::size_t left_out) {
+  if (errors.size() + left_out == 1) return errors[0];
+  std::string message = StrCat("there are ", errors.size() + left_out, " type errors");
+  if (left_out > 0) StrAppend(&message, "; the first ", errors.size(), " follow");
+  Error all = InvalidArgument(std::move(message));
   for (const Error& error : errors) all.AddNote(error.what());
   return all;
 }
@@ -59,7 +62,7 @@ class Solver {
       }
     }
     if (errors_.empty()) ReportUnknown();
-    if (!errors_.empty()) throw OneError(errors_);
+    if (!errors_.empty()) throw OneError(errors_, left_out_);
   }
 
   Expr Annotate(const Expr& root) {
@@ -81,7 +84,10 @@ class Solver {
 
   void AddNode(const Expr& e) {
     const std::size_t slot = Slot(e);
-    if (e.kind() == ExprKind::kVar && !types_[slot]) types_[slot] = ir::Var(e).type_annotation();
+    if (e.kind() == ExprKind::kVar) {
+      vars_.push_back(e);
+      if (!types_[slot]) types_[slot] = ir::Var(e).type_annotation();
+    }
     if (e.kind() == ExprKind::kVar || e.kind() == ExprKind::kConstant || e.kind() == ExprKind::kOp)
       return;
     const std::size_t constraint = constraints_.size();
@@ -118,8 +124,11 @@ class Solver {
     }
     if (ir::Equal(merged, types_[slot])) return;
     types_[slot] = std::move(merged);
+    // What a constraint says of its own expression follows from what it saw; of what is inside, it
+    // may have seen less.
+    const bool is_own = e == constraints_[current_];
     for (const std::size_t user : users_[slot]) {
-      if (user != current_) Enqueue(user);
+      if (user != current_ || !is_own) Enqueue(user);
     }
   }
 
@@ -189,6 +198,10 @@ class Solver {
       relation.Refuse(error.message());
     }
     Learn(e, relation.learned_result());
+    // The result knows more than the relation says: so may the inputs.
+    if (!ir::Equal(TypeOf(e), relation.learned_result()) &&
+        !ir::Equal(TypeOf(e), relation.result()))
+      Enqueue(current_);
     for (std::size_t i = 0; i < call.args.size(); ++i)
       Learn(call.args[i], relation.learned_input(i));
   }
@@ -229,7 +242,11 @@ class Solver {
                                    ", which is no tuple"));
     if (item.index >= static_cast<int>(tuple->fields.size()))
       throw InvalidArgument(StrCat("field ", item.index, " of a tuple of ", tuple->fields.size()));
-    Learn(e, tuple->fields[static_cast<std::size_t>(item.index)]);
+    const auto index = static_cast<std::size_t>(item.index);
+    Learn(e, tuple->fields[index]);
+    std::vector<Type> fields(tuple->fields.size());
+    fields[index] = TypeOf(e);
+    Learn(item.tuple, ir::TupleType(std::move(fields)));
   }
 
   void ApplyFunction(const Expr& e, const FunctionNode& function) {
@@ -261,12 +278,15 @@ class Solver {
   // Names what blocks: variables first, then calls whose inputs are known.
   void ReportUnknown() {
     constexpr std::size_t kMost = 20;
-    for (const auto& [e, slot] : slots_) {
-      if (e.kind() != ExprKind::kVar || Complete(types_[slot])) continue;
+    for (const Expr& e : vars_) {
+      if (Complete(TypeOf(e))) continue;
+      if (errors_.size() >= kMost) {
+        ++left_out_;
+        continue;
+      }
       errors_.push_back(InvalidArgument(StrCat("the type of the variable %", ir::Var(e).name(),
                                                " cannot be inferred; annotate it"))
                             .At(e.span()));
-      if (errors_.size() >= kMost) return;
     }
     if (!errors_.empty()) return;
     for (const Expr& e : constraints_) {
@@ -318,7 +338,9 @@ class Solver {
   std::deque<std::size_t> queue_;
   std::size_t current_ = 0;
   std::unordered_map<std::string, Expr> globals_;
+  std::vector<Expr> vars_;  // in the order of the text
   std::vector<Error> errors_;
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace

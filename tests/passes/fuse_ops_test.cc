@@ -1,0 +1,800 @@
+// Which operator calls share a kernel, as text before and after.
+#include "tenon/passes/fuse_ops.h"
+
+#include <ostream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/ir/verify.h"
+#include "tenon/ir/visit.h"
+#include "tenon/ops/builders.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Expr;
+using ir::Module;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
+
+Module Fused(std::string_view text, const FuseOptions& options = {}) {
+  const Module fused = FuseOps(InferType(Parse(text)), options);
+  ir::VerifyModule(fused);
+  return fused;
+}
+
+// The operators of each kernel, producers first.
+std::vector<std::string> Kernels(const Module& module) {
+  std::vector<std::string> kernels;
+  const auto is_primitive = [](const Expr& e) {
+    const auto* function = e.As<ir::FunctionNode>();
+    return function != nullptr && function->is_primitive();
+  };
+  const auto add = [&](const Expr& e) {
+    if (!is_primitive(e)) return;
+    std::vector<std::string> names;
+    ir::VisitPostOrder(e, [&](const Expr& inner) {
+      const auto* call = inner.As<ir::CallNode>();
+      if (call != nullptr && call->op() != nullptr) names.push_back(call->op()->name);
+    });
+    kernels.push_back(StrJoin(names, " "));
+  };
+  for (const auto& [name, function] : module.functions())
+    ir::VisitPostOrder(function, add, [&](const Expr& e) { return !is_primitive(e); });
+  return kernels;
+}
+
+struct Case {
+  const char* name;
+  const char* before;
+  const char* after;
+  friend void PrintTo(const Case& t, std::ostream* out) { *out << t.name; }
+};
+std::string NameOf(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class FuseOpsTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(FuseOpsTest, MakesTheKernels) {
+  EXPECT_EQ(Print(Fused(GetParam().before)), kVersion + std::string(GetParam().after));
+}
+
+// S001-35: whatever level a later run has, kernels that exist stay as they are.
+TEST_P(FuseOpsTest, AgainChangesNothing) {
+  const Module once = Fused(GetParam().before);
+  EXPECT_EQ(FuseOps(once), once);
+  EXPECT_EQ(FuseOps(once, {.group = false}), once);
+}
+
+TEST_P(FuseOpsTest, KeepsCheckedTypes) {
+  const Module once = Fused(GetParam().before);
+  EXPECT_EQ(InferType(once), once);
+}
+
+// SX-06, SX-07: the attribute stands after the parameters and the text reads back.
+TEST_P(FuseOpsTest, TextReadsBack) {
+  const std::string text = Print(Fused(GetParam().before));
+  EXPECT_EQ(Print(InferType(Parse(text))), text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Change, FuseOpsTest,
+    ::testing::Values(
+        // S001-22, S001-32, SX-01: a chain is one kernel; numbers go on after the literal.
+        Case{"ChainOfElementwiseWorkIsOneKernel", R"(def @main(%x: Tensor[(10, 20), float32]) {
+  %0 = add(%x, %x);
+  %1 = add(%0, %0);
+  %2 = add(%1, %1);
+  %3 = add(%2, %2);
+  %4 = add(%3, %3);
+  exp(%4)
+})",
+             R"(def @main(%x: Tensor[(10, 20), float32]) -> Tensor[(10, 20), float32] {
+  %5 = fn (%p0: Tensor[(10, 20), float32], Primitive=1) -> Tensor[(10, 20), float32] {
+    %0 = add(%p0, %p0) /* ty=Tensor[(10, 20), float32] */;
+    %1 = add(%0, %0) /* ty=Tensor[(10, 20), float32] */;
+    %2 = add(%1, %1) /* ty=Tensor[(10, 20), float32] */;
+    %3 = add(%2, %2) /* ty=Tensor[(10, 20), float32] */;
+    %4 = add(%3, %3) /* ty=Tensor[(10, 20), float32] */;
+    exp(%4) /* ty=Tensor[(10, 20), float32] */
+  };
+  %5(%x) /* ty=Tensor[(10, 20), float32] */
+}
+)"},
+        // S001-36, S001-37, S001-44, SX-02, SX-03: the last addition iterates 20, not 20 x 20.
+        Case{"ReductionTakesItsProducersAndNothingAfterIt",
+             R"(def @main(%x: Tensor[(20, 20), float32]) {
+  %0 = add(%x, %x);
+  %1 = add(%0, %0);
+  %2 = sum(%1, axis=[-1]);
+  add(%2, %2)
+})",
+             R"(def @main(%x: Tensor[(20, 20), float32]) -> Tensor[(20), float32] {
+  %2 = fn (%p01: Tensor[(20, 20), float32], Primitive=1) -> Tensor[(20), float32] {
+    %0 = add(%p01, %p01) /* ty=Tensor[(20, 20), float32] */;
+    %1 = add(%0, %0) /* ty=Tensor[(20, 20), float32] */;
+    sum(%1, axis=[-1]) /* ty=Tensor[(20), float32] */
+  };
+  %3 = %2(%x) /* ty=Tensor[(20), float32] */;
+  %4 = fn (%p0: Tensor[(20), float32], Primitive=1) -> Tensor[(20), float32] {
+    add(%p0, %p0) /* ty=Tensor[(20), float32] */
+  };
+  %4(%3) /* ty=Tensor[(20), float32] */
+}
+)"},
+        // executed example.
+        Case{
+            "WorkBeforeAConvolutionIsApart",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
+  %0 = nn.relu(%x);
+  nn.conv2d(%0, %w, padding=[1, 1, 1, 1])
+})",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) -> Tensor[(1, 4, 8, 8), float32] {
+  %0 = fn (%p01: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    nn.relu(%p01) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %1 = %0(%x) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  %2 = fn (%p0: Tensor[(1, 4, 8, 8), float32], %p1: Tensor[(4, 4, 3, 3), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    nn.conv2d(%p0, %p1, padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %2(%1, %w) /* ty=Tensor[(1, 4, 8, 8), float32] */
+}
+)"},
+        // executed example.
+        Case{
+            "BothUsesThatMeetAgainJoinTheConvolution",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);
+  %1 = nn.relu(%0);
+  %2 = tanh(%0);
+  add(%1, %2)
+})",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) -> Tensor[(1, 4, 8, 8), float32] {
+  %3 = fn (%p0: Tensor[(1, 4, 8, 8), float32], %p1: Tensor[(4, 4, 3, 3), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    %0 = nn.conv2d(%p0, %p1, padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    %1 = nn.relu(%0) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    %2 = tanh(%0) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    add(%1, %2) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %3(%x, %w) /* ty=Tensor[(1, 4, 8, 8), float32] */
+}
+)"},
+        // executed example.
+        Case{
+            "UsesThatMeetInATupleStayApart",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);
+  %1 = nn.relu(%0);
+  %2 = tanh(%0);
+  (%1, %2)
+})",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) -> (Tensor[(1, 4, 8, 8), float32], Tensor[(1, 4, 8, 8), float32]) {
+  %0 = fn (%p01: Tensor[(1, 4, 8, 8), float32], %p1: Tensor[(4, 4, 3, 3), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    nn.conv2d(%p01, %p1, padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %1 = %0(%x, %w) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  %2 = fn (%p0: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    nn.relu(%p0) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %3 = fn (%p02: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    tanh(%p02) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %4 = %2(%1) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  %5 = %3(%1) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  (%4, %5)
+}
+)"},
+        // executed example.
+        Case{
+            "OnlyOneConvolutionJoinsAnAddition",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %v: Tensor[(4, 4, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);
+  %1 = nn.relu(%x);
+  %2 = nn.conv2d(%1, %v, padding=[1, 1, 1, 1]);
+  add(%0, %2)
+})",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %v: Tensor[(4, 4, 3, 3), float32]) -> Tensor[(1, 4, 8, 8), float32] {
+  %1 = fn (%p02: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    nn.relu(%p02) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %2 = %1(%x) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  %3 = fn (%p01: Tensor[(1, 4, 8, 8), float32], %p11: Tensor[(4, 4, 3, 3), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    nn.conv2d(%p01, %p11, padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %4 = %3(%2, %v) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  %5 = fn (%p0: Tensor[(1, 4, 8, 8), float32], %p1: Tensor[(4, 4, 3, 3), float32], %p2: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    %0 = nn.conv2d(%p0, %p1, padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    add(%0, %p2) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %5(%x, %w, %4) /* ty=Tensor[(1, 4, 8, 8), float32] */
+}
+)"},
+        // executed example.
+        Case{"WorkAfterSoftmaxJoinsIt", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = nn.softmax(%x);
+  exp(%0)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %1 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    %0 = nn.softmax(%p0) /* ty=Tensor[(4, 8), float32] */;
+    exp(%0) /* ty=Tensor[(4, 8), float32] */
+  };
+  %1(%x) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // executed example.
+        Case{"InjectiveWorkJoinsElementwiseWorkOnBothSides",
+             R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = nn.relu(%x);
+  %1 = transpose(%0, axes=[1, 0]);
+  nn.relu(%1)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(8, 4), float32] {
+  %2 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(8, 4), float32] {
+    %0 = nn.relu(%p0) /* ty=Tensor[(4, 8), float32] */;
+    %1 = transpose(%0, axes=[1, 0]) /* ty=Tensor[(8, 4), float32] */;
+    nn.relu(%1) /* ty=Tensor[(8, 4), float32] */
+  };
+  %2(%x) /* ty=Tensor[(8, 4), float32] */
+}
+)"},
+        // executed example.
+        Case{
+            "TransposeAfterAConvolutionIsApart",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);
+  %1 = nn.relu(%0);
+  transpose(%1, axes=[0, 2, 3, 1])
+})",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) -> Tensor[(1, 8, 8, 4), float32] {
+  %1 = fn (%p01: Tensor[(1, 4, 8, 8), float32], %p1: Tensor[(4, 4, 3, 3), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    %0 = nn.conv2d(%p01, %p1, padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    nn.relu(%0) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %2 = %1(%x, %w) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  %3 = fn (%p0: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 8, 8, 4), float32] {
+    transpose(%p0, axes=[0, 2, 3, 1]) /* ty=Tensor[(1, 8, 8, 4), float32] */
+  };
+  %3(%2) /* ty=Tensor[(1, 8, 8, 4), float32] */
+}
+)"},
+        // executed example, third sweep.
+        Case{"FieldsOfAConcatenateJoinIt", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = nn.relu(%x);
+  %1 = tanh(%x);
+  %2 = (%0, %1);
+  concatenate(%2, axis=1)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 16), float32] {
+  %3 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 16), float32] {
+    %0 = nn.relu(%p0) /* ty=Tensor[(4, 8), float32] */;
+    %1 = tanh(%p0) /* ty=Tensor[(4, 8), float32] */;
+    %2 = (%0, %1);
+    concatenate(%2, axis=1) /* ty=Tensor[(4, 16), float32] */
+  };
+  %3(%x) /* ty=Tensor[(4, 16), float32] */
+}
+)"},
+        // executed example.
+        Case{"PoolStaysOutOfAConcatenate", R"(def @main(%x: Tensor[(1, 4, 8, 8), float32]) {
+  %0 = nn.max_pool2d(%x, pool_size=[3, 3], padding=[1, 1, 1, 1]);
+  %1 = tanh(%x);
+  %2 = (%0, %1);
+  %3 = concatenate(%2, axis=1);
+  nn.relu(%3)
+})",
+             R"(def @main(%x: Tensor[(1, 4, 8, 8), float32]) -> Tensor[(1, 8, 8, 8), float32] {
+  %3 = fn (%p01: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    nn.max_pool2d(%p01, pool_size=[3, 3], padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %4 = %3(%x) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+  %5 = fn (%p0: Tensor[(1, 4, 8, 8), float32], %p1: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 8, 8, 8), float32] {
+    %0 = tanh(%p1) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    %1 = (%p0, %0);
+    %2 = concatenate(%1, axis=1) /* ty=Tensor[(1, 8, 8, 8), float32] */;
+    nn.relu(%2) /* ty=Tensor[(1, 8, 8, 8), float32] */
+  };
+  %5(%4, %x) /* ty=Tensor[(1, 8, 8, 8), float32] */
+}
+)"},
+        // executed example.
+        Case{"NothingFollowsAReduction", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = exp(%x);
+  %1 = sum(%0, axis=[1]);
+  exp(%1)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4), float32] {
+  %1 = fn (%p01: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4), float32] {
+    %0 = exp(%p01) /* ty=Tensor[(4, 8), float32] */;
+    sum(%0, axis=[1]) /* ty=Tensor[(4), float32] */
+  };
+  %2 = %1(%x) /* ty=Tensor[(4), float32] */;
+  %3 = fn (%p0: Tensor[(4), float32], Primitive=1) -> Tensor[(4), float32] {
+    exp(%p0) /* ty=Tensor[(4), float32] */
+  };
+  %3(%2) /* ty=Tensor[(4), float32] */
+}
+)"},
+        // a broadcast bias and an activation.
+        Case{
+            "BiasAndActivationJoinTheConvolution",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %b: Tensor[(4), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);
+  %1 = nn.bias_add(%0, %b);
+  nn.relu(%1)
+})",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %b: Tensor[(4), float32]) -> Tensor[(1, 4, 8, 8), float32] {
+  %2 = fn (%p0: Tensor[(1, 4, 8, 8), float32], %p1: Tensor[(4, 4, 3, 3), float32], %p2: Tensor[(4), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    %0 = nn.conv2d(%p0, %p1, padding=[1, 1, 1, 1]) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    %1 = nn.bias_add(%0, %p2) /* ty=Tensor[(1, 4, 8, 8), float32] */;
+    nn.relu(%1) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %2(%x, %w, %b) /* ty=Tensor[(1, 4, 8, 8), float32] */
+}
+)"},
+        // the edge is Broadcast, not ElemWise.
+        Case{
+            "ConvolutionThatIsBroadcastUpStaysApart",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 8, 8), float32], %y: Tensor[(1, 4, 8, 8), float32]) {
+  %0 = nn.conv2d(%x, %w);
+  add(%0, %y)
+})",
+            R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 8, 8), float32], %y: Tensor[(1, 4, 8, 8), float32]) -> Tensor[(1, 4, 8, 8), float32] {
+  %0 = fn (%p01: Tensor[(1, 4, 8, 8), float32], %p11: Tensor[(4, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 1, 1), float32] {
+    nn.conv2d(%p01, %p11) /* ty=Tensor[(1, 4, 1, 1), float32] */
+  };
+  %1 = %0(%x, %w) /* ty=Tensor[(1, 4, 1, 1), float32] */;
+  %2 = fn (%p0: Tensor[(1, 4, 1, 1), float32], %p1: Tensor[(1, 4, 8, 8), float32], Primitive=1) -> Tensor[(1, 4, 8, 8), float32] {
+    add(%p0, %p1) /* ty=Tensor[(1, 4, 8, 8), float32] */
+  };
+  %2(%1, %y) /* ty=Tensor[(1, 4, 8, 8), float32] */
+}
+)"},
+        // projections of a split.
+        Case{"ProjectionsJoinASplit", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = split(%x, indices_or_sections=2, axis=1);
+  %1 = %0.0;
+  %2 = %0.1;
+  add(%1, %2)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 4), float32] {
+  %3 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 4), float32] {
+    %0 = split(%p0, indices_or_sections=2, axis=1) /* ty=(Tensor[(4, 4), float32], Tensor[(4, 4), float32]) */;
+    %1 = %0.0;
+    %2 = %0.1;
+    add(%1, %2) /* ty=Tensor[(4, 4), float32] */
+  };
+  %3(%x) /* ty=Tensor[(4, 4), float32] */
+}
+)"},
+        // a projection can be what leaves the group.
+        Case{"ProjectionIsTheResultOfAKernel", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = split(%x, indices_or_sections=2, axis=1);
+  %0.1
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 4), float32] {
+  %1 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 4), float32] {
+    %0 = split(%p0, indices_or_sections=2, axis=1) /* ty=(Tensor[(4, 4), float32], Tensor[(4, 4), float32]) */;
+    %0.1
+  };
+  %1(%x) /* ty=Tensor[(4, 4), float32] */
+}
+)"},
+        // tuple-typed inputs.
+        Case{
+            "TupleInputStaysOneParameter",
+            R"(def @main(%t: (Tensor[(4, 8), float32], Tensor[(4, 8), float32])) {
+  concatenate(%t)
+})",
+            R"(def @main(%t: (Tensor[(4, 8), float32], Tensor[(4, 8), float32])) -> Tensor[(8, 8), float32] {
+  %0 = fn (%p0: (Tensor[(4, 8), float32], Tensor[(4, 8), float32]), Primitive=1) -> Tensor[(8, 8), float32] {
+    concatenate(%p0) /* ty=Tensor[(8, 8), float32] */
+  };
+  %0(%t) /* ty=Tensor[(8, 8), float32] */
+}
+)"},
+        // an isolated projection of another group's tuple.
+        Case{"ProjectionOfANestedTupleIsNotWrapped", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = exp(%x);
+  %1 = (%0, %x);
+  %2 = (%1, %0);
+  %3 = %2.0;
+  %4 = %3.0;
+  exp(%4)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %1 = fn (%p01: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    exp(%p01) /* ty=Tensor[(4, 8), float32] */
+  };
+  %2 = %1(%x) /* ty=Tensor[(4, 8), float32] */;
+  %3 = (%2, %x);
+  %4 = (%3, %2);
+  %5 = %4.0;
+  %6 = fn (%p0: (Tensor[(4, 8), float32], Tensor[(4, 8), float32]), Primitive=1) -> Tensor[(4, 8), float32] {
+    %0 = %p0.0;
+    exp(%0) /* ty=Tensor[(4, 8), float32] */
+  };
+  %6(%5) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // a projection joins what follows, not what makes the tuple.
+        Case{
+            "ProjectionOfBatchNormJoinsItsUse",
+            R"(def @main(%x: Tensor[(4, 8), float32], %g: Tensor[(8), float32], %b: Tensor[(8), float32], %m: Tensor[(8), float32], %v: Tensor[(8), float32]) {
+  %0 = nn.batch_norm(%x, %g, %b, %m, %v);
+  nn.relu(%0.0)
+})",
+            R"(def @main(%x: Tensor[(4, 8), float32], %g: Tensor[(8), float32], %b: Tensor[(8), float32], %m: Tensor[(8), float32], %v: Tensor[(8), float32]) -> Tensor[(4, 8), float32] {
+  %1 = fn (%p01: Tensor[(4, 8), float32], %p1: Tensor[(8), float32], %p2: Tensor[(8), float32], %p3: Tensor[(8), float32], %p4: Tensor[(8), float32], Primitive=1) -> (Tensor[(4, 8), float32], Tensor[(8), float32], Tensor[(8), float32]) {
+    nn.batch_norm(%p01, %p1, %p2, %p3, %p4) /* ty=(Tensor[(4, 8), float32], Tensor[(8), float32], Tensor[(8), float32]) */
+  };
+  %2 = %1(%x, %g, %b, %m, %v) /* ty=(Tensor[(4, 8), float32], Tensor[(8), float32], Tensor[(8), float32]) */;
+  %3 = fn (%p0: (Tensor[(4, 8), float32], Tensor[(8), float32], Tensor[(8), float32]), Primitive=1) -> Tensor[(4, 8), float32] {
+    %0 = %p0.0;
+    nn.relu(%0) /* ty=Tensor[(4, 8), float32] */
+  };
+  %3(%2) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // Opaque on both sides.
+        Case{"OpaqueOperatorIsAKernelOfItsOwn", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = exp(%x);
+  %1 = nn.dropout(%0);
+  exp(%1.0)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %1 = fn (%p02: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    exp(%p02) /* ty=Tensor[(4, 8), float32] */
+  };
+  %2 = %1(%x) /* ty=Tensor[(4, 8), float32] */;
+  %3 = fn (%p01: Tensor[(4, 8), float32], Primitive=1) -> (Tensor[(4, 8), float32], Tensor[(4, 8), float32]) {
+    nn.dropout(%p01) /* ty=(Tensor[(4, 8), float32], Tensor[(4, 8), float32]) */
+  };
+  %4 = %3(%2) /* ty=(Tensor[(4, 8), float32], Tensor[(4, 8), float32]) */;
+  %5 = fn (%p0: (Tensor[(4, 8), float32], Tensor[(4, 8), float32]), Primitive=1) -> Tensor[(4, 8), float32] {
+    %0 = %p0.0;
+    exp(%0) /* ty=Tensor[(4, 8), float32] */
+  };
+  %5(%4) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // relay.reshape_only.
+        Case{"ReshapesAloneAreMarked", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = reshape(%x, newshape=[32]);
+  expand_dims(%0, axis=0)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(1, 32), float32] {
+  %1 = fn (%p0: Tensor[(4, 8), float32], Primitive=1, relay.reshape_only=1) -> Tensor[(1, 32), float32] {
+    %0 = reshape(%p0, newshape=[32]) /* ty=Tensor[(32), float32] */;
+    expand_dims(%0, axis=0) /* ty=Tensor[(1, 32), float32] */
+  };
+  %1(%x) /* ty=Tensor[(1, 32), float32] */
+}
+)"},
+        // the marker disappears.
+        Case{"StopFusionSeparatesAndVanishes", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = exp(%x);
+  %1 = annotation.stop_fusion(%0);
+  exp(%1)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %0 = fn (%p01: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    exp(%p01) /* ty=Tensor[(4, 8), float32] */
+  };
+  %1 = %0(%x) /* ty=Tensor[(4, 8), float32] */;
+  %2 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    exp(%p0) /* ty=Tensor[(4, 8), float32] */
+  };
+  %2(%1) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // a let binds what must exist.
+        Case{"LetSeparates", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = exp(%x);
+  let %y = exp(%0);
+  %1 = exp(%y);
+  exp(%1)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %1 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    %0 = exp(%p0) /* ty=Tensor[(4, 8), float32] */;
+    exp(%0) /* ty=Tensor[(4, 8), float32] */
+  };
+  let %y: Tensor[(4, 8), float32] = %1(%x) /* ty=Tensor[(4, 8), float32] */;
+  %3 = fn (%p01: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    %2 = exp(%p01) /* ty=Tensor[(4, 8), float32] */;
+    exp(%2) /* ty=Tensor[(4, 8), float32] */
+  };
+  %3(%y) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // rank-0 constants.
+        Case{"ScalarConstantStaysInside", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  add(%x, 1f)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %0 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    add(%p0, 1f /* ty=float32 */) /* ty=Tensor[(4, 8), float32] */
+  };
+  %0(%x) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // function literals that are not primitive are looked into.
+        Case{"FunctionLiteralIsFusedInside", R"(def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = fn (%y: Tensor[(4, 8), float32]) {
+    %1 = exp(%y);
+    exp(%1)
+  };
+  %0(%x)
+})",
+             R"(def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %2 = fn (%y: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+    %1 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+      %0 = exp(%p0) /* ty=Tensor[(4, 8), float32] */;
+      exp(%0) /* ty=Tensor[(4, 8), float32] */
+    };
+    %1(%y) /* ty=Tensor[(4, 8), float32] */
+  };
+  %2(%x) /* ty=Tensor[(4, 8), float32] */
+}
+)"},
+        // each definition for itself.
+        Case{"CallOfAGlobalSeparates", R"(def @f(%x: Tensor[(4, 8), float32]) {
+  %0 = exp(%x);
+  exp(%0)
+}
+
+def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = exp(%x);
+  %1 = @f(%0);
+  exp(%1)
+})",
+             R"(def @f(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %1 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    %0 = exp(%p0) /* ty=Tensor[(4, 8), float32] */;
+    exp(%0) /* ty=Tensor[(4, 8), float32] */
+  };
+  %1(%x) /* ty=Tensor[(4, 8), float32] */
+}
+
+def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
+  %0 = fn (%p01: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    exp(%p01) /* ty=Tensor[(4, 8), float32] */
+  };
+  %1 = %0(%x) /* ty=Tensor[(4, 8), float32] */;
+  %2 = @f(%1) /* ty=Tensor[(4, 8), float32] */;
+  %3 = fn (%p0: Tensor[(4, 8), float32], Primitive=1) -> Tensor[(4, 8), float32] {
+    exp(%p0) /* ty=Tensor[(4, 8), float32] */
+  };
+  %3(%2) /* ty=Tensor[(4, 8), float32] */
+}
+)"}),
+    NameOf);
+
+struct Unchanged {
+  const char* name;
+  const char* text;
+  friend void PrintTo(const Unchanged& t, std::ostream* out) { *out << t.name; }
+};
+class FuseOpsLeavesTest : public ::testing::TestWithParam<Unchanged> {};
+
+TEST_P(FuseOpsLeavesTest, TheSameNodes) {
+  const Module typed = InferType(Parse(GetParam().text));
+  EXPECT_EQ(FuseOps(typed), typed);
+  EXPECT_EQ(FuseOps(typed, {.group = false}), typed);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    NoChange, FuseOpsLeavesTest,
+    ::testing::Values(
+        Unchanged{"AParameterAlone", "def @main(%x: Tensor[(2), float32]) { %x }"},
+        Unchanged{"TuplesAndProjectionsOfParameters",
+                  "def @main(%x: Tensor[(2), float32]) { %0 = (%x, %x); (%0.1, %0) }"},
+        Unchanged{"AConstantAlone", "def @main() { 1f }"},
+        Unchanged{"ACallOfAGlobalFunction",
+                  "def @f(%x: Tensor[(2), float32]) { %x }\n"
+                  "def @main(%x: Tensor[(2), float32]) { @f(%x) }"},
+        // S001-35.
+        Unchanged{"APrimitiveFunction",
+                  "def @main(%x: Tensor[(2), float32]) {\n"
+                  "  %0 = fn (%p0: Tensor[(2), float32], Primitive=1) { exp(exp(%p0)) };\n"
+                  "  %0(%x)\n"
+                  "}"},
+        Unchanged{"APrimitiveGlobalFunction",
+                  "def @main(%x: Tensor[(2), float32], Primitive=1) { exp(exp(%x)) }"}),
+    [](const auto& info) { return info.param.name; });
+
+// S001-23, S001-25: without grouping the same operators are one kernel each.
+TEST(FuseOpsLevelTest, WithoutGroupingEveryCallIsAKernel) {
+  const Module fused = Fused(
+      "def @main(%x: Tensor[(10, 20), float32]) { exp(add(add(%x, %x), 1f)) }", {.group = false});
+  EXPECT_EQ(Print(fused),
+            std::string(kVersion) +
+                R"(def @main(%x: Tensor[(10, 20), float32]) -> Tensor[(10, 20), float32] {
+  %0 = fn (%p02: Tensor[(10, 20), float32], Primitive=1) -> Tensor[(10, 20), float32] {
+    add(%p02, %p02) /* ty=Tensor[(10, 20), float32] */
+  };
+  %1 = %0(%x) /* ty=Tensor[(10, 20), float32] */;
+  %2 = fn (%p01: Tensor[(10, 20), float32], %p1: float32, Primitive=1) -> Tensor[(10, 20), float32] {
+    add(%p01, %p1) /* ty=Tensor[(10, 20), float32] */
+  };
+  %3 = %2(%1, 1f /* ty=float32 */) /* ty=Tensor[(10, 20), float32] */;
+  %4 = fn (%p0: Tensor[(10, 20), float32], Primitive=1) -> Tensor[(10, 20), float32] {
+    exp(%p0) /* ty=Tensor[(10, 20), float32] */
+  };
+  %4(%3) /* ty=Tensor[(10, 20), float32] */
+}
+)");
+}
+
+TEST(FuseOpsLevelTest, WithoutGroupingTuplesStayOutside) {
+  EXPECT_THAT(Kernels(Fused("def @main(%x: Tensor[(4), float32]) {\n"
+                            "  %0 = (exp(%x), tanh(%x));\n"
+                            "  concatenate(%0)\n"
+                            "}",
+                            {.group = false})),
+              UnorderedElementsAre("exp", "tanh", "concatenate"));
+}
+
+struct Groups {
+  const char* name;
+  const char* body;  // of @main with %x, %y: 4 x 8, %v: 8, %i: 1 x 4 x 8 x 8, %w: its kernel
+  std::vector<std::string> kernels;
+  friend void PrintTo(const Groups& t, std::ostream* out) { *out << t.name; }
+};
+class FuseOpsGroupsTest : public ::testing::TestWithParam<Groups> {};
+
+TEST_P(FuseOpsGroupsTest, AreTheKernels) {
+  const std::string text =
+      StrCat("def @main(%x: Tensor[(4, 8), float32], %y: Tensor[(4, 8), float32], ",
+             "%v: Tensor[(8), float32], %i: Tensor[(1, 4, 8, 8), float32], ",
+             "%w: Tensor[(4, 4, 1, 1), float32]) {\n", GetParam().body, "\n}");
+  EXPECT_THAT(Kernels(Fused(text)), ::testing::UnorderedElementsAreArray(GetParam().kernels));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Groups, FuseOpsGroupsTest,
+    ::testing::Values(
+        Groups{"BroadcastingWorkJoinsElementwiseWork", "exp(add(exp(%v), %x))", {"exp add exp"}},
+        Groups{
+            "ADiamondIsOneKernel", "%0 = exp(%x); add(tanh(%0), sqrt(%0))", {"exp tanh sqrt add"}},
+        Groups{"ADiamondAroundAReductionStaysOpen",
+               "%0 = exp(%x); %1 = sum(%0, axis=[1], keepdims=True); divide(%0, %1)",
+               {"exp", "sum", "divide"}},
+        Groups{
+            "BroadcastingWorkJoinsAReduction", "sum(multiply(%x, %y), axis=[0])", {"multiply sum"}},
+        Groups{
+            "TransposeDoesNotJoinAReduction", "sum(transpose(%x), axis=[0])", {"transpose", "sum"}},
+        Groups{"TransposeDoesNotJoinAMatrixProduct",
+               "nn.dense(%x, transpose(transpose(%y)), units=4)",
+               {"transpose transpose", "nn.dense"}},
+        Groups{"ElementwiseWorkDoesNotJoinSoftmax", "nn.softmax(exp(%x))", {"exp", "nn.softmax"}},
+        Groups{"TwoReductionsStayApart", "sum(sum(%x, axis=[0]), axis=[0])", {"sum", "sum"}},
+        Groups{"TwoConvolutionsStayApart",
+               "nn.conv2d(nn.conv2d(%i, %w), %w)",
+               {"nn.conv2d", "nn.conv2d"}},
+        Groups{
+            "AResultThatIsAlsoUsedLeavesTwoKernels", "%0 = exp(%x); (%0, exp(%0))", {"exp", "exp"}},
+        Groups{"ConvolutionUsedTwiceMeetsInAnAddition",
+               "%0 = nn.conv2d(%i, %w); add(%0, nn.relu(%0))",
+               {"nn.conv2d nn.relu add"}},
+        Groups{"ConvolutionAndResidual",
+               "nn.relu(add(nn.conv2d(%i, %w), %i))",
+               {"nn.conv2d add nn.relu"}},
+        Groups{"ReshapeAfterAConvolutionIsApart",
+               "nn.batch_flatten(nn.relu(nn.conv2d(%i, %w)))",
+               {"nn.conv2d nn.relu", "nn.batch_flatten"}},
+        Groups{"PadIsInjectiveAndStaysBeforeAConvolution",
+               "nn.conv2d(nn.pad(%i, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]), %w)",
+               {"nn.pad", "nn.conv2d"}},
+        Groups{"ConcatenateOfConvolutionsStaysApart",
+               "%0 = (nn.conv2d(%i, %w), nn.relu(%i)); concatenate(%0, axis=1)",
+               {"nn.conv2d", "nn.relu concatenate"}},
+        Groups{"StackTakesItsFields", "%0 = (exp(%x), tanh(%y)); stack(%0)", {"exp tanh stack"}},
+        Groups{
+            "ReshapeWithOtherWorkIsNotMarked", "exp(reshape(%x, newshape=[32]))", {"reshape exp"}},
+        Groups{"NothingFusesAcrossAnOpaqueOperator",
+               "%0 = shape_of(exp(%x)); add(%0, %0)",
+               {"exp", "shape_of", "add"}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(FuseOpsTest, ReshapeBesideOtherWorkIsNotMarked) {
+  EXPECT_THAT(Print(Fused("def @main(%x: Tensor[(4), float32]) { exp(reshape(%x, newshape=[2, 2])) "
+                          "}")),
+              ::testing::Not(HasSubstr("reshape_only")));
+}
+
+TEST(FuseOpsTest, OnlyScalarsOfCommonTypesStayInside) {
+  const auto fused = [](const NDArray& constant) {
+    const Expr x = ir::Var::Make("x", ir::TensorType({4}, constant.dtype()));
+    return Fused(ir::PrintModule(Module::FromExpr(ops::Add(x, ir::Constant::Make(constant)))));
+  };
+  const auto parameters = [&](const NDArray& constant) {
+    const Module module = fused(constant);
+    const auto& call = *module.Main().body.As<ir::CallNode>();
+    return call.callee.As<ir::FunctionNode>()->params.size();
+  };
+  EXPECT_EQ(parameters(NDArray::Scalar<float>(1)), 1U);
+  EXPECT_EQ(parameters(NDArray::Scalar<double>(1)), 1U);
+  EXPECT_EQ(parameters(NDArray::Scalar<std::int32_t>(1)), 1U);
+  EXPECT_EQ(parameters(NDArray::Scalar<std::int64_t>(1)), 1U);
+  EXPECT_EQ(parameters(NDArray::Scalar<std::int8_t>(1)), 2U);
+  EXPECT_EQ(parameters(NDArray::FromVector<float>({1}, {1})), 2U);
+}
+
+TEST(FuseOpsTest, ParametersComeInOrderOfFirstUseAndOnce) {
+  const Module fused = Fused(
+      "def @main(%a: Tensor[(4), float32], %b: Tensor[(4), float32], %c: Tensor[(4), float32]) {\n"
+      "  add(multiply(%c, %a), multiply(%a, %b))\n"
+      "}");
+  const auto& call = *fused.Main().body.As<ir::CallNode>();
+  std::vector<std::string> names;
+  for (const Expr& arg : call.args) names.push_back(ir::Var(arg).name());
+  EXPECT_THAT(names, ElementsAre("c", "a", "b"));
+}
+
+TEST(FuseOpsTest, StopFusionOfAParameterOrAResultVanishes) {
+  EXPECT_THAT(Kernels(Fused("def @main(%x: Tensor[(4), float32]) {\n"
+                            "  annotation.stop_fusion(exp(annotation.stop_fusion(%x)))\n"
+                            "}")),
+              ElementsAre("exp"));
+  EXPECT_THAT(Kernels(Fused("def @main(%x: Tensor[(4), float32]) {\n"
+                            "  annotation.stop_fusion(%x)\n"
+                            "}")),
+              IsEmpty());
+}
+
+std::string Chain(int length) {
+  std::string text = "def @main(%x: Tensor[(4), float32]) {\n  %0 = add(%x, %x);\n";
+  for (int i = 1; i < length; ++i)
+    StrAppend(&text, "  %", i, " = add(%", i - 1, ", %", i - 1, ");\n");
+  return StrCat(text, "  %", length - 1, "\n}\n");
+}
+
+TEST(FuseOpsTest, MaxDepthBoundsTheCallsOfAKernel) {
+  EXPECT_THAT(Kernels(Fused(Chain(5), {.max_depth = 2})),
+              UnorderedElementsAre("add add", "add add", "add"));
+  EXPECT_THAT(Kernels(Fused(Chain(3), {.max_depth = 1})), ElementsAre("add", "add", "add"));
+  EXPECT_THAT(Kernels(Fused(Chain(256))), testing::SizeIs(1));
+  EXPECT_THAT(Kernels(Fused(Chain(257))), testing::SizeIs(2));
+}
+
+TEST(FuseOpsTest, OperatorWithoutAPatternIsRefusedByName) {
+  static const bool registered = [] {
+    ops::OpRegistry::Global()
+        .Register("test.no_pattern")
+        .Describe("x")
+        .Argument("data", "Tensor", "input")
+        .TypeRelation(ops::Identity);
+    return true;
+  }();
+  ASSERT_TRUE(registered);
+  const Error error =
+      ErrorOf([] { Fused("def @main(%x: Tensor[(4), float32]) {\n  test.no_pattern(%x)\n}"); });
+  EXPECT_EQ(error.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(error.message(),
+              HasSubstr("the operator test.no_pattern has no pattern; register it with .Pattern"));
+  EXPECT_EQ(error.span().line, 2);
+}
+
+// Nothing on the way recurses: a stack of 8 MiB would not hold 100,000 frames.
+TEST(FuseOpsTest, ChainOfAHundredThousandParsesFusesPrintsAndDies) {
+  const Module fused = Fused(Chain(100000));
+  EXPECT_THAT(Kernels(fused), testing::SizeIs((100000 + 255) / 256));
+  const std::string text = Print(fused);
+  EXPECT_EQ(Kernels(Parse(text)).size(), Kernels(fused).size());
+}
+
+TEST(FuseOpsTest, WithoutGroupingAHundredThousandCallsAreAHundredThousandKernels) {
+  EXPECT_THAT(Kernels(Fused(Chain(100000), {.group = false})), testing::SizeIs(100000));
+}
+
+}  // namespace
+}  // namespace tenon::passes

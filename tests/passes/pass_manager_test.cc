@@ -1,0 +1,221 @@
+// Levels, lists, dumps and reports of a pipeline.
+#include "tenon/passes/pass_manager.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/ops/builders.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/passes/evaluate.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Module;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kIdentity[] = "def @main(%x: float32) { %x }";
+
+// Three passes: each adds a function of its name; "Nothing" changes nothing.
+Pass Adding(const std::string& name, int level) {
+  return {name, level, [name](const Module& m) { return m.With(name, m.Get("main")); }};
+}
+Pipeline Example() {
+  return {Adding("Zero", 0),
+          {"Nothing", 0, [](const Module& m) { return m; }},
+          Adding("Two", 2),
+          Adding("Three", 3)};
+}
+// The passes that ran and changed something, after @main.
+std::vector<std::string> RanWith(const PassContext& context) {
+  std::vector<std::string> names;
+  const Module out = RunPasses(Example(), Parse(kIdentity), context);
+  for (const auto& [name, function] : out.functions()) names.push_back(name);
+  return names;
+}
+
+TEST(PassManagerTest, APassRunsFromItsLevelOn) {
+  EXPECT_THAT(RanWith({.opt_level = 0}), ElementsAre("main", "Zero"));
+  EXPECT_THAT(RanWith({.opt_level = 1}), ElementsAre("main", "Zero"));
+  EXPECT_THAT(RanWith({.opt_level = 2}), ElementsAre("main", "Zero", "Two"));
+  EXPECT_THAT(RanWith({.opt_level = 3}), ElementsAre("main", "Zero", "Two", "Three"));
+}
+
+TEST(PassManagerTest, ARequiredPassRunsAtAnyLevelInItsPlace) {
+  EXPECT_THAT(RanWith({.opt_level = 0, .required = {"Three", "Two"}}),
+              ElementsAre("main", "Zero", "Two", "Three"));
+}
+
+TEST(PassManagerTest, ADisabledPassNeverRuns) {
+  EXPECT_THAT(RanWith({.opt_level = 3, .disabled = {"Zero", "Two"}}), ElementsAre("main", "Three"));
+  EXPECT_THAT(RanWith({.opt_level = 3, .required = {"Zero"}, .disabled = {"Zero"}}),
+              ElementsAre("main", "Two", "Three"));
+}
+
+TEST(PassManagerTest, UnknownNamesAreRefusedWithTheNamesThereAre) {
+  for (const PassContext& context :
+       {PassContext{.required = {"Tow"}}, PassContext{.disabled = {"Tow"}}}) {
+    const Error error = ErrorOf([&] { RanWith(context); });
+    EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(error.message(), "there is no pass named Tow; passes are Zero, Nothing, Two, Three");
+  }
+}
+
+TEST(PassManagerTest, DumpShowsEachPassThatChangedTheModule) {
+  std::vector<std::string> dumped;
+  RunPasses(Example(), Parse(kIdentity),
+            {.opt_level = 2, .dump = [&](const std::string& pass, const Module& module) {
+               dumped.push_back(StrCat(pass, " ", module.functions().size()));
+             }});
+  EXPECT_THAT(dumped, ElementsAre("Zero 2", "Two 3"));
+}
+
+TEST(PassManagerTest, ReportSaysWhatRanAndWhatChanged) {
+  PassReport report;
+  RunPasses(Example(), Parse(kIdentity), {.opt_level = 2, .report = &report});
+  std::vector<std::string> lines;
+  for (const PassRecord& record : report) {
+    lines.push_back(StrCat(record.name, record.changed ? " changed" : ""));
+    EXPECT_GE(record.nanoseconds, 0);
+  }
+  EXPECT_THAT(lines, ElementsAre("Zero changed", "Nothing", "Two changed"));
+}
+
+TEST(PassManagerTest, AnErrorOfAPassNamesThePass) {
+  const Pipeline pipeline = {
+      {"Broken", 0, [](const Module&) -> Module { throw InvalidArgument("it broke"); }}};
+  const Error error = ErrorOf([&] { RunPasses(pipeline, Parse(kIdentity), {}); });
+  EXPECT_EQ(error.message(), "it broke");
+  EXPECT_THAT(error.notes(), ElementsAre("in the pass Broken"));
+}
+
+TEST(PassManagerTest, VerifyChecksAfterEveryPass) {
+  const Pipeline pipeline = {{"Unbind", 0, [](const Module& m) {
+                                const ir::Var free = ir::Var::Make("free");
+                                return m.With("main", ir::Function::Make({}, free));
+                              }}};
+  RunPasses(pipeline, Parse(kIdentity), {.verify = false});
+  const Error error = ErrorOf([&] { RunPasses(pipeline, Parse(kIdentity), {.verify = true}); });
+  EXPECT_THAT(error.message(), HasSubstr("the variable %free is used but bound nowhere"));
+  EXPECT_THAT(error.notes(), ElementsAre("in the pass Unbind"));
+}
+
+TEST(PassManagerTest, AnEmptyPipelineGivesTheModule) {
+  const Module module = Parse(kIdentity);
+  PassReport report;
+  EXPECT_EQ(RunPasses({}, module, {.report = &report}), module);
+  EXPECT_THAT(report, IsEmpty());
+}
+
+// --- the pipeline table
+
+std::vector<std::string> RunAt(int level, const Module& module, Module* result = nullptr) {
+  PassReport report;
+  const Module out = RunPasses(DefaultPipeline(Evaluate, level), module,
+                               {.opt_level = level, .verify = true, .report = &report});
+  if (result != nullptr) *result = out;
+  std::vector<std::string> names;
+  for (const PassRecord& record : report) names.push_back(record.name);
+  return names;
+}
+
+TEST(PipelineTest, LevelsChooseThePasses) {
+  const Module module = Parse(kIdentity);
+  EXPECT_THAT(RunAt(0, module), ElementsAre("InferType", "SimplifyInference", "FuseOps"));
+  EXPECT_THAT(RunAt(1, module), ElementsAre("RemoveUnusedFunctions", "InferType",
+                                            "SimplifyInference", "DeadCodeElimination", "FuseOps"));
+  EXPECT_THAT(RunAt(2, module),
+              ElementsAre("RemoveUnusedFunctions", "InferType", "SimplifyInference",
+                          "DeadCodeElimination", "FoldConstant", "FuseOps"));
+  EXPECT_THAT(RunAt(3, module),
+              ElementsAre("RemoveUnusedFunctions", "InferType", "SimplifyInference",
+                          "DeadCodeElimination", "FoldConstant", "FoldScaleAxis", "FuseOps"));
+}
+
+// S001-23, S001-33: level 0 has a kernel a call, level 1 one for the chain.
+TEST(PipelineTest, FusionBeginsAtLevelOne) {
+  const Module chain = Parse("def @main(%x: Tensor[(4), float32]) { exp(add(%x, %x)) }");
+  const auto kernels = [&](int level) {
+    Module out;
+    RunAt(level, chain, &out);
+    const std::string text = Print(out);
+    std::size_t count = 0;
+    for (std::size_t at = text.find("Primitive=1"); at != std::string::npos;
+         at = text.find("Primitive=1", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(kernels(0), 2U);
+  EXPECT_EQ(kernels(1), 1U);
+}
+
+// A convolution with constant weight and batch normalisation is a convolution, a bias and an
+// activation in one kernel.
+TEST(PipelineTest, LevelThreeFoldsBatchNormalisationIntoTheConvolution) {
+  const auto filled = [](Shape shape, float value) {
+    return ir::Constant::Make(NDArray::FromVector<float>(
+        shape, std::vector<float>(static_cast<std::size_t>(NumElements(shape)), value)));
+  };
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2, 4, 4}, Float32));
+  const ir::Expr conv = ops::Conv2D(x, filled({3, 2, 1, 1}, 1));
+  const ir::Expr norm = ops::BatchNorm(conv, filled({3}, 2), filled({3}, 3), filled({3}, 4),
+                                       filled({3}, 5), {.epsilon = 4});
+  const Module module = Module::FromExpr(ops::Relu(ir::TupleGetItem::Make(norm, 0)));
+  // The test's evaluator knows neither sqrt nor expand_dims.
+  const ConstantEvaluator evaluate = [](const ir::CallNode& call) -> std::vector<NDArray> {
+    const auto* argument = call.args[0].As<ir::ConstantNode>();
+    if (call.callee == ops::Known().sqrt) {
+      std::vector<float> values = argument->data.ToVector<float>();
+      for (float& v : values) v = std::sqrt(v);
+      return {NDArray::FromVector<float>(argument->data.shape(), values)};
+    }
+    if (call.callee == ops::Known().expand_dims)
+      return {argument->data.Reshape(ir::StaticShape(call.checked_type, "the result"))};
+    return Evaluate(call);
+  };
+  const Module out = RunPasses(DefaultPipeline(evaluate, 3), module, {.opt_level = 3});
+  const auto& kernel = *out.Main().body.As<ir::CallNode>();
+  EXPECT_EQ(
+      ir::PrintExpr(kernel.callee),
+      "fn (%p0: Tensor[(1, 2, 4, 4), float32], %p1: Tensor[(3, 2, 1, 1), float32], "
+      "%p2: Tensor[(3, 1, 1), float32], Primitive=1) -> Tensor[(1, 3, 4, 4), float32] {\n"
+      "  %0 = nn.conv2d(%p0, %p1, padding=[0, 0, 0, 0]) /* ty=Tensor[(1, 3, 4, 4), float32] */;\n"
+      "  %1 = add(%0, %p2) /* ty=Tensor[(1, 3, 4, 4), float32] */;\n"
+      "  nn.relu(%1) /* ty=Tensor[(1, 3, 4, 4), float32] */\n"
+      "}\n");
+  const auto values = [&](std::size_t i) {
+    return kernel.args[i].As<ir::ConstantNode>()->data.ToVector<float>();
+  };
+  // scale = 2 / sqrt(5 + 4), shift = 3 - 4 * scale
+  EXPECT_THAT(values(1), ::testing::Each(::testing::FloatNear(2.0F / 3, 1e-6F)));
+  EXPECT_THAT(values(2), ::testing::Each(::testing::FloatNear(1.0F / 3, 1e-6F)));
+}
+
+TEST(PipelineTest, EveryPassIsFoundByItsName) {
+  EXPECT_THAT(PassNames(),
+              ElementsAre("InferType", "SimplifyInference", "FoldConstant", "FoldScaleAxis",
+                          "DeadCodeElimination", "RemoveUnusedFunctions", "FuseOps"));
+  for (const std::string& name : PassNames()) {
+    const Pass pass = FindPass(name, Evaluate);
+    EXPECT_EQ(pass.name, name);
+    // It takes a module as it comes from a text.
+    EXPECT_EQ(Print(pass.function(Parse("def @main() { 1f }"))).substr(0, 20),
+              "#[version = \"0.0.5\"]");
+  }
+}
+
+TEST(PipelineTest, AnUnknownPassIsRefusedWithASuggestion) {
+  const Error error = ErrorOf([] { FindPass("FuseOp", Evaluate); });
+  EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(error.message(), HasSubstr("there is no pass named FuseOp; passes are InferType, "));
+  EXPECT_THAT(error.message(), HasSubstr("did you mean FuseOps?"));
+}
+
+}  // namespace
+}  // namespace tenon::passes
