@@ -1,0 +1,71 @@
+#include "tenon/ops/layout_inference.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/ops/nn_attrs.h"
+
+namespace tenon::ops {
+namespace {
+
+LayoutAnswer Infer(const char* op, const attrs::Attrs& attrs, std::vector<std::string> new_inputs,
+                   std::vector<std::string> old_inputs, std::vector<ir::Type> types) {
+  const auto* column = OpOf(OpRegistry::Global().Get(op))->Column<LayoutInference>();
+  return column->infer({attrs, std::move(new_inputs), std::move(old_inputs), std::move(types)});
+}
+
+ir::Type Image() { return ir::TensorType({1, 8, 4, 4}, Float32); }
+
+TEST(LayoutInferenceTest, AnElementwiseOperatorKeepsWhatArrives) {
+  const LayoutAnswer answer = Infer("nn.relu", {}, {"NHWC"}, {"NCHW"}, {Image()});
+  EXPECT_EQ(answer.inputs, std::vector<std::string>{"NHWC"});
+  EXPECT_EQ(answer.output, "NHWC");
+}
+
+TEST(LayoutInferenceTest, S004_20_AConvolutionTakesTheNewLayoutIntoItsAttributes) {
+  const LayoutAnswer answer =
+      Infer("nn.conv2d", attrs::Attrs::Make(Conv2DAttrs{}), {"NHWC", ""}, {"NCHW", "OIHW"},
+            {Image(), ir::TensorType({8, 8, 3, 3}, Float32)});
+  EXPECT_EQ(answer.inputs, (std::vector<std::string>{"NHWC", "OIHW"}));
+  EXPECT_EQ(answer.output, "NHWC");
+  EXPECT_EQ(answer.attrs.As<Conv2DAttrs>().data_layout, "NHWC");
+}
+
+TEST(LayoutInferenceTest, AConvolutionRefusesALayoutThatIsNoOrderOfItsAxes) {
+  const LayoutAnswer answer =
+      Infer("nn.conv2d", attrs::Attrs::Make(Conv2DAttrs{}), {"NCDHW", ""}, {"NCHW", "OIHW"},
+            {Image(), ir::TensorType({8, 8, 3, 3}, Float32)});
+  EXPECT_EQ(answer.inputs[0], "NCHW");
+}
+
+TEST(LayoutInferenceTest, BothSidesOfABroadcastTakeTheFirstLayout) {
+  const LayoutAnswer answer = Infer("add", {}, {"NHWC", ""}, {"NCHW", "NCHW"}, {Image(), Image()});
+  EXPECT_EQ(answer.inputs, (std::vector<std::string>{"NHWC", "NHWC"}));
+  EXPECT_EQ(answer.output, "NHWC");
+}
+
+TEST(LayoutInferenceTest, AnOperandOfLowerRankForcesTheOldLayout) {
+  const LayoutAnswer answer = Infer("add", {}, {"NHWC", ""}, {"NCHW", "CHW"},
+                                    {Image(), ir::TensorType({8, 1, 1}, Float32)});
+  EXPECT_EQ(answer.inputs[0], "NCHW");
+  EXPECT_EQ(answer.output, "NCHW");
+}
+
+TEST(LayoutInferenceTest, AScalarOperandNeedsNoLayout) {
+  const LayoutAnswer answer =
+      Infer("multiply", {}, {"NHWC", ""}, {"NCHW", ""}, {Image(), ir::TensorType({}, Float32)});
+  EXPECT_EQ(answer.inputs, (std::vector<std::string>{"NHWC", ""}));
+}
+
+TEST(LayoutInferenceTest, TheAxisOfABiasMovesWithItsLetter) {
+  const LayoutAnswer answer = Infer("nn.bias_add", attrs::Attrs::Make(BiasAddAttrs{}), {"NHWC", ""},
+                                    {"NCHW", "C"}, {Image(), ir::TensorType({8}, Float32)});
+  EXPECT_EQ(answer.attrs.As<BiasAddAttrs>().axis, 3);
+  EXPECT_EQ(answer.output, "NHWC");
+}
+
+TEST(LayoutInferenceTest, OperatorsThatMoveElementsHaveNoColumn) {
+  EXPECT_EQ(OpOf(OpRegistry::Global().Get("reshape"))->Column<LayoutInference>(), nullptr);
+}
+
+}  // namespace
+}  // namespace tenon::ops
