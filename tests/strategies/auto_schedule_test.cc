@@ -40,6 +40,8 @@ struct Fused {
   std::int64_t line_bytes;  // of one line
 };
 
+void PrintTo(const Fused& c, std::ostream* out) { *out << c.name; }
+
 class OneKernelTest : public ::testing::TestWithParam<Fused> {};
 
 TEST_P(OneKernelTest, KeepsNoTemporaryOfFullSize) {

@@ -145,6 +145,8 @@ struct EpilogueCase {
   int operands;
 };
 
+void PrintTo(const EpilogueCase& c, std::ostream* out) { *out << c.name; }
+
 class EpilogueTest : public ::testing::TestWithParam<EpilogueCase> {};
 
 TEST_P(EpilogueTest, IsReadFromTheGraphAndComputedByTheLibrary) {
@@ -241,23 +243,52 @@ INSTANTIATE_TEST_SUITE_P(
             "ScalarProduct", "divide(multiply(%0, 3f), 2f)", {{Kind::kLinear, 1.5F}}, false, 0}),
     [](const auto& info) { return info.param.name; });
 
+// Sizes that other primitives of the library take.
+ir::Module WideConvThen(int in, int out, int groups, int kernel, const std::string& rest) {
+  return Parsed(StrCat("def @main(%x: Tensor[(1, ", in, ", 14, 14), float32], %w: Tensor[(", out,
+                       ", ", in / groups, ", ", kernel, ", ", kernel,
+                       "), float32], %r: Tensor[(1, ", out, ", 14, 14), float32], %b: Tensor[(",
+                       out, "), float32]) {\n  %0 = nn.conv2d(%x, %w, padding=[", kernel / 2,
+                       "], groups=", groups, ");\n", rest, "\n}"));
+}
+
+struct Chain {
+  const char* name;
+  const char* rest;
+};
+void PrintTo(const Chain& c, std::ostream* out) { *out << c.name; }
+
+class ChainTest : public ::testing::TestWithParam<Chain> {};
+
 // Post-ops of one kind in a row, each with its own numbers.
-TEST(EpilogueEdgeTest, EachScalarOfAChainCounts) {
-  for (const char* rest :
-       {"subtract(add(%0, 2f), 0.5f)", "add(multiply(multiply(nn.relu(%0), 6f), 0.5f), 3f)",
-        "multiply(multiply(%0, clip(add(%0, 3f), a_min=0f, a_max=6f)), 0.16666667f)",
-        "clip(clip(%0, a_min=-1f, a_max=1f), a_min=-0.25f, a_max=0.125f)",
-        "nn.leaky_relu(nn.leaky_relu(%0, alpha=0.5f), alpha=0.25f)",
-        "nn.relu(clip(%0, a_min=-1f, a_max=1f))", "add(add(%0, %r), %r)",
-        "multiply(add(nn.bias_add(%0, %b), %r), %r)"}) {
-    SCOPED_TRACE(rest);
-    for (const ir::Module& module : {ConvThen(rest), DenseThen(rest)}) {
-      const runtime::Inputs inputs = RandomInputs(module, 3);
-      SCOPED_TRACE(ValueOrThrow(Compile(module)).kernels()[0]->implementation());
-      ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
-    }
+TEST_P(ChainTest, CountsEachOfItsPostOps) {
+  const std::string rest = GetParam().rest;
+  for (const ir::Module& module :
+       {ConvThen(rest), DenseThen(rest), WideConvThen(16, 16, 1, 3, rest),
+        WideConvThen(64, 64, 1, 1, rest), WideConvThen(32, 32, 32, 3, rest)}) {
+    const runtime::Inputs inputs = RandomInputs(module, 3);
+    SCOPED_TRACE(ValueOrThrow(Compile(module)).kernels()[0]->implementation());
+    ExpectClose(Outcome(module, inputs), Interpreted(module, inputs), 1e-3);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    PostOps, ChainTest,
+    ::testing::Values(
+        Chain{"Sums", "subtract(add(%0, 2f), 0.5f)"},
+        Chain{"Products", "add(multiply(multiply(nn.relu(%0), 6f), 0.5f), 3f)"},
+        Chain{"HardSwishTimesASixth",
+              "multiply(multiply(%0, clip(add(%0, 3f), a_min=0f, a_max=6f)), 0.16666667f)"},
+        Chain{"Clips", "clip(clip(%0, a_min=-1f, a_max=1f), a_min=-0.25f, a_max=0.125f)"},
+        Chain{"LeakyRelus", "nn.leaky_relu(nn.leaky_relu(%0, alpha=0.5f), alpha=0.25f)"},
+        Chain{"ClipAndRelu", "nn.relu(clip(%0, a_min=-1f, a_max=1f))"},
+        Chain{"Residuals", "add(add(%0, %r), %r)"},
+        Chain{"BiasResidualProduct", "multiply(add(nn.bias_add(%0, %b), %r), %r)"},
+        Chain{"Relus", "nn.relu(add(%r, nn.relu(%0)))"},
+        Chain{"Swishes",
+              "%1 = nn.bias_add(%0, %b); %2 = multiply(%1, sigmoid(%1)); "
+              "multiply(%2, sigmoid(%2))"}),
+    [](const auto& info) { return info.param.name; });
 
 // Almost hard-swish, almost swish: each must come out as what it is.
 TEST(EpilogueEdgeTest, GatesThatOnlyLookLikeHardSwishAreComputedAsWritten) {
