@@ -1,0 +1,346 @@
+#include "tenon/compiler/compile.h"
+
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "tenon/ops/builders.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon {
+namespace {
+
+using runtime::NodeKind;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Outcome;
+using testing_graphs::Parsed;
+using testing_graphs::Random;
+using testing_graphs::RandomInputs;
+
+// @main of one vector %x.
+ir::Module OfVector(const std::string& body) {
+  return Parsed(StrCat("def @main(%x: Tensor[(4), float32]) { ", body, " }"));
+}
+NDArray Vector(std::vector<float> values) {
+  return NDArray::FromVector<float>({static_cast<std::int64_t>(values.size())}, values);
+}
+const NDArray& X() {
+  static const NDArray x = Vector({1, -2, 3, -4});
+  return x;
+}
+
+std::vector<std::vector<float>> Values(const std::vector<NDArray>& results) {
+  std::vector<std::vector<float>> values;
+  for (const NDArray& result : results) values.push_back(result.ToVector<float>());
+  return values;
+}
+using Lists = std::vector<std::vector<float>>;
+
+// --- what may stand in a graph
+
+TEST(CompileTest, LetBoundGraphsRunAtEveryLevel) {
+  const ir::Module module = OfVector(
+      "let %a = negative(%x);\n let %b = add(%a, %x);\n let %c = add(%a, %b);\n "
+      "subtract(%c, %x)");
+  for (int level = 0; level <= 3; ++level)
+    EXPECT_EQ(Values(Outcome(module, {{"x", X()}}, {.opt_level = level})), (Lists{{-2, 4, -6, 8}}));
+}
+
+TEST(CompileTest, ALetThatIsNotUsedDoesNotMatter) {
+  EXPECT_EQ(Values(Outcome(OfVector("let %a = exp(%x);\n negative(%x)"), {{"x", X()}})),
+            (Lists{{-1, 2, -3, 4}}));
+}
+
+TEST(CompileTest, TupleResultsAreFlattenedInOrder) {
+  const ir::Module module = OfVector("%0 = negative(%x); %1 = abs(%x); ((%0, %1), %x, (%1,))");
+  for (int level = 0; level <= 3; ++level)
+    EXPECT_EQ(Values(Outcome(module, {{"x", X()}}, {.opt_level = level})),
+              (Lists{{-1, 2, -3, 4}, {1, 2, 3, 4}, {1, -2, 3, -4}, {1, 2, 3, 4}}));
+}
+
+TEST(CompileTest, FieldsOfATupleAreTakenOut) {
+  const ir::Module module = OfVector(
+      "%0 = split(%x, indices_or_sections=2, axis=0); %1 = %0.1; %2 = %0.0; "
+      "subtract(%1, %2)");
+  for (int level = 0; level <= 3; ++level)
+    EXPECT_EQ(Values(Outcome(module, {{"x", X()}}, {.opt_level = level})), (Lists{{2, -2}}));
+}
+
+TEST(CompileTest, AResultThatOccursTwiceComesTwice) {
+  const auto results = Outcome(OfVector("%0 = negative(%x); (%0, %0)"), {{"x", X()}});
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_TRUE(results[0].SameBytes(results[1]));
+}
+
+TEST(CompileTest, AResultThatIsAnInputIsACopyOfIt) {
+  const auto results = Outcome(OfVector("%x"), {{"x", X()}});
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_TRUE(results[0].SameBytes(X()));
+  EXPECT_NE(results[0].raw(), X().raw());
+}
+
+TEST(CompileTest, AResultThatIsAConstantIsItsValue) {
+  const ir::Module scalar = Parsed("def @main() { 2.5f }");
+  EXPECT_EQ(Values(Outcome(scalar, {})), (Lists{{2.5}}));
+  const ir::Module array = ir::Module::FromExpr(ir::Constant::Make(X()));
+  const Executable exe = ValueOrThrow(Compile(array));
+  const NDArray first = ValueOrThrow(exe.Run({})).at(0);
+  first.data<float>()[0] = 99;  // the caller's own
+  EXPECT_TRUE(ValueOrThrow(exe.Run({})).at(0).SameBytes(X()));
+}
+
+TEST(CompileTest, AnInputThatIsNotReadMustStillBeGiven) {
+  const ir::Module module =
+      Parsed("def @main(%x: Tensor[(4), float32], %y: Tensor[(3), int32]) { negative(%x) }");
+  const Executable exe = ValueOrThrow(Compile(module));
+  EXPECT_THAT(std::string(exe.Run({{"x", X()}}).status().message()), HasSubstr("'y' is missing"));
+  EXPECT_TRUE(exe.Run({{"x", X()}, {"y", NDArray::Zeros({3}, Int32)}}).ok());
+}
+
+TEST(CompileTest, GraphsWithoutElementsRun) {
+  const ir::Module module =
+      Parsed("def @main(%x: Tensor[(0, 5), float32]) { (exp(%x), sum(%x, axis=[0])) }");
+  const auto results = Outcome(module, {{"x", NDArray::Zeros({0, 5}, Float32)}});
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].shape(), (Shape{0, 5}));
+  EXPECT_EQ(results[1].ToVector<float>(), std::vector<float>(5, 0.0F));
+}
+
+// --- kernels
+
+TEST(CompileKernelTest, EqualGroupsShareAKernel) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(4), float32], %y: Tensor[(4), float32], %z: Tensor[(5), float32]) "
+      "{ (exp(negative(%x)), exp(negative(%y)), exp(negative(%z))) }");
+  const Lowered lowered = ValueOrThrow(Lower(module));
+  EXPECT_EQ(lowered.kernels.size(), 2U);  // %z has another shape
+  const Executable exe = ValueOrThrow(Link(lowered));
+  EXPECT_EQ(exe.num_kernel_calls(), 3);
+  const runtime::Inputs inputs = RandomInputs(module, 1);
+  ExpectClose(ValueOrThrow(exe.Run(inputs)), Interpreted(module, inputs));
+}
+
+TEST(CompileKernelTest, AttributesTellKernelsApart) {
+  const ir::Module module = OfVector(
+      "(clip(%x, a_min=0f, a_max=1f), clip(negative(%x), a_min=0f, a_max=2f), "
+      "clip(negative(negative(%x)), a_min=0f, a_max=1f))");
+  const runtime::Inputs inputs = {{"x", X()}};
+  for (int level = 0; level <= 3; ++level)
+    ExpectClose(Outcome(module, inputs, {.opt_level = level}), Interpreted(module, inputs));
+}
+
+TEST(CompileKernelTest, GroupsWithDifferentWeightsPackedByALibraryAreDifferentKernels) {
+  using namespace ops;  // NOLINT
+  const ir::Expr x = ir::Var::Make("x", ir::TensorType({3, 16}, Float32));
+  const NDArray first = Random({16, 16}, 1), second = Random({16, 16}, 2);
+  const ir::Expr shared = ir::Constant::Make(first);
+  const ir::Module module =
+      ir::Module::FromExpr(Dense(Dense(Dense(x, shared), ir::Constant::Make(second)), shared));
+  const runtime::Inputs inputs = {{"x", Random({3, 16}, 3)}};
+  const auto by_te = Outcome(module, inputs, {.library = LibraryChoice::kTe});
+  ExpectClose(Outcome(module, inputs), by_te);
+  EXPECT_EQ(ValueOrThrow(Lower(module, {.library = LibraryChoice::kTe})).kernels.size(), 1U);
+  EXPECT_EQ(ValueOrThrow(Lower(module)).kernels.size(), 2U);
+}
+
+TEST(CompileKernelTest, GroupsOfReshapesOnlyAreViews) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(2, 1, 6), float32]) "
+      "{ expand_dims(squeeze(reshape(%x, newshape=[3, 1, 4])), axis=0) }");
+  const Executable exe = ValueOrThrow(Compile(module));
+  EXPECT_EQ(exe.num_kernel_calls(), 0);
+  for (const runtime::Node& node : exe.plan().nodes)
+    EXPECT_TRUE(node.kind == NodeKind::kInput || node.kind == NodeKind::kView);
+  const NDArray x = Random({2, 1, 6}, 1);
+  const NDArray y = ValueOrThrow(exe.Run({{"x", x}})).at(0);
+  EXPECT_EQ(y.shape(), (Shape{1, 3, 4}));
+  EXPECT_TRUE(y.Reshape({2, 1, 6}).SameBytes(x));
+  EXPECT_NE(y.raw(), x.raw());
+}
+
+TEST(CompileKernelTest, AViewOfAValueThatIsStillReadKeepsIt) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(2, 6), float32]) {\n"
+      "  %0 = nn.softmax(%x);\n  %1 = reshape(%0, newshape=[3, 4]);\n"
+      "  %2 = nn.softmax(%1);\n  %3 = nn.softmax(%2);\n  %4 = reshape(%3, newshape=[2, 6]);\n"
+      "  (add(%4, %0), %1)\n}");
+  const runtime::Inputs inputs = RandomInputs(module, 4);
+  for (int level = 0; level <= 3; ++level)
+    ExpectClose(Outcome(module, inputs, {.opt_level = level}), Interpreted(module, inputs));
+}
+
+// --- levels and passes
+
+TEST(CompileOptionsTest, LevelsFuseAndFold) {
+  const ir::Module module = OfVector("exp(negative(add(%x, add(1f, 2f))))");
+  const auto calls = [&](int level) {
+    return ValueOrThrow(Compile(module, {.opt_level = level})).num_kernel_calls();
+  };
+  EXPECT_EQ(calls(0), 4);
+  EXPECT_EQ(calls(1), 1);
+  const auto has_two_additions = [&](int level) {
+    const std::string text =
+        ir::PrintModule(ValueOrThrow(Lower(module, {.opt_level = level})).module);
+    const std::size_t first = text.find("add(");
+    return text.find("add(", first + 1) != std::string::npos;
+  };
+  EXPECT_TRUE(has_two_additions(1));
+  EXPECT_FALSE(has_two_additions(2));
+}
+
+TEST(CompileOptionsTest, LevelThreeFoldsABatchNormIntoTheWeights) {
+  using namespace ops;  // NOLINT
+  const ir::Expr x = ir::Var::Make("x", ir::TensorType({1, 3, 8, 8}, Float32));
+  const auto channel = [](int seed) {
+    return ir::Constant::Make(Random({5}, Float32, seed, 0.5, 1.5));
+  };
+  const ir::Expr conv = Conv2D(x, ir::Constant::Make(Random({5, 3, 3, 3}, 1)));
+  const ir::Module module = ir::Module::FromExpr(Relu(
+      ir::TupleGetItem::Make(BatchNorm(conv, channel(2), channel(3), channel(4), channel(5)), 0)));
+  const auto text = [&](int level) {
+    return ir::PrintModule(ValueOrThrow(Lower(module, {.opt_level = level})).module,
+                           {.metadata = false});
+  };
+  EXPECT_THAT(text(2), HasSubstr("multiply("));
+  EXPECT_THAT(text(3), ::testing::Not(HasSubstr("multiply(")));
+  const runtime::Inputs inputs = {{"x", Random({1, 3, 8, 8}, 6)}};
+  const auto plain = Outcome(module, inputs, {.opt_level = 0, .library = LibraryChoice::kTe});
+  for (int level = 1; level <= 3; ++level)
+    ExpectClose(Outcome(module, inputs, {.opt_level = level}), plain);
+}
+
+TEST(CompileOptionsTest, ALevelBelowZeroIsRefused) {
+  const absl::Status status = Compile(OfVector("exp(%x)"), {.opt_level = -1}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("opt_level is -1"));
+}
+
+TEST(CompileOptionsTest, PassesCanBeRequiredDisabledAndReported) {
+  passes::PassReport report;
+  CompileOptions options;
+  options.opt_level = 0;
+  options.required_passes = {"FoldConstant"};
+  options.verify = true;
+  options.pass_report = &report;
+  ASSERT_TRUE(Compile(OfVector("exp(add(%x, add(1f, 2f)))"), options).ok());
+  std::vector<std::string> names;
+  for (const auto& record : report) names.push_back(record.name);
+  EXPECT_THAT(names, AllOf(::testing::Contains("FoldConstant"), ::testing::Contains("FuseOps")));
+  options.required_passes = {"FoldConstnt"};
+  EXPECT_EQ(Compile(OfVector("exp(%x)"), options).status().code(), absl::StatusCode::kNotFound);
+}
+
+// --- errors
+
+absl::Status ErrorOf(const std::string& text) { return Compile(Parsed(text)).status(); }
+
+TEST(CompileErrorTest, ShapesMustBeStatic) {
+  const absl::Status status = ErrorOf("def @main(%x: Tensor[(?, 3), float32]) { exp(%x) }");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("x"));
+}
+
+TEST(CompileErrorTest, CallsOfFunctionsMustBeInlined) {
+  for (const char* text : {"def @f(%a: Tensor[(4), float32]) -> Tensor[(4), float32] { exp(%a) }\n"
+                           "def @main(%x: Tensor[(4), float32]) { @f(%x) }",
+                           "def @main(%x: Tensor[(4), float32]) {\n"
+                           "  %0 = fn (%a: Tensor[(4), float32]) { exp(%a) };\n  %0(%x)\n}"}) {
+    const absl::Status status = ErrorOf(text);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("inline"));
+  }
+}
+
+TEST(CompileErrorTest, ATypeErrorNamesTheOperatorAndTheRule) {
+  const absl::Status status = ErrorOf(
+      "def @main(%x: Tensor[(3, 4), float32], %w: Tensor[(5, 7), float32]) { nn.dense(%x, %w) }");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("nn.dense"), HasSubstr("inner extents 4 and 7")));
+}
+
+TEST(CompileErrorTest, AModuleWithoutMainIsRefused) {
+  EXPECT_EQ(ErrorOf("def @other(%x: Tensor[(4), float32]) { exp(%x) }").code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(CompileErrorTest, WrongInputsAreNamedWithWhatIsExpected) {
+  const Executable exe = ValueOrThrow(Compile(OfVector("exp(%x)")));
+  const auto message = [&](const runtime::Inputs& inputs) {
+    const absl::Status status = exe.Run(inputs).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_THAT(message({}), HasSubstr("input 'x' is missing"));
+  EXPECT_THAT(message({{"x", X()}, {"y", X()}}), HasSubstr("no input 'y'"));
+  EXPECT_THAT(message({{"x", Vector({1, 2})}}),
+              AllOf(HasSubstr("'x' is float32 (2,)"), HasSubstr("float32 (4,)")));
+  EXPECT_THAT(message({{"x", NDArray::Zeros({4}, Float64)}}), HasSubstr("'x' is float64 (4,)"));
+  EXPECT_THAT(message({{"x", NDArray()}}), HasSubstr("'x'"));
+  Session session(exe);
+  EXPECT_FALSE(session.Run({}).ok());
+  EXPECT_TRUE(session.Run({{"x", X()}}).ok());  // still usable
+}
+
+// --- many threads, long graphs
+
+TEST(CompileTest, ManyThreadsRunOneExecutable) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(3, 17), float32], %w: Tensor[(31, 17), float32]) {\n"
+      "  nn.softmax(nn.relu(nn.dense(nn.softmax(%x), %w)))\n}");
+  const Executable exe = ValueOrThrow(Compile(module));
+  std::vector<runtime::Inputs> inputs;
+  std::vector<NDArray> expected;
+  for (int i = 0; i < 6; ++i) {
+    inputs.push_back(RandomInputs(module, 100 * i));
+    expected.push_back(ValueOrThrow(exe.Run(inputs.back())).at(0));
+  }
+  EXPECT_FALSE(expected[0].SameBytes(expected[1]));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 6; ++t)
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 50; ++i) {
+        const std::size_t which = (t + i) % inputs.size();
+        const auto results = exe.Run(inputs[which]);
+        if (!results.ok() || !(*results)[0].SameBytes(expected[which])) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CompileTest, AChainOfTwoThousandDistinctCallsCompiles) {
+  const ir::Expr x = ir::Var::Make("x", ir::TensorType({7}, Float32));
+  ir::Expr y = x;
+  double sum = 0;
+  for (int i = 0; i < 2000; ++i) {
+    y = ops::Add(y, ops::Scalar(i % 7 - 3 + i * 0.0009765625));
+    sum += i % 7 - 3 + i * 0.0009765625;
+  }
+  const auto results = Outcome(ir::Module::FromExpr(y), {{"x", NDArray::Zeros({7}, Float32)}});
+  ASSERT_EQ(results.size(), 1U);
+  for (const float v : results[0].ToVector<float>()) EXPECT_NEAR(v, sum, 1e-4 * sum);
+}
+
+TEST(CompileTest, AChainOfTwoThousandDifferentOperatorsCompiles) {
+  const ir::Expr x = ir::Var::Make("x", ir::TensorType({2, 6}, Float32));
+  ir::Expr y = x;
+  for (int i = 0; i < 400; ++i) {
+    y = ops::Tanh(y);
+    y = ops::Transpose(y);
+    y = ops::Clip(y, -0.5 - i, 0.5 + i);
+    y = ops::Transpose(y);
+    y = ops::Softmax(ops::Multiply(y, ops::Scalar(i % 5)), i % 2);
+  }
+  const ir::Module module = ir::Module::FromExpr(y);
+  const runtime::Inputs inputs = {{"x", Random({2, 6}, 1)}};
+  ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
+}
+
+}  // namespace
+}  // namespace tenon

