@@ -55,9 +55,9 @@ class Builder {
   Lowered Build() {
     const FunctionNode& main = lowered_.module.Main();
     for (const Expr& param : main.params) AddInput(param);
-    const auto enter = [](const Expr& e) {
-      const auto* function = e.As<FunctionNode>();
-      return function == nullptr || !function->is_primitive();
+    const auto enter = [&](const Expr& e) {
+      if (const auto* let = e.As<ir::LetNode>()) bound_.emplace(let->var, let->value);
+      return e.kind() != ExprKind::kFunction;
     };
     ir::VisitPostOrder(
         main.body, [&](const Expr& e) { Visit(e); }, enter);
@@ -70,7 +70,12 @@ class Builder {
   using Value = std::vector<EntryRef>;
 
   // A let's variable has the value that it is bound to.
-  const Value& ValueOf(const Expr& e) const { return values_.at(e); }
+  const Value& ValueOf(const Expr& e) const {
+    Expr meant = e;
+    for (auto let = bound_.find(meant); let != bound_.end(); let = bound_.find(meant))
+      meant = let->second;
+    return values_.at(meant);
+  }
 
   int AddNode(Node node) {
     lowered_.plan.nodes.push_back(std::move(node));
@@ -122,7 +127,7 @@ class Builder {
         return;
       case ExprKind::kFunction:
         if (!e.As<FunctionNode>()->is_primitive())
-          throw Unimplemented("a function that is no fused group cannot be compiled; inline it")
+          throw Unimplemented("only calls of fused functions can be compiled; inline this one")
               .At(e.span());
         return;
       case ExprKind::kGlobalVar:
@@ -236,6 +241,7 @@ class Builder {
   const strategies::StrategyOptions& options_;
   Lowered lowered_;
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
+  ir::ExprMap bound_;  // what the variables of lets stand for
   std::unordered_map<std::uint64_t, std::vector<Known>> known_;
   std::unordered_map<std::string, int> node_names_, kernel_names_;
 };

@@ -210,6 +210,8 @@ std::vector<Expr> Dropout(Node& node) {
   node.Ignore("seed");
   node.Ignore("is_test");
   if (node.num_outputs() > 1) throw Unimplemented("the mask as an output is not supported");
+  if (node.has_input(2) && *node.Constant(2).data<bool>())
+    throw Unimplemented("training is not supported");
   return {node.input(0)};
 }
 

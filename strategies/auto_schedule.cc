@@ -42,9 +42,8 @@ constexpr std::int64_t kLeastLanes = 8;
 constexpr std::int64_t kLeastOuter = 8;
 
 std::int64_t Extent(const IterVar& axis) {
-  const auto* extent = axis.extent.As<loop::IntImmNode>();
-  CheckInvariant(extent != nullptr, "automatic schedules need constant extents");
-  return extent->value;
+  if (const auto* extent = axis.extent.As<loop::IntImmNode>()) return extent->value;
+  Unreachable("automatic schedules need constant extents");
 }
 
 bool IsCostly(const OperationNode& op) {

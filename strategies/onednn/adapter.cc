@@ -99,11 +99,11 @@ struct Argument {
 
 class OneDnnKernel : public jit::Callable {
  public:
-  OneDnnKernel(dnnl::primitive primitive, std::vector<Argument> arguments, memory::desc scratchpad,
-               std::string implementation)
+  OneDnnKernel(dnnl::primitive primitive, std::vector<Argument> arguments,
+               const memory::desc& scratchpad, std::string implementation)
       : primitive_(std::move(primitive)),
         arguments_(std::move(arguments)),
-        scratchpad_(std::move(scratchpad)),
+        scratchpad_(scratchpad),
         implementation_(std::move(implementation)) {
     workspace_bytes_ = RoundUp(scratchpad_.get_size());
     for (Argument& argument : arguments_) {

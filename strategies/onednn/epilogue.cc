@@ -121,7 +121,20 @@ class Reader {
     return false;
   }
   bool Append(PostOp op) {
-    epilogue_.post_ops.push_back(op);
+    std::vector<PostOp>& chain = epilogue_.post_ops;
+    if (op.kind == Kind::kLinear && !chain.empty() && chain.back().kind == Kind::kLinear) {
+      const PostOp first = chain.back();
+      chain.pop_back();
+      op.beta += op.alpha * first.beta;
+      op.alpha *= first.alpha;
+    }
+    // oneDNN 2.6 keeps the parameters of one function once, whatever their place in the chain.
+    for (const PostOp& earlier : chain) {
+      if (earlier.kind == op.kind && op.kind != Kind::kAddTensor && op.kind != Kind::kMulTensor &&
+          !(earlier == op))
+        return Fail("the same function with other parameters");
+    }
+    chain.push_back(op);
     return true;
   }
   bool Unary(const CallNode& call, PostOp op) { return Read(call.args[0]) && Append(op); }
@@ -173,6 +186,8 @@ class Reader {
   bool Multiply(const CallNode& call, double factor) {
     const auto& known = ops::Known();
     if (const auto split = SplitScalar(call)) {
+      if (const CallNode* product = CallOf(split->other, ops::Known().multiply))
+        return Multiply(*product, factor * split->scalar);
       return Read(split->other) &&
              Append({Kind::kLinear, static_cast<float>(split->scalar * factor), 0});
     }

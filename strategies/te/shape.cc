@@ -159,7 +159,8 @@ std::vector<Tensor> Concatenate(const TeCall& call) {
   const auto axis = static_cast<std::size_t>(
       ops::NormalAxis(call.attrs.As<ops::ConcatenateAttrs>().axis, call.input(0).ndim()));
   for (const Tensor& field : call.inputs) {
-    if (ExtentOf(field, axis) == 0 && call.inputs.size() > fields.size() + 1) continue;
+    // An empty field is never read, but one must stay when all are empty.
+    if (ExtentOf(field, axis) == 0 && !(fields.empty() && field == call.inputs.back())) continue;
     fields.push_back(field);
     starts.push_back(start);
     start += ExtentOf(field, axis);

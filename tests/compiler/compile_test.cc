@@ -244,11 +244,24 @@ TEST(CompileErrorTest, ShapesMustBeStatic) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("x"));
 }
 
-TEST(CompileErrorTest, CallsOfFunctionsMustBeInlined) {
-  for (const char* text : {"def @f(%a: Tensor[(4), float32]) -> Tensor[(4), float32] { exp(%a) }\n"
-                           "def @main(%x: Tensor[(4), float32]) { @f(%x) }",
-                           "def @main(%x: Tensor[(4), float32]) {\n"
-                           "  %0 = fn (%a: Tensor[(4), float32]) { exp(%a) };\n  %0(%x)\n}"}) {
+TEST(CompileTest, GlobalFunctionsAreInlined) {
+  const ir::Module module = ir::ParseModule(
+                                "def @f(%a: Tensor[(4), float32]) -> Tensor[(4), float32] { let %b "
+                                "= exp(%a); add(%b, %b) }\n"
+                                "def @main(%x: Tensor[(4), float32]) { @f(@f(%x)) }",
+                                ops::OpRegistry::Global().Resolver())
+                                .value();
+  const Executable exe = Compile(module).value();
+  const NDArray y = exe.Run({{"x", NDArray::Zeros({4}, Float32)}}).value()[0];
+  EXPECT_NEAR(y.data<float>()[3], 2 * std::exp(2.0F), 1e-4);
+}
+
+TEST(CompileErrorTest, RecursiveAndLocalFunctionsAreRefused) {
+  for (const char* text :
+       {"def @f(%a: Tensor[(4), float32]) -> Tensor[(4), float32] { @f(exp(%a)) }\n"
+        "def @main(%x: Tensor[(4), float32]) { @f(%x) }",
+        "def @main(%x: Tensor[(4), float32]) {\n"
+        "  %0 = fn (%a: Tensor[(4), float32]) { exp(%a) };\n  %0(%x)\n}"}) {
     const absl::Status status = ErrorOf(text);
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("inline"));

@@ -27,7 +27,8 @@ TEST_P(ClassifierTest, AgreesWithTheReference) {
   const NDArray x = ValueOrThrow(runtime::ReadNpy(kData + GetParam() + ".x.npy"));
   const NDArray y = ValueOrThrow(runtime::ReadNpy(kData + GetParam() + ".y.npy"));
   const ir::Module module = Classifier(x.shape());
-  for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kAuto}) {
+  for (const LibraryChoice library :
+       {LibraryChoice::kTe, LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
     const Executable exe = ValueOrThrow(Compile(module, {.library = library}));
     for (const int threads : {1, 2}) {
       Session session(exe, {.threads = threads});
@@ -52,8 +53,9 @@ TEST(ClassifierModelTest, ItsShapeSubgraphFoldsAway) {
   EXPECT_THAT(text, HasSubstr("nn.softmax("));
 }
 
-TEST(ClassifierModelTest, ItsConvolutionsRunInTheLibrary) {
-  const Lowered lowered = ValueOrThrow(Lower(Classifier({1, 3, 48, 192})));
+TEST(ClassifierModelTest, ItsConvolutionsRunInTheLibraryWhenAsked) {
+  const Lowered lowered =
+      ValueOrThrow(Lower(Classifier({1, 3, 48, 192}), {.library = LibraryChoice::kLibrary}));
   for (const LoweredKernel& kernel : lowered.kernels) {
     if (kernel.name.find("conv2d") == std::string::npos) continue;
     EXPECT_EQ(kernel.choice.implementation, "onednn") << kernel.choice.explanation;

@@ -127,14 +127,14 @@ std::vector<std::string> RunAt(int level, const Module& module, Module* result =
 
 TEST(PipelineTest, LevelsChooseThePasses) {
   const Module module = Parse(kIdentity);
-  EXPECT_THAT(RunAt(0, module), ElementsAre("InferType", "SimplifyInference", "FuseOps"));
-  EXPECT_THAT(RunAt(1, module), ElementsAre("RemoveUnusedFunctions", "InferType",
+  EXPECT_THAT(RunAt(0, module), ElementsAre("Inline", "InferType", "SimplifyInference", "FuseOps"));
+  EXPECT_THAT(RunAt(1, module), ElementsAre("RemoveUnusedFunctions", "Inline", "InferType",
                                             "SimplifyInference", "DeadCodeElimination", "FuseOps"));
   EXPECT_THAT(RunAt(2, module),
-              ElementsAre("RemoveUnusedFunctions", "InferType", "SimplifyInference",
+              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "SimplifyInference",
                           "DeadCodeElimination", "FoldConstant", "FuseOps"));
   EXPECT_THAT(RunAt(3, module),
-              ElementsAre("RemoveUnusedFunctions", "InferType", "SimplifyInference",
+              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "SimplifyInference",
                           "DeadCodeElimination", "FoldConstant", "FoldScaleAxis", "FuseOps"));
 }
 
@@ -200,7 +200,7 @@ TEST(PipelineTest, LevelThreeFoldsBatchNormalisationIntoTheConvolution) {
 TEST(PipelineTest, EveryPassIsFoundByItsName) {
   EXPECT_THAT(PassNames(),
               ElementsAre("InferType", "SimplifyInference", "FoldConstant", "FoldScaleAxis",
-                          "DeadCodeElimination", "RemoveUnusedFunctions", "FuseOps"));
+                          "DeadCodeElimination", "Inline", "RemoveUnusedFunctions", "FuseOps"));
   for (const std::string& name : PassNames()) {
     const Pass pass = FindPass(name, Evaluate);
     EXPECT_EQ(pass.name, name);

@@ -1338,10 +1338,10 @@ void AddIndexing(std::vector<OpCase>* cases) {
        }});
   for (const int axis : {0, 1})
     cases->push_back({StrCat("gather_axis_", axis),
-                      {F("x", {5, 5}), I("i", {3, 4}, -5, 4)},
+                      {F("x", {5, 5}), I("i", {axis == 0 ? 3 : 5, axis == 0 ? 5 : 4}, -5, 4)},
                       StrCat("gather(%x, %i, axis=", axis, ")"),
                       [=](const Arrays& in) {
-                        return Arrays{Make({3, 4}, [&](const Index& i) {
+                        return Arrays{Make(in[1].shape, [&](const Index& i) {
                           Index from = i;
                           from[static_cast<std::size_t>(axis)] = wrap(at(in[1], i), 5);
                           return in[0](from);

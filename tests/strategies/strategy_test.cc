@@ -48,7 +48,7 @@ std::vector<std::string> Implementations(const ir::Module& module, LibraryChoice
   return names;
 }
 
-std::string Explanation(const ir::Module& module, LibraryChoice library = LibraryChoice::kAuto) {
+std::string Explanation(const ir::Module& module, LibraryChoice library = LibraryChoice::kLibrary) {
   const auto lowered = Lower(module, {.library = library});
   if (!lowered.ok()) return std::string(lowered.status().message());
   std::string text;
@@ -82,7 +82,7 @@ TEST(StrategyTest, TeNeverUsesALibrary) {
                "{ nn.batch_matmul(%a, %b) }")}) {
     EXPECT_THAT(Implementations(module, LibraryChoice::kTe), ElementsAre("te"));
     EXPECT_THAT(Explanation(module, LibraryChoice::kTe), Not(HasSubstr("onednn")));
-    EXPECT_THAT(Implementations(module, LibraryChoice::kAuto), ElementsAre("onednn"));
+    EXPECT_THAT(Implementations(module, LibraryChoice::kLibrary), ElementsAre("onednn"));
   }
 }
 
@@ -155,7 +155,7 @@ TEST_P(EpilogueTest, IsReadFromTheGraphAndComputedByTheLibrary) {
     const bool is_conv = ir::PrintModule(module).find("conv2d") != std::string::npos;
     // There the vector would run along the width.
     if (is_conv && std::string(c.name) == "BiasByBroadcast") continue;
-    const auto lowered = Lower(module, {});
+    const auto lowered = Lower(module, {.library = LibraryChoice::kLibrary});
     ASSERT_TRUE(lowered.ok()) << lowered.status();
     const LoweredKernel& kernel = lowered->kernels.back();
     EXPECT_EQ(kernel.choice.implementation, "onednn") << kernel.choice.explanation;
@@ -170,8 +170,9 @@ TEST_P(EpilogueTest, IsReadFromTheGraphAndComputedByTheLibrary) {
     EXPECT_EQ(epilogue.post_ops, c.post_ops);
     const runtime::Inputs inputs = RandomInputs(module, 7);
     const auto expected = Interpreted(module, inputs);
-    ExpectClose(Outcome(module, inputs), expected);
-    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kTe}), expected);
+    for (const LibraryChoice library :
+         {LibraryChoice::kAuto, LibraryChoice::kLibrary, LibraryChoice::kTe})
+      ExpectClose(Outcome(module, inputs, {.library = library}), expected);
   }
 }
 
@@ -267,8 +268,11 @@ TEST_P(ChainTest, CountsEachOfItsPostOps) {
        {ConvThen(rest), DenseThen(rest), WideConvThen(16, 16, 1, 3, rest),
         WideConvThen(64, 64, 1, 1, rest), WideConvThen(32, 32, 32, 3, rest)}) {
     const runtime::Inputs inputs = RandomInputs(module, 3);
-    SCOPED_TRACE(ValueOrThrow(Compile(module)).kernels()[0]->implementation());
-    ExpectClose(Outcome(module, inputs), Interpreted(module, inputs), 1e-3);
+    SCOPED_TRACE(ValueOrThrow(Compile(module, {.library = LibraryChoice::kLibrary}))
+                     .kernels()[0]
+                     ->implementation());
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
+                Interpreted(module, inputs), 1e-3);
   }
 }
 
@@ -307,7 +311,8 @@ TEST(EpilogueEdgeTest, GatesThatOnlyLookLikeHardSwishAreComputedAsWritten) {
     SCOPED_TRACE(rest);
     for (const ir::Module& module : {ConvThen(rest), DenseThen(rest)}) {
       const runtime::Inputs inputs = RandomInputs(module, 3);
-      ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
+      ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
+                  Interpreted(module, inputs));
     }
   }
 }
