@@ -30,6 +30,8 @@ using te::OperationNode;
 
 // Scalar operations below which starting threads costs more than it saves.
 constexpr std::int64_t kParallelWork = 1 << 16;
+// Vectors of an elementwise loop that one iteration computes.
+constexpr std::int64_t kUnroll = 4;
 // Vectors of results that one sum keeps in registers.
 constexpr std::int64_t kTile = 8;
 // Output channels of a convolution that share each load of the image.
@@ -362,8 +364,10 @@ class Scheduler {
       extent *= Extent(op.axes[i]);
     }
     const std::int64_t lanes = Lanes(op);
-    if (extent >= lanes && !DiffersByLane(stage, inner.var))
-      stage.Vectorize(stage.Split(inner, lanes).second);
+    if (extent < lanes || DiffersByLane(stage, inner.var)) return;
+    auto [blocks, lane] = stage.Split(inner, lanes);
+    if (extent % (lanes * kUnroll) == 0) stage.Unroll(stage.Split(blocks, kUnroll).second);
+    stage.Vectorize(lane);
   }
 
   // `tile_channels`: the stage is computed for kChannels channels at a time.

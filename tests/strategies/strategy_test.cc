@@ -235,11 +235,8 @@ INSTANTIATE_TEST_SUITE_P(
                      {{Kind::kHardSwish}},
                      false,
                      0},
-        EpilogueCase{"ScalarSum",
-                     "subtract(add(%0, 2f), 0.5f)",
-                     {{Kind::kLinear, 1, 2}, {Kind::kLinear, 1, -0.5F}},
-                     false,
-                     0},
+        EpilogueCase{
+            "ScalarSum", "subtract(add(%0, 2f), 0.5f)", {{Kind::kLinear, 1, 1.5F}}, false, 0},
         EpilogueCase{
             "ScalarProduct", "divide(multiply(%0, 3f), 2f)", {{Kind::kLinear, 1.5F}}, false, 0}),
     [](const auto& info) { return info.param.name; });
