@@ -1,0 +1,166 @@
+// Calls of intrinsics, of vector math and of external functions.
+#include <cmath>
+#include <string>
+
+#include "llvm/IR/Intrinsics.h"
+#include "tenon/jit/expr_codegen.h"
+#include "tenon/jit/vector_math.h"
+#include "tenon/support/error.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+using loop::BinaryOp;
+using loop::Expr;
+using loop::ExprKind;
+using loop::Intrinsic;
+
+bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
+
+llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic intrinsic) {
+  switch (intrinsic) {
+    case Intrinsic::kSqrt:
+      return llvm::Intrinsic::sqrt;
+    case Intrinsic::kFloor:
+      return llvm::Intrinsic::floor;
+    case Intrinsic::kCeil:
+      return llvm::Intrinsic::ceil;
+    case Intrinsic::kTrunc:
+      return llvm::Intrinsic::trunc;
+    case Intrinsic::kRound:
+      return llvm::Intrinsic::round;
+    case Intrinsic::kNearbyint:
+      return llvm::Intrinsic::nearbyint;
+    default:
+      return llvm::Intrinsic::not_intrinsic;
+  }
+}
+
+}  // namespace
+
+Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
+  DataType type = node.args[0].dtype();
+  std::vector<Value*> args;
+  for (const Expr& arg : node.args) args.push_back(EmitShared(arg));
+  const bool half = IsHalf(type);
+  llvm::Type* narrow = args[0]->getType();
+  if (half) {
+    type = Float32.WithLanes(type.lanes());
+    for (Value*& arg : args) arg = builder_.CreateFPExt(arg, RegisterType(type));
+  }
+  const auto constant = [&](double value) {
+    return llvm::ConstantFP::get(RegisterType(type), value);
+  };
+  const auto finish = [&](Value* result) {
+    return half && result->getType()->isFPOrFPVectorTy() ? builder_.CreateFPTrunc(result, narrow)
+                                                         : result;
+  };
+  Value* x = args[0];
+  if (const auto id = LlvmIntrinsic(node.intrinsic); id != llvm::Intrinsic::not_intrinsic) {
+    return finish(type.is_float() ? builder_.CreateUnaryIntrinsic(id, x) : x);
+  }
+  switch (node.intrinsic) {
+    case Intrinsic::kRsqrt:
+      return finish(builder_.CreateFDiv(constant(1),
+                                        builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x)));
+    case Intrinsic::kSigmoid: {
+      Value* decay = EmitLibraryCall("exp", type, {builder_.CreateFNeg(x)});
+      return finish(builder_.CreateFDiv(constant(1), builder_.CreateFAdd(constant(1), decay)));
+    }
+    case Intrinsic::kAbs:
+      if (type.is_float()) return finish(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
+      if (!type.is_int()) return x;
+      return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
+    case Intrinsic::kSign: {
+      Value* zero = llvm::Constant::getNullValue(x->getType());
+      if (!type.is_float()) {
+        Value* positive = builder_.CreateZExt(
+            type.is_int() ? builder_.CreateICmpSGT(x, zero) : builder_.CreateICmpNE(x, zero),
+            x->getType());
+        if (!type.is_int()) return positive;
+        return builder_.CreateSub(
+            positive, builder_.CreateZExt(builder_.CreateICmpSLT(x, zero), x->getType()));
+      }
+      // x itself where it is neither above nor below zero: keeps NaN.
+      Value* rest = builder_.CreateSelect(builder_.CreateFCmpOLT(x, zero), constant(-1), x);
+      return finish(builder_.CreateSelect(builder_.CreateFCmpOGT(x, zero), constant(1), rest));
+    }
+    case Intrinsic::kIsNan:
+      return builder_.CreateFCmpUNO(x, x);
+    case Intrinsic::kIsInf:
+      return builder_.CreateFCmpOEQ(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
+                                    constant(HUGE_VAL));
+    case Intrinsic::kIsFinite:
+      return builder_.CreateFCmpOLT(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x),
+                                    constant(HUGE_VAL));
+    case Intrinsic::kFmod:
+      return finish(builder_.CreateFRem(x, args[1]));
+    case Intrinsic::kFma:
+      return finish(builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, args));
+    case Intrinsic::kPopcount:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
+    default: {
+      const std::optional<std::string_view> name = LibmName(node.intrinsic);
+      CheckInvariant(name.has_value(), "every intrinsic has code");
+      return finish(EmitLibraryCall(*name, type, args));
+    }
+  }
+}
+
+// At whole registers libmvec is called; wider vectors are cut, other widths go through libm lane by
+// lane.
+Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
+                                    const std::vector<Value*>& args) {
+  const int lanes = type.lanes();
+  const int whole = vector_bits_ / type.bits();
+  const auto call = [&](const std::string& symbol, llvm::Type* operand,
+                        const std::vector<Value*>& operands) {
+    auto* signature =
+        llvm::FunctionType::get(operand, std::vector<llvm::Type*>(operands.size(), operand), false);
+    llvm::FunctionCallee callee = module_.getOrInsertFunction(symbol, signature);
+    auto* declared = llvm::cast<llvm::Function>(callee.getCallee());
+    declared->setDoesNotAccessMemory();
+    declared->setDoesNotThrow();
+    declared->setWillReturn();
+    return builder_.CreateCall(callee, operands);
+  };
+  int chunk = lanes;
+  while (chunk > 1 && chunk * type.bits() > vector_bits_) chunk /= 2;
+  const bool whole_register =
+      chunk * type.bits() >= 128 && whole % chunk == 0 && lanes % chunk == 0;
+  if (lanes == 1 || !whole_register) chunk = 1;
+  const std::string symbol =
+      chunk == 1 ? std::string(name) + (type.bits() == 32 ? "f" : "")
+                 : LibmvecName(name, type.element(), chunk, static_cast<int>(args.size()));
+  llvm::Type* operand = RegisterType(type.WithLanes(chunk));
+  if (chunk == lanes) return call(symbol, operand, args);
+  Value* result = llvm::PoisonValue::get(RegisterType(type));
+  for (int first = 0; first < lanes; first += chunk) {
+    std::vector<Value*> pieces;
+    for (Value* arg : args) {
+      pieces.push_back(chunk == 1
+                           ? builder_.CreateExtractElement(arg, static_cast<std::uint64_t>(first))
+                           : builder_.CreateExtractVector(operand, arg, builder_.getInt64(first)));
+    }
+    Value* piece = call(symbol, operand, pieces);
+    result = chunk == 1
+                 ? builder_.CreateInsertElement(result, piece, static_cast<std::uint64_t>(first))
+                 : builder_.CreateInsertVector(result->getType(), result, piece,
+                                               builder_.getInt64(first));
+  }
+  return result;
+}
+
+Value* ExprCodegen::EmitExternCall(const loop::ExternCallNode& node) {
+  std::vector<Value*> args;
+  std::vector<llvm::Type*> types;
+  for (const Expr& arg : node.args) {
+    args.push_back(EmitShared(arg));
+    types.push_back(args.back()->getType());
+  }
+  auto* signature = llvm::FunctionType::get(RegisterType(node.type), types, false);
+  return builder_.CreateCall(module_.getOrInsertFunction(node.symbol, signature), args);
+}
+
+}  // namespace tenon::jit
