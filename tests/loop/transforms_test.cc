@@ -51,6 +51,47 @@ TEST(FlattenTest, LoadsInsideIndicesAreFlattened) {
   EXPECT_EQ(Print(FlattenBuffers(Store(out, 1, {Load(table, {1, i})}))), "out[T[(8 + i)]] = 1\n");
 }
 
+// Pads, joins and the like: whatever the conditions, every element is what it was, and no condition
+// is left inside a loop.
+TEST(PartitionTest, EveryElementIsStoredWithoutATest) {
+  const Expr a = Load(in, {i}), b = IntImm(Int64, -1);
+  const Expr joined = IfThenElse(i < 5, Load(in, {i + 9}), IfThenElse(i < 11, b, a));
+  for (const Expr& value :
+       {IfThenElse(i >= 3 && i < 9, Load(in, {i - 3}), b), IfThenElse(i >= 20, a, b),
+        IfThenElse(i < 0, b, a), IfThenElse(i >= 9 && i < 3, a, b),
+        IfThenElse(n > 2 && i < n, a, b), joined}) {
+    const Stmt loop = For(i, 0, 16, ForKind::kSerial, Store(out, value, {i}));
+    const Stmt parted = Simplify(PartitionSelects(loop));
+    EXPECT_THAT(Print(parted), Not(HasSubstr("if_then_else")));
+    for (const std::int64_t extent : {0, 3, 7, 40}) {
+      std::vector<std::int64_t> elements(64);
+      for (std::size_t k = 0; k < elements.size(); ++k) elements[k] = 100 + static_cast<int>(k);
+      const auto result = [&](const Stmt& stmt) {
+        Interpreter interpreter;
+        interpreter.Set(n, extent);
+        interpreter.Set(in, elements);
+        interpreter.Set(out, std::vector<std::int64_t>(64, -7));
+        interpreter.Execute(stmt);
+        return interpreter.Of(out);
+      };
+      EXPECT_EQ(result(parted), result(loop)) << Print(loop) << Print(parted);
+    }
+  }
+}
+
+TEST(PartitionTest, ConditionsThatReadMemoryStay) {
+  const Stmt loop =
+      For(i, 0, 16, ForKind::kSerial,
+          Store(out, IfThenElse(Load(in, {i}) > 3, Load(in, {i}), IntImm(Int64, 0)), {i}));
+  EXPECT_THAT(Print(PartitionSelects(loop)), HasSubstr("if_then_else"));
+}
+
+TEST(PartitionTest, VectorisedLoopsStay) {
+  const Stmt loop = For(i, 0, 16, ForKind::kVectorized,
+                        Store(out, IfThenElse(i < 3, Load(in, {i}), IntImm(Int64, 0)), {i}));
+  EXPECT_EQ(Print(PartitionSelects(loop)), Print(loop));
+}
+
 TEST(HoistTest, AnUpperGuardShortensTheLoop) {
   EXPECT_EQ(Print(HoistGuards(Loop(i, 8, If(i + 2 < n, Store(out, 1, {i}))))),
             "for i in [0, min(8, (n - 2))) {\n  out[i] = 1\n}\n");
