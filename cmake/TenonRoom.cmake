@@ -29,7 +29,9 @@ if(TENON_WERROR)
 endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE}
-                                                         -fno-omit-frame-pointer -g1)
+                                                         -fno-omit-frame-pointer -g1
+                                                         # GCC 12 warns of its own instrumented code.
+                                                         -Wno-maybe-uninitialized)
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 
