@@ -440,7 +440,20 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"GlobalOfAMatrix", kM, "nn.global_avg_pool2d(%x)",
             "nn.global_avg_pool2d: the data must have rank 4"},
         Row{"GlobalOutLayout", kImage, "nn.global_avg_pool2d(%x, out_layout=\"NHWC\")",
-            "nn.global_avg_pool2d: out_layout must be empty or equal to layout"}),
+            "nn.global_avg_pool2d: out_layout must be empty or equal to layout"},
+        Row{"UpSampling", kImage, "nn.upsampling(%x, scale_h=2f, scale_w=1.5f)",
+            "Tensor[(1, 3, 16, 14), float32]"},
+        Row{"UpSamplingNHWC", "%x: Tensor[(1, ?, 8, 3), float32]",
+            "nn.upsampling(%x, scale_h=2f, scale_w=2f, layout=\"NHWC\")",
+            "Tensor[(1, ?, 16, 3), float32]"},
+        Row{"UpSamplingOfAMatrix", kM, "nn.upsampling(%x, scale_h=2f, scale_w=2f)",
+            "nn.upsampling: the data must have rank 4"},
+        Row{"UpSamplingByNothing", kImage, "nn.upsampling(%x, scale_h=0f, scale_w=2f)",
+            "nn.upsampling: scale_h and scale_w must be greater than zero"},
+        Row{"UpSamplingToNothing", kImage, "nn.upsampling(%x, scale_h=0.01f, scale_w=2f)",
+            "nn.upsampling: no element of the image would remain"},
+        Row{"UpSamplingBeyondMemory", kImage, "nn.upsampling(%x, scale_h=1000000000f, scale_w=2f)",
+            "nn.upsampling: the result is too large"}),
     NameOf);
 
 constexpr char kNorm[] = "%x: Tensor[(1, 3, 8), float32], %v: Tensor[(8), float32]";
@@ -469,6 +482,18 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"BiasAddOfAWrongLength", kNorm, "nn.bias_add(%x, %v)",
             "nn.bias_add: the variable %v cannot have both types: the type Tensor[(8), float32] is "
             "not Tensor[(3), float32]"},
+        Row{"L2Normalize", kNorm, "nn.l2_normalize(%x, eps=0.001f, axis=[1, -1])",
+            "Tensor[(1, 3, 8), float32]"},
+        Row{"L2NormalizeOfOneAxisTwice", kNorm, "nn.l2_normalize(%x, eps=0.001f, axis=[2, -1])",
+            "nn.l2_normalize: axis names the axis -1 twice"},
+        Row{"L2NormalizeOfIntegers", "%x: Tensor[(2), int32]",
+            "nn.l2_normalize(%x, eps=0.001f, axis=[0])",
+            "nn.l2_normalize: the input must be of a floating type, not int32"},
+        Row{"LRN", kNorm, "nn.lrn(%x)", "Tensor[(1, 3, 8), float32]"},
+        Row{"LRNOfAnEvenWindow", kNorm, "nn.lrn(%x, size=4)",
+            "nn.lrn: size is 4; a window has a middle, so it must be odd"},
+        Row{"LRNTooFar", kV, "nn.lrn(%x)",
+            "nn.lrn: axis is 1; a tensor of rank 1 has the axes -1 to 0"},
         Row{"Dropout", kM, "nn.dropout(%x)", "(Tensor[(2, 3), float32], Tensor[(2, 3), float32])"}),
     NameOf);
 

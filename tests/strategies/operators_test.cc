@@ -797,6 +797,43 @@ void AddPools(std::vector<OpCase>* cases) {
   }
 }
 
+struct UpSample {
+  const char* name;
+  double h, w;
+  Shape result;  // height, width
+};
+
+void AddUpSamplings(std::vector<OpCase>* cases) {
+  for (const UpSample& u :
+       {UpSample{"twice", 2, 3, {10, 21}}, UpSample{"by_parts", 1.5, 0.5, {8, 4}},
+        UpSample{"to_one", 0.2, 1, {1, 7}}})
+    for (const std::string layout : {"NCHW", "NHWC"})
+      for (const bool corners : {false, true})
+        cases->push_back(
+            {StrCat("upsampling_", u.name, "_", layout, corners ? "_aligned" : ""),
+             {F("x", InOrder("NCHW", layout, {2, 3, 5, 7}))},
+             StrCat("nn.upsampling(%x, scale_h=", u.h, "f, scale_w=", u.w, "f, layout=\"", layout,
+                    "\", align_corners=", corners ? "True" : "False", ")"),
+             [=](const Arrays& in) {
+               const Array x = Reordered(in[0], layout, "NCHW");
+               const Array y = Make({2, 3, u.result[0], u.result[1]}, [&](const Index& at) {
+                 Index from = at;
+                 for (std::size_t d = 2; d < 4; ++d) {
+                   const auto n = static_cast<double>(x.shape[d]);
+                   const auto h = static_cast<double>(u.result[d - 2]);
+                   const auto i = static_cast<double>(at[d]);
+                   // The small term keeps a quotient that is whole from being rounded down.
+                   const double source =
+                       corners ? std::floor(i * (n - 1) / std::max(1.0, h - 1) + 0.5 + 1e-9)
+                               : std::floor(i * n / h + 1e-9);
+                   from[d] = static_cast<std::int64_t>(source);
+                 }
+                 return x(from);
+               });
+               return Arrays{Reordered(y, "NCHW", layout)};
+             }});
+}
+
 // --- matrix products
 
 // a (batch, m, k) times b (batch or 1, k, n), each transposed in its last two axes when told so.
@@ -1010,6 +1047,56 @@ void AddNorms(std::vector<OpCase>* cases) {
                           return in[0](at) + in[1]({at[axis < 0 ? 2 : 1]});
                         })};
                       }});
+  for (const std::string axes : {"", "1", "0, -1", "0, 1, 2"})
+    cases->push_back(
+        {StrCat("l2_normalize_axes_",
+                axes.empty() ? "none" : std::to_string(std::count(axes.begin(), axes.end(), ','))),
+         {F("x", {3, 17, 5})},
+         StrCat("nn.l2_normalize(%x, eps=0.25f, axis=[", axes, "])"),
+         [axes](const Arrays& in) {
+           const Array& x = in[0];
+           const std::vector<bool> summed = {axes.find('0') != std::string::npos,
+                                             axes == "1" || axes == "0, 1, 2", axes.size() > 1};
+           return Arrays{Make(x.shape, [&](const Index& at) {
+             double squares = 0;
+             ForEach(x.shape, [&](const Index& other) {
+               bool joins = true;
+               for (std::size_t d = 0; d < 3; ++d)
+                 joins = joins && (summed[d] || other[d] == at[d]);
+               if (joins) squares += x(other) * x(other);
+             });
+             return x(at) / std::sqrt(std::max(squares, 0.25));
+           })};
+         }});
+  for (const int size : {1, 3, 5, 9})
+    for (const int axis : {1, -1})
+      cases->push_back({StrCat("lrn_size_", size, "_axis_", axis < 0 ? "last" : "1"),
+                        {F("x", {2, 7, 3, 5}, -3, 3)},
+                        StrCat("nn.lrn(%x, size=", size, ", axis=", axis,
+                               ", bias=1.5f, alpha=0.5f, beta=0.75f)"),
+                        [=](const Arrays& in) {
+                          return Arrays{Make(in[0].shape, [&](const Index& at) {
+                            const std::size_t along = axis < 0 ? 3 : 1;
+                            double squares = 0;
+                            for (std::int64_t k = -(size / 2); k <= size / 2; ++k) {
+                              Index from = at;
+                              from[along] += k;
+                              if (from[along] >= 0 && from[along] < in[0].shape[along])
+                                squares += in[0](from) * in[0](from);
+                            }
+                            return in[0](at) / std::pow(1.5 + 0.5 / size * squares, 0.75);
+                          })};
+                        }});
+  cases->push_back(
+      {"lrn_by_default", {F("x", {1, 7, 2, 3}, 50, 90)}, "nn.lrn(%x)", [](const Arrays& in) {
+         return Arrays{Make(in[0].shape, [&](const Index& at) {
+           double squares = 0;
+           for (std::int64_t c = std::max<std::int64_t>(0, at[1] - 2);
+                c <= std::min<std::int64_t>(6, at[1] + 2); ++c)
+             squares += std::pow(in[0]({at[0], c, at[2], at[3]}), 2);
+           return in[0](at) / std::pow(2 + 0.0001 / 5 * squares, 0.75);
+         })};
+       }});
   cases->push_back({"dropout_drops_nothing",
                     {F("x", {3, 5})},
                     "nn.dropout(%x, rate=0.5f)",
@@ -1485,6 +1572,7 @@ const std::vector<OpCase>& Cases() {
     AddReductions(&made);
     AddConvolutions(&made);
     AddPools(&made);
+    AddUpSamplings(&made);
     AddProducts(&made);
     AddNorms(&made);
     AddReshapes(&made);
