@@ -12,6 +12,7 @@ void RegisterBinaryOps(OpRegistry& registry);
 void RegisterReduceOps(OpRegistry& registry);
 void RegisterShapeOps(OpRegistry& registry);   // reshape, squeeze, transpose, concatenate, ...
 void RegisterIndexOps(OpRegistry& registry);   // take, strided_slice, gather, one_hot, ...
+void RegisterScanOps(OpRegistry& registry);    // cumsum, cumprod
 void RegisterCreateOps(OpRegistry& registry);  // full, zeros, arange, ...
 void RegisterConvOps(OpRegistry& registry);
 void RegisterMatmulOps(OpRegistry& registry);
@@ -25,6 +26,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterReduceOps(registry);
   RegisterShapeOps(registry);
   RegisterIndexOps(registry);
+  RegisterScanOps(registry);
   RegisterCreateOps(registry);
   RegisterConvOps(registry);
   RegisterMatmulOps(registry);

@@ -97,6 +97,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachReduceComputes(registry);
   AttachShapeComputes(registry);
   AttachIndexComputes(registry);
+  AttachScanComputes(registry);
   AttachConvComputes(registry);
   AttachMatmulComputes(registry);
   AttachPoolComputes(registry);

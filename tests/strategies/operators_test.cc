@@ -1484,6 +1484,93 @@ void AddIndexing(std::vector<OpCase>* cases) {
                         }});
 }
 
+void AddScans(std::vector<OpCase>* cases) {
+  // Runs along `axis`; everything as one line when it is -1.
+  const auto scan = [](Array x, int axis, bool exclusive, bool sum) {
+    if (axis < 0) x = Reshaped(x, {static_cast<std::int64_t>(x.values.size())});
+    return AlongLines(x, static_cast<std::size_t>(std::max(axis, 0)),
+                      [=](const std::vector<double>& line) {
+                        std::vector<double> y;
+                        double value = sum ? 0 : 1;
+                        for (const double v : line) {
+                          if (exclusive) y.push_back(value);
+                          value = sum ? value + v : value * v;
+                          if (!exclusive) y.push_back(value);
+                        }
+                        return y;
+                      });
+  };
+  for (const bool sum : {true, false})
+    for (const bool exclusive : {true, false})
+      for (const int axis : {-1, 0, 1, 2}) {
+        const char* op = sum ? "cumsum" : "cumprod";
+        cases->push_back(
+            {StrCat(op, axis < 0 ? "_flat" : StrCat("_axis_", axis), exclusive ? "_exclusive" : ""),
+             {F("x", {3, 17, 5}, 0.5, 1.5)},
+             StrCat(op, "(%x", axis < 0 ? "" : StrCat(", axis=", axis == 2 ? -1 : axis),
+                    exclusive ? ", exclusive=True" : "", ")"),
+             [=](const Arrays& in) { return Arrays{scan(in[0], axis, exclusive, sum)}; }});
+      }
+  cases->push_back({"cumsum_of_bool_as_int32",
+                    {B("x", {31})},
+                    "cumsum(%x, axis=0, dtype=\"int32\")",
+                    [=](const Arrays& in) { return Arrays{scan(in[0], 0, false, true)}; }});
+  cases->push_back({"cumsum_of_int32_as_int64",
+                    {With(I("x", {3}), {2147483647, 1, -5})},
+                    "cumsum(%x, dtype=\"int64\")",
+                    [=](const Arrays& in) { return Arrays{scan(in[0], 0, false, true)}; }});
+  cases->push_back({"cumsum_of_rank_0", {F("x", {})}, "cumsum(%x)", [](const Arrays& in) {
+                      return Arrays{Reshaped(in[0], {1})};
+                    }});
+  cases->push_back({"cumsum_of_nothing", {F("x", {0, 3})}, "cumsum(%x)", [](const Arrays&) {
+                      return Arrays{Array{{0}, {}}};
+                    }});
+  cases->push_back({"cumsum_between_operators",
+                    {F("x", {5, 7})},
+                    "negative(cumsum(negative(%x), axis=1))",
+                    [=](const Arrays& in) { return Arrays{scan(in[0], 1, false, true)}; }});
+}
+
+void AddSequences(std::vector<OpCase>* cases) {
+  const auto reversed = [](std::size_t along, std::size_t batch) {
+    return [=](const Arrays& in) {
+      return Arrays{Make(in[0].shape, [&](const Index& at) {
+        Index from = at;
+        const std::int64_t length =
+            std::min(static_cast<std::int64_t>(in[1]({at[batch]})), in[0].shape[along]);
+        if (at[along] < length) from[along] = length - 1 - at[along];
+        return in[0](from);
+      })};
+    };
+  };
+  cases->push_back({"reverse_sequence",
+                    {F("x", {7, 5, 3}), With(I("n", {7}), {0, 1, 2, 5, 4, 9, -3})},
+                    "reverse_sequence(%x, %n)",
+                    reversed(1, 0)});
+  cases->push_back({"reverse_sequence_axes",
+                    {F("x", {7, 5, 3}), With(L("n", {3}), {4, 7, 1})},
+                    "reverse_sequence(%x, %n, seq_axis=0, batch_axis=-1)",
+                    reversed(0, 2)});
+  cases->push_back({"unravel_index",
+                    {With(I("i", {4}), {22, 41, 37, 0}), With(I("s", {2}), {7, 6})},
+                    "unravel_index(%i, %s)",
+                    [](const Arrays&) {
+                      return Arrays{Array{{2, 4}, {3, 6, 6, 0, 4, 5, 1, 0}}};
+                    }});
+  cases->push_back({"unravel_index_of_rank_0",
+                    {With(L("i", {}), {1621}), With(I("s", {4}), {6, 7, 8, 9})},
+                    "unravel_index(%i, %s)",
+                    [](const Arrays&) {
+                      return Arrays{Array{{4}, {3, 1, 4, 1}}};
+                    }});
+  cases->push_back({"unravel_index_in_nothing",
+                    {With(I("i", {2}), {0, 5}), With(I("s", {2}), {3, 0})},
+                    "unravel_index(%i, %s)",
+                    [](const Arrays&) {
+                      return Arrays{Array{{2, 2}, {0, 2, 0, 0}}};
+                    }});
+}
+
 void AddPads(std::vector<OpCase>* cases) {
   const auto pad = [&](const char* name, const char* call, const Shape& before, const Shape& shape,
                        const std::function<std::int64_t(std::int64_t, std::int64_t)>& source) {
@@ -1579,6 +1666,8 @@ const std::vector<OpCase>& Cases() {
     AddMoves(&made);
     AddSlices(&made);
     AddIndexing(&made);
+    AddScans(&made);
+    AddSequences(&made);
     AddPads(&made);
     AddCreations(&made);
     return made;
