@@ -196,6 +196,28 @@ struct ScanopAttrs {
   }
 };
 
+struct ScatterElementsAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.ScatterElementsAttrs";
+  std::int64_t axis = 0;
+  std::string reduction = "update";
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("axis", &ScatterElementsAttrs::axis, "axis that is indexed"),
+                         attrs::Field("reduction", &ScatterElementsAttrs::reduction,
+                                      "what happens to the element at the index")
+                             .OneOf("update add mul min max"));
+  }
+};
+
+struct ScatterNDAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.ScatterNDAttrs";
+  std::string mode = "update";
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("mode", &ScatterNDAttrs::mode, "what happens to the elements at the index")
+            .OneOf("update add mul min max"));
+  }
+};
+
 struct TileAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.TileAttrs";
   Ints reps;

@@ -98,6 +98,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachShapeComputes(registry);
   AttachIndexComputes(registry);
   AttachScanComputes(registry);
+  AttachScatterComputes(registry);
   AttachConvComputes(registry);
   AttachMatmulComputes(registry);
   AttachPoolComputes(registry);

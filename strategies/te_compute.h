@@ -40,6 +40,7 @@ void AttachReduceComputes(ops::OpRegistry& registry);
 void AttachShapeComputes(ops::OpRegistry& registry);
 void AttachIndexComputes(ops::OpRegistry& registry);
 void AttachScanComputes(ops::OpRegistry& registry);
+void AttachScatterComputes(ops::OpRegistry& registry);
 void AttachConvComputes(ops::OpRegistry& registry);
 void AttachMatmulComputes(ops::OpRegistry& registry);
 void AttachPoolComputes(ops::OpRegistry& registry);

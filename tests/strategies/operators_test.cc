@@ -1531,6 +1531,133 @@ void AddScans(std::vector<OpCase>* cases) {
                     [=](const Arrays& in) { return Arrays{scan(in[0], 1, false, true)}; }});
 }
 
+double Written(const std::string& mode, double old, double update) {
+  if (mode == "add") return old + update;
+  if (mode == "mul") return old * update;
+  if (mode == "min") return std::min(old, update);
+  return mode == "max" ? std::max(old, update) : update;
+}
+
+// The definition as a loop over the updates; `target` gives where one goes, possibly outside.
+Array Scattered(Array data, const Array& updates, const std::string& mode,
+                const std::function<Index(const Index& u)>& target) {
+  ForEach(updates.shape, [&](const Index& u) {
+    Index to = target(u);
+    for (std::size_t d = 0; d < to.size(); ++d) {
+      if (to[d] < 0) to[d] += data.shape[d];
+      if (to[d] < 0 || to[d] >= data.shape[d]) return;
+    }
+    double& value = data.values.at(data.Offset(to));
+    value = Written(mode, value, updates(u));
+  });
+  return data;
+}
+
+Reference ScatteredElements(std::size_t axis, const std::string& mode) {
+  return [=](const Arrays& in) {
+    return Arrays{Scattered(in[0], in[2], mode, [&](const Index& u) {
+      Index to = u;
+      to[axis] = static_cast<std::int64_t>(in[1](u));
+      return to;
+    })};
+  };
+}
+
+Reference ScatteredND(const std::string& mode) {
+  return [=](const Arrays& in) {
+    const std::size_t tuples = in[1].rank() - 1;
+    return Arrays{Scattered(in[0], in[2], mode, [&](const Index& u) {
+      const auto slice = u.begin() + static_cast<std::ptrdiff_t>(tuples);
+      Index to;
+      for (std::int64_t m = 0; m < in[1].shape[0]; ++m) {
+        Index from(u.begin(), slice);
+        from.insert(from.begin(), m);
+        to.push_back(static_cast<std::int64_t>(in[1](from)));
+      }
+      to.insert(to.end(), slice, u.end());
+      return to;
+    })};
+  };
+}
+
+void AddScatters(std::vector<OpCase>* cases) {
+  for (const std::string mode : {"update", "add", "mul", "min", "max"}) {
+    const std::string elements = StrCat(", reduction=\"", mode, "\")");
+    // Indices hit some elements several times, others never, and some lie outside.
+    for (const int axis : {0, 1})
+      cases->push_back({StrCat("scatter_elements_", mode, "_axis_", axis),
+                        {F("x", {5, 7}), I("i", {5, 7}, -8, 8), F("u", {5, 7})},
+                        StrCat("scatter_elements(%x, %i, %u, axis=", axis, elements),
+                        ScatteredElements(static_cast<std::size_t>(axis), mode)});
+    cases->push_back({StrCat("scatter_elements_", mode, "_of_a_part"),
+                      {F("x", {3, 5, 7}), L("i", {2, 9, 6}, 0, 4), F("u", {2, 9, 6})},
+                      StrCat("scatter_elements(%x, %i, %u, axis=-2", elements),
+                      ScatteredElements(1, mode)});
+    cases->push_back({StrCat("scatter_elements_", mode, "_of_int32"),
+                      {I("x", {17}), I("i", {33}, -17, 16), I("u", {33}, -3, 3)},
+                      StrCat("scatter_elements(%x, %i, %u", elements),
+                      ScatteredElements(0, mode)});
+    cases->push_back({StrCat("scatter_elements_", mode, "_of_no_updates"),
+                      {F("x", {5, 7}), I("i", {0, 2}), F("u", {0, 2})},
+                      StrCat("scatter_elements(%x, %i, %u, axis=1", elements),
+                      ScatteredElements(1, mode)});
+    const std::string nd = StrCat("scatter_nd(%x, %i, %u, mode=\"", mode, "\")");
+    cases->push_back({StrCat("scatter_nd_", mode, "_elements"),
+                      {F("x", {5, 7}), I("i", {2, 31}, -6, 7), F("u", {31})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_slices"),
+                      {F("x", {5, 7, 3}), L("i", {1, 2, 4}, 0, 4), F("u", {2, 4, 7, 3})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_one_slice"),
+                      {F("x", {5, 7}), I("i", {1}, 0, 4), F("u", {7})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_everything"),
+                      {F("x", {5}), I("i", {0, 3}), F("u", {3, 5})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_no_updates"),
+                      {F("x", {5, 7}), I("i", {2, 0}), F("u", {0})},
+                      nd,
+                      ScatteredND(mode)});
+  }
+  cases->push_back({"scatter_elements_of_bool",
+                    {B("x", {17}), I("i", {9}, 0, 16), B("u", {9})},
+                    "scatter_elements(%x, %i, %u)",
+                    ScatteredElements(0, "update")});
+  cases->push_back({"scatter_elements_of_nothing",
+                    {F("x", {0}), I("i", {3}), F("u", {3})},
+                    "scatter_elements(%x, %i, %u)",
+                    ScatteredElements(0, "update")});
+  cases->push_back({"scatter_nd_between_operators",
+                    {F("x", {5, 7}), I("i", {1, 3}, 0, 4), F("u", {3, 7})},
+                    "negative(scatter_nd(negative(%x), %i, negative(%u), mode=\"add\"))",
+                    ScatteredND("add")});
+  const Reference inverse = [](const Arrays& in) {
+    Array q = in[0];
+    for (std::size_t i = 0; i < q.values.size(); ++i)
+      q.values[static_cast<std::size_t>(in[0].values[i])] = static_cast<double>(i);
+    return Arrays{q};
+  };
+  const std::vector<double> permutation = {3, 4, 0, 2, 1, 6, 5};
+  cases->push_back(
+      {"invert_permutation", {With(I("p", {7}), permutation)}, "invert_permutation(%p)", inverse});
+  cases->push_back({"invert_permutation_twice",
+                    {With(L("p", {7}), permutation)},
+                    "invert_permutation(invert_permutation(%p))",
+                    [](const Arrays& in) { return in; }});
+  cases->push_back({"invert_permutation_into_a_sum",
+                    {With(I("p", {7}), permutation)},
+                    "sum(add(invert_permutation(%p), %p))",
+                    [](const Arrays&) {
+                      return Arrays{Array{{}, {42}}};
+                    }});
+  cases->push_back(
+      {"invert_permutation_of_nothing", {I("p", {0})}, "invert_permutation(%p)", inverse});
+}
+
 void AddSequences(std::vector<OpCase>* cases) {
   const auto reversed = [](std::size_t along, std::size_t batch) {
     return [=](const Arrays& in) {
@@ -1667,6 +1794,7 @@ const std::vector<OpCase>& Cases() {
     AddSlices(&made);
     AddIndexing(&made);
     AddScans(&made);
+    AddScatters(&made);
     AddSequences(&made);
     AddPads(&made);
     AddCreations(&made);
