@@ -10,9 +10,11 @@ namespace tenon::ops {
 void RegisterUnaryOps(OpRegistry& registry);
 void RegisterBinaryOps(OpRegistry& registry);
 void RegisterReduceOps(OpRegistry& registry);
-void RegisterShapeOps(OpRegistry& registry);   // reshape, squeeze, transpose, concatenate, ...
-void RegisterIndexOps(OpRegistry& registry);   // take, strided_slice, gather, one_hot, ...
-void RegisterCreateOps(OpRegistry& registry);  // full, zeros, arange, ...
+void RegisterShapeOps(OpRegistry& registry);    // reshape, squeeze, transpose, concatenate, ...
+void RegisterIndexOps(OpRegistry& registry);    // take, strided_slice, gather, one_hot, ...
+void RegisterScanOps(OpRegistry& registry);     // cumsum, cumprod
+void RegisterScatterOps(OpRegistry& registry);  // scatter_elements, scatter_nd, ...
+void RegisterCreateOps(OpRegistry& registry);   // full, zeros, arange, ...
 void RegisterConvOps(OpRegistry& registry);
 void RegisterMatmulOps(OpRegistry& registry);
 void RegisterPoolOps(OpRegistry& registry);
@@ -25,6 +27,8 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterReduceOps(registry);
   RegisterShapeOps(registry);
   RegisterIndexOps(registry);
+  RegisterScanOps(registry);
+  RegisterScatterOps(registry);
   RegisterCreateOps(registry);
   RegisterConvOps(registry);
   RegisterMatmulOps(registry);

@@ -10,11 +10,6 @@ namespace {
 using ir::Dim;
 using ir::TensorType;
 
-void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices) {
-  if (!indices.dtype.is_integral())
-    call.Refuse(StrCat("indices must be integers, not ", indices.dtype.ToString()));
-}
-
 void StridedSlice(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
@@ -135,6 +130,37 @@ void OneHot(TypeCall& call) {
   call.LearnResult(TensorType(std::move(shape), attrs.dtype.is_void() ? on->dtype : attrs.dtype));
 }
 
+void ReverseSequence(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* lengths = call.tensor(1);
+  if (x == nullptr || lengths == nullptr) return;
+  const auto& attrs = call.attrs<ReverseSequenceAttrs>();
+  const int along = NormalizeAxis(call, attrs.seq_axis, x->shape.size(), "seq_axis");
+  const int batch = NormalizeAxis(call, attrs.batch_axis, x->shape.size(), "batch_axis");
+  if (along == batch) call.Refuse("seq_axis and batch_axis must differ");
+  if (!lengths->dtype.is_integral() || lengths->shape.size() != 1)
+    call.Refuse("seq_lengths must be a vector of integers");
+  const Dim& extent = x->shape[static_cast<std::size_t>(batch)];
+  if (extent.is_static() && lengths->shape[0].is_static() && !(extent == lengths->shape[0]))
+    call.Refuse(StrCat("there are ", lengths->shape[0].ToString(), " lengths for a batch of ",
+                       extent.ToString()));
+  call.LearnResult(call.input(0));
+}
+
+void UnravelIndex(TypeCall& call) {
+  const auto* indices = call.tensor(0);
+  const auto* extents = call.tensor(1);
+  if (indices == nullptr || extents == nullptr) return;
+  RequireIntegers(call, *indices);
+  if (indices->shape.size() > 1) call.Refuse("the indices must have rank 0 or 1");
+  if (!extents->dtype.is_integral() || extents->shape.size() != 1)
+    call.Refuse("shape must be a vector of integers");
+  if (!extents->shape[0].is_static()) call.Refuse("the length of shape must be known");
+  std::vector<Dim> shape = {extents->shape[0]};
+  shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
+  call.LearnResult(TensorType(std::move(shape), indices->dtype));
+}
+
 void Trilu(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
@@ -189,6 +215,14 @@ void RegisterIndexOps(OpRegistry& registry) {
       .Level(10)
       .Pattern(OpPattern::kOutEWiseFusable)
       .TypeRelation(OneHot, "OneHot");
+  op("reverse_sequence", "the first seq_lengths[b] elements along an axis flipped, for each b", 3,
+     kInjective)
+      .Argument("seq_lengths", "1D Tensor", "one length a batch entry")
+      .Attrs<ReverseSequenceAttrs>()
+      .TypeRelation(ReverseSequence, "ReverseSequence");
+  op("unravel_index", "coordinates, along a new first axis, of row-major offsets", 3, kInjective)
+      .Argument("shape", "1D Tensor", "extents that the offsets count through")
+      .TypeRelation(UnravelIndex, "UnRavelIndexRel");
   op("trilu", "the upper or lower triangle of the last two axes, zero elsewhere", 3,
      OpPattern::kElemWise)
       .Argument("k", "Tensor", "the diagonal that bounds it")

@@ -217,6 +217,54 @@ struct GlobalPool2DAttrs {
   }
 };
 
+struct L2NormalizeAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.L2NormalizeAttrs";
+  double eps = 0;
+  Ints axis;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("eps", &L2NormalizeAttrs::eps, "least sum of squares to divide by").Required(),
+        attrs::Field("axis", &L2NormalizeAttrs::axis, "axes that are summed over").Required());
+  }
+};
+
+struct LRNAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.LRNAttrs";
+  std::int64_t size = 5;
+  std::int64_t axis = 1;
+  double bias = 2;
+  double alpha = 0.0001;
+  double beta = 0.75;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("size", &LRNAttrs::size, "elements that a window spans, an odd number")
+            .AtLeast(1),
+        attrs::Field("axis", &LRNAttrs::axis, "axis that windows lie along"),
+        attrs::Field("bias", &LRNAttrs::bias, "added to the scaled sum of squares"),
+        attrs::Field("alpha", &LRNAttrs::alpha, "factor of the mean of squares"),
+        attrs::Field("beta", &LRNAttrs::beta, "exponent of the divisor"));
+  }
+};
+
+struct UpSamplingAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.UpSamplingAttrs";
+  double scale_h = 1;
+  double scale_w = 1;
+  std::string layout = "NCHW";
+  std::string method = "nearest_neighbor";
+  bool align_corners = false;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("scale_h", &UpSamplingAttrs::scale_h, "factor of the height").Required(),
+        attrs::Field("scale_w", &UpSamplingAttrs::scale_w, "factor of the width").Required(),
+        attrs::Field("layout", &UpSamplingAttrs::layout, "order of the axes of the data"),
+        attrs::Field("method", &UpSamplingAttrs::method, "how new elements are made")
+            .OneOf("nearest_neighbor"),
+        attrs::Field("align_corners", &UpSamplingAttrs::align_corners,
+                     "the first and last elements of both images lie upon each other"));
+  }
+};
+
 }  // namespace tenon::ops
 
 #endif  // TENON_OPS_NN_ATTRS_H_

@@ -39,6 +39,30 @@ void Softmax(TypeCall& call) {
   Identity(call);
 }
 
+void RequireFloats(const TypeCall& call, const ir::TensorTypeNode& x) {
+  if (!x.dtype.is_float())
+    call.Refuse(StrCat("the input must be of a floating type, not ", x.dtype.ToString()));
+}
+
+void L2Normalize(TypeCall& call) {
+  if (const auto* x = call.tensor(0); x != nullptr) {
+    RequireFloats(call, *x);
+    NormalizeAxes(call, call.attrs<L2NormalizeAttrs>().axis, x->shape.size());
+  }
+  Identity(call);
+}
+
+void LRN(TypeCall& call) {
+  if (const auto* x = call.tensor(0); x != nullptr) {
+    RequireFloats(call, *x);
+    const auto& attrs = call.attrs<LRNAttrs>();
+    NormalizeAxis(call, attrs.axis, x->shape.size());
+    if (attrs.size % 2 == 0)
+      call.Refuse(StrCat("size is ", attrs.size, "; a window has a middle, so it must be odd"));
+  }
+  Identity(call);
+}
+
 void Dropout(TypeCall& call) {
   if (call.tensor(0) != nullptr) call.LearnResult(ir::TupleType({call.input(0), call.input(0)}));
 }
@@ -84,6 +108,20 @@ void RegisterNormOps(OpRegistry& registry) {
         .Level(1)
         .Pattern(OpPattern::kOutEWiseFusable)
         .TypeRelation(Softmax, "Softmax");
+  registry.Register("nn.l2_normalize")
+      .Describe("x / sqrt(max(sum of squares over the axes, eps))")
+      .Argument("data", "Tensor", "input")
+      .Attrs<L2NormalizeAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(L2Normalize, "Identity");
+  registry.Register("nn.lrn")
+      .Describe("x / (bias + alpha * mean of squares in a window along an axis) ^ beta")
+      .Argument("data", "Tensor", "input")
+      .Attrs<LRNAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(LRN, "Identity");
   registry.Register("nn.dropout")
       .Describe("tuple of the data and a mask; nothing is dropped at inference")
       .Argument("data", "Tensor", "input")

@@ -1,4 +1,6 @@
-// Pooling over windows and over whole images.
+// Pooling over windows and over whole images, and scaling of images.
+#include <cmath>
+
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -51,6 +53,30 @@ void GlobalPool2D(TypeCall& call) {
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
+void UpSampling(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
+  const auto& attrs = call.attrs<UpSamplingAttrs>();
+  const std::vector<int> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  std::vector<Dim> shape = x->shape;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double scale = i == 0 ? attrs.scale_h : attrs.scale_w;
+    if (!(scale > 0)) call.Refuse("scale_h and scale_w must be greater than zero");
+    Dim& extent = shape[static_cast<std::size_t>(at[i + 2])];
+    if (!extent.is_static()) {
+      extent = Dim();
+      continue;
+    }
+    const double scaled = std::round(static_cast<double>(extent.value()) * scale);
+    // Of larger images not even the offsets fit 64 bits.
+    if (!(scaled < 0x1p31)) call.Refuse("the result is too large");
+    if (scaled < 1 && extent.value() > 0) call.Refuse("no element of the image would remain");
+    extent = Dim(static_cast<std::int64_t>(scaled));
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
 OpBuilder Pool(OpRegistry& registry, const char* name, const char* help) {
   OpBuilder op = registry.Register(name);
   op.Describe(help).Argument("data", "Tensor", "batch of images").Level(2);
@@ -73,6 +99,13 @@ void RegisterPoolOps(OpRegistry& registry) {
   Pool(registry, "nn.global_avg_pool2d", "mean of each image and channel")
       .Attrs<GlobalPool2DAttrs>()
       .TypeRelation(GlobalPool2D, "GlobalAvgPool2D");
+  registry.Register("nn.upsampling")
+      .Describe("images scaled along height and width, each element that of the nearest source")
+      .Argument("data", "Tensor", "batch of images")
+      .Attrs<UpSamplingAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(UpSampling, "UpSampling");
 }
 
 }  // namespace tenon::ops

@@ -170,6 +170,54 @@ struct OneHotAttrs {
   }
 };
 
+struct ReverseSequenceAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.ReverseSequenceAttrs";
+  std::int64_t seq_axis = 1;
+  std::int64_t batch_axis = 0;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("seq_axis", &ReverseSequenceAttrs::seq_axis, "axis whose start is flipped"),
+        attrs::Field("batch_axis", &ReverseSequenceAttrs::batch_axis,
+                     "axis along which the lengths run"));
+  }
+};
+
+struct ScanopAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.ScanopAttrs";
+  std::optional<std::int64_t> axis;
+  DataType dtype = DataType::Void();
+  bool exclusive = false;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("axis", &ScanopAttrs::axis, "axis to run along; the flat data if not given"),
+        attrs::Field("dtype", &ScanopAttrs::dtype,
+                     "element type of the result; that of the data when void"),
+        attrs::Field("exclusive", &ScanopAttrs::exclusive, "an element does not count itself"));
+  }
+};
+
+struct ScatterElementsAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.ScatterElementsAttrs";
+  std::int64_t axis = 0;
+  std::string reduction = "update";
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("axis", &ScatterElementsAttrs::axis, "axis that is indexed"),
+                         attrs::Field("reduction", &ScatterElementsAttrs::reduction,
+                                      "what happens to the element at the index")
+                             .OneOf("update add mul min max"));
+  }
+};
+
+struct ScatterNDAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.ScatterNDAttrs";
+  std::string mode = "update";
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("mode", &ScatterNDAttrs::mode, "what happens to the elements at the index")
+            .OneOf("update add mul min max"));
+  }
+};
+
 struct TileAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.TileAttrs";
   Ints reps;

@@ -175,6 +175,11 @@ std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int6
   return result;
 }
 
+void RequireIntegers(const TypeCall& call, const TensorTypeNode& indices) {
+  if (!indices.dtype.is_integral())
+    call.Refuse(StrCat("indices must be integers, not ", indices.dtype.ToString()));
+}
+
 Dim Product(const std::vector<Dim>& dims) {
   std::int64_t product = 1;
   for (const Dim& dim : dims) {

@@ -85,6 +85,8 @@ int NormalizeAxis(const TypeCall& call, std::int64_t axis, std::size_t rank,
 // All axes normalised, in the order given; refuses one that occurs twice.
 std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int64_t>& axes,
                                std::size_t rank, const char* attribute = "axis");
+// Refuses indices of any other element type.
+void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices);
 // The product of the extents, unknown when one is.
 ir::Dim Product(const std::vector<ir::Dim>& dims);
 

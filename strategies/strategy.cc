@@ -97,6 +97,8 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachReduceComputes(registry);
   AttachShapeComputes(registry);
   AttachIndexComputes(registry);
+  AttachScanComputes(registry);
+  AttachScatterComputes(registry);
   AttachConvComputes(registry);
   AttachMatmulComputes(registry);
   AttachPoolComputes(registry);

@@ -1,5 +1,7 @@
 #include "tenon/strategies/te_compute.h"
 
+#include <algorithm>
+
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -32,6 +34,17 @@ Shape ShapeOf(const te::Tensor& tensor) {
   Shape shape;
   for (std::size_t i = 0; i < tensor.ndim(); ++i) shape.push_back(ExtentOf(tensor, i));
   return shape;
+}
+
+std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {
+  std::vector<te::Expr> at(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    // Nothing is read from a tensor of no elements, yet its expressions must make sense.
+    const std::int64_t extent = std::max<std::int64_t>(1, shape[d]);
+    at[d] = d == 0 ? flat : loop::FloorMod(flat, extent);
+    flat = loop::FloorDiv(flat, extent);
+  }
+  return at;
 }
 
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes) {

@@ -39,6 +39,8 @@ void AttachBinaryComputes(ops::OpRegistry& registry);
 void AttachReduceComputes(ops::OpRegistry& registry);
 void AttachShapeComputes(ops::OpRegistry& registry);
 void AttachIndexComputes(ops::OpRegistry& registry);
+void AttachScanComputes(ops::OpRegistry& registry);
+void AttachScatterComputes(ops::OpRegistry& registry);
 void AttachConvComputes(ops::OpRegistry& registry);
 void AttachMatmulComputes(ops::OpRegistry& registry);
 void AttachPoolComputes(ops::OpRegistry& registry);
@@ -50,6 +52,8 @@ std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars);
 std::vector<te::Expr> ToExprs(const Shape& shape);
 std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);  // requires a constant
 Shape ShapeOf(const te::Tensor& tensor);
+// The coordinates of the element at row-major offset `flat`.
+std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
 

@@ -55,13 +55,7 @@ std::vector<Tensor> Take(const TeCall& call) {
     return {te::Compute(
         call.te_shape(),
         [&](const std::vector<Var>& i) {
-          Expr flat = Within(indices[ToExprs(i)], NumElements(from), attrs.mode);
-          std::vector<Expr> at(from.size());
-          for (std::size_t d = from.size(); d-- > 0;) {
-            at[d] = te::FloorMod(flat, from[d]);
-            flat = te::FloorDiv(flat, from[d]);
-          }
-          return x[at];
+          return x[Unflatten(Within(indices[ToExprs(i)], NumElements(from), attrs.mode), from)];
         },
         "take", "injective")};
   }
@@ -167,6 +161,45 @@ std::vector<Tensor> Trilu(const TeCall& call) {
       "trilu", "elemwise")};
 }
 
+std::vector<Tensor> ReverseSequence(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::ReverseSequenceAttrs>();
+  const Tensor& x = call.input(0);
+  const auto along =
+      static_cast<std::size_t>(ops::NormalAxis(attrs.seq_axis, x.ndim(), "seq_axis"));
+  const auto batch =
+      static_cast<std::size_t>(ops::NormalAxis(attrs.batch_axis, x.ndim(), "batch_axis"));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        // A length beyond the axis means all of it.
+        const Expr length =
+            te::Min(te::Cast(Int64, call.input(1)(i[batch])), Expr(ExtentOf(x, along)));
+        std::vector<Expr> from = ToExprs(i);
+        from[along] = te::Select(i[along] < length, length - 1 - i[along], i[along]);
+        return x[from];
+      },
+      "reverse_sequence", "injective")};
+}
+
+// Every coordinate is taken modulo its extent, so that offsets beyond the shape wrap around.
+std::vector<Tensor> UnravelIndex(const TeCall& call) {
+  const Tensor& extents = call.input(1);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> at(i.begin() + 1, i.end());
+        Expr rest = te::Cast(Int64, call.input(0)[at]);
+        Expr coordinate = rest;
+        for (std::int64_t d = ExtentOf(extents, 0); d-- > 0;) {
+          const Expr extent = te::Max(te::Cast(Int64, extents(d)), Expr(1));
+          coordinate = te::Select(i[0] == Expr(d), te::FloorMod(rest, extent), coordinate);
+          rest = te::FloorDiv(rest, extent);
+        }
+        return te::Cast(call.dtype(), coordinate);
+      },
+      "unravel_index", "injective")};
+}
+
 std::vector<Tensor> Filled(const TeCall& call, const std::function<Expr(const Var&)>& value) {
   const Var none("none");
   return {te::Compute(
@@ -259,6 +292,8 @@ void AttachIndexComputes(ops::OpRegistry& registry) {
   registry.Definition("gather_nd").SetColumn(TeCompute{GatherND});
   registry.Definition("adv_index").SetColumn(TeCompute{AdvIndex});
   registry.Definition("one_hot").SetColumn(TeCompute{OneHot});
+  registry.Definition("reverse_sequence").SetColumn(TeCompute{ReverseSequence});
+  registry.Definition("unravel_index").SetColumn(TeCompute{UnravelIndex});
   registry.Definition("trilu").SetColumn(TeCompute{Trilu});
   registry.Definition("nn.pad").SetColumn(TeCompute{Pad});
   registry.Definition("nn.mirror_pad").SetColumn(TeCompute{MirrorPad});

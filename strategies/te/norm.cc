@@ -97,6 +97,78 @@ std::vector<Tensor> LayerNorm(const TeCall& call) {
       "layer_norm", "layer_norm")};
 }
 
+std::vector<Tensor> L2Normalize(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::L2NormalizeAttrs>();
+  const Tensor& x = call.input(0);
+  const std::vector<bool> summed = ops::ReducedAxes(attrs.axis, false, x.ndim());
+  std::vector<Expr> kept;
+  std::vector<IterVar> axes;
+  for (std::size_t d = 0; d < x.ndim(); ++d) {
+    if (summed[d]) {
+      axes.push_back(te::ReduceAxis(0, x.shape()[d], "k"));
+    } else {
+      kept.push_back(x.shape()[d]);
+    }
+  }
+  const Expr least = te::Cast(x.dtype(), attrs.eps);
+  if (axes.empty())
+    return {te::Compute(
+        x.shape(),
+        [&](const std::vector<Var>& i) {
+          const Expr v = x[ToExprs(i)];
+          return v / te::Sqrt(te::Max(v * v, least));
+        },
+        "l2_normalize", "elemwise")};
+  const Tensor squares = te::Compute(
+      kept,
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> at;
+        auto line = i.begin();
+        auto k = axes.begin();
+        for (std::size_t d = 0; d < x.ndim(); ++d)
+          at.emplace_back(summed[d] ? (k++)->var : *line++);
+        return te::Sum(x[at] * x[at], axes);
+      },
+      "l2_normalize_squares", "comm_reduce");
+  return {te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> line;
+        for (std::size_t d = 0; d < x.ndim(); ++d) {
+          if (!summed[d]) line.emplace_back(i[d]);
+        }
+        return x[ToExprs(i)] / te::Sqrt(te::Max(squares[line], least));
+      },
+      "l2_normalize", "injective")};
+}
+
+std::vector<Tensor> LRN(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::LRNAttrs>();
+  const Tensor& x = call.input(0);
+  const DataType t = x.dtype();
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
+  const Expr extent = ExtentOf(x, axis);
+  const IterVar k = te::ReduceAxis(0, attrs.size, "k");
+  const Tensor squares = te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr tap = i[axis] + k.var - attrs.size / 2;
+        std::vector<Expr> at = ToExprs(i);
+        at[axis] = te::Max(te::Min(tap, extent - 1), Expr(0));
+        return te::Sum(te::Select(tap >= Expr(0) && tap < extent, x[at] * x[at], te::Cast(t, 0)),
+                       {k});
+      },
+      "lrn_squares", "comm_reduce");
+  const double scale = attrs.alpha / static_cast<double>(attrs.size);
+  return {te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr base = te::Cast(t, attrs.bias) + te::Cast(t, scale) * squares[ToExprs(i)];
+        return x[ToExprs(i)] / loop::Call(loop::Intrinsic::kPow, {base, te::Cast(t, attrs.beta)});
+      },
+      "lrn", "injective")};
+}
+
 std::vector<Tensor> BiasAdd(const TeCall& call) {
   const Tensor& x = call.input(0);
   const auto axis =
@@ -152,6 +224,8 @@ void AttachNormComputes(ops::OpRegistry& registry) {
   registry.Definition("nn.layer_norm").SetColumn(TeCompute{LayerNorm});
   registry.Definition("nn.bias_add").SetColumn(TeCompute{BiasAdd});
   registry.Definition("nn.batch_norm").SetColumn(TeCompute{BatchNorm});
+  registry.Definition("nn.l2_normalize").SetColumn(TeCompute{L2Normalize});
+  registry.Definition("nn.lrn").SetColumn(TeCompute{LRN});
   registry.Definition("nn.dropout").SetColumn(TeCompute{Dropout});
 }
 

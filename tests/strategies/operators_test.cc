@@ -797,6 +797,43 @@ void AddPools(std::vector<OpCase>* cases) {
   }
 }
 
+struct UpSample {
+  const char* name;
+  double h, w;
+  Shape result;  // height, width
+};
+
+void AddUpSamplings(std::vector<OpCase>* cases) {
+  for (const UpSample& u :
+       {UpSample{"twice", 2, 3, {10, 21}}, UpSample{"by_parts", 1.5, 0.5, {8, 4}},
+        UpSample{"to_one", 0.2, 1, {1, 7}}})
+    for (const std::string layout : {"NCHW", "NHWC"})
+      for (const bool corners : {false, true})
+        cases->push_back(
+            {StrCat("upsampling_", u.name, "_", layout, corners ? "_aligned" : ""),
+             {F("x", InOrder("NCHW", layout, {2, 3, 5, 7}))},
+             StrCat("nn.upsampling(%x, scale_h=", u.h, "f, scale_w=", u.w, "f, layout=\"", layout,
+                    "\", align_corners=", corners ? "True" : "False", ")"),
+             [=](const Arrays& in) {
+               const Array x = Reordered(in[0], layout, "NCHW");
+               const Array y = Make({2, 3, u.result[0], u.result[1]}, [&](const Index& at) {
+                 Index from = at;
+                 for (std::size_t d = 2; d < 4; ++d) {
+                   const auto n = static_cast<double>(x.shape[d]);
+                   const auto h = static_cast<double>(u.result[d - 2]);
+                   const auto i = static_cast<double>(at[d]);
+                   // The small term keeps a quotient that is whole from being rounded down.
+                   const double source =
+                       corners ? std::floor(i * (n - 1) / std::max(1.0, h - 1) + 0.5 + 1e-9)
+                               : std::floor(i * n / h + 1e-9);
+                   from[d] = static_cast<std::int64_t>(source);
+                 }
+                 return x(from);
+               });
+               return Arrays{Reordered(y, "NCHW", layout)};
+             }});
+}
+
 // --- matrix products
 
 // a (batch, m, k) times b (batch or 1, k, n), each transposed in its last two axes when told so.
@@ -1010,6 +1047,56 @@ void AddNorms(std::vector<OpCase>* cases) {
                           return in[0](at) + in[1]({at[axis < 0 ? 2 : 1]});
                         })};
                       }});
+  for (const std::string axes : {"", "1", "0, -1", "0, 1, 2"})
+    cases->push_back(
+        {StrCat("l2_normalize_axes_",
+                axes.empty() ? "none" : std::to_string(std::count(axes.begin(), axes.end(), ','))),
+         {F("x", {3, 17, 5})},
+         StrCat("nn.l2_normalize(%x, eps=0.25f, axis=[", axes, "])"),
+         [axes](const Arrays& in) {
+           const Array& x = in[0];
+           const std::vector<bool> summed = {axes.find('0') != std::string::npos,
+                                             axes == "1" || axes == "0, 1, 2", axes.size() > 1};
+           return Arrays{Make(x.shape, [&](const Index& at) {
+             double squares = 0;
+             ForEach(x.shape, [&](const Index& other) {
+               bool joins = true;
+               for (std::size_t d = 0; d < 3; ++d)
+                 joins = joins && (summed[d] || other[d] == at[d]);
+               if (joins) squares += x(other) * x(other);
+             });
+             return x(at) / std::sqrt(std::max(squares, 0.25));
+           })};
+         }});
+  for (const int size : {1, 3, 5, 9})
+    for (const int axis : {1, -1})
+      cases->push_back({StrCat("lrn_size_", size, "_axis_", axis < 0 ? "last" : "1"),
+                        {F("x", {2, 7, 3, 5}, -3, 3)},
+                        StrCat("nn.lrn(%x, size=", size, ", axis=", axis,
+                               ", bias=1.5f, alpha=0.5f, beta=0.75f)"),
+                        [=](const Arrays& in) {
+                          return Arrays{Make(in[0].shape, [&](const Index& at) {
+                            const std::size_t along = axis < 0 ? 3 : 1;
+                            double squares = 0;
+                            for (std::int64_t k = -(size / 2); k <= size / 2; ++k) {
+                              Index from = at;
+                              from[along] += k;
+                              if (from[along] >= 0 && from[along] < in[0].shape[along])
+                                squares += in[0](from) * in[0](from);
+                            }
+                            return in[0](at) / std::pow(1.5 + 0.5 / size * squares, 0.75);
+                          })};
+                        }});
+  cases->push_back(
+      {"lrn_by_default", {F("x", {1, 7, 2, 3}, 50, 90)}, "nn.lrn(%x)", [](const Arrays& in) {
+         return Arrays{Make(in[0].shape, [&](const Index& at) {
+           double squares = 0;
+           for (std::int64_t c = std::max<std::int64_t>(0, at[1] - 2);
+                c <= std::min<std::int64_t>(6, at[1] + 2); ++c)
+             squares += std::pow(in[0]({at[0], c, at[2], at[3]}), 2);
+           return in[0](at) / std::pow(2 + 0.0001 / 5 * squares, 0.75);
+         })};
+       }});
   cases->push_back({"dropout_drops_nothing",
                     {F("x", {3, 5})},
                     "nn.dropout(%x, rate=0.5f)",
@@ -1397,6 +1484,220 @@ void AddIndexing(std::vector<OpCase>* cases) {
                         }});
 }
 
+void AddScans(std::vector<OpCase>* cases) {
+  // Runs along `axis`; everything as one line when it is -1.
+  const auto scan = [](Array x, int axis, bool exclusive, bool sum) {
+    if (axis < 0) x = Reshaped(x, {static_cast<std::int64_t>(x.values.size())});
+    return AlongLines(x, static_cast<std::size_t>(std::max(axis, 0)),
+                      [=](const std::vector<double>& line) {
+                        std::vector<double> y;
+                        double value = sum ? 0 : 1;
+                        for (const double v : line) {
+                          if (exclusive) y.push_back(value);
+                          value = sum ? value + v : value * v;
+                          if (!exclusive) y.push_back(value);
+                        }
+                        return y;
+                      });
+  };
+  for (const bool sum : {true, false})
+    for (const bool exclusive : {true, false})
+      for (const int axis : {-1, 0, 1, 2}) {
+        const char* op = sum ? "cumsum" : "cumprod";
+        cases->push_back(
+            {StrCat(op, axis < 0 ? "_flat" : StrCat("_axis_", axis), exclusive ? "_exclusive" : ""),
+             {F("x", {3, 17, 5}, 0.5, 1.5)},
+             StrCat(op, "(%x", axis < 0 ? "" : StrCat(", axis=", axis == 2 ? -1 : axis),
+                    exclusive ? ", exclusive=True" : "", ")"),
+             [=](const Arrays& in) { return Arrays{scan(in[0], axis, exclusive, sum)}; }});
+      }
+  cases->push_back({"cumsum_of_bool_as_int32",
+                    {B("x", {31})},
+                    "cumsum(%x, axis=0, dtype=\"int32\")",
+                    [=](const Arrays& in) { return Arrays{scan(in[0], 0, false, true)}; }});
+  cases->push_back({"cumsum_of_int32_as_int64",
+                    {With(I("x", {3}), {2147483647, 1, -5})},
+                    "cumsum(%x, dtype=\"int64\")",
+                    [=](const Arrays& in) { return Arrays{scan(in[0], 0, false, true)}; }});
+  cases->push_back({"cumsum_of_rank_0", {F("x", {})}, "cumsum(%x)", [](const Arrays& in) {
+                      return Arrays{Reshaped(in[0], {1})};
+                    }});
+  cases->push_back({"cumsum_of_nothing", {F("x", {0, 3})}, "cumsum(%x)", [](const Arrays&) {
+                      return Arrays{Array{{0}, {}}};
+                    }});
+  cases->push_back({"cumsum_between_operators",
+                    {F("x", {5, 7})},
+                    "negative(cumsum(negative(%x), axis=1))",
+                    [=](const Arrays& in) { return Arrays{scan(in[0], 1, false, true)}; }});
+}
+
+double Written(const std::string& mode, double old, double update) {
+  if (mode == "add") return old + update;
+  if (mode == "mul") return old * update;
+  if (mode == "min") return std::min(old, update);
+  return mode == "max" ? std::max(old, update) : update;
+}
+
+// The definition as a loop over the updates; `target` gives where one goes, possibly outside.
+Array Scattered(Array data, const Array& updates, const std::string& mode,
+                const std::function<Index(const Index& u)>& target) {
+  ForEach(updates.shape, [&](const Index& u) {
+    Index to = target(u);
+    for (std::size_t d = 0; d < to.size(); ++d) {
+      if (to[d] < 0) to[d] += data.shape[d];
+      if (to[d] < 0 || to[d] >= data.shape[d]) return;
+    }
+    double& value = data.values.at(data.Offset(to));
+    value = Written(mode, value, updates(u));
+  });
+  return data;
+}
+
+Reference ScatteredElements(std::size_t axis, const std::string& mode) {
+  return [=](const Arrays& in) {
+    return Arrays{Scattered(in[0], in[2], mode, [&](const Index& u) {
+      Index to = u;
+      to[axis] = static_cast<std::int64_t>(in[1](u));
+      return to;
+    })};
+  };
+}
+
+Reference ScatteredND(const std::string& mode) {
+  return [=](const Arrays& in) {
+    const std::size_t tuples = in[1].rank() - 1;
+    return Arrays{Scattered(in[0], in[2], mode, [&](const Index& u) {
+      const auto slice = u.begin() + static_cast<std::ptrdiff_t>(tuples);
+      Index to;
+      for (std::int64_t m = 0; m < in[1].shape[0]; ++m) {
+        Index from(u.begin(), slice);
+        from.insert(from.begin(), m);
+        to.push_back(static_cast<std::int64_t>(in[1](from)));
+      }
+      to.insert(to.end(), slice, u.end());
+      return to;
+    })};
+  };
+}
+
+void AddScatters(std::vector<OpCase>* cases) {
+  for (const std::string mode : {"update", "add", "mul", "min", "max"}) {
+    const std::string elements = StrCat(", reduction=\"", mode, "\")");
+    // Indices hit some elements several times, others never, and some lie outside.
+    for (const int axis : {0, 1})
+      cases->push_back({StrCat("scatter_elements_", mode, "_axis_", axis),
+                        {F("x", {5, 7}), I("i", {5, 7}, -8, 8), F("u", {5, 7})},
+                        StrCat("scatter_elements(%x, %i, %u, axis=", axis, elements),
+                        ScatteredElements(static_cast<std::size_t>(axis), mode)});
+    cases->push_back({StrCat("scatter_elements_", mode, "_of_a_part"),
+                      {F("x", {3, 5, 7}), L("i", {2, 9, 6}, 0, 4), F("u", {2, 9, 6})},
+                      StrCat("scatter_elements(%x, %i, %u, axis=-2", elements),
+                      ScatteredElements(1, mode)});
+    cases->push_back({StrCat("scatter_elements_", mode, "_of_int32"),
+                      {I("x", {17}), I("i", {33}, -17, 16), I("u", {33}, -3, 3)},
+                      StrCat("scatter_elements(%x, %i, %u", elements),
+                      ScatteredElements(0, mode)});
+    cases->push_back({StrCat("scatter_elements_", mode, "_of_no_updates"),
+                      {F("x", {5, 7}), I("i", {0, 2}), F("u", {0, 2})},
+                      StrCat("scatter_elements(%x, %i, %u, axis=1", elements),
+                      ScatteredElements(1, mode)});
+    const std::string nd = StrCat("scatter_nd(%x, %i, %u, mode=\"", mode, "\")");
+    cases->push_back({StrCat("scatter_nd_", mode, "_elements"),
+                      {F("x", {5, 7}), I("i", {2, 31}, -6, 7), F("u", {31})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_slices"),
+                      {F("x", {5, 7, 3}), L("i", {1, 2, 4}, 0, 4), F("u", {2, 4, 7, 3})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_one_slice"),
+                      {F("x", {5, 7}), I("i", {1}, 0, 4), F("u", {7})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_everything"),
+                      {F("x", {5}), I("i", {0, 3}), F("u", {3, 5})},
+                      nd,
+                      ScatteredND(mode)});
+    cases->push_back({StrCat("scatter_nd_", mode, "_no_updates"),
+                      {F("x", {5, 7}), I("i", {2, 0}), F("u", {0})},
+                      nd,
+                      ScatteredND(mode)});
+  }
+  cases->push_back({"scatter_elements_of_bool",
+                    {B("x", {17}), I("i", {9}, 0, 16), B("u", {9})},
+                    "scatter_elements(%x, %i, %u)",
+                    ScatteredElements(0, "update")});
+  cases->push_back({"scatter_elements_of_nothing",
+                    {F("x", {0}), I("i", {3}), F("u", {3})},
+                    "scatter_elements(%x, %i, %u)",
+                    ScatteredElements(0, "update")});
+  cases->push_back({"scatter_nd_between_operators",
+                    {F("x", {5, 7}), I("i", {1, 3}, 0, 4), F("u", {3, 7})},
+                    "negative(scatter_nd(negative(%x), %i, negative(%u), mode=\"add\"))",
+                    ScatteredND("add")});
+  const Reference inverse = [](const Arrays& in) {
+    Array q = in[0];
+    for (std::size_t i = 0; i < q.values.size(); ++i)
+      q.values[static_cast<std::size_t>(in[0].values[i])] = static_cast<double>(i);
+    return Arrays{q};
+  };
+  const std::vector<double> permutation = {3, 4, 0, 2, 1, 6, 5};
+  cases->push_back(
+      {"invert_permutation", {With(I("p", {7}), permutation)}, "invert_permutation(%p)", inverse});
+  cases->push_back({"invert_permutation_twice",
+                    {With(L("p", {7}), permutation)},
+                    "invert_permutation(invert_permutation(%p))",
+                    [](const Arrays& in) { return in; }});
+  cases->push_back({"invert_permutation_into_a_sum",
+                    {With(I("p", {7}), permutation)},
+                    "sum(add(invert_permutation(%p), %p))",
+                    [](const Arrays&) {
+                      return Arrays{Array{{}, {42}}};
+                    }});
+  cases->push_back(
+      {"invert_permutation_of_nothing", {I("p", {0})}, "invert_permutation(%p)", inverse});
+}
+
+void AddSequences(std::vector<OpCase>* cases) {
+  const auto reversed = [](std::size_t along, std::size_t batch) {
+    return [=](const Arrays& in) {
+      return Arrays{Make(in[0].shape, [&](const Index& at) {
+        Index from = at;
+        const std::int64_t length =
+            std::min(static_cast<std::int64_t>(in[1]({at[batch]})), in[0].shape[along]);
+        if (at[along] < length) from[along] = length - 1 - at[along];
+        return in[0](from);
+      })};
+    };
+  };
+  cases->push_back({"reverse_sequence",
+                    {F("x", {7, 5, 3}), With(I("n", {7}), {0, 1, 2, 5, 4, 9, -3})},
+                    "reverse_sequence(%x, %n)",
+                    reversed(1, 0)});
+  cases->push_back({"reverse_sequence_axes",
+                    {F("x", {7, 5, 3}), With(L("n", {3}), {4, 7, 1})},
+                    "reverse_sequence(%x, %n, seq_axis=0, batch_axis=-1)",
+                    reversed(0, 2)});
+  cases->push_back({"unravel_index",
+                    {With(I("i", {4}), {22, 41, 37, 0}), With(I("s", {2}), {7, 6})},
+                    "unravel_index(%i, %s)",
+                    [](const Arrays&) {
+                      return Arrays{Array{{2, 4}, {3, 6, 6, 0, 4, 5, 1, 0}}};
+                    }});
+  cases->push_back({"unravel_index_of_rank_0",
+                    {With(L("i", {}), {1621}), With(I("s", {4}), {6, 7, 8, 9})},
+                    "unravel_index(%i, %s)",
+                    [](const Arrays&) {
+                      return Arrays{Array{{4}, {3, 1, 4, 1}}};
+                    }});
+  cases->push_back({"unravel_index_in_nothing",
+                    {With(I("i", {2}), {0, 5}), With(I("s", {2}), {3, 0})},
+                    "unravel_index(%i, %s)",
+                    [](const Arrays&) {
+                      return Arrays{Array{{2, 2}, {0, 2, 0, 0}}};
+                    }});
+}
+
 void AddPads(std::vector<OpCase>* cases) {
   const auto pad = [&](const char* name, const char* call, const Shape& before, const Shape& shape,
                        const std::function<std::int64_t(std::int64_t, std::int64_t)>& source) {
@@ -1485,12 +1786,16 @@ const std::vector<OpCase>& Cases() {
     AddReductions(&made);
     AddConvolutions(&made);
     AddPools(&made);
+    AddUpSamplings(&made);
     AddProducts(&made);
     AddNorms(&made);
     AddReshapes(&made);
     AddMoves(&made);
     AddSlices(&made);
     AddIndexing(&made);
+    AddScans(&made);
+    AddScatters(&made);
+    AddSequences(&made);
     AddPads(&made);
     AddCreations(&made);
     return made;
