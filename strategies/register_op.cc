@@ -7,13 +7,13 @@ namespace tenon::strategies {
 using ops::OpPattern;
 
 OpRegistration::OpRegistration(const std::string& name, std::source_location where)
-    : name_(name), where_(where), op_(nullptr) {
+    : name_(name), where_(where) {
   try {
-    op_ = &ops::OpRegistry::Global().Register(name, where).op();
+    op_ = Ref<ops::OpDef>(&ops::OpRegistry::Global().Register(name, where).op());
   } catch (const Error& error) {
     ops::OpRegistry::Global().AddStartupError(error.message());
-    // The chained setters need something to set; it lives as long as the program.
-    op_ = new ops::OpDef(name, where);
+    // The chained setters need something to set.
+    op_ = MakeRef<ops::OpDef>(name, where);
   }
 }
 

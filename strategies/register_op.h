@@ -72,7 +72,7 @@ class OpRegistration {
 
   std::string name_;
   std::source_location where_;
-  ops::OpDef* op_;  // one that no one sees when the registration failed
+  Ref<ops::OpDef> op_;  // one that no one else sees when the registration failed
 };
 
 }  // namespace tenon::strategies
