@@ -16,6 +16,7 @@
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
+#include "tenon/strategies/register_tile.h"
 #include "tenon/support/error.h"
 
 namespace tenon::strategies {
@@ -42,6 +43,8 @@ constexpr std::int64_t kTileOfChannels = 7;
 constexpr std::int64_t kLeastLanes = 8;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
+// Iterations that any number of threads share evenly.
+constexpr std::int64_t kManyOuter = 128;
 
 std::int64_t Extent(const IterVar& axis) {
   if (const auto* extent = axis.extent.As<loop::IntImmNode>()) return extent->value;
@@ -61,7 +64,8 @@ bool IsCostly(const OperationNode& op) {
 
 // Its reduction reads each input element many times.
 bool ReadsRepeatedly(const OperationNode& op) {
-  return op.is_reduction() && (op.tag == "conv2d" || op.tag == "matmul" || op.tag == "pool");
+  return op.is_reduction() &&
+         (op.tag == "conv2d" || op.tag == "matmul" || op.tag == "pool" || IsRegisterTile(op));
 }
 
 class Scheduler {
@@ -73,7 +77,7 @@ class Scheduler {
     InlineStages();
     const std::vector<Stage*> outputs = OutputStages();
     if (outputs.size() == 1) {
-      ScheduleWithProducers(*outputs[0]);
+      if (!ScheduleByTiles(*outputs[0])) ScheduleWithProducers(*outputs[0]);
     } else {
       for (Stage* output : outputs) ScheduleRoot(*output, MaxOuter(*output));
     }
@@ -111,7 +115,8 @@ class Scheduler {
   void InlineStages() {
     for (const auto& stage : schedule_.stages()) {
       const OperationNode& op = *stage->op();
-      if (op.is_placeholder() || op.is_reduction() || stage->is_output()) continue;
+      if (op.is_placeholder() || op.is_reduction() || stage->is_output() || op.tag == kPacked)
+        continue;
       const auto& readers = readers_[&op];
       const bool by_reduction = std::any_of(readers.begin(), readers.end(),
                                             [](const auto* r) { return r->is_reduction(); });
@@ -159,6 +164,33 @@ class Scheduler {
     if (rank == 0) return 0;
     if (stage.op()->is_reduction() && SumsAlongMemory(stage)) return rank;
     return rank - 1;
+  }
+
+  // The one register tile, where the result alone reads it.
+  bool ScheduleByTiles(Stage& output) {
+    Stage* tile = nullptr;
+    for (const auto& stage : schedule_.stages()) {
+      if (!IsRegisterTile(*stage->op())) continue;
+      if (tile != nullptr || stage->is_output()) return false;
+      tile = stage.get();
+    }
+    if (tile == nullptr) return false;
+    const std::vector<Expr>* indices = nullptr;
+    for (const auto& reader : schedule_.stages()) {
+      if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
+        continue;
+      for (const Access& access : AccessesOf(*reader)) {
+        if (access.producer != tile->op().get()) continue;
+        if (reader.get() != &output || indices != nullptr) return false;
+        indices = &access.indices;
+      }
+    }
+    if (indices == nullptr) return false;
+    const bool parallel = WorkOf(*tile) >= kParallelWork;
+    if (!strategies::ScheduleByTiles(output, *tile, *indices, parallel)) return false;
+    done_.insert(&output);
+    done_.insert(tile);
+    return true;
   }
 
   void ScheduleWithProducers(Stage& output) {
@@ -248,6 +280,10 @@ class Scheduler {
 
   void ScheduleRoot(Stage& stage, std::size_t outer) {
     done_.insert(&stage);
+    if (IsRegisterTile(*stage.op())) {
+      ScheduleTile(stage);
+      return;
+    }
     if (!stage.op()->is_reduction()) outer = std::min(outer, FirstInner(stage, 0));
     if (outer == 0) {
       const bool one_axis = !stage.op()->axes.empty();
@@ -257,6 +293,11 @@ class Scheduler {
         stage.Parallel(stage.leaves().front());
       return;
     }
+    // Where many iterations are left, the last outer axis stays a loop of its own: indices are then
+    // taken apart once a line rather than once a vector.
+    if (outer > 1 && outer + 1 == stage.op()->axes.size() && !stage.op()->is_reduction() &&
+        OuterExtent(stage, outer - 1) >= kManyOuter)
+      --outer;
     const IterVar loop = FuseOuter(stage, outer);
     ScheduleInner(stage, outer);
     if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
@@ -327,6 +368,8 @@ class Scheduler {
     std::vector<int> moves(accesses.size(), -1);  // -1: not known, 0: stays, 1: moves
     while (first > from) {
       const IterVar& axis = axes[first - 1];
+      // Padding stays out of the loop along memory, where whole vectors are inside or outside.
+      if (DiffersByLane(stage, axis.var)) return std::max(from, std::min(first, axes.size() - 1));
       for (std::size_t a = 0; a < accesses.size(); ++a) {
         if (Extent(axis) == 1) continue;
         const std::optional<std::int64_t> step = Step(accesses[a], axis.var);
