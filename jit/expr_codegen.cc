@@ -434,7 +434,8 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
     Annotate(load, node.buffer);
     return ToRegister(load, element);
   }
-  if (const auto* splat = index.As<loop::BroadcastNode>()) {
+  if (const auto* splat = index.As<loop::BroadcastNode>();
+      splat != nullptr && !node.predicate.defined()) {
     auto* load = builder_.CreateAlignedLoad(
         MemoryType(element), ElementAddress(node.buffer, EmitShared(splat->value)), align);
     Annotate(load, node.buffer);
@@ -442,6 +443,7 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
   }
   const DataType type = element.WithLanes(lanes);
   const auto* ramp = index.As<loop::RampNode>();
+  if (node.predicate.defined()) return EmitMaskedLoad(node, type);
   if (ramp != nullptr && loop::IsConstInt(ramp->stride, 1)) {
     auto* load = builder_.CreateAlignedLoad(
         MemoryType(type), ElementAddress(node.buffer, EmitShared(ramp->base)), align);
@@ -454,6 +456,23 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
                                              ElementAddress(node.buffer, EmitShared(index)), align);
   Annotate(gather, node.buffer);
   return ToRegister(gather, type);
+}
+
+// Lanes without a true predicate read 0 and touch no memory. LLVM writes these as loads under a
+// mask register where the CPU has them, otherwise as a branch for each lane.
+Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
+  const llvm::Align align(type.element().bytes());
+  const Expr& index = node.indices[0];
+  const auto* ramp = index.As<loop::RampNode>();
+  Value* mask = EmitShared(node.predicate);
+  Value* nothing = llvm::Constant::getNullValue(MemoryType(type));
+  const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
+  Value* address = ElementAddress(node.buffer, EmitShared(contiguous ? ramp->base : index));
+  llvm::CallInst* load =
+      contiguous ? builder_.CreateMaskedLoad(MemoryType(type), address, align, mask, nothing)
+                 : builder_.CreateMaskedGather(MemoryType(type), address, align, mask, nothing);
+  Annotate(load, node.buffer);
+  return ToRegister(load, type);
 }
 
 // Elements base, base + 2, ... from two plain loads, of which the second ends with the last element
@@ -479,8 +498,9 @@ Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, Dat
   return builder_.CreateShuffleVector(first, load(lanes - 1), picks);
 }
 
-void ExprCodegen::EmitStore(const loop::Buffer& buffer, const Expr& value, const Expr& index,
-                            bool reassociate) {
+void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
+  const loop::Buffer& buffer = node.buffer;
+  const Expr& index = node.indices[0];
   const DataType element = buffer->dtype.element();
   const llvm::Align align(element.bytes());
   llvm::FastMathFlags flags = builder_.getFastMathFlags();
@@ -490,16 +510,20 @@ void ExprCodegen::EmitStore(const loop::Buffer& buffer, const Expr& value, const
     flags.setNoSignedZeros();
     builder_.setFastMathFlags(flags);
   }
-  Value* stored = ToMemory(Emit(value), value.dtype());
+  Value* stored = ToMemory(Emit(node.value), node.value.dtype());
   const auto* ramp = index.As<loop::RampNode>();
-  if (index.dtype().lanes() == 1 || (ramp != nullptr && loop::IsConstInt(ramp->stride, 1))) {
-    const Expr first = ramp != nullptr ? ramp->base : index;
-    auto* store = builder_.CreateAlignedStore(stored, ElementAddress(buffer, Emit(first)), align);
-    Annotate(store, buffer);
-    return;
+  const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
+  Value* address = ElementAddress(buffer, Emit(contiguous ? ramp->base : index));
+  Value* mask = node.predicate.defined() ? Emit(node.predicate) : nullptr;
+  llvm::Instruction* store = nullptr;
+  if (index.dtype().lanes() > 1 && !contiguous) {
+    store = builder_.CreateMaskedScatter(stored, address, align, mask);
+  } else if (mask != nullptr) {
+    store = builder_.CreateMaskedStore(stored, address, align, mask);
+  } else {
+    store = builder_.CreateAlignedStore(stored, address, align);
   }
-  auto* scatter = builder_.CreateMaskedScatter(stored, ElementAddress(buffer, Emit(index)), align);
-  Annotate(scatter, buffer);
+  Annotate(store, buffer);
 }
 
 }  // namespace tenon::jit

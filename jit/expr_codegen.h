@@ -51,8 +51,7 @@ class ExprCodegen {
   ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits);
 
   llvm::Value* Emit(const loop::Expr& expr);
-  void EmitStore(const loop::Buffer& buffer, const loop::Expr& value, const loop::Expr& index,
-                 bool reassociate);
+  void EmitStore(const loop::StoreNode& node, bool reassociate);
 
   void Define(const loop::Expr& var, llvm::Value* value) { vars_[var] = value; }
   void Define(const loop::Buffer& buffer, llvm::Value* address) { buffers_[buffer] = address; }
@@ -79,6 +78,7 @@ class ExprCodegen {
   llvm::Value* EmitLet(const loop::LetNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
+  llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
   llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,

@@ -73,8 +73,7 @@ class FunctionCodegen {
         return;
       case StmtKind::kStore: {
         const auto& node = *stmt.As<loop::StoreNode>();
-        exprs_.EmitStore(node.buffer, node.value, node.indices[0],
-                         node.reassociate && options_.reassociate_reductions);
+        exprs_.EmitStore(node, node.reassociate && options_.reassociate_reductions);
         return;
       }
       case StmtKind::kSeq:
