@@ -4,6 +4,7 @@
 #include <string>
 
 #include "llvm/IR/Intrinsics.h"
+#include "tenon/jit/bfloat16.h"
 #include "tenon/jit/vector_math.h"
 #include "tenon/support/error.h"
 
@@ -44,8 +45,12 @@ bool IsSafeDivisor(Value* value) {
 
 }  // namespace
 
-ExprCodegen::ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits)
-    : module_(module), builder_(builder), vector_bits_(vector_bits) {
+ExprCodegen::ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits,
+                         bool native_bfloat16)
+    : module_(module),
+      builder_(builder),
+      vector_bits_(vector_bits),
+      native_bfloat16_(native_bfloat16) {
   alias_domain_ = llvm::MDBuilder(module_.getContext()).createAnonymousAliasScopeDomain("buffers");
 }
 
@@ -61,7 +66,7 @@ llvm::Type* ExprCodegen::RegisterType(DataType type) const {
       element = llvm::Type::getIntNTy(context, static_cast<unsigned>(type.bits()));
       break;
     case TypeCode::kBFloat:
-      element = llvm::Type::getBFloatTy(context);
+      element = llvm::Type::getInt16Ty(context);  // its bits, see bfloat16.cc
       break;
     case TypeCode::kFloat:
       element = type.bits() == 64   ? llvm::Type::getDoubleTy(context)
@@ -87,6 +92,16 @@ Value* ExprCodegen::ToRegister(Value* loaded, DataType type) {
 
 Value* ExprCodegen::ToMemory(Value* value, DataType type) {
   return type.is_bool() ? builder_.CreateZExt(value, MemoryType(type)) : value;
+}
+
+Value* ExprCodegen::Widen(Value* half, DataType type) {
+  if (type.element() == BFloat16) return FromBfloat16(builder_, half);
+  return builder_.CreateFPExt(half, RegisterType(Float32.WithLanes(type.lanes())));
+}
+
+Value* ExprCodegen::Narrow(Value* value, DataType type) {
+  if (type.element() == BFloat16) return ToBfloat16(builder_, value, native_bfloat16_);
+  return builder_.CreateFPTrunc(value, RegisterType(type));
 }
 
 Value* ExprCodegen::Emit(const Expr& expr) {
@@ -115,7 +130,7 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
                                     static_cast<std::uint64_t>(expr.As<loop::IntImmNode>()->value),
                                     type.is_int());
     case ExprKind::kFloatImm:
-      return llvm::ConstantFP::get(RegisterType(type), expr.As<loop::FloatImmNode>()->value);
+      return EmitConstant(type, expr.As<loop::FloatImmNode>()->value);
     case ExprKind::kVar: {
       const auto found = vars_.find(expr);
       CheckInvariant(found != vars_.end(), "every variable of lowered loops is defined");
@@ -162,6 +177,11 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
   Unreachable("the switch over expression kinds is exhaustive");
 }
 
+Value* ExprCodegen::EmitConstant(DataType type, double value) {
+  if (type.element() != BFloat16) return llvm::ConstantFP::get(RegisterType(type), value);
+  return ToBfloat16(builder_, llvm::ConstantFP::get(builder_.getDoubleTy(), value), false);
+}
+
 Value* ExprCodegen::EmitLet(const loop::LetNode& node) {
   Value* value = EmitShared(node.value);
   const ScopedEntry scope(vars_, node.var, value);
@@ -179,10 +199,8 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   if (node.op == BinaryOp::kOr) return builder_.CreateOr(a, b);
   if (!operand.is_float()) return EmitIntBinary(node, a, b);
   if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);
-  llvm::Type* wide = RegisterType(Float32.WithLanes(operand.lanes()));
-  Value* result =
-      EmitFloatBinary(node.op, builder_.CreateFPExt(a, wide), builder_.CreateFPExt(b, wide));
-  return result->getType() == wide ? builder_.CreateFPTrunc(result, a->getType()) : result;
+  Value* result = EmitFloatBinary(node.op, Widen(a, operand), Widen(b, operand));
+  return result->getType()->isFPOrFPVectorTy() ? Narrow(result, operand) : result;
 }
 
 Value* ExprCodegen::EmitFloatBinary(BinaryOp op, Value* a, Value* b) {
@@ -342,9 +360,11 @@ Value* ExprCodegen::EmitIntDivision(BinaryOp op, bool is_signed, Value* a, Value
 }
 
 Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
-  const DataType from = node.value.dtype();
+  const bool from_half = IsHalf(node.value.dtype());
+  const DataType from = from_half ? Float32.WithLanes(node.type.lanes()) : node.value.dtype();
   const DataType to = node.type;
   Value* value = EmitShared(node.value);
+  if (from_half) value = Widen(value, node.value.dtype());
   llvm::Type* target = RegisterType(to);
   if (to.is_bool()) {
     Value* zero = llvm::Constant::getNullValue(value->getType());
@@ -352,9 +372,7 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
                            : builder_.CreateICmpNE(value, zero);
   }
   if (from.is_float() && to.is_float()) {
-    if (IsHalf(from) && IsHalf(to)) {
-      value = builder_.CreateFPExt(value, RegisterType(Float32.WithLanes(from.lanes())));
-    }
+    if (to.bits() < from.bits()) return Narrow(value, to);
     return builder_.CreateFPCast(value, target);
   }
   if (from.is_float()) {
@@ -364,6 +382,12 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
         {target, value->getType()}, {value});
   }
   if (to.is_float()) {
+    if (to.element() == BFloat16) {  // float64 keeps all that 53 bits can
+      target = RegisterType(Float64.WithLanes(to.lanes()));
+      return Narrow(from.is_int() ? builder_.CreateSIToFP(value, target)
+                                  : builder_.CreateUIToFP(value, target),
+                    to);
+    }
     return from.is_int() ? builder_.CreateSIToFP(value, target)
                          : builder_.CreateUIToFP(value, target);
   }
