@@ -45,17 +45,16 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
   std::vector<Value*> args;
   for (const Expr& arg : node.args) args.push_back(EmitShared(arg));
   const bool half = IsHalf(type);
-  llvm::Type* narrow = args[0]->getType();
+  const DataType narrow = type;
   if (half) {
+    for (Value*& arg : args) arg = Widen(arg, narrow);
     type = Float32.WithLanes(type.lanes());
-    for (Value*& arg : args) arg = builder_.CreateFPExt(arg, RegisterType(type));
   }
   const auto constant = [&](double value) {
     return llvm::ConstantFP::get(RegisterType(type), value);
   };
   const auto finish = [&](Value* result) {
-    return half && result->getType()->isFPOrFPVectorTy() ? builder_.CreateFPTrunc(result, narrow)
-                                                         : result;
+    return half && result->getType()->isFPOrFPVectorTy() ? Narrow(result, narrow) : result;
   };
   Value* x = args[0];
   if (const auto id = LlvmIntrinsic(node.intrinsic); id != llvm::Intrinsic::not_intrinsic) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "llvm/IR/Intrinsics.h"
+#include "tenon/jit/bfloat16.h"
 #include "tenon/jit/vector_math.h"
 #include "tenon/support/error.h"
 
@@ -44,8 +45,12 @@ bool IsSafeDivisor(Value* value) {
 
 }  // namespace
 
-ExprCodegen::ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits)
-    : module_(module), builder_(builder), vector_bits_(vector_bits) {
+ExprCodegen::ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits,
+                         bool native_bfloat16)
+    : module_(module),
+      builder_(builder),
+      vector_bits_(vector_bits),
+      native_bfloat16_(native_bfloat16) {
   alias_domain_ = llvm::MDBuilder(module_.getContext()).createAnonymousAliasScopeDomain("buffers");
 }
 
@@ -61,7 +66,7 @@ llvm::Type* ExprCodegen::RegisterType(DataType type) const {
       element = llvm::Type::getIntNTy(context, static_cast<unsigned>(type.bits()));
       break;
     case TypeCode::kBFloat:
-      element = llvm::Type::getBFloatTy(context);
+      element = llvm::Type::getInt16Ty(context);  // its bits, see bfloat16.cc
       break;
     case TypeCode::kFloat:
       element = type.bits() == 64   ? llvm::Type::getDoubleTy(context)
@@ -87,6 +92,16 @@ Value* ExprCodegen::ToRegister(Value* loaded, DataType type) {
 
 Value* ExprCodegen::ToMemory(Value* value, DataType type) {
   return type.is_bool() ? builder_.CreateZExt(value, MemoryType(type)) : value;
+}
+
+Value* ExprCodegen::Widen(Value* half, DataType type) {
+  if (type.element() == BFloat16) return FromBfloat16(builder_, half);
+  return builder_.CreateFPExt(half, RegisterType(Float32.WithLanes(type.lanes())));
+}
+
+Value* ExprCodegen::Narrow(Value* value, DataType type) {
+  if (type.element() == BFloat16) return ToBfloat16(builder_, value, native_bfloat16_);
+  return builder_.CreateFPTrunc(value, RegisterType(type));
 }
 
 Value* ExprCodegen::Emit(const Expr& expr) {
@@ -115,7 +130,7 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
                                     static_cast<std::uint64_t>(expr.As<loop::IntImmNode>()->value),
                                     type.is_int());
     case ExprKind::kFloatImm:
-      return llvm::ConstantFP::get(RegisterType(type), expr.As<loop::FloatImmNode>()->value);
+      return EmitConstant(type, expr.As<loop::FloatImmNode>()->value);
     case ExprKind::kVar: {
       const auto found = vars_.find(expr);
       CheckInvariant(found != vars_.end(), "every variable of lowered loops is defined");
@@ -162,6 +177,11 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
   Unreachable("the switch over expression kinds is exhaustive");
 }
 
+Value* ExprCodegen::EmitConstant(DataType type, double value) {
+  if (type.element() != BFloat16) return llvm::ConstantFP::get(RegisterType(type), value);
+  return ToBfloat16(builder_, llvm::ConstantFP::get(builder_.getDoubleTy(), value), false);
+}
+
 Value* ExprCodegen::EmitLet(const loop::LetNode& node) {
   Value* value = EmitShared(node.value);
   const ScopedEntry scope(vars_, node.var, value);
@@ -179,10 +199,8 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   if (node.op == BinaryOp::kOr) return builder_.CreateOr(a, b);
   if (!operand.is_float()) return EmitIntBinary(node, a, b);
   if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);
-  llvm::Type* wide = RegisterType(Float32.WithLanes(operand.lanes()));
-  Value* result =
-      EmitFloatBinary(node.op, builder_.CreateFPExt(a, wide), builder_.CreateFPExt(b, wide));
-  return result->getType() == wide ? builder_.CreateFPTrunc(result, a->getType()) : result;
+  Value* result = EmitFloatBinary(node.op, Widen(a, operand), Widen(b, operand));
+  return result->getType()->isFPOrFPVectorTy() ? Narrow(result, operand) : result;
 }
 
 Value* ExprCodegen::EmitFloatBinary(BinaryOp op, Value* a, Value* b) {
@@ -342,9 +360,11 @@ Value* ExprCodegen::EmitIntDivision(BinaryOp op, bool is_signed, Value* a, Value
 }
 
 Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
-  const DataType from = node.value.dtype();
+  const bool from_half = IsHalf(node.value.dtype());
+  const DataType from = from_half ? Float32.WithLanes(node.type.lanes()) : node.value.dtype();
   const DataType to = node.type;
   Value* value = EmitShared(node.value);
+  if (from_half) value = Widen(value, node.value.dtype());
   llvm::Type* target = RegisterType(to);
   if (to.is_bool()) {
     Value* zero = llvm::Constant::getNullValue(value->getType());
@@ -352,9 +372,7 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
                            : builder_.CreateICmpNE(value, zero);
   }
   if (from.is_float() && to.is_float()) {
-    if (IsHalf(from) && IsHalf(to)) {
-      value = builder_.CreateFPExt(value, RegisterType(Float32.WithLanes(from.lanes())));
-    }
+    if (to.bits() < from.bits()) return Narrow(value, to);
     return builder_.CreateFPCast(value, target);
   }
   if (from.is_float()) {
@@ -364,6 +382,12 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
         {target, value->getType()}, {value});
   }
   if (to.is_float()) {
+    if (to.element() == BFloat16) {  // float64 keeps all that 53 bits can
+      target = RegisterType(Float64.WithLanes(to.lanes()));
+      return Narrow(from.is_int() ? builder_.CreateSIToFP(value, target)
+                                  : builder_.CreateUIToFP(value, target),
+                    to);
+    }
     return from.is_int() ? builder_.CreateSIToFP(value, target)
                          : builder_.CreateUIToFP(value, target);
   }
@@ -434,7 +458,8 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
     Annotate(load, node.buffer);
     return ToRegister(load, element);
   }
-  if (const auto* splat = index.As<loop::BroadcastNode>()) {
+  if (const auto* splat = index.As<loop::BroadcastNode>();
+      splat != nullptr && !node.predicate.defined()) {
     auto* load = builder_.CreateAlignedLoad(
         MemoryType(element), ElementAddress(node.buffer, EmitShared(splat->value)), align);
     Annotate(load, node.buffer);
@@ -442,6 +467,7 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
   }
   const DataType type = element.WithLanes(lanes);
   const auto* ramp = index.As<loop::RampNode>();
+  if (node.predicate.defined()) return EmitMaskedLoad(node, type);
   if (ramp != nullptr && loop::IsConstInt(ramp->stride, 1)) {
     auto* load = builder_.CreateAlignedLoad(
         MemoryType(type), ElementAddress(node.buffer, EmitShared(ramp->base)), align);
@@ -454,6 +480,23 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
                                              ElementAddress(node.buffer, EmitShared(index)), align);
   Annotate(gather, node.buffer);
   return ToRegister(gather, type);
+}
+
+// Lanes without a true predicate read 0 and touch no memory. LLVM writes these as loads under a
+// mask register where the CPU has them, otherwise as a branch for each lane.
+Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
+  const llvm::Align align(type.element().bytes());
+  const Expr& index = node.indices[0];
+  const auto* ramp = index.As<loop::RampNode>();
+  Value* mask = EmitShared(node.predicate);
+  Value* nothing = llvm::Constant::getNullValue(MemoryType(type));
+  const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
+  Value* address = ElementAddress(node.buffer, EmitShared(contiguous ? ramp->base : index));
+  llvm::CallInst* load =
+      contiguous ? builder_.CreateMaskedLoad(MemoryType(type), address, align, mask, nothing)
+                 : builder_.CreateMaskedGather(MemoryType(type), address, align, mask, nothing);
+  Annotate(load, node.buffer);
+  return ToRegister(load, type);
 }
 
 // Elements base, base + 2, ... from two plain loads, of which the second ends with the last element
@@ -479,8 +522,9 @@ Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, Dat
   return builder_.CreateShuffleVector(first, load(lanes - 1), picks);
 }
 
-void ExprCodegen::EmitStore(const loop::Buffer& buffer, const Expr& value, const Expr& index,
-                            bool reassociate) {
+void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
+  const loop::Buffer& buffer = node.buffer;
+  const Expr& index = node.indices[0];
   const DataType element = buffer->dtype.element();
   const llvm::Align align(element.bytes());
   llvm::FastMathFlags flags = builder_.getFastMathFlags();
@@ -490,16 +534,20 @@ void ExprCodegen::EmitStore(const loop::Buffer& buffer, const Expr& value, const
     flags.setNoSignedZeros();
     builder_.setFastMathFlags(flags);
   }
-  Value* stored = ToMemory(Emit(value), value.dtype());
+  Value* stored = ToMemory(Emit(node.value), node.value.dtype());
   const auto* ramp = index.As<loop::RampNode>();
-  if (index.dtype().lanes() == 1 || (ramp != nullptr && loop::IsConstInt(ramp->stride, 1))) {
-    const Expr first = ramp != nullptr ? ramp->base : index;
-    auto* store = builder_.CreateAlignedStore(stored, ElementAddress(buffer, Emit(first)), align);
-    Annotate(store, buffer);
-    return;
+  const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
+  Value* address = ElementAddress(buffer, Emit(contiguous ? ramp->base : index));
+  Value* mask = node.predicate.defined() ? Emit(node.predicate) : nullptr;
+  llvm::Instruction* store = nullptr;
+  if (index.dtype().lanes() > 1 && !contiguous) {
+    store = builder_.CreateMaskedScatter(stored, address, align, mask);
+  } else if (mask != nullptr) {
+    store = builder_.CreateMaskedStore(stored, address, align, mask);
+  } else {
+    store = builder_.CreateAlignedStore(stored, address, align);
   }
-  auto* scatter = builder_.CreateMaskedScatter(stored, ElementAddress(buffer, Emit(index)), align);
-  Annotate(scatter, buffer);
+  Annotate(store, buffer);
 }
 
 }  // namespace tenon::jit

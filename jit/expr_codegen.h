@@ -47,12 +47,13 @@ class ScopedEntry {
 
 class ExprCodegen {
  public:
-  // `vector_bits`: width of the target's registers, at which library functions are called.
-  ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits);
+  // `vector_bits`: width of the target's registers, at which library functions are called;
+  // `native_bfloat16`: the target converts to bfloat16.
+  ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits,
+              bool native_bfloat16);
 
   llvm::Value* Emit(const loop::Expr& expr);
-  void EmitStore(const loop::Buffer& buffer, const loop::Expr& value, const loop::Expr& index,
-                 bool reassociate);
+  void EmitStore(const loop::StoreNode& node, bool reassociate);
 
   void Define(const loop::Expr& var, llvm::Value* value) { vars_[var] = value; }
   void Define(const loop::Buffer& buffer, llvm::Value* address) { buffers_[buffer] = address; }
@@ -79,6 +80,7 @@ class ExprCodegen {
   llvm::Value* EmitLet(const loop::LetNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
+  llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
   llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
@@ -87,12 +89,17 @@ class ExprCodegen {
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);
   llvm::Value* ElementAddress(const loop::Buffer& buffer, llvm::Value* index);
   void Annotate(llvm::Instruction* access, const loop::Buffer& buffer);
+  // Between a 16-bit floating type and float32, in which its arithmetic runs.
+  llvm::Value* Widen(llvm::Value* half, DataType type);
+  llvm::Value* Narrow(llvm::Value* value, DataType type);
+  llvm::Value* EmitConstant(DataType type, double value);
   llvm::Value* ToRegister(llvm::Value* loaded, DataType type);
   llvm::Value* ToMemory(llvm::Value* value, DataType type);
 
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
   int vector_bits_;
+  bool native_bfloat16_;
   bool reassociate_ = false;
   Vars vars_;
   Buffers buffers_;

@@ -29,7 +29,7 @@ class FunctionCodegen {
         context_(module.getContext()),
         options_(options),
         builder_(context_),
-        exprs_(module, builder_, options.vector_bits) {
+        exprs_(module, builder_, options.vector_bits, options.native_bfloat16) {
     llvm::FastMathFlags flags;
     // A product that feeds a sum may be fused: one rounding instead of two.
     flags.setAllowContract(true);
@@ -73,8 +73,7 @@ class FunctionCodegen {
         return;
       case StmtKind::kStore: {
         const auto& node = *stmt.As<loop::StoreNode>();
-        exprs_.EmitStore(node.buffer, node.value, node.indices[0],
-                         node.reassociate && options_.reassociate_reductions);
+        exprs_.EmitStore(node, node.reassociate && options_.reassociate_reductions);
         return;
       }
       case StmtKind::kSeq:

@@ -24,6 +24,7 @@ inline std::string EntrySymbol(const std::string& name) { return name + ".kernel
 
 struct CodegenOptions {
   int vector_bits = 512;
+  bool native_bfloat16 = false;  // the CPU converts float32 to bfloat16
   bool reassociate_reductions = true;
 };
 

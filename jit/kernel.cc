@@ -45,6 +45,7 @@ std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop:
                                          const CpuFeatures& features) {
   return GenerateModule(context, function,
                         {.vector_bits = features.vector_bits(),
+                         .native_bfloat16 = features.Has("avx512bf16") && features.Has("avx512vl"),
                          .reassociate_reductions = options.reassociate_reductions});
 }
 

@@ -300,7 +300,8 @@ Expr IfThenElse(const Expr& condition, const Expr& on_true, const Expr& on_false
   return MakeSelect(condition, on_true, on_false, true);
 }
 
-Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted> producer) {
+Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted> producer,
+          const Expr& predicate) {
   int lanes = 1;
   for (const Expr& index : indices) {
     if (index.dtype().element() != Int64) {
@@ -309,8 +310,11 @@ Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted>
     }
     lanes = std::max(lanes, index.dtype().lanes());
   }
+  const Expr mask = IsAllTrue(predicate) ? Expr() : predicate;
+  CheckInvariant(!mask.defined() || (lanes > 1 && mask.dtype() == Bool.WithLanes(lanes)),
+                 "the predicate of a load of a vector has a bool for each lane");
   return Make<LoadNode>(buffer->dtype.WithLanes(lanes), buffer, std::move(indices),
-                        std::move(producer));
+                        std::move(producer), mask);
 }
 
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
@@ -360,6 +364,12 @@ Expr Let(const Var& var, const Expr& value, const Expr& body) {
 bool IsConstInt(const Expr& expr, std::int64_t value) {
   const auto* imm = expr.As<IntImmNode>();
   return imm != nullptr && imm->value == value;
+}
+
+bool IsAllTrue(const Expr& predicate) {
+  if (!predicate.defined()) return true;
+  const auto* splat = predicate.As<BroadcastNode>();
+  return IsConstInt(splat != nullptr ? splat->value : predicate, 1);
 }
 
 const char* ToString(BinaryOp op) {

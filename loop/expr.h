@@ -213,12 +213,18 @@ struct SelectNode : ExprNode {
 };
 struct LoadNode : ExprNode {
   static constexpr ExprKind kKind = ExprKind::kLoad;
-  LoadNode(DataType t, Buffer b, std::vector<Expr> i, Ref<const RefCounted> p)
-      : ExprNode(kKind, t), buffer(std::move(b)), indices(std::move(i)), producer(std::move(p)) {}
+  LoadNode(DataType t, Buffer b, std::vector<Expr> i, Ref<const RefCounted> p, Expr m)
+      : ExprNode(kKind, t),
+        buffer(std::move(b)),
+        indices(std::move(i)),
+        producer(std::move(p)),
+        predicate(std::move(m)) {}
   const Buffer buffer;
   const std::vector<Expr> indices;
   const Ref<const RefCounted>
       producer;  // the tensor expression that makes the buffer, for te/; null in lowered loops
+  // A bool a lane: lanes where it is false touch no memory and read 0. Undefined: all lanes load.
+  const Expr predicate;
 };
 struct CallNode : ExprNode {
   static constexpr ExprKind kKind = ExprKind::kCall;
@@ -270,8 +276,9 @@ Expr Binary(BinaryOp op, const Expr& a, const Expr& b);
 Expr Not(const Expr& a);
 Expr Select(const Expr& condition, const Expr& on_true, const Expr& on_false);
 Expr IfThenElse(const Expr& condition, const Expr& on_true, const Expr& on_false);
-Expr Load(const Buffer& buffer, std::vector<Expr> indices,
-          Ref<const RefCounted> producer = nullptr);
+// `predicate`, where defined, has as many lanes as the indices, which are vectors.
+Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted> producer = nullptr,
+          const Expr& predicate = Expr());
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args);
 Expr ExternCall(DataType type, std::string symbol, std::vector<Expr> args);
 Expr Ramp(const Expr& base, const Expr& stride, int lanes);
@@ -279,6 +286,8 @@ Expr Broadcast(const Expr& value, int lanes);
 Expr Let(const Var& var, const Expr& value, const Expr& body);
 
 bool IsConstInt(const Expr& expr, std::int64_t value);
+// Whether `predicate` is true in every lane as it stands; an undefined one is.
+bool IsAllTrue(const Expr& predicate);
 // Text of an operation for messages: "+", "min".
 const char* ToString(BinaryOp op);
 const char* ToString(Intrinsic intrinsic);

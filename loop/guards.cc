@@ -23,22 +23,45 @@ bool LoadsAnything(const Expr& e) {
   return loads;
 }
 
-bool Tighten(const Expr& condition, const Var& var, Expr* begin, Expr* end) {
+std::optional<LinearCondition> ToLinearCondition(const Expr& condition, const Var& var) {
   const auto* n = condition.As<BinaryNode>();
-  if (n == nullptr || n->a.dtype() != Int64) return false;
-  if (n->op != BinaryOp::kLT && n->op != BinaryOp::kLE && n->op != BinaryOp::kGE &&
-      n->op != BinaryOp::kGT)
+  if (n == nullptr || n->a.dtype() != Int64) return std::nullopt;
+  Expr difference;  // is at most 0
+  switch (n->op) {
+    case BinaryOp::kLT:
+      difference = n->a - n->b + 1;
+      break;
+    case BinaryOp::kLE:
+      difference = n->a - n->b;
+      break;
+    case BinaryOp::kGT:
+      difference = n->b - n->a + 1;
+      break;
+    case BinaryOp::kGE:
+      difference = n->b - n->a;
+      break;
+    default:
+      return std::nullopt;
+  }
+  Linear linear = ToLinear(difference, {});
+  const std::int64_t coefficient = linear.CoefficientOf(var);
+  std::erase_if(linear.terms, [&](const auto& term) { return term.first.same_as(var); });
+  LinearCondition result{coefficient, linear.ToExpr()};
+  if (coefficient == 0 || coefficient == Interval::kLowest || UsesVar(result.rest, var))
+    return std::nullopt;
+  return result;
+}
+
+bool Tighten(const Expr& condition, const Var& var, Expr* begin, Expr* end) {
+  const std::optional<LinearCondition> linear = ToLinearCondition(condition, var);
+  if (!linear) return false;
+  if (linear->coefficient == 1) {  // v <= -rest
+    *end = Min(*end, Simplify(1 - linear->rest));
+  } else if (linear->coefficient == -1) {  // v >= rest
+    *begin = Max(*begin, linear->rest);
+  } else {
     return false;
-  Linear difference = ToLinear(n->a - n->b, {});  // compared with 0
-  if (difference.CoefficientOf(var) != 1) return false;
-  std::erase_if(difference.terms, [&](const auto& term) { return term.first.same_as(var); });
-  const Expr rest = difference.ToExpr();
-  if (UsesVar(rest, var)) return false;
-  const Expr limit = Simplify(-rest);  // v op limit
-  if (n->op == BinaryOp::kLT) *end = Min(*end, limit);
-  if (n->op == BinaryOp::kLE) *end = Min(*end, limit + 1);
-  if (n->op == BinaryOp::kGE) *begin = Max(*begin, limit);
-  if (n->op == BinaryOp::kGT) *begin = Max(*begin, limit + 1);
+  }
   return true;
 }
 

@@ -2,6 +2,8 @@
 #ifndef TENON_LOOP_GUARDS_H_
 #define TENON_LOOP_GUARDS_H_
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tenon/loop/expr.h"
@@ -14,6 +16,14 @@ bool LoadsAnything(const Expr& expr);
 // Takes `condition` into the range [begin, end) when it is v + a < b or v + a >= b (or <=, >) for
 // the loop's variable v.
 bool Tighten(const Expr& condition, const Var& var, Expr* begin, Expr* end);
+
+// A comparison of indices as `coefficient * v + rest <= 0` for the loop's variable v, which `rest`
+// does not use and which does occur; nothing when it has no such form.
+struct LinearCondition {
+  std::int64_t coefficient;
+  Expr rest;
+};
+std::optional<LinearCondition> ToLinearCondition(const Expr& condition, const Var& var);
 
 }  // namespace tenon::loop
 

@@ -45,7 +45,8 @@ class Printer {
                         Text(n.on_true), ", ", Text(n.on_false), ")"});
       }
       case ExprKind::kLoad:
-        return InOrder({Name(e.As<LoadNode>()->buffer), "[", List(e.As<LoadNode>()->indices), "]"});
+        return InOrder({Name(e.As<LoadNode>()->buffer), "[", List(e.As<LoadNode>()->indices),
+                        Where(e.As<LoadNode>()->predicate), "]"});
       case ExprKind::kCall:
         return StrCat(ToString(e.As<CallNode>()->intrinsic), "(", List(e.As<CallNode>()->args),
                       ")");
@@ -80,8 +81,8 @@ class Printer {
       }
       case StmtKind::kStore: {
         const auto& n = *stmt.As<StoreNode>();
-        out_ +=
-            InOrder({indent, Name(n.buffer), "[", List(n.indices), "] = ", Text(n.value), "\n"});
+        out_ += InOrder({indent, Name(n.buffer), "[", List(n.indices), "] = ", Text(n.value),
+                         Where(n.predicate), "\n"});
         return;
       }
       case StmtKind::kSeq:
@@ -123,6 +124,10 @@ class Printer {
   std::string out_;
 
  private:
+  std::string Where(const Expr& predicate) {
+    return predicate.defined() ? StrCat(" where ", Text(predicate)) : "";
+  }
+
   std::string List(const std::vector<Expr>& exprs) {
     return StrJoin(exprs, ", ", [&](std::string* text, const Expr& e) { *text += Text(e); });
   }

@@ -2,11 +2,13 @@
 // a constant c > 0 and a sum split as c * q + r, where q takes the terms that c divides, floor((c *
 // q + r) / c) = q + floor(r / c) and (c * q + r) mod c = r mod c, and both vanish when r lies in
 // [0, c). A quotient and a remainder of the same x by the same c join again: c * (x / c) + x mod c
-// = x.
+// = x. What is not linear goes through the rules of simplify_rules.h, from the operands up.
 #include "tenon/loop/simplify.h"
 
 #include <algorithm>
 
+#include "tenon/loop/simplify_casts.h"
+#include "tenon/loop/simplify_rules.h"
 #include "tenon/support/error.h"
 
 namespace tenon::loop {
@@ -110,7 +112,10 @@ class Simplifier : public StmtMutator {
     if (const auto* n = e.As<BinaryNode>(); n != nullptr && IsComparison(n->op) && IsIndex(n->a)) {
       return Compare(n->op, n->a, n->b);
     }
-    return MutateChildren(e);
+    const Expr mutated = MutateChildren(e);
+    if (IsIndex(mutated) && mutated.kind() == ExprKind::kBinary) return mutated;
+    const std::optional<Expr> simpler = ByRules(mutated);
+    return simpler ? (*this)(*simpler) : mutated;
   }
 
   Stmt MutateStmt(const Stmt& stmt) override {
@@ -143,6 +148,26 @@ class Simplifier : public StmtMutator {
   }
 
  private:
+  std::optional<Expr> ByRules(const Expr& e) {
+    if (e.kind() == ExprKind::kCast) return SimplifyCast(e);
+    const Expr& operand = IsComparisonOf(e) ? e.As<BinaryNode>()->a : e;
+    return ApplyRules(SimplifyRules(), e, IsIndex(operand) && !reads_data_(operand));
+  }
+
+  static bool IsComparisonOf(const Expr& e) {
+    const auto* n = e.As<BinaryNode>();
+    return n != nullptr && IsComparison(n->op);
+  }
+
+  // Adds a quotient, remainder or extremum that the linear form cannot take apart.
+  void AddAtom(Linear* l, const Expr& e) {
+    if (const std::optional<Expr> simpler = ByRules(e)) {
+      AddScaled(l, LinearOf(*simpler), 1);
+    } else {
+      AddTerm(l, e, 1);
+    }
+  }
+
   static bool IsEmpty(const Stmt& s) {
     const auto* seq = s.As<SeqNode>();
     return seq != nullptr && seq->stmts.empty();
@@ -234,7 +259,7 @@ class Simplifier : public StmtMutator {
         MayWrap(a, dividend)) {
       // A symbolic divisor: only x / x multiples could be told, and they do not occur. A sum that
       // wraps around does not divide term by term.
-      AddTerm(&result, Binary(op, a.ToExpr(), b.ToExpr()), 1);
+      AddAtom(&result, Binary(op, a.ToExpr(), b.ToExpr()));
       return result;
     }
     Linear quotient, rest;
@@ -251,11 +276,11 @@ class Simplifier : public StmtMutator {
     const bool inside = range.low >= 0 && range.high < c;
     if (is_division) {
       result = quotient;
-      if (!inside) AddTerm(&result, Binary(BinaryOp::kFloorDiv, rest.ToExpr(), c), 1);
+      if (!inside) AddAtom(&result, Binary(BinaryOp::kFloorDiv, rest.ToExpr(), c));
       return result;
     }
     if (inside) return rest;
-    AddTerm(&result, Binary(BinaryOp::kFloorMod, rest.ToExpr(), c), 1);
+    AddAtom(&result, Binary(BinaryOp::kFloorMod, rest.ToExpr(), c));
     return result;
   }
 
@@ -266,7 +291,7 @@ class Simplifier : public StmtMutator {
     if (range.high <= 0) return is_min ? a : b;
     if (range.low >= 0) return is_min ? b : a;
     Linear result;
-    AddTerm(&result, Binary(n.op, a.ToExpr(), b.ToExpr()), 1);
+    AddAtom(&result, Binary(n.op, a.ToExpr(), b.ToExpr()));
     return result;
   }
 
@@ -322,7 +347,9 @@ class Simplifier : public StmtMutator {
         break;
     }
     if (known) return *known ? True() : False();
-    return Binary(op, a.ToExpr(), b.ToExpr());
+    const Expr compared = Binary(op, a.ToExpr(), b.ToExpr());
+    const std::optional<Expr> simpler = ByRules(compared);
+    return simpler ? (*this)(*simpler) : compared;
   }
 
   // k * c * (x / c) + k * (x mod c) = k * x. Tells whether nothing wrapped around.

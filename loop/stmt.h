@@ -57,16 +57,18 @@ struct ForNode : StmtNode {  // for var in [min, min + extent)
 };
 struct StoreNode : StmtNode {
   static constexpr StmtKind kKind = StmtKind::kStore;
-  StoreNode(Buffer b, Expr v, std::vector<Expr> i, bool r)
+  StoreNode(Buffer b, Expr v, std::vector<Expr> i, bool r, Expr m)
       : StmtNode(kKind),
         buffer(std::move(b)),
         value(std::move(v)),
         indices(std::move(i)),
-        reassociate(r) {}
+        reassociate(r),
+        predicate(std::move(m)) {}
   const Buffer buffer;
   const Expr value;
   const std::vector<Expr> indices;
   const bool reassociate;  // an update of a sum, whose terms may be added in another order
+  const Expr predicate;    // lanes where it is false store nothing; undefined: all lanes store
 };
 struct SeqNode : StmtNode {
   static constexpr StmtKind kKind = StmtKind::kSeq;
@@ -105,7 +107,7 @@ struct EvaluateNode : StmtNode {  // for its effect
 
 Stmt For(const Var& var, const Expr& min, const Expr& extent, ForKind kind, const Stmt& body);
 Stmt Store(const Buffer& buffer, const Expr& value, std::vector<Expr> indices,
-           bool reassociate = false);
+           bool reassociate = false, const Expr& predicate = Expr());
 Stmt Seq(std::vector<Stmt> stmts);  // flattens; one statement stays itself
 Stmt If(const Expr& condition, const Stmt& then_case, const Stmt& else_case = Stmt());
 Stmt Allocate(const Buffer& buffer, const Stmt& body);

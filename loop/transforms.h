@@ -12,8 +12,14 @@ Stmt FlattenBuffers(const Stmt& stmt);
 
 // Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
 // and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
-// A vectorised loop gets both forms: whole vectors, and a serial rest.
+// A vectorised loop gets both forms: whole vectors, and one that keeps its condition, which
+// vectorisation turns into a mask; an unrolled one whole copies and a serial rest.
 Stmt HoistGuards(const Stmt& stmt);
+
+// A serial loop inside which statements ask for conditions that bound its variable becomes up to
+// three loops, of which the longest, in the middle, does not ask: the last block of a split runs
+// under its mask, all others run whole. Also decides extents min(constant, x) of loops inside.
+Stmt PartitionLoops(const Stmt& stmt);
 
 // A loop whose body stores if_then_else(c, a, b), where c bounds the loop's variable, becomes up to
 // three loops that store a or b without asking: padding and concatenation cost no test an element.
@@ -23,9 +29,10 @@ Stmt PartitionSelects(const Stmt& stmt);
 // extent that is not constant.
 Stmt UnrollLoops(const Stmt& stmt);
 
-// Vectorised loops become statements on vectors; those whose body cannot (a condition that differs
-// by lane, a store that all lanes hit, an inner allocation) become serial loops, and so do those of
-// more than 1024 iterations (Split makes them shorter). Requires flat buffers; throws
+// Vectorised loops become statements on vectors, in which a condition that differs by lane is the
+// predicate of loads and stores; those whose body cannot (a condition that reads memory around
+// statements, a store that all lanes hit, an inner allocation) become serial loops, and so do those
+// of more than 1024 iterations (Split makes them shorter). Requires flat buffers; throws
 // InvalidArgument for an extent that is not constant.
 Stmt VectorizeLoops(const Stmt& stmt);
 

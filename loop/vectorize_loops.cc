@@ -1,8 +1,14 @@
 // The variable v of a vectorised loop of extent n stands for the vector m, m + 1, ..., m + n - 1.
 // An index that is linear in v becomes a ramp, every other operation on something that differs by
-// lane an operation on vectors; scalars are broadcast where they meet vectors.
+// lane an operation on vectors; scalars are broadcast where they meet vectors. A condition that
+// differs by lane becomes the predicate of the loads and stores that it guards (if-conversion,
+// Allen et al., "Conversion of control dependence to data dependence", 1983).
 #include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "tenon/loop/guards.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
@@ -31,14 +37,18 @@ class Widener : public StmtMutator {
       if (const std::optional<Expr> ramp = AsRamp(e)) return *ramp;
     }
     if (const auto* select = e.As<SelectNode>();
-        select != nullptr && select->lazy && UsesVar(select->condition, var_)) {
-      failed_ = true;  // a load that one lane must not make
-      return e;
-    }
+        select != nullptr && select->lazy && UsesVar(select->condition, var_))
+      return SelectByLane(*select);
     if (const auto* call = e.As<ExternCallNode>(); call != nullptr && UsesVar(e, var_))
       failed_ = true;
     if (e.kind() == ExprKind::kLet) failed_ = true;
     if (failed_) return e;
+    if (const auto* load = e.As<LoadNode>(); load != nullptr && mask_.defined()) {
+      const Expr index = (*this)(load->indices[0]);
+      if (failed_ || (index.dtype().lanes() == 1 && some_lane_runs_))
+        return Load(load->buffer, {index});
+      return Load(load->buffer, {Broadcast(index, lanes_)}, nullptr, mask_);
+    }
     if (const auto* n = e.As<CallNode>()) {
       std::vector<Expr> args;
       int lanes = 1;
@@ -59,12 +69,9 @@ class Widener : public StmtMutator {
         const auto& n = *stmt.As<StoreNode>();
         const Expr index = (*this)(n.indices[0]);
         const Expr value = (*this)(n.value);
-        if (index.dtype().lanes() == 1) {
-          failed_ = true;
-          return stmt;
-        }
+        if (index.dtype().lanes() == 1) failed_ = true;
         if (failed_) return stmt;
-        return Store(n.buffer, Broadcast(value, lanes_), {index}, n.reassociate);
+        return Store(n.buffer, Broadcast(value, lanes_), {index}, n.reassociate, mask_);
       }
       case StmtKind::kFor: {
         const auto& n = *stmt.As<ForNode>();
@@ -73,8 +80,8 @@ class Widener : public StmtMutator {
         return MutateStmtChildren(stmt);
       }
       case StmtKind::kIf:
-        if (UsesVar(stmt.As<IfNode>()->condition, var_)) failed_ = true;
-        return failed_ ? stmt : MutateStmtChildren(stmt);
+        return UsesVar(stmt.As<IfNode>()->condition, var_) ? RunByLane(*stmt.As<IfNode>())
+                                                           : MutateStmtChildren(stmt);
       case StmtKind::kAllocate:
       case StmtKind::kLet:
       case StmtKind::kEvaluate:
@@ -98,9 +105,68 @@ class Widener : public StmtMutator {
     return stride == 0 ? Broadcast(base, lanes_) : Ramp(base, stride, lanes_);
   }
 
+  // A select that guards loads: each side loads in its own lanes only.
+  Expr SelectByLane(const SelectNode& n) {
+    const Expr condition = (*this)(n.condition);
+    if (failed_) return n.on_true;
+    if (condition.dtype().lanes() == 1)
+      return IfThenElse(condition, (*this)(n.on_true), (*this)(n.on_false));
+    const Expr on_true = Where(condition, false, [&] { return (*this)(n.on_true); });
+    const Expr on_false = Where(Not(condition), false, [&] { return (*this)(n.on_false); });
+    return failed_ ? n.on_true : Select(condition, on_true, on_false);
+  }
+
+  // Both cases run, each in its own lanes. What the condition reads might change in between.
+  Stmt RunByLane(const IfNode& n) {
+    if (LoadsAnything(n.condition)) failed_ = true;
+    const Expr condition = (*this)(n.condition);
+    if (failed_) return n.then_case;
+    if (condition.dtype().lanes() == 1) {
+      return If(condition, MutateStmt(n.then_case), n.else_case ? MutateStmt(n.else_case) : Stmt());
+    }
+    // When the first lanes run or the last ones, one of them tells whether any does.
+    const std::optional<Expr> runs = mask_.defined() ? std::nullopt : SomeLaneRuns(n.condition);
+    Stmt then_case = Where(condition, runs.has_value(), [&] { return MutateStmt(n.then_case); });
+    if (runs) then_case = If(*runs, then_case);
+    if (!n.else_case) return then_case;
+    return Seq({then_case, Where(Not(condition), false, [&] { return MutateStmt(n.else_case); })});
+  }
+
+  // What `part` gives when only the lanes of `condition` run; `some` when one of them surely does.
+  template <typename Part>
+  std::invoke_result_t<Part> Where(const Expr& condition, bool some, const Part& part) {
+    const Expr outer = std::exchange(mask_, mask_.defined() ? mask_ && condition : condition);
+    const bool outer_some = std::exchange(some_lane_runs_, some);
+    Forget();
+    auto result = part();
+    mask_ = outer;
+    some_lane_runs_ = outer_some;
+    Forget();
+    return result;
+  }
+
+  // Whether any lane runs, when all conjuncts hold in the first lanes only, or all in the last.
+  std::optional<Expr> SomeLaneRuns(const Expr& condition) const {
+    std::vector<Expr> parts;
+    SplitConjunction(condition, &parts);
+    int direction = 0;
+    for (const Expr& part : parts) {
+      if (!UsesVar(part, var_)) continue;
+      const std::optional<LinearCondition> linear = ToLinearCondition(part, var_);
+      if (!linear) return std::nullopt;
+      const int towards = linear->coefficient > 0 ? -1 : 1;
+      if (direction != 0 && direction != towards) return std::nullopt;
+      direction = towards;
+    }
+    const Expr lane = direction < 0 ? min_ : min_ + (lanes_ - 1);
+    return Simplify(Substitute(condition, {{var_, lane}}));
+  }
+
   const Var& var_;
   const Expr& min_;
   const int lanes_;
+  Expr mask_;                    // the lanes that run; undefined: all
+  bool some_lane_runs_ = false;  // so that what all lanes share may be loaded as it is
   bool failed_ = false;
 };
 
@@ -117,12 +183,13 @@ class LoopVectorizer : public StmtMutator {
                                    Print(loop->extent), "; it must be constant"));
     }
     const Stmt body = MutateStmt(loop->body);
-    if (extent->value < 1 || extent->value > kMostLanes)
-      return For(loop->var, loop->min, loop->extent, ForKind::kSerial, body);
+    const auto serial = [&] {
+      return HoistGuards(For(loop->var, loop->min, loop->extent, ForKind::kSerial, body));
+    };
+    if (extent->value < 2 || extent->value > kMostLanes) return serial();
     Widener widener(loop->var, loop->min, static_cast<int>(extent->value));
     const Stmt wide = widener(body);
-    return widener.failed() ? For(loop->var, loop->min, loop->extent, ForKind::kSerial, body)
-                            : wide;
+    return widener.failed() ? serial() : wide;
   }
 };
 

@@ -68,6 +68,7 @@ class Verifier {
         Check(n.value);
         Require(n.value.dtype().lanes() == n.indices[0].dtype().lanes(),
                 "a store has as many values as indices", Print(stmt));
+        if (n.predicate.defined()) Check(n.predicate);
         return;
       }
       case StmtKind::kSeq:

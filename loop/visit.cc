@@ -9,6 +9,11 @@
 namespace tenon::loop {
 namespace {
 
+std::vector<Expr> WithPredicate(std::vector<Expr> indices, const Expr& predicate) {
+  if (predicate.defined()) indices.push_back(predicate);
+  return indices;
+}
+
 // The operands of a node, in order.
 std::vector<Expr> Children(const Expr& e) {
   switch (e.kind()) {
@@ -26,7 +31,7 @@ std::vector<Expr> Children(const Expr& e) {
       return {e.As<SelectNode>()->condition, e.As<SelectNode>()->on_true,
               e.As<SelectNode>()->on_false};
     case ExprKind::kLoad:
-      return e.As<LoadNode>()->indices;
+      return WithPredicate(e.As<LoadNode>()->indices, e.As<LoadNode>()->predicate);
     case ExprKind::kCall:
       return e.As<CallNode>()->args;
     case ExprKind::kExternCall:
@@ -55,8 +60,15 @@ Expr Rebuild(const Expr& e, std::vector<Expr> c) {
       return Not(c[0]);
     case ExprKind::kSelect:
       return e.As<SelectNode>()->lazy ? IfThenElse(c[0], c[1], c[2]) : Select(c[0], c[1], c[2]);
-    case ExprKind::kLoad:
-      return Load(e.As<LoadNode>()->buffer, std::move(c), e.As<LoadNode>()->producer);
+    case ExprKind::kLoad: {
+      const auto& n = *e.As<LoadNode>();
+      Expr predicate;
+      if (n.predicate.defined()) {
+        predicate = c.back();
+        c.pop_back();
+      }
+      return Load(n.buffer, std::move(c), n.producer, predicate);
+    }
     case ExprKind::kCall:
       return Call(e.As<CallNode>()->intrinsic, std::move(c));
     case ExprKind::kExternCall:
@@ -92,6 +104,7 @@ void ExprsOf(const Stmt& stmt, OnExpr on_expr) {
     case StmtKind::kStore:
       on_expr(stmt.As<StoreNode>()->value);
       for (const Expr& index : stmt.As<StoreNode>()->indices) on_expr(index);
+      if (stmt.As<StoreNode>()->predicate.defined()) on_expr(stmt.As<StoreNode>()->predicate);
       return;
     case StmtKind::kIf:
       on_expr(stmt.As<IfNode>()->condition);
@@ -166,7 +179,12 @@ Stmt StmtMutator::MutateStmtChildren(const Stmt& stmt) {
         changed = changed || !mutated.same_as(index);
         index = std::move(mutated);
       }
-      return changed ? Store(n.buffer, value, std::move(indices), n.reassociate) : stmt;
+      Expr predicate = n.predicate;
+      if (predicate.defined()) {
+        predicate = (*this)(predicate);
+        changed = changed || !predicate.same_as(n.predicate);
+      }
+      return changed ? Store(n.buffer, value, std::move(indices), n.reassociate, predicate) : stmt;
     }
     case StmtKind::kSeq: {
       std::vector<Stmt> stmts = stmt.As<SeqNode>()->stmts;

@@ -200,6 +200,7 @@ class Lowerer {
     body = loop::Simplify(body, bounds_);
     CheckParallel(body, nullptr);
     body = loop::Simplify(loop::HoistGuards(body), bounds_);
+    body = loop::Simplify(loop::PartitionLoops(body), bounds_);
     body = loop::Simplify(loop::PartitionSelects(body), bounds_);
     body = loop::Simplify(loop::FlattenBuffers(body), bounds_);
     body = loop::VectorizeLoops(body);

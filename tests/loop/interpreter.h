@@ -61,9 +61,11 @@ class Interpreter {
       }
       case ExprKind::kLoad: {
         const auto& n = *e.As<LoadNode>();
+        const Lanes active = n.predicate.defined() ? Eval(n.predicate) : Lanes(lanes, 1);
+        const auto offsets = Offsets(n.buffer, n.indices, active);
         Lanes result;
-        for (const std::size_t offset : Offsets(n.buffer, n.indices, lanes))
-          result.push_back(memory_.at(n.buffer.get()).at(offset));
+        for (std::size_t i = 0; i < lanes; ++i)
+          result.push_back(active[i] != 0 ? memory_.at(n.buffer.get()).at(offsets[i]) : 0);
         return result;
       }
       case ExprKind::kRamp: {
@@ -101,9 +103,11 @@ class Interpreter {
       case StmtKind::kStore: {
         const auto& n = *stmt.As<StoreNode>();
         const Lanes values = Eval(n.value);
-        const auto offsets = Offsets(n.buffer, n.indices, values.size());
-        for (std::size_t i = 0; i < values.size(); ++i)
-          memory_.at(n.buffer.get()).at(offsets[i]) = values[i];
+        const Lanes active = n.predicate.defined() ? Eval(n.predicate) : Lanes(values.size(), 1);
+        const auto offsets = Offsets(n.buffer, n.indices, active);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          if (active[i] != 0) memory_.at(n.buffer.get()).at(offsets[i]) = values[i];
+        }
         return;
       }
       case StmtKind::kSeq:
@@ -189,8 +193,10 @@ class Interpreter {
     throw std::invalid_argument("the switch over binary operations is exhaustive");
   }
 
+  // Of the lanes that are active.
   std::vector<std::size_t> Offsets(const Buffer& buffer, const std::vector<Expr>& indices,
-                                   std::size_t lanes) {
+                                   const Lanes& active) {
+    const std::size_t lanes = active.size();
     std::vector<std::size_t> offsets(lanes, 0);
     for (std::size_t d = 0; d < indices.size(); ++d) {
       const std::int64_t extent = indices.size() == buffer->shape.size()
@@ -198,6 +204,7 @@ class Interpreter {
                                       : static_cast<std::int64_t>(memory_.at(buffer.get()).size());
       const Lanes index = Eval(indices[d]);
       for (std::size_t i = 0; i < lanes; ++i) {
+        if (active[i] == 0) continue;
         const std::int64_t at = index[index.size() == 1 ? 0 : i];
         if (at < 0 || (indices.size() > 1 && at >= extent))
           throw std::out_of_range(buffer->name + " has no such element");

@@ -13,6 +13,7 @@
 namespace tenon::loop {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -134,8 +135,23 @@ TEST(HoistTest, ABranchWithElseStays) {
 
 TEST(HoistTest, AVectorisedLoopGetsAWholeAndARest) {
   EXPECT_EQ(Print(HoistGuards(Loop(i, 8, If(i < n, Store(out, 1, {i})), ForKind::kVectorized))),
-            "if (min(8, n) >= 8) {\n"
+            "if (7 < n) {\n"
             "  vectorized i in [0, 8) {\n"
+            "    out[i] = 1\n"
+            "  }\n"
+            "} else {\n"
+            "  vectorized i in [0, 8) {\n"
+            "    if (i < n) {\n"
+            "      out[i] = 1\n"
+            "    }\n"
+            "  }\n"
+            "}\n");
+}
+
+TEST(HoistTest, AnUnrolledLoopGetsASerialRest) {
+  EXPECT_EQ(Print(HoistGuards(Loop(i, 8, If(i < n, Store(out, 1, {i})), ForKind::kUnrolled))),
+            "if (7 < n) {\n"
+            "  unrolled i in [0, 8) {\n"
             "    out[i] = 1\n"
             "  }\n"
             "} else {\n"
@@ -143,6 +159,78 @@ TEST(HoistTest, AVectorisedLoopGetsAWholeAndARest) {
             "    out[i] = 1\n"
             "  }\n"
             "}\n");
+}
+
+TEST(HoistTest, LoopsGoInsideAChoiceThatTheyDoNotChange) {
+  const Stmt choice = If(n > 3, Store(out, 1, {i}), Store(out, 2, {i}));
+  EXPECT_EQ(Print(HoistGuards(Loop(i, 8, choice))),
+            "if (n > 3) {\n  for i in [0, 8) {\n    out[i] = 1\n  }\n} else {\n"
+            "  for i in [0, 8) {\n    out[i] = 2\n  }\n}\n");
+}
+
+TEST(HoistTest, AChoiceThatReadsMemoryStaysInside) {
+  const Stmt loop = Loop(i, 8, If(Load(in, {0}) > 3, Store(out, 1, {i}), Store(out, 2, {i})));
+  EXPECT_TRUE(HoistGuards(loop) == loop);
+}
+
+TEST(HoistTest, EqualChoicesInARowBecomeOne) {
+  const auto choice = [](const Expr& at) {
+    return If(n > 3, Store(out, 1, {at}), Store(out, 2, {at}));
+  };
+  EXPECT_EQ(Print(HoistGuards(Seq({choice(0), choice(1)}))),
+            "if (n > 3) {\n  out[0] = 1\n  out[1] = 1\n} else {\n  out[0] = 2\n  out[1] = 2\n}\n");
+  const Stmt others = Seq({choice(0), If(n > 4, Store(out, 1, {1}), Store(out, 2, {1}))});
+  EXPECT_TRUE(HoistGuards(others) == others);
+}
+
+std::string Partitioned(const Stmt& stmt) { return Print(Simplify(PartitionLoops(stmt))); }
+
+TEST(PartitionLoopsTest, TheLastBlockAloneAsks) {
+  const Stmt lanes =
+      Loop(j, 16, If(i * 16 + j < 1000, Store(out, 1, {i * 16 + j})), ForKind::kVectorized);
+  EXPECT_EQ(
+      Print(VectorizeLoops(Simplify(PartitionLoops(Simplify(HoistGuards(Loop(i, 63, lanes))))))),
+      "for i in [0, 62) {\n  out[ramp((i * 16), 1, 16)] = x16(1)\n}\n"
+      "out[ramp(992, 1, 16)] = x16(1) where (ramp(992, 1, 16) < x16(1000))\n");
+}
+
+TEST(PartitionLoopsTest, ALowerConditionSplitsTheStart) {
+  EXPECT_EQ(Partitioned(Loop(i, 9, Seq({If(i >= 2, Store(out, 1, {i})), Store(in, 2, {i})}))),
+            "for i in [0, 2) {\n  in[i] = 2\n}\n"
+            "for i in [2, 9) {\n  out[i] = 1\n  in[i] = 2\n}\n");
+}
+
+TEST(PartitionLoopsTest, TheTruthOfAChoiceIsKnownOnBothSides) {
+  EXPECT_EQ(Partitioned(Loop(i, 9, If(i * 2 < 9, Store(out, 1, {i}), Store(out, 2, {i})))),
+            "for i in [0, 5) {\n  out[i] = 1\n}\nfor i in [5, 9) {\n  out[i] = 2\n}\n");
+  // The ends are symbolic, and neither loop asks.
+  EXPECT_THAT(Partitioned(Loop(i, n, If(i * 2 < j, Store(out, 1, {i}), Store(out, 2, {i})))),
+              Not(HasSubstr("if")));
+}
+
+// Whatever the inner variable is, the middle holds; the rest still asks.
+TEST(PartitionLoopsTest, InnerVariablesTakeTheirWorstValues) {
+  const Stmt inner = Loop(j, 4, Seq({If(i + j < 9, Store(out, 1, {i})), Store(in, 2, {j})}));
+  const std::string text = Partitioned(Loop(i, 8, inner));
+  EXPECT_THAT(text, HasSubstr("for i in [0, 6) {\n  for j in [0, 4) {\n    out[i] = 1\n"));
+  EXPECT_THAT(text, HasSubstr("for i in [6, 8)"));
+}
+
+TEST(PartitionLoopsTest, AShortenedInnerLoopIsWholeInTheMiddle) {
+  EXPECT_EQ(Partitioned(Loop(i, 4, Loop(j, Min(8, 30 - i * 8), Store(out, 1, {i * 8 + j})))),
+            "for i in [0, 3) {\n  for j in [0, 8) {\n    out[((i * 8) + j)] = 1\n  }\n}\n"
+            "for j in [0, 6) {\n  out[(j + 24)] = 1\n}\n");
+}
+
+TEST(PartitionLoopsTest, OtherLoopsStay) {
+  const Stmt store = Store(out, 1, {i});
+  for (const Stmt& loop :
+       {Loop(i, 8, If(i < n, store), ForKind::kParallel),
+        Loop(i, 8, If(i < n, store), ForKind::kVectorized),
+        Loop(i, 8, If(FloorMod(i, 2) < 1, store)), Loop(i, 8, If(Load(in, {i}) < i, store)),
+        Loop(i, 8, If(i == 3, store)), Loop(i, 8, LetStmt(j, Load(in, {i}), If(i < j, store))),
+        Loop(i, 8, If(n < 3, store)), Loop(i, 8, If(i > 9, store))})
+    EXPECT_TRUE(PartitionLoops(loop) == loop) << Print(loop) << Print(PartitionLoops(loop));
 }
 
 TEST(UnrollTest, CopiesFollowTheVariable) {
@@ -200,10 +288,41 @@ TEST(VectorizeTest, AStoreThatAllLanesHitStaysSerial) {
             "for i in [0, 4) {\n  out[j] = (out[j] + in[i])\n}\n");
 }
 
-TEST(VectorizeTest, AConditionThatDiffersByLaneStaysSerial) {
-  EXPECT_THAT(Vectorized(If(i < n, Store(out, 1, {i}))), HasSubstr("for i in [0, 4)"));
-  EXPECT_THAT(Vectorized(Store(out, IfThenElse(i < n, Load(in, {i}), 0), {i})),
-              HasSubstr("for i in [0, 4)"));
+TEST(VectorizeTest, AConditionThatDiffersByLaneIsThePredicateOfWhatItGuards) {
+  EXPECT_EQ(Vectorized(If(i < n, Store(out, Load(in, {i}), {i}))),
+            "if (0 < n) {\n"
+            "  out[ramp(0, 1, 4)] = in[ramp(0, 1, 4) where (ramp(0, 1, 4) < x4(n))]"
+            " where (ramp(0, 1, 4) < x4(n))\n"
+            "}\n");
+  EXPECT_EQ(Vectorized(Store(out, IfThenElse(i < n, Load(in, {i}), 0), {i})),
+            "out[ramp(0, 1, 4)] = select((ramp(0, 1, 4) < x4(n)), "
+            "in[ramp(0, 1, 4) where (ramp(0, 1, 4) < x4(n))], x4(0))\n");
+}
+
+// The first lane of i < n tells, the last one of i >= n.
+TEST(VectorizeTest, WhatAllLanesShareIsLoadedWhenOneOfThemRuns) {
+  const Stmt store = Store(out, Load(in, {j}), {i});
+  EXPECT_THAT(Vectorized(If(i < n && j > 2, store)),
+              AllOf(HasSubstr("if ((0 < n) && (j > 2))"), HasSubstr("= x4(in[j]) where")));
+  EXPECT_THAT(Vectorized(If(i >= n, store)), HasSubstr("if (3 >= n)"));
+  EXPECT_THAT(Vectorized(If(i >= n && i < j, store)), HasSubstr("in[x4(j) where"));
+  EXPECT_THAT(Vectorized(If(FloorMod(i, 2) == 0, store)), HasSubstr("in[x4(j) where"));
+}
+
+TEST(VectorizeTest, BothSidesOfAChoiceRunInTheirOwnLanes) {
+  EXPECT_EQ(Vectorized(If(FloorMod(i, 2) == 0, Store(out, 1, {i}), Store(out, 2, {i}))),
+            "out[ramp(0, 1, 4)] = x4(1) where (floormod(ramp(0, 1, 4), x4(2)) == x4(0))\n"
+            "out[ramp(0, 1, 4)] = x4(2) where !(floormod(ramp(0, 1, 4), x4(2)) == x4(0))\n");
+}
+
+TEST(VectorizeTest, AStatementUnderAConditionThatReadsMemoryStaysSerial) {
+  EXPECT_THAT(Vectorized(If(Load(out, {i}) < n, Store(out, 1, {i}))), HasSubstr("for i in [0, 4)"));
+}
+
+// A loop that must stay serial is shortened rather than asking each time.
+TEST(VectorizeTest, ASerialRestIsShortened) {
+  EXPECT_EQ(Vectorized(If(i < n, Store(out, Load(out, {j}) + 1, {j}))),
+            "for i in [0, min(4, n)) {\n  out[j] = (out[j] + 1)\n}\n");
 }
 
 TEST(VectorizeTest, AConditionThatIsTheSameInAllLanesDoesNot) {
@@ -335,6 +454,8 @@ TEST_P(NestTest, EveryTransformKeepsTheResult) {
     add("simplified", Simplify(steps.back().second, bounds));
     add("hoisted", HoistGuards(steps.back().second));
     add("simplified again", Simplify(steps.back().second, bounds));
+    add("partitioned", PartitionLoops(steps.back().second));
+    add("simplified in parts", Simplify(steps.back().second, bounds));
     add("flattened", FlattenBuffers(steps.back().second));
     add("simplified flat", Simplify(steps.back().second, bounds));
     add("vectorised", VectorizeLoops(steps.back().second));
@@ -355,7 +476,7 @@ TEST_P(NestTest, EveryTransformKeepsTheResult) {
 TEST_P(NestTest, NoVectorisedAndNoUnrolledLoopIsLeft) {
   RandomNest random(GetParam() + 50);
   for (int count = 0; count < 150; ++count) {
-    const Stmt made = FlattenBuffers(HoistGuards(Simplify(random.Make())));
+    const Stmt made = FlattenBuffers(PartitionLoops(HoistGuards(Simplify(random.Make()))));
     const std::string text = Print(UnrollLoops(VectorizeLoops(made)));
     ASSERT_THAT(text, Not(HasSubstr("vectorized "))) << text;
     ASSERT_THAT(text, Not(HasSubstr("unrolled "))) << text;

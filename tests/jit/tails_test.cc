@@ -1,0 +1,244 @@
+// Vectorised loops whose extent is no multiple of the vector's: the last block runs under a mask,
+// gives what the interpreter gives, and touches nothing outside of the arrays.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/jit/kernel.h"
+#include "tenon/loop/print.h"
+#include "tenon/schedule/lower.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/interpret.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+#include "tenon/tests/jit/guarded_array.h"
+
+namespace tenon::jit {
+namespace {
+
+using loop::Expr;
+using schedule::Schedule;
+using te::Placeholder;
+using te::Tensor;
+using te::Var;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kExtents[] = {0, 1, 2, 15, 16, 17, 31, 33, 63, 65, 1000, 1023};
+
+struct Graph {
+  std::vector<Tensor> inputs;
+  Tensor out;
+};
+using MakeGraph = std::function<Graph(DataType)>;
+using MakeSchedule = std::function<void(Schedule&, const Tensor&)>;
+
+// The interpreter has no bfloat16; small whole numbers are the same in float32.
+NDArray Widened(const NDArray& array) {
+  NDArray wide = NDArray::Empty(array.shape(), Float32);
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    wide.data<float>()[i] = std::bit_cast<float>(
+        static_cast<std::uint32_t>(static_cast<std::uint16_t*>(array.raw())[i]) << 16);
+  }
+  return wide;
+}
+
+NDArray Interpreted(const MakeGraph& make, DataType type, const std::vector<NDArray>& arrays) {
+  const bool widened = type == BFloat16;
+  const Graph graph = make(widened ? Float32 : type);
+  std::vector<std::pair<Tensor, NDArray>> given;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
+    given.emplace_back(graph.inputs[i], widened ? Widened(arrays[i]) : arrays[i]);
+  return te::Interpret({graph.out}, given)[0];
+}
+
+// Runs a scheduled graph on guarded arrays and compares every element with the interpreter's.
+void ExpectAsInterpreted(const MakeGraph& make, const MakeSchedule& make_schedule, DataType type,
+                         const std::vector<Shape>& shapes, const Shape& result,
+                         const std::string& features) {
+  const Graph graph = make(type);
+  Schedule schedule(graph.out);
+  make_schedule(schedule, graph.out);
+  std::vector<Tensor> args = graph.inputs;
+  args.push_back(graph.out);
+  const loop::Function function = schedule::Lower(schedule, args, "kernel");
+  const absl::StatusOr<Kernel> kernel = Compile(function, {.cpu_features = features});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  for (const Place place : {Place::kAtTheEnd, Place::kAtTheStart}) {
+    std::vector<NDArray> arrays;
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      arrays.push_back(GuardedNumbers(shapes[i], type, place, static_cast<unsigned>(i + 1)));
+    const NDArray wanted = Interpreted(make, type, arrays);
+    NDArray got = Guarded(result, type, place);
+    arrays.push_back(got);
+    const absl::Status status = kernel->Run(arrays);
+    ASSERT_TRUE(status.ok()) << status;
+    if (type == BFloat16) got = Widened(got);
+    ASSERT_EQ(got.bytes(), wanted.bytes());
+    if (got.bytes() == 0) continue;
+    EXPECT_EQ(std::memcmp(got.raw(), wanted.raw(), got.bytes()), 0) << loop::Print(function);
+  }
+}
+
+std::string NameOf(const ::testing::TestParamInfo<std::tuple<DataType, const char*>>& info) {
+  const std::string features = std::get<1>(info.param);
+  return StrCat(std::get<0>(info.param).ToString(), features.empty()         ? "Host"
+                                                    : features == "-avx512f" ? "Avx2"
+                                                                             : "Sse");
+}
+
+class TailTest : public ::testing::TestWithParam<std::tuple<DataType, const char*>> {
+ protected:
+  DataType type() const { return std::get<0>(GetParam()); }
+  std::string features() const { return std::get<1>(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Types, TailTest,
+                         ::testing::Combine(::testing::Values(Float32, Float64, Int8, UInt8, Int32,
+                                                              Int64, Bool, Float16, BFloat16),
+                                            ::testing::Values("", "-avx512f",
+                                                              "-avx512f,-avx2,-avx")),
+                         NameOf);
+
+Expr Joined(const Expr& a, const Expr& b) {
+  return a.dtype().is_bool() ? a && !b : loop::Select(a < b, a + b, a - b);
+}
+
+MakeSchedule Lanes(int lanes) {
+  return [lanes](Schedule& s, const Tensor& out) {
+    s[out].Vectorize(s[out].Split(out.axis(0), lanes).second);
+  };
+}
+
+TEST_P(TailTest, ElementsOfEveryExtent) {
+  for (const std::int64_t n : kExtents) {
+    SCOPED_TRACE(n);
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({n}, t, "A"), b = Placeholder({n}, t, "B");
+      return Graph{{a, b},
+                   te::Compute(
+                       {n}, [&](Var i) { return Joined(a(i), b(i)); }, "C")};
+    };
+    ExpectAsInterpreted(graph, Lanes(16), type(), {{n}, {n}}, {n}, features());
+  }
+}
+
+// Whole vectors and the masked one are told apart as the kernel runs.
+TEST_P(TailTest, ElementsOfASymbolicExtentInAParallelLoop) {
+  for (const std::int64_t size : {0, 1, 16, 33, 1000}) {
+    SCOPED_TRACE(size);
+    const Var n("n");
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({n}, t, "A"), b = Placeholder({n}, t, "B");
+      return Graph{{a, b},
+                   te::Compute(
+                       {n}, [&](Var i) { return Joined(b(i), a(i)); }, "C")};
+    };
+    const auto schedule = [](Schedule& s, const Tensor& c) {
+      const auto [blocks, lane] = s[c].Split(c.axis(0), 16);
+      s[c].Vectorize(lane).Parallel(blocks);
+    };
+    ExpectAsInterpreted(graph, schedule, type(), {{size}, {size}}, {size}, features());
+  }
+}
+
+TEST_P(TailTest, EveryThirdElementIsGathered) {
+  for (const std::int64_t n : {1, 15, 17, 65}) {
+    SCOPED_TRACE(n);
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({3 * n - 2}, t, "A");
+      return Graph{{a},
+                   te::Compute(
+                       {n}, [&](Var i) { return Joined(a(i * 3), a(0)); }, "C")};
+    };
+    ExpectAsInterpreted(graph, Lanes(8), type(), {{3 * n - 2}}, {n}, features());
+  }
+}
+
+// A load that some lanes must not make.
+TEST_P(TailTest, PaddingIsLoadedUnderAMask) {
+  for (const std::int64_t n : {1, 15, 16, 40}) {
+    SCOPED_TRACE(n);
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({n}, t, "A");
+      const auto padded = [&](Var i) {
+        return loop::IfThenElse(i >= 3 && i < n + 3, a(i - 3), loop::Constant(t, 1));
+      };
+      return Graph{{a}, te::Compute({n + 5}, padded, "C")};
+    };
+    ExpectAsInterpreted(graph, Lanes(16), type(), {{n}}, {n + 5}, features());
+  }
+}
+
+TEST_P(TailTest, ColumnReductionsKeepAMaskedVectorOfResults) {
+  for (const std::int64_t n : {1, 15, 17, 63}) {
+    SCOPED_TRACE(n);
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({6, n}, t, "A");
+      const te::IterVar k = te::ReduceAxis(0, 6);
+      const auto column = [&](Var i) {
+        return t.is_bool() ? te::Any(a(k.var, i), {k}) : te::Sum(a(k.var, i), {k});
+      };
+      return Graph{{a}, te::Compute({n}, column, "C")};
+    };
+    const auto schedule = [](Schedule& s, const Tensor& c) {
+      const auto [blocks, lane] = s[c].Split(c.axis(0), 16);
+      s[c].Reorder({blocks, c.reduce_axis(0), lane});
+      s[c].Vectorize(lane);
+    };
+    ExpectAsInterpreted(graph, schedule, type(), {{6, n}}, {n}, features());
+  }
+}
+
+loop::Function Added(std::int64_t n) {
+  const Tensor a = Placeholder({n}, Float32, "A");
+  const Tensor c = te::Compute(
+      {n}, [&](Var i) { return a(i) + 1.0F; }, "C");
+  Schedule s(c);
+  s[c].Vectorize(s[c].Split(c.axis(0), 16).second);
+  return schedule::Lower(s, {a, c}, "added");
+}
+
+TEST(TailCodeTest, TheLastBlockOfAThousandRunsOnceUnderAMask) {
+  EXPECT_EQ(loop::Print(Added(1000).body),
+            "for ax0.outer in [0, 62) {\n"
+            "  C[ramp((ax0.outer * 16), 1, 16)] = (A[ramp((ax0.outer * 16), 1, 16)] + x16(1f))\n"
+            "}\n"
+            "C[ramp(992, 1, 16)] = (A[ramp(992, 1, 16) where (ramp(992, 1, 16) < x16(1000))] + "
+            "x16(1f)) where (ramp(992, 1, 16) < x16(1000))\n");
+}
+
+TEST(TailCodeTest, AMultipleOfTheVectorNeedsNoMask) {
+  EXPECT_THAT(loop::Print(Added(1024).body), Not(HasSubstr("where")));
+}
+
+TEST(TailCodeTest, MaskedAccessesAreMaskedInLlvm) {
+  const Kernel kernel = Compile(Added(1000)).value();
+  EXPECT_THAT(kernel.LlvmIr(false), HasSubstr("call void @llvm.masked.store.v16f32"));
+  EXPECT_THAT(kernel.LlvmIr(false), HasSubstr("@llvm.masked.load.v16f32"));
+}
+
+// exp(0) of the lanes that do not run is computed and thrown away.
+TEST(TailCodeTest, VectorMathRunsOnMaskedLanes) {
+  const std::int64_t n = 21;
+  const Tensor a = Placeholder({n}, Float32, "A");
+  const Tensor c = te::Compute(
+      {n}, [&](Var i) { return te::Exp(a(i)); }, "C");
+  Schedule s(c);
+  s[c].Vectorize(s[c].Split(c.axis(0), 16).second);
+  const Kernel kernel = Compile(schedule::Lower(s, {a, c}, "exps")).value();
+  const NDArray x = GuardedNumbers({n}, Float32, Place::kAtTheEnd, 3);
+  const NDArray y = Guarded({n}, Float32, Place::kAtTheEnd);
+  ASSERT_TRUE(kernel(x, y).ok());
+  for (std::int64_t i = 0; i < n; ++i)
+    EXPECT_NEAR(y.data<float>()[i] / std::exp(x.data<float>()[i]), 1, 1e-6) << i;
+}
+
+}  // namespace
+}  // namespace tenon::jit
