@@ -357,6 +357,12 @@ Expr Broadcast(const Expr& value, int lanes) {
   CheckInvariant(value.dtype().lanes() == 1, "only scalars are broadcast");
   return Make<BroadcastNode>(value, lanes);
 }
+Expr Shuffle(const Expr& a, const Expr& b, std::vector<int> lanes) {
+  CheckInvariant(a.dtype() == b.dtype() && lanes.size() > 1, "vectors of one type are shuffled");
+  for (const int lane : lanes)
+    CheckInvariant(lane >= 0 && lane < 2 * a.dtype().lanes(), "a shuffle picks lanes that exist");
+  return Make<ShuffleNode>(a, b, std::move(lanes));
+}
 Expr Let(const Var& var, const Expr& value, const Expr& body) {
   return Make<LetNode>(var, value, body);
 }

@@ -60,6 +60,11 @@ class Printer {
       case ExprKind::kBroadcast:
         return StrCat("x", e.As<BroadcastNode>()->lanes, "(", Text(e.As<BroadcastNode>()->value),
                       ")");
+      case ExprKind::kShuffle: {
+        const auto& n = *e.As<ShuffleNode>();
+        return InOrder(
+            {"shuffle(", Text(n.a), ", ", Text(n.b), ", [", StrJoin(n.lanes, " "), "])"});
+      }
       case ExprKind::kLet: {
         const auto& n = *e.As<LetNode>();
         return InOrder({"let ", Text(n.var), " = ", Text(n.value), " in ", Text(n.body)});

@@ -25,6 +25,11 @@ Stmt PartitionLoops(const Stmt& stmt);
 // three loops that store a or b without asking: padding and concatenation cost no test an element.
 Stmt PartitionSelects(const Stmt& stmt);
 
+// An unrolled loop of n iterations, n a power of two from 4 to 16, that stores one vector of n
+// elements each time, gathered from the places that follow those of the iteration before, becomes n
+// plain loads, a network of shuffles and n plain stores. Requires expanded vectors.
+Stmt TransposeTiles(const Stmt& stmt);
+
 // Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
 // extent that is not constant.
 Stmt UnrollLoops(const Stmt& stmt);

@@ -40,6 +40,8 @@ std::vector<Expr> Children(const Expr& e) {
       return {e.As<RampNode>()->base, e.As<RampNode>()->stride};
     case ExprKind::kBroadcast:
       return {e.As<BroadcastNode>()->value};
+    case ExprKind::kShuffle:
+      return {e.As<ShuffleNode>()->a, e.As<ShuffleNode>()->b};
     case ExprKind::kLet:
       return {e.As<LetNode>()->value, e.As<LetNode>()->body};
   }
@@ -77,6 +79,8 @@ Expr Rebuild(const Expr& e, std::vector<Expr> c) {
       return Ramp(c[0], c[1], e.As<RampNode>()->lanes);
     case ExprKind::kBroadcast:
       return Broadcast(c[0], e.As<BroadcastNode>()->lanes);
+    case ExprKind::kShuffle:
+      return Shuffle(c[0], c[1], e.As<ShuffleNode>()->lanes);
     case ExprKind::kLet:
       return Let(e.As<LetNode>()->var, c[0], c[1]);
   }
@@ -320,6 +324,9 @@ bool StructuralEqual(const Expr& a, const Expr& b) {
       return false;  // may have effects
     case ExprKind::kLoad:
       if (!(a.As<LoadNode>()->buffer == b.As<LoadNode>()->buffer)) return false;
+      break;
+    case ExprKind::kShuffle:
+      if (a.As<ShuffleNode>()->lanes != b.As<ShuffleNode>()->lanes) return false;
       break;
     case ExprKind::kSelect:
     case ExprKind::kCast:

@@ -204,6 +204,7 @@ class Lowerer {
     body = loop::Simplify(loop::PartitionSelects(body), bounds_);
     body = loop::Simplify(loop::FlattenBuffers(body), bounds_);
     body = loop::VectorizeLoops(body);
+    body = loop::TransposeTiles(body);
     body = loop::UnrollLoops(body);
     return loop::Simplify(body, bounds_);
   }

@@ -41,6 +41,8 @@ constexpr std::int64_t kChannels = 4;
 constexpr std::int64_t kTileOfChannels = 7;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
+// Square tiles that a transposition takes from the same rows in turn.
+constexpr std::int64_t kTilesInARun = 4;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
 // Iterations that any number of threads share evenly.
@@ -210,6 +212,10 @@ class Scheduler {
       inside.emplace_back(&stage, common);
       hosts.emplace(stage.op().get(), &stage);
     }
+    if (inside.empty()) {
+      ScheduleRoot(output, MaxOuter(output));
+      return;
+    }
     std::size_t outer = MaxOuter(output);
     for (const auto& [stage, common] : inside) outer = std::min(outer, common);
     if (outer == 0) {
@@ -284,7 +290,10 @@ class Scheduler {
       ScheduleTile(stage);
       return;
     }
-    if (!stage.op()->is_reduction()) outer = std::min(outer, FirstInner(stage, 0));
+    if (!stage.op()->is_reduction()) {
+      if (ScheduleTransposition(stage)) return;
+      outer = std::min(outer, FirstInner(stage, 0));
+    }
     if (outer == 0) {
       const bool one_axis = !stage.op()->axes.empty();
       ScheduleInner(stage, 0);
@@ -301,6 +310,71 @@ class Scheduler {
     const IterVar loop = FuseOuter(stage, outer);
     ScheduleInner(stage, outer);
     if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
+  }
+
+  // A copy whose input lies along another axis than its result is made in square tiles, which
+  // TransposeTiles then reads and writes in whole vectors.
+  bool ScheduleTransposition(Stage& stage) {
+    const std::vector<IterVar> axes = stage.op()->axes;
+    const std::optional<std::size_t> along = AxisOfGathers(stage);
+    if (!along) return false;
+    // Axes before it that go on where it ends make one long axis with it.
+    std::size_t first = *along;
+    std::int64_t extent = Extent(axes[first]);
+    while (first > 0 && ContinuesGathers(stage, axes[first - 1], extent)) {
+      --first;
+      extent *= Extent(axes[first]);
+    }
+    const std::int64_t lanes = Lanes(*stage.op());
+    const IterVar& last = axes.back();
+    if (extent < lanes || Extent(last) < lanes) return false;
+    IterVar source = axes[first];
+    for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
+    const auto [source_tiles, source_lane] = stage.Split(source, lanes);
+    // A run of tiles reads whole pages of few rows.
+    const auto [source_blocks, source_tile] = stage.Split(source_tiles, kTilesInARun);
+    const auto [result_blocks, result_lane] = stage.Split(last, lanes);
+    std::vector<IterVar> order;
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      if (i < first || i > *along) order.push_back(axes[i]);
+    }
+    order.push_back(source_blocks);
+    IterVar outer = order[0];
+    std::vector<IterVar> all = order;
+    all.insert(all.end(), {result_blocks, source_tile, source_lane, result_lane});
+    stage.Reorder(all);
+    for (std::size_t i = 1; i < order.size(); ++i) outer = stage.Fuse(outer, order[i]);
+    if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
+    stage.Unroll(source_lane);
+    stage.Vectorize(result_lane);
+    return true;
+  }
+
+  // The one axis along which every access lies in memory that does not lie along the last axis.
+  std::optional<std::size_t> AxisOfGathers(const Stage& stage) {
+    const std::vector<IterVar>& axes = stage.op()->axes;
+    if (axes.size() < 2 || DiffersByLane(stage, axes.back().var)) return std::nullopt;
+    std::optional<std::size_t> along;
+    for (const Access& access : AccessesOf(stage)) {
+      const std::optional<std::int64_t> step = Step(access, axes.back().var);
+      if (!step) return std::nullopt;
+      if (*step == 0 || *step == 1) continue;
+      std::size_t axis = axes.size() - 1;
+      while (axis > 0 && Step(access, axes[axis - 1].var) != 1) --axis;
+      if (axis == 0 || (along && *along != axis - 1)) return std::nullopt;
+      along = axis - 1;
+    }
+    if (along && DiffersByLane(stage, axes[*along].var)) return std::nullopt;
+    return along;
+  }
+
+  bool ContinuesGathers(const Stage& stage, const IterVar& axis, std::int64_t extent) {
+    const IterVar& last = stage.op()->axes.back();
+    for (const Access& access : AccessesOf(stage)) {
+      const std::optional<std::int64_t> step = Step(access, last.var);
+      if (step != 0 && step != 1 && Step(access, axis.var) != extent) return false;
+    }
+    return !DiffersByLane(stage, axis.var);
   }
 
   // A convolution over (batch, channel, row, column) that reads the same image for every output

@@ -134,6 +134,7 @@ class Evaluator {
             StrCat("the interpreter cannot call ", e.As<loop::ExternCallNode>()->symbol));
       case ExprKind::kRamp:
       case ExprKind::kBroadcast:
+      case ExprKind::kShuffle:
         break;
     }
     Unreachable("tensor expressions are scalar");

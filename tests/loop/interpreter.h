@@ -78,6 +78,14 @@ class Interpreter {
       }
       case ExprKind::kBroadcast:
         return Lanes(lanes, Value(e.As<BroadcastNode>()->value));
+      case ExprKind::kShuffle: {
+        const auto& n = *e.As<ShuffleNode>();
+        Lanes both = Eval(n.a), result;
+        const Lanes second = Eval(n.b);
+        both.insert(both.end(), second.begin(), second.end());
+        for (const int lane : n.lanes) result.push_back(both.at(static_cast<std::size_t>(lane)));
+        return result;
+      }
       case ExprKind::kLet:
         Set(e.As<LetNode>()->var, Value(e.As<LetNode>()->value));
         return Eval(e.As<LetNode>()->body);

@@ -459,6 +459,7 @@ TEST_P(NestTest, EveryTransformKeepsTheResult) {
     add("flattened", FlattenBuffers(steps.back().second));
     add("simplified flat", Simplify(steps.back().second, bounds));
     add("vectorised", VectorizeLoops(steps.back().second));
+    add("transposed", TransposeTiles(steps.back().second));
     add("unrolled", UnrollLoops(steps.back().second));
     add("simplified at last", Simplify(steps.back().second, bounds));
     for (const std::int64_t size : {0, 1, 4, 7}) {

@@ -1,0 +1,101 @@
+// TransposeTiles: what becomes loads and shuffles, what stays, and the values.
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/loop/print.h"
+#include "tenon/loop/transforms.h"
+#include "tenon/tests/loop/interpreter.h"
+
+namespace tenon::loop {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kStride = 40;
+
+struct Tile {
+  Var i{"i"};
+  Buffer in = Buffer::Make("in", Int64, {kStride * 64});
+  Buffer out = Buffer::Make("out", Int64, {kStride * 64});
+
+  Stmt Loop(int rows, const Expr& value, ForKind kind = ForKind::kUnrolled) const {
+    return For(i, 0, rows, kind, Store(out, value, {Ramp(i * kStride, 1, rows)}));
+  }
+  Expr Gather(int rows) const { return Load(in, {Ramp(i + 3, kStride, rows)}); }
+};
+
+TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
+  const Tile tile;
+  EXPECT_EQ(Print(TransposeTiles(tile.Loop(4, tile.Gather(4)))),
+            "let row = in[ramp(3, 1, 4)]\n"
+            "let row_1 = in[ramp(43, 1, 4)]\n"
+            "let row_2 = in[ramp(83, 1, 4)]\n"
+            "let row_3 = in[ramp(123, 1, 4)]\n"
+            "let row_4 = shuffle(row, row_2, [0 1 4 5])\n"
+            "let row_5 = shuffle(row, row_2, [2 3 6 7])\n"
+            "let row_6 = shuffle(row_1, row_3, [0 1 4 5])\n"
+            "let row_7 = shuffle(row_1, row_3, [2 3 6 7])\n"
+            "let row_8 = shuffle(row_4, row_6, [0 4 2 6])\n"
+            "let row_9 = shuffle(row_4, row_6, [1 5 3 7])\n"
+            "let row_10 = shuffle(row_5, row_7, [0 4 2 6])\n"
+            "let row_11 = shuffle(row_5, row_7, [1 5 3 7])\n"
+            "out[ramp(0, 1, 4)] = row_8\n"
+            "out[ramp(40, 1, 4)] = row_9\n"
+            "out[ramp(80, 1, 4)] = row_10\n"
+            "out[ramp(120, 1, 4)] = row_11\n");
+}
+
+TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
+  for (const int rows : {4, 8, 16}) {
+    const Tile tile;
+    const Expr value = tile.Gather(rows) * 2 + Load(tile.in, {Ramp(tile.i * rows, 1, rows)});
+    const Stmt transposed = TransposeTiles(tile.Loop(rows, value));
+    ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
+    std::vector<std::int64_t> numbers(kStride * 64);
+    std::iota(numbers.begin(), numbers.end(), 1);
+    Interpreter interpreter;
+    interpreter.Set(tile.in, numbers);
+    interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
+    interpreter.Execute(transposed);
+    const std::vector<std::int64_t>& out = interpreter.Of(tile.out);
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < rows; ++j) {
+        const float expected = 2 * numbers[static_cast<std::size_t>(i + 3 + j * kStride)] +
+                               numbers[static_cast<std::size_t>(i * rows + j)];
+        ASSERT_EQ(out.data<float>()[i * kStride + j], expected) << rows << ": " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST(TransposeTilesTest, OtherLoopsStay) {
+  const Tile tile;
+  const Expr gather = tile.Gather(8);
+  const Buffer& in = tile.in;
+  const Var& i = tile.i;
+  const std::pair<const char*, Stmt> loops[] = {
+      {"a serial loop", tile.Loop(8, gather, ForKind::kSerial)},
+      {"no power of two", tile.Loop(12, Load(in, {Ramp(i, kStride, 12)}))},
+      {"two rows", tile.Loop(2, Load(in, {Ramp(i, kStride, 2)}))},
+      {"a plain load", tile.Loop(8, Load(in, {Ramp(i, 1, 8)}))},
+      {"every second column", tile.Loop(8, Load(in, {Ramp(i * 2, kStride, 8)}))},
+      {"the same column", tile.Loop(8, Load(in, {Ramp(Expr(0), kStride, 8)}))},
+      {"a stride that differs", tile.Loop(8, Load(in, {Ramp(i, i + 2, 8)}))},
+      {"two gathers", tile.Loop(8, gather + Load(in, {Ramp(i + 9, kStride, 8)}))},
+      {"its own result", tile.Loop(8, gather + Load(tile.out, {Ramp(i * kStride, 1, 8)}))},
+      {"a masked load", tile.Loop(8, Load(in, {Ramp(i, kStride, 8)}, nullptr,
+                                          Ramp(Expr(0), 1, 8) < Broadcast(Expr(5), 8)))},
+      {"a scattered store",
+       For(i, 0, 8, ForKind::kUnrolled, Store(tile.out, gather, {Ramp(i, kStride, 8)}))},
+  };
+  for (const auto& [name, loop] : loops) {
+    EXPECT_TRUE(TransposeTiles(loop) == loop) << name;
+    EXPECT_THAT(Print(TransposeTiles(loop)), Not(HasSubstr("shuffle"))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::loop
