@@ -63,9 +63,10 @@ TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
     const std::vector<std::int64_t>& out = interpreter.Of(tile.out);
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < rows; ++j) {
-        const float expected = 2 * numbers[static_cast<std::size_t>(i + 3 + j * kStride)] +
-                               numbers[static_cast<std::size_t>(i * rows + j)];
-        ASSERT_EQ(out.data<float>()[i * kStride + j], expected) << rows << ": " << i << ", " << j;
+        const std::int64_t expected = 2 * numbers[static_cast<std::size_t>(i + 3 + j * kStride)] +
+                                      numbers[static_cast<std::size_t>(i * rows + j)];
+        ASSERT_EQ(out[static_cast<std::size_t>(i * kStride + j)], expected)
+            << rows << ": " << i << ", " << j;
       }
     }
   }
