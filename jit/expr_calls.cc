@@ -4,6 +4,7 @@
 
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/expr_codegen.h"
+#include "tenon/jit/inline_math.h"
 #include "tenon/jit/vector_math.h"
 #include "tenon/support/error.h"
 
@@ -64,9 +65,11 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
       return finish(builder_.CreateFDiv(constant(1),
                                         builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x)));
     case Intrinsic::kSigmoid: {
-      Value* decay = EmitLibraryCall("exp", type, {builder_.CreateFNeg(x)});
+      Value* decay = EmitExponential(type, builder_.CreateFNeg(x));
       return finish(builder_.CreateFDiv(constant(1), builder_.CreateFAdd(constant(1), decay)));
     }
+    case Intrinsic::kExp:
+      return finish(EmitExponential(type, x));
     case Intrinsic::kAbs:
       if (type.is_float()) return finish(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x));
       if (!type.is_int()) return x;
@@ -105,6 +108,11 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
       return finish(EmitLibraryCall(*name, type, args));
     }
   }
+}
+
+Value* ExprCodegen::EmitExponential(DataType type, Value* x) {
+  if (type.element() == Float32) return EmitExp(builder_, x, vector_bits_ >= 512);
+  return EmitLibraryCall("exp", type, {x});
 }
 
 // At whole registers libmvec is called; wider vectors are cut, other widths go through libm lane by

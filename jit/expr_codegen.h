@@ -83,6 +83,7 @@ class ExprCodegen {
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
   llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
+  llvm::Value* EmitExponential(DataType type, llvm::Value* x);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);

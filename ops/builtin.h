@@ -16,6 +16,7 @@ void RegisterScanOps(OpRegistry& registry);     // cumsum, cumprod
 void RegisterScatterOps(OpRegistry& registry);  // scatter_elements, scatter_nd, ...
 void RegisterCreateOps(OpRegistry& registry);   // full, zeros, arange, ...
 void RegisterConvOps(OpRegistry& registry);
+void RegisterLayoutOps(OpRegistry& registry);  // layout_transform, convolutions over blocks
 void RegisterMatmulOps(OpRegistry& registry);
 void RegisterPoolOps(OpRegistry& registry);
 void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax, dropout, bias_add
@@ -31,6 +32,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterScatterOps(registry);
   RegisterCreateOps(registry);
   RegisterConvOps(registry);
+  RegisterLayoutOps(registry);
   RegisterMatmulOps(registry);
   RegisterPoolOps(registry);
   RegisterNormOps(registry);

@@ -16,6 +16,7 @@
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
+#include "tenon/strategies/register_tile.h"
 #include "tenon/support/error.h"
 
 namespace tenon::strategies {
@@ -42,6 +43,8 @@ constexpr std::int64_t kTileOfChannels = 7;
 constexpr std::int64_t kLeastLanes = 8;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
+// Iterations that any number of threads share evenly.
+constexpr std::int64_t kManyOuter = 128;
 
 std::int64_t Extent(const IterVar& axis) {
   if (const auto* extent = axis.extent.As<loop::IntImmNode>()) return extent->value;
@@ -61,7 +64,8 @@ bool IsCostly(const OperationNode& op) {
 
 // Its reduction reads each input element many times.
 bool ReadsRepeatedly(const OperationNode& op) {
-  return op.is_reduction() && (op.tag == "conv2d" || op.tag == "matmul" || op.tag == "pool");
+  return op.is_reduction() &&
+         (op.tag == "conv2d" || op.tag == "matmul" || op.tag == "pool" || IsRegisterTile(op));
 }
 
 class Scheduler {
@@ -73,7 +77,7 @@ class Scheduler {
     InlineStages();
     const std::vector<Stage*> outputs = OutputStages();
     if (outputs.size() == 1) {
-      ScheduleWithProducers(*outputs[0]);
+      if (!ScheduleByTiles(*outputs[0])) ScheduleWithProducers(*outputs[0]);
     } else {
       for (Stage* output : outputs) ScheduleRoot(*output, MaxOuter(*output));
     }
@@ -92,6 +96,12 @@ class Scheduler {
     loop::Buffer buffer;
   };
 
+  // What an operation reads once inlined stages are replaced, and under which conditions.
+  struct Inlined {
+    std::vector<Access> accesses;
+    std::vector<Expr> lazy_conditions;
+  };
+
   void CollectReaders() {
     for (const auto& stage : schedule_.stages()) {
       for (const te::Tensor& input : te::InputsOf(*stage->op())) {
@@ -105,7 +115,8 @@ class Scheduler {
   void InlineStages() {
     for (const auto& stage : schedule_.stages()) {
       const OperationNode& op = *stage->op();
-      if (op.is_placeholder() || op.is_reduction() || stage->is_output()) continue;
+      if (op.is_placeholder() || op.is_reduction() || stage->is_output() || op.tag == kPacked)
+        continue;
       const auto& readers = readers_[&op];
       const bool by_reduction = std::any_of(readers.begin(), readers.end(),
                                             [](const auto* r) { return r->is_reduction(); });
@@ -124,20 +135,27 @@ class Scheduler {
     return outputs;
   }
 
-  // What the stage reads once inlined stages are replaced.
-  std::vector<Access> AccessesOf(const Stage& stage) {
-    std::vector<Access> accesses;
+  // Kept per operation: placements are decided before the first question, and inlining is costly.
+  const Inlined& InlinedOf(const Stage& stage) {
+    const auto [it, added] = inlined_.try_emplace(stage.op().get());
+    Inlined& inlined = it->second;
+    if (!added) return inlined;
+    std::vector<Expr> bodies;  // `seen` holds addresses: the nodes must live
     std::unordered_set<const loop::ExprNode*> seen;
     schedule::Inliner inliner(schedule_);
     for (const Expr& body : stage.op()->body) {
-      loop::VisitExpr(inliner(body), [&](const Expr& e) {
+      bodies.push_back(inliner(body));
+      loop::VisitExpr(bodies.back(), [&](const Expr& e) {
         const auto* load = e.As<loop::LoadNode>();
+        const auto* select = e.As<loop::SelectNode>();
         if (load != nullptr && load->producer && seen.insert(e.get()).second)
-          accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
+          inlined.accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
+        if (select != nullptr && select->lazy) inlined.lazy_conditions.push_back(select->condition);
       });
     }
-    return accesses;
+    return inlined;
   }
+  const std::vector<Access>& AccessesOf(const Stage& stage) { return InlinedOf(stage).accesses; }
 
   // Leading axes of `stage` that the result computes in its outer loop: all but the last, and for a
   // reduction along memory all.
@@ -146,6 +164,33 @@ class Scheduler {
     if (rank == 0) return 0;
     if (stage.op()->is_reduction() && SumsAlongMemory(stage)) return rank;
     return rank - 1;
+  }
+
+  // The one register tile, where the result alone reads it.
+  bool ScheduleByTiles(Stage& output) {
+    Stage* tile = nullptr;
+    for (const auto& stage : schedule_.stages()) {
+      if (!IsRegisterTile(*stage->op())) continue;
+      if (tile != nullptr || stage->is_output()) return false;
+      tile = stage.get();
+    }
+    if (tile == nullptr) return false;
+    const std::vector<Expr>* indices = nullptr;
+    for (const auto& reader : schedule_.stages()) {
+      if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
+        continue;
+      for (const Access& access : AccessesOf(*reader)) {
+        if (access.producer != tile->op().get()) continue;
+        if (reader.get() != &output || indices != nullptr) return false;
+        indices = &access.indices;
+      }
+    }
+    if (indices == nullptr) return false;
+    const bool parallel = WorkOf(*tile) >= kParallelWork;
+    if (!strategies::ScheduleByTiles(output, *tile, *indices, parallel)) return false;
+    done_.insert(&output);
+    done_.insert(tile);
+    return true;
   }
 
   void ScheduleWithProducers(Stage& output) {
@@ -235,6 +280,10 @@ class Scheduler {
 
   void ScheduleRoot(Stage& stage, std::size_t outer) {
     done_.insert(&stage);
+    if (IsRegisterTile(*stage.op())) {
+      ScheduleTile(stage);
+      return;
+    }
     if (!stage.op()->is_reduction()) outer = std::min(outer, FirstInner(stage, 0));
     if (outer == 0) {
       const bool one_axis = !stage.op()->axes.empty();
@@ -244,6 +293,11 @@ class Scheduler {
         stage.Parallel(stage.leaves().front());
       return;
     }
+    // Where many iterations are left, the last outer axis stays a loop of its own: indices are then
+    // taken apart once a line rather than once a vector.
+    if (outer > 1 && outer + 1 == stage.op()->axes.size() && !stage.op()->is_reduction() &&
+        OuterExtent(stage, outer - 1) >= kManyOuter)
+      --outer;
     const IterVar loop = FuseOuter(stage, outer);
     ScheduleInner(stage, outer);
     if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
@@ -256,7 +310,7 @@ class Scheduler {
     if (op.tag != "conv2d" || op.axes.size() != 4 || Extent(op.axes[1]) % kChannels != 0 ||
         Extent(op.axes[3]) < kLeastLanes || SumsAlongMemory(stage))
       return false;
-    const std::vector<Access> accesses = AccessesOf(stage);
+    const std::vector<Access>& accesses = AccessesOf(stage);
     return std::any_of(accesses.begin(), accesses.end(),
                        [&](const Access& access) { return Step(access, op.axes[1].var) == 0; });
   }
@@ -308,12 +362,14 @@ class Scheduler {
   // result does, or not at all.
   std::size_t FirstInner(const Stage& stage, std::size_t from) {
     const auto& axes = stage.op()->axes;
-    const std::vector<Access> accesses = AccessesOf(stage);
+    const std::vector<Access>& accesses = AccessesOf(stage);
     std::size_t first = axes.size();
     std::int64_t stride = 1;
     std::vector<int> moves(accesses.size(), -1);  // -1: not known, 0: stays, 1: moves
     while (first > from) {
       const IterVar& axis = axes[first - 1];
+      // Padding stays out of the loop along memory, where whole vectors are inside or outside.
+      if (DiffersByLane(stage, axis.var)) return std::max(from, std::min(first, axes.size() - 1));
       for (std::size_t a = 0; a < accesses.size(); ++a) {
         if (Extent(axis) == 1) continue;
         const std::optional<std::int64_t> step = Step(accesses[a], axis.var);
@@ -330,16 +386,9 @@ class Scheduler {
 
   // A load that one element must not make keeps its neighbours from making it together.
   bool DiffersByLane(const Stage& stage, const loop::Var& var) {
-    bool differs = false;
-    schedule::Inliner inliner(schedule_);
-    for (const Expr& body : stage.op()->body) {
-      loop::VisitExpr(inliner(body), [&](const Expr& e) {
-        const auto* select = e.As<loop::SelectNode>();
-        differs =
-            differs || (select != nullptr && select->lazy && loop::UsesVar(select->condition, var));
-      });
-    }
-    return differs;
+    const std::vector<Expr>& conditions = InlinedOf(stage).lazy_conditions;
+    return std::any_of(conditions.begin(), conditions.end(),
+                       [&](const Expr& condition) { return loop::UsesVar(condition, var); });
   }
 
   static std::int64_t Lanes(const OperationNode& op) {
@@ -414,6 +463,7 @@ class Scheduler {
 
   Schedule schedule_;
   std::unordered_map<const OperationNode*, std::vector<const OperationNode*>> readers_;
+  std::unordered_map<const OperationNode*, Inlined> inlined_;
   std::unordered_set<const Stage*> done_;
 };
 

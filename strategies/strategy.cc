@@ -100,6 +100,8 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachScanComputes(registry);
   AttachScatterComputes(registry);
   AttachConvComputes(registry);
+  AttachBlockedConvComputes(registry);
+  AttachLayoutComputes(registry);
   AttachMatmulComputes(registry);
   AttachPoolComputes(registry);
   AttachNormComputes(registry);

@@ -42,6 +42,8 @@ void AttachIndexComputes(ops::OpRegistry& registry);
 void AttachScanComputes(ops::OpRegistry& registry);
 void AttachScatterComputes(ops::OpRegistry& registry);
 void AttachConvComputes(ops::OpRegistry& registry);
+void AttachBlockedConvComputes(ops::OpRegistry& registry);
+void AttachLayoutComputes(ops::OpRegistry& registry);
 void AttachMatmulComputes(ops::OpRegistry& registry);
 void AttachPoolComputes(ops::OpRegistry& registry);
 void AttachNormComputes(ops::OpRegistry& registry);

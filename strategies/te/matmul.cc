@@ -1,5 +1,10 @@
-// Matrix products.
+// Matrix products. Large ones are summed up in register tiles from a packed right operand, whose
+// columns lie together panel by panel; small ones are plain sums.
+#include <algorithm>
+#include <functional>
+
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -12,54 +17,203 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-std::vector<Tensor> Product(const TeCall& call, bool transpose_a, bool transpose_b) {
+// Fewer rows do not pay for packing the right operand; reading it across its rows costs more.
+constexpr std::int64_t kLeastRows = 8;
+constexpr std::int64_t kLeastRowsTransposed = 32;
+
+// An element of a matrix in a batch, at (batch, row, column).
+using ReadMatrix = std::function<Expr(const std::vector<Expr>&, const Expr&, const Expr&)>;
+
+struct Product {
+  Shape batch;
+  std::int64_t rows, columns, depth;
+  DataType dtype;
+  ReadMatrix left, right;  // (batch, row, depth) and (batch, depth, column)
+  bool right_is_transposed;
+  std::vector<bool> right_has;  // for each batch axis, whether the right operand differs along it
+};
+
+struct TileShape {
+  std::int64_t rows, vectors;
+};
+
+// 16 sums hide the latency of the multiply-add; of the shapes with so many the one that covers the
+// columns with the least waste, then the widest.
+TileShape ChooseTile(std::int64_t columns, std::int64_t lanes) {
+  constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
+  const auto covered = [&](const TileShape& tile) {
+    const std::int64_t width = tile.vectors * lanes;
+    return (columns + width - 1) / width * width;
+  };
+  return *std::min_element(
+      std::begin(kShapes), std::end(kShapes),
+      [&](const TileShape& a, const TileShape& b) { return covered(a) < covered(b); });
+}
+
+std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
+  const IterVar k = te::ReduceAxis(0, product.depth, "k");
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> batch(i.begin(), i.end() - 2);
+        return te::Sum(te::Cast(product.dtype, product.left(batch, i[i.size() - 2], k.var)) *
+                           te::Cast(product.dtype, product.right(batch, k.var, i.back())),
+                       {k});
+      },
+      "matmul", "matmul");
+}
+
+// The right operand as (batch..., panel, depth, column of the panel); past the last column zeros.
+Tensor PackRight(const Product& product, std::int64_t width) {
+  std::vector<Expr> shape;
+  for (std::size_t d = 0; d < product.batch.size(); ++d) {
+    if (product.right_has[d]) shape.emplace_back(product.batch[d]);
+  }
+  shape.emplace_back(CeilDiv(product.columns, width));
+  shape.emplace_back(product.depth);
+  shape.emplace_back(width);
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> batch;
+        std::size_t next = 0;
+        for (const bool has : product.right_has) batch.push_back(has ? Expr(i[next++]) : Expr(0));
+        const Expr column = i[next] * width + i[next + 2];
+        const Expr value = te::Cast(product.dtype, product.right(batch, i[next + 1], column));
+        if (product.columns % width == 0) return value;
+        return te::IfThenElse(column < Expr(product.columns), value, te::Cast(product.dtype, 0));
+      },
+      "packed", kPacked);
+}
+
+Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
+  const auto lanes = static_cast<std::int64_t>(64 / product.dtype.bytes());
+  const TileShape tile = ChooseTile(product.columns, lanes);
+  const std::int64_t width = tile.vectors * lanes;
+  const Tensor packed = PackRight(product, width);
+  const std::size_t rank = product.batch.size();
+  const IterVar k = te::ReduceAxis(0, product.depth, "k");
+  std::vector<Expr> tiles(shape.begin(), shape.end() - 2);
+  for (const std::int64_t extent :
+       {CeilDiv(product.columns, width), CeilDiv(product.rows, tile.rows), tile.rows, tile.vectors,
+        lanes})
+    tiles.emplace_back(extent);
+  const Tensor sums = te::Compute(
+      tiles,
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> batch(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(rank));
+        Expr row = i[rank + 1] * tile.rows + i[rank + 2];
+        // Rows past the last one are computed from it and dropped.
+        if (product.rows % tile.rows != 0) row = te::Min(row, product.rows - 1);
+        std::vector<Expr> at;
+        for (std::size_t d = 0; d < rank; ++d) {
+          if (product.right_has[d]) at.push_back(batch[d]);
+        }
+        at.insert(at.end(), {i[rank], k.var, i[rank + 3] * lanes + i[rank + 4]});
+        return te::Sum(te::Cast(product.dtype, product.left(batch, row, k.var)) * packed[at], {k});
+      },
+      "matmul", kRegisterTile);
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> at(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(rank));
+        const Expr& row = i[rank];
+        const Expr& column = i[rank + 1];
+        at.insert(at.end(),
+                  {te::FloorDiv(column, width), te::FloorDiv(row, tile.rows),
+                   te::FloorMod(row, tile.rows), te::FloorDiv(te::FloorMod(column, width), lanes),
+                   te::FloorMod(column, lanes)});
+        return sums[at];
+      },
+      "matmul", "injective");
+}
+
+std::vector<Tensor> Multiply(const Product& product, const std::vector<Expr>& shape) {
+  const std::int64_t least = product.right_is_transposed ? kLeastRowsTransposed : kLeastRows;
+  const auto lanes = static_cast<std::int64_t>(64 / product.dtype.bytes());
+  const bool tiled =
+      product.dtype.bytes() >= 4 && product.rows >= least && product.columns >= lanes &&
+      product.depth > 0 &&
+      std::find(product.batch.begin(), product.batch.end(), 0) == product.batch.end();
+  return {tiled ? TiledProduct(product, shape) : PlainProduct(product, shape)};
+}
+
+// One matrix or, on the left, a batch of them by one matrix.
+std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_b) {
   const Tensor& a = call.input(0);
   const Tensor& b = call.input(1);
   const std::size_t rank = a.ndim();
-  const IterVar k = te::ReduceAxis(0, a.shape()[transpose_a ? rank - 2 : rank - 1], "k");
-  const DataType dtype = call.dtype();
-  return {te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        std::vector<Expr> a_at = ToExprs(i);
-        const Expr column = a_at.back();
-        a_at.back() = k.var;
-        if (transpose_a) std::swap(a_at[rank - 1], a_at[rank - 2]);
-        const Expr b_value = transpose_b ? b(column, k.var) : b(k.var, column);
-        return te::Sum(te::Cast(dtype, a[a_at]) * te::Cast(dtype, b_value), {k});
-      },
-      "matmul", "matmul")};
+  const Shape shape = call.shape();
+  if (rank < 2) {
+    const IterVar k = te::ReduceAxis(0, a.shape()[0], "k");
+    const DataType dtype = call.dtype();
+    return {te::Compute(
+        call.te_shape(),
+        [&](const std::vector<Var>& i) {
+          const Expr b_value = transpose_b ? b(i[0], k.var) : b(k.var, i[0]);
+          return te::Sum(te::Cast(dtype, a(k.var)) * te::Cast(dtype, b_value), {k});
+        },
+        "matmul", "matmul")};
+  }
+  const Shape batch(shape.begin(), shape.end() - 2);
+  return Multiply(
+      {.batch = batch,
+       .rows = shape[rank - 2],
+       .columns = shape[rank - 1],
+       .depth = ExtentOf(a, transpose_a ? rank - 2 : rank - 1),
+       .dtype = call.dtype(),
+       .left =
+           [&](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
+             std::vector<Expr> indices = at;
+             indices.push_back(transpose_a ? k : row);
+             indices.push_back(transpose_a ? row : k);
+             return a[indices];
+           },
+       .right = [&](const std::vector<Expr>&, const Expr& k,
+                    const Expr& column) { return transpose_b ? b(column, k) : b(k, column); },
+       .right_is_transposed = transpose_b,
+       .right_has = std::vector<bool>(batch.size(), false)},
+      call.te_shape());
 }
 
 std::vector<Tensor> BatchMatmul(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::BatchMatmulAttrs>();
   const Tensor& a = call.input(0);
   const Tensor& b = call.input(1);
-  const IterVar k = te::ReduceAxis(0, a.shape()[attrs.transpose_a ? 1 : 2], "k");
-  const DataType dtype = call.dtype();
+  const Shape shape = call.shape();
   const bool a_shared = ExtentOf(a, 0) == 1;
   const bool b_shared = ExtentOf(b, 0) == 1;
-  return {te::Compute(
-      call.te_shape(),
-      [&](const Var& batch, const Var& i, const Var& j) {
-        const Expr a_batch = a_shared ? Expr(0) : Expr(batch);
-        const Expr b_batch = b_shared ? Expr(0) : Expr(batch);
-        const Expr x = attrs.transpose_a ? a(a_batch, k.var, i) : a(a_batch, i, k.var);
-        const Expr y = attrs.transpose_b ? b(b_batch, j, k.var) : b(b_batch, k.var, j);
-        return te::Sum(te::Cast(dtype, x) * te::Cast(dtype, y), {k});
-      },
-      "batch_matmul", "matmul")};
+  return Multiply({.batch = {shape[0]},
+                   .rows = shape[1],
+                   .columns = shape[2],
+                   .depth = ExtentOf(a, attrs.transpose_a ? 1 : 2),
+                   .dtype = call.dtype(),
+                   .left =
+                       [&](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
+                         const Expr batch = a_shared ? Expr(0) : at[0];
+                         return attrs.transpose_a ? a(batch, k, row) : a(batch, row, k);
+                       },
+                   .right =
+                       [&](const std::vector<Expr>& at, const Expr& k, const Expr& column) {
+                         const Expr batch = b_shared ? Expr(0) : at[0];
+                         return attrs.transpose_b ? b(batch, column, k) : b(batch, k, column);
+                       },
+                   .right_is_transposed = attrs.transpose_b,
+                   .right_has = {!b_shared}},
+                  call.te_shape());
 }
 
 }  // namespace
 
 void AttachMatmulComputes(ops::OpRegistry& registry) {
   registry.Definition("nn.dense").SetColumn(TeCompute{[](const TeCall& call) {
-    return Product(call, false, true);
+    return Matmul(call, false, true);
   }});
   registry.Definition("nn.matmul").SetColumn(TeCompute{[](const TeCall& call) {
     const auto& attrs = call.attrs.As<ops::MatmulAttrs>();
-    return Product(call, attrs.transpose_a, attrs.transpose_b);
+    return Matmul(call, attrs.transpose_a, attrs.transpose_b);
   }});
   registry.Definition("nn.batch_matmul").SetColumn(TeCompute{BatchMatmul});
 }

@@ -60,7 +60,8 @@ std::vector<Tensor> Softmax(const TeCall& call, bool logarithm) {
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> line = Without(i, axis);
         if (logarithm) return x[ToExprs(i)] - greatest[line] - te::Log(sum[line]);
-        return power[ToExprs(i)] / sum[line];
+        // One division a line.
+        return power[ToExprs(i)] * (te::Cast(x.dtype(), 1) / sum[line]);
       },
       logarithm ? "log_softmax" : "softmax", "softmax")};
 }
@@ -89,7 +90,7 @@ std::vector<Tensor> LayerNorm(const TeCall& call) {
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> line = Without(i, axis);
         const Expr variance = squares[line] / count;
-        Expr y = (x[ToExprs(i)] - mean(line)) / te::Sqrt(variance + te::Cast(t, attrs.epsilon));
+        Expr y = (x[ToExprs(i)] - mean(line)) * te::Rsqrt(variance + te::Cast(t, attrs.epsilon));
         if (attrs.scale) y = y * call.input(1)(i[axis]);
         if (attrs.center) y = y + call.input(2)(i[axis]);
         return y;
@@ -137,7 +138,7 @@ std::vector<Tensor> L2Normalize(const TeCall& call) {
         for (std::size_t d = 0; d < x.ndim(); ++d) {
           if (!summed[d]) line.emplace_back(i[d]);
         }
-        return x[ToExprs(i)] / te::Sqrt(te::Max(squares[line], least));
+        return x[ToExprs(i)] * te::Rsqrt(te::Max(squares[line], least));
       },
       "l2_normalize", "injective")};
 }

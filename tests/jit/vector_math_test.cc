@@ -104,7 +104,7 @@ double Sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 double RoundToEven(double x) { return std::nearbyint(x); }
 
 const Case kCases[] = {
-    {Intrinsic::kExp, std::exp, -87, 88, 4},
+    {Intrinsic::kExp, std::exp, -87, 88, 2},
     {Intrinsic::kLog, std::log, -37, 38, 4, true},
     {Intrinsic::kLog2, std::log2, -37, 38, 4, true},
     {Intrinsic::kLog10, std::log10, -37, 38, 4, true},

@@ -1,0 +1,137 @@
+// Convolutions over blocks of channels: the lanes of a vector are the output channels of a block,
+// and a register tile is a few of a row's results by one or a few such blocks (Georganas et al.,
+// "Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures", SC 2018).
+#include <algorithm>
+
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+struct TileShape {
+  std::int64_t blocks, columns;
+};
+
+// Sums that hide the latency of a multiply-add, and sums that leave registers for the operands.
+constexpr std::int64_t kLeastSums = 8;
+constexpr std::int64_t kMostSums = 16;
+constexpr std::int64_t kMostColumns = 28;
+
+// The least estimated time: of a step, its multiply-adds or the latency of one, and its loads;
+// times the steps, with those for columns past the end.
+TileShape ChooseTile(std::int64_t out_blocks, std::int64_t columns, std::int64_t most_blocks) {
+  TileShape best{1, 1};
+  double least = -1;
+  for (const std::int64_t blocks : {1, 2, 4}) {
+    if (blocks > most_blocks || out_blocks % blocks != 0) continue;
+    for (std::int64_t wide = 1; wide <= std::min(columns, kMostColumns); ++wide) {
+      const std::int64_t sums = blocks * wide;
+      if (sums > (blocks == 1 ? kMostColumns : kMostSums)) break;
+      const auto tiles = static_cast<double>((columns + wide - 1) / wide * (out_blocks / blocks));
+      const auto step = static_cast<double>(std::max(sums, kLeastSums));
+      const auto loads = static_cast<double>(blocks + wide);
+      const double time = tiles * (step + 0.25 * loads);
+      if (least < 0 || time < least) {
+        least = time;
+        best = {blocks, wide};
+      }
+    }
+  }
+  return best;
+}
+
+// Rows and columns of zeros around the image.
+Tensor PadImage(const Tensor& x, const std::array<std::int64_t, 4>& padding) {
+  if (padding == std::array<std::int64_t, 4>{}) return x;
+  Shape shape = ShapeOf(x);
+  const std::int64_t rows = shape[2];
+  const std::int64_t columns = shape[3];
+  shape[2] += padding[0] + padding[2];
+  shape[3] += padding[1] + padding[3];
+  return te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<Var>& i) {
+        const Expr row = i[2] - padding[0];
+        const Expr column = i[3] - padding[1];
+        const Expr inside =
+            row >= Expr(0) && row < Expr(rows) && column >= Expr(0) && column < Expr(columns);
+        return te::IfThenElse(inside, x(i[0], i[1], row, column, i[4]), te::Cast(x.dtype(), 0));
+      },
+      "pad_image", kPacked);
+}
+
+std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
+  const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+  const auto strides = ops::Pair(attrs.strides, "strides");
+  const auto dilation = ops::Pair(attrs.dilation, "dilation");
+  const Tensor& weight = call.input(1);
+  const Tensor image = PadImage(call.input(0), ops::FourPaddings(attrs.padding));
+  const Shape shape = call.shape();
+  const std::int64_t in_blocks = ExtentOf(weight, 1);
+  const std::int64_t group_blocks = shape[1] / (depthwise ? shape[1] : attrs.groups);
+  // Blocks of one tile read the same image.
+  const TileShape tile = ChooseTile(shape[1], shape[3], depthwise ? 1 : group_blocks);
+  const bool shares_image = group_blocks % tile.blocks == 0;
+  const std::int64_t blocks = shares_image ? tile.blocks : 1;
+  std::vector<IterVar> axes;
+  if (!depthwise) axes.push_back(te::ReduceAxis(0, in_blocks, "rcb"));
+  axes.push_back(te::ReduceAxis(0, ExtentOf(weight, 2), "ry"));
+  axes.push_back(te::ReduceAxis(0, ExtentOf(weight, 3), "rx"));
+  if (!depthwise) axes.push_back(te::ReduceAxis(0, ExtentOf(weight, 4), "rc"));
+  const Expr tap_y = axes[depthwise ? 0 : 1].var;
+  const Expr tap_x = axes[depthwise ? 1 : 2].var;
+  const std::int64_t tiles_wide = (shape[3] + tile.columns - 1) / tile.columns;
+  const DataType dtype = call.dtype();
+  const Tensor sums = te::Compute(
+      ToExprs(
+          Shape{shape[0], shape[1] / blocks, shape[2], tiles_wide, blocks, tile.columns, shape[4]}),
+      [&](const std::vector<Var>& i) {
+        Expr column = i[3] * tile.columns + i[5];
+        // Columns past the last one are computed from it and dropped.
+        if (shape[3] % tile.columns != 0) column = te::Min(column, shape[3] - 1);
+        const Expr y = i[2] * strides[0] + tap_y * dilation[0];
+        const Expr x = column * strides[1] + tap_x * dilation[1];
+        const Expr filter = i[1] * blocks + i[4];
+        const auto product = [&](const Expr& pixel, const Expr& factor) {
+          return te::Sum(te::Cast(dtype, pixel) * te::Cast(dtype, factor), axes);
+        };
+        if (depthwise)
+          return product(image(i[0], filter, y, x, i[6]), weight(filter, 0, tap_y, tap_x, 0, i[6]));
+        Expr channels = axes[0].var;
+        if (attrs.groups > 1)
+          channels = te::FloorDiv(i[1], group_blocks / blocks) * in_blocks + channels;
+        const Expr channel = axes[3].var;
+        return product(image(i[0], channels, y, x, channel),
+                       weight(filter, axes[0].var, tap_y, tap_x, channel, i[6]));
+      },
+      "conv2d_NCHWc", kRegisterTile);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const Var& n, const Var& o, const Var& y, const Var& x, const Var& lane) {
+        return sums(n, te::FloorDiv(o, blocks), y, te::FloorDiv(x, tile.columns),
+                    te::FloorMod(o, blocks), te::FloorMod(x, tile.columns), lane);
+      },
+      "conv2d_NCHWc", "injective")};
+}
+
+}  // namespace
+
+void AttachBlockedConvComputes(ops::OpRegistry& registry) {
+  registry.Definition("nn.contrib_conv2d_NCHWc").SetColumn(TeCompute{[](const TeCall& call) {
+    return BlockedConv2D(call, false);
+  }});
+  registry.Definition("nn.contrib_depthwise_conv2d_NCHWc")
+      .SetColumn(TeCompute{[](const TeCall& call) { return BlockedConv2D(call, true); }});
+}
+
+}  // namespace tenon::strategies

@@ -1,0 +1,57 @@
+// layout_transform.
+#include "tenon/ops/layout.h"
+
+#include "tenon/ops/layout_attrs.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+using te::Var;
+
+// The coordinate along the whole axis `letter` of the element at `at`.
+Expr WholeCoordinate(const ops::Layout& layout, const std::vector<Var>& at, char letter) {
+  Expr coordinate = at[layout.PositionOf(letter)];
+  for (std::size_t i = 0; i < layout.rank(); ++i) {
+    const ops::LayoutAxis& axis = layout.axes()[i];
+    if (axis.letter == letter && axis.block > 0) coordinate = coordinate * axis.block + at[i];
+  }
+  return coordinate;
+}
+
+std::vector<Tensor> LayoutTransform(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::LayoutTransformAttrs>();
+  const ops::Layout from = ops::Layout::Parse(attrs.src_layout, "src_layout");
+  const ops::Layout to = ops::Layout::Parse(attrs.dst_layout, "dst_layout");
+  const Tensor& x = call.input(0);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> source;
+        Expr inside = loop::True();
+        for (std::size_t d = 0; d < from.rank(); ++d) {
+          const ops::LayoutAxis& axis = from.axes()[d];
+          const std::int64_t block = from.BlockOf(axis.letter);
+          const Expr whole = WholeCoordinate(to, i, axis.letter);
+          source.push_back(axis.block > 0 ? te::FloorMod(whole, block)
+                                          : te::FloorDiv(whole, block));
+          if (axis.block > 0) continue;
+          const std::int64_t given = ExtentOf(x, d) * block;
+          if (given % to.BlockOf(axis.letter) != 0) inside = inside && whole < Expr(given);
+        }
+        if (loop::IsConstInt(inside, 1)) return x[source];
+        return te::IfThenElse(inside, x[source], te::Cast(x.dtype(), 0));
+      },
+      "layout_transform", "injective")};
+}
+
+}  // namespace
+
+void AttachLayoutComputes(ops::OpRegistry& registry) {
+  registry.Definition("layout_transform").SetColumn(TeCompute{LayoutTransform});
+}
+
+}  // namespace tenon::strategies

@@ -1,0 +1,184 @@
+// Matrix products in register tiles against plain sums in double precision, on extents around every
+// tile's edges; and the code of the tile.
+#include "tenon/strategies/register_tile.h"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/kernel.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::strategies {
+namespace {
+
+using testing_graphs::ExpectClose;
+using testing_graphs::Outcome;
+using testing_graphs::Parsed;
+using testing_graphs::RandomInputs;
+
+const CompileOptions kTeOnly = {.library = LibraryChoice::kTe};
+
+struct Sizes {
+  std::int64_t rows, columns, depth;
+};
+void PrintTo(const Sizes& s, std::ostream* out) {
+  *out << s.rows << "x" << s.columns << "x" << s.depth;
+}
+
+// relu(a b + bias) with b as (depth, columns), or transposed.
+NDArray Expected(const NDArray& a, const NDArray& b, const NDArray& bias, const Sizes& s,
+                 bool transposed) {
+  NDArray y = NDArray::Empty({s.rows, s.columns}, Float32);
+  for (std::int64_t i = 0; i < s.rows; ++i) {
+    for (std::int64_t j = 0; j < s.columns; ++j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < s.depth; ++k) {
+        const float right =
+            transposed ? b.data<float>()[j * s.depth + k] : b.data<float>()[k * s.columns + j];
+        sum += static_cast<double>(a.data<float>()[i * s.depth + k]) * right;
+      }
+      y.data<float>()[i * s.columns + j] =
+          std::max(0.0F, static_cast<float>(sum + bias.data<float>()[j]));
+    }
+  }
+  return y;
+}
+
+class TiledProductTest : public ::testing::TestWithParam<Sizes> {};
+
+TEST_P(TiledProductTest, EqualsThePlainSumWithItsEpilogue) {
+  const Sizes& s = GetParam();
+  for (const bool transposed : {false, true}) {
+    SCOPED_TRACE(transposed ? "dense" : "matmul");
+    const std::string b =
+        transposed ? StrCat(s.columns, ", ", s.depth) : StrCat(s.depth, ", ", s.columns);
+    const ir::Module module =
+        Parsed(StrCat("def @main(%a: Tensor[(", s.rows, ", ", s.depth, "), float32], %b: Tensor[(",
+                      b, "), float32], %c: Tensor[(", s.columns, "), float32]) { nn.relu(add(",
+                      transposed ? "nn.dense" : "nn.matmul", "(%a, %b), %c)) }"));
+    const runtime::Inputs inputs = RandomInputs(module, 3);
+    ExpectClose(Outcome(module, inputs, kTeOnly),
+                {Expected(inputs.at("a"), inputs.at("b"), inputs.at("c"), s, transposed)});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Edges, TiledProductTest,
+                         ::testing::Values(Sizes{7, 16, 5}, Sizes{8, 16, 1}, Sizes{8, 15, 3},
+                                           Sizes{9, 17, 4}, Sizes{32, 64, 8}, Sizes{33, 65, 9},
+                                           Sizes{31, 63, 7}, Sizes{35, 48, 12}, Sizes{37, 31, 2},
+                                           Sizes{64, 1, 16}, Sizes{127, 113, 101},
+                                           Sizes{14, 80, 33}, Sizes{41, 1000, 3},
+                                           Sizes{256, 256, 64}),
+                         ::testing::PrintToStringParamName());
+
+TEST(TiledProductTest, BatchesShareOrOwnTheirOperands) {
+  for (const auto& [a_batch, b_batch] : {std::pair{3, 3}, std::pair{1, 3}, std::pair{3, 1}}) {
+    const ir::Module module = Parsed(
+        StrCat("def @main(%a: Tensor[(", a_batch, ", 18, 10), float32], %b: Tensor[(", b_batch,
+               ", 10, 34), float32]) { nn.batch_matmul(%a, %b, transpose_b=False) }"));
+    const runtime::Inputs inputs = RandomInputs(module, 7);
+    const auto results = Outcome(module, inputs, kTeOnly);
+    ASSERT_EQ(results.size(), 1U);
+    const float* a = inputs.at("a").data<float>();
+    const float* b = inputs.at("b").data<float>();
+    for (std::int64_t n = 0; n < 3; ++n) {
+      for (std::int64_t i = 0; i < 18; ++i) {
+        for (std::int64_t j = 0; j < 34; ++j) {
+          double sum = 0;
+          for (std::int64_t k = 0; k < 10; ++k)
+            sum += static_cast<double>(a[((a_batch == 1 ? 0 : n) * 18 + i) * 10 + k]) *
+                   b[((b_batch == 1 ? 0 : n) * 10 + k) * 34 + j];
+          ASSERT_NEAR(results[0].data<float>()[(n * 18 + i) * 34 + j], sum, 1e-4)
+              << a_batch << " by " << b_batch << " at " << n << ", " << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST(TiledProductTest, OneAndTwoThreadsGiveTheSameBits) {
+  const ir::Module module = Parsed(
+      "def @main(%a: Tensor[(131, 70), float32], %b: Tensor[(70, 90), float32]) "
+      "{ nn.matmul(%a, %b) }");
+  const runtime::Inputs inputs = RandomInputs(module, 11);
+  const Executable exe = ValueOrThrow(Compile(module, kTeOnly));
+  Session one(exe, {.threads = 1}), two(exe, {.threads = 2});
+  EXPECT_TRUE(ValueOrThrow(one.Run(inputs)).at(0).SameBytes(ValueOrThrow(two.Run(inputs)).at(0)));
+}
+
+loop::Function OneFunction(const std::string& text) {
+  const Lowered lowered = ValueOrThrow(Lower(Parsed(text), kTeOnly));
+  CheckInvariant(lowered.kernels.size() == 1, "the test's graph is one kernel");
+  return std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
+}
+
+constexpr const char* kSquare =
+    "def @main(%a: Tensor[(256, 256), float32], %b: Tensor[(256, 256), float32]) "
+    "{ nn.relu(nn.matmul(%a, %b)) }";
+
+TEST(TiledProductTest, SharesBlocksAmongThreadsAndKeepsOneTileAndThePackedOperand) {
+  const loop::Function function = OneFunction(kSquare);
+  int parallel_loops = 0;
+  std::vector<std::int64_t> temporaries;
+  loop::VisitStmts(function.body, [&](const loop::Stmt& s) {
+    if (const auto* loop = s.As<loop::ForNode>())
+      parallel_loops += loop->for_kind == loop::ForKind::kParallel ? 1 : 0;
+    if (const auto* allocate = s.As<loop::AllocateNode>()) {
+      std::int64_t elements = 1;
+      for (const loop::Expr& extent : allocate->buffer->shape)
+        elements *= extent.As<loop::IntImmNode>()->value;
+      temporaries.push_back(elements);
+    }
+  });
+  EXPECT_EQ(parallel_loops, 2);
+  EXPECT_THAT(temporaries, ::testing::UnorderedElementsAre(256 * 256, 4 * 64));
+}
+
+// The lines between labels, of which the one with the most multiply-adds is the hot loop.
+std::string HotBlock(const std::string& assembly) {
+  std::istringstream lines(assembly);
+  std::string line, block, hot;
+  const auto count = [](const std::string& text) {
+    int found = 0;
+    for (std::size_t at = text.find("vfmadd"); at != std::string::npos;
+         at = text.find("vfmadd", at + 1))
+      ++found;
+    return found;
+  };
+  while (std::getline(lines, line)) {
+    if (!line.empty() && line[0] != '\t') {
+      if (count(block) > count(hot)) hot = block;
+      block.clear();
+    }
+    block += line + "\n";
+  }
+  return count(block) > count(hot) ? block : hot;
+}
+
+TEST(TiledProductTest, TheHotLoopSpillsNoVectorRegister) {
+  if (jit::CpuFeatures::Host().vector_bits() < 512)
+    GTEST_SKIP() << "the tile is made for the 32 registers of AVX-512";
+  for (const char* text :
+       {kSquare,
+        "def @main(%x: Tensor[(1, 4, 56, 56, 16), float32], %w: Tensor[(4, 4, 3, 3, 16, 16), "
+        "float32]) { nn.contrib_conv2d_NCHWc(%x, %w, kernel_size=[3, 3], channels=64, "
+        "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\") }"}) {
+    SCOPED_TRACE(text);
+    const jit::Kernel kernel = ValueOrThrow(jit::Compile(OneFunction(text)));
+    const std::string hot = HotBlock(kernel.Assembly());
+    ASSERT_NE(hot.find("vfmadd"), std::string::npos);
+    std::istringstream lines(hot);
+    for (std::string line; std::getline(lines, line);) {
+      const bool touches_stack =
+          line.find("(%rsp") != std::string::npos || line.find("(%rbp") != std::string::npos;
+      EXPECT_FALSE(touches_stack && line.find("%zmm") != std::string::npos) << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::strategies
