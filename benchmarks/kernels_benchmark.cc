@@ -1,8 +1,19 @@
 // Generated kernels, the floors they are measured against, and oneDNN, in turn in one run. Each
 // race checks its results first.
+#include <gnu/libc-version.h>
+
+#include <benchmark/benchmark.h>
+
 #include "tenon/benchmarks/families.h"
+#include "tenon/jit/cpu_features.h"
+#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/support/strings.h"
 
 int main(int argc, char** argv) {
+  benchmark::AddCustomContext("vector_bits",
+                              tenon::StrCat(tenon::jit::CpuFeatures::Host().vector_bits()));
+  benchmark::AddCustomContext("onednn", tenon::strategies::onednn::LibraryVersion());
+  benchmark::AddCustomContext("glibc", gnu_get_libc_version());
   std::vector<tenon::benchmarks::Race> races;
   tenon::benchmarks::AddElementwise(races);
   tenon::benchmarks::AddReductions(races);

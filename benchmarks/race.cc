@@ -5,10 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
+#include <ctime>
 #include <random>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 #include <benchmark/benchmark.h>
 
@@ -18,23 +19,30 @@
 namespace tenon::benchmarks {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
+// OpenMP's threads look for work this long before they sleep; a peer with threads of its own should
+// not have to share the cores with them.
+constexpr auto kRest = std::chrono::milliseconds(3);
 constexpr double kBatchSeconds = 2e-3;
 // Calls shorter than this find their data in cache only when one goes before.
 constexpr double kShortCall = 5e-4;
 constexpr std::string_view kRoundsFlag = "--rounds=";
 
-double SecondsOf(const Contestant& contestant, std::int64_t calls) {
-  const Clock::time_point start = Clock::now();
-  for (std::int64_t i = 0; i < calls; ++i) contestant.call();
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double Now(int threads) {
+  timespec time{};
+  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-std::int64_t CallsOfABatch(const Contestant& contestant) {
+double SecondsOf(const Contestant& contestant, std::int64_t calls, int threads) {
+  const double start = Now(threads);
+  for (std::int64_t i = 0; i < calls; ++i) contestant.call();
+  return Now(threads) - start;
+}
+
+std::int64_t CallsOfABatch(const Contestant& contestant, int threads) {
   contestant.call();
   std::int64_t calls = 1;
-  while (SecondsOf(contestant, calls) < kBatchSeconds) calls *= 2;
+  while (SecondsOf(contestant, calls, threads) < kBatchSeconds) calls *= 2;
   return calls;
 }
 
@@ -82,20 +90,44 @@ void Measure(const Race& race, benchmark::State& state) {
   const Contestants contestants = race.prepare();
   std::vector<Times> times(contestants.size());
   for (std::size_t i = 0; i < contestants.size(); ++i)
-    times[i].calls = CallsOfABatch(contestants[i]);
+    times[i].calls = CallsOfABatch(contestants[i], race.threads);
   std::size_t first = 0;
   for (auto _ : state) {
     for (std::size_t step = 0; step < contestants.size(); ++step) {
       const std::size_t i = (first + step) % contestants.size();
       const auto calls = static_cast<double>(times[i].calls);
+      if (race.threads > 1) std::this_thread::sleep_for(kRest);
       if (kBatchSeconds / calls < kShortCall) contestants[i].call();
-      times[i].seconds.push_back(SecondsOf(contestants[i], times[i].calls) / calls);
+      times[i].seconds.push_back(SecondsOf(contestants[i], times[i].calls, race.threads) / calls);
       if (contestants[i].role == Role::kTenon) state.SetIterationTime(times[i].seconds.back());
     }
     ++first;
   }
   Report(race, contestants, std::move(times), state);
 }
+
+// One short line a race, as it ends.
+class ProgressReporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      const std::string name = run.run_name.function_name;
+      if (run.error_occurred) {
+        std::printf("%-66s %s\n", name.c_str(), run.error_message.c_str());
+        continue;
+      }
+      std::printf("%-66s %12.2f us", name.c_str(), 1e6 * run.counters.at("tenon_min_s"));
+      for (const char* other : {"floor", "peer"}) {
+        const auto time = run.counters.find(StrCat(other, "_min_s"));
+        if (time == run.counters.end()) continue;
+        std::printf("  %s %.0f %%", other, 100 * time->second / run.counters.at("tenon_min_s"));
+      }
+      std::printf("\n");
+    }
+    std::fflush(stdout);
+  }
+};
 
 // Takes --rounds=N off the arguments; 0 when N is no positive number.
 int TakeRounds(int* argc, char** argv) {
@@ -170,7 +202,8 @@ int RunRaces(const std::vector<Race>& races, int argc, char** argv) {
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
-  benchmark::RunSpecifiedBenchmarks();
+  ProgressReporter progress;
+  benchmark::RunSpecifiedBenchmarks(&progress);
   benchmark::Shutdown();
   return 0;
 }

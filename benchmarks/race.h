@@ -3,7 +3,8 @@
 // same machine; the least and the median time of each go to the JSON as counters.
 //
 // Everybody runs in batches of at least two milliseconds, after a call that warms the caches when
-// calls are short. `prepare` makes the contestants, and checks their results, before any clock runs.
+// calls are short. One-thread races count the CPU time of the thread, which others on the machine
+// disturb least; those of two threads the time on the wall. `prepare` makes the contestants, and checks their results, before any clock runs.
 //
 //   races.push_back({.table = "elementwise", .name = "add", .threads = 2, .bytes = 12.0 * n,
 //                    .aim = {.of_floor = 0.9}, .prepare = [] { return Contestants{...}; }});
