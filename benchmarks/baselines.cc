@@ -137,7 +137,9 @@ TENON_AVX512 void FmaBlock(float multiplier, float addend, int64_t steps) {
 
 }  // namespace
 
+// One thread does not go through OpenMP: entering a region costs more than a small array.
 void AddArrays(const float* a, const float* b, float* c, int64_t n, int threads) {
+  if (threads == 1) return AddRange(a, b, c, n);
 #pragma omp parallel num_threads(threads)
   {
     const Range share = MyShare(n);
@@ -145,22 +147,17 @@ void AddArrays(const float* a, const float* b, float* c, int64_t n, int threads)
   }
 }
 
-float ReadSum(const float* x, int64_t n, int threads) {
-  float sum = 0.0f;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-  {
-    const Range share = MyShare(n);
-    sum += SumRange(x + share.begin, share.size);
-  }
-  return sum;
-}
-
 void RowSum(const float* x, float* y, int64_t rows, int64_t cols, int threads) {
+  if (threads == 1) {
+    for (int64_t r = 0; r < rows; ++r) y[r] = SumRange(x + r * cols, cols);
+    return;
+  }
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t r = 0; r < rows; ++r) y[r] = SumRange(x + r * cols, cols);
 }
 
 void CopyArray(float* dst, const float* src, int64_t n, int threads) {
+  if (threads == 1) return CopyRange(dst, src, n);
 #pragma omp parallel num_threads(threads)
   {
     const Range share = MyShare(n);
@@ -169,6 +166,10 @@ void CopyArray(float* dst, const float* src, int64_t n, int threads) {
 }
 
 void CopyBytes(void* dst, const void* src, int64_t bytes, int threads) {
+  if (threads == 1) {
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
+    return;
+  }
   // Whole pages a thread, so that no two write to one line.
   constexpr int64_t kPage = 4096;
   const int64_t share = (bytes / threads + kPage - 1) / kPage * kPage;
@@ -183,6 +184,7 @@ void CopyBytes(void* dst, const void* src, int64_t bytes, int threads) {
 
 void MultiplyAdds(double flops, int threads) {
   const auto steps = static_cast<int64_t>(flops / kFlopsPerStep / threads);
+  if (threads == 1) return FmaBlock(0.5f, 0.5f, steps);
 #pragma omp parallel num_threads(threads)
   FmaBlock(0.5f, 0.5f, steps);
 }

@@ -28,8 +28,7 @@ void LowerAndCompile(const LoweredKernel& kernel) {
   const auto* function = kernel.function.As<ir::FunctionNode>();
   strategies::Group group{function, kernel.name, {}};
   group.constants.resize(function->params.size());
-  const strategies::Choice choice =
-      strategies::Choose(group, {.library = LibraryChoice::kTe});
+  const strategies::Choice choice = strategies::Choose(group, {.library = LibraryChoice::kTe});
   ValueOrThrow(jit::Compile(std::get<loop::Function>(choice.built.kernel)));
 }
 
@@ -59,28 +58,26 @@ Contestants PrepareAll(const std::vector<LoweredKernel>& kernels) {
   std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : kernels)
     functions.push_back(std::get<loop::Function>(kernel.choice.built.kernel));
-  return {{Role::kTenon, "CompileAll on two cores",
-           [=] { ValueOrThrow(jit::CompileAll(functions)); }},
-          {Role::kPeer, "one after the other", [=] {
-             for (const loop::Function& function : functions)
-               ValueOrThrow(jit::Compile(function));
-           }}};
+  return {
+      {Role::kTenon, "CompileAll on two cores", [=] { ValueOrThrow(jit::CompileAll(functions)); }},
+      {Role::kPeer, "one after the other", [=] {
+         for (const loop::Function& function : functions) ValueOrThrow(jit::Compile(function));
+       }}};
 }
 
 }  // namespace
 
-void AddCompileTimes(const std::string& model, const ir::Module& module,
-                     std::vector<Race>& races) {
+void AddCompileTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races) {
   const std::vector<LoweredKernel> kernels = GeneratedKernels(module);
   Require(!kernels.empty(), "the model has no generated kernel");
   const std::string of = StrCat(" of ", kernels.size(), " kernels of the ", model);
-  races.push_back({.table = "compile",
-                   .name = StrCat("median", of),
-                   .aim = {.seconds = 15e-3},
-                   .prepare = [=] { return PrepareOne(kernels, 0.5); }});
-  races.push_back({.table = "compile",
-                   .name = StrCat("slowest", of),
-                   .prepare = [=] { return PrepareOne(kernels, 1); }});
+  races.push_back(
+      {.table = "compile", .name = StrCat("median", of), .aim = {.seconds = 15e-3}, .prepare = [=] {
+         return PrepareOne(kernels, 0.5);
+       }});
+  races.push_back({.table = "compile", .name = StrCat("slowest", of), .prepare = [=] {
+                     return PrepareOne(kernels, 1);
+                   }});
   races.push_back({.table = "compile",
                    .name = StrCat("all ", kernels.size(), " kernels of the ", model),
                    .threads = 2,

@@ -51,8 +51,7 @@ CompiledGraph::CompiledGraph(const ir::Module& module, const runtime::Inputs& in
   }
   const runtime::Entry& head = plan.entry(plan.heads[0]);
   const Tensor& storage = memory_[head.storage_id];
-  result_ =
-      Tensor::View(head.shape, head.dtype, storage.raw(), std::make_shared<Tensor>(storage));
+  result_ = Tensor::View(head.shape, head.dtype, storage.raw(), std::make_shared<Tensor>(storage));
 }
 
 void CompiledGraph::Call() const {

@@ -26,10 +26,31 @@ struct Image {
 
 constexpr Image kImages[] = {{64, 56}, {128, 28}, {256, 14}};
 
+// Tenon's contestant, checked, with oneDNN and the floor beside it. `result` gives what `tenon`
+// computes of `x` and `w`, channels first.
+Contestants WithOthers(const ConvolutionShape& s, int threads, const Tensor& x, const Tensor& w,
+                       const Contestant& tenon, const std::function<Tensor()>& result) {
+  auto peer = std::make_shared<OneDnnConvolution>(s, x, w);
+  tenon.call();
+  peer->Call();
+  RequireClose(result(), peer->Result(), 1e-3);
+  Contestants contestants = {
+      tenon, {Role::kPeer, StrCat("oneDNN ", peer->implementation()), [peer] { peer->Call(); }}};
+  if (s.groups > 1) {
+    // Two flops a byte: what costs is moving the image.
+    const Tensor copy = Tensor::Zeros(x.shape(), Float32);
+    contestants.push_back({Role::kFloor, "copy loop", [=] {
+                             CopyArray(copy.data<float>(), x.data<float>(), x.size(), threads);
+                           }});
+  } else {
+    contestants.push_back({Role::kFloor, "FMA loop", [=] { MultiplyAdds(s.flops(), threads); }});
+  }
+  return contestants;
+}
+
 Contestants Prepare(const ConvolutionShape& s, int threads) {
   const Tensor x = RandomArray({1, s.in_channels, s.size, s.size});
-  const Tensor w =
-      RandomArray({s.out_channels, s.in_channels / s.groups, s.kernel, s.kernel}, 2);
+  const Tensor w = RandomArray({s.out_channels, s.in_channels / s.groups, s.kernel, s.kernel}, 2);
   const ir::Expr image = Input("x", x.shape());
   const ir::Expr conv = ops::Conv2D(image, ir::Constant::Make(w),
                                     {.strides = {s.stride, s.stride},
@@ -39,24 +60,10 @@ Contestants Prepare(const ConvolutionShape& s, int threads) {
                                      .kernel_size = ops::Ints{s.kernel, s.kernel}});
   auto graph = std::make_shared<CompiledGraph>(ir::Module::FromExpr(ops::Relu(conv)),
                                                runtime::Inputs{{"x", x}});
-  auto peer = std::make_shared<OneDnnConvolution>(s, x, w);
-  graph->Call();
-  peer->Call();
-  RequireClose(graph->result(), peer->Result(), 1e-3);
-  Contestants contestants = {
+  return WithOthers(
+      s, threads, x, w,
       {Role::kTenon, StrCat("NCHW, kernels: ", graph->num_kernels()), [graph] { graph->Call(); }},
-      {Role::kPeer, StrCat("oneDNN ", peer->implementation()), [peer] { peer->Call(); }}};
-  if (s.groups > 1) {
-    // Two flops a byte: what costs is moving the image.
-    const Tensor copy = Tensor::Zeros(x.shape(), Float32);
-    contestants.push_back({Role::kFloor, "copy loop", [=] {
-                             CopyArray(copy.data<float>(), x.data<float>(), x.size(), threads);
-                           }});
-  } else {
-    contestants.push_back(
-        {Role::kFloor, "FMA loop", [=] { MultiplyAdds(s.flops(), threads); }});
-  }
-  return contestants;
+      [graph] { return graph->result(); });
 }
 
 }  // namespace

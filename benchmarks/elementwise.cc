@@ -35,9 +35,8 @@ Contestants PrepareChain(int threads) {
   RequireClose(graph->result(), expected, 1e-6);
   Require(graph->num_kernels() == 1, "the chain is not one kernel");
   return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
-          {Role::kFloor, "copy loop", [=] {
-             CopyArray(copy.data<float>(), x.data<float>(), kElements, threads);
-           }}};
+          {Role::kFloor, "copy loop",
+           [=] { CopyArray(copy.data<float>(), x.data<float>(), kElements, threads); }}};
 }
 
 Contestants PrepareAdd(std::int64_t n, int threads) {
@@ -48,8 +47,9 @@ Contestants PrepareAdd(std::int64_t n, int threads) {
       Parse(StrCat("fn (%x: Tensor[(", n, "), float32], %y: Tensor[(", n,
                    "), float32]) { add(%x, %y) }")),
       runtime::Inputs{{"x", x}, {"y", y}});
+  const int floor_threads = FloorThreads(12.0 * static_cast<double>(n), threads);
   const auto add = [=] {
-    AddArrays(x.data<float>(), y.data<float>(), z.data<float>(), n, threads);
+    AddArrays(x.data<float>(), y.data<float>(), z.data<float>(), n, floor_threads);
   };
   graph->Call();
   add();

@@ -26,10 +26,9 @@ Contestants Prepare(const Maker& make, double flops, int threads) {
     contestants.push_back({Role::kFloor, "FMA loop", [=] { MultiplyAdds(flops, threads); }});
   } else {
     const NDArray copy = NDArray::Zeros(arrays.back().shape(), Float32);
-    contestants.push_back({Role::kFloor, "copy loop", [=] {
-                             CopyArray(copy.data<float>(), arrays[0].data<float>(), copy.size(),
-                                       threads);
-                           }});
+    contestants.push_back(
+        {Role::kFloor, "copy loop",
+         [=] { CopyArray(copy.data<float>(), arrays[0].data<float>(), copy.size(), threads); }});
   }
   return contestants;
 }

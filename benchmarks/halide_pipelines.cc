@@ -96,8 +96,8 @@ PipelineCall TenonMatmul(std::int64_t size, bool parallel) {
   const te::Tensor b = te::Placeholder({size, size}, Float32, "b");
   const te::IterVar k = te::ReduceAxis(0, size, "k");
   const te::Tensor product = te::Compute(
-      {size, size},
-      [&](te::Var y, te::Var x) { return te::Sum(a(y, k.var) * b(k.var, x), {k}); }, "product");
+      {size, size}, [&](te::Var y, te::Var x) { return te::Sum(a(y, k.var) * b(k.var, x), {k}); },
+      "product");
   const te::Tensor c = te::Compute(
       {size, size}, [&](te::Var y, te::Var x) { return product(y, x); }, "c");
   Schedule s(c);

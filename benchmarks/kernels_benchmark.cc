@@ -1,8 +1,7 @@
 // Generated kernels, the floors they are measured against, and oneDNN, in turn in one run. Each
 // race checks its results first.
-#include <gnu/libc-version.h>
-
 #include <benchmark/benchmark.h>
+#include <gnu/libc-version.h>
 
 #include "tenon/benchmarks/families.h"
 #include "tenon/jit/cpu_features.h"

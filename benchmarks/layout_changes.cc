@@ -62,10 +62,11 @@ Contestants WithFloor(const std::shared_ptr<CompiledGraph>& graph, int threads) 
   Require(graph->num_kernels() == 1, "not one kernel");
   const Tensor& y = graph->result();
   const auto bytes = static_cast<std::int64_t>(y.bytes());
+  const int floor_threads = FloorThreads(2.0 * static_cast<double>(bytes), threads);
   const Tensor from = RandomArray(y.shape());
   const Tensor to = Tensor::Zeros(y.shape(), Float32);
   return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
-          {Role::kFloor, "memcpy", [=] { CopyBytes(to.raw(), from.raw(), bytes, threads); }}};
+          {Role::kFloor, "memcpy", [=] { CopyBytes(to.raw(), from.raw(), bytes, floor_threads); }}};
 }
 
 Contestants PrepareTranspose(const Transposition& t, int threads) {

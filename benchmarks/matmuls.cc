@@ -30,8 +30,7 @@ Contestants Prepare(const Product& product, int threads) {
   const Tensor b = RandomArray(b_transposed ? Shape{n, k} : Shape{k, n}, 2);
   const Tensor c = Tensor::Zeros({m, n}, Float32);
   const ir::Expr x = Input("a", a.shape());
-  const ir::Expr w = b_constant ? ir::Constant::Make(b)
-                                : ir::Expr(Input("b", b.shape()));
+  const ir::Expr w = b_constant ? ir::Constant::Make(b) : ir::Expr(Input("b", b.shape()));
   runtime::Inputs inputs = {{"a", a}};
   if (!b_constant) inputs["b"] = b;
   auto graph = std::make_shared<CompiledGraph>(
@@ -56,14 +55,13 @@ void AddMatmuls(std::vector<Race>& races) {
   for (const Product& product : kProducts) {
     for (const int threads : {1, 2}) {
       const bool is_vector = product.rows == 1;
-      races.push_back(
-          {.table = "matmul",
-           .name = StrCat(product.op, ", ", product.rows, " x ", product.columns, " x ",
-                          product.depth),
-           .threads = threads,
-           .flops = product.flops(),
-           .aim = {.of_floor = is_vector ? 0 : 0.75, .of_peer = 0.8},
-           .prepare = [=] { return Prepare(product, threads); }});
+      races.push_back({.table = "matmul",
+                       .name = StrCat(product.op, ", ", product.rows, " x ", product.columns, " x ",
+                                      product.depth),
+                       .threads = threads,
+                       .flops = product.flops(),
+                       .aim = {.of_floor = is_vector ? 0 : 0.75, .of_peer = 0.8},
+                       .prepare = [=] { return Prepare(product, threads); }});
     }
   }
 }

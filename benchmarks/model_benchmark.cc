@@ -27,9 +27,9 @@ std::string Environment(const char* name) {
 
 ir::Module Classifier() {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
-  return ValueOrThrow(onnx_import::LoadOnnx(Environment("TENON_MODEL"),
-                                            {.shapes = {{"x", {1, 3, 48, 192}}},
-                                             .evaluate = strategies::EvaluateCall}));
+  return ValueOrThrow(onnx_import::LoadOnnx(
+      Environment("TENON_MODEL"),
+      {.shapes = {{"x", {1, 3, 48, 192}}}, .evaluate = strategies::EvaluateCall}));
 }
 
 Contestants PrepareRun(const ir::Module& module, int threads) {
@@ -45,8 +45,8 @@ Contestants PrepareRun(const ir::Module& module, int threads) {
 }
 
 Contestants PrepareCompile() {
-  return {{Role::kTenon, "import, passes, plan, code",
-           [] { ValueOrThrow(Compile(Classifier())); }}};
+  return {
+      {Role::kTenon, "import, passes, plan, code", [] { ValueOrThrow(Compile(Classifier())); }}};
 }
 
 std::vector<Race> Races() {

@@ -54,17 +54,15 @@ struct OneDnnConvolution::Candidate {
   dnnl::primitive primitive;
   std::unordered_map<int, memory> arguments;
 
-  void Call() const {
-    primitive.execute(Stream(), arguments);
-  }
+  void Call() const { primitive.execute(Stream(), arguments); }
 
   double BestSeconds() const {
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kTrials; ++i) {
       const auto start = std::chrono::steady_clock::now();
       Call();
-      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-                                .count());
+      best = std::min(
+          best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     return best;
   }
@@ -75,29 +73,27 @@ struct OneDnnConvolution::Candidate {
     const auto f32 = memory::data_type::f32;
     const memory::dims in = {1, s.in_channels, s.size, s.size};
     const memory::dims out = {1, s.out_channels, s.out_size(), s.out_size()};
-    const memory::dims weight = s.groups == 1
-                                    ? memory::dims{s.out_channels, s.in_channels, s.kernel, s.kernel}
-                                    : memory::dims{s.groups, s.out_channels / s.groups,
-                                                   s.in_channels / s.groups, s.kernel, s.kernel};
+    const memory::dims weight =
+        s.groups == 1 ? memory::dims{s.out_channels, s.in_channels, s.kernel, s.kernel}
+                      : memory::dims{s.groups, s.out_channels / s.groups, s.in_channels / s.groups,
+                                     s.kernel, s.kernel};
     dnnl::post_ops relu;
     relu.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
     dnnl::primitive_attr attr;
     attr.set_post_ops(relu);
-    const dnnl::convolution_forward::primitive_desc desc(
-        {dnnl::prop_kind::forward_inference,
-         dnnl::algorithm::convolution_direct,
-         {in, f32, layout.activation},
-         {weight, f32, memory::format_tag::any},
-         {out, f32, layout.activation},
-         {s.stride, s.stride},
-         {s.padding, s.padding},
-         {s.padding, s.padding}},
-        attr, Engine());
+    const dnnl::convolution_forward::primitive_desc desc({dnnl::prop_kind::forward_inference,
+                                                          dnnl::algorithm::convolution_direct,
+                                                          {in, f32, layout.activation},
+                                                          {weight, f32, memory::format_tag::any},
+                                                          {out, f32, layout.activation},
+                                                          {s.stride, s.stride},
+                                                          {s.padding, s.padding},
+                                                          {s.padding, s.padding}},
+                                                         attr, Engine());
     auto candidate = std::make_unique<Candidate>();
     candidate->implementation = std::string(layout.name) + " " + desc.impl_info_str();
     candidate->primitive = dnnl::convolution_forward(desc);
-    const auto weight_tag =
-        s.groups == 1 ? memory::format_tag::oihw : memory::format_tag::goihw;
+    const auto weight_tag = s.groups == 1 ? memory::format_tag::oihw : memory::format_tag::goihw;
     candidate->arguments = {
         {DNNL_ARG_SRC, Reordered(Borrowed(x, in, memory::format_tag::nchw), desc.src_desc())},
         {DNNL_ARG_WEIGHTS, Reordered(Borrowed(w, weight, weight_tag), desc.weights_desc())},
@@ -134,10 +130,9 @@ std::string OneDnnConvolution::implementation() const { return best_->implementa
 NDArray OneDnnConvolution::Result() const {
   const std::int64_t out = shape_.out_size();
   NDArray result = NDArray::Empty({1, shape_.out_channels, out, out}, Float32);
-  memory plain = Reordered(best_->arguments.at(DNNL_ARG_DST),
-                           {{1, shape_.out_channels, out, out},
-                            memory::data_type::f32,
-                            memory::format_tag::nchw});
+  memory plain = Reordered(
+      best_->arguments.at(DNNL_ARG_DST),
+      {{1, shape_.out_channels, out, out}, memory::data_type::f32, memory::format_tag::nchw});
   std::memcpy(result.raw(), plain.get_data_handle(), result.bytes());
   return result;
 }

@@ -73,11 +73,9 @@ void AddOverheads(std::vector<Race>& races) {
                    .name = "Kernel::RunUnchecked",
                    .aim = {.seconds = 100e-9},
                    .prepare = PrepareUnchecked});
-  races.push_back(
-      {.table = "overhead", .name = "Kernel::operator()", .prepare = PrepareChecked});
+  races.push_back({.table = "overhead", .name = "Kernel::operator()", .prepare = PrepareChecked});
   races.push_back({.table = "overhead", .name = "Session::Run", .prepare = PrepareSession});
-  races.push_back(
-      {.table = "overhead", .name = "Executable::Run", .prepare = PrepareExecutable});
+  races.push_back({.table = "overhead", .name = "Executable::Run", .prepare = PrepareExecutable});
 }
 
 }  // namespace tenon::benchmarks

@@ -22,6 +22,7 @@ namespace {
 // OpenMP's threads look for work this long before they sleep; a peer with threads of its own should
 // not have to share the cores with them.
 constexpr auto kRest = std::chrono::milliseconds(3);
+constexpr double kSmallBytes = 1 << 20;
 constexpr double kBatchSeconds = 2e-3;
 // Calls shorter than this find their data in cache only when one goes before.
 constexpr double kShortCall = 5e-4;
@@ -63,8 +64,8 @@ struct Times {
   std::vector<double> seconds;  // of a call, by round
 };
 
-void Report(const Race& race, const Contestants& contestants,
-            std::vector<Times> times, benchmark::State& state) {
+void Report(const Race& race, const Contestants& contestants, std::vector<Times> times,
+            benchmark::State& state) {
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < contestants.size(); ++i) {
     std::vector<double>& seconds = times[i].seconds;
@@ -121,7 +122,8 @@ class ProgressReporter : public benchmark::BenchmarkReporter {
       for (const char* other : {"floor", "peer"}) {
         const auto time = run.counters.find(StrCat(other, "_min_s"));
         if (time == run.counters.end()) continue;
-        std::printf("  %s %.0f %%", other, 100 * time->second / run.counters.at("tenon_min_s"));
+        std::printf("  %.0f %% of the %s", 100 * time->second / run.counters.at("tenon_min_s"),
+                    other);
       }
       std::printf("\n");
     }
@@ -156,13 +158,15 @@ void AddOnOneAndTwoThreads(std::vector<Race>& races, Race race) {
   races.push_back(std::move(race));
 }
 
+int FloorThreads(double bytes, int threads) { return bytes <= kSmallBytes ? 1 : threads; }
+
 void Require(bool condition, const std::string& message) {
   if (!condition) throw std::runtime_error(message);
 }
 
 void RequireClose(const NDArray& ours, const NDArray& expected, double tolerance) {
-  Require(ours.size() == expected.size(), StrCat("the result has ", ours.size(), " elements, not ",
-                                                 expected.size()));
+  Require(ours.size() == expected.size(),
+          StrCat("the result has ", ours.size(), " elements, not ", expected.size()));
   const float* a = ours.data<float>();
   const float* b = expected.data<float>();
   for (std::int64_t i = 0; i < ours.size(); ++i) {

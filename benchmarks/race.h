@@ -4,7 +4,8 @@
 //
 // Everybody runs in batches of at least two milliseconds, after a call that warms the caches when
 // calls are short. One-thread races count the CPU time of the thread, which others on the machine
-// disturb least; those of two threads the time on the wall. `prepare` makes the contestants, and checks their results, before any clock runs.
+// disturb least; those of two threads the time on the wall. `prepare` makes the contestants, and
+// checks their results, before any clock runs.
 //
 //   races.push_back({.table = "elementwise", .name = "add", .threads = 2, .bytes = 12.0 * n,
 //                    .aim = {.of_floor = 0.9}, .prepare = [] { return Contestants{...}; }});
@@ -50,6 +51,10 @@ struct Race {
 
 // The race on one thread and on two.
 void AddOnOneAndTwoThreads(std::vector<Race>& races, Race race);
+
+// Threads for a floor that moves `bytes`: one for what fits a second-level cache, where starting
+// another would cost more than it saves.
+int FloorThreads(double bytes, int threads);
 
 // Throws with the first element where |ours - expected| > tolerance * (1 + |expected|). Float32,
 // both of one size.

@@ -44,10 +44,10 @@ constexpr Reduction kReductions[] = {{"sum", "sum(%x, axis=[-1])", SumOf},
 Contestants PrepareReduction(const Reduction& reduction, std::int64_t columns, int threads) {
   const Tensor x = RandomArray({kRows, columns});
   const Tensor sums = Tensor::Zeros({kRows}, Float32);
-  auto graph = std::make_shared<CompiledGraph>(
-      Parse(StrCat("fn (%x: Tensor[(", kRows, ", ", columns, "), float32]) { ", reduction.call,
-                   " }")),
-      runtime::Inputs{{"x", x}});
+  auto graph =
+      std::make_shared<CompiledGraph>(Parse(StrCat("fn (%x: Tensor[(", kRows, ", ", columns,
+                                                   "), float32]) { ", reduction.call, " }")),
+                                      runtime::Inputs{{"x", x}});
   graph->Call();
   const Tensor& y = graph->result();
   for (std::int64_t row = 0; row < kRows; row += kCheckStride) {
@@ -58,9 +58,8 @@ Contestants PrepareReduction(const Reduction& reduction, std::int64_t columns, i
   }
   Require(graph->num_kernels() == 1, "the reduction is not one kernel");
   return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
-          {Role::kFloor, "row-sum loop", [=] {
-             RowSum(x.data<float>(), sums.data<float>(), kRows, columns, threads);
-           }}};
+          {Role::kFloor, "row-sum loop",
+           [=] { RowSum(x.data<float>(), sums.data<float>(), kRows, columns, threads); }}};
 }
 
 void SoftmaxOf(Row row, std::int64_t columns, double* result) {
@@ -113,16 +112,15 @@ Contestants PrepareNormalisation(const Normalisation& normalisation, std::int64_
     normalisation.reference(x.data<float>() + row * columns, columns, expected.data());
     for (std::int64_t i = 0; i < columns; ++i) {
       const double ours = graph->result().data<float>()[row * columns + i];
-      Require(std::fabs(ours - expected[i]) <= 1e-4 * (1e-3 + std::fabs(expected[i])),
-              StrCat("wrong result: row ", row, ", column ", i, " is ", ours, ", not ",
-                     expected[i]));
+      Require(
+          std::fabs(ours - expected[i]) <= 1e-4 * (1e-3 + std::fabs(expected[i])),
+          StrCat("wrong result: row ", row, ", column ", i, " is ", ours, ", not ", expected[i]));
     }
   }
   Require(graph->num_kernels() == 1, "the normalisation is not one kernel");
   return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
-          {Role::kFloor, "copy loop", [=] {
-             CopyArray(copy.data<float>(), x.data<float>(), kRows * columns, threads);
-           }}};
+          {Role::kFloor, "copy loop",
+           [=] { CopyArray(copy.data<float>(), x.data<float>(), kRows * columns, threads); }}};
 }
 
 }  // namespace

@@ -60,9 +60,11 @@ function readAll() {
 const line = cells => `| ${cells.join(' | ')} |`;
 const grid = (header, body) => [header, header.map(() => '---'), ...body].map(line).join('\n');
 
-// Names of what a column compares with: all that occur, in short.
-const namesOf = (members, role) =>
-    [...new Set(members.map(row => row[role]?.replace(/^oneDNN .*/, 'oneDNN')).filter(Boolean))].join(', ');
+// What a column compares with: its one name, or the role when there are several.
+function namesOf(members, role) {
+  const names = new Set(members.map(row => row[role]?.replace(/^oneDNN .*/, 'oneDNN')).filter(Boolean));
+  return names.size > 1 ? `the ${role}` : [...names][0];
+}
 
 const reason = table => {
   const file = path.join(folder, `${table.id}.skipped`);

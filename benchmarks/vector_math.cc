@@ -32,8 +32,9 @@ Contestants Prepare(const Chain& chain, std::int64_t n, int threads) {
   auto graph = std::make_shared<CompiledGraph>(
       Parse(StrCat("fn (%x: Tensor[(", n, "), float32]) { ", chain.body, " }")),
       runtime::Inputs{{"x", x}});
+  const int floor_threads = FloorThreads(8.0 * static_cast<double>(n), threads);
   const auto loop = [=] {
-    MapArray(chain.function, y.data<float>(), x.data<float>(), n, threads);
+    MapArray(chain.function, y.data<float>(), x.data<float>(), n, floor_threads);
   };
   graph->Call();
   loop();
