@@ -22,7 +22,7 @@ constexpr double kClassifierFlops = 32.6e6;
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   Require(value != nullptr, StrCat(name, " is not set"));
-  return value;
+  return value == nullptr ? std::string() : value;
 }
 
 ir::Module Classifier() {

@@ -26,12 +26,20 @@ constexpr double kSmallBytes = 1 << 20;
 constexpr double kBatchSeconds = 2e-3;
 // Calls shorter than this find their data in cache only when one goes before.
 constexpr double kShortCall = 5e-4;
+// A race that has taken this long ends after a few rounds.
+constexpr double kEnoughSeconds = 5;
+constexpr std::size_t kFewRounds = 5;
 constexpr std::string_view kRoundsFlag = "--rounds=";
 
-double Now(int threads) {
+double SecondsBy(clockid_t clock) {
   timespec time{};
-  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// CPU time of this thread for races of one, otherwise the time on the wall.
+double Now(int threads) {
+  return SecondsBy(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
 double SecondsOf(const Contestant& contestant, std::int64_t calls, int threads) {
@@ -92,17 +100,22 @@ void Measure(const Race& race, benchmark::State& state) {
   std::vector<Times> times(contestants.size());
   for (std::size_t i = 0; i < contestants.size(); ++i)
     times[i].calls = CallsOfABatch(contestants[i], race.threads);
-  std::size_t first = 0;
+  const double start = SecondsBy(CLOCK_MONOTONIC);
+  std::size_t round = 0;
   for (auto _ : state) {
+    if (round >= kFewRounds && SecondsBy(CLOCK_MONOTONIC) - start > kEnoughSeconds) {
+      state.SetIterationTime(0);
+      continue;
+    }
     for (std::size_t step = 0; step < contestants.size(); ++step) {
-      const std::size_t i = (first + step) % contestants.size();
+      const std::size_t i = (round + step) % contestants.size();
       const auto calls = static_cast<double>(times[i].calls);
       if (race.threads > 1) std::this_thread::sleep_for(kRest);
       if (kBatchSeconds / calls < kShortCall) contestants[i].call();
       times[i].seconds.push_back(SecondsOf(contestants[i], times[i].calls, race.threads) / calls);
       if (contestants[i].role == Role::kTenon) state.SetIterationTime(times[i].seconds.back());
     }
-    ++first;
+    ++round;
   }
   Report(race, contestants, std::move(times), state);
 }
