@@ -143,8 +143,9 @@ readAll();
 const texts = {machine: machineText(), floors: floorsText(), summary: summaryText()};
 for (const table of tables) texts[table.id] = tableText(table);
 
+const shown = tables.filter(table => !texts[table.id].endsWith('not part of this run.'));
 const plain = [texts.machine, texts.summary, texts.floors,
-               ...tables.map(table => `${table.title}\n${texts[table.id]}`)].join('\n\n') + '\n';
+               ...shown.map(table => `${table.title}\n${texts[table.id]}`)].join('\n\n') + '\n';
 fs.writeFileSync(path.join(folder, 'report.txt'), plain);
 fs.writeFileSync(path.join(folder, 'report.json'), JSON.stringify({contexts, rows: [...rows.values()]}, null, 1));
 if (documentPath) {

@@ -93,6 +93,12 @@ test('a table without rows says why', () => {
   assert.match(report({'matmul.skipped': 'the library is missing\n'}).page, /Skipped: the library is missing\./);
 });
 
+test('the text leaves out what a filter left out', () => {
+  const {text} = report(rowsOf(row('matmul/m', 1, {tenon: 1})));
+  assert.match(text, /Matrix products/);
+  assert.doesNotMatch(text, /Convolutions/);
+});
+
 test('a failed row is shown and fails the run', () => {
   const failed = {name: 'matmul/m/threads:1/iterations:1', error_occurred: true, error_message: 'wrong result'};
   const {status, error, page} = report(rowsOf(failed));
