@@ -115,8 +115,9 @@ function floorsText() {
     best.set(row.floor, floor);
   }
   const cell = (floor, n) => floor[n] ? `${number(floor[n])} ${floor.unit}` : '';
-  return grid(['floor', '1 thread', '2 threads'],
-              [...best].map(([name, floor]) => [name, cell(floor, 1), cell(floor, 2)]));
+  const threads = [1, 2].filter(n => [...best.values()].some(floor => floor[n]));
+  return grid(['floor', ...threads.map(n => `${n} thread${n > 1 ? 's' : ''}`)],
+              [...best].map(([name, floor]) => [name, ...threads.map(n => cell(floor, n))]));
 }
 
 function machineText() {
