@@ -4,8 +4,8 @@
 //    of a softmax) is computed inside the result's outer loop, so that it stays in cache.
 // 3. The outer axes become one parallel loop when there is enough work to share.
 // 4. The innermost loop runs along memory in explicit vectors, of which the last may be masked. A
-// sum along memory is left to LLVM, too; other sums keep
-//    a vector of results in registers while they run.
+//    sum along memory is left to LLVM, or to VectorizeReductions; other sums keep vectors of
+//    results in registers while they run.
 #include "tenon/strategies/auto_schedule.h"
 
 #include <algorithm>
