@@ -25,9 +25,9 @@ class GuardHoister : public StmtMutator {
     const auto* guard = loop->body.As<IfNode>();
     if (guard == nullptr) return mutated;
     if (!guard->else_case) return Hoist(*loop, *guard);
-    return UsesVar(guard->condition, loop->var) || LoadsAnything(guard->condition)
-               ? mutated
-               : Unswitch(*loop, *guard);
+    if (LoadsAnything(guard->condition)) return mutated;
+    if (!UsesVar(guard->condition, loop->var)) return Unswitch(*loop, *guard);
+    return loop->for_kind == ForKind::kUnrolled ? UnswitchWhole(mutated, *loop, *guard) : mutated;
   }
 
  private:
@@ -36,6 +36,25 @@ class GuardHoister : public StmtMutator {
       return For(loop.var, loop.min, loop.extent, loop.for_kind, body);
     };
     return If(guard.condition, over(guard.then_case), over(guard.else_case));
+  }
+
+  // Copies that all take the first branch do not ask one by one.
+  static Stmt UnswitchWhole(const Stmt& stmt, const ForNode& loop, const IfNode& guard) {
+    std::vector<Expr> parts;
+    SplitConjunction(guard.condition, &parts);
+    const Expr first = loop.min, last = Simplify(loop.min + loop.extent - 1);
+    Expr all = True();
+    for (const Expr& part : parts) {
+      if (!UsesVar(part, loop.var)) {
+        all = all && part;
+        continue;
+      }
+      const auto linear = ToLinearCondition(part, loop.var);
+      if (!linear) return stmt;
+      const Expr worst = linear->coefficient > 0 ? last : first;
+      all = all && Simplify(Substitute(part, {{loop.var, worst}}));
+    }
+    return If(all, For(loop.var, loop.min, loop.extent, loop.for_kind, guard.then_case), stmt);
   }
 
   // if (c) a else b; if (c) d else e  =>  if (c) {a; d} else {b; e}

@@ -360,13 +360,10 @@ class Simplifier : public StmtMutator {
       const auto* c = mod->b.As<IntImmNode>();
       if (c == nullptr) continue;
       for (std::size_t j = 0; j < l->terms.size(); ++j) {
-        const auto* div = l->terms[j].first.As<BinaryNode>();
-        if (div == nullptr || div->op != BinaryOp::kFloorDiv || !IsConstInt(div->b, c->value))
-          continue;
         const std::int64_t k = l->terms[i].second;
         std::int64_t whole = 0;
         if (__builtin_mul_overflow(k, c->value, &whole) || l->terms[j].second != whole ||
-            !StructuralEqual(div->a, mod->a))
+            !IsQuotient(l->terms[j].first, mod->a, c->value))
           continue;
         const Expr x = mod->a;
         l->terms.erase(l->terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
@@ -376,6 +373,19 @@ class Simplifier : public StmtMutator {
       }
     }
     return true;
+  }
+
+  // Whether `e` is x / c; of x = y / d that is y / (d * c).
+  static bool IsQuotient(const Expr& e, const Expr& x, std::int64_t c) {
+    const auto* n = e.As<BinaryNode>();
+    if (n == nullptr || n->op != BinaryOp::kFloorDiv) return false;
+    if (IsConstInt(n->b, c)) return StructuralEqual(n->a, x);
+    const auto* inner = x.As<BinaryNode>();
+    if (inner == nullptr || inner->op != BinaryOp::kFloorDiv) return false;
+    const auto* d = inner->b.As<IntImmNode>();
+    std::int64_t product = 0;
+    return d != nullptr && !__builtin_mul_overflow(d->value, c, &product) &&
+           IsConstInt(n->b, product) && StructuralEqual(n->a, inner->a);
   }
 
   Interval AtomRange(const Expr& atom) {

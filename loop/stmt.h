@@ -67,7 +67,7 @@ struct StoreNode : StmtNode {
   const Buffer buffer;
   const Expr value;
   const std::vector<Expr> indices;
-  const bool reassociate;  // an update of a sum, whose terms may be added in another order
+  const bool reassociate;  // an update of a reduction, which may go in another order
   const Expr predicate;    // lanes where it is false store nothing; undefined: all lanes store
 };
 struct SeqNode : StmtNode {

@@ -10,6 +10,11 @@ namespace tenon::loop {
 // Multi-dimensional indices become one row-major element offset.
 Stmt FlattenBuffers(const Stmt& stmt);
 
+// Reductions along a serial loop of constant extent that LLVM would leave scalar get vectorised
+// loops: those whose values call vector math, and those whose results may be combined in any order
+// (any of bools, the pairs of argmax). The order is the same in every run.
+Stmt VectorizeReductions(const Stmt& stmt);
+
 // Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
 // and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
 // A vectorised loop gets both forms: whole vectors, and one that keeps its condition, which

@@ -33,14 +33,17 @@ class Widener : public StmtMutator {
   Expr Mutate(const Expr& e) override {
     if (failed_) return e;
     if (e.same_as(var_)) return Ramp(min_, 1, lanes_);
-    if (e.dtype() == Int64 && e.kind() == ExprKind::kBinary && UsesVar(e, var_)) {
+    if (e.kind() == ExprKind::kVar) {
+      const auto wide = wide_.find(e);
+      return wide == wide_.end() ? e : wide->second;
+    }
+    if (e.dtype() == Int64 && e.kind() == ExprKind::kBinary && Varies(e)) {
       if (const std::optional<Expr> ramp = AsRamp(e)) return *ramp;
     }
     if (const auto* select = e.As<SelectNode>();
-        select != nullptr && select->lazy && UsesVar(select->condition, var_))
+        select != nullptr && select->lazy && Varies(select->condition))
       return SelectByLane(*select);
-    if (const auto* call = e.As<ExternCallNode>(); call != nullptr && UsesVar(e, var_))
-      failed_ = true;
+    if (const auto* call = e.As<ExternCallNode>(); call != nullptr && Varies(e)) failed_ = true;
     if (e.kind() == ExprKind::kLet) failed_ = true;
     if (failed_) return e;
     if (const auto* load = e.As<LoadNode>(); load != nullptr && mask_.defined()) {
@@ -75,15 +78,22 @@ class Widener : public StmtMutator {
       }
       case StmtKind::kFor: {
         const auto& n = *stmt.As<ForNode>();
-        if (UsesVar(n.min, var_) || UsesVar(n.extent, var_) || n.for_kind == ForKind::kParallel)
-          failed_ = true;
+        if (Varies(n.min) || Varies(n.extent) || n.for_kind == ForKind::kParallel) failed_ = true;
         return MutateStmtChildren(stmt);
       }
       case StmtKind::kIf:
-        return UsesVar(stmt.As<IfNode>()->condition, var_) ? RunByLane(*stmt.As<IfNode>())
-                                                           : MutateStmtChildren(stmt);
+        return Varies(stmt.As<IfNode>()->condition) ? RunByLane(*stmt.As<IfNode>())
+                                                    : MutateStmtChildren(stmt);
+      case StmtKind::kLet: {
+        const auto& n = *stmt.As<LetStmtNode>();
+        const Expr value = (*this)(n.value);
+        if (failed_) return stmt;
+        if (value.dtype().lanes() == 1) return LetStmt(n.var, value, MutateStmt(n.body));
+        const Var var(n.var.name(), value.dtype());
+        wide_[n.var] = var;
+        return LetStmt(var, value, MutateStmt(n.body));
+      }
       case StmtKind::kAllocate:
-      case StmtKind::kLet:
       case StmtKind::kEvaluate:
         failed_ = true;
         return stmt;
@@ -94,12 +104,19 @@ class Widener : public StmtMutator {
   }
 
  private:
+  // Whether `e` differs by lane.
+  bool Varies(const Expr& e) const {
+    bool varies = false;
+    VisitExpr(e, [&](const Expr& x) { varies = varies || x.same_as(var_) || wide_.contains(x); });
+    return varies;
+  }
+
   std::optional<Expr> AsRamp(const Expr& e) {
     Linear linear = ToLinear(e, {});
     const std::int64_t stride = linear.CoefficientOf(var_);
     std::erase_if(linear.terms, [&](const auto& term) { return term.first.same_as(var_); });
     const Expr rest = linear.ToExpr();
-    if (UsesVar(rest, var_)) return std::nullopt;
+    if (Varies(rest)) return std::nullopt;
     const Expr base = Simplify(rest + min_ * stride);
     // A zero stride after cancelling: every lane has the same value.
     return stride == 0 ? Broadcast(base, lanes_) : Ramp(base, stride, lanes_);
@@ -151,9 +168,9 @@ class Widener : public StmtMutator {
     SplitConjunction(condition, &parts);
     int direction = 0;
     for (const Expr& part : parts) {
-      if (!UsesVar(part, var_)) continue;
+      if (!Varies(part)) continue;
       const std::optional<LinearCondition> linear = ToLinearCondition(part, var_);
-      if (!linear) return std::nullopt;
+      if (!linear || Varies(linear->rest)) return std::nullopt;
       const int towards = linear->coefficient > 0 ? -1 : 1;
       if (direction != 0 && direction != towards) return std::nullopt;
       direction = towards;
@@ -165,6 +182,7 @@ class Widener : public StmtMutator {
   const Var& var_;
   const Expr& min_;
   const int lanes_;
+  ExprMap wide_;                 // what variables of lets became
   Expr mask_;                    // the lanes that run; undefined: all
   bool some_lane_runs_ = false;  // so that what all lanes share may be loaded as it is
   bool failed_ = false;

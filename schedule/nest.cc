@@ -139,16 +139,20 @@ class NestMaker {
                          reassociate);
     }
     // All new values are computed before the first is stored: each may depend on all old ones.
-    std::vector<Var> joined;
+    std::vector<Var> values, joined;
     std::vector<Stmt> stores;
     for (std::size_t i = 0; i < body_.size(); ++i) {
+      values.emplace_back("value", combiner.rhs[i].dtype());
       joined.emplace_back("joined", combiner.lhs[i].dtype());
-      stores.push_back(loop::Store(op_.outputs[i], joined[i], indices));
+      stores.push_back(loop::Store(op_.outputs[i], joined[i], indices, combiner.is_order_free));
     }
+    ByVar names = operands;
+    for (std::size_t i = 0; i < body_.size(); ++i) names[combiner.rhs[i]] = values[i];
     Stmt result = loop::Seq(std::move(stores));
-    for (std::size_t i = body_.size(); i-- > 0;) {
-      result = loop::LetStmt(joined[i], loop::Substitute(combiner.result[i], operands), result);
-    }
+    for (std::size_t i = body_.size(); i-- > 0;)
+      result = loop::LetStmt(joined[i], loop::Substitute(combiner.result[i], names), result);
+    for (std::size_t i = body_.size(); i-- > 0;)
+      result = loop::LetStmt(values[i], operands.at(combiner.rhs[i]), result);
     return result;
   }
 

@@ -3,9 +3,9 @@
 // 2. What the result reads at the same leading indices (a convolution under its epilogue, the sums
 //    of a softmax) is computed inside the result's outer loop, so that it stays in cache.
 // 3. The outer axes become one parallel loop when there is enough work to share.
-// 4. The innermost loop runs along memory: in explicit vectors when the extent divides, otherwise
-//    as a plain loop that LLVM vectorises. A sum along memory is left to LLVM, too; other sums keep
-//    a vector of results in registers while they run.
+// 4. The innermost loop runs along memory in explicit vectors, of which the last may be masked. A
+//    sum along memory is left to LLVM, or to VectorizeReductions; other sums keep vectors of
+//    results in registers while they run.
 #include "tenon/strategies/auto_schedule.h"
 
 #include <algorithm>
@@ -489,7 +489,7 @@ class Scheduler {
     const std::int64_t lanes = Lanes(op);
     if (extent < lanes || DiffersByLane(stage, inner.var)) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
-    if (extent % (lanes * kUnroll) == 0) stage.Unroll(stage.Split(blocks, kUnroll).second);
+    if (extent >= lanes * kUnroll) stage.Unroll(stage.Split(blocks, kUnroll).second);
     stage.Vectorize(lane);
   }
 
@@ -510,8 +510,9 @@ class Scheduler {
       return;
     }
     auto [blocks, lane] = stage.Split(last, lanes);
-    const std::int64_t count = Extent(last) / lanes;
-    if (Extent(last) % lanes == 0 && (count > 1 || tile_channels)) {
+    const std::int64_t count = (Extent(last) + lanes - 1) / lanes;  // the last one may be masked
+    const bool whole = Extent(last) % lanes == 0;
+    if (whole ? count > 1 || tile_channels : LargestDivisor(count, kTile) > 1) {
       const std::int64_t most = tile_channels ? kTileOfChannels : kTile;
       const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, most));
       order.insert(order.begin(), outer);

@@ -52,9 +52,10 @@ Reduction ArgReduce(std::string name, bool is_max, const Expr& index, const Expr
     return std::vector<Expr>{loop::Select(take_left, l[0], r[0]),
                              loop::Select(take_left, l[1], r[1])};
   };
-  const Combiner combiner = MakeCombiner(
+  Combiner combiner = MakeCombiner(
       std::move(name), {index.dtype(), value.dtype()}, combine,
       {loop::IntImm(index.dtype(), -1), is_max ? Lowest(value.dtype()) : Highest(value.dtype())});
+  combiner.is_order_free = true;
   return Reduce(combiner, {index, value}, std::move(axes));
 }
 

@@ -41,6 +41,8 @@ struct Combiner {
   std::vector<Expr> result;
   std::vector<Expr> identity;
   bool is_sum = false;  // its terms may be added in another order
+  // Values may be joined in any order, and one joined with itself gives itself.
+  bool is_order_free = false;
 };
 
 // A reduction of `source` over `axes`; the body of a compute, never part of an expression.

@@ -19,7 +19,7 @@ class Interpreter {
  public:
   using Lanes = std::vector<std::int64_t>;
 
-  void Set(const Expr& var, std::int64_t value) { vars_[var] = value; }
+  void Set(const Expr& var, std::int64_t value) { vars_[var] = {value}; }
   void Set(const Buffer& buffer, std::vector<std::int64_t> elements) {
     memory_[buffer.get()] = std::move(elements);
   }
@@ -33,7 +33,7 @@ class Interpreter {
       case ExprKind::kIntImm:
         return {e.As<IntImmNode>()->value};
       case ExprKind::kVar:
-        return {vars_.at(e)};
+        return vars_.at(e);
       case ExprKind::kCast:
         return Eval(e.As<CastNode>()->value);
       case ExprKind::kBinary: {
@@ -139,7 +139,7 @@ class Interpreter {
         return;
       }
       case StmtKind::kLet:
-        Set(stmt.As<LetStmtNode>()->var, Value(stmt.As<LetStmtNode>()->value));
+        vars_[stmt.As<LetStmtNode>()->var] = Eval(stmt.As<LetStmtNode>()->value);
         Execute(stmt.As<LetStmtNode>()->body);
         return;
       case StmtKind::kEvaluate:
@@ -223,7 +223,7 @@ class Interpreter {
     return offsets;
   }
 
-  std::unordered_map<Expr, std::int64_t, ExprHash, ExprSame> vars_;
+  std::unordered_map<Expr, Lanes, ExprHash, ExprSame> vars_;
   std::unordered_map<const BufferNode*, std::vector<std::int64_t>> memory_;
 };
 

@@ -187,7 +187,7 @@ class RuleProver {
            std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
   }
 
-  bool Assign(const Rule& rule, Numbers) {
+  bool Assign(const Rule& rule, Numbers numbers) {
     const Placeholders& all = RulePlaceholders();
     const bool index = rule.domain == RuleDomain::kIndex;
     const auto number = [&] { return index ? Index() : Integer(); };
@@ -195,7 +195,8 @@ class RuleProver {
     if (rule.condition != nullptr && !rule.condition(c, d)) return false;
     values_[all.c] = {c, 0};
     values_[all.d] = {d, 0};
-    for (const Var* var : {&all.x, &all.y, &all.z}) values_[*var] = {number(), Real()};
+    for (const Var* var : {&all.x, &all.y, &all.z})
+      values_[*var] = numbers == Numbers::kFloating ? Value{0, Real()} : Value{number(), 0};
     for (const Var* var : {&all.p, &all.q})
       values_[*var] = {static_cast<std::int64_t>(generator_() % 2), 0};
     return true;

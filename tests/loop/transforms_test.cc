@@ -168,6 +168,16 @@ TEST(HoistTest, LoopsGoInsideAChoiceThatTheyDoNotChange) {
             "  for i in [0, 8) {\n    out[i] = 2\n  }\n}\n");
 }
 
+TEST(HoistTest, CopiesThatAreAllWholeDoNotAskOneByOne) {
+  const Stmt choice = If(i * 2 < n, Store(out, 1, {i}), Store(out, 2, {i}));
+  EXPECT_EQ(Print(HoistGuards(Loop(i, 4, choice, ForKind::kUnrolled))),
+            "if (6 < n) {\n  unrolled i in [0, 4) {\n    out[i] = 1\n  }\n} else {\n"
+            "  unrolled i in [0, 4) {\n    if ((i * 2) < n) {\n      out[i] = 1\n    } else {\n"
+            "      out[i] = 2\n    }\n  }\n}\n");
+  const Stmt serial = Loop(i, 4, choice);
+  EXPECT_TRUE(HoistGuards(serial) == serial);
+}
+
 TEST(HoistTest, AChoiceThatReadsMemoryStaysInside) {
   const Stmt loop = Loop(i, 8, If(Load(in, {0}) > 3, Store(out, 1, {i}), Store(out, 2, {i})));
   EXPECT_TRUE(HoistGuards(loop) == loop);
