@@ -5,7 +5,6 @@
 #include "tenon/schedule/lower.h"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
@@ -14,6 +13,7 @@
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/nest.h"
+#include "tenon/schedule/storage.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -25,38 +25,6 @@ using loop::Stmt;
 
 // Symbolic extents are sizes: at least 0 and far from overflow.
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
-
-// Moves the accesses of one buffer to another that holds a box of it.
-class Relocator : public loop::StmtMutator {
- public:
-  Relocator(const loop::Buffer& from, const loop::Buffer& to, const std::vector<Range>& region)
-      : from_(from), to_(to), region_(region) {}
-
- protected:
-  Expr Mutate(const Expr& e) override {
-    const Expr mutated = MutateChildren(e);
-    const auto* n = mutated.As<loop::LoadNode>();
-    if (n == nullptr || !(n->buffer == from_)) return mutated;
-    return loop::Load(to_, Moved(n->indices));
-  }
-  Stmt MutateStmt(const Stmt& stmt) override {
-    const Stmt mutated = MutateStmtChildren(stmt);
-    const auto* n = mutated.As<loop::StoreNode>();
-    if (n == nullptr || !(n->buffer == from_)) return mutated;
-    return loop::Store(to_, n->value, Moved(n->indices), n->reassociate);
-  }
-
- private:
-  std::vector<Expr> Moved(std::vector<Expr> indices) const {
-    for (std::size_t d = 0; d < indices.size(); ++d)
-      indices[d] = loop::Simplify(indices[d] - region_[d].min);
-    return indices;
-  }
-
-  const loop::Buffer& from_;
-  const loop::Buffer& to_;
-  const std::vector<Range>& region_;
-};
 
 class Lowerer {
  public:
@@ -74,7 +42,7 @@ class Lowerer {
       if (stage.op()->is_placeholder() || stage.placement() != Stage::Placement::kRoot) continue;
       body = loop::Seq({Nest(stage, WholeRegion(stage)), body});
       for (const loop::Buffer& buffer : stage.op()->outputs) {
-        if (!IsParameter(buffer)) body = loop::Allocate(buffer, body);
+        if (!IsParameter(buffer)) body = AllocateBox(stage, buffer, WholeRegion(stage), body);
       }
     }
     function_.body = Finish(body);
@@ -168,12 +136,8 @@ class Lowerer {
     }
     placed_.insert(&producer);
     Stmt result = loop::Seq({Nest(producer, *region), inside});
-    for (const loop::Buffer& buffer : producer.op()->outputs) {
-      std::vector<Expr> shape;
-      for (const Range& range : *region) shape.push_back(range.extent);
-      const loop::Buffer local = loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape));
-      result = loop::Allocate(local, Relocator(buffer, local, *region)(result));
-    }
+    for (const loop::Buffer& buffer : producer.op()->outputs)
+      result = AllocateBox(producer, buffer, *region, result);
     return result;
   }
 
