@@ -47,6 +47,13 @@ class Schedule {
   Tensor CacheWrite(const Tensor& tensor, std::string_view scope);
   std::vector<Tensor> CacheWrite(const std::vector<Tensor>& outputs, std::string_view scope);
 
+  // Reduces in two steps: the new tensors have `axis` as a data dimension at `factor_axis` and
+  // reduce over the rest; `tensor` reduces over that dimension, by an axis of its own,
+  // s[tensor].reduce_axis(0), and its loops start anew. Legal for a reduce loop, when no stage is
+  // computed inside the stage's loops. Terms are joined in another order, so the combiner must be
+  // commutative.
+  std::vector<Tensor> RFactor(const Tensor& tensor, const IterVar& axis, int factor_axis = 0);
+
   // Producers first.
   const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }

@@ -75,6 +75,9 @@ class Stage {
   const std::string& name() const { return op_->name; }
   bool is_output() const { return is_output_; }
   Placement placement() const { return placement_; }
+  // Axes of op(). Throw OutOfRange.
+  const IterVar& axis(int i) const { return Tensor(op_, 0).axis(i); }
+  const IterVar& reduce_axis(int i) const { return Tensor(op_, 0).reduce_axis(i); }
   // Loops in order, outermost first.
   const std::vector<IterVar>& leaves() const { return leaves_; }
   const std::vector<Relation>& relations() const { return relations_; }
