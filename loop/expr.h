@@ -172,6 +172,7 @@ enum class Intrinsic {
   kIsFinite,
   kSign,
   kFma,
+  kPrefetch,  // of a load: asks for its address in the cache, and loads nothing
 };
 
 struct IntImmNode : ExprNode {

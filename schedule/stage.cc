@@ -199,7 +199,7 @@ Stage& Stage::Parallel(const IterVar& axis) {
   return *this;
 }
 
-Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
+void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
   if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
   if (is_output_) Refuse("compute_at", nullptr, "an output must be computed at the root");
   if (&parent == this) Refuse("compute_at", &axis, "a stage cannot be computed inside itself");
@@ -212,6 +212,10 @@ Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
           StrCat("stage ", parent.name(),
                  " is itself computed inside this stage; two stages cannot be inside each other"));
   }
+}
+
+Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
+  CheckComputeAt(parent, axis);
   placement_ = Placement::kAt;
   attach_stage_ = &parent;
   attach_axis_ = std::make_unique<IterVar>(axis);
