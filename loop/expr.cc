@@ -209,7 +209,8 @@ std::size_t ArgumentCount(Intrinsic i) {
 }
 
 bool IsPredicate(Intrinsic i) {
-  return i == Intrinsic::kIsNan || i == Intrinsic::kIsInf || i == Intrinsic::kIsFinite;
+  return i == Intrinsic::kIsNan || i == Intrinsic::kIsInf || i == Intrinsic::kIsFinite ||
+         i == Intrinsic::kPrefetch;
 }
 
 }  // namespace
@@ -226,14 +227,15 @@ Var::Var(const Expr& expr) : Expr(expr) {
 }
 const std::string& Var::name() const { return As<VarNode>()->name; }
 
-Buffer Buffer::Make(std::string name, DataType dtype, std::vector<Expr> shape) {
+Buffer Buffer::Make(std::string name, DataType dtype, std::vector<Expr> shape, Memory memory) {
   for (const Expr& extent : shape) {
     if (extent.dtype() != Int64) {
       throw InvalidArgument(StrCat("buffer ", name, ": an extent has the type ",
                                    extent.dtype().ToString(), "; extents are int64"));
     }
   }
-  return Buffer(Ref<const BufferNode>(new BufferNode(std::move(name), dtype, std::move(shape))));
+  return Buffer(
+      Ref<const BufferNode>(new BufferNode(std::move(name), dtype, std::move(shape), memory)));
 }
 
 Expr IntImm(DataType type, std::int64_t value) { return Make<IntImmNode>(type, Wrap(type, value)); }
@@ -324,10 +326,12 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
                                  args.size() == 1 ? " is given" : " are given"));
   }
   const DataType type = args[0].dtype();
-  const bool any_type = intrinsic == Intrinsic::kAbs || intrinsic == Intrinsic::kSign ||
-                        intrinsic == Intrinsic::kFloor || intrinsic == Intrinsic::kCeil ||
-                        intrinsic == Intrinsic::kRound || intrinsic == Intrinsic::kTrunc ||
-                        intrinsic == Intrinsic::kNearbyint;
+  if (intrinsic == Intrinsic::kPrefetch && args[0].kind() != ExprKind::kLoad)
+    throw InvalidArgument("prefetch takes an element of a buffer, that is a load");
+  const bool any_type = intrinsic == Intrinsic::kPrefetch || intrinsic == Intrinsic::kAbs ||
+                        intrinsic == Intrinsic::kSign || intrinsic == Intrinsic::kFloor ||
+                        intrinsic == Intrinsic::kCeil || intrinsic == Intrinsic::kRound ||
+                        intrinsic == Intrinsic::kTrunc || intrinsic == Intrinsic::kNearbyint;
   if (intrinsic == Intrinsic::kPopcount ? !type.is_integral() : (!type.is_float() && !any_type)) {
     throw InvalidArgument(
         StrCat(ToString(intrinsic), " does not take ", type.ToString(), "; it needs ",
@@ -430,11 +434,12 @@ const char* ToString(BinaryOp op) {
 
 const char* ToString(Intrinsic intrinsic) {
   static constexpr const char* kNames[] = {
-      "exp",   "log",  "log2",    "log10",    "log1p", "sqrt",  "rsqrt",    "sin",       "cos",
-      "tan",   "asin", "acos",    "atan",     "sinh",  "cosh",  "tanh",     "asinh",     "acosh",
-      "atanh", "erf",  "sigmoid", "abs",      "floor", "ceil",  "round",    "nearbyint", "trunc",
-      "pow",   "fmod", "atan2",   "popcount", "isnan", "isinf", "isfinite", "sign",      "fma"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kFma) + 1);
+      "exp",   "log",       "log2",  "log10", "log1p",   "sqrt",  "rsqrt",    "sin",
+      "cos",   "tan",       "asin",  "acos",  "atan",    "sinh",  "cosh",     "tanh",
+      "asinh", "acosh",     "atanh", "erf",   "sigmoid", "abs",   "floor",    "ceil",
+      "round", "nearbyint", "trunc", "pow",   "fmod",    "atan2", "popcount", "isnan",
+      "isinf", "isfinite",  "sign",  "fma",   "prefetch"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetch) + 1);
   return kNames[static_cast<int>(intrinsic)];
 }
 

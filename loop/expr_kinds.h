@@ -83,6 +83,7 @@ enum class Intrinsic {
   kIsFinite,
   kSign,
   kFma,
+  kPrefetch,  // of a load: asks for its address in the cache, and loads nothing
 };
 
 // Text of an operation for messages: "+", "min".

@@ -1,9 +1,7 @@
 // Schedules: how a tensor expression is computed, recorded without changing what it is.
 //
-// A Schedule has a Stage for every operation that its outputs need. Primitives check first and
-// refuse in words (InvalidArgument naming the primitive, the stage, the axis and what is allowed);
-// a refused primitive changes nothing. schedule/lower.h turns a schedule into loops. Not
-// thread-safe while it is changed.
+// A Schedule has a Stage (schedule/stage.h) for every operation that its outputs need.
+// schedule/lower.h turns a schedule into loops. Not thread-safe while it is changed.
 //
 //   Schedule s(C);
 //   auto [outer, inner] = s[C].Split(C.axis(0), 64);
@@ -13,104 +11,17 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "tenon/loop/stmt.h"
+#include "tenon/schedule/group.h"
+#include "tenon/schedule/record.h"
+#include "tenon/schedule/relation.h"
+#include "tenon/schedule/stage.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::schedule {
-
-using te::IterVar;
-using te::Tensor;
-
-// parent = outer * inner_extent + inner; either the inner extent (factor) or the outer one (parts)
-// is given.
-struct SplitRelation {
-  IterVar parent, outer, inner;
-  loop::Expr factor;  // undefined when parts is given
-  loop::Expr parts;
-};
-// fused = outer * inner_extent + inner
-struct FuseRelation {
-  IterVar outer, inner, fused;
-};
-using Relation = std::variant<SplitRelation, FuseRelation>;
-
-class Schedule;
-
-class Stage {
- public:
-  // The axis is cut into ceil(extent / factor) times factor iterations, which take its place in
-  // that order; where the extent does not divide, the rest is guarded. Legal on a loop of this
-  // stage; the factor must be at least 1.
-  std::pair<IterVar, IterVar> Split(const IterVar& axis, const loop::Expr& factor);
-  // The same with the number of outer iterations given.
-  std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
-  // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
-  IterVar Fuse(const IterVar& outer, const IterVar& inner);
-  // The axes take the positions that they hold together, in the order given; each must be a loop of
-  // this stage and occur once.
-  Stage& Reorder(const std::vector<IterVar>& order);
-  // Split both, then outer x, outer y, inner x, inner y.
-  struct Tiles {
-    IterVar x_outer, y_outer, x_inner, y_inner;
-  };
-  Tiles Tile(const IterVar& x, const IterVar& y, const loop::Expr& x_factor,
-             const loop::Expr& y_factor);
-
-  // Legal on data axes; at lowering the extent must be constant.
-  Stage& Vectorize(const IterVar& axis);
-  // At lowering the extent must be constant.
-  Stage& Unroll(const IterVar& axis);
-  // Legal on data axes; parallel loops may not nest.
-  Stage& Parallel(const IterVar& axis);
-
-  // Computes what `parent` needs of this stage inside that loop of it. Legal for a stage that is no
-  // output; when the loop is split or fused later, the place moves along to the inner or fused
-  // loop.
-  Stage& ComputeAt(const Stage& parent, const IterVar& axis);
-  // Computes each element where it is read. Legal for a stage that is neither an output nor a
-  // reduction.
-  Stage& ComputeInline();
-  // Computes the whole before anything that reads it; how every stage starts.
-  Stage& ComputeRoot();
-
-  enum class Placement { kRoot, kInline, kAt };
-  const te::Operation& op() const { return op_; }
-  const std::string& name() const { return op_->name; }
-  bool is_output() const { return is_output_; }
-  Placement placement() const { return placement_; }
-  // Loops in order, outermost first.
-  const std::vector<IterVar>& leaves() const { return leaves_; }
-  const std::vector<Relation>& relations() const { return relations_; }
-  loop::ForKind KindOf(const IterVar& leaf) const;
-  const te::OperationNode* attach_op() const { return attach_op_; }
-  const IterVar& attach_axis() const { return *attach_axis_; }
-
- private:
-  friend class Schedule;
-  Stage(te::Operation op, bool is_output);
-  // Position of a loop; throws with the words for an axis that was split already or is not of this
-  // stage.
-  std::size_t Position(const char* primitive, const IterVar& axis) const;
-  void RequireData(const char* primitive, const IterVar& axis) const;
-  std::pair<IterVar, IterVar> SplitAt(std::size_t position, SplitRelation relation);
-  [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
-                           const std::string& reason) const;
-
-  te::Operation op_;
-  bool is_output_;
-  std::vector<IterVar> leaves_;
-  std::vector<IterVar> all_axes_;
-  std::vector<Relation> relations_;
-  std::unordered_map<loop::Expr, loop::ForKind, loop::ExprHash, loop::ExprSame> kinds_;
-  Placement placement_ = Placement::kRoot;
-  const te::OperationNode* attach_op_ = nullptr;
-  std::unique_ptr<IterVar> attach_axis_;
-};
 
 class Schedule {
  public:
@@ -124,14 +35,68 @@ class Schedule {
   Stage& operator[](const te::Operation& op);
   const Stage* Find(const te::OperationNode* op) const;
 
+  // Dataflow primitives: each has a file of its own, which opens with what it does.
+
+  // A copy of `tensor`, made by a stage of its own, that the readers read instead of it. Legal for
+  // readers that read it; scopes are those of Stage::SetScope.
+  Tensor CacheRead(const Tensor& tensor, std::string_view scope,
+                   const std::vector<Tensor>& readers);
+  // Moves the computation of `tensor` to a new stage; `tensor` becomes a copy of its result. The
+  // dimensions of the new tensor are the data loops of the stage, in their order; then the stage
+  // starts anew. Elements that a split adds past the end are not computed. Legal for a computed
+  // tensor while its reduce axes are whole and no stage is computed inside its loops; of an
+  // operation with several outputs, all are given.
+  Tensor CacheWrite(const Tensor& tensor, std::string_view scope);
+  std::vector<Tensor> CacheWrite(const std::vector<Tensor>& outputs, std::string_view scope);
+
+  // Reduces in two steps: the new tensors have `axis` as a data dimension at `factor_axis` and
+  // reduce over the rest; `tensor` reduces over that dimension, by an axis of its own,
+  // s[tensor].reduce_axis(0), and its loops start anew. Legal for a reduce loop, when no stage is
+  // computed inside the stage's loops. Terms are joined in another order, so the combiner must be
+  // commutative.
+  std::vector<Tensor> RFactor(const Tensor& tensor, const IterVar& axis, int factor_axis = 0);
+
+  // Stores `tensor` in the order of the indices that `layout` gives; its readers follow, and its
+  // data loops become loops over the new indices, which are returned. `layout` must be one-to-one
+  // (schedule/index_map.h). Legal for a computed tensor of one output that is not the schedule's,
+  // with constant extents, while its data loops are whole and in order.
+  std::vector<IterVar> TransformLayout(const Tensor& tensor, const LayoutFunction& layout);
+
+  // The stages that `outputs` need and that need `inputs`, which count themselves when asked. Legal
+  // when none is an output of the schedule; groups may nest but not overlap. The record holds what
+  // a group's calls do to its stages.
+  Group& CreateGroup(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                     bool include_inputs = false);
+
+  // In each iteration of that loop of `reader`, fetches into the cache what the iteration `offset`
+  // later reads of `tensor`. Lowering refuses a loop of one iteration, a vectorised loop and a
+  // tensor that does not exist outside the loop.
+  void Prefetch(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
+                const loop::Expr& offset);
+
+  // The calls that made this schedule (schedule/record.h).
+  const Record& record() const { return *record_; }
+
   // Producers first.
   const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
  private:
+  Stage& AddStage(te::Operation op, std::size_t position);
+  std::size_t PositionOf(const Stage& stage) const;
+  // Lets the stage compute `op`; whoever knows it by its former operation still finds it.
+  void Rewrite(Stage& stage, te::Operation op);
+  // `base`, or when a stage has that name `base` with ".d" after it.
+  std::string FreshName(std::string base) const;
+  TensorRef RefTo(const Tensor& tensor);
+  void RequireNothingInside(const char* primitive, const Stage& stage) const;
+
   std::vector<Tensor> outputs_;
+  std::unique_ptr<Record> record_ = std::make_unique<Record>();  // stages know where it is
   std::vector<std::unique_ptr<Stage>> stages_;
-  std::unordered_map<const te::OperationNode*, Stage*> by_op_;
+  std::vector<std::unique_ptr<Group>> groups_;
+  std::unordered_map<const te::OperationNode*, Stage*> by_op_;  // also by former operations
+  std::vector<te::Operation> known_ops_;  // keys are addresses: they must live
 };
 
 }  // namespace tenon::schedule

@@ -1,0 +1,46 @@
+// What a stage's primitives say beyond its loops; lowering acts on each of them.
+#ifndef TENON_SCHEDULE_MARKS_H_
+#define TENON_SCHEDULE_MARKS_H_
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/loop/stmt.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::schedule {
+
+// The stride of a dimension of the result, in elements, is made `offset` modulo `factor`.
+struct Alignment {
+  std::size_t dimension;
+  std::int64_t factor, offset;
+};
+
+// Inside the axis, what the iteration `offset` later reads of the tensor is fetched into the cache.
+struct PrefetchMark {
+  te::Tensor tensor;
+  te::IterVar axis;
+  loop::Expr offset;
+};
+
+// The loop and serial loops of constant extent inside it are unrolled while the
+// copies have at most `max_step` stores together.
+struct UnrollMark {
+  te::IterVar axis;
+  std::int64_t max_step = 0;
+  bool is_explicit = true;  // in the loops themselves; otherwise it is left to LLVM
+};
+
+struct StageMarks {
+  std::unordered_map<loop::Expr, loop::ForKind, loop::ExprHash, loop::ExprSame> kinds;
+  std::vector<UnrollMark> unrolls;
+  std::vector<PrefetchMark> prefetches;
+  std::vector<Alignment> alignments;
+  loop::Memory memory = loop::Memory::kAutomatic;
+  bool double_buffered = false;
+};
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_MARKS_H_

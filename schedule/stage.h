@@ -1,0 +1,150 @@
+// One operation of a schedule: its loops, how each runs, and where the whole is computed.
+//
+// Primitives check first and refuse in words (InvalidArgument naming the primitive, the stage, the
+// axis and what is allowed); a refused primitive changes nothing. Stages belong to a Schedule and
+// keep their address. Not thread-safe while it is changed.
+//
+//   auto [outer, inner] = s[C].Split(C.axis(0), 64);
+//   s[C].Parallel(outer).Vectorize(inner);
+#ifndef TENON_SCHEDULE_STAGE_H_
+#define TENON_SCHEDULE_STAGE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tenon/loop/stmt.h"
+#include "tenon/schedule/marks.h"
+#include "tenon/schedule/record.h"
+#include "tenon/schedule/relation.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::schedule {
+
+class Schedule;
+
+class Stage {
+ public:
+  // The axis is cut into ceil(extent / factor) times factor iterations, which take its place in
+  // that order; where the extent does not divide, the rest is guarded. Legal on a loop of this
+  // stage; the factor must be at least 1.
+  std::pair<IterVar, IterVar> Split(const IterVar& axis, const loop::Expr& factor);
+  // The same with the number of outer iterations given.
+  std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
+  // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
+  IterVar Fuse(const IterVar& outer, const IterVar& inner);
+  // A new outermost loop of one iteration, where a scalar's producers can be computed.
+  IterVar Fuse();
+  // The axes take the positions that they hold together, in the order given; each must be a loop of
+  // this stage and occur once.
+  Stage& Reorder(const std::vector<IterVar>& order);
+  // Split both, then outer x, outer y, inner x, inner y.
+  struct Tiles {
+    IterVar x_outer, y_outer, x_inner, y_inner;
+  };
+  Tiles Tile(const IterVar& x, const IterVar& y, const loop::Expr& x_factor,
+             const loop::Expr& y_factor);
+
+  // Legal on data axes; at lowering the extent must be constant.
+  Stage& Vectorize(const IterVar& axis);
+  // At lowering the extent must be constant.
+  Stage& Unroll(const IterVar& axis);
+  // Legal on data axes; parallel loops may not nest.
+  Stage& Parallel(const IterVar& axis);
+
+  // Computes what `parent` needs of this stage inside that loop of it. Legal for a stage that is no
+  // output; when the loop is split or fused later, the place moves along to the inner or fused
+  // loop.
+  Stage& ComputeAt(const Stage& parent, const IterVar& axis);
+  // Computes each element where it is read. Legal for a stage that is neither an output nor a
+  // reduction.
+  Stage& ComputeInline();
+  // Computes the whole before anything that reads it; how every stage starts.
+  Stage& ComputeRoot();
+
+  // Where the result lives: "global" (how every stage starts: on the stack when it is small,
+  // otherwise on the heap) or "local" (on the stack, of which LLVM keeps what it can in registers;
+  // lowering refuses more than 256 KiB and sizes that are not constant). Legal for a stage whose
+  // memory the caller does not give.
+  Stage& SetScope(std::string_view scope);
+  // While one iteration of the loop that it is computed at uses the result, the next one's is
+  // computed into a second copy. Legal for a stage that is no output; lowering needs a serial loop.
+  Stage& DoubleBuffer();
+  // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
+  // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
+  Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);
+
+  // Keys: "auto_unroll_max_step" unrolls the loop and serial loops in it whose copies have at most
+  // `value` stores together; "unroll_explicit" 0 leaves that to LLVM; "unroll" and "vectorize"
+  // mean Unroll and Vectorize.
+  Stage& Pragma(const IterVar& axis, std::string_view key, std::int64_t value = 1);
+  // These two always refuse: a CPU has no thread indices, and no circular buffers are made.
+  Stage& Bind(const IterVar& axis, std::string_view thread);
+  Stage& RollingBuffer();
+
+  enum class Placement { kRoot, kInline, kAt };
+  // What the stage computes now, and what it computed before dataflow primitives rewrote it. Both
+  // have the same output buffers, unless the layout was transformed.
+  const te::Operation& op() const { return op_; }
+  const te::Operation& origin_op() const { return origin_op_; }
+  const std::string& name() const { return op_->name; }
+  bool is_output() const { return is_output_; }
+  Placement placement() const { return placement_; }
+  // Axes of op(). Throw OutOfRange.
+  const IterVar& axis(int i) const { return Tensor(op_, 0).axis(i); }
+  const IterVar& reduce_axis(int i) const { return Tensor(op_, 0).reduce_axis(i); }
+  // Loops in order, outermost first.
+  const std::vector<IterVar>& leaves() const { return leaves_; }
+  const std::vector<Relation>& relations() const { return relations_; }
+  // All axes that the stage has had since it last started anew, and its number among the stages, by
+  // which records know them.
+  const std::vector<IterVar>& all_axes() const { return all_axes_; }
+  std::size_t number() const { return number_; }
+  loop::ForKind KindOf(const IterVar& leaf) const;
+  // Of a stage at kAt.
+  const Stage& attach_stage() const { return *attach_stage_; }
+  const IterVar& attach_axis() const { return *attach_axis_; }
+  const StageMarks& marks() const { return marks_; }
+  // In the axes of op(): elements (of a reduction, terms) for which it is false are left out. They
+  // are the overhang of a cached or factored tensor, which nobody reads. Undefined: none is.
+  const loop::Expr& guard() const { return guard_; }
+
+ private:
+  friend class Schedule;
+  friend class Group;
+  Stage(te::Operation op, std::size_t number, Record* record);
+  // Position of a loop; throws with the words for an axis that was split already or is not of this
+  // stage.
+  std::size_t Position(const char* primitive, const IterVar& axis) const;
+  void RequireData(const char* primitive, const IterVar& axis) const;
+  std::pair<IterVar, IterVar> SplitAt(std::size_t position, SplitRelation relation);
+  [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
+                           const std::string& reason) const;
+
+  bool IsLeaf(const IterVar& axis) const;
+  loop::Memory ParseScope(const char* primitive, std::string_view scope) const;
+  void CheckComputeAt(const Stage& parent, const IterVar& axis) const;
+  void RequireOwnMemory(const char* primitive) const;
+  AxisRef RefTo(const IterVar& axis) const;
+  // Starts anew with the loops of `op`.
+  void Reset(te::Operation op);
+
+  te::Operation op_, origin_op_;
+  std::size_t number_;
+  Record* record_;  // the schedule's
+  bool is_output_ = false;
+  loop::Expr guard_;
+  StageMarks marks_;
+  std::vector<IterVar> leaves_;
+  std::vector<IterVar> all_axes_;
+  std::vector<Relation> relations_;
+  Placement placement_ = Placement::kRoot;
+  const Stage* attach_stage_ = nullptr;
+  std::unique_ptr<IterVar> attach_axis_;
+};
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_STAGE_H_
