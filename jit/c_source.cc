@@ -94,6 +94,7 @@ struct CFile::State {
   CNames names;
   CHelpers helpers;
   CPrototypes externs;
+  std::string guard;       // statement
   std::string natives;     // prototypes of machine code
   std::string packed;      // what packed functions need
   std::string prototypes;  // of the source
@@ -149,6 +150,7 @@ std::string CFile::AddKernel(const loop::Function& function, const std::string& 
   CNames local;
   for (const CParameter& p : parameters) local.Unique(p.name);
   const std::string state = local.Unique("state"), result = local.Unique("result");
+  if (!state_->guard.empty()) body.Line(state_->guard);
   body.Line(StrCat("const unsigned ", state, " = tenon_flush_denormals();"));
   body.Line(StrCat("const int32_t ", result, " = ", call, ";"));
   body.Line(StrCat("tenon_restore_denormals(", state, ");"));
@@ -163,6 +165,8 @@ std::string CFile::AddKernel(const loop::Function& function, const std::string& 
 }
 
 std::string CFile::Unique(const std::string& name) { return state_->names.Unique(name); }
+
+void CFile::GuardKernels(const std::string& statement) { state_->guard = statement; }
 
 void CFile::AddDefinitions(const std::string& text) { state_->definitions += text; }
 

@@ -42,6 +42,8 @@ class CFile {
   // Adds a kernel and gives the name of its direct function. With `native`, the symbol of machine
   // code that is linked to the file (jit/object_code.h), the direct function calls that.
   std::string AddKernel(const loop::Function& function, const std::string& native = "");
+  // A statement at the top of every kernel that is added later.
+  void GuardKernels(const std::string& statement);
   // Makes a name that nothing else in the file has.
   std::string Unique(const std::string& name);
   // Text that follows what was added before.
