@@ -110,7 +110,7 @@ class ModelWriter {
     run_ = file_.Unique(options_.name + "_run");
     GuardCpu(&file_, options_.cpu_features);
     AddConstants();
-    for (const loop::Function& function : FunctionsOf(lowered_))
+    for (const loop::Function& function : FunctionsOf(lowered_, options_.name))
       direct_.push_back(file_.AddKernel(
           function, options_.native ? NativeSymbol(options_.name, function.name) : ""));
     PlaceStorages();
@@ -311,11 +311,14 @@ CModel WriteKernels(std::span<const loop::Function> functions, const CModelOptio
   return {.source = file.Source(), .header = file.Header(), .constants = {}};
 }
 
-std::vector<loop::Function> FunctionsOf(const Lowered& lowered) {
+std::vector<loop::Function> FunctionsOf(const Lowered& lowered, const std::string& name) {
+  constexpr std::string_view kPrefix = "tvmgen_default_";
   std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : lowered.kernels) {
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel)) {
       functions.push_back(*function);
+      if (kernel.name.starts_with(kPrefix))
+        functions.back().name = StrCat("tvmgen_", name, "_", kernel.name.substr(kPrefix.size()));
       continue;
     }
     const auto& callable =

@@ -30,8 +30,10 @@ struct CModel {
 CModel WriteModel(const Lowered& lowered, const CModelOptions& options);
 CModel WriteKernels(std::span<const loop::Function> functions, const CModelOptions& options);
 
-// The functions of a graph's kernels. Throws InvalidArgument naming a kernel that a library runs.
-std::vector<loop::Function> FunctionsOf(const Lowered& lowered);
+// The functions of a graph's kernels under the names that they have in the export `name`:
+// "tvmgen_NAME_fused_add", so that several graphs fit into one program. Throws InvalidArgument
+// naming a kernel that a library runs.
+std::vector<loop::Function> FunctionsOf(const Lowered& lowered, const std::string& name);
 
 std::string NativeSymbol(const std::string& name, const std::string& kernel);
 std::string ConstantsSymbol(const std::string& name);

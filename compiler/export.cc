@@ -26,20 +26,22 @@ namespace fs = std::filesystem;
 using compiler::CModel;
 using compiler::CModelOptions;
 
-// What is exported: its kernels, and its C part for given options.
+// What is exported, under a name: its kernels, and its C part.
 struct Content {
-  std::vector<loop::Function> kernels;
+  std::function<std::vector<loop::Function>(const std::string& name)> kernels;
   std::function<CModel(const CModelOptions&)> write;
 };
 
 Content ContentOf(const Lowered& graph) {
-  return {compiler::FunctionsOf(graph),
+  return {[&graph](const std::string& name) { return compiler::FunctionsOf(graph, name); },
           [&graph](const CModelOptions& options) { return compiler::WriteModel(graph, options); }};
 }
 Content ContentOf(std::span<const loop::Function> kernels) {
-  return {{kernels.begin(), kernels.end()}, [kernels](const CModelOptions& options) {
-            return compiler::WriteKernels(kernels, options);
-          }};
+  return {
+      [kernels](const std::string&) {
+        return std::vector<loop::Function>(kernels.begin(), kernels.end());
+      },
+      [kernels](const CModelOptions& options) { return compiler::WriteKernels(kernels, options); }};
 }
 
 // A folder for intermediate files, which goes away with them.
@@ -145,11 +147,12 @@ std::vector<std::string> MakeObjects(const Content& content, const std::string& 
        .native = true,
        .cpu_features = ValueOrThrow(jit::RequiredCpuFeatures(object_options.compile))});
   *header = model.header;
+  const std::vector<loop::Function> kernels = content.kernels(name);
   std::vector<std::string> symbols;
-  for (const loop::Function& kernel : content.kernels)
+  for (const loop::Function& kernel : kernels)
     symbols.push_back(compiler::NativeSymbol(name, kernel.name));
   std::vector<std::string> objects =
-      ValueOrThrow(jit::EmitObjects(content.kernels, symbols, object_options));
+      ValueOrThrow(jit::EmitObjects(kernels, symbols, object_options));
   if (!model.constants.empty())
     objects.push_back(
         ValueOrThrow(jit::EmitDataObject(model.constants, compiler::ConstantsSymbol(name))));
