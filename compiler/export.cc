@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 using compiler::CModel;
 using compiler::CModelOptions;
 
+constexpr const char* kDefaultName = "model";
+
 // What is exported, under a name: its kernels, and its C part.
 struct Content {
   std::function<std::vector<loop::Function>(const std::string& name)> kernels;
@@ -213,7 +215,8 @@ void ExportC(const Content& content, std::string path, const ExportOptions& opti
     fs::create_directories(path, failure);
     if (failure)
       throw NotFound(StrCat("the folder ", path, " cannot be made: ", failure.message()));
-    path = (fs::path(path) / StrCat(options.name.empty() ? "model" : options.name, ".c")).string();
+    path = (fs::path(path) / StrCat(options.name.empty() ? kDefaultName : options.name, ".c"))
+               .string();
   }
   RequireEnding(path, ".c");
   const CModel model =
@@ -249,6 +252,14 @@ absl::Status ExportCSource(const Lowered& graph, const std::string& path,
 absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::string& path,
                            const ExportOptions& options) {
   return CatchErrors([&] { ExportC(ContentOf(kernels), path, options); });
+}
+
+absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& options) {
+  return CatchErrors([&] {
+    return compiler::WriteModel(
+               graph, {.name = NameFor(kDefaultName, options), .native = false, .cpu_features = {}})
+        .source;
+  });
 }
 
 }  // namespace tenon

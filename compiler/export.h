@@ -22,6 +22,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tenon/compiler/compile.h"
 
 namespace tenon {
@@ -53,6 +54,9 @@ absl::Status ExportCSource(const Lowered& graph, const std::string& path,
                            const ExportOptions& options = {});
 absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::string& path,
                            const ExportOptions& options = {});
+
+// The text of PATH.c alone.
+absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& options = {});
 
 }  // namespace tenon
 
