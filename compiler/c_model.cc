@@ -245,7 +245,7 @@ class ModelWriter {
     AddMacros();
     file_.AddFunction(StrCat("int32_t ", run_,
                              "(const void* const* inputs, void* const* outputs, void* workspace)"),
-                      out.Text(), DescribeRun());
+                      out.Text(), DescribeRun(), /*comes_first=*/true);
   }
 
   void AddMacros() {

@@ -168,9 +168,13 @@ std::string CExprCodegen::Let(const loop::LetNode& node) {
   block_->Line(StrCat("const ", CRegisterType(node.var.dtype()), " ", name, " = ",
                       WithoutOuterParentheses(value), ";"));
   std::string outer = std::exchange(known_names_[node.var.get()], name);
+  // Inside a let of the same variable, what was written with its other value does not count.
+  std::vector<Emitted> hidden;
+  if (!outer.empty()) std::swap(hidden, emitted_);
   emitted_.emplace_back();
   std::string text = Shared(node.body);
   emitted_.pop_back();
+  if (!outer.empty()) std::swap(hidden, emitted_);
   if (outer.empty()) {
     known_names_.erase(node.var.get());
   } else {

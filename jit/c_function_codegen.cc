@@ -1,4 +1,5 @@
-// One pass over the statements. A vector store is a loop over the lanes; where its value reads the
+// One pass over the statements. Names are unique in the whole function, so declarations need no
+// scopes of their own. A vector store is a loop over the lanes; where its value reads the
 // stored buffer elsewhere than it stores, all lanes are computed before the first is stored, as in
 // a register. Allocations of constant size up to kStackBytes are arrays, others come from malloc; a
 // function that gets no memory goes on without what needed it and returns 1.
@@ -111,56 +112,35 @@ class FunctionWriter {
         AppendLet(*stmt.As<loop::LetStmtNode>(), out);
         return;
       case StmtKind::kEvaluate: {
-        CBlock inner;
-        const Expr& value = stmt.As<loop::EvaluateNode>()->value;
-        inner.Line(StrCat("(void)", exprs_.Value(value, inner), ";"));
-        AppendScoped(inner, out);
+        const std::string value = exprs_.Value(stmt.As<loop::EvaluateNode>()->value, out);
+        out.Line(StrCat("(void)", value, ";"));
         return;
       }
     }
     Unreachable("the switch over statement kinds is exhaustive");
   }
 
-  // One line stands as it is, more get a scope of their own.
-  static void AppendScoped(const CBlock& inner, CBlock& out) {
-    if (inner.size() == 1) return out.Append(inner);
-    out.Open("{");
-    out.Append(inner);
-    out.Close();
-  }
-
   void AppendIf(const loop::IfNode& node, CBlock& out) {
-    CBlock condition_block;
-    const std::string condition = exprs_.Value(node.condition, condition_block);
-    CBlock inner;
-    inner.Append(condition_block);
-    inner.Open(StrCat("if (", WithoutOuterParentheses(condition), ") {"));
-    Append(node.then_case, inner);
+    const std::string condition = exprs_.Value(node.condition, out);
+    out.Open(StrCat("if (", WithoutOuterParentheses(condition), ") {"));
+    Append(node.then_case, out);
     if (node.else_case) {
-      inner.Else("} else {");
-      Append(node.else_case, inner);
+      out.Else("} else {");
+      Append(node.else_case, out);
     }
-    inner.Close();
-    condition_block.empty() ? out.Append(inner) : AppendScoped(inner, out);
+    out.Close();
   }
 
   void AppendFor(const loop::ForNode& node, CBlock& out) {
     CheckInvariant(node.for_kind != loop::ForKind::kVectorized,
                    "vectorised loops are expanded before code generation");
-    CBlock bounds;
-    const std::string begin = WithoutOuterParentheses(exprs_.Value(node.min, bounds));
-    const std::string end = WithoutOuterParentheses(exprs_.Value(node.min + node.extent, bounds));
+    const std::string begin = WithoutOuterParentheses(exprs_.Value(node.min, out));
+    const std::string end = WithoutOuterParentheses(exprs_.Value(node.min + node.extent, out));
     const std::string var = exprs_.Name(node.var);
     const std::string head =
         StrCat("for (int64_t ", var, " = ", begin, "; ", var, " < ", end, "; ++", var, ") {");
-    CBlock loop;
-    loop.Append(bounds);
-    if (node.for_kind == loop::ForKind::kParallel) {
-      AppendParallel(node, head, loop);
-    } else {
-      AppendLoop(node, head, loop);
-    }
-    bounds.empty() ? out.Append(loop) : AppendScoped(loop, out);
+    node.for_kind == loop::ForKind::kParallel ? AppendParallel(node, head, out)
+                                              : AppendLoop(node, head, out);
   }
 
   void AppendLoop(const loop::ForNode& node, const std::string& head, CBlock& out) {
@@ -185,33 +165,28 @@ class FunctionWriter {
   void AppendStore(const loop::StoreNode& node, CBlock& out) {
     const int lanes = node.indices[0].dtype().lanes();
     const std::string target = exprs_.Name(node.buffer);
-    CBlock inner;
     if (lanes == 1) {
-      const std::string index = exprs_.Value(node.indices[0], inner);
-      const std::string value = exprs_.Element(node.value, inner);
-      AppendAssignment(target, index, value, inner);
-      return AppendScoped(inner, out);
+      const std::string index = exprs_.Value(node.indices[0], out);
+      AppendAssignment(target, index, exprs_.Element(node.value, out), out);
+      return;
     }
     const std::string lane = names_.Unique("lane");
     if (!ReadsElsewhere(node.value, node.buffer, node.indices[0])) {
-      inner.Open(LaneLoop(lane, lanes));
-      const std::string index = exprs_.Value(node.indices[0], inner, lane);
-      const std::string value = exprs_.Element(node.value, inner, lane);
-      AppendAssignment(target, index, value, inner);
-      inner.Close();
-      return out.Append(inner);
+      out.Open(LaneLoop(lane, lanes));
+      const std::string index = exprs_.Value(node.indices[0], out, lane);
+      AppendAssignment(target, index, exprs_.Element(node.value, out, lane), out);
+      out.Close();
+      return;
     }
     const std::string values = names_.Unique("values");
-    inner.Line(StrCat(CMemoryType(node.buffer->dtype), " ", values, "[", lanes, "];"));
-    inner.Open(LaneLoop(lane, lanes));
-    const std::string value = exprs_.Element(node.value, inner, lane);
-    AppendAssignment(values, lane, value, inner);
-    inner.Close();
-    inner.Open(LaneLoop(lane, lanes));
-    const std::string index = exprs_.Value(node.indices[0], inner, lane);
-    AppendAssignment(target, index, StrCat(values, "[", lane, "]"), inner);
-    inner.Close();
-    AppendScoped(inner, out);
+    out.Line(StrCat(CMemoryType(node.buffer->dtype), " ", values, "[", lanes, "];"));
+    out.Open(LaneLoop(lane, lanes));
+    AppendAssignment(values, lane, exprs_.Element(node.value, out, lane), out);
+    out.Close();
+    out.Open(LaneLoop(lane, lanes));
+    const std::string index = exprs_.Value(node.indices[0], out, lane);
+    AppendAssignment(target, index, StrCat(values, "[", lane, "]"), out);
+    out.Close();
   }
 
   static std::string LaneLoop(const std::string& lane, int lanes) {
@@ -225,7 +200,6 @@ class FunctionWriter {
   }
 
   void AppendLet(const loop::LetStmtNode& node, CBlock& out) {
-    out.Open("{");
     const int lanes = node.var.dtype().lanes();
     const std::string type = CRegisterType(node.var.dtype().element());
     if (lanes == 1) {
@@ -241,7 +215,6 @@ class FunctionWriter {
       out.Close();
     }
     Append(node.body, out);
-    out.Close();
   }
 
   void AppendAllocate(const loop::AllocateNode& node, CBlock& out) {

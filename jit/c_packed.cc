@@ -62,8 +62,8 @@ static inline void* tenon_data(const TenonTensor* tensor) {
 
 std::string PackedPrototype(const std::string& name) {
   return StrCat("int32_t ", name,
-                "(void* args, void* arg_type_ids, int32_t num_args, void* out_ret_value,\n",
-                std::string(9 + name.size(), ' '), "void* out_ret_tcode, void* resource_handle)");
+                "(void* args, void* arg_type_ids, int32_t num_args, void* out_ret_value, ",
+                "void* out_ret_tcode, void* resource_handle)");
 }
 
 std::string PackedBody(const loop::Function& function, const std::string& direct) {

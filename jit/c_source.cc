@@ -160,7 +160,7 @@ std::string CFile::AddKernel(const loop::Function& function, const std::string& 
               Describe(function, parameters));
   state_->packed = PackedSupport();
   AddFunction(PackedPrototype(name), PackedBody(function, direct),
-              StrCat("The same for tensors: the packed calling convention."));
+              "The same for tensors: the packed calling convention.");
   return direct;
 }
 
@@ -171,9 +171,10 @@ void CFile::GuardKernels(const std::string& statement) { state_->guard = stateme
 void CFile::AddDefinitions(const std::string& text) { state_->definitions += text; }
 
 void CFile::AddFunction(const std::string& prototype, const std::string& body,
-                        const std::string& comment) {
+                        const std::string& comment, bool comes_first) {
   StrAppend(&state_->prototypes, "TENON_EXPORT ", prototype, ";\n");
-  StrAppend(&state_->declared, "/* ", comment, " */\n", prototype, ";\n\n");
+  const std::string declared = StrCat("/* ", comment, " */\n", prototype, ";\n\n");
+  state_->declared = comes_first ? declared + state_->declared : state_->declared + declared;
   StrAppend(&state_->definitions, "TENON_EXPORT ", prototype, " ", body, "\n");
 }
 

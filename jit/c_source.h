@@ -49,8 +49,9 @@ class CFile {
   // Text that follows what was added before.
   void AddDefinitions(const std::string& text);
   // An exported function; `prototype` has no semicolon, `comment` stands before it in the header.
+  // With `comes_first` the header has it before what was added earlier.
   void AddFunction(const std::string& prototype, const std::string& body,
-                   const std::string& comment);
+                   const std::string& comment, bool comes_first = false);
   // Text for the header only, before the functions: macros.
   void AddToHeader(const std::string& text);
   // Ensures that tenon_flush_denormals and tenon_restore_denormals are there.

@@ -1,7 +1,6 @@
 #include "tenon/jit/c_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <limits>
@@ -163,14 +162,13 @@ std::string CNames::Unique(std::string_view hint) {
 }
 
 void CBlock::Append(const CBlock& inner) {
-  for (const auto& [depth, text] : inner.lines_)
-    lines_.emplace_back(depth == kNoIndent ? kNoIndent : depth_ + depth, text);
+  for (const auto& [depth, text] : inner.lines_) lines_.emplace_back(depth_ + depth, text);
 }
 
 std::string CBlock::Text() const {
   std::string text;
   for (const auto& [depth, line] : lines_) {
-    text.append(static_cast<std::size_t>(2 * std::max(depth, 0)), ' ');
+    text.append(static_cast<std::size_t>(2 * depth), ' ');
     text += line;
     text += '\n';
   }

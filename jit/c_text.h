@@ -51,8 +51,6 @@ class CNames {
 class CBlock {
  public:
   void Line(std::string text) { lines_.emplace_back(depth_, std::move(text)); }
-  // A line that does not follow the indentation: a preprocessor directive.
-  void Directive(std::string text) { lines_.emplace_back(kNoIndent, std::move(text)); }
   void Open(std::string text) {
     Line(std::move(text));
     ++depth_;
@@ -67,11 +65,9 @@ class CBlock {
   }
   void Append(const CBlock& inner);
   bool empty() const { return lines_.empty(); }
-  std::size_t size() const { return lines_.size(); }
   std::string Text() const;
 
  private:
-  static constexpr int kNoIndent = -1;
   int depth_ = 0;
   std::vector<std::pair<int, std::string>> lines_;
 };
