@@ -144,8 +144,8 @@ Attrs Attrs::FromFields(const Schema& schema, const FieldValues& values) {
       Error error =
           InvalidArgument(StrCat(schema.name, ": there is no field ", name,
                                  "; the fields are: ", StrJoin(FieldNames(schema), ", ")));
-      if (const auto nearest = NearestName(name, FieldNames(schema)))
-        error.AddNote(StrCat("did you mean ", *nearest, "?"));
+      if (std::string hint = DidYouMean("", name, FieldNames(schema)); !hint.empty())
+        error.AddNote(std::move(hint));
       throw error;
     }
     field->set(data.get(), value);

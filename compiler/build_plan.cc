@@ -180,17 +180,18 @@ class Builder {
                                 : NDArray());
       }
     }
+    const std::string name = NameOfFunction(*function);
     Node node{.name = {},
               .function_name = {},
               .inputs = {},
-              .outputs = EntriesOf(e.checked_type(), "a result of " + NameOfFunction(*function))};
+              .outputs = EntriesOf(e.checked_type(), "a result of " + name)};
     node.hash = ir::StructuralHash(call.callee);
     if (function->HasAttr("relay.reshape_only")) {
       node.kind = NodeKind::kView;
-      node.name = Unique(kPrefix + NameOfFunction(*function));
+      node.name = Unique(kPrefix + name);
       node.inputs = {inputs[0]};
     } else {
-      node.kernel = KernelFor(call.callee, constants, node.hash);
+      node.kernel = KernelFor(call.callee, name, constants, node.hash);
       const LoweredKernel& kernel = lowered_.kernels[static_cast<std::size_t>(node.kernel)];
       node.function_name = kernel.name;
       node.name = Unique(kernel.name);
@@ -201,7 +202,8 @@ class Builder {
   }
 
   // Equal functions share a kernel unless it holds constants that differ.
-  int KernelFor(const Expr& function, const std::vector<NDArray>& constants, std::uint64_t hash) {
+  int KernelFor(const Expr& function, const std::string& plain_name,
+                const std::vector<NDArray>& constants, std::uint64_t hash) {
     for (const Known& known : known_[hash]) {
       if (!ir::StructuralEqual(function, known.function)) continue;
       const auto& built = lowered_.kernels[static_cast<std::size_t>(known.kernel)].choice.built;
@@ -209,7 +211,7 @@ class Builder {
         return known.kernel;
     }
     const auto& node = *function.As<FunctionNode>();
-    const std::string name = Unique(kPrefix + NameOfFunction(node), &kernel_names_, "_");
+    const std::string name = Unique(kPrefix + plain_name, &kernel_names_, "_");
     strategies::Choice choice =
         strategies::Choose({.function = &node, .name = name, .constants = constants}, options_);
     const int kernel = static_cast<int>(lowered_.kernels.size());

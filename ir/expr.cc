@@ -79,8 +79,8 @@ Expr Function::Make(std::vector<Expr> params, Expr body, Type ret_type, Function
                            std::move(attrs), std::move(span), std::move(type));
 }
 
-bool FunctionNode::is_primitive() const {
-  const auto found = attrs.find("Primitive");
+bool FunctionNode::IsSet(const std::string& name) const {
+  const auto found = attrs.find(name);
   return found != attrs.end() && !(found->second == attrs::Value(std::int64_t{0}));
 }
 

@@ -183,7 +183,9 @@ struct FunctionNode : ExprNode {
   const Type ret_type;  // null when not given
   const FunctionAttrs attrs;
   bool HasAttr(const std::string& name) const { return attrs.contains(name); }
-  bool is_primitive() const;
+  // Whether the attribute is a mark that is there and not 0.
+  bool IsSet(const std::string& name) const;
+  bool is_primitive() const { return IsSet("Primitive"); }
 };
 struct Function {
   static Expr Make(std::vector<Expr> params, Expr body, Type ret_type = Type(),

@@ -276,11 +276,8 @@ class Parser {
     for (const auto& scope : scopes_) {
       for (const auto& entry : scope) known.push_back(entry.first);
     }
-    std::string message =
-        StrCat("%", name.text, " is not defined here (a line can use only lines before it)");
-    if (const auto near = NearestName(name.text, known))
-      StrAppend(&message, "; did you mean %", *near, "?");
-    Fail(name, message);
+    Fail(name, StrCat("%", name.text, " is not defined here (a line can use only lines before it)",
+                      DidYouMean("; ", name.text, known, "%")));
   }
 
   Expr Named(const Token& name) {
@@ -292,10 +289,8 @@ class Parser {
       Fail(name, StrCat("\"", name.text, "\" is not supported"));
     const Expr op = ops_.find(name.text);
     if (op) return op;
-    std::string message = StrCat("there is no operator named ", name.text);
-    if (const auto near = NearestName(name.text, ops_.names()))
-      StrAppend(&message, "; did you mean ", *near, "?");
-    Fail(name, message);
+    Fail(name, StrCat("there is no operator named ", name.text,
+                      DidYouMean("; ", name.text, ops_.names())));
   }
 
   Expr MetaConstant(const Token& at) {

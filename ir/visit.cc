@@ -67,6 +67,12 @@ Expr RewritePostOrder(const Expr& root,
   return memo.at(root);
 }
 
+Expr KeepType(const Expr& original, const Expr& rewritten) {
+  if (rewritten.checked_type() || !original.checked_type() || rewritten.kind() == ExprKind::kOp)
+    return rewritten;
+  return WithChildren(rewritten, Children(rewritten), original.checked_type());
+}
+
 std::vector<Var> FreeVars(const Expr& expr) {
   std::unordered_set<Expr, ExprHash> bound;
   std::vector<Expr> used;

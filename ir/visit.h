@@ -29,6 +29,10 @@ Expr RewritePostOrder(
     const std::function<Expr(const Expr& original, const Expr& rewritten)>& rewrite,
     const std::function<bool(const Expr&)>& enter = nullptr);
 
+// For rewrites that never change types: `rewritten` with the type that `original` had, when it lost
+// it over changed children.
+Expr KeepType(const Expr& original, const Expr& rewritten);
+
 // Variables that are used but bound by nothing inside, in order of first use.
 std::vector<Var> FreeVars(const Expr& expr);
 Expr Substitute(const Expr& expr, const ExprMap& values);

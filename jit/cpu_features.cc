@@ -47,8 +47,8 @@ void CpuFeatures::Apply(std::string_view changes) {
       for (const auto& [feature, on] : host_) known.push_back(feature);
       Error error =
           InvalidArgument(StrCat("CPU features: '", name, "' is no feature that LLVM knows"));
-      if (auto nearest = NearestName(name, known))
-        error.AddNote(StrCat("did you mean ", *nearest, "?"));
+      if (std::string hint = DidYouMean("", name, known); !hint.empty())
+        error.AddNote(std::move(hint));
       throw error;
     }
     if (change[0] == '-') {

@@ -1,5 +1,4 @@
 // Calls of intrinsics, of vector math and of external functions.
-#include <cmath>
 #include <string>
 
 #include "llvm/IR/Intrinsics.h"
@@ -11,13 +10,10 @@ namespace tenon::jit {
 namespace {
 
 using llvm::Value;
-using loop::BinaryOp;
 using loop::Expr;
-using loop::ExprKind;
 using loop::Intrinsic;
 
-bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
-
+// The elementwise LLVM intrinsic of the same meaning, or not_intrinsic.
 llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic intrinsic) {
   switch (intrinsic) {
     case Intrinsic::kSqrt:

@@ -1,10 +1,6 @@
 #include "tenon/jit/expr_codegen.h"
 
-#include <cmath>
-#include <string>
-
 #include "llvm/IR/Intrinsics.h"
-#include "tenon/jit/vector_math.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
@@ -14,14 +10,10 @@ using llvm::Value;
 using loop::BinaryOp;
 using loop::Expr;
 using loop::ExprKind;
-using loop::Intrinsic;
 
 llvm::Type* WithLanes(llvm::Type* element, int lanes) {
   return lanes > 1 ? llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes)) : element;
 }
-
-// float16 and bfloat16 are storage formats: arithmetic on them runs in float32.
-bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
 
 bool IsFiniteConstant(Value* value) {
   if (auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
@@ -39,8 +31,6 @@ bool IsSafeDivisor(Value* value) {
   const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
   return number != nullptr && !number->isZero() && !number->isMinusOne();
 }
-
-// The elementwise LLVM intrinsic of the same meaning, or not_intrinsic.
 
 }  // namespace
 

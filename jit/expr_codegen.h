@@ -45,6 +45,9 @@ class ScopedEntry {
   llvm::Value* outer_;
 };
 
+// float16 and bfloat16 are storage formats: arithmetic on them runs in float32.
+inline bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
+
 class ExprCodegen {
  public:
   // `vector_bits`: width of the target's registers, at which library functions are called.

@@ -131,7 +131,7 @@ std::vector<Expr> InstanceNormalization(Node& node) {
 
 std::vector<Expr> LayerNormalization(Node& node) {
   const Expr& x = node.input(0);
-  if (NormalAxis(node.Int("axis", -1), RankOf(x)) != RankOf(x) - 1)
+  if (AxisOf(node, -1) != RankOf(x) - 1)
     throw Unimplemented("more than one normalised axis is not supported");
   if (node.num_outputs() > 1) throw Unimplemented("the moments as outputs are not supported");
   node.Ignore("stash_type");

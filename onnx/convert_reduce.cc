@@ -57,7 +57,7 @@ Converter SoftmaxLike(const Expr& op) {
       return ir::Call::Make(op, {e}, Attrs::Make(ops::SoftmaxAttrs{axis}));
     };
     if (node.opset() >= 13) return std::vector<Expr>{node.Typed(softmax(x, node.Int("axis", -1)))};
-    const std::int64_t axis = NormalAxis(node.Int("axis", 1), rank);
+    const std::int64_t axis = AxisOf(node, 1);
     if (axis == rank - 1) return std::vector<Expr>{node.Typed(softmax(x, -1))};
     const Shape shape = ShapeOf(x);
     Ints flat(shape.begin(), shape.begin() + axis);

@@ -5,6 +5,7 @@
 #include "tenon/onnx/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -96,9 +97,9 @@ std::vector<Expr> Squeeze(Node& node) {
 std::vector<Expr> Unsqueeze(Node& node) {
   const auto axes = AxesOf(node, 13);
   if (!axes) throw InvalidArgument("the axes are missing");
-  const std::int64_t rank = RankOf(node.input(0)) + static_cast<std::int64_t>(axes->size());
+  const std::size_t rank = static_cast<std::size_t>(RankOf(node.input(0))) + axes->size();
   Ints sorted;
-  for (const std::int64_t axis : *axes) sorted.push_back(NormalAxis(axis, rank));
+  for (const std::int64_t axis : *axes) sorted.push_back(ops::NormalAxis(axis, rank));
   std::sort(sorted.begin(), sorted.end());
   Expr value = node.input(0);
   for (const std::int64_t axis : sorted) value = ops::ExpandDims(value, axis);
@@ -116,7 +117,7 @@ std::vector<Expr> Concat(Node& node) {
 
 std::vector<Expr> Split(Node& node) {
   const Expr& x = node.input(0);
-  const std::int64_t axis = NormalAxis(node.Int("axis", 0), RankOf(x));
+  const std::int64_t axis = AxisOf(node, 0);
   const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
   const std::int64_t parts = node.num_outputs();
   Ints lengths;
@@ -179,7 +180,7 @@ std::vector<Expr> Slice(Node& node) {
 
 std::vector<Expr> Gather(Node& node) {
   const Expr& x = node.input(0);
-  const std::int64_t axis = NormalAxis(node.Int("axis", 0), RankOf(x));
+  const std::int64_t axis = AxisOf(node, 0);
   const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
   // Negative indices count from the end.
   Expr indices = node.input(1);

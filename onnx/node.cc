@@ -2,6 +2,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/tensor.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -138,10 +139,9 @@ DataType DataTypeOf(const Expr& e) {
   if (tensor == nullptr) throw InvalidArgument("an input is no tensor");
   return tensor->dtype;
 }
-std::int64_t NormalAxis(std::int64_t axis, std::int64_t rank) {
-  if (axis < -rank || axis >= rank)
-    throw InvalidArgument(StrCat("axis is ", axis, " for a tensor of rank ", rank));
-  return axis < 0 ? axis + rank : axis;
+std::int64_t AxisOf(Node& node, std::int64_t otherwise) {
+  return ops::NormalAxis(node.Int("axis", otherwise),
+                         static_cast<std::size_t>(RankOf(node.input(0))));
 }
 
 }  // namespace tenon::onnx_import

@@ -10,12 +10,13 @@
 
 #include "onnx/onnx_pb.h"
 #include "tenon/ir/expr.h"
+#include "tenon/ops/ints.h"
 #include "tenon/passes/fold_constant.h"
 
 namespace tenon::onnx_import {
 
 using ir::Expr;
-using Ints = std::vector<std::int64_t>;
+using ops::Ints;
 
 class Node {
  public:
@@ -68,8 +69,8 @@ class Node {
 Shape ShapeOf(const Expr& e);
 std::int64_t RankOf(const Expr& e);
 DataType DataTypeOf(const Expr& e);
-// `axis` in [0, rank). Throws InvalidArgument.
-std::int64_t NormalAxis(std::int64_t axis, std::int64_t rank);
+// The attribute axis, in [0, rank of the first input). Throws InvalidArgument.
+std::int64_t AxisOf(Node& node, std::int64_t otherwise);
 
 }  // namespace tenon::onnx_import
 

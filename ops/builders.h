@@ -11,6 +11,7 @@
 
 #include "tenon/ir/expr.h"
 #include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/transform_attrs.h"

@@ -13,12 +13,12 @@ using ir::Dim;
 void LearnWeight(TypeCall& call, const Conv2DAttrs& attrs, const Dim& in_channels, DataType dtype) {
   if (!attrs.channels || !attrs.kernel_size || !in_channels.is_static()) return;
   const auto kernel = Pair(*attrs.kernel_size, "kernel_size");
-  const std::vector<int> at = LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
+  const std::vector<std::size_t> at = LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
   std::vector<Dim> shape(4);
-  shape[static_cast<std::size_t>(at[0])] = Dim(*attrs.channels);
-  shape[static_cast<std::size_t>(at[1])] = Dim(in_channels.value() / attrs.groups);
-  shape[static_cast<std::size_t>(at[2])] = Dim(kernel[0]);
-  shape[static_cast<std::size_t>(at[3])] = Dim(kernel[1]);
+  shape[at[0]] = Dim(*attrs.channels);
+  shape[at[1]] = Dim(in_channels.value() / attrs.groups);
+  shape[at[2]] = Dim(kernel[0]);
+  shape[at[3]] = Dim(kernel[1]);
   call.LearnInput(1, ir::TensorType(std::move(shape), dtype));
 }
 
@@ -48,10 +48,8 @@ void Conv2D(TypeCall& call) {
   if (x == nullptr) return;
   const auto& attrs = call.attrs<Conv2DAttrs>();
   if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
-  const std::vector<int> at = LayoutPositions(attrs.data_layout, "NCHW", "data_layout");
-  const auto dim = [&](int i) {
-    return x->shape[static_cast<std::size_t>(at[static_cast<std::size_t>(i)])];
-  };
+  const std::vector<std::size_t> at = LayoutPositions(attrs.data_layout, "NCHW", "data_layout");
+  const auto dim = [&](std::size_t i) { return x->shape[at[i]]; };
   const Dim in_channels = dim(1);
   if (in_channels.is_static() && in_channels.value() % attrs.groups != 0)
     call.Refuse(StrCat("the ", in_channels.value(), " input channels cannot be divided into ",
@@ -72,8 +70,9 @@ void Conv2D(TypeCall& call) {
     if (w->dtype != x->dtype)
       call.Refuse(
           StrCat("the data is ", x->dtype.ToString(), " and the weight ", w->dtype.ToString()));
-    const std::vector<int> w_at = LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
-    const auto w_dim = [&](std::size_t i) { return w->shape[static_cast<std::size_t>(w_at[i])]; };
+    const std::vector<std::size_t> w_at =
+        LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
+    const auto w_dim = [&](std::size_t i) { return w->shape[w_at[i]]; };
     CheckAgainstWeight(call, attrs, in_channels, w_dim(0), w_dim(1), w_dim(2), w_dim(3));
     // What the attributes say is not lost to a weight that is not fully known.
     if (channels.is_any()) channels = w_dim(0);
@@ -86,7 +85,7 @@ void Conv2D(TypeCall& call) {
 
   std::array<Dim, 2> size;
   for (std::size_t i = 0; i < 2; ++i) {
-    const Dim in = dim(static_cast<int>(i) + 2);
+    const Dim in = dim(i + 2);
     if (!in.is_static() || !kernel[i].is_static()) continue;
     const std::int64_t padded = PaddedExtent(in.value(), padding[i], padding[i + 2]);
     const std::int64_t window = WindowSpan(kernel[i].value(), dilation[i]);
@@ -95,13 +94,13 @@ void Conv2D(TypeCall& call) {
                          " and the padded data has ", padded));
     size[i] = Dim(PaddedExtent((padded - window) / strides[i], 0, 1));
   }
-  const std::vector<int> out_at = LayoutPositions(
+  const std::vector<std::size_t> out_at = LayoutPositions(
       attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout, "NCHW", "out_layout");
   std::vector<Dim> shape(4);
-  shape[static_cast<std::size_t>(out_at[0])] = dim(0);
-  shape[static_cast<std::size_t>(out_at[1])] = channels;
-  shape[static_cast<std::size_t>(out_at[2])] = size[0];
-  shape[static_cast<std::size_t>(out_at[3])] = size[1];
+  shape[out_at[0]] = dim(0);
+  shape[out_at[1]] = channels;
+  shape[out_at[2]] = size[0];
+  shape[out_at[3]] = size[1];
   call.LearnResult(
       ir::TensorType(std::move(shape), attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));
 }

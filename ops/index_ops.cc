@@ -1,5 +1,6 @@
 // Operators that select elements by index.
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
+#include "tenon/ops/ints.h"
 
 namespace tenon::ops {
-
-using Ints = std::vector<std::int64_t>;
 
 struct Conv2DAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.Conv2DAttrs";

@@ -19,14 +19,14 @@ void Pool2D(TypeCall& call) {
   if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
   if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
     call.Refuse("out_layout must be empty or equal to layout");
-  const std::vector<int> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
   const auto window = Pair(attrs.pool_size, "pool_size");
   const auto strides = Pair(attrs.strides, "strides");
   const auto dilation = Pair(attrs.dilation, "dilation");
   const auto padding = FourPaddings(attrs.padding);
   std::vector<Dim> shape = x->shape;
   for (std::size_t i = 0; i < 2; ++i) {
-    Dim& extent = shape[static_cast<std::size_t>(at[i + 2])];
+    Dim& extent = shape[at[i + 2]];
     if (!extent.is_static()) continue;
     const std::int64_t span = WindowSpan(window[i], dilation[i]);
     const std::int64_t room = PaddedExtent(extent.value(), padding[i], padding[i + 2]) - span;
@@ -46,10 +46,10 @@ void GlobalPool2D(TypeCall& call) {
   const auto& attrs = call.attrs<GlobalPool2DAttrs>();
   if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
     call.Refuse("out_layout must be empty or equal to layout");
-  const std::vector<int> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
   std::vector<Dim> shape = x->shape;
-  shape[static_cast<std::size_t>(at[2])] = Dim(1);
-  shape[static_cast<std::size_t>(at[3])] = Dim(1);
+  shape[at[2]] = Dim(1);
+  shape[at[3]] = Dim(1);
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
@@ -58,12 +58,12 @@ void UpSampling(TypeCall& call) {
   if (x == nullptr) return;
   if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
   const auto& attrs = call.attrs<UpSamplingAttrs>();
-  const std::vector<int> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
   std::vector<Dim> shape = x->shape;
   for (std::size_t i = 0; i < 2; ++i) {
     const double scale = i == 0 ? attrs.scale_h : attrs.scale_w;
     if (!(scale > 0)) call.Refuse("scale_h and scale_w must be greater than zero");
-    Dim& extent = shape[static_cast<std::size_t>(at[i + 2])];
+    Dim& extent = shape[at[i + 2]];
     if (!extent.is_static()) {
       extent = Dim();
       continue;

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
+#include "tenon/ops/ints.h"
 
 namespace tenon::ops {
 
 struct ReduceAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.ReduceAttrs";
-  std::optional<std::vector<std::int64_t>> axis;
+  std::optional<Ints> axis;
   bool keepdims = false;
   bool exclude = false;
   static constexpr auto Fields() {
@@ -24,7 +25,7 @@ struct ReduceAttrs {
 
 struct ArgReduceAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.ArgReduceAttrs";
-  std::optional<std::vector<std::int64_t>> axis;
+  std::optional<Ints> axis;
   bool keepdims = false;
   bool select_last_index = false;
   bool exclude = false;
@@ -40,7 +41,7 @@ struct ArgReduceAttrs {
 
 struct VarianceAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.VarianceAttrs";
-  std::optional<std::vector<std::int64_t>> axis;
+  std::optional<Ints> axis;
   bool keepdims = false;
   bool exclude = false;
   bool unbiased = false;

@@ -57,10 +57,7 @@ OpBuilder OpRegistry::Register(const std::string& name, std::source_location whe
 const OpRegistry::Entry& OpRegistry::Lookup(const std::string& name) const {
   const auto found = entries_.find(name);
   if (found != entries_.end()) return found->second;
-  std::string message = StrCat("there is no operator named ", name);
-  if (const auto near = NearestName(name, Names()))
-    StrAppend(&message, "; did you mean ", *near, "?");
-  throw NotFound(message);
+  throw NotFound(StrCat("there is no operator named ", name, DidYouMean("; ", name, Names())));
 }
 
 const ir::Expr& OpRegistry::Get(const std::string& name) const { return Lookup(name).expr; }

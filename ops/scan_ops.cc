@@ -1,6 +1,6 @@
 // Running sums and products.
 #include "tenon/ops/builtin.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/index_attrs.h"
 
 namespace tenon::ops {
 namespace {

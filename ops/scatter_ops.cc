@@ -1,6 +1,6 @@
 // Operators that write elements by index.
 #include "tenon/ops/builtin.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/index_attrs.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {

@@ -265,15 +265,15 @@ std::array<std::int64_t, 2> Pair(const Ints& values, const char* attribute) {
       StrCat(attribute, " has ", values.size(), " values; it takes two, height and width"));
 }
 
-std::vector<int> LayoutPositions(const std::string& layout, const std::string& wanted,
-                                 const char* attribute) {
-  std::vector<int> positions;
+std::vector<std::size_t> LayoutPositions(const std::string& layout, const std::string& wanted,
+                                         const char* attribute) {
+  std::vector<std::size_t> positions;
   for (const char letter : wanted) {
     const std::size_t found = layout.find(letter);
     if (found == std::string::npos || layout.size() != wanted.size())
       throw InvalidArgument(
           StrCat(attribute, " is \"", layout, "\"; it must be an order of ", wanted));
-    positions.push_back(static_cast<int>(found));
+    positions.push_back(found);
   }
   return positions;
 }

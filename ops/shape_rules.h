@@ -46,8 +46,8 @@ std::array<std::int64_t, 4> FourPaddings(const Ints& padding);
 std::array<std::int64_t, 2> Pair(const Ints& values, const char* attribute);
 
 // Position of each letter of `wanted` in `layout`, which must be an order of these letters.
-std::vector<int> LayoutPositions(const std::string& layout, const std::string& wanted,
-                                 const char* attribute);
+std::vector<std::size_t> LayoutPositions(const std::string& layout, const std::string& wanted,
+                                         const char* attribute);
 
 }  // namespace tenon::ops
 

@@ -76,9 +76,7 @@ ir::Module DeadCodeElimination(const ir::Module& module) {
       // The value that was: rewritten it is another node.
       const auto* let = original.As<ir::LetNode>();
       if (let != nullptr && !needed.Keeps(*let)) return e.As<ir::LetNode>()->body;
-      if (!e.checked_type() && original.checked_type())
-        return ir::WithChildren(e, ir::Children(e), original.checked_type());
-      return e;
+      return ir::KeepType(original, e);
     });
     if (!(kept == function)) result = result.With(name, kept);
   }

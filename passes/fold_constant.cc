@@ -62,12 +62,6 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   return ir::Tuple::Make(std::move(fields), e.span(), original.checked_type());
 }
 
-// Rewriting loses the type of a node over changed children; folding never changes types.
-Expr KeepType(const Expr& original, const Expr& e) {
-  if (e.checked_type() || !original.checked_type() || e.kind() == ir::ExprKind::kOp) return e;
-  return ir::WithChildren(e, ir::Children(e), original.checked_type());
-}
-
 }  // namespace
 
 Expr FoldNode(const Expr& typed, const ConstantEvaluator& evaluate) {
@@ -78,7 +72,7 @@ Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {
   return ir::RewritePostOrder(
       expr,
       [&](const Expr& original, const Expr& rebuilt) {
-        return KeepType(original, Fold(original, rebuilt, evaluate));
+        return ir::KeepType(original, Fold(original, rebuilt, evaluate));
       },
       [](const Expr& e) {
         const auto* function = e.As<ir::FunctionNode>();

@@ -62,8 +62,7 @@ class Folder {
     const std::string& layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
     const auto& result = *typed.checked_type().As<ir::TensorTypeNode>();
     const std::size_t rank = result.shape.size();
-    const auto channel =
-        static_cast<std::size_t>(ops::LayoutPositions(layout, "NCHW", "out_layout")[1]);
+    const std::size_t channel = ops::LayoutPositions(layout, "NCHW", "out_layout")[1];
     const NDArray& values = scale.As<ir::ConstantNode>()->data;
     // The scale of a result of another element type is no factor of the weight's, and a scale of
     // more axes than the result gives it its rank.
@@ -77,8 +76,7 @@ class Folder {
     }
     const auto count = static_cast<std::int64_t>(values.size());
     if (count != 1 && !(result.shape[channel] == ir::Dim(count))) return std::nullopt;
-    const auto o = static_cast<std::size_t>(
-        ops::LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout")[0]);
+    const std::size_t o = ops::LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout")[0];
     Shape along_weight(4, 1);
     along_weight[o] = values.size();
     const Expr weight_scale = ir::Constant::Make(values.Reshape(along_weight));

@@ -36,6 +36,20 @@ Error OneError(const std::vector<Error>& errors, std::size_t left_out) {
   return all;
 }
 
+// What the operator's relation learns from the types known so far.
+ops::TypeCall Related(const ops::OpDef& op, const CallNode& call, std::vector<Type> inputs,
+                      Type result) {
+  ops::TypeCall relation(op.name, call.attrs, std::move(inputs), std::move(result));
+  try {
+    op.type_relation(relation);
+  } catch (const Error& error) {
+    // Rules of shapes do not know the operator that they serve.
+    if (!error.notes().empty()) throw;
+    relation.Refuse(error.message());
+  }
+  return relation;
+}
+
 class Solver {
  public:
   void Add(const Expr& root) {
@@ -189,14 +203,7 @@ class Solver {
           StrCat(op.name, " takes ", op.num_inputs(), " arguments, not ", call.args.size()));
     std::vector<Type> inputs;
     for (const Expr& arg : call.args) inputs.push_back(TypeOf(arg));
-    ops::TypeCall relation(op.name, call.attrs, std::move(inputs), TypeOf(e));
-    try {
-      op.type_relation(relation);
-    } catch (const Error& error) {
-      // Rules of shapes do not know the operator that they serve.
-      if (!error.notes().empty()) throw;
-      relation.Refuse(error.message());
-    }
+    const ops::TypeCall relation = Related(op, call, std::move(inputs), TypeOf(e));
     Learn(e, relation.learned_result());
     // The result knows more than the relation says: so may the inputs.
     if (!ir::Equal(TypeOf(e), relation.learned_result()) &&
@@ -370,13 +377,7 @@ Expr InferCall(const Expr& expr) {
   const ops::OpDef& op = *ops::OpOf(call);
   std::vector<Type> inputs;
   for (const Expr& arg : call.args) inputs.push_back(arg.checked_type());
-  ops::TypeCall relation(op.name, call.attrs, std::move(inputs), Type());
-  try {
-    op.type_relation(relation);
-  } catch (const Error& error) {
-    if (!error.notes().empty()) throw;
-    relation.Refuse(error.message());
-  }
+  const ops::TypeCall relation = Related(op, call, std::move(inputs), Type());
   if (!relation.learned_result()) relation.Refuse("the type of the result cannot be inferred");
   for (std::size_t i = 0; i < call.args.size(); ++i)
     ops::Unify(call.args[i].checked_type(), relation.learned_input(i));

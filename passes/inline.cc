@@ -69,10 +69,7 @@ class Inliner {
     inlinable_[name] = false;
     const Expr function = module_.Find(name);
     if (!function || name == "main") return false;
-    const auto& attrs = function.As<FunctionNode>()->attrs;
-    const auto mark = attrs.find("Inline");
-    const bool marked = mark != attrs.end() && !(mark->second == attrs::Value(std::int64_t{0}));
-    bool possible = marked || rule_ == InlineRule::kAll;
+    bool possible = function.As<FunctionNode>()->IsSet("Inline") || rule_ == InlineRule::kAll;
     for (const std::string& callee : GlobalsOf(function))
       possible = possible && IsInlinable(callee);
     return inlinable_[name] = possible;

@@ -75,11 +75,8 @@ Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate) {
   for (const Pass& pass : AllPasses(evaluate)) {
     if (pass.name == name) return pass;
   }
-  std::string message =
-      StrCat("there is no pass named ", name, "; passes are ", StrJoin(PassNames(), ", "));
-  if (const auto near = NearestName(name, PassNames()))
-    StrAppend(&message, "; did you mean ", *near, "?");
-  throw NotFound(message);
+  throw NotFound(StrCat("there is no pass named ", name, "; passes are ",
+                        StrJoin(PassNames(), ", "), DidYouMean("; ", name, PassNames())));
 }
 
 }  // namespace tenon::passes

@@ -3,6 +3,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
 
 namespace tenon::passes {
 namespace {
@@ -14,15 +15,14 @@ using ir::Expr;
 Expr UnpackBatchNorm(const CallNode& call, const CallNode& typed) {
   const auto& attrs = call.attrs.As<ops::BatchNormAttrs>();
   const auto& data = *typed.args[0].checked_type().As<ir::TensorTypeNode>();
-  const auto rank = static_cast<std::int64_t>(data.shape.size());
   Expr scale =
       ops::Divide(ops::Scalar(1.0, data.dtype),
                   ops::Sqrt(ops::Add(call.args[4], ops::Scalar(attrs.epsilon, data.dtype))));
   if (attrs.scale) scale = ops::Multiply(scale, call.args[1]);
   Expr shift = ops::Multiply(ops::Negative(call.args[3]), scale);
   if (attrs.center) shift = ops::Add(shift, call.args[2]);
-  const std::int64_t axis = attrs.axis < 0 ? attrs.axis + rank : attrs.axis;
-  if (const std::int64_t trailing = rank - 1 - axis; trailing > 0) {
+  const int axis = ops::NormalAxis(attrs.axis, data.shape.size());
+  if (const auto trailing = static_cast<std::int64_t>(data.shape.size()) - 1 - axis; trailing > 0) {
     scale = ops::ExpandDims(scale, 1, trailing);
     shift = ops::ExpandDims(shift, 1, trailing);
   }

@@ -92,6 +92,12 @@ class Scheduler {
     loop::Buffer buffer;
   };
 
+  // What an operation reads once inlined stages are replaced, and under which conditions.
+  struct Inlined {
+    std::vector<Access> accesses;
+    std::vector<Expr> lazy_conditions;
+  };
+
   void CollectReaders() {
     for (const auto& stage : schedule_.stages()) {
       for (const te::Tensor& input : te::InputsOf(*stage->op())) {
@@ -124,20 +130,27 @@ class Scheduler {
     return outputs;
   }
 
-  // What the stage reads once inlined stages are replaced.
-  std::vector<Access> AccessesOf(const Stage& stage) {
-    std::vector<Access> accesses;
+  // Kept per operation: placements are decided before the first question, and inlining is costly.
+  const Inlined& InlinedOf(const Stage& stage) {
+    const auto [it, added] = inlined_.try_emplace(stage.op().get());
+    Inlined& inlined = it->second;
+    if (!added) return inlined;
+    std::vector<Expr> bodies;  // `seen` holds addresses: the nodes must live
     std::unordered_set<const loop::ExprNode*> seen;
     schedule::Inliner inliner(schedule_);
     for (const Expr& body : stage.op()->body) {
-      loop::VisitExpr(inliner(body), [&](const Expr& e) {
+      bodies.push_back(inliner(body));
+      loop::VisitExpr(bodies.back(), [&](const Expr& e) {
         const auto* load = e.As<loop::LoadNode>();
+        const auto* select = e.As<loop::SelectNode>();
         if (load != nullptr && load->producer && seen.insert(e.get()).second)
-          accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
+          inlined.accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
+        if (select != nullptr && select->lazy) inlined.lazy_conditions.push_back(select->condition);
       });
     }
-    return accesses;
+    return inlined;
   }
+  const std::vector<Access>& AccessesOf(const Stage& stage) { return InlinedOf(stage).accesses; }
 
   // Leading axes of `stage` that the result computes in its outer loop: all but the last, and for a
   // reduction along memory all.
@@ -256,7 +269,7 @@ class Scheduler {
     if (op.tag != "conv2d" || op.axes.size() != 4 || Extent(op.axes[1]) % kChannels != 0 ||
         Extent(op.axes[3]) < kLeastLanes || SumsAlongMemory(stage))
       return false;
-    const std::vector<Access> accesses = AccessesOf(stage);
+    const std::vector<Access>& accesses = AccessesOf(stage);
     return std::any_of(accesses.begin(), accesses.end(),
                        [&](const Access& access) { return Step(access, op.axes[1].var) == 0; });
   }
@@ -308,7 +321,7 @@ class Scheduler {
   // result does, or not at all.
   std::size_t FirstInner(const Stage& stage, std::size_t from) {
     const auto& axes = stage.op()->axes;
-    const std::vector<Access> accesses = AccessesOf(stage);
+    const std::vector<Access>& accesses = AccessesOf(stage);
     std::size_t first = axes.size();
     std::int64_t stride = 1;
     std::vector<int> moves(accesses.size(), -1);  // -1: not known, 0: stays, 1: moves
@@ -330,16 +343,9 @@ class Scheduler {
 
   // A load that one element must not make keeps its neighbours from making it together.
   bool DiffersByLane(const Stage& stage, const loop::Var& var) {
-    bool differs = false;
-    schedule::Inliner inliner(schedule_);
-    for (const Expr& body : stage.op()->body) {
-      loop::VisitExpr(inliner(body), [&](const Expr& e) {
-        const auto* select = e.As<loop::SelectNode>();
-        differs =
-            differs || (select != nullptr && select->lazy && loop::UsesVar(select->condition, var));
-      });
-    }
-    return differs;
+    const std::vector<Expr>& conditions = InlinedOf(stage).lazy_conditions;
+    return std::any_of(conditions.begin(), conditions.end(),
+                       [&](const Expr& condition) { return loop::UsesVar(condition, var); });
   }
 
   static std::int64_t Lanes(const OperationNode& op) {
@@ -414,6 +420,7 @@ class Scheduler {
 
   Schedule schedule_;
   std::unordered_map<const OperationNode*, std::vector<const OperationNode*>> readers_;
+  std::unordered_map<const OperationNode*, Inlined> inlined_;
   std::unordered_set<const Stage*> done_;
 };
 

@@ -58,4 +58,10 @@ std::optional<std::string> NearestName(std::string_view name,
   return nearest;
 }
 
+std::string DidYouMean(std::string_view lead, std::string_view name,
+                       const std::vector<std::string>& candidates, std::string_view sigil) {
+  const std::optional<std::string> nearest = NearestName(name, candidates);
+  return nearest ? StrCat(lead, "did you mean ", sigil, *nearest, "?") : std::string();
+}
+
 }  // namespace tenon

@@ -87,6 +87,10 @@ std::string FormatShortest(float value);
 // of the keyboard.
 std::optional<std::string> NearestName(std::string_view name,
                                        const std::vector<std::string>& candidates);
+// `lead` and "did you mean X?", X being the nearest candidate behind its `sigil`; empty when none
+// is near.
+std::string DidYouMean(std::string_view lead, std::string_view name,
+                       const std::vector<std::string>& candidates, std::string_view sigil = "");
 
 }  // namespace tenon
 

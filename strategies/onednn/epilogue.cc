@@ -7,6 +7,7 @@
 #include "tenon/ops/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::strategies::onednn {
@@ -161,10 +162,8 @@ class Reader {
   }
 
   bool BiasAdd(const CallNode& call) {
-    const auto rank =
-        static_cast<std::int64_t>(call.checked_type.As<ir::TensorTypeNode>()->shape.size());
-    const std::int64_t axis = call.attrs.As<ops::BiasAddAttrs>().axis;
-    if ((axis < 0 ? axis + rank : axis) != channel_axis_ ||
+    const std::size_t rank = call.checked_type.As<ir::TensorTypeNode>()->shape.size();
+    if (ops::NormalAxis(call.attrs.As<ops::BiasAddAttrs>().axis, rank) != channel_axis_ ||
         call.args[1].kind() != ir::ExprKind::kVar)
       return Fail("a bias along another axis");
     return Read(call.args[0]) && Bias(call.args[1]);

@@ -14,8 +14,6 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-std::size_t Index(int position) { return static_cast<std::size_t>(position); }
-
 Tensor PadImage(const Tensor& x, std::size_t height, std::size_t width,
                 const std::array<std::int64_t, 4>& padding) {
   if (padding == std::array<std::int64_t, 4>{}) return x;
@@ -46,30 +44,29 @@ std::vector<Tensor> Conv2D(const TeCall& call) {
   const auto strides = ops::Pair(attrs.strides, "strides");
   const auto dilation = ops::Pair(attrs.dilation, "dilation");
   const Tensor& weight = call.input(1);
-  const Tensor image =
-      PadImage(call.input(0), Index(data[2]), Index(data[3]), ops::FourPaddings(attrs.padding));
-  const std::int64_t group_inputs = ExtentOf(weight, Index(kernel[1]));
-  const std::int64_t group_outputs = ExtentOf(weight, Index(kernel[0])) / attrs.groups;
+  const Tensor image = PadImage(call.input(0), data[2], data[3], ops::FourPaddings(attrs.padding));
+  const std::int64_t group_inputs = ExtentOf(weight, kernel[1]);
+  const std::int64_t group_outputs = ExtentOf(weight, kernel[0]) / attrs.groups;
   const IterVar channel = te::ReduceAxis(0, group_inputs, "rc");
-  const IterVar tap_y = te::ReduceAxis(0, ExtentOf(weight, Index(kernel[2])), "ry");
-  const IterVar tap_x = te::ReduceAxis(0, ExtentOf(weight, Index(kernel[3])), "rx");
+  const IterVar tap_y = te::ReduceAxis(0, ExtentOf(weight, kernel[2]), "ry");
+  const IterVar tap_x = te::ReduceAxis(0, ExtentOf(weight, kernel[3]), "rx");
   const DataType dtype = call.dtype();
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
-        const Var& filter = i[Index(out[1])];
+        const Var& filter = i[out[1]];
         Expr input_channel = channel.var;
         if (attrs.groups > 1)
           input_channel = te::FloorDiv(filter, group_outputs) * group_inputs + channel.var;
         std::vector<Expr> from(4), weight_at(4);
-        from[Index(data[0])] = i[Index(out[0])];
-        from[Index(data[1])] = input_channel;
-        from[Index(data[2])] = i[Index(out[2])] * strides[0] + tap_y.var * dilation[0];
-        from[Index(data[3])] = i[Index(out[3])] * strides[1] + tap_x.var * dilation[1];
-        weight_at[Index(kernel[0])] = filter;
-        weight_at[Index(kernel[1])] = channel.var;
-        weight_at[Index(kernel[2])] = tap_y.var;
-        weight_at[Index(kernel[3])] = tap_x.var;
+        from[data[0]] = i[out[0]];
+        from[data[1]] = input_channel;
+        from[data[2]] = i[out[2]] * strides[0] + tap_y.var * dilation[0];
+        from[data[3]] = i[out[3]] * strides[1] + tap_x.var * dilation[1];
+        weight_at[kernel[0]] = filter;
+        weight_at[kernel[1]] = channel.var;
+        weight_at[kernel[2]] = tap_y.var;
+        weight_at[kernel[3]] = tap_x.var;
         return te::Sum(te::Cast(dtype, image[from]) * te::Cast(dtype, weight[weight_at]),
                        {channel, tap_y, tap_x});
       },

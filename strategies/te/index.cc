@@ -1,6 +1,7 @@
 // Operators that select elements by index, create them, or pad.
 #include <functional>
 
+#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/strategies/te_compute.h"

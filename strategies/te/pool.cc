@@ -17,8 +17,6 @@ using te::Var;
 
 using Reducer = te::Reduction (*)(const Expr& source, std::vector<IterVar> axes);
 
-std::size_t Index(int position) { return static_cast<std::size_t>(position); }
-
 Expr Lowest(DataType t) {
   if (t.is_float()) return loop::FloatImm(t, -std::numeric_limits<double>::infinity());
   if (t.is_int())
@@ -27,7 +25,7 @@ Expr Lowest(DataType t) {
 }
 
 struct Window {
-  std::vector<int> at;  // N, C, H, W in the layout
+  std::vector<std::size_t> at;  // N, C, H, W in the layout
   std::array<std::int64_t, 2> size, strides, dilation, extent;
   std::array<std::int64_t, 4> padding;
 
@@ -37,13 +35,13 @@ struct Window {
         size(ops::Pair(attrs.pool_size, "pool_size")),
         strides(ops::Pair(attrs.strides, "strides")),
         dilation(ops::Pair(attrs.dilation, "dilation")),
-        extent{ExtentOf(x, Index(at[2])), ExtentOf(x, Index(at[3]))},
+        extent{ExtentOf(x, at[2]), ExtentOf(x, at[3])},
         padding(ops::FourPaddings(attrs.padding)) {}
 
   // The input row (d = 0) or column (d = 1) that a tap of a result element reads, from the start of
   // the padding.
   Expr Padded(const std::vector<Var>& i, std::size_t d, const Expr& tap) const {
-    return i[Index(at[d + 2])] * strides[d] + tap * dilation[d];
+    return i[at[d + 2]] * strides[d] + tap * dilation[d];
   }
 };
 
@@ -52,7 +50,7 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
   Shape shape = ShapeOf(x);
   bool grows = false;
   for (std::size_t d = 0; d < 2; ++d) {
-    const std::size_t axis = Index(w.at[d + 2]);
+    const std::size_t axis = w.at[d + 2];
     const std::int64_t reach =
         (result[axis] - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
     grows = grows || w.padding[d] > 0 || reach > w.extent[d];
@@ -65,7 +63,7 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
         std::vector<Expr> from = ToExprs(i);
         Expr inside = loop::True();
         for (std::size_t d = 0; d < 2; ++d) {
-          const std::size_t axis = Index(w.at[d + 2]);
+          const std::size_t axis = w.at[d + 2];
           from[axis] = i[axis] - w.padding[d];
           inside = inside && from[axis] >= Expr(0) && from[axis] < Expr(w.extent[d]);
         }
@@ -83,8 +81,8 @@ Tensor OverWindow(const TeCall& call, const Window& w, const Expr& outside, Redu
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> from = ToExprs(i);
-        from[Index(w.at[2])] = w.Padded(i, 0, tap_y.var);
-        from[Index(w.at[3])] = w.Padded(i, 1, tap_x.var);
+        from[w.at[2]] = w.Padded(i, 0, tap_y.var);
+        from[w.at[3]] = w.Padded(i, 1, tap_x.var);
         return reducer(image[from], {tap_y, tap_x});
       },
       name, "pool");
@@ -106,7 +104,7 @@ std::vector<Tensor> AvgPool2D(const TeCall& call) {
         // ceil_mode lets overhang never count.
         Expr count = 1;
         for (std::size_t d = 0; d < 2; ++d) {
-          const Expr first = i[Index(w.at[d + 2])] * w.strides[d];
+          const Expr first = i[w.at[d + 2]] * w.strides[d];
           const std::int64_t low = attrs.count_include_pad ? 0 : w.padding[d];
           const std::int64_t high =
               w.padding[d] + w.extent[d] + (attrs.count_include_pad ? w.padding[d + 2] : 0);
@@ -126,14 +124,14 @@ Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
   const Tensor& x = call.input(0);
   const auto at =
       ops::LayoutPositions(call.attrs.As<ops::GlobalPool2DAttrs>().layout, "NCHW", "layout");
-  const IterVar y = te::ReduceAxis(0, x.shape()[Index(at[2])], "ry");
-  const IterVar column = te::ReduceAxis(0, x.shape()[Index(at[3])], "rx");
+  const IterVar y = te::ReduceAxis(0, x.shape()[at[2]], "ry");
+  const IterVar column = te::ReduceAxis(0, x.shape()[at[3]], "rx");
   return te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> from = ToExprs(i);
-        from[Index(at[2])] = y.var;
-        from[Index(at[3])] = column.var;
+        from[at[2]] = y.var;
+        from[at[3]] = column.var;
         return reducer(x[from], {y, column});
       },
       name, "pool");
@@ -155,14 +153,14 @@ std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
 std::vector<Tensor> UpSampling(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::UpSamplingAttrs>();
   const Tensor& x = call.input(0);
-  const std::vector<int> at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
+  const std::vector<std::size_t> at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
   const Shape result = call.shape();
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> from = ToExprs(i);
         for (std::size_t d = 2; d < 4; ++d) {
-          const std::size_t axis = Index(at[d]);
+          const std::size_t axis = at[d];
           const std::int64_t n = ExtentOf(x, axis);
           const std::int64_t h = result[axis];
           if (h <= 1) {

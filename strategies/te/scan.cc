@@ -2,8 +2,8 @@
 //
 // Each element reduces its whole line under a condition: n * n steps for a line of n elements, but
 // all of them independent, so that lines and elements can be shared out.
+#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

@@ -7,8 +7,8 @@
 // one counts from the end.
 #include <functional>
 
+#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

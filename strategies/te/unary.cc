@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 
@@ -146,9 +147,8 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
         "elemwise")};
   }});
   registry.Definition("nn.prelu").SetColumn(TeCompute{[](const TeCall& call) {
-    const auto rank = static_cast<std::int64_t>(call.input(0).ndim());
-    const std::int64_t axis = call.attrs.As<ops::PReluAttrs>().axis;
-    const auto channel = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+    const auto channel = static_cast<std::size_t>(
+        ops::NormalAxis(call.attrs.As<ops::PReluAttrs>().axis, call.input(0).ndim()));
     return std::vector<Tensor>{te::Compute(
         call.te_shape(),
         [&](const std::vector<Var>& i) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "onnx/onnx_pb.h"
+#include "tenon/ops/ints.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -14,6 +15,7 @@ namespace {
 using onnx::AttributeProto;
 using onnx::NodeProto;
 using onnx::TensorProto;
+using ops::Ints;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -21,7 +23,6 @@ using testing_graphs::ExpectClose;
 using testing_graphs::Outcome;
 using testing_graphs::Random;
 using Names = std::vector<std::string>;
-using Ints = std::vector<std::int64_t>;
 
 // A model being written; extents below 0 are unknown.
 class Model {

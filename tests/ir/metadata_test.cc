@@ -1,0 +1,171 @@
+// Constants in the metadata section: they read back byte for byte, and damage is refused in words.
+#include <limits>
+#include <memory>
+#include <ostream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/ir/structural.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/ops/builders.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon::ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Module RoundTrip(const Module& module) { return Parse(PrintModule(module)); }
+
+template <typename T>
+NDArray Numbers(const std::vector<T>& values) {
+  return NDArray::FromVector<T>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+// The bytes of `bits` as elements of a type without a C++ name.
+NDArray Halves(DataType dtype) {
+  const NDArray bits = Numbers<std::uint16_t>({0, 1, 0x3c00, 0x7c00, 0x7e01, 0xffff});
+  return NDArray::View({6}, dtype, bits.raw(), std::make_shared<NDArray>(bits));
+}
+
+TEST(MetadataTest, ConstantsOfEveryTypeReadBackByteForByte) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const NDArray& data :
+       {Numbers<bool>({true, false}), Numbers<std::int8_t>({-128, 127}),
+        Numbers<std::int16_t>({-32768, 7}), Numbers<std::int32_t>({INT32_MIN, 7}),
+        Numbers<std::int64_t>({INT64_MIN, 7}), Numbers<std::uint8_t>({255, 0}),
+        Numbers<std::uint16_t>({65535}), Numbers<std::uint32_t>({UINT32_MAX}),
+        Numbers<std::uint64_t>({UINT64_MAX}),
+        Numbers<float>({nan, -nan, -0.0F, 1e-45F, std::numeric_limits<float>::infinity()}),
+        Numbers<double>({0.1, -0.0, 5e-324}), Halves(Float16), Halves(BFloat16)}) {
+    const Module module = Module::FromExpr(Constant::Make(data));
+    EXPECT_TRUE(StructuralEqual(RoundTrip(module), module)) << data.dtype().ToString();
+  }
+}
+
+TEST(MetadataTest, ShapesReadBack) {
+  for (const Shape& shape : {Shape{0}, Shape{2, 0, 3}, Shape{1, 1, 1}, Shape{2, 3, 4, 5}}) {
+    const Module module = Module::FromExpr(Constant::Make(NDArray::Zeros(shape, Float32)));
+    EXPECT_TRUE(StructuralEqual(RoundTrip(module), module)) << ShapeToString(shape);
+  }
+}
+
+// Scalars that have no text of their own.
+TEST(MetadataTest, ScalarsOfOtherTypesAndWithoutAValueReadBack) {
+  for (const NDArray& data :
+       {NDArray::Scalar<std::int8_t>(-1), NDArray::Scalar<std::uint64_t>(UINT64_MAX),
+        NDArray::Scalar<float>(NAN), NDArray::Scalar<float>(-INFINITY),
+        NDArray::Scalar<double>(NAN)}) {
+    const Module module = Module::FromExpr(Constant::Make(data));
+    EXPECT_THAT(PrintModule(module), HasSubstr("meta[relay.Constant][0]"));
+    EXPECT_TRUE(StructuralEqual(RoundTrip(module), module)) << data.dtype().ToString();
+  }
+}
+
+// SX-08.
+TEST(MetadataTest, ConstantsAreNumberedThroughTheModule) {
+  const Expr c = Constant::Make(Numbers<float>({1, 2}));
+  const Expr d = Constant::Make(Numbers<float>({3, 4}));
+  const Module module = Module()
+                            .With("f", Function::Make({}, ops::Add(ops::Add(c, d), c)))
+                            .With("main", Function::Make({}, d));
+  const std::string text = PrintModule(module);
+  EXPECT_THAT(text, HasSubstr("  %0 = add(meta[relay.Constant][0]"));
+  EXPECT_THAT(text, HasSubstr("meta[relay.Constant][1]"));
+  EXPECT_THAT(text, HasSubstr("  meta[relay.Constant][2]"));
+  EXPECT_THAT(text, HasSubstr("\n#[metadata]\n{\"relay.Constant\":["));
+  EXPECT_TRUE(StructuralEqual(Parse(text), module));
+  EXPECT_THAT(Print(module), Not(HasSubstr("#[metadata]")));
+}
+
+TEST(MetadataTest, OneEntryIsOneConstant) {
+  const Module module = Parse(
+      "def @main() { add(meta[relay.Constant][0], meta[relay.Constant][0]) }\n"
+      "#[metadata]\n"
+      R"({"relay.Constant":[{"dtype":"int8","shape":[1],"data":"AQ=="}]})");
+  const auto& call = *module.Main().body.As<CallNode>();
+  EXPECT_EQ(call.args[0], call.args[1]);
+  EXPECT_EQ(call.args[0].As<ConstantNode>()->data.ToVector<std::int8_t>(),
+            std::vector<std::int8_t>{1});
+}
+
+struct Damaged {
+  const char* name;
+  const char* metadata;
+  absl::StatusCode code;
+  const char* message;
+  friend void PrintTo(const Damaged& t, std::ostream* out) { *out << t.name; }
+};
+class MetadataErrorTest : public ::testing::TestWithParam<Damaged> {};
+
+absl::Status StatusWith(const char* metadata) {
+  return TryParse(
+             StrCat("def @main(%x) { add(%x, meta[relay.Constant][0]) }\n#[metadata]\n", metadata))
+      .status();
+}
+
+TEST_P(MetadataErrorTest, IsRefusedInWords) {
+  const absl::Status status = StatusWith(GetParam().metadata);
+  EXPECT_EQ(status.code(), GetParam().code);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Damage, MetadataErrorTest,
+    ::testing::Values(
+        Damaged{"CutOff", R"({"relay.Constant":[{"dtype":)", absl::StatusCode::kInvalidArgument,
+                "the metadata section cannot be read"},
+        Damaged{"Empty", "", absl::StatusCode::kInvalidArgument,
+                "the metadata section cannot be read"},
+        Damaged{"NoObject", "[1]", absl::StatusCode::kInvalidArgument,
+                R"(it must be an object with a list "relay.Constant" of {dtype, shape, data})"},
+        Damaged{"NoList", R"({"relay.Constant":3})", absl::StatusCode::kInvalidArgument,
+                "the metadata section cannot be read"},
+        Damaged{"MissingField", R"({"relay.Constant":[{"dtype":"float32","shape":[1]}]})",
+                absl::StatusCode::kInvalidArgument, "the metadata section cannot be read"},
+        Damaged{"UnknownType",
+                R"({"relay.Constant":[{"dtype":"float31","shape":[1],"data":"AAAAAA=="}]})",
+                absl::StatusCode::kInvalidArgument,
+                "constant 0 of the metadata section has the unknown type \"float31\""},
+        Damaged{"NegativeExtent",
+                R"({"relay.Constant":[{"dtype":"float32","shape":[-1],"data":""}]})",
+                absl::StatusCode::kInvalidArgument, "negative extent -1"},
+        Damaged{
+            "TooManyElements",
+            R"({"relay.Constant":[{"dtype":"int8","shape":[4611686018427387904,4],"data":""}]})",
+            absl::StatusCode::kInvalidArgument, "too many elements"},
+        Damaged{"ExtentThatIsNoNumber",
+                R"({"relay.Constant":[{"dtype":"int8","shape":["a"],"data":""}]})",
+                absl::StatusCode::kInvalidArgument, "the metadata section cannot be read"},
+        Damaged{"TooFewBytes",
+                R"({"relay.Constant":[{"dtype":"float32","shape":[2],"data":"AAAA"}]})",
+                absl::StatusCode::kDataLoss,
+                "constant 0 of the metadata section has 3 bytes; its type float32 (2,) needs 8"},
+        Damaged{"TooManyBytes",
+                R"({"relay.Constant":[{"dtype":"int8","shape":[2],"data":"AAAA"}]})",
+                absl::StatusCode::kDataLoss, "has 3 bytes; its type int8 (2,) needs 2"},
+        Damaged{"NoBase64", R"({"relay.Constant":[{"dtype":"int8","shape":[2],"data":"@@@@"}]})",
+                absl::StatusCode::kDataLoss,
+                "the data of constant 0 of the metadata section is no base64"},
+        Damaged{"NoSuchEntry", R"({"relay.Constant":[]})", absl::StatusCode::kInvalidArgument,
+                "test.relay:1:46: the metadata section has 0 constants; there is no 0"}),
+    [](const auto& info) { return info.param.name; });
+
+// As every error of the text.
+TEST(MetadataErrorTest, DamageIsPlacedInTheText) {
+  EXPECT_THAT(std::string(StatusWith("[1]").message()), StartsWith("test.relay:3:"));
+}
+
+TEST(MetadataErrorTest, OtherKindsOfEntriesAreRefused) {
+  const std::string message(
+      TryParse("def @main(%x) { add(%x, meta[IntImm][0]) }").status().message());
+  EXPECT_THAT(message, StartsWith("test.relay:1:30: metadata of kind IntImm cannot stand here; "
+                                  "relay.Constant can"));
+}
+
+}  // namespace
+}  // namespace tenon::ir

@@ -1,0 +1,113 @@
+// The text that a module prints as.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/ir/structural.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/ops/builders.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon::ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
+
+std::string MainOf(std::string_view text) { return Print(Parse(text)).substr(sizeof kVersion - 1); }
+
+// SX-01: a number is taken when the first consumer's text is formed.
+TEST(PrinterTest, NumbersAreTakenByTheFirstConsumer) {
+  EXPECT_EQ(MainOf("def @main(%x, %s) { add(multiply(%x, %s), multiply(negative(%x), %s)) }"),
+            "def @main(%x, %s) {\n"
+            "  %0 = negative(%x);\n"
+            "  %1 = multiply(%x, %s);\n"
+            "  %2 = multiply(%0, %s);\n"
+            "  add(%1, %2)\n"
+            "}\n");
+}
+
+// SX-02: a literal that is called is visited before the arguments and numbered after them.
+TEST(PrinterTest, ACalledLiteralIsNumberedAfterTheArguments) {
+  EXPECT_EQ(MainOf("def @main(%x) { %0 = fn (%p) { exp(%p) }; %0(%0(%x)) }"),
+            "def @main(%x) {\n"
+            "  %0 = fn (%p) {\n"
+            "    exp(%p)\n"
+            "  };\n"
+            "  %1 = %0(%x);\n"
+            "  %0(%1)\n"
+            "}\n");
+  EXPECT_EQ(MainOf("def @main(%x) {\n"
+                   "  %0 = fn (%p) { exp(%p) };\n"
+                   "  %1 = fn (%p) { tanh(%p) };\n"
+                   "  %1(%0(%x))\n"
+                   "}"),
+            "def @main(%x) {\n"
+            "  %0 = fn (%p1) {\n"
+            "    exp(%p1)\n"
+            "  };\n"
+            "  %1 = %0(%x);\n"
+            "  %2 = fn (%p) {\n"
+            "    tanh(%p)\n"
+            "  };\n"
+            "  %2(%1)\n"
+            "}\n");
+}
+
+// SX-03.
+TEST(PrinterTest, VariablesOfOneNameGetSuffixes) {
+  const Var a = Var::Make("x"), b = Var::Make("x"), c = Var::Make("x1"), d = Var::Make("x");
+  EXPECT_EQ(PrintExpr(Function::Make({a, b, c, d}, Tuple::Make({d, c, b, a}))),
+            "fn (%x, %x1, %x11, %x2) {\n  (%x2, %x11, %x1, %x)\n}\n");
+}
+
+// SX-05: dense has no default for units; conv2d prints what differs.
+TEST(PrinterTest, AttributesPrintWhenTheyDifferOrHaveNoDefault) {
+  EXPECT_THAT(MainOf("def @main(%x, %w) { nn.dense(%x, %w) }"),
+              HasSubstr("nn.dense(%x, %w, units=None)\n"));
+  EXPECT_THAT(MainOf("def @main(%x, %w) { nn.conv2d(%x, %w, strides=[1, 1], groups=1) }"),
+              HasSubstr("nn.conv2d(%x, %w)\n"));
+  EXPECT_THAT(MainOf("def @main(%x) { strided_slice(%x, begin=[0], end=[1]) }"),
+              HasSubstr("strided_slice(%x, begin=[0], end=[1], strides=[], axes=None)\n"));
+}
+
+// SX-06, S001-13.
+TEST(PrinterTest, FunctionAttributesStandAfterTheParameters) {
+  EXPECT_EQ(MainOf("def @main(%x: Tensor[(1, 10), float32], Inline=1) { %x }"),
+            "def @main(%x: Tensor[(1, 10), float32], Inline=1) {\n  %x\n}\n");
+  EXPECT_EQ(MainOf("def @main(Inline=1) { () }"), "def @main(Inline=1) {\n  ()\n}\n");
+}
+
+// SX-07.
+TEST(PrinterTest, TuplesAndProjectionsTakeNumbers) {
+  EXPECT_EQ(MainOf("def @main(%x) { exp((%x, %x).1) }"),
+            "def @main(%x) {\n"
+            "  %0 = (%x, %x);\n"
+            "  %1 = %0.1;\n"
+            "  exp(%1)\n"
+            "}\n");
+}
+
+TEST(PrinterTest, NumbersAndNamesStartAnewInEachDefinition) {
+  EXPECT_EQ(MainOf("def @f(%x) { exp(exp(%x)) } def @main(%x) { tanh(tanh(%x)) }"),
+            "def @f(%x) {\n  %0 = exp(%x);\n  exp(%0)\n}\n"
+            "\n"
+            "def @main(%x) {\n  %0 = tanh(%x);\n  tanh(%0)\n}\n");
+}
+
+TEST(PrinterTest, FreeVariablesAreDeclared) {
+  const Var x = Var::Make("x", TensorType({2}, Float32));
+  const Var y = Var::Make("y");
+  const std::string text = PrintExpr(ops::Add(ops::Exp(x), y));
+  EXPECT_EQ(text,
+            "free_var %x: Tensor[(2), float32];\n"
+            "free_var %y;\n"
+            "%0 = exp(%x);\n"
+            "add(%0, %y)\n");
+  EXPECT_TRUE(StructuralEqual(Parse(text), Module::FromExpr(ops::Add(ops::Exp(x), y))));
+}
+
+TEST(PrinterTest, AModuleWithoutFunctionsIsItsVersion) { EXPECT_EQ(Print(Module()), kVersion); }
+
+}  // namespace
+}  // namespace tenon::ir

@@ -1,0 +1,157 @@
+// What compilation gives besides numbers: texts, kernels in order, names of their own.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/loop/print.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/jit/kernel_testing.h"
+
+namespace tenon::jit {
+namespace {
+
+using loop::Expr;
+using schedule::Lower;
+using schedule::Schedule;
+using te::Placeholder;
+using te::Tensor;
+using te::Var;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(KernelTextTest, EachStageOfCompilationHasItsText) {
+  const Kernel kernel = VectorAdd(64);
+  EXPECT_EQ(kernel.name(), "vadd");
+  EXPECT_EQ(kernel.Loops(), loop::Print(kernel.function()));
+  EXPECT_THAT(kernel.Loops(), HasSubstr("function vadd(A: float32[64]"));
+  EXPECT_THAT(kernel.LlvmIr(), ContainsRegex("define .*i32 @vadd\\(ptr"));
+  EXPECT_THAT(kernel.LlvmIr(), HasSubstr("fadd"));
+  EXPECT_THAT(kernel.LlvmIr(false), ContainsRegex("define .*i32 @vadd\\(ptr"));
+  EXPECT_NE(kernel.LlvmIr(true), kernel.LlvmIr(false));
+  EXPECT_THAT(kernel.Assembly(), HasSubstr("vadd:"));
+  EXPECT_THAT(kernel.Assembly(), HasSubstr("ret"));
+}
+
+TEST(KernelTextTest, TextsAreTheSameEveryTime) {
+  const Kernel kernel = ParallelKernel();
+  EXPECT_EQ(kernel.LlvmIr(), kernel.LlvmIr());
+  EXPECT_EQ(kernel.Assembly(), kernel.Assembly());
+}
+
+TEST(KernelTextTest, MaskedRegistersDoNotOccurInTheCode) {
+  const Tensor a = Placeholder({64}, Float32, "A");
+  const Tensor b = te::Compute(
+      {64}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  Schedule s(b);
+  s[b].Vectorize(b.axis(0));
+  CompileOptions no_avx;
+  no_avx.cpu_features = "-avx";
+  const std::string assembly = Compiled(s, {a, b}, "f", no_avx).Assembly();
+  EXPECT_THAT(assembly, HasSubstr("xmm"));
+  EXPECT_THAT(assembly, Not(HasSubstr("ymm")));
+  EXPECT_THAT(assembly, Not(HasSubstr("zmm")));
+}
+
+TEST(KernelTextTest, ACallableSaysThatTenonMadeIt) {
+  const std::shared_ptr<const Callable> callable = VectorAdd(4).AsCallable();
+  EXPECT_EQ(callable->implementation(), "tenon");
+  EXPECT_EQ(callable->workspace_bytes(), 0U);
+}
+
+loop::Function AddConstant(std::int64_t extent, float constant, const std::string& name) {
+  const Tensor a = Placeholder({extent}, Float32, "A");
+  const Tensor b = te::Compute(
+      {extent}, [&](Var i) { return a(i) + constant; }, "B");
+  return Lower(Schedule(b), {a, b}, name);
+}
+
+TEST(CompileAllTest, KernelsComeInTheOrderOfTheFunctions) {
+  std::vector<loop::Function> functions;
+  for (int i = 0; i < 20; ++i)
+    functions.push_back(AddConstant(4, static_cast<float>(i), StrCat("add", i)));
+  const auto kernels = CompileAll(functions);
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  ASSERT_EQ(kernels->size(), 20U);
+  const NDArray x = NDArray::Zeros({4}, Float32), y = NDArray::Zeros({4}, Float32);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ((*kernels)[i].name(), StrCat("add", i));
+    ASSERT_TRUE((*kernels)[i](x, y).ok());
+    EXPECT_EQ(y.data<float>()[3], static_cast<float>(i));
+  }
+}
+
+TEST(CompileAllTest, FunctionsOfOneNameAreKeptApart) {
+  const auto kernels =
+      CompileAll(std::vector<loop::Function>{AddConstant(4, 1, "f"), AddConstant(4, 2, "f")});
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  const NDArray x = NDArray::Zeros({4}, Float32), y = NDArray::Zeros({4}, Float32);
+  ASSERT_TRUE((*kernels)[0](x, y).ok());
+  EXPECT_EQ(y.data<float>()[0], 1);
+  ASSERT_TRUE((*kernels)[1](x, y).ok());
+  EXPECT_EQ(y.data<float>()[0], 2);
+}
+
+TEST(CompileAllTest, NoFunctionsGiveNoKernels) {
+  const auto kernels = CompileAll({});
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  EXPECT_TRUE(kernels->empty());
+}
+
+TEST(CompileAllTest, OneErrorFailsTheWhole) {
+  const Var i("i");
+  const loop::Buffer a = loop::Buffer::Make("A", Float32, {4});
+  const loop::Function broken{
+      .name = "broken",
+      .buffers = {a},
+      .scalars = {},
+      .body = loop::For(i, 0, 4, loop::ForKind::kVectorized, loop::Store(a, 1.0F, {i}))};
+  const auto kernels = CompileAll(std::vector<loop::Function>{AddConstant(4, 1, "f"), broken});
+  EXPECT_EQ(kernels.status().code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(kernels.status().message()),
+              HasSubstr("function broken: vectorised loops are expanded: i"));
+}
+
+// The names of what the code calls belong to the compiler, not to its user.
+class NameTest : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(LibraryFunctions, NameTest,
+                         ::testing::Values("anything", "exp", "expf", "memcpy", "memset", "main",
+                                           "tenon_parallel_for"),
+                         [](const auto& info) { return info.param; });
+
+// Compiles a kernel of the name, with copies, fills, library calls and a parallel loop, and tells
+// whether its numbers are right.
+bool WorksUnderTheName(const std::string& name) {
+  const Tensor a = Placeholder({5000}, Float64, "A"), b = Placeholder({5000}, Float32, "B");
+  const Tensor copy = te::Compute(
+      {5000}, [&](Var i) { return b(i); }, "copy");
+  const Tensor zero = te::Compute(
+      {5000}, [&](Var) { return Expr(0.0F); }, "zero");
+  const Tensor c = te::Compute(
+      {5000}, [&](Var i) { return te::Exp(a(i)); }, "C");
+  const Tensor d = te::Compute(
+      {5000}, [&](Var i) { return te::Exp(copy(i)) + zero(i); }, "D");
+  const Tensor e = te::Compute(
+      {5000}, [&](Var i) { return b(i); }, "E");
+  Schedule s(std::vector<Tensor>{c, d, e});
+  s[c].Parallel(c.axis(0));
+  const auto kernel = Compile(Lower(s, {a, b, c, d, e}, name));
+  if (!kernel.ok()) return false;
+  const NDArray x = NDArray::Zeros({5000}, Float64), y = NDArray::Zeros({5000}, Float32),
+                p = NDArray::Zeros({5000}, Float64), q = NDArray::Zeros({5000}, Float32),
+                r = Random({5000});
+  return (*kernel)(x, y, p, q, r).ok() && p.data<double>()[4999] == 1 &&
+         q.data<float>()[4999] == 1 && r.data<float>()[4999] == 0;
+}
+
+// In a process of its own: what goes wrong here is a crash.
+TEST_P(NameTest, AKernelMayBeNamedLikeALibraryFunction) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::exit(WorksUnderTheName(GetParam()) ? 0 : 1), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace tenon::jit

@@ -1,0 +1,99 @@
+// What a kernel refuses, in which words.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/tests/jit/kernel_testing.h"
+
+namespace tenon::jit {
+namespace {
+
+using schedule::Lower;
+using schedule::Schedule;
+using te::Placeholder;
+using te::Tensor;
+using te::Var;
+using ::testing::HasSubstr;
+
+// The message of the InvalidArgument that a call gives.
+std::string Refusal(const Kernel& kernel, const std::vector<NDArray>& arrays) {
+  const absl::Status status = kernel.Run(arrays);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  return std::string(status.message());
+}
+
+TEST(KernelErrorTest, RefusesAWrongNumberOfArrays) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, x}), "kernel vadd takes 3 arrays; 2 are given");
+  EXPECT_EQ(Refusal(kernel, {x, x, x, x}), "kernel vadd takes 3 arrays; 4 are given");
+}
+
+TEST(KernelErrorTest, RefusesAWrongElementType) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, NDArray::Zeros({4}, Int32), x}),
+            "kernel vadd, argument 1 (B): holds int32; it must hold float32");
+}
+
+TEST(KernelErrorTest, RefusesANullArray) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, x, NDArray()}),
+            "kernel vadd, argument 2 (out): holds void; it must hold float32");
+}
+
+TEST(KernelErrorTest, RefusesAWrongRank) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {Random({4, 1}), x, x}),
+            "kernel vadd, argument 0 (A): has the shape (4, 1); it must have 1 dimensions");
+}
+
+TEST(KernelErrorTest, RefusesAWrongExtent) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, Random({5}), x}),
+            "kernel vadd, argument 1 (B): has the shape (5,); dimension 0 must be 4");
+}
+
+TEST(KernelErrorTest, RefusesSymbolicExtentsThatDisagree) {
+  const Kernel kernel = VectorAdd(Var("n"));
+  const NDArray x = Random({4});
+  EXPECT_EQ(Refusal(kernel, {x, x, Random({3})}),
+            "kernel vadd, argument 2 (out): has the shape (3,); dimension 0 must be 4");
+}
+
+TEST(KernelErrorTest, RefusesAnExtentThatDoesNotFollowFromTheSymbolicOnes) {
+  const Var n("n");
+  const Tensor a = Placeholder({n + 2}, Float32, "A");
+  const Tensor b = te::Compute(
+      {n}, [&](Var i) { return a(i) + a(i + 2); }, "B");
+  const Kernel kernel = Compiled(Schedule(b), {a, b}, "blur");
+  const NDArray four = NDArray::Zeros({4}, Float32);
+  ASSERT_TRUE(kernel(Random({6}), four).ok());
+  EXPECT_THAT(Refusal(kernel, {Random({5}), four}), HasSubstr("argument 0 (A)"));
+}
+
+TEST(KernelErrorTest, ARefusedCallWritesNothing) {
+  const Kernel kernel = VectorAdd(4);
+  const NDArray x = Random({4}), z = NDArray::Zeros({4}, Float32);
+  Refusal(kernel, {x, Random({5}), z});
+  EXPECT_TRUE(z.SameBytes(NDArray::Zeros({4}, Float32)));
+}
+
+TEST(KernelErrorTest, RefusesAnUnknownCpuFeature) {
+  const Tensor a = Placeholder({4}, Float32, "A");
+  const Tensor b = te::Compute(
+      {4}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  CompileOptions options;
+  options.cpu_features = "-warp";
+  const auto kernel = Compile(Lower(Schedule(b), {a, b}, "f"), options);
+  EXPECT_EQ(kernel.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(kernel.status().message()), HasSubstr("'warp'"));
+}
+
+}  // namespace
+}  // namespace tenon::jit

@@ -1,0 +1,95 @@
+// Parallel loops: results, and the runtime under them.
+#include <cfloat>
+#include <memory>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/jit/parallel_runtime.h"
+#include "tenon/tests/jit/kernel_testing.h"
+
+namespace tenon::jit {
+namespace {
+
+using schedule::Schedule;
+using te::Placeholder;
+using te::Tensor;
+using te::Var;
+
+TEST(ParallelTest, OneAndTwoThreadsGiveTheSameBits) {
+  const Kernel kernel = ParallelKernel();
+  const NDArray x = Random({37, 203}), one = NDArray::Zeros({37}, Float32),
+                two = NDArray::Zeros({37}, Float32);
+  {
+    const ScopedThreads threads(1);
+    ASSERT_TRUE(kernel(x, one).ok());
+  }
+  {
+    const ScopedThreads threads(2);
+    ASSERT_TRUE(kernel(x, two).ok());
+  }
+  EXPECT_GT(one.data<float>()[0], 0);
+  EXPECT_TRUE(one.SameBytes(two));
+}
+
+// The same for a step of a compiled graph, down to denormals.
+TEST(ParallelTest, ACallableGivesTheSameBitsForOneAndTwoThreads) {
+  const Tensor a = Placeholder({64}, Float32, "A");
+  const Tensor b = te::Compute(
+      {64}, [&](Var i) { return a(i) * 0.5F; }, "B");
+  Schedule s(b);
+  s[b].Parallel(b.axis(0));
+  const std::shared_ptr<const Callable> callable = Compiled(s, {a, b}, "half").AsCallable();
+  std::vector<float> x(64, FLT_MIN), one(64, 7), two(64, 7);
+  for (const int count : {1, 2}) {
+    const ScopedThreads threads(count);
+    void* buffers[] = {x.data(), count == 1 ? one.data() : two.data()};
+    callable->Call(buffers, nullptr);
+  }
+  EXPECT_EQ(one, two);
+}
+
+TEST(ParallelTest, EveryIterationRunsOnce) {
+  struct Counts {
+    std::vector<int> hits;
+  };
+  for (const std::int64_t extent : {1, 2, 3, 7, 100}) {
+    for (const int count : {1, 2, 5}) {
+      const ScopedThreads threads(count);
+      Counts counts{std::vector<int>(static_cast<std::size_t>(extent), 0)};
+      ParallelFor(
+          [](void* closure, std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i)
+              ++static_cast<Counts*>(closure)->hits[static_cast<std::size_t>(i)];
+          },
+          &counts, extent);
+      EXPECT_THAT(counts.hits, ::testing::Each(1)) << extent << " on " << count << " threads";
+    }
+  }
+}
+
+TEST(ParallelTest, AnExtentOfZeroOrLessRunsNothing) {
+  bool called = false;
+  const auto body = [](void* closure, std::int64_t, std::int64_t) {
+    *static_cast<bool*>(closure) = true;
+  };
+  ParallelFor(body, &called, 0);
+  ParallelFor(body, &called, -3);
+  EXPECT_FALSE(called);
+}
+
+TEST(ParallelTest, MemoryIsAlignedAndHandedOutAgain) {
+  void* first = TakeMemory(1000);
+  void* second = TakeMemory(1000);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % 64, 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second) % 64, 0U);
+  GiveMemory(first);
+  EXPECT_EQ(TakeMemory(900), first);
+  GiveMemory(first);
+  GiveMemory(second);
+}
+
+}  // namespace
+}  // namespace tenon::jit

@@ -1,0 +1,262 @@
+// Matrix products and normalisations.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/operator_cases.h"
+
+namespace tenon::operator_cases {
+namespace {
+
+// a (batch, m, k) times b (batch or 1, k, n), each transposed in its last two axes when told so.
+Array NaiveProduct(const Array& a, const Array& b, bool transpose_a, bool transpose_b) {
+  const std::int64_t depth = a.shape[transpose_a ? 1 : 2];
+  return Make({a.shape[0] == 1 ? b.shape[0] : a.shape[0], a.shape[transpose_a ? 2 : 1],
+               b.shape[transpose_b ? 1 : 2]},
+              [&](const Index& at) {
+                const std::int64_t a_batch = a.shape[0] == 1 ? 0 : at[0];
+                const std::int64_t b_batch = b.shape[0] == 1 ? 0 : at[0];
+                double sum = 0;
+                for (std::int64_t k = 0; k < depth; ++k)
+                  sum += a(transpose_a ? Index{a_batch, k, at[1]} : Index{a_batch, at[1], k}) *
+                         b(transpose_b ? Index{b_batch, at[2], k} : Index{b_batch, k, at[2]});
+                return sum;
+              });
+}
+
+std::vector<double> SoftmaxOf(const std::vector<double>& line) {
+  const double greatest = GreatestOf(line);
+  std::vector<double> y;
+  for (const double v : line) y.push_back(std::exp(v - greatest));
+  const double sum = SumOf(y);
+  for (double& v : y) v /= sum;
+  return y;
+}
+std::vector<double> LogSoftmaxOf(const std::vector<double>& line) {
+  const double greatest = GreatestOf(line);
+  double sum = 0;
+  for (const double v : line) sum += std::exp(v - greatest);
+  std::vector<double> y;
+  for (const double v : line) y.push_back(v - greatest - std::log(sum));
+  return y;
+}
+
+}  // namespace
+
+void AddProducts(std::vector<OpCase>* cases) {
+  struct Size {
+    std::int64_t m, k, n;
+  };
+  for (const Size& s : {Size{1, 1, 1}, Size{5, 7, 13}, Size{16, 17, 15}, Size{1, 64, 31},
+                        Size{33, 16, 1}, Size{3, 0, 5}, Size{0, 5, 3}}) {
+    const std::string size = StrCat("_", s.m, "x", s.k, "x", s.n);
+    cases->push_back({"dense" + size,
+                      {F("a", {s.m, s.k}), F("b", {s.n, s.k})},
+                      "nn.dense(%a, %b)",
+                      [s](const Arrays& in) {
+                        return Arrays{
+                            Reshaped(NaiveProduct(Reshaped(in[0], {1, s.m, s.k}),
+                                                  Reshaped(in[1], {1, s.n, s.k}), false, true),
+                                     {s.m, s.n})};
+                      }});
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        const Shape a = ta ? Shape{s.k, s.m} : Shape{s.m, s.k};
+        const Shape b = tb ? Shape{s.n, s.k} : Shape{s.k, s.n};
+        const std::string attributes = StrCat(", transpose_a=", ta ? "True" : "False",
+                                              ", transpose_b=", tb ? "True" : "False", ")");
+        const std::string name = StrCat(size, ta ? "_ta" : "", tb ? "_tb" : "");
+        cases->push_back({"matmul" + name,
+                          {F("a", a), F("b", b)},
+                          "nn.matmul(%a, %b" + attributes,
+                          [=](const Arrays& in) {
+                            return Arrays{
+                                Reshaped(NaiveProduct(Reshaped(in[0], {1, a[0], a[1]}),
+                                                      Reshaped(in[1], {1, b[0], b[1]}), ta, tb),
+                                         {s.m, s.n})};
+                          }});
+        for (const auto& [a_batch, b_batch] :
+             {std::pair(3, 3), std::pair(3, 1), std::pair(1, 3), std::pair(0, 1)})
+          cases->push_back(
+              {StrCat("batch_matmul", name, "_batch_", a_batch, "_", b_batch),
+               {F("a", {a_batch, a[0], a[1]}), F("b", {b_batch, b[0], b[1]})},
+               "nn.batch_matmul(%a, %b" + attributes,
+               [ta, tb](const Arrays& in) { return Arrays{NaiveProduct(in[0], in[1], ta, tb)}; }});
+      }
+  }
+  cases->push_back({"dense_of_a_vector",
+                    {F("a", {7}), F("b", {5, 7})},
+                    "nn.dense(%a, %b)",
+                    [](const Arrays& in) {
+                      return Arrays{Reshaped(NaiveProduct(Reshaped(in[0], {1, 1, 7}),
+                                                          Reshaped(in[1], {1, 5, 7}), false, true),
+                                             {5})};
+                    }});
+  cases->push_back({"dense_of_rank_4",
+                    {F("a", {2, 3, 5, 7}), F("b", {4, 7})},
+                    "nn.dense(%a, %b)",
+                    [](const Arrays& in) {
+                      return Arrays{Reshaped(NaiveProduct(Reshaped(in[0], {1, 30, 7}),
+                                                          Reshaped(in[1], {1, 4, 7}), false, true),
+                                             {2, 3, 5, 4})};
+                    }});
+  cases->push_back({"matmul_of_rank_3_transposed",
+                    {F("a", {3, 5, 7}), F("b", {5, 4})},
+                    "nn.matmul(%a, %b, transpose_a=True)",
+                    [](const Arrays& in) {
+                      return Arrays{NaiveProduct(in[0], Reshaped(in[1], {1, 5, 4}), true, false)};
+                    }});
+  cases->push_back({"dense_of_float64",
+                    {D("a", {5, 17}), D("b", {3, 17})},
+                    "nn.dense(%a, %b)",
+                    [](const Arrays& in) {
+                      return Arrays{Reshaped(NaiveProduct(Reshaped(in[0], {1, 5, 17}),
+                                                          Reshaped(in[1], {1, 3, 17}), false, true),
+                                             {5, 3})};
+                    }});
+  cases->push_back(
+      {"matmul_of_int32",
+       {I("a", {5, 17}), I("b", {17, 3})},
+       "nn.matmul(%a, %b)",
+       [](const Arrays& in) {
+         return Arrays{Reshaped(
+             NaiveProduct(Reshaped(in[0], {1, 5, 17}), Reshaped(in[1], {1, 17, 3}), false, false),
+             {5, 3})};
+       }});
+}
+
+void AddNorms(std::vector<OpCase>* cases) {
+  struct Lines {
+    const char* name;
+    Shape shape;
+    int axis;
+  };
+  const std::vector<Lines> lines = {{"last", {3, 17}, -1},     {"first", {17, 5}, 0},
+                                    {"middle", {2, 15, 3}, 1}, {"one_line", {31}, 0},
+                                    {"extent_1", {5, 1}, 1},   {"no_lines", {0, 5}, 1}};
+  for (const Lines& l : lines) {
+    const auto axis =
+        static_cast<std::size_t>(l.axis < 0 ? l.axis + static_cast<int>(l.shape.size()) : l.axis);
+    for (const char* op : {"nn.softmax", "nn.fast_softmax", "nn.log_softmax"}) {
+      const LineFunction f = std::string(op) == "nn.log_softmax" ? LogSoftmaxOf : SoftmaxOf;
+      cases->push_back(
+          {StrCat(op, "_", l.name),
+           {F("x", l.shape, -5, 5)},
+           StrCat(op, "(%x, axis=", l.axis, ")"),
+           [axis, f](const Arrays& in) { return Arrays{AlongLines(in[0], axis, f)}; }});
+    }
+    for (const bool affine : {true, false}) {
+      const std::int64_t extent = l.shape[axis];
+      cases->push_back({StrCat("layer_norm_", l.name, affine ? "" : "_without_affine"),
+                        {F("x", l.shape), F("g", {extent}), F("b", {extent})},
+                        StrCat("nn.layer_norm(%x, %g, %b, epsilon=0.001f, axis=", l.axis,
+                               affine ? "" : ", scale=False, center=False", ")"),
+                        [=](const Arrays& in) {
+                          Array y = AlongLines(in[0], axis, [](const std::vector<double>& line) {
+                            const double mean = MeanOf(line);
+                            double squares = 0;
+                            for (const double v : line) squares += (v - mean) * (v - mean);
+                            const double deviation =
+                                std::sqrt(squares / static_cast<double>(line.size()) + 0.001);
+                            std::vector<double> normal;
+                            for (const double v : line) normal.push_back((v - mean) / deviation);
+                            return normal;
+                          });
+                          if (affine)
+                            y = Make(y.shape, [&, plain = y](const Index& at) {
+                              return plain(at) * in[1]({at[axis]}) + in[2]({at[axis]});
+                            });
+                          return Arrays{y};
+                        }});
+    }
+  }
+  cases->push_back({"softmax_of_large_values",
+                    {With(F("x", {2, 3}), {1000, 1001, 999, -1000, -1000, -1000})},
+                    "nn.softmax(%x)",
+                    [](const Arrays& in) { return Arrays{AlongLines(in[0], 1, SoftmaxOf)}; }});
+  for (const int axis : {1, -1})
+    for (const bool affine : {true, false})
+      cases->push_back(
+          {StrCat("batch_norm_axis_", axis < 0 ? "last" : "1", affine ? "" : "_without_affine"),
+           {F("x", {2, 5, 3, 5}), F("g", {5}), F("b", {5}), F("m", {5}), F("v", {5}, 0.1, 2)},
+           StrCat("nn.batch_norm(%x, %g, %b, %m, %v, epsilon=0.01f, axis=", axis,
+                  affine ? "" : ", scale=False, center=False", ")"),
+           [=](const Arrays& in) {
+             return Arrays{Make(in[0].shape,
+                                [&](const Index& at) {
+                                  const Index c = {at[axis < 0 ? 3 : 1]};
+                                  const double y =
+                                      (in[0](at) - in[3](c)) / std::sqrt(in[4](c) + 0.01);
+                                  return affine ? y * in[1](c) + in[2](c) : y;
+                                }),
+                           in[3], in[4]};
+           }});
+  for (const int axis : {1, -1})
+    cases->push_back({StrCat("bias_add_axis_", axis < 0 ? "last" : "1"),
+                      {F("x", {2, 5, 5}), F("b", {5})},
+                      StrCat("nn.bias_add(%x, %b, axis=", axis, ")"),
+                      [axis](const Arrays& in) {
+                        return Arrays{Make(in[0].shape, [&](const Index& at) {
+                          return in[0](at) + in[1]({at[axis < 0 ? 2 : 1]});
+                        })};
+                      }});
+  for (const std::string axes : {"", "1", "0, -1", "0, 1, 2"})
+    cases->push_back(
+        {StrCat("l2_normalize_axes_",
+                axes.empty() ? "none" : std::to_string(std::count(axes.begin(), axes.end(), ','))),
+         {F("x", {3, 17, 5})},
+         StrCat("nn.l2_normalize(%x, eps=0.25f, axis=[", axes, "])"),
+         [axes](const Arrays& in) {
+           const Array& x = in[0];
+           const std::vector<bool> summed = {axes.find('0') != std::string::npos,
+                                             axes == "1" || axes == "0, 1, 2", axes.size() > 1};
+           return Arrays{Make(x.shape, [&](const Index& at) {
+             double squares = 0;
+             ForEach(x.shape, [&](const Index& other) {
+               bool joins = true;
+               for (std::size_t d = 0; d < 3; ++d)
+                 joins = joins && (summed[d] || other[d] == at[d]);
+               if (joins) squares += x(other) * x(other);
+             });
+             return x(at) / std::sqrt(std::max(squares, 0.25));
+           })};
+         }});
+  for (const int size : {1, 3, 5, 9})
+    for (const int axis : {1, -1})
+      cases->push_back({StrCat("lrn_size_", size, "_axis_", axis < 0 ? "last" : "1"),
+                        {F("x", {2, 7, 3, 5}, -3, 3)},
+                        StrCat("nn.lrn(%x, size=", size, ", axis=", axis,
+                               ", bias=1.5f, alpha=0.5f, beta=0.75f)"),
+                        [=](const Arrays& in) {
+                          return Arrays{Make(in[0].shape, [&](const Index& at) {
+                            const std::size_t along = axis < 0 ? 3 : 1;
+                            double squares = 0;
+                            for (std::int64_t k = -(size / 2); k <= size / 2; ++k) {
+                              Index from = at;
+                              from[along] += k;
+                              if (from[along] >= 0 && from[along] < in[0].shape[along])
+                                squares += in[0](from) * in[0](from);
+                            }
+                            return in[0](at) / std::pow(1.5 + 0.5 / size * squares, 0.75);
+                          })};
+                        }});
+  cases->push_back(
+      {"lrn_by_default", {F("x", {1, 7, 2, 3}, 50, 90)}, "nn.lrn(%x)", [](const Arrays& in) {
+         return Arrays{Make(in[0].shape, [&](const Index& at) {
+           double squares = 0;
+           for (std::int64_t c = std::max<std::int64_t>(0, at[1] - 2);
+                c <= std::min<std::int64_t>(6, at[1] + 2); ++c)
+             squares += std::pow(in[0]({at[0], c, at[2], at[3]}), 2);
+           return in[0](at) / std::pow(2 + 0.0001 / 5 * squares, 0.75);
+         })};
+       }});
+  cases->push_back({"dropout_drops_nothing",
+                    {F("x", {3, 5})},
+                    "nn.dropout(%x, rate=0.5f)",
+                    [](const Arrays& in) {
+                      return Arrays{in[0], Make(in[0].shape, [](const Index&) { return 1.0; })};
+                    }});
+}
+
+}  // namespace tenon::operator_cases
