@@ -1,7 +1,7 @@
 #include "tenon/benchmarks/baselines.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstring>
 
 // GCC 12 warns about its own _mm512_reduce_add_ps.
 #pragma GCC diagnostic push
@@ -100,20 +100,19 @@ TENON_AVX512 void CopyRange(float* dst, const float* src, int64_t n) {
   }
 }
 
-constexpr int64_t kFmaSteps = 100000;  // some 0.2 ms
-constexpr int64_t kFmaChains = 12;     // at least latency 4 times two units
-constexpr double kFlopsPerBlock = 2.0 * kLanes * kFmaChains * kFmaSteps;
+constexpr int64_t kFmaChains = 12;  // at least latency 4 times two units
+constexpr double kFlopsPerStep = 2.0 * kLanes * kFmaChains;
 
-// kFmaSteps steps of kFmaChains independent chains x = x * m + d. With m = d = 0.5 every chain
+// `steps` steps of kFmaChains independent chains x = x * m + d. With m = d = 0.5 every chain
 // tends to 1, far from denormals and infinities.
-TENON_AVX512 void FmaBlock(float multiplier, float addend) {
+TENON_AVX512 void FmaBlock(float multiplier, float addend, int64_t steps) {
   const __m512 m = _mm512_set1_ps(multiplier);
   const __m512 d = _mm512_set1_ps(addend);
   __m512 x0 = _mm512_set1_ps(0.0f), x1 = _mm512_set1_ps(0.1f), x2 = _mm512_set1_ps(0.2f);
   __m512 x3 = _mm512_set1_ps(0.3f), x4 = _mm512_set1_ps(0.4f), x5 = _mm512_set1_ps(0.5f);
   __m512 x6 = _mm512_set1_ps(0.6f), x7 = _mm512_set1_ps(0.7f), x8 = _mm512_set1_ps(0.8f);
   __m512 x9 = _mm512_set1_ps(0.9f), x10 = _mm512_set1_ps(1.1f), x11 = _mm512_set1_ps(1.2f);
-  for (int64_t i = 0; i < kFmaSteps; ++i) {
+  for (int64_t i = 0; i < steps; ++i) {
     x0 = _mm512_fmadd_ps(x0, m, d);
     x1 = _mm512_fmadd_ps(x1, m, d);
     x2 = _mm512_fmadd_ps(x2, m, d);
@@ -138,7 +137,9 @@ TENON_AVX512 void FmaBlock(float multiplier, float addend) {
 
 }  // namespace
 
+// One thread does not go through OpenMP: entering a region costs more than a small array.
 void AddArrays(const float* a, const float* b, float* c, int64_t n, int threads) {
+  if (threads == 1) return AddRange(a, b, c, n);
 #pragma omp parallel num_threads(threads)
   {
     const Range share = MyShare(n);
@@ -146,22 +147,17 @@ void AddArrays(const float* a, const float* b, float* c, int64_t n, int threads)
   }
 }
 
-float ReadSum(const float* x, int64_t n, int threads) {
-  float sum = 0.0f;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-  {
-    const Range share = MyShare(n);
-    sum += SumRange(x + share.begin, share.size);
-  }
-  return sum;
-}
-
 void RowSum(const float* x, float* y, int64_t rows, int64_t cols, int threads) {
+  if (threads == 1) {
+    for (int64_t r = 0; r < rows; ++r) y[r] = SumRange(x + r * cols, cols);
+    return;
+  }
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t r = 0; r < rows; ++r) y[r] = SumRange(x + r * cols, cols);
 }
 
 void CopyArray(float* dst, const float* src, int64_t n, int threads) {
+  if (threads == 1) return CopyRange(dst, src, n);
 #pragma omp parallel num_threads(threads)
   {
     const Range share = MyShare(n);
@@ -169,27 +165,28 @@ void CopyArray(float* dst, const float* src, int64_t n, int threads) {
   }
 }
 
-double FmaPeakFlops(double seconds, int threads) {
-  using Clock = std::chrono::steady_clock;
-  double rate = 0.0;
-#pragma omp parallel num_threads(threads) reduction(+ : rate)
-  {
-    const auto run = [](double duration) {
-      const Clock::time_point start = Clock::now();
-      double elapsed = 0.0;
-      int64_t blocks = 0;
-      do {
-        FmaBlock(0.5f, 0.5f);
-        ++blocks;
-        elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-      } while (elapsed < duration);
-      return static_cast<double>(blocks) * kFlopsPerBlock / elapsed;
-    };
-    run(std::min(0.05, seconds));  // lets the clock frequency settle
-#pragma omp barrier
-    rate += run(seconds);
+void CopyBytes(void* dst, const void* src, int64_t bytes, int threads) {
+  if (threads == 1) {
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
+    return;
   }
-  return rate;
+  // Whole pages a thread, so that no two write to one line.
+  constexpr int64_t kPage = 4096;
+  const int64_t share = (bytes / threads + kPage - 1) / kPage * kPage;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int thread = 0; thread < threads; ++thread) {
+    const int64_t begin = std::min(bytes, thread * share);
+    const int64_t size = std::min(share, bytes - begin);
+    std::memcpy(static_cast<char*>(dst) + begin, static_cast<const char*>(src) + begin,
+                static_cast<size_t>(size));
+  }
+}
+
+void MultiplyAdds(double flops, int threads) {
+  const auto steps = static_cast<int64_t>(flops / kFlopsPerStep / threads);
+  if (threads == 1) return FmaBlock(0.5f, 0.5f, steps);
+#pragma omp parallel num_threads(threads)
+  FmaBlock(0.5f, 0.5f, steps);
 }
 
 }  // namespace tenon::benchmarks

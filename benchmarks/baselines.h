@@ -2,8 +2,8 @@
 //
 // All of them need a CPU with AVX-512F, `threads` >= 1 and sizes >= 0. Sizes count floats, and any
 // size and any float alignment will do; 64-byte aligned arrays are fastest. Stores go through the
-// cache (no streaming stores). Work is split statically over an OpenMP team of `threads`, so warm
-// the team up with one call before timing.
+// cache (no streaming stores) unless said otherwise. Work is split statically over an OpenMP team
+// of `threads`, so warm the team up with one call before timing.
 #ifndef TENON_BENCHMARKS_BASELINES_H_
 #define TENON_BENCHMARKS_BASELINES_H_
 
@@ -15,10 +15,6 @@ namespace tenon::benchmarks {
 // or `b` but must not overlap them otherwise.
 void AddArrays(const float* a, const float* b, float* c, int64_t n, int threads);
 
-// The sum of x[0..n), 0 when n is 0; reads 4 * n bytes. The order of additions, and so the
-// rounding, depends on `threads` and may differ from run to run.
-float ReadSum(const float* x, int64_t n, int threads);
-
 // y[r] = the sum of row r of the row-major rows x cols array `x`. Only rows are split over threads,
 // so fewer rows than threads leave threads idle. `y` must not overlap `x`.
 void RowSum(const float* x, float* y, int64_t rows, int64_t cols, int threads);
@@ -26,10 +22,12 @@ void RowSum(const float* x, float* y, int64_t rows, int64_t cols, int threads);
 // dst[i] = src[i]; moves 8 * n bytes, not counting reads for ownership. No overlap.
 void CopyArray(float* dst, const float* src, int64_t n, int threads);
 
-// Float32 flop/s that `threads` threads reach together on independent 512-bit FMAs in registers; a
-// multiply-add counts as 2. Measures for about `seconds` (> 0) after a short warm-up; `threads`
-// should not exceed the cores at hand.
-double FmaPeakFlops(double seconds, int threads);
+// std::memcpy, split over the threads. It may use streaming stores for large sizes.
+void CopyBytes(void* dst, const void* src, int64_t bytes, int threads);
+
+// Does `flops` float32 operations, a multiply-add counting as two, as independent 512-bit FMAs in
+// registers: the time that arithmetic alone must take.
+void MultiplyAdds(double flops, int threads);
 
 }  // namespace tenon::benchmarks
 

@@ -1,0 +1,61 @@
+#include "tenon/benchmarks/compiled_graph.h"
+
+#include <algorithm>
+
+#include "tenon/ops/registry.h"
+#include "tenon/support/error.h"
+
+namespace tenon::benchmarks {
+
+ir::Module Parse(const std::string& text) {
+  return ValueOrThrow(ir::ParseModule(text, ops::OpRegistry::Global().Resolver()));
+}
+
+ir::Var Input(const std::string& name, const Shape& shape) {
+  return ir::Var::Make(name, ir::TensorType({shape.begin(), shape.end()}, Float32));
+}
+
+CompiledGraph::CompiledGraph(const ir::Module& module, const runtime::Inputs& inputs,
+                             LibraryChoice library)
+    : executable_(ValueOrThrow(Compile(module, {.library = library}))) {
+  // Checks the names, shapes and types of the inputs.
+  ValueOrThrow(executable_.Run(inputs));
+  const runtime::Plan& plan = executable_.plan();
+  memory_.resize(plan.storage_bytes.size());
+  std::size_t workspace_bytes = 64;
+  for (const runtime::Node& node : plan.nodes) {
+    if (node.kind == runtime::NodeKind::kInput) {
+      memory_[node.outputs[0].storage_id] = inputs.find(node.name)->second;
+    } else if (node.kind == runtime::NodeKind::kConstant) {
+      memory_[node.outputs[0].storage_id] = executable_.constants()[node.constant];
+    } else if (node.kind == runtime::NodeKind::kKernel) {
+      for (const runtime::Entry& output : node.outputs) {
+        Tensor& memory = memory_[output.storage_id];
+        const std::size_t bytes = std::max<std::size_t>(plan.storage_bytes[output.storage_id], 64);
+        // Zeros, so that the pages are there before the clock runs.
+        if (!memory.defined()) memory = Tensor::Zeros({static_cast<std::int64_t>(bytes)}, UInt8);
+      }
+      workspace_bytes =
+          std::max(workspace_bytes, executable_.kernels()[node.kernel]->workspace_bytes());
+    }
+  }
+  workspace_ = Tensor::Zeros({static_cast<std::int64_t>(workspace_bytes)}, UInt8);
+  for (const runtime::Node& node : plan.nodes) {
+    if (node.kind != runtime::NodeKind::kKernel) continue;
+    Step step{executable_.kernels()[node.kernel].get(), {}};
+    for (const runtime::EntryRef input : node.inputs)
+      step.buffers.push_back(memory_[plan.entry(input).storage_id].raw());
+    for (const runtime::Entry& output : node.outputs)
+      step.buffers.push_back(memory_[output.storage_id].raw());
+    steps_.push_back(std::move(step));
+  }
+  const runtime::Entry& head = plan.entry(plan.heads[0]);
+  const Tensor& storage = memory_[head.storage_id];
+  result_ = Tensor::View(head.shape, head.dtype, storage.raw(), std::make_shared<Tensor>(storage));
+}
+
+void CompiledGraph::Call() const {
+  for (const Step& step : steps_) step.kernel->Call(step.buffers.data(), workspace_.raw());
+}
+
+}  // namespace tenon::benchmarks

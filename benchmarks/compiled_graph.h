@@ -1,0 +1,47 @@
+// A compiled graph with all its memory laid out once: Call runs the kernels and nothing else, no
+// allocation and no binding of inputs.
+//
+//   CompiledGraph graph(Parse("fn (%x: Tensor[(16), float32]) { exp(%x) }"), {{"x", x}});
+//   graph.Call();
+//   graph.result().data<float>();
+#ifndef TENON_BENCHMARKS_COMPILED_GRAPH_H_
+#define TENON_BENCHMARKS_COMPILED_GRAPH_H_
+
+#include <string>
+#include <vector>
+
+#include "tenon/tenon.h"
+
+namespace tenon::benchmarks {
+
+ir::Module Parse(const std::string& text);
+// A float32 input of a graph.
+ir::Var Input(const std::string& name, const Shape& shape);
+
+class CompiledGraph {
+ public:
+  // Throws what compiling or the inputs have to say against it.
+  CompiledGraph(const ir::Module& module, const runtime::Inputs& inputs,
+                LibraryChoice library = LibraryChoice::kTe);
+
+  void Call() const;
+  // The first result, of the last call.
+  const Tensor& result() const { return result_; }
+  int num_kernels() const { return executable_.num_kernel_calls(); }
+
+ private:
+  struct Step {
+    const jit::Callable* kernel;
+    std::vector<void*> buffers;
+  };
+
+  Executable executable_;
+  std::vector<Tensor> memory_;  // by storage id
+  Tensor workspace_;
+  std::vector<Step> steps_;
+  Tensor result_;
+};
+
+}  // namespace tenon::benchmarks
+
+#endif  // TENON_BENCHMARKS_COMPILED_GRAPH_H_

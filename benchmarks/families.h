@@ -1,0 +1,21 @@
+// The tables of docs/performance.md that need nothing but Tenon, oneDNN and hand-written loops.
+#ifndef TENON_BENCHMARKS_FAMILIES_H_
+#define TENON_BENCHMARKS_FAMILIES_H_
+
+#include <vector>
+
+#include "tenon/benchmarks/race.h"
+
+namespace tenon::benchmarks {
+
+void AddConvolutions(std::vector<Race>& races);
+void AddElementwise(std::vector<Race>& races);
+void AddLayoutChanges(std::vector<Race>& races);
+void AddMatmuls(std::vector<Race>& races);
+void AddOverheads(std::vector<Race>& races);
+void AddReductions(std::vector<Race>& races);
+void AddVectorMath(std::vector<Race>& races);
+
+}  // namespace tenon::benchmarks
+
+#endif  // TENON_BENCHMARKS_FAMILIES_H_

@@ -1,0 +1,144 @@
+// Transposes and concatenations: nothing but moving bytes, so the floor is memcpy. Small arrays fit
+// the second-level cache, large ones no cache.
+#include <cstring>
+
+#include "tenon/benchmarks/baselines.h"
+#include "tenon/benchmarks/compiled_graph.h"
+#include "tenon/benchmarks/families.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::benchmarks {
+namespace {
+
+struct Transposition {
+  const char* name;
+  Shape shape;
+  std::vector<std::int64_t> axes;
+};
+
+struct Concatenation {
+  const char* name;
+  std::int64_t axis;
+  std::vector<Shape> shapes;
+};
+
+std::vector<Transposition> Transpositions() {
+  return {{"2-D", {256, 256}, {1, 0}},
+          {"2-D", {4096, 4096}, {1, 0}},
+          {"2-D odd", {4093, 4099}, {1, 0}},
+          {"NCHW to NHWC", {1, 64, 28, 28}, {0, 2, 3, 1}},
+          {"NCHW to NHWC", {16, 64, 112, 112}, {0, 2, 3, 1}},
+          {"NHWC to NCHW", {1, 28, 28, 64}, {0, 3, 1, 2}},
+          {"NHWC to NCHW", {16, 112, 112, 64}, {0, 3, 1, 2}},
+          {"batch of matrices", {16, 64, 64}, {0, 2, 1}},
+          {"batch of matrices", {1024, 128, 128}, {0, 2, 1}},
+          {"heads of attention", {1, 128, 12, 64}, {0, 2, 1, 3}}};
+}
+
+std::vector<Concatenation> Concatenations() {
+  return {{"first axis", 0, {{128, 256}, {128, 256}}},
+          {"first axis", 0, {{2048, 4096}, {2048, 4096}}},
+          {"channels", 1, {{1, 32, 28, 28}, {1, 32, 28, 28}}},
+          {"channels", 1, {{16, 32, 112, 112}, {16, 32, 112, 112}}},
+          {"last axis", 1, {{256, 128}, {256, 128}}},
+          {"last axis", 1, {{4096, 2048}, {4096, 2048}}},
+          {"last axis odd", 1, {{4096, 1023}, {4096, 2049}, {4096, 1024}}}};
+}
+
+// The element that a transposition puts at `position`, by the definition.
+std::int64_t SourceOf(std::int64_t position, const Transposition& t) {
+  std::vector<std::int64_t> index(t.shape.size());
+  for (std::size_t d = t.shape.size(); d-- > 0;) {
+    const std::int64_t extent = t.shape[t.axes[d]];
+    index[t.axes[d]] = position % extent;
+    position /= extent;
+  }
+  std::int64_t source = 0;
+  for (std::size_t d = 0; d < t.shape.size(); ++d) source = source * t.shape[d] + index[d];
+  return source;
+}
+
+Contestants WithFloor(const std::shared_ptr<CompiledGraph>& graph, int threads) {
+  Require(graph->num_kernels() == 1, "not one kernel");
+  const Tensor& y = graph->result();
+  const auto bytes = static_cast<std::int64_t>(y.bytes());
+  const int floor_threads = FloorThreads(2.0 * static_cast<double>(bytes), threads);
+  const Tensor from = RandomArray(y.shape());
+  const Tensor to = Tensor::Zeros(y.shape(), Float32);
+  return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
+          {Role::kFloor, "memcpy", [=] { CopyBytes(to.raw(), from.raw(), bytes, floor_threads); }}};
+}
+
+Contestants PrepareTranspose(const Transposition& t, int threads) {
+  const Tensor x = RandomArray(t.shape);
+  const ir::Expr var = Input("x", t.shape);
+  auto graph = std::make_shared<CompiledGraph>(ir::Module::FromExpr(ops::Transpose(var, t.axes)),
+                                               runtime::Inputs{{"x", x}});
+  graph->Call();
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (graph->result().data<float>()[i] != x.data<float>()[SourceOf(i, t)])
+      Require(false, StrCat("wrong result: element ", i));
+  }
+  return WithFloor(graph, threads);
+}
+
+Contestants PrepareConcatenate(const Concatenation& c, int threads) {
+  runtime::Inputs inputs;
+  std::vector<ir::Expr> fields;
+  std::vector<Tensor> parts;
+  for (const Shape& shape : c.shapes) {
+    const std::string name = StrCat("x", fields.size());
+    parts.push_back(RandomArray(shape, static_cast<int>(fields.size()) + 1));
+    inputs[name] = parts.back();
+    fields.push_back(Input(name, shape));
+  }
+  auto graph = std::make_shared<CompiledGraph>(
+      ir::Module::FromExpr(ops::Concatenate(fields, c.axis)), inputs);
+  graph->Call();
+  // Row by row: the parts of one outer index stand one behind the other.
+  std::int64_t outer = 1;
+  for (std::int64_t d = 0; d < c.axis; ++d) outer *= c.shapes[0][d];
+  const char* result = static_cast<const char*>(graph->result().raw());
+  for (std::int64_t row = 0; row < outer; ++row) {
+    for (const Tensor& part : parts) {
+      const std::size_t bytes = part.bytes() / static_cast<std::size_t>(outer);
+      const char* expected =
+          static_cast<const char*>(part.raw()) + bytes * static_cast<std::size_t>(row);
+      Require(std::memcmp(result, expected, bytes) == 0, StrCat("wrong result: row ", row));
+      result += bytes;
+    }
+  }
+  return WithFloor(graph, threads);
+}
+
+Race RaceOf(const char* kind, const std::string& name, double elements, int threads) {
+  return {.table = "layout",
+          .name = StrCat(kind, " ", name),
+          .threads = threads,
+          .bytes = 8 * elements,
+          .aim = {.of_floor = 0.8}};
+}
+
+}  // namespace
+
+void AddLayoutChanges(std::vector<Race>& races) {
+  for (const int threads : {1, 2}) {
+    for (const Transposition& t : Transpositions()) {
+      Race race = RaceOf("transpose", StrCat(t.name, ", ", StrJoin(t.shape, " x ")),
+                         static_cast<double>(NumElements(t.shape)), threads);
+      race.prepare = [=] { return PrepareTranspose(t, threads); };
+      races.push_back(std::move(race));
+    }
+    for (const Concatenation& c : Concatenations()) {
+      double elements = 0;
+      for (const Shape& shape : c.shapes) elements += static_cast<double>(NumElements(shape));
+      Race race = RaceOf("concatenate",
+                         StrCat(c.name, ", ", c.shapes.size(), " of ", StrJoin(c.shapes[0], " x ")),
+                         elements, threads);
+      race.prepare = [=] { return PrepareConcatenate(c, threads); };
+      races.push_back(std::move(race));
+    }
+  }
+}
+
+}  // namespace tenon::benchmarks
