@@ -4,6 +4,7 @@
 
 #include "tenon/compiler/build.h"
 #include "tenon/compiler/compile.h"
+#include "tenon/compiler/export.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ops/builders.h"
 #include "tenon/passes/infer_type.h"

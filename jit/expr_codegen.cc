@@ -178,10 +178,15 @@ Value* ExprCodegen::EmitConstant(DataType type, double value) {
 
 Value* ExprCodegen::EmitLet(const loop::LetNode& node) {
   Value* value = EmitShared(node.value);
+  // Inside a let of the same variable, what was emitted with its other value does not count.
+  std::vector<Emitted> hidden;
+  const bool rebinds = vars_.contains(node.var);
+  if (rebinds) std::swap(hidden, emitted_);
   const ScopedEntry scope(vars_, node.var, value);
   emitted_.emplace_back();  // another let may give the variable another value
   Value* result = EmitShared(node.body);
   emitted_.pop_back();
+  if (rebinds) std::swap(hidden, emitted_);
   return result;
 }
 

@@ -24,6 +24,12 @@ class Verifier {
   void Require(bool condition, std::string_view rule, std::string_view place) {
     if (!condition) Unreachable(StrCat("function ", function_.name, ": ", rule, ": ", place));
   }
+  // Prints what breaks the rule, not what keeps it: the text of an expression that shares its parts
+  // may be far longer than the expression.
+  template <typename Printed>
+  void RequireOf(const Printed& printed, bool condition, std::string_view rule) {
+    if (!condition) Require(false, rule, Print(printed));
+  }
 
   void Check(const Expr& expr) {
     std::unordered_set<const ExprNode*> let_vars;
@@ -32,12 +38,12 @@ class Verifier {
     });
     VisitExpr(expr, [&](const Expr& e) {
       if (e.kind() == ExprKind::kVar) {
-        Require(vars_.contains(e.get()) || let_vars.contains(e.get()),
-                "a variable is defined where it is used", Print(e));
+        RequireOf(e, vars_.contains(e.get()) || let_vars.contains(e.get()),
+                  "a variable is defined where it is used");
       } else if (const auto* load = e.As<LoadNode>()) {
         Require(buffers_.contains(load->buffer.get()), "a buffer exists where it is read",
                 load->buffer->name);
-        Require(load->indices.size() == 1, "buffers are flat", Print(e));
+        RequireOf(e, load->indices.size() == 1, "buffers are flat");
       }
     });
   }
@@ -66,8 +72,8 @@ class Verifier {
         Require(n.indices.size() == 1, "buffers are flat", n.buffer->name);
         Check(n.indices[0]);
         Check(n.value);
-        Require(n.value.dtype().lanes() == n.indices[0].dtype().lanes(),
-                "a store has as many values as indices", Print(stmt));
+        RequireOf(stmt, n.value.dtype().lanes() == n.indices[0].dtype().lanes(),
+                  "a store has as many values as indices");
         if (n.predicate.defined()) Check(n.predicate);
         return;
       }

@@ -7,6 +7,7 @@
 #include "tenon/support/error.h"
 
 namespace tenon::loop {
+
 namespace {
 
 std::vector<Expr> WithPredicate(std::vector<Expr> indices, const Expr& predicate) {
@@ -14,7 +15,8 @@ std::vector<Expr> WithPredicate(std::vector<Expr> indices, const Expr& predicate
   return indices;
 }
 
-// The operands of a node, in order.
+}  // namespace
+
 std::vector<Expr> Children(const Expr& e) {
   switch (e.kind()) {
     case ExprKind::kIntImm:
@@ -47,6 +49,8 @@ std::vector<Expr> Children(const Expr& e) {
   }
   Unreachable("the switch over expression kinds is exhaustive");
 }
+
+namespace {
 
 Expr Rebuild(const Expr& e, std::vector<Expr> c) {
   switch (e.kind()) {
