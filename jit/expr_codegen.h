@@ -14,6 +14,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "tenon/jit/codegen_options.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::jit {
@@ -47,8 +48,8 @@ class ScopedEntry {
 
 class ExprCodegen {
  public:
-  // `vector_bits`: width of the target's registers, at which library functions are called.
-  ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits);
+  // The options must outlive it; library functions are called at the width of their registers.
+  ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, const CodegenOptions& options);
 
   llvm::Value* Emit(const loop::Expr& expr);
   void EmitStore(const loop::Buffer& buffer, const loop::Expr& value, const loop::Expr& index,
@@ -84,6 +85,8 @@ class ExprCodegen {
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);
+  llvm::Value* EmitDot(const loop::CallNode& node);
+  llvm::Value* EmitDotInstructions(bool bytes, int lanes, const std::vector<llvm::Value*>& args);
   llvm::Value* ElementAddress(const loop::Buffer& buffer, llvm::Value* index);
   void Annotate(llvm::Instruction* access, const loop::Buffer& buffer);
   llvm::Value* ToRegister(llvm::Value* loaded, DataType type);
@@ -91,7 +94,7 @@ class ExprCodegen {
 
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
-  int vector_bits_;
+  const CodegenOptions& options_;
   bool reassociate_ = false;
   Vars vars_;
   Buffers buffers_;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/loop/extern_function.h"
 #include "tenon/support/data_type.h"
 #include "tenon/support/ref.h"
 
@@ -32,6 +33,7 @@ enum class ExprKind {
   kLoad,
   kCall,
   kExternCall,
+  kAddress,
   kRamp,
   kBroadcast,
   kLet,
@@ -166,6 +168,10 @@ enum class Intrinsic {
   kIsFinite,
   kSign,
   kFma,
+  // Dot products within lanes: lane l of the result is c[l] plus the sum over j of a[n * l + j] *
+  // b[n * l + j], for an accumulator c of L lanes and operands of n * L lanes.
+  kDotU8S8,  // n = 4, uint8 x int8, into int32, wrapping around
+  kDotBF16,  // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
 };
 
 struct IntImmNode : ExprNode {
@@ -229,10 +235,24 @@ struct CallNode : ExprNode {
 };
 struct ExternCallNode : ExprNode {
   static constexpr ExprKind kKind = ExprKind::kExternCall;
-  ExternCallNode(DataType t, std::string s, std::vector<Expr> a)
-      : ExprNode(kKind, t), symbol(std::move(s)), args(std::move(a)) {}
-  const std::string symbol;
-  const std::vector<Expr> args;
+  ExternCallNode(ExternFunction f, int lanes, std::vector<Expr> a)
+      : ExprNode(kKind, f->result.is_void() ? f->result : f->result.WithLanes(lanes)),
+        callee(std::move(f)),
+        args(std::move(a)) {}
+  const ExternFunction callee;
+  const std::vector<Expr> args;  // of vectors: one call a lane
+};
+// The address of an element, for a C function, which may read and write the box of `extents`
+// elements that starts there. FlattenBuffers drops the extents.
+struct AddressNode : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::kAddress;
+  AddressNode(Buffer b, std::vector<Expr> i, std::vector<Expr> e)
+      : ExprNode(kKind, Handle),
+        buffer(std::move(b)),
+        indices(std::move(i)),
+        extents(std::move(e)) {}
+  const Buffer buffer;
+  const std::vector<Expr> indices, extents;
 };
 struct RampNode : ExprNode {  // base, base + stride, ...
   static constexpr ExprKind kKind = ExprKind::kRamp;
@@ -244,7 +264,7 @@ struct RampNode : ExprNode {  // base, base + stride, ...
   const Expr base, stride;
   const int lanes;
 };
-struct BroadcastNode : ExprNode {
+struct BroadcastNode : ExprNode {  // the lanes of value, again and again
   static constexpr ExprKind kKind = ExprKind::kBroadcast;
   BroadcastNode(Expr v, int l)
       : ExprNode(kKind, v.dtype().WithLanes(l)), value(std::move(v)), lanes(l) {}
@@ -273,7 +293,11 @@ Expr IfThenElse(const Expr& condition, const Expr& on_true, const Expr& on_false
 Expr Load(const Buffer& buffer, std::vector<Expr> indices,
           Ref<const RefCounted> producer = nullptr);
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args);
+// Throws InvalidArgument when the arguments do not fit the signature.
+Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args);
 Expr ExternCall(DataType type, std::string symbol, std::vector<Expr> args);
+Expr Address(const Buffer& buffer, std::vector<Expr> indices, std::vector<Expr> extents = {});
+Expr Address(const Buffer& buffer);  // of the whole
 Expr Ramp(const Expr& base, const Expr& stride, int lanes);
 Expr Broadcast(const Expr& value, int lanes);
 Expr Let(const Var& var, const Expr& value, const Expr& body);

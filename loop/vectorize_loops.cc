@@ -35,9 +35,14 @@ class Widener : public StmtMutator {
       failed_ = true;  // a load that one lane must not make
       return e;
     }
-    if (const auto* call = e.As<ExternCallNode>(); call != nullptr && UsesVar(e, var_))
+    // One call a lane; the order of effects would change.
+    if (const auto* call = e.As<ExternCallNode>();
+        call != nullptr && call->callee->effect != Effect::kPure && UsesVar(e, var_))
       failed_ = true;
-    if (e.kind() == ExprKind::kLet) failed_ = true;
+    if (e.kind() == ExprKind::kLet || (e.kind() == ExprKind::kAddress && UsesVar(e, var_)))
+      failed_ = true;
+    // Already a vector, by an intrinsic of its own.
+    if (e.dtype().is_vector()) failed_ = true;
     if (failed_) return e;
     if (const auto* n = e.As<CallNode>()) {
       std::vector<Expr> args;

@@ -38,6 +38,10 @@ class Verifier {
         Require(buffers_.contains(load->buffer.get()), "a buffer exists where it is read",
                 load->buffer->name);
         Require(load->indices.size() == 1, "buffers are flat", Print(e));
+      } else if (const auto* address = e.As<AddressNode>()) {
+        Require(buffers_.contains(address->buffer.get()), "a buffer exists where it is passed on",
+                address->buffer->name);
+        Require(address->indices.size() == 1, "buffers are flat", Print(e));
       }
     });
   }
