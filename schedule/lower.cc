@@ -133,9 +133,11 @@ class Lowerer {
   Stmt Nest(const Stage& stage, const std::vector<Range>& region) {
     std::vector<Expr> body;
     for (const Expr& value : stage.op()->body) body.push_back(inliner_(value));
-    return MakeNest(stage, body, region, [&](const IterVar& axis, const Stmt& inside) {
-      return PlaceProducers(stage, axis, inside);
-    });
+    return MakeNest(
+        stage, body, region,
+        {.inside = [&](const IterVar& axis,
+                       const Stmt& inside) { return PlaceProducers(stage, axis, inside); },
+         .around = [](const IterVar&, const Stmt& loop) { return loop; }});
   }
 
   // In front of `inside`, what is computed at this loop of `stage`; readers before what they read.
@@ -143,27 +145,12 @@ class Lowerer {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& producer = **it;
-      if (producer.placement() != Stage::Placement::kAt || producer.attach_op() != stage.op().get())
+      if (producer.placement() != Stage::Placement::kAt || &producer.attach_stage() != &stage)
         continue;
-      if (!AttachLeaf(stage, producer).var.same_as(axis.var)) continue;
+      if (!LeafOf(stage.relations(), producer.attach_axis()).var.same_as(axis.var)) continue;
       inside = Place(producer, inside);
     }
     return inside;
-  }
-
-  // The loop that an attachment means now: a split axis stands for its inner loop, a fused one for
-  // the fused.
-  static IterVar AttachLeaf(const Stage& stage, const Stage& producer) {
-    IterVar axis = producer.attach_axis();
-    for (const Relation& relation : stage.relations()) {
-      if (const auto* split = std::get_if<SplitRelation>(&relation)) {
-        if (split->parent.var.same_as(axis.var)) axis = split->inner;
-      } else {
-        const auto& fuse = std::get<FuseRelation>(relation);
-        if (fuse.outer.var.same_as(axis.var) || fuse.inner.var.same_as(axis.var)) axis = fuse.fused;
-      }
-    }
-    return axis;
   }
 
   Stmt Place(const Stage& producer, const Stmt& inside) {

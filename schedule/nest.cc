@@ -1,5 +1,4 @@
-// Extents go down the relations, from the root axes to the loops; index values go up, from the
-// loops to the root axes, each formula beside its relation below. Of a reduction, the data loops
+// The arithmetic of axes is schedule/relation.h's. Of a reduction, the data loops
 // inside the first reduce loop run twice: once to set the identity, before that reduce loop, and
 // once inside it to update (Halide's "pure definition" and "update", here for one update).
 #include "tenon/schedule/nest.h"
@@ -16,13 +15,11 @@ using loop::Expr;
 using loop::Stmt;
 using loop::Var;
 
-using ByVar = std::unordered_map<Expr, Expr, loop::ExprHash, loop::ExprSame>;
-
 class NestMaker {
  public:
   NestMaker(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
-            const InsideLoop& inside_loop)
-      : stage_(stage), op_(*stage.op()), body_(body), region_(region), inside_loop_(inside_loop) {}
+            const LoopHooks& hooks)
+      : stage_(stage), op_(*stage.op()), body_(body), region_(region), hooks_(hooks) {}
 
   Stmt Make() {
     InferExtents();
@@ -43,31 +40,7 @@ class NestMaker {
   void InferExtents() {
     for (std::size_t d = 0; d < op_.axes.size(); ++d) extent_[op_.axes[d].var] = region_[d].extent;
     for (const IterVar& axis : op_.reduce_axes) extent_[axis.var] = axis.extent;
-    for (const Relation& relation : stage_.relations()) {
-      if (const auto* split = std::get_if<SplitRelation>(&relation)) {
-        const Expr parent = extent_.at(split->parent.var);
-        // outer = ceil(parent / factor), inner = min(factor, parent); or outer = parts, inner =
-        // ceil(parent / parts)
-        const auto ceil_div = [](const Expr& a, const Expr& b) {
-          return loop::Simplify(loop::FloorDiv(a + b - 1, b));
-        };
-        if (split->factor.defined()) {
-          const bool both_constant = split->factor.kind() == loop::ExprKind::kIntImm &&
-                                     parent.kind() == loop::ExprKind::kIntImm;
-          const Expr inner =
-              both_constant ? loop::Max(loop::Min(split->factor, parent), 1) : split->factor;
-          extent_[split->inner.var] = inner;
-          extent_[split->outer.var] = ceil_div(parent, inner);
-        } else {
-          extent_[split->outer.var] = split->parts;
-          extent_[split->inner.var] = ceil_div(parent, split->parts);
-        }
-      } else {
-        const auto& fuse = std::get<FuseRelation>(relation);
-        extent_[fuse.fused.var] =
-            loop::Simplify(extent_.at(fuse.outer.var) * extent_.at(fuse.inner.var));
-      }
-    }
+    schedule::InferExtents(stage_.relations(), &extent_);
   }
 
   // Values of all axes, given those of the loops; `fresh` renames loops.
@@ -77,20 +50,7 @@ class NestMaker {
       const auto renamed = fresh.find(leaf.var);
       values[leaf.var] = renamed == fresh.end() ? Expr(leaf.var) : renamed->second;
     }
-    const std::vector<Relation>& relations = stage_.relations();
-    for (auto it = relations.rbegin(); it != relations.rend(); ++it) {
-      if (const auto* split = std::get_if<SplitRelation>(&*it)) {
-        // parent = outer * inner_extent + inner
-        values[split->parent.var] = values.at(split->outer.var) * extent_.at(split->inner.var) +
-                                    values.at(split->inner.var);
-      } else {
-        const auto& fuse = std::get<FuseRelation>(*it);
-        // outer = fused / inner_extent, inner = fused mod inner_extent
-        const Expr fused = values.at(fuse.fused.var), width = extent_.at(fuse.inner.var);
-        values[fuse.outer.var] = loop::FloorDiv(fused, width);
-        values[fuse.inner.var] = loop::FloorMod(fused, width);
-      }
-    }
+    InferRoots(stage_.relations(), extent_, &values);
     return values;
   }
 
@@ -177,15 +137,7 @@ class NestMaker {
   // Conditions that some loop values break: past the end of a split axis, outside the tensor.
   Stmt Guarded(const Stmt& stmt, bool with_reduce, const ByVar& fresh) const {
     const ByVar values = Values(fresh);
-    Expr condition = loop::True();
-    for (const Relation& relation : stage_.relations()) {
-      const auto* split = std::get_if<SplitRelation>(&relation);
-      if (split == nullptr || (split->parent.is_reduce && !with_reduce)) continue;
-      const Expr covered = extent_.at(split->outer.var) * extent_.at(split->inner.var);
-      const Expr needed = extent_.at(split->parent.var);
-      if (!loop::CanProve(covered <= needed, {}))
-        condition = condition && values.at(split->parent.var) < needed;
-    }
+    Expr condition = OverhangGuard(stage_.relations(), extent_, values, with_reduce);
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
       const Expr shape = op_.outputs[0]->shape[d];
       if (loop::IsConstInt(region_[d].min, 0) && loop::StructuralEqual(region_[d].extent, shape))
@@ -200,8 +152,9 @@ class NestMaker {
   Stmt Wrap(Stmt stmt, std::size_t begin, std::size_t end) const {
     for (std::size_t i = end; i-- > begin;) {
       const IterVar& leaf = stage_.leaves()[i];
-      stmt = inside_loop_(leaf, stmt);
+      stmt = hooks_.inside(leaf, stmt);
       stmt = loop::For(leaf.var, 0, extent_.at(leaf.var), stage_.KindOf(leaf), stmt);
+      stmt = hooks_.around(leaf, stmt);
     }
     return stmt;
   }
@@ -210,15 +163,15 @@ class NestMaker {
   const te::OperationNode& op_;
   const std::vector<Expr>& body_;
   const std::vector<Range>& region_;
-  const InsideLoop& inside_loop_;
+  const LoopHooks& hooks_;
   ByVar extent_;
 };
 
 }  // namespace
 
 Stmt MakeNest(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
-              const InsideLoop& inside_loop) {
-  return NestMaker(stage, body, region, inside_loop).Make();
+              const LoopHooks& hooks) {
+  return NestMaker(stage, body, region, hooks).Make();
 }
 
 }  // namespace tenon::schedule

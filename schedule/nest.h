@@ -11,15 +11,18 @@
 
 namespace tenon::schedule {
 
-// Called with each loop's axis and the statement inside it, from the innermost loop outwards; gives
-// what shall stand there instead.
-using InsideLoop = std::function<loop::Stmt(const IterVar& axis, const loop::Stmt& inside)>;
+// Called with each loop's axis, from the innermost loop outwards.
+struct LoopHooks {
+  using Hook = std::function<loop::Stmt(const IterVar& axis, const loop::Stmt& stmt)>;
+  Hook inside;  // takes the loop's body, gives what shall stand there instead
+  Hook around;  // takes the loop itself, likewise
+};
 
 // Computes the elements of `region` (one range a data axis, in the coordinates of the tensor) of
 // the stage, whose bodies are `body`. What lies outside the tensor's shape or past a split axis's
 // end is guarded.
 loop::Stmt MakeNest(const Stage& stage, const std::vector<loop::Expr>& body,
-                    const std::vector<Range>& region, const InsideLoop& inside_loop);
+                    const std::vector<Range>& region, const LoopHooks& hooks);
 
 }  // namespace tenon::schedule
 

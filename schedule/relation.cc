@@ -1,0 +1,103 @@
+// Extents go down the relations, from the roots to the leaves; index values go up or down, each
+// formula beside its relation below.
+#include "tenon/schedule/relation.h"
+
+#include "tenon/loop/simplify.h"
+
+namespace tenon::schedule {
+namespace {
+
+using loop::Expr;
+
+Expr CeilDiv(const Expr& a, const Expr& b) { return loop::Simplify(loop::FloorDiv(a + b - 1, b)); }
+
+}  // namespace
+
+void InferExtents(const std::vector<Relation>& relations, ByVar* extents) {
+  ByVar& extent = *extents;
+  for (const Relation& relation : relations) {
+    if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+      const Expr parent = extent.at(split->parent.var);
+      // outer = ceil(parent / factor), inner = min(factor, parent); or outer = parts, inner =
+      // ceil(parent / parts)
+      if (split->factor.defined()) {
+        const bool both_constant = split->factor.kind() == loop::ExprKind::kIntImm &&
+                                   parent.kind() == loop::ExprKind::kIntImm;
+        const Expr inner =
+            both_constant ? loop::Max(loop::Min(split->factor, parent), 1) : split->factor;
+        extent[split->inner.var] = inner;
+        extent[split->outer.var] = CeilDiv(parent, inner);
+      } else {
+        extent[split->outer.var] = split->parts;
+        extent[split->inner.var] = CeilDiv(parent, split->parts);
+      }
+    } else if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
+      extent[fuse->fused.var] =
+          loop::Simplify(extent.at(fuse->outer.var) * extent.at(fuse->inner.var));
+    } else {
+      extent[std::get<SingletonRelation>(relation).axis.var] = 1;
+    }
+  }
+}
+
+void InferRoots(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values) {
+  ByVar& value = *values;
+  for (auto it = relations.rbegin(); it != relations.rend(); ++it) {
+    if (const auto* split = std::get_if<SplitRelation>(&*it)) {
+      // parent = outer * inner_extent + inner
+      value[split->parent.var] =
+          value.at(split->outer.var) * extents.at(split->inner.var) + value.at(split->inner.var);
+    } else if (const auto* fuse = std::get_if<FuseRelation>(&*it)) {
+      // outer = fused / inner_extent, inner = fused mod inner_extent
+      const Expr fused = value.at(fuse->fused.var), width = extents.at(fuse->inner.var);
+      value[fuse->outer.var] = loop::FloorDiv(fused, width);
+      value[fuse->inner.var] = loop::FloorMod(fused, width);
+    }
+  }
+}
+
+void InferLeaves(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values) {
+  ByVar& value = *values;
+  for (const Relation& relation : relations) {
+    if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+      // outer = parent / inner_extent, inner = parent mod inner_extent
+      const Expr parent = value.at(split->parent.var), width = extents.at(split->inner.var);
+      value[split->outer.var] = loop::FloorDiv(parent, width);
+      value[split->inner.var] = loop::FloorMod(parent, width);
+    } else if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
+      // fused = outer * inner_extent + inner
+      value[fuse->fused.var] =
+          value.at(fuse->outer.var) * extents.at(fuse->inner.var) + value.at(fuse->inner.var);
+    } else {
+      value[std::get<SingletonRelation>(relation).axis.var] = 0;
+    }
+  }
+}
+
+Expr OverhangGuard(const std::vector<Relation>& relations, const ByVar& extents,
+                   const ByVar& values, bool with_reduce) {
+  Expr condition = loop::True();
+  for (const Relation& relation : relations) {
+    const auto* split = std::get_if<SplitRelation>(&relation);
+    if (split == nullptr || (split->parent.is_reduce && !with_reduce)) continue;
+    const Expr covered = extents.at(split->outer.var) * extents.at(split->inner.var);
+    const Expr needed = extents.at(split->parent.var);
+    if (!loop::CanProve(covered <= needed, {}))
+      condition = condition && values.at(split->parent.var) < needed;
+  }
+  return condition;
+}
+
+IterVar LeafOf(const std::vector<Relation>& relations, IterVar axis) {
+  for (const Relation& relation : relations) {
+    if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+      if (split->parent.var.same_as(axis.var)) axis = split->inner;
+    } else if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
+      if (fuse->outer.var.same_as(axis.var) || fuse->inner.var.same_as(axis.var))
+        axis = fuse->fused;
+    }
+  }
+  return axis;
+}
+
+}  // namespace tenon::schedule

@@ -1,0 +1,57 @@
+// How the axes of a stage come from one another, and the arithmetic of it.
+//
+// Root axes are those of the operation; each relation makes new axes of older ones; leaves are the
+// axes that no relation has consumed. All functions extend the map that they are given.
+//
+//   ByVar extents = {{i, 10}};
+//   InferExtents({SplitRelation{i, outer, inner, 4}}, &extents);  // outer: 3, inner: 4
+#ifndef TENON_SCHEDULE_RELATION_H_
+#define TENON_SCHEDULE_RELATION_H_
+
+#include <variant>
+#include <vector>
+
+#include "tenon/loop/visit.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::schedule {
+
+using te::IterVar;
+using te::Tensor;
+
+// parent = outer * inner_extent + inner; either the inner extent (factor) or the outer one (parts)
+// is given.
+struct SplitRelation {
+  IterVar parent, outer, inner;
+  loop::Expr factor;  // undefined when parts is given
+  loop::Expr parts;
+};
+// fused = outer * inner_extent + inner
+struct FuseRelation {
+  IterVar outer, inner, fused;
+};
+// An axis of one iteration that stands for no root.
+struct SingletonRelation {
+  IterVar axis;
+};
+using Relation = std::variant<SplitRelation, FuseRelation, SingletonRelation>;
+
+using ByVar = loop::ExprMap;
+
+// From the extents of the roots to those of all axes.
+void InferExtents(const std::vector<Relation>& relations, ByVar* extents);
+// From the values of the leaves to those of all axes.
+void InferRoots(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values);
+// From the values of the roots to those of all axes.
+void InferLeaves(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values);
+// What keeps the values of split axes inside their extents; true when every split divides. Splits
+// of reduce axes count when asked.
+loop::Expr OverhangGuard(const std::vector<Relation>& relations, const ByVar& extents,
+                         const ByVar& values, bool with_reduce);
+// The loop that `axis` means after all relations: a split axis stands for its inner loop, a fused
+// one for the fused.
+IterVar LeafOf(const std::vector<Relation>& relations, IterVar axis);
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_RELATION_H_

@@ -1,0 +1,204 @@
+#include "tenon/schedule/stage.h"
+
+#include <algorithm>
+
+#include "tenon/loop/print.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+
+using loop::Expr;
+
+Stage::Stage(te::Operation op, bool is_output) : op_(std::move(op)), is_output_(is_output) {
+  leaves_ = op_->axes;
+  leaves_.insert(leaves_.end(), op_->reduce_axes.begin(), op_->reduce_axes.end());
+  all_axes_ = leaves_;
+}
+
+void Stage::Refuse(const char* primitive, const IterVar* axis, const std::string& reason) const {
+  throw InvalidArgument(StrCat(primitive, ": stage ", name(),
+                               axis != nullptr ? StrCat(", axis ", axis->var.name()) : "", ": ",
+                               reason));
+}
+
+std::size_t Stage::Position(const char* primitive, const IterVar& axis) const {
+  const auto is_axis = [&](const IterVar& other) { return other.var.same_as(axis.var); };
+  const auto found = std::find_if(leaves_.begin(), leaves_.end(), is_axis);
+  if (found != leaves_.end()) return static_cast<std::size_t>(found - leaves_.begin());
+  const std::string loops = StrJoin(
+      leaves_, ", ", [](std::string* text, const IterVar& leaf) { *text += leaf.var.name(); });
+  if (std::any_of(all_axes_.begin(), all_axes_.end(), is_axis)) {
+    Refuse(primitive, &axis,
+           StrCat("the axis has already been split or fused; the loops are now: ", loops));
+  }
+  Refuse(primitive, &axis,
+         StrCat("the axis is not part of the schedule of this stage; its loops are: ", loops));
+}
+
+void Stage::RequireData(const char* primitive, const IterVar& axis) const {
+  if (leaves_[Position(primitive, axis)].is_reduce) {
+    Refuse(
+        primitive, &axis,
+        "this is a reduce axis, whose iterations depend on each other; only data axes are allowed");
+  }
+}
+
+std::pair<IterVar, IterVar> Stage::SplitAt(std::size_t position, SplitRelation relation) {
+  const IterVar& parent = relation.parent;
+  relation.outer = {loop::Var(parent.var.name() + ".outer"), 0, Expr(), parent.is_reduce};
+  relation.inner = {loop::Var(parent.var.name() + ".inner"), 0, Expr(), parent.is_reduce};
+  leaves_[position] = relation.outer;
+  leaves_.insert(leaves_.begin() + static_cast<std::ptrdiff_t>(position) + 1, relation.inner);
+  all_axes_.push_back(relation.outer);
+  all_axes_.push_back(relation.inner);
+  const std::pair<IterVar, IterVar> result(relation.outer, relation.inner);
+  relations_.emplace_back(std::move(relation));
+  return result;
+}
+
+namespace {
+
+// A constant below 1 cannot be a factor; a symbolic one is the caller's promise.
+bool IsPositive(const Expr& e) {
+  const auto* imm = e.As<loop::IntImmNode>();
+  return e.dtype() == Int64 && (imm == nullptr || imm->value >= 1);
+}
+
+}  // namespace
+
+std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor) {
+  const std::size_t position = Position("split", axis);
+  if (!IsPositive(factor))
+    Refuse("split", &axis,
+           StrCat("the factor is ", loop::Print(factor), "; it must be an int64 of at least 1"));
+  return SplitAt(position, {.parent = leaves_[position],
+                            .outer = axis,
+                            .inner = axis,
+                            .factor = factor,
+                            .parts = Expr()});
+}
+
+std::pair<IterVar, IterVar> Stage::SplitParts(const IterVar& axis, const Expr& parts) {
+  const std::size_t position = Position("split", axis);
+  if (!IsPositive(parts))
+    Refuse("split", &axis,
+           StrCat("the number of parts is ", loop::Print(parts),
+                  "; it must be an int64 of at least 1"));
+  return SplitAt(position, {.parent = leaves_[position],
+                            .outer = axis,
+                            .inner = axis,
+                            .factor = Expr(),
+                            .parts = parts});
+}
+
+IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
+  std::size_t first = Position("fuse", outer), second = Position("fuse", inner);
+  if (first > second) std::swap(first, second);
+  if (second != first + 1) {
+    Refuse("fuse", &outer,
+           StrCat("it and ", inner.var.name(), " are not consecutive loops; reorder them first"));
+  }
+  const IterVar a = leaves_[first], b = leaves_[second];
+  if (a.is_reduce != b.is_reduce) {
+    Refuse("fuse", &outer,
+           StrCat("of it and ", inner.var.name(),
+                  " one is a data and one a reduce axis; both must be of one kind"));
+  }
+  const IterVar fused{loop::Var(StrCat(a.var.name(), ".", b.var.name(), ".fused")), 0, Expr(),
+                      a.is_reduce};
+  leaves_[first] = fused;
+  leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(second));
+  all_axes_.push_back(fused);
+  relations_.emplace_back(FuseRelation{a, b, fused});
+  return fused;
+}
+
+Stage& Stage::Reorder(const std::vector<IterVar>& order) {
+  std::vector<std::size_t> positions;
+  std::vector<IterVar> axes;
+  for (const IterVar& axis : order) {
+    const std::size_t position = Position("reorder", axis);
+    if (std::find(positions.begin(), positions.end(), position) != positions.end()) {
+      Refuse("reorder", &axis, "the axis appears more than once");
+    }
+    positions.push_back(position);
+    axes.push_back(leaves_[position]);
+  }
+  std::sort(positions.begin(), positions.end());
+  for (std::size_t i = 0; i < positions.size(); ++i) leaves_[positions[i]] = axes[i];
+  return *this;
+}
+
+Stage::Tiles Stage::Tile(const IterVar& x, const IterVar& y, const Expr& x_factor,
+                         const Expr& y_factor) {
+  Position("tile", x);
+  Position("tile", y);
+  if (x.var.same_as(y.var)) Refuse("tile", &x, "the two axes are the same");
+  if (!IsPositive(x_factor) || !IsPositive(y_factor))
+    Refuse("tile", &x, "the factors must be int64s of at least 1");
+  const auto [x_outer, x_inner] = Split(x, x_factor);
+  const auto [y_outer, y_inner] = Split(y, y_factor);
+  Reorder({x_outer, y_outer, x_inner, y_inner});
+  return {x_outer, y_outer, x_inner, y_inner};
+}
+
+Stage& Stage::Vectorize(const IterVar& axis) {
+  RequireData("vectorize", axis);
+  kinds_[axis.var] = loop::ForKind::kVectorized;
+  return *this;
+}
+Stage& Stage::Unroll(const IterVar& axis) {
+  Position("unroll", axis);
+  kinds_[axis.var] = loop::ForKind::kUnrolled;
+  return *this;
+}
+Stage& Stage::Parallel(const IterVar& axis) {
+  RequireData("parallel", axis);
+  kinds_[axis.var] = loop::ForKind::kParallel;
+  return *this;
+}
+
+Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
+  if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
+  if (is_output_) Refuse("compute_at", nullptr, "an output must be computed at the root");
+  if (&parent == this) Refuse("compute_at", &axis, "a stage cannot be computed inside itself");
+  parent.Position("compute_at", axis);
+  // The parent's own place may not lie inside this stage.
+  for (const Stage* at = &parent; at->placement_ == Placement::kAt; at = at->attach_stage_) {
+    if (at->attach_stage_ == this)
+      Refuse(
+          "compute_at", &axis,
+          StrCat("stage ", parent.name(),
+                 " is itself computed inside this stage; two stages cannot be inside each other"));
+  }
+  placement_ = Placement::kAt;
+  attach_stage_ = &parent;
+  attach_axis_ = std::make_unique<IterVar>(axis);
+  return *this;
+}
+
+Stage& Stage::ComputeInline() {
+  if (op_->is_placeholder())
+    Refuse("compute_inline", nullptr, "a placeholder is given, not computed");
+  if (is_output_)
+    Refuse("compute_inline", nullptr,
+           "an output has to be stored; only intermediate stages may be inlined");
+  if (op_->is_reduction())
+    Refuse("compute_inline", nullptr,
+           "a reduction has loops of its own and cannot stand inside an expression");
+  placement_ = Placement::kInline;
+  return *this;
+}
+
+Stage& Stage::ComputeRoot() {
+  placement_ = Placement::kRoot;
+  return *this;
+}
+
+loop::ForKind Stage::KindOf(const IterVar& leaf) const {
+  const auto found = kinds_.find(leaf.var);
+  return found == kinds_.end() ? loop::ForKind::kSerial : found->second;
+}
+
+}  // namespace tenon::schedule

@@ -1,0 +1,100 @@
+// One operation of a schedule: its loops, how each runs, and where the whole is computed.
+//
+// Primitives check first and refuse in words (InvalidArgument naming the primitive, the stage, the
+// axis and what is allowed); a refused primitive changes nothing. Stages belong to a Schedule and
+// keep their address. Not thread-safe while it is changed.
+//
+//   auto [outer, inner] = s[C].Split(C.axis(0), 64);
+//   s[C].Parallel(outer).Vectorize(inner);
+#ifndef TENON_SCHEDULE_STAGE_H_
+#define TENON_SCHEDULE_STAGE_H_
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tenon/loop/stmt.h"
+#include "tenon/schedule/relation.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::schedule {
+
+class Schedule;
+
+class Stage {
+ public:
+  // The axis is cut into ceil(extent / factor) times factor iterations, which take its place in
+  // that order; where the extent does not divide, the rest is guarded. Legal on a loop of this
+  // stage; the factor must be at least 1.
+  std::pair<IterVar, IterVar> Split(const IterVar& axis, const loop::Expr& factor);
+  // The same with the number of outer iterations given.
+  std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
+  // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
+  IterVar Fuse(const IterVar& outer, const IterVar& inner);
+  // The axes take the positions that they hold together, in the order given; each must be a loop of
+  // this stage and occur once.
+  Stage& Reorder(const std::vector<IterVar>& order);
+  // Split both, then outer x, outer y, inner x, inner y.
+  struct Tiles {
+    IterVar x_outer, y_outer, x_inner, y_inner;
+  };
+  Tiles Tile(const IterVar& x, const IterVar& y, const loop::Expr& x_factor,
+             const loop::Expr& y_factor);
+
+  // Legal on data axes; at lowering the extent must be constant.
+  Stage& Vectorize(const IterVar& axis);
+  // At lowering the extent must be constant.
+  Stage& Unroll(const IterVar& axis);
+  // Legal on data axes; parallel loops may not nest.
+  Stage& Parallel(const IterVar& axis);
+
+  // Computes what `parent` needs of this stage inside that loop of it. Legal for a stage that is no
+  // output; when the loop is split or fused later, the place moves along to the inner or fused
+  // loop.
+  Stage& ComputeAt(const Stage& parent, const IterVar& axis);
+  // Computes each element where it is read. Legal for a stage that is neither an output nor a
+  // reduction.
+  Stage& ComputeInline();
+  // Computes the whole before anything that reads it; how every stage starts.
+  Stage& ComputeRoot();
+
+  enum class Placement { kRoot, kInline, kAt };
+  const te::Operation& op() const { return op_; }
+  const std::string& name() const { return op_->name; }
+  bool is_output() const { return is_output_; }
+  Placement placement() const { return placement_; }
+  // Loops in order, outermost first.
+  const std::vector<IterVar>& leaves() const { return leaves_; }
+  const std::vector<Relation>& relations() const { return relations_; }
+  loop::ForKind KindOf(const IterVar& leaf) const;
+  // Of a stage at kAt.
+  const Stage& attach_stage() const { return *attach_stage_; }
+  const IterVar& attach_axis() const { return *attach_axis_; }
+
+ private:
+  friend class Schedule;
+  Stage(te::Operation op, bool is_output);
+  // Position of a loop; throws with the words for an axis that was split already or is not of this
+  // stage.
+  std::size_t Position(const char* primitive, const IterVar& axis) const;
+  void RequireData(const char* primitive, const IterVar& axis) const;
+  std::pair<IterVar, IterVar> SplitAt(std::size_t position, SplitRelation relation);
+  [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
+                           const std::string& reason) const;
+
+  te::Operation op_;
+  bool is_output_;
+  std::vector<IterVar> leaves_;
+  std::vector<IterVar> all_axes_;
+  std::vector<Relation> relations_;
+  std::unordered_map<loop::Expr, loop::ForKind, loop::ExprHash, loop::ExprSame> kinds_;
+  Placement placement_ = Placement::kRoot;
+  const Stage* attach_stage_ = nullptr;
+  std::unique_ptr<IterVar> attach_axis_;
+};
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_STAGE_H_
