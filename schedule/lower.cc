@@ -14,6 +14,7 @@
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/nest.h"
+#include "tenon/schedule/scan.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -35,9 +36,11 @@ class Relocator : public loop::StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override {
     const Expr mutated = MutateChildren(e);
-    const auto* n = mutated.As<loop::LoadNode>();
-    if (n == nullptr || !(n->buffer == from_)) return mutated;
-    return loop::Load(to_, Moved(n->indices));
+    if (const auto* n = mutated.As<loop::LoadNode>(); n != nullptr && n->buffer == from_)
+      return loop::Load(to_, Moved(n->indices));
+    if (const auto* n = mutated.As<loop::AddressNode>(); n != nullptr && n->buffer == from_)
+      return loop::Address(to_, Moved(n->indices), n->extents);
+    return mutated;
   }
   Stmt MutateStmt(const Stmt& stmt) override {
     const Stmt mutated = MutateStmtChildren(stmt);
@@ -61,7 +64,7 @@ class Relocator : public loop::StmtMutator {
 class Lowerer {
  public:
   Lowerer(const Schedule& schedule, const std::vector<Tensor>& args, const std::string& name)
-      : schedule_(schedule), args_(args), inliner_(schedule) {
+      : schedule_(schedule), args_(args), inliner_(schedule), steps_(schedule) {
     function_.name = name;
   }
 
@@ -71,8 +74,8 @@ class Lowerer {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& stage = **it;
-      if (stage.op()->is_placeholder() || stage.placement() != Stage::Placement::kRoot) continue;
-      body = loop::Seq({Nest(stage, WholeRegion(stage)), body});
+      if (stage.op()->is_placeholder() || steps_.IsStep(stage) || !IsAtRoot(stage)) continue;
+      body = loop::Seq({Root(stage), body});
       for (const loop::Buffer& buffer : stage.op()->outputs) {
         if (!IsParameter(buffer)) body = loop::Allocate(buffer, body);
       }
@@ -98,7 +101,8 @@ class Lowerer {
       }
     }
     for (const auto& stage : schedule_.stages()) {
-      if (stage->op()->is_placeholder() && !IsParameter(stage->op()->outputs[0])) {
+      if (stage->op()->is_placeholder() && !steps_.IsState(*stage) &&
+          !IsParameter(stage->op()->outputs[0])) {
         throw InvalidArgument(StrCat("lower ", function_.name, ": placeholder ", stage->name(),
                                      " is read but is not among the arguments"));
       }
@@ -130,14 +134,67 @@ class Lowerer {
     return region;
   }
 
+  // External operations read memory, so what they read is stored even where it is inlined
+  // elsewhere.
+  bool IsAtRoot(const Stage& stage) const {
+    if (stage.placement() != Stage::Placement::kInline)
+      return stage.placement() == Stage::Placement::kRoot;
+    const auto& stages = schedule_.stages();
+    return std::any_of(stages.begin(), stages.end(), [&](const auto& reader) {
+      const std::vector<Tensor>& inputs = reader->op()->inputs;
+      return std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
+        return schedule_.Find(input.op().get()) == &stage;
+      });
+    });
+  }
+
+  // The whole of a stage.
+  Stmt Root(const Stage& stage) {
+    switch (stage.op()->kind) {
+      case te::OperationKind::kExtern:
+        return loop::Evaluate(stage.op()->body[0]);
+      case te::OperationKind::kScan:
+        return loop::Seq({CopyInits(*stage.op(), inliner_), TimeNest(stage)});
+      case te::OperationKind::kCompute:
+      case te::OperationKind::kPlaceholder:
+        break;
+    }
+    return Nest(stage, WholeRegion(stage));
+  }
+
+  // The steps of a scan: what is not placed elsewhere is computed at its time loop, for the part
+  // that the step needs.
+  Stmt TimeNest(const Stage& scan) {
+    const te::OperationNode& op = *scan.op();
+    const std::vector<const Stage*>& steps = steps_.Of(scan);
+    Stmt body = loop::Seq({});
+    for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+      const Stage& step = **it;
+      const std::vector<loop::Buffer>& outputs = step.op()->outputs;
+      const auto is_update = [&](const loop::Buffer& b) { return IsUpdateOf(op, b); };
+      if (std::any_of(outputs.begin(), outputs.end(), is_update)) {
+        body = loop::Seq({Nest(step, StepRegion(op)), body});
+        for (const loop::Buffer& buffer : outputs) {
+          if (!is_update(buffer)) body = AllocateBox(buffer, StepRegion(op), body);
+        }
+      } else if (step.placement() == Stage::Placement::kRoot ||
+                 (step.placement() == Stage::Placement::kAt && &step.attach_stage() == &scan)) {
+        body = Place(step, body);
+      }
+    }
+    return MakeTimeNest(scan, UseScanBuffers(op, body), Hooks(scan));
+  }
+
+  LoopHooks Hooks(const Stage& stage) {
+    return {.inside = [&](const IterVar& axis,
+                          const Stmt& inside) { return PlaceProducers(stage, axis, inside); },
+            .around = [](const IterVar&, const Stmt& loop) { return loop; }};
+  }
+
   Stmt Nest(const Stage& stage, const std::vector<Range>& region) {
     std::vector<Expr> body;
     for (const Expr& value : stage.op()->body) body.push_back(inliner_(value));
-    return MakeNest(
-        stage, body, region,
-        {.inside = [&](const IterVar& axis,
-                       const Stmt& inside) { return PlaceProducers(stage, axis, inside); },
-         .around = [](const IterVar&, const Stmt& loop) { return loop; }});
+    return MakeNest(stage, body, region, Hooks(stage));
   }
 
   // In front of `inside`, what is computed at this loop of `stage`; readers before what they read.
@@ -145,7 +202,8 @@ class Lowerer {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& producer = **it;
-      if (producer.placement() != Stage::Placement::kAt || &producer.attach_stage() != &stage)
+      if (producer.placement() != Stage::Placement::kAt || &producer.attach_stage() != &stage ||
+          (steps_.IsStep(producer) && stage.op()->kind == te::OperationKind::kScan))
         continue;
       if (!LeafOf(stage.relations(), producer.attach_axis()).var.same_as(axis.var)) continue;
       inside = Place(producer, inside);
@@ -168,13 +226,17 @@ class Lowerer {
     }
     placed_.insert(&producer);
     Stmt result = loop::Seq({Nest(producer, *region), inside});
-    for (const loop::Buffer& buffer : producer.op()->outputs) {
-      std::vector<Expr> shape;
-      for (const Range& range : *region) shape.push_back(range.extent);
-      const loop::Buffer local = loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape));
-      result = loop::Allocate(local, Relocator(buffer, local, *region)(result));
-    }
+    for (const loop::Buffer& buffer : producer.op()->outputs)
+      result = AllocateBox(buffer, *region, result);
     return result;
+  }
+
+  static Stmt AllocateBox(const loop::Buffer& buffer, const std::vector<Range>& region,
+                          const Stmt& body) {
+    std::vector<Expr> shape;
+    for (const Range& range : region) shape.push_back(range.extent);
+    const loop::Buffer local = loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape));
+    return loop::Allocate(local, Relocator(buffer, local, region)(body));
   }
 
   static bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {
@@ -217,8 +279,11 @@ class Lowerer {
     });
     loop::VisitExprs(function_.body, [&](const Expr& e) {
       const auto* load = e.As<loop::LoadNode>();
-      if (load == nullptr || known.contains(load->buffer.get())) return;
-      throw InvalidArgument(StrCat("compute_at: stage ", load->buffer->name,
+      const auto* address = e.As<loop::AddressNode>();
+      if (load == nullptr && address == nullptr) return;
+      const loop::Buffer& buffer = load != nullptr ? load->buffer : address->buffer;
+      if (known.contains(buffer.get())) return;
+      throw InvalidArgument(StrCat("compute_at: stage ", buffer->name,
                                    " has a reader outside the loop that it is computed in; ",
                                    "choose a loop around all of its readers, or compute_root"));
     });
@@ -227,6 +292,7 @@ class Lowerer {
   const Schedule& schedule_;
   const std::vector<Tensor>& args_;
   Inliner inliner_;
+  ScanSteps steps_;
   loop::Function function_;
   loop::Bounds bounds_;
   std::unordered_set<const Stage*> placed_;

@@ -4,6 +4,7 @@
 #include "tenon/schedule/nest.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
@@ -17,9 +18,13 @@ using loop::Var;
 
 class NestMaker {
  public:
-  NestMaker(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
+  NestMaker(const Stage& stage, std::vector<Expr> body, std::vector<Range> region,
             const LoopHooks& hooks)
-      : stage_(stage), op_(*stage.op()), body_(body), region_(region), hooks_(hooks) {}
+      : stage_(stage),
+        op_(*stage.op()),
+        body_(std::move(body)),
+        region_(std::move(region)),
+        hooks_(hooks) {}
 
   Stmt Make() {
     InferExtents();
@@ -34,6 +39,13 @@ class NestMaker {
     }
     const Stmt update = Wrap(Guarded(Update(), true, {}), first_reduce, leaves.size());
     return Wrap(loop::Seq({Initialize(first_reduce), update}), 0, first_reduce);
+  }
+
+  Stmt MakeSteps(const Stmt& step) {
+    InferExtents();
+    const Expr guard = OverhangGuard(stage_.relations(), extent_, Values({}), false);
+    const Stmt body = loop::If(guard, loop::Substitute(step, RootSubstitution({})));
+    return Wrap(body, 0, stage_.leaves().size());
   }
 
  private:
@@ -161,8 +173,8 @@ class NestMaker {
 
   const Stage& stage_;
   const te::OperationNode& op_;
-  const std::vector<Expr>& body_;
-  const std::vector<Range>& region_;
+  const std::vector<Expr> body_;
+  const std::vector<Range> region_;
   const LoopHooks& hooks_;
   ByVar extent_;
 };
@@ -172,6 +184,11 @@ class NestMaker {
 Stmt MakeNest(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
               const LoopHooks& hooks) {
   return NestMaker(stage, body, region, hooks).Make();
+}
+
+Stmt MakeTimeNest(const Stage& scan, const Stmt& step, const LoopHooks& hooks) {
+  const IterVar& time = scan.op()->axes[0];
+  return NestMaker(scan, {}, {{time.min, time.extent}}, hooks).MakeSteps(step);
 }
 
 }  // namespace tenon::schedule

@@ -14,6 +14,7 @@ Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
   for (const te::Operation& op : te::PostOrder(outputs_)) {
     stages_.emplace_back(new Stage(op, output_ops.contains(op.get())));
     by_op_[op.get()] = stages_.back().get();
+    for (const Tensor& update : op->update) by_op_.at(update.op().get())->is_update_ = true;
   }
 }
 

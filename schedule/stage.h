@@ -34,7 +34,7 @@ class Stage {
   // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
   IterVar Fuse(const IterVar& outer, const IterVar& inner);
   // The axes take the positions that they hold together, in the order given; each must be a loop of
-  // this stage and occur once.
+  // this stage, no time axis of a scan, and occur once.
   Stage& Reorder(const std::vector<IterVar>& order);
   // Split both, then outer x, outer y, inner x, inner y.
   struct Tiles {
@@ -51,11 +51,11 @@ class Stage {
   Stage& Parallel(const IterVar& axis);
 
   // Computes what `parent` needs of this stage inside that loop of it. Legal for a stage that is no
-  // output; when the loop is split or fused later, the place moves along to the inner or fused
-  // loop.
+  // output, external operation, scan or update of a scan; when the loop is split or fused later,
+  // the place moves along to the inner or fused loop.
   Stage& ComputeAt(const Stage& parent, const IterVar& axis);
-  // Computes each element where it is read. Legal for a stage that is neither an output nor a
-  // reduction.
+  // Computes each element where it is read. Legal as compute_at is, but for reductions. External
+  // operations read memory: what they read is stored as well, at the root.
   Stage& ComputeInline();
   // Computes the whole before anything that reads it; how every stage starts.
   Stage& ComputeRoot();
@@ -64,6 +64,8 @@ class Stage {
   const te::Operation& op() const { return op_; }
   const std::string& name() const { return op_->name; }
   bool is_output() const { return is_output_; }
+  // Whether it computes a scan's next state, which is stored where the scan's result is.
+  bool is_update() const { return is_update_; }
   Placement placement() const { return placement_; }
   // Loops in order, outermost first.
   const std::vector<IterVar>& leaves() const { return leaves_; }
@@ -80,12 +82,15 @@ class Stage {
   // stage.
   std::size_t Position(const char* primitive, const IterVar& axis) const;
   void RequireData(const char* primitive, const IterVar& axis) const;
+  // Refuses external operations, scans and their updates, whose places are fixed.
+  void RequireMovable(const char* primitive) const;
   std::pair<IterVar, IterVar> SplitAt(std::size_t position, SplitRelation relation);
   [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
                            const std::string& reason) const;
 
   te::Operation op_;
   bool is_output_;
+  bool is_update_ = false;
   std::vector<IterVar> leaves_;
   std::vector<IterVar> all_axes_;
   std::vector<Relation> relations_;
