@@ -1,7 +1,7 @@
 // One pass over the statements with a builder. A parallel loop's body is outlined: everything in
 // scope goes through a closure on the stack, and the runtime calls the body with a range of
-// iterations. Allocations of constant size up to kStackBytes live on the stack, where LLVM promotes
-// small ones to registers; others come from the runtime's cache.
+// iterations. Allocations of constant size up to kStackBytes, and all that ask for it, live on the
+// stack, where LLVM promotes small ones to registers; others come from the runtime's cache.
 #include "tenon/jit/function_codegen.h"
 
 #include <algorithm>
@@ -243,7 +243,10 @@ class FunctionCodegen {
       count = builder_.CreateMul(count, exprs_.Emit(extent));
     }
     const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
-    if (is_constant && constant_count <= kStackBytes / bytes) {
+    CheckInvariant(is_constant || buffer->memory != loop::Memory::kStack,
+                   "a buffer on the stack has a constant size");
+    if (is_constant &&
+        (constant_count <= kStackBytes / bytes || buffer->memory == loop::Memory::kStack)) {
       Value* slot = StackSlot(element, std::max<std::int64_t>(constant_count, 1));
       slot->setName(buffer->name);
       const ScopedEntry scope(exprs_.buffers(), buffer, slot);

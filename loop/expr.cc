@@ -228,14 +228,15 @@ Var::Var(const Expr& expr) : Expr(expr) {
 }
 const std::string& Var::name() const { return As<VarNode>()->name; }
 
-Buffer Buffer::Make(std::string name, DataType dtype, std::vector<Expr> shape) {
+Buffer Buffer::Make(std::string name, DataType dtype, std::vector<Expr> shape, Memory memory) {
   for (const Expr& extent : shape) {
     if (extent.dtype() != Int64) {
       throw InvalidArgument(StrCat("buffer ", name, ": an extent has the type ",
                                    extent.dtype().ToString(), "; extents are int64"));
     }
   }
-  return Buffer(Ref<const BufferNode>(new BufferNode(std::move(name), dtype, std::move(shape))));
+  return Buffer(
+      Ref<const BufferNode>(new BufferNode(std::move(name), dtype, std::move(shape), memory)));
 }
 
 Expr IntImm(DataType type, std::int64_t value) { return Make<IntImmNode>(type, Wrap(type, value)); }

@@ -79,16 +79,21 @@ class Var : public Expr {
   const std::string& name() const;
 };
 
+// Where a buffer that a kernel allocates lives: on the stack, from where LLVM takes small ones into
+// registers, or where its size suggests.
+enum class Memory { kAutomatic, kStack };
+
 // What a buffer is: a named region of memory with an element type and a shape of int64 extents.
 // Loads and stores index it by as many indices as it has dimensions until FlattenBuffers makes them
 // one element offset in row-major order.
 class BufferNode : public RefCounted {
  public:
-  BufferNode(std::string n, DataType t, std::vector<Expr> s)
-      : name(std::move(n)), dtype(t), shape(std::move(s)) {}
+  BufferNode(std::string n, DataType t, std::vector<Expr> s, Memory m)
+      : name(std::move(n)), dtype(t), shape(std::move(s)), memory(m) {}
   const std::string name;
   const DataType dtype;
   const std::vector<Expr> shape;
+  const Memory memory;
 };
 
 // A handle to a buffer; its identity is the node.
@@ -96,7 +101,8 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(Ref<const BufferNode> node) : node_(std::move(node)) {}
-  static Buffer Make(std::string name, DataType dtype, std::vector<Expr> shape);
+  static Buffer Make(std::string name, DataType dtype, std::vector<Expr> shape,
+                     Memory memory = Memory::kAutomatic);
   const BufferNode* operator->() const { return node_.get(); }
   const BufferNode* get() const { return node_.get(); }
   bool defined() const { return static_cast<bool>(node_); }

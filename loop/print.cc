@@ -103,7 +103,8 @@ class Printer {
       }
       case StmtKind::kAllocate: {
         const auto& n = *stmt.As<AllocateNode>();
-        StrAppend(&out_, indent, "allocate ", Declare(n.buffer), "\n");
+        StrAppend(&out_, indent, "allocate ", Declare(n.buffer),
+                  n.buffer->memory == Memory::kStack ? " on the stack\n" : "\n");
         Append(n.body, depth);
         return;
       }

@@ -11,7 +11,7 @@ Expr Inliner::Mutate(const Expr& e) {
   const te::Tensor tensor = te::TensorOf(*load);
   const Stage* stage = schedule_.Find(tensor.op().get());
   if (stage == nullptr || stage->placement() != Stage::Placement::kInline) return mutated;
-  const te::OperationNode& op = *tensor.op();
+  const te::OperationNode& op = *stage->op();
   // Without sharing, a chain of x + x would double at each step.
   std::vector<const void*> key = {load->buffer.get()};
   for (const Expr& index : load->indices) key.push_back(index.get());

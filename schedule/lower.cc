@@ -5,7 +5,6 @@
 #include "tenon/schedule/lower.h"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
@@ -15,6 +14,7 @@
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/nest.h"
 #include "tenon/schedule/scan.h"
+#include "tenon/schedule/storage.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -26,40 +26,6 @@ using loop::Stmt;
 
 // Symbolic extents are sizes: at least 0 and far from overflow.
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
-
-// Moves the accesses of one buffer to another that holds a box of it.
-class Relocator : public loop::StmtMutator {
- public:
-  Relocator(const loop::Buffer& from, const loop::Buffer& to, const std::vector<Range>& region)
-      : from_(from), to_(to), region_(region) {}
-
- protected:
-  Expr Mutate(const Expr& e) override {
-    const Expr mutated = MutateChildren(e);
-    if (const auto* n = mutated.As<loop::LoadNode>(); n != nullptr && n->buffer == from_)
-      return loop::Load(to_, Moved(n->indices));
-    if (const auto* n = mutated.As<loop::AddressNode>(); n != nullptr && n->buffer == from_)
-      return loop::Address(to_, Moved(n->indices), n->extents);
-    return mutated;
-  }
-  Stmt MutateStmt(const Stmt& stmt) override {
-    const Stmt mutated = MutateStmtChildren(stmt);
-    const auto* n = mutated.As<loop::StoreNode>();
-    if (n == nullptr || !(n->buffer == from_)) return mutated;
-    return loop::Store(to_, n->value, Moved(n->indices), n->reassociate);
-  }
-
- private:
-  std::vector<Expr> Moved(std::vector<Expr> indices) const {
-    for (std::size_t d = 0; d < indices.size(); ++d)
-      indices[d] = loop::Simplify(indices[d] - region_[d].min);
-    return indices;
-  }
-
-  const loop::Buffer& from_;
-  const loop::Buffer& to_;
-  const std::vector<Range>& region_;
-};
 
 class Lowerer {
  public:
@@ -77,7 +43,7 @@ class Lowerer {
       if (stage.op()->is_placeholder() || steps_.IsStep(stage) || !IsAtRoot(stage)) continue;
       body = loop::Seq({Root(stage), body});
       for (const loop::Buffer& buffer : stage.op()->outputs) {
-        if (!IsParameter(buffer)) body = loop::Allocate(buffer, body);
+        if (!IsParameter(buffer)) body = AllocateBox(stage, buffer, WholeRegion(buffer), body);
       }
     }
     function_.body = Finish(body);
@@ -129,8 +95,11 @@ class Lowerer {
   }
 
   static std::vector<Range> WholeRegion(const Stage& stage) {
+    return WholeRegion(stage.op()->outputs[0]);
+  }
+  static std::vector<Range> WholeRegion(const loop::Buffer& buffer) {
     std::vector<Range> region;
-    for (const Expr& extent : stage.op()->outputs[0]->shape) region.push_back({0, extent});
+    for (const Expr& extent : buffer->shape) region.push_back({0, extent});
     return region;
   }
 
@@ -175,7 +144,7 @@ class Lowerer {
       if (std::any_of(outputs.begin(), outputs.end(), is_update)) {
         body = loop::Seq({Nest(step, StepRegion(op)), body});
         for (const loop::Buffer& buffer : outputs) {
-          if (!is_update(buffer)) body = AllocateBox(buffer, StepRegion(op), body);
+          if (!is_update(buffer)) body = AllocateBox(step, buffer, StepRegion(op), body);
         }
       } else if (step.placement() == Stage::Placement::kRoot ||
                  (step.placement() == Stage::Placement::kAt && &step.attach_stage() == &scan)) {
@@ -227,16 +196,8 @@ class Lowerer {
     placed_.insert(&producer);
     Stmt result = loop::Seq({Nest(producer, *region), inside});
     for (const loop::Buffer& buffer : producer.op()->outputs)
-      result = AllocateBox(buffer, *region, result);
+      result = AllocateBox(producer, buffer, *region, result);
     return result;
-  }
-
-  static Stmt AllocateBox(const loop::Buffer& buffer, const std::vector<Range>& region,
-                          const Stmt& body) {
-    std::vector<Expr> shape;
-    for (const Range& range : region) shape.push_back(range.extent);
-    const loop::Buffer local = loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape));
-    return loop::Allocate(local, Relocator(buffer, local, region)(body));
   }
 
   static bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {

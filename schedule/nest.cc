@@ -150,6 +150,8 @@ class NestMaker {
   Stmt Guarded(const Stmt& stmt, bool with_reduce, const ByVar& fresh) const {
     const ByVar values = Values(fresh);
     Expr condition = OverhangGuard(stage_.relations(), extent_, values, with_reduce);
+    if (stage_.guard().defined() && with_reduce)
+      condition = condition && loop::Substitute(stage_.guard(), RootSubstitution(fresh));
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
       const Expr shape = op_.outputs[0]->shape[d];
       if (loop::IsConstInt(region_[d].min, 0) && loop::StructuralEqual(region_[d].extent, shape))

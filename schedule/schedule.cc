@@ -1,5 +1,6 @@
 #include "tenon/schedule/schedule.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tenon/support/error.h"
@@ -12,9 +13,45 @@ Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
   std::unordered_set<const te::OperationNode*> output_ops;
   for (const Tensor& output : outputs_) output_ops.insert(output.op().get());
   for (const te::Operation& op : te::PostOrder(outputs_)) {
-    stages_.emplace_back(new Stage(op, output_ops.contains(op.get())));
-    by_op_[op.get()] = stages_.back().get();
+    AddStage(op, stages_.size()).is_output_ = output_ops.contains(op.get());
     for (const Tensor& update : op->update) by_op_.at(update.op().get())->is_update_ = true;
+  }
+}
+
+Stage& Schedule::AddStage(te::Operation op, std::size_t position) {
+  const auto at = stages_.begin() + static_cast<std::ptrdiff_t>(position);
+  Stage& stage = **stages_.emplace(at, new Stage(op, false));
+  by_op_[op.get()] = &stage;
+  known_ops_.push_back(std::move(op));
+  return stage;
+}
+
+std::size_t Schedule::PositionOf(const Stage& stage) const {
+  const auto is_stage = [&](const auto& other) { return other.get() == &stage; };
+  return static_cast<std::size_t>(std::find_if(stages_.begin(), stages_.end(), is_stage) -
+                                  stages_.begin());
+}
+
+void Schedule::Rewrite(Stage& stage, te::Operation op) {
+  by_op_[op.get()] = &stage;
+  known_ops_.push_back(op);
+  stage.op_ = std::move(op);
+}
+
+std::string Schedule::FreshName(std::string base) const {
+  const auto has_name = [&](const auto& stage) { return stage->name() == base; };
+  while (std::any_of(stages_.begin(), stages_.end(), has_name)) base += ".d";
+  return base;
+}
+
+void Schedule::RequireNothingInside(const char* primitive, const Stage& stage) const {
+  for (const auto& other : stages_) {
+    if (other->placement() == Stage::Placement::kAt && &other->attach_stage() == &stage) {
+      stage.Refuse(primitive, nullptr,
+                   StrCat("stage ", other->name(),
+                          " is computed inside its loops, which would be made anew; call ",
+                          primitive, " before its compute_at"));
+    }
   }
 }
 

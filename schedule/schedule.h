@@ -10,6 +10,8 @@
 #define TENON_SCHEDULE_SCHEDULE_H_
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -31,14 +33,44 @@ class Schedule {
   Stage& operator[](const te::Operation& op);
   const Stage* Find(const te::OperationNode* op) const;
 
+  // Dataflow primitives: each has a file of its own, which opens with what it does.
+
+  // A copy of `tensor`, made by a stage of its own, that the readers read instead of it. Legal for
+  // readers that read it; scopes are those of Stage::SetScope.
+  Tensor CacheRead(const Tensor& tensor, std::string_view scope,
+                   const std::vector<Tensor>& readers);
+  // Moves the computation of `tensor` to a new stage; `tensor` becomes a copy of its result. The
+  // dimensions of the new tensor are the data loops of the stage, in their order; then the stage
+  // starts anew. Elements that a split adds past the end are not computed. Legal for a computed
+  // tensor while its reduce axes are whole and no stage is computed inside its loops; of an
+  // operation with several outputs, all are given.
+  Tensor CacheWrite(const Tensor& tensor, std::string_view scope);
+  std::vector<Tensor> CacheWrite(const std::vector<Tensor>& outputs, std::string_view scope);
+
+  // Reduces in two steps: the new tensors have `axis` as a data dimension at `factor_axis` and
+  // reduce over the rest; `tensor` reduces over that dimension, by an axis of its own,
+  // s[tensor].reduce_axis(0), and its loops start anew. Legal for a reduce loop, when no stage is
+  // computed inside the stage's loops. Terms are joined in another order, so the combiner must be
+  // commutative.
+  std::vector<Tensor> RFactor(const Tensor& tensor, const IterVar& axis, int factor_axis = 0);
+
   // Producers first.
   const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
  private:
+  Stage& AddStage(te::Operation op, std::size_t position);
+  std::size_t PositionOf(const Stage& stage) const;
+  // Lets the stage compute `op`; whoever knows it by its former operation still finds it.
+  void Rewrite(Stage& stage, te::Operation op);
+  // `base`, or when a stage has that name `base` with ".d" after it.
+  std::string FreshName(std::string base) const;
+  void RequireNothingInside(const char* primitive, const Stage& stage) const;
+
   std::vector<Tensor> outputs_;
   std::vector<std::unique_ptr<Stage>> stages_;
-  std::unordered_map<const te::OperationNode*, Stage*> by_op_;
+  std::unordered_map<const te::OperationNode*, Stage*> by_op_;  // also by former operations
+  std::vector<te::Operation> known_ops_;  // keys are addresses: they must live
 };
 
 }  // namespace tenon::schedule

@@ -10,10 +10,17 @@ namespace tenon::schedule {
 
 using loop::Expr;
 
-Stage::Stage(te::Operation op, bool is_output) : op_(std::move(op)), is_output_(is_output) {
+Stage::Stage(te::Operation op, bool is_output) : origin_op_(op), is_output_(is_output) {
+  Reset(std::move(op));
+}
+
+void Stage::Reset(te::Operation op) {
+  op_ = std::move(op);
   leaves_ = op_->axes;
   leaves_.insert(leaves_.end(), op_->reduce_axes.begin(), op_->reduce_axes.end());
   all_axes_ = leaves_;
+  relations_.clear();
+  kinds_.clear();
 }
 
 void Stage::Refuse(const char* primitive, const IterVar* axis, const std::string& reason) const {
@@ -36,6 +43,18 @@ std::size_t Stage::Position(const char* primitive, const IterVar& axis) const {
   }
   Refuse(primitive, &axis,
          StrCat("the axis is not part of the schedule of this stage; its loops are: ", loops));
+}
+
+bool Stage::IsLeaf(const IterVar& axis) const {
+  return std::any_of(leaves_.begin(), leaves_.end(),
+                     [&](const IterVar& leaf) { return leaf.var.same_as(axis.var); });
+}
+
+loop::Memory Stage::ParseScope(const char* primitive, std::string_view scope) const {
+  if (scope == "global") return loop::Memory::kAutomatic;
+  if (scope == "local") return loop::Memory::kStack;
+  Refuse(primitive, nullptr,
+         StrCat("there is no memory scope \"", scope, "\" on a CPU; it has global and local"));
 }
 
 void Stage::RequireData(const char* primitive, const IterVar& axis) const {
@@ -215,6 +234,17 @@ Stage& Stage::ComputeInline() {
 
 Stage& Stage::ComputeRoot() {
   placement_ = Placement::kRoot;
+  return *this;
+}
+
+Stage& Stage::SetScope(std::string_view scope) {
+  const loop::Memory memory = ParseScope("set_scope", scope);
+  if (op_->is_placeholder() || is_output_) {
+    Refuse("set_scope", nullptr,
+           "the caller gives its memory; cache_read or cache_write makes a stage whose memory is "
+           "free");
+  }
+  memory_ = memory;
   return *this;
 }
 

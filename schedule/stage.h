@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,13 +61,25 @@ class Stage {
   // Computes the whole before anything that reads it; how every stage starts.
   Stage& ComputeRoot();
 
+  // Where the result lives: "global" (how every stage starts: on the stack when it is small,
+  // otherwise on the heap) or "local" (on the stack, of which LLVM keeps what it can in registers;
+  // lowering refuses more than 256 KiB and sizes that are not constant). Legal for a stage whose
+  // memory the caller does not give.
+  Stage& SetScope(std::string_view scope);
+
   enum class Placement { kRoot, kInline, kAt };
+  // What the stage computes now, and what it computed before dataflow primitives rewrote it. Both
+  // have the same output buffers, unless the layout was transformed.
   const te::Operation& op() const { return op_; }
+  const te::Operation& origin_op() const { return origin_op_; }
   const std::string& name() const { return op_->name; }
   bool is_output() const { return is_output_; }
   // Whether it computes a scan's next state, which is stored where the scan's result is.
   bool is_update() const { return is_update_; }
   Placement placement() const { return placement_; }
+  // Axes of op(). Throw OutOfRange.
+  const IterVar& axis(int i) const { return Tensor(op_, 0).axis(i); }
+  const IterVar& reduce_axis(int i) const { return Tensor(op_, 0).reduce_axis(i); }
   // Loops in order, outermost first.
   const std::vector<IterVar>& leaves() const { return leaves_; }
   const std::vector<Relation>& relations() const { return relations_; }
@@ -74,6 +87,10 @@ class Stage {
   // Of a stage at kAt.
   const Stage& attach_stage() const { return *attach_stage_; }
   const IterVar& attach_axis() const { return *attach_axis_; }
+  loop::Memory memory() const { return memory_; }
+  // In the axes of op(): elements (of a reduction, terms) for which it is false are left out. They
+  // are the overhang of a cached or factored tensor, which nobody reads. Undefined: none is.
+  const loop::Expr& guard() const { return guard_; }
 
  private:
   friend class Schedule;
@@ -88,9 +105,16 @@ class Stage {
   [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
                            const std::string& reason) const;
 
-  te::Operation op_;
+  bool IsLeaf(const IterVar& axis) const;
+  loop::Memory ParseScope(const char* primitive, std::string_view scope) const;
+  // Starts anew with the loops of `op`.
+  void Reset(te::Operation op);
+
+  te::Operation op_, origin_op_;
   bool is_output_;
   bool is_update_ = false;
+  loop::Expr guard_;
+  loop::Memory memory_ = loop::Memory::kAutomatic;
   std::vector<IterVar> leaves_;
   std::vector<IterVar> all_axes_;
   std::vector<Relation> relations_;

@@ -1,0 +1,101 @@
+// C[i] = f(i) becomes C.local[x] = f(roots(x)) and C[i] = C.local[leaves(i)], where x are the data
+// loops that the stage has now and roots and leaves go up and down its relations
+// (schedule/relation.h). Without any split that is C[i] = C.local[i].
+#include <algorithm>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/schedule/rewrite.h"
+#include "tenon/schedule/schedule.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+
+using loop::Expr;
+
+Tensor Schedule::CacheWrite(const Tensor& tensor, std::string_view scope) {
+  return CacheWrite(std::vector<Tensor>{tensor}, scope)[0];
+}
+
+std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
+                                         std::string_view scope) {
+  if (outputs.empty()) throw InvalidArgument("cache_write: no tensor is given");
+  Stage& stage = (*this)[outputs[0]];
+  const loop::Memory memory = stage.ParseScope("cache_write", scope);
+  if (stage.op()->kind == te::OperationKind::kExtern ||
+      stage.op()->kind == te::OperationKind::kScan)
+    stage.Refuse("cache_write", nullptr,
+                 "it is an external operation or a scan; only what computes can be cached");
+  if (stage.op()->is_placeholder())
+    stage.Refuse("cache_write", nullptr,
+                 "a placeholder is given, not computed; only computed tensors are allowed");
+  std::vector<bool> given(stage.op()->outputs.size(), false);
+  for (const Tensor& output : outputs) {
+    if (&(*this)[output] != &stage) {
+      stage.Refuse("cache_write", nullptr,
+                   StrCat("tensor ", output.name(),
+                          " is not of the same operation; one call takes the outputs of one"));
+    }
+    given[static_cast<std::size_t>(output.index())] = true;
+  }
+  if (std::find(given.begin(), given.end(), false) != given.end()) {
+    stage.Refuse("cache_write", nullptr,
+                 StrCat("the operation has ", given.size(),
+                        " outputs, which are computed together; give all of them"));
+  }
+  for (const IterVar& axis : stage.op()->reduce_axes) {
+    if (!stage.IsLeaf(axis)) {
+      stage.Refuse("cache_write", &axis,
+                   "the reduce axis has been split or fused; only data axes may be before "
+                   "cache_write");
+    }
+  }
+  RequireNothingInside("cache_write", stage);
+
+  const te::Operation former = stage.op();
+  ByVar extents;
+  for (const IterVar& axis : former->axes) extents[axis.var] = axis.extent;
+  for (const IterVar& axis : former->reduce_axes) extents[axis.var] = axis.extent;
+  InferExtents(stage.relations(), &extents);
+
+  ByVar down;  // what C reads: the cached tensor's index of each of its elements
+  for (const IterVar& axis : former->axes) down[axis.var] = axis.var;
+  InferLeaves(stage.relations(), extents, &down);
+  ByVar up;  // what the cache computes: the root axes in its own
+  std::vector<IterVar> cache_axes, reduce_axes;
+  std::vector<Expr> indices;
+  for (const IterVar& leaf : stage.leaves()) {
+    if (leaf.is_reduce) continue;
+    cache_axes.push_back(FreshAxis(leaf.var.name(), extents.at(leaf.var), false));
+    up[leaf.var] = cache_axes.back().var;
+    indices.push_back(loop::Simplify(down.at(leaf.var)));
+  }
+  for (const IterVar& axis : former->reduce_axes) up[axis.var] = axis.var;
+  InferRoots(stage.relations(), extents, &up);
+
+  const NewOperation cache =
+      NewLike(*former, FreshName(StrCat(former->name, ".", scope)), cache_axes);
+  cache.node->tag = former->tag;
+  cache.node->combiner = former->combiner;
+  cache.node->reduce_axes = former->reduce_axes;
+  for (const Expr& value : former->body) cache.node->body.push_back(loop::Substitute(value, up));
+  const NewOperation copy = NewLike(*former, former->name, former->axes);
+  copy.node->tag = former->tag;
+  copy.node->outputs = former->outputs;
+  std::vector<Tensor> result;
+  for (std::size_t i = 0; i < former->outputs.size(); ++i) {
+    copy.node->body.push_back(ReadOutput(cache.handle, i, indices));
+    result.emplace_back(cache.handle, static_cast<int>(i));
+  }
+
+  Stage& cached = AddStage(cache.handle, PositionOf(stage));
+  cached.memory_ = memory;
+  cached.guard_ = OverhangGuard(stage.relations(), extents, up, /*with_reduce=*/false);
+  if (stage.guard_.defined()) cached.guard_ = cached.guard_ && loop::Substitute(stage.guard_, up);
+  stage.guard_ = Expr();
+  Rewrite(stage, copy.handle);
+  stage.Reset(copy.handle);
+  return result;
+}
+
+}  // namespace tenon::schedule

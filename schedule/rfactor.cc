@@ -1,0 +1,95 @@
+// C[i] = reduce over k of f(i, k), where k has the leaf r among its parts, becomes
+//   C.rf[r, i] = reduce over the other parts of k of f(i, k)
+//   C[i] = reduce over r of C.rf[r, i]
+// (Suriana, Adams and Kamil, "Parallel Associative Reductions in Halide", 2017). Terms past the end
+// of a split reduce axis are left out of C.rf, whose elements start as the identity.
+#include <algorithm>
+
+#include "tenon/schedule/rewrite.h"
+#include "tenon/schedule/schedule.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+
+using loop::Expr;
+
+namespace {
+
+bool IsOfReduction(const Relation& relation) {
+  if (const auto* split = std::get_if<SplitRelation>(&relation)) return split->parent.is_reduce;
+  if (const auto* fuse = std::get_if<FuseRelation>(&relation)) return fuse->fused.is_reduce;
+  return false;
+}
+
+}  // namespace
+
+std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis, int factor_axis) {
+  Stage& stage = (*this)[tensor];
+  const std::size_t leaf = stage.Position("rfactor", axis);
+  if (!stage.leaves()[leaf].is_reduce)
+    stage.Refuse("rfactor", &axis, "this is a data axis; only reduce axes are allowed");
+  const te::Operation former = stage.op();
+  const auto rank = static_cast<int>(former->axes.size());
+  if (factor_axis < 0 || factor_axis > rank) {
+    stage.Refuse("rfactor", &axis,
+                 StrCat("the factor axis is ", factor_axis, "; it must be one of 0 to ", rank));
+  }
+  RequireNothingInside("rfactor", stage);
+
+  std::vector<Relation> relations;
+  std::copy_if(stage.relations().begin(), stage.relations().end(), std::back_inserter(relations),
+               IsOfReduction);
+  ByVar extents;
+  for (const IterVar& root : former->reduce_axes) extents[root.var] = root.extent;
+  InferExtents(relations, &extents);
+
+  // The factored tensor, over its own axes.
+  ByVar values;
+  std::vector<IterVar> axes, others;
+  for (const IterVar& data : former->axes) {
+    axes.push_back(FreshAxis(data.var.name(), data.extent, false));
+    values[data.var] = axes.back().var;
+  }
+  const IterVar factor = FreshAxis(axis.var.name(), extents.at(axis.var), false);
+  values[axis.var] = factor.var;
+  axes.insert(axes.begin() + factor_axis, factor);
+  for (const IterVar& other : stage.leaves()) {
+    if (!other.is_reduce || other.var.same_as(axis.var)) continue;
+    others.push_back(FreshAxis(other.var.name(), extents.at(other.var), true));
+    values[other.var] = others.back().var;
+  }
+  InferRoots(relations, extents, &values);
+  Expr guard = OverhangGuard(relations, extents, values, /*with_reduce=*/true);
+  for (const IterVar& root : former->reduce_axes) values[root.var] = root.min + values.at(root.var);
+  if (stage.guard_.defined()) guard = guard && loop::Substitute(stage.guard_, values);
+  const NewOperation factored = NewLike(*former, FreshName(former->name + ".rf"), axes);
+  factored.node->tag = former->tag;
+  factored.node->combiner = former->combiner;
+  factored.node->reduce_axes = others;
+  for (const Expr& value : former->body)
+    factored.node->body.push_back(loop::Substitute(value, values));
+
+  // The reduction of it.
+  const IterVar rest = FreshAxis(axis.var.name(), factor.extent, true);
+  std::vector<Expr> indices;
+  for (const IterVar& data : former->axes) indices.push_back(data.var);
+  indices.insert(indices.begin() + factor_axis, rest.var);
+  const NewOperation joined = NewLike(*former, former->name, former->axes);
+  joined.node->outputs = former->outputs;
+  joined.node->combiner = former->combiner;
+  joined.node->reduce_axes = {rest};
+  std::vector<Tensor> result;
+  for (std::size_t i = 0; i < former->outputs.size(); ++i) {
+    joined.node->body.push_back(ReadOutput(factored.handle, i, indices));
+    result.emplace_back(factored.handle, static_cast<int>(i));
+  }
+
+  AddStage(factored.handle, PositionOf(stage)).guard_ = guard;
+  stage.guard_ = Expr();
+  Rewrite(stage, joined.handle);
+  stage.Reset(joined.handle);
+  return result;
+}
+
+}  // namespace tenon::schedule
