@@ -162,6 +162,14 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       Value* value = EmitShared(node.value);
       const int part = node.value.dtype().lanes();
       if (part == 1) return builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes), value);
+      if (const int bits = part * type.bits(); bits == 32 || bits == 64) {
+        // As one number: a broadcast of the CPU's own.
+        Value* number =
+            builder_.CreateBitCast(value, builder_.getIntNTy(static_cast<unsigned>(bits)));
+        return builder_.CreateBitCast(
+            builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes / part), number),
+            RegisterType(type));
+      }
       std::vector<int> picks;
       for (int lane = 0; lane < node.lanes; ++lane) picks.push_back(lane % part);
       return builder_.CreateShuffleVector(value, picks);

@@ -1,3 +1,5 @@
+#include "tenon/loop/lanes.h"
+#include "tenon/loop/print.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
@@ -7,37 +9,15 @@
 namespace tenon::loop {
 namespace {
 
-// A vector of indices in terms of the number of its lane.
-class OneLane : public ExprMutator {
- public:
-  explicit OneLane(const Var& lane) : lane_(lane) {}
-
- protected:
-  Expr Mutate(const Expr& e) override {
-    if (const auto* ramp = e.As<RampNode>()) return (*this)(ramp->base) + ramp->stride * lane_;
-    if (const auto* same = e.As<BroadcastNode>();
-        same != nullptr && !same->value.dtype().is_vector())
-      return same->value;
-    return MutateChildren(e);
-  }
-
- private:
-  const Var& lane_;
-};
-
 // Tiles of several dimensions that lie in a row in memory become one ramp.
 Expr AsRamp(const Expr& vector) {
-  const int lanes = vector.dtype().lanes();
-  bool plain = true;
-  VisitExpr(vector, [&](const Expr& e) {
-    plain = plain && (!e.dtype().is_vector() || e.kind() == ExprKind::kRamp ||
-                      e.kind() == ExprKind::kBroadcast || e.kind() == ExprKind::kBinary);
-  });
-  if (!plain || vector.kind() == ExprKind::kRamp) return vector;
   const Var lane("lane");
+  const Expr scalar = AtLane(vector, lane);
+  if (vector.kind() == ExprKind::kRamp || !scalar.defined()) return vector;
+  const int lanes = vector.dtype().lanes();
   Bounds bounds;
   bounds.Bind(lane, {0, lanes - 1});
-  Linear linear = ToLinear(OneLane(lane)(vector), bounds);
+  Linear linear = ToLinear(scalar, bounds);
   const std::int64_t stride = linear.CoefficientOf(lane);
   std::erase_if(linear.terms, [&](const auto& term) { return term.first.same_as(lane); });
   const Expr base = linear.ToExpr();
@@ -45,12 +25,29 @@ Expr AsRamp(const Expr& vector) {
   return stride == 0 ? Broadcast(base, lanes) : Ramp(base, stride, lanes);
 }
 
+// A C function steps through a box as if it were the whole buffer.
+void RequireOnePiece(const AddressNode& address) {
+  const std::vector<Expr>& shape = address.buffer->shape;
+  bool inside = false;  // of an outer dimension with more than one element
+  for (std::size_t d = 0; d < address.extents.size(); ++d) {
+    if (inside && !IsConstInt(Simplify(address.extents[d] - shape[d]), 0)) {
+      throw InvalidArgument(StrCat(
+          "the address of a box of ", address.buffer->name, " is passed to a C function, but its ",
+          Print(address.extents[d]), " elements in dimension ", d, " of ", Print(shape[d]),
+          " leave gaps in memory; pass a box that lies in one piece"));
+    }
+    inside = inside || !IsConstInt(address.extents[d], 1);
+  }
+}
+
 class Flattener : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override {
     const Expr mutated = MutateChildren(e);
-    if (const auto* address = mutated.As<AddressNode>())
+    if (const auto* address = mutated.As<AddressNode>()) {
+      RequireOnePiece(*address);
       return Address(address->buffer, {Offset(address->buffer, address->indices)});
+    }
     const auto* n = mutated.As<LoadNode>();
     if (n == nullptr) return mutated;
     return Load(n->buffer, {Offset(n->buffer, n->indices)});
