@@ -6,8 +6,8 @@
 
 namespace tenon::loop {
 
-// The scalar that `vector` has in lane number `lane`; undefined when it holds more than ramps, copies
-// of scalars and arithmetic on them.
+// The scalar that `vector` has in lane number `lane`; undefined when it holds more than ramps,
+// copies of scalars and arithmetic on them.
 Expr AtLane(const Expr& vector, const Var& lane);
 
 }  // namespace tenon::loop

@@ -48,12 +48,15 @@ Tensor Schedule::CacheRead(const Tensor& tensor, std::string_view scope,
   const NewOperation copy = NewLike(*te::Placeholder(buffer->shape, buffer->dtype).op(),
                                     FreshName(StrCat(buffer->name, ".", scope)), axes);
   copy.node->body = {ReadOutput(source.op(), output, indices)};
-  AddStage(copy.handle, PositionOf(source) + 1).memory_ = memory;
+  AddStage(copy.handle, PositionOf(source) + 1).marks_.memory = memory;
   for (Stage* stage : rewritten) {
     Rewrite(*stage, WithReads(*stage->op(), buffer, [&](const std::vector<Expr>& at) {
       return ReadOutput(copy.handle, 0, at);
     }));
   }
+  CacheReadStep step{RefTo(tensor), std::string(scope), {}};
+  for (const Tensor& reader : readers) step.readers.push_back(RefTo(reader));
+  record_->emplace_back(std::move(step));
   return Tensor(copy.handle, 0);
 }
 

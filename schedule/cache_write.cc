@@ -89,12 +89,15 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
   }
 
   Stage& cached = AddStage(cache.handle, PositionOf(stage));
-  cached.memory_ = memory;
+  cached.marks_.memory = memory;
   cached.guard_ = OverhangGuard(stage.relations(), extents, up, /*with_reduce=*/false);
   if (stage.guard_.defined()) cached.guard_ = cached.guard_ && loop::Substitute(stage.guard_, up);
   stage.guard_ = Expr();
   Rewrite(stage, copy.handle);
   stage.Reset(copy.handle);
+  CacheWriteStep step{{}, std::string(scope)};
+  for (const Tensor& output : outputs) step.outputs.push_back(RefTo(output));
+  record_->emplace_back(std::move(step));
   return result;
 }
 

@@ -136,8 +136,8 @@ class RegionFinder {
     } else if (!dims_[d]) {
       dims_[d] = ends;
     } else {
-      dims_[d] = Ends(loop::Min(dims_[d]->first, ends->first),
-                      loop::Max(dims_[d]->second, ends->second));
+      dims_[d] =
+          Ends(loop::Min(dims_[d]->first, ends->first), loop::Max(dims_[d]->second, ends->second));
     }
   }
 

@@ -85,6 +85,7 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
     result.emplace_back(factored.handle, static_cast<int>(i));
   }
 
+  record_->emplace_back(RFactorStep{RefTo(tensor), stage.RefTo(axis), factor_axis});
   AddStage(factored.handle, PositionOf(stage)).guard_ = guard;
   stage.guard_ = Expr();
   Rewrite(stage, joined.handle);

@@ -20,10 +20,14 @@ Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
 
 Stage& Schedule::AddStage(te::Operation op, std::size_t position) {
   const auto at = stages_.begin() + static_cast<std::ptrdiff_t>(position);
-  Stage& stage = **stages_.emplace(at, new Stage(op, false));
+  Stage& stage = **stages_.emplace(at, new Stage(op, stages_.size(), record_.get()));
   by_op_[op.get()] = &stage;
   known_ops_.push_back(std::move(op));
   return stage;
+}
+
+TensorRef Schedule::RefTo(const Tensor& tensor) {
+  return {(*this)[tensor].number(), tensor.index()};
 }
 
 std::size_t Schedule::PositionOf(const Stage& stage) const {

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tenon/schedule/record.h"
 #include "tenon/schedule/relation.h"
 #include "tenon/schedule/stage.h"
 #include "tenon/te/tensor.h"
@@ -54,6 +55,21 @@ class Schedule {
   // commutative.
   std::vector<Tensor> RFactor(const Tensor& tensor, const IterVar& axis, int factor_axis = 0);
 
+  // Stores `tensor` in the order of the indices that `layout` gives; its readers follow, and its
+  // data loops become loops over the new indices, which are returned. `layout` must be one-to-one
+  // (schedule/index_map.h). Legal for a computed tensor of one output that is not the schedule's,
+  // with constant extents, while its data loops are whole and in order.
+  std::vector<IterVar> TransformLayout(const Tensor& tensor, const LayoutFunction& layout);
+
+  // In each iteration of that loop of `reader`, fetches into the cache what the iteration `offset`
+  // later reads of `tensor`. Lowering refuses a loop of one iteration, a vectorised loop and a
+  // tensor that does not exist outside the loop.
+  void Prefetch(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
+                const loop::Expr& offset);
+
+  // The calls that made this schedule (schedule/record.h).
+  const Record& record() const { return *record_; }
+
   // Producers first.
   const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }
@@ -65,9 +81,11 @@ class Schedule {
   void Rewrite(Stage& stage, te::Operation op);
   // `base`, or when a stage has that name `base` with ".d" after it.
   std::string FreshName(std::string base) const;
+  TensorRef RefTo(const Tensor& tensor);
   void RequireNothingInside(const char* primitive, const Stage& stage) const;
 
   std::vector<Tensor> outputs_;
+  std::unique_ptr<Record> record_ = std::make_unique<Record>();  // stages know where it is
   std::vector<std::unique_ptr<Stage>> stages_;
   std::unordered_map<const te::OperationNode*, Stage*> by_op_;  // also by former operations
   std::vector<te::Operation> known_ops_;  // keys are addresses: they must live

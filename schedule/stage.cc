@@ -10,7 +10,8 @@ namespace tenon::schedule {
 
 using loop::Expr;
 
-Stage::Stage(te::Operation op, bool is_output) : origin_op_(op), is_output_(is_output) {
+Stage::Stage(te::Operation op, std::size_t number, Record* record)
+    : origin_op_(op), number_(number), record_(record) {
   Reset(std::move(op));
 }
 
@@ -20,7 +21,16 @@ void Stage::Reset(te::Operation op) {
   leaves_.insert(leaves_.end(), op_->reduce_axes.begin(), op_->reduce_axes.end());
   all_axes_ = leaves_;
   relations_.clear();
-  kinds_.clear();
+  marks_.kinds.clear();
+  marks_.unrolls.clear();
+  marks_.prefetches.clear();
+}
+
+AxisRef Stage::RefTo(const IterVar& axis) const {
+  const auto found = std::find_if(all_axes_.begin(), all_axes_.end(), [&](const IterVar& other) {
+    return other.var.same_as(axis.var);
+  });
+  return {number_, static_cast<std::size_t>(found - all_axes_.begin())};
 }
 
 void Stage::Refuse(const char* primitive, const IterVar* axis, const std::string& reason) const {
@@ -50,13 +60,6 @@ bool Stage::IsLeaf(const IterVar& axis) const {
                      [&](const IterVar& leaf) { return leaf.var.same_as(axis.var); });
 }
 
-loop::Memory Stage::ParseScope(const char* primitive, std::string_view scope) const {
-  if (scope == "global") return loop::Memory::kAutomatic;
-  if (scope == "local") return loop::Memory::kStack;
-  Refuse(primitive, nullptr,
-         StrCat("there is no memory scope \"", scope, "\" on a CPU; it has global and local"));
-}
-
 void Stage::RequireData(const char* primitive, const IterVar& axis) const {
   if (leaves_[Position(primitive, axis)].is_ordered) {
     Refuse(primitive, &axis,
@@ -80,6 +83,7 @@ std::pair<IterVar, IterVar> Stage::SplitAt(std::size_t position, SplitRelation r
   leaves_.insert(leaves_.begin() + static_cast<std::ptrdiff_t>(position) + 1, relation.inner);
   all_axes_.push_back(relation.outer);
   all_axes_.push_back(relation.inner);
+  record_->emplace_back(SplitStep{RefTo(parent), relation.factor, relation.parts});
   const std::pair<IterVar, IterVar> result(relation.outer, relation.inner);
   relations_.emplace_back(std::move(relation));
   return result;
@@ -139,7 +143,18 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
   leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(second));
   all_axes_.push_back(fused);
   relations_.emplace_back(FuseRelation{a, b, fused});
+  record_->emplace_back(FuseStep{RefTo(a), RefTo(b)});
   return fused;
+}
+
+IterVar Stage::Fuse() {
+  if (op_->is_placeholder()) Refuse("fuse", nullptr, "a placeholder is given and has no loops");
+  const IterVar axis{loop::Var("singleton"), 0, Expr(1), false};
+  leaves_.insert(leaves_.begin(), axis);
+  all_axes_.push_back(axis);
+  relations_.emplace_back(SingletonRelation{axis});
+  record_->emplace_back(SingletonStep{number_});
+  return axis;
 }
 
 Stage& Stage::Reorder(const std::vector<IterVar>& order) {
@@ -157,6 +172,9 @@ Stage& Stage::Reorder(const std::vector<IterVar>& order) {
   }
   std::sort(positions.begin(), positions.end());
   for (std::size_t i = 0; i < positions.size(); ++i) leaves_[positions[i]] = axes[i];
+  ReorderStep step{number_, {}};
+  for (const IterVar& axis : axes) step.order.push_back(RefTo(axis));
+  record_->emplace_back(std::move(step));
   return *this;
 }
 
@@ -175,17 +193,20 @@ Stage::Tiles Stage::Tile(const IterVar& x, const IterVar& y, const Expr& x_facto
 
 Stage& Stage::Vectorize(const IterVar& axis) {
   RequireData("vectorize", axis);
-  kinds_[axis.var] = loop::ForKind::kVectorized;
+  marks_.kinds[axis.var] = loop::ForKind::kVectorized;
+  record_->emplace_back(KindStep{RefTo(axis), loop::ForKind::kVectorized});
   return *this;
 }
 Stage& Stage::Unroll(const IterVar& axis) {
   Position("unroll", axis);
-  kinds_[axis.var] = loop::ForKind::kUnrolled;
+  marks_.kinds[axis.var] = loop::ForKind::kUnrolled;
+  record_->emplace_back(KindStep{RefTo(axis), loop::ForKind::kUnrolled});
   return *this;
 }
 Stage& Stage::Parallel(const IterVar& axis) {
   RequireData("parallel", axis);
-  kinds_[axis.var] = loop::ForKind::kParallel;
+  marks_.kinds[axis.var] = loop::ForKind::kParallel;
+  record_->emplace_back(KindStep{RefTo(axis), loop::ForKind::kParallel});
   return *this;
 }
 
@@ -215,6 +236,7 @@ Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
   placement_ = Placement::kAt;
   attach_stage_ = &parent;
   attach_axis_ = std::make_unique<IterVar>(axis);
+  record_->emplace_back(ComputeAtStep{number_, parent.RefTo(axis)});
   return *this;
 }
 
@@ -229,28 +251,19 @@ Stage& Stage::ComputeInline() {
            "a reduction has loops of its own and cannot stand inside an expression");
   RequireMovable("compute_inline");
   placement_ = Placement::kInline;
+  record_->emplace_back(ComputeInlineStep{number_});
   return *this;
 }
 
 Stage& Stage::ComputeRoot() {
   placement_ = Placement::kRoot;
-  return *this;
-}
-
-Stage& Stage::SetScope(std::string_view scope) {
-  const loop::Memory memory = ParseScope("set_scope", scope);
-  if (op_->is_placeholder() || is_output_) {
-    Refuse("set_scope", nullptr,
-           "the caller gives its memory; cache_read or cache_write makes a stage whose memory is "
-           "free");
-  }
-  memory_ = memory;
+  record_->emplace_back(ComputeRootStep{number_});
   return *this;
 }
 
 loop::ForKind Stage::KindOf(const IterVar& leaf) const {
-  const auto found = kinds_.find(leaf.var);
-  return found == kinds_.end() ? loop::ForKind::kSerial : found->second;
+  const auto found = marks_.kinds.find(leaf.var);
+  return found == marks_.kinds.end() ? loop::ForKind::kSerial : found->second;
 }
 
 }  // namespace tenon::schedule

@@ -12,11 +12,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "tenon/loop/stmt.h"
+#include "tenon/schedule/marks.h"
+#include "tenon/schedule/record.h"
 #include "tenon/schedule/relation.h"
 #include "tenon/te/tensor.h"
 
@@ -34,6 +35,8 @@ class Stage {
   std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
   // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
   IterVar Fuse(const IterVar& outer, const IterVar& inner);
+  // A new outermost loop of one iteration, where a scalar's producers can be computed.
+  IterVar Fuse();
   // The axes take the positions that they hold together, in the order given; each must be a loop of
   // this stage, no time axis of a scan, and occur once.
   Stage& Reorder(const std::vector<IterVar>& order);
@@ -66,6 +69,28 @@ class Stage {
   // lowering refuses more than 256 KiB and sizes that are not constant). Legal for a stage whose
   // memory the caller does not give.
   Stage& SetScope(std::string_view scope);
+  // While one iteration of the loop that it is computed at uses the result, the next one's is
+  // computed into a second copy. Legal for a stage that is no output; lowering needs a serial loop.
+  Stage& DoubleBuffer();
+  // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
+  // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
+  Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);
+
+  // Keys: "auto_unroll_max_step" unrolls serial loops inside the axis whose copies have at most
+  // `value` statements together; "unroll_explicit" 0 leaves that to LLVM; "unroll" and "vectorize"
+  // mean Unroll and Vectorize.
+  Stage& Pragma(const IterVar& axis, std::string_view key, std::int64_t value = 1);
+  // These two always refuse: a CPU has no thread indices, and no circular buffers are made.
+  Stage& Bind(const IterVar& axis, std::string_view thread);
+  Stage& RollingBuffer();
+
+  // Puts the intrinsic in the place of the loop over `axis` and of all loops inside it. Legal on a
+  // loop of a compute, once a stage, for an intrinsic of the same number and types of outputs and
+  // the same kind of reduction. Lowering matches the rest: the loops inside must step through the
+  // intrinsic's extents in the last axes (and reduce axes) and stay in one place in the others,
+  // without a guard that depends on them; the expressions must be the same. A reduction that goes
+  // on outside needs reduce_update.
+  Stage& Tensorize(const IterVar& axis, const te::TensorIntrinsic& intrinsic);
 
   enum class Placement { kRoot, kInline, kAt };
   // What the stage computes now, and what it computed before dataflow primitives rewrote it. Both
@@ -83,18 +108,22 @@ class Stage {
   // Loops in order, outermost first.
   const std::vector<IterVar>& leaves() const { return leaves_; }
   const std::vector<Relation>& relations() const { return relations_; }
+  // All axes that the stage has had since it last started anew, and its number among the stages, by
+  // which records know them.
+  const std::vector<IterVar>& all_axes() const { return all_axes_; }
+  std::size_t number() const { return number_; }
   loop::ForKind KindOf(const IterVar& leaf) const;
   // Of a stage at kAt.
   const Stage& attach_stage() const { return *attach_stage_; }
   const IterVar& attach_axis() const { return *attach_axis_; }
-  loop::Memory memory() const { return memory_; }
+  const StageMarks& marks() const { return marks_; }
   // In the axes of op(): elements (of a reduction, terms) for which it is false are left out. They
   // are the overhang of a cached or factored tensor, which nobody reads. Undefined: none is.
   const loop::Expr& guard() const { return guard_; }
 
  private:
   friend class Schedule;
-  Stage(te::Operation op, bool is_output);
+  Stage(te::Operation op, std::size_t number, Record* record);
   // Position of a loop; throws with the words for an axis that was split already or is not of this
   // stage.
   std::size_t Position(const char* primitive, const IterVar& axis) const;
@@ -107,18 +136,21 @@ class Stage {
 
   bool IsLeaf(const IterVar& axis) const;
   loop::Memory ParseScope(const char* primitive, std::string_view scope) const;
+  void RequireOwnMemory(const char* primitive) const;
+  AxisRef RefTo(const IterVar& axis) const;
   // Starts anew with the loops of `op`.
   void Reset(te::Operation op);
 
   te::Operation op_, origin_op_;
-  bool is_output_;
+  std::size_t number_;
+  Record* record_;  // the schedule's
+  bool is_output_ = false;
   bool is_update_ = false;
   loop::Expr guard_;
-  loop::Memory memory_ = loop::Memory::kAutomatic;
+  StageMarks marks_;
   std::vector<IterVar> leaves_;
   std::vector<IterVar> all_axes_;
   std::vector<Relation> relations_;
-  std::unordered_map<loop::Expr, loop::ForKind, loop::ExprHash, loop::ExprSame> kinds_;
   Placement placement_ = Placement::kRoot;
   const Stage* attach_stage_ = nullptr;
   std::unique_ptr<IterVar> attach_axis_;

@@ -71,9 +71,9 @@ Stmt AllocateBox(const Stage& stage, const loop::Buffer& buffer, const std::vect
                  const Stmt& stmt) {
   std::vector<Expr> shape;
   for (const Range& range : region) shape.push_back(range.extent);
-  if (stage.memory() == loop::Memory::kStack) RequireStackSize(stage, buffer, shape);
+  if (stage.marks().memory == loop::Memory::kStack) RequireStackSize(stage, buffer, shape);
   const loop::Buffer box =
-      loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape), stage.memory());
+      loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape), stage.marks().memory);
   return loop::Allocate(box, Relocator(buffer, box, region)(stmt));
 }
 

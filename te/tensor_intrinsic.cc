@@ -115,10 +115,8 @@ TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, int lanes, int group,
   const Expr zero = loop::Broadcast(loop::Constant(sum_type, 0), lanes);
   return DeclareTensorIntrinsic(
       name, c,
-      {.body =
-           [=](const std::vector<Tile>& in, const std::vector<Tile>& out) {
-             return out[0].PutVector(add_to(zero, in));
-           },
+      {.body = [=](const std::vector<Tile>& in,
+                   const std::vector<Tile>& out) { return out[0].PutVector(add_to(zero, in)); },
        .reduce_init = [=](const std::vector<Tile>&,
                           const std::vector<Tile>& out) { return out[0].PutVector(zero); },
        .reduce_update =

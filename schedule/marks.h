@@ -1,0 +1,55 @@
+// What a stage's primitives say beyond its loops; lowering acts on each of them.
+#ifndef TENON_SCHEDULE_MARKS_H_
+#define TENON_SCHEDULE_MARKS_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/loop/stmt.h"
+#include "tenon/te/tensor.h"
+#include "tenon/te/tensor_intrinsic.h"
+
+namespace tenon::schedule {
+
+// The stride of a dimension of the result, in elements, is made `offset` modulo `factor`.
+struct Alignment {
+  std::size_t dimension;
+  std::int64_t factor, offset;
+};
+
+// Inside the axis, what the iteration `offset` later reads of the buffer is fetched into the cache.
+struct PrefetchMark {
+  loop::Buffer buffer;
+  te::IterVar axis;
+  loop::Expr offset;
+};
+
+// Serial loops of constant extent inside the axis are unrolled while a copy has at most `max_step`
+// statements.
+struct UnrollMark {
+  te::IterVar axis;
+  std::int64_t max_step = 0;
+  bool is_explicit = true;  // in the loops themselves; otherwise it is left to LLVM
+};
+
+// The intrinsic stands for the loop over the axis and all inside it.
+struct TensorizeMark {
+  te::IterVar axis;
+  te::TensorIntrinsic intrinsic;
+};
+
+struct StageMarks {
+  std::unordered_map<loop::Expr, loop::ForKind, loop::ExprHash, loop::ExprSame> kinds;
+  std::vector<UnrollMark> unrolls;
+  std::vector<PrefetchMark> prefetches;
+  std::vector<Alignment> alignments;
+  loop::Memory memory = loop::Memory::kAutomatic;
+  bool double_buffered = false;
+  std::optional<TensorizeMark> tensorize;
+};
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_MARKS_H_

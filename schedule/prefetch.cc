@@ -1,0 +1,22 @@
+#include "tenon/loop/print.h"
+#include "tenon/schedule/schedule.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+
+void Schedule::Prefetch(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
+                        const loop::Expr& offset) {
+  Stage& stage = (*this)[reader];
+  Stage& source = (*this)[tensor];
+  stage.Position("prefetch", axis);
+  if (offset.dtype() != Int64) {
+    stage.Refuse("prefetch", &axis,
+                 StrCat("the offset ", loop::Print(offset), " is no int64 number of iterations"));
+  }
+  stage.marks_.prefetches.push_back(
+      {source.op()->outputs[static_cast<std::size_t>(tensor.index())], axis, offset});
+  record_->emplace_back(PrefetchStep{RefTo(tensor), RefTo(reader), stage.RefTo(axis), offset});
+}
+
+}  // namespace tenon::schedule

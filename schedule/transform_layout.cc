@@ -1,0 +1,80 @@
+// B[i] = f(i), stored at B'[map(i)]: B'[x] = f(inverse(x)), and readers of B[e] read B'[map(e)].
+#include <algorithm>
+
+#include "tenon/loop/print.h"
+#include "tenon/schedule/index_map.h"
+#include "tenon/schedule/rewrite.h"
+#include "tenon/schedule/schedule.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+
+using loop::Expr;
+
+std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const LayoutFunction& layout) {
+  Stage& stage = (*this)[tensor];
+  const te::Operation former = stage.op();
+  const auto refuse = [&](const IterVar* axis, const std::string& reason) {
+    stage.Refuse("transform_layout", axis, reason);
+  };
+  stage.RequireOwnMemory("transform_layout");
+  if (former->outputs.size() != 1)
+    refuse(nullptr, "the operation has several outputs; only one is allowed");
+  std::vector<std::int64_t> extents;
+  for (const IterVar& axis : former->axes) {
+    const auto* extent = axis.extent.As<loop::IntImmNode>();
+    if (extent == nullptr)
+      refuse(&axis, StrCat("the extent is ", loop::Print(axis.extent), "; it must be constant"));
+    extents.push_back(extent->value);
+    if (!stage.IsLeaf(axis)) stage.Position("transform_layout", axis);  // says why
+  }
+  const std::size_t first =
+      former->axes.empty() ? 0 : stage.Position("transform_layout", former->axes[0]);
+  for (std::size_t d = 0; d < former->axes.size(); ++d) {
+    if (stage.Position("transform_layout", former->axes[d]) != first + d)
+      refuse(&former->axes[d],
+             "the axis has already been reordered; the data axes must stand in their first order");
+  }
+  RequireNothingInside("transform_layout", stage);
+  IndexMap map;
+  for (const IterVar& axis : former->axes) map.from.emplace_back(axis.var.name());
+  map.to = layout(map.from);
+  if (map.to.empty()) refuse(nullptr, "the layout gives no index");
+  const InverseMap inverse = Invert(StrCat("transform_layout: stage ", stage.name()), map, extents);
+
+  std::vector<IterVar> axes;
+  for (std::size_t r = 0; r < map.to.size(); ++r)
+    axes.push_back({inverse.from[r], 0, Expr(inverse.extents[r]), false});
+  ByVar values;
+  for (std::size_t d = 0; d < former->axes.size(); ++d) values[former->axes[d].var] = inverse.to[d];
+  const NewOperation stored = NewLike(*former, former->name, axes);
+  stored.node->tag = former->tag;
+  stored.node->combiner = former->combiner;
+  stored.node->reduce_axes = former->reduce_axes;
+  for (const Expr& value : former->body)
+    stored.node->body.push_back(loop::Substitute(value, values));
+  if (stage.guard_.defined()) stage.guard_ = loop::Substitute(stage.guard_, values);
+
+  const loop::Buffer buffer = former->outputs[0];
+  for (const auto& reader : stages_) {
+    if (!Reads(*reader->op(), buffer)) continue;
+    Rewrite(*reader, WithReads(*reader->op(), buffer, [&](const std::vector<Expr>& indices) {
+      return ReadOutput(stored.handle, 0, map(indices));
+    }));
+  }
+  Rewrite(stage, stored.handle);
+  const auto begin = stage.leaves_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto at =
+      stage.leaves_.erase(begin, begin + static_cast<std::ptrdiff_t>(former->axes.size()));
+  stage.leaves_.insert(at, axes.begin(), axes.end());
+  stage.all_axes_.insert(stage.all_axes_.end(), axes.begin(), axes.end());
+  stage.marks_.alignments.clear();
+  const auto is_gone = [&](const auto& mark) { return !stage.IsLeaf(mark.axis); };
+  std::erase_if(stage.marks_.unrolls, is_gone);
+  std::erase_if(stage.marks_.prefetches, is_gone);
+  record_->emplace_back(TransformLayoutStep{RefTo(tensor), map});
+  return axes;
+}
+
+}  // namespace tenon::schedule
