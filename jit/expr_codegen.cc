@@ -359,6 +359,26 @@ Value* ExprCodegen::EmitIntDivision(BinaryOp op, bool is_signed, Value* a, Value
   return builder_.CreateSelect(by_zero, zero, quotient);
 }
 
+// A double as the float that rounds to 16 bits as the double itself would: toward zero, with the
+// last bit set when that was not exact. LLVM would call a function for bfloat16 that GCC 12's
+// runtime does not have.
+Value* ExprCodegen::EmitRoundToOdd(Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  const int lanes = vector != nullptr ? static_cast<int>(vector->getNumElements()) : 1;
+  llvm::Type* bits_type = RegisterType(Int32.WithLanes(lanes));
+  Value* nearest = builder_.CreateFPTrunc(value, RegisterType(Float32.WithLanes(lanes)));
+  Value* back = builder_.CreateFPExt(nearest, value->getType());
+  const auto magnitude = [&](Value* x) {
+    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  };
+  Value* too_large = builder_.CreateFCmpOGT(magnitude(back), magnitude(value));
+  Value* bits = builder_.CreateSub(builder_.CreateBitCast(nearest, bits_type),
+                                   builder_.CreateZExt(too_large, bits_type));
+  Value* odd = builder_.CreateOr(bits, llvm::ConstantInt::get(bits_type, 1));
+  return builder_.CreateSelect(builder_.CreateFCmpONE(back, value),
+                               builder_.CreateBitCast(odd, nearest->getType()), nearest);
+}
+
 Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
   const DataType from = node.value.dtype();
   const DataType to = node.type;
@@ -373,6 +393,7 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
     if (IsHalf(from) && IsHalf(to)) {
       value = builder_.CreateFPExt(value, RegisterType(Float32.WithLanes(from.lanes())));
     }
+    if (from.element() == Float64 && to.element() == BFloat16) value = EmitRoundToOdd(value);
     return builder_.CreateFPCast(value, target);
   }
   if (from.is_float()) {

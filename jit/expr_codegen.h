@@ -77,6 +77,7 @@ class ExprCodegen {
   llvm::Value* EmitIntDivision(loop::BinaryOp op, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitCast(const loop::CastNode& node);
+  llvm::Value* EmitRoundToOdd(llvm::Value* value);
   llvm::Value* EmitLet(const loop::LetNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "llvm/Support/raw_ostream.h"
+#include "tenon/jit/c_source.h"
 #include "tenon/jit/extern_symbols.h"
 #include "tenon/jit/function_codegen.h"
 #include "tenon/jit/orc_session.h"
@@ -215,6 +216,8 @@ std::string Kernel::Assembly() const {
   ShowName(*module, name());
   return compiler.EmitAssembly(*module);
 }
+
+std::string Kernel::CSource() const { return ValueOrThrow(jit::CSource(state_->function)); }
 
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options) {
   absl::StatusOr<std::vector<Kernel>> kernels = CompileAll({&function, 1}, options);

@@ -55,6 +55,8 @@ class Kernel {
   std::string Loops() const;
   std::string LlvmIr(bool optimized = true) const;
   std::string Assembly() const;
+  // C99 that compiles without Tenon (jit/c_source.h). Throws what CSource gives as a status.
+  std::string CSource() const;
 
  private:
   friend absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,

@@ -7,9 +7,7 @@
 #include "tenon/support/error.h"
 
 namespace tenon::loop {
-namespace {
 
-// The operands of a node, in order.
 std::vector<Expr> Children(const Expr& e) {
   switch (e.kind()) {
     case ExprKind::kIntImm:
@@ -46,6 +44,8 @@ std::vector<Expr> Children(const Expr& e) {
   }
   Unreachable("the switch over expression kinds is exhaustive");
 }
+
+namespace {
 
 Expr Rebuild(const Expr& e, std::vector<Expr> c) {
   switch (e.kind()) {

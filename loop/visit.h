@@ -47,6 +47,8 @@ class StmtMutator : public ExprMutator {
   Stmt MutateStmtChildren(const Stmt& stmt);
 };
 
+// The operands of a node, in order.
+std::vector<Expr> Children(const Expr& expr);
 // Every distinct node of `expr`, operands first.
 void VisitExpr(const Expr& expr, const std::function<void(const Expr&)>& visit);
 // Every expression of `stmt`, each node once.

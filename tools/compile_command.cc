@@ -1,10 +1,12 @@
-// tenon compile: shows a model on its way to machine code.
+// tenon compile: shows a model on its way to machine code, or exports it.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "tenon/compiler/export.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/passes/infer_type.h"
@@ -20,53 +22,35 @@ namespace {
 struct EmitArguments {
   ModelArguments model;
   CompileArguments compile;
-  std::string emit = "fused";
+  std::string emit;  // empty: as the ending of the output says
   std::string output = "-";
   bool explain = false;
+  ExportOptions exported;
 };
 
-std::string WithTitle(const LoweredKernel& kernel, const std::string& text) {
-  return StrCat("// ", kernel.name, " [", kernel.choice.implementation, "]\n", text,
-                text.ends_with('\n') ? "\n" : "\n\n");
-}
+// What the endings of files stand for when --emit is not given.
+constexpr std::pair<const char*, const char*> kEndings[] = {
+    {".so", "so"}, {".o", "o"},       {".c", "c"},         {".ll", "llvm"},
+    {".s", "asm"}, {".json", "json"}, {".relay", "fused"}, {".txt", "fused"}};
 
-// A library's kernel has no text of ours.
-std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments) {
-  std::string text;
-  for (const LoweredKernel& kernel : lowered.kernels) {
-    if (arguments.emit == "te") {
-      const auto function = strategies::LowerFunction(*kernel.function.As<ir::FunctionNode>());
-      text += WithTitle(kernel, te::Print(function.outputs));
-      continue;
-    }
-    const auto* loops = std::get_if<loop::Function>(&kernel.choice.built.kernel);
-    if (loops == nullptr) {
-      const auto& callable =
-          std::get<std::shared_ptr<const jit::Callable>>(kernel.choice.built.kernel);
-      text += WithTitle(kernel, StrCat("// ", callable->implementation()));
-      continue;
-    }
-    const jit::Kernel compiled =
-        ValueOrThrow(jit::Compile(*loops, {.cpu_features = arguments.compile.cpu_features}));
-    text += WithTitle(kernel, arguments.emit == "loops"  ? compiled.Loops()
-                              : arguments.emit == "llvm" ? compiled.LlvmIr()
-                                                         : compiled.Assembly());
+// The stage or the kind of export: a value of --emit, "so" or "o".
+std::string WhatToMake(const EmitArguments& arguments) {
+  const std::string& output = arguments.output;
+  const std::string ending = std::filesystem::path(output).extension();
+  if (!arguments.emit.empty()) {
+    if (ending == ".so" || ending == ".o")
+      throw InvalidArgument(StrCat("-o ", output, " asks for machine code and --emit=",
+                                   arguments.emit, " for text; give one of them"));
+    return arguments.emit;
   }
-  return text;
-}
-
-std::string Emit(const EmitArguments& arguments) {
-  const ir::Module module = LoadModel(arguments.model);
-  if (arguments.emit == "graph")
-    return ir::PrintModule(passes::InferType(module), {.metadata = false});
-  const Lowered lowered = ValueOrThrow(Lower(module, arguments.compile.Options()));
-  if (arguments.explain) {
-    for (const LoweredKernel& kernel : lowered.kernels)
-      std::cerr << kernel.name << "\n" << kernel.choice.explanation;
+  if (output == "-") return "fused";
+  for (const auto& [known, what] : kEndings) {
+    if (ending == known) return what;
   }
-  if (arguments.emit == "fused") return ir::PrintModule(lowered.module, {.metadata = false});
-  if (arguments.emit == "json") return runtime::ToGraphJson(lowered.plan) + "\n";
-  return KernelTexts(lowered, arguments);
+  throw InvalidArgument(StrCat(
+      "-o ", output, ": the file's ending does not say what to make; it may be ",
+      StrJoin(kEndings, ", ", [](std::string* text, const auto& e) { StrAppend(text, e.first); }),
+      ", or say --emit"));
 }
 
 void Write(const std::string& path, const std::string& text) {
@@ -80,26 +64,112 @@ void Write(const std::string& path, const std::string& text) {
   if (!file) throw NotFound(StrCat("the file ", path, " cannot be written"));
 }
 
+std::string WithTitle(const LoweredKernel& kernel, const std::string& text) {
+  return StrCat("// ", kernel.name, " [", kernel.choice.implementation, "]\n", text,
+                text.ends_with('\n') ? "\n" : "\n\n");
+}
+
+// A library's kernel has no text of ours.
+std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
+                        const std::string& stage) {
+  std::string text;
+  for (const LoweredKernel& kernel : lowered.kernels) {
+    if (stage == "te") {
+      const auto function = strategies::LowerFunction(*kernel.function.As<ir::FunctionNode>());
+      text += WithTitle(kernel, te::Print(function.outputs));
+      continue;
+    }
+    const auto* loops = std::get_if<loop::Function>(&kernel.choice.built.kernel);
+    if (loops == nullptr) {
+      const auto& callable =
+          std::get<std::shared_ptr<const jit::Callable>>(kernel.choice.built.kernel);
+      text += WithTitle(kernel, StrCat("// ", callable->implementation()));
+      continue;
+    }
+    const jit::Kernel compiled =
+        ValueOrThrow(jit::Compile(*loops, {.cpu_features = arguments.compile.cpu_features}));
+    text += WithTitle(kernel, stage == "loops"  ? compiled.Loops()
+                              : stage == "llvm" ? compiled.LlvmIr()
+                                                : compiled.Assembly());
+  }
+  return text;
+}
+
+std::string Text(const Lowered& lowered, const EmitArguments& arguments, const std::string& stage) {
+  if (stage == "fused") return ir::PrintModule(lowered.module, {.metadata = false});
+  if (stage == "json") return runtime::ToGraphJson(lowered.plan) + "\n";
+  if (stage == "c") return ValueOrThrow(CSource(lowered, arguments.exported));
+  return KernelTexts(lowered, arguments, stage);
+}
+
+// Throws when `status` is no success.
+void Require(const absl::Status& status) {
+  if (!status.ok()) throw FromStatus(status);
+}
+
+void Make(EmitArguments arguments) {
+  const std::string what = WhatToMake(arguments);
+  const bool is_export = what == "so" || what == "o" || what == "c";
+  if (is_export && arguments.compile.library == "onednn")
+    throw InvalidArgument(
+        "an export stands alone and cannot hold oneDNN's kernels; use --library te");
+  // Every kernel of an export is generated.
+  if (is_export) arguments.compile.library = "te";
+  arguments.exported.cpu_features = arguments.compile.cpu_features;
+  const ir::Module module = LoadModel(arguments.model);
+  if (what == "graph") {
+    Write(arguments.output, ir::PrintModule(passes::InferType(module), {.metadata = false}));
+    return;
+  }
+  const Lowered lowered = ValueOrThrow(Lower(module, arguments.compile.Options()));
+  if (arguments.explain) {
+    for (const LoweredKernel& kernel : lowered.kernels)
+      std::cerr << kernel.name << "\n" << kernel.choice.explanation;
+  }
+  if (what == "so") {
+    Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
+  } else if (what == "o") {
+    Require(ExportObject(lowered, arguments.output, arguments.exported));
+  } else if (what == "c" && arguments.output != "-") {
+    Require(ExportCSource(lowered, arguments.output, arguments.exported));
+  } else {
+    Write(arguments.output, Text(lowered, arguments, what));
+  }
+}
+
 }  // namespace
 
 void AddCompileCommand(CLI::App* app) {
   const auto arguments = std::make_shared<EmitArguments>();
   CLI::App* command =
-      app->add_subcommand("compile", "Show a model at a stage on its way to machine code");
+      app->add_subcommand("compile", "Show a model at a stage, or export it as C or machine code");
   arguments->model.AddTo(command);
   arguments->compile.AddTo(command);
   command
-      ->add_option("--emit", arguments->emit,
-                   "graph: as imported; fused: after the passes; te: tensor expressions; loops; "
-                   "llvm; asm; json: the plan")
-      ->check(CLI::IsMember({"graph", "fused", "te", "loops", "llvm", "asm", "json"}))
+      ->add_option(
+          "--emit", arguments->emit,
+          "graph: as imported; fused: after the passes; te: tensor expressions; loops; "
+          "llvm; asm; c: source that compiles alone; json: the plan; when it is not given, "
+          "the ending of the file decides, or fused")
+      ->check(CLI::IsMember({"graph", "fused", "te", "loops", "llvm", "asm", "c", "json"}));
+  command
+      ->add_option("-o,--out", arguments->output,
+                   "file to write, - for standard output; FILE.so: a shared library, FILE.o: an "
+                   "object, each with the header FILE.h; --emit=c: FILE.c and FILE.h, or a folder")
       ->capture_default_str();
-  command->add_option("-o,--out", arguments->output, "file to write; - for standard output")
+  command
+      ->add_option("--name", arguments->exported.name,
+                   "prefix of an export's C names; otherwise from the file's name")
+      ->type_name("NAME");
+  command->add_option("--cc", arguments->exported.c_compiler, "C compiler that links machine code")
       ->capture_default_str();
   command->add_flag("--explain", arguments->explain,
                     "say on standard error which implementations were weighed, and why");
-  command->footer("Example:\n  tenon compile model.onnx --shape x=1,3,48,192 --emit=llvm -o m.ll");
-  command->callback([arguments] { Write(arguments->output, Emit(*arguments)); });
+  command->footer(
+      "Examples:\n  tenon compile model.onnx --shape x=1,3,48,192 --emit=llvm -o m.ll\n"
+      "  tenon compile model.onnx --shape x=1,3,48,192 -o model.so\n"
+      "  tenon compile model.onnx --shape x=1,3,48,192 --emit=c -o out/");
+  command->callback([arguments] { Make(*arguments); });
 }
 
 }  // namespace tenon::tools

@@ -346,5 +346,40 @@ TEST(ScanScheduleTest, AStateAndAStepOnlyExistInsideTheScan) {
               HasSubstr("output update is a step of scan sum"));
 }
 
+TEST(ScanScheduleTest, AnUpdateIsCachedAndAScansResultIsRead) {
+  const RunningSum r;
+  const Tensor last = Compute(
+      {r.n, 5}, [&](const Var& t, const Var& i) { return r.sum(t, i) * 2.0F; }, "last");
+  Schedule s(last);
+  const Tensor next = s.CacheWrite(r.update, "local");
+  s[next].ComputeAt(s[r.update], s[r.update].axis(0));
+  const Tensor copy = s.CacheRead(r.sum, "global", {last});
+  s[copy].ComputeAt(s[last], last.axis(0));
+  ExpectLikeInterpreter(s, {{r.x, Random({6, 5}, 11)}}, 1e-5F);
+}
+
+TEST(ScanScheduleTest, DataflowPrimitivesRefuseExternalOperationsAndScans) {
+  const RunningSum r;
+  const Tensor before = Compute(
+      {16}, [&](Var i) { return Expr(2.0F) + te::Cast(Float32, i); }, "before");
+  const std::vector<Tensor> sums = PrefixOf(before, 16);
+  const Tensor last = Compute(
+      {r.n, 5}, [&](const Var& t, const Var& i) { return r.sum(t, i) * sums[0](i); }, "last");
+  Schedule s(last);
+  EXPECT_THAT(Refusal([&] { s.CacheWrite(r.sum, "local"); }), HasSubstr("only what computes"));
+  EXPECT_THAT(Refusal([&] { s.CacheWrite(sums, "local"); }), HasSubstr("only what computes"));
+  EXPECT_THAT(Refusal([&] { s.CacheRead(before, "local", {sums[0]}); }),
+              HasSubstr("its reader prefix is an external operation or a scan"));
+  EXPECT_THAT(Refusal([&] { s.CacheRead(r.init, "local", {r.sum}); }),
+              HasSubstr("its reader sum is an external operation or a scan"));
+  EXPECT_THAT(Refusal([&] { s[r.sum].SetScope("local"); }), HasSubstr("row-major and global"));
+  EXPECT_THAT(Refusal([&] {
+                s.TransformLayout(before, [](const std::vector<Var>& i) {
+                  return std::vector<Expr>{loop::FloorDiv(i[0], 4), loop::FloorMod(i[0], 4)};
+                });
+              }),
+              HasSubstr("its reader prefix is an external operation or a scan"));
+}
+
 }  // namespace
 }  // namespace tenon::schedule

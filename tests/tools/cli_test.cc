@@ -178,6 +178,56 @@ TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
               HasSubstr("/nowhere/out.txt cannot be written"));
 }
 
+TEST_F(CliTest, CompileExportsCThatCompilesAlone) {
+  EXPECT_THAT(OutputOf("compile %/model.relay --emit=c"),
+              AllOf(HasSubstr("target: c -keys=cpu"), HasSubstr("int32_t model_run(")));
+  EXPECT_THAT(OutputOf("compile %/model.relay --emit=c -o %/c/ --name net"), IsEmpty());
+  EXPECT_THAT(Contents(Path("c/net.h")), HasSubstr("int32_t net_run("));
+  const std::string gcc = StrCat("gcc -std=c99 -Wall -Wextra -Werror -shared -fPIC -O2 ",
+                                 Path("c/net.c"), " -lm -o ", Path("c.so"));
+  EXPECT_EQ(std::system(gcc.c_str()), 0);
+}
+
+TEST_F(CliTest, CompileExportsMachineCodeThatAProgramLinks) {
+  EXPECT_THAT(OutputOf("compile %/model.relay -o %/net.so"), IsEmpty());
+  EXPECT_THAT(OutputOf("compile %/model.relay -o %/net2.o --mcpu-features=-avx512f"), IsEmpty());
+  Write("main.c",
+        "#include <stdio.h>\n#include \"net.h\"\n#include \"net2.h\"\n"
+        "int main(void) {\n"
+        "  const float x[6] = {1, 2, 3, -1, -2, -3};\n"
+        "  const float w[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};\n"
+        "  float y[8], z[8];\n"
+        "  const void* inputs[] = {x, w};\n"
+        "  void* outputs[] = {y};\n"
+        "  if (net_run(inputs, outputs, NULL) != 0) return 1;\n"
+        "  outputs[0] = z;\n"
+        "  if (net2_run(inputs, outputs, NULL) != 0) return 2;\n"
+        "  printf(\"%g %g %g %g\\n\", y[0], y[3], y[4], z[3]);\n  return 0;\n}\n");
+  const std::string gcc =
+      StrCat("cd ", folder_.string(), " && gcc -std=c99 -Wall -Wextra -Werror main.c ./net.so ",
+             "net2.o -fopenmp -lm -o main && ./main > said");
+  EXPECT_EQ(std::system(gcc.c_str()), 0);
+  EXPECT_EQ(Contents(Path("said")), "1 6 0 6\n");
+}
+
+TEST_F(CliTest, CompileRefusesWhatItCannotExport) {
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.dll"),
+              AllOf(HasSubstr("net.dll"), HasSubstr(".so, .o, .c"), HasSubstr("--emit")));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --emit=llvm -o %/net.so"),
+              HasSubstr("give one of them"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --library onednn -o %/net.so"),
+              HasSubstr("--library te"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o /nowhere/net.so"),
+              HasSubstr("/nowhere/net.so cannot be written"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.so --cc no-such-cc"),
+              HasSubstr("no-such-cc cannot be started"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.so --name int"), HasSubstr("'int'"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.so --mcpu-features=-avx9"),
+              HasSubstr("avx9"));
+  EXPECT_FALSE(fs::exists(Path("net.so")));
+  EXPECT_FALSE(fs::exists(Path("net.h")));
+}
+
 TEST_F(CliTest, OptRunsPassesInOrder) {
   const std::string text = OutputOf("opt %/model.relay --passes=InferType,FuseOps");
   EXPECT_THAT(text, HasSubstr("Primitive=1"));

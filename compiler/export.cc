@@ -1,0 +1,265 @@
+// A native export is three kinds of objects, linked by the system's C compiler: one by LLVM for
+// each kernel, one with the constants, and the C part - entry functions and the runtime. All of it
+// is made in a folder of its own; what comes out is renamed into place at the end.
+#include "tenon/compiler/export.h"
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include <unistd.h>
+
+#include "tenon/compiler/aot_runtime.h"
+#include "tenon/compiler/c_model.h"
+#include "tenon/compiler/run_program.h"
+#include "tenon/jit/c_text.h"
+#include "tenon/jit/object_code.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using compiler::CModel;
+using compiler::CModelOptions;
+
+constexpr const char* kDefaultName = "model";
+
+// What is exported, under a name: its kernels, and its C part.
+struct Content {
+  std::function<std::vector<loop::Function>(const std::string& name)> kernels;
+  std::function<CModel(const CModelOptions&)> write;
+};
+
+Content ContentOf(const Lowered& graph) {
+  return {[&graph](const std::string& name) { return compiler::FunctionsOf(graph, name); },
+          [&graph](const CModelOptions& options) { return compiler::WriteModel(graph, options); }};
+}
+Content ContentOf(std::span<const loop::Function> kernels) {
+  return {
+      [kernels](const std::string&) {
+        return std::vector<loop::Function>(kernels.begin(), kernels.end());
+      },
+      [kernels](const CModelOptions& options) { return compiler::WriteKernels(kernels, options); }};
+}
+
+// A folder for intermediate files, which goes away with them.
+class WorkFolder {
+ public:
+  WorkFolder() {
+    std::error_code failure;
+    const fs::path parent = fs::temp_directory_path(failure);
+    std::string pattern = (parent / "tenon-export-XXXXXX").string();
+    if (failure || mkdtemp(pattern.data()) == nullptr)
+      throw NotFound(StrCat("export: no folder for intermediate files can be made as ", pattern));
+    path_ = pattern;
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+void WriteFile(const std::string& path, std::string_view bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw NotFound(StrCat("the file ", path, " cannot be written"));
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+// Files that appear under their names together, once all of them are written.
+class Delivery {
+ public:
+  ~Delivery() {
+    std::error_code ignored;
+    for (const auto& [temporary, path] : files_) fs::remove(temporary, ignored);
+  }
+  void Add(const std::string& path, std::string_view bytes, bool executable = false) {
+    static std::atomic<int> next{0};
+    const std::string temporary = StrCat(path, ".", getpid(), ".", next++, ".tmp");
+    if (fs::is_directory(path)) throw NotFound(StrCat(path, " is a folder; name a file"));
+    files_.emplace_back(temporary, path);
+    try {
+      WriteFile(temporary, bytes);
+    } catch (const Error&) {
+      throw NotFound(StrCat("the file ", path, " cannot be written"));
+    }
+    if (executable)
+      fs::permissions(temporary,
+                      fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                      fs::perm_options::add);
+  }
+  void Finish() {
+    for (const auto& [temporary, path] : files_) {
+      std::error_code failure;
+      fs::rename(temporary, path, failure);
+      if (failure)
+        throw NotFound(StrCat("the file ", path, " cannot be written: ", failure.message()));
+    }
+    files_.clear();
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> files_;
+};
+
+std::string NameFor(const std::string& path, const ExportOptions& options) {
+  const std::string name = options.name.empty() ? fs::path(path).stem().string() : options.name;
+  const std::string identifier = jit::CIdentifier(name);
+  if (!options.name.empty() && identifier != options.name)
+    throw InvalidArgument(StrCat("export: the name '", options.name,
+                                 "' is no C identifier that a user may have; for instance ",
+                                 identifier, " is"));
+  return identifier;
+}
+
+std::string HeaderPath(const std::string& path) {
+  return fs::path(path).replace_extension(".h").string();
+}
+
+void RequireEnding(const std::string& path, const std::string& ending) {
+  if (fs::path(path).extension() != ending || fs::path(path).stem().empty())
+    throw InvalidArgument(StrCat("export: the path ", path, " must end in ", ending));
+}
+
+// All objects in the work folder; the paths of those that are linked.
+std::vector<std::string> MakeObjects(const Content& content, const std::string& name,
+                                     const ExportOptions& options, const WorkFolder& work,
+                                     std::string* header) {
+  const jit::ObjectOptions object_options{
+      .compile = {.cpu_features = options.cpu_features,
+                  .reassociate_reductions = options.reassociate_reductions},
+      .runtime_prefix = name};
+  const CModel model = content.write(
+      {.name = name,
+       .native = true,
+       .cpu_features = ValueOrThrow(jit::RequiredCpuFeatures(object_options.compile))});
+  *header = model.header;
+  const std::vector<loop::Function> kernels = content.kernels(name);
+  std::vector<std::string> symbols;
+  for (const loop::Function& kernel : kernels)
+    symbols.push_back(compiler::NativeSymbol(name, kernel.name));
+  std::vector<std::string> objects =
+      ValueOrThrow(jit::EmitObjects(kernels, symbols, object_options));
+  if (!model.constants.empty())
+    objects.push_back(
+        ValueOrThrow(jit::EmitDataObject(model.constants, compiler::ConstantsSymbol(name))));
+  std::vector<std::string> paths;
+  for (const std::string& object : objects) {
+    paths.push_back(work / StrCat("part", paths.size(), ".o"));
+    WriteFile(paths.back(), object);
+  }
+  WriteFile(work / "entry.c", model.source);
+  WriteFile(work / "runtime.c", compiler::AotRuntimeSource());
+  for (const char* part : {"entry", "runtime"}) {
+    std::vector<std::string> command = {options.c_compiler, "-std=c11",           "-O2", "-fPIC",
+                                        "-fopenmp",         "-fvisibility=hidden"};
+    for (const char* function : {"parallel_for", "take_memory", "give_memory"})
+      command.push_back(StrCat("-Dtenon_", function, "=", name, "_", function));
+    paths.push_back(work / StrCat(part, ".o"));
+    for (const std::string& argument :
+         {std::string("-c"), work / StrCat(part, ".c"), std::string("-o"), paths.back()})
+      command.push_back(argument);
+    compiler::RunProgram(command, work / "log");
+  }
+  return paths;
+}
+
+void ExportNative(const Content& content, const std::string& path, const ExportOptions& options,
+                  const std::vector<std::string>& link_before,
+                  const std::vector<std::string>& link_after) {
+  const std::string name = NameFor(path, options);
+  const WorkFolder work;
+  std::string header;
+  const std::vector<std::string> objects = MakeObjects(content, name, options, work, &header);
+  std::vector<std::string> command = {options.c_compiler};
+  command.insert(command.end(), link_before.begin(), link_before.end());
+  command.insert(command.end(), objects.begin(), objects.end());
+  command.insert(command.end(), link_after.begin(), link_after.end());
+  command.insert(command.end(), {"-o", work / "result"});
+  compiler::RunProgram(command, work / "log");
+  Delivery delivery;
+  delivery.Add(path, ReadFile(work / "result"), path.ends_with(".so"));
+  delivery.Add(HeaderPath(path), header);
+  delivery.Finish();
+}
+
+void ExportLibrary(const Content& content, const std::string& path, const ExportOptions& options) {
+  RequireEnding(path, ".so");
+  ExportNative(content, path, options, {"-shared", "-fopenmp"}, {"-lm"});
+}
+
+void ExportObjectFile(const Content& content, const std::string& path,
+                      const ExportOptions& options) {
+  RequireEnding(path, ".o");
+  ExportNative(content, path, options, {"-r", "-nostdlib"}, {});
+}
+
+void ExportC(const Content& content, std::string path, const ExportOptions& options) {
+  if (path.ends_with('/') || fs::is_directory(path)) {
+    std::error_code failure;
+    fs::create_directories(path, failure);
+    if (failure)
+      throw NotFound(StrCat("the folder ", path, " cannot be made: ", failure.message()));
+    path = (fs::path(path) / StrCat(options.name.empty() ? kDefaultName : options.name, ".c"))
+               .string();
+  }
+  RequireEnding(path, ".c");
+  const CModel model =
+      content.write({.name = NameFor(path, options), .native = false, .cpu_features = {}});
+  Delivery delivery;
+  delivery.Add(path, model.source);
+  delivery.Add(HeaderPath(path), model.header);
+  delivery.Finish();
+}
+
+}  // namespace
+
+absl::Status ExportSharedLibrary(const Lowered& graph, const std::string& path,
+                                 const ExportOptions& options) {
+  return CatchErrors([&] { ExportLibrary(ContentOf(graph), path, options); });
+}
+absl::Status ExportSharedLibrary(std::span<const loop::Function> kernels, const std::string& path,
+                                 const ExportOptions& options) {
+  return CatchErrors([&] { ExportLibrary(ContentOf(kernels), path, options); });
+}
+absl::Status ExportObject(const Lowered& graph, const std::string& path,
+                          const ExportOptions& options) {
+  return CatchErrors([&] { ExportObjectFile(ContentOf(graph), path, options); });
+}
+absl::Status ExportObject(std::span<const loop::Function> kernels, const std::string& path,
+                          const ExportOptions& options) {
+  return CatchErrors([&] { ExportObjectFile(ContentOf(kernels), path, options); });
+}
+absl::Status ExportCSource(const Lowered& graph, const std::string& path,
+                           const ExportOptions& options) {
+  return CatchErrors([&] { ExportC(ContentOf(graph), path, options); });
+}
+absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::string& path,
+                           const ExportOptions& options) {
+  return CatchErrors([&] { ExportC(ContentOf(kernels), path, options); });
+}
+
+absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& options) {
+  return CatchErrors([&] {
+    return compiler::WriteModel(
+               graph, {.name = NameFor(kDefaultName, options), .native = false, .cpu_features = {}})
+        .source;
+  });
+}
+
+}  // namespace tenon
