@@ -83,6 +83,7 @@ class ExprCodegen {
   llvm::Value* EmitLoad(const loop::LoadNode& node);
   llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
+  llvm::Value* EmitPrefetch(const loop::LoadNode& node);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);

@@ -211,7 +211,8 @@ std::size_t ArgumentCount(Intrinsic i) {
 }
 
 bool IsPredicate(Intrinsic i) {
-  return i == Intrinsic::kIsNan || i == Intrinsic::kIsInf || i == Intrinsic::kIsFinite;
+  return i == Intrinsic::kIsNan || i == Intrinsic::kIsInf || i == Intrinsic::kIsFinite ||
+         i == Intrinsic::kPrefetch;
 }
 
 }  // namespace
@@ -344,10 +345,12 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
   }
   if (IsDot(intrinsic)) return DotCall(intrinsic, std::move(args));
   const DataType type = args[0].dtype();
-  const bool any_type = intrinsic == Intrinsic::kAbs || intrinsic == Intrinsic::kSign ||
-                        intrinsic == Intrinsic::kFloor || intrinsic == Intrinsic::kCeil ||
-                        intrinsic == Intrinsic::kRound || intrinsic == Intrinsic::kTrunc ||
-                        intrinsic == Intrinsic::kNearbyint;
+  if (intrinsic == Intrinsic::kPrefetch && args[0].kind() != ExprKind::kLoad)
+    throw InvalidArgument("prefetch takes an element of a buffer, that is a load");
+  const bool any_type = intrinsic == Intrinsic::kPrefetch || intrinsic == Intrinsic::kAbs ||
+                        intrinsic == Intrinsic::kSign || intrinsic == Intrinsic::kFloor ||
+                        intrinsic == Intrinsic::kCeil || intrinsic == Intrinsic::kRound ||
+                        intrinsic == Intrinsic::kTrunc || intrinsic == Intrinsic::kNearbyint;
   if (intrinsic == Intrinsic::kPopcount ? !type.is_integral() : (!type.is_float() && !any_type)) {
     throw InvalidArgument(
         StrCat(ToString(intrinsic), " does not take ", type.ToString(), "; it needs ",
@@ -476,12 +479,12 @@ const char* ToString(BinaryOp op) {
 
 const char* ToString(Intrinsic intrinsic) {
   static constexpr const char* kNames[] = {
-      "exp",   "log",       "log2",  "log10", "log1p",    "sqrt",    "rsqrt",    "sin",
-      "cos",   "tan",       "asin",  "acos",  "atan",     "sinh",    "cosh",     "tanh",
-      "asinh", "acosh",     "atanh", "erf",   "sigmoid",  "abs",     "floor",    "ceil",
-      "round", "nearbyint", "trunc", "pow",   "fmod",     "atan2",   "popcount", "isnan",
-      "isinf", "isfinite",  "sign",  "fma",   "dot_u8s8", "dot_bf16"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kDotBF16) + 1);
+      "exp",   "log",       "log2",  "log10", "log1p",    "sqrt",     "rsqrt",    "sin",
+      "cos",   "tan",       "asin",  "acos",  "atan",     "sinh",     "cosh",     "tanh",
+      "asinh", "acosh",     "atanh", "erf",   "sigmoid",  "abs",      "floor",    "ceil",
+      "round", "nearbyint", "trunc", "pow",   "fmod",     "atan2",    "popcount", "isnan",
+      "isinf", "isfinite",  "sign",  "fma",   "dot_u8s8", "dot_bf16", "prefetch"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetch) + 1);
   return kNames[static_cast<int>(intrinsic)];
 }
 

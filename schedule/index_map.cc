@@ -64,15 +64,14 @@ class Inverter {
     std::sort(digits.begin(), digits.end(),
               [](const auto& a, const auto& b) { return a.first.stride < b.first.stride; });
     std::int64_t reached = 1;
+    bool tiles = true;
     Expr value = 0;
     for (const auto& [term, digit] : digits) {
-      if (term.stride != reached) break;
+      tiles = tiles && term.stride == reached;
       reached *= term.extent;
       value = value + digit * term.stride;
     }
-    const bool once =
-        digits.empty() || digits.back().first.stride * digits.back().first.extent == reached;
-    if (!once || reached != extents_[i]) {
+    if (!tiles || reached != extents_[i]) {
       throw InvalidArgument(StrCat(
           who_, ": the layout does not take index ", i, ", of extent ", extents_[i],
           ", apart whole: its parts cover ", reached,

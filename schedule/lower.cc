@@ -12,6 +12,7 @@
 #include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
+#include "tenon/schedule/loop_marks.h"
 #include "tenon/schedule/nest.h"
 #include "tenon/schedule/scan.h"
 #include "tenon/schedule/storage.h"
@@ -67,6 +68,11 @@ class Lowerer {
       }
     }
     for (const auto& stage : schedule_.stages()) {
+      if (stage->marks().double_buffered && stage->placement() != Stage::Placement::kAt) {
+        throw InvalidArgument(StrCat("double_buffer: stage ", stage->name(),
+                                     " is not computed at a loop, so there is no next iteration; "
+                                     "give it one with compute_at"));
+      }
       if (stage->op()->is_placeholder() && !steps_.IsState(*stage) &&
           !IsParameter(stage->op()->outputs[0])) {
         throw InvalidArgument(StrCat("lower ", function_.name, ": placeholder ", stage->name(),
@@ -155,9 +161,16 @@ class Lowerer {
   }
 
   LoopHooks Hooks(const Stage& stage) {
-    return {.inside = [&](const IterVar& axis,
-                          const Stmt& inside) { return PlaceProducers(stage, axis, inside); },
-            .around = [](const IterVar&, const Stmt& loop) { return loop; }};
+    return {.inside =
+                [&](const IterVar& axis, const Expr& extent, const Stmt& inside) {
+                  return AddPrefetches(stage, axis, extent,
+                                       PlaceProducers(stage, axis, extent, inside));
+                },
+            .around =
+                [&](const IterVar& axis, const Expr&, const Stmt& loop) {
+                  MarkUnrolls(stage, axis, loop);
+                  return AddFirstCopies(axis, loop);
+                }};
   }
 
   Stmt Nest(const Stage& stage, const std::vector<Range>& region) {
@@ -166,8 +179,52 @@ class Lowerer {
     return MakeNest(stage, body, region, Hooks(stage));
   }
 
+  static Stmt AllocateBox(const Stage& stage, const loop::Buffer& buffer,
+                          const std::vector<Range>& region, const Stmt& stmt) {
+    const Box box(stage, buffer, region);
+    return loop::Allocate(box.memory(), box.Move(stmt, MinsOf(region)));
+  }
+
+  Stmt AddPrefetches(const Stage& stage, const IterVar& axis, const Expr& extent, Stmt inside) {
+    for (const PrefetchMark& mark : stage.marks().prefetches) {
+      if (!LeafOf(stage.relations(), mark.axis).var.same_as(axis.var)) continue;
+      const auto refuse = [&](const std::string& reason) {
+        throw InvalidArgument(StrCat("prefetch: stage ", stage.name(), ", axis ", axis.var.name(),
+                                     ", of ", mark.tensor.name(), ": ", reason));
+      };
+      const Stage& source = *schedule_.Find(mark.tensor.op().get());
+      const loop::ForKind kind = stage.KindOf(axis);
+      if (loop::IsConstInt(extent, 1))
+        refuse("the loop is trivial: it runs once, so no later iteration reads anything");
+      if (kind == loop::ForKind::kVectorized)
+        refuse("the loop is vectorised; choose one around it");
+      if (!source.op()->is_placeholder() && source.placement() != Stage::Placement::kRoot)
+        refuse("only arguments and stages at the root are there before the loop begins");
+      const loop::Buffer& buffer =
+          source.op()->outputs[static_cast<std::size_t>(mark.tensor.index())];
+      std::optional<std::vector<Range>> region = RegionRead(inside, buffer, bounds_);
+      if (!region) refuse("it is not read inside the loop");
+      for (Range& range : *region) {
+        range.min = loop::Substitute(range.min, {{axis.var, axis.var + mark.offset}});
+        range.extent = loop::Substitute(range.extent, {{axis.var, axis.var + mark.offset}});
+      }
+      inside = loop::Seq({PrefetchBox(buffer, *region), inside});
+    }
+    return inside;
+  }
+
+  void MarkUnrolls(const Stage& stage, const IterVar& axis, const Stmt& stmt) {
+    for (const UnrollMark& mark : stage.marks().unrolls) {
+      if (!LeafOf(stage.relations(), mark.axis).var.same_as(axis.var)) continue;
+      loop::VisitStmts(stmt, [&](const Stmt& s) {
+        // Loops further in may have marks of their own.
+        if (const auto* n = s.As<loop::ForNode>()) unrolls_.emplace(n->var, mark);
+      });
+    }
+  }
+
   // In front of `inside`, what is computed at this loop of `stage`; readers before what they read.
-  Stmt PlaceProducers(const Stage& stage, const IterVar& axis, Stmt inside) {
+  Stmt PlaceProducers(const Stage& stage, const IterVar& axis, const Expr& extent, Stmt inside) {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& producer = **it;
@@ -175,12 +232,68 @@ class Lowerer {
           (steps_.IsStep(producer) && stage.op()->kind == te::OperationKind::kScan))
         continue;
       if (!LeafOf(stage.relations(), producer.attach_axis()).var.same_as(axis.var)) continue;
-      inside = Place(producer, inside);
+      inside = producer.marks().double_buffered ? PlaceTwice(producer, stage, axis, extent, inside)
+                                                : Place(producer, inside);
     }
     return inside;
   }
 
   Stmt Place(const Stage& producer, const Stmt& inside) {
+    const std::vector<Range> region = RegionNeeded(producer, inside);
+    Stmt result = loop::Seq({Nest(producer, region), inside});
+    for (const loop::Buffer& buffer : producer.op()->outputs)
+      result = AllocateBox(producer, buffer, region, result);
+    return result;
+  }
+
+  // Iteration v computes into copy (v + 1) mod 2 what the next one reads, and reads copy v mod 2;
+  // what iteration 0 reads is computed before the loop.
+  Stmt PlaceTwice(const Stage& producer, const Stage& stage, const IterVar& axis,
+                  const Expr& extent, const Stmt& inside) {
+    const auto refuse = [&](const std::string& reason) {
+      throw InvalidArgument(StrCat("double_buffer: stage ", producer.name(), ", computed at axis ",
+                                   axis.var.name(), " of ", stage.name(), ": ", reason));
+    };
+    if (stage.KindOf(axis) != loop::ForKind::kSerial)
+      refuse(StrCat("the loop is ", loop::ToString(stage.KindOf(axis)), "; it must be serial"));
+    const std::vector<Range> region = RegionNeeded(producer, inside);
+    const std::vector<Expr> mins = MinsOf(region);
+    for (const Range& range : region) {
+      if (loop::UsesVar(range.extent, axis.var))
+        refuse("iterations read parts of different size; they must be alike");
+    }
+    const Stmt nest = Nest(producer, region);
+    // For the iteration that `v` is, into the copy for it.
+    const auto compute = [&](const std::vector<Box>& boxes, const Expr& v) {
+      Stmt stmt = loop::Substitute(nest, {{axis.var, v}});
+      std::vector<Expr> begin;
+      for (const Expr& min : mins) begin.push_back(loop::Substitute(min, {{axis.var, v}}));
+      for (const Box& box : boxes) stmt = box.Move(stmt, begin, loop::FloorMod(v, 2));
+      return stmt;
+    };
+    std::vector<Box> boxes;
+    for (const loop::Buffer& buffer : producer.op()->outputs)
+      boxes.emplace_back(producer, buffer, region, 2);
+    Stmt use = inside;
+    for (const Box& box : boxes) use = box.Move(use, mins, loop::FloorMod(axis.var, 2));
+    FirstCopy first{loop::If(extent > 0, compute(boxes, 0)), {}};
+    for (const Box& box : boxes) first.memory.push_back(box.memory());
+    first_copies_[axis.var].push_back(std::move(first));
+    return loop::Seq({loop::If(axis.var + 1 < extent, compute(boxes, Expr(axis.var) + 1)), use});
+  }
+
+  Stmt AddFirstCopies(const IterVar& axis, Stmt loop) {
+    const auto found = first_copies_.find(axis.var);
+    if (found == first_copies_.end()) return loop;
+    for (const FirstCopy& first : found->second) {
+      loop = loop::Seq({first.compute, loop});
+      for (const loop::Buffer& memory : first.memory) loop = loop::Allocate(memory, loop);
+    }
+    first_copies_.erase(found);
+    return loop;
+  }
+
+  std::vector<Range> RegionNeeded(const Stage& producer, const Stmt& inside) {
     std::optional<std::vector<Range>> region;
     for (const loop::Buffer& buffer : producer.op()->outputs) {
       const std::optional<std::vector<Range>> read = RegionRead(inside, buffer, bounds_);
@@ -193,11 +306,7 @@ class Lowerer {
                                    " is not read inside axis ", producer.attach_axis().var.name(),
                                    "; choose a loop around its readers"));
     }
-    placed_.insert(&producer);
-    Stmt result = loop::Seq({Nest(producer, *region), inside});
-    for (const loop::Buffer& buffer : producer.op()->outputs)
-      result = AllocateBox(producer, buffer, *region, result);
-    return result;
+    return *region;
   }
 
   static bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {
@@ -214,6 +323,7 @@ class Lowerer {
     body = loop::Simplify(loop::FlattenBuffers(body), bounds_);
     body = loop::VectorizeLoops(body);
     body = loop::UnrollLoops(body);
+    if (!unrolls_.empty()) body = AutoUnroll(loop::Simplify(body, bounds_), unrolls_);
     return loop::Simplify(body, bounds_);
   }
 
@@ -256,7 +366,13 @@ class Lowerer {
   ScanSteps steps_;
   loop::Function function_;
   loop::Bounds bounds_;
-  std::unordered_set<const Stage*> placed_;
+  UnrollMarks unrolls_;
+  // What is to stand before the loop of that variable once it is made.
+  struct FirstCopy {
+    Stmt compute;
+    std::vector<loop::Buffer> memory;
+  };
+  std::unordered_map<Expr, std::vector<FirstCopy>, loop::ExprHash, loop::ExprSame> first_copies_;
 };
 
 }  // namespace

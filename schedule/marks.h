@@ -19,15 +19,15 @@ struct Alignment {
   std::int64_t factor, offset;
 };
 
-// Inside the axis, what the iteration `offset` later reads of the buffer is fetched into the cache.
+// Inside the axis, what the iteration `offset` later reads of the tensor is fetched into the cache.
 struct PrefetchMark {
-  loop::Buffer buffer;
+  te::Tensor tensor;
   te::IterVar axis;
   loop::Expr offset;
 };
 
-// Serial loops of constant extent inside the axis are unrolled while a copy has at most `max_step`
-// statements.
+// The loop and serial loops of constant extent inside it are unrolled while the
+// copies have at most `max_step` stores together.
 struct UnrollMark {
   te::IterVar axis;
   std::int64_t max_step = 0;

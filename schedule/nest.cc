@@ -224,9 +224,9 @@ class NestMaker {
   Stmt Wrap(Stmt stmt, std::size_t begin, std::size_t end) const {
     for (std::size_t i = end; i-- > begin;) {
       const IterVar& leaf = stage_.leaves()[i];
-      stmt = hooks_.inside(leaf, stmt);
+      stmt = hooks_.inside(leaf, extent_.at(leaf.var), stmt);
       stmt = loop::For(leaf.var, 0, extent_.at(leaf.var), stage_.KindOf(leaf), stmt);
-      stmt = hooks_.around(leaf, stmt);
+      stmt = hooks_.around(leaf, extent_.at(leaf.var), stmt);
     }
     return stmt;
   }

@@ -11,9 +11,10 @@
 
 namespace tenon::schedule {
 
-// Called with each loop's axis, from the innermost loop outwards.
+// Called with each loop's axis and extent, from the innermost loop outwards.
 struct LoopHooks {
-  using Hook = std::function<loop::Stmt(const IterVar& axis, const loop::Stmt& stmt)>;
+  using Hook = std::function<loop::Stmt(const IterVar& axis, const loop::Expr& extent,
+                                        const loop::Stmt& stmt)>;
   Hook inside;  // takes the loop's body, gives what shall stand there instead
   Hook around;  // takes the loop itself, likewise
 };

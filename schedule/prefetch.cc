@@ -8,14 +8,13 @@ namespace tenon::schedule {
 void Schedule::Prefetch(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
                         const loop::Expr& offset) {
   Stage& stage = (*this)[reader];
-  Stage& source = (*this)[tensor];
+  (*this)[tensor];  // throws when it is foreign
   stage.Position("prefetch", axis);
   if (offset.dtype() != Int64) {
     stage.Refuse("prefetch", &axis,
                  StrCat("the offset ", loop::Print(offset), " is no int64 number of iterations"));
   }
-  stage.marks_.prefetches.push_back(
-      {source.op()->outputs[static_cast<std::size_t>(tensor.index())], axis, offset});
+  stage.marks_.prefetches.push_back({tensor, axis, offset});
   record_->emplace_back(PrefetchStep{RefTo(tensor), RefTo(reader), stage.RefTo(axis), offset});
 }
 

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tenon/schedule/group.h"
 #include "tenon/schedule/record.h"
 #include "tenon/schedule/relation.h"
 #include "tenon/schedule/stage.h"
@@ -61,6 +62,12 @@ class Schedule {
   // with constant extents, while its data loops are whole and in order.
   std::vector<IterVar> TransformLayout(const Tensor& tensor, const LayoutFunction& layout);
 
+  // The stages that `outputs` need and that need `inputs`, which count themselves when asked. Legal
+  // when none is an output of the schedule; groups may nest but not overlap. The record holds what
+  // a group's calls do to its stages.
+  Group& CreateGroup(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                     bool include_inputs = false);
+
   // In each iteration of that loop of `reader`, fetches into the cache what the iteration `offset`
   // later reads of `tensor`. Lowering refuses a loop of one iteration, a vectorised loop and a
   // tensor that does not exist outside the loop.
@@ -87,6 +94,7 @@ class Schedule {
   std::vector<Tensor> outputs_;
   std::unique_ptr<Record> record_ = std::make_unique<Record>();  // stages know where it is
   std::vector<std::unique_ptr<Stage>> stages_;
+  std::vector<std::unique_ptr<Group>> groups_;
   std::unordered_map<const te::OperationNode*, Stage*> by_op_;  // also by former operations
   std::vector<te::Operation> known_ops_;  // keys are addresses: they must live
 };

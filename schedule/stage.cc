@@ -219,7 +219,7 @@ void Stage::RequireMovable(const char* primitive) const {
     Refuse(primitive, nullptr, "the update of a scan is computed at the scan's time loop");
 }
 
-Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
+void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
   if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
   if (is_output_) Refuse("compute_at", nullptr, "an output must be computed at the root");
   RequireMovable("compute_at");
@@ -233,6 +233,10 @@ Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
           StrCat("stage ", parent.name(),
                  " is itself computed inside this stage; two stages cannot be inside each other"));
   }
+}
+
+Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
+  CheckComputeAt(parent, axis);
   placement_ = Placement::kAt;
   attach_stage_ = &parent;
   attach_axis_ = std::make_unique<IterVar>(axis);

@@ -76,8 +76,8 @@ class Stage {
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
   Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);
 
-  // Keys: "auto_unroll_max_step" unrolls serial loops inside the axis whose copies have at most
-  // `value` statements together; "unroll_explicit" 0 leaves that to LLVM; "unroll" and "vectorize"
+  // Keys: "auto_unroll_max_step" unrolls the loop and serial loops in it whose copies have at most
+  // `value` stores together; "unroll_explicit" 0 leaves that to LLVM; "unroll" and "vectorize"
   // mean Unroll and Vectorize.
   Stage& Pragma(const IterVar& axis, std::string_view key, std::int64_t value = 1);
   // These two always refuse: a CPU has no thread indices, and no circular buffers are made.
@@ -123,6 +123,7 @@ class Stage {
 
  private:
   friend class Schedule;
+  friend class Group;
   Stage(te::Operation op, std::size_t number, Record* record);
   // Position of a loop; throws with the words for an axis that was split already or is not of this
   // stage.
@@ -136,6 +137,7 @@ class Stage {
 
   bool IsLeaf(const IterVar& axis) const;
   loop::Memory ParseScope(const char* primitive, std::string_view scope) const;
+  void CheckComputeAt(const Stage& parent, const IterVar& axis) const;
   void RequireOwnMemory(const char* primitive) const;
   AxisRef RefTo(const IterVar& axis) const;
   // Starts anew with the loops of `op`.

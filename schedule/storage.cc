@@ -1,8 +1,11 @@
-// Accesses of the tensor's buffer move to a buffer of the box's size: each index less the box's
-// beginning.
+// An index of the tensor's buffer less the region's beginning is an index of the box. With aligned
+// strides the box is flat memory, and the indices are multiplied by the strides here.
 #include "tenon/schedule/storage.h"
 
+#include <functional>
+
 #include "tenon/loop/print.h"
+#include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -13,38 +16,45 @@ namespace {
 using loop::Expr;
 using loop::Stmt;
 
-// Moves the accesses of one buffer to another that holds a box of it.
+using IndexFunction = std::function<std::vector<Expr>(const std::vector<Expr>&)>;
+
+// Moves the accesses of one buffer to another.
 class Relocator : public loop::StmtMutator {
  public:
-  Relocator(const loop::Buffer& from, const loop::Buffer& to, const std::vector<Range>& region)
-      : from_(from), to_(to), region_(region) {}
+  Relocator(const loop::Buffer& from, const loop::Buffer& to, const IndexFunction& index)
+      : from_(from), to_(to), index_(index) {}
 
  protected:
   Expr Mutate(const Expr& e) override {
     const Expr mutated = MutateChildren(e);
     if (const auto* n = mutated.As<loop::LoadNode>(); n != nullptr && n->buffer == from_)
-      return loop::Load(to_, Moved(n->indices));
+      return loop::Load(to_, index_(n->indices));
     if (const auto* n = mutated.As<loop::AddressNode>(); n != nullptr && n->buffer == from_)
-      return loop::Address(to_, Moved(n->indices), n->extents);
+      return MoveAddress(*n);
     return mutated;
   }
   Stmt MutateStmt(const Stmt& stmt) override {
     const Stmt mutated = MutateStmtChildren(stmt);
     const auto* n = mutated.As<loop::StoreNode>();
     if (n == nullptr || !(n->buffer == from_)) return mutated;
-    return loop::Store(to_, n->value, Moved(n->indices), n->reassociate);
+    return loop::Store(to_, n->value, index_(n->indices), n->reassociate);
   }
 
  private:
-  std::vector<Expr> Moved(std::vector<Expr> indices) const {
-    for (std::size_t d = 0; d < indices.size(); ++d)
-      indices[d] = loop::Simplify(indices[d] - region_[d].min);
-    return indices;
+  Expr MoveAddress(const loop::AddressNode& n) const {
+    std::vector<Expr> indices = index_(n.indices), extents = n.extents;
+    if (indices.size() < extents.size()) {
+      throw InvalidArgument(StrCat("storage_align: stage ", from_->name,
+                                   " is read or written by an external function, which knows "
+                                   "nothing of padded strides"));
+    }
+    extents.insert(extents.begin(), indices.size() - extents.size(), 1);  // one of the copies
+    return loop::Address(to_, std::move(indices), std::move(extents));
   }
 
   const loop::Buffer& from_;
   const loop::Buffer& to_;
-  const std::vector<Range>& region_;
+  const IndexFunction& index_;
 };
 
 void RequireStackSize(const Stage& stage, const loop::Buffer& buffer,
@@ -65,16 +75,55 @@ void RequireStackSize(const Stage& stage, const loop::Buffer& buffer,
   }
 }
 
+// Row-major strides, each padded to what its alignment asks for.
+std::vector<Expr> AlignedStrides(const std::vector<Expr>& shape, std::size_t first_dimension,
+                                 const std::vector<Alignment>& alignments) {
+  std::vector<Expr> strides(shape.size(), Expr(1));
+  for (std::size_t d = shape.size() - 1; d-- > 0;) {
+    strides[d] = strides[d + 1] * shape[d + 1];
+    for (const Alignment& alignment : alignments) {
+      if (alignment.dimension + first_dimension != d) continue;
+      strides[d] = strides[d] + loop::FloorMod(alignment.offset - strides[d], alignment.factor);
+    }
+    strides[d] = loop::Simplify(strides[d]);
+  }
+  return strides;
+}
+
 }  // namespace
 
-Stmt AllocateBox(const Stage& stage, const loop::Buffer& buffer, const std::vector<Range>& region,
-                 const Stmt& stmt) {
+Box::Box(const Stage& stage, loop::Buffer buffer, const std::vector<Range>& region,
+         std::int64_t copies)
+    : buffer_(std::move(buffer)), copied_(copies > 1) {
   std::vector<Expr> shape;
+  if (copied_) shape.emplace_back(copies);
   for (const Range& range : region) shape.push_back(range.extent);
-  if (stage.marks().memory == loop::Memory::kStack) RequireStackSize(stage, buffer, shape);
-  const loop::Buffer box =
-      loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape), stage.marks().memory);
-  return loop::Allocate(box, Relocator(buffer, box, region)(stmt));
+  if (!stage.marks().alignments.empty()) {
+    strides_ = AlignedStrides(shape, copied_ ? 1 : 0, stage.marks().alignments);
+    shape = {loop::Simplify(strides_[0] * shape[0])};
+  }
+  if (stage.marks().memory == loop::Memory::kStack) RequireStackSize(stage, buffer_, shape);
+  memory_ =
+      loop::Buffer::Make(buffer_->name, buffer_->dtype, std::move(shape), stage.marks().memory);
+}
+
+Stmt Box::Move(const Stmt& stmt, const std::vector<Expr>& mins, const Expr& copy) const {
+  const IndexFunction index = [&](const std::vector<Expr>& at) {
+    std::vector<Expr> indices;
+    if (copied_) indices.push_back(copy);
+    for (std::size_t d = 0; d < at.size(); ++d) indices.push_back(loop::Simplify(at[d] - mins[d]));
+    if (strides_.empty()) return indices;
+    Expr offset = 0;
+    for (std::size_t d = 0; d < indices.size(); ++d) offset = offset + indices[d] * strides_[d];
+    return std::vector<Expr>{offset};
+  };
+  return Relocator(buffer_, memory_, index)(stmt);
+}
+
+std::vector<Expr> MinsOf(const std::vector<Range>& region) {
+  std::vector<Expr> mins;
+  for (const Range& range : region) mins.push_back(range.min);
+  return mins;
 }
 
 }  // namespace tenon::schedule

@@ -62,7 +62,7 @@ void ScheduleAll(Schedule& s, const Network& network) {
   s[relu].ComputeRoot();
   s[relu].StorageAlign(relu.axis(0), 16, 3);
   s[total].Pragma(total.axis(0), "auto_unroll_max_step", 4);
-  s.Prefetch(B, C, C_axes[0], 2);
+  s.Prefetch(C_global, C, C_axes[0], 2);
   s[total].Unroll(s[total].reduce_axis(0));
   auto singleton = s[total].Fuse();
   // clang-format on
@@ -91,7 +91,7 @@ s[relu].ComputeAt(s[total], total.axis(0));
 s[relu].ComputeRoot();
 s[relu].StorageAlign(relu.axis(0), 16, 3);
 s[total].Pragma(total.axis(0), "auto_unroll_max_step", 4);
-s.Prefetch(B, C, C_axes[0], 2);
+s.Prefetch(C_global, C, C_axes[0], 2);
 s[total].Unroll(s[total].reduce_axis(0));
 auto singleton = s[total].Fuse();
 )";
