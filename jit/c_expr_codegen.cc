@@ -51,7 +51,7 @@ std::string Infix(const std::string& a, const char* op, const std::string& b) {
 }  // namespace
 
 void CExprCodegen::Begin(const Expr& expr, CBlock& block, const std::string& lane) {
-  CheckInvariant(expr.dtype().lanes() == 1 || !lane.empty(),
+  CheckInvariant(!expr.dtype().is_vector() || !lane.empty(),
                  "a vector is written inside a loop over its lanes");
   block_ = &block;
   lane_ = lane;
