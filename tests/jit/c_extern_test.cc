@@ -68,12 +68,11 @@ TEST(CExternTest, CallsOfSymbolsAgree) {
         return te::CallIntrinsic(hypot, {x(i), 3.0F});
       },
       "lengths");
-  const ExternFunction copy =
-      ExternFunction::Named<void(void*, const void*, std::uint64_t)>("memcpy");
+  const ExternFunction swap = ExternFunction::Named<void(const void*, void*, std::int64_t)>("swab");
   const te::Tensor out = te::Extern(
       {{33}}, {lengths}, {Float32},
       [&](const auto& in, const auto& to) {
-        return te::ExternCall(copy, {to[0], in[0], loop::IntImm(UInt64, 132)});
+        return te::ExternCall(swap, {in[0], to[0], Expr(132)});
       },
       "out")[0];
   schedule::Schedule s(out);
