@@ -11,8 +11,11 @@
 #include "tenon/runtime/npy.h"
 #include "tenon/schedule/schedule.h"
 #include "tenon/strategies/register_op.h"
+#include "tenon/te/extern.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
+#include "tenon/te/scan.h"
+#include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon {
 

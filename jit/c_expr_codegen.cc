@@ -51,7 +51,7 @@ std::string Infix(const std::string& a, const char* op, const std::string& b) {
 }  // namespace
 
 void CExprCodegen::Begin(const Expr& expr, CBlock& block, const std::string& lane) {
-  CheckInvariant(expr.dtype().lanes() == 1 || !lane.empty(),
+  CheckInvariant(!expr.dtype().is_vector() || !lane.empty(),
                  "a vector is written inside a loop over its lanes");
   block_ = &block;
   lane_ = lane;
@@ -94,7 +94,7 @@ std::string CExprCodegen::Shared(const Expr& expr) {
     if (const auto found = scope.find(expr); found != scope.end()) return found->second;
   }
   std::string text = Rounded(expr, Unrounded(expr));
-  if (!IsTrivial(expr) && (uses_[expr] > 1 || text.size() > kLongText)) {
+  if (!IsTrivial(expr) && !expr.dtype().is_void() && (uses_[expr] > 1 || text.size() > kLongText)) {
     const std::string name = names_.Unique("t");
     block_->Line(StrCat("const ", CRegisterType(expr.dtype()), " ", name, " = ",
                         WithoutOuterParentheses(text), ";"));
@@ -153,8 +153,15 @@ std::string CExprCodegen::Unrounded(const Expr& expr) {
       if (loop::IsConstInt(node.base, 0)) return step;
       return Infix(Shared(node.base), "+", step);
     }
-    case ExprKind::kBroadcast:
-      return Shared(expr.As<loop::BroadcastNode>()->value);
+    case ExprKind::kAddress: {
+      const auto& node = *expr.As<loop::AddressNode>();
+      return StrCat("((void*)(", Name(node.buffer), " + ", Shared(node.indices[0]), "))");
+    }
+    case ExprKind::kBroadcast: {
+      const Expr& value = expr.As<loop::BroadcastNode>()->value;
+      if (!value.dtype().is_vector()) return Shared(value);
+      return AtLane(value, Infix(lane_, "%", StrCat(value.dtype().lanes())));
+    }
     case ExprKind::kShuffle:
       return Shuffle(*expr.As<loop::ShuffleNode>());
     case ExprKind::kLet:
@@ -379,7 +386,39 @@ std::string CExprCodegen::Cast(const loop::CastNode& node) {
   return StrCat("((", CRegisterType(to), ")", value, ")");
 }
 
+std::string CExprCodegen::AtLane(const Expr& expr, const std::string& lane) {
+  const std::string outer = std::exchange(lane_, lane);
+  // What other lanes have must not be taken for what this one has.
+  std::vector<Emitted> others = std::exchange(emitted_, std::vector<Emitted>(1));
+  std::string text = Shared(expr);
+  emitted_ = std::move(others);
+  lane_ = outer;
+  return text;
+}
+
+std::string CExprCodegen::Dot(const loop::CallNode& node) {
+  const bool bytes = node.intrinsic == Intrinsic::kDotU8S8;
+  const int group = bytes ? 4 : 2;
+  std::string sum = Shared(node.args[0]);
+  for (int j = group; j-- > 0;) {
+    const std::string first = lane_.empty() ? "0" : Infix(lane_, "*", StrCat(group));
+    const std::string lane = Infix(first, "+", StrCat(j));
+    const std::string product = Infix(AtLane(node.args[1], lane), "*", AtLane(node.args[2], lane));
+    // Sums of bytes wrap around.
+    sum = bytes ? StrCat("((int32_t)((uint32_t)", sum, " + (uint32_t)", product, "))")
+                : Infix(sum, "+", product);
+  }
+  return sum;
+}
+
 std::string CExprCodegen::Call(const loop::CallNode& node) {
+  if (node.intrinsic == Intrinsic::kDotU8S8 || node.intrinsic == Intrinsic::kDotBF16)
+    return Dot(node);
+  if (node.intrinsic == Intrinsic::kPrefetch) {
+    const auto& load = *node.args[0].As<loop::LoadNode>();
+    return StrCat("(__builtin_prefetch(", Name(load.buffer), " + ", Shared(load.indices[0]),
+                  "), 0)");
+  }
   const DataType type = node.args[0].dtype().element();
   std::vector<std::string> args;
   for (const Expr& arg : node.args) args.push_back(Shared(arg));
@@ -426,11 +465,19 @@ std::string CExprCodegen::Call(const loop::CallNode& node) {
 }
 
 std::string CExprCodegen::ExternCall(const loop::ExternCallNode& node) {
+  const loop::ExternFunctionNode& callee = *node.callee.operator->();
+  if (callee.address != nullptr) {
+    throw Unimplemented(StrCat("C source: the external function ", callee.symbol,
+                               " is given by its address, which another program does not have; ",
+                               "export it as a symbol and name that"));
+  }
   std::vector<std::string> args, types;
-  const auto type_of = [&](DataType type) {
+  const auto type_of = [&](DataType type) -> std::string {
+    if (type.is_void()) return "void";
+    if (type == loop::Handle) return "void*";
     if (IsHalf(type)) {
       throw Unimplemented(StrCat(
-          "C source: the external function ", node.symbol, " takes or gives ", type.ToString(),
+          "C source: the external function ", callee.symbol, " takes or gives ", type.ToString(),
           " by value, for which C99 has no type; ", "cast to float32 around the call"));
     }
     return CRegisterType(type);
@@ -439,9 +486,9 @@ std::string CExprCodegen::ExternCall(const loop::ExternCallNode& node) {
     args.push_back(WithoutOuterParentheses(Shared(arg)));
     types.push_back(type_of(arg.dtype().element()));
   }
-  externs_[node.symbol] = StrCat(type_of(node.type.element()), " ", node.symbol, "(",
-                                 types.empty() ? "void" : StrJoin(types, ", "), ");");
-  return StrCat(node.symbol, "(", StrJoin(args, ", "), ")");
+  externs_[callee.symbol] = StrCat(type_of(callee.result), " ", callee.symbol, "(",
+                                   types.empty() ? "void" : StrJoin(types, ", "), ");");
+  return StrCat(callee.symbol, "(", StrJoin(args, ", "), ")");
 }
 
 }  // namespace tenon::jit

@@ -57,6 +57,9 @@ class CExprCodegen {
   // The name of an array with all lanes of a vector.
   std::string LaneArray(const loop::Expr& vector);
   std::string Call(const loop::CallNode& node);
+  // `expr` in another lane than that which is being written.
+  std::string AtLane(const loop::Expr& expr, const std::string& lane);
+  std::string Dot(const loop::CallNode& node);
   std::string ExternCall(const loop::ExternCallNode& node);
 
   CNames& names_;

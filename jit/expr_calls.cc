@@ -3,6 +3,7 @@
 
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/expr_codegen.h"
+#include "tenon/jit/extern_symbols.h"
 #include "tenon/jit/inline_math.h"
 #include "tenon/jit/vector_math.h"
 #include "tenon/support/error.h"
@@ -37,6 +38,8 @@ llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic intrinsic) {
 }  // namespace
 
 Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
+  if (node.intrinsic == Intrinsic::kDotU8S8 || node.intrinsic == Intrinsic::kDotBF16)
+    return EmitDot(node);
   DataType type = node.args[0].dtype();
   if (node.intrinsic == Intrinsic::kPrefetch)
     return EmitPrefetch(*node.args[0].As<loop::LoadNode>());
@@ -109,7 +112,7 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
 }
 
 Value* ExprCodegen::EmitExponential(DataType type, Value* x) {
-  if (type.element() == Float32) return EmitExp(builder_, x, vector_bits_ >= 512);
+  if (type.element() == Float32) return EmitExp(builder_, x, options_.vector_bits >= 512);
   return EmitLibraryCall("exp", type, {x});
 }
 
@@ -129,7 +132,7 @@ Value* ExprCodegen::EmitPrefetch(const loop::LoadNode& node) {
 Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
                                     const std::vector<Value*>& args) {
   const int lanes = type.lanes();
-  const int whole = vector_bits_ / type.bits();
+  const int whole = options_.vector_bits / type.bits();
   const auto call = [&](const std::string& symbol, llvm::Type* operand,
                         const std::vector<Value*>& operands) {
     auto* signature =
@@ -142,7 +145,7 @@ Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
     return builder_.CreateCall(callee, operands);
   };
   int chunk = lanes;
-  while (chunk > 1 && chunk * type.bits() > vector_bits_) chunk /= 2;
+  while (chunk > 1 && chunk * type.bits() > options_.vector_bits) chunk /= 2;
   const bool whole_register =
       chunk * type.bits() >= 128 && whole % chunk == 0 && lanes % chunk == 0;
   if (lanes == 1 || !whole_register) chunk = 1;
@@ -168,15 +171,53 @@ Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
   return result;
 }
 
+namespace {
+
+// The C calling convention passes integers of fewer than 32 bits widened, by their own sign.
+void ExtendSmallIntegers(DataType type, llvm::CallInst* call, unsigned place) {
+  if (type.is_float() || type.is_void() || type.bits() >= 32) return;
+  const auto kind = type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
+  call->addAttributeAtIndex(place, llvm::Attribute::get(call->getContext(), kind));
+}
+
+}  // namespace
+
 Value* ExprCodegen::EmitExternCall(const loop::ExternCallNode& node) {
+  const loop::ExternFunctionNode& callee = *node.callee.operator->();
   std::vector<Value*> args;
   std::vector<llvm::Type*> types;
+  bool has_pointers = false;
   for (const Expr& arg : node.args) {
     args.push_back(EmitShared(arg));
-    types.push_back(args.back()->getType());
+    types.push_back(RegisterType(arg.dtype().element()));
+    has_pointers = has_pointers || arg.dtype() == loop::Handle;
   }
-  auto* signature = llvm::FunctionType::get(RegisterType(node.type), types, false);
-  return builder_.CreateCall(module_.getOrInsertFunction(node.symbol, signature), args);
+  auto* signature = llvm::FunctionType::get(RegisterType(callee.result), types, false);
+  llvm::FunctionCallee function = module_.getOrInsertFunction(LinkSymbol(node.callee), signature);
+  const auto call = [&](const std::vector<Value*>& operands) {
+    llvm::CallInst* made = builder_.CreateCall(function, operands);
+    for (std::size_t i = 0; i < node.args.size(); ++i) {
+      ExtendSmallIntegers(node.args[i].dtype(), made,
+                          llvm::AttributeList::FirstArgIndex + static_cast<unsigned>(i));
+    }
+    ExtendSmallIntegers(callee.result, made, llvm::AttributeList::ReturnIndex);
+    made->setDoesNotThrow();
+    if (callee.effect == loop::Effect::kPure && !has_pointers) {
+      made->setDoesNotAccessMemory();
+      made->addFnAttr(llvm::Attribute::WillReturn);
+    }
+    return made;
+  };
+  const int lanes = node.args.empty() ? 1 : node.args[0].dtype().lanes();
+  if (lanes == 1) return call(args);
+  Value* result = llvm::PoisonValue::get(RegisterType(node.type));
+  for (int lane = 0; lane < lanes; ++lane) {
+    std::vector<Value*> operands;
+    for (Value* arg : args)
+      operands.push_back(builder_.CreateExtractElement(arg, static_cast<std::uint64_t>(lane)));
+    result = builder_.CreateInsertElement(result, call(operands), static_cast<std::uint64_t>(lane));
+  }
+  return result;
 }
 
 }  // namespace tenon::jit

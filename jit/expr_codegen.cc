@@ -35,18 +35,16 @@ bool IsSafeDivisor(Value* value) {
 
 }  // namespace
 
-ExprCodegen::ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits,
-                         bool native_bfloat16)
-    : module_(module),
-      builder_(builder),
-      vector_bits_(vector_bits),
-      native_bfloat16_(native_bfloat16) {
+ExprCodegen::ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder,
+                         const CodegenOptions& options)
+    : module_(module), builder_(builder), options_(options) {
   alias_domain_ = llvm::MDBuilder(module_.getContext()).createAnonymousAliasScopeDomain("buffers");
 }
 
 llvm::Type* ExprCodegen::RegisterType(DataType type) const {
   llvm::LLVMContext& context = module_.getContext();
   llvm::Type* element = nullptr;
+  if (type.is_void()) return llvm::Type::getVoidTy(context);
   switch (type.code()) {
     case TypeCode::kBool:
       element = llvm::Type::getInt1Ty(context);
@@ -90,7 +88,7 @@ Value* ExprCodegen::Widen(Value* half, DataType type) {
 }
 
 Value* ExprCodegen::Narrow(Value* value, DataType type) {
-  if (type.element() == BFloat16) return ToBfloat16(builder_, value, native_bfloat16_);
+  if (type.element() == BFloat16) return ToBfloat16(builder_, value, options_.native_bfloat16);
   return builder_.CreateFPTrunc(value, RegisterType(type));
 }
 
@@ -145,6 +143,9 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       return EmitCall(*expr.As<loop::CallNode>());
     case ExprKind::kExternCall:
       return EmitExternCall(*expr.As<loop::ExternCallNode>());
+    case ExprKind::kAddress:
+      return ElementAddress(expr.As<loop::AddressNode>()->buffer,
+                            EmitShared(expr.As<loop::AddressNode>()->indices[0]));
     case ExprKind::kRamp: {
       const auto& node = *expr.As<loop::RampNode>();
       const auto lanes = static_cast<unsigned>(node.lanes);
@@ -163,7 +164,20 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
     }
     case ExprKind::kBroadcast: {
       const auto& node = *expr.As<loop::BroadcastNode>();
-      return builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes), EmitShared(node.value));
+      Value* value = EmitShared(node.value);
+      const int part = node.value.dtype().lanes();
+      if (part == 1) return builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes), value);
+      if (const int bits = part * type.bits(); bits == 32 || bits == 64) {
+        // As one number: a broadcast of the CPU's own.
+        Value* number =
+            builder_.CreateBitCast(value, builder_.getIntNTy(static_cast<unsigned>(bits)));
+        return builder_.CreateBitCast(
+            builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes / part), number),
+            RegisterType(type));
+      }
+      std::vector<int> picks;
+      for (int lane = 0; lane < node.lanes; ++lane) picks.push_back(lane % part);
+      return builder_.CreateShuffleVector(value, picks);
     }
     case ExprKind::kLet:
       return EmitLet(*expr.As<loop::LetNode>());

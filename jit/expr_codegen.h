@@ -14,6 +14,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "tenon/jit/codegen_options.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::jit {
@@ -50,10 +51,8 @@ inline bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16;
 
 class ExprCodegen {
  public:
-  // `vector_bits`: width of the target's registers, at which library functions are called;
-  // `native_bfloat16`: the target converts to bfloat16.
-  ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, int vector_bits,
-              bool native_bfloat16);
+  // The options must outlive it; library functions are called at the width of their registers.
+  ExprCodegen(llvm::Module& module, llvm::IRBuilder<>& builder, const CodegenOptions& options);
 
   llvm::Value* Emit(const loop::Expr& expr);
   void EmitStore(const loop::StoreNode& node, bool reassociate);
@@ -91,6 +90,8 @@ class ExprCodegen {
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);
+  llvm::Value* EmitDot(const loop::CallNode& node);
+  llvm::Value* EmitDotInstructions(bool bytes, int lanes, const std::vector<llvm::Value*>& args);
   llvm::Value* ElementAddress(const loop::Buffer& buffer, llvm::Value* index);
   void Annotate(llvm::Instruction* access, const loop::Buffer& buffer);
   // Between a 16-bit floating type and float32, in which its arithmetic runs.
@@ -102,8 +103,7 @@ class ExprCodegen {
 
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
-  int vector_bits_;
-  bool native_bfloat16_;
+  const CodegenOptions& options_;
   bool reassociate_ = false;
   Vars vars_;
   Buffers buffers_;

@@ -29,7 +29,7 @@ class FunctionCodegen {
         context_(module.getContext()),
         options_(options),
         builder_(context_),
-        exprs_(module, builder_, options.vector_bits, options.native_bfloat16) {
+        exprs_(module, builder_, options) {
     llvm::FastMathFlags flags;
     // A product that feeds a sum may be fused: one rounding instead of two.
     flags.setAllowContract(true);

@@ -12,6 +12,7 @@
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "tenon/jit/codegen_options.h"
 #include "tenon/loop/function.h"
 
 namespace tenon::jit {
@@ -21,12 +22,6 @@ inline constexpr int kOutOfMemory = 1;
 
 // "vadd.kernel": a symbol that no function of C and none of the runtime has, whatever the name.
 inline std::string EntrySymbol(const std::string& name) { return name + ".kernel"; }
-
-struct CodegenOptions {
-  int vector_bits = 512;
-  bool native_bfloat16 = false;  // the CPU converts float32 to bfloat16
-  bool reassociate_reductions = true;
-};
 
 std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
                                              const loop::Function& function,

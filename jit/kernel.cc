@@ -10,6 +10,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 #include "tenon/jit/c_source.h"
+#include "tenon/jit/extern_symbols.h"
 #include "tenon/jit/function_codegen.h"
 #include "tenon/jit/orc_session.h"
 #include "tenon/jit/parallel_runtime.h"
@@ -47,7 +48,10 @@ std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop:
   return GenerateModule(context, function,
                         {.vector_bits = features.vector_bits(),
                          .native_bfloat16 = features.Has("avx512bf16") && features.Has("avx512vl"),
-                         .reassociate_reductions = options.reassociate_reductions});
+                         .reassociate_reductions = options.reassociate_reductions,
+                         .byte_dots = features.Has("avx512vnni"),
+                         .bfloat_dots = features.Has("avx512bf16"),
+                         .narrow_dots = features.Has("avx512vl")});
 }
 
 // For people: the function shows the kernel's own name.
@@ -57,7 +61,6 @@ void ShowName(llvm::Module& module, const std::string& name) {
 
 std::string CompileToObject(const loop::Function& function, const CompileOptions& options,
                             const CpuFeatures& features, TargetCompiler& compiler) {
-  loop::Verify(function);
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module = MakeModule(context, function, options, features);
   compiler.Prepare(*module);
@@ -228,13 +231,17 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
   return CatchErrors([&] {
     const CpuFeatures features = FeaturesFor(options);
     std::vector<std::string> objects(functions.size());
+    std::vector<SymbolAddresses> externs(functions.size());
     std::vector<std::exception_ptr> errors(functions.size());
+    const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       std::unique_ptr<TargetCompiler> compiler;
       for (std::size_t i = next++; i < functions.size(); i = next++) {
         try {
           if (compiler == nullptr) compiler = std::make_unique<TargetCompiler>(features);
+          loop::Verify(functions[i]);
+          externs[i] = ExternSymbols(functions[i], *session);
           objects[i] = CompileToObject(functions[i], options, features, *compiler);
         } catch (...) {
           errors[i] = std::current_exception();
@@ -251,13 +258,12 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       if (error != nullptr) std::rethrow_exception(error);
     }
     std::vector<Kernel> kernels(functions.size());
-    const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     for (std::size_t i = 0; i < functions.size(); ++i) {
       auto state = std::make_shared<Kernel::State>();
       state->function = functions[i];
       state->options = options;
       state->features = features;
-      state->code = session->Link(objects[i]);
+      state->code = session->Link(objects[i], externs[i]);
       state->entry = reinterpret_cast<Entry>(state->code->Address(EntrySymbol(functions[i].name)));
       kernels[i].state_ = std::move(state);
     }

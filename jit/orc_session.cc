@@ -73,7 +73,14 @@ class OrcSessionImpl : public OrcSession {
     llvm::consumeError(session_.endSession());
   }
 
-  std::unique_ptr<LinkedObject> Link(std::string_view object) override;
+  std::unique_ptr<LinkedObject> Link(std::string_view object,
+                                     const SymbolAddresses& definitions) override;
+  bool Knows(const std::string& symbol) override {
+    auto found = session_.lookup({&runtime_}, session_.intern(symbol));
+    if (found) return true;
+    llvm::consumeError(found.takeError());
+    return false;
+  }
 
  private:
   friend class LinkedObjectImpl;
@@ -106,11 +113,22 @@ class LinkedObjectImpl : public LinkedObject {
   JITDylib& unit_;
 };
 
-std::unique_ptr<LinkedObject> OrcSessionImpl::Link(std::string_view object) {
+std::unique_ptr<LinkedObject> OrcSessionImpl::Link(std::string_view object,
+                                                   const SymbolAddresses& definitions) {
   JITDylib& unit = session_.createBareJITDylib(StrCat("unit", next_unit_++));
   auto self = std::static_pointer_cast<OrcSessionImpl>(shared_from_this());
   auto linked = std::make_unique<LinkedObjectImpl>(std::move(self), unit);
   unit.addToLinkOrder(runtime_);
+  if (!definitions.empty()) {
+    llvm::orc::SymbolMap symbols;
+    for (const auto& [symbol, address] : definitions) {
+      symbols[session_.intern(symbol)] =
+          ExecutorSymbolDef(ExecutorAddr::fromPtr(address),
+                            llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable);
+    }
+    Require("external functions cannot be named",
+            unit.define(llvm::orc::absoluteSymbols(std::move(symbols))));
+  }
   Require("the object cannot be linked",
           linker_.add(unit, llvm::MemoryBuffer::getMemBufferCopy(
                                 llvm::StringRef(object.data(), object.size()), unit.getName())));

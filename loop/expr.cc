@@ -203,8 +203,10 @@ Expr MakeSelect(const Expr& condition, Expr on_true, Expr on_false, bool lazy) {
   return Make<SelectNode>(condition, on_true, on_false, lazy);
 }
 
+bool IsDot(Intrinsic i) { return i == Intrinsic::kDotU8S8 || i == Intrinsic::kDotBF16; }
+
 std::size_t ArgumentCount(Intrinsic i) {
-  if (i == Intrinsic::kFma) return 3;
+  if (i == Intrinsic::kFma || IsDot(i)) return 3;
   return i == Intrinsic::kPow || i == Intrinsic::kFmod || i == Intrinsic::kAtan2 ? 2 : 1;
 }
 
@@ -319,12 +321,33 @@ Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted>
                         std::move(producer), mask);
 }
 
+namespace {
+
+// A dot product within lanes.
+Expr DotCall(Intrinsic intrinsic, std::vector<Expr> args) {
+  const bool bytes = intrinsic == Intrinsic::kDotU8S8;
+  const int lanes = args[0].dtype().lanes(), wide = (bytes ? 4 : 2) * lanes;
+  const DataType wanted[] = {(bytes ? Int32 : Float32).WithLanes(lanes),
+                             (bytes ? UInt8 : BFloat16).WithLanes(wide),
+                             (bytes ? Int8 : BFloat16).WithLanes(wide)};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (args[i].dtype() == wanted[i]) continue;
+    throw InvalidArgument(StrCat("argument ", i, " of ", ToString(intrinsic), " is ",
+                                 args[i].dtype().ToString(), "; it must be ",
+                                 wanted[i].ToString()));
+  }
+  return Make<CallNode>(wanted[0], intrinsic, std::move(args));
+}
+
+}  // namespace
+
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
   if (const std::size_t wanted = ArgumentCount(intrinsic); args.size() != wanted) {
     throw InvalidArgument(StrCat(ToString(intrinsic), " takes ", wanted,
                                  wanted == 1 ? " argument; " : " arguments; ", args.size(),
                                  args.size() == 1 ? " is given" : " are given"));
   }
+  if (IsDot(intrinsic)) return DotCall(intrinsic, std::move(args));
   const DataType type = args[0].dtype();
   if (intrinsic == Intrinsic::kPrefetch && args[0].kind() != ExprKind::kLoad)
     throw InvalidArgument("prefetch takes an element of a buffer, that is a load");
@@ -346,8 +369,46 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
   return Make<CallNode>(IsPredicate(intrinsic) ? Bool.WithLanes(type.lanes()) : type, intrinsic,
                         std::move(args));
 }
+Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args) {
+  if (callee->has_signature && args.size() != callee->parameters.size()) {
+    throw InvalidArgument(StrCat("the external function ", callee->symbol, " takes ",
+                                 callee->parameters.size(), " arguments; ", args.size(),
+                                 args.size() == 1 ? " is given" : " are given"));
+  }
+  int lanes = 1;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    lanes = std::max(lanes, args[i].dtype().lanes());
+    if (!callee->has_signature) continue;
+    const ExternFunctionNode::Parameter& parameter = callee->parameters[i];
+    // A constant takes the parameter's type, as in arithmetic.
+    if (parameter.type != Handle && !parameter.type.is_bool()) {
+      if (const auto constant = ConstantAs(parameter.type, args[i])) args[i] = *constant;
+    }
+    if (args[i].dtype().element() != parameter.type) {
+      throw InvalidArgument(StrCat("argument ", i, " of the external function ", callee->symbol,
+                                   " is ", args[i].dtype().ToString(), "; it must be ",
+                                   parameter.type.ToString()));
+    }
+    const auto* address = args[i].As<AddressNode>();
+    if (address != nullptr && !parameter.pointee.is_void() &&
+        address->buffer->dtype != parameter.pointee) {
+      throw InvalidArgument(StrCat("argument ", i, " of the external function ", callee->symbol,
+                                   " points to ", address->buffer->dtype.ToString(), " (",
+                                   address->buffer->name, "); it must point to ",
+                                   parameter.pointee.ToString()));
+    }
+  }
+  for (Expr& arg : args) arg = Broadcast(arg, lanes);
+  return Make<ExternCallNode>(callee, lanes, std::move(args));
+}
 Expr ExternCall(DataType type, std::string symbol, std::vector<Expr> args) {
-  return Make<ExternCallNode>(type, std::move(symbol), std::move(args));
+  return ExternCall(ExternFunction::Untyped(std::move(symbol), type), std::move(args));
+}
+Expr Address(const Buffer& buffer, std::vector<Expr> indices, std::vector<Expr> extents) {
+  return Make<AddressNode>(buffer, std::move(indices), std::move(extents));
+}
+Expr Address(const Buffer& buffer) {
+  return Address(buffer, std::vector<Expr>(buffer->shape.size(), 0), buffer->shape);
 }
 Expr Ramp(const Expr& base, const Expr& stride, int lanes) {
   if (base.dtype().is_vector())
@@ -358,7 +419,7 @@ Expr Ramp(const Expr& base, const Expr& stride, int lanes) {
 }
 Expr Broadcast(const Expr& value, int lanes) {
   if (value.dtype().lanes() == lanes) return value;
-  CheckInvariant(value.dtype().lanes() == 1, "only scalars are broadcast");
+  CheckInvariant(lanes % value.dtype().lanes() == 0, "whole copies make a vector");
   return Make<BroadcastNode>(value, lanes);
 }
 Expr Shuffle(const Expr& a, const Expr& b, std::vector<int> lanes) {
@@ -434,11 +495,11 @@ const char* ToString(BinaryOp op) {
 
 const char* ToString(Intrinsic intrinsic) {
   static constexpr const char* kNames[] = {
-      "exp",   "log",       "log2",  "log10", "log1p",   "sqrt",  "rsqrt",    "sin",
-      "cos",   "tan",       "asin",  "acos",  "atan",    "sinh",  "cosh",     "tanh",
-      "asinh", "acosh",     "atanh", "erf",   "sigmoid", "abs",   "floor",    "ceil",
-      "round", "nearbyint", "trunc", "pow",   "fmod",    "atan2", "popcount", "isnan",
-      "isinf", "isfinite",  "sign",  "fma",   "prefetch"};
+      "exp",   "log",       "log2",  "log10", "log1p",    "sqrt",     "rsqrt",    "sin",
+      "cos",   "tan",       "asin",  "acos",  "atan",     "sinh",     "cosh",     "tanh",
+      "asinh", "acosh",     "atanh", "erf",   "sigmoid",  "abs",      "floor",    "ceil",
+      "round", "nearbyint", "trunc", "pow",   "fmod",     "atan2",    "popcount", "isnan",
+      "isinf", "isfinite",  "sign",  "fma",   "dot_u8s8", "dot_bf16", "prefetch"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetch) + 1);
   return kNames[static_cast<int>(intrinsic)];
 }

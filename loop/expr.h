@@ -34,7 +34,11 @@ Expr IfThenElse(const Expr& condition, const Expr& on_true, const Expr& on_false
 Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted> producer = nullptr,
           const Expr& predicate = Expr());
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args);
+// Throws InvalidArgument when the arguments do not fit the signature.
+Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args);
 Expr ExternCall(DataType type, std::string symbol, std::vector<Expr> args);
+Expr Address(const Buffer& buffer, std::vector<Expr> indices, std::vector<Expr> extents = {});
+Expr Address(const Buffer& buffer);  // of the whole
 Expr Ramp(const Expr& base, const Expr& stride, int lanes);
 Expr Broadcast(const Expr& value, int lanes);
 // Lanes of `a` followed by those of `b`, two vectors of one type, in any order and number.

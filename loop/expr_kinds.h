@@ -15,6 +15,7 @@ enum class ExprKind {
   kLoad,
   kCall,
   kExternCall,
+  kAddress,
   kRamp,
   kBroadcast,
   kShuffle,
@@ -83,6 +84,10 @@ enum class Intrinsic {
   kIsFinite,
   kSign,
   kFma,
+  // Dot products within lanes: lane l of the result is c[l] plus the sum over j of a[n * l + j] *
+  // b[n * l + j], for an accumulator c of L lanes and operands of n * L lanes.
+  kDotU8S8,   // n = 4, uint8 x int8, into int32, wrapping around
+  kDotBF16,   // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
   kPrefetch,  // of a load: asks for its address in the cache, and loads nothing
 };
 

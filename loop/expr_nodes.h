@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tenon/loop/expr_kinds.h"
+#include "tenon/loop/extern_function.h"
 #include "tenon/support/data_type.h"
 #include "tenon/support/ref.h"
 
@@ -154,10 +155,24 @@ struct CallNode : ExprNode {
 };
 struct ExternCallNode : ExprNode {
   static constexpr ExprKind kKind = ExprKind::kExternCall;
-  ExternCallNode(DataType t, std::string s, std::vector<Expr> a)
-      : ExprNode(kKind, t), symbol(std::move(s)), args(std::move(a)) {}
-  const std::string symbol;
-  const std::vector<Expr> args;
+  ExternCallNode(ExternFunction f, int lanes, std::vector<Expr> a)
+      : ExprNode(kKind, f->result.is_void() ? f->result : f->result.WithLanes(lanes)),
+        callee(std::move(f)),
+        args(std::move(a)) {}
+  const ExternFunction callee;
+  const std::vector<Expr> args;  // of vectors: one call a lane
+};
+// The address of an element, for a C function, which may read and write the box of `extents`
+// elements that starts there. FlattenBuffers drops the extents.
+struct AddressNode : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::kAddress;
+  AddressNode(Buffer b, std::vector<Expr> i, std::vector<Expr> e)
+      : ExprNode(kKind, Handle),
+        buffer(std::move(b)),
+        indices(std::move(i)),
+        extents(std::move(e)) {}
+  const Buffer buffer;
+  const std::vector<Expr> indices, extents;
 };
 struct RampNode : ExprNode {  // base, base + stride, ...
   static constexpr ExprKind kKind = ExprKind::kRamp;
@@ -169,7 +184,7 @@ struct RampNode : ExprNode {  // base, base + stride, ...
   const Expr base, stride;
   const int lanes;
 };
-struct BroadcastNode : ExprNode {
+struct BroadcastNode : ExprNode {  // the lanes of value, again and again
   static constexpr ExprKind kKind = ExprKind::kBroadcast;
   BroadcastNode(Expr v, int l)
       : ExprNode(kKind, v.dtype().WithLanes(l)), value(std::move(v)), lanes(l) {}

@@ -51,8 +51,11 @@ class Printer {
         return StrCat(ToString(e.As<CallNode>()->intrinsic), "(", List(e.As<CallNode>()->args),
                       ")");
       case ExprKind::kExternCall:
-        return StrCat("@", e.As<ExternCallNode>()->symbol, "(", List(e.As<ExternCallNode>()->args),
-                      ")");
+        return StrCat("@", e.As<ExternCallNode>()->callee->symbol, "(",
+                      List(e.As<ExternCallNode>()->args), ")");
+      case ExprKind::kAddress:
+        return InOrder(
+            {"&", Name(e.As<AddressNode>()->buffer), "[", List(e.As<AddressNode>()->indices), "]"});
       case ExprKind::kRamp: {
         const auto& n = *e.As<RampNode>();
         return InOrder({"ramp(", Text(n.base), ", ", Text(n.stride), ", ", StrCat(n.lanes), ")"});

@@ -43,8 +43,13 @@ class Widener : public StmtMutator {
     if (const auto* select = e.As<SelectNode>();
         select != nullptr && select->lazy && Varies(select->condition))
       return SelectByLane(*select);
-    if (const auto* call = e.As<ExternCallNode>(); call != nullptr && Varies(e)) failed_ = true;
-    if (e.kind() == ExprKind::kLet) failed_ = true;
+    // One call a lane; the order of effects would change.
+    if (const auto* call = e.As<ExternCallNode>();
+        call != nullptr && (call->callee->effect != Effect::kPure || mask_.defined()) && Varies(e))
+      failed_ = true;
+    if (e.kind() == ExprKind::kLet || (e.kind() == ExprKind::kAddress && Varies(e))) failed_ = true;
+    // Already a vector, by an intrinsic of its own.
+    if (e.dtype().is_vector()) failed_ = true;
     if (failed_) return e;
     if (const auto* load = e.As<LoadNode>(); load != nullptr && mask_.defined()) {
       const Expr index = (*this)(load->indices[0]);

@@ -44,6 +44,10 @@ class Verifier {
         Require(buffers_.contains(load->buffer.get()), "a buffer exists where it is read",
                 load->buffer->name);
         RequireOf(e, load->indices.size() == 1, "buffers are flat");
+      } else if (const auto* address = e.As<AddressNode>()) {
+        Require(buffers_.contains(address->buffer.get()), "a buffer exists where it is passed on",
+                address->buffer->name);
+        RequireOf(e, address->indices.size() == 1, "buffers are flat");
       }
     });
   }

@@ -38,6 +38,12 @@ std::vector<Expr> Children(const Expr& e) {
       return e.As<CallNode>()->args;
     case ExprKind::kExternCall:
       return e.As<ExternCallNode>()->args;
+    case ExprKind::kAddress: {
+      std::vector<Expr> children = e.As<AddressNode>()->indices;
+      const std::vector<Expr>& extents = e.As<AddressNode>()->extents;
+      children.insert(children.end(), extents.begin(), extents.end());
+      return children;
+    }
     case ExprKind::kRamp:
       return {e.As<RampNode>()->base, e.As<RampNode>()->stride};
     case ExprKind::kBroadcast:
@@ -78,7 +84,13 @@ Expr Rebuild(const Expr& e, std::vector<Expr> c) {
     case ExprKind::kCall:
       return Call(e.As<CallNode>()->intrinsic, std::move(c));
     case ExprKind::kExternCall:
-      return ExternCall(e.dtype(), e.As<ExternCallNode>()->symbol, std::move(c));
+      return ExternCall(e.As<ExternCallNode>()->callee, std::move(c));
+    case ExprKind::kAddress: {
+      const auto indices = static_cast<std::ptrdiff_t>(e.As<AddressNode>()->indices.size());
+      std::vector<Expr> extents(c.begin() + indices, c.end());
+      c.resize(static_cast<std::size_t>(indices));
+      return Address(e.As<AddressNode>()->buffer, std::move(c), std::move(extents));
+    }
     case ExprKind::kRamp:
       return Ramp(c[0], c[1], e.As<RampNode>()->lanes);
     case ExprKind::kBroadcast:
@@ -289,6 +301,7 @@ bool DataReads::operator()(const Expr& expr) {
     case ExprKind::kLoad:
     case ExprKind::kCall:
     case ExprKind::kExternCall:
+    case ExprKind::kAddress:
       return true;
     case ExprKind::kCast: {
       const DataType from = expr.As<CastNode>()->value.dtype();
@@ -325,7 +338,13 @@ bool StructuralEqual(const Expr& a, const Expr& b) {
       if (a.As<CallNode>()->intrinsic != b.As<CallNode>()->intrinsic) return false;
       break;
     case ExprKind::kExternCall:
-      return false;  // may have effects
+      if (!(a.As<ExternCallNode>()->callee == b.As<ExternCallNode>()->callee) ||
+          a.As<ExternCallNode>()->callee->effect != Effect::kPure)
+        return false;
+      break;
+    case ExprKind::kAddress:
+      if (!(a.As<AddressNode>()->buffer == b.As<AddressNode>()->buffer)) return false;
+      break;
     case ExprKind::kLoad:
       if (!(a.As<LoadNode>()->buffer == b.As<LoadNode>()->buffer)) return false;
       break;

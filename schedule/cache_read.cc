@@ -27,14 +27,22 @@ Tensor Schedule::CacheRead(const Tensor& tensor, std::string_view scope,
                     StrCat("stage ", stage.name(), " does not read it; only readers of ",
                            buffer->name, " are allowed"));
     }
+    if (!stage.op()->is_compute()) {
+      source.Refuse("cache_read", nullptr,
+                    StrCat("its reader ", stage.name(), " is an external operation or a scan; ",
+                           "only computes read caches"));
+    }
     if (std::find(rewritten.begin(), rewritten.end(), &stage) == rewritten.end())
       rewritten.push_back(&stage);
   }
 
   std::vector<IterVar> axes;
   std::vector<Expr> indices;
-  for (const IterVar& axis : source.op()->axes) {
-    axes.push_back(FreshAxis(axis.var.name(), axis.extent, false));
+  for (std::size_t d = 0; d < buffer->shape.size(); ++d) {
+    // Scans and external operations have no axis for each dimension.
+    const bool has_axes = source.op()->axes.size() == buffer->shape.size();
+    axes.push_back(FreshAxis(has_axes ? source.op()->axes[d].var.name() : StrCat("ax", d),
+                             buffer->shape[d], false));
     indices.push_back(axes.back().var);
   }
   const NewOperation copy = NewLike(*te::Placeholder(buffer->shape, buffer->dtype).op(),

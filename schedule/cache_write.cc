@@ -22,6 +22,10 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
   if (outputs.empty()) throw InvalidArgument("cache_write: no tensor is given");
   Stage& stage = (*this)[outputs[0]];
   const loop::Memory memory = stage.ParseScope("cache_write", scope);
+  if (stage.op()->kind == te::OperationKind::kExtern ||
+      stage.op()->kind == te::OperationKind::kScan)
+    stage.Refuse("cache_write", nullptr,
+                 "it is an external operation or a scan; only what computes can be cached");
   if (stage.op()->is_placeholder())
     stage.Refuse("cache_write", nullptr,
                  "a placeholder is given, not computed; only computed tensors are allowed");

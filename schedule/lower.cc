@@ -14,6 +14,7 @@
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/loop_marks.h"
 #include "tenon/schedule/nest.h"
+#include "tenon/schedule/scan.h"
 #include "tenon/schedule/storage.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -30,7 +31,7 @@ constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
 class Lowerer {
  public:
   Lowerer(const Schedule& schedule, const std::vector<Tensor>& args, const std::string& name)
-      : schedule_(schedule), args_(args), inliner_(schedule) {
+      : schedule_(schedule), args_(args), inliner_(schedule), steps_(schedule) {
     function_.name = name;
   }
 
@@ -40,10 +41,10 @@ class Lowerer {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& stage = **it;
-      if (stage.op()->is_placeholder() || stage.placement() != Stage::Placement::kRoot) continue;
-      body = loop::Seq({Nest(stage, WholeRegion(stage)), body});
+      if (stage.op()->is_placeholder() || steps_.IsStep(stage) || !IsAtRoot(stage)) continue;
+      body = loop::Seq({Root(stage), body});
       for (const loop::Buffer& buffer : stage.op()->outputs) {
-        if (!IsParameter(buffer)) body = AllocateBox(stage, buffer, WholeRegion(stage), body);
+        if (!IsParameter(buffer)) body = AllocateBox(stage, buffer, WholeRegion(buffer), body);
       }
     }
     function_.body = Finish(body);
@@ -72,7 +73,8 @@ class Lowerer {
                                      " is not computed at a loop, so there is no next iteration; "
                                      "give it one with compute_at"));
       }
-      if (stage->op()->is_placeholder() && !IsParameter(stage->op()->outputs[0])) {
+      if (stage->op()->is_placeholder() && !steps_.IsState(*stage) &&
+          !IsParameter(stage->op()->outputs[0])) {
         throw InvalidArgument(StrCat("lower ", function_.name, ": placeholder ", stage->name(),
                                      " is read but is not among the arguments"));
       }
@@ -99,25 +101,82 @@ class Lowerer {
   }
 
   static std::vector<Range> WholeRegion(const Stage& stage) {
+    return WholeRegion(stage.op()->outputs[0]);
+  }
+  static std::vector<Range> WholeRegion(const loop::Buffer& buffer) {
     std::vector<Range> region;
-    for (const Expr& extent : stage.op()->outputs[0]->shape) region.push_back({0, extent});
+    for (const Expr& extent : buffer->shape) region.push_back({0, extent});
     return region;
+  }
+
+  // External operations read memory, so what they read is stored even where it is inlined
+  // elsewhere.
+  bool IsAtRoot(const Stage& stage) const {
+    if (stage.placement() != Stage::Placement::kInline)
+      return stage.placement() == Stage::Placement::kRoot;
+    const auto& stages = schedule_.stages();
+    return std::any_of(stages.begin(), stages.end(), [&](const auto& reader) {
+      const std::vector<Tensor>& inputs = reader->op()->inputs;
+      return std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
+        return schedule_.Find(input.op().get()) == &stage;
+      });
+    });
+  }
+
+  // The whole of a stage.
+  Stmt Root(const Stage& stage) {
+    switch (stage.op()->kind) {
+      case te::OperationKind::kExtern:
+        return loop::Evaluate(stage.op()->body[0]);
+      case te::OperationKind::kScan:
+        return loop::Seq({CopyInits(*stage.op(), inliner_), TimeNest(stage)});
+      case te::OperationKind::kCompute:
+      case te::OperationKind::kPlaceholder:
+        break;
+    }
+    return Nest(stage, WholeRegion(stage));
+  }
+
+  // The steps of a scan: what is not placed elsewhere is computed at its time loop, for the part
+  // that the step needs.
+  Stmt TimeNest(const Stage& scan) {
+    const te::OperationNode& op = *scan.op();
+    const std::vector<const Stage*>& steps = steps_.Of(scan);
+    Stmt body = loop::Seq({});
+    for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+      const Stage& step = **it;
+      const std::vector<loop::Buffer>& outputs = step.op()->outputs;
+      const auto is_update = [&](const loop::Buffer& b) { return IsUpdateOf(op, b); };
+      if (std::any_of(outputs.begin(), outputs.end(), is_update)) {
+        body = loop::Seq({Nest(step, StepRegion(op)), body});
+        for (const loop::Buffer& buffer : outputs) {
+          if (!is_update(buffer)) body = AllocateBox(step, buffer, StepRegion(op), body);
+        }
+      } else if (step.placement() == Stage::Placement::kRoot ||
+                 (step.placement() == Stage::Placement::kAt && &step.attach_stage() == &scan)) {
+        body = Place(step, body);
+      }
+    }
+    return MakeTimeNest(scan, UseScanBuffers(op, body), Hooks(scan));
+  }
+
+  LoopHooks Hooks(const Stage& stage) {
+    return {.inside =
+                [&](const IterVar& axis, const Expr& extent, const Stmt& inside) {
+                  return AddPrefetches(stage, axis, extent,
+                                       PlaceProducers(stage, axis, extent, inside));
+                },
+            .around =
+                [&](const IterVar& axis, const Expr&, const Stmt& loop) {
+                  MarkUnrolls(stage, axis, loop);
+                  return AddFirstCopies(axis, loop);
+                }};
   }
 
   Stmt Nest(const Stage& stage, const std::vector<Range>& region) {
     std::vector<Expr> body;
     for (const Expr& value : stage.op()->body) body.push_back(inliner_(value));
-    return MakeNest(stage, body, region,
-                    {.inside =
-                         [&](const IterVar& axis, const Expr& extent, const Stmt& inside) {
-                           return AddPrefetches(stage, axis, extent,
-                                                PlaceProducers(stage, axis, extent, inside));
-                         },
-                     .around =
-                         [&](const IterVar& axis, const Expr&, const Stmt& loop) {
-                           MarkUnrolls(stage, axis, loop);
-                           return AddFirstCopies(axis, loop);
-                         }});
+    return MakeNest(stage, body, region, Hooks(stage));
   }
 
   static Stmt AllocateBox(const Stage& stage, const loop::Buffer& buffer,
@@ -169,7 +228,8 @@ class Lowerer {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& producer = **it;
-      if (producer.placement() != Stage::Placement::kAt || &producer.attach_stage() != &stage)
+      if (producer.placement() != Stage::Placement::kAt || &producer.attach_stage() != &stage ||
+          (steps_.IsStep(producer) && stage.op()->kind == te::OperationKind::kScan))
         continue;
       if (!LeafOf(stage.relations(), producer.attach_axis()).var.same_as(axis.var)) continue;
       inside = producer.marks().double_buffered ? PlaceTwice(producer, stage, axis, extent, inside)
@@ -293,8 +353,11 @@ class Lowerer {
     });
     loop::VisitExprs(function_.body, [&](const Expr& e) {
       const auto* load = e.As<loop::LoadNode>();
-      if (load == nullptr || known.contains(load->buffer.get())) return;
-      throw InvalidArgument(StrCat("compute_at: stage ", load->buffer->name,
+      const auto* address = e.As<loop::AddressNode>();
+      if (load == nullptr && address == nullptr) return;
+      const loop::Buffer& buffer = load != nullptr ? load->buffer : address->buffer;
+      if (known.contains(buffer.get())) return;
+      throw InvalidArgument(StrCat("compute_at: stage ", buffer->name,
                                    " has a reader outside the loop that it is computed in; ",
                                    "choose a loop around all of its readers, or compute_root"));
     });
@@ -303,6 +366,7 @@ class Lowerer {
   const Schedule& schedule_;
   const std::vector<Tensor>& args_;
   Inliner inliner_;
+  ScanSteps steps_;
   loop::Function function_;
   loop::Bounds bounds_;
   UnrollMarks unrolls_;

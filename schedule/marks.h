@@ -3,11 +3,13 @@
 #define TENON_SCHEDULE_MARKS_H_
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "tenon/loop/stmt.h"
 #include "tenon/te/tensor.h"
+#include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::schedule {
 
@@ -32,6 +34,12 @@ struct UnrollMark {
   bool is_explicit = true;  // in the loops themselves; otherwise it is left to LLVM
 };
 
+// The intrinsic stands for the loop over the axis and all inside it.
+struct TensorizeMark {
+  te::IterVar axis;
+  te::TensorIntrinsic intrinsic;
+};
+
 struct StageMarks {
   std::unordered_map<loop::Expr, loop::ForKind, loop::ExprHash, loop::ExprSame> kinds;
   std::vector<UnrollMark> unrolls;
@@ -39,6 +47,7 @@ struct StageMarks {
   std::vector<Alignment> alignments;
   loop::Memory memory = loop::Memory::kAutomatic;
   bool double_buffered = false;
+  std::optional<TensorizeMark> tensorize;
 };
 
 }  // namespace tenon::schedule

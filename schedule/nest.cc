@@ -4,9 +4,12 @@
 #include "tenon/schedule/nest.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/tensorize.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::schedule {
 namespace {
@@ -17,12 +20,17 @@ using loop::Var;
 
 class NestMaker {
  public:
-  NestMaker(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
+  NestMaker(const Stage& stage, std::vector<Expr> body, std::vector<Range> region,
             const LoopHooks& hooks)
-      : stage_(stage), op_(*stage.op()), body_(body), region_(region), hooks_(hooks) {}
+      : stage_(stage),
+        op_(*stage.op()),
+        body_(std::move(body)),
+        region_(std::move(region)),
+        hooks_(hooks) {}
 
   Stmt Make() {
     InferExtents();
+    if (stage_.marks().tensorize) return MakeTensorized();
     const std::vector<IterVar>& leaves = stage_.leaves();
     const auto first_reduce = static_cast<std::size_t>(
         std::find_if(leaves.begin(), leaves.end(), [](const IterVar& v) { return v.is_reduce; }) -
@@ -34,6 +42,13 @@ class NestMaker {
     }
     const Stmt update = Wrap(Guarded(Update(), true, {}), first_reduce, leaves.size());
     return Wrap(loop::Seq({Initialize(first_reduce), update}), 0, first_reduce);
+  }
+
+  Stmt MakeSteps(const Stmt& step) {
+    InferExtents();
+    const Expr guard = OverhangGuard(stage_.relations(), extent_, Values({}), false);
+    const Stmt body = loop::If(guard, loop::Substitute(step, RootSubstitution({})));
+    return Wrap(body, 0, stage_.leaves().size());
   }
 
  private:
@@ -129,7 +144,10 @@ class NestMaker {
         fresh[leaf.var] = loops.back().second;
       }
     }
-    Stmt stmt = Guarded(StoreAll(op_.combiner->identity, fresh), false, fresh);
+    return InitLoops(loops, Guarded(StoreAll(op_.combiner->identity, fresh), false, fresh));
+  }
+
+  Stmt InitLoops(const std::vector<std::pair<IterVar, Var>>& loops, Stmt stmt) const {
     for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
       const loop::ForKind kind = stage_.KindOf(it->first);
       stmt = loop::For(it->second, 0, extent_.at(it->first.var),
@@ -138,8 +156,60 @@ class NestMaker {
     return stmt;
   }
 
+  // The loops outside the tensorized axis around the intrinsic's statements.
+  Stmt MakeTensorized() const {
+    const std::vector<IterVar>& leaves = stage_.leaves();
+    const TensorizeMark& mark = *stage_.marks().tensorize;
+    const te::TensorIntrinsicBodies& bodies = mark.intrinsic->bodies;
+    const auto refuse = [&](std::string_view reason) {
+      throw InvalidArgument(StrCat("tensorize: stage ", stage_.name(), ", axis ",
+                                   mark.axis.var.name(), ", intrinsic ", mark.intrinsic->name, ": ",
+                                   reason));
+    };
+    std::size_t position = 0;
+    while (position < leaves.size() && !leaves[position].var.same_as(mark.axis.var)) ++position;
+    if (position == leaves.size())
+      refuse("the axis has been split or fused since; tensorize comes after");
+    const Expr guard = Condition(/*with_reduce=*/true, {});
+    const TensorizeMatch match = MatchTensorize({.stage = stage_,
+                                                 .position = position,
+                                                 .body = body_,
+                                                 .roots = RootSubstitution({}),
+                                                 .extents = extent_,
+                                                 .guard = guard});
+    const Stmt whole = bodies.body(match.inputs, match.outputs);
+    std::size_t first_reduce = 0;
+    Expr is_first = loop::True();
+    ByVar fresh;
+    std::vector<std::pair<IterVar, Var>> loops;
+    for (std::size_t i = 0; i < position; ++i) {
+      if (leaves[i].is_reduce) {
+        if (fresh.empty()) first_reduce = i;
+        fresh[leaves[i].var] = 0;
+        is_first = is_first && leaves[i].var == 0;
+      } else if (!fresh.empty()) {
+        loops.emplace_back(leaves[i], Var(leaves[i].var.name() + ".init"));
+        fresh[leaves[i].var] = loops.back().second;
+      }
+    }
+    if (fresh.empty()) return Wrap(loop::If(guard, whole), 0, position);
+    if (!bodies.reduce_update)
+      refuse("reduce loops are left outside; the intrinsic has no reduce_update to go on with");
+    const Stmt update = bodies.reduce_update(match.inputs, match.outputs);
+    if (!bodies.reduce_init)
+      return Wrap(loop::If(guard, loop::If(is_first, whole, update)), 0, position);
+    const Stmt part = Wrap(loop::If(guard, update), first_reduce, position);
+    const Stmt init = loop::If(Condition(/*with_reduce=*/false, fresh),
+                               loop::Substitute(bodies.reduce_init({}, match.outputs), fresh));
+    return Wrap(loop::Seq({InitLoops(loops, init), part}), 0, first_reduce);
+  }
+
   // Conditions that some loop values break: past the end of a split axis, outside the tensor.
   Stmt Guarded(const Stmt& stmt, bool with_reduce, const ByVar& fresh) const {
+    return loop::If(Condition(with_reduce, fresh), stmt);
+  }
+
+  Expr Condition(bool with_reduce, const ByVar& fresh) const {
     const ByVar values = Values(fresh);
     Expr condition = OverhangGuard(stage_.relations(), extent_, values, with_reduce);
     if (stage_.guard().defined() && with_reduce)
@@ -151,7 +221,7 @@ class NestMaker {
       const Expr index = DataIndex(values, d);
       condition = condition && index >= 0 && index < shape;
     }
-    return loop::If(condition, stmt);
+    return condition;
   }
 
   // The loops [begin, end) around `stmt`.
@@ -167,8 +237,8 @@ class NestMaker {
 
   const Stage& stage_;
   const te::OperationNode& op_;
-  const std::vector<Expr>& body_;
-  const std::vector<Range>& region_;
+  const std::vector<Expr> body_;
+  const std::vector<Range> region_;
   const LoopHooks& hooks_;
   ByVar extent_;
 };
@@ -178,6 +248,11 @@ class NestMaker {
 Stmt MakeNest(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
               const LoopHooks& hooks) {
   return NestMaker(stage, body, region, hooks).Make();
+}
+
+Stmt MakeTimeNest(const Stage& scan, const Stmt& step, const LoopHooks& hooks) {
+  const IterVar& time = scan.op()->axes[0];
+  return NestMaker(scan, {}, {{time.min, time.extent}}, hooks).MakeSteps(step);
 }
 
 }  // namespace tenon::schedule

@@ -25,6 +25,10 @@ struct LoopHooks {
 loop::Stmt MakeNest(const Stage& stage, const std::vector<loop::Expr>& body,
                     const std::vector<Range>& region, const LoopHooks& hooks);
 
+// The loop over time of a scan, as it is scheduled, around `step`, which uses the scan's time
+// variable.
+loop::Stmt MakeTimeNest(const Stage& scan, const loop::Stmt& step, const LoopHooks& hooks);
+
 }  // namespace tenon::schedule
 
 #endif  // TENON_SCHEDULE_NEST_H_

@@ -95,6 +95,11 @@ class RecordPrinter {
     return StrCat("s.Prefetch(", Name(x.tensor), ", ", Name(x.reader), ", ", Axis(x.axis), ", ",
                   Text(x.offset), ")");
   }
+  // The intrinsic goes by its name.
+  std::string Call(const TensorizeStep& x) {
+    return StrCat(On(x.axis.stage), ".Tensorize(", Axis(x.axis), ", ",
+                  Identifier(x.intrinsic->name), ")");
+  }
   std::string Call(const CacheReadStep& x) {
     return StrCat("s.CacheRead(", Name(x.tensor), ", \"", x.scope, "\", {", Names(x.readers), "})");
   }

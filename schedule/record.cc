@@ -65,6 +65,9 @@ class Player {
     schedule_.Prefetch(TensorOf(step.tensor), TensorOf(step.reader), AxisOf(step.axis),
                        step.offset);
   }
+  void operator()(const TensorizeStep& step) {
+    StageOf(step.axis).Tensorize(AxisOf(step.axis), step.intrinsic);
+  }
   void operator()(const CacheReadStep& step) {
     schedule_.CacheRead(TensorOf(step.tensor), step.scope, TensorsOf(step.readers));
   }

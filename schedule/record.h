@@ -17,6 +17,7 @@
 
 #include "tenon/loop/stmt.h"
 #include "tenon/schedule/index_map.h"
+#include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::schedule {
 
@@ -77,6 +78,10 @@ struct PrefetchStep {
   AxisRef axis;
   loop::Expr offset;
 };
+struct TensorizeStep {
+  AxisRef axis;
+  te::TensorIntrinsic intrinsic;
+};
 struct CacheReadStep {
   TensorRef tensor;
   std::string scope;
@@ -98,8 +103,8 @@ struct TransformLayoutStep {
 
 using Step = std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
                           ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
-                          StorageAlignStep, PragmaStep, PrefetchStep, CacheReadStep, CacheWriteStep,
-                          RFactorStep, TransformLayoutStep>;
+                          StorageAlignStep, PragmaStep, PrefetchStep, TensorizeStep, CacheReadStep,
+                          CacheWriteStep, RFactorStep, TransformLayoutStep>;
 using Record = std::vector<Step>;
 
 class Schedule;

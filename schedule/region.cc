@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "tenon/loop/lanes.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 
@@ -103,22 +104,51 @@ class RegionFinder {
  private:
   void Visit(const Expr& expr) {
     loop::VisitExpr(expr, [&](const Expr& e) {
+      if (const auto* address = e.As<loop::AddressNode>();
+          address != nullptr && address->buffer == buffer_) {
+        VisitBox(*address);
+        return;
+      }
       const auto* load = e.As<loop::LoadNode>();
       if (load == nullptr || !(load->buffer == buffer_)) return;
       found_ = true;
       for (std::size_t d = 0; d < dims_.size(); ++d) {
         if (whole_[d]) continue;
-        const std::optional<Ends> ends = EndsOf(loop::Simplify(load->indices[d], bounds_));
-        if (!ends) {
-          whole_[d] = true;
-        } else if (!dims_[d]) {
-          dims_[d] = ends;
-        } else {
-          dims_[d] = Ends(loop::Min(dims_[d]->first, ends->first),
-                          loop::Max(dims_[d]->second, ends->second));
-        }
+        Cover(d, EndsOfIndex(load->indices[d]));
       }
     });
+  }
+
+  void VisitBox(const loop::AddressNode& address) {
+    found_ = true;
+    for (std::size_t d = 0; d < dims_.size(); ++d) {
+      if (whole_[d]) continue;
+      std::optional<Ends> ends = EndsOfIndex(address.indices[d]);
+      const std::optional<Ends> extent = EndsOfIndex(address.extents[d]);
+      if (ends && extent) ends->second = ends->second + extent->second - 1;
+      Cover(d, extent ? ends : std::nullopt);
+    }
+  }
+
+  void Cover(std::size_t d, const std::optional<Ends>& ends) {
+    if (!ends) {
+      whole_[d] = true;
+    } else if (!dims_[d]) {
+      dims_[d] = ends;
+    } else {
+      dims_[d] =
+          Ends(loop::Min(dims_[d]->first, ends->first), loop::Max(dims_[d]->second, ends->second));
+    }
+  }
+
+  std::optional<Ends> EndsOfIndex(const Expr& index) {
+    if (!index.dtype().is_vector()) return EndsOf(loop::Simplify(index, bounds_));
+    const loop::Var lane("lane");
+    const Expr scalar = loop::AtLane(index, lane);
+    if (!scalar.defined()) return std::nullopt;
+    inner_[lane] = {0, index.dtype().lanes() - 1};
+    bounds_.Bind(lane, {0, index.dtype().lanes() - 1});
+    return EndsOf(loop::Simplify(scalar, bounds_));
   }
 
   bool IsOuter(const Expr& e) const {

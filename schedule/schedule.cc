@@ -14,6 +14,7 @@ Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
   for (const Tensor& output : outputs_) output_ops.insert(output.op().get());
   for (const te::Operation& op : te::PostOrder(outputs_)) {
     AddStage(op, stages_.size()).is_output_ = output_ops.contains(op.get());
+    for (const Tensor& update : op->update) by_op_.at(update.op().get())->is_update_ = true;
   }
 }
 

@@ -40,6 +40,8 @@ void Stage::Refuse(const char* primitive, const IterVar* axis, const std::string
 }
 
 std::size_t Stage::Position(const char* primitive, const IterVar& axis) const {
+  if (op_->kind == te::OperationKind::kExtern)
+    Refuse(primitive, nullptr, "an external operation is one call, which has no loops to schedule");
   const auto is_axis = [&](const IterVar& other) { return other.var.same_as(axis.var); };
   const auto found = std::find_if(leaves_.begin(), leaves_.end(), is_axis);
   if (found != leaves_.end()) return static_cast<std::size_t>(found - leaves_.begin());
@@ -59,6 +61,11 @@ bool Stage::IsLeaf(const IterVar& axis) const {
 }
 
 void Stage::RequireData(const char* primitive, const IterVar& axis) const {
+  if (leaves_[Position(primitive, axis)].is_ordered) {
+    Refuse(primitive, &axis,
+           "this is the time axis of a scan, whose steps need each other's results; only data axes "
+           "are allowed");
+  }
   if (leaves_[Position(primitive, axis)].is_reduce) {
     Refuse(
         primitive, &axis,
@@ -68,8 +75,10 @@ void Stage::RequireData(const char* primitive, const IterVar& axis) const {
 
 std::pair<IterVar, IterVar> Stage::SplitAt(std::size_t position, SplitRelation relation) {
   const IterVar& parent = relation.parent;
-  relation.outer = {loop::Var(parent.var.name() + ".outer"), 0, Expr(), parent.is_reduce};
-  relation.inner = {loop::Var(parent.var.name() + ".inner"), 0, Expr(), parent.is_reduce};
+  relation.outer = {loop::Var(parent.var.name() + ".outer"), 0, Expr(), parent.is_reduce,
+                    parent.is_ordered};
+  relation.inner = {loop::Var(parent.var.name() + ".inner"), 0, Expr(), parent.is_reduce,
+                    parent.is_ordered};
   leaves_[position] = relation.outer;
   leaves_.insert(leaves_.begin() + static_cast<std::ptrdiff_t>(position) + 1, relation.inner);
   all_axes_.push_back(relation.outer);
@@ -129,7 +138,7 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
                   " one is a data and one a reduce axis; both must be of one kind"));
   }
   const IterVar fused{loop::Var(StrCat(a.var.name(), ".", b.var.name(), ".fused")), 0, Expr(),
-                      a.is_reduce};
+                      a.is_reduce, a.is_ordered};
   leaves_[first] = fused;
   leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(second));
   all_axes_.push_back(fused);
@@ -156,6 +165,8 @@ Stage& Stage::Reorder(const std::vector<IterVar>& order) {
     if (std::find(positions.begin(), positions.end(), position) != positions.end()) {
       Refuse("reorder", &axis, "the axis appears more than once");
     }
+    if (leaves_[position].is_ordered)
+      Refuse("reorder", &axis, "the steps of a scan run one after the other");
     positions.push_back(position);
     axes.push_back(leaves_[position]);
   }
@@ -199,9 +210,19 @@ Stage& Stage::Parallel(const IterVar& axis) {
   return *this;
 }
 
+void Stage::RequireMovable(const char* primitive) const {
+  if (op_->kind == te::OperationKind::kExtern)
+    Refuse(primitive, nullptr, "an external operation computes whole buffers, at the root");
+  if (op_->kind == te::OperationKind::kScan)
+    Refuse(primitive, nullptr, "a scan runs through all of its steps at the root");
+  if (is_update_)
+    Refuse(primitive, nullptr, "the update of a scan is computed at the scan's time loop");
+}
+
 void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
   if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
   if (is_output_) Refuse("compute_at", nullptr, "an output must be computed at the root");
+  RequireMovable("compute_at");
   if (&parent == this) Refuse("compute_at", &axis, "a stage cannot be computed inside itself");
   parent.Position("compute_at", axis);
   // The parent's own place may not lie inside this stage.
@@ -232,6 +253,7 @@ Stage& Stage::ComputeInline() {
   if (op_->is_reduction())
     Refuse("compute_inline", nullptr,
            "a reduction has loops of its own and cannot stand inside an expression");
+  RequireMovable("compute_inline");
   placement_ = Placement::kInline;
   record_->emplace_back(ComputeInlineStep{number_});
   return *this;

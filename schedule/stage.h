@@ -38,7 +38,7 @@ class Stage {
   // A new outermost loop of one iteration, where a scalar's producers can be computed.
   IterVar Fuse();
   // The axes take the positions that they hold together, in the order given; each must be a loop of
-  // this stage and occur once.
+  // this stage, no time axis of a scan, and occur once.
   Stage& Reorder(const std::vector<IterVar>& order);
   // Split both, then outer x, outer y, inner x, inner y.
   struct Tiles {
@@ -55,11 +55,11 @@ class Stage {
   Stage& Parallel(const IterVar& axis);
 
   // Computes what `parent` needs of this stage inside that loop of it. Legal for a stage that is no
-  // output; when the loop is split or fused later, the place moves along to the inner or fused
-  // loop.
+  // output, external operation, scan or update of a scan; when the loop is split or fused later,
+  // the place moves along to the inner or fused loop.
   Stage& ComputeAt(const Stage& parent, const IterVar& axis);
-  // Computes each element where it is read. Legal for a stage that is neither an output nor a
-  // reduction.
+  // Computes each element where it is read. Legal as compute_at is, but for reductions. External
+  // operations read memory: what they read is stored as well, at the root.
   Stage& ComputeInline();
   // Computes the whole before anything that reads it; how every stage starts.
   Stage& ComputeRoot();
@@ -84,6 +84,14 @@ class Stage {
   Stage& Bind(const IterVar& axis, std::string_view thread);
   Stage& RollingBuffer();
 
+  // Puts the intrinsic in the place of the loop over `axis` and of all loops inside it. Legal on a
+  // loop of a compute, once a stage, for an intrinsic of the same number and types of outputs and
+  // the same kind of reduction. Lowering matches the rest: the loops inside must step through the
+  // intrinsic's extents in the last axes (and reduce axes) and stay in one place in the others,
+  // without a guard that depends on them; the expressions must be the same. A reduction that goes
+  // on outside needs reduce_update.
+  Stage& Tensorize(const IterVar& axis, const te::TensorIntrinsic& intrinsic);
+
   enum class Placement { kRoot, kInline, kAt };
   // What the stage computes now, and what it computed before dataflow primitives rewrote it. Both
   // have the same output buffers, unless the layout was transformed.
@@ -91,6 +99,8 @@ class Stage {
   const te::Operation& origin_op() const { return origin_op_; }
   const std::string& name() const { return op_->name; }
   bool is_output() const { return is_output_; }
+  // Whether it computes a scan's next state, which is stored where the scan's result is.
+  bool is_update() const { return is_update_; }
   Placement placement() const { return placement_; }
   // Axes of op(). Throw OutOfRange.
   const IterVar& axis(int i) const { return Tensor(op_, 0).axis(i); }
@@ -119,6 +129,8 @@ class Stage {
   // stage.
   std::size_t Position(const char* primitive, const IterVar& axis) const;
   void RequireData(const char* primitive, const IterVar& axis) const;
+  // Refuses external operations, scans and their updates, whose places are fixed.
+  void RequireMovable(const char* primitive) const;
   std::pair<IterVar, IterVar> SplitAt(std::size_t position, SplitRelation relation);
   [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
                            const std::string& reason) const;
@@ -135,6 +147,7 @@ class Stage {
   std::size_t number_;
   Record* record_;  // the schedule's
   bool is_output_ = false;
+  bool is_update_ = false;
   loop::Expr guard_;
   StageMarks marks_;
   std::vector<IterVar> leaves_;

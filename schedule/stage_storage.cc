@@ -16,6 +16,12 @@ loop::Memory Stage::ParseScope(const char* primitive, std::string_view scope) co
 }
 
 void Stage::RequireOwnMemory(const char* primitive) const {
+  if (!op_->is_placeholder() && (!op_->is_compute() || is_update_)) {
+    Refuse(
+        primitive, nullptr,
+        "it is an external operation, a scan or the update of one, whose memory is row-major and "
+        "global");
+  }
   if (op_->is_placeholder() || is_output_) {
     Refuse(primitive, nullptr,
            "the caller gives its memory; cache_read or cache_write makes a stage whose memory is "

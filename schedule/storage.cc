@@ -27,9 +27,11 @@ class Relocator : public loop::StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override {
     const Expr mutated = MutateChildren(e);
-    const auto* n = mutated.As<loop::LoadNode>();
-    if (n == nullptr || !(n->buffer == from_)) return mutated;
-    return loop::Load(to_, index_(n->indices));
+    if (const auto* n = mutated.As<loop::LoadNode>(); n != nullptr && n->buffer == from_)
+      return loop::Load(to_, index_(n->indices));
+    if (const auto* n = mutated.As<loop::AddressNode>(); n != nullptr && n->buffer == from_)
+      return MoveAddress(*n);
+    return mutated;
   }
   Stmt MutateStmt(const Stmt& stmt) override {
     const Stmt mutated = MutateStmtChildren(stmt);
@@ -39,6 +41,17 @@ class Relocator : public loop::StmtMutator {
   }
 
  private:
+  Expr MoveAddress(const loop::AddressNode& n) const {
+    std::vector<Expr> indices = index_(n.indices), extents = n.extents;
+    if (indices.size() < extents.size()) {
+      throw InvalidArgument(StrCat("storage_align: stage ", from_->name,
+                                   " is read or written by an external function, which knows "
+                                   "nothing of padded strides"));
+    }
+    extents.insert(extents.begin(), indices.size() - extents.size(), 1);  // one of the copies
+    return loop::Address(to_, std::move(indices), std::move(extents));
+  }
+
   const loop::Buffer& from_;
   const loop::Buffer& to_;
   const IndexFunction& index_;

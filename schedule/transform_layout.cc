@@ -36,6 +36,11 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
       refuse(&former->axes[d],
              "the axis has already been reordered; the data axes must stand in their first order");
   }
+  for (const auto& reader : stages_) {
+    if (!reader->op()->is_compute() && Reads(*reader->op(), former->outputs[0]))
+      refuse(nullptr, StrCat("its reader ", reader->name(),
+                             " is an external operation or a scan, which reads row-major memory"));
+  }
   RequireNothingInside("transform_layout", stage);
   IndexMap map;
   for (const IterVar& axis : former->axes) map.from.emplace_back(axis.var.name());

@@ -18,6 +18,7 @@
 #include "tenon/schedule/inline.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/support/error.h"
+#include "tenon/te/scan.h"
 
 namespace tenon::strategies {
 namespace {
@@ -76,6 +77,7 @@ class Scheduler {
 
   Schedule Run() {
     CollectReaders();
+    if (HasOpaqueStages()) return RunAroundOpaqueStages();
     InlineStages();
     const std::vector<Stage*> outputs = OutputStages();
     if (outputs.size() == 1) {
@@ -103,6 +105,27 @@ class Scheduler {
     std::vector<Access> accesses;
     std::vector<Expr> lazy_conditions;
   };
+  // External operations and scans.
+  bool HasOpaqueStages() const {
+    const auto& stages = schedule_.stages();
+    return std::any_of(stages.begin(), stages.end(), [](const auto& stage) {
+      return !stage->op()->is_compute() && !stage->op()->is_placeholder();
+    });
+  }
+
+  // Every compute has loops of its own; those of a scan's steps are left as they are.
+  Schedule RunAroundOpaqueStages() {
+    std::unordered_set<const OperationNode*> steps;
+    for (const auto& stage : schedule_.stages()) {
+      if (stage->op()->kind != te::OperationKind::kScan) continue;
+      for (const Operation& step : te::StepOperations(*stage->op())) steps.insert(step.get());
+    }
+    for (const auto& stage : schedule_.stages()) {
+      if (stage->op()->is_compute() && !steps.contains(stage->op().get()))
+        ScheduleRoot(*stage, MaxOuter(*stage));
+    }
+    return std::move(schedule_);
+  }
 
   void CollectReaders() {
     for (const auto& stage : schedule_.stages()) {

@@ -17,8 +17,8 @@
 namespace tenon::te {
 
 // `inputs` gives the value of every placeholder that is read; symbolic extents are taken from their
-// shapes. Throws InvalidArgument for a missing input or one of another type or shape, Unimplemented
-// for calls of external functions.
+// shapes. External functions are called. Throws InvalidArgument for a missing input or one of
+// another type or shape, NotFound for an external function that this process does not have.
 std::vector<NDArray> Interpret(const std::vector<Tensor>& outputs,
                                const std::vector<std::pair<Tensor, NDArray>>& inputs);
 

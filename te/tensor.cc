@@ -81,6 +81,7 @@ Expr Tensor::operator[](std::vector<Expr> indices) const {
 Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name) {
   auto* op = new OperationNode;
   const Operation handle(op);
+  op->kind = OperationKind::kPlaceholder;
   op->name = std::move(name);
   op->axes = MakeAxes(shape);
   MakeOutputs(op, shape, {dtype});
@@ -131,7 +132,9 @@ Tensor TensorOf(const loop::LoadNode& load) {
 }
 
 std::vector<Tensor> InputsOf(const OperationNode& op) {
-  std::vector<Tensor> inputs;
+  std::vector<Tensor> inputs = op.inputs;
+  inputs.insert(inputs.end(), op.init.begin(), op.init.end());
+  inputs.insert(inputs.end(), op.update.begin(), op.update.end());
   std::unordered_set<const void*> seen;
   for (const Expr& value : op.body) {
     loop::VisitExpr(value, [&](const Expr& e) {
@@ -172,34 +175,60 @@ std::vector<Operation> PostOrder(const std::vector<Tensor>& outputs) {
   return order;
 }
 
+namespace {
+
+std::string ShapeText(const loop::Buffer& b) {
+  return StrJoin(b->shape, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
+}
+
+std::string AxisNames(const std::vector<IterVar>& axes) {
+  return StrJoin(axes, ", ",
+                 [](std::string* out, const IterVar& axis) { *out += axis.var.name(); });
+}
+
+std::string Names(const std::vector<Tensor>& tensors) {
+  return StrJoin(tensors, ", ", [](std::string* out, const Tensor& t) { *out += t.name(); });
+}
+
+// The right side of an operation's line.
+std::string ValueText(const OperationNode& op) {
+  switch (op.kind) {
+    case OperationKind::kPlaceholder:
+      return "placeholder";
+    case OperationKind::kExtern:
+      return loop::Print(op.body[0]);
+    case OperationKind::kScan:
+      return StrCat("scan(init: ", Names(op.init), "; update: ", Names(op.update),
+                    "; state: ", Names(op.state), ")");
+    case OperationKind::kCompute:
+      break;
+  }
+  std::string value =
+      StrJoin(op.body, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
+  if (!op.is_reduction()) return value;
+  const std::string ranges =
+      StrJoin(op.reduce_axes, ", ", [](std::string* out, const IterVar& axis) {
+        StrAppend(out, axis.var.name(), " in [", loop::Print(axis.min), ", ",
+                  loop::Print(axis.min + axis.extent), ")");
+      });
+  return StrCat(op.combiner->name, "(", value, ", ", ranges, ")");
+}
+
+}  // namespace
+
 std::string Print(const std::vector<Tensor>& outputs) {
   std::string text;
-  const auto shape = [](const loop::Buffer& b) {
-    return StrJoin(b->shape, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
-  };
   for (const Operation& op : PostOrder(outputs)) {
     const loop::Buffer& first = op->outputs[0];
     if (op->is_placeholder()) {
-      StrAppend(&text, op->name, " = placeholder ", first->dtype.ToString(), "[", shape(first),
+      StrAppend(&text, op->name, " = placeholder ", first->dtype.ToString(), "[", ShapeText(first),
                 "]\n");
       continue;
     }
-    const auto axis_names = [](const std::vector<IterVar>& axes) {
-      return StrJoin(axes, ", ",
-                     [](std::string* out, const IterVar& axis) { *out += axis.var.name(); });
-    };
-    std::string value =
-        StrJoin(op->body, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
-    if (op->is_reduction()) {
-      const std::string ranges =
-          StrJoin(op->reduce_axes, ", ", [](std::string* out, const IterVar& axis) {
-            StrAppend(out, axis.var.name(), " in [", loop::Print(axis.min), ", ",
-                      loop::Print(axis.min + axis.extent), ")");
-          });
-      value = StrCat(op->combiner->name, "(", value, ", ", ranges, ")");
-    }
-    StrAppend(&text, op->name, "[", axis_names(op->axes), "] = ", value, "  : ",
-              first->dtype.ToString(), "[", shape(first), "]\n");
+    StrAppend(&text, op->name);
+    if (op->is_compute()) StrAppend(&text, "[", AxisNames(op->axes), "]");
+    StrAppend(&text, " = ", ValueText(*op), "  : ", first->dtype.ToString(), "[", ShapeText(first),
+              "]\n");
   }
   return text;
 }

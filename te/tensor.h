@@ -31,6 +31,7 @@ struct IterVar {
   Expr min;
   Expr extent;
   bool is_reduce = false;
+  bool is_ordered = false;  // the time axis of a scan: steps run one after the other
 };
 
 // How a reduction joins two (tuples of) values. `lhs` and `rhs` are the variables that `result` is
@@ -86,18 +87,28 @@ class Tensor {
   int index_ = 0;
 };
 
+enum class OperationKind { kPlaceholder, kCompute, kExtern, kScan };
+
 class OperationNode : public RefCounted {
  public:
-  bool is_placeholder() const { return body.empty(); }
+  bool is_placeholder() const { return kind == OperationKind::kPlaceholder; }
+  bool is_compute() const { return kind == OperationKind::kCompute; }
   bool is_reduction() const { return combiner.has_value(); }
 
+  OperationKind kind = OperationKind::kCompute;
   std::string name;
   std::string tag;                    // lower-case class of the computation, for schedules
-  std::vector<loop::Buffer> outputs;  // all of one shape
-  std::vector<IterVar> axes;          // one a dimension
-  std::vector<Expr> body;             // one an output; the sources when this is a reduction
+  std::vector<loop::Buffer> outputs;  // of one shape but for kExtern
+  // Of a compute one a dimension, of a scan time alone, of an external operation none.
+  std::vector<IterVar> axes;
+  // Of a compute one an output, the sources when this is a reduction; of an external operation the
+  // call.
+  std::vector<Expr> body;
   std::optional<Combiner> combiner;
   std::vector<IterVar> reduce_axes;
+  std::vector<Tensor> inputs;        // of an external operation: what its call may read
+  std::vector<Tensor> init, update;  // of a scan (te/scan.h), one an output
+  std::vector<Tensor> state;
 };
 
 Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name = "placeholder");

@@ -92,6 +92,7 @@ class Interpreter {
       case ExprKind::kFloatImm:
       case ExprKind::kCall:
       case ExprKind::kExternCall:
+      case ExprKind::kAddress:
         break;
     }
     throw std::invalid_argument("the interpreter does not know " + Print(e));

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "tenon/jit/kernel.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/lower.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/extern.h"
+#include "tenon/te/scan.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon::strategies {
@@ -140,6 +144,39 @@ TEST(AutoScheduleTest, LargeElementwiseWorkIsParallelAndSmallIsNot) {
   };
   EXPECT_TRUE(is_parallel("def @main(%x: Tensor[(1024, 1024), float32]) { exp(%x) }"));
   EXPECT_FALSE(is_parallel("def @main(%x: Tensor[(8, 8), float32]) { exp(%x) }"));
+}
+
+void Reverse(const float* in, float* out, std::int64_t n) { std::reverse_copy(in, in + n, out); }
+
+TEST(AutoScheduleTest, ComputesAroundExternalOperationsAndScansAreScheduled) {
+  const te::Tensor x = te::Placeholder({33}, Float32, "x");
+  const te::Tensor twice = te::Compute(
+      {33}, [&](const te::Var& i) { return x(i) * 2.0F; }, "twice");
+  const te::ExternFunction reverse = te::ExternFunction::At("reverse", &Reverse);
+  const te::Tensor turned = te::Extern(
+      {{33}}, {twice}, {Float32},
+      [&](const auto& in, const auto& out) {
+        return te::ExternCall(reverse, {in[0], out[0], te::Expr(33)});
+      },
+      "turned")[0];
+  const te::Tensor state = te::Placeholder({33}, Float32, "state");
+  const te::Tensor first = te::Compute(
+      {1}, [&](const te::Var& t) { return turned(t); }, "first");
+  const te::Tensor next = te::Compute(
+      {33}, [&](const te::Var& t) { return state(t - 1) + turned(t); }, "next");
+  const te::Tensor sum = te::Scan({first}, {next}, {state}, "sum")[0];
+  const te::Tensor out = te::Compute(
+      {33}, [&](const te::Var& i) { return sum(i) + 1.0F; }, "out");
+  const schedule::Schedule s = AutoSchedule({out});
+  const jit::Kernel kernel = jit::Compile(schedule::Lower(s, {x, out}, "kernel")).value();
+  NDArray in = NDArray::Empty({33}, Float32), result = NDArray::Empty({33}, Float32);
+  for (int i = 0; i < 33; ++i) in.data<float>()[i] = static_cast<float>(i);
+  ASSERT_TRUE(kernel(in, result).ok());
+  float expected = 1;
+  for (int i = 0; i < 33; ++i) {
+    expected += 2 * static_cast<float>(32 - i);
+    EXPECT_EQ(result.data<float>()[i], expected) << i;
+  }
 }
 
 }  // namespace

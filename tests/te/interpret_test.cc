@@ -113,7 +113,7 @@ TEST(InterpretErrorTest, AnIndexOutsideIsNamed) {
               HasSubstr("index 3 of dimension 0 of a, whose extent is 3"));
 }
 
-TEST(InterpretErrorTest, ExternalFunctionsAreRefused) {
+TEST(InterpretErrorTest, ExternalFunctionsWithoutASignatureAreRefused) {
   const Tensor b = Compute(
       {1}, [&](const Var&) { return loop::ExternCall(Float32, "f", {}); }, "b");
   EXPECT_THAT(Refusal([&] { Interpret({b}, {}); }), HasSubstr("cannot call f"));

@@ -1,0 +1,85 @@
+// Dot products within lanes: one instruction a register where the CPU has it (Intel SDM volume 2,
+// VPDPBUSD and VDPBF16PS), elsewhere widening products and a sum of strided picks, with the same
+// results.
+#include <array>
+
+#include "llvm/IR/IntrinsicsX86.h"
+#include "tenon/jit/expr_codegen.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+using loop::Intrinsic;
+
+llvm::Intrinsic::ID DotInstruction(bool bytes, int lanes) {
+  switch (lanes) {
+    case 4:
+      return bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_128
+                   : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128;
+    case 8:
+      return bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_256
+                   : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256;
+    default:
+      return bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
+                   : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512;
+  }
+}
+
+}  // namespace
+
+Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
+  const bool bytes = node.intrinsic == Intrinsic::kDotU8S8;
+  const int lanes = node.type.lanes();
+  std::vector<Value*> args;
+  for (const loop::Expr& arg : node.args) args.push_back(EmitShared(arg));
+  const bool has_instruction = bytes ? options_.byte_dots : options_.bfloat_dots;
+  if (has_instruction && (lanes % 16 == 0 || (options_.narrow_dots && (lanes == 8 || lanes == 4))))
+    return EmitDotInstructions(bytes, lanes, args);
+
+  const int group = bytes ? 4 : 2;
+  llvm::Type* wide = RegisterType((bytes ? Int32 : Float32).WithLanes(group * lanes));
+  Value* sum = args[0];
+  Value* a = bytes ? builder_.CreateZExt(args[1], wide) : builder_.CreateFPExt(args[1], wide);
+  Value* b = bytes ? builder_.CreateSExt(args[2], wide) : builder_.CreateFPExt(args[2], wide);
+  // A product of two bfloat16 is exact in float32, so it makes no difference whether it is rounded.
+  Value* products = bytes ? builder_.CreateMul(a, b) : builder_.CreateFMul(a, b);
+  for (int j = group; j-- > 0;) {
+    std::vector<int> picks;
+    for (int lane = 0; lane < lanes; ++lane) picks.push_back(group * lane + j);
+    Value* part = lanes == 1
+                      ? builder_.CreateExtractElement(products, static_cast<std::uint64_t>(j))
+                      : builder_.CreateShuffleVector(products, picks);
+    sum = bytes ? builder_.CreateAdd(sum, part) : builder_.CreateFAdd(sum, part);
+  }
+  return sum;
+}
+
+Value* ExprCodegen::EmitDotInstructions(bool bytes, int lanes, const std::vector<Value*>& args) {
+  const int chunk = std::min(lanes, 16);
+  const int group = bytes ? 4 : 2;
+  llvm::Function* instruction =
+      llvm::Intrinsic::getDeclaration(&module_, DotInstruction(bytes, chunk));
+  const auto piece = [&](Value* vector, DataType element, int width, int first) -> Value* {
+    if (lanes == chunk) return vector;
+    return builder_.CreateExtractVector(RegisterType(element.WithLanes(width)), vector,
+                                        builder_.getInt64(static_cast<std::uint64_t>(first)));
+  };
+  Value* result = llvm::PoisonValue::get(args[0]->getType());
+  for (int first = 0; first < lanes; first += chunk) {
+    Value* sum = piece(args[0], bytes ? Int32 : Float32, chunk, first);
+    Value* a = piece(args[1], bytes ? UInt8 : BFloat16, group * chunk, group * first);
+    Value* b = piece(args[2], bytes ? Int8 : BFloat16, group * chunk, group * first);
+    if (bytes) {  // LLVM names the bytes four at a time
+      a = builder_.CreateBitCast(a, sum->getType());
+      b = builder_.CreateBitCast(b, sum->getType());
+    }
+    Value* dot = builder_.CreateCall(instruction, {sum, a, b});
+    if (lanes == chunk) return dot;
+    result = builder_.CreateInsertVector(result->getType(), result, dot,
+                                         builder_.getInt64(static_cast<std::uint64_t>(first)));
+  }
+  return result;
+}
+
+}  // namespace tenon::jit

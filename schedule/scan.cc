@@ -1,0 +1,140 @@
+#include "tenon/schedule/scan.h"
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+
+using loop::Expr;
+using loop::Stmt;
+using te::OperationKind;
+
+ScanSteps::ScanSteps(const Schedule& schedule) {
+  for (const auto& stage : schedule.stages()) {
+    if (stage->op()->kind == OperationKind::kScan) Collect(schedule, *stage);
+  }
+  if (states_.empty()) return;
+  for (const auto& stage : schedule.stages()) {
+    if (IsStep(*stage)) {
+      if (!stage->is_output()) continue;
+      throw InvalidArgument(StrCat("lower: output ", stage->name(), " is a step of scan ",
+                                   scan_of_.at(stage.get())->name(),
+                                   "; only the scan's results can be outputs"));
+    }
+    for (const Tensor& input : te::InputsOf(*stage->op())) {
+      const Stage* producer = schedule.Find(input.op().get());
+      if (producer == nullptr || !IsState(*producer)) continue;
+      throw InvalidArgument(StrCat("lower: stage ", stage->name(), " reads ", producer->name(),
+                                   ", the state of a scan, outside it; read the scan's result"));
+    }
+  }
+}
+
+void ScanSteps::Collect(const Schedule& schedule, const Stage& scan) {
+  const te::OperationNode& op = *scan.op();
+  std::unordered_set<const Stage*> inside;
+  for (const Tensor& state : op.state) {
+    // A state that no update reads has no stage.
+    const Stage* stage = schedule.Find(state.op().get());
+    if (stage == nullptr) continue;
+    inside.insert(stage);
+    if (!states_.insert(stage).second)
+      throw InvalidArgument(StrCat("lower: ", stage->name(), " is the state of two scans"));
+  }
+  std::unordered_set<const Stage*> needed;  // by the updates
+  for (const Tensor& update : op.update) {
+    inside.insert(schedule.Find(update.op().get()));
+    needed.insert(schedule.Find(update.op().get()));
+  }
+  const auto& stages = schedule.stages();
+  for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+    if (!needed.contains(it->get())) continue;
+    for (const Tensor& input : te::InputsOf(*(*it)->op()))
+      needed.insert(schedule.Find(input.op().get()));
+  }
+  std::vector<const Stage*>& steps = steps_[&scan];
+  for (const auto& stage : stages) {
+    if (stage->op()->is_placeholder() || !needed.contains(stage.get())) continue;
+    bool depends = inside.contains(stage.get());
+    for (const Tensor& input : te::InputsOf(*stage->op()))
+      depends = depends || inside.contains(schedule.Find(input.op().get()));
+    if (!depends) continue;
+    inside.insert(stage.get());
+    steps.push_back(stage.get());
+    if (!scan_of_.emplace(stage.get(), &scan).second)
+      throw InvalidArgument(
+          StrCat("lower: stage ", stage->name(), " is a step of two scans; make one of them"));
+  }
+}
+
+bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer) {
+  for (const Tensor& update : scan.update) {
+    if (update.buffer() == buffer) return true;
+  }
+  return false;
+}
+
+std::vector<Range> StepRegion(const te::OperationNode& scan) {
+  std::vector<Range> region;
+  for (const Expr& extent : scan.outputs[0]->shape) region.push_back({0, extent});
+  region[0] = {scan.axes[0].var, 1};
+  return region;
+}
+
+Stmt CopyInits(const te::OperationNode& scan, loop::ExprMutator& inliner) {
+  std::vector<Stmt> copies;
+  for (std::size_t i = 0; i < scan.outputs.size(); ++i) {
+    const loop::Buffer& output = scan.outputs[i];
+    std::vector<loop::Var> vars;
+    std::vector<Expr> indices;
+    for (std::size_t d = 0; d < output->shape.size(); ++d) {
+      vars.emplace_back(StrCat(d == 0 ? "t" : "i", d, ".init"));
+      indices.push_back(vars.back());
+    }
+    Stmt copy = loop::Store(output, inliner(scan.init[i][indices]), indices);
+    for (std::size_t d = output->shape.size(); d-- > 0;) {
+      const Expr& extent = output->shape[d];
+      copy = loop::For(vars[d], 0, d == 0 ? loop::Min(scan.init[i].shape()[0], extent) : extent,
+                       loop::ForKind::kSerial, copy);
+    }
+    copies.push_back(copy);
+  }
+  return loop::Seq(std::move(copies));
+}
+
+namespace {
+
+class Renamer : public loop::StmtMutator {
+ public:
+  explicit Renamer(const te::OperationNode& scan) {
+    for (std::size_t i = 0; i < scan.outputs.size(); ++i) {
+      names_[scan.state[i].buffer()] = scan.outputs[i];
+      names_[scan.update[i].buffer()] = scan.outputs[i];
+    }
+  }
+
+ protected:
+  Expr Mutate(const Expr& e) override {
+    const Expr mutated = MutateChildren(e);
+    if (const auto* n = mutated.As<loop::LoadNode>(); n != nullptr && names_.contains(n->buffer))
+      return loop::Load(names_.at(n->buffer), n->indices);
+    if (const auto* n = mutated.As<loop::AddressNode>(); n != nullptr && names_.contains(n->buffer))
+      return loop::Address(names_.at(n->buffer), n->indices, n->extents);
+    return mutated;
+  }
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const Stmt mutated = MutateStmtChildren(stmt);
+    const auto* n = mutated.As<loop::StoreNode>();
+    if (n == nullptr || !names_.contains(n->buffer)) return mutated;
+    return loop::Store(names_.at(n->buffer), n->value, n->indices, n->reassociate);
+  }
+
+ private:
+  std::unordered_map<loop::Buffer, loop::Buffer, loop::BufferHash> names_;
+};
+
+}  // namespace
+
+Stmt UseScanBuffers(const te::OperationNode& scan, const Stmt& step) { return Renamer(scan)(step); }
+
+}  // namespace tenon::schedule

@@ -1,0 +1,50 @@
+// What lowering knows of the scans of a schedule (te/scan.h). Only files inside schedule/ include
+// this header.
+//
+// Each step of a scan computes its updates and whatever lies between them and the states; those
+// stages have no place outside the loop over time.
+#ifndef TENON_SCHEDULE_SCAN_H_
+#define TENON_SCHEDULE_SCAN_H_
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tenon/loop/stmt.h"
+#include "tenon/loop/visit.h"
+#include "tenon/schedule/region.h"
+#include "tenon/schedule/schedule.h"
+
+namespace tenon::schedule {
+
+class ScanSteps {
+ public:
+  // Throws InvalidArgument for a stage of two scans, for a state that is read outside its scan, and
+  // for an output that only exists inside a scan.
+  explicit ScanSteps(const Schedule& schedule);
+
+  bool IsState(const Stage& stage) const { return states_.contains(&stage); }
+  bool IsStep(const Stage& stage) const { return scan_of_.contains(&stage); }
+  // Stages that one step of `scan` computes, producers first.
+  const std::vector<const Stage*>& Of(const Stage& scan) const { return steps_.at(&scan); }
+
+ private:
+  void Collect(const Schedule& schedule, const Stage& scan);
+
+  std::unordered_map<const Stage*, std::vector<const Stage*>> steps_;
+  std::unordered_map<const Stage*, const Stage*> scan_of_;
+  std::unordered_set<const Stage*> states_;
+};
+
+// Whether the stage computes an update of the scan.
+bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer);
+// The elements of step `t` of a tensor of the scan's shape.
+std::vector<Range> StepRegion(const te::OperationNode& scan);
+// The given first steps go to the scan's buffers; what is computed inline is computed here.
+loop::Stmt CopyInits(const te::OperationNode& scan, loop::ExprMutator& inliner);
+// States and updates become the scan's buffers.
+loop::Stmt UseScanBuffers(const te::OperationNode& scan, const loop::Stmt& step);
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_SCAN_H_

@@ -1,0 +1,320 @@
+#include "tenon/te/evaluate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/host_function.h"
+#include "tenon/te/scalar_arithmetic.h"
+
+namespace tenon::te {
+namespace {
+
+using loop::Expr;
+using loop::ExprKind;
+using loop::Intrinsic;
+
+// The upper half of a float32; values are rounded before they are stored.
+struct BFloat {
+  std::uint16_t bits;
+  explicit BFloat(double value)
+      : bits(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >>
+                                        16)) {}
+  explicit operator double() const {
+    return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
+  }
+  explicit operator std::int64_t() const {
+    return static_cast<std::int64_t>(static_cast<double>(*this));
+  }
+};
+
+// Calls `visit` with a pointer to the element type of `t`.
+template <typename Visit>
+void WithElementType(DataType t, Visit visit) {
+  if (t == Float32) return visit(static_cast<float*>(nullptr));
+  if (t == Float64) return visit(static_cast<double*>(nullptr));
+  if (t.is_bool() || t == UInt8) return visit(static_cast<std::uint8_t*>(nullptr));
+  if (t == Int8) return visit(static_cast<std::int8_t*>(nullptr));
+  if (t == Int16) return visit(static_cast<std::int16_t*>(nullptr));
+  if (t == UInt16) return visit(static_cast<std::uint16_t*>(nullptr));
+  if (t == Int32) return visit(static_cast<std::int32_t*>(nullptr));
+  if (t == UInt32) return visit(static_cast<std::uint32_t*>(nullptr));
+  if (t == Int64 || t == UInt64) return visit(static_cast<std::int64_t*>(nullptr));
+  if (t == Float16) return visit(static_cast<_Float16*>(nullptr));
+  if (t == BFloat16) return visit(static_cast<BFloat*>(nullptr));
+  throw Unimplemented(StrCat("the interpreter has no values of type ", t.ToString()));
+}
+
+}  // namespace
+
+Column MakeColumn(DataType t, std::size_t size) {
+  Column c;
+  c.is_float = t.is_float();
+  if (c.is_float) {
+    c.f.resize(size);
+  } else {
+    c.i.resize(size);
+  }
+  return c;
+}
+
+void WriteColumn(const NDArray& array, std::int64_t first, const Column& values) {
+  WithElementType(array.dtype(), [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    auto* data = static_cast<T*>(array.raw()) + first;
+    for (std::size_t k = 0; k < values.size(); ++k)
+      data[k] = values.is_float ? static_cast<T>(values.f[k]) : static_cast<T>(values.i[k]);
+  });
+}
+
+void Evaluator::Start(std::size_t size) {
+  size_ = size;
+  scopes_.assign(1, {});
+}
+
+// Forgets what depends on rebound variables.
+void Evaluator::Restart(Columns bound) { scopes_.assign(1, std::move(bound)); }
+
+const Column& Evaluator::Evaluate(const Expr& e) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto found = scope->find(e.get());
+    if (found != scope->end()) return found->second;
+  }
+  Column value = Compute(e);
+  return scopes_.back().insert_or_assign(e.get(), std::move(value)).first->second;
+}
+
+Column Evaluator::Constant(DataType t, double f, std::int64_t i) const {
+  Column c = MakeColumn(t, size_);
+  std::fill(c.f.begin(), c.f.end(), f);
+  std::fill(c.i.begin(), c.i.end(), i);
+  return c;
+}
+
+Column Evaluator::Compute(const Expr& e) {
+  const DataType t = e.dtype();
+  switch (e.kind()) {
+    case ExprKind::kIntImm:
+      return Constant(t, 0, e.As<loop::IntImmNode>()->value);
+    case ExprKind::kFloatImm:
+      return Constant(t, RoundTo(t, e.As<loop::FloatImmNode>()->value), 0);
+    case ExprKind::kVar: {
+      const auto found = extents_.find(e);
+      if (found == extents_.end())
+        throw InvalidArgument(
+            StrCat("the variable ", e.As<loop::VarNode>()->name, " has no value"));
+      return Constant(t, 0, found->second);
+    }
+    case ExprKind::kCast:
+      return ComputeCast(t, Evaluate(e.As<loop::CastNode>()->value),
+                         e.As<loop::CastNode>()->value.dtype());
+    case ExprKind::kBinary:
+      return ComputeBinary(*e.As<loop::BinaryNode>());
+    case ExprKind::kNot: {
+      Column c = Evaluate(e.As<loop::NotNode>()->a);
+      for (std::int64_t& v : c.i) v = v == 0 ? 1 : 0;
+      return c;
+    }
+    case ExprKind::kSelect:
+      return ComputeSelect(*e.As<loop::SelectNode>());
+    case ExprKind::kLoad:
+      return ComputeLoad(*e.As<loop::LoadNode>());
+    case ExprKind::kCall:
+      return ComputeCall(*e.As<loop::CallNode>());
+    case ExprKind::kLet: {
+      const auto& let = *e.As<loop::LetNode>();
+      Column value = Evaluate(let.value);
+      scopes_.back().insert_or_assign(let.var.get(), std::move(value));
+      return Evaluate(let.body);
+    }
+    case ExprKind::kExternCall:
+      return ComputeExternCall(*e.As<loop::ExternCallNode>());
+    case ExprKind::kAddress:
+    case ExprKind::kRamp:
+    case ExprKind::kBroadcast:
+    case ExprKind::kShuffle:
+      break;
+  }
+  Unreachable("tensor expressions are scalar");
+}
+
+Column Evaluator::ComputeCast(DataType to, const Column& value, DataType from) const {
+  Column c = MakeColumn(to, size_);
+  for (std::size_t k = 0; k < size_; ++k) {
+    if (to.is_float()) {
+      const double v = value.is_float ? value.f[k]
+                       : from.is_uint() && from.bits() == 64
+                           ? static_cast<double>(static_cast<std::uint64_t>(value.i[k]))
+                           : static_cast<double>(value.i[k]);
+      c.f[k] = RoundTo(to, v);
+    } else if (value.is_float) {
+      const double v = value.f[k];
+      // Out of range is not defined; keep away from undefined behaviour here.
+      const bool fits = v > -9.2e18 && v < 9.2e18;
+      c.i[k] =
+          to.is_bool() ? (v != 0 ? 1 : 0) : WrapTo(to, fits ? static_cast<std::int64_t>(v) : 0);
+    } else {
+      c.i[k] = WrapTo(to, value.i[k]);
+    }
+  }
+  return c;
+}
+
+Column Evaluator::ComputeBinary(const loop::BinaryNode& n) {
+  // Copies: evaluating the second operand may move the first.
+  const Column a = Evaluate(n.a);
+  const Column& b = Evaluate(n.b);
+  Column c = MakeColumn(n.type, size_);
+  const DataType operand = n.a.dtype();
+  const bool unsigned64 = operand.is_uint() && operand.bits() == 64;
+  for (std::size_t k = 0; k < size_; ++k) {
+    if (loop::IsComparison(n.op)) {
+      c.i[k] = a.is_float   ? Compare(n.op, a.f[k], b.f[k])
+               : unsigned64 ? Compare(n.op, static_cast<std::uint64_t>(a.i[k]),
+                                      static_cast<std::uint64_t>(b.i[k]))
+                            : Compare(n.op, a.i[k], b.i[k]);
+    } else if (a.is_float) {
+      c.f[k] = RoundTo(n.type, ApplyFloat(n.op, a.f[k], b.f[k]));
+    } else {
+      c.i[k] = WrapTo(n.type, ApplyInt(n.op, n.type, a.i[k], b.i[k]));
+    }
+  }
+  return c;
+}
+
+Column Evaluator::ComputeSelect(const loop::SelectNode& n) {
+  const Column condition = Evaluate(n.condition);
+  const Column on_true = Guarded(n.on_true, condition, true);
+  const Column on_false = Guarded(n.on_false, condition, false);
+  Column c = MakeColumn(n.type, size_);
+  for (std::size_t k = 0; k < size_; ++k) {
+    const Column& side = condition.i[k] != 0 ? on_true : on_false;
+    if (c.is_float) {
+      c.f[k] = side.f[k];
+    } else {
+      c.i[k] = side.i[k];
+    }
+  }
+  return c;
+}
+
+// Evaluates where the condition is `wanted`; elsewhere loads give 0.
+Column Evaluator::Guarded(const Expr& e, const Column& condition, bool wanted) {
+  std::vector<bool> outer = active_;
+  if (active_.empty()) active_.assign(size_, true);
+  for (std::size_t k = 0; k < size_; ++k)
+    active_[k] = active_[k] && (condition.i[k] != 0) == wanted;
+  scopes_.emplace_back();
+  Column value = Evaluate(e);
+  scopes_.pop_back();
+  active_ = std::move(outer);
+  return value;
+}
+
+Column Evaluator::ComputeLoad(const loop::LoadNode& n) {
+  const auto found = arrays_.find(n.buffer.get());
+  if (found == arrays_.end())
+    throw InvalidArgument(StrCat("the tensor ", n.buffer->name, " has no value"));
+  const NDArray& array = found->second;
+  std::vector<std::int64_t> offsets(size_, 0);
+  for (std::size_t d = 0; d < n.indices.size(); ++d) {
+    const Column& index = Evaluate(n.indices[d]);
+    const std::int64_t extent = array.shape()[d];
+    for (std::size_t k = 0; k < size_; ++k) {
+      if (!active_.empty() && !active_[k]) continue;
+      if (index.i[k] < 0 || index.i[k] >= extent)
+        throw OutOfRange(StrCat("index ", index.i[k], " of dimension ", d, " of ", n.buffer->name,
+                                ", whose extent is ", extent));
+      offsets[k] = offsets[k] * extent + index.i[k];
+    }
+  }
+  Column c = MakeColumn(n.type, size_);
+  const auto read = [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    const auto* data = static_cast<const T*>(array.raw());
+    for (std::size_t k = 0; k < size_; ++k) {
+      if (!active_.empty() && !active_[k]) continue;
+      if (c.is_float) {
+        c.f[k] = static_cast<double>(data[offsets[k]]);
+      } else {
+        c.i[k] = static_cast<std::int64_t>(data[offsets[k]]);
+      }
+    }
+  };
+  WithElementType(n.type, read);
+  return c;
+}
+
+Column Evaluator::ComputeCall(const loop::CallNode& n) {
+  std::vector<Column> args;
+  for (const Expr& arg : n.args) args.push_back(Evaluate(arg));
+  Column c = MakeColumn(n.type, size_);
+  for (std::size_t k = 0; k < size_; ++k) {
+    switch (n.intrinsic) {
+      case Intrinsic::kPow:
+        c.f[k] = RoundTo(n.type, std::pow(args[0].f[k], args[1].f[k]));
+        break;
+      case Intrinsic::kFmod:
+        c.f[k] = RoundTo(n.type, std::fmod(args[0].f[k], args[1].f[k]));
+        break;
+      case Intrinsic::kAtan2:
+        c.f[k] = RoundTo(n.type, std::atan2(args[0].f[k], args[1].f[k]));
+        break;
+      case Intrinsic::kFma:
+        c.f[k] = RoundTo(n.type, std::fma(args[0].f[k], args[1].f[k], args[2].f[k]));
+        break;
+      case Intrinsic::kIsNan:
+        c.i[k] = std::isnan(args[0].f[k]);
+        break;
+      case Intrinsic::kIsInf:
+        c.i[k] = std::isinf(args[0].f[k]);
+        break;
+      case Intrinsic::kIsFinite:
+        c.i[k] = std::isfinite(args[0].f[k]);
+        break;
+      case Intrinsic::kPopcount: {
+        const std::uint64_t mask = n.type.bits() == 64 ? ~0ULL : (1ULL << n.type.bits()) - 1;
+        c.i[k] = __builtin_popcountll(static_cast<std::uint64_t>(args[0].i[k]) & mask);
+        break;
+      }
+      default:
+        if (c.is_float) {
+          c.f[k] = RoundTo(n.type, ApplyUnary(n.intrinsic, args[0].f[k]));
+        } else if (n.intrinsic == Intrinsic::kAbs) {
+          c.i[k] = WrapTo(n.type, n.type.is_uint() ? args[0].i[k] : std::abs(args[0].i[k]));
+        } else if (n.intrinsic == Intrinsic::kSign) {
+          c.i[k] = n.type.is_uint() ? args[0].i[k] != 0 : (args[0].i[k] > 0) - (args[0].i[k] < 0);
+        } else {
+          c.i[k] = args[0].i[k];  // rounding an integer
+        }
+    }
+  }
+  return c;
+}
+
+Column Evaluator::ComputeExternCall(const loop::ExternCallNode& n) {
+  std::vector<Column> args;
+  for (const Expr& arg : n.args) args.push_back(Evaluate(arg));
+  Column c = MakeColumn(n.type, size_);
+  std::vector<HostValue> values(args.size());
+  const HostFunction function(n.callee);
+  for (std::size_t k = 0; k < size_; ++k) {
+    if (!active_.empty() && !active_[k]) continue;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const DataType type = n.args[i].dtype();
+      values[i] = type.is_float() ? ToHost(type, args[i].f[k]) : ToHost(type, args[i].i[k]);
+    }
+    const HostValue result = function(values);
+    if (c.is_float) {
+      c.f[k] = FloatFromHost(n.type, result);
+    } else {
+      c.i[k] = IntFromHost(n.type, result);
+    }
+  }
+  return c;
+}
+
+}  // namespace tenon::te

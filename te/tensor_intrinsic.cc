@@ -1,0 +1,137 @@
+#include "tenon/te/tensor_intrinsic.h"
+
+#include "tenon/loop/print.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::te {
+
+Tile::Tile(loop::Buffer buffer, std::vector<Expr> base, std::vector<std::int64_t> extents)
+    : buffer_(std::move(buffer)), base_(std::move(base)), extents_(std::move(extents)) {
+  CheckInvariant(base_.size() == buffer_->shape.size() && extents_.size() <= base_.size(),
+                 "a tile lies in its buffer");
+}
+
+std::int64_t Tile::size() const {
+  std::int64_t size = 1;
+  for (const std::int64_t extent : extents_) size *= extent;
+  return size;
+}
+
+std::vector<Expr> Tile::Indices(const std::vector<Expr>& inside) const {
+  if (inside.size() != extents_.size()) {
+    throw InvalidArgument(StrCat("a tile of ", buffer_->name, " has ", extents_.size(),
+                                 " dimensions; ", inside.size(), " indices are given"));
+  }
+  std::vector<Expr> indices = base_;
+  const std::size_t first = base_.size() - inside.size();
+  for (std::size_t d = 0; d < inside.size(); ++d) indices[first + d] = base_[first + d] + inside[d];
+  return indices;
+}
+
+std::vector<Expr> Tile::VectorIndices() const {
+  const Expr lane = loop::Ramp(0, 1, static_cast<int>(size()));
+  std::vector<Expr> inside(extents_.size());
+  std::int64_t stride = 1;
+  for (std::size_t d = extents_.size(); d-- > 0;) {
+    Expr index = stride == 1 ? lane : loop::FloorDiv(lane, stride);
+    if (d > 0) index = loop::FloorMod(index, extents_[d]);
+    inside[d] = extents_[d] == 1 ? Expr(0) : index;
+    stride *= extents_[d];
+  }
+  return Indices(inside);
+}
+
+Expr Tile::At(const std::vector<Expr>& indices) const {
+  return loop::Load(buffer_, Indices(indices));
+}
+loop::Stmt Tile::Put(const std::vector<Expr>& indices, const Expr& value) const {
+  return loop::Store(buffer_, value, Indices(indices));
+}
+Expr Tile::Vector() const { return loop::Load(buffer_, VectorIndices()); }
+loop::Stmt Tile::PutVector(const Expr& value) const {
+  return loop::Store(buffer_, loop::Broadcast(value, static_cast<int>(size())), VectorIndices());
+}
+Expr Tile::Address() const {
+  std::vector<Expr> box(base_.size(), 1);
+  const std::size_t first = base_.size() - extents_.size();
+  for (std::size_t d = 0; d < extents_.size(); ++d) box[first + d] = extents_[d];
+  return loop::Address(buffer_, base_, std::move(box));
+}
+
+TensorIntrinsic DeclareTensorIntrinsic(std::string name, const Tensor& compute,
+                                       TensorIntrinsicBodies bodies) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InvalidArgument(StrCat("tensor intrinsic ", name, ": ", reason));
+  };
+  const OperationNode& op = *compute.op();
+  if (!op.is_compute()) refuse(StrCat(compute.name(), " is not a compute"));
+  if (!bodies.body) refuse("there is no body");
+  if (!op.is_reduction() && (bodies.reduce_init || bodies.reduce_update))
+    refuse(StrCat(compute.name(), " is no reduction, so it has no reduce_init or reduce_update"));
+  const auto require_constant = [&](const Expr& extent, const std::string& where) {
+    if (extent.kind() != loop::ExprKind::kIntImm)
+      refuse(StrCat("extent ", loop::Print(extent), " of ", where, " is not constant"));
+  };
+  auto* made = new TensorIntrinsicNode;
+  const TensorIntrinsic handle(made);
+  made->inputs = InputsOf(op);
+  for (const Tensor& input : made->inputs) {
+    if (!input.op()->is_placeholder())
+      refuse(StrCat("input ", input.name(), " is computed; only placeholders are allowed"));
+    for (const Expr& extent : input.shape()) require_constant(extent, input.name());
+  }
+  for (const Expr& extent : compute.shape()) require_constant(extent, compute.name());
+  for (const IterVar& axis : op.reduce_axes) {
+    require_constant(axis.extent, axis.var.name());
+    if (!loop::IsConstInt(axis.min, 0))
+      refuse(StrCat("reduce axis ", axis.var.name(), " starts at ", loop::Print(axis.min),
+                    "; it must start at 0"));
+  }
+  made->name = std::move(name);
+  made->op = compute.op();
+  made->bodies = std::move(bodies);
+  return handle;
+}
+
+namespace {
+
+// c[n] = sum over k of a[k] * b[n, k], `group` k at a time, with one call of `dot`.
+TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, int lanes, int group, DataType a_type,
+                    DataType b_type, DataType sum_type) {
+  const Tensor a = Placeholder({group}, a_type, "a"), b = Placeholder({lanes, group}, b_type, "b");
+  const IterVar k = ReduceAxis(0, group, "k");
+  const Tensor c = Compute(
+      {lanes},
+      [&](const Var& n) {
+        return Sum(loop::Cast(sum_type, a(k.var)) * loop::Cast(sum_type, b(n, k.var)), {k});
+      },
+      "c");
+  const auto add_to = [=](const Expr& sum, const std::vector<Tile>& in) {
+    return loop::Call(dot, {sum, loop::Broadcast(in[0].Vector(), group * lanes), in[1].Vector()});
+  };
+  const Expr zero = loop::Broadcast(loop::Constant(sum_type, 0), lanes);
+  return DeclareTensorIntrinsic(
+      name, c,
+      {.body = [=](const std::vector<Tile>& in,
+                   const std::vector<Tile>& out) { return out[0].PutVector(add_to(zero, in)); },
+       .reduce_init = [=](const std::vector<Tile>&,
+                          const std::vector<Tile>& out) { return out[0].PutVector(zero); },
+       .reduce_update =
+           [=](const std::vector<Tile>& in, const std::vector<Tile>& out) {
+             return out[0].PutVector(add_to(out[0].Vector(), in));
+           }});
+}
+
+}  // namespace
+
+TensorIntrinsic DotU8S8(int lanes) {
+  return Dot("dot_u8s8", loop::Intrinsic::kDotU8S8, lanes, 4, UInt8, Int8, Int32);
+}
+TensorIntrinsic DotBF16(int lanes) {
+  return Dot("dot_bf16", loop::Intrinsic::kDotBF16, lanes, 2, BFloat16, BFloat16, Float32);
+}
+
+}  // namespace tenon::te

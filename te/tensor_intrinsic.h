@@ -1,0 +1,92 @@
+// Small computations that one piece of hand-made loop code performs: what Stage::Tensorize puts in
+// the place of inner loops.
+//
+// An intrinsic says what it computes, as a compute over placeholders, and how: functions that make
+// loop statements for given tiles of the real tensors, inputs in order of first use. Bodies must do
+// what the compute says for every layout of the tiles; elements that lie in a row are one vector
+// access. Immutable value handle.
+//
+//   Tensor a = Placeholder({16}, Float32), b = Placeholder({16}, Float32);
+//   Tensor c = Compute({16}, [&](Var i) { return a(i) + b(i); });
+//   TensorIntrinsic add = DeclareTensorIntrinsic("add16", c, {.body = [](auto& in, auto& out) {
+//     return out[0].PutVector(in[0].Vector() + in[1].Vector());
+//   }});
+#ifndef TENON_TE_TENSOR_INTRINSIC_H_
+#define TENON_TE_TENSOR_INTRINSIC_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tenon/loop/stmt.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::te {
+
+// A box of a buffer: as many of its last dimensions as there are extents, at a fixed place in the
+// others.
+class Tile {
+ public:
+  // `base`: indices of the first element, one a dimension of the buffer.
+  Tile(loop::Buffer buffer, std::vector<Expr> base, std::vector<std::int64_t> extents);
+
+  const loop::Buffer& buffer() const { return buffer_; }
+  DataType dtype() const { return buffer_->dtype; }
+  const std::vector<std::int64_t>& extents() const { return extents_; }
+  std::int64_t size() const;
+
+  // One element, by its place in the tile; throw InvalidArgument for a wrong number of indices.
+  Expr At(const std::vector<Expr>& indices) const;
+  loop::Stmt Put(const std::vector<Expr>& indices, const Expr& value) const;
+  // All elements in row-major order.
+  Expr Vector() const;
+  loop::Stmt PutVector(const Expr& value) const;
+  // For a C function that reads or writes the tile's elements. Lowering refuses a tile that does
+  // not lie in one piece in memory.
+  Expr Address() const;
+
+ private:
+  std::vector<Expr> Indices(const std::vector<Expr>& inside) const;
+  std::vector<Expr> VectorIndices() const;
+
+  loop::Buffer buffer_;
+  std::vector<Expr> base_;
+  std::vector<std::int64_t> extents_;
+};
+
+using TileBody =
+    std::function<loop::Stmt(const std::vector<Tile>& inputs, const std::vector<Tile>& outputs)>;
+
+struct TensorIntrinsicBodies {
+  TileBody body;  // the whole
+  // Of a reduction that is done in parts: sets the identity (gets no inputs), adds a part. Without
+  // reduce_init the first part is done by `body`.
+  TileBody reduce_init, reduce_update;
+};
+
+class TensorIntrinsicNode : public RefCounted {
+ public:
+  std::string name;
+  Operation op;
+  std::vector<Tensor> inputs;
+  TensorIntrinsicBodies bodies;
+};
+using TensorIntrinsic = Ref<const TensorIntrinsicNode>;
+
+// Throws InvalidArgument when `compute` is no compute or reads anything but placeholders, when an
+// extent is not constant or a reduction does not start at 0, when there is no body, and for
+// reduce_init and reduce_update of what is no reduction.
+TensorIntrinsic DeclareTensorIntrinsic(std::string name, const Tensor& compute,
+                                       TensorIntrinsicBodies bodies);
+
+// c[n] = sum over 4 k of int32(a[k]) * int32(b[n, k]) for uint8 a and int8 b, with `lanes` n: one
+// VPDPBUSD where the CPU has AVX512-VNNI.
+TensorIntrinsic DotU8S8(int lanes = 16);
+// c[n] = sum over 2 k of float32(a[k]) * float32(b[n, k]) for bfloat16: one VDPBF16PS where the CPU
+// has AVX512-BF16.
+TensorIntrinsic DotBF16(int lanes = 16);
+
+}  // namespace tenon::te
+
+#endif  // TENON_TE_TENSOR_INTRINSIC_H_
