@@ -63,6 +63,7 @@ class Builder {
     ir::VisitPostOrder(
         main.body, [&](const Expr& e) { Visit(e); }, enter);
     for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
+    DropUnreadConstants();
     runtime::AssignStorage(&lowered_.plan);
     ComputePreparations();
     return std::move(lowered_);
@@ -233,6 +234,38 @@ class Builder {
       preparations_.push_back(std::move(preparation));
     }
     return value;
+  }
+
+  // A weight of which only the packed form is read need not be kept as it was.
+  void DropUnreadConstants() {
+    std::vector<Node>& nodes = lowered_.plan.nodes;
+    std::vector<bool> is_read(nodes.size(), false);
+    const auto mark = [&](const EntryRef& entry) {
+      is_read[static_cast<std::size_t>(entry.node)] = true;
+    };
+    for (const Node& node : nodes) std::for_each(node.inputs.begin(), node.inputs.end(), mark);
+    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), mark);
+    std::vector<int> position(nodes.size(), -1);
+    std::vector<Node> kept;
+    std::vector<NDArray> constants;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind == NodeKind::kConstant) {
+        if (!is_read[i]) continue;
+        const auto old = static_cast<std::size_t>(nodes[i].constant);
+        nodes[i].constant = static_cast<int>(constants.size());
+        constants.push_back(lowered_.constants[old]);
+      }
+      position[i] = static_cast<int>(kept.size());
+      kept.push_back(std::move(nodes[i]));
+    }
+    const auto move = [&](EntryRef& entry) {
+      entry.node = position[static_cast<std::size_t>(entry.node)];
+    };
+    for (Node& node : kept) std::for_each(node.inputs.begin(), node.inputs.end(), move);
+    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), move);
+    for (Preparation& preparation : preparations_) move(preparation.constant);
+    nodes = std::move(kept);
+    lowered_.constants = std::move(constants);
   }
 
   void ComputePreparations() {
