@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tenon/loop/simplify.h"
+#include "tenon/loop/visit.h"
 
 namespace tenon::strategies {
 namespace {
@@ -60,6 +61,7 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
                                                 const std::vector<IterVar>& axes) {
   std::vector<GridIndex> grid;
   std::vector<bool> used(axes.size(), false);
+  std::vector<Expr> rest;
   for (std::size_t g = 0; g + kTileAxes < indices.size(); ++g) {
     if (loop::IsConstInt(indices[g], 0)) continue;
     const auto* quotient = indices[g].As<loop::BinaryNode>();
@@ -67,12 +69,21 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
                          ConstantOf(quotient->b) > 0;
     const auto index =
         AxesOf(divides ? quotient->a : indices[g], axes, divides ? ConstantOf(quotient->b) : 1);
-    if (!index) return std::nullopt;
+    if (!index) {
+      // Computed whole inside the loops over the others.
+      rest.push_back(indices[g]);
+      continue;
+    }
     for (std::size_t i = index->first; i <= index->last; ++i) {
       if (used[i]) return std::nullopt;
       used[i] = true;
     }
     grid.push_back(*index);
+  }
+  for (const Expr& e : rest) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (used[i] && loop::UsesVar(e, axes[i].var)) return std::nullopt;
+    }
   }
   return grid;
 }
@@ -85,8 +96,8 @@ void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
   const std::int64_t lanes =
       kVectorBytes / static_cast<std::int64_t>(reader.op()->outputs[0]->dtype.bytes());
   const std::int64_t extent = extents.back();
-  const std::int64_t width = extent % lanes == 0 ? lanes : extent;
-  if (extent == 0 || extent == 1 || (extent > lanes && extent % lanes != 0)) return;
+  const std::int64_t width = std::min(extent, lanes);
+  if (extent < 2 || (extent > lanes && extent % lanes != 0)) return;
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
   if (inner.size() < 2 || extent != width) return;
   const std::int64_t rows = extents[inner.size() - 2];

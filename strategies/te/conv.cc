@@ -21,6 +21,9 @@ constexpr std::int64_t kLanes = 16;
 // each run costs more than it saves.
 constexpr std::int64_t kLeastPixels = 4;
 constexpr std::int64_t kLeastPixelsToPack = 64;
+// Of a depthwise convolution: vectors of sums, and results of one channel.
+constexpr std::int64_t kMostVectors = 8;
+constexpr std::int64_t kMostPixels = 1 << 16;
 
 Tensor PadImage(const Tensor& x, std::size_t height, std::size_t width,
                 const std::array<std::int64_t, 4>& padding) {
@@ -143,6 +146,61 @@ Tensor TiledConv(const Conv& conv, const TeCall& call) {
       "conv2d", "injective");
 }
 
+// One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
+// tap reads whole vectors whatever the width; what falls on the margins is dropped.
+Tensor DepthwiseConv(const Conv& plain, const TeCall& call,
+                     const std::array<std::int64_t, 4>& padding) {
+  const Shape shape = call.shape();
+  const Tensor& x = call.input(0);
+  const std::int64_t pitch = ExtentOf(x, 3) + padding[1] + padding[3];
+  const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
+  std::int64_t vectors = kMostVectors;
+  const auto covered = [&](std::int64_t v) { return (pixels + v * kLanes - 1) / (v * kLanes) * v; };
+  for (std::int64_t v = kMostVectors - 1; v >= kMostVectors / 2; --v) {
+    if (covered(v) < covered(vectors)) vectors = v;
+  }
+  const std::int64_t last = covered(vectors) * kLanes - 1 +
+                            ((plain.taps[0] - 1) * plain.dilation[0]) * pitch +
+                            (plain.taps[1] - 1) * plain.dilation[1];
+  // The last tile reads past the image: rows of zeros lie there.
+  const std::int64_t rows = ExtentOf(x, 2) + padding[0] + padding[2];
+  const std::int64_t more = std::max<std::int64_t>(1, last / pitch + 1 - rows);
+  Conv conv = plain;
+  conv.image = PadImage(x, 2, 3, {padding[0], padding[1], padding[2] + more, padding[3]});
+  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
+                                  te::ReduceAxis(0, conv.taps[1], "rx")};
+  const Tensor sums = te::Compute(
+      {shape[0], shape[1], covered(vectors) / vectors, 1, vectors, kLanes},
+      [&](const std::vector<Var>& i) {
+        const Expr at = (i[2] * vectors + i[4]) * kLanes + i[5] +
+                        k[0].var * (conv.dilation[0] * pitch) + k[1].var * conv.dilation[1];
+        return te::Sum(conv.Pixel(i[0], te::FloorDiv(i[1], conv.group_outputs),
+                                  te::FloorDiv(at, pitch), te::FloorMod(at, pitch)) *
+                           conv.Weight(i[1], 0, k[0].var, k[1].var),
+                       k);
+      },
+      "conv2d", kRegisterTile);
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
+        const Expr pixel = y * pitch + column;
+        return sums(n, c, te::FloorDiv(pixel, vectors * kLanes), 0,
+                    te::FloorMod(te::FloorDiv(pixel, kLanes), vectors),
+                    te::FloorMod(pixel, kLanes));
+      },
+      "conv2d", "injective");
+}
+
+// A kernel for each channel, with stride 1, on images whose rows follow each other and of which one
+// channel stays in cache.
+bool IsDepthwise(const Conv& conv, const TeCall& call) {
+  const std::vector<std::size_t> nchw = {0, 1, 2, 3};
+  const Shape shape = call.shape();
+  return conv.groups > 1 && conv.group_inputs == 1 && conv.data == nchw && conv.out == nchw &&
+         conv.strides == std::array<std::int64_t, 2>{1, 1} && conv.dtype.bytes() == 4 &&
+         shape[0] > 0 && shape[2] * shape[3] >= kLanes && shape[2] * shape[3] <= kMostPixels;
+}
+
 // Enough results to fill tiles and to pay for packing the weights, and no depthwise convolution,
 // whose lanes share nothing.
 bool PaysToTile(const Conv& conv, const TeCall& call) {
@@ -173,6 +231,7 @@ std::vector<Tensor> Conv2D(const TeCall& call) {
       .image = PadImage(call.input(0), data[2], data[3], ops::FourPaddings(attrs.padding)),
       .weight = weight,
       .dtype = call.dtype()};
+  if (IsDepthwise(conv, call)) return {DepthwiseConv(conv, call, ops::FourPaddings(attrs.padding))};
   return {PaysToTile(conv, call) ? TiledConv(conv, call) : PlainConv(conv, call.te_shape())};
 }
 
