@@ -1,50 +1,83 @@
-// Running sums and products.
-//
-// Each element reduces its whole line under a condition: n * n steps for a line of n elements, but
-// all of them independent, so that lines and elements can be shared out.
+// Running sums and products: a recurrence along the axis, whose steps run one after the other while
+// the other axes are free.
+#include "tenon/te/scan.h"
+
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
-#include "tenon/te/reduce.h"
 
 namespace tenon::strategies {
 namespace {
 
 using te::Expr;
-using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-using Reducer = te::Reduction (*)(const Expr& source, std::vector<IterVar> axes);
+using Join = Expr (*)(const Expr& a, const Expr& b);
 
-Tensor Scan(const TeCall& call, Reducer reducer, double identity, const char* name) {
+Expr Add(const Expr& a, const Expr& b) { return a + b; }
+Expr Multiply(const Expr& a, const Expr& b) { return a * b; }
+
+std::vector<Tensor> RunningJoin(const TeCall& call, Join join, double identity, const char* name) {
   const auto& attrs = call.attrs.As<ops::ScanopAttrs>();
   const Tensor& x = call.input(0);
   const Shape from = ShapeOf(x);
+  const Shape shape = call.shape();
   const DataType dtype = call.dtype();
-  const std::size_t axis =
-      attrs.axis ? static_cast<std::size_t>(ops::NormalAxis(*attrs.axis, x.ndim())) : 0;
-  const IterVar k = te::ReduceAxis(0, call.shape()[axis], "k");
-  return te::Compute(
+  const auto axis =
+      static_cast<std::ptrdiff_t>(attrs.axis ? ops::NormalAxis(*attrs.axis, x.ndim()) : 0);
+  // Time comes first; `at` is (time, the other axes in order).
+  const auto term = [&](const Expr& step, const std::vector<Var>& at) {
+    std::vector<Expr> index(at.begin() + 1, at.end());
+    index.insert(index.begin() + axis, step);
+    if (!attrs.axis) index = Unflatten(step, from);
+    return te::Cast(dtype, x[index]);
+  };
+  Shape first = shape;
+  first.erase(first.begin() + axis);
+  first.insert(first.begin(), shape[static_cast<std::size_t>(axis)]);
+  if (NumElements(shape) == 0)
+    return {te::Compute(
+        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, identity); }, name,
+        "injective")};
+  const Tensor state = te::Placeholder(ToExprs(first), dtype, StrCat(name, "_state"));
+  const Tensor next = te::Compute(
+      ToExprs(first),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> before = ToExprs(i);
+        before[0] = before[0] - 1;
+        return join(state[before], term(attrs.exclusive ? Expr(i[0] - 1) : Expr(i[0]), i));
+      },
+      StrCat(name, "_next"), "elemwise");
+  first[0] = 1;
+  const Tensor begin = te::Compute(
+      ToExprs(first),
+      [&](const std::vector<Var>& i) {
+        return attrs.exclusive ? te::Cast(dtype, identity) : term(0, i);
+      },
+      StrCat(name, "_begin"), "elemwise");
+  const Tensor joined = te::Scan({begin}, {next}, {state}, name)[0];
+  return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> at = ToExprs(i);
-        at[axis] = k.var;
-        if (!attrs.axis) at = Unflatten(k.var, from);
-        const Expr counts = attrs.exclusive ? k.var < i[axis] : k.var <= i[axis];
-        return reducer(te::Select(counts, te::Cast(dtype, x[at]), te::Cast(dtype, identity)), {k});
+        const Expr time = at[static_cast<std::size_t>(axis)];
+        at.erase(at.begin() + axis);
+        at.insert(at.begin(), time);
+        return joined[at];
       },
-      name, "comm_reduce");
+      name, "injective")};
 }
 
 }  // namespace
 
 void AttachScanComputes(ops::OpRegistry& registry) {
-  registry.Definition("cumsum").SetColumn(TeCompute{
-      [](const TeCall& call) { return std::vector<Tensor>{Scan(call, te::Sum, 0, "cumsum")}; }});
-  registry.Definition("cumprod").SetColumn(TeCompute{
-      [](const TeCall& call) { return std::vector<Tensor>{Scan(call, te::Prod, 1, "cumprod")}; }});
+  registry.Definition("cumsum").SetColumn(
+      TeCompute{[](const TeCall& call) { return RunningJoin(call, Add, 0, "cumsum"); }});
+  registry.Definition("cumprod").SetColumn(
+      TeCompute{[](const TeCall& call) { return RunningJoin(call, Multiply, 1, "cumprod"); }});
 }
 
 }  // namespace tenon::strategies
