@@ -38,6 +38,9 @@ constexpr std::int64_t kUnroll = 4;
 constexpr std::int64_t kTile = 8;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
+// Bytes of a vector, and of an array that stays in the second-level cache.
+constexpr std::int64_t kLanesBytes = 64;
+constexpr std::int64_t kCached = 1 << 19;
 // Square tiles that a transposition takes from the same rows in turn.
 constexpr std::int64_t kTilesInARun = 4;
 // Elements of a line that stays in the first-level cache until it is read.
@@ -345,8 +348,10 @@ class Scheduler {
     IterVar source = axes[first];
     for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
     const auto [source_tiles, source_lane] = stage.Split(source, lanes);
-    // A run of tiles reads whole pages of few rows.
-    const auto [source_blocks, source_tile] = stage.Split(source_tiles, kTilesInARun);
+    // From memory, a run of tiles reads whole pages of few rows; in cache it would only mix the
+    // result's rows.
+    const auto [source_blocks, source_tile] = stage.Split(
+        source_tiles, extent * Extent(last) * kLanesBytes / lanes > kCached ? kTilesInARun : 1);
     const auto [result_blocks, result_lane] = stage.Split(last, lanes);
     std::vector<IterVar> order;
     for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
