@@ -87,13 +87,13 @@ INSTANTIATE_TEST_SUITE_P(
                 p.s[p.d].Split(p.d.axis(0), 3);
                 return Loops(p);
               },
-              "for ax0.outer in [0, 4) {\n    for ax0.inner in [0, min(3, (10 - "},
+              "for ax0.outer in [0, 3) {\n    for ax0.inner in [0, 3) {"},
         Check{2, "SplitIntoThree",
               [](Program& p) {
                 p.s[p.d].SplitParts(p.d.axis(0), 3);
                 return Loops(p);
               },
-              "for ax0.outer in [0, 3) {\n    for ax0.inner in [0, min(4, (10 - "},
+              "for ax0.outer in [0, 2) {\n    for ax0.inner in [0, 4) {"},
         Check{3, "FactorAboveTheExtent",
               [](Program& p) {
                 p.s[p.d].Split(p.d.axis(0), 64);
