@@ -141,7 +141,8 @@ class Scheduler {
   void InlineStages() {
     for (const auto& stage : schedule_.stages()) {
       const OperationNode& op = *stage->op();
-      if (op.is_placeholder() || op.is_reduction() || stage->is_output() || op.tag == kPacked)
+      if (op.is_placeholder() || op.is_reduction() || stage->is_output() || op.tag == kPacked ||
+          op.tag == kTileInput)
         continue;
       const auto& readers = readers_[&op];
       const bool by_reduction = std::any_of(readers.begin(), readers.end(),
@@ -214,6 +215,12 @@ class Scheduler {
     if (indices == nullptr) return false;
     const bool parallel = WorkOf(*tile) >= kParallelWork;
     if (!strategies::ScheduleByTiles(output, *tile, *indices, parallel)) return false;
+    for (const auto& stage : schedule_.stages()) {
+      if (stage->op()->tag != kTileInput || stage->placement() != Stage::Placement::kRoot) continue;
+      ScheduleInner(*stage, 0);
+      stage->ComputeAt(output, output.leaves().front());
+      done_.insert(stage.get());
+    }
     done_.insert(&output);
     done_.insert(tile);
     return true;

@@ -21,6 +21,9 @@ inline constexpr const char* kRegisterTile = "register_tile";
 // each read.
 inline constexpr const char* kPacked = "packed";
 
+// The tag of what a tile reads of its own block alone: it is computed where the tile is.
+inline constexpr const char* kTileInput = "tile_input";
+
 bool IsRegisterTile(const te::OperationNode& op);
 
 // The loops of the sum itself: reduction outside, the tile unrolled in vectors inside. Its grid

@@ -26,7 +26,7 @@ constexpr std::int64_t kMostVectors = 8;
 constexpr std::int64_t kMostPixels = 1 << 16;
 
 Tensor PadImage(const Tensor& x, std::size_t height, std::size_t width,
-                const std::array<std::int64_t, 4>& padding) {
+                const std::array<std::int64_t, 4>& padding, const char* tag = "injective") {
   if (padding == std::array<std::int64_t, 4>{}) return x;
   Shape shape = ShapeOf(x);
   const std::int64_t rows = shape[height];
@@ -43,7 +43,7 @@ Tensor PadImage(const Tensor& x, std::size_t height, std::size_t width,
                             from[width] >= Expr(0) && from[width] < Expr(columns);
         return te::IfThenElse(inside, x[from], te::Cast(x.dtype(), 0));
       },
-      "pad_image", "injective");
+      "pad_image", tag);
 }
 
 // What both forms of the sum have in common. All positions are those of N, C, H, W or O, I, H, W.
@@ -166,7 +166,8 @@ Tensor DepthwiseConv(const Conv& plain, const TeCall& call,
   const std::int64_t rows = ExtentOf(x, 2) + padding[0] + padding[2];
   const std::int64_t more = std::max<std::int64_t>(1, last / pitch + 1 - rows);
   Conv conv = plain;
-  conv.image = PadImage(x, 2, 3, {padding[0], padding[1], padding[2] + more, padding[3]});
+  conv.image =
+      PadImage(x, 2, 3, {padding[0], padding[1], padding[2] + more, padding[3]}, kTileInput);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
