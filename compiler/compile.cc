@@ -26,7 +26,7 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
        .disabled = options.disabled_passes,
        .verify = options.verify,
        .report = options.pass_report});
-  return compiler::BuildPlan(fused, {.library = options.library});
+  return compiler::BuildPlan(fused, {.library = options.library}, options.cache_dir);
 }
 
 Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
