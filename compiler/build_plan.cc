@@ -48,8 +48,9 @@ std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& w
 
 class Builder {
  public:
-  Builder(const ir::Module& module, const strategies::StrategyOptions& options)
-      : options_(options) {
+  Builder(const ir::Module& module, const strategies::StrategyOptions& options,
+          const std::string& cache_dir)
+      : options_(options), cache_dir_(cache_dir) {
     lowered_.module = module;
   }
 
@@ -287,7 +288,8 @@ class Builder {
       code[i] = first < i ? code[first] : distinct.size();
       if (first == i) distinct.push_back(functions[i]);
     }
-    const std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(distinct));
+    const std::vector<jit::Kernel> kernels =
+        ValueOrThrow(jit::CompileAll(distinct, {.cache_dir = cache_dir_}));
     for (std::size_t i = 0; i < preparations_.size(); ++i) {
       std::vector<NDArray> arrays = preparations_[i].sources;
       const Node& node =
@@ -355,6 +357,7 @@ class Builder {
   };
 
   const strategies::StrategyOptions& options_;
+  const std::string& cache_dir_;
   std::vector<Preparation> preparations_;
   Lowered lowered_;
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
@@ -380,8 +383,9 @@ std::string NameOfFunction(const FunctionNode& function) {
   return StrCat(name.substr(0, kLongestName - 1 - text.size()), "_", text);
 }
 
-Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options) {
-  return Builder(module, options).Build();
+Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
+                  const std::string& cache_dir) {
+  return Builder(module, options, cache_dir).Build();
 }
 
 }  // namespace tenon::compiler

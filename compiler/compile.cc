@@ -26,7 +26,7 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
        .disabled = options.disabled_passes,
        .verify = options.verify,
        .report = options.pass_report});
-  return compiler::BuildPlan(fused, {.library = options.library});
+  return compiler::BuildPlan(fused, {.library = options.library}, options.cache_dir);
 }
 
 Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
@@ -37,7 +37,8 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(
       jit::CompileAll(functions, {.cpu_features = options.target.cpu_features,
-                                  .reassociate_reductions = options.reassociate_reductions}));
+                                  .reassociate_reductions = options.reassociate_reductions,
+                                  .cache_dir = options.cache_dir}));
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
   std::size_t next = 0;
   for (const LoweredKernel& kernel : lowered.kernels) {

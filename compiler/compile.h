@@ -41,6 +41,8 @@ struct CompileOptions {
   std::vector<std::string> required_passes;
   std::vector<std::string> disabled_passes;
   bool verify = false;  // check the module after every pass
+  // Folder of machine code that earlier calls made (jit::CompileOptions); empty: none.
+  std::string cache_dir;
   passes::PassReport* pass_report = nullptr;
 };
 

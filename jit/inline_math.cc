@@ -29,6 +29,11 @@ Value* EmitExp(llvm::IRBuilder<>& builder, Value* x, bool has_avx512) {
   const auto fma = [&](Value* a, Value* b, Value* c) {
     return builder.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type}, {a, b, c});
   };
+  // A sum around this may be added up in another order, but the steps below may not.
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(builder);
+  llvm::FastMathFlags flags = builder.getFastMathFlags();
+  flags.setAllowReassoc(false);
+  builder.setFastMathFlags(flags);
   // In this form NaN passes, and each is one instruction.
   x = builder.CreateSelect(builder.CreateFCmpOGT(x, real(kHighest)), real(kHighest), x);
   x = builder.CreateSelect(builder.CreateFCmpOLT(x, real(kLowest)), real(kLowest), x);

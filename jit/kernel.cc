@@ -1,20 +1,23 @@
 // Each function becomes an LLVM module of its own in a context of its own, so that threads compile
-// without locks; the object files are then linked into the shared ORC session.
+// without locks, unless its object file is in the cache; the object files are then linked into the
+// shared ORC session.
 #include "tenon/jit/kernel.h"
 
 #include <atomic>
-#include <exception>
-#include <thread>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "llvm/Support/raw_ostream.h"
 #include "tenon/jit/c_source.h"
+#include "tenon/jit/code_registration.h"
+#include "tenon/jit/compile_functions.h"
 #include "tenon/jit/extern_symbols.h"
 #include "tenon/jit/function_codegen.h"
+#include "tenon/jit/object_cache.h"
+#include "tenon/jit/object_key.h"
 #include "tenon/jit/orc_session.h"
 #include "tenon/jit/parallel_runtime.h"
-#include "tenon/jit/target_compiler.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/verify.h"
@@ -31,27 +34,16 @@ struct Kernel::State {
   CompileOptions options;
   CpuFeatures features;
   std::unique_ptr<LinkedObject> code;
+  std::unique_ptr<GdbEntry> known_to_gdb;  // dies before the code
   Entry entry = nullptr;
 };
 
 namespace {
 
-CpuFeatures FeaturesFor(const CompileOptions& options) {
-  CpuFeatures features = CpuFeatures::Host();
-  features.Apply(options.cpu_features);
-  return features;
-}
-
 std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop::Function& function,
                                          const CompileOptions& options,
                                          const CpuFeatures& features) {
-  return GenerateModule(context, function,
-                        {.vector_bits = features.vector_bits(),
-                         .native_bfloat16 = features.Has("avx512bf16") && features.Has("avx512vl"),
-                         .reassociate_reductions = options.reassociate_reductions,
-                         .byte_dots = features.Has("avx512vnni"),
-                         .bfloat_dots = features.Has("avx512bf16"),
-                         .narrow_dots = features.Has("avx512vl")});
+  return GenerateModule(context, function, CodegenOptionsFor(options, features));
 }
 
 // For people: the function shows the kernel's own name.
@@ -232,31 +224,28 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
     const CpuFeatures features = FeaturesFor(options);
     std::vector<std::string> objects(functions.size());
     std::vector<SymbolAddresses> externs(functions.size());
-    std::vector<std::exception_ptr> errors(functions.size());
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-      std::unique_ptr<TargetCompiler> compiler;
-      for (std::size_t i = next++; i < functions.size(); i = next++) {
-        try {
-          if (compiler == nullptr) compiler = std::make_unique<TargetCompiler>(features);
-          loop::Verify(functions[i]);
-          externs[i] = ExternSymbols(functions[i], *session);
-          objects[i] = CompileToObject(functions[i], options, features, *compiler);
-        } catch (...) {
-          errors[i] = std::current_exception();
-        }
+    const ObjectCache cache(options.cache_dir, options.cache_bytes);
+    const KeyContext context{.cpu_features = features.ToLlvm(),
+                             .codegen = CodegenOptionsFor(options, features)};
+    std::atomic<bool> stored = false;
+    CompileEach(functions.size(), features, [&](std::size_t i, LazyCompiler& compiler) {
+      loop::Verify(functions[i]);
+      externs[i] = ExternSymbols(functions[i], *session);
+      if (options.cache_dir.empty()) {
+        objects[i] = CompileToObject(functions[i], options, features, *compiler);
+        return;
       }
-    };
-    const std::size_t workers =
-        std::min<std::size_t>(functions.size(), std::max(1U, std::thread::hardware_concurrency()));
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& error : errors) {
-      if (error != nullptr) std::rethrow_exception(error);
-    }
+      const std::string key = ObjectKey(functions[i], context);
+      if (std::optional<std::string> known = cache.Load(key)) {
+        objects[i] = std::move(*known);
+        return;
+      }
+      objects[i] = CompileToObject(functions[i], options, features, *compiler);
+      cache.Store(key, objects[i]);
+      stored = true;
+    });
+    if (stored) cache.Trim();
     std::vector<Kernel> kernels(functions.size());
     for (std::size_t i = 0; i < functions.size(); ++i) {
       auto state = std::make_shared<Kernel::State>();
@@ -264,7 +253,10 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       state->options = options;
       state->features = features;
       state->code = session->Link(objects[i], externs[i]);
-      state->entry = reinterpret_cast<Entry>(state->code->Address(EntrySymbol(functions[i].name)));
+      const std::string symbol = EntrySymbol(functions[i].name);
+      void* entry = state->code->Address(symbol);
+      state->known_to_gdb = RegisterCode(objects[i], symbol, entry);
+      state->entry = reinterpret_cast<Entry>(entry);
       kernels[i].state_ = std::move(state);
     }
     return kernels;

@@ -2,7 +2,8 @@
 //
 // A Kernel is an immutable value handle: copies share the code, whose memory goes back when the
 // last one dies. Calling is safe from many threads. Arrays are checked against the function's
-// buffers before anything runs; symbolic extents are read off the arrays' shapes.
+// buffers before anything runs; symbolic extents are read off the arrays' shapes. gdb shows kernels
+// by name; perf does when the environment variable TENON_PERF_MAP is 1.
 //
 //   Kernel vadd = Compile(function).value();
 //   absl::Status status = vadd(a, b, c);
@@ -30,6 +31,12 @@ struct CompileOptions {
   // Lets a sum be added up in another order, so that it runs in vector registers. The order is
   // fixed at compile time: results are the same in every run and for every number of threads.
   bool reassociate_reductions = true;
+  // Folder of machine code that earlier calls made; empty: none.
+  // It is made when it is missing, and left alone where that fails. Whoever may write to it may run
+  // code here.
+  std::string cache_dir;
+  // What the folder may hold; the entries that were used least recently go.
+  std::int64_t cache_bytes = std::int64_t{256} << 20;
 };
 
 class Kernel {

@@ -1,15 +1,11 @@
 #include "tenon/jit/object_code.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
 #include <memory>
-#include <thread>
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
+#include "tenon/jit/compile_functions.h"
 #include "tenon/jit/function_codegen.h"
-#include "tenon/jit/target_compiler.h"
 #include "tenon/loop/verify.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -17,21 +13,13 @@
 namespace tenon::jit {
 namespace {
 
-CpuFeatures FeaturesFor(const CompileOptions& options) {
-  CpuFeatures features = CpuFeatures::Host();
-  features.Apply(options.cpu_features);
-  return features;
-}
-
 std::string EmitKernel(const loop::Function& function, const std::string& symbol,
                        const ObjectOptions& options, const CpuFeatures& features,
                        TargetCompiler& compiler) {
   loop::Verify(function);
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module =
-      GenerateModule(context, function,
-                     {.vector_bits = features.vector_bits(),
-                      .reassociate_reductions = options.compile.reassociate_reductions});
+      GenerateModule(context, function, CodegenOptionsFor(options.compile, features));
   llvm::Function* entry = module->getFunction(EntrySymbol(function.name));
   entry->setName(symbol);
   entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
@@ -53,28 +41,9 @@ absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Funct
     CheckInvariant(functions.size() == symbols.size(), "every function has a symbol");
     const CpuFeatures features = FeaturesFor(options.compile);
     std::vector<std::string> objects(functions.size());
-    std::vector<std::exception_ptr> errors(functions.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-      std::unique_ptr<TargetCompiler> compiler;
-      for (std::size_t i = next++; i < functions.size(); i = next++) {
-        try {
-          if (compiler == nullptr) compiler = std::make_unique<TargetCompiler>(features);
-          objects[i] = EmitKernel(functions[i], symbols[i], options, features, *compiler);
-        } catch (...) {
-          errors[i] = std::current_exception();
-        }
-      }
-    };
-    const std::size_t workers =
-        std::min<std::size_t>(functions.size(), std::max(1U, std::thread::hardware_concurrency()));
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& error : errors) {
-      if (error != nullptr) std::rethrow_exception(error);
-    }
+    CompileEach(functions.size(), features, [&](std::size_t i, LazyCompiler& compiler) {
+      objects[i] = EmitKernel(functions[i], symbols[i], options, features, *compiler);
+    });
     return objects;
   });
 }

@@ -11,6 +11,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
+#include "tenon/jit/kernel_passes.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -68,17 +69,15 @@ void TargetCompiler::Optimize(llvm::Module& module) {
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
-  tuning.LoopUnrolling = true;
-  llvm::PassBuilder builder(machine_.get(), tuning);
+  llvm::PassBuilder builder(machine_.get());
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses()));
+  passes.run(module, modules);
 }
 
 std::string TargetCompiler::Emit(llvm::Module& module, llvm::CodeGenFileType type) {

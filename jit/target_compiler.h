@@ -25,7 +25,7 @@ class TargetCompiler {
   // Gives the module its triple and data layout, its functions the CPU attributes and the vector
   // width.
   void Prepare(llvm::Module& module) const;
-  // Runs LLVM's O3 pipeline. Throws Error (kInternal) when the module is malformed.
+  // Optimises fully (jit/kernel_passes.h). Throws Error (kInternal) when the module is malformed.
   void Optimize(llvm::Module& module);
   // Both consume the module: code generation rewrites it.
   std::string EmitObject(llvm::Module& module) {

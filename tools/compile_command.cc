@@ -87,7 +87,8 @@ std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
       continue;
     }
     const jit::Kernel compiled =
-        ValueOrThrow(jit::Compile(*loops, {.cpu_features = arguments.compile.cpu_features}));
+        ValueOrThrow(jit::Compile(*loops, {.cpu_features = arguments.compile.cpu_features,
+                                           .cache_dir = arguments.compile.CacheFolder()}));
     text += WithTitle(kernel, stage == "loops"  ? compiled.Loops()
                               : stage == "llvm" ? compiled.LlvmIr()
                                                 : compiled.Assembly());

@@ -1,5 +1,6 @@
 #include "tenon/tools/model.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -57,6 +58,23 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->type_name("-avx512f,...");
   command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
       ->type_name("PASS");
+  command
+      ->add_option("--cache-dir", cache_dir,
+                   "folder that keeps compiled kernels for the next time; otherwise tenon in "
+                   "$XDG_CACHE_HOME or ~/.cache. Its writers may run code here")
+      ->type_name("FOLDER");
+  command->add_flag("--no-cache", no_cache, "compile everything anew and keep nothing")
+      ->excludes("--cache-dir");
+}
+
+// As the XDG Base Directory Specification says: a path that is not absolute does not count.
+std::string CompileArguments::CacheFolder() const {
+  if (no_cache) return "";
+  if (!cache_dir.empty()) return cache_dir;
+  const char* caches = std::getenv("XDG_CACHE_HOME");
+  if (caches != nullptr && caches[0] == '/') return StrCat(caches, "/tenon");
+  const char* home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? StrCat(home, "/.cache/tenon") : "";
 }
 
 CompileOptions CompileArguments::Options() const {
@@ -66,7 +84,8 @@ CompileOptions CompileArguments::Options() const {
           .library = library == "te"       ? LibraryChoice::kTe
                      : library == "onednn" ? LibraryChoice::kLibrary
                                            : LibraryChoice::kAuto,
-          .disabled_passes = disabled_passes};
+          .disabled_passes = disabled_passes,
+          .cache_dir = CacheFolder()};
 }
 
 std::pair<std::string, std::string> SplitAssignment(const std::string& text,

@@ -29,8 +29,12 @@ struct CompileArguments {
   std::string library = "auto";
   std::string cpu_features;
   std::vector<std::string> disabled_passes;
+  std::string cache_dir;  // empty: the user's
+  bool no_cache = false;
 
   void AddTo(CLI::App* command);
+  // Where compiled kernels are kept; empty: nowhere.
+  std::string CacheFolder() const;
   CompileOptions Options() const;
 };
 

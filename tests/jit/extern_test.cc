@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(LanesAndFeatures, DotTest,
                          ::testing::Combine(::testing::Values(1, 4, 8, 16, 24, 32, 64),
                                             ::testing::Values("", "-avx512vl",
                                                               "-avx512vnni,-avx512bf16", "-avx512f",
-                                                              "-avx2")));
+                                                              "-avx2", "-avx", "-sse3")));
 
 // The host's features that `wanted` may switch off.
 CompileOptions Without(const std::string& wanted) { return {.cpu_features = wanted}; }

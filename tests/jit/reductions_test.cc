@@ -168,5 +168,25 @@ TEST(ReductionCodeTest, RowsAreReducedInVectors) {
   EXPECT_THAT(ir(BFloat16, wide), ContainsRegex("zext <[0-9]+ x i16>"));
 }
 
+// The sum may be added up in another order, the exponential's own steps may not.
+TEST(SumOfExponentialsTest, IsExactOnEveryCpu) {
+  for (const char* features : {"", "-avx512f", "-fma", "-avx", "-sse3"}) {
+    SCOPED_TRACE(features);
+    const std::int64_t n = 67;
+    const RowReduction rows = Rows(n, Float32, [](const Expr& e, const IterVar& k) {
+      return te::Sum(te::Exp(e * -0.01F), {k});
+    });
+    const NDArray in = GuardedNumbers({kRows, n}, Float32, Place::kAtTheEnd, 7);
+    const NDArray out = NDArray::Zeros({kRows}, Float32);
+    ASSERT_TRUE(Compiled(rows, features).Run(std::vector<NDArray>{in, out}).ok());
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < n; ++j)
+        sum += std::exp(static_cast<double>(in.data<float>()[i * n + j] * -0.01F));
+      EXPECT_NEAR(out.data<float>()[i], sum, 2e-6 * sum);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::jit

@@ -340,7 +340,7 @@ class WidthTest : public ::testing::TestWithParam<std::tuple<int, std::string>> 
 INSTANTIATE_TEST_SUITE_P(LanesAndFeatures, WidthTest,
                          ::testing::Combine(::testing::Values(1, 2, 3, 4, 8, 12, 16, 32, 48, 64),
                                             ::testing::Values("", "-avx512f", "-avx2", "-avx",
-                                                              "-fma", "-f16c", "-sse4.2")),
+                                                              "-fma", "-f16c", "-sse4.2", "-sse3")),
                          [](const auto& info) {
                            std::string name = StrCat(std::get<0>(info.param), "Lanes");
                            for (const char c : std::get<1>(info.param)) {

@@ -2,9 +2,12 @@
 // expression and against its definition written out in the cases.
 #include <algorithm>
 #include <numeric>
+#include <regex>
 #include <set>
+#include <tuple>
 
 #include "tenon/ir/visit.h"
+#include "tenon/jit/kernel.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -120,6 +123,69 @@ INSTANTIATE_TEST_SUITE_P(All, OperatorTest, ::testing::ValuesIn(Cases()), [](con
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 });
+
+// A machine that is poorer than this one: what to take away, and what its code must then not hold.
+struct Machine {
+  const char* name;
+  const char* mask;
+  const char* foreign;  // regular expression
+  friend void PrintTo(const Machine& m, std::ostream* out) { *out << m.name; }
+};
+
+// Opcodes begin a line after a tab; those of AVX and later begin with v. libmvec's functions for
+// AVX-512, AVX2 and AVX have e, d and c in their names.
+constexpr Machine kMachines[] = {
+    {"Avx2", "-avx512f", "zmm|%k[0-7]|[xy]mm(1[6-9]|[23][0-9])|_ZGVe"},
+    {"Avx", "-avx2", "zmm|%k[0-7]|\tv(pbroadcast|p?gather|perm[dq]|permp[sd])|_ZGV[ed]"},
+    {"Sse42", "-avx", "[yz]mm|\tv[a-z]|_ZGV[edc]"},
+    {"Sse2", "-sse3,-popcnt,-lzcnt,-bmi,-bmi2,-movbe",
+     "[yz]mm|\tv[a-z]|_ZGV[edc]|\t(p?blend|round[sp]|pmull?d|pinsr[bdq]|pextr[bdq]|insertps|"
+     "extractps|ptest|dpps|hadd|pshufb|palignr|pmov[sz]x|pabs|popcnt|lzcnt|tzcnt|movddup|movs[hl]"
+     "dup|"
+     "pm(in|ax)([su]d|sb|uw)\\b)"},
+};
+
+class PoorerMachineTest : public ::testing::TestWithParam<std::tuple<OpCase, Machine>> {};
+
+TEST_P(PoorerMachineTest, TheOperatorRunsWithoutWhatIsTakenAway) {
+  const auto& [c, machine] = GetParam();
+  SCOPED_TRACE(TextOf(c));
+  const ir::Module module = Parsed(TextOf(c));
+  runtime::Inputs inputs;
+  int seed = std::accumulate(c.name.begin(), c.name.end(), 0);
+  for (const Input& input : c.inputs) inputs[input.name] = ValueOf(input, ++seed * 31);
+  const CompileOptions options{.target = {.cpu_features = machine.mask},
+                               .library = LibraryChoice::kTe};
+  ExpectClose(Outcome(module, inputs, options), Interpreted(module, inputs));
+  const std::regex foreign(machine.foreign);
+  for (const LoweredKernel& kernel : ValueOrThrow(Lower(module, options)).kernels) {
+    const std::string assembly =
+        ValueOrThrow(jit::Compile(std::get<loop::Function>(kernel.choice.built.kernel),
+                                  {.cpu_features = machine.mask}))
+            .Assembly();
+    for (const std::string& line : StrSplit(assembly, '\n'))
+      EXPECT_FALSE(std::regex_search(line, foreign)) << line;
+  }
+}
+
+// Layers on every machine, everything else on one of them in turn.
+std::vector<std::tuple<OpCase, Machine>> CasesOnMachines() {
+  std::vector<std::tuple<OpCase, Machine>> chosen;
+  std::size_t turn = 0;
+  for (const OpCase& c : Cases()) {
+    const std::size_t own = turn++ % std::size(kMachines);
+    for (std::size_t m = 0; m < std::size(kMachines); ++m)
+      if (m == own || c.name.starts_with("nn.")) chosen.emplace_back(c, kMachines[m]);
+  }
+  return chosen;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PoorerMachineTest, ::testing::ValuesIn(CasesOnMachines()),
+                         [](const auto& info) {
+                           std::string name = std::get<0>(info.param).name;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return StrCat(name, "On", std::get<1>(info.param).name);
+                         });
 
 TEST(OperatorTableTest, HoldsEveryOperatorThatHasACompute) {
   RegisterStrategies(ops::OpRegistry::Global());

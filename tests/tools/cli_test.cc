@@ -39,6 +39,8 @@ class CliTest : public ::testing::Test {
               StrCat("tenon_cli_", getpid(), "_",
                      ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
+    // Tests neither see nor touch the user's cache.
+    setenv("XDG_CACHE_HOME", (folder_ / "caches").c_str(), 1);
     Write("model.relay",
           "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {\n"
           "  nn.relu(nn.dense(%x, %w))\n}\n");
@@ -341,6 +343,66 @@ TEST_F(CliTest, IllTypedOrIllFormedTextIsAnErrorWithItsPlace) {
   EXPECT_THAT(ErrorOf("compile %/ill.relay"), AllOf(HasSubstr("ill.relay:2:3"), HasSubstr("add")));
   Write("torn.relay", "def @main(%x: Tensor[(2, 3), float32]) {\n  add(%x,\n");
   EXPECT_THAT(ErrorOf("compile %/torn.relay"), HasSubstr("torn.relay:"));
+}
+
+constexpr const char* kRun =
+    "run %/model.relay --library te --input x=%/x.npy --input w=%/w.npy --output y=%/y.npy ";
+
+std::size_t Entries(const fs::path& folder) {
+  if (!fs::exists(folder)) return 0;
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+TEST_F(CliTest, KernelsAreCachedWhereXdgSays) {
+  OutputOf(kRun);
+  EXPECT_EQ(Entries(folder_ / "caches/tenon"), 1U);
+  const std::string cold = Contents(folder_ / "y.npy");
+  OutputOf(kRun);
+  EXPECT_EQ(Entries(folder_ / "caches/tenon"), 1U);
+  EXPECT_EQ(Contents(folder_ / "y.npy"), cold);
+}
+
+TEST_F(CliTest, WithoutXdgTheCacheIsInTheHomeFolder) {
+  for (const char* caches : {"", "relative/path"}) {
+    setenv("XDG_CACHE_HOME", caches, 1);
+    const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+    setenv("HOME", (folder_ / "home").c_str(), 1);
+    OutputOf(kRun);
+    setenv("HOME", home.c_str(), 1);
+    EXPECT_EQ(Entries(folder_ / "home/.cache/tenon"), 1U);
+    fs::remove_all(folder_ / "home");
+  }
+}
+
+TEST_F(CliTest, TheCachesFolderCanBeGivenOrNoneUsed) {
+  OutputOf(StrCat(kRun, "--no-cache"));
+  OutputOf(StrCat(kRun, "--cache-dir %/mine"));
+  EXPECT_EQ(Entries(folder_ / "mine"), 1U);
+  OutputOf("compile %/model.relay --library te --emit asm --cache-dir %/mine");
+  EXPECT_EQ(Entries(folder_ / "mine"), 1U);
+  EXPECT_EQ(Entries(folder_ / "caches/tenon"), 0U);
+  EXPECT_THAT(ErrorOf(StrCat(kRun, "--no-cache --cache-dir %/mine")), HasSubstr("--no-cache"));
+}
+
+TEST_F(CliTest, ACacheThatCannotBeWrittenIsNoError) {
+  OutputOf(StrCat(kRun, "--cache-dir %/model.relay"));
+  EXPECT_TRUE(fs::exists(Path("y.npy")));
+}
+
+TEST_F(CliTest, TwoProcessesShareOneCache) {
+  const std::string run = StrCat(TENON_BINARY_DIR, "/tools/tenon run ", Path("model.relay"),
+                                 " --library te --input x=", Path("x.npy"),
+                                 " --input w=", Path("w.npy"), " --cache-dir ", Path("shared"));
+  for (int round = 0; round < 3; ++round) {
+    fs::remove_all(folder_ / "shared");
+    const std::string command =
+        StrCat(run, " --output y=", Path("one.npy"), " >/dev/null & first=$!; ", run,
+               " --output y=", Path("two.npy"), " >/dev/null && wait $first");
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(Contents(folder_ / "one.npy"), Contents(folder_ / "two.npy"));
+    EXPECT_EQ(Entries(folder_ / "shared"), 1U);
+  }
 }
 
 TEST_F(CliTest, AFailedRunWritesNoResult) {

@@ -1,0 +1,51 @@
+#include "tenon/jit/compile_functions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace tenon::jit {
+
+CpuFeatures FeaturesFor(const CompileOptions& options) {
+  CpuFeatures features = CpuFeatures::Host();
+  features.Apply(options.cpu_features);
+  return features;
+}
+
+CodegenOptions CodegenOptionsFor(const CompileOptions& options, const CpuFeatures& features) {
+  return {.vector_bits = features.vector_bits(),
+          .native_bfloat16 = features.Has("avx512bf16") && features.Has("avx512vl"),
+          .reassociate_reductions = options.reassociate_reductions,
+          .byte_dots = features.Has("avx512vnni"),
+          .bfloat_dots = features.Has("avx512bf16"),
+          .narrow_dots = features.Has("avx512vl")};
+}
+
+void CompileEach(std::size_t count, const CpuFeatures& features,
+                 const std::function<void(std::size_t, LazyCompiler&)>& work) {
+  std::vector<std::exception_ptr> errors(count);
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    LazyCompiler compiler(features);
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        work(i, compiler);
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    }
+  };
+  const std::size_t workers =
+      std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < workers; ++i) threads.emplace_back(run);
+  run();
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : errors) {
+    if (error != nullptr) std::rethrow_exception(error);
+  }
+}
+
+}  // namespace tenon::jit
