@@ -94,8 +94,10 @@ class Widener : public StmtMutator {
         const Expr value = (*this)(n.value);
         if (failed_) return stmt;
         if (value.dtype().lanes() == 1) return LetStmt(n.var, value, MutateStmt(n.body));
-        const Var var(n.var.name(), value.dtype());
-        wide_[n.var] = var;
+        // Copies of a body define the variable again; what was rewritten before stays right.
+        const auto [wide, is_new] = wide_.try_emplace(n.var);
+        if (is_new) wide->second = Var(n.var.name(), value.dtype());
+        const Var var(wide->second);
         return LetStmt(var, value, MutateStmt(n.body));
       }
       case StmtKind::kAllocate:
