@@ -2,6 +2,7 @@
 // graph, as long as a finding of the same kind remains.
 #include "tenon/compiler/fuzz_schedule.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -9,8 +10,10 @@
 
 #include "tenon/compiler/array_values.h"
 #include "tenon/compiler/build.h"
+#include "tenon/compiler/verify_schedule.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify.h"
+#include "tenon/strategies/auto_schedule.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/interpret.h"
@@ -66,6 +69,7 @@ class Checker {
     args_.insert(args_.end(), graph.outputs.begin(), graph.outputs.end());
     loop::ExprMap sizes;
     for (const auto& [var, size] : graph.sizes) sizes.emplace(var, loop::Expr(size));
+    if (graph.tolerances.empty()) relative_ = jit::DefaultTolerance(graph.outputs, sizes);
     Random random(seed);
     for (const Tensor& input : graph.inputs) {
       Shape shape;
@@ -109,6 +113,17 @@ class Checker {
     const absl::StatusOr<loop::Function> loops = LoopsOf(s);
     if (!loops.ok()) return Internal("lower", loops.status());
     return CheckLoops(s, *loops);
+  }
+
+  // What the interpreter gives.
+  const std::vector<NDArray>& Expected() {
+    if (expected_.empty()) {
+      std::vector<std::pair<Tensor, NDArray>> given;
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        given.emplace_back(graph_.inputs[i], inputs_[i]);
+      expected_ = te::Interpret(graph_.outputs, given);
+    }
+    return expected_;
   }
 
  private:
@@ -186,30 +201,23 @@ class Checker {
         return Finding{Kind::kMemory, StrCat("a write to the input ", args_[i].name())};
     }
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const auto d = FirstDifference(arrays[inputs_.size() + i], expected[i], graph_.tolerances[i]);
+      const double tolerance = graph_.tolerances.empty()
+                                   ? relative_ * std::max(1.0, LargestMagnitude(expected[i]))
+                                   : graph_.tolerances[i];
+      const auto d = FirstDifference(arrays[inputs_.size() + i], expected[i], tolerance);
       if (!d) continue;
-      return Finding{
-          Kind::kWrong,
-          StrCat("wrong result: ", graph_.outputs[i].name(), "(", StrJoin(d->index, ", "), ") is ",
-                 d->actual, "; it must be ", d->expected, " within ", graph_.tolerances[i])};
+      return Finding{Kind::kWrong, StrCat("wrong result: ", graph_.outputs[i].name(), "(",
+                                          StrJoin(d->index, ", "), ") is ", d->actual,
+                                          "; it must be ", d->expected, " within ", tolerance)};
     }
     return std::nullopt;
-  }
-
-  const std::vector<NDArray>& Expected() {
-    if (expected_.empty()) {
-      std::vector<std::pair<Tensor, NDArray>> given;
-      for (std::size_t i = 0; i < inputs_.size(); ++i)
-        given.emplace_back(graph_.inputs[i], inputs_[i]);
-      expected_ = te::Interpret(graph_.outputs, given);
-    }
-    return expected_;
   }
 
   const RandomGraph& graph_;
   FuzzStatistics* statistics_;
   std::vector<Tensor> args_;
   std::vector<NDArray> inputs_, expected_;
+  double relative_ = 0;
 };
 
 // ---- Reduction.
@@ -276,11 +284,13 @@ void FuzzStatistics::Add(const FuzzStatistics& other) {
   calls += other.calls;
   refusals += other.refusals;
   too_large += other.too_large;
+  undefined += other.undefined;
 }
 
 std::string FuzzStatistics::ToString() const {
   return StrCat(cases, " cases, ", calls, " steps of schedules, ", refusals, " calls refused, ",
-                too_large, " cases too large to compile");
+                too_large, " cases too large to compile",
+                undefined == 0 ? "" : StrCat(", ", undefined, " not defined for their inputs"));
 }
 
 std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* statistics) {
@@ -300,6 +310,19 @@ std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* s
 std::optional<std::string> FuzzSchedule(const RandomGraph& graph, std::uint64_t seed,
                                         FuzzStatistics* statistics) {
   ++statistics->cases;
+  // For instance a gather whose index is outside.
+  const absl::Status defined = CatchErrors([&] { Checker(graph, seed, statistics).Expected(); });
+  if (defined.code() == absl::StatusCode::kOutOfRange) {
+    ++statistics->undefined;
+    return std::nullopt;
+  }
+  const absl::Status automatic = CatchErrors([&] { strategies::AutoSchedule(graph.outputs); });
+  if (!automatic.ok())
+    return StrCat("finding of seed ", seed,
+                  ": the automatic schedule: ", AsError(automatic).message(), "\n",
+                  te::Print(graph.outputs));
+  if (auto finding = CheckSchedule(graph, strategies::AutoSchedule(graph.outputs), seed))
+    return StrCat("of the automatic schedule, seed ", seed, ": ", *finding);
   Random random(seed);
   Calls calls = RandomCalls(random);
   auto finding = CheckCase(graph, seed, &calls, statistics);

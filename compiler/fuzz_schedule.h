@@ -25,6 +25,7 @@ struct FuzzStatistics {
   std::int64_t calls = 0;      // of primitives that were accepted
   std::int64_t refusals = 0;   // calls that were refused, at once or by the lowering
   std::int64_t too_large = 0;  // cases whose loops are not worth compiling
+  std::int64_t undefined = 0;  // cases whose inputs the computation is not defined for
   void Add(const FuzzStatistics& other);
   std::string ToString() const;
 };
@@ -32,11 +33,11 @@ struct FuzzStatistics {
 // The finding of the case as text, or nothing: what is wrong, the smallest graph and schedule that
 // the case could be reduced to, and the seed.
 std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* statistics);
-// The same for a given computation, which keeps its stages; `start` is where the random calls begin
-// to be made, for instance a schedule without any.
+// The same for a given computation, which keeps its stages: what the automatic schedule and a
+// random one give.
 std::optional<std::string> FuzzSchedule(const RandomGraph& graph, std::uint64_t seed,
                                         FuzzStatistics* statistics);
-// Checks one schedule of the graph (which its own outputs are) without random calls.
+// Checks one schedule of the graph, without random calls.
 std::optional<std::string> CheckSchedule(const RandomGraph& graph,
                                          const schedule::Schedule& schedule, std::uint64_t seed);
 

@@ -86,7 +86,8 @@ class Caller {
       case Primitive::kReorder: {
         std::vector<IterVar> order = leaves;
         for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[Next() % i]);
-        order.erase(order.begin() + 1 + static_cast<std::ptrdiff_t>(Next() % order.size()), order.end());
+        order.erase(order.begin() + 1 + static_cast<std::ptrdiff_t>(Next() % order.size()),
+                    order.end());
         stage.Reorder(order);
         return true;
       }

@@ -21,6 +21,14 @@ constexpr std::int64_t kDefaultSize = 17;
 constexpr double kInterpretedTerms = 1e7;
 constexpr double kRoundings = 64;
 
+std::int64_t ValueOf(const Expr& extent, const loop::ExprMap& sizes) {
+  const Expr value = loop::Simplify(loop::Substitute(extent, sizes));
+  const auto* imm = value.As<loop::IntImmNode>();
+  if (imm == nullptr)
+    throw InvalidArgument(StrCat("verify: the extent ", loop::Print(extent), " has no value"));
+  return imm->value;
+}
+
 class Verifier {
  public:
   Verifier(const std::vector<te::Tensor>& outputs, const std::vector<te::Tensor>& args,
@@ -72,29 +80,21 @@ class Verifier {
     }
   }
 
-  std::int64_t Value(const Expr& extent) const {
-    const Expr value = loop::Simplify(loop::Substitute(extent, sizes_));
-    const auto* imm = value.As<loop::IntImmNode>();
-    if (imm == nullptr)
-      throw InvalidArgument(StrCat("verify: the extent ", loop::Print(extent), " has no value"));
-    return imm->value;
-  }
   Shape ShapeOf(const te::Tensor& tensor) const {
     Shape shape;
-    for (const Expr& extent : tensor.shape()) shape.push_back(Value(extent));
+    for (const Expr& extent : tensor.shape()) shape.push_back(ValueOf(extent, sizes_));
     return shape;
   }
 
-  // How much work an operation is, and how much it may lose.
+  // How many terms an operation has.
   void Weigh(const te::OperationNode& op) {
-    double terms = 1;
-    for (const te::IterVar& axis : op.reduce_axes) terms *= static_cast<double>(Value(axis.extent));
-    reduced_ = std::max(reduced_ * std::max(1.0, terms), 1.0);
     for (const loop::Buffer& buffer : op.outputs) {
-      double elements = terms;
-      for (const Expr& extent : buffer->shape) elements *= static_cast<double>(Value(extent));
-      terms_ += elements;
-      rounding_ = std::max(rounding_, compiler::RoundingError(buffer->dtype));
+      double terms = 1;
+      for (const te::IterVar& axis : op.reduce_axes)
+        terms *= static_cast<double>(ValueOf(axis.extent, sizes_));
+      for (const Expr& extent : buffer->shape)
+        terms *= static_cast<double>(ValueOf(extent, sizes_));
+      terms_ += terms;
     }
   }
 
@@ -130,7 +130,7 @@ class Verifier {
   void Compare(const te::Tensor& tensor, const NDArray& actual, const NDArray& expected) const {
     const double scale = std::max(1.0, compiler::LargestMagnitude(expected));
     const double tolerance =
-        scale * options_.tolerance.value_or(rounding_ * (kRoundings + reduced_));
+        scale * options_.tolerance.value_or(DefaultTolerance(outputs_, sizes_));
     const auto difference = compiler::FirstDifference(actual, expected, tolerance);
     if (!difference) return;
     std::string words = StrCat("verify: ", tensor.name(), "(", StrJoin(difference->index, ", "),
@@ -144,10 +144,21 @@ class Verifier {
   const std::vector<te::Tensor>& args_;
   const VerifyOptions& options_;
   loop::ExprMap sizes_;
-  double terms_ = 0, reduced_ = 1, rounding_ = 0;
+  double terms_ = 0;
 };
 
 }  // namespace
+
+double DefaultTolerance(const std::vector<te::Tensor>& outputs, const loop::ExprMap& sizes) {
+  double reduced = 1, rounding = 0;
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    for (const te::IterVar& axis : op->reduce_axes)
+      reduced *= std::max(1.0, static_cast<double>(ValueOf(axis.extent, sizes)));
+    for (const loop::Buffer& buffer : op->outputs)
+      rounding = std::max(rounding, compiler::RoundingError(buffer->dtype));
+  }
+  return rounding * (kRoundings + reduced);
+}
 
 absl::Status Verify(const schedule::Schedule& schedule, const std::vector<te::Tensor>& args,
                     const VerifyOptions& options) {

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/loop/visit.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::jit {
@@ -38,6 +39,9 @@ absl::Status Verify(const schedule::Schedule& schedule, const std::vector<te::Te
 // The same for loops, whose parameters are `args`, that claim to compute `outputs`.
 absl::Status VerifyLoops(const loop::Function& function, const std::vector<te::Tensor>& outputs,
                          const std::vector<te::Tensor>& args, const VerifyOptions& options = {});
+
+// What VerifyOptions says of an undefined tolerance, with these values of symbolic extents.
+double DefaultTolerance(const std::vector<te::Tensor>& outputs, const loop::ExprMap& sizes);
 
 }  // namespace tenon::jit
 

@@ -210,6 +210,8 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   Value* b = EmitShared(node.b);
   if (node.op == BinaryOp::kAnd) return builder_.CreateAnd(a, b);
   if (node.op == BinaryOp::kOr) return builder_.CreateOr(a, b);
+  // A sum of bools is true when one of them is, as in the interpreter and in C.
+  if (node.op == BinaryOp::kAdd && operand.is_bool()) return builder_.CreateOr(a, b);
   if (!operand.is_float()) return EmitIntBinary(node, a, b);
   // Only the joining of terms: the terms keep the order of their own operations, since a product
   // that is taken apart may overflow on the way.

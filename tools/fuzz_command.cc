@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "tenon/compiler/fuzz_schedule.h"
+#include "tenon/compiler/random_operator.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/commands.h"
@@ -57,13 +59,23 @@ class SharedMemory {
   void* memory_;
 };
 
+std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
+                                        FuzzStatistics* statistics) {
+  compiler::Random random(seed);
+  const compiler::OperatorCall call = compiler::MakeRandomCall(op, random);
+  const auto finding = compiler::FuzzSchedule(call.graph, seed, statistics);
+  if (!finding) return std::nullopt;
+  return StrCat(call.text, "\n", *finding);
+}
+
 // Runs cases until the last one or a finding.
 [[noreturn]] void RunChild(const FuzzArguments& arguments, const SharedMemory& shared) {
   while (shared->done < arguments.cases) {
     alarm(kSecondsACase);
     const std::uint64_t seed = arguments.seed + static_cast<std::uint64_t>(shared->done);
     FuzzStatistics statistics;
-    const auto finding = compiler::FuzzRandomGraph(seed, &statistics);
+    const auto finding = arguments.op.empty() ? compiler::FuzzRandomGraph(seed, &statistics)
+                                              : FuzzOperator(arguments.op, seed, &statistics);
     shared->statistics.Add(statistics);
     ++shared->done;
     if (finding) {
@@ -101,6 +113,11 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
 
 void Fuzz(const FuzzArguments& arguments) {
   LoadPlugins(arguments.plugins);
+  if (!arguments.op.empty()) {  // what cannot be fuzzed is said before anything runs
+    compiler::Random random(arguments.seed);
+    const compiler::OperatorCall call = compiler::MakeRandomCall(arguments.op, random);
+    std::printf("calls such as %s\n", call.text.c_str());
+  }
   const SharedMemory shared;
   std::int64_t findings = 0;
   while (shared->done < arguments.cases) {
@@ -120,6 +137,10 @@ void AddFuzzCommand(CLI::App* app) {
   const auto arguments = std::make_shared<FuzzArguments>();
   CLI::App* command = app->add_subcommand(
       "fuzz", "Check random schedules of random computations against the interpreter");
+  command->add_option("--op", arguments->op,
+                      "random calls of this operator instead, under its automatic schedule, too");
+  command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
+      ->type_name("FILE.so");
   command->add_option("--cases", arguments->cases, "how many (1000)")->check(CLI::PositiveNumber);
   command->add_option("--seed", arguments->seed, "of the first case; the next has the next (1)");
   command->add_flag("--keep-going", arguments->keep_going, "do not stop at the first finding");
