@@ -65,6 +65,19 @@ TEST(FuzzRegressionTest, AProductKeepsTheOperationsOfItsTermsTogether) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+TEST(FuzzRegressionTest, AProductOfHalvesIsTakenInOrder) {
+  const Tensor a = te::Placeholder({23}, Int32, "A");
+  const IterVar k = te::ReduceAxis(0, 15), l = te::ReduceAxis(0, 23);
+  const Tensor b = te::Compute(
+      {23},
+      [&](const Var&) {
+        return te::Prod(te::Cast(Float16, a(l.var)) * te::Cast(Float16, 0.0625), {k, l});
+      },
+      "B");
+  const absl::Status status = Verified(Schedule(b), {a});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST(FuzzRegressionTest, AStepOfAScanWhoseReaderIsElsewhereIsRefused) {
   const Tensor x = te::Placeholder({4}, Float32, "X");
   const auto sum_over_time = [&](const std::string& name, Tensor* update) {
