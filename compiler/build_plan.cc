@@ -5,6 +5,7 @@
 
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
+#include "tenon/jit/kernel.h"
 #include "tenon/support/error.h"
 #include "tenon/support/hash.h"
 #include "tenon/support/strings.h"
@@ -62,7 +63,9 @@ class Builder {
     ir::VisitPostOrder(
         main.body, [&](const Expr& e) { Visit(e); }, enter);
     for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
+    DropUnreadConstants();
     runtime::AssignStorage(&lowered_.plan);
+    ComputePreparations();
     return std::move(lowered_);
   }
 
@@ -141,16 +144,18 @@ class Builder {
   }
 
   void AddConstant(const Expr& e) {
-    const NDArray& data = e.As<ir::ConstantNode>()->data;
+    values_[e] = OutputsOf(AddConstantNode(e.As<ir::ConstantNode>()->data));
+  }
+
+  int AddConstantNode(const NDArray& data) {
     const int index = static_cast<int>(lowered_.constants.size());
     lowered_.constants.push_back(data);
-    const int node = AddNode({.kind = NodeKind::kConstant,
-                              .name = Unique(StrCat("p", index)),
-                              .function_name = {},
-                              .constant = index,
-                              .inputs = {},
-                              .outputs = EntriesOf(e.checked_type(), "a constant")});
-    values_[e] = OutputsOf(node);
+    return AddNode({.kind = NodeKind::kConstant,
+                    .name = Unique(StrCat("p", index)),
+                    .function_name = {},
+                    .constant = index,
+                    .inputs = {},
+                    .outputs = {{.shape = data.shape(), .dtype = data.dtype()}}});
   }
 
   void AddProjection(const Expr& e, const ir::TupleGetItemNode& item) {
@@ -197,8 +202,100 @@ class Builder {
       node.name = Unique(kernel.name);
       for (const int argument : kernel.choice.built.arguments)
         node.inputs.push_back(inputs[static_cast<std::size_t>(argument)]);
+      for (const EntryRef& prepared : PreparedFor(node.kernel, constants))
+        node.inputs.push_back(prepared);
     }
     values_[e] = OutputsOf(AddNode(std::move(node)));
+  }
+
+  // Constant nodes for what the kernel wants prepared of these constants; made when all are known.
+  Value PreparedFor(int kernel, const std::vector<NDArray>& constants) {
+    Value value;
+    const auto& prepared = lowered_.kernels[static_cast<std::size_t>(kernel)].choice.built.prepared;
+    for (std::size_t i = 0; i < prepared.size(); ++i) {
+      Preparation preparation{.kernel = kernel, .index = i, .sources = {}, .constant = {}};
+      for (const int argument : prepared[i].arguments)
+        preparation.sources.push_back(constants[static_cast<std::size_t>(argument)]);
+      const auto known =
+          std::find_if(preparations_.begin(), preparations_.end(), [&](const Preparation& other) {
+            return other.kernel == kernel && other.index == i &&
+                   SameArrays(other.sources, preparation.sources);
+          });
+      if (known != preparations_.end()) {
+        value.push_back(known->constant);
+        continue;
+      }
+      const loop::Buffer& buffer = prepared[i].function.buffers.back();
+      Shape shape;
+      for (const loop::Expr& extent : buffer->shape)
+        shape.push_back(extent.As<loop::IntImmNode>()->value);
+      preparation.constant = {AddConstantNode(NDArray::Zeros(shape, buffer->dtype)), 0};
+      value.push_back(preparation.constant);
+      preparations_.push_back(std::move(preparation));
+    }
+    return value;
+  }
+
+  // A weight of which only the packed form is read need not be kept as it was.
+  void DropUnreadConstants() {
+    std::vector<Node>& nodes = lowered_.plan.nodes;
+    std::vector<bool> is_read(nodes.size(), false);
+    const auto mark = [&](const EntryRef& entry) {
+      is_read[static_cast<std::size_t>(entry.node)] = true;
+    };
+    for (const Node& node : nodes) std::for_each(node.inputs.begin(), node.inputs.end(), mark);
+    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), mark);
+    std::vector<int> position(nodes.size(), -1);
+    std::vector<Node> kept;
+    std::vector<NDArray> constants;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind == NodeKind::kConstant) {
+        if (!is_read[i]) continue;
+        const auto old = static_cast<std::size_t>(nodes[i].constant);
+        nodes[i].constant = static_cast<int>(constants.size());
+        constants.push_back(lowered_.constants[old]);
+      }
+      position[i] = static_cast<int>(kept.size());
+      kept.push_back(std::move(nodes[i]));
+    }
+    const auto move = [&](EntryRef& entry) {
+      entry.node = position[static_cast<std::size_t>(entry.node)];
+    };
+    for (Node& node : kept) std::for_each(node.inputs.begin(), node.inputs.end(), move);
+    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), move);
+    for (Preparation& preparation : preparations_) move(preparation.constant);
+    nodes = std::move(kept);
+    lowered_.constants = std::move(constants);
+  }
+
+  void ComputePreparations() {
+    std::vector<loop::Function> functions;
+    for (const Preparation& p : preparations_)
+      functions.push_back(lowered_.kernels[static_cast<std::size_t>(p.kernel)]
+                              .choice.built.prepared[p.index]
+                              .function);
+    // Calls of one kernel with other constants run the same code.
+    std::vector<std::size_t> code(functions.size());
+    std::vector<loop::Function> distinct;
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      const auto same = std::find_if(
+          preparations_.begin(), preparations_.begin() + static_cast<std::ptrdiff_t>(i),
+          [&](const Preparation& p) {
+            return p.kernel == preparations_[i].kernel && p.index == preparations_[i].index;
+          });
+      const auto first = static_cast<std::size_t>(same - preparations_.begin());
+      code[i] = first < i ? code[first] : distinct.size();
+      if (first == i) distinct.push_back(functions[i]);
+    }
+    const std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(distinct));
+    for (std::size_t i = 0; i < preparations_.size(); ++i) {
+      std::vector<NDArray> arrays = preparations_[i].sources;
+      const Node& node =
+          lowered_.plan.nodes[static_cast<std::size_t>(preparations_[i].constant.node)];
+      arrays.push_back(lowered_.constants[static_cast<std::size_t>(node.constant)]);
+      if (const absl::Status status = kernels[code[i]].Run(arrays); !status.ok())
+        throw Error(status.code(), std::string(status.message()));
+    }
   }
 
   // Equal functions share a kernel unless it holds constants that differ.
@@ -207,7 +304,10 @@ class Builder {
     for (const Known& known : known_[hash]) {
       if (!ir::StructuralEqual(function, known.function)) continue;
       const auto& built = lowered_.kernels[static_cast<std::size_t>(known.kernel)].choice.built;
-      if (built.arguments.size() == constants.size() || SameArrays(constants, known.constants))
+      const bool holds_constants = !std::holds_alternative<loop::Function>(built.kernel) &&
+                                   built.arguments.size() != constants.size();
+      if (holds_constants ? SameArrays(constants, known.constants)
+                          : SameAreConstant(constants, known.constants))
         return known.kernel;
     }
     const auto& node = *function.As<FunctionNode>();
@@ -225,6 +325,12 @@ class Builder {
                       [](const NDArray& x, const NDArray& y) { return x.raw() == y.raw(); });
   }
 
+  static bool SameAreConstant(const std::vector<NDArray>& a, const std::vector<NDArray>& b) {
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](const NDArray& x, const NDArray& y) { return x.defined() == y.defined(); });
+  }
+
   std::string Unique(const std::string& name) { return Unique(name, &node_names_, ""); }
   static std::string Unique(const std::string& name, std::unordered_map<std::string, int>* taken,
                             const char* separator) {
@@ -240,7 +346,16 @@ class Builder {
     int kernel;
   };
 
+  // A constant that a kernel's prepared argument is, and what it is made of.
+  struct Preparation {
+    int kernel;
+    std::size_t index;  // among those of the kernel
+    std::vector<NDArray> sources;
+    EntryRef constant;
+  };
+
   const strategies::StrategyOptions& options_;
+  std::vector<Preparation> preparations_;
   Lowered lowered_;
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
   ir::ExprMap bound_;  // what the variables of lets stand for

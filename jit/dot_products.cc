@@ -40,8 +40,8 @@ Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
   const int group = bytes ? 4 : 2;
   llvm::Type* wide = RegisterType((bytes ? Int32 : Float32).WithLanes(group * lanes));
   Value* sum = args[0];
-  Value* a = bytes ? builder_.CreateZExt(args[1], wide) : builder_.CreateFPExt(args[1], wide);
-  Value* b = bytes ? builder_.CreateSExt(args[2], wide) : builder_.CreateFPExt(args[2], wide);
+  Value* a = bytes ? builder_.CreateZExt(args[1], wide) : Widen(args[1], node.args[1].dtype());
+  Value* b = bytes ? builder_.CreateSExt(args[2], wide) : Widen(args[2], node.args[2].dtype());
   // A product of two bfloat16 is exact in float32, so it makes no difference whether it is rounded.
   Value* products = bytes ? builder_.CreateMul(a, b) : builder_.CreateFMul(a, b);
   for (int j = group; j-- > 0;) {
@@ -70,10 +70,12 @@ Value* ExprCodegen::EmitDotInstructions(bool bytes, int lanes, const std::vector
     Value* sum = piece(args[0], bytes ? Int32 : Float32, chunk, first);
     Value* a = piece(args[1], bytes ? UInt8 : BFloat16, group * chunk, group * first);
     Value* b = piece(args[2], bytes ? Int8 : BFloat16, group * chunk, group * first);
-    if (bytes) {  // LLVM names the bytes four at a time
-      a = builder_.CreateBitCast(a, sum->getType());
-      b = builder_.CreateBitCast(b, sum->getType());
-    }
+    // LLVM names the bytes four at a time, and has a type of its own for bfloat16.
+    llvm::Type* operand = bytes ? sum->getType()
+                                : llvm::FixedVectorType::get(builder_.getBFloatTy(),
+                                                             static_cast<unsigned>(group * chunk));
+    a = builder_.CreateBitCast(a, operand);
+    b = builder_.CreateBitCast(b, operand);
     Value* dot = builder_.CreateCall(instruction, {sum, a, b});
     if (lanes == chunk) return dot;
     result = builder_.CreateInsertVector(result->getType(), result, dot,

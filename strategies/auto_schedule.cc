@@ -36,14 +36,12 @@ constexpr std::int64_t kParallelWork = 1 << 16;
 constexpr std::int64_t kUnroll = 4;
 // Vectors of results that one sum keeps in registers.
 constexpr std::int64_t kTile = 8;
-// Output channels of a convolution that share each load of the image.
-constexpr std::int64_t kChannels = 4;
-// Then, vectors of results for each of them: 4 * 7 sums leave registers for what they read.
-constexpr std::int64_t kTileOfChannels = 7;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
 // Square tiles that a transposition takes from the same rows in turn.
 constexpr std::int64_t kTilesInARun = 4;
+// Elements of a line that stays in the first-level cache until it is read.
+constexpr std::int64_t kLongestFetched = 8192;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
 // Iterations that any number of threads share evenly.
@@ -247,19 +245,12 @@ class Scheduler {
     }
     std::int64_t work = WorkOf(output);
     for (const auto& [stage, common] : inside) work += WorkOf(*stage);
-    const bool tile = std::any_of(inside.begin(), inside.end(), [&](const auto& entry) {
-      return outer == 3 && SharesInputAmongChannels(*entry.first);
-    });
-    const IterVar loop = tile ? FuseAroundChannels(output) : FuseOuter(output, outer);
+    const IterVar loop = FuseOuter(output, outer);
     ScheduleInner(output, outer);
     if (work >= kParallelWork && OuterExtent(output, outer) > 1) output.Parallel(loop);
     done_.insert(&output);
     for (const auto& [stage, common] : inside) {
-      if (tile && SharesInputAmongChannels(*stage)) {
-        ScheduleReduction(*stage, true);
-      } else {
-        ScheduleInner(*stage, std::min(outer, stage->op()->axes.size()));
-      }
+      ScheduleInner(*stage, std::min(outer, stage->op()->axes.size()));
       stage->ComputeAt(output, loop);
       done_.insert(stage);
     }
@@ -400,25 +391,6 @@ class Scheduler {
     return !DiffersByLane(stage, axis.var);
   }
 
-  // A convolution over (batch, channel, row, column) that reads the same image for every output
-  // channel: a few channels at once then share each load of the image.
-  bool SharesInputAmongChannels(const Stage& stage) {
-    const OperationNode& op = *stage.op();
-    if (op.tag != "conv2d" || op.axes.size() != 4 || Extent(op.axes[1]) % kChannels != 0 ||
-        Extent(op.axes[3]) < kLeastLanes || SumsAlongMemory(stage))
-      return false;
-    const std::vector<Access>& accesses = AccessesOf(stage);
-    return std::any_of(accesses.begin(), accesses.end(),
-                       [&](const Access& access) { return Step(access, op.axes[1].var) == 0; });
-  }
-
-  static IterVar FuseAroundChannels(Stage& stage) {
-    const std::vector<IterVar>& axes = stage.op()->axes;
-    const auto [blocks, channel] = stage.Split(axes[1], kChannels);
-    stage.Reorder({axes[0], blocks, axes[2], channel});
-    return stage.Fuse(stage.Fuse(axes[0], blocks), axes[2]);
-  }
-
   static IterVar FuseOuter(Stage& stage, std::size_t outer) {
     IterVar fused = stage.op()->axes[0];
     for (std::size_t i = 1; i < outer; ++i) fused = stage.Fuse(fused, stage.op()->axes[i]);
@@ -512,12 +484,27 @@ class Scheduler {
     const std::int64_t lanes = Lanes(op);
     if (extent < lanes || DiffersByLane(stage, inner.var)) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
-    if (extent >= lanes * kUnroll) stage.Unroll(stage.Split(blocks, kUnroll).second);
+    if (extent >= lanes * kUnroll) {
+      const auto [steps, step] = stage.Split(blocks, kUnroll);
+      stage.Unroll(step);
+      // While one line is computed, the next one comes from memory.
+      if (from > 0 && extent <= kLongestFetched)
+        FetchNextLine(stage, steps, (extent + lanes * kUnroll - 1) / (lanes * kUnroll));
+    }
     stage.Vectorize(lane);
   }
 
-  // `tile_channels`: the stage is computed for kChannels channels at a time.
-  void ScheduleReduction(Stage& stage, bool tile_channels = false) {
+  // What the iteration `count` steps later reads, which is one line on.
+  void FetchNextLine(Stage& stage, const IterVar& steps, std::int64_t count) {
+    if (count < 2) return;
+    const te::Tensor reader(stage.op(), 0);
+    for (const te::Tensor& input : te::InputsOf(*stage.op())) {
+      if (!input.op()->is_placeholder() || input.ndim() < stage.op()->axes.size()) continue;
+      schedule_.Prefetch(input, reader, steps, count);
+    }
+  }
+
+  void ScheduleReduction(Stage& stage) {
     const OperationNode& op = *stage.op();
     if (SumsAlongMemory(stage)) return;
     // Sums run inside the block of results that registers hold; several vectors of results at once,
@@ -535,16 +522,13 @@ class Scheduler {
     auto [blocks, lane] = stage.Split(last, lanes);
     const std::int64_t count = (Extent(last) + lanes - 1) / lanes;  // the last one may be masked
     const bool whole = Extent(last) % lanes == 0;
-    if (whole ? count > 1 || tile_channels : LargestDivisor(count, kTile) > 1) {
-      const std::int64_t most = tile_channels ? kTileOfChannels : kTile;
-      const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, most));
+    if (whole ? count > 1 : LargestDivisor(count, kTile) > 1) {
+      const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
       order.insert(order.begin(), outer);
-      if (tile_channels) order.push_back(op.axes[1]);
       order.push_back(tile);
       order.push_back(lane);
       stage.Reorder(order);
       stage.Unroll(tile);
-      if (tile_channels) stage.Unroll(op.axes[1]);
     } else {
       order.insert(order.begin(), blocks);
       order.push_back(lane);

@@ -1,6 +1,7 @@
 #include "tenon/strategies/lower_function.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/op.h"
@@ -53,18 +54,19 @@ Tensor Immediate(const NDArray& data) {
       {}, [&](const std::vector<te::Var>&) { return value; }, "constant");
 }
 
-std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tensor>& inputs) {
+std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tensor>& inputs,
+                                Preparer* preparer = nullptr) {
   const auto* compute = call.op() == nullptr ? nullptr : ops::OpOf(call)->Column<TeCompute>();
   if (compute == nullptr)
     throw Unimplemented(StrCat(call.op() == nullptr ? "a call of a function" : call.op()->name,
                                " has no compute, so no kernel can be made of it"))
         .At(call.span);
-  return compute->make({call.attrs, inputs, call.checked_type});
+  return compute->make({call.attrs, inputs, call.checked_type, preparer});
 }
 
 }  // namespace
 
-TeFunction LowerFunction(const ir::FunctionNode& function) {
+TeFunction LowerFunction(const ir::FunctionNode& function, const std::vector<bool>& is_constant) {
   TeFunction lowered;
   Values values;
   for (const Expr& param : function.params) {
@@ -72,6 +74,11 @@ TeFunction LowerFunction(const ir::FunctionNode& function) {
     lowered.params.insert(lowered.params.end(), tensors.begin(), tensors.end());
     values.emplace(param, std::move(tensors));
   }
+  std::unordered_set<const te::OperationNode*> constants;
+  for (std::size_t i = 0; i < is_constant.size(); ++i) {
+    if (is_constant[i]) constants.insert(lowered.params.at(i).op().get());
+  }
+  Preparer preparer(std::move(constants));
   ir::VisitPostOrder(function.body, [&](const Expr& e) {
     switch (e.kind()) {
       case ExprKind::kConstant:
@@ -83,7 +90,7 @@ TeFunction LowerFunction(const ir::FunctionNode& function) {
           const auto& tensors = values.at(arg);
           inputs.insert(inputs.end(), tensors.begin(), tensors.end());
         }
-        values.emplace(e, ComputeCall(*e.As<ir::CallNode>(), inputs));
+        values.emplace(e, ComputeCall(*e.As<ir::CallNode>(), inputs, &preparer));
         return;
       }
       case ExprKind::kTuple: {
@@ -122,6 +129,7 @@ TeFunction LowerFunction(const ir::FunctionNode& function) {
                   "copy", "elemwise")
             : output);
   }
+  lowered.prepared = preparer.prepared();
   return lowered;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/strategies/prepare.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/te/tensor.h"
 
@@ -13,11 +14,13 @@ namespace tenon::strategies {
 struct TeFunction {
   std::vector<te::Tensor> params;   // placeholders; tuples flattened
   std::vector<te::Tensor> outputs;  // fields of a tuple result in order
+  std::vector<PreparedTensor> prepared;
 };
 
-// Requires checked, static types. Throws Unimplemented for an operator without a compute, naming
-// it.
-TeFunction LowerFunction(const ir::FunctionNode& function);
+// Requires checked, static types. `is_constant`: by parameter, tuples flattened; empty when none is
+// known to be. Throws Unimplemented for an operator without a compute, naming it.
+TeFunction LowerFunction(const ir::FunctionNode& function,
+                         const std::vector<bool>& is_constant = {});
 
 // The results of one operator call whose arguments are constants (or tuples of them), by the
 // interpreter: the evaluator that passes::FoldConstant takes.

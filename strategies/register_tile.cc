@@ -3,8 +3,11 @@
 // broadcast scalar of the left one for each multiply-add.
 #include "tenon/strategies/register_tile.h"
 
+#include <algorithm>
 #include <optional>
-#include <string_view>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/visit.h"
 
 namespace tenon::strategies {
 namespace {
@@ -23,41 +26,84 @@ std::int64_t ConstantOf(const Expr& e) {
   return imm == nullptr ? 0 : imm->value;
 }
 
-// Which axis of the reader a grid index moves along, and how many of its iterations are one block.
+// The neighbouring axes of the reader that a grid index moves along, taken as one, and how many of
+// their iterations are one block.
 struct GridIndex {
-  std::size_t axis;
+  std::size_t first, last;
   std::int64_t block;
 };
 
-std::optional<std::size_t> AxisOf(const Expr& e, const std::vector<IterVar>& axes) {
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].var.same_as(e)) return i;
+// The axes first..last of which `e` is the row-major offset.
+std::optional<GridIndex> AxesOf(const Expr& e, const std::vector<IterVar>& axes,
+                                std::int64_t block) {
+  const loop::Linear linear = loop::ToLinear(e, {});
+  std::optional<GridIndex> found;
+  std::size_t matched = 0;
+  std::int64_t stride = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::int64_t coefficient = linear.CoefficientOf(axes[i].var);
+    if (coefficient == 0) {
+      // An axis of one element leaves no trace in the offset.
+      if (found && ConstantOf(axes[i].extent) != 1) break;
+      continue;
+    }
+    if (coefficient != stride) return std::nullopt;
+    if (!found) found = GridIndex{i, i, block};
+    found->first = i;
+    stride *= ConstantOf(axes[i].extent);
+    ++matched;
   }
-  return std::nullopt;
+  if (!found || linear.constant != 0 || matched != linear.terms.size()) return std::nullopt;
+  return found;
 }
 
 std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices,
                                                 const std::vector<IterVar>& axes) {
   std::vector<GridIndex> grid;
   std::vector<bool> used(axes.size(), false);
+  std::vector<Expr> rest;
   for (std::size_t g = 0; g + kTileAxes < indices.size(); ++g) {
     if (loop::IsConstInt(indices[g], 0)) continue;
     const auto* quotient = indices[g].As<loop::BinaryNode>();
     const bool divides = quotient != nullptr && quotient->op == loop::BinaryOp::kFloorDiv &&
                          ConstantOf(quotient->b) > 0;
-    const auto axis = AxisOf(divides ? quotient->a : indices[g], axes);
-    if (!axis || used[*axis]) return std::nullopt;
-    used[*axis] = true;
-    grid.push_back({*axis, divides ? ConstantOf(quotient->b) : 1});
+    const auto index =
+        AxesOf(divides ? quotient->a : indices[g], axes, divides ? ConstantOf(quotient->b) : 1);
+    if (!index) {
+      // Computed whole inside the loops over the others.
+      rest.push_back(indices[g]);
+      continue;
+    }
+    for (std::size_t i = index->first; i <= index->last; ++i) {
+      if (used[i]) return std::nullopt;
+      used[i] = true;
+    }
+    grid.push_back(*index);
+  }
+  for (const Expr& e : rest) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (used[i] && loop::UsesVar(e, axes[i].var)) return std::nullopt;
+    }
   }
   return grid;
 }
 
-void VectorizeLast(Stage& reader, const IterVar& axis, std::int64_t extent) {
+// The two loops along memory: in vectors, and where these are as long as the loop around them,
+// unrolled, so that TransposeTiles finds the square.
+void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
+                    const std::vector<std::int64_t>& extents) {
+  if (inner.empty()) return;
   const std::int64_t lanes =
       kVectorBytes / static_cast<std::int64_t>(reader.op()->outputs[0]->dtype.bytes());
-  if (extent % lanes != 0 || extent == 0) return;
-  reader.Vectorize(extent == lanes ? axis : reader.Split(axis, lanes).second);
+  const std::int64_t extent = extents.back();
+  const std::int64_t width = std::min(extent, lanes);
+  if (extent < 2 || (extent > lanes && extent % lanes != 0)) return;
+  reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
+  if (inner.size() < 2 || extent != width) return;
+  const std::int64_t rows = extents[inner.size() - 2];
+  if (rows % width != 0 || (width & (width - 1)) != 0) return;
+  const IterVar& axis = inner[inner.size() - 2];
+  reader.Unroll(rows == width ? axis : reader.Split(axis, width).second);
 }
 
 }  // namespace
@@ -87,25 +133,35 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   if (!grid || grid->empty()) return false;
   std::vector<IterVar> outer;
   std::vector<std::optional<IterVar>> inner(axes.begin(), axes.end());
-  std::int64_t last_extent = axes.empty() ? 0 : ConstantOf(axes.back().extent);
+  std::vector<std::int64_t> extents;
+  for (const IterVar& axis : axes) extents.push_back(ConstantOf(axis.extent));
   for (const GridIndex& index : *grid) {
-    const IterVar& axis = axes[index.axis];
+    IterVar axis = axes[index.first];
+    for (std::size_t i = index.first + 1; i <= index.last; ++i) {
+      axis = reader.Fuse(axis, axes[i]);
+      extents[i] *= extents[i - 1];
+    }
+    for (std::size_t i = index.first; i <= index.last; ++i) inner[i].reset();
     if (index.block == 1) {
       outer.push_back(axis);
-      inner[index.axis].reset();
     } else {
       const auto [blocks, within] = reader.Split(axis, index.block);
       outer.push_back(blocks);
-      inner[index.axis] = within;
-      if (index.axis + 1 == axes.size()) last_extent = std::min(last_extent, index.block);
+      inner[index.last] = within;
+      extents[index.last] = std::min(extents[index.last], index.block);
     }
   }
   std::vector<IterVar> order = outer;
-  for (const auto& axis : inner) {
-    if (axis) order.push_back(*axis);
+  std::vector<IterVar> inside;
+  std::vector<std::int64_t> inside_extents;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!inner[i]) continue;
+    inside.push_back(*inner[i]);
+    inside_extents.push_back(extents[i]);
   }
+  order.insert(order.end(), inside.begin(), inside.end());
   reader.Reorder(order);
-  if (inner.back()) VectorizeLast(reader, *inner.back(), last_extent);
+  VectorizeInner(reader, inside, inside_extents);
   IterVar place = outer[0];
   for (std::size_t i = 1; i < outer.size(); ++i) place = reader.Fuse(place, outer[i]);
   if (parallel) reader.Parallel(place);

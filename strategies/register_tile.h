@@ -27,9 +27,10 @@ bool IsRegisterTile(const te::OperationNode& op);
 // axes stay outermost.
 void ScheduleTile(schedule::Stage& tile);
 
-// Walks `reader` block by block and computes `tile` for each, where every index that `reader` reads
-// the grid at is an axis of it, a quotient of one or 0. Otherwise answers false and changes
-// nothing. `indices`: of the one element that `reader` reads of `tile`. `parallel`: shares the
+// Walks `reader` block by block and computes `tile` for each: along every grid axis that `reader`
+// reads at an axis of its own, at neighbouring ones taken as one, or at a quotient of these. What
+// is read otherwise is computed whole inside. Answers false and changes nothing where there is no
+// such axis. `indices`: of the one element that `reader` reads of `tile`. `parallel`: shares the
 // blocks among the threads.
 bool ScheduleByTiles(schedule::Stage& reader, schedule::Stage& tile,
                      const std::vector<loop::Expr>& indices, bool parallel);

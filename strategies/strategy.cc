@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_set>
 
 #include "tenon/ir/visit.h"
 #include "tenon/schedule/lower.h"
@@ -15,14 +16,42 @@
 namespace tenon::strategies {
 namespace {
 
+// The parameters that `outputs` are computed from, and their positions.
+std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
+                                     const std::vector<te::Tensor>& params,
+                                     std::vector<int>* positions) {
+  std::unordered_set<const te::OperationNode*> read;
+  for (const te::Operation& op : te::PostOrder(outputs)) read.insert(op.get());
+  std::vector<te::Tensor> used;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (!read.contains(params[i].op().get())) continue;
+    used.push_back(params[i]);
+    positions->push_back(static_cast<int>(i));
+  }
+  return used;
+}
+
+loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
+                            const std::string& name) {
+  args.insert(args.end(), outputs.begin(), outputs.end());
+  return schedule::Lower(AutoSchedule(outputs), args, name);
+}
+
 Built BuildFromTe(const Group& group) {
-  const TeFunction function = LowerFunction(*group.function);
-  std::vector<te::Tensor> args = function.params;
-  args.insert(args.end(), function.outputs.begin(), function.outputs.end());
+  std::vector<bool> is_constant;
+  for (const NDArray& constant : group.constants) is_constant.push_back(constant.defined());
+  const TeFunction function = LowerFunction(*group.function, is_constant);
   Built built;
-  for (std::size_t i = 0; i < function.params.size(); ++i)
-    built.arguments.push_back(static_cast<int>(i));
-  built.kernel = schedule::Lower(AutoSchedule(function.outputs), args, group.name);
+  std::vector<te::Tensor> args = ParamsReadBy(function.outputs, function.params, &built.arguments);
+  for (const PreparedTensor& tensor : function.prepared) {
+    args.push_back(tensor.placeholder);
+    PreparedConstant& constant = built.prepared.emplace_back();
+    const std::vector<te::Tensor> results = {tensor.computed};
+    const auto sources = ParamsReadBy(results, function.params, &constant.arguments);
+    constant.function =
+        LowerOutputs(sources, results, StrCat(group.name, "_prepare", built.prepared.size()));
+  }
+  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name);
   return built;
 }
 

@@ -42,11 +42,19 @@ struct Group {
   const ir::CallNode* Anchor() const;
 };
 
+// A constant in the form that a kernel reads: what `function` makes of constant parameters.
+struct PreparedConstant {
+  loop::Function function;     // the parameters, then the result
+  std::vector<int> arguments;  // which parameters
+};
+
 // A kernel before code generation, or a finished one of a library. `arguments` are the parameters
-// (tuples flattened) that it is called with, in order; others are already part of it.
+// (tuples flattened) that it is called with, in order, before the `prepared` ones; others are
+// already part of it or of what is prepared.
 struct Built {
   std::variant<loop::Function, std::shared_ptr<const jit::Callable>> kernel;
   std::vector<int> arguments;
+  std::vector<PreparedConstant> prepared;
 };
 
 struct Implementation {

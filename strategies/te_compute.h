@@ -13,6 +13,7 @@
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/type.h"
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/prepare.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
@@ -21,8 +22,16 @@ struct TeCall {
   const attrs::Attrs& attrs;
   const std::vector<te::Tensor>& inputs;
   const ir::Type& result;
+  Preparer* preparer = nullptr;  // null where nothing is known to be constant
 
   const te::Tensor& input(std::size_t i) const { return inputs[i]; }
+  bool IsConstant(std::size_t i) const {
+    return preparer != nullptr && preparer->IsConstant(inputs[i]);
+  }
+  // `tensor`, which is made when the kernel is compiled if it depends on constants alone.
+  te::Tensor Prepared(const te::Tensor& tensor) const {
+    return preparer == nullptr ? tensor : preparer->Prepare(tensor);
+  }
   // The result's shape and element type; the first field's for a tuple.
   Shape shape() const;
   DataType dtype() const;

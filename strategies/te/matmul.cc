@@ -17,9 +17,16 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// Fewer rows do not pay for packing the right operand; reading it across its rows costs more.
+// Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
+// when it is constant.
 constexpr std::int64_t kLeastRows = 8;
 constexpr std::int64_t kLeastRowsTransposed = 32;
+constexpr std::int64_t kLeastRowsConstant = 4;
+
+std::int64_t LeastRows(const TeCall& call, bool transpose_b) {
+  if (call.IsConstant(1)) return kLeastRowsConstant;
+  return transpose_b ? kLeastRowsTransposed : kLeastRows;
+}
 
 // An element of a matrix in a batch, at (batch, row, column).
 using ReadMatrix = std::function<Expr(const std::vector<Expr>&, const Expr&, const Expr&)>;
@@ -28,9 +35,10 @@ struct Product {
   Shape batch;
   std::int64_t rows, columns, depth;
   DataType dtype;
-  ReadMatrix left, right;  // (batch, row, depth) and (batch, depth, column)
-  bool right_is_transposed;
+  ReadMatrix left, right;       // (batch, row, depth) and (batch, depth, column)
+  std::int64_t least_rows;      // that pay for packing the right operand
   std::vector<bool> right_has;  // for each batch axis, whether the right operand differs along it
+  std::function<Tensor(const Tensor&)> prepared;  // see TeCall
 };
 
 struct TileShape {
@@ -92,7 +100,7 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const auto lanes = static_cast<std::int64_t>(64 / product.dtype.bytes());
   const TileShape tile = ChooseTile(product.columns, lanes);
   const std::int64_t width = tile.vectors * lanes;
-  const Tensor packed = PackRight(product, width);
+  const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();
   const IterVar k = te::ReduceAxis(0, product.depth, "k");
   std::vector<Expr> tiles(shape.begin(), shape.end() - 2);
@@ -131,11 +139,10 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 }
 
 std::vector<Tensor> Multiply(const Product& product, const std::vector<Expr>& shape) {
-  const std::int64_t least = product.right_is_transposed ? kLeastRowsTransposed : kLeastRows;
   const auto lanes = static_cast<std::int64_t>(64 / product.dtype.bytes());
   const bool tiled =
-      product.dtype.bytes() >= 4 && product.rows >= least && product.columns >= lanes &&
-      product.depth > 0 &&
+      product.dtype.bytes() >= 4 && product.rows >= product.least_rows &&
+      product.columns >= lanes && product.depth > 0 &&
       std::find(product.batch.begin(), product.batch.end(), 0) == product.batch.end();
   return {tiled ? TiledProduct(product, shape) : PlainProduct(product, shape)};
 }
@@ -173,8 +180,9 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
            },
        .right = [&](const std::vector<Expr>&, const Expr& k,
                     const Expr& column) { return transpose_b ? b(column, k) : b(k, column); },
-       .right_is_transposed = transpose_b,
-       .right_has = std::vector<bool>(batch.size(), false)},
+       .least_rows = LeastRows(call, transpose_b),
+       .right_has = std::vector<bool>(batch.size(), false),
+       .prepared = [&](const Tensor& packed) { return call.Prepared(packed); }},
       call.te_shape());
 }
 
@@ -200,8 +208,9 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
                          const Expr batch = b_shared ? Expr(0) : at[0];
                          return attrs.transpose_b ? b(batch, column, k) : b(batch, k, column);
                        },
-                   .right_is_transposed = attrs.transpose_b,
-                   .right_has = {!b_shared}},
+                   .least_rows = LeastRows(call, attrs.transpose_b),
+                   .right_has = {!b_shared},
+                   .prepared = [&](const Tensor& packed) { return call.Prepared(packed); }},
                   call.te_shape());
 }
 

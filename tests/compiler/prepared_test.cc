@@ -1,0 +1,93 @@
+// Constant arguments in the form that kernels read: packed once, when the kernel is made.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/loop/print.h"
+#include "tenon/ops/builders.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Random;
+
+const CompileOptions kTeOnly = {.library = LibraryChoice::kTe};
+
+ir::Var Image() { return ir::Var::Make("x", ir::TensorType({1, 16, 9, 11}, Float32)); }
+NDArray Weight(int seed) { return Random({40, 16, 3, 3}, seed); }
+
+// The same graph with what was constant as an input, by the interpreter.
+void ExpectAsInterpreted(const Lowered& lowered, const NDArray& x, const ir::Module& of_variables,
+                         runtime::Inputs inputs) {
+  const auto results = ValueOrThrow(ValueOrThrow(Link(lowered)).Run({{"x", x}}));
+  inputs["x"] = x;
+  ExpectClose(results, Interpreted(of_variables, inputs));
+}
+
+TEST(PreparedTest, AConstantWeightIsPackedOutsideTheKernel) {
+  const ir::Var x = Image();
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({40, 16, 3, 3}, Float32));
+  const auto graph = [&](const ir::Expr& weight) {
+    return ir::Module::FromExpr(ops::Conv2D(x, weight, {.padding = {1, 1}}));
+  };
+  const ir::Module module = graph(ir::Constant::Make(Weight(1)));
+  const Lowered lowered = ValueOrThrow(Lower(module, kTeOnly));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  const strategies::Built& built = lowered.kernels[0].choice.built;
+  ASSERT_EQ(built.prepared.size(), 1U);
+  EXPECT_EQ(built.prepared[0].arguments, std::vector<int>{1});
+  EXPECT_EQ(built.arguments, std::vector<int>{0}) << "the weight as it was is not read";
+  EXPECT_THAT(loop::Print(std::get<loop::Function>(built.kernel)),
+              Not(HasSubstr("allocate packed")));
+  ASSERT_EQ(lowered.constants.size(), 1U) << "the weight as it was is not kept";
+  EXPECT_EQ(lowered.constants[0].shape(), (Shape{3, 16, 3, 3, 16}));
+  ExpectAsInterpreted(lowered, Random({1, 16, 9, 11}, 4), graph(w), {{"w", Weight(1)}});
+}
+
+TEST(PreparedTest, AVariableWeightIsPackedAtEachRun) {
+  const ir::Var x = Image();
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({40, 16, 3, 3}, Float32));
+  const Lowered lowered =
+      ValueOrThrow(Lower(ir::Module::FromExpr(ops::Conv2D(x, w, {.padding = {1, 1}})), kTeOnly));
+  const strategies::Built& built = lowered.kernels[0].choice.built;
+  EXPECT_TRUE(built.prepared.empty());
+  EXPECT_EQ(built.arguments, (std::vector<int>{0, 1}));
+  EXPECT_THAT(loop::Print(std::get<loop::Function>(built.kernel)), HasSubstr("allocate packed"));
+}
+
+TEST(PreparedTest, EqualLayersShareTheKernelAndEqualWeightsTheirPackedForm) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({8, 32}, Float32));
+  const NDArray first = Random({32, 32}, 1), second = Random({32, 32}, 2);
+  const auto graph = [&](const ir::Expr& shared, const ir::Expr& other) {
+    return ir::Module::FromExpr(ops::Dense(ops::Dense(ops::Dense(x, shared), other), shared));
+  };
+  const ir::Module module = graph(ir::Constant::Make(first), ir::Constant::Make(second));
+  const Lowered lowered = ValueOrThrow(Lower(module, kTeOnly));
+  EXPECT_EQ(lowered.kernels.size(), 1U);
+  EXPECT_EQ(lowered.constants.size(), 2U) << "two weights, each packed once";
+  const ir::Var a = ir::Var::Make("a", ir::TensorType({32, 32}, Float32));
+  const ir::Var b = ir::Var::Make("b", ir::TensorType({32, 32}, Float32));
+  ExpectAsInterpreted(lowered, Random({8, 32}, 3), graph(a, b), {{"a", first}, {"b", second}});
+}
+
+TEST(PreparedTest, AKernelOfAConstantIsNotTakenForAVariable) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({8, 32}, Float32));
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({32, 32}, Float32));
+  const ir::Var v = ir::Var::Make("v", ir::TensorType({32, 32}, Float32));
+  const NDArray first = Random({32, 32}, 1), second = Random({32, 32}, 5);
+  const auto graph = [&](const ir::Expr& weight) {
+    return ir::Module::FromExpr(ops::Dense(ops::Dense(x, weight), w));
+  };
+  const Lowered lowered = ValueOrThrow(Lower(graph(ir::Constant::Make(first)), kTeOnly));
+  EXPECT_EQ(lowered.kernels.size(), 2U);
+  const NDArray data = Random({8, 32}, 3);
+  ExpectClose(ValueOrThrow(ValueOrThrow(Link(lowered)).Run({{"x", data}, {"w", second}})),
+              Interpreted(graph(v), {{"x", data}, {"v", first}, {"w", second}}));
+}
+
+}  // namespace
+}  // namespace tenon
