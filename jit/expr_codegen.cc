@@ -210,7 +210,18 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   Value* b = EmitShared(node.b);
   if (node.op == BinaryOp::kAnd) return builder_.CreateAnd(a, b);
   if (node.op == BinaryOp::kOr) return builder_.CreateOr(a, b);
+  // A sum of bools is true when one of them is, as in the interpreter and in C.
+  if (node.op == BinaryOp::kAdd && operand.is_bool()) return builder_.CreateOr(a, b);
   if (!operand.is_float()) return EmitIntBinary(node, a, b);
+  // Only the joining of terms: the terms keep the order of their own operations, since a product
+  // that is taken apart may overflow on the way.
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
+  if (&node == joining_) {
+    llvm::FastMathFlags flags = builder_.getFastMathFlags();
+    flags.setAllowReassoc();
+    flags.setNoSignedZeros();
+    builder_.setFastMathFlags(flags);
+  }
   if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);
   Value* result = EmitFloatBinary(node.op, Widen(a, operand), Widen(b, operand));
   return result->getType()->isFPOrFPVectorTy() ? Narrow(result, operand) : result;
@@ -540,14 +551,9 @@ void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
   const Expr& index = node.indices[0];
   const DataType element = buffer->dtype.element();
   const llvm::Align align(element.bytes());
-  llvm::FastMathFlags flags = builder_.getFastMathFlags();
-  const llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
-  if (reassociate) {
-    flags.setAllowReassoc();
-    flags.setNoSignedZeros();
-    builder_.setFastMathFlags(flags);
-  }
+  joining_ = reassociate ? node.value.get() : nullptr;
   Value* stored = ToMemory(Emit(node.value), node.value.dtype());
+  joining_ = nullptr;
   const auto* ramp = index.As<loop::RampNode>();
   const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
   Value* address = ElementAddress(buffer, Emit(contiguous ? ramp->base : index));

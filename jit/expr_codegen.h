@@ -104,7 +104,7 @@ class ExprCodegen {
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
   const CodegenOptions& options_;
-  bool reassociate_ = false;
+  const loop::ExprNode* joining_ = nullptr;  // adds a term to a sum, in any order
   Vars vars_;
   Buffers buffers_;
   llvm::MDNode* alias_domain_;

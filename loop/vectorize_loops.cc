@@ -41,7 +41,7 @@ class Widener : public StmtMutator {
       if (const std::optional<Expr> ramp = AsRamp(e)) return *ramp;
     }
     if (const auto* select = e.As<SelectNode>();
-        select != nullptr && select->lazy && Varies(select->condition))
+        select != nullptr && select->lazy && (Varies(select->condition) || mask_.defined()))
       return SelectByLane(*select);
     // One call a lane; the order of effects would change.
     if (const auto* call = e.As<ExternCallNode>();
@@ -87,15 +87,20 @@ class Widener : public StmtMutator {
         return MutateStmtChildren(stmt);
       }
       case StmtKind::kIf:
-        return Varies(stmt.As<IfNode>()->condition) ? RunByLane(*stmt.As<IfNode>())
-                                                    : MutateStmtChildren(stmt);
+        // What a condition loads under a mask becomes a vector.
+        return Varies(stmt.As<IfNode>()->condition) ||
+                       (mask_.defined() && LoadsAnything(stmt.As<IfNode>()->condition))
+                   ? RunByLane(*stmt.As<IfNode>())
+                   : MutateStmtChildren(stmt);
       case StmtKind::kLet: {
         const auto& n = *stmt.As<LetStmtNode>();
         const Expr value = (*this)(n.value);
         if (failed_) return stmt;
         if (value.dtype().lanes() == 1) return LetStmt(n.var, value, MutateStmt(n.body));
-        const Var var(n.var.name(), value.dtype());
-        wide_[n.var] = var;
+        // Copies of a body define the variable again; what was rewritten before stays right.
+        const auto [wide, is_new] = wide_.try_emplace(n.var);
+        if (is_new) wide->second = Var(n.var.name(), value.dtype());
+        const Var var(wide->second);
         return LetStmt(var, value, MutateStmt(n.body));
       }
       case StmtKind::kAllocate:

@@ -301,6 +301,11 @@ class Lowerer {
       // Outputs of one operation are computed together; any box but equal ones is covered whole.
       region = !region || SameRegion(*region, *read) ? *read : WholeRegion(producer);
     }
+    if (!region && producer.placement() != Stage::Placement::kAt) {
+      throw InvalidArgument(StrCat("compute_at: stage ", producer.name(),
+                                   " is a step of a scan, but is not read in the scan's loop; "
+                                   "compute its readers there"));
+    }
     if (!region) {
       throw InvalidArgument(StrCat("compute_at: stage ", producer.name(),
                                    " is not read inside axis ", producer.attach_axis().var.name(),

@@ -18,6 +18,9 @@ using loop::Expr;
 
 using Ends = std::pair<Expr, Expr>;  // lowest and highest value
 
+// Ranges that end above come from symbolic extents.
+constexpr std::int64_t kWide = std::int64_t{1} << 24;
+
 class RegionFinder {
  public:
   RegionFinder(const loop::Buffer& buffer, const loop::Bounds& outer)
@@ -83,12 +86,12 @@ class RegionFinder {
       const Expr low = loop::Simplify(dims_[d]->first, bounds_);
       Expr extent = loop::Simplify(dims_[d]->second - low + 1, bounds_);
       if (extent.kind() != loop::ExprKind::kIntImm) {
-        const loop::Interval range = loop::RangeOf(extent, bounds_);
-        if (range.high == loop::Interval::kHighest) {
+        const std::optional<std::int64_t> most = LargestOf(extent);
+        if (!most) {
           region.push_back({0, shape});
           continue;
         }
-        extent = range.high;
+        extent = *most;
       }
       // A box as large as the dimension may as well start at its beginning.
       const auto* whole = shape.As<loop::IntImmNode>();
@@ -102,6 +105,22 @@ class RegionFinder {
   }
 
  private:
+  // The largest value, unless it rests on what a symbolic extent is assumed to be at most: it moves
+  // when variables of so wide a range get a wider one.
+  std::optional<std::int64_t> LargestOf(const Expr& extent) const {
+    const std::int64_t high = loop::RangeOf(extent, bounds_).high;
+    loop::Bounds wider = bounds_;
+    loop::VisitExpr(extent, [&](const Expr& e) {
+      if (e.kind() != loop::ExprKind::kVar) return;
+      const loop::Interval range = bounds_.Of(e);
+      if (range.high > kWide && range.high < loop::Interval::kHighest / 2)
+        wider.Bind(loop::Var(e), {range.low, range.high * 2});
+    });
+    if (high == loop::Interval::kHighest || high != loop::RangeOf(extent, wider).high)
+      return std::nullopt;
+    return high;
+  }
+
   void Visit(const Expr& expr) {
     loop::VisitExpr(expr, [&](const Expr& e) {
       if (const auto* address = e.As<loop::AddressNode>();

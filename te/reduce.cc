@@ -120,11 +120,10 @@ Reduction Sum(const Expr& source, std::vector<IterVar> axes) {
   r.combiner.is_sum = true;
   return r;
 }
+// In another order a product may overflow on the way to a small result.
 Reduction Prod(const Expr& source, std::vector<IterVar> axes) {
-  Reduction r =
-      Simple("prod", source, std::move(axes), loop::Constant(source.dtype(), 1), &loop::operator*);
-  r.combiner.is_sum = true;
-  return r;
+  return Simple("prod", source, std::move(axes), loop::Constant(source.dtype(), 1),
+                &loop::operator*);
 }
 Reduction Max(const Expr& source, std::vector<IterVar> axes) {
   return Simple("max", source, std::move(axes), Lowest(source.dtype()), &loop::Max);

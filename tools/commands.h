@@ -11,6 +11,7 @@ void AddRunCommand(CLI::App* app);
 void AddCompileCommand(CLI::App* app);
 void AddOptCommand(CLI::App* app);
 void AddOpsCommand(CLI::App* app);
+void AddFuzzCommand(CLI::App* app);
 
 }  // namespace tenon::tools
 

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   tenon::tools::AddCompileCommand(&app);
   tenon::tools::AddOptCommand(&app);
   tenon::tools::AddOpsCommand(&app);
+  tenon::tools::AddFuzzCommand(&app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

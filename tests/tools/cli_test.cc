@@ -410,5 +410,19 @@ TEST_F(CliTest, AFailedRunWritesNoResult) {
   EXPECT_FALSE(fs::exists(Path("y.npy")));
 }
 
+TEST_F(CliTest, FuzzChecksRandomSchedulesOfRandomComputations) {
+  EXPECT_THAT(OutputOf("fuzz --cases 10 --seed 5"),
+              AllOf(HasSubstr("10 cases, "), HasSubstr("no findings")));
+}
+
+TEST_F(CliTest, FuzzChecksAnOperatorOfAPlugin) {
+  EXPECT_THAT(OutputOf(StrCat("fuzz --op plugin.halve --cases 5 --plugin ", TENON_TEST_PLUGIN)),
+              AllOf(HasSubstr("calls such as plugin.halve("), HasSubstr("no findings")));
+}
+
+TEST_F(CliTest, FuzzSaysThatAnOperatorIsUnknown) {
+  EXPECT_THAT(ErrorOf("fuzz --op nn.rleu"), HasSubstr("nn.relu"));
+}
+
 }  // namespace
 }  // namespace tenon::tools

@@ -1,0 +1,155 @@
+#include "tenon/compiler/random_operator.h"
+
+#include <algorithm>
+
+#include "tenon/ir/expr.h"
+#include "tenon/ops/registry.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+constexpr int kDraws = 2000;
+constexpr std::int64_t kMostElements = 4096;
+
+Shape RandomShape(std::size_t rank, Random& random) {
+  static const std::vector<std::int64_t>& sizes =
+      *new std::vector<std::int64_t>{1, 2, 3, 3, 4, 5, 7, 8, 13, 16, 17, 31, 33, 64, 65};
+  Shape shape;
+  std::int64_t elements = 1;
+  for (std::size_t d = 0; d < rank; ++d) {
+    std::int64_t size = random.Of(sizes);
+    if (elements * size > kMostElements) size = 2;
+    elements *= size;
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+// Like the first argument's shape in one of the ways in which operators relate their arguments.
+Shape RelatedShape(const Shape& first, Random& random) {
+  switch (random.Below(5)) {
+    case 0:
+    case 1:
+      return first;
+    case 2: {  // of one of its extents
+      if (first.empty()) return {};
+      return {random.Of(first)};
+    }
+    case 3: {  // the same rank, some extents shared
+      Shape shape = RandomShape(first.size(), random);
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        const std::int64_t choice = random.Below(3);
+        if (choice == 0) shape[d] = first[d];
+        if (choice == 1) shape[d] = random.Of(std::vector<std::int64_t>{1, 3});
+      }
+      return shape;
+    }
+    default:
+      return RandomShape(static_cast<std::size_t>(random.Below(5)), random);
+  }
+}
+
+struct Drawn {
+  std::vector<ir::Expr> params, args;
+  std::string text;
+
+  ir::Expr Add(const Shape& shape, DataType type) {
+    params.push_back(ir::Var::Make(StrCat("x", params.size()), ir::TensorTypeOf(shape, type)));
+    text += StrCat(text.empty() ? "" : ", ", type.ToString(), " ", ShapeToString(shape));
+    return params.back();
+  }
+};
+
+Drawn DrawArguments(const ops::OpDef& op, Random& random) {
+  static const std::vector<DataType>& types = *new std::vector<DataType>{
+      Float32, Float32, Float32, Float32, Float64, Int32, Int64, Int8, UInt8, Bool, Float16};
+  const DataType type = random.Of(types);
+  const Shape first = RandomShape(static_cast<std::size_t>(random.Below(5)), random);
+  Drawn drawn;
+  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+    const DataType own = random.Chance(80) ? type : random.Of(types);
+    if (op.arguments[i].type.starts_with("Tuple") || random.Chance(5)) {
+      std::vector<ir::Expr> fields;
+      for (std::int64_t f = 1 + random.Below(3); f > 0; --f)
+        fields.push_back(drawn.Add(random.Chance(80) ? first : RelatedShape(first, random), own));
+      drawn.args.push_back(ir::Tuple::Make(std::move(fields)));
+    } else {
+      drawn.args.push_back(drawn.Add(i == 0 ? first : RelatedShape(first, random), own));
+    }
+  }
+  return drawn;
+}
+
+attrs::Value RandomInteger(Random& random) { return attrs::Value(random.Below(6) - 1); }
+
+// Of the kind that the default is; a field without one may be a number or a list.
+attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
+  const attrs::Value& usual = field.default_value;
+  if (usual.As<bool>() != nullptr) return attrs::Value(random.Chance(50));
+  if (usual.As<double>() != nullptr)
+    return attrs::Value(static_cast<double>(random.Below(17) - 8) / 4);
+  if (usual.As<DataType>() != nullptr) return attrs::Value(random.Chance(50) ? Float32 : Int32);
+  if (usual.As<std::string>() != nullptr) return usual;
+  if (const auto* list = usual.As<attrs::List>(); list != nullptr || random.Chance(50)) {
+    const std::int64_t length = list != nullptr && !list->empty() && random.Chance(70)
+                                    ? static_cast<std::int64_t>(list->size())
+                                    : random.Below(5);
+    attrs::List values;
+    for (std::int64_t i = 0; i < length; ++i) values.push_back(RandomInteger(random));
+    return attrs::Value(values);
+  }
+  return RandomInteger(random);
+}
+
+attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random) {
+  if (op.schema == nullptr) return {};
+  attrs::FieldValues values;
+  for (const attrs::FieldInfo& field : op.schema->fields) {
+    if (field.is_required || random.Chance(30)) values[field.name] = DrawValue(field, random);
+  }
+  return attrs::Attrs::FromFields(*op.schema, values);
+}
+
+OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) {
+  Drawn drawn = DrawArguments(op, random);
+  const attrs::Attrs attributes = DrawAttributes(op, random);
+  const ir::Expr call = ir::Call::Make(callee, drawn.args, attributes);
+  const ir::Expr function = passes::InferType(ir::Function::Make(drawn.params, call));
+  const strategies::TeFunction made = strategies::LowerFunction(*function.As<ir::FunctionNode>());
+  for (const te::Tensor& output : made.outputs) {
+    if (NumElements(strategies::ShapeOf(output)) > 16 * kMostElements)
+      throw InvalidArgument("the result is too large to check");
+    if (output.op()->is_placeholder()) throw InvalidArgument("nothing is computed");
+  }
+  const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
+  return {
+      {.inputs = made.params, .outputs = made.outputs},
+      StrCat(op.name, "(", drawn.text, attribute_text.empty() ? "" : ", ", attribute_text, ")")};
+}
+
+}  // namespace
+
+OperatorCall MakeRandomCall(const std::string& name, Random& random) {
+  ops::OpRegistry& registry = ops::OpRegistry::Global();
+  strategies::RegisterStrategies(registry);
+  const ir::Expr& callee = registry.Get(name);
+  const ops::OpDef& op = *ops::OpOf(callee);
+  std::string refusal;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    absl::StatusOr<OperatorCall> call = CatchErrors([&] { return Draw(callee, op, random); });
+    if (call.ok()) return *std::move(call);
+    if (call.status().code() == absl::StatusCode::kInternal) throw FromStatus(call.status());
+    refusal = FromStatus(call.status()).message();
+  }
+  throw FailedPrecondition(
+      StrCat("fuzz: no call of ", name, " could be made in ", kDraws,
+             " draws of shapes, types and attributes; the last was refused: ", refusal));
+}
+
+}  // namespace tenon::compiler

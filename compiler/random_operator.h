@@ -1,0 +1,30 @@
+// Random calls of a registered operator, as computations to fuzz schedules of.
+//
+// Shapes, element types and attributes are drawn (attributes by reflection) until the operator's
+// type relation takes them; its compute gives the tensors.
+//
+//   OperatorCall call = MakeRandomCall("nn.conv2d", random);
+//   auto finding = FuzzSchedule(call.graph, seed, &statistics);
+#ifndef TENON_COMPILER_RANDOM_OPERATOR_H_
+#define TENON_COMPILER_RANDOM_OPERATOR_H_
+
+#include <string>
+
+#include "tenon/compiler/array_values.h"
+#include "tenon/compiler/random_graph.h"
+
+namespace tenon::compiler {
+
+struct OperatorCall {
+  RandomGraph graph;
+  std::string text;  // "nn.relu(float32 (3, 5))"
+};
+
+// Throws NotFound for an unknown operator; FailedPrecondition naming the last refusal when none of
+// many draws is a call: arguments that only fit by chance, or an attribute whose text must be
+// known.
+OperatorCall MakeRandomCall(const std::string& op, Random& random);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_RANDOM_OPERATOR_H_

@@ -1,0 +1,58 @@
+// Random schedules: calls of all primitives with random operands.
+//
+// A call is kept as numbers that choose its operands among those that the schedule has at that
+// time, so that a list of calls without one of them is a list of calls again.
+//
+//   Schedule s(outputs);
+//   for (const ScheduleCall& call : calls) Apply(call, s);
+#ifndef TENON_COMPILER_RANDOM_SCHEDULE_H_
+#define TENON_COMPILER_RANDOM_SCHEDULE_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tenon/compiler/array_values.h"
+#include "tenon/schedule/schedule.h"
+
+namespace tenon::compiler {
+
+enum class Primitive {
+  kSplit,
+  kSplitParts,
+  kFuse,
+  kFuseNothing,
+  kReorder,
+  kTile,
+  kVectorize,
+  kUnroll,
+  kParallel,
+  kComputeAt,
+  kComputeInline,
+  kComputeRoot,
+  kCacheRead,
+  kCacheWrite,
+  kRFactor,
+  kSetScope,
+  kDoubleBuffer,
+  kStorageAlign,
+  kPragma,
+  kPrefetch,
+  kTransformLayout,
+  kBind,           // always refused
+  kRollingBuffer,  // likewise
+};
+
+struct ScheduleCall {
+  Primitive primitive;
+  std::array<std::uint32_t, 6> choices;
+};
+
+std::vector<ScheduleCall> RandomCalls(Random& random);
+
+// Makes the call; false when there is nothing to call it on. Throws what the primitive throws.
+bool Apply(const ScheduleCall& call, schedule::Schedule& schedule);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_RANDOM_SCHEDULE_H_

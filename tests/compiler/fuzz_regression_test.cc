@@ -1,0 +1,132 @@
+// What fuzzing found, each in its smallest form (docs/bugs-found.md).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/compiler/verify_schedule.h"
+#include "tenon/schedule/lower.h"
+#include "tenon/support/error.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+#include "tenon/te/scan.h"
+
+namespace tenon::compiler {
+namespace {
+
+using schedule::Schedule;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+using ::testing::HasSubstr;
+
+absl::Status Verified(const Schedule& s, std::vector<Tensor> args,
+                      const jit::VerifyOptions& options = {}) {
+  args.insert(args.end(), s.outputs().begin(), s.outputs().end());
+  return jit::Verify(s, args, options);
+}
+
+TEST(FuzzRegressionTest, ABoxOfASymbolicPartIsNoLargerThanTheTensor) {
+  const Var n("n");
+  const Tensor a = te::Placeholder({n}, Float32, "A");
+  const IterVar k = te::ReduceAxis(0, n);
+  const Tensor b = te::Compute(
+      {17}, [&](const Var&) { return te::Sum(a(k.var), {k}); }, "B");
+  Schedule s(b);
+  const IterVar inner = s[b].SplitParts(k, 3).second;
+  const Tensor part = s.RFactor(b, inner)[0];
+  s[part].ComputeAt(s[b], b.axis(0));
+  for (const std::int64_t size : {0, 1, 2, 13, 64})
+    EXPECT_TRUE(Verified(s, {a}, {.sizes = {{n, size}}}).ok()) << size;
+}
+
+TEST(FuzzRegressionTest, ATupleReductionWithASplitTailIsVectorised) {
+  const Tensor a = te::Placeholder({4, 16, 8}, Int32, "A");
+  const IterVar k = te::ReduceAxis(0, 16);
+  const std::vector<Tensor> b = te::ReduceTuple(
+      {4, 8},
+      [&](const std::vector<Var>& i) {
+        return te::ArgMax(te::Cast(Int32, k.var), a(i[0], k.var, i[1]), {k});
+      },
+      "B");
+  Schedule s(b);
+  s[b[0]].Vectorize(b[0].axis(1));
+  s[b[0]].Split(k, 5);
+  const absl::Status status = Verified(s, {a});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(FuzzRegressionTest, AProductKeepsTheOperationsOfItsTermsTogether) {
+  const Tensor a = te::Placeholder({64}, Float32, "A");
+  const IterVar k = te::ReduceAxis(0, 64);
+  // Each term is about 1; the product of the factors alone is 0, that of the rest infinite.
+  const Tensor b = te::Compute(
+      {3}, [&](const Var&) { return te::Prod((a(k.var) * 0.0F + 1024.0F) * 0x1p-10F, {k}); }, "B");
+  Schedule s(b);
+  const absl::Status status = Verified(s, {a});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(FuzzRegressionTest, AProductOfHalvesIsTakenInOrder) {
+  const Tensor a = te::Placeholder({23}, Int32, "A");
+  const IterVar k = te::ReduceAxis(0, 15), l = te::ReduceAxis(0, 23);
+  const Tensor b = te::Compute(
+      {23},
+      [&](const Var&) {
+        return te::Prod(te::Cast(Float16, a(l.var)) * te::Cast(Float16, 0.0625), {k, l});
+      },
+      "B");
+  const absl::Status status = Verified(Schedule(b), {a});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(FuzzRegressionTest, AStepOfAScanWhoseReaderIsElsewhereIsRefused) {
+  const Tensor x = te::Placeholder({4}, Float32, "X");
+  const auto sum_over_time = [&](const std::string& name, Tensor* update) {
+    const Tensor state = te::Placeholder({4}, Float32, name + "_state");
+    const Tensor init = te::Compute(
+        {1}, [&](Var t) { return x(t); }, name + "_init");
+    *update = te::Compute(
+        {4}, [&](Var t) { return state(t - 1) + x(t); }, name + "_update");
+    return te::Scan({init}, {*update}, {state}, name)[0];
+  };
+  Tensor first_update, second_update;
+  const Tensor first = sum_over_time("first", &first_update);
+  const Tensor second = sum_over_time("second", &second_update);
+  Schedule s({first, second});
+  const Tensor cached = s.CacheWrite(second_update, "global");
+  s[cached].ComputeAt(s[first], first.axis(0));
+  s.CacheWrite(cached, "global");
+  const absl::Status status = CatchErrors([&] { schedule::Lower(s, {x, first, second}, "f"); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("is not read in the scan's loop"));
+}
+
+TEST(FuzzRegressionTest, AConditionThatLoadsUnderAMaskIsTakenByLane) {
+  const Tensor a = te::Placeholder({64, 64}, Int32, "A"), b = te::Placeholder({7}, Int32, "B");
+  const Tensor c = te::Compute(
+      {64, 7},
+      [&](Var i, Var j) {
+        const loop::Expr inner =
+            te::IfThenElse(b(j) != te::Cast(Int32, 3), b(6 - j), te::Cast(Int32, 5));
+        return te::IfThenElse(loop::Expr(i) < 40 && a(i, i) != te::Cast(Int32, 1), inner,
+                              te::Cast(Int32, 2));
+      },
+      "C");
+  Schedule s(c);
+  s[c].Reorder({c.axis(1), c.axis(0)});
+  s[c].Vectorize(c.axis(0));
+  const absl::Status status = Verified(s, {a, b});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(FuzzRegressionTest, ASumOfBoolsIsTrueWhenOneIs) {
+  const Tensor a = te::Placeholder({65}, Bool, "A"), b = te::Placeholder({65}, Bool, "B");
+  const Tensor c = te::Compute(
+      {65}, [&](Var i) { return a(i) + b(i); }, "C");
+  Schedule s(c);
+  s[c].Vectorize(s[c].Split(c.axis(0), 16).second);
+  const absl::Status status = Verified(s, {a, b});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+}  // namespace
+}  // namespace tenon::compiler

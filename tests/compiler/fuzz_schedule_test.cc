@@ -1,0 +1,78 @@
+// The fuzzer finds nothing in this program, and finds what is wrong in others.
+#include "tenon/compiler/fuzz_schedule.h"
+
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/compiler/random_operator.h"
+#include "tenon/te/extern.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class FuzzScheduleTest : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, FuzzScheduleTest, ::testing::Range(0, 4));
+
+TEST_P(FuzzScheduleTest, RandomSchedulesComputeWhatTheTensorsSay) {
+  FuzzStatistics statistics;
+  for (int i = 0; i < 50; ++i) {
+    const auto finding =
+        FuzzRandomGraph(static_cast<std::uint64_t>(50 * GetParam() + i), &statistics);
+    ASSERT_FALSE(finding.has_value()) << *finding;
+  }
+  EXPECT_EQ(statistics.cases, 50);
+  EXPECT_GT(statistics.calls, 50);
+  EXPECT_GT(statistics.refusals, 10);
+}
+
+TEST(FuzzFindingTest, AWrongElementIsNamedWithGraphScheduleAndSeed) {
+  static int calls = 0;
+  const loop::ExternFunction lie = loop::ExternFunction::At(
+      "lie", +[](const float* in, float* out, std::int64_t n) {
+        std::memcpy(out, in, static_cast<std::size_t>(n) * sizeof(float));
+        out[0] = static_cast<float>(++calls) * 100;
+      });
+  const te::Tensor a = te::Placeholder({9}, Float32, "A");
+  const te::Tensor b = te::Extern(
+      {{9}}, {a}, {Float32},
+      [&](const auto& in, const auto& out) {
+        return te::ExternCall(lie, {in[0], out[0], 9});
+      },
+      "B")[0];
+  FuzzStatistics statistics;
+  const auto finding = FuzzSchedule({.inputs = {a}, .outputs = {b}}, 7, &statistics);
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_THAT(*finding, AllOf(HasSubstr("seed 7"), HasSubstr("wrong result: B(0) is "),
+                              HasSubstr("A = placeholder float32[9]")));
+}
+
+TEST(FuzzFindingTest, TheSameSeedGivesTheSameCase) {
+  for (const std::uint64_t seed : {3, 17, 99}) {
+    EXPECT_EQ(te::Print(MakeRandomGraph(PlanRandomGraph(seed)).outputs),
+              te::Print(MakeRandomGraph(PlanRandomGraph(seed)).outputs));
+    FuzzStatistics first, second;
+    FuzzRandomGraph(seed, &first);
+    FuzzRandomGraph(seed, &second);
+    EXPECT_EQ(first.ToString(), second.ToString());
+  }
+}
+
+TEST(FuzzOperatorTest, CallsOfBuiltInOperatorsComputeWhatTheTensorsSay) {
+  for (const char* op : {"nn.relu", "add", "nn.conv2d", "sum", "nn.softmax", "transpose"}) {
+    FuzzStatistics statistics;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      Random random(seed);
+      const OperatorCall call = MakeRandomCall(op, random);
+      const auto finding = FuzzSchedule(call.graph, seed, &statistics);
+      ASSERT_FALSE(finding.has_value()) << call.text << "\n" << *finding;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::compiler

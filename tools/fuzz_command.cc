@@ -1,0 +1,150 @@
+// tenon fuzz: random schedules, of random computations or of an operator, against the interpreter.
+//
+// Cases run in child processes, so that one that crashes is a finding like any other. What they
+// have done stands in memory that they share with the parent.
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tenon/compiler/fuzz_schedule.h"
+#include "tenon/compiler/random_operator.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/tools/commands.h"
+#include "tenon/tools/model.h"
+
+namespace tenon::tools {
+namespace {
+
+using compiler::FuzzStatistics;
+
+constexpr unsigned kSecondsACase = 60;
+constexpr int kFoundExit = 3;
+
+struct FuzzArguments {
+  std::string op;
+  std::vector<std::string> plugins;
+  std::int64_t cases = 1000;
+  std::uint64_t seed = 1;
+  bool keep_going = false;
+};
+
+// What a child has come to.
+struct Shared {
+  std::int64_t done;  // cases that ended
+  FuzzStatistics statistics;
+};
+
+class SharedMemory {
+ public:
+  SharedMemory()
+      : memory_(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                     -1, 0)) {
+    if (memory_ == MAP_FAILED) throw FailedPrecondition("fuzz: there is no memory to share");
+    new (memory_) Shared{};
+  }
+  ~SharedMemory() { munmap(memory_, sizeof(Shared)); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  Shared* operator->() const { return static_cast<Shared*>(memory_); }
+
+ private:
+  void* memory_;
+};
+
+std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
+                                        FuzzStatistics* statistics) {
+  compiler::Random random(seed);
+  const compiler::OperatorCall call = compiler::MakeRandomCall(op, random);
+  const auto finding = compiler::FuzzSchedule(call.graph, seed, statistics);
+  if (!finding) return std::nullopt;
+  return StrCat(call.text, "\n", *finding);
+}
+
+// Runs cases until the last one or a finding.
+[[noreturn]] void RunChild(const FuzzArguments& arguments, const SharedMemory& shared) {
+  while (shared->done < arguments.cases) {
+    alarm(kSecondsACase);
+    const std::uint64_t seed = arguments.seed + static_cast<std::uint64_t>(shared->done);
+    FuzzStatistics statistics;
+    const auto finding = arguments.op.empty() ? compiler::FuzzRandomGraph(seed, &statistics)
+                                              : FuzzOperator(arguments.op, seed, &statistics);
+    shared->statistics.Add(statistics);
+    ++shared->done;
+    if (finding) {
+      std::fputs(finding->c_str(), stdout);
+      std::fflush(stdout);
+      _exit(kFoundExit);
+    }
+    if (shared->done % 500 == 0) {
+      std::printf("%lld of %lld cases\n", static_cast<long long>(shared->done),
+                  static_cast<long long>(arguments.cases));
+      std::fflush(stdout);
+    }
+  }
+  _exit(0);
+}
+
+// True when the child found something.
+bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) throw FailedPrecondition("fuzz: no process can be started");
+  if (child == 0) RunChild(arguments, shared);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status)) return WEXITSTATUS(status) != 0;
+  const int signal = WTERMSIG(status);
+  std::printf(
+      "finding of seed %llu: %s\n",
+      static_cast<unsigned long long>(arguments.seed + static_cast<std::uint64_t>(shared->done)),
+      signal == SIGALRM ? StrCat("it takes more than ", kSecondsACase, " seconds").c_str()
+                        : StrCat("the program crashes: ", strsignal(signal)).c_str());
+  ++shared->done;
+  return true;
+}
+
+void Fuzz(const FuzzArguments& arguments) {
+  LoadPlugins(arguments.plugins);
+  if (!arguments.op.empty()) {  // what cannot be fuzzed is said before anything runs
+    compiler::Random random(arguments.seed);
+    const compiler::OperatorCall call = compiler::MakeRandomCall(arguments.op, random);
+    std::printf("calls such as %s\n", call.text.c_str());
+  }
+  const SharedMemory shared;
+  std::int64_t findings = 0;
+  while (shared->done < arguments.cases) {
+    if (!RunUntilFinding(arguments, shared)) break;
+    ++findings;
+    if (!arguments.keep_going) break;
+  }
+  std::printf("%s\n", shared->statistics.ToString().c_str());
+  if (findings > 0)
+    throw FailedPrecondition(StrCat("fuzz: ", findings, findings == 1 ? " finding" : " findings"));
+  std::puts("no findings");
+}
+
+}  // namespace
+
+void AddFuzzCommand(CLI::App* app) {
+  const auto arguments = std::make_shared<FuzzArguments>();
+  CLI::App* command = app->add_subcommand(
+      "fuzz", "Check random schedules of random computations against the interpreter");
+  command->add_option("--op", arguments->op,
+                      "random calls of this operator instead, under its automatic schedule, too");
+  command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
+      ->type_name("FILE.so");
+  command->add_option("--cases", arguments->cases, "how many (1000)")->check(CLI::PositiveNumber);
+  command->add_option("--seed", arguments->seed, "of the first case; the next has the next (1)");
+  command->add_flag("--keep-going", arguments->keep_going, "do not stop at the first finding");
+  command->callback([arguments] { Fuzz(*arguments); });
+}
+
+}  // namespace tenon::tools
