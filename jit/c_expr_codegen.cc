@@ -348,10 +348,10 @@ std::string CExprCodegen::IntBinary(const loop::BinaryNode& node, const std::str
   }
 }
 
-// Arithmetic on one bit: sums are modulo 2, and a division by false gives false.
+// Arithmetic on one bit: a sum is true when a term is, a difference when they differ, and a
+// division by false gives false.
 std::string CExprCodegen::BoolBinary(BinaryOp op, const std::string& a, const std::string& b) {
   switch (op) {
-    case BinaryOp::kAdd:
     case BinaryOp::kSub:
     case BinaryOp::kBitXor:
       return Infix(a, "!=", b);
@@ -362,6 +362,7 @@ std::string CExprCodegen::BoolBinary(BinaryOp op, const std::string& a, const st
     case BinaryOp::kAnd:
     case BinaryOp::kBitAnd:
       return Infix(a, "&&", b);
+    case BinaryOp::kAdd:
     case BinaryOp::kMax:
     case BinaryOp::kOr:
     case BinaryOp::kBitOr:
