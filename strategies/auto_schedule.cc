@@ -193,6 +193,10 @@ class Scheduler {
     return rank - 1;
   }
 
+  static bool SameIndices(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), loop::StructuralEqual);
+  }
+
   // The one register tile, where the result alone reads it.
   bool ScheduleByTiles(Stage& output) {
     Stage* tile = nullptr;
@@ -208,7 +212,8 @@ class Scheduler {
         continue;
       for (const Access& access : AccessesOf(*reader)) {
         if (access.producer != tile->op().get()) continue;
-        if (reader.get() != &output || indices != nullptr) return false;
+        if (reader.get() != &output) return false;
+        if (indices != nullptr && !SameIndices(*indices, access.indices)) return false;
         indices = &access.indices;
       }
     }

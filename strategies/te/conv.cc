@@ -192,14 +192,15 @@ Tensor DepthwiseConv(const Conv& plain, const TeCall& call,
       "conv2d", "injective");
 }
 
-// A kernel for each channel, with stride 1, on images whose rows follow each other and of which one
-// channel stays in cache.
+// A kernel for each channel, with stride 1, on images whose rows follow each other, do not fill
+// vectors, and of which one channel stays in cache.
 bool IsDepthwise(const Conv& conv, const TeCall& call) {
   const std::vector<std::size_t> nchw = {0, 1, 2, 3};
   const Shape shape = call.shape();
   return conv.groups > 1 && conv.group_inputs == 1 && conv.data == nchw && conv.out == nchw &&
          conv.strides == std::array<std::int64_t, 2>{1, 1} && conv.dtype.bytes() == 4 &&
-         shape[0] > 0 && shape[2] * shape[3] >= kLanes && shape[2] * shape[3] <= kMostPixels;
+         shape[3] % kLanes != 0 && shape[0] > 0 && shape[2] * shape[3] >= kLanes &&
+         shape[2] * shape[3] <= kMostPixels;
 }
 
 // Enough results to fill tiles and to pay for packing the weights, and no depthwise convolution,
@@ -209,6 +210,8 @@ bool PaysToTile(const Conv& conv, const TeCall& call) {
   const std::int64_t filters = shape[conv.out[1]];
   const std::int64_t pixels = shape[conv.out[2]] * shape[conv.out[3]];
   if (conv.dtype.bytes() != 4 || shape[conv.out[0]] == 0 || filters < kLanes / 2) return false;
+  // Few filters leave lanes empty that whole vectors of a row fill.
+  if (filters < kLanes && shape[conv.out[3]] % kLanes == 0) return false;
   if (conv.groups > 1 && conv.group_outputs % kLanes != 0) return false;
   return pixels >= (call.IsConstant(1) ? kLeastPixels : kLeastPixelsToPack);
 }
