@@ -76,7 +76,10 @@ void Evaluator::Start(std::size_t size) {
 }
 
 // Forgets what depends on rebound variables.
-void Evaluator::Restart(Columns bound) { scopes_.assign(1, std::move(bound)); }
+void Evaluator::Restart(Columns bound) {
+  scopes_.clear();
+  scopes_.push_back(std::move(bound));
+}
 
 const Column& Evaluator::Evaluate(const Expr& e) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
