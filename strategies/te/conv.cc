@@ -5,6 +5,7 @@
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -16,7 +17,8 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-constexpr std::int64_t kLanes = 16;
+// Elements of a vector of float32 or int32.
+constexpr std::int64_t kLanes = VectorLanes(4);
 // Results of one filter below which tiles are mostly waste, and below which packing the weights at
 // each run costs more than it saves.
 constexpr std::int64_t kLeastPixels = 4;
@@ -24,27 +26,6 @@ constexpr std::int64_t kLeastPixelsToPack = 64;
 // Of a depthwise convolution: vectors of sums, and results of one channel.
 constexpr std::int64_t kMostVectors = 8;
 constexpr std::int64_t kMostPixels = 1 << 16;
-
-Tensor PadImage(const Tensor& x, std::size_t height, std::size_t width,
-                const std::array<std::int64_t, 4>& padding, const char* tag = "injective") {
-  if (padding == std::array<std::int64_t, 4>{}) return x;
-  Shape shape = ShapeOf(x);
-  const std::int64_t rows = shape[height];
-  const std::int64_t columns = shape[width];
-  shape[height] += padding[0] + padding[2];
-  shape[width] += padding[1] + padding[3];
-  return te::Compute(
-      ToExprs(shape),
-      [&](const std::vector<Var>& i) {
-        std::vector<Expr> from = ToExprs(i);
-        from[height] = i[height] - padding[0];
-        from[width] = i[width] - padding[1];
-        const Expr inside = from[height] >= Expr(0) && from[height] < Expr(rows) &&
-                            from[width] >= Expr(0) && from[width] < Expr(columns);
-        return te::IfThenElse(inside, x[from], te::Cast(x.dtype(), 0));
-      },
-      "pad_image", tag);
-}
 
 // What both forms of the sum have in common. All positions are those of N, C, H, W or O, I, H, W.
 struct Conv {
@@ -56,24 +37,22 @@ struct Conv {
   DataType dtype;
 
   Expr Pixel(const Expr& n, const Expr& channel, const Expr& y, const Expr& x) const {
-    std::vector<Expr> at(4);
-    at[data[0]] = n;
-    at[data[1]] = channel;
-    at[data[2]] = y;
-    at[data[3]] = x;
-    return te::Cast(dtype, image[at]);
+    return Element(image, data, {n, channel, y, x});
   }
   Expr Weight(const Expr& filter, const Expr& channel, const Expr& y, const Expr& x) const {
-    std::vector<Expr> at(4);
-    at[kernel[0]] = filter;
-    at[kernel[1]] = channel;
-    at[kernel[2]] = y;
-    at[kernel[3]] = x;
-    return te::Cast(dtype, weight[at]);
+    return Element(weight, kernel, {filter, channel, y, x});
   }
   std::vector<IterVar> ReduceAxes() const {
     return {te::ReduceAxis(0, group_inputs, "rc"), te::ReduceAxis(0, taps[0], "ry"),
             te::ReduceAxis(0, taps[1], "rx")};
+  }
+
+ private:
+  Expr Element(const Tensor& tensor, const std::vector<std::size_t>& positions,
+               const std::array<Expr, 4>& coordinates) const {
+    std::vector<Expr> at(4);
+    for (std::size_t d = 0; d < 4; ++d) at[positions[d]] = coordinates[d];
+    return te::Cast(dtype, tensor[at]);
   }
 };
 
@@ -102,7 +81,7 @@ Tensor TiledConv(const Conv& conv, const TeCall& call) {
   const std::int64_t filters = shape[conv.out[1]];
   const std::int64_t width = shape[conv.out[3]];
   const std::int64_t pixels = shape[conv.out[2]] * width;
-  const std::int64_t vectors = (filters + kLanes - 1) / kLanes;
+  const std::int64_t vectors = CeilDiv(filters, kLanes);
   const std::int64_t blocks =
       conv.group_outputs % (2 * kLanes) == 0 || (conv.groups == 1 && vectors % 2 == 0) ? 2 : 1;
   const std::int64_t tall = blocks == 2 ? 8 : 16;
@@ -117,7 +96,7 @@ Tensor TiledConv(const Conv& conv, const TeCall& call) {
       "packed", kPacked));
   const std::vector<IterVar> k = conv.ReduceAxes();
   const Tensor sums = te::Compute(
-      {shape[conv.out[0]], vectors / blocks, (pixels + tall - 1) / tall, blocks, tall, kLanes},
+      {shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall, kLanes},
       [&](const std::vector<Var>& i) {
         Expr pixel = i[2] * tall + i[4];
         // Pixels past the last one are computed from it and dropped.
@@ -155,7 +134,7 @@ Tensor DepthwiseConv(const Conv& plain, const TeCall& call,
   const std::int64_t pitch = ExtentOf(x, 3) + padding[1] + padding[3];
   const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
   std::int64_t vectors = kMostVectors;
-  const auto covered = [&](std::int64_t v) { return (pixels + v * kLanes - 1) / (v * kLanes) * v; };
+  const auto covered = [&](std::int64_t v) { return CeilDiv(pixels, v * kLanes) * v; };
   for (std::int64_t v = kMostVectors - 1; v >= kMostVectors / 2; --v) {
     if (covered(v) < covered(vectors)) vectors = v;
   }
