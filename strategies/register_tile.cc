@@ -106,6 +106,13 @@ void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
 
 }  // namespace
 
+double TileStepTime(std::int64_t left, std::int64_t right) {
+  // Sums that hide the latency of a multiply-add.
+  constexpr std::int64_t kLeastSums = 8;
+  return static_cast<double>(std::max(left * right, kLeastSums)) +
+         0.25 * static_cast<double>(left + right);
+}
+
 bool IsRegisterTile(const te::OperationNode& op) { return op.tag == kRegisterTile; }
 
 void ScheduleTile(Stage& tile) {

@@ -32,6 +32,10 @@ constexpr std::int64_t VectorLanes(std::size_t element_bytes) {
   return kVectorBytes / static_cast<std::int64_t>(element_bytes);
 }
 
+// The estimated time of a tile for each step of its sums: its multiply-adds or the latency of one,
+// and the loads, where `left` scalars meet `right` vectors. The unit is one multiply-add.
+double TileStepTime(std::int64_t left, std::int64_t right);
+
 bool IsRegisterTile(const te::OperationNode& op);
 
 // The loops of the sum itself: reduction outside, the tile unrolled in vectors inside. Its grid

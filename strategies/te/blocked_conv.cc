@@ -23,14 +23,12 @@ struct TileShape {
   std::int64_t blocks, columns;
 };
 
-// Sums that hide the latency of a multiply-add, and sums that leave registers for the operands.
-constexpr std::int64_t kLeastSums = 8;
+// Sums that leave registers for the operands.
 constexpr std::int64_t kMostSums = 16;
 constexpr std::int64_t kMostColumns = 28;
 
-// The least estimated time: of a step, its multiply-adds or the latency of one, and its loads;
-// times the steps, with those for columns past the end. Blocks of one tile read the same image:
-// they are of one group.
+// The least estimated time, that for columns past the end counted in. Blocks of one tile read the
+// same image: they are of one group.
 TileShape ChooseTile(std::int64_t group_blocks, std::int64_t columns) {
   TileShape best{1, 1};
   double least = -1;
@@ -40,9 +38,7 @@ TileShape ChooseTile(std::int64_t group_blocks, std::int64_t columns) {
       const std::int64_t sums = blocks * wide;
       if (sums > (blocks == 1 ? kMostColumns : kMostSums)) break;
       const auto tiles = static_cast<double>(CeilDiv(columns, wide) * (group_blocks / blocks));
-      const auto step = static_cast<double>(std::max(sums, kLeastSums));
-      const auto loads = static_cast<double>(blocks + wide);
-      const double time = tiles * (step + 0.25 * loads);
+      const double time = tiles * TileStepTime(blocks, wide);
       if (least < 0 || time < least) {
         least = time;
         best = {blocks, wide};
