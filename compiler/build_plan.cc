@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/ops/device_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/runtime/device_copy.h"
 #include "tenon/support/error.h"
 #include "tenon/support/hash.h"
 #include "tenon/support/strings.h"
@@ -58,7 +62,11 @@ class Builder {
 
   Lowered Build() {
     const FunctionNode& main = lowered_.module.Main();
-    for (const Expr& param : main.params) AddInput(param);
+    const std::vector<Device> devices = DevicesOfParameters(main);
+    for (std::size_t i = 0; i < main.params.size(); ++i) {
+      RequireAvailable(devices[i], main.params[i].span());
+      AddInput(main.params[i], devices[i]);
+    }
     const auto enter = [&](const Expr& e) {
       if (const auto* let = e.As<ir::LetNode>()) bound_.emplace(let->var, let->value);
       return e.kind() != ExprKind::kFunction;
@@ -94,7 +102,7 @@ class Builder {
     return value;
   }
 
-  void AddInput(const Expr& param) {
+  void AddInput(const Expr& param, const Device& device) {
     const std::string& name = ir::Var(param).name();
     if (param.checked_type().As<ir::TensorTypeNode>() == nullptr)
       throw Unimplemented(StrCat("the parameter %", name, " of @main is no tensor"))
@@ -105,7 +113,35 @@ class Builder {
                  .function_name = {},
                  .inputs = {},
                  .outputs = EntriesOf(param.checked_type(), StrCat("the input ", name))});
+    for (runtime::Entry& entry : lowered_.plan.nodes[static_cast<std::size_t>(node)].outputs)
+      entry.device = device;
     values_[param] = OutputsOf(node);
+  }
+
+  // On which the function says its parameters are (passes/plan_devices.h).
+  static std::vector<Device> DevicesOfParameters(const FunctionNode& function) {
+    std::vector<Device> devices(function.params.size());
+    const auto found = function.attrs.find("param_devices");
+    const auto* list = found == function.attrs.end() ? nullptr : found->second.As<attrs::List>();
+    for (std::size_t i = 0; list != nullptr && i < std::min(list->size(), devices.size()); ++i) {
+      const auto* text = (*list)[i].As<std::string>();
+      if (text != nullptr) devices[i] = Device::Parse(*text).value_or(Device());
+    }
+    return devices;
+  }
+  static void RequireAvailable(const Device& device, const Span& span) {
+    if (!runtime::IsAvailable(device))
+      throw Unimplemented(StrCat("no code can be made for ", device.ToString(),
+                                 "; values can be on cpu:0, cpu:1 and so on"))
+          .At(span);
+  }
+
+  // The target when the function is one copy between devices.
+  static std::optional<Device> CopyTarget(const FunctionNode& function) {
+    const auto* call = function.body.As<CallNode>();
+    if (call == nullptr || !(call->callee == ops::Known().device_copy)) return std::nullopt;
+    return Device::Parse(call->attrs.As<ops::DeviceCopyAttrs>().dst_virtual_device)
+        .value_or(Device());
   }
 
   void Visit(const Expr& e) {
@@ -194,7 +230,21 @@ class Builder {
               .inputs = {},
               .outputs = EntriesOf(e.checked_type(), "a result of " + name)};
     node.hash = ir::StructuralHash(call.callee);
-    if (function->HasAttr("relay.reshape_only")) {
+    // A kernel runs where its inputs are, which is one place.
+    Device device;
+    for (const EntryRef& input : inputs) {
+      const Node& producer = lowered_.plan.nodes[static_cast<std::size_t>(input.node)];
+      if (producer.kind != NodeKind::kConstant) device = lowered_.plan.entry(input).device;
+    }
+    const std::optional<Device> target = CopyTarget(*function);
+    RequireAvailable(target.value_or(device), e.span());
+    for (runtime::Entry& output : node.outputs) output.device = target.value_or(device);
+    if (target) {
+      node.kind = NodeKind::kCopy;
+      node.function_name = "__copy";
+      node.name = Unique(node.function_name);
+      node.inputs = {inputs[0]};
+    } else if (function->HasAttr("relay.reshape_only")) {
       node.kind = NodeKind::kView;
       node.name = Unique(kPrefix + name);
       node.inputs = {inputs[0]};

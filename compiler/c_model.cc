@@ -149,13 +149,13 @@ class ModelWriter {
     std::vector<bool> placed(plan_.storage_bytes.size(), false);
     for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
       const EntryRef owner = Owner(plan_.heads[k]);
-      if (NodeOf(owner).kind == NodeKind::kKernel)
+      if (runtime::IsComputed(NodeOf(owner).kind))
         result_.emplace(std::pair(owner.node, owner.output), k);
     }
     for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
       const Node& node = plan_.nodes[n];
       if (node.kind == NodeKind::kInput) inputs_.push_back(static_cast<int>(n));
-      if (node.kind != NodeKind::kKernel) continue;
+      if (!runtime::IsComputed(node.kind)) continue;
       for (std::size_t o = 0; o < node.outputs.size(); ++o) {
         const auto id = static_cast<std::size_t>(node.outputs[o].storage_id);
         if (placed[id] || result_.contains({static_cast<int>(n), static_cast<int>(o)})) continue;
@@ -179,6 +179,7 @@ class ModelWriter {
       }
       case NodeKind::kConstant:
         return constant_address_[static_cast<std::size_t>(node.constant)];
+      case NodeKind::kCopy:
       case NodeKind::kKernel: {
         const auto result = result_.find({owner.node, owner.output});
         if (result != result_.end()) return StrCat("outputs[", result->second, "]");
@@ -213,6 +214,9 @@ class ModelWriter {
     }
     for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
       const Node& node = plan_.nodes[n];
+      if (node.kind == NodeKind::kCopy)
+        out.Line(StrCat("if (status == 0) memcpy(", Address({static_cast<int>(n), 0}), ", ",
+                        Address(node.inputs[0]), ", ", node.outputs[0].bytes(), ");"));
       if (node.kind != NodeKind::kKernel) continue;
       std::vector<std::string> arguments;
       const auto add = [&](EntryRef ref, bool is_output) {

@@ -95,6 +95,8 @@ KnownOps::KnownOps(const OpRegistry& registry)
       log_softmax(registry.Get("nn.log_softmax")),
       dropout(registry.Get("nn.dropout")),
       pad(registry.Get("nn.pad")),
+      on_device(registry.Get("on_device")),
+      device_copy(registry.Get("device_copy")),
       max_pool2d(registry.Get("nn.max_pool2d")),
       avg_pool2d(registry.Get("nn.avg_pool2d")),
       global_avg_pool2d(registry.Get("nn.global_avg_pool2d")),

@@ -24,6 +24,7 @@ struct KnownOps {
   ir::Expr full, zeros, ones;
   ir::Expr conv2d, dense, matmul, batch_matmul, bias_add, batch_norm, layer_norm, softmax,
       log_softmax, dropout, pad;
+  ir::Expr on_device, device_copy;
   ir::Expr max_pool2d, avg_pool2d, global_avg_pool2d, global_max_pool2d;
 };
 

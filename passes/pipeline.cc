@@ -5,6 +5,8 @@
 #include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
+#include "tenon/passes/plan_devices.h"
+#include "tenon/passes/rewrite_annotated_ops.h"
 #include "tenon/passes/simplify_inference.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -39,6 +41,7 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       Fold(evaluate),
       {"FoldScaleAxis", 3,
        [evaluate](const Module& m) { return FoldConstant(FoldScaleAxis(m), evaluate); }},
+      {"PlanDevices", 0, [](const Module& m) { return PlanDevices(m); }},
       {"FuseOps", 0,
        [opt_level](const Module& m) { return FuseOps(m, {.group = opt_level >= 1}); }},
   };
@@ -60,6 +63,9 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
       {"FuseOps", 0, [](const Module& m) { return FuseOps(InferType(m)); }},
+      {"PlanDevices", 0, [](const Module& m) { return PlanDevices(InferType(m)); }},
+      {"RewriteAnnotatedOps", 0,
+       [](const Module& m) { return RewriteAnnotatedOps(InferType(m), Device()); }},
   };
 }
 

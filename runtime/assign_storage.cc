@@ -3,6 +3,7 @@
 // the smallest that is large enough is taken, else the largest is grown (best fit; Pisarchyk & Lee,
 // "Efficient Memory Management for Deep Neural Net Inference", 2020, section 4).
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "tenon/runtime/plan.h"
@@ -50,29 +51,32 @@ class StorageAssigner {
       return;
     }
     for (Entry& output : placed.outputs) {
-      output.storage_id =
-          placed.kind == NodeKind::kKernel ? Reuse(output.bytes()) : Fresh(output.bytes());
+      output.storage_id = IsComputed(placed.kind) ? Reuse(output) : Fresh(output);
     }
     for (const EntryRef input : placed.inputs) {
       const EntryRef owner = Owner(input);
-      if (--readers(owner) == 0 && node(owner).kind == NodeKind::kKernel) {
-        free_.push_back(entry(owner).storage_id);
+      if (--readers(owner) == 0 && IsComputed(node(owner).kind)) {
+        free_[entry(owner).device].push_back(entry(owner).storage_id);
       }
     }
-    if (placed.kind != NodeKind::kKernel) return;
+    if (!IsComputed(placed.kind)) return;
     for (std::size_t o = 0; o < placed.outputs.size(); ++o) {
       // Nobody reads this output: its storage serves the next node.
-      if (readers({index, static_cast<int>(o)}) == 0) free_.push_back(placed.outputs[o].storage_id);
+      const Entry& output = placed.outputs[o];
+      if (readers({index, static_cast<int>(o)}) == 0)
+        free_[output.device].push_back(output.storage_id);
     }
   }
 
-  int Fresh(std::size_t bytes) {
-    plan_.storage_bytes.push_back(bytes);
+  int Fresh(const Entry& output) {
+    plan_.storage_bytes.push_back(output.bytes());
     return static_cast<int>(plan_.storage_bytes.size()) - 1;
   }
 
-  int Reuse(std::size_t bytes) {
-    if (free_.empty()) return Fresh(bytes);
+  int Reuse(const Entry& output) {
+    std::vector<int>& free = free_[output.device];
+    if (free.empty()) return Fresh(output);
+    const std::size_t bytes = output.bytes();
     const auto size = [&](int id) { return plan_.storage_bytes[static_cast<std::size_t>(id)]; };
     // Large enough comes first, then the smaller; among the too small, the larger.
     const auto better = [&](int a, int b) {
@@ -80,9 +84,9 @@ class StorageAssigner {
       if (fits_a != fits_b) return fits_a;
       return fits_a ? size(a) < size(b) : size(a) > size(b);
     };
-    const auto best = std::min_element(free_.begin(), free_.end(), better);
+    const auto best = std::min_element(free.begin(), free.end(), better);
     const int id = *best;
-    free_.erase(best);
+    free.erase(best);
     std::size_t& held = plan_.storage_bytes[static_cast<std::size_t>(id)];
     held = std::max(held, bytes);
     return id;
@@ -90,7 +94,7 @@ class StorageAssigner {
 
   Plan& plan_;
   std::vector<std::vector<int>> readers_;  // by node and output
-  std::vector<int> free_;
+  std::map<Device, std::vector<int>> free_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tenon/jit/parallel_runtime.h"
+#include "tenon/runtime/device_copy.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
@@ -36,7 +37,7 @@ class Session::Workspace {
 
  private:
   struct Step {
-    const jit::Callable* kernel = nullptr;
+    const jit::Callable* kernel = nullptr;  // null: a copy between devices
     int node = 0;
     std::size_t first_argument = 0;
   };
@@ -76,7 +77,7 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
   std::vector<void*> address(storages, nullptr);
   std::vector<bool> is_working(storages, false);
   for (const Node& node : plan.nodes) {
-    if (node.kind == NodeKind::kKernel) {
+    if (IsComputed(node.kind)) {
       for (const Entry& output : node.outputs) is_working[output.storage_id] = true;
     } else if (node.kind == NodeKind::kConstant) {
       address[node.outputs[0].storage_id] = parts_.constants[node.constant].raw();
@@ -101,10 +102,11 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
   std::size_t kernel_bytes = 0;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const Node& node = plan.nodes[n];
-    if (node.kind != NodeKind::kKernel) continue;
-    const jit::Callable* kernel = parts_.kernels[node.kernel].get();
+    if (!IsComputed(node.kind)) continue;
+    const jit::Callable* kernel =
+        node.kind == NodeKind::kKernel ? parts_.kernels[node.kernel].get() : nullptr;
     steps_.push_back({kernel, static_cast<int>(n), arguments_.size()});
-    kernel_bytes = std::max(kernel_bytes, kernel->workspace_bytes());
+    if (kernel != nullptr) kernel_bytes = std::max(kernel_bytes, kernel->workspace_bytes());
     const auto add_argument = [&](const Entry& entry) {
       slots_[entry.storage_id].push_back(arguments_.size());
       arguments_.push_back(address[entry.storage_id]);
@@ -160,12 +162,22 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
     using Clock = std::chrono::steady_clock;
     for (const Step& step : steps_) {
       const Clock::time_point start = times != nullptr ? Clock::now() : Clock::time_point();
-      step.kernel->Call(arguments_.data() + step.first_argument, kernel_workspace_.raw());
+      void* const* arguments = arguments_.data() + step.first_argument;
+      if (step.kernel != nullptr) {
+        step.kernel->Call(arguments, kernel_workspace_.raw());
+      } else {
+        const Node& copy = plan.nodes[step.node];
+        const Entry& source = plan.entry(copy.inputs[0]);
+        CopyBetweenDevices(source.device, arguments[0], copy.outputs[0].device, arguments[1],
+                           source.bytes());
+      }
       if (times == nullptr) continue;
       const auto elapsed =
           std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
       times->push_back(
-          {plan.nodes[step.node].name, step.kernel->implementation(), elapsed.count()});
+          {plan.nodes[step.node].name,
+           step.kernel != nullptr ? step.kernel->implementation() : std::string("copy"),
+           elapsed.count()});
     }
   }
   std::vector<NDArray> results;
@@ -237,7 +249,7 @@ std::size_t Executable::working_bytes() const {
   std::vector<bool> counted(plan().storage_bytes.size(), false);
   std::size_t total = 0;
   for (const Node& node : plan().nodes) {
-    if (node.kind != NodeKind::kKernel) continue;
+    if (!IsComputed(node.kind)) continue;
     for (const Entry& output : node.outputs) {
       if (counted[output.storage_id]) continue;
       counted[output.storage_id] = true;

@@ -10,12 +10,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kCpuDevice = 1;  // DLPack's kDLCPU
-
 std::string HashText(std::uint64_t hash) {
   char text[17];
   std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
   return text;
+}
+
+// Executors know views and copies by these names.
+std::string FunctionName(const Node& node) {
+  if (node.kind == NodeKind::kView) return "__nop";
+  if (node.kind == NodeKind::kCopy) return "__copy";
+  return node.function_name;
 }
 
 Json NodeJson(const Node& node) {
@@ -27,7 +32,7 @@ Json NodeJson(const Node& node) {
     json["attrs"] = {{"num_outputs", StrCat(node.outputs.size())},
                      {"num_inputs", StrCat(node.inputs.size())},
                      {"flatten_data", "0"},
-                     {"func_name", node.kind == NodeKind::kView ? "__nop" : node.function_name},
+                     {"func_name", FunctionName(node)},
                      {"hash", HashText(node.hash)}};
   }
   json["inputs"] = Json::array();
@@ -54,7 +59,7 @@ std::string ToGraphJson(const Plan& plan) {
       json["arg_nodes"].push_back(n);
     for (const Entry& entry : node.outputs) {
       dltype.push_back(entry.dtype.ToString());
-      device.push_back(kCpuDevice);
+      device.push_back(static_cast<int>(entry.device.type));
       storage.push_back(entry.storage_id);
       shape.push_back(entry.shape);
       ++entries;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/support/device.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::runtime {
@@ -30,6 +31,7 @@ struct Entry {
   Shape shape;
   DataType dtype;
   int storage_id = -1;
+  Device device = {};
 
   std::size_t bytes() const { return static_cast<std::size_t>(NumElements(shape)) * dtype.bytes(); }
 };
@@ -39,7 +41,13 @@ enum class NodeKind {
   kConstant,  // fixed at compile time
   kKernel,    // computed
   kView,      // the first input under another shape; shares its storage
+  kCopy,      // the input on another device
 };
+
+// Whether a run writes the outputs of such nodes.
+constexpr bool IsComputed(NodeKind kind) {
+  return kind == NodeKind::kKernel || kind == NodeKind::kCopy;
+}
 
 struct Node {
   NodeKind kind = NodeKind::kKernel;
@@ -64,7 +72,8 @@ struct Plan {
 
 // Gives every entry a storage id by liveness: a value's storage is free again after its last
 // reader. Inputs and constants never share, a result is never written over, a node never writes
-// over its own inputs, and a view has the storage of what it views.
+// over its own inputs, a view has the storage of what it views, and values on different devices do
+// not share.
 void AssignStorage(Plan* plan);
 
 std::string ToGraphJson(const Plan& plan);

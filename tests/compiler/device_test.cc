@@ -1,0 +1,70 @@
+// Modules with values on two CPU instances: copies run as copies, and storages are not shared.
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/runtime/device_copy.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kTwoDevices[] =
+    "def @main(%x: Tensor[(3), float32]) {\n"
+    "  %0 = on_device(multiply(%x, 2f), virtual_device=\"cpu:0\");\n"
+    "  %1 = on_device(add(%0, 1f), virtual_device=\"cpu:1\");\n"
+    "  on_device(multiply(%1, %1), virtual_device=\"cpu:0\") }";
+
+// S001-19, S001-20: no kernel is made of a copy; the executor knows it by its name.
+TEST(DeviceTest, S001_20_CopiesRunWithoutAKernel) {
+  const Executable executable = Compile(Parse(kTwoDevices)).value();
+  EXPECT_EQ(executable.num_kernel_calls(), 3);
+  int copies = 0;
+  std::set<int> of_first, of_second;
+  for (const runtime::Node& node : executable.plan().nodes) {
+    if (node.kind == runtime::NodeKind::kCopy) {
+      ++copies;
+      EXPECT_EQ(node.function_name, "__copy");
+    }
+    for (const runtime::Entry& entry : node.outputs)
+      (entry.device.index == 0 ? of_first : of_second).insert(entry.storage_id);
+  }
+  EXPECT_EQ(copies, 2);
+  for (const int storage : of_second) EXPECT_FALSE(of_first.contains(storage));
+  EXPECT_THAT(executable.GraphJson(), HasSubstr("\"func_name\": \"__copy\""));
+  const auto y = executable.Run({{"x", NDArray::FromVector<float>({3}, {1, -2, 0.5F})}}).value();
+  EXPECT_THAT(y[0].ToVector<float>(), ElementsAre(9, 9, 4));
+}
+
+TEST(DeviceTest, ADeviceWithoutMemoryHereIsRefused) {
+  const auto executable = Compile(
+      Parse("def @main(%x: Tensor[(3), float32]) { on_device(exp(%x), virtual_device=\"cuda:1\") "
+            "}"));
+  EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(executable.status().message()),
+              HasSubstr("no code can be made for cuda:1; values can be on cpu:0, cpu:1 and so on"));
+}
+
+TEST(DeviceTest, CopiesBetweenAnyCpuInstancesAreCopiesOfBytes) {
+  const float from[2] = {1, 2};
+  for (const int source : {0, 1}) {
+    for (const int target : {0, 3}) {
+      float to[2] = {0, 0};
+      runtime::CopyBetweenDevices({.index = source}, from, {.index = target}, to, sizeof to);
+      EXPECT_THAT(to, ElementsAre(1, 2));
+    }
+  }
+  EXPECT_THAT(ErrorOf([&] {
+                float to[2];
+                runtime::CopyBetweenDevices({}, from, {.type = DeviceType::kOpenCl}, to, sizeof to);
+              }).message(),
+              HasSubstr("there is no memory of opencl:0 in this program"));
+}
+
+}  // namespace
+}  // namespace tenon
