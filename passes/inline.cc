@@ -69,10 +69,17 @@ class Inliner {
     inlinable_[name] = false;
     const Expr function = module_.Find(name);
     if (!function || name == "main") return false;
+    if (IsComposite(name)) return false;
     bool possible = function.As<FunctionNode>()->IsSet("Inline") || rule_ == InlineRule::kAll;
     for (const std::string& callee : GlobalsOf(function))
-      possible = possible && IsInlinable(callee);
+      possible = possible && (IsInlinable(callee) || IsComposite(callee));
     return inlinable_[name] = possible;
+  }
+
+  // What a pattern made a kernel of stays one (EmbedComposites).
+  bool IsComposite(const std::string& name) const {
+    const Expr function = module_.Find(name);
+    return function && function.As<FunctionNode>()->HasAttr("Composite");
   }
 
   // The function with what it calls inlined.

@@ -1,12 +1,17 @@
 #include "tenon/passes/pipeline.h"
 
 #include "tenon/passes/dead_code.h"
+#include "tenon/passes/embed_composites.h"
 #include "tenon/passes/fold_scale_axis.h"
 #include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
+<<<<<<< HEAD
 #include "tenon/passes/plan_devices.h"
 #include "tenon/passes/rewrite_annotated_ops.h"
+=======
+#include "tenon/passes/merge_composite_functions.h"
+>>>>>>> 8ae9472edb32c6951256d92a34f3b0904faae62d
 #include "tenon/passes/simplify_inference.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -36,6 +41,7 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       // Kernels are made of one function: whatever can be inlined is.
       {"Inline", 0, [](const Module& m) { return Inline(m, InlineRule::kAll); }},
       Infer(),
+      {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(m); }},
       Simplify(),
       {"DeadCodeElimination", 1, [](const Module& m) { return DeadCodeElimination(m); }},
       Fold(evaluate),
@@ -60,7 +66,9 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
        [evaluate](const Module& m) { return FoldConstant(InferType(m), evaluate); }},
       {"FoldScaleAxis", 0, typed([](const Module& m) { return FoldScaleAxis(m); })},
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
+      {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(InferType(m)); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
+      {"MergeCompositeFunctions", 0, [](const Module& m) { return MergeCompositeFunctions(m); }},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
       {"FuseOps", 0, [](const Module& m) { return FuseOps(InferType(m)); }},
       {"PlanDevices", 0, [](const Module& m) { return PlanDevices(InferType(m)); }},

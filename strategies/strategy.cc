@@ -16,6 +16,9 @@
 namespace tenon::strategies {
 namespace {
 
+// What Composite begins with in functions for oneDNN; the rest of the name says nothing.
+constexpr std::string_view kOneDnnComposites = "dnnl.";
+
 // The parameters that `outputs` are computed from, and their positions.
 std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
                                      const std::vector<te::Tensor>& params,
@@ -78,6 +81,15 @@ const ir::CallNode* Group::Anchor() const {
 Choice Choose(const Group& asked, const StrategyOptions& options) {
   Group group = asked;
   group.library = options.library;
+  std::string explanation;
+  const auto composite = group.function->attrs.find("Composite");
+  if (composite != group.function->attrs.end() && options.library == LibraryChoice::kAuto) {
+    const auto* name = composite->second.As<std::string>();
+    if (name != nullptr && name->starts_with(kOneDnnComposites)) {
+      group.library = LibraryChoice::kLibrary;
+      explanation = StrCat("  composite ", *name, ": oneDNN wherever its condition holds\n");
+    }
+  }
   std::vector<Implementation> candidates = {FromTe()};
   const ir::CallNode* anchor = group.Anchor();
   const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();
@@ -89,7 +101,6 @@ Choice Choose(const Group& asked, const StrategyOptions& options) {
   if (options.library == LibraryChoice::kTe)
     std::erase_if(candidates, [](const auto& c) { return c.name != "te"; });
   std::optional<Choice> choice;
-  std::string explanation;
   std::string reason;
   for (const Implementation& candidate : candidates) {
     StrAppend(&explanation, "  ", candidate.name, " (priority ", candidate.priority, "): ");

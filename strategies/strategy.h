@@ -81,7 +81,8 @@ struct Choice {
   std::string explanation;  // one line a candidate
 };
 
-// Throws Unimplemented when no candidate can build the group.
+// A function with Composite="dnnl.<anything>" takes oneDNN as under kLibrary, unless kTe is asked
+// for. Throws Unimplemented when no candidate can build the group.
 Choice Choose(const Group& group, const StrategyOptions& options);
 
 // Attaches computes and strategies to the built-in operators. Idempotent.

@@ -117,7 +117,7 @@ void Make(EmitArguments arguments) {
   // Every kernel of an export is generated.
   if (is_export) arguments.compile.library = "te";
   arguments.exported.cpu_features = arguments.compile.cpu_features;
-  const ir::Module module = LoadModel(arguments.model);
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model));
   if (what == "graph") {
     Write(arguments.output, ir::PrintModule(passes::InferType(module), {.metadata = false}));
     return;

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 #include "CLI/CLI.hpp"
+#include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
@@ -54,6 +55,11 @@ void CompileArguments::AddTo(CLI::App* command) {
   command->add_option("--library", library, "which kernels: generated (te), oneDNN or the better")
       ->check(CLI::IsMember({"auto", "te", "onednn"}))
       ->capture_default_str();
+  command
+      ->add_option("--partition", partition,
+                   "onednn: move what oneDNN computes in one primitive into functions of its own")
+      ->check(CLI::IsMember({"none", "onednn"}))
+      ->capture_default_str();
   command->add_option("--mcpu-features", cpu_features, "changes to the CPU's features")
       ->type_name("-avx512f,...");
   command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
@@ -86,6 +92,10 @@ CompileOptions CompileArguments::Options() const {
                                            : LibraryChoice::kAuto,
           .disabled_passes = disabled_passes,
           .cache_dir = CacheFolder()};
+}
+
+ir::Module CompileArguments::Partitioned(const ir::Module& module) const {
+  return partition == "onednn" ? PartitionForOneDnn(module) : module;
 }
 
 std::pair<std::string, std::string> SplitAssignment(const std::string& text,

@@ -27,6 +27,7 @@ struct CompileArguments {
   int opt_level = 3;
   int threads = 0;
   std::string library = "auto";
+  std::string partition = "none";
   std::string cpu_features;
   std::vector<std::string> disabled_passes;
   std::string cache_dir;  // empty: the user's
@@ -36,6 +37,8 @@ struct CompileArguments {
   // Where compiled kernels are kept; empty: nowhere.
   std::string CacheFolder() const;
   CompileOptions Options() const;
+  // The module with composite functions for the code generator that --partition names.
+  ir::Module Partitioned(const ir::Module& module) const;
 };
 
 // Loads the plug-ins, then the model: ONNX by the ending .onnx, Relay text otherwise ("-" reads the

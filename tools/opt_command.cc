@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
@@ -21,11 +22,18 @@ struct OptArguments {
   bool no_metadata = false;
 };
 
+// The pass that asks a code generator lives above the table of passes.
+constexpr char kPartition[] = "PartitionForOneDnn";
+
+passes::Pass FindPass(const std::string& name) {
+  if (name == kPartition) return {name, 0, PartitionForOneDnn};
+  return passes::FindPass(name, strategies::EvaluateCall);
+}
+
 void Optimize(const OptArguments& arguments) {
   const ir::Module module = LoadModel(arguments.model);
   passes::Pipeline pipeline;
-  for (const std::string& name : arguments.passes)
-    pipeline.push_back(passes::FindPass(name, strategies::EvaluateCall));
+  for (const std::string& name : arguments.passes) pipeline.push_back(FindPass(name));
   passes::PassReport report;
   passes::PassContext context{.verify = true, .report = &report};
   const ir::PrintOptions print{.metadata = !arguments.no_metadata};
@@ -49,7 +57,8 @@ void AddOptCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("opt", "Run passes over a module and print the result");
   arguments->model.AddTo(command);
   command
-      ->add_option("--passes", arguments->passes, "in order: " + StrJoin(passes::PassNames(), ", "))
+      ->add_option("--passes", arguments->passes,
+                   "in order: " + StrJoin(passes::PassNames(), ", ") + ", " + kPartition)
       ->delimiter(',')
       ->type_name("PASS,PASS");
   command->add_flag("--timing", arguments->timing, "time of each pass, on standard error");

@@ -115,7 +115,7 @@ void PrintProfile(std::vector<runtime::NodeTime> times) {
 void Execute(const RunArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const ir::Module module = LoadModel(arguments.model);
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model));
   const auto loaded = Clock::now();
   const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
   const auto compiled = Clock::now();

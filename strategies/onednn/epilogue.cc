@@ -43,6 +43,57 @@ std::optional<WithScalar> SplitScalar(const CallNode& call) {
 
 bool Near(double a, double b) { return std::fabs(a - b) <= 1e-6 * std::fabs(b); }
 
+// What `e` gives other extents to: its elements are those of `e`, in order.
+Expr WithoutReshapes(Expr e) {
+  const auto& known = ops::Known();
+  for (const auto* call = e.As<CallNode>();
+       call != nullptr && (call->callee == known.reshape || call->callee == known.expand_dims ||
+                           call->callee == known.squeeze);
+       call = e.As<CallNode>())
+    e = call->args[0];
+  return e;
+}
+
+// `e` as factor * inner, scalars taken off.
+struct Scaled {
+  Expr inner;
+  double factor = 1.0;
+};
+Scaled TakeScalars(Expr e) {
+  const auto& known = ops::Known();
+  Scaled scaled{std::move(e)};
+  while (true) {
+    if (const CallNode* product = CallOf(scaled.inner, known.multiply)) {
+      const auto split = SplitScalar(*product);
+      if (!split) return scaled;
+      scaled = {split->other, scaled.factor * split->scalar};
+    } else if (const CallNode* quotient = CallOf(scaled.inner, known.divide)) {
+      const auto divisor = ScalarOf(quotient->args[1]);
+      if (!divisor) return scaled;
+      scaled = {quotient->args[0], scaled.factor / *divisor};
+    } else {
+      return scaled;
+    }
+  }
+}
+
+// The factor f of y * gate == f * gelu(y), gelu(y) being y * (1 + erf(y / sqrt(2))) / 2.
+std::optional<double> ReadGelu(const Expr& y, const Expr& gate) {
+  const auto& known = ops::Known();
+  const Scaled value = TakeScalars(y);
+  const Scaled factor = TakeScalars(gate);
+  const CallNode* sum = CallOf(factor.inner, known.add);
+  const auto split = sum == nullptr ? std::nullopt : SplitScalar(*sum);
+  if (!split) return std::nullopt;
+  const Scaled erf = TakeScalars(split->other);
+  const CallNode* call = CallOf(erf.inner, known.erf);
+  if (call == nullptr || !Near(erf.factor, split->scalar)) return std::nullopt;
+  const Scaled inside = TakeScalars(call->args[0]);
+  constexpr double kHalfRoot = 0.70710678118654752;
+  if (!(inside.inner == value.inner) || !Near(inside.factor, kHalfRoot)) return std::nullopt;
+  return value.factor * factor.factor * split->scalar * 2;
+}
+
 // `e` as slope * (min(max(y + 3, 0), 6) / 6) for some y, which is the gate of hard-swish times a
 // factor.
 struct Gate {
@@ -145,11 +196,12 @@ class Reader {
       return Read(split->other) && Append({Kind::kLinear, 1.0F, split->scalar});
     for (std::size_t i = 0; i < 2; ++i) {
       const Expr& operand = call.args[i];
-      if (operand.kind() != ir::ExprKind::kVar) continue;
-      if (IsPerChannel(operand)) {
+      const Expr source = WithoutReshapes(operand);
+      if (source.kind() == ir::ExprKind::kVar && IsPerChannel(operand)) {
         if (!Read(call.args[1 - i])) return false;
-        return Bias(operand);
+        return Bias(source);
       }
+      if (operand.kind() != ir::ExprKind::kVar) continue;
       if (HasResultType(operand)) return Tensor(call.args[1 - i], operand, Kind::kAddTensor);
     }
     return Fail("this addition");
@@ -198,6 +250,10 @@ class Reader {
         return Read(y) && Append({Kind::kSwish, 1.0F}) && Scale(factor);
       if (const auto read = ReadGate(gate); read && read->y == y)
         return Read(y) && Append({Kind::kHardSwish}) && Scale(read->factor * factor);
+      if (const auto read = ReadGelu(y, gate)) {
+        const Expr inner = TakeScalars(y).inner;
+        return Read(inner) && Append({Kind::kGelu}) && Scale(*read * factor);
+      }
       if (y.kind() == ir::ExprKind::kVar && HasResultType(y))
         return Tensor(gate, y, Kind::kMulTensor) && Scale(factor);
     }

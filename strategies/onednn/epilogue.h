@@ -1,8 +1,9 @@
 // What follows a heavy operator in a fused function, as oneDNN's bias and post-ops.
 //
 // Read from the graph, never from names: relu, leaky_relu, clip, sigmoid, tanh, x * sigmoid(x),
-// hard-swish however it is spelled, sums and products with scalars, a per-channel bias, and sums
-// and products with a tensor of the result's type.
+// hard-swish and the gelu of erf however they are spelled, sums and products with scalars, a
+// per-channel bias (reshaped inside the function or not), and sums and products with a tensor of
+// the result's type.
 #ifndef TENON_STRATEGIES_ONEDNN_EPILOGUE_H_
 #define TENON_STRATEGIES_ONEDNN_EPILOGUE_H_
 

@@ -241,6 +241,20 @@ TEST_F(CliTest, OptRunsPassesInOrder) {
                                HasSubstr("ms, no change")));
 }
 
+// S000-23.
+TEST_F(CliTest, PartitionMovesOperatorsToOneDnn) {
+  EXPECT_THAT(OutputOf("opt %/model.relay --passes=PartitionForOneDnn"),
+              AllOf(HasSubstr("Codegen=\"dnnl\""), HasSubstr("Composite=\"dnnl.dense_relu\"")));
+  const Ended ended = Tenon("compile %/model.relay --partition=onednn --explain");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, HasSubstr("onednn (priority 10): chosen"));
+  EXPECT_THAT(OutputOf("compile %/model.relay --partition=onednn --emit=loops"),
+              HasSubstr("// onednn "));
+  OutputOf(StrCat("run %/model.relay --output y=%/plain.npy", kInputs));
+  OutputOf(StrCat("run %/model.relay --partition=onednn --output y=%/partitioned.npy", kInputs));
+  EXPECT_EQ(Contents(Path("plain.npy")), Contents(Path("partitioned.npy")));
+}
+
 TEST_F(CliTest, OpsListsAndDescribes) {
   EXPECT_THAT(OutputOf("ops"), AllOf(HasSubstr("nn.conv2d"), HasSubstr("strided_slice")));
   EXPECT_THAT(OutputOf("ops --level 1"), AllOf(HasSubstr("add"), Not(HasSubstr("nn.conv2d"))));

@@ -1,0 +1,146 @@
+#include "tenon/compiler/partition_onednn.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "tenon/ir/visit.h"
+#include "tenon/ops/registry.h"
+#include "tenon/passes/merge_composite_functions.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon {
+namespace {
+
+using ir::Expr;
+using passes::IsConstant;
+using passes::IsOp;
+using passes::Pattern;
+using passes::PatternCheckContext;
+using passes::Wildcard;
+
+// The match as a function of what it reads.
+Expr FunctionOf(const PatternCheckContext& context) {
+  const std::unordered_set<Expr, ir::ExprHash> members(context.matched.begin(),
+                                                       context.matched.end());
+  std::vector<Expr> params;
+  std::vector<ir::Type> types;
+  ir::ExprMap values;
+  for (const Expr& member : context.matched) {
+    std::vector<Expr> children = ir::Children(member);
+    for (Expr& child : children) {
+      const auto* constant = child.As<ir::ConstantNode>();
+      if (child.kind() == ir::ExprKind::kOp ||
+          (constant != nullptr && constant->data.shape().empty()))
+        continue;
+      const auto known = values.find(child);
+      if (known == values.end()) {
+        params.push_back(
+            ir::Var::MakeChecked(StrCat("p", params.size()), child.checked_type(), child.span()));
+        types.push_back(child.checked_type());
+        values.emplace(child, params.back());
+        child = params.back();
+      } else {
+        child = known->second;
+      }
+    }
+    values[member] = ir::WithChildren(member, std::move(children), member.checked_type());
+  }
+  const ir::Type& result = context.matched_expr.checked_type();
+  return ir::Function::Make(std::move(params), values.at(context.matched_expr), result, {},
+                            context.matched_expr.span(), ir::FuncType(std::move(types), result));
+}
+
+bool OneDnnTakes(const PatternCheckContext& context) {
+  if (!context.escaping.empty()) return false;
+  for (const Expr& member : context.matched) {
+    if (!ir::IsStaticTensor(member.checked_type())) return false;
+    for (const Expr& child : ir::Children(member)) {
+      if (child.kind() != ir::ExprKind::kOp && !ir::IsStaticTensor(child.checked_type()))
+        return false;
+    }
+  }
+  const Expr function = FunctionOf(context);
+  const strategies::Group group{
+      .function = function.As<ir::FunctionNode>(), .name = "match", .constants = {}};
+  const ir::CallNode* anchor = group.Anchor();
+  const auto* strategy =
+      anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<strategies::Strategy>();
+  if (strategy == nullptr) return false;
+  for (const strategies::Implementation& implementation : strategy->implementations) {
+    if (implementation.name == "onednn") return !implementation.refusal(group);
+  }
+  return false;
+}
+
+Pattern Call(const char* op, const Pattern& a, const Pattern& b) { return IsOp(op)(a, b); }
+
+// `x` times a scalar, or divided by one, or neither.
+Pattern Scaled(const Pattern& x) {
+  return Call("multiply", x, IsConstant()) | Call("divide", x, IsConstant()) | x;
+}
+
+struct Activation {
+  const char* name;
+  Pattern (*apply)(const Pattern& x);
+};
+
+constexpr Activation kActivations[] = {
+    {"swish", [](const Pattern& x) { return Call("multiply", x, IsOp("sigmoid")(x)); }},
+    {"hardswish",
+     [](const Pattern& x) {
+       const Pattern gate = IsOp("clip")(Call("add", Scaled(x), IsConstant()));
+       return Call("multiply", x, Scaled(gate)) | Scaled(Call("multiply", x, gate));
+     }},
+    {"gelu",
+     [](const Pattern& x) {
+       const Pattern gate = Call("add", Scaled(IsOp("erf")(Scaled(x))), IsConstant());
+       return Scaled(Call("multiply", Scaled(x), Scaled(gate)));
+     }},
+    {"relu", [](const Pattern& x) { return IsOp("nn.relu")(x); }},
+    {"clip", [](const Pattern& x) { return IsOp("clip")(x); }},
+    {"sigmoid", [](const Pattern& x) { return IsOp("sigmoid")(x); }},
+    {"tanh", [](const Pattern& x) { return IsOp("tanh")(x); }},
+    {"", [](const Pattern& x) { return x; }},
+};
+
+// A bias or a residual. The reshape of a bias stays outside, where it costs no kernel.
+Pattern Sum(const Pattern& x) {
+  return Call("nn.bias_add", x, Wildcard()) | Call("add", x, Wildcard());
+}
+
+}  // namespace
+
+std::vector<passes::FusionPattern> OneDnnPatterns() {
+  std::vector<passes::FusionPattern> table;
+  for (int sums = 2; sums >= 0; --sums) {
+    for (const Activation& activation : kActivations) {
+      for (const char* anchor : {"nn.conv2d", "nn.dense", "nn.matmul", "nn.batch_matmul"}) {
+        Pattern pattern = Call(anchor, Wildcard(), Wildcard());
+        std::string name = StrCat("dnnl.", std::string(anchor).substr(3));
+        for (int i = 0; i < sums; ++i) {
+          pattern = Sum(pattern);
+          name += "_add";
+        }
+        if (activation.name[0] != '\0') StrAppend(&name, "_", activation.name);
+        table.push_back({.name = name, .pattern = activation.apply(pattern), .check = OneDnnTakes});
+      }
+    }
+  }
+  return table;
+}
+
+ir::Module PartitionForOneDnn(const ir::Module& module) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  const ir::Module prepared =
+      passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, 3), module,
+                        {.opt_level = 3, .disabled = {"FuseOps"}});
+  return passes::MergeCompositeFunctions(passes::FuseOpsByPattern(prepared, OneDnnPatterns()));
+}
+
+}  // namespace tenon

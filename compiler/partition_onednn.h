@@ -1,0 +1,29 @@
+// PartitionForOneDnn: moves what oneDNN computes in one primitive into composite functions.
+//
+// Runs the default passes up to fusion (scales and constants folded), then a table of patterns -
+// conv2d, dense, matmul and batch_matmul, each with up to two additions (bias, residual) and an
+// activation: relu, clip, sigmoid, tanh, swish, hard-swish, gelu - and merges what is left next to
+// each other (MergeCompositeFunctions, code generator "dnnl"). A match stays as it is when oneDNN's
+// strategy refuses it or when a value inside is used elsewhere. Compile then makes one kernel of
+// each composite.
+//
+//   Executable exe = Compile(PartitionForOneDnn(module)).value();
+#ifndef TENON_COMPILER_PARTITION_ONEDNN_H_
+#define TENON_COMPILER_PARTITION_ONEDNN_H_
+
+#include <vector>
+
+#include "tenon/ir/module.h"
+#include "tenon/passes/fuse_ops_by_pattern.h"
+
+namespace tenon {
+
+// Throws what the passes throw.
+ir::Module PartitionForOneDnn(const ir::Module& module);
+
+// The table, longest patterns first. Its checks ask oneDNN's strategy.
+std::vector<passes::FusionPattern> OneDnnPatterns();
+
+}  // namespace tenon
+
+#endif  // TENON_COMPILER_PARTITION_ONEDNN_H_

@@ -1,0 +1,30 @@
+// BindParams: replaces parameters of a function by constants.
+//
+// Bound parameters leave the signature; the module that is given stays as it is. Errors, before
+// anything is bound: NotFound for a name that no parameter has (naming those there are),
+// InvalidArgument for a name that several have, for a parameter that is given twice, and for a
+// value whose shape or element type is not that of the parameter. Run InferType after it.
+//
+//   Module bound = BindParams(module, "main", {{"weight", weight}});
+#ifndef TENON_PASSES_BIND_PARAMS_H_
+#define TENON_PASSES_BIND_PARAMS_H_
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tenon/ir/module.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::passes {
+
+using ParamKey = std::variant<std::string, ir::Var>;
+using ParamValues = std::vector<std::pair<ParamKey, NDArray>>;
+
+ir::Module BindParams(const ir::Module& module, const std::string& function,
+                      const ParamValues& values);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_BIND_PARAMS_H_

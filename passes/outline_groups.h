@@ -1,0 +1,60 @@
+// Moves groups of expressions into functions.
+//
+// Each group becomes a function of what it reads, in order of first use, that gives its values used
+// outside: one, or a tuple of several, the last member's first. Its expressions are replaced by a
+// call (and projections). Requires and keeps checked types.
+#ifndef TENON_PASSES_OUTLINE_GROUPS_H_
+#define TENON_PASSES_OUTLINE_GROUPS_H_
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/ir/module.h"
+
+namespace tenon::passes {
+
+struct OutlineRequest {
+  std::vector<std::vector<ir::Expr>> groups;  // members producers first; no expression in two
+  // Constants that members read stay inside; otherwise only those of rank 0 do.
+  bool bind_constants = false;
+  // What stands in a function for a member whose inputs are replaced; null: the member over them.
+  std::function<ir::Expr(const ir::Expr& member)> rewrite_member;
+  // What is called: the function itself or what refers to it. `function` has no attributes.
+  std::function<ir::Expr(std::size_t group, const ir::Expr& function)> callee;
+};
+
+// Throws InvalidArgument naming the members when what a group reads depends on what it computes.
+ir::Expr OutlineGroups(const ir::Expr& expr, const OutlineRequest& request);
+
+// The operators called, producers first.
+std::vector<std::string> OperatorsOf(const ir::Expr& body);
+// "fused_nn_conv2d_nn_relu": dots are replaced.
+std::string NameOfOperators(const std::vector<std::string>& operators);
+// A function with other attributes.
+ir::Expr WithAttrs(const ir::Expr& function, ir::FunctionAttrs attrs);
+// The function with variables of its own; inner functions too.
+ir::Expr WithFreshVariables(const ir::Expr& function);
+
+// Drops functions with Composite that nothing names.
+ir::Module WithoutUnnamedComposites(ir::Module module);
+
+// Functions that are added to a module under names made unique by a number.
+class FunctionAdder {
+ public:
+  explicit FunctionAdder(ir::Module module) : module_(std::move(module)) {}
+  // The name under which `function` is known: that of an equal one that was added before, or a new
+  // one.
+  std::string Add(const std::string& name, const ir::Expr& function);
+  std::string Unique(const std::string& name, const std::string& suffix = "") const;
+  ir::Module& module() { return module_; }
+
+ private:
+  ir::Module module_;
+  std::unordered_map<std::uint64_t, std::vector<std::pair<ir::Expr, std::string>>> added_;
+};
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_OUTLINE_GROUPS_H_

@@ -1,0 +1,320 @@
+// Composite functions are compiled by the code generator that they name: the rows S002-*. What is
+// run after the anchor is read from the composite's graph, so its name may say anything.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/compiler/partition_onednn.h"
+#include "tenon/ops/builders.h"
+#include "tenon/passes/bind_params.h"
+#include "tenon/passes/fuse_ops_by_pattern.h"
+#include "tenon/passes/merge_composite_functions.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon {
+namespace {
+
+using passes::FusionPattern;
+using passes::IsOp;
+using passes::Pattern;
+using passes::Wildcard;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Parsed;
+using testing_graphs::Random;
+using testing_graphs::RandomInputs;
+
+Pattern Conv() { return IsOp("nn.conv2d")(Wildcard(), Wildcard()); }
+
+// One composite of the name for what matches.
+ir::Module Offloaded(const ir::Module& module, const std::string& name, const Pattern& pattern,
+                     bool bind_constants = true) {
+  const std::vector<FusionPattern> patterns = {{name, pattern}};
+  return passes::MergeCompositeFunctions(
+      passes::FuseOpsByPattern(module, patterns, {.bind_constants = bind_constants}));
+}
+
+std::vector<std::string> Implementations(const ir::Module& module,
+                                         const CompileOptions& options = {}) {
+  std::vector<std::string> names;
+  const Executable exe = ValueOrThrow(Compile(module, options));
+  for (const auto& kernel : exe.kernels()) names.push_back(kernel->implementation());
+  return names;
+}
+
+std::vector<NDArray> ResultsOf(const ir::Module& module, const runtime::Inputs& inputs,
+                               const CompileOptions& options = {}) {
+  return ValueOrThrow(ValueOrThrow(Compile(module, options)).Run(inputs));
+}
+
+// conv2d, reshape of the bias, add, relu: 7 x 9 images, 5 to 17 channels.
+ir::Module ConvReshapeAddRelu(bool commuted = false) {
+  return Parsed(StrCat(R"(
+def @main(%data: Tensor[(1, 5, 7, 9), float32], %weight: Tensor[(17, 5, 3, 3), float32],
+          %bias: Tensor[(17), float32]) {
+  %0 = nn.conv2d(%data, %weight, padding=[1, 1, 1, 1]);
+  %1 = reshape(%bias, newshape=[1, 17, 1, 1]);
+  nn.relu(add()",
+                       commuted ? "%1, %0" : "%0, %1", R"())
+})"));
+}
+Pattern ReshapeAddRelu() {
+  return IsOp("nn.relu")(IsOp("add")(Conv(), IsOp("reshape")(Wildcard())));
+}
+
+// S002-05, S002-10, S002-11, S002-13: the bias is not zero, and the name says nothing of it.
+TEST(CompositeTest, S002_11_PostOpsComeFromTheGraphAndNotFromTheName) {
+  for (const bool commuted : {false, true}) {
+    const ir::Module module = ConvReshapeAddRelu(commuted);
+    const runtime::Inputs inputs = RandomInputs(module, 7);
+    for (const char* name :
+         {"dnnl.conv2d_reshape_add_relu", "dnnl.conv2d", "dnnl.conv2d_bias_sum_tanh"}) {
+      const ir::Module composite = Offloaded(module, name, ReshapeAddRelu());
+      EXPECT_THAT(Implementations(composite), ElementsAre(StartsWith("onednn "))) << name;
+      ExpectClose(ResultsOf(composite, inputs), Interpreted(module, inputs), 1e-5);
+    }
+  }
+}
+
+// S002-06, S002-07: against every operator on its own.
+TEST(CompositeTest, S002_06_FourKernelsBecomeOneAndIntermediatesAreNotStored) {
+  const ir::Module module = ConvReshapeAddRelu();
+  const ir::Module composite = Offloaded(module, "dnnl.conv2d_reshape_add_relu", ReshapeAddRelu());
+  const Executable before = ValueOrThrow(Compile(module, {.opt_level = 0}));
+  const Executable after = ValueOrThrow(Compile(composite, {.opt_level = 0}));
+  // The reshape is a view of the bias, so that of the four calls three are kernels here.
+  EXPECT_EQ(before.num_kernel_calls(), 3);
+  EXPECT_EQ(after.num_kernel_calls(), 1);
+  constexpr std::size_t kImage = 17 * 7 * 9 * sizeof(float);
+  // The result is counted, too.
+  EXPECT_EQ(before.working_bytes(), 2 * kImage);
+  EXPECT_EQ(after.working_bytes(), kImage);
+}
+
+// S002-04: at every level and without MergeCompositeFunctions, too.
+TEST(CompositeTest, CompositesRunAtEveryLevelMergedOrNot) {
+  const ir::Module module = ConvReshapeAddRelu();
+  const runtime::Inputs inputs = RandomInputs(module, 3);
+  const std::vector<FusionPattern> patterns = {{"dnnl.any", ReshapeAddRelu()}};
+  const ir::Module annotated =
+      passes::FuseOpsByPattern(module, patterns, {.annotate_codegen = true});
+  for (const ir::Module& m : {passes::FuseOpsByPattern(module, patterns), annotated}) {
+    for (int level = 0; level <= 3; ++level) {
+      EXPECT_THAT(Implementations(m, {.opt_level = level}), ElementsAre(StartsWith("onednn ")));
+      ExpectClose(ResultsOf(m, inputs, {.opt_level = level}), Interpreted(module, inputs), 1e-5);
+    }
+  }
+}
+
+// S000-06: constants inside the function are packed when the kernel is made.
+TEST(CompositeTest, ConstantsInsideTheCompositeArePartOfTheKernel) {
+  const ir::Module module = ConvReshapeAddRelu();
+  const runtime::Inputs inputs = RandomInputs(module, 5);
+  const ir::Module bound = passes::BindParams(
+      module, "main", {{"weight", inputs.at("weight")}, {"bias", inputs.at("bias")}});
+  for (const bool inside : {true, false}) {
+    const ir::Module composite = Offloaded(bound, "dnnl.any", ReshapeAddRelu(), inside);
+    const Executable exe = ValueOrThrow(Compile(composite));
+    EXPECT_TRUE(exe.constants().empty());
+    EXPECT_THAT(exe.kernels()[0]->implementation(), StartsWith("onednn "));
+    ExpectClose(ValueOrThrow(exe.Run({{"data", inputs.at("data")}})), Interpreted(module, inputs),
+                1e-5);
+  }
+}
+
+// S002-12.
+TEST(CompositeTest, S002_12_ChainsThatLackAPartAreNotMatched) {
+  for (const char* body : {"add(nn.conv2d(%x, %w), reshape(%b, newshape=[1, 3, 1, 1]))",
+                           "nn.relu(nn.conv2d(%x, %w))", "nn.relu(add(nn.conv2d(%x, %w), %c))"}) {
+    const ir::Module module = passes::InferType(Parsed(
+        StrCat("def @main(%x: Tensor[(1, 2, 5, 5), float32], %w: Tensor[(3, 2, 1, 1), float32], "
+               "%b: Tensor[(3), float32], %c: Tensor[(3, 1, 1), float32]) { ",
+               body, " }")));
+    EXPECT_EQ(passes::FuseOpsByPattern(module, {{"dnnl.any", ReshapeAddRelu()}}), module) << body;
+  }
+}
+
+// S002-14: the one reshape serves both blocks.
+TEST(CompositeTest, S002_14_ASharedReshapeServesBothBlocks) {
+  const ir::Module module = Parsed(R"(
+def @main(%x: Tensor[(1, 4, 6, 6), float32], %w: Tensor[(4, 4, 3, 3), float32],
+          %b: Tensor[(4), float32]) {
+  %0 = reshape(%b, newshape=[1, 4, 1, 1]);
+  %1 = nn.relu(add(nn.conv2d(%x, %w, padding=[1, 1, 1, 1]), %0));
+  nn.relu(add(nn.conv2d(%1, %w, padding=[1, 1, 1, 1]), %0))
+})");
+  const runtime::Inputs inputs = RandomInputs(module, 2);
+  ExpectClose(ResultsOf(PartitionForOneDnn(module), inputs), Interpreted(module, inputs), 1e-5);
+  ExpectClose(ResultsOf(Offloaded(module, "dnnl.any", ReshapeAddRelu()), inputs),
+              Interpreted(module, inputs), 1e-5);
+}
+
+// Small images and few channels: without the composite generated code is preferred.
+TEST(CompositeTest, TheCompositeAsksForItsCodeGenerator) {
+  const ir::Module module = ConvReshapeAddRelu();
+  EXPECT_THAT(Implementations(module), Each(Not(HasSubstr("onednn"))));
+  const Lowered lowered = ValueOrThrow(Lower(Offloaded(module, "dnnl.any", ReshapeAddRelu())));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  EXPECT_EQ(lowered.kernels[0].choice.implementation, "onednn");
+  EXPECT_THAT(lowered.kernels[0].choice.explanation,
+              HasSubstr("composite dnnl.any: oneDNN wherever its condition holds"));
+  const Lowered other = ValueOrThrow(Lower(Offloaded(module, "other.any", ReshapeAddRelu())));
+  EXPECT_EQ(other.kernels[0].choice.implementation, "te");
+}
+
+// --- what oneDNN does not take runs as generated code, and the explanation says why
+
+TEST(CompositeTest, WhatOneDnnRefusesIsGeneratedWithTheReason) {
+  const ir::Module module = Parsed(R"(
+def @main(%x: Tensor[(1, 4, 6, 6), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
+  sin(nn.conv2d(%x, %w))
+})");
+  const ir::Module composite = Offloaded(module, "dnnl.conv2d_sin", IsOp("sin")(Conv()));
+  const Lowered lowered = ValueOrThrow(Lower(composite));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  EXPECT_EQ(lowered.kernels[0].choice.implementation, "te");
+  EXPECT_THAT(lowered.kernels[0].choice.explanation,
+              AllOf(HasSubstr("onednn (priority 10): no, oneDNN has no post-op for sin here"),
+                    HasSubstr("te (priority 0): chosen")));
+  const runtime::Inputs inputs = RandomInputs(module, 4);
+  ExpectClose(ResultsOf(composite, inputs), Interpreted(module, inputs), 1e-5);
+}
+
+TEST(CompositeTest, WithoutTheLibraryCompositesAreGenerated) {
+  const ir::Module module = ConvReshapeAddRelu();
+  const ir::Module composite = Offloaded(module, "dnnl.any", ReshapeAddRelu());
+  const CompileOptions options{.library = LibraryChoice::kTe};
+  EXPECT_THAT(Implementations(composite, options), Each(Not(HasSubstr("onednn"))));
+  const runtime::Inputs inputs = RandomInputs(module, 4);
+  ExpectClose(ResultsOf(composite, inputs, options), Interpreted(module, inputs), 1e-5);
+}
+
+// S000-26: a composite of two results is generated code.
+TEST(CompositeTest, S000_26_ACompositeOfTwoResultsRuns) {
+  const ir::Module module = Parsed(R"(
+def @main(%x: Tensor[(1, 4, 6, 6), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w);
+  (nn.relu(%0), exp(%0))
+})");
+  const ir::Module composite = Offloaded(module, "dnnl.conv2d_relu", IsOp("nn.relu")(Conv()));
+  const runtime::Inputs inputs = RandomInputs(module, 6);
+  ExpectClose(ResultsOf(composite, inputs), Interpreted(module, inputs), 1e-5);
+}
+
+// A pattern may span two heavy operators.
+TEST(CompositeTest, ACompositeOfTwoConvolutionsRuns) {
+  const ir::Module module = Parsed(R"(
+def @main(%x: Tensor[(1, 3, 6, 6), float32], %w: Tensor[(3, 3, 3, 3), float32]) {
+  nn.conv2d(nn.relu(nn.conv2d(%x, %w)), %w)
+})");
+  const ir::Module composite =
+      Offloaded(module, "dnnl.two", IsOp("nn.conv2d")(IsOp("nn.relu")(Conv()), Wildcard()));
+  const runtime::Inputs inputs = RandomInputs(module, 6);
+  ExpectClose(ResultsOf(composite, inputs), Interpreted(module, inputs), 1e-5);
+}
+
+// --- the partition of a whole module (S000-23)
+
+struct Block {
+  const char* name;
+  const char* body;  // over %x, %w, %b, %r; one oneDNN kernel
+  friend void PrintTo(const Block& b, std::ostream* out) { *out << b.name; }
+};
+
+constexpr char kConvParams[] =
+    "%x: Tensor[(1, 5, 7, 9), float32], %w: Tensor[(17, 5, 3, 3), float32], "
+    "%b: Tensor[(17, 1, 1), float32], %r: Tensor[(1, 17, 5, 7), float32]";
+constexpr char kDenseParams[] =
+    "%x: Tensor[(13, 31), float32], %w: Tensor[(17, 31), float32], "
+    "%b: Tensor[(17), float32], %r: Tensor[(13, 17), float32]";
+constexpr char kBatchParams[] =
+    "%x: Tensor[(3, 13, 31), float32], %w: Tensor[(3, 17, 31), float32], "
+    "%b: Tensor[(17), float32], %r: Tensor[(3, 13, 17), float32]";
+
+class OneDnnBlockTest : public ::testing::TestWithParam<Block> {};
+
+TEST_P(OneDnnBlockTest, S000_23_OneKernelOfOneDnnThatAgreesWithTheInterpreter) {
+  const std::pair<const char*, const char*> anchors[] = {
+      {kConvParams, "nn.conv2d(%x, %w)"},
+      {kDenseParams, "nn.dense(%x, %w, units=None)"},
+      {kBatchParams, "nn.batch_matmul(%x, %w, transpose_b=True)"}};
+  for (const auto& [params, anchor] : anchors) {
+    SCOPED_TRACE(anchor);
+    const ir::Module module =
+        Parsed(StrCat("def @main(", params, ") { %0 = ", anchor, "; ", GetParam().body, " }"));
+    const ir::Module partitioned = PartitionForOneDnn(module);
+    int composites = 0;
+    for (const auto& [name, function] : partitioned.functions())
+      composites += function.As<ir::FunctionNode>()->HasAttr("Codegen") ? 1 : 0;
+    EXPECT_EQ(composites, 1);
+    EXPECT_NE(partitioned.Main().body.As<ir::CallNode>()->callee.As<ir::GlobalVarNode>(), nullptr);
+    EXPECT_THAT(Implementations(partitioned), ElementsAre(StartsWith("onednn ")));
+    const runtime::Inputs inputs = RandomInputs(module, 8);
+    ExpectClose(ResultsOf(partitioned, inputs), Interpreted(module, inputs), 1e-5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, OneDnnBlockTest,
+    ::testing::Values(
+        Block{"Plain", "%0"}, Block{"Bias", "add(%0, %b)"}, Block{"BiasCommuted", "add(%b, %0)"},
+        Block{"Relu", "nn.relu(%0)"}, Block{"BiasRelu", "nn.relu(add(%0, %b))"},
+        Block{"Sum", "add(%0, %r)"}, Block{"BiasSumRelu", "nn.relu(add(add(%0, %b), %r))"},
+        Block{"Clip", "clip(add(%0, %b), a_min=0f, a_max=6f)"},
+        Block{"Sigmoid", "sigmoid(add(%0, %b))"}, Block{"Tanh", "tanh(add(%0, %b))"},
+        Block{"Swish", "%1 = add(%0, %b); multiply(%1, sigmoid(%1))"},
+        Block{"HardSwish",
+              "%1 = add(%0, %b); multiply(%1, divide(clip(add(%1, 3f), a_min=0f, a_max=6f), 6f))"},
+        Block{"Gelu",
+              "%1 = add(%0, %b); "
+              "multiply(multiply(%1, 0.5f), add(1f, erf(divide(%1, 1.41421356f))))"},
+        Block{"GeluOfFactors",
+              "%1 = add(%0, %b); "
+              "multiply(%1, add(0.5f, multiply(erf(multiply(0.70710678f, %1)), 0.5f)))"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(PartitionForOneDnnTest, WhatOneDnnDoesNotTakeStays) {
+  for (const char* body : {"nn.conv2d(%x, %w, kernel_layout=\"OIHW\", out_dtype=\"int32\")"}) {
+    const ir::Module module = Parsed(
+        StrCat("def @main(%x: Tensor[(1, 2, 5, 5), int8], %w: Tensor[(3, 2, 1, 1), int8]) { ", body,
+               " }"));
+    EXPECT_EQ(PartitionForOneDnn(module).functions().size(), 1U) << body;
+  }
+}
+
+// A value inside is used elsewhere: the longest part that it closes is taken.
+TEST(PartitionForOneDnnTest, AnEscapingValueEndsTheComposite) {
+  const ir::Module module = Parsed(R"(
+def @main(%x: Tensor[(13, 31), float32], %w: Tensor[(17, 31), float32]) {
+  %0 = nn.dense(%x, %w, units=None);
+  (nn.relu(%0), exp(%0))
+})");
+  const ir::Module partitioned = PartitionForOneDnn(module);
+  EXPECT_TRUE(partitioned.Find("fused_nn_dense1_dnnl"));
+  const runtime::Inputs inputs = RandomInputs(module, 8);
+  ExpectClose(ResultsOf(partitioned, inputs), Interpreted(module, inputs), 1e-5);
+}
+
+// Neighbours share a function of the code generator and stay kernels of their own.
+TEST(PartitionForOneDnnTest, AChainIsOneRegionOfTwoKernels) {
+  const ir::Module module = Parsed(R"(
+def @main(%x: Tensor[(13, 31), float32], %w: Tensor[(31, 31), float32]) {
+  nn.dense(nn.relu(nn.dense(%x, %w, units=None)), %w, units=None)
+})");
+  const ir::Module partitioned = PartitionForOneDnn(module);
+  EXPECT_TRUE(partitioned.Find("fused_nn_dense_nn_relu_nn_dense_dnnl"));
+  EXPECT_THAT(Implementations(partitioned),
+              ElementsAre(StartsWith("onednn "), StartsWith("onednn ")));
+  const runtime::Inputs inputs = RandomInputs(module, 8);
+  ExpectClose(ResultsOf(partitioned, inputs), Interpreted(module, inputs), 1e-5);
+}
+
+}  // namespace
+}  // namespace tenon

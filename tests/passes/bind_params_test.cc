@@ -1,0 +1,78 @@
+#include "tenon/passes/bind_params.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/passes/infer_type.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Module;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Module Sum() {
+  return Parse(R"(#[version = "0.0.5"]
+def @main(%data: Tensor[(2), float32], %bias: Tensor[(2), float32]) { add(%data, %bias) })");
+}
+NDArray Bias() { return NDArray::FromVector<float>({2}, {3, 5}); }
+
+// S000-03: by name and by variable; the module that is given stays as it was.
+TEST(BindParamsTest, S000_03_BoundParametersBecomeConstantsAndLeaveTheSignature) {
+  const Module module = Sum();
+  const std::string before = Print(module);
+  const std::vector<ParamKey> keys = {std::string("bias"), ir::Var(module.Main().params[1])};
+  for (const ParamKey& key : keys) {
+    const Module bound = InferType(BindParams(module, "main", {{key, Bias()}}));
+    ASSERT_EQ(bound.Main().params.size(), 1U);
+    EXPECT_EQ(ir::Var(bound.Main().params[0]).name(), "data");
+    const auto* constant = bound.Main().body.As<ir::CallNode>()->args[1].As<ir::ConstantNode>();
+    ASSERT_NE(constant, nullptr);
+    EXPECT_THAT(constant->data.ToVector<float>(), ElementsAre(3, 5));
+  }
+  EXPECT_EQ(Print(module), before);
+}
+
+TEST(BindParamsTest, S000_03_AnUnknownNameIsRefusedNamingThoseThereAre) {
+  const Error error = ErrorOf([] { BindParams(Sum(), "main", {{"biass", Bias()}}); });
+  EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(error.message(), HasSubstr("@main has no parameter %biass; it has %data, %bias"));
+}
+
+TEST(BindParamsTest, ANameOfTwoParametersIsRefused) {
+  const ir::Var a = ir::Var::Make("x", ir::TensorType({2}, Float32));
+  const ir::Var b = ir::Var::Make("x", ir::TensorType({2}, Float32));
+  const Module module = Module().With("main", ir::Function::Make({a, b}, ir::Tuple::Make({a, b})));
+  const Error error = ErrorOf([&] { BindParams(module, "main", {{"x", Bias()}}); });
+  EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(error.message(), "2 parameters of @main are named %x; bind them by variable");
+  EXPECT_EQ(BindParams(module, "main", {{b, Bias()}}).Main().params.size(), 1U);
+}
+
+TEST(BindParamsTest, AValueOfAnotherTypeIsRefused) {
+  for (const NDArray& value :
+       {NDArray::FromVector<float>({3}, {1, 2, 3}), NDArray::FromVector<std::int32_t>({2}, {1, 2}),
+        NDArray::FromVector<float>({1, 2}, {1, 2})}) {
+    const Error error = ErrorOf([&] { BindParams(Sum(), "main", {{"bias", value}}); });
+    EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(error.message(),
+                HasSubstr("the parameter %bias is Tensor[(2), float32], but the value is "));
+  }
+  EXPECT_EQ(ErrorOf([] {
+              BindParams(Sum(), "main", {{"bias", NDArray()}});
+            }).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(BindParamsTest, AParameterThatIsGivenTwiceIsRefused) {
+  const Error error = ErrorOf([] {
+    BindParams(Sum(), "main", {{"bias", Bias()}, {"bias", Bias()}});
+  });
+  EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(error.message(), "%bias is given two values");
+}
+
+}  // namespace
+}  // namespace tenon::passes
