@@ -1,7 +1,11 @@
 #include "tenon/passes/pipeline.h"
 
+#include "tenon/passes/backward_fold_scale_axis.h"
+#include "tenon/passes/canonicalize_ops.h"
 #include "tenon/passes/dead_code.h"
+#include "tenon/passes/fold_affine.h"
 #include "tenon/passes/fold_scale_axis.h"
+#include "tenon/passes/forward_fold_scale_axis.h"
 #include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
@@ -36,9 +40,9 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       Infer(),
       Simplify(),
       {"DeadCodeElimination", 1, [](const Module& m) { return DeadCodeElimination(m); }},
+      // Before constants are folded: it calculates with those that are not rounded yet.
+      {"FoldAffine", 3, [](const Module& m) { return FoldAffine(m); }},
       Fold(evaluate),
-      {"FoldScaleAxis", 3,
-       [evaluate](const Module& m) { return FoldConstant(FoldScaleAxis(m), evaluate); }},
       {"FuseOps", 0,
        [opt_level](const Module& m) { return FuseOps(m, {.group = opt_level >= 1}); }},
   };
@@ -55,7 +59,12 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
       Simplify(),
       {"FoldConstant", 0,
        [evaluate](const Module& m) { return FoldConstant(InferType(m), evaluate); }},
-      {"FoldScaleAxis", 0, typed([](const Module& m) { return FoldScaleAxis(m); })},
+      {"CanonicalizeOps", 0, typed([](const Module& m) { return CanonicalizeOps(m); })},
+      {"FoldAffine", 0, typed([](const Module& m) { return FoldAffine(m); })},
+      {"BackwardFoldScaleAxis", 0, typed([](const Module& m) { return BackwardFoldScaleAxis(m); })},
+      {"ForwardFoldScaleAxis", 0, typed([](const Module& m) { return ForwardFoldScaleAxis(m); })},
+      {"FoldScaleAxis", 0,
+       typed([evaluate](const Module& m) { return FoldScaleAxis(m, evaluate); })},
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
