@@ -35,7 +35,10 @@ std::string ReadText(const std::string& path) {
 }  // namespace
 
 void ModelArguments::AddTo(CLI::App* command) {
-  command->add_option("model", path, "ONNX model (.onnx), Relay text (- for standard input) or model:NAME, a built-in one")
+  command
+      ->add_option(
+          "model", path,
+          "ONNX model (.onnx), Relay text (- for standard input) or model:NAME, a built-in one")
       ->required();
   command->add_option("--shape", shapes, "extents of an input that the model leaves open")
       ->type_name("NAME=1,3,48,192");
@@ -46,8 +49,8 @@ void ModelArguments::AddTo(CLI::App* command) {
 void CompileArguments::AddTo(CLI::App* command) {
   command
       ->add_option("--opt-level", opt_level,
-                   "0: no fusion, 1: fusion, 2: constants folded, 3: scales folded, too")
-      ->check(CLI::Range(0, 3))
+                   "0: no fusion, 1: fusion, 2: constants folded, 3: algebra, 4: branches combined")
+      ->check(CLI::Range(0, 4))
       ->capture_default_str();
   command->add_option("--threads", threads, "threads that a run uses; 0: all cores")
       ->check(CLI::Range(0, 1024))

@@ -145,14 +145,24 @@ class Reader {
       return Read(split->other) && Append({Kind::kLinear, 1.0F, split->scalar});
     for (std::size_t i = 0; i < 2; ++i) {
       const Expr& operand = call.args[i];
-      if (operand.kind() != ir::ExprKind::kVar) continue;
-      if (IsPerChannel(operand)) {
+      if (const Expr stored = Stored(operand);
+          stored.kind() == ir::ExprKind::kVar && IsPerChannel(operand)) {
         if (!Read(call.args[1 - i])) return false;
-        return Bias(operand);
+        return Bias(stored);
       }
+      if (operand.kind() != ir::ExprKind::kVar) continue;
       if (HasResultType(operand)) return Tensor(call.args[1 - i], operand, Kind::kAddTensor);
     }
     return Fail("this addition");
+  }
+
+  // What an operand that is only reshaped reads: its elements in order.
+  static Expr Stored(Expr e) {
+    for (const auto* call = e.As<CallNode>();
+         call != nullptr && call->op() != nullptr && ops::OpOf(*call)->reshape_only;
+         call = e.As<CallNode>())
+      e = call->args[0];
+    return e;
   }
 
   bool Subtract(const CallNode& call) {
