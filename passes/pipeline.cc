@@ -57,6 +57,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       // Joins of neighbouring additions need to know every one as such.
       {"CanonicalizeOps", 3, typed([](const Module& m) { return CanonicalizeOps(m); })},
       Fold(evaluate),
+      // Again, for weights that are constants only now.
+      {"FoldAffine", 3, [](const Module& m) { return FoldAffine(m); }},
       {"SimplifyExpr", 3, [](const Module& m) { return SimplifyExpr(m); }},
       {"EliminateCommonSubexpr", 3, [](const Module& m) { return EliminateCommonSubexpr(m); }},
       {"FoldExplicitPadding", 3, [](const Module& m) { return FoldExplicitPadding(m); }},

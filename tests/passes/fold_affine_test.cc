@@ -2,6 +2,7 @@
 #include "tenon/passes/fold_affine.h"
 
 #include "tenon/ops/builders.h"
+#include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/simplify_inference.h"
 #include "tenon/tests/passes/algebra_testing.h"
 
@@ -277,6 +278,28 @@ TEST(FoldAffineTest, S003_07_ABatchNormBlockKeepsOneAdditionOfConstantsRoundedOn
     EXPECT_FLOAT_EQ(folded[c],
                     static_cast<float>((bias[c] - static_cast<double>(mean[c])) * s + beta[c]));
   }
+}
+
+TEST(FoldAffineTest, AWeightThatConstantFoldingMakesTakesScalesAtTheDefaultLevel) {
+  const Module before =
+      WithConstants("%x: Tensor[(2, 3), float32], %k_w: Tensor[(3, 4), float32]",
+                    "multiply(nn.dense(%x, transpose(%k_w, axes=[1, 0]), units=None), 2f)");
+  const Lowered lowered = ValueOrThrow(Lower(before));
+  EXPECT_EQ(lowered.kernels.size(), 1U);
+  EXPECT_THAT(Print(lowered.module), ::testing::Not(HasSubstr("multiply")));
+}
+
+// S003-08, S001-45: the whole block is one kernel, which writes no intermediate values.
+TEST(FoldAffineTest, S003_08_AFoldedBlockIsOneKernel) {
+  const Module block = WithConstants(kConv,
+                                     "%0 = nn.bias_add(nn.conv2d(%x, %k_w), %k_v);\n"
+                                     "nn.relu(add(multiply(%0, %k_s), %kn_b))");
+  const Module fused = FuseOps(FoldAffine(block));
+  EXPECT_THAT(Body(fused),
+              HasSubstr("%3 = fn (%p0: Tensor[(1, 3, 5, 5), float32], %p1: Tensor[(4, 3, 3, 3), "
+                        "float32], %p2: Tensor[(4, 1, 1), float32], Primitive=1)"));
+  EXPECT_EQ(ValueOrThrow(Lower(block, {.opt_level = 0})).kernels.size(), 5U);
+  EXPECT_EQ(ValueOrThrow(Lower(block, {.opt_level = 3})).kernels.size(), 1U);
 }
 
 TEST(FoldAffineTest, ValuesTooSmallToBeNormalBecomeZeroAndAreCounted) {

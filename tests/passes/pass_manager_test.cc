@@ -133,11 +133,11 @@ TEST(PipelineTest, LevelsChooseThePasses) {
   EXPECT_THAT(RunAt(2, module),
               ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "SimplifyInference",
                           "DeadCodeElimination", "FoldConstant", "FuseOps"));
-  EXPECT_THAT(
-      RunAt(3, module),
-      ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "SimplifyInference",
-                  "DeadCodeElimination", "FoldAffine", "CanonicalizeOps", "FoldConstant",
-                  "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding", "FuseOps"));
+  EXPECT_THAT(RunAt(3, module),
+              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "SimplifyInference",
+                          "DeadCodeElimination", "FoldAffine", "CanonicalizeOps", "FoldConstant",
+                          "FoldAffine", "SimplifyExpr", "EliminateCommonSubexpr",
+                          "FoldExplicitPadding", "FuseOps"));
 }
 
 // S001-23, S001-33: level 0 has a kernel a call, level 1 one for the chain.
