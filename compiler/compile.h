@@ -33,7 +33,7 @@ struct Target {
 
 struct CompileOptions {
   Target target = Target::Host();
-  int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: scale folding
+  int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: algebra; 4: branches
   int threads = 0;    // that a run uses; 0: all cores
   LibraryChoice library = LibraryChoice::kAuto;
   // Lets sums be added up in another order, fixed at compile time.

@@ -1,17 +1,15 @@
-// FoldScaleAxis: moves per-channel scales that follow a convolution into its weight.
+// FoldScaleAxis: moves scales per channel into weights: BackwardFoldScaleAxis, then
+// ForwardFoldScaleAxis, then FoldConstant, so that constant weights are constants again.
 //
-// multiply(conv2d(x, w), s) becomes conv2d(x, w * s), and multiply(add(conv2d(x, w), b), s) becomes
-// add(conv2d(x, w * s), b * s), when s is a constant along the channel axis (or of one element), w
-// and b are constants and each value has this one use. Run FoldConstant after it. Requires checked
-// types. Scales before the convolution, through activations and of other operators stay.
+// Requires checked types and leaves them. FoldAffine does more where everything is constant.
 #ifndef TENON_PASSES_FOLD_SCALE_AXIS_H_
 #define TENON_PASSES_FOLD_SCALE_AXIS_H_
 
-#include "tenon/ir/module.h"
+#include "tenon/passes/fold_constant.h"
 
 namespace tenon::passes {
 
-ir::Module FoldScaleAxis(const ir::Module& module);
+ir::Module FoldScaleAxis(const ir::Module& module, const ConstantEvaluator& evaluate);
 
 }  // namespace tenon::passes
 

@@ -1,17 +1,27 @@
 #include "tenon/passes/pipeline.h"
 
+#include "tenon/passes/backward_fold_scale_axis.h"
+#include "tenon/passes/canonicalize_cast.h"
+#include "tenon/passes/canonicalize_ops.h"
+#include "tenon/passes/combine_parallel_batch_matmul.h"
+#include "tenon/passes/combine_parallel_conv2d.h"
+#include "tenon/passes/combine_parallel_dense.h"
 #include "tenon/passes/dead_code.h"
+#include "tenon/passes/defuse_ops.h"
+#include "tenon/passes/div_to_mul.h"
+#include "tenon/passes/eliminate_common_subexpr.h"
 #include "tenon/passes/embed_composites.h"
+#include "tenon/passes/fold_affine.h"
+#include "tenon/passes/fold_explicit_padding.h"
 #include "tenon/passes/fold_scale_axis.h"
+#include "tenon/passes/forward_fold_scale_axis.h"
 #include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
-<<<<<<< HEAD
+#include "tenon/passes/merge_composite_functions.h"
 #include "tenon/passes/plan_devices.h"
 #include "tenon/passes/rewrite_annotated_ops.h"
-=======
-#include "tenon/passes/merge_composite_functions.h"
->>>>>>> 8ae9472edb32c6951256d92a34f3b0904faae62d
+#include "tenon/passes/simplify_expr.h"
 #include "tenon/passes/simplify_inference.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -36,6 +46,9 @@ Pass Simplify() {
 }  // namespace
 
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
+  const auto typed = [](auto pass) {
+    return [pass](const Module& m) { return InferType(pass(m)); };
+  };
   return {
       {"RemoveUnusedFunctions", 1, [](const Module& m) { return RemoveUnusedFunctions(m); }},
       // Kernels are made of one function: whatever can be inlined is.
@@ -44,9 +57,21 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(m); }},
       Simplify(),
       {"DeadCodeElimination", 1, [](const Module& m) { return DeadCodeElimination(m); }},
+      // Before constants are folded: it calculates with those that are not rounded yet.
+      {"FoldAffine", 3, [](const Module& m) { return FoldAffine(m); }},
+      // Joins of neighbouring additions need to know every one as such.
+      {"CanonicalizeOps", 3, typed([](const Module& m) { return CanonicalizeOps(m); })},
       Fold(evaluate),
-      {"FoldScaleAxis", 3,
-       [evaluate](const Module& m) { return FoldConstant(FoldScaleAxis(m), evaluate); }},
+      // Again, for weights that are constants only now.
+      {"FoldAffine", 3, [](const Module& m) { return FoldAffine(m); }},
+      {"SimplifyExpr", 3, [](const Module& m) { return SimplifyExpr(m); }},
+      {"EliminateCommonSubexpr", 3, [](const Module& m) { return EliminateCommonSubexpr(m); }},
+      {"FoldExplicitPadding", 3, [](const Module& m) { return FoldExplicitPadding(m); }},
+      {"CombineParallelConv2D", 4, [](const Module& m) { return CombineParallelConv2D(m); }},
+      {"CombineParallelDense", 4,
+       [](const Module& m) { return CombineParallelDense(m, 3, DenseForm::kFlat); }},
+      {"CombineParallelBatchMatmul", 4,
+       [](const Module& m) { return CombineParallelBatchMatmul(m); }},
       {"PlanDevices", 0, [](const Module& m) { return PlanDevices(m); }},
       {"FuseOps", 0,
        [opt_level](const Module& m) { return FuseOps(m, {.group = opt_level >= 1}); }},
@@ -64,7 +89,23 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
       Simplify(),
       {"FoldConstant", 0,
        [evaluate](const Module& m) { return FoldConstant(InferType(m), evaluate); }},
-      {"FoldScaleAxis", 0, typed([](const Module& m) { return FoldScaleAxis(m); })},
+      {"CanonicalizeOps", 0, typed([](const Module& m) { return CanonicalizeOps(m); })},
+      {"SimplifyExpr", 0, typed([](const Module& m) { return SimplifyExpr(m); })},
+      {"EliminateCommonSubexpr", 0,
+       typed([](const Module& m) { return EliminateCommonSubexpr(m); })},
+      {"FoldExplicitPadding", 0, typed([](const Module& m) { return FoldExplicitPadding(m); })},
+      {"CombineParallelConv2D", 0, typed([](const Module& m) { return CombineParallelConv2D(m); })},
+      {"CombineParallelDense", 0, typed([](const Module& m) { return CombineParallelDense(m); })},
+      {"CombineParallelBatchMatmul", 0,
+       typed([](const Module& m) { return CombineParallelBatchMatmul(m); })},
+      {"CanonicalizeCast", 0, typed([](const Module& m) { return CanonicalizeCast(m); })},
+      {"DefuseOps", 0, typed([](const Module& m) { return DefuseOps(m); })},
+      {"DivToMul", 0, typed([](const Module& m) { return DivToMul(m); })},
+      {"FoldAffine", 0, typed([](const Module& m) { return FoldAffine(m); })},
+      {"BackwardFoldScaleAxis", 0, typed([](const Module& m) { return BackwardFoldScaleAxis(m); })},
+      {"ForwardFoldScaleAxis", 0, typed([](const Module& m) { return ForwardFoldScaleAxis(m); })},
+      {"FoldScaleAxis", 0,
+       typed([evaluate](const Module& m) { return FoldScaleAxis(m, evaluate); })},
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
       {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(InferType(m)); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},

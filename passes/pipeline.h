@@ -11,7 +11,8 @@
 namespace tenon::passes {
 
 // From a module as it comes to one of fused functions. Level 0: every call is a kernel of its own;
-// 1: fusion; 2: constant folding; 3: scale folding.
+// 1: fusion; 2: constant folding; 3: algebra (affine folding, simplification, common
+// subexpressions); 4: branches combined, too.
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level);
 
 // Any pass by name, for tools: those of the pipeline and those that are run by hand.

@@ -11,6 +11,7 @@
 #include "CLI/CLI.hpp"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/models/registry.h"
 #include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/lower_function.h"
@@ -35,7 +36,10 @@ std::string ReadText(const std::string& path) {
 }  // namespace
 
 void ModelArguments::AddTo(CLI::App* command) {
-  command->add_option("model", path, "ONNX model (.onnx) or Relay text (- for standard input)")
+  command
+      ->add_option(
+          "model", path,
+          "ONNX model (.onnx), Relay text (- for standard input) or model:NAME, a built-in one")
       ->required();
   command->add_option("--shape", shapes, "extents of an input that the model leaves open")
       ->type_name("NAME=1,3,48,192");
@@ -46,8 +50,8 @@ void ModelArguments::AddTo(CLI::App* command) {
 void CompileArguments::AddTo(CLI::App* command) {
   command
       ->add_option("--opt-level", opt_level,
-                   "0: no fusion, 1: fusion, 2: constants folded, 3: scales folded, too")
-      ->check(CLI::Range(0, 3))
+                   "0: no fusion, 1: fusion, 2: constants folded, 3: algebra, 4: branches combined")
+      ->check(CLI::Range(0, 4))
       ->capture_default_str();
   command->add_option("--threads", threads, "threads that a run uses; 0: all cores")
       ->check(CLI::Range(0, 1024))
@@ -140,7 +144,10 @@ ir::Module LoadModel(const ModelArguments& arguments) {
     return ValueOrThrow(onnx_import::LoadOnnx(arguments.path, options));
   }
   if (!arguments.shapes.empty())
-    throw InvalidArgument("--shape is for ONNX models; Relay text carries its types");
+    throw InvalidArgument("--shape is for ONNX models; others carry their types");
+  constexpr std::string_view kBuiltIn = "model:";
+  if (arguments.path.starts_with(kBuiltIn))
+    return models::Build(arguments.path.substr(kBuiltIn.size()));
   return ValueOrThrow(ir::ParseModule(ReadText(arguments.path),
                                       ops::OpRegistry::Global().Resolver(), arguments.path));
 }

@@ -41,8 +41,8 @@ struct CompileArguments {
   ir::Module Partitioned(const ir::Module& module) const;
 };
 
-// Loads the plug-ins, then the model: ONNX by the ending .onnx, Relay text otherwise ("-" reads the
-// standard input). Throws.
+// Loads the plug-ins, then the model: ONNX by the ending .onnx, one of models/ as "model:NAME",
+// Relay text otherwise ("-" reads the standard input). Throws.
 ir::Module LoadModel(const ModelArguments& arguments);
 
 void LoadPlugins(const std::vector<std::string>& paths);

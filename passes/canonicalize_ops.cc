@@ -1,0 +1,37 @@
+#include "tenon/passes/canonicalize_ops.h"
+
+#include "tenon/ir/visit.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+
+Expr Canonical(const Expr& original, const Expr& rebuilt) {
+  const auto* call = rebuilt.As<CallNode>();
+  if (call == nullptr || !(call->callee == ops::Known().bias_add)) return rebuilt;
+  const auto rank =
+      static_cast<std::int64_t>(original.checked_type().As<ir::TensorTypeNode>()->shape.size());
+  const std::int64_t behind =
+      rank - 1 -
+      ops::NormalAxis(call->attrs.As<ops::BiasAddAttrs>().axis, static_cast<std::size_t>(rank));
+  const Expr& bias = call->args[1];
+  return ops::Add(call->args[0], behind == 0 ? bias : ops::ExpandDims(bias, 1, behind));
+}
+
+}  // namespace
+
+ir::Module CanonicalizeOps(const ir::Module& module) {
+  ir::Module result = module;
+  for (const auto& [name, function] : module.functions()) {
+    const Expr canonical = ir::RewritePostOrder(function, Canonical);
+    if (!(canonical == function)) result = result.With(name, canonical);
+  }
+  return result;
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,33 @@
+// Where the channels run in the operators that multiply by a weight: the table that folding of
+// scales reads. An operator takes part by one row in channel_axes.cc.
+//
+//   const auto axes = ChannelAxesOf(call);   // nn.conv2d over NHWC: axes->data == {3}
+#ifndef TENON_PASSES_CHANNEL_AXES_H_
+#define TENON_PASSES_CHANNEL_AXES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+
+namespace tenon::passes {
+
+// Axes of channels: one, or two (count of blocks, then block) when the layout cuts them in blocks.
+struct ChannelAxes {
+  std::vector<std::size_t> data, result;     // of args[0] and of the result
+  std::vector<std::size_t> inputs, outputs;  // of args[1], the weight
+  std::int64_t groups = 1;
+  // The weight's input axis runs over all input channels and its output axis over those of one
+  // group; otherwise it is the other way round.
+  bool is_transposed = false;
+  // Zeros, to which nothing is added, may be read around the data.
+  bool is_padded = false;
+};
+
+// Nothing for any other operator, and for layouts whose blocks come before their axis.
+std::optional<ChannelAxes> ChannelAxesOf(const ir::CallNode& call);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_CHANNEL_AXES_H_

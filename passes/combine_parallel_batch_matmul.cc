@@ -1,0 +1,50 @@
+#include "tenon/passes/combine_parallel_batch_matmul.h"
+
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/passes/combine_branches.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+
+bool IsSupported(const CallNode& call) {
+  const auto& attrs = call.attrs.As<ops::BatchMatmulAttrs>();
+  return !attrs.transpose_a && attrs.transpose_b && IsStaticWeight(call) &&
+         WeightShape(call).size() == 3;
+}
+
+bool AreAlike(const CallNode& a, const CallNode& b) {
+  return a.attrs == b.attrs && WeightShape(a)[0] == WeightShape(b)[0] &&
+         WeightShape(a)[2] == WeightShape(b)[2];
+}
+
+std::vector<Expr> Combined(const std::vector<const CallNode*>& branches, const Expr& data) {
+  std::vector<Expr> operands;
+  for (const CallNode* branch : branches) operands.push_back(branch->args[1]);
+  const Expr product = ir::Call::Make(
+      branches[0]->callee, {data, ops::Concatenate(std::move(operands), 1)}, branches[0]->attrs);
+  std::vector<Expr> parts;
+  std::int64_t begin = 0;
+  for (const CallNode* branch : branches) {
+    const std::int64_t size = WeightShape(*branch)[1];
+    parts.push_back(SliceAxis(product, 2, begin, size));
+    begin += size;
+  }
+  return parts;
+}
+
+}  // namespace
+
+ir::Module CombineParallelBatchMatmul(const ir::Module& module, int min_num_branches) {
+  return CombineBranches(module,
+                         {.op = ops::Known().batch_matmul,
+                          .is_supported = IsSupported,
+                          .are_alike = AreAlike,
+                          .combine = Combined},
+                         min_num_branches);
+}
+
+}  // namespace tenon::passes

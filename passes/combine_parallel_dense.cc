@@ -1,0 +1,78 @@
+#include "tenon/passes/combine_parallel_dense.h"
+
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/passes/combine_branches.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+
+std::size_t RankOf(const Expr& e) {
+  return e.checked_type().As<ir::TensorTypeNode>()->shape.size();
+}
+DataType OutType(const CallNode& call) { return call.attrs.As<ops::DenseAttrs>().out_dtype; }
+
+Expr Stack(std::vector<Expr> fields) {
+  return ir::Call::Make(ops::Known().stack, {ir::Tuple::Make(std::move(fields))},
+                        attrs::Attrs::Make(ops::StackAttrs{}));
+}
+
+std::vector<Expr> Batched(const std::vector<const CallNode*>& branches, const Expr& data) {
+  std::vector<Expr> weights;
+  for (const CallNode* branch : branches) weights.push_back(branch->args[1]);
+  const auto count = static_cast<std::int64_t>(branches.size());
+  const Expr product =
+      ops::BatchMatmul(Stack(std::vector<Expr>(branches.size(), data)), Stack(std::move(weights)),
+                       {.out_dtype = OutType(*branches[0]), .transpose_b = true});
+  const Expr split = ops::Split(product, {.indices_or_sections = count});
+  std::vector<Expr> parts;
+  for (int i = 0; i < static_cast<int>(count); ++i)
+    parts.push_back(ops::Squeeze(ir::TupleGetItem::Make(split, i), ops::Ints{0}));
+  return parts;
+}
+
+std::vector<Expr> Flat(const std::vector<const CallNode*>& branches, const Expr& data) {
+  std::vector<Expr> weights;
+  std::int64_t units = 0;
+  for (const CallNode* branch : branches) {
+    weights.push_back(branch->args[1]);
+    units += WeightShape(*branch)[0];
+  }
+  const Expr dense = ops::Dense(data, ops::Concatenate(std::move(weights), 0),
+                                {.units = units, .out_dtype = OutType(*branches[0])});
+  const std::size_t last = RankOf(branches[0]->args[0]) - 1;
+  std::vector<Expr> parts;
+  std::int64_t begin = 0;
+  for (const CallNode* branch : branches) {
+    const std::int64_t size = WeightShape(*branch)[0];
+    parts.push_back(SliceAxis(dense, last, begin, size));
+    begin += size;
+  }
+  return parts;
+}
+
+}  // namespace
+
+ir::Module CombineParallelDense(const ir::Module& module, int min_num_branches, DenseForm form) {
+  const bool is_batch = form == DenseForm::kBatch;
+  return CombineBranches(
+      module,
+      {.op = ops::Known().dense,
+       .is_supported =
+           [is_batch](const CallNode& call) {
+             return IsStaticWeight(call) && (!is_batch || RankOf(call.args[0]) == 2);
+           },
+       .are_alike =
+           [is_batch](const CallNode& a, const CallNode& b) {
+             // Alike along the axis that is summed over; in a batch along the other one as well.
+             return OutType(a) == OutType(b) && WeightShape(a)[1] == WeightShape(b)[1] &&
+                    (!is_batch || WeightShape(a)[0] == WeightShape(b)[0]);
+           },
+       .combine = is_batch ? Batched : Flat},
+      min_num_branches);
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,41 @@
+#include "tenon/passes/defuse_ops.h"
+
+#include "tenon/ir/visit.h"
+#include "tenon/passes/infer_type.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+
+// FuseOps marks what holds no call, too, with 0.
+const ir::FunctionNode* FusedFunction(const Expr& e) {
+  const auto* function = e.As<ir::FunctionNode>();
+  return function != nullptr && function->HasAttr("Primitive") ? function : nullptr;
+}
+
+Expr Defuse(const Expr&, const Expr& rebuilt) {
+  const auto* call = rebuilt.As<CallNode>();
+  const auto* function = call == nullptr ? nullptr : FusedFunction(call->callee);
+  if (function == nullptr) return rebuilt;
+  ir::ExprMap values;
+  for (std::size_t i = 0; i < function->params.size(); ++i)
+    values.emplace(function->params[i], call->args[i]);
+  return ir::Substitute(function->body, values);
+}
+
+}  // namespace
+
+ir::Module DefuseOps(const ir::Module& module) {
+  ir::Module result = module;
+  for (const auto& [name, function] : module.functions()) {
+    if (FusedFunction(function) != nullptr) continue;
+    const Expr defused = ir::RewritePostOrder(
+        function, Defuse, [](const Expr& e) { return FusedFunction(e) == nullptr; });
+    if (!(defused == function)) result = result.With(name, defused);
+  }
+  return result == module ? result : InferType(result);
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,18 @@
+// DivToMul: divides by constants by multiplying with their reciprocals.
+//
+// Every element of the constant is inverted, in double precision and rounded once. Results may
+// differ from the quotients in the last bit. Constants of float32 and float64 only, and none with
+// an element that is zero, not finite, or whose reciprocal is no normal number. Keeps checked
+// types.
+#ifndef TENON_PASSES_DIV_TO_MUL_H_
+#define TENON_PASSES_DIV_TO_MUL_H_
+
+#include "tenon/ir/module.h"
+
+namespace tenon::passes {
+
+ir::Module DivToMul(const ir::Module& module);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_DIV_TO_MUL_H_
