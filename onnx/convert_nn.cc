@@ -1,5 +1,6 @@
-// Convolution, pooling, matrix products and normalisations.
+// Pooling, matrix products and normalisations.
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/window.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -10,83 +11,57 @@ namespace {
 
 using attrs::Attrs;
 
-// The window of a convolution or pooling: spatial attributes with their defaults.
-struct Window {
-  Ints kernel, strides, dilations, pads;  // pads: top, left, bottom, right
-};
-
-Window ReadWindow(Node& node, const Shape& data, const Ints& kernel) {
-  const std::size_t dims = kernel.size();
-  if (dims != 2 || data.size() != 4)
-    throw Unimplemented(StrCat("windows over ", data.size() < 2 ? 0 : data.size() - 2,
-                               " spatial axes are not supported; 2 are"));
-  Window w{.kernel = kernel,
-           .strides = node.IntsOr("strides", {1, 1}),
-           .dilations = node.IntsOr("dilations", {1, 1}),
-           .pads = node.IntsOr("pads", {0, 0, 0, 0})};
-  if (w.strides.size() != 2 || w.dilations.size() != 2 || w.pads.size() != 4)
-    throw InvalidArgument("strides and dilations take two values, pads four");
-  const std::string automatic = node.String("auto_pad", "NOTSET");
-  if (automatic == "NOTSET") return w;
-  w.pads.assign(4, 0);
-  if (automatic == "VALID") return w;
-  if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER")
-    throw InvalidArgument(
-        StrCat("auto_pad is ", automatic, "; it may be NOTSET, VALID, SAME_UPPER or SAME_LOWER"));
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t in = data[i + 2];
-    const std::int64_t out = (in + w.strides[i] - 1) / w.strides[i];
-    const std::int64_t span = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const std::int64_t pad = std::max<std::int64_t>(0, (out - 1) * w.strides[i] + span - in);
-    w.pads[i] = automatic == "SAME_UPPER" ? pad / 2 : (pad + 1) / 2;
-    w.pads[i + 2] = pad - w.pads[i];
+// A window over one axis is one of height 1; of one over three axes, height and width are pooled
+// first and then depth: greatest values and means of boxes can be taken axis by axis.
+template <typename AttrsType, typename Pool>
+Expr PoolOver(Node& node, const Expr& x, const AttrsType& base, const Pool& pool) {
+  const Shape shape = ShapeOf(x);
+  const Window w = ReadWindow(node, shape, node.IntsOr("kernel_shape", {}));
+  const auto over = [&](const Expr& image, const std::vector<int>& axes) {
+    AttrsType attrs = base;
+    attrs.strides.clear();
+    attrs.dilation.clear();
+    attrs.padding.clear();
+    const auto pick = [&](const Ints& values, std::int64_t otherwise, Ints* to) {
+      for (const int axis : axes)
+        to->push_back(axis < 0 ? otherwise : values[static_cast<std::size_t>(axis)]);
+    };
+    pick(w.kernel, 1, &attrs.pool_size);
+    pick(w.strides, 1, &attrs.strides);
+    pick(w.dilations, 1, &attrs.dilation);
+    pick(w.before, 0, &attrs.padding);
+    pick(w.after, 0, &attrs.padding);
+    return node.Typed(pool(image, attrs));
+  };
+  switch (w.kernel.size()) {
+    case 1:
+      return ops::Squeeze(over(node.Typed(ops::ExpandDims(x, 2)), {-1, 0}), Ints{2});
+    case 2:
+      return over(x, {0, 1});
+    default: {
+      const Expr flat =
+          node.Typed(ops::Reshape(x, {shape[0], shape[1] * shape[2], shape[3], shape[4]}));
+      const Expr rows = over(flat, {1, 2});
+      const Shape image = ShapeOf(rows);
+      const Expr deep =
+          over(node.Typed(ops::Reshape(rows, {shape[0], shape[1], shape[2], image[2] * image[3]})),
+               {0, -1});
+      return ops::Reshape(deep, {shape[0], shape[1], ShapeOf(deep)[2], image[2], image[3]});
+    }
   }
-  return w;
-}
-
-std::vector<Expr> Conv(Node& node) {
-  const Expr& x = node.input(0);
-  const Expr& weight = node.input(1);
-  const Shape w_shape = ShapeOf(weight);
-  if (w_shape.size() < 3)
-    throw InvalidArgument(StrCat("the weight has rank ", w_shape.size(), "; it needs at least 3"));
-  const Ints kernel(w_shape.begin() + 2, w_shape.end());
-  if (node.IntsOr("kernel_shape", kernel) != kernel)
-    throw InvalidArgument("kernel_shape is not the shape of the weight");
-  const Window w = ReadWindow(node, ShapeOf(x), kernel);
-  Expr y = ops::Conv2D(x, weight,
-                       {.strides = w.strides,
-                        .padding = w.pads,
-                        .dilation = w.dilations,
-                        .groups = node.Int("group", 1),
-                        .channels = w_shape[0],
-                        .kernel_size = kernel});
-  if (node.has_input(2)) y = ops::BiasAdd(y, node.input(2));
-  return {node.Typed(y)};
 }
 
 std::vector<Expr> MaxPool(Node& node) {
-  const Expr& x = node.input(0);
   if (node.num_outputs() > 1) throw Unimplemented("the second output (indices) is not supported");
   node.Ignore("storage_order");
-  const Window w = ReadWindow(node, ShapeOf(x), node.IntsOr("kernel_shape", {}));
-  return {node.Typed(ops::MaxPool2D(x, {.pool_size = w.kernel,
-                                        .strides = w.strides,
-                                        .dilation = w.dilations,
-                                        .padding = w.pads,
-                                        .ceil_mode = node.Int("ceil_mode", 0) != 0}))};
+  const ops::MaxPool2DAttrs base{.ceil_mode = node.Int("ceil_mode", 0) != 0};
+  return {node.Typed(PoolOver(node, node.input(0), base, ops::MaxPool2D))};
 }
 
 std::vector<Expr> AveragePool(Node& node) {
-  const Expr& x = node.input(0);
-  const Window w = ReadWindow(node, ShapeOf(x), node.IntsOr("kernel_shape", {}));
-  return {
-      node.Typed(ops::AvgPool2D(x, {.pool_size = w.kernel,
-                                    .strides = w.strides,
-                                    .dilation = w.dilations,
-                                    .padding = w.pads,
-                                    .ceil_mode = node.Int("ceil_mode", 0) != 0,
-                                    .count_include_pad = node.Int("count_include_pad", 0) != 0}))};
+  const ops::AvgPool2DAttrs base{.ceil_mode = node.Int("ceil_mode", 0) != 0,
+                                 .count_include_pad = node.Int("count_include_pad", 0) != 0};
+  return {node.Typed(PoolOver(node, node.input(0), base, ops::AvgPool2D))};
 }
 
 // Spatial axes of any number, through a reduction.
@@ -221,7 +196,6 @@ void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["AveragePool"] = AveragePool;
   t["BatchNormalization"] = BatchNormalization;
-  t["Conv"] = Conv;
   t["Dropout"] = Dropout;
   t["Gemm"] = Gemm;
   t["GlobalAveragePool"] = GlobalPool(false);

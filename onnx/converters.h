@@ -15,7 +15,9 @@ namespace tenon::onnx_import {
 using Converter = std::function<std::vector<Expr>(Node& node)>;
 using ConverterTable = std::map<std::string, Converter>;
 
+void AddConvConverters(ConverterTable* table);
 void AddElementwiseConverters(ConverterTable* table);
+void AddImageConverters(ConverterTable* table);
 void AddReduceConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);
 void AddNnConverters(ConverterTable* table);

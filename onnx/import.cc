@@ -16,7 +16,9 @@ namespace tenon::onnx_import {
 const ConverterTable& Converters() {
   static const ConverterTable table = [] {
     ConverterTable made;
+    AddConvConverters(&made);
     AddElementwiseConverters(&made);
+    AddImageConverters(&made);
     AddReduceConverters(&made);
     AddShapeConverters(&made);
     AddNnConverters(&made);

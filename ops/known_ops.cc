@@ -84,6 +84,11 @@ KnownOps::KnownOps(const OpRegistry& registry)
       full(registry.Get("full")),
       zeros(registry.Get("zeros")),
       ones(registry.Get("ones")),
+      conv1d(registry.Get("nn.conv1d")),
+      conv3d(registry.Get("nn.conv3d")),
+      conv1d_transpose(registry.Get("nn.conv1d_transpose")),
+      conv2d_transpose(registry.Get("nn.conv2d_transpose")),
+      conv3d_transpose(registry.Get("nn.conv3d_transpose")),
       conv2d(registry.Get("nn.conv2d")),
       dense(registry.Get("nn.dense")),
       matmul(registry.Get("nn.matmul")),
@@ -98,7 +103,10 @@ KnownOps::KnownOps(const OpRegistry& registry)
       max_pool2d(registry.Get("nn.max_pool2d")),
       avg_pool2d(registry.Get("nn.avg_pool2d")),
       global_avg_pool2d(registry.Get("nn.global_avg_pool2d")),
-      global_max_pool2d(registry.Get("nn.global_max_pool2d")) {}
+      global_max_pool2d(registry.Get("nn.global_max_pool2d")),
+      resize1d(registry.Get("image.resize1d")),
+      resize2d(registry.Get("image.resize2d")),
+      resize3d(registry.Get("image.resize3d")) {}
 
 const KnownOps& Known() {
   static const KnownOps known(OpRegistry::Global());

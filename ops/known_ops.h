@@ -22,9 +22,11 @@ struct KnownOps {
   ir::Expr concatenate, expand_dims, reshape, squeeze, transpose, split, stack, strided_slice, take,
       gather, tile, broadcast_to, batch_flatten, shape_of;
   ir::Expr full, zeros, ones;
+  ir::Expr conv1d, conv3d, conv1d_transpose, conv2d_transpose, conv3d_transpose;
   ir::Expr conv2d, dense, matmul, batch_matmul, bias_add, batch_norm, layer_norm, softmax,
       log_softmax, dropout, pad;
-  ir::Expr max_pool2d, avg_pool2d, global_avg_pool2d, global_max_pool2d;
+  ir::Expr max_pool2d, avg_pool2d, global_avg_pool2d, global_max_pool2d, resize1d, resize2d,
+      resize3d;
 };
 
 const KnownOps& Known();

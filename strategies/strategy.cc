@@ -125,10 +125,12 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachBinaryComputes(registry);
   AttachReduceComputes(registry);
   AttachShapeComputes(registry);
+  AttachImageComputes(registry);
   AttachIndexComputes(registry);
   AttachScanComputes(registry);
   AttachScatterComputes(registry);
   AttachConvComputes(registry);
+  AttachConvTransposeComputes(registry);
   AttachBlockedConvComputes(registry);
   AttachLayoutComputes(registry);
   AttachMatmulComputes(registry);

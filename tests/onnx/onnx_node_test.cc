@@ -26,9 +26,6 @@ const fs::path kFolder = "/usr/share/libonnx-testdata/data/node";
 using Exclusions = std::map<std::string, std::vector<std::string>>;
 const Exclusions& Excluded() {
   static const Exclusions excluded = {
-      {"pooling over one or three spatial axes is not supported",
-       {"test_averagepool_1d_default", "test_averagepool_3d_default", "test_maxpool_1d_default",
-        "test_maxpool_3d_default"}},
       {"training is not supported",
        {"test_batchnorm_epsilon_training_mode", "test_batchnorm_example_training_mode",
         "test_training_dropout", "test_training_dropout_default",
@@ -39,6 +36,9 @@ const Exclusions& Excluded() {
       {"indices of max pooling are not supported as an output",
        {"test_maxpool_with_argmax_2d_precomputed_pads",
         "test_maxpool_with_argmax_2d_precomputed_strides"}},
+      {"their data divides by a resized length that is no whole number, which opset 18 gave up",
+       {"test_resize_downsample_scales_cubic_align_corners",
+        "test_resize_downsample_scales_linear_align_corners"}},
       {"strings, sequences and optional values are no tensors of numbers",
        {"test_cast_FLOAT_to_STRING", "test_cast_STRING_to_FLOAT",
         "test_castlike_FLOAT_to_STRING_expanded", "test_castlike_STRING_to_FLOAT_expanded",
