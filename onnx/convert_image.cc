@@ -1,9 +1,11 @@
-// Resize and Upsample. The resized axes must be among the last three: the others are taken as one.
+// GridSample, Resize and Upsample. The resized axes must be among the last three: the others are
+// taken as one.
 #include <algorithm>
 #include <cmath>
 
 #include "tenon/onnx/converters.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -188,9 +190,24 @@ std::vector<Expr> Resize(Node& node) {
   return {node.Typed(Resized(x, target, how))};
 }
 
+std::vector<Expr> GridSample(Node& node) {
+  if (RankOf(node.input(0)) != 4)
+    throw Unimplemented("sampling over other than two spatial axes is not supported");
+  std::string mode = node.String("mode", node.opset() < 20 ? "bilinear" : "linear");
+  if (mode == "linear") mode = "bilinear";
+  if (mode == "cubic") mode = "bicubic";
+  ops::GridSampleAttrs attrs{.method = mode,
+                             .padding_mode = node.String("padding_mode", "zeros"),
+                             .align_corners = node.Int("align_corners", 0) != 0};
+  const Expr grid = ops::Transpose(node.input(1), Ints{0, 3, 1, 2});
+  return {node.Typed(
+      ir::Call::Make(ops::Known().grid_sample, {node.input(0), grid}, attrs::Attrs::Make(attrs)))};
+}
+
 }  // namespace
 
 void AddImageConverters(ConverterTable* table) {
+  (*table)["GridSample"] = GridSample;
   (*table)["Resize"] = Resize;
   (*table)["Upsample"] = Upsample;
 }

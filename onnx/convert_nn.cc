@@ -104,16 +104,46 @@ std::vector<Expr> InstanceNormalization(Node& node) {
   return {node.Typed(ops::Add(scaled, ops::ExpandDims(node.input(2), 1, spatial)))};
 }
 
+// Also gives the mean and the reciprocal of the deviation, where they are asked for.
 std::vector<Expr> LayerNormalization(Node& node) {
   const Expr& x = node.input(0);
-  if (AxisOf(node, -1) != RankOf(x) - 1)
-    throw Unimplemented("more than one normalised axis is not supported");
-  if (node.num_outputs() > 1) throw Unimplemented("the moments as outputs are not supported");
-  node.Ignore("stash_type");
+  const std::int64_t rank = RankOf(x);
+  const std::int64_t axis = AxisOf(node, -1);
+  if (node.Int("stash_type", 1) != 1) throw Unimplemented("stash_type must be 1 (float32)");
   const double epsilon = node.Float("epsilon", 1e-5);
   const bool center = node.has_input(2);
-  return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
-                                    {.epsilon = epsilon, .center = center}))};
+  if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1)
+    return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
+                                      {.epsilon = epsilon, .center = center}))};
+  const DataType t = DataTypeOf(x);
+  Ints axes;
+  for (std::int64_t i = axis; i < rank; ++i) axes.push_back(i);
+  const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
+  const Expr mean = node.Typed(ops::Mean(x, reduce));
+  const Expr centred = node.Typed(ops::Subtract(x, mean));
+  const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
+  const Expr deviation = ops::Sqrt(ops::Add(variance, ops::Scalar(epsilon, t)));
+  const Expr inverse = node.Typed(ops::Divide(ops::Scalar(1, t), deviation));
+  Expr y = ops::Multiply(ops::Multiply(centred, inverse), node.input(1));
+  if (center) y = ops::Add(y, node.input(2));
+  return {node.Typed(y), mean, inverse};
+}
+
+std::vector<Expr> LocalResponseNormalization(Node& node) {
+  return {node.Typed(ir::Call::Make(ops::Known().lrn, {node.input(0)},
+                                    Attrs::Make(ops::LRNAttrs{.size = node.Int("size", 0),
+                                                              .bias = node.Float("bias", 1),
+                                                              .alpha = node.Float("alpha", 1e-4),
+                                                              .beta = node.Float("beta", 0.75)})))};
+}
+
+std::vector<Expr> MeanVarianceNormalization(Node& node) {
+  const Expr& x = node.input(0);
+  const ops::ReduceAttrs reduce{.axis = node.IntsOr("axes", {0, 2, 3}), .keepdims = true};
+  const Expr centred = node.Typed(ops::Subtract(x, ops::Mean(x, reduce)));
+  const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
+  const Expr deviation = ops::Add(ops::Sqrt(variance), ops::Scalar(1e-9, DataTypeOf(x)));
+  return {node.Typed(ops::Divide(centred, deviation))};
 }
 
 std::vector<Expr> Gemm(Node& node) {
@@ -184,10 +214,14 @@ std::vector<Expr> Dropout(Node& node) {
   node.Ignore("ratio");
   node.Ignore("seed");
   node.Ignore("is_test");
-  if (node.num_outputs() > 1) throw Unimplemented("the mask as an output is not supported");
   if (node.has_input(2) && *node.Constant(2).data<bool>())
     throw Unimplemented("training is not supported");
-  return {node.input(0)};
+  if (node.num_outputs() == 1) return {node.input(0)};
+  // Nothing is dropped: the mask is true everywhere.
+  const Expr mask =
+      ir::Call::Make(ops::Known().full, {ops::Scalar(1, Bool)},
+                     Attrs::Make(ops::InitOpAttrs{.shape = ShapeOf(node.input(0)), .dtype = Bool}));
+  return {node.input(0), node.Typed(mask)};
 }
 
 }  // namespace
@@ -201,9 +235,11 @@ void AddNnConverters(ConverterTable* table) {
   t["GlobalAveragePool"] = GlobalPool(false);
   t["GlobalMaxPool"] = GlobalPool(true);
   t["InstanceNormalization"] = InstanceNormalization;
+  t["LRN"] = LocalResponseNormalization;
   t["LayerNormalization"] = LayerNormalization;
   t["MatMul"] = MatMul;
   t["MaxPool"] = MaxPool;
+  t["MeanVarianceNormalization"] = MeanVarianceNormalization;
 }
 
 }  // namespace tenon::onnx_import

@@ -91,6 +91,29 @@ struct Resize3DAttrs {
   static constexpr auto Fields() { return ResizeFields<Resize3DAttrs>(); }
 };
 
+struct GridSampleAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.GridSampleAttrs";
+  std::string method = "bilinear";
+  std::string layout = "NCHW";
+  std::string padding_mode = "zeros";
+  bool align_corners = true;
+  double cubic_alpha = -0.75;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("method", &GridSampleAttrs::method,
+                     "how elements between those of the data are made")
+            .OneOf("nearest bilinear bicubic"),
+        attrs::Field("layout", &GridSampleAttrs::layout, "order of the axes of the data")
+            .OneOf("NCHW"),
+        attrs::Field("padding_mode", &GridSampleAttrs::padding_mode, "what lies outside the data")
+            .OneOf("zeros border reflection"),
+        attrs::Field("align_corners", &GridSampleAttrs::align_corners,
+                     "-1 and 1 are the middles of the outermost elements, not their sides"),
+        attrs::Field("cubic_alpha", &GridSampleAttrs::cubic_alpha,
+                     "coefficient of the cubic kernel"));
+  }
+};
+
 }  // namespace tenon::ops
 
 #endif  // TENON_OPS_IMAGE_ATTRS_H_

@@ -43,6 +43,29 @@ void Resize(TypeCall& call) {
       ir::TensorType(std::move(shape), attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));
 }
 
+void GridSample(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* grid = call.tensor(1);
+  if (x == nullptr || grid == nullptr) return;
+  if (x->shape.size() != 4 || grid->shape.size() != 4)
+    call.Refuse("the data and the grid must have rank 4");
+  if (!x->dtype.is_float() || !grid->dtype.is_float())
+    call.Refuse("the data and the grid must be of floating types");
+  if (grid->shape[1].is_static() && grid->shape[1].value() != 2)
+    call.Refuse(StrCat("the grid has ", grid->shape[1].value(),
+                       " coordinates a point; it takes two, x and y"));
+  for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
+    if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
+      call.Refuse("there are no elements to take any from");
+  }
+  const Dim& batch = grid->shape[0];
+  if (batch.is_static() && x->shape[0].is_static() && batch.value() != x->shape[0].value())
+    call.Refuse(
+        StrCat("the data has the batch ", x->shape[0].value(), " and the grid ", batch.value()));
+  call.LearnResult(
+      ir::TensorType({x->shape[0], x->shape[1], grid->shape[2], grid->shape[3]}, x->dtype));
+}
+
 template <typename AttrsType>
 void Register(OpRegistry& registry, const char* name, const char* help, const char* relation) {
   registry.Register(name)
@@ -63,6 +86,14 @@ void RegisterImageOps(OpRegistry& registry) {
                           "Resize2D");
   Register<Resize3DAttrs>(registry, "image.resize3d", "volumes resampled to another size",
                           "Resize3d");
+  registry.Register("image.grid_sample")
+      .Describe("images sampled at the points of a grid, whose coordinates run from -1 to 1")
+      .Argument("data", "Tensor", "batch of images")
+      .Argument("grid", "Tensor", "(batch, 2, height, width): x and y of each result")
+      .Attrs<GridSampleAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(GridSample, "GridSample");
 }
 
 }  // namespace tenon::ops

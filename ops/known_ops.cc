@@ -81,6 +81,21 @@ KnownOps::KnownOps(const OpRegistry& registry)
       broadcast_to(registry.Get("broadcast_to")),
       batch_flatten(registry.Get("nn.batch_flatten")),
       shape_of(registry.Get("shape_of")),
+      gather_nd(registry.Get("gather_nd")),
+      scatter_elements(registry.Get("scatter_elements")),
+      scatter_nd(registry.Get("scatter_nd")),
+      one_hot(registry.Get("one_hot")),
+      trilu(registry.Get("trilu")),
+      cumsum(registry.Get("cumsum")),
+      reverse(registry.Get("reverse")),
+      reverse_sequence(registry.Get("reverse_sequence")),
+      bitwise_and(registry.Get("bitwise_and")),
+      bitwise_not(registry.Get("bitwise_not")),
+      bitwise_or(registry.Get("bitwise_or")),
+      bitwise_xor(registry.Get("bitwise_xor")),
+      left_shift(registry.Get("left_shift")),
+      right_shift(registry.Get("right_shift")),
+      lrn(registry.Get("nn.lrn")),
       full(registry.Get("full")),
       zeros(registry.Get("zeros")),
       ones(registry.Get("ones")),
@@ -106,7 +121,8 @@ KnownOps::KnownOps(const OpRegistry& registry)
       global_max_pool2d(registry.Get("nn.global_max_pool2d")),
       resize1d(registry.Get("image.resize1d")),
       resize2d(registry.Get("image.resize2d")),
-      resize3d(registry.Get("image.resize3d")) {}
+      resize3d(registry.Get("image.resize3d")),
+      grid_sample(registry.Get("image.grid_sample")) {}
 
 const KnownOps& Known() {
   static const KnownOps known(OpRegistry::Global());

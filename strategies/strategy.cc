@@ -125,6 +125,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachBinaryComputes(registry);
   AttachReduceComputes(registry);
   AttachShapeComputes(registry);
+  AttachGridSampleComputes(registry);
   AttachImageComputes(registry);
   AttachIndexComputes(registry);
   AttachScanComputes(registry);

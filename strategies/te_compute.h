@@ -47,6 +47,7 @@ void AttachUnaryComputes(ops::OpRegistry& registry);
 void AttachBinaryComputes(ops::OpRegistry& registry);
 void AttachReduceComputes(ops::OpRegistry& registry);
 void AttachShapeComputes(ops::OpRegistry& registry);
+void AttachGridSampleComputes(ops::OpRegistry& registry);
 void AttachImageComputes(ops::OpRegistry& registry);
 void AttachIndexComputes(ops::OpRegistry& registry);
 void AttachScanComputes(ops::OpRegistry& registry);

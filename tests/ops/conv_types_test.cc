@@ -165,5 +165,24 @@ INSTANTIATE_TEST_SUITE_P(
             "image.resize2d: there are no elements to take any from"}),
     NameOf);
 
+INSTANTIATE_TEST_SUITE_P(
+    GridSample, TypeRelationTest,
+    ::testing::Values(
+        Row{"GridSample", "%x: Tensor[(2, 3, 8, 9), float32], %g: Tensor[(2, 2, 4, 5), float32]",
+            "image.grid_sample(%x, %g)", "Tensor[(2, 3, 4, 5), float32]"},
+        Row{"GridSampleOfThreeCoordinates",
+            "%x: Tensor[(2, 3, 8, 9), float32], %g: Tensor[(2, 3, 4, 5), float32]",
+            "image.grid_sample(%x, %g)",
+            "image.grid_sample: the grid has 3 coordinates a point; it takes two, x and y"},
+        Row{"GridSampleOfOtherBatches",
+            "%x: Tensor[(2, 3, 8, 9), float32], %g: Tensor[(1, 2, 4, 5), float32]",
+            "image.grid_sample(%x, %g)",
+            "image.grid_sample: the data has the batch 2 and the grid 1"},
+        Row{"GridSampleOfIntegers",
+            "%x: Tensor[(2, 3, 8, 9), int32], %g: Tensor[(2, 2, 4, 5), float32]",
+            "image.grid_sample(%x, %g)",
+            "image.grid_sample: the data and the grid must be of floating types"}),
+    NameOf);
+
 }  // namespace
 }  // namespace tenon::ops

@@ -98,6 +98,7 @@ void AddMoreConvolutions(std::vector<OpCase>* cases);
 void AddBlockedLayouts(std::vector<OpCase>* cases);
 void AddPools(std::vector<OpCase>* cases);
 void AddUpSamplings(std::vector<OpCase>* cases);
+void AddGridSamples(std::vector<OpCase>* cases);
 void AddResizes(std::vector<OpCase>* cases);
 void AddProducts(std::vector<OpCase>* cases);
 void AddNorms(std::vector<OpCase>* cases);

@@ -67,6 +67,7 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddBlockedLayouts(&made);
     operator_cases::AddPools(&made);
     operator_cases::AddUpSamplings(&made);
+    operator_cases::AddGridSamples(&made);
     operator_cases::AddResizes(&made);
     operator_cases::AddProducts(&made);
     operator_cases::AddNorms(&made);

@@ -122,7 +122,65 @@ void AddCase(const ResizeCase& c, std::vector<OpCase>* cases) {
                     [c](const Arrays& in) { return Arrays{Resized(c, in[0])}; }});
 }
 
+// The element at whole coordinates; outside the data as the padding mode says.
+double Element(const Array& x, const Index& at, double y, double column, const std::string& padding,
+               bool corners) {
+  const auto within = [&](double i, std::int64_t n) {
+    const auto extent = static_cast<double>(n);
+    if (padding == "border") return std::clamp(i, 0.0, extent - 1);
+    if (padding == "reflection") {
+      const double low = corners ? 0 : -0.5, high = corners ? extent - 1 : extent - 0.5;
+      while (i < low || i > high) i = i < low ? 2 * low - i : 2 * high - i;
+      return std::clamp(i, 0.0, extent - 1);
+    }
+    return i;
+  };
+  const double row = within(y, x.shape[2]), col = within(column, x.shape[3]);
+  if (row < 0 || col < 0 || row > static_cast<double>(x.shape[2] - 1) ||
+      col > static_cast<double>(x.shape[3] - 1))
+    return 0;
+  return x({at[0], at[1], static_cast<std::int64_t>(row), static_cast<std::int64_t>(col)});
+}
+
+// Bilinear and cubic sampling; padding is looked up element by element, which is the same for
+// bilinear sampling as moving the point itself.
+Array Sampled(const Array& x, const Array& grid, const std::string& method,
+              const std::string& padding, bool corners) {
+  return Make({x.shape[0], x.shape[1], grid.shape[2], grid.shape[3]}, [&](const Index& at) {
+    const auto place = [&](std::int64_t which, std::int64_t n) {
+      const double g = grid({at[0], which, at[2], at[3]});
+      const auto extent = static_cast<double>(n);
+      return corners ? (g + 1) / 2 * (extent - 1) : ((g + 1) * extent - 1) / 2;
+    };
+    const double column = place(0, x.shape[3]), row = place(1, x.shape[2]);
+    const auto weight = [&](double t) {
+      return method == "bicubic" ? Cubic(t, -0.75) : std::max(0.0, 1 - std::fabs(t));
+    };
+    double sum = 0;
+    for (int i = -1; i <= 2; ++i)
+      for (int j = -1; j <= 2; ++j) {
+        const double y = std::floor(row) + i, z = std::floor(column) + j;
+        sum += weight(row - y) * weight(column - z) * Element(x, at, y, z, padding, corners);
+      }
+    return sum;
+  });
+}
+
 }  // namespace
+
+void AddGridSamples(std::vector<OpCase>* cases) {
+  for (const std::string method : {"bilinear", "bicubic"})
+    for (const std::string padding : {"zeros", "border", "reflection"})
+      for (const bool corners : {false, true})
+        cases->push_back(
+            {StrCat("grid_sample_", method, "_", padding, corners ? "_aligned" : ""),
+             {F("x", {2, 3, 5, 7}), F("g", {2, 2, 4, 17}, -1.8, 1.8)},
+             StrCat("image.grid_sample(%x, %g, method=\"", method, "\", padding_mode=\"", padding,
+                    "\", align_corners=", corners ? "True" : "False", ")"),
+             [=](const Arrays& in) {
+               return Arrays{Sampled(in[0], in[1], method, padding, corners)};
+             }});
+}
 
 void AddResizes(std::vector<OpCase>* cases) {
   struct Sizes {
