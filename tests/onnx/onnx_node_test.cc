@@ -78,6 +78,20 @@ const ByReason& MissingTests() {
   return tests;
 }
 
+// Tests whose data is good for three digits only; the rest must agree to four.
+const ByReason& CoarseTests() {
+  static const ByReason tests = {
+      {"its data was made with 3.1415 as pi",
+       {"test_blackmanwindow", "test_blackmanwindow_expanded", "test_blackmanwindow_symmetric",
+        "test_blackmanwindow_symmetric_expanded", "test_hammingwindow",
+        "test_hammingwindow_expanded", "test_hammingwindow_symmetric",
+        "test_hammingwindow_symmetric_expanded", "test_hannwindow", "test_hannwindow_expanded",
+        "test_hannwindow_symmetric", "test_hannwindow_symmetric_expanded"}},
+      {"its data is rounded to four digits", {"test_gridsample_bicubic"}},
+  };
+  return tests;
+}
+
 bool Contains(const ByReason& lists, const std::string& name) {
   return std::any_of(lists.begin(), lists.end(), [&](const auto& entry) {
     return std::find(entry.second.begin(), entry.second.end(), name) != entry.second.end();
@@ -216,8 +230,8 @@ TEST_P(OnnxNodeTest, GivesTheOutputsOfTheStandard) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       EXPECT_EQ(results[i].dtype().ToString(), expected[i].dtype().ToString());
       // Half precision has eleven bits.
-      ExpectClose(Widened(results[i]), Widened(expected[i]),
-                  expected[i].dtype() == Float16 ? 1e-3 : 1e-4);
+      const bool coarse = expected[i].dtype() == Float16 || Contains(CoarseTests(), GetParam());
+      ExpectClose(Widened(results[i]), Widened(expected[i]), coarse ? 1e-3 : 1e-4);
     }
   }
 }
@@ -247,7 +261,7 @@ TEST(OnnxNodeTableTest, NothingThatCanBeImportedIsCalledMissing) {
 }
 
 TEST(OnnxNodeTableTest, ExcludesOnlyTestsThatExist) {
-  for (const ByReason* lists : {&TestsOutOfScope(), &MissingTests()}) {
+  for (const ByReason* lists : {&TestsOutOfScope(), &MissingTests(), &CoarseTests()}) {
     for (const auto& [reason, tests] : *lists) {
       for (const std::string& test : tests) EXPECT_TRUE(fs::exists(kFolder / test)) << test;
     }
