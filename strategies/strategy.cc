@@ -131,6 +131,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachScanComputes(registry);
   AttachScatterComputes(registry);
   AttachConvComputes(registry);
+  AttachConvNdComputes(registry);
   AttachConvTransposeComputes(registry);
   AttachBlockedConvComputes(registry);
   AttachLayoutComputes(registry);

@@ -1,123 +1,99 @@
-// Convolutions as a direct sum over input channels and kernel taps. Depthwise ones over two axes
-// have tiles of their own.
-#include "tenon/ops/conv_rules.h"
-#include "tenon/strategies/register_tile.h"
-#include "tenon/strategies/te/conv_sum.h"
+// nn.conv2d as a direct sum over input channels and kernel taps, for any order of the axes. Large
+// ones are summed up in register tiles of one of three forms. The padded image is a stage of its
+// own, so that the sum reads without conditions.
+#include "tenon/strategies/te/conv.h"
+
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
 namespace tenon::strategies {
-namespace {
 
 using te::Expr;
 using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-constexpr std::int64_t kLanes = kConvLanes;
-// Vectors of sums, and results of one channel.
-constexpr std::int64_t kMostVectors = 8;
-constexpr std::int64_t kMostPixels = 1 << 16;
+namespace {
 
-// One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
-// tap reads whole vectors whatever the width; what falls on the margins is dropped.
-Tensor DepthwiseConv(const ConvSum& plain, const TeCall& call, const ops::ConvRules& rules) {
-  const Shape shape = call.shape();
-  const Tensor& x = call.input(0);
-  const std::int64_t pitch = ExtentOf(x, 3) + rules.before[1] + rules.after[1];
-  const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
-  std::int64_t vectors = kMostVectors;
-  const auto covered = [&](std::int64_t v) { return (pixels + v * kLanes - 1) / (v * kLanes) * v; };
-  for (std::int64_t v = kMostVectors - 1; v >= kMostVectors / 2; --v) {
-    if (covered(v) < covered(vectors)) vectors = v;
-  }
-  const std::int64_t last = covered(vectors) * kLanes - 1 +
-                            ((plain.taps[0] - 1) * plain.dilation[0]) * pitch +
-                            (plain.taps[1] - 1) * plain.dilation[1];
-  // The last tile reads past the image: rows of zeros lie there.
-  const std::int64_t rows = ExtentOf(x, 2) + rules.before[0] + rules.after[0];
-  const std::int64_t more = std::max<std::int64_t>(1, last / pitch + 1 - rows);
-  ConvSum conv = plain;
-  conv.image =
-      PadImage(x, {2, 3}, rules.before, {rules.after[0] + more, rules.after[1]}, kTileInput);
-  const std::vector<IterVar> k = conv.TapAxes();
-  const Tensor sums = te::Compute(
-      {shape[0], shape[1], covered(vectors) / vectors, 1, vectors, kLanes},
+Expr Element(const Tensor& tensor, const std::vector<std::size_t>& positions,
+             const std::array<Expr, 4>& coordinates, DataType dtype) {
+  std::vector<Expr> at(4);
+  for (std::size_t d = 0; d < 4; ++d) at[positions[d]] = coordinates[d];
+  return te::Cast(dtype, tensor[at]);
+}
+
+Tensor PlainConv(const Conv& conv, const std::vector<Expr>& shape) {
+  const std::vector<IterVar> k = conv.ReduceAxes();
+  return te::Compute(
+      shape,
       [&](const std::vector<Var>& i) {
-        const Expr at = (i[2] * vectors + i[4]) * kLanes + i[5] +
-                        k[0].var * (conv.dilation[0] * pitch) + k[1].var * conv.dilation[1];
-        return te::Sum(conv.Pixel(i[0], te::FloorDiv(i[1], conv.group_outputs),
-                                  {te::FloorDiv(at, pitch), te::FloorMod(at, pitch)}) *
-                           conv.weight(i[1], 0, {k[0].var, k[1].var}),
+        const Var& filter = i[conv.out[1]];
+        Expr channel = k[0].var;
+        if (conv.groups > 1)
+          channel = te::FloorDiv(filter, conv.group_outputs) * conv.group_inputs + k[0].var;
+        const Expr y = i[conv.out[2]] * conv.strides[0] + k[1].var * conv.dilation[0];
+        const Expr x = i[conv.out[3]] * conv.strides[1] + k[2].var * conv.dilation[1];
+        return te::Sum(conv.Pixel(i[conv.out[0]], channel, y, x) *
+                           conv.Weight(filter, k[0].var, k[1].var, k[2].var),
                        k);
       },
-      "conv2d", kRegisterTile);
-  return te::Compute(
-      ToExprs(shape),
-      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
-        const Expr pixel = y * pitch + column;
-        return sums(n, c, te::FloorDiv(pixel, vectors * kLanes), 0,
-                    te::FloorMod(te::FloorDiv(pixel, kLanes), vectors),
-                    te::FloorMod(pixel, kLanes));
-      },
-      "conv2d", "injective");
+      "conv2d", "conv2d");
 }
 
-// A kernel for each channel, with stride 1, on images whose rows follow each other, do not fill
-// vectors, and of which one channel stays in cache.
-bool IsDepthwise(const ConvSum& conv) {
-  const std::vector<std::size_t> nchw = {0, 1, 2, 3};
-  const Shape& shape = conv.shape;
-  return conv.groups > 1 && conv.group_inputs == 1 && conv.data == nchw && conv.out == nchw &&
-         conv.strides == ops::Ints{1, 1} && conv.dtype.bytes() == 4 && shape[3] % kLanes != 0 &&
-         shape[0] > 0 && shape[2] * shape[3] >= kLanes && shape[2] * shape[3] <= kMostPixels;
-}
-
-template <typename AttrsType>
-std::vector<Tensor> Convolution(const TeCall& call, const char* name) {
-  const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
+std::vector<Tensor> Conv2D(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+  const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  const auto data = ops::LayoutPositions(attrs.data_layout, "NCHW", "data_layout");
+  const auto kernel = ops::LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
   const Tensor& weight = call.input(1);
-  const DataType dtype = call.dtype();
-  ConvSum conv{.data = rules.data,
-               .out = rules.out,
-               .strides = rules.strides,
-               .dilation = rules.dilation,
-               .groups = rules.groups,
-               .group_inputs = ExtentOf(weight, rules.kernel[1]),
-               .group_outputs = ExtentOf(weight, rules.kernel[0]) / rules.groups,
-               .taps = {},
-               .image = {},
-               .weight = {},
-               .weight_is_constant = call.IsConstant(1),
-               .dtype = dtype,
-               .shape = call.shape()};
-  for (std::size_t d = 0; d < rules.dims; ++d)
-    conv.taps.push_back(ExtentOf(weight, rules.kernel[d + 2]));
-  conv.weight = [weight, dtype, kernel = rules.kernel](const Expr& filter, const Expr& channel,
-                                                       const std::vector<Expr>& taps) {
-    std::vector<Expr> at(kernel.size());
-    at[kernel[0]] = filter;
-    at[kernel[1]] = channel;
-    for (std::size_t d = 0; d < taps.size(); ++d) at[kernel[d + 2]] = taps[d];
-    return te::Cast(dtype, weight[at]);
-  };
-  if (IsDepthwise(conv)) return {DepthwiseConv(conv, call, rules)};
-  const std::vector<std::size_t> spatial(rules.data.begin() + 2, rules.data.end());
-  conv.image = PadImage(call.input(0), spatial, rules.before, rules.after);
-  return {SumOverTaps(conv, call, name)};
-}
-
-template <typename AttrsType>
-TeCompute Named(const char* name) {
-  return {[name](const TeCall& call) { return Convolution<AttrsType>(call, name); }};
+  const auto padding = ops::FourPaddings(attrs.padding);
+  const Conv conv{.data = data,
+                  .kernel = kernel,
+                  .out = ops::LayoutPositions(out_layout, "NCHW", "out_layout"),
+                  .strides = ops::Pair(attrs.strides, "strides"),
+                  .dilation = ops::Pair(attrs.dilation, "dilation"),
+                  .padding = padding,
+                  .groups = attrs.groups,
+                  .group_inputs = ExtentOf(weight, kernel[1]),
+                  .group_outputs = ExtentOf(weight, kernel[0]) / attrs.groups,
+                  .taps = {ExtentOf(weight, kernel[2]), ExtentOf(weight, kernel[3])},
+                  .image = PadImage(call.input(0), data[2], data[3], padding),
+                  .weight = weight,
+                  .dtype = call.dtype()};
+  for (const auto& form : {DepthwiseConv, RowTiledConv, FilterTiledConv}) {
+    if (const std::optional<Tensor> result = form(conv, call)) return {*result};
+  }
+  return {PlainConv(conv, call.te_shape())};
 }
 
 }  // namespace
 
+bool Conv::IsNchw() const {
+  const std::vector<std::size_t> nchw = {0, 1, 2, 3};
+  return data == nchw && out == nchw;
+}
+
+bool Conv::FillsLanes(const Shape& shape) const {
+  return dtype.bytes() == 4 && NumElements(shape) > 0;
+}
+
+Expr Conv::Pixel(const Expr& n, const Expr& channel, const Expr& y, const Expr& x) const {
+  return Element(image, data, {n, channel, y, x}, dtype);
+}
+
+Expr Conv::Weight(const Expr& filter, const Expr& channel, const Expr& y, const Expr& x) const {
+  return Element(weight, kernel, {filter, channel, y, x}, dtype);
+}
+
+std::vector<IterVar> Conv::ReduceAxes() const {
+  return {te::ReduceAxis(0, group_inputs, "rc"), te::ReduceAxis(0, taps[0], "ry"),
+          te::ReduceAxis(0, taps[1], "rx")};
+}
+
 void AttachConvComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.conv1d").SetColumn(Named<ops::Conv1DAttrs>("conv1d"));
-  registry.Definition("nn.conv2d").SetColumn(Named<ops::Conv2DAttrs>("conv2d"));
-  registry.Definition("nn.conv3d").SetColumn(Named<ops::Conv3DAttrs>("conv3d"));
+  registry.Definition("nn.conv2d").SetColumn(TeCompute{Conv2D});
 }
 
 }  // namespace tenon::strategies
