@@ -46,6 +46,7 @@ std::vector<Expr> Clip(Node& node) {
 }
 
 std::vector<Expr> Cast(Node& node) {
+  node.Ignore("saturate");  // of types with 8 bits, which are refused
   if (!node.Has("to")) throw InvalidArgument("the attribute to is missing");
   return {node.Typed(ops::Cast(
       node.input(0), ToDataType(static_cast<int>(node.Int("to", 0)), "the attribute to")))};

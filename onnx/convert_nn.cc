@@ -1,5 +1,6 @@
-// Convolution, pooling, matrix products and normalisations.
+// Pooling, matrix products and normalisations.
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/window.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/arithmetic.h"
@@ -11,83 +12,57 @@ namespace {
 
 using attrs::Attrs;
 
-// The window of a convolution or pooling: spatial attributes with their defaults.
-struct Window {
-  Ints kernel, strides, dilations, pads;  // pads: top, left, bottom, right
-};
-
-Window ReadWindow(Node& node, const Shape& data, const Ints& kernel) {
-  const std::size_t dims = kernel.size();
-  if (dims != 2 || data.size() != 4)
-    throw Unimplemented(StrCat("windows over ", data.size() < 2 ? 0 : data.size() - 2,
-                               " spatial axes are not supported; 2 are"));
-  Window w{.kernel = kernel,
-           .strides = node.IntsOr("strides", {1, 1}),
-           .dilations = node.IntsOr("dilations", {1, 1}),
-           .pads = node.IntsOr("pads", {0, 0, 0, 0})};
-  if (w.strides.size() != 2 || w.dilations.size() != 2 || w.pads.size() != 4)
-    throw InvalidArgument("strides and dilations take two values, pads four");
-  const std::string automatic = node.String("auto_pad", "NOTSET");
-  if (automatic == "NOTSET") return w;
-  w.pads.assign(4, 0);
-  if (automatic == "VALID") return w;
-  if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER")
-    throw InvalidArgument(
-        StrCat("auto_pad is ", automatic, "; it may be NOTSET, VALID, SAME_UPPER or SAME_LOWER"));
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t in = data[i + 2];
-    const std::int64_t out = CeilDiv(in, w.strides[i]);
-    const std::int64_t span = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const std::int64_t pad = std::max<std::int64_t>(0, (out - 1) * w.strides[i] + span - in);
-    w.pads[i] = automatic == "SAME_UPPER" ? pad / 2 : (pad + 1) / 2;
-    w.pads[i + 2] = pad - w.pads[i];
+// A window over one axis is one of height 1; of one over three axes, height and width are pooled
+// first and then depth: greatest values and means of boxes can be taken axis by axis.
+template <typename AttrsType, typename Pool>
+Expr PoolOver(Node& node, const Expr& x, const AttrsType& base, const Pool& pool) {
+  const Shape shape = ShapeOf(x);
+  const Window w = ReadWindow(node, shape, node.IntsOr("kernel_shape", {}));
+  const auto over = [&](const Expr& image, const std::vector<int>& axes) {
+    AttrsType attrs = base;
+    attrs.strides.clear();
+    attrs.dilation.clear();
+    attrs.padding.clear();
+    const auto pick = [&](const Ints& values, std::int64_t otherwise, Ints* to) {
+      for (const int axis : axes)
+        to->push_back(axis < 0 ? otherwise : values[static_cast<std::size_t>(axis)]);
+    };
+    pick(w.kernel, 1, &attrs.pool_size);
+    pick(w.strides, 1, &attrs.strides);
+    pick(w.dilations, 1, &attrs.dilation);
+    pick(w.before, 0, &attrs.padding);
+    pick(w.after, 0, &attrs.padding);
+    return node.Typed(pool(image, attrs));
+  };
+  switch (w.kernel.size()) {
+    case 1:
+      return ops::Squeeze(over(node.Typed(ops::ExpandDims(x, 2)), {-1, 0}), Ints{2});
+    case 2:
+      return over(x, {0, 1});
+    default: {
+      const Expr flat =
+          node.Typed(ops::Reshape(x, {shape[0], shape[1] * shape[2], shape[3], shape[4]}));
+      const Expr rows = over(flat, {1, 2});
+      const Shape image = ShapeOf(rows);
+      const Expr deep =
+          over(node.Typed(ops::Reshape(rows, {shape[0], shape[1], shape[2], image[2] * image[3]})),
+               {0, -1});
+      return ops::Reshape(deep, {shape[0], shape[1], ShapeOf(deep)[2], image[2], image[3]});
+    }
   }
-  return w;
-}
-
-std::vector<Expr> Conv(Node& node) {
-  const Expr& x = node.input(0);
-  const Expr& weight = node.input(1);
-  const Shape w_shape = ShapeOf(weight);
-  if (w_shape.size() < 3)
-    throw InvalidArgument(StrCat("the weight has rank ", w_shape.size(), "; it needs at least 3"));
-  const Ints kernel(w_shape.begin() + 2, w_shape.end());
-  if (node.IntsOr("kernel_shape", kernel) != kernel)
-    throw InvalidArgument("kernel_shape is not the shape of the weight");
-  const Window w = ReadWindow(node, ShapeOf(x), kernel);
-  Expr y = ops::Conv2D(x, weight,
-                       {.strides = w.strides,
-                        .padding = w.pads,
-                        .dilation = w.dilations,
-                        .groups = node.Int("group", 1),
-                        .channels = w_shape[0],
-                        .kernel_size = kernel});
-  if (node.has_input(2)) y = ops::BiasAdd(y, node.input(2));
-  return {node.Typed(y)};
 }
 
 std::vector<Expr> MaxPool(Node& node) {
-  const Expr& x = node.input(0);
   if (node.num_outputs() > 1) throw Unimplemented("the second output (indices) is not supported");
   node.Ignore("storage_order");
-  const Window w = ReadWindow(node, ShapeOf(x), node.IntsOr("kernel_shape", {}));
-  return {node.Typed(ops::MaxPool2D(x, {.pool_size = w.kernel,
-                                        .strides = w.strides,
-                                        .dilation = w.dilations,
-                                        .padding = w.pads,
-                                        .ceil_mode = node.Int("ceil_mode", 0) != 0}))};
+  const ops::MaxPool2DAttrs base{.ceil_mode = node.Int("ceil_mode", 0) != 0};
+  return {node.Typed(PoolOver(node, node.input(0), base, ops::MaxPool2D))};
 }
 
 std::vector<Expr> AveragePool(Node& node) {
-  const Expr& x = node.input(0);
-  const Window w = ReadWindow(node, ShapeOf(x), node.IntsOr("kernel_shape", {}));
-  return {
-      node.Typed(ops::AvgPool2D(x, {.pool_size = w.kernel,
-                                    .strides = w.strides,
-                                    .dilation = w.dilations,
-                                    .padding = w.pads,
-                                    .ceil_mode = node.Int("ceil_mode", 0) != 0,
-                                    .count_include_pad = node.Int("count_include_pad", 0) != 0}))};
+  const ops::AvgPool2DAttrs base{.ceil_mode = node.Int("ceil_mode", 0) != 0,
+                                 .count_include_pad = node.Int("count_include_pad", 0) != 0};
+  return {node.Typed(PoolOver(node, node.input(0), base, ops::AvgPool2D))};
 }
 
 // Spatial axes of any number, through a reduction.
@@ -130,16 +105,46 @@ std::vector<Expr> InstanceNormalization(Node& node) {
   return {node.Typed(ops::Add(scaled, ops::ExpandDims(node.input(2), 1, spatial)))};
 }
 
+// Also gives the mean and the reciprocal of the deviation, where they are asked for.
 std::vector<Expr> LayerNormalization(Node& node) {
   const Expr& x = node.input(0);
-  if (AxisOf(node, -1) != RankOf(x) - 1)
-    throw Unimplemented("more than one normalised axis is not supported");
-  if (node.num_outputs() > 1) throw Unimplemented("the moments as outputs are not supported");
-  node.Ignore("stash_type");
+  const std::int64_t rank = RankOf(x);
+  const std::int64_t axis = AxisOf(node, -1);
+  if (node.Int("stash_type", 1) != 1) throw Unimplemented("stash_type must be 1 (float32)");
   const double epsilon = node.Float("epsilon", 1e-5);
   const bool center = node.has_input(2);
-  return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
-                                    {.epsilon = epsilon, .center = center}))};
+  if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1)
+    return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
+                                      {.epsilon = epsilon, .center = center}))};
+  const DataType t = DataTypeOf(x);
+  Ints axes;
+  for (std::int64_t i = axis; i < rank; ++i) axes.push_back(i);
+  const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
+  const Expr mean = node.Typed(ops::Mean(x, reduce));
+  const Expr centred = node.Typed(ops::Subtract(x, mean));
+  const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
+  const Expr deviation = ops::Sqrt(ops::Add(variance, ops::Scalar(epsilon, t)));
+  const Expr inverse = node.Typed(ops::Divide(ops::Scalar(1, t), deviation));
+  Expr y = ops::Multiply(ops::Multiply(centred, inverse), node.input(1));
+  if (center) y = ops::Add(y, node.input(2));
+  return {node.Typed(y), mean, inverse};
+}
+
+std::vector<Expr> LocalResponseNormalization(Node& node) {
+  return {node.Typed(ir::Call::Make(ops::Known().lrn, {node.input(0)},
+                                    Attrs::Make(ops::LRNAttrs{.size = node.Int("size", 0),
+                                                              .bias = node.Float("bias", 1),
+                                                              .alpha = node.Float("alpha", 1e-4),
+                                                              .beta = node.Float("beta", 0.75)})))};
+}
+
+std::vector<Expr> MeanVarianceNormalization(Node& node) {
+  const Expr& x = node.input(0);
+  const ops::ReduceAttrs reduce{.axis = node.IntsOr("axes", {0, 2, 3}), .keepdims = true};
+  const Expr centred = node.Typed(ops::Subtract(x, ops::Mean(x, reduce)));
+  const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
+  const Expr deviation = ops::Add(ops::Sqrt(variance), ops::Scalar(1e-9, DataTypeOf(x)));
+  return {node.Typed(ops::Divide(centred, deviation))};
 }
 
 std::vector<Expr> Gemm(Node& node) {
@@ -210,10 +215,14 @@ std::vector<Expr> Dropout(Node& node) {
   node.Ignore("ratio");
   node.Ignore("seed");
   node.Ignore("is_test");
-  if (node.num_outputs() > 1) throw Unimplemented("the mask as an output is not supported");
   if (node.has_input(2) && *node.Constant(2).data<bool>())
     throw Unimplemented("training is not supported");
-  return {node.input(0)};
+  if (node.num_outputs() == 1) return {node.input(0)};
+  // Nothing is dropped: the mask is true everywhere.
+  const Expr mask =
+      ir::Call::Make(ops::Known().full, {ops::Scalar(1, Bool)},
+                     Attrs::Make(ops::InitOpAttrs{.shape = ShapeOf(node.input(0)), .dtype = Bool}));
+  return {node.input(0), node.Typed(mask)};
 }
 
 }  // namespace
@@ -222,15 +231,16 @@ void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["AveragePool"] = AveragePool;
   t["BatchNormalization"] = BatchNormalization;
-  t["Conv"] = Conv;
   t["Dropout"] = Dropout;
   t["Gemm"] = Gemm;
   t["GlobalAveragePool"] = GlobalPool(false);
   t["GlobalMaxPool"] = GlobalPool(true);
   t["InstanceNormalization"] = InstanceNormalization;
+  t["LRN"] = LocalResponseNormalization;
   t["LayerNormalization"] = LayerNormalization;
   t["MatMul"] = MatMul;
   t["MaxPool"] = MaxPool;
+  t["MeanVarianceNormalization"] = MeanVarianceNormalization;
 }
 
 }  // namespace tenon::onnx_import

@@ -2,6 +2,7 @@
 #include "tenon/onnx/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -33,9 +34,37 @@ Converter Reduce(const Expr& op, int input_since) {
   };
 }
 
-std::vector<Expr> ReduceL2(Node& node) {
+// `before` of each element, a sum, and `after` of it.
+Converter ReduceBetween(Expr (*before)(const Expr&), Expr (*after)(const Expr&)) {
+  return [=](Node& node) {
+    const ops::ReduceAttrs reduce = Axes(node, 18);
+    if (IsNoOp(node, reduce))
+      throw Unimplemented("noop_with_empty_axes=1 without axes is not supported");
+    const Expr x = before == nullptr ? node.input(0) : before(node.input(0));
+    const Expr sum = ops::Sum(x, reduce);
+    return std::vector<Expr>{node.Typed(after == nullptr ? sum : after(sum))};
+  };
+}
+
+Expr Square(const Expr& x) { return ops::Multiply(x, x); }
+
+// Exponentials of the differences from the greatest element do not overflow; where this one is
+// infinite, of the elements themselves.
+std::vector<Expr> ReduceLogSumExp(Node& node) {
   const Expr& x = node.input(0);
-  return {node.Typed(ops::Sqrt(ops::Sum(ops::Multiply(x, x), Axes(node, 18))))};
+  const DataType t = DataTypeOf(x);
+  ops::ReduceAttrs reduce = Axes(node, 18);
+  if (IsNoOp(node, reduce))
+    throw Unimplemented("noop_with_empty_axes=1 without axes is not supported");
+  const bool keepdims = reduce.keepdims;
+  reduce.keepdims = true;
+  const Expr greatest = node.Typed(ops::Max(x, reduce));
+  const Expr base =
+      ops::Where(ir::Call::Make(ops::Known().isinf, {greatest}), ops::Scalar(0, t), greatest);
+  const Expr y =
+      node.Typed(ops::Add(ops::Log(ops::Sum(ops::Exp(ops::Subtract(x, base)), reduce)), base));
+  if (keepdims) return {y};
+  return {node.Typed(reduce.axis ? ops::Squeeze(y, reduce.axis) : ops::Reshape(y, {}))};
 }
 
 Converter ArgReduce(const Expr& op) {
@@ -76,7 +105,11 @@ void AddReduceConverters(ConverterTable* table) {
   t["ReduceMin"] = Reduce(known.min, 18);
   t["ReduceProd"] = Reduce(known.prod, 18);
   t["ReduceSum"] = Reduce(known.sum, 13);
-  t["ReduceL2"] = ReduceL2;
+  t["ReduceL1"] = ReduceBetween(ops::Abs, nullptr);
+  t["ReduceL2"] = ReduceBetween(Square, ops::Sqrt);
+  t["ReduceLogSum"] = ReduceBetween(nullptr, ops::Log);
+  t["ReduceLogSumExp"] = ReduceLogSumExp;
+  t["ReduceSumSquare"] = ReduceBetween(Square, nullptr);
   t["ArgMax"] = ArgReduce(known.argmax);
   t["ArgMin"] = ArgReduce(known.argmin);
   t["Softmax"] = SoftmaxLike(known.softmax);

@@ -56,6 +56,10 @@ std::vector<Expr> ShapeValue(Node& node) {
   return {ir::Constant::Make(Vector({shape.begin() + start, shape.begin() + end}))};
 }
 
+std::vector<Expr> Size(Node& node) {
+  return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(NumElements(ShapeOf(node.input(0)))))};
+}
+
 std::vector<Expr> Reshape(Node& node) {
   const Ints target = node.ConstantInts(1);
   for (const std::int64_t extent : target) {
@@ -223,10 +227,21 @@ std::vector<Expr> Pad(Node& node) {
     if (node.has_input(2)) value = node.ConstantScalar(2);
   }
   const auto rank = static_cast<std::size_t>(RankOf(x));
-  if (pads.size() != 2 * rank)
-    throw InvalidArgument(StrCat("pads has ", pads.size(), " values for a tensor of rank ", rank));
-  std::vector<Ints> width;
-  for (std::size_t i = 0; i < rank; ++i) width.push_back({pads[i], pads[i + rank]});
+  if (mode != "constant" && mode != "reflect" && mode != "edge")
+    throw Unimplemented(
+        StrCat("the mode ", mode, " is not supported; constant, reflect and edge are"));
+  Ints axes;
+  if (node.has_input(3)) {
+    for (const std::int64_t axis : node.ConstantInts(3))
+      axes.push_back(ops::NormalAxis(axis, rank));
+  } else {
+    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (pads.size() != 2 * axes.size())
+    throw InvalidArgument(StrCat("pads has ", pads.size(), " values for ", axes.size(), " axes"));
+  std::vector<Ints> width(rank, Ints{0, 0});
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    width[static_cast<std::size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
   return {
       node.Typed(ir::Call::Make(ops::Known().pad, {x, ops::Scalar(value, DataTypeOf(x))},
                                 Attrs::Make(ops::PadAttrs{.pad_width = width, .pad_mode = mode})))};
@@ -245,6 +260,7 @@ void AddShapeConverters(ConverterTable* table) {
   t["Pad"] = Pad;
   t["Reshape"] = Reshape;
   t["Shape"] = ShapeValue;
+  t["Size"] = Size;
   t["Slice"] = Slice;
   t["Split"] = Split;
   t["Squeeze"] = Squeeze;

@@ -15,8 +15,16 @@ namespace tenon::onnx_import {
 using Converter = std::function<std::vector<Expr>(Node& node)>;
 using ConverterTable = std::map<std::string, Converter>;
 
+void AddActivationConverters(ConverterTable* table);
+void AddConvConverters(ConverterTable* table);
+void AddEinsumConverters(ConverterTable* table);
 void AddElementwiseConverters(ConverterTable* table);
+void AddImageConverters(ConverterTable* table);
+void AddIndexConverters(ConverterTable* table);
+void AddLossConverters(ConverterTable* table);
+void AddRecurrentConverters(ConverterTable* table);
 void AddReduceConverters(ConverterTable* table);
+void AddSignalConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);
 void AddNnConverters(ConverterTable* table);
 

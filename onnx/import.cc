@@ -16,8 +16,16 @@ namespace tenon::onnx_import {
 const ConverterTable& Converters() {
   static const ConverterTable table = [] {
     ConverterTable made;
+    AddActivationConverters(&made);
+    AddConvConverters(&made);
+    AddEinsumConverters(&made);
     AddElementwiseConverters(&made);
+    AddImageConverters(&made);
+    AddIndexConverters(&made);
+    AddLossConverters(&made);
+    AddRecurrentConverters(&made);
     AddReduceConverters(&made);
+    AddSignalConverters(&made);
     AddShapeConverters(&made);
     AddNnConverters(&made);
     return made;
@@ -28,7 +36,7 @@ const ConverterTable& Converters() {
 namespace {
 
 constexpr int kFirstOpset = 7;
-constexpr int kLastOpset = 17;
+constexpr int kLastOpset = 21;
 
 std::string NameOf(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();

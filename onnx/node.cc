@@ -33,6 +33,16 @@ Ints Node::ConstantInts(std::size_t i) const {
   throw InvalidArgument(StrCat("input ", i, " must hold integers, not ", data.dtype().ToString()));
 }
 
+std::vector<double> Node::ConstantNumbers(std::size_t i) const {
+  const NDArray data = Constant(i);
+  if (data.dtype() == Float64) return data.ToVector<double>();
+  if (data.dtype() == Float32) {
+    const auto narrow = data.ToVector<float>();
+    return {narrow.begin(), narrow.end()};
+  }
+  throw Unimplemented(StrCat("input ", i, " has the type ", data.dtype().ToString()));
+}
+
 double Node::ConstantScalar(std::size_t i) const {
   const NDArray data = Constant(i);
   if (data.size() != 1) throw InvalidArgument(StrCat("input ", i, " must have one element"));

@@ -38,6 +38,7 @@ class Node {
   NDArray Constant(std::size_t i) const;
   Ints ConstantInts(std::size_t i) const;
   double ConstantScalar(std::size_t i) const;
+  std::vector<double> ConstantNumbers(std::size_t i) const;  // of a floating type
 
   // --- attributes; reading one marks it as handled
   bool Has(const char* name);

@@ -1,5 +1,6 @@
 #include "tenon/ops/builders.h"
 
+#include "tenon/ops/conv_rules.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 
@@ -15,8 +16,20 @@ void WidenPadding(Ints* padding) {
   const auto four = FourPaddings(*padding);
   padding->assign(four.begin(), four.end());
 }
-void WidenPair(Ints* values) {
-  if (values->size() == 1) values->push_back(values->front());
+
+// Bad lengths are left for the type relation to refuse.
+template <typename AttrsType>
+Expr Convolution(const Expr& op, const Expr& data, const Expr& weight, AttrsType a) {
+  const std::size_t dims = AttrsType{}.strides.size();
+  const auto widen = [&](Ints* values) {
+    if (values->size() == 1) values->resize(dims, values->front());
+  };
+  widen(&a.strides);
+  widen(&a.dilation);
+  if (a.kernel_size) widen(&*a.kernel_size);
+  if constexpr (requires { a.output_padding; }) widen(&a.output_padding);
+  if (a.padding.size() == 1 || a.padding.size() == dims) a.padding = SidePaddings(a.padding, dims);
+  return Call::Make(op, {data, weight}, Attrs::Make(std::move(a)));
 }
 
 }  // namespace
@@ -123,12 +136,23 @@ Expr Pad(const Expr& x, std::vector<Ints> pad_width, double value, DataType dtyp
   return Call::Make(Known().pad, {x, Scalar(value, dtype)},
                     Attrs::Make(PadAttrs{.pad_width = std::move(pad_width)}));
 }
+Expr Conv1D(const Expr& data, const Expr& weight, Conv1DAttrs a) {
+  return Convolution(Known().conv1d, data, weight, std::move(a));
+}
 Expr Conv2D(const Expr& data, const Expr& weight, Conv2DAttrs a) {
-  WidenPadding(&a.padding);
-  WidenPair(&a.strides);
-  WidenPair(&a.dilation);
-  if (a.kernel_size) WidenPair(&*a.kernel_size);
-  return Call::Make(Known().conv2d, {data, weight}, Attrs::Make(std::move(a)));
+  return Convolution(Known().conv2d, data, weight, std::move(a));
+}
+Expr Conv3D(const Expr& data, const Expr& weight, Conv3DAttrs a) {
+  return Convolution(Known().conv3d, data, weight, std::move(a));
+}
+Expr Conv1DTranspose(const Expr& data, const Expr& weight, Conv1DTransposeAttrs a) {
+  return Convolution(Known().conv1d_transpose, data, weight, std::move(a));
+}
+Expr Conv2DTranspose(const Expr& data, const Expr& weight, Conv2DTransposeAttrs a) {
+  return Convolution(Known().conv2d_transpose, data, weight, std::move(a));
+}
+Expr Conv3DTranspose(const Expr& data, const Expr& weight, Conv3DTransposeAttrs a) {
+  return Convolution(Known().conv3d_transpose, data, weight, std::move(a));
 }
 Expr Dense(const Expr& data, const Expr& weight, DenseAttrs a) {
   return Call::Make(Known().dense, {data, weight}, Attrs::Make(a));
@@ -171,6 +195,15 @@ Expr GlobalAvgPool2D(const Expr& x, GlobalPool2DAttrs a) {
 }
 Expr GlobalMaxPool2D(const Expr& x, GlobalPool2DAttrs a) {
   return Call::Make(Known().global_max_pool2d, {x}, Attrs::Make(std::move(a)));
+}
+Expr Resize1D(const Expr& x, Resize1DAttrs a) {
+  return Call::Make(Known().resize1d, {x}, Attrs::Make(std::move(a)));
+}
+Expr Resize2D(const Expr& x, Resize2DAttrs a) {
+  return Call::Make(Known().resize2d, {x}, Attrs::Make(std::move(a)));
+}
+Expr Resize3D(const Expr& x, Resize3DAttrs a) {
+  return Call::Make(Known().resize3d, {x}, Attrs::Make(std::move(a)));
 }
 
 }  // namespace tenon::ops

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/ops/conv_attrs.h"
 #include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/image_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/reduce_attrs.h"
@@ -65,8 +67,13 @@ Expr Take(const Expr& x, const Expr& indices, TakeAttrs attrs = {});
 Expr Transpose(const Expr& x, std::optional<Ints> axes = std::nullopt);
 Expr Pad(const Expr& x, std::vector<Ints> pad_width, double value = 0, DataType dtype = Float32);
 
-// Padding is stored as four values, strides and dilation as two.
+// Padding is stored with a value for each side, strides and dilation with one for each axis.
+Expr Conv1D(const Expr& data, const Expr& weight, Conv1DAttrs attrs = {});
 Expr Conv2D(const Expr& data, const Expr& weight, Conv2DAttrs attrs = {});
+Expr Conv3D(const Expr& data, const Expr& weight, Conv3DAttrs attrs = {});
+Expr Conv1DTranspose(const Expr& data, const Expr& weight, Conv1DTransposeAttrs attrs = {});
+Expr Conv2DTranspose(const Expr& data, const Expr& weight, Conv2DTransposeAttrs attrs = {});
+Expr Conv3DTranspose(const Expr& data, const Expr& weight, Conv3DTransposeAttrs attrs = {});
 Expr Dense(const Expr& data, const Expr& weight, DenseAttrs attrs = {});
 Expr Matmul(const Expr& a, const Expr& b, MatmulAttrs attrs = {});
 Expr BatchMatmul(const Expr& a, const Expr& b, BatchMatmulAttrs attrs = {});
@@ -81,6 +88,9 @@ Expr MaxPool2D(const Expr& x, MaxPool2DAttrs attrs);
 Expr AvgPool2D(const Expr& x, AvgPool2DAttrs attrs);
 Expr GlobalAvgPool2D(const Expr& x, GlobalPool2DAttrs attrs = {});
 Expr GlobalMaxPool2D(const Expr& x, GlobalPool2DAttrs attrs = {});
+Expr Resize1D(const Expr& x, Resize1DAttrs attrs);
+Expr Resize2D(const Expr& x, Resize2DAttrs attrs);
+Expr Resize3D(const Expr& x, Resize3DAttrs attrs);
 
 }  // namespace tenon::ops
 

@@ -22,6 +22,7 @@ void RegisterPoolOps(OpRegistry& registry);
 void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax, dropout, bias_add
 void RegisterPadOps(OpRegistry& registry);
 void RegisterDeviceOps(OpRegistry& registry);  // on_device, device_copy
+void RegisterImageOps(OpRegistry& registry);
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
@@ -39,6 +40,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterNormOps(registry);
   RegisterPadOps(registry);
   RegisterDeviceOps(registry);
+  RegisterImageOps(registry);
   AttachLayoutInference(registry);
 }
 

@@ -1,6 +1,6 @@
-// nn.conv2d.
+// Convolutions over one, two and three spatial axes, and transposed ones.
 #include "tenon/ops/builtin.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/conv_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
@@ -9,113 +9,172 @@ namespace {
 
 using ir::Dim;
 
+// Axes of the weight: output channels (of one group when transposed), input channels (of one group
+// when not).
+constexpr std::size_t kOutputs = 0, kInputs = 1;
+
+void RequireGroups(const TypeCall& call, std::int64_t channels, std::int64_t groups,
+                   const char* which) {
+  if (channels % groups != 0)
+    call.Refuse(StrCat("the ", channels, " ", which, " channels cannot be divided into ", groups,
+                       " groups"));
+}
+
 // Learns the weight's type from the attributes where they say enough.
-void LearnWeight(TypeCall& call, const Conv2DAttrs& attrs, const Dim& in_channels, DataType dtype) {
-  if (!attrs.channels || !attrs.kernel_size || !in_channels.is_static()) return;
-  const auto kernel = Pair(*attrs.kernel_size, "kernel_size");
-  const std::vector<std::size_t> at = LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
-  std::vector<Dim> shape(4);
-  shape[at[0]] = Dim(*attrs.channels);
-  shape[at[1]] = Dim(in_channels.value() / attrs.groups);
-  shape[at[2]] = Dim(kernel[0]);
-  shape[at[3]] = Dim(kernel[1]);
+void LearnWeight(TypeCall& call, const ConvRules& rules, const Dim& in_channels, DataType dtype) {
+  if (!rules.channels || !rules.kernel_size || !in_channels.is_static()) return;
+  if (rules.transposed) RequireGroups(call, *rules.channels, rules.groups, "output");
+  std::vector<Dim> shape(rules.dims + 2);
+  shape[rules.kernel[kOutputs]] = Dim(*rules.channels / (rules.transposed ? rules.groups : 1));
+  shape[rules.kernel[kInputs]] = Dim(in_channels.value() / (rules.transposed ? 1 : rules.groups));
+  for (std::size_t i = 0; i < rules.dims; ++i)
+    shape[rules.kernel[i + 2]] = Dim((*rules.kernel_size)[i]);
   call.LearnInput(1, ir::TensorType(std::move(shape), dtype));
 }
 
-void CheckAgainstWeight(const TypeCall& call, const Conv2DAttrs& attrs, const Dim& in_channels,
-                        const Dim& out, const Dim& in, const Dim& height, const Dim& width) {
-  if (attrs.channels && out.is_static() && out.value() != *attrs.channels)
-    call.Refuse(StrCat("channels is ", *attrs.channels, " and the weight has ", out.value(),
-                       " output channels"));
-  if (attrs.kernel_size) {
-    const auto kernel = Pair(*attrs.kernel_size, "kernel_size");
-    if ((height.is_static() && height.value() != kernel[0]) ||
-        (width.is_static() && width.value() != kernel[1]))
-      call.Refuse(StrCat("kernel_size is [", kernel[0], ", ", kernel[1], "] and the weight has ",
-                         height.ToString(), " x ", width.ToString(), " taps"));
+void CheckKernelSize(const TypeCall& call, const ConvRules& rules, const std::vector<Dim>& taps) {
+  if (!rules.kernel_size) return;
+  bool differs = false;
+  std::string text;
+  for (std::size_t i = 0; i < rules.dims; ++i) {
+    differs = differs || (taps[i].is_static() && taps[i].value() != (*rules.kernel_size)[i]);
+    StrAppend(&text, i == 0 ? "" : " x ", taps[i].ToString());
   }
-  if (out.is_static() && out.value() % attrs.groups != 0)
-    call.Refuse(StrCat("the ", out.value(), " output channels cannot be divided into ",
-                       attrs.groups, " groups"));
-  if (in.is_static() && in_channels.is_static() && in.value() != in_channels.value() / attrs.groups)
-    call.Refuse(StrCat("the data has ", in_channels.value(), " channels, which in ", attrs.groups,
-                       attrs.groups == 1 ? " group makes " : " groups makes ",
-                       in_channels.value() / attrs.groups, " each; the weight takes ", in.value()));
+  if (differs)
+    call.Refuse(StrCat("kernel_size is [", StrJoin(*rules.kernel_size, ", "),
+                       "] and the weight has ", text, " taps"));
 }
 
-void Conv2D(TypeCall& call) {
+// The output channels that the weight makes, unknown when its extent is.
+Dim OutputChannels(const TypeCall& call, const ConvRules& rules, const Dim& out) {
+  if (!out.is_static() || !rules.transposed) return out;
+  std::int64_t channels = 0;
+  if (__builtin_mul_overflow(out.value(), rules.groups, &channels))
+    call.Refuse("the number of output channels does not fit 64 bits");
+  return Dim(channels);
+}
+
+void CheckOutputs(const TypeCall& call, const ConvRules& rules, const Dim& channels) {
+  if (rules.channels && channels.is_static() && channels.value() != *rules.channels)
+    call.Refuse(StrCat("channels is ", *rules.channels, " and the weight has ", channels.value(),
+                       " output channels"));
+}
+
+void CheckInputs(const TypeCall& call, const ConvRules& rules, const Dim& in_channels,
+                 const Dim& in) {
+  if (!in.is_static() || !in_channels.is_static()) return;
+  const std::int64_t given = in_channels.value();
+  if (rules.transposed) {
+    if (in.value() != given)
+      call.Refuse(StrCat("the data has ", given, " channels; the weight takes ", in.value()));
+  } else if (in.value() != given / rules.groups) {
+    call.Refuse(StrCat("the data has ", given, " channels, which in ", rules.groups,
+                       rules.groups == 1 ? " group makes " : " groups makes ", given / rules.groups,
+                       " each; the weight takes ", in.value()));
+  }
+}
+
+std::int64_t ResultExtent(const TypeCall& call, const ConvRules& rules, std::size_t i,
+                          std::int64_t in, std::int64_t taps) {
+  const std::int64_t window = WindowSpan(taps, rules.dilation[i]);
+  if (rules.transposed) {
+    const std::int64_t grown =
+        PaddedExtent(WindowSpan(in, rules.strides[i]), window - 1, rules.output_padding[i]);
+    const std::int64_t extent = grown - rules.before[i];
+    if (rules.before[i] > grown || rules.after[i] > extent)
+      call.Refuse(StrCat("the result has ", grown, " elements of ", SpatialName(i, rules.dims),
+                         " and the padding drops more"));
+    return extent - rules.after[i];
+  }
+  const std::int64_t padded = PaddedExtent(in, rules.before[i], rules.after[i]);
+  if (window > padded)
+    call.Refuse(StrCat("the kernel spans ", window, " elements of ", SpatialName(i, rules.dims),
+                       " and the padded data has ", padded));
+  return PaddedExtent((padded - window) / rules.strides[i], 0, 1);
+}
+
+template <typename AttrsType>
+void Convolution(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  const auto& attrs = call.attrs<Conv2DAttrs>();
-  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
-  const std::vector<std::size_t> at = LayoutPositions(attrs.data_layout, "NCHW", "data_layout");
-  const auto dim = [&](std::size_t i) { return x->shape[at[i]]; };
+  const std::size_t rank = AttrsType{}.strides.size() + 2;
+  if (x->shape.size() != rank) call.Refuse(StrCat("the data must have rank ", rank));
+  const ConvRules rules = ConvRulesOf(call.attrs<AttrsType>());
+  const auto dim = [&](std::size_t i) { return x->shape[rules.data[i]]; };
   const Dim in_channels = dim(1);
-  if (in_channels.is_static() && in_channels.value() % attrs.groups != 0)
-    call.Refuse(StrCat("the ", in_channels.value(), " input channels cannot be divided into ",
-                       attrs.groups, " groups"));
-  LearnWeight(call, attrs, in_channels, x->dtype);
-  const auto strides = Pair(attrs.strides, "strides");
-  const auto dilation = Pair(attrs.dilation, "dilation");
-  const auto padding = FourPaddings(attrs.padding);
+  if (in_channels.is_static()) RequireGroups(call, in_channels.value(), rules.groups, "input");
+  LearnWeight(call, rules, in_channels, x->dtype);
 
-  Dim channels = attrs.channels ? Dim(*attrs.channels) : Dim();
-  std::array<Dim, 2> kernel;
-  if (attrs.kernel_size) {
-    const auto size = Pair(*attrs.kernel_size, "kernel_size");
-    kernel = {Dim(size[0]), Dim(size[1])};
-  }
+  Dim channels = rules.channels ? Dim(*rules.channels) : Dim();
+  std::vector<Dim> taps(rules.dims);
+  if (rules.kernel_size) taps.assign(rules.kernel_size->begin(), rules.kernel_size->end());
   if (const auto* w = call.tensor(1)) {
-    if (w->shape.size() != 4) call.Refuse("the weight must have rank 4");
+    if (w->shape.size() != rank) call.Refuse(StrCat("the weight must have rank ", rank));
     if (w->dtype != x->dtype)
       call.Refuse(
           StrCat("the data is ", x->dtype.ToString(), " and the weight ", w->dtype.ToString()));
-    const std::vector<std::size_t> w_at =
-        LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
-    const auto w_dim = [&](std::size_t i) { return w->shape[w_at[i]]; };
-    CheckAgainstWeight(call, attrs, in_channels, w_dim(0), w_dim(1), w_dim(2), w_dim(3));
+    const auto w_dim = [&](std::size_t i) { return w->shape[rules.kernel[i]]; };
+    std::vector<Dim> w_taps;
+    for (std::size_t i = 0; i < rules.dims; ++i) w_taps.push_back(w_dim(i + 2));
+    const Dim outputs = OutputChannels(call, rules, w_dim(kOutputs));
+    CheckOutputs(call, rules, outputs);
+    CheckKernelSize(call, rules, w_taps);
+    if (outputs.is_static()) RequireGroups(call, outputs.value(), rules.groups, "output");
+    CheckInputs(call, rules, in_channels, w_dim(kInputs));
     // What the attributes say is not lost to a weight that is not fully known.
-    if (channels.is_any()) channels = w_dim(0);
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (kernel[i].is_any()) kernel[i] = w_dim(i + 2);
+    if (channels.is_any()) channels = outputs;
+    for (std::size_t i = 0; i < rules.dims; ++i) {
+      if (taps[i].is_any()) taps[i] = w_taps[i];
     }
-  } else if (!attrs.channels || !attrs.kernel_size) {
+  } else if (!rules.channels || !rules.kernel_size) {
     return;
   }
 
-  std::array<Dim, 2> size;
-  for (std::size_t i = 0; i < 2; ++i) {
+  std::vector<Dim> shape(rank);
+  shape[rules.out[0]] = dim(0);
+  shape[rules.out[1]] = channels;
+  for (std::size_t i = 0; i < rules.dims; ++i) {
     const Dim in = dim(i + 2);
-    if (!in.is_static() || !kernel[i].is_static()) continue;
-    const std::int64_t padded = PaddedExtent(in.value(), padding[i], padding[i + 2]);
-    const std::int64_t window = WindowSpan(kernel[i].value(), dilation[i]);
-    if (window > padded)
-      call.Refuse(StrCat("the kernel spans ", window, " elements of ", i == 0 ? "height" : "width",
-                         " and the padded data has ", padded));
-    size[i] = Dim(PaddedExtent((padded - window) / strides[i], 0, 1));
+    if (in.is_static() && taps[i].is_static())
+      shape[rules.out[i + 2]] = Dim(ResultExtent(call, rules, i, in.value(), taps[i].value()));
   }
-  const std::vector<std::size_t> out_at = LayoutPositions(
-      attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout, "NCHW", "out_layout");
-  std::vector<Dim> shape(4);
-  shape[out_at[0]] = dim(0);
-  shape[out_at[1]] = channels;
-  shape[out_at[2]] = size[0];
-  shape[out_at[3]] = size[1];
   call.LearnResult(
-      ir::TensorType(std::move(shape), attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));
+      ir::TensorType(std::move(shape), rules.out_dtype.is_void() ? x->dtype : rules.out_dtype));
+}
+
+template <typename AttrsType>
+void Register(OpRegistry& registry, const char* name, const char* help, const char* relation) {
+  registry.Register(name)
+      .Describe(help)
+      .Argument("data", "Tensor", "batch of images, in data_layout")
+      .Argument("weight", "Tensor", "kernels, in kernel_layout")
+      .Attrs<AttrsType>()
+      .Level(2)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(Convolution<AttrsType>, relation);
 }
 
 }  // namespace
 
 void RegisterConvOps(OpRegistry& registry) {
-  registry.Register("nn.conv2d")
-      .Describe("2-D convolution (cross-correlation) with groups, dilation and padding")
-      .Argument("data", "Tensor", "batch of images, in data_layout")
-      .Argument("weight", "Tensor", "kernels, in kernel_layout")
-      .Attrs<Conv2DAttrs>()
-      .Level(2)
-      .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(Conv2D, "Conv2D");
+  Register<Conv2DAttrs>(registry, "nn.conv2d",
+                        "2-D convolution (cross-correlation) with groups, dilation and padding",
+                        "Conv2D");
+  Register<Conv1DAttrs>(registry, "nn.conv1d",
+                        "1-D convolution (cross-correlation) with groups, dilation and padding",
+                        "Conv1D");
+  Register<Conv3DAttrs>(registry, "nn.conv3d",
+                        "3-D convolution (cross-correlation) with groups, dilation and padding",
+                        "Conv3D");
+  Register<Conv1DTransposeAttrs>(
+      registry, "nn.conv1d_transpose",
+      "1-D transposed convolution: each element adds its kernel to the result", "Conv1DTranspose");
+  Register<Conv2DTransposeAttrs>(
+      registry, "nn.conv2d_transpose",
+      "2-D transposed convolution: each element adds its kernel to the result", "Conv2DTranspose");
+  Register<Conv3DTransposeAttrs>(
+      registry, "nn.conv3d_transpose",
+      "3-D transposed convolution: each element adds its kernel to the result", "Conv3DTranspose");
 }
 
 }  // namespace tenon::ops

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/ops/conv_attrs.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/op.h"
 
@@ -46,16 +47,18 @@ LayoutAnswer BroadcastTogether(const LayoutQuestion& q) {
   return answer;
 }
 
-// An order of N, C, H and W.
-bool IsImageLayout(const std::string& layout) {
-  std::string sorted = layout;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted == "CHNW";
+// An order of the letters of `letters`.
+bool IsOrderOf(std::string letters, std::string layout) {
+  std::sort(letters.begin(), letters.end());
+  std::sort(layout.begin(), layout.end());
+  return layout == letters;
 }
+bool IsImageLayout(const std::string& layout) { return IsOrderOf("NCHW", layout); }
 
-LayoutAnswer Conv2D(const LayoutQuestion& q) {
-  Conv2DAttrs attrs = q.attrs.As<Conv2DAttrs>();
-  if (IsImageLayout(Wanted(q, 0))) {
+template <typename AttrsType>
+LayoutAnswer Convolution(const LayoutQuestion& q) {
+  AttrsType attrs = q.attrs.As<AttrsType>();
+  if (IsOrderOf(AttrsType{}.data_layout, Wanted(q, 0))) {
     attrs.data_layout = Wanted(q, 0);
     attrs.out_layout.clear();
   }
@@ -102,7 +105,13 @@ void AttachLayoutInference(OpRegistry& registry) {
          op.relation_name == "Where"))
       op.SetColumn(LayoutInference{BroadcastTogether});
   }
-  registry.Definition("nn.conv2d").SetColumn(LayoutInference{Conv2D});
+  registry.Definition("nn.conv1d").SetColumn(LayoutInference{Convolution<Conv1DAttrs>});
+  registry.Definition("nn.conv2d").SetColumn(LayoutInference{Convolution<Conv2DAttrs>});
+  registry.Definition("nn.conv3d").SetColumn(LayoutInference{Convolution<Conv3DAttrs>});
+  registry.Definition("nn.conv2d_transpose")
+      .SetColumn(LayoutInference{Convolution<Conv2DTransposeAttrs>});
+  registry.Definition("nn.conv3d_transpose")
+      .SetColumn(LayoutInference{Convolution<Conv3DTransposeAttrs>});
   registry.Definition("nn.max_pool2d").SetColumn(LayoutInference{Pool<MaxPool2DAttrs>});
   registry.Definition("nn.avg_pool2d").SetColumn(LayoutInference{Pool<AvgPool2DAttrs>});
   for (const char* name : {"nn.global_avg_pool2d", "nn.global_max_pool2d"})

@@ -258,7 +258,7 @@ struct UpSamplingAttrs {
         attrs::Field("scale_w", &UpSamplingAttrs::scale_w, "factor of the width").Required(),
         attrs::Field("layout", &UpSamplingAttrs::layout, "order of the axes of the data"),
         attrs::Field("method", &UpSamplingAttrs::method, "how new elements are made")
-            .OneOf("nearest_neighbor"),
+            .OneOf("nearest_neighbor bilinear bicubic"),
         attrs::Field("align_corners", &UpSamplingAttrs::align_corners,
                      "the first and last elements of both images lie upon each other"));
   }

@@ -100,7 +100,7 @@ void RegisterPoolOps(OpRegistry& registry) {
       .Attrs<GlobalPool2DAttrs>()
       .TypeRelation(GlobalPool2D, "GlobalAvgPool2D");
   registry.Register("nn.upsampling")
-      .Describe("images scaled along height and width, each element that of the nearest source")
+      .Describe("images scaled along height and width")
       .Argument("data", "Tensor", "batch of images")
       .Attrs<UpSamplingAttrs>()
       .Level(2)

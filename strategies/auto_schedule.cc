@@ -69,6 +69,7 @@ class Scheduler {
     CollectReaders();
     if (HasOpaqueStages()) return RunAroundOpaqueStages();
     InlineStages();
+    ScheduleStoredTiles();
     const std::vector<Stage*> outputs = OutputStages();
     if (outputs.size() == 1) {
       if (!ScheduleByTiles(*outputs[0])) ScheduleWithProducers(*outputs[0]);
@@ -153,6 +154,24 @@ class Scheduler {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), loop::StructuralEqual);
   }
 
+  // What a stored tensor reads of a tile, block by block of it.
+  void ScheduleStoredTiles() {
+    for (const auto& stage : schedule_.stages()) {
+      if (stage->op()->tag != kPacked || stage->is_output()) continue;
+      for (const Access& access : accesses_.Of(*stage)) {
+        const auto tile =
+            std::find_if(schedule_.stages().begin(), schedule_.stages().end(),
+                         [&](const auto& other) { return other->op().get() == access.producer; });
+        if (tile == schedule_.stages().end() || !IsRegisterTile(*(*tile)->op())) continue;
+        const bool parallel = WorkOf(**tile) >= kParallelWork;
+        if (!strategies::ScheduleByTiles(*stage, **tile, access.indices, parallel)) continue;
+        done_.insert(stage.get());
+        done_.insert(tile->get());
+        break;
+      }
+    }
+  }
+
   // The one register tile, where the result alone reads it.
   bool ScheduleByTiles(Stage& output) {
     Stage* tile = nullptr;
@@ -194,7 +213,7 @@ class Scheduler {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       Stage& stage = **it;
-      if (stage.op()->is_placeholder() || stage.is_output() ||
+      if (stage.op()->is_placeholder() || stage.is_output() || done_.contains(&stage) ||
           stage.placement() == Stage::Placement::kInline)
         continue;
       const std::size_t common = CommonAxes(stage, hosts);

@@ -136,10 +136,14 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachBinaryComputes(registry);
   AttachReduceComputes(registry);
   AttachShapeComputes(registry);
+  AttachGridSampleComputes(registry);
+  AttachImageComputes(registry);
   AttachIndexComputes(registry);
   AttachScanComputes(registry);
   AttachScatterComputes(registry);
   AttachConvComputes(registry);
+  AttachConvNdComputes(registry);
+  AttachConvTransposeComputes(registry);
   AttachBlockedConvComputes(registry);
   AttachLayoutComputes(registry);
   AttachMatmulComputes(registry);

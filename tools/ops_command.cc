@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
@@ -16,6 +17,7 @@ namespace {
 struct OpsArguments {
   std::string name;
   int level = 0;
+  bool onnx = false;
   std::vector<std::string> plugins;
 };
 
@@ -54,6 +56,10 @@ void PrintOne(const ops::OpDef& op) {
 }
 
 void Print(const OpsArguments& arguments) {
+  if (arguments.onnx) {
+    for (const std::string& name : onnx_import::SupportedOnnxOps()) std::puts(name.c_str());
+    return;
+  }
   LoadPlugins(arguments.plugins);
   ops::OpRegistry& registry = ops::OpRegistry::Global();
   strategies::RegisterStrategies(registry);
@@ -72,6 +78,7 @@ void AddOpsCommand(CLI::App* app) {
   command->add_option("name", arguments->name, "an operator, for instance nn.conv2d");
   command->add_option("--level", arguments->level, "only operators of this support level")
       ->check(CLI::Range(1, 10));
+  command->add_flag("--onnx", arguments->onnx, "the ONNX operators that can be imported");
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
       ->type_name("FILE.so");
   command->callback([arguments] { Print(*arguments); });

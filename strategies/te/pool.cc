@@ -148,38 +148,9 @@ std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
       "global_avg_pool2d", "elemwise")};
 }
 
-// The source of a result row y of h rows, from n rows: y * n / h rounded down or, when the corners
-// are aligned, y * (n - 1) / (h - 1) rounded to the nearest; exact, in integers.
-std::vector<Tensor> UpSampling(const TeCall& call) {
-  const auto& attrs = call.attrs.As<ops::UpSamplingAttrs>();
-  const Tensor& x = call.input(0);
-  const std::vector<std::size_t> at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
-  const Shape result = call.shape();
-  return {te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        std::vector<Expr> from = ToExprs(i);
-        for (std::size_t d = 2; d < 4; ++d) {
-          const std::size_t axis = at[d];
-          const std::int64_t n = ExtentOf(x, axis);
-          const std::int64_t h = result[axis];
-          if (h <= 1) {
-            from[axis] = Expr(0);
-          } else if (attrs.align_corners) {
-            from[axis] = te::FloorDiv(i[axis] * (2 * (n - 1)) + (h - 1), 2 * (h - 1));
-          } else {
-            from[axis] = te::FloorDiv(i[axis] * n, h);
-          }
-        }
-        return x[from];
-      },
-      "upsampling", "injective")};
-}
-
 }  // namespace
 
 void AttachPoolComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.upsampling").SetColumn(TeCompute{UpSampling});
   registry.Definition("nn.max_pool2d").SetColumn(TeCompute{MaxPool2D});
   registry.Definition("nn.avg_pool2d").SetColumn(TeCompute{AvgPool2D});
   registry.Definition("nn.global_avg_pool2d").SetColumn(TeCompute{GlobalAvgPool2D});

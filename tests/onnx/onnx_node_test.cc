@@ -1,5 +1,7 @@
-// The node tests that come with ONNX: for each operator type that can be imported, the model, its
-// inputs and the outputs that it must have.
+// The node tests that come with ONNX: models, their inputs and the outputs that they must have. All
+// that are inference on tensors of numbers pass, or are listed here with the reason.
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,52 +24,78 @@ using testing_graphs::Outcome;
 
 const fs::path kFolder = "/usr/share/libonnx-testdata/data/node";
 
-// Tests that cannot pass, by the reason.
-using Exclusions = std::map<std::string, std::vector<std::string>>;
-const Exclusions& Excluded() {
-  static const Exclusions excluded = {
-      {"pooling over one or three spatial axes is not supported",
-       {"test_averagepool_1d_default", "test_averagepool_3d_default", "test_maxpool_1d_default",
-        "test_maxpool_3d_default"}},
-      {"training is not supported",
+using Names = std::vector<std::string>;
+using ByReason = std::map<std::string, Names>;
+
+// What is no inference on tensors of numbers with results that the standard fixes. Values of other
+// types are found by looking at the models.
+const ByReason& OperatorsOutOfScope() {
+  static const ByReason operators = {
+      {"results are random numbers", {"Bernoulli", "RandomUniformLike"}},
+      {"training", {"Adagrad", "Adam", "Momentum"}},
+  };
+  return operators;
+}
+const ByReason& TestsOutOfScope() {
+  static const ByReason tests = {
+      {"training",
        {"test_batchnorm_epsilon_training_mode", "test_batchnorm_example_training_mode",
         "test_training_dropout", "test_training_dropout_default",
         "test_training_dropout_default_mask", "test_training_dropout_mask",
         "test_training_dropout_zero_ratio", "test_training_dropout_zero_ratio_mask"}},
-      {"the mask of dropout is not supported as an output",
-       {"test_dropout_default_mask", "test_dropout_default_mask_ratio"}},
+      {"its files hold bfloat16 as uint16, or in another shape than the model declares",
+       {"test_cast_BFLOAT16_to_FLOAT", "test_cast_FLOAT_to_BFLOAT16",
+        "test_castlike_BFLOAT16_to_FLOAT", "test_castlike_BFLOAT16_to_FLOAT_expanded",
+        "test_castlike_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16_expanded"}},
+  };
+  return tests;
+}
+
+// What is missing.
+const ByReason& MissingOperators() {
+  static const ByReason operators = {
+      {"the result's shape depends on values", {"NonMaxSuppression", "NonZero", "Unique", "Loop"}},
+      {"control flow is not supported", {"If", "Scan"}},
+      {"signal processing is not supported", {"MelWeightMatrix", "STFT"}},
+      {"text is not supported", {"TfIdfVectorizer"}},
+      {"quantised operators are not supported",
+       {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv",
+        "QLinearMatMul", "QuantizeLinear"}},
+      {"determinants are not supported", {"Det"}},
+      {"pooling of regions is not supported", {"RoiAlign"}},
+  };
+  return operators;
+}
+const ByReason& MissingTests() {
+  static const ByReason tests = {
       {"indices of max pooling are not supported as an output",
        {"test_maxpool_with_argmax_2d_precomputed_pads",
         "test_maxpool_with_argmax_2d_precomputed_strides"}},
-      {"strings, sequences and optional values are no tensors of numbers",
-       {"test_cast_FLOAT_to_STRING", "test_cast_STRING_to_FLOAT",
-        "test_castlike_FLOAT_to_STRING_expanded", "test_castlike_STRING_to_FLOAT_expanded",
-        "test_identity_opt", "test_identity_sequence"}},
-      {"its files hold bfloat16 as uint16, or in another shape than the model declares",
-       {"test_cast_BFLOAT16_to_FLOAT", "test_cast_FLOAT_to_BFLOAT16",
-        "test_castlike_BFLOAT16_to_FLOAT_expanded", "test_castlike_FLOAT_to_BFLOAT16_expanded"}},
-      {"the moments of layer normalisation are not supported as outputs, nor several axes",
-       {"test_layer_normalization_2d_axis0", "test_layer_normalization_2d_axis1",
-        "test_layer_normalization_2d_axis_negative_1",
-        "test_layer_normalization_2d_axis_negative_2", "test_layer_normalization_3d_axis0_epsilon",
-        "test_layer_normalization_3d_axis1_epsilon", "test_layer_normalization_3d_axis2_epsilon",
-        "test_layer_normalization_3d_axis_negative_1_epsilon",
-        "test_layer_normalization_3d_axis_negative_2_epsilon",
-        "test_layer_normalization_3d_axis_negative_3_epsilon", "test_layer_normalization_4d_axis0",
-        "test_layer_normalization_4d_axis1", "test_layer_normalization_4d_axis2",
-        "test_layer_normalization_4d_axis3", "test_layer_normalization_4d_axis_negative_1",
-        "test_layer_normalization_4d_axis_negative_2",
-        "test_layer_normalization_4d_axis_negative_3",
-        "test_layer_normalization_4d_axis_negative_4", "test_layer_normalization_default_axis"}},
+      {"its data divides by a resized length that is no whole number, which opset 18 gave up",
+       {"test_resize_downsample_scales_cubic_align_corners",
+        "test_resize_downsample_scales_linear_align_corners"}},
   };
-  return excluded;
+  return tests;
 }
 
-bool IsExcluded(const std::string& test) {
-  for (const auto& [reason, tests] : Excluded()) {
-    if (std::find(tests.begin(), tests.end(), test) != tests.end()) return true;
-  }
-  return false;
+// Tests whose data is good for three digits only; the rest must agree to four.
+const ByReason& CoarseTests() {
+  static const ByReason tests = {
+      {"its data was made with 3.1415 as pi",
+       {"test_blackmanwindow", "test_blackmanwindow_expanded", "test_blackmanwindow_symmetric",
+        "test_blackmanwindow_symmetric_expanded", "test_hammingwindow",
+        "test_hammingwindow_expanded", "test_hammingwindow_symmetric",
+        "test_hammingwindow_symmetric_expanded", "test_hannwindow", "test_hannwindow_expanded",
+        "test_hannwindow_symmetric", "test_hannwindow_symmetric_expanded"}},
+      {"its data is rounded to four digits", {"test_gridsample_bicubic"}},
+  };
+  return tests;
+}
+
+bool Contains(const ByReason& lists, const std::string& name) {
+  return std::any_of(lists.begin(), lists.end(), [&](const auto& entry) {
+    return std::find(entry.second.begin(), entry.second.end(), name) != entry.second.end();
+  });
 }
 
 std::string Bytes(const fs::path& path) {
@@ -87,23 +115,49 @@ onnx::ModelProto ModelOf(const std::string& test) {
   return model;
 }
 
-// Tests whose operators can all be imported.
-std::vector<std::string> Tests() {
-  const std::vector<std::string> list = SupportedOnnxOps();
-  const std::set<std::string> supported(list.begin(), list.end());
-  std::vector<std::string> tests;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(kFolder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!fs::exists(entry.path() / "model.onnx") || IsExcluded(name)) continue;
-    const onnx::ModelProto model = ModelOf(name);
-    bool known = model.graph().node_size() > 0;
-    for (const onnx::NodeProto& node : model.graph().node())
-      known = known && node.domain().empty() && supported.contains(node.op_type());
-    if (known) tests.push_back(name);
-  }
-  std::sort(tests.begin(), tests.end());
-  return tests;
+bool IsTensorOfNumbers(const onnx::ValueInfoProto& value) {
+  return value.type().has_tensor_type() &&
+         value.type().tensor_type().elem_type() != onnx::TensorProto::STRING;
+}
+
+bool IsInScope(const std::string& name, const onnx::ModelProto& model) {
+  const auto& graph = model.graph();
+  const auto is_fine = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(), IsTensorOfNumbers);
+  };
+  if (Contains(TestsOutOfScope(), name) || !is_fine(graph.input()) || !is_fine(graph.output()))
+    return false;
+  return std::none_of(graph.node().begin(), graph.node().end(), [](const auto& node) {
+    return Contains(OperatorsOutOfScope(), node.op_type());
+  });
+}
+
+struct TestList {
+  Names passing, missing;
+};
+
+// The tests in scope; of those that are missing, one of the lists above says why.
+const TestList& AllTests() {
+  static const TestList all = [] {
+    const Names list = SupportedOnnxOps();
+    const std::set<std::string> supported(list.begin(), list.end());
+    TestList made;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(kFolder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!fs::exists(entry.path() / "model.onnx")) continue;
+      const onnx::ModelProto model = ModelOf(name);
+      if (!IsInScope(name, model)) continue;
+      bool known = !Contains(MissingTests(), name);
+      for (const onnx::NodeProto& node : model.graph().node())
+        known = known && supported.contains(node.op_type());
+      (known ? made.passing : made.missing).push_back(name);
+    }
+    std::sort(made.passing.begin(), made.passing.end());
+    std::sort(made.missing.begin(), made.missing.end());
+    return made;
+  }();
+  return all;
 }
 
 NDArray Tensor(const fs::path& path) {
@@ -176,28 +230,41 @@ TEST_P(OnnxNodeTest, GivesTheOutputsOfTheStandard) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       EXPECT_EQ(results[i].dtype().ToString(), expected[i].dtype().ToString());
       // Half precision has eleven bits.
-      ExpectClose(Widened(results[i]), Widened(expected[i]),
-                  expected[i].dtype() == Float16 ? 1e-3 : 1e-4);
+      const bool coarse = expected[i].dtype() == Float16 || Contains(CoarseTests(), GetParam());
+      ExpectClose(Widened(results[i]), Widened(expected[i]), coarse ? 1e-3 : 1e-4);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Standard, OnnxNodeTest, ::testing::ValuesIn(Tests()),
+INSTANTIATE_TEST_SUITE_P(Standard, OnnxNodeTest, ::testing::ValuesIn(AllTests().passing),
                          [](const auto& info) { return info.param; });
 
-TEST(OnnxNodeTableTest, FindsTheTestsOfMostSupportedOperators) {
-  std::set<std::string> tested;
-  for (const std::string& test : Tests()) {
-    const onnx::ModelProto model = ModelOf(test);
-    for (const onnx::NodeProto& node : model.graph().node()) tested.insert(node.op_type());
-  }
-  EXPECT_GT(tested.size(), 70U);
+TEST(OnnxNodeTableTest, MostOfTheListPasses) {
+  const auto passing = static_cast<double>(AllTests().passing.size());
+  const auto missing = static_cast<double>(AllTests().missing.size());
+  std::printf("%.0f of %.0f tests in scope\n", passing, passing + missing);
+  EXPECT_GE(passing, 0.9 * (passing + missing));
 }
 
-TEST(OnnxNodeTableTest, ExcludesOnlyTestsThatExistAndSaysWhy) {
-  for (const auto& [reason, tests] : Excluded()) {
-    EXPECT_GT(reason.size(), 10U);
-    for (const std::string& test : tests) EXPECT_TRUE(fs::exists(kFolder / test)) << test;
+TEST(OnnxNodeTableTest, EveryMissingTestHasAReason) {
+  for (const std::string& test : AllTests().missing) {
+    bool has_reason = Contains(MissingTests(), test);
+    const onnx::ModelProto model = ModelOf(test);
+    for (const onnx::NodeProto& node : model.graph().node())
+      has_reason = has_reason || Contains(MissingOperators(), node.op_type());
+    EXPECT_TRUE(has_reason) << test;
+  }
+}
+
+TEST(OnnxNodeTableTest, NothingThatCanBeImportedIsCalledMissing) {
+  for (const std::string& op : SupportedOnnxOps()) EXPECT_FALSE(Contains(MissingOperators(), op));
+}
+
+TEST(OnnxNodeTableTest, ExcludesOnlyTestsThatExist) {
+  for (const ByReason* lists : {&TestsOutOfScope(), &MissingTests(), &CoarseTests()}) {
+    for (const auto& [reason, tests] : *lists) {
+      for (const std::string& test : tests) EXPECT_TRUE(fs::exists(kFolder / test)) << test;
+    }
   }
 }
 

@@ -63,9 +63,12 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddBinary(&made);
     operator_cases::AddReductions(&made);
     operator_cases::AddConvolutions(&made);
+    operator_cases::AddMoreConvolutions(&made);
     operator_cases::AddBlockedLayouts(&made);
     operator_cases::AddPools(&made);
     operator_cases::AddUpSamplings(&made);
+    operator_cases::AddGridSamples(&made);
+    operator_cases::AddResizes(&made);
     operator_cases::AddProducts(&made);
     operator_cases::AddNorms(&made);
     operator_cases::AddReshapes(&made);

@@ -257,6 +257,8 @@ TEST_F(CliTest, PartitionMovesOperatorsToOneDnn) {
 
 TEST_F(CliTest, OpsListsAndDescribes) {
   EXPECT_THAT(OutputOf("ops"), AllOf(HasSubstr("nn.conv2d"), HasSubstr("strided_slice")));
+  EXPECT_THAT(OutputOf("ops --onnx"),
+              AllOf(HasSubstr("ConvTranspose"), Not(HasSubstr("nn.conv2d"))));
   EXPECT_THAT(OutputOf("ops --level 1"), AllOf(HasSubstr("add"), Not(HasSubstr("nn.conv2d"))));
   EXPECT_THAT(OutputOf("ops nn.conv2d"),
               AllOf(HasSubstr("pattern"), HasSubstr("kernel_layout"), HasSubstr("te (priority 0)"),

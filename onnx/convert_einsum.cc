@@ -1,0 +1,263 @@
+// Einsum. Operands are brought to one order of labels and multiplied from the left; labels that
+// neither the result nor a later operand has are summed over as soon as they can be. Two operands
+// that share labels are multiplied as batches of matrices.
+#include <algorithm>
+#include <map>
+
+#include "tenon/onnx/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// Labels are letters; the axes that an ellipsis stands for get labels below 0, counted from the
+// last one.
+using Labels = std::vector<int>;
+
+struct Operand {
+  Expr value;
+  Labels labels;  // one an axis, each once
+};
+
+bool Has(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+Labels Parse(const std::string& term, std::int64_t dots) {
+  Labels labels;
+  bool has_dots = false;
+  for (std::size_t i = 0; i < term.size(); ++i) {
+    if (term[i] == ' ') continue;
+    if (term.compare(i, 3, "...") == 0 && !has_dots) {
+      for (std::int64_t d = dots; d > 0; --d) labels.push_back(static_cast<int>(-d));
+      has_dots = true;
+      i += 2;
+    } else if ((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z')) {
+      labels.push_back(term[i]);
+    } else {
+      throw InvalidArgument(StrCat("the equation has the term \"", term,
+                                   "\"; it takes letters and at most one ellipsis"));
+    }
+  }
+  return labels;
+}
+
+std::int64_t Letters(const std::string& term) {
+  return std::count_if(term.begin(), term.end(), [](char c) { return c != ' ' && c != '.'; });
+}
+
+class Equation {
+ public:
+  Equation(Node& node, const std::string& text) : node_(node) {
+    std::string inputs = text;
+    std::optional<std::string> output;
+    if (const std::size_t arrow = text.find("->"); arrow != std::string::npos) {
+      inputs = text.substr(0, arrow);
+      output = text.substr(arrow + 2);
+    }
+    const std::vector<std::string> terms = StrSplit(inputs, ',');
+    if (terms.size() != node.num_inputs())
+      throw InvalidArgument(StrCat("the equation ", text, " is for ", terms.size(),
+                                   " operands; there are ", node.num_inputs()));
+    std::int64_t dots = 0;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const bool has = terms[i].find("...") != std::string::npos;
+      const std::int64_t own = has ? RankOf(node.input(i)) - Letters(terms[i]) : 0;
+      if (own < 0) throw InvalidArgument(StrCat("operand ", i, " has too few axes"));
+      dots = std::max(dots, own);
+      Add(i, Parse(terms[i], own));
+    }
+    output_ = output ? Parse(*output, dots) : Implicit(dots);
+    for (std::size_t i = 0; i < output_.size(); ++i) {
+      if (!extents_.contains(output_[i]) ||
+          std::count(output_.begin(), output_.end(), output_[i]) > 1)
+        throw InvalidArgument("each label of the result must occur in an operand, and only once");
+    }
+  }
+
+  Expr Result() {
+    Operand all = Summed(operands_[0], 1);
+    for (std::size_t i = 1; i < operands_.size(); ++i)
+      all = Summed(Product(all, Summed(operands_[i], i + 1, &all.labels), i + 1), i + 1);
+    const Operand full = Broadcast(all);
+    Ints order;
+    for (const int label : output_) order.push_back(IndexOf(full.labels, label));
+    return ops::Transpose(full.value, order);
+  }
+
+ private:
+  static std::int64_t IndexOf(const Labels& labels, int label) {
+    return std::find(labels.begin(), labels.end(), label) - labels.begin();
+  }
+  bool IsNeeded(int label, std::size_t next) const {
+    for (std::size_t i = next; i < operands_.size(); ++i) {
+      if (Has(operands_[i].labels, label)) return true;
+    }
+    return Has(output_, label);
+  }
+
+  void Add(std::size_t i, const Labels& labels) {
+    Operand operand{node_.input(i), labels};
+    const Shape shape = ShapeOf(operand.value);
+    if (labels.size() != shape.size())
+      throw InvalidArgument(
+          StrCat("operand ", i, " has rank ", shape.size(), " and ", labels.size(), " labels"));
+    for (std::size_t d = 0; d < labels.size(); ++d) {
+      ++uses_[labels[d]];
+      std::int64_t& extent = extents_.emplace(labels[d], shape[d]).first->second;
+      if (extent == 1) extent = shape[d];
+      if (shape[d] != 1 && shape[d] != extent)
+        throw InvalidArgument(StrCat("a label stands for the extents ", extent, " and ", shape[d]));
+    }
+    operands_.push_back(Diagonal(std::move(operand)));
+  }
+
+  // The axes of labels that occur twice as one.
+  Operand Diagonal(Operand operand) {
+    for (std::size_t d = 0; d < operand.labels.size();) {
+      const auto first = static_cast<std::size_t>(IndexOf(operand.labels, operand.labels[d]));
+      if (first == d) {
+        ++d;
+        continue;
+      }
+      // What lies off the diagonal is taken as zero and summed over.
+      Shape shape = ShapeOf(operand.value);
+      if (shape[first] != shape[d]) throw InvalidArgument("a diagonal needs equal extents");
+      Shape along(shape.size(), 1), across(shape.size(), 1);
+      along[first] = across[d] = shape[d];
+      std::vector<std::int32_t> numbers;
+      for (std::int64_t i = 0; i < shape[d]; ++i) numbers.push_back(static_cast<std::int32_t>(i));
+      const Expr on = ir::Call::Make(ops::Known().equal,
+                                     {ir::Constant::Make(NDArray::FromVector(along, numbers)),
+                                      ir::Constant::Make(NDArray::FromVector(across, numbers))});
+      const Expr zero = ops::Scalar(0, DataTypeOf(operand.value));
+      operand.value = node_.Typed(ops::Sum(ops::Where(on, operand.value, zero),
+                                           {.axis = Ints{static_cast<std::int64_t>(d)}}));
+      operand.labels.erase(operand.labels.begin() + static_cast<std::ptrdiff_t>(d));
+    }
+    return operand;
+  }
+
+  // Without the labels that nothing from operand `next` on, nor `other`, asks for.
+  Operand Summed(const Operand& operand, std::size_t next, const Labels* other = nullptr) {
+    Ints axes;
+    Labels kept;
+    for (std::size_t d = 0; d < operand.labels.size(); ++d) {
+      const int label = operand.labels[d];
+      if (IsNeeded(label, next) || (other != nullptr && Has(*other, label)))
+        kept.push_back(label);
+      else
+        axes.push_back(static_cast<std::int64_t>(d));
+    }
+    if (axes.empty()) return operand;
+    return {node_.Typed(ops::Sum(operand.value, {.axis = axes})), kept};
+  }
+
+  // The labels as axes in this order.
+  Expr InOrder(const Operand& operand, const Labels& labels) {
+    Ints order;
+    for (const int label : labels) order.push_back(IndexOf(operand.labels, label));
+    return node_.Typed(ops::Transpose(operand.value, order));
+  }
+
+  Operand Product(const Operand& a, const Operand& b, std::size_t next) {
+    Labels batch, rows, columns, inner;
+    bool broadcasts = false;
+    const Shape a_shape = ShapeOf(a.value), b_shape = ShapeOf(b.value);
+    for (std::size_t d = 0; d < a.labels.size(); ++d) {
+      const int label = a.labels[d];
+      if (!Has(b.labels, label)) {
+        rows.push_back(label);
+        continue;
+      }
+      (IsNeeded(label, next) ? batch : inner).push_back(label);
+      broadcasts =
+          broadcasts || a_shape[d] != b_shape[static_cast<std::size_t>(IndexOf(b.labels, label))];
+    }
+    for (const int label : b.labels) {
+      if (!Has(a.labels, label)) columns.push_back(label);
+    }
+    const auto joined = [](std::initializer_list<Labels> lists) {
+      Labels all;
+      for (const Labels& list : lists) all.insert(all.end(), list.begin(), list.end());
+      return all;
+    };
+    const Labels result = joined({batch, rows, columns});
+    if (inner.empty() || broadcasts) {
+      // Elementwise; labels to be summed stay for now.
+      const Labels all = joined({batch, rows, columns, inner});
+      return {node_.Typed(ops::Multiply(Spread(a, all), Spread(b, all))), all};
+    }
+    const auto extent = [&](const Labels& labels, const Operand& of) {
+      std::int64_t product = 1;
+      const Shape shape = ShapeOf(of.value);
+      for (const int label : labels)
+        product *= shape[static_cast<std::size_t>(IndexOf(of.labels, label))];
+      return product;
+    };
+    const Expr left = ops::Reshape(InOrder(a, joined({batch, rows, inner})),
+                                   {extent(batch, a), extent(rows, a), extent(inner, a)});
+    const Expr right = ops::Reshape(InOrder(b, joined({batch, inner, columns})),
+                                    {extent(batch, a), extent(inner, b), extent(columns, b)});
+    Ints shape;
+    for (const int label : result) {
+      const Operand& of = Has(a.labels, label) ? a : b;
+      shape.push_back(ShapeOf(of.value)[static_cast<std::size_t>(IndexOf(of.labels, label))]);
+    }
+    return {node_.Typed(ops::Reshape(ops::BatchMatmul(left, right), shape)), result};
+  }
+
+  // With an axis of extent 1 for each label that the operand lacks.
+  Expr Spread(const Operand& operand, const Labels& all) {
+    Labels own;
+    Ints shape;
+    const Shape from = ShapeOf(operand.value);
+    for (const int label : all) {
+      const bool has = Has(operand.labels, label);
+      if (has) own.push_back(label);
+      shape.push_back(has ? from[static_cast<std::size_t>(IndexOf(operand.labels, label))] : 1);
+    }
+    return ops::Reshape(InOrder(operand, own), shape);
+  }
+
+  // Axes of extent 1 that stand for more, repeated.
+  Operand Broadcast(const Operand& operand) {
+    Ints shape;
+    for (const int label : operand.labels) shape.push_back(extents_.at(label));
+    if (Shape(shape) == ShapeOf(operand.value)) return operand;
+    return {node_.Typed(ir::Call::Make(ops::Known().broadcast_to, {operand.value},
+                                       attrs::Attrs::Make(ops::InitOpAttrs{.shape = shape}))),
+            operand.labels};
+  }
+
+  // The axes of the ellipsis, and the labels that occur once, in alphabetic order.
+  Labels Implicit(std::int64_t dots) const {
+    Labels labels;
+    for (std::int64_t d = dots; d > 0; --d) labels.push_back(static_cast<int>(-d));
+    for (const auto& [label, count] : uses_) {
+      if (label > 0 && count == 1) labels.push_back(label);
+    }
+    return labels;
+  }
+
+  Node& node_;
+  std::vector<Operand> operands_;
+  std::map<int, std::int64_t> extents_;
+  std::map<int, int> uses_;
+  Labels output_;
+};
+
+std::vector<Expr> Einsum(Node& node) {
+  if (node.num_inputs() == 0) throw InvalidArgument("there are no operands");
+  const std::string text = node.String("equation", "");
+  return {node.Typed(Equation(node, text).Result())};
+}
+
+}  // namespace
+
+void AddEinsumConverters(ConverterTable* table) { (*table)["Einsum"] = Einsum; }
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,99 @@
+// Resampling of images.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+using ir::Dim;
+
+template <typename AttrsType>
+void Resize(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<AttrsType>();
+  const std::string letters = AttrsType::kLetters;
+  const std::size_t dims = letters.size() - 2;
+  if (x->shape.size() != letters.size())
+    call.Refuse(StrCat("the data must have rank ", letters.size()));
+  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, letters, "layout");
+  if (attrs.size.size() != dims)
+    call.Refuse(StrCat("size has ", attrs.size.size(), " values; it takes ", dims));
+  const bool crops = attrs.coordinate_transformation_mode == "tf_crop_and_resize";
+  if (crops ? attrs.roi.size() != 2 * dims : !attrs.roi.empty() && attrs.roi.size() != 2 * dims)
+    call.Refuse(StrCat("roi has ", attrs.roi.size(), " values; it takes ", 2 * dims,
+                       ", the starts and then the ends"));
+  if (!attrs.scales.empty() && attrs.scales.size() != dims)
+    call.Refuse(StrCat("scales has ", attrs.scales.size(), " values; it takes ", dims));
+  for (const double scale : attrs.scales) {
+    if (!(scale > 0)) call.Refuse("the scales must be greater than zero");
+  }
+  if (attrs.cubic_exclude != 0 && attrs.cubic_exclude != 1)
+    call.Refuse(StrCat("cubic_exclude is ", attrs.cubic_exclude, "; it may be 0 or 1"));
+  std::vector<Dim> shape = x->shape;
+  for (std::size_t d = 0; d < dims; ++d) {
+    Dim& extent = shape[at[d + 2]];
+    if (extent.is_static() && extent.value() == 0 && attrs.size[d] > 0)
+      call.Refuse("there are no elements to take any from");
+    extent = Dim(attrs.size[d]);
+  }
+  call.LearnResult(
+      ir::TensorType(std::move(shape), attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));
+}
+
+void GridSample(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* grid = call.tensor(1);
+  if (x == nullptr || grid == nullptr) return;
+  if (x->shape.size() != 4 || grid->shape.size() != 4)
+    call.Refuse("the data and the grid must have rank 4");
+  if (!x->dtype.is_float() || !grid->dtype.is_float())
+    call.Refuse("the data and the grid must be of floating types");
+  if (grid->shape[1].is_static() && grid->shape[1].value() != 2)
+    call.Refuse(StrCat("the grid has ", grid->shape[1].value(),
+                       " coordinates a point; it takes two, x and y"));
+  for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
+    if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
+      call.Refuse("there are no elements to take any from");
+  }
+  const Dim& batch = grid->shape[0];
+  if (batch.is_static() && x->shape[0].is_static() && batch.value() != x->shape[0].value())
+    call.Refuse(
+        StrCat("the data has the batch ", x->shape[0].value(), " and the grid ", batch.value()));
+  call.LearnResult(
+      ir::TensorType({x->shape[0], x->shape[1], grid->shape[2], grid->shape[3]}, x->dtype));
+}
+
+template <typename AttrsType>
+void Register(OpRegistry& registry, const char* name, const char* help, const char* relation) {
+  registry.Register(name)
+      .Describe(help)
+      .Argument("data", "Tensor", "batch of images")
+      .Attrs<AttrsType>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(Resize<AttrsType>, relation);
+}
+
+}  // namespace
+
+void RegisterImageOps(OpRegistry& registry) {
+  Register<Resize1DAttrs>(registry, "image.resize1d", "signals resampled to another length",
+                          "Resize1D");
+  Register<Resize2DAttrs>(registry, "image.resize2d", "images resampled to another size",
+                          "Resize2D");
+  Register<Resize3DAttrs>(registry, "image.resize3d", "volumes resampled to another size",
+                          "Resize3d");
+  registry.Register("image.grid_sample")
+      .Describe("images sampled at the points of a grid, whose coordinates run from -1 to 1")
+      .Argument("data", "Tensor", "batch of images")
+      .Argument("grid", "Tensor", "(batch, 2, height, width): x and y of each result")
+      .Attrs<GridSampleAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(GridSample, "GridSample");
+}
+
+}  // namespace tenon::ops

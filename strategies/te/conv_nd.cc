@@ -1,0 +1,57 @@
+// nn.conv1d and nn.conv3d as a direct sum over input channels and kernel taps.
+#include "tenon/ops/conv_rules.h"
+#include "tenon/strategies/te/conv_sum.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+
+template <typename AttrsType>
+std::vector<Tensor> Convolution(const TeCall& call, const char* name) {
+  const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
+  const Tensor& weight = call.input(1);
+  const DataType dtype = call.dtype();
+  ConvSum conv{.data = rules.data,
+               .out = rules.out,
+               .strides = rules.strides,
+               .dilation = rules.dilation,
+               .groups = rules.groups,
+               .group_inputs = ExtentOf(weight, rules.kernel[1]),
+               .group_outputs = ExtentOf(weight, rules.kernel[0]) / rules.groups,
+               .taps = {},
+               .image = {},
+               .weight = {},
+               .weight_is_constant = call.IsConstant(1),
+               .dtype = dtype,
+               .shape = call.shape()};
+  for (std::size_t d = 0; d < rules.dims; ++d)
+    conv.taps.push_back(ExtentOf(weight, rules.kernel[d + 2]));
+  conv.weight = [weight, dtype, kernel = rules.kernel](const Expr& filter, const Expr& channel,
+                                                       const std::vector<Expr>& taps) {
+    std::vector<Expr> at(kernel.size());
+    at[kernel[0]] = filter;
+    at[kernel[1]] = channel;
+    for (std::size_t d = 0; d < taps.size(); ++d) at[kernel[d + 2]] = taps[d];
+    return te::Cast(dtype, weight[at]);
+  };
+  const std::vector<std::size_t> spatial(rules.data.begin() + 2, rules.data.end());
+  conv.image = PadImage(call.input(0), spatial, rules.before, rules.after);
+  return {SumOverTaps(conv, call, name)};
+}
+
+template <typename AttrsType>
+TeCompute Named(const char* name) {
+  return {[name](const TeCall& call) { return Convolution<AttrsType>(call, name); }};
+}
+
+}  // namespace
+
+void AttachConvNdComputes(ops::OpRegistry& registry) {
+  registry.Definition("nn.conv1d").SetColumn(Named<ops::Conv1DAttrs>("conv1d"));
+  registry.Definition("nn.conv3d").SetColumn(Named<ops::Conv3DAttrs>("conv3d"));
+}
+
+}  // namespace tenon::strategies

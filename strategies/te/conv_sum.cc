@@ -1,0 +1,204 @@
+// The padded image is a stage of its own, so that the sum reads without conditions.
+#include "tenon/strategies/te/conv_sum.h"
+
+#include "tenon/strategies/register_tile.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+// Results of one filter below which tiles are mostly waste, and below which packing the weights at
+// each run costs more than it saves.
+constexpr std::int64_t kLeastPixels = 4;
+constexpr std::int64_t kLeastPixelsToPack = 64;
+
+// Where a tap reads: result coordinates times strides plus taps times dilations.
+std::vector<Expr> Window(const ConvSum& conv, const std::vector<Expr>& at,
+                         const std::vector<IterVar>& taps) {
+  std::vector<Expr> read;
+  for (std::size_t d = 0; d < conv.dims(); ++d)
+    read.push_back(at[d] * conv.strides[d] + taps[d].var * conv.dilation[d]);
+  return read;
+}
+
+std::vector<Expr> VarsOf(const std::vector<IterVar>& axes) {
+  std::vector<Expr> vars;
+  for (const IterVar& axis : axes) vars.emplace_back(axis.var);
+  return vars;
+}
+
+// The input channel and then the taps.
+std::vector<IterVar> ReduceAxes(const IterVar& channel, const std::vector<IterVar>& taps) {
+  std::vector<IterVar> axes = {channel};
+  axes.insert(axes.end(), taps.begin(), taps.end());
+  return axes;
+}
+
+Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
+  ConvSum conv = plain;
+  if (conv.is_stored) {
+    std::vector<Expr> shape = {conv.shape[conv.out[1]], conv.group_inputs};
+    shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
+    const Tensor stored = call.Prepared(te::Compute(
+        shape,
+        [&](const std::vector<Var>& i) {
+          return plain.weight(i[0], i[1], std::vector<Expr>(i.begin() + 2, i.end()));
+        },
+        "weights", kPacked));
+    conv.weight = [stored](const Expr& filter, const Expr& channel, const std::vector<Expr>& taps) {
+      std::vector<Expr> at = {filter, channel};
+      at.insert(at.end(), taps.begin(), taps.end());
+      return stored[at];
+    };
+  }
+  const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
+  const std::vector<IterVar> taps = conv.TapAxes();
+  return te::Compute(
+      ToExprs(conv.shape),
+      [&](const std::vector<Var>& i) {
+        const Var& filter = i[conv.out[1]];
+        Expr channel = rc.var;
+        if (conv.groups > 1)
+          channel = te::FloorDiv(filter, conv.group_outputs) * conv.group_inputs + rc.var;
+        std::vector<Expr> at;
+        for (std::size_t d = 0; d < conv.dims(); ++d) at.emplace_back(i[conv.out[d + 2]]);
+        return te::Sum(conv.Pixel(i[conv.out[0]], channel, Window(conv, at, taps)) *
+                           conv.weight(filter, rc.var, VarsOf(taps)),
+                       ReduceAxes(rc, taps));
+      },
+      name, "conv2d");
+}
+
+// The weights a vector of filters after the other.
+Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vectors) {
+  std::vector<Expr> shape = {vectors, conv.group_inputs};
+  shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
+  shape.emplace_back(kConvLanes);
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        const Expr filter = i[0] * kConvLanes + i.back();
+        const std::vector<Expr> taps(i.begin() + 2, i.end() - 1);
+        const Expr value = conv.weight(filter, i[1], taps);
+        if (filters % kConvLanes == 0) return value;
+        return te::IfThenElse(filter < Expr(filters), value, te::Cast(conv.dtype, 0));
+      },
+      "packed", kPacked);
+}
+
+// Lanes are filters, and a register tile is 8 pixels of the result, counted row by row, by two
+// vectors of filters.
+Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name) {
+  const std::int64_t filters = conv.shape[conv.out[1]];
+  const Shape spatial = conv.Spatial();
+  const std::int64_t pixels = NumElements(spatial);
+  const std::int64_t vectors = (filters + kConvLanes - 1) / kConvLanes;
+  const std::int64_t blocks =
+      conv.group_outputs % (2 * kConvLanes) == 0 || (conv.groups == 1 && vectors % 2 == 0) ? 2 : 1;
+  const std::int64_t tall = blocks == 2 ? 8 : 16;
+  const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
+  const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
+  const std::vector<IterVar> taps = conv.TapAxes();
+  const Tensor sums = te::Compute(
+      {conv.shape[conv.out[0]], vectors / blocks, (pixels + tall - 1) / tall, blocks, tall,
+       kConvLanes},
+      [&](const std::vector<Var>& i) {
+        Expr pixel = i[2] * tall + i[4];
+        // Pixels past the last one are computed from it and dropped.
+        if (pixels % tall != 0) pixel = te::Min(pixel, pixels - 1);
+        Expr channel = rc.var;
+        if (conv.groups > 1)
+          channel =
+              te::FloorDiv(i[1], conv.group_outputs / (kConvLanes * blocks)) * conv.group_inputs +
+              rc.var;
+        std::vector<Expr> weight = {i[1] * blocks + i[3], rc.var};
+        for (const IterVar& tap : taps) weight.emplace_back(tap.var);
+        weight.emplace_back(i[5]);
+        return te::Sum(conv.Pixel(i[0], channel, Window(conv, Unflatten(pixel, spatial), taps)) *
+                           packed[weight],
+                       ReduceAxes(rc, taps));
+      },
+      name, kRegisterTile);
+  return te::Compute(
+      ToExprs(conv.shape),
+      [&](const std::vector<Var>& i) {
+        const Var& filter = i[conv.out[1]];
+        Expr pixel = i[conv.out[2]];
+        for (std::size_t d = 1; d < conv.dims(); ++d)
+          pixel = pixel * spatial[d] + i[conv.out[d + 2]];
+        return sums(i[conv.out[0]], te::FloorDiv(filter, blocks * kConvLanes),
+                    te::FloorDiv(pixel, tall),
+                    te::FloorMod(te::FloorDiv(filter, kConvLanes), blocks),
+                    te::FloorMod(pixel, tall), te::FloorMod(filter, kConvLanes));
+      },
+      name, conv.is_stored ? kPacked : "injective");
+}
+
+// Enough results to fill tiles and to pay for packing the weights, and no depthwise convolution,
+// whose lanes share nothing.
+bool PaysToTile(const ConvSum& conv) {
+  const std::int64_t filters = conv.shape[conv.out[1]];
+  if (conv.dtype.bytes() != 4 || conv.shape[conv.out[0]] == 0 || filters < kConvLanes / 2)
+    return false;
+  // Few filters leave lanes empty that whole vectors of a row fill.
+  if (filters < kConvLanes && conv.shape[conv.out.back()] % kConvLanes == 0) return false;
+  if (conv.groups > 1 && conv.group_outputs % kConvLanes != 0) return false;
+  return NumElements(conv.Spatial()) >=
+         (conv.weight_is_constant ? kLeastPixels : kLeastPixelsToPack);
+}
+
+}  // namespace
+
+Shape ConvSum::Spatial() const {
+  Shape spatial;
+  for (std::size_t d = 0; d < dims(); ++d) spatial.push_back(shape[out[d + 2]]);
+  return spatial;
+}
+
+Expr ConvSum::Pixel(const Expr& n, const Expr& channel, const std::vector<Expr>& at) const {
+  std::vector<Expr> from(data.size());
+  from[data[0]] = n;
+  from[data[1]] = channel;
+  for (std::size_t d = 0; d < at.size(); ++d) from[data[d + 2]] = at[d];
+  return te::Cast(dtype, image[from]);
+}
+
+std::vector<IterVar> ConvSum::TapAxes() const {
+  constexpr const char* kNames[] = {"rz", "ry", "rx"};
+  std::vector<IterVar> axes;
+  for (std::size_t d = 0; d < dims(); ++d)
+    axes.push_back(te::ReduceAxis(0, taps[d], kNames[3 - dims() + d]));
+  return axes;
+}
+
+Tensor PadImage(const Tensor& x, const std::vector<std::size_t>& at, const ops::Ints& before,
+                const ops::Ints& after, const char* tag) {
+  const ops::Ints none(at.size(), 0);
+  if (before == none && after == none) return x;
+  Shape shape = ShapeOf(x);
+  for (std::size_t d = 0; d < at.size(); ++d) shape[at[d]] += before[d] + after[d];
+  return te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from = ToExprs(i);
+        Expr inside = loop::True();
+        for (std::size_t d = 0; d < at.size(); ++d) {
+          from[at[d]] = i[at[d]] - before[d];
+          inside = inside && from[at[d]] >= Expr(0) && from[at[d]] < Expr(ExtentOf(x, at[d]));
+        }
+        return te::IfThenElse(inside, x[from], te::Cast(x.dtype(), 0));
+      },
+      "pad_image", tag);
+}
+
+Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name) {
+  return PaysToTile(conv) ? TiledSum(conv, call, name) : PlainSum(conv, call, name);
+}
+
+}  // namespace tenon::strategies

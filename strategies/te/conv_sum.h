@@ -1,0 +1,53 @@
+// The sum over channels and kernel taps that every convolution is, over any number of spatial axes
+// and for any order of the axes.
+//
+//   const ConvSum conv{...};
+//   Tensor y = SumOverTaps(conv, "conv3d");
+#ifndef TENON_STRATEGIES_TE_CONV_SUM_H_
+#define TENON_STRATEGIES_TE_CONV_SUM_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tenon/ops/ints.h"
+#include "tenon/strategies/te_compute.h"
+
+namespace tenon::strategies {
+
+inline constexpr std::int64_t kConvLanes = 16;
+
+// The data with zeros around the axes `at`; a negative number of them drops elements.
+te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
+                    const ops::Ints& before, const ops::Ints& after, const char* tag = "injective");
+
+struct ConvSum {
+  std::vector<std::size_t> data, out;  // positions of N, C and the spatial axes
+  ops::Ints strides, dilation;
+  std::int64_t groups, group_inputs, group_outputs;
+  Shape taps;
+  te::Tensor image;  // padded
+  // The weight of a filter for a channel of its group and a tap along each spatial axis.
+  std::function<te::Expr(const te::Expr& filter, const te::Expr& channel,
+                         const std::vector<te::Expr>& taps)>
+      weight;
+  bool weight_is_constant;
+  // The weight is picked from another tensor, and the sum from this one's own order: both are
+  // stored before they are read.
+  bool is_stored = false;
+  DataType dtype;
+  Shape shape;  // of the result
+
+  std::size_t dims() const { return taps.size(); }
+  Shape Spatial() const;  // extents of the result's spatial axes
+  te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;
+  std::vector<te::IterVar> TapAxes() const;
+};
+
+// Large sums are made in register tiles. Weights are packed for these when the kernel is made,
+// where they are constant.
+te::Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_CONV_SUM_H_

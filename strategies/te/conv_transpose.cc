@@ -1,0 +1,187 @@
+// Transposed convolutions, each result gathered from the elements that reach it.
+//
+// With stride s, result t (counted before padding is dropped) lies s * q + r; what reaches it along
+// one axis are the kernel taps r, r + s, ... and the elements q, q - 1, ... Results of one phase r
+// are therefore a convolution of stride 1 with every s-th tap, and all phases together one of s
+// times the filters over the image of the q. A stage puts their results side by side. (Shi et al.,
+// "Is the deconvolution layer the same as a convolutional layer?", 2016.)
+//
+// Phases with fewer taps than others get taps of weight zero, so that an infinite element gives NaN
+// where its kernel would just not have reached.
+#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te/conv_sum.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+using te::Var;
+
+// One spatial axis.
+struct Phases {
+  std::int64_t stride, dilation;
+  std::int64_t taps;     // of the kernel
+  std::int64_t span;     // taps with those between dilated ones
+  std::int64_t steps;    // taps of a phase
+  std::int64_t first;    // the least q
+  std::int64_t count;    // of the q
+  std::int64_t dropped;  // results before the first one that is kept
+};
+
+Phases PhasesOf(const ops::ConvRules& rules, std::size_t d, std::int64_t taps,
+                std::int64_t result) {
+  Phases p{.stride = rules.strides[d],
+           .dilation = rules.dilation[d],
+           .taps = taps,
+           .span = ops::WindowSpan(taps, rules.dilation[d]),
+           .steps = 0,
+           .first = 0,
+           .count = 0,
+           .dropped = rules.before[d]};
+  p.steps = (p.span + p.stride - 1) / p.stride;
+  p.first = p.dropped / p.stride;
+  p.count = result == 0 ? 0 : (result - 1 + p.dropped) / p.stride - p.first + 1;
+  return p;
+}
+
+Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
+  std::vector<Expr> shape;
+  bool same = true;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    shape.push_back(x.shape()[at[d]]);
+    same = same && at[d] == d;
+  }
+  if (same) return x;
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from(at.size());
+        for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = i[d];
+        return x[from];
+      },
+      "in_order", "injective");
+}
+
+// The weight of filter (output, phase) at a step: the tap that the phase has there, or zero.
+Expr PhaseWeight(const std::vector<Phases>& axes, const std::vector<Expr>& at, const Expr& phase,
+                 const std::vector<Expr>& steps, const std::vector<std::size_t>& kernel,
+                 const Tensor& weight, DataType dtype) {
+  Expr inside = loop::True();
+  bool whole = true;
+  Shape strides;
+  for (const Phases& p : axes) strides.push_back(p.stride);
+  const std::vector<Expr> offsets = Unflatten(phase, strides);
+  std::vector<Expr> from(kernel.size());
+  from[kernel[1]] = at[0];
+  from[kernel[0]] = at[1];
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    const Phases& p = axes[d];
+    const Expr tap = offsets[d] + (Expr(p.steps - 1) - steps[d]) * p.stride;
+    if (p.steps * p.stride != p.span) {
+      inside = inside && tap < Expr(p.span);
+      whole = false;
+    }
+    if (p.dilation > 1) {
+      inside = inside && te::FloorMod(tap, p.dilation) == Expr(0);
+      whole = false;
+    }
+    from[kernel[d + 2]] = te::FloorDiv(tap, p.dilation);
+  }
+  const auto value = [&] { return te::Cast(dtype, weight[from]); };
+  return whole ? value() : te::IfThenElse(inside, value(), te::Cast(dtype, 0));
+}
+
+template <typename AttrsType>
+std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
+  const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
+  const Tensor x = InOrder(call.input(0), rules.data);
+  const Tensor& weight = call.input(1);
+  const DataType dtype = call.dtype();
+  const Shape shape = call.shape();
+  const std::size_t dims = rules.dims;
+  std::vector<Phases> axes;
+  std::vector<std::size_t> spatial;
+  std::int64_t phases = 1;
+  ops::Ints before, after;
+  for (std::size_t d = 0; d < dims; ++d) {
+    axes.push_back(
+        PhasesOf(rules, d, ExtentOf(weight, rules.kernel[d + 2]), shape[rules.out[d + 2]]));
+    const Phases& p = axes.back();
+    spatial.push_back(d + 2);
+    phases *= p.stride;
+    before.push_back(p.steps - 1 - p.first);
+    after.push_back(p.first + p.count - ExtentOf(x, d + 2));
+  }
+  if (NumElements(shape) == 0 || NumElements(ShapeOf(x)) == 0 || NumElements(ShapeOf(weight)) == 0)
+    return {te::Compute(
+        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, name,
+        "injective")};
+
+  const std::int64_t inputs = ExtentOf(weight, rules.kernel[1]) / rules.groups;
+  const std::int64_t outputs = ExtentOf(weight, rules.kernel[0]);
+  ConvSum conv{.data = {0, 1},
+               .out = {0, 1},
+               .strides = ops::Ints(dims, 1),
+               .dilation = ops::Ints(dims, 1),
+               .groups = rules.groups,
+               .group_inputs = inputs,
+               .group_outputs = outputs * phases,
+               .taps = {},
+               .image = PadImage(x, spatial, before, after),
+               .weight = {},
+               .weight_is_constant = call.IsConstant(1),
+               .is_stored = true,
+               .dtype = dtype,
+               .shape = {shape[rules.out[0]], shape[rules.out[1]] * phases}};
+  for (std::size_t d = 0; d < dims; ++d) {
+    conv.data.push_back(d + 2);
+    conv.out.push_back(d + 2);
+    conv.taps.push_back(axes[d].steps);
+    conv.shape.push_back(axes[d].count);
+  }
+  conv.weight = [&](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
+    const Expr output = te::FloorDiv(filter, phases);
+    const Expr input =
+        rules.groups == 1 ? channel : te::FloorDiv(output, outputs) * inputs + channel;
+    return PhaseWeight(axes, {input, te::FloorMod(output, outputs)}, te::FloorMod(filter, phases),
+                       steps, rules.kernel, weight, dtype);
+  };
+  const Tensor sums = SumOverTaps(conv, call, name);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        Expr phase = 0;
+        std::vector<Expr> at = {i[rules.out[0]], 0};
+        for (std::size_t d = 0; d < dims; ++d) {
+          const Phases& p = axes[d];
+          const Expr t = i[rules.out[d + 2]] + (p.dropped - p.first * p.stride);
+          phase = phase * p.stride + te::FloorMod(t, p.stride);
+          at.push_back(te::FloorDiv(t, p.stride));
+        }
+        at[1] = i[rules.out[1]] * phases + phase;
+        return sums[at];
+      },
+      name, "injective")};
+}
+
+template <typename AttrsType>
+TeCompute Named(const char* name) {
+  return {[name](const TeCall& call) { return ConvTranspose<AttrsType>(call, name); }};
+}
+
+}  // namespace
+
+void AttachConvTransposeComputes(ops::OpRegistry& registry) {
+  registry.Definition("nn.conv1d_transpose")
+      .SetColumn(Named<ops::Conv1DTransposeAttrs>("conv1d_transpose"));
+  registry.Definition("nn.conv2d_transpose")
+      .SetColumn(Named<ops::Conv2DTransposeAttrs>("conv2d_transpose"));
+  registry.Definition("nn.conv3d_transpose")
+      .SetColumn(Named<ops::Conv3DTransposeAttrs>("conv3d_transpose"));
+}
+
+}  // namespace tenon::strategies

@@ -1,0 +1,66 @@
+// Images of another size.
+#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te/resample.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Tensor;
+
+template <typename AttrsType>
+std::vector<Tensor> Resize(const TeCall& call) {
+  const auto& attrs = call.attrs.As<AttrsType>();
+  const Tensor& x = call.input(0);
+  const std::vector<std::size_t> at =
+      ops::LayoutPositions(attrs.layout, AttrsType::kLetters, "layout");
+  const std::size_t dims = at.size() - 2;
+  std::vector<ResampledAxis> axes;
+  for (std::size_t d = 0; d < dims; ++d) {
+    ResampledAxis axis{.axis = at[d + 2],
+                       .in = ExtentOf(x, at[d + 2]),
+                       .out = attrs.size[d],
+                       .scale = attrs.scales.empty() ? 0 : attrs.scales[d]};
+    if (!attrs.roi.empty()) {
+      axis.start = attrs.roi[d];
+      axis.end = attrs.roi[d + dims];
+    }
+    axes.push_back(axis);
+  }
+  return {Resample(x, call.shape(), call.dtype(), axes,
+                   {.method = attrs.method,
+                    .coordinates = attrs.coordinate_transformation_mode,
+                    .rounding = attrs.rounding_method,
+                    .cubic_alpha = attrs.cubic_alpha,
+                    .cubic_exclude = attrs.cubic_exclude != 0,
+                    .extrapolation_value = attrs.extrapolation_value})};
+}
+
+std::vector<Tensor> UpSampling(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::UpSamplingAttrs>();
+  const Tensor& x = call.input(0);
+  const std::vector<std::size_t> at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
+  const Shape shape = call.shape();
+  std::vector<ResampledAxis> axes;
+  for (std::size_t d = 2; d < 4; ++d)
+    axes.push_back({.axis = at[d], .in = ExtentOf(x, at[d]), .out = shape[at[d]]});
+  const std::string method = attrs.method == "bilinear"  ? "linear"
+                             : attrs.method == "bicubic" ? "cubic"
+                                                         : "nearest_neighbor";
+  return {Resample(x, shape, call.dtype(), axes,
+                   {.method = method,
+                    .coordinates = attrs.align_corners ? "align_corners" : "asymmetric",
+                    .rounding = ""})};
+}
+
+}  // namespace
+
+void AttachImageComputes(ops::OpRegistry& registry) {
+  registry.Definition("image.resize1d").SetColumn(TeCompute{Resize<ops::Resize1DAttrs>});
+  registry.Definition("image.resize2d").SetColumn(TeCompute{Resize<ops::Resize2DAttrs>});
+  registry.Definition("image.resize3d").SetColumn(TeCompute{Resize<ops::Resize3DAttrs>});
+  registry.Definition("nn.upsampling").SetColumn(TeCompute{UpSampling});
+}
+
+}  // namespace tenon::strategies
