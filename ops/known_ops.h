@@ -29,7 +29,6 @@ struct KnownOps {
   ir::Expr conv2d, dense, matmul, batch_matmul, bias_add, batch_norm, layer_norm, softmax,
       log_softmax, dropout, pad;
   ir::Expr on_device, device_copy;
-  ir::Expr max_pool2d, avg_pool2d, global_avg_pool2d, global_max_pool2d;
   ir::Expr max_pool2d, avg_pool2d, global_avg_pool2d, global_max_pool2d, resize1d, resize2d,
       resize3d, grid_sample;
 };
