@@ -2,7 +2,6 @@
 
 #include "tenon/passes/dead_code.h"
 #include "tenon/passes/fold_scale_axis.h"
-#include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
 #include "tenon/passes/simplify_inference.h"
@@ -28,7 +27,10 @@ Pass Simplify() {
 
 }  // namespace
 
-Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
+Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
+                         const FuseOptions& fuse) {
+  FuseOptions grouping = fuse;
+  grouping.group = fuse.group && opt_level >= 1;
   return {
       {"RemoveUnusedFunctions", 1, [](const Module& m) { return RemoveUnusedFunctions(m); }},
       // Kernels are made of one function: whatever can be inlined is.
@@ -39,14 +41,13 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       Fold(evaluate),
       {"FoldScaleAxis", 3,
        [evaluate](const Module& m) { return FoldConstant(FoldScaleAxis(m), evaluate); }},
-      {"FuseOps", 0,
-       [opt_level](const Module& m) { return FuseOps(m, {.group = opt_level >= 1}); }},
+      {"FuseOps", 0, [grouping](const Module& m) { return FuseOps(m, grouping); }},
   };
 }
 
 namespace {
 
-Pipeline AllPasses(const ConstantEvaluator& evaluate) {
+Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
   const auto typed = [](auto pass) {
     return [pass](const Module& m) { return InferType(pass(InferType(m))); };
   };
@@ -59,7 +60,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
-      {"FuseOps", 0, [](const Module& m) { return FuseOps(InferType(m)); }},
+      {"FuseOps", 0, [fuse](const Module& m) { return FuseOps(InferType(m), fuse); }},
   };
 }
 
@@ -67,12 +68,12 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
 
 std::vector<std::string> PassNames() {
   std::vector<std::string> names;
-  for (const Pass& pass : AllPasses(nullptr)) names.push_back(pass.name);
+  for (const Pass& pass : AllPasses(nullptr, {})) names.push_back(pass.name);
   return names;
 }
 
-Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate) {
-  for (const Pass& pass : AllPasses(evaluate)) {
+Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
+  for (const Pass& pass : AllPasses(evaluate, fuse)) {
     if (pass.name == name) return pass;
   }
   throw NotFound(StrCat("there is no pass named ", name, "; passes are ",
