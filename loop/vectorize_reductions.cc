@@ -16,12 +16,6 @@
 #include "tenon/loop/visit.h"
 
 namespace tenon::loop {
-namespace {
-
-// Bytes of a result that several vector registers hold.
-constexpr std::int64_t kBytes = 256;
-constexpr std::int64_t kMostLanes = 128;
-constexpr std::int64_t kLeastLanes = 8;
 
 bool IsVectorMath(Intrinsic intrinsic) {
   switch (intrinsic) {
@@ -51,6 +45,13 @@ bool IsVectorMath(Intrinsic intrinsic) {
       return false;
   }
 }
+
+namespace {
+
+// Bytes of a result that several vector registers hold.
+constexpr std::int64_t kBytes = 256;
+constexpr std::int64_t kMostLanes = 128;
+constexpr std::int64_t kLeastLanes = 8;
 
 bool CallsVectorMath(const Expr& e) {
   bool calls = false;

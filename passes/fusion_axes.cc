@@ -48,14 +48,11 @@ std::size_t OfReduction(const CallNode& call, std::size_t argument, const Dims& 
   return 0;
 }
 
-std::size_t OfOtherOperators(const CallNode& call, std::size_t argument, const Dims& operand,
-                             const Dims& result) {
-  const std::size_t rank = operand.size();
+std::size_t OfOtherOperators(const CallNode& call, std::size_t argument, std::size_t rank) {
   const auto normal = [&](std::int64_t axis) {
     return static_cast<std::size_t>(ops::NormalAxis(axis, rank));
   };
   if (argument != 0) return 0;
-  if (ops::OpOf(call)->reshape_only) return CommonPrefix(operand, result);
   if (const auto* attrs = AttrsAs<ops::SoftmaxAttrs>(call)) return normal(attrs->axis);
   if (const auto* attrs = AttrsAs<ops::LayerNormAttrs>(call)) return normal(attrs->axis);
   if (const auto* attrs = AttrsAs<ops::L2NormalizeAttrs>(call))
@@ -77,6 +74,7 @@ std::size_t SharedAxes(const CallNode& call, std::size_t argument) {
   const auto* operand = type.As<TensorTypeNode>();
   const auto* result = call.checked_type.As<TensorTypeNode>();
   if (operand == nullptr || result == nullptr) return 0;
+  if (op->reshape_only) return argument == 0 ? CommonPrefix(operand->shape, result->shape) : 0;
   switch (*op->pattern) {
     case OpPattern::kElemWise:
     case OpPattern::kBroadcast:
@@ -88,7 +86,7 @@ std::size_t SharedAxes(const CallNode& call, std::size_t argument) {
       return OfReduction(call, argument, operand->shape);
     case OpPattern::kInjective:
     case OpPattern::kOutEWiseFusable:
-      return OfOtherOperators(call, argument, operand->shape, result->shape);
+      return OfOtherOperators(call, argument, operand->shape.size());
     case OpPattern::kTuple:
     case OpPattern::kOpaque:
       return 0;

@@ -27,6 +27,8 @@ constexpr std::int64_t kSmall = 1 << 14;
 constexpr std::int64_t kRowBytes = 1 << 19;
 // Calls beyond which a kernel is code that nobody wants to read or to wait for.
 constexpr int kMostCalls = 64;
+// Results that a kernel writes side by side.
+constexpr int kMostResults = 4;
 
 void CountElements(const ir::Type& type, GroupCost* cost) {
   if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
@@ -38,11 +40,25 @@ void CountElements(const ir::Type& type, GroupCost* cost) {
     return;
   }
   cost->rows = ir::StaticShape(type, "a member of a group");
+  cost->result_shape = cost->rows;
   const std::int64_t elements = NumElements(cost->rows);
   cost->elements = std::max(cost->elements, elements);
   cost->bytes =
       std::max(cost->bytes,
                elements * static_cast<std::int64_t>(type.As<ir::TensorTypeNode>()->dtype.bytes()));
+}
+
+// Whether a reshape does more than to put in or drop axes of one element.
+bool ChangesExtents(const ir::CallNode& call) {
+  const auto extents = [](const ir::Type& type) {
+    Shape shape;
+    for (const ir::Dim& dim : type.As<ir::TensorTypeNode>()->shape) {
+      if (!(dim == ir::Dim(1))) shape.push_back(dim.value());
+    }
+    return shape;
+  };
+  const ir::Type& operand = call.args[0].checked_type();
+  return !ir::IsStaticTensor(operand) || extents(operand) != extents(call.checked_type);
 }
 
 }  // namespace
@@ -61,10 +77,11 @@ GroupCost GroupCost::OfNode(const FusionNode& node) {
   cost.opaque = node.pattern == OpPattern::kOpaque;
   cost.views = ops::OpOf(*call)->reshape_only;
   CountElements(call->checked_type, &cost);
+  if (cost.opaque) return cost;
   const bool normalizes = NormalizesRows(*call);
   cost.reduces = normalizes || node.pattern == OpPattern::kCommReduce;
   cost.heavy = node.pattern == OpPattern::kOutEWiseFusable && !normalizes;
-  cost.gathers = node.pattern == OpPattern::kInjective && !cost.views;
+  cost.gathers = cost.views ? ChangesExtents(*call) : node.pattern == OpPattern::kInjective;
   if (cost.reduces && !call->args.empty()) {
     GroupCost operand;
     CountElements(call->args[0].checked_type(), &operand);
@@ -117,6 +134,8 @@ std::vector<GroupCost> CostsOf(const std::vector<FusionNode>& nodes, const std::
 
 std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
                                              std::size_t axes) {
+  if (consumer.calls == 0)
+    return Refusal{"a tuple of results is no kernel", "nothing; results are stored anyway"};
   if (producer.opaque || consumer.opaque)
     return Refusal{"an opaque operator shares its kernel with nothing",
                    "an operator with a pattern, and static shapes"};
@@ -126,12 +145,12 @@ std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const Gr
   if (producer.heavy)
     return Refusal{"a reduction would take the heavy operator's kernel from it",
                    "nothing; elementwise work can follow a heavy operator"};
+  if (consumer.views || (producer.views && (producer.gathers || axes == 0)))
+    return Refusal{"a reshape alone is a view of memory and needs no kernel",
+                   "nothing; it costs nothing"};
   if (producer.gathers || consumer.gathers)
     return Refusal{"elements are moved, so that rows of one are not rows of the other",
                    "moving the transposition, slice or concatenation out from between them"};
-  if (consumer.views || (producer.views && axes == 0))
-    return Refusal{"a reshape alone is a view of memory and needs no kernel",
-                   "nothing; it costs nothing"};
   GroupCost both = producer;
   both.Add(consumer, axes);
   const std::int64_t rows = NumElements(both.rows);
@@ -145,6 +164,28 @@ std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const Gr
         StrCat("rows of at most ", kRowBytes, " bytes")};
   if (both.calls > kMostCalls)
     return Refusal{StrCat("the kernel would hold ", both.calls, " calls"),
+                   StrCat("at most ", kMostCalls, " calls")};
+  return std::nullopt;
+}
+
+std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const GroupCost& consumer,
+                                          std::size_t axes) {
+  if (producer.results + consumer.results > kMostResults)
+    return Refusal{StrCat("the kernel would have more than ", kMostResults, " results"),
+                   "fewer values that others read"};
+  if (producer.result_shape != consumer.result_shape)
+    return Refusal{"others read the value, too, and it has another shape than the reader's result",
+                   "a single reader, or results of one shape"};
+  if (producer.reduces || consumer.reduces) return RefuseAroundReduction(producer, consumer, axes);
+  const bool is_plain = producer.calls > 0 && consumer.calls > 0 && !producer.opaque &&
+                        !consumer.opaque && !producer.heavy && !consumer.heavy &&
+                        !producer.gathers && !consumer.gathers && !producer.views &&
+                        !consumer.views;
+  if (!is_plain || axes < producer.result_shape.size())
+    return Refusal{"others read the value, too, and the reader is not elementwise on it",
+                   "a single reader, or elementwise work alone"};
+  if (producer.calls + consumer.calls > kMostCalls)
+    return Refusal{StrCat("the kernel would hold ", producer.calls + consumer.calls, " calls"),
                    StrCat("at most ", kMostCalls, " calls")};
   return std::nullopt;
 }

@@ -23,6 +23,8 @@ struct GroupCost {
   bool views = true;     // reshapes and nothing else
   // Leading axes of the result that all members share, index for index.
   Shape rows;
+  int results = 1;            // values that leave the group
+  Shape result_shape;         // of each of them
   std::int64_t elements = 0;  // of the largest member
   std::int64_t bytes = 0;     // of the largest member
 
@@ -48,6 +50,11 @@ struct Refusal {
 // axes that the edges between them share.
 std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
                                              std::size_t axes);
+
+// Whether they can when the producer's value is a result of the kernel as well; one need not
+// reduce.
+std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const GroupCost& consumer,
+                                          std::size_t axes);
 
 }  // namespace tenon::passes
 

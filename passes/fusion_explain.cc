@@ -88,8 +88,14 @@ class Explainer {
     if (around_reduction && options_.mode == FusionMode::kExtended) {
       const std::size_t axes = AxesInto(
           from, nodes_, [&](int i) { return groups_.RootOf(i) == groups_.RootOf(consumer); });
-      if (std::optional<Refusal> refusal = RefuseAroundReduction(a, b, axes))
-        return *std::move(refusal);
+      if (a.reduces || b.reduces) {
+        if (std::optional<Refusal> refusal = RefuseAroundReduction(a, b, axes))
+          return *std::move(refusal);
+      }
+      if (HasOtherReader(producer, groups_.RootOf(consumer))) {
+        if (std::optional<Refusal> refusal = RefuseSecondResult(a, b, axes))
+          return *std::move(refusal);
+      }
     }
     return WhyNotByPattern(from, to, a, b);
   }
@@ -124,6 +130,13 @@ class Explainer {
                   : "its value is also read outside of the kernel that reads it here",
               options_.mode == FusionMode::kRelay ? "--fusion=extended" : "a single reader"};
     return {"not all of its uses can share one kernel", "a single use"};
+  }
+
+  bool HasOtherReader(int producer, int group) const {
+    for (const FusionNode::Edge& edge : Node(producer).outputs) {
+      if (groups_.RootOf(edge.consumer) != group) return true;
+    }
+    return false;
   }
 
   static bool IsStopFusion(const FusionNode& node) {

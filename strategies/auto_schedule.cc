@@ -1,5 +1,7 @@
-// 1. Stages that are no reduction are inlined, but for values that a reduction would compute many
-//    times over.
+// 1. Stages that are no reduction are inlined, but for values that would be computed many times
+// over:
+//    those that a reduction and another stage read, and functions of vector math that a sum along
+//    memory reads.
 // 2. What the result reads at the same leading indices (a convolution under its epilogue, the sums
 //    of a softmax) is computed inside the result's outer loop, so that it stays in cache.
 // 3. The outer axes become one parallel loop when there is enough work to share.
@@ -14,6 +16,7 @@
 #include <unordered_set>
 
 #include "tenon/loop/simplify.h"
+#include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/strategies/register_tile.h"
@@ -47,6 +50,16 @@ constexpr std::int64_t kTilesInARun = 4;
 constexpr std::int64_t kLongestFetched = 8192;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
+// Nodes of an expression that is stored, not computed again, when a reduction and others read it.
+constexpr std::int64_t kLongExpression = 24;
+// What a function of the vector math library costs in simple operations: a lane of a vector, and
+// a call for one element alone.
+constexpr std::int64_t kMathLane = 16;
+constexpr std::int64_t kMathCall = 1000;
+// Shares of a row's work that a call for one element may be: one in this many.
+constexpr std::int64_t kSmallShare = 10;
+// Bytes of a row that stays in the first-level cache with what it is made of.
+constexpr std::int64_t kRowBytes = 1 << 14;
 // Iterations that any number of threads share evenly.
 constexpr std::int64_t kManyOuter = 128;
 
@@ -66,6 +79,17 @@ bool IsCostly(const OperationNode& op) {
   return costly;
 }
 
+bool CallsVectorMath(const OperationNode& op) {
+  bool calls = false;
+  for (const Expr& body : op.body) {
+    loop::VisitExpr(body, [&](const Expr& e) {
+      const auto* call = e.As<loop::CallNode>();
+      calls = calls || (call != nullptr && loop::IsVectorMath(call->intrinsic));
+    });
+  }
+  return calls;
+}
+
 // Its reduction reads each input element many times.
 bool ReadsRepeatedly(const OperationNode& op) {
   return op.is_reduction() &&
@@ -77,7 +101,6 @@ class Scheduler {
   explicit Scheduler(const std::vector<te::Tensor>& outputs) : schedule_(outputs) {}
 
   Schedule Run() {
-    CollectReaders();
     if (HasOpaqueStages()) return RunAroundOpaqueStages();
     InlineStages();
     const std::vector<Stage*> outputs = OutputStages();
@@ -86,10 +109,17 @@ class Scheduler {
     } else {
       for (Stage* output : outputs) ScheduleRoot(*output, MaxOuter(*output));
     }
-    for (const auto& stage : schedule_.stages()) {
-      if (!done_.contains(stage.get()) && !stage->op()->is_placeholder() &&
-          stage->placement() == Stage::Placement::kRoot)
-        ScheduleRoot(*stage, MaxOuter(*stage));
+    const auto& stages = schedule_.stages();
+    for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+      Stage& stage = **it;
+      if (done_.contains(&stage) || stage.op()->is_placeholder() ||
+          stage.placement() != Stage::Placement::kRoot)
+        continue;
+      if (stage.op()->is_reduction() && !ReadsRepeatedly(*stage.op()) && SumsAlongMemory(stage)) {
+        ScheduleWithProducers(stage);
+      } else {
+        ScheduleRoot(stage, MaxOuter(stage));
+      }
     }
     return std::move(schedule_);
   }
@@ -105,6 +135,8 @@ class Scheduler {
   struct Inlined {
     std::vector<Access> accesses;
     std::vector<Expr> lazy_conditions;
+    std::int64_t nodes = 0;
+    std::int64_t math_calls = 0;  // of the vector math library
   };
   // External operations and scans.
   bool HasOpaqueStages() const {
@@ -128,30 +160,80 @@ class Scheduler {
     return std::move(schedule_);
   }
 
-  void CollectReaders() {
-    for (const auto& stage : schedule_.stages()) {
-      for (const te::Tensor& input : te::InputsOf(*stage->op())) {
-        std::vector<const OperationNode*>& readers = readers_[input.op().get()];
-        if (std::find(readers.begin(), readers.end(), stage->op().get()) == readers.end())
-          readers.push_back(stage->op().get());
+  // Consumers come first: what reads an inlined stage reads what that stage reads.
+  void InlineStages() {
+    MeasureExpressions();
+    const auto& stages = schedule_.stages();
+    for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+      Stage& stage = **it;
+      const OperationNode& op = *stage.op();
+      const std::vector<const OperationNode*> readers = readers_[&op];
+      const bool is_inlined = IsInlined(stage, readers);
+      if (is_inlined) stage.ComputeInline();
+      for (const te::Tensor& input : te::InputsOf(op)) {
+        if (is_inlined) {
+          for (const OperationNode* reader : readers) AddReader(*input.op(), reader);
+        } else {
+          AddReader(*input.op(), &op);
+        }
       }
     }
   }
 
-  void InlineStages() {
+  void AddReader(const OperationNode& op, const OperationNode* reader) {
+    std::vector<const OperationNode*>& readers = readers_[&op];
+    if (std::find(readers.begin(), readers.end(), reader) == readers.end())
+      readers.push_back(reader);
+  }
+
+  bool IsInlined(const Stage& stage, const std::vector<const OperationNode*>& readers) {
+    const OperationNode& op = *stage.op();
+    if (op.is_placeholder() || op.is_reduction() || stage.is_output() || op.tag == kPacked ||
+        op.tag == kTileInput)
+      return false;
+    const auto any = [&](const auto& test) {
+      return std::any_of(readers.begin(), readers.end(), test);
+    };
+    if (IsCostly(op) && any([](const auto* r) { return ReadsRepeatedly(*r); })) return false;
+    const bool again = readers.size() > 1 && any([](const auto* r) { return r->is_reduction(); });
+    if (again && (IsCostly(op) || nodes_[&op] > kLongExpression)) return false;
+    return !(CallsVectorMath(op) && any([&](const auto* r) { return SumsRowsOf(*r, op); }));
+  }
+
+  // Nodes of each stage's expression when all stages below it but reductions are inlined.
+  void MeasureExpressions() {
+    constexpr std::int64_t kMany = 1 << 20;
     for (const auto& stage : schedule_.stages()) {
       const OperationNode& op = *stage->op();
-      if (op.is_placeholder() || op.is_reduction() || stage->is_output() || op.tag == kPacked ||
-          op.tag == kTileInput)
-        continue;
-      const auto& readers = readers_[&op];
-      const bool by_reduction = std::any_of(readers.begin(), readers.end(),
-                                            [](const auto* r) { return r->is_reduction(); });
-      const bool repeatedly = std::any_of(readers.begin(), readers.end(),
-                                          [](const auto* r) { return ReadsRepeatedly(*r); });
-      if (IsCostly(op) && (repeatedly || (by_reduction && readers.size() > 1))) continue;
-      stage->ComputeInline();
+      if (op.is_placeholder()) continue;
+      std::int64_t nodes = 0;
+      for (const Expr& body : op.body) loop::VisitExpr(body, [&](const Expr&) { ++nodes; });
+      for (const te::Tensor& input : te::InputsOf(op)) {
+        const auto below = nodes_.find(input.op().get());
+        if (below != nodes_.end() && !input.op()->is_reduction()) nodes += below->second;
+      }
+      nodes_[&op] = std::min(nodes, kMany);
     }
+  }
+
+  // Whether a reduction runs along the rows of what `op` computes, which are short.
+  static bool SumsRowsOf(const OperationNode& reduction, const OperationNode& op) {
+    if (!reduction.is_reduction() || reduction.axes.empty() || op.axes.size() < 2 ||
+        reduction.reduce_axes.size() != 1 || ReadsRepeatedly(reduction))
+      return false;
+    const auto bytes = static_cast<std::int64_t>(op.outputs[0]->dtype.bytes());
+    const std::int64_t extent = Extent(op.axes.back());
+    if (extent < kLanesBytes || extent * bytes > kRowBytes) return false;
+    bool along_rows = false;
+    for (const Expr& body : reduction.body) {
+      loop::VisitExpr(body, [&](const Expr& e) {
+        const auto* load = e.As<loop::LoadNode>();
+        along_rows = along_rows ||
+                     (load != nullptr && load->producer && te::TensorOf(*load).op().get() == &op &&
+                      load->indices.back().same_as(reduction.reduce_axes[0].var));
+      });
+    }
+    return along_rows;
   }
 
   std::vector<Stage*> OutputStages() {
@@ -178,6 +260,9 @@ class Scheduler {
         if (load != nullptr && load->producer && seen.insert(e.get()).second)
           inlined.accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
         if (select != nullptr && select->lazy) inlined.lazy_conditions.push_back(select->condition);
+        const auto* call = e.As<loop::CallNode>();
+        ++inlined.nodes;
+        if (call != nullptr && loop::IsVectorMath(call->intrinsic)) ++inlined.math_calls;
       });
     }
     return inlined;
@@ -236,14 +321,16 @@ class Scheduler {
     std::vector<std::pair<Stage*, std::size_t>> inside;
     std::unordered_map<const OperationNode*, const Stage*> hosts = {{output.op().get(), &output}};
     const auto& stages = schedule_.stages();
+    const std::size_t most =
+        ReadsOneSumAnElement(output) ? output.op()->axes.size() : MaxOuter(output);
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       Stage& stage = **it;
       if (stage.op()->is_placeholder() || stage.is_output() ||
-          stage.placement() == Stage::Placement::kInline)
+          stage.placement() == Stage::Placement::kInline || done_.contains(&stage))
         continue;
       const std::size_t common = CommonAxes(stage, hosts);
       // A stage that shares few axes would leave the outer loop with too little to share out.
-      if (common < MaxOuter(output) && OuterExtent(output, common) < kLeastOuter) continue;
+      if (common < most && OuterExtent(output, common) < kLeastOuter) continue;
       if (common == 0) continue;
       inside.emplace_back(&stage, common);
       hosts.emplace(stage.op().get(), &stage);
@@ -252,9 +339,9 @@ class Scheduler {
       ScheduleRoot(output, MaxOuter(output));
       return;
     }
-    std::size_t outer = MaxOuter(output);
+    std::size_t outer = most;
     for (const auto& [stage, common] : inside) outer = std::min(outer, common);
-    if (outer == 0) {
+    if (outer == 0 || CallsMathForOneElement(output, outer, inside)) {
       ScheduleRoot(output, MaxOuter(output));
       return;
     }
@@ -269,6 +356,43 @@ class Scheduler {
       stage->ComputeAt(output, loop);
       done_.insert(stage);
     }
+  }
+
+  // Whether an iteration would call mathematics for one element, at a price that a row beside it
+  // does not hide; by itself the stage runs in vectors.
+  bool CallsMathForOneElement(const Stage& stage, std::size_t outer,
+                              const std::vector<std::pair<Stage*, std::size_t>>& inside) {
+    const auto& axes = stage.op()->axes;
+    if (stage.op()->is_reduction() || InnerExtent(axes, outer) != 1) return false;
+    std::int64_t work = 0;
+    for (const auto& [producer, common] : inside) {
+      const Inlined& inlined = InlinedOf(*producer);
+      work += (inlined.nodes + kMathLane * inlined.math_calls) *
+              InnerExtent(producer->op()->axes, outer) *
+              InnerExtent(producer->op()->reduce_axes, 0);
+    }
+    return InlinedOf(stage).math_calls * kMathCall * kSmallShare > work;
+  }
+
+  static std::int64_t InnerExtent(const std::vector<IterVar>& axes, std::size_t outer) {
+    std::int64_t extent = 1;
+    for (std::size_t i = outer; i < axes.size(); ++i) extent *= Extent(axes[i]);
+    return extent;
+  }
+
+  // Whether each element of the stage takes a sum along memory at its own indices, beside which the
+  // element's own work is nothing.
+  bool ReadsOneSumAnElement(const Stage& stage) {
+    if (stage.op()->is_reduction()) return false;
+    const auto& axes = stage.op()->axes;
+    for (const Access& access : AccessesOf(stage)) {
+      if (!access.producer->is_reduction() || access.indices.size() != axes.size()) continue;
+      const bool same = std::equal(axes.begin(), axes.end(), access.indices.begin(),
+                                   [](const IterVar& a, const Expr& i) { return IsAxis(i, a); });
+      const Stage* sum = schedule_.Find(access.producer);
+      if (same && sum != nullptr && SumsAlongMemory(*sum)) return true;
+    }
+    return false;
   }
 
   // How many leading axes all readers (which must be hosts) share with the stage, index for index.
@@ -435,13 +559,20 @@ class Scheduler {
     bool along_reduction = false;
     bool along_result = false;
     for (const Access& access : AccessesOf(stage)) {
-      along_reduction = along_reduction || Step(access, op.reduce_axes.back().var).value_or(0) == 1;
-      if (op.axes.empty() || Extent(op.axes.back()) == 1) continue;
+      const std::optional<std::int64_t> along = Step(access, op.reduce_axes.back().var);
+      along_reduction = along_reduction || along == 1;
+      // One value a row, the mean for instance, is read once.
+      if (op.axes.empty() || Extent(op.axes.back()) == 1 || IsSameForAllTerms(op, access)) continue;
       // Every second element still comes in whole vectors.
       const std::int64_t step = Step(access, op.axes.back().var).value_or(0);
       along_result = along_result || step == 1 || step == 2;
     }
     return along_reduction && !along_result;
+  }
+
+  static bool IsSameForAllTerms(const OperationNode& op, const Access& access) {
+    return std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(),
+                       [&](const IterVar& axis) { return Step(access, axis.var) == 0; });
   }
 
   // The first of the trailing axes that can be one loop: every access moves through memory as the
@@ -561,7 +692,9 @@ class Scheduler {
   }
 
   Schedule schedule_;
+  // By operation the stages that read it, through inlined ones, and the nodes of its expression.
   std::unordered_map<const OperationNode*, std::vector<const OperationNode*>> readers_;
+  std::unordered_map<const OperationNode*, std::int64_t> nodes_;
   std::unordered_map<const OperationNode*, Inlined> inlined_;
   std::unordered_set<const Stage*> done_;
 };
