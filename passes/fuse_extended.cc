@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "tenon/passes/fusion_cost.h"
+#include "tenon/passes/split_groups.h"
 
 namespace tenon::passes {
 namespace {
@@ -102,7 +103,7 @@ class Extender {
 FusionGroups ExtendGroups(const std::vector<FusionNode>& nodes, const FusionGroups& groups,
                           const FuseOptions& options) {
   if (!options.group || options.mode == FusionMode::kRelay) return groups;
-  return Extender(nodes, groups).Extend();
+  return Extender(nodes, SplitBeforeReshapes(nodes, groups)).Extend();
 }
 
 }  // namespace tenon::passes

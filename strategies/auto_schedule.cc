@@ -55,7 +55,7 @@ constexpr std::int64_t kLongExpression = 24;
 // What a function of the vector math library costs in simple operations: a lane of a vector, and
 // a call for one element alone.
 constexpr std::int64_t kMathLane = 16;
-constexpr std::int64_t kMathCall = 1000;
+constexpr std::int64_t kMathCall = 4000;
 // Shares of a row's work that a call for one element may be: one in this many.
 constexpr std::int64_t kSmallShare = 10;
 // Bytes of a row that stays in the first-level cache with what it is made of.
