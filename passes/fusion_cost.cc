@@ -135,19 +135,19 @@ std::vector<GroupCost> CostsOf(const std::vector<FusionNode>& nodes, const std::
 std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
                                              std::size_t axes) {
   if (consumer.calls == 0)
-    return Refusal{"a tuple of results is no kernel", "nothing; results are stored anyway"};
+    return Refusal{"a tuple of results is no kernel", "no change: results are stored anyway"};
   if (producer.opaque || consumer.opaque)
     return Refusal{"an opaque operator shares its kernel with nothing",
                    "an operator with a pattern, and static shapes"};
   if (consumer.heavy)
     return Refusal{"the heavy operator reads each element many times and would compute it as often",
-                   "nothing; an epilogue can follow a heavy operator, not precede it"};
+                   "work that follows the heavy operator instead"};
   if (producer.heavy)
     return Refusal{"a reduction would take the heavy operator's kernel from it",
-                   "nothing; elementwise work can follow a heavy operator"};
+                   "elementwise work in the reduction's place"};
   if (consumer.views || (producer.views && (producer.gathers || axes == 0)))
     return Refusal{"a reshape alone is a view of memory and needs no kernel",
-                   "nothing; it costs nothing"};
+                   "no change is needed"};
   if (producer.gathers || consumer.gathers)
     return Refusal{"elements are moved, so that rows of one are not rows of the other",
                    "moving the transposition, slice or concatenation out from between them"};

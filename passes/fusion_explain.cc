@@ -97,6 +97,8 @@ class Explainer {
           return *std::move(refusal);
       }
     }
+    if ((a.calls > 0 && a.views) || (b.calls > 0 && b.views))
+      return {"a reshape alone is a view of memory and needs no kernel", "no change is needed"};
     return WhyNotByPattern(from, to, a, b);
   }
 
@@ -106,12 +108,11 @@ class Explainer {
       return {"its uses lead to different results, so that it is stored anyway",
               "results that meet again in elementwise work"};
     if (a.heavy && b.heavy)
-      return {"each kernel holds one heavy operator", "nothing; both keep their own schedules"};
+      return {"each kernel holds one heavy operator", "no change: both keep their own schedules"};
     if (to.pattern == OpPattern::kOutEWiseFusable)
       return {StrCat(NameOf(to), " reads each element many times and would compute it as often"),
-              options_.mode == FusionMode::kRelay && Reduces(to)
-                  ? "--fusion=extended"
-                  : "nothing; moving the work after it"};
+              options_.mode == FusionMode::kRelay && Reduces(to) ? "--fusion=extended"
+                                                                 : "moving the work behind it"};
     if (Reduces(from) || a.reduces)
       return {options_.mode == FusionMode::kRelay
                   ? "nothing follows a reduction in its kernel"
