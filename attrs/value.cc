@@ -50,7 +50,10 @@ std::string ToText(const Value& value) {
   struct Printer {
     std::string operator()(None) const { return "None"; }
     std::string operator()(bool v) const { return v ? "True" : "False"; }
-    std::string operator()(std::int64_t v) const { return StrCat(v); }
+    // Without a suffix the reference system reads 32 bits.
+    std::string operator()(std::int64_t v) const {
+      return StrCat(v, v < INT32_MIN || v > INT32_MAX ? "i64" : "");
+    }
     std::string operator()(double v) const { return DoubleText(v); }
     std::string operator()(const std::string& v) const { return Quoted(v); }
     std::string operator()(DataType v) const { return Quoted(v.is_void() ? "" : v.ToString()); }

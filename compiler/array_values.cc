@@ -126,4 +126,22 @@ double LargestMagnitude(const NDArray& array) {
   return largest;
 }
 
+bool IsFinite(const NDArray& array) {
+  if (!array.dtype().is_float()) return true;
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    if (!std::isfinite(FloatAt(array, i))) return false;
+  }
+  return true;
+}
+
+NDArray Nudged(const NDArray& array, double relative, Random& random) {
+  if (!array.dtype().is_float()) return array;
+  NDArray nudged = NDArray::Empty(array.shape(), array.dtype());
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const double part = static_cast<double>(random.Below(2001) - 1000) / 1000;
+    SetFloat(nudged, i, FloatAt(array, i) * (1 + relative * part));
+  }
+  return nudged;
+}
+
 }  // namespace tenon::compiler

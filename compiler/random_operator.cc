@@ -107,15 +107,6 @@ attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
   return RandomInteger(random);
 }
 
-attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random) {
-  if (op.schema == nullptr) return {};
-  attrs::FieldValues values;
-  for (const attrs::FieldInfo& field : op.schema->fields) {
-    if (field.is_required || random.Chance(30)) values[field.name] = DrawValue(field, random);
-  }
-  return attrs::Attrs::FromFields(*op.schema, values);
-}
-
 OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) {
   Drawn drawn = DrawArguments(op, random);
   const attrs::Attrs attributes = DrawAttributes(op, random);
@@ -134,6 +125,15 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) 
 }
 
 }  // namespace
+
+attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random) {
+  if (op.schema == nullptr) return {};
+  attrs::FieldValues values;
+  for (const attrs::FieldInfo& field : op.schema->fields) {
+    if (field.is_required || random.Chance(30)) values[field.name] = DrawValue(field, random);
+  }
+  return attrs::Attrs::FromFields(*op.schema, values);
+}
 
 OperatorCall MakeRandomCall(const std::string& name, Random& random) {
   ops::OpRegistry& registry = ops::OpRegistry::Global();

@@ -12,6 +12,7 @@
 
 #include "tenon/compiler/array_values.h"
 #include "tenon/compiler/random_graph.h"
+#include "tenon/ops/op.h"
 
 namespace tenon::compiler {
 
@@ -24,6 +25,10 @@ struct OperatorCall {
 // many draws is a call: arguments that only fit by chance, or an attribute whose text must be
 // known.
 OperatorCall MakeRandomCall(const std::string& op, Random& random);
+
+// Some of them at random, the rest by default. Throws InvalidArgument for values that a field does
+// not take.
+attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random);
 
 }  // namespace tenon::compiler
 

@@ -79,10 +79,11 @@ void Lexer::SkipBlanks() {
   }
 }
 
-std::size_t Lexer::NameLength(std::size_t from, bool with_dots) const {
+std::size_t Lexer::NameLength(std::size_t from, bool with_dots, bool with_slashes) const {
   std::size_t end = from;
   while (IsLetter(At(end)) || IsDigit(At(end)) ||
-         (with_dots && At(end) == '.' && IsLetter(At(end + 1))))
+         (with_dots && At(end) == '.' && IsLetter(At(end + 1))) ||
+         (with_slashes && At(end) == '/' && (IsLetter(At(end + 1)) || IsDigit(At(end + 1)))))
     ++end;
   return end - from;
 }
@@ -136,7 +137,9 @@ Token Lexer::Next() {
   if (position_ >= text_.size()) return {TokenKind::kEnd, "", text_.size(), 0};
   const char c = text_[position_];
   if (c == '%' || c == '@') {
-    const std::size_t length = NameLength(position_ + 1, !IsDigit(At(position_ + 1)));
+    // A number is a temporary; names come from other formats, in which they are paths.
+    const bool is_named = !IsDigit(At(position_ + 1));
+    const std::size_t length = NameLength(position_ + 1, is_named, is_named);
     if (length > 0) return Take(c == '%' ? TokenKind::kLocal : TokenKind::kGlobal, length + 1, 1);
   }
   if (IsLetter(c)) return Take(TokenKind::kName, NameLength(position_, true));

@@ -46,7 +46,7 @@ class Lexer {
   Token Take(TokenKind kind, std::size_t length, std::size_t prefix = 0);
   Token String();
   std::size_t NumberLength() const;
-  std::size_t NameLength(std::size_t from, bool with_dots) const;
+  std::size_t NameLength(std::size_t from, bool with_dots, bool with_slashes = false) const;
   std::size_t CharacterLength(std::size_t from) const;
   char At(std::size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
   void MoveLine(std::size_t offset);

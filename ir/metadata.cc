@@ -10,52 +10,190 @@
 namespace tenon::ir {
 namespace {
 
-constexpr const char* kConstants = "relay.Constant";
+using nlohmann::json;
 
-NDArray ReadConstant(const nlohmann::json& entry, std::size_t index) {
-  const std::string what = StrCat("constant ", index, " of the metadata section");
-  const auto dtype = DataType::Parse(entry.at("dtype").get<std::string>());
-  if (!dtype || dtype->is_void() || dtype->is_vector())
-    throw InvalidArgument(StrCat(what, " has the unknown type ", entry.at("dtype").dump()));
-  const auto shape = entry.at("shape").get<Shape>();
+constexpr const char* kConstants = "relay.Constant";
+constexpr std::uint64_t kMagic = 0xDD5E40F096B4A13F;
+constexpr std::int32_t kCpu = 1;  // DLPack's number
+// More than any tensor has; bounds what a damaged header makes us read.
+constexpr std::int32_t kMaxRank = 64;
+
+// --- elements of constants
+
+template <typename T>
+void Append(T value, std::string* bytes) {
+  bytes->append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+// DLPack's element types: a bool is an unsigned integer of one bit.
+std::string ArrayBytes(const NDArray& array) {
+  const DataType t = array.dtype();
   std::string bytes;
-  const std::string& text = entry.at("data").get_ref<const std::string&>();
+  Append(kMagic, &bytes);
+  Append(std::uint64_t{0}, &bytes);
+  Append(kCpu, &bytes);
+  Append(std::int32_t{0}, &bytes);
+  Append(static_cast<std::int32_t>(array.shape().size()), &bytes);
+  Append(static_cast<std::uint8_t>(t.is_bool() ? TypeCode::kUInt : t.code()), &bytes);
+  Append(static_cast<std::uint8_t>(t.is_bool() ? 1 : t.bits()), &bytes);
+  Append(std::uint16_t{1}, &bytes);
+  for (const std::int64_t extent : array.shape()) Append(extent, &bytes);
+  Append(static_cast<std::int64_t>(array.bytes()), &bytes);
+  bytes.append(static_cast<const char*>(array.raw()), array.bytes());
+  return bytes;
+}
+
+// Takes values off the front of bytes.
+class Reader {
+ public:
+  Reader(std::string_view bytes, const std::string& what) : bytes_(bytes), what_(what) {}
+
+  template <typename T>
+  T Take() {
+    if (bytes_.size() < sizeof(T)) throw DataLoss(StrCat(what_, " ends within its header"));
+    T value;
+    std::memcpy(&value, bytes_.data(), sizeof(T));
+    bytes_.remove_prefix(sizeof(T));
+    return value;
+  }
+  std::string_view rest() const { return bytes_; }
+
+ private:
+  std::string_view bytes_;
+  const std::string& what_;
+};
+
+DataType ElementType(int code, int bits, int lanes, const std::string& what) {
+  if (lanes == 1) {
+    if (code == static_cast<int>(TypeCode::kUInt) && bits == 1) return Bool;
+    for (const DataType t : {Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16,
+                             Float32, Float64, BFloat16, Bool}) {
+      if (code == static_cast<int>(t.code()) && bits == t.bits()) return t;
+    }
+  }
+  throw InvalidArgument(StrCat(what, " has an element type that is not known (code ", code, ", ",
+                               bits, " bits, ", lanes, " lanes)"));
+}
+
+NDArray ReadArray(const std::string& text, const std::string& what) {
+  std::string bytes;
   if (!absl::Base64Unescape(absl::string_view(text.data(), text.size()), &bytes))
     throw DataLoss(StrCat("the data of ", what, " is no base64"));
-  const std::size_t wanted = static_cast<std::size_t>(NumElements(shape)) * dtype->bytes();
-  if (bytes.size() != wanted)
-    throw DataLoss(StrCat(what, " has ", bytes.size(), " bytes; its type ", dtype->ToString(), " ",
-                          ShapeToString(shape), " needs ", wanted));
-  NDArray array = NDArray::Empty(shape, *dtype);
-  if (!bytes.empty()) std::memcpy(array.raw(), bytes.data(), bytes.size());
+  Reader reader(bytes, what);
+  if (reader.Take<std::uint64_t>() != kMagic)
+    throw DataLoss(StrCat(what, " does not begin with the mark of an array"));
+  reader.Take<std::uint64_t>();  // reserved
+  reader.Take<std::uint64_t>();  // the device: data in a text is on the host
+  const auto rank = reader.Take<std::int32_t>();
+  if (rank < 0 || rank > kMaxRank)
+    throw DataLoss(StrCat(what, " has rank ", rank, "; ranks are 0 to ", kMaxRank));
+  const int code = reader.Take<std::uint8_t>();
+  const int bits = reader.Take<std::uint8_t>();
+  const DataType dtype = ElementType(code, bits, reader.Take<std::uint16_t>(), what);
+  Shape shape;
+  for (int axis = 0; axis < rank; ++axis) shape.push_back(reader.Take<std::int64_t>());
+  reader.Take<std::int64_t>();  // the number of bytes, which shape and type give, too
+  const std::size_t wanted = static_cast<std::size_t>(NumElements(shape)) * dtype.bytes();
+  if (reader.rest().size() != wanted)
+    throw DataLoss(StrCat(what, " has ", reader.rest().size(), " bytes; its type ",
+                          dtype.ToString(), " ", ShapeToString(shape), " needs ", wanted));
+  NDArray array = NDArray::Empty(shape, dtype);
+  if (wanted > 0) std::memcpy(array.raw(), reader.rest().data(), wanted);
   return array;
+}
+
+// --- nodes
+
+const json& At(const json& list, std::size_t index, const char* what) {
+  if (index >= list.size())
+    throw InvalidArgument(
+        StrCat("the metadata section refers to ", what, " ", index, " of ", list.size()));
+  return list[index];
+}
+
+NDArray ReadConstant(const json& root, const json& node, std::size_t number) {
+  const auto& text = node.at("attrs").at("data").get_ref<const std::string&>();
+  const auto index = ParseNumber<std::size_t>(text);
+  if (!index) throw InvalidArgument(StrCat("'", text, "' is no index of an array"));
+  const json& arrays = root.at("b64ndarrays");
+  return ReadArray(At(arrays, *index, "array").get_ref<const std::string&>(),
+                   StrCat("constant ", number, " of the metadata section"));
+}
+
+// Boxed numbers and strings are their text; immediates have attributes.
+std::optional<attrs::Value> ReadValue(const json& node) {
+  const std::string kind = node.at("type_key").get<std::string>();
+  const std::string text =
+      node.contains("repr_str") ? node.at("repr_str").get<std::string>() : std::string();
+  if (kind == "runtime.String") return attrs::Value(text);
+  if (kind == "runtime.BoxBool") return attrs::Value(text == "true");
+  const bool immediate = kind == "IntImm" || kind == "FloatImm";
+  const std::string number = immediate ? node.at("attrs").at("value").get<std::string>() : text;
+  if (kind == "runtime.BoxInt" || kind == "IntImm") {
+    if (const auto value = ParseNumber<std::int64_t>(number)) return attrs::Value(*value);
+  } else if (kind == "runtime.BoxFloat" || kind == "FloatImm") {
+    if (const auto value = ParseNumber<double>(number)) return attrs::Value(*value);
+  }
+  return std::nullopt;
+}
+
+Metadata ReadGraph(const json& root) {
+  Metadata metadata;
+  const json& nodes = root.at("nodes");
+  const json& map = At(nodes, root.at("root").get<std::size_t>(), "node");
+  const json none = json::array();
+  const json& kinds = map.contains("keys") ? map.at("keys") : none;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto kind = kinds[i].get<std::string>();
+    const json& list = At(nodes, At(map.at("data"), i, "entry").get<std::size_t>(), "node");
+    const json& entries = list.contains("data") ? list.at("data") : none;
+    for (const json& entry : entries) {
+      const json& node = At(nodes, entry.get<std::size_t>(), "node");
+      if (kind == kConstants) {
+        metadata.constants.push_back(ReadConstant(root, node, metadata.constants.size()));
+      } else {
+        metadata.values[kind].push_back(ReadValue(node));
+      }
+    }
+  }
+  return metadata;
 }
 
 }  // namespace
 
 std::string WriteMetadata(const std::vector<NDArray>& constants) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const NDArray& constant : constants) {
-    std::string data;
-    absl::Base64Escape(
-        absl::string_view(static_cast<const char*>(constant.raw()), constant.bytes()), &data);
-    list.push_back(
-        {{"dtype", constant.dtype().ToString()}, {"shape", constant.shape()}, {"data", data}});
+  constexpr std::size_t kFirstConstant = 3;
+  json entries = json::array();
+  json nodes = json::array({{{"type_key", ""}},
+                            {{"type_key", "Map"}, {"keys", {kConstants}}, {"data", {2}}},
+                            {{"type_key", "Array"}}});
+  json arrays = json::array();
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    entries.push_back(kFirstConstant + i);
+    nodes.push_back({{"type_key", kConstants},
+                     {"attrs",
+                      {{"_checked_type_", "0"},
+                       {"data", StrCat(i)},
+                       {"span", "0"},
+                       {"virtual_device_", "0"}}}});
+    const std::string bytes = ArrayBytes(constants[i]);
+    std::string text;
+    absl::Base64Escape(absl::string_view(bytes.data(), bytes.size()), &text);
+    arrays.push_back(std::move(text));
   }
-  return nlohmann::json{{kConstants, list}}.dump();
+  nodes[2]["data"] = std::move(entries);
+  return json{{"root", 1}, {"nodes", std::move(nodes)}, {"b64ndarrays", std::move(arrays)}}.dump();
 }
 
-std::vector<NDArray> ReadMetadata(std::string_view text) {
-  std::vector<NDArray> constants;
+Metadata ReadMetadata(std::string_view text) {
   try {
-    const nlohmann::json root = nlohmann::json::parse(text);
-    for (const nlohmann::json& entry : root.at(kConstants))
-      constants.push_back(ReadConstant(entry, constants.size()));
-  } catch (const nlohmann::json::exception& e) {
+    return ReadGraph(json::parse(text));
+  } catch (const json::exception& e) {
     throw InvalidArgument(StrCat("the metadata section cannot be read: ", e.what()))
-        .AddNote("it must be an object with a list \"relay.Constant\" of {dtype, shape, data}");
+        .AddNote(
+            "it must be a graph {root, nodes, b64ndarrays} whose root node is a map from kinds"
+            " to arrays of nodes");
   }
-  return constants;
 }
 
 }  // namespace tenon::ir

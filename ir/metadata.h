@@ -1,20 +1,37 @@
-// The metadata section of a text: the constants that it refers to by number, as JSON with base64
-// data.
+// The metadata section of a text: what it refers to as meta[kind][number], as a JSON graph in the
+// form of the reference system.
+//
+// The graph is a list of nodes {type_key, attrs, keys, data, repr_str} that name each other by
+// index; the root is a map from kinds to arrays. Elements of constants stand beside it, base64 of a
+// header (magic, reserved: 8 bytes each; device type, device, rank: 4 each; element type: code,
+// bits, lanes in 4; extents, number of bytes: 8 each; little-endian) and the bytes.
+//
+//   Metadata data = ReadMetadata(WriteMetadata({constant}));
+//   data.constants[0].shape() == constant.shape();
 #ifndef TENON_IR_METADATA_H_
 #define TENON_IR_METADATA_H_
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tenon/attrs/value.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::ir {
 
+struct Metadata {
+  std::vector<NDArray> constants;  // meta[relay.Constant]
+  // Of every other kind: attribute values (boxed numbers, strings), nothing for an entry that is
+  // none.
+  std::map<std::string, std::vector<std::optional<attrs::Value>>, std::less<>> values;
+};
+
 std::string WriteMetadata(const std::vector<NDArray>& constants);
-// Throws InvalidArgument for text that WriteMetadata did not write, DataLoss for data of the wrong
-// length.
-std::vector<NDArray> ReadMetadata(std::string_view json);
+// Throws InvalidArgument for what is no such graph, DataLoss for damaged data of a constant.
+Metadata ReadMetadata(std::string_view json);
 
 }  // namespace tenon::ir
 

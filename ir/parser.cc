@@ -7,6 +7,7 @@
 
 #include "tenon/ir/lexer.h"
 #include "tenon/ir/metadata.h"
+#include "tenon/ir/scalar_text.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/support/strings.h"
 
@@ -19,9 +20,8 @@ constexpr std::string_view kVersion = "0.0.5";
 
 class Parser {
  public:
-  Parser(std::string_view text, const OpResolver& ops, const std::string& source,
-         std::vector<NDArray> constants)
-      : lexer_(text, source), ops_(ops), constants_(std::move(constants)) {
+  Parser(std::string_view text, const OpResolver& ops, const std::string& source, Metadata metadata)
+      : lexer_(text, source), ops_(ops), metadata_(std::move(metadata)) {
     token_ = lexer_.Next();
     ahead_ = lexer_.Next();
   }
@@ -293,23 +293,50 @@ class Parser {
                       DidYouMean("; ", name.text, ops_.names())));
   }
 
-  Expr MetaConstant(const Token& at) {
+  struct MetaReference {
+    Token kind;
+    Token number;
+    std::size_t index;
+  };
+  // After "meta".
+  MetaReference MetaAfter() {
     Expect("[", "after \"meta\"");
     const Token kind = ExpectKind(TokenKind::kName, "the kind of a metadata entry");
-    if (kind.text != "relay.Constant")
-      Fail(kind, StrCat("metadata of kind ", kind.text, " cannot stand here; relay.Constant can"));
     Expect("]", "in a metadata reference");
     Expect("[", "in a metadata reference");
     const Token number = ExpectKind(TokenKind::kNumber, "the number of a metadata entry");
     Expect("]", "in a metadata reference");
     const auto index = ParseNumber<std::size_t>(number.text);
-    if (!index || *index >= constants_.size())
-      Fail(number, StrCat("the metadata section has ", constants_.size(),
-                          " constants; there is no ", number.text));
+    if (!index) Fail(number, StrCat("'", number.text, "' is no number of a metadata entry"));
+    return {kind, number, *index};
+  }
+
+  Expr MetaConstant(const Token& at) {
+    const MetaReference meta = MetaAfter();
+    if (meta.kind.text != "relay.Constant")
+      Fail(meta.kind,
+           StrCat("metadata of kind ", meta.kind.text, " cannot stand here; relay.Constant can"));
+    const std::vector<NDArray>& constants = metadata_.constants;
+    if (meta.index >= constants.size())
+      Fail(meta.number, StrCat("the metadata section has ", constants.size(),
+                               " constants; there is no ", meta.number.text));
     // One node a constant, so that sharing survives.
-    auto [it, added] = meta_.try_emplace(*index);
-    if (added) it->second = Constant::Make(constants_[*index], lexer_.SpanOf(at));
+    auto [it, added] = meta_.try_emplace(meta.index);
+    if (added) it->second = Constant::Make(constants[meta.index], lexer_.SpanOf(at));
     return it->second;
+  }
+
+  attrs::Value MetaValue() {
+    const MetaReference meta = MetaAfter();
+    const auto entries = metadata_.values.find(meta.kind.text);
+    const std::size_t count = entries == metadata_.values.end() ? 0 : entries->second.size();
+    if (meta.index >= count)
+      Fail(meta.number, StrCat("the metadata section has ", count, " entries of kind ",
+                               meta.kind.text, "; there is no ", meta.number.text));
+    if (!entries->second[meta.index])
+      Fail(meta.kind, StrCat("metadata of kind ", meta.kind.text,
+                             " cannot stand here; boxed numbers and strings can"));
+    return *entries->second[meta.index];
   }
 
   Expr Parenthesised() {
@@ -371,43 +398,19 @@ class Parser {
   }
 
   // --- values
-  struct Number {
-    std::optional<std::int64_t> integer;
-    bool is_fraction = false;  // has a point or an exponent
-    double real = 0;
-    std::string suffix;
-  };
-  Number Split(const Token& token) {
-    // "i64", "f64" and "f" are suffixes; "1e5" has none.
-    std::size_t suffix = token.text.find_first_of("fiu");
-    if (suffix == std::string::npos) suffix = token.text.size();
-    const std::string digits = token.text.substr(0, suffix);
-    Number number;
-    number.suffix = token.text.substr(suffix);
-    number.integer = ParseNumber<std::int64_t>(digits);
-    number.is_fraction = digits.find_first_of(".e") != std::string::npos;
-    const auto real = ParseNumber<double>(digits);
-    if (!real) Fail(token, StrCat("'", token.text, "' is no number that can be read"));
-    number.real = *real;
-    return number;
+  NumberText Split(const Token& token) {
+    const auto number = ParseNumberText(token.text);
+    if (!number) Fail(token, StrCat("'", token.text, "' is no number that can be read"));
+    return *number;
   }
 
   Expr NumberConstant(const Token& token) {
-    const Number number = Split(token);
-    const Span span = lexer_.SpanOf(token);
-    const std::string& suffix = number.suffix;
-    const auto real = ParseNumber<float>(token.text.substr(0, token.text.size() - suffix.size()));
-    if (suffix == "f" && real) return Constant::Make(NDArray::Scalar<float>(*real), span);
-    if (suffix == "f64" || (suffix.empty() && number.is_fraction))
-      return Constant::Make(NDArray::Scalar<double>(number.real), span);
-    if (suffix == "i64" && number.integer)
-      return Constant::Make(NDArray::Scalar<std::int64_t>(*number.integer), span);
-    if (suffix.empty() && number.integer && *number.integer >= INT32_MIN &&
-        *number.integer <= INT32_MAX)
-      return Constant::Make(
-          NDArray::Scalar<std::int32_t>(static_cast<std::int32_t>(*number.integer)), span);
-    Fail(token, StrCat("'", token.text,
-                       "' is no constant; constants are 1 (int32), 1i64, 1f (float32), 1f64"));
+    const auto scalar = ParseScalar(Split(token));
+    if (!scalar)
+      Fail(token, StrCat("'", token.text,
+                         "' is no constant; constants are 1 (int32), 1i64, 1i16, 1f (float32), "
+                         "1f64, 1f16"));
+    return Constant::Make(*scalar, lexer_.SpanOf(token));
   }
 
   attrs::Value AttributeValue() {
@@ -415,7 +418,7 @@ class Parser {
     if (token_.kind == TokenKind::kString) return attrs::Value(Advance().text);
     if (token_.kind == TokenKind::kNumber) {
       const Token token = Advance();
-      const Number number = Split(token);
+      const NumberText number = Split(token);
       if (number.integer && (number.suffix.empty() || number.suffix[0] == 'i'))
         return attrs::Value(*number.integer);
       // Rounding to a float would change an integer without a word.
@@ -440,6 +443,7 @@ class Parser {
       return attrs::Value(negative ? -HUGE_VAL : HUGE_VAL);
     if (name.text == "nan" || name.text == "nanf") return attrs::Value(std::nan(""));
     if (name.text == "None") return attrs::Value();
+    if (name.text == "meta") return MetaValue();
     if (name.text == "True" || name.text == "False") return attrs::Value(name.text == "True");
     if (const auto dtype = DataType::Parse(name.text)) return attrs::Value(*dtype);
     Fail(name, StrCat("'", name.text,
@@ -504,7 +508,7 @@ class Parser {
 
   Lexer lexer_;
   const OpResolver& ops_;
-  const std::vector<NDArray> constants_;
+  const Metadata metadata_;
   Token token_, ahead_;
   int nesting_ = 0;
   std::vector<std::unordered_map<std::string, Expr>> scopes_;
@@ -513,9 +517,8 @@ class Parser {
   std::unordered_map<std::size_t, Expr> meta_;
 };
 
-// The constants of the metadata section that follows `mark`; its errors have a place in `text`.
-std::vector<NDArray> MetadataAfter(std::string_view text, std::size_t mark,
-                                   const std::string& source) {
+// The metadata section that follows `mark`; its errors have a place in `text`.
+Metadata MetadataAfter(std::string_view text, std::size_t mark, const std::string& source) {
   try {
     return ReadMetadata(text.substr(mark + kMetadataMark.size()));
   } catch (const Error& error) {
@@ -534,15 +537,15 @@ std::vector<NDArray> MetadataAfter(std::string_view text, std::size_t mark,
 absl::StatusOr<Module> ParseModule(std::string_view text, const OpResolver& ops,
                                    const std::string& source) {
   return CatchErrors([&] {
-    std::vector<NDArray> constants;
+    Metadata metadata;
     std::string_view program = text;
     // The mark stands at the start of a line, which no string of the program can.
     std::size_t mark = text.rfind(kMetadataMark);
     if (mark != std::string_view::npos && (mark == 0 || text[mark - 1] == '\n')) {
-      constants = MetadataAfter(text, mark, source);
+      metadata = MetadataAfter(text, mark, source);
       program = text.substr(0, mark);
     }
-    return Parser(program, ops, source, std::move(constants)).Parse();
+    return Parser(program, ops, source, std::move(metadata)).Parse();
   });
 }
 

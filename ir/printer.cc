@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tenon/ir/metadata.h"
+#include "tenon/ir/scalar_text.h"
 #include "tenon/ir/scope_tree.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/visit.h"
@@ -22,20 +23,6 @@ std::string Indented(const std::string& lines) {
     if (lines[i] == '\n' && i + 1 < lines.size()) out += "  ";
   }
   return out;
-}
-
-// The text of a rank-0 constant that reads back exactly, or nothing.
-std::string ScalarText(const NDArray& data) {
-  if (!data.shape().empty()) return "";
-  const DataType t = data.dtype();
-  if (t.is_bool()) return *data.data<bool>() ? "True" : "False";
-  if (t == Int32) return StrCat(*data.data<std::int32_t>());
-  if (t == Int64) return StrCat(*data.data<std::int64_t>(), "i64");
-  if (t == Float32 && *data.data<float>() - *data.data<float>() == 0)
-    return FormatShortest(*data.data<float>()) + "f";
-  if (t == Float64 && *data.data<double>() - *data.data<double>() == 0)
-    return FormatShortest(*data.data<double>()) + "f64";
-  return "";
 }
 
 class Printer {
@@ -257,8 +244,7 @@ class Printer {
   }
 
   std::string ConstantText(const NDArray& data) {
-    std::string scalar = ScalarText(data);
-    if (!scalar.empty()) return scalar;
+    if (const auto scalar = ScalarText(data)) return *scalar;
     constants_->push_back(data);
     return StrCat("meta[relay.Constant][", constants_->size() - 1, "]");
   }

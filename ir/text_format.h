@@ -7,7 +7,8 @@
 // or let in parentheses) that holds all its uses. Types are comments where they are known, those of
 // constants only in a typed text. Attributes print when they differ from their default. Scalars
 // print in place; other constants as meta[relay.Constant][i], whose bytes follow in a metadata
-// section, so that parsing the text gives an equal module.
+// section, so that parsing the text gives an equal module. Text that the reference system (v0.18)
+// prints is read, and what is printed here is text that it reads.
 //
 //   std::string text = PrintModule(module);
 //   Module same = ParseModule(text, ops::Resolver(), "file.relay").value();

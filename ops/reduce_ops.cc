@@ -51,6 +51,7 @@ void CollapseSumLike(TypeCall& call) {
   const auto* like = call.tensor(1);
   if (like == nullptr) return;
   if (x != nullptr) {
+    if (x->dtype != like->dtype) call.Refuse("both inputs must have one element type");
     const std::vector<ir::Dim> both = BroadcastShapes(call, x->shape, like->shape);
     bool grows = both.size() > x->shape.size();
     for (std::size_t i = 0; !grows && i < both.size(); ++i)

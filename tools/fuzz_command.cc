@@ -1,4 +1,5 @@
-// tenon fuzz: random schedules, of random computations or of an operator, against the interpreter.
+// tenon fuzz: random schedules, of random computations or of an operator, and random modules
+// through passes, against the interpreter.
 //
 // Cases run in child processes, so that one that crashes is a finding like any other. What they
 // have done stands in memory that they share with the parent.
@@ -13,8 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tenon/compiler/fuzz_passes.h"
 #include "tenon/compiler/fuzz_schedule.h"
 #include "tenon/compiler/random_operator.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/commands.h"
@@ -30,6 +35,8 @@ constexpr int kFoundExit = 3;
 
 struct FuzzArguments {
   std::string op;
+  bool graphs = false;
+  compiler::PassFuzzOptions pass_options;
   std::vector<std::string> plugins;
   std::int64_t cases = 1000;
   std::uint64_t seed = 1;
@@ -40,6 +47,7 @@ struct FuzzArguments {
 struct Shared {
   std::int64_t done;  // cases that ended
   FuzzStatistics statistics;
+  compiler::PassFuzzStatistics pass_statistics;
 };
 
 class SharedMemory {
@@ -68,15 +76,26 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
   return StrCat(call.text, "\n", *finding);
 }
 
+std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t seed,
+                                   const SharedMemory& shared) {
+  if (arguments.graphs)
+    return compiler::FuzzPasses(seed, arguments.pass_options, &shared->pass_statistics);
+  FuzzStatistics statistics;
+  auto finding = arguments.op.empty() ? compiler::FuzzRandomGraph(seed, &statistics)
+                                      : FuzzOperator(arguments.op, seed, &statistics);
+  shared->statistics.Add(statistics);
+  return finding;
+}
+
 // Runs cases until the last one or a finding.
 [[noreturn]] void RunChild(const FuzzArguments& arguments, const SharedMemory& shared) {
   while (shared->done < arguments.cases) {
     alarm(kSecondsACase);
     const std::uint64_t seed = arguments.seed + static_cast<std::uint64_t>(shared->done);
-    FuzzStatistics statistics;
-    const auto finding = arguments.op.empty() ? compiler::FuzzRandomGraph(seed, &statistics)
-                                              : FuzzOperator(arguments.op, seed, &statistics);
-    shared->statistics.Add(statistics);
+    std::optional<std::string> finding;
+    const absl::Status status = CatchErrors([&] { finding = RunCase(arguments, seed, shared); });
+    if (!status.ok())
+      finding = StrCat("finding of seed ", seed, ": ", FromStatus(status).message(), "\n");
     ++shared->done;
     if (finding) {
       std::fputs(finding->c_str(), stdout);
@@ -102,11 +121,12 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
   waitpid(child, &status, 0);
   if (WIFEXITED(status)) return WEXITSTATUS(status) != 0;
   const int signal = WTERMSIG(status);
-  std::printf(
-      "finding of seed %llu: %s\n",
-      static_cast<unsigned long long>(arguments.seed + static_cast<std::uint64_t>(shared->done)),
-      signal == SIGALRM ? StrCat("it takes more than ", kSecondsACase, " seconds").c_str()
-                        : StrCat("the program crashes: ", strsignal(signal)).c_str());
+  const std::uint64_t seed = arguments.seed + static_cast<std::uint64_t>(shared->done);
+  std::printf("finding of seed %llu: %s\n", static_cast<unsigned long long>(seed),
+              signal == SIGALRM ? StrCat("it takes more than ", kSecondsACase, " seconds").c_str()
+                                : StrCat("the program crashes: ", strsignal(signal)).c_str());
+  if (arguments.graphs)
+    std::printf("%s", ir::PrintModule(compiler::MakeRandomModule(seed).module).c_str());
   ++shared->done;
   return true;
 }
@@ -118,6 +138,9 @@ void Fuzz(const FuzzArguments& arguments) {
     const compiler::OperatorCall call = compiler::MakeRandomCall(arguments.op, random);
     std::printf("calls such as %s\n", call.text.c_str());
   }
+  // A name that is no pass is said before anything runs, too.
+  for (const std::string& pass : arguments.pass_options.passes)
+    passes::FindPass(pass, strategies::EvaluateCall);
   const SharedMemory shared;
   std::int64_t findings = 0;
   while (shared->done < arguments.cases) {
@@ -125,7 +148,9 @@ void Fuzz(const FuzzArguments& arguments) {
     ++findings;
     if (!arguments.keep_going) break;
   }
-  std::printf("%s\n", shared->statistics.ToString().c_str());
+  std::printf("%s\n", (arguments.graphs ? shared->pass_statistics.ToString()
+                                        : shared->statistics.ToString())
+                          .c_str());
   if (findings > 0)
     throw FailedPrecondition(StrCat("fuzz: ", findings, findings == 1 ? " finding" : " findings"));
   std::puts("no findings");
@@ -136,9 +161,20 @@ void Fuzz(const FuzzArguments& arguments) {
 void AddFuzzCommand(CLI::App* app) {
   const auto arguments = std::make_shared<FuzzArguments>();
   CLI::App* command = app->add_subcommand(
-      "fuzz", "Check random schedules of random computations against the interpreter");
+      "fuzz", "Check random schedules, or passes on random graphs, against the interpreter");
   command->add_option("--op", arguments->op,
                       "random calls of this operator instead, under its automatic schedule, too");
+  CLI::Option* graphs = command->add_flag("--graphs", arguments->graphs,
+                                          "random graphs of operators through the passes instead");
+  command
+      ->add_option("--passes", arguments->pass_options.passes,
+                   "of these alone and in pairs (all): " + StrJoin(passes::PassNames(), ", "))
+      ->delimiter(',')
+      ->type_name("PASS,PASS")
+      ->needs(graphs);
+  command
+      ->add_flag("--compile", arguments->pass_options.compile, "compile and run each graph as well")
+      ->needs(graphs);
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
       ->type_name("FILE.so");
   command->add_option("--cases", arguments->cases, "how many (1000)")->check(CLI::PositiveNumber);

@@ -273,12 +273,12 @@ std::vector<Tensor> ShapeValue(const TeCall& call) {
   const Shape extents = ShapeOf(call.input(0));
   const DataType dtype = call.dtype();
   if (call.shape().empty())
-    return Filled(call, [&](const Var&) { return loop::IntImm(dtype, NumElements(extents)); });
+    return Filled(call, [&](const Var&) { return te::Cast(dtype, NumElements(extents)); });
   return Filled(call, [&](const Var& i) {
-    Expr value = loop::IntImm(dtype, 0);
+    Expr value = te::Cast(dtype, 0);
     for (std::size_t d = 0; d < extents.size(); ++d)
-      value = te::Select(i == Expr(static_cast<std::int64_t>(d)), loop::IntImm(dtype, extents[d]),
-                         value);
+      value =
+          te::Select(i == Expr(static_cast<std::int64_t>(d)), te::Cast(dtype, extents[d]), value);
     return value;
   });
 }

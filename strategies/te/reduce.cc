@@ -104,6 +104,12 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
   const auto& attrs = call.attrs.As<ops::ArgReduceAttrs>();
   const Tensor& x = call.input(0);
   const Reading reading(x, attrs);
+  const char* name = is_max ? "argmax" : "argmin";
+  // Each element is the extreme of itself.
+  if (reading.axes.empty())
+    return {te::Compute(
+        call.te_shape(), [](const std::vector<Var>&) { return te::Cast(Int32, 0); }, name,
+        "elemwise")};
   const std::vector<Tensor> pair = te::ReduceTuple(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -117,8 +123,8 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
       },
       is_max ? "argmax_pair" : "argmin_pair", "comm_reduce_idx");
   return {te::Compute(
-      call.te_shape(), [&](const std::vector<Var>& i) { return pair[0][ToExprs(i)]; },
-      is_max ? "argmax" : "argmin", "elemwise")};
+      call.te_shape(), [&](const std::vector<Var>& i) { return pair[0][ToExprs(i)]; }, name,
+      "elemwise")};
 }
 
 std::vector<Tensor> CollapseSumLike(const TeCall& call) {

@@ -143,8 +143,9 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
   registry.Definition("cast_like").SetColumn(TeCompute{Cast});
   registry.Definition("full_like").SetColumn(TeCompute{[](const TeCall& call) {
     return std::vector<Tensor>{te::Compute(
-        call.te_shape(), [&](const std::vector<Var>&) { return call.input(1)(); }, "full_like",
-        "elemwise")};
+        call.te_shape(),
+        [&](const std::vector<Var>&) { return loop::Cast(call.dtype(), call.input(1)()); },
+        "full_like", "elemwise")};
   }});
   registry.Definition("nn.prelu").SetColumn(TeCompute{[](const TeCall& call) {
     const auto channel = static_cast<std::size_t>(

@@ -77,32 +77,60 @@ TEST(MetadataTest, ConstantsAreNumberedThroughTheModule) {
   EXPECT_THAT(text, HasSubstr("  %0 = add(meta[relay.Constant][0]"));
   EXPECT_THAT(text, HasSubstr("meta[relay.Constant][1]"));
   EXPECT_THAT(text, HasSubstr("  meta[relay.Constant][2]"));
-  EXPECT_THAT(text, HasSubstr("\n#[metadata]\n{\"relay.Constant\":["));
+  EXPECT_THAT(text, HasSubstr("\n#[metadata]\n{"));
+  EXPECT_THAT(text, HasSubstr(R"({"data":[2],"keys":["relay.Constant"],"type_key":"Map"})"));
   EXPECT_TRUE(StructuralEqual(Parse(text), module));
   EXPECT_THAT(Print(module), Not(HasSubstr("#[metadata]")));
 }
 
+// A graph whose nodes from 3 on are `nodes`, listed in the array of `kind`.
+std::string Graph(const std::string& kind, const std::string& nodes, const std::string& entries,
+                  const std::string& arrays = "") {
+  return StrCat(R"({"root":1,"nodes":[{"type_key":""},{"type_key":"Map","keys":[")", kind,
+                R"("],"data":[2]},{"type_key":"Array","data":[)", entries, "]},", nodes,
+                R"(],"b64ndarrays":[)", arrays, R"(],"attrs":{"tvm_version":"0.18.0"}})");
+}
+std::string OneConstant(const std::string& base64) {
+  return Graph("relay.Constant",
+               R"({"type_key":"relay.Constant","attrs":{"_checked_type_":"0","data":"0",)"
+               R"("span":"0","virtual_device_":"4"}},{"type_key":"VirtualDevice","attrs":{}})",
+               "3", StrCat("\"", base64, "\""));
+}
+constexpr const char* kOneByte =
+    "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAAIAQABAAAAAAAAAAEAAAAAAAAAAQ==";
+
 TEST(MetadataTest, OneEntryIsOneConstant) {
-  const Module module = Parse(
-      "def @main() { add(meta[relay.Constant][0], meta[relay.Constant][0]) }\n"
-      "#[metadata]\n"
-      R"({"relay.Constant":[{"dtype":"int8","shape":[1],"data":"AQ=="}]})");
+  const Module module =
+      Parse(StrCat("def @main() { add(meta[relay.Constant][0], meta[relay.Constant][0]) }\n"
+                   "#[metadata]\n",
+                   OneConstant(kOneByte)));
   const auto& call = *module.Main().body.As<CallNode>();
   EXPECT_EQ(call.args[0], call.args[1]);
   EXPECT_EQ(call.args[0].As<ConstantNode>()->data.ToVector<std::int8_t>(),
             std::vector<std::int8_t>{1});
 }
 
+TEST(MetadataTest, BoxedNumbersAreValuesOfAttributes) {
+  for (const char* node :
+       {R"({"type_key":"runtime.BoxInt","repr_str":"2"})",
+        R"({"type_key":"IntImm","attrs":{"dtype":"int32","span":"0","value":"2"}})"}) {
+    const std::string kind = std::string(node).substr(13, std::string(node).find('"', 13) - 13);
+    const Module module = Parse(StrCat("def @main(%x) { split(%x, indices_or_sections=meta[", kind,
+                                       "][0]).0 }\n#[metadata]\n", Graph(kind, node, "3")));
+    EXPECT_THAT(Print(module), HasSubstr("split(%x, indices_or_sections=2)"));
+  }
+}
+
 struct Damaged {
   const char* name;
-  const char* metadata;
+  std::string metadata;
   absl::StatusCode code;
   const char* message;
   friend void PrintTo(const Damaged& t, std::ostream* out) { *out << t.name; }
 };
 class MetadataErrorTest : public ::testing::TestWithParam<Damaged> {};
 
-absl::Status StatusWith(const char* metadata) {
+absl::Status StatusWith(const std::string& metadata) {
   return TryParse(
              StrCat("def @main(%x) { add(%x, meta[relay.Constant][0]) }\n#[metadata]\n", metadata))
       .status();
@@ -122,36 +150,56 @@ INSTANTIATE_TEST_SUITE_P(
         Damaged{"Empty", "", absl::StatusCode::kInvalidArgument,
                 "the metadata section cannot be read"},
         Damaged{"NoObject", "[1]", absl::StatusCode::kInvalidArgument,
-                R"(it must be an object with a list "relay.Constant" of {dtype, shape, data})"},
-        Damaged{"NoList", R"({"relay.Constant":3})", absl::StatusCode::kInvalidArgument,
+                "it must be a graph {root, nodes, b64ndarrays}"},
+        Damaged{"NoNodes", R"({"root":1})", absl::StatusCode::kInvalidArgument,
                 "the metadata section cannot be read"},
-        Damaged{"MissingField", R"({"relay.Constant":[{"dtype":"float32","shape":[1]}]})",
-                absl::StatusCode::kInvalidArgument, "the metadata section cannot be read"},
-        Damaged{"UnknownType",
-                R"({"relay.Constant":[{"dtype":"float31","shape":[1],"data":"AAAAAA=="}]})",
-                absl::StatusCode::kInvalidArgument,
-                "constant 0 of the metadata section has the unknown type \"float31\""},
-        Damaged{"NegativeExtent",
-                R"({"relay.Constant":[{"dtype":"float32","shape":[-1],"data":""}]})",
-                absl::StatusCode::kInvalidArgument, "negative extent -1"},
+        Damaged{"RootOutside", R"({"root":7,"nodes":[]})", absl::StatusCode::kInvalidArgument,
+                "the metadata section refers to node 7 of 0"},
+        Damaged{"EntryOutside", Graph("relay.Constant", R"({"type_key":"relay.Constant"})", "9"),
+                absl::StatusCode::kInvalidArgument, "the metadata section refers to node 9 of 4"},
         Damaged{
-            "TooManyElements",
-            R"({"relay.Constant":[{"dtype":"int8","shape":[4611686018427387904,4],"data":""}]})",
-            absl::StatusCode::kInvalidArgument, "too many elements"},
-        Damaged{"ExtentThatIsNoNumber",
-                R"({"relay.Constant":[{"dtype":"int8","shape":["a"],"data":""}]})",
+            "ArrayOutside",
+            Graph("relay.Constant", R"({"type_key":"relay.Constant","attrs":{"data":"3"}})", "3"),
+            absl::StatusCode::kInvalidArgument, "the metadata section refers to array 3 of 0"},
+        Damaged{
+            "IndexThatIsNoNumber",
+            Graph("relay.Constant", R"({"type_key":"relay.Constant","attrs":{"data":"x"}})", "3"),
+            absl::StatusCode::kInvalidArgument, "'x' is no index of an array"},
+        Damaged{"MissingField", Graph("relay.Constant", R"({"type_key":"relay.Constant"})", "3"),
                 absl::StatusCode::kInvalidArgument, "the metadata section cannot be read"},
+        Damaged{"OtherMark",
+                OneConstant("AQAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAQAAAAAIAQABAAAAAAAAAAEAAAAAAAAAAQ=="),
+                absl::StatusCode::kDataLoss,
+                "constant 0 of the metadata section does not begin with the mark of an array"},
+        Damaged{"CutInTheHeader", OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAA="),
+                absl::StatusCode::kDataLoss,
+                "constant 0 of the metadata section ends within its header"},
+        Damaged{"RankTooHigh",
+                OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAA6AMAAAAIAQAAAAAAAAAAAA=="),
+                absl::StatusCode::kDataLoss, "has rank 1000; ranks are 0 to 64"},
+        Damaged{
+            "UnknownType",
+            OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIfAQABAAAAAAAAAAQAAAAAAAAAAAAAAA=="),
+            absl::StatusCode::kInvalidArgument,
+            "has an element type that is not known (code 2, 31 bits, 1 lanes)"},
+        Damaged{"NegativeExtent",
+                OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQD//////////wAAAAAAAAAA"),
+                absl::StatusCode::kInvalidArgument, "negative extent -1"},
+        Damaged{"TooManyElements",
+                OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAgAAAAAIAQAAAAAAAAAAQAQAAAAAAAAA"
+                            "AAAAAAAAAAA="),
+                absl::StatusCode::kInvalidArgument, "too many elements"},
         Damaged{"TooFewBytes",
-                R"({"relay.Constant":[{"dtype":"float32","shape":[2],"data":"AAAA"}]})",
+                OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAMAAAAAAAAAAAAA"),
                 absl::StatusCode::kDataLoss,
                 "constant 0 of the metadata section has 3 bytes; its type float32 (2,) needs 8"},
         Damaged{"TooManyBytes",
-                R"({"relay.Constant":[{"dtype":"int8","shape":[2],"data":"AAAA"}]})",
+                OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAAIAQACAAAAAAAAAAMAAAAAAAAAAAAA"),
                 absl::StatusCode::kDataLoss, "has 3 bytes; its type int8 (2,) needs 2"},
-        Damaged{"NoBase64", R"({"relay.Constant":[{"dtype":"int8","shape":[2],"data":"@@@@"}]})",
-                absl::StatusCode::kDataLoss,
+        Damaged{"NoBase64", OneConstant("@@@@"), absl::StatusCode::kDataLoss,
                 "the data of constant 0 of the metadata section is no base64"},
-        Damaged{"NoSuchEntry", R"({"relay.Constant":[]})", absl::StatusCode::kInvalidArgument,
+        Damaged{"NoSuchEntry", Graph("relay.Constant", R"({"type_key":""})", ""),
+                absl::StatusCode::kInvalidArgument,
                 "test.relay:1:46: the metadata section has 0 constants; there is no 0"}),
     [](const auto& info) { return info.param.name; });
 
@@ -165,6 +213,19 @@ TEST(MetadataErrorTest, OtherKindsOfEntriesAreRefused) {
       TryParse("def @main(%x) { add(%x, meta[IntImm][0]) }").status().message());
   EXPECT_THAT(message, StartsWith("test.relay:1:30: metadata of kind IntImm cannot stand here; "
                                   "relay.Constant can"));
+}
+
+TEST(MetadataErrorTest, ValuesThatAreNotThereAreRefused) {
+  const auto message = [](const std::string& kind, const std::string& metadata) {
+    return std::string(TryParse(StrCat("def @main(%x) { clip(%x, a_min=meta[", kind,
+                                       "][0], a_max=1f) }\n#[metadata]\n", metadata))
+                           .status()
+                           .message());
+  };
+  EXPECT_THAT(message("runtime.BoxFloat", Graph("IntImm", R"({"type_key":""})", "")),
+              HasSubstr("has 0 entries of kind runtime.BoxFloat; there is no 0"));
+  EXPECT_THAT(message("Target", Graph("Target", R"({"type_key":"Target"})", "3")),
+              HasSubstr("metadata of kind Target cannot stand here"));
 }
 
 }  // namespace

@@ -179,26 +179,26 @@ INSTANTIATE_TEST_SUITE_P(
                 "    def @main(%x: Tensor[(-2), float32]) { %x }\n"
                 "                          ^^"},
         Refused{"Suffix", "def @main(%x) { add(%x, 1i8) }",
-                "test.relay:1:25: '1i8' is no constant; constants are 1 (int32), 1i64, 1f "
-                "(float32), 1f64\n"
+                "test.relay:1:25: '1i8' is no constant; constants are 1 (int32), 1i64, "
+                "1i16, 1f (float32), 1f64, 1f16\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 1i8) }\n"
                 "                            ^^^"},
         Refused{"IntegerBeyond32Bits", "def @main(%x) { add(%x, 3000000000) }",
-                "test.relay:1:25: '3000000000' is no constant; constants are 1 (int32), 1i64, 1f "
-                "(float32), 1f64\n"
+                "test.relay:1:25: '3000000000' is no constant; constants are 1 (int32), 1i64, "
+                "1i16, 1f (float32), 1f64, 1f16\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 3000000000) }\n"
                 "                            ^^^^^^^^^^"},
         Refused{"IntegerBeyond64Bits", "def @main(%x) { add(%x, 99999999999999999999) }",
                 "test.relay:1:25: '99999999999999999999' is no constant; constants are 1 (int32), "
-                "1i64, 1f (float32), 1f64\n"
+                "1i64, 1i16, 1f (float32), 1f64, 1f16\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 99999999999999999999) }\n"
                 "                            ^^^^^^^^^^^^^^^^^^^^"},
         Refused{"FloatBeyondItsRange", "def @main(%x) { add(%x, 1e39f) }",
-                "test.relay:1:25: '1e39f' is no constant; constants are 1 (int32), 1i64, 1f "
-                "(float32), 1f64\n"
+                "test.relay:1:25: '1e39f' is no constant; constants are 1 (int32), 1i64, "
+                "1i16, 1f (float32), 1f64, 1f16\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 1e39f) }\n"
                 "                            ^^^^^"},

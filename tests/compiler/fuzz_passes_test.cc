@@ -1,0 +1,128 @@
+// Passes keep what a module means, and the fuzzer says so when one does not.
+#include "tenon/compiler/fuzz_passes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/compiler/interpret.h"
+#include "tenon/ir/structural.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class FuzzPassesTest : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, FuzzPassesTest, ::testing::Range(0, 4));
+
+TEST_P(FuzzPassesTest, PassesKeepTheMeaningOfRandomModules) {
+  PassFuzzStatistics statistics;
+  for (int i = 0; i < 40; ++i) {
+    const auto finding =
+        FuzzPasses(static_cast<std::uint64_t>(40 * GetParam() + i), {}, &statistics);
+    ASSERT_FALSE(finding.has_value()) << *finding;
+  }
+  EXPECT_EQ(statistics.modules, 40);
+  EXPECT_GT(statistics.calls, 80);
+  EXPECT_GT(statistics.changes, 40);
+}
+
+TEST(FuzzPassesTest, CompiledModulesComputeWhatTheirOperatorsSay) {
+  PassFuzzStatistics statistics;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const auto finding =
+        FuzzPasses(seed, {.passes = {"InferType"}, .pairs = 0, .compile = true}, &statistics);
+    ASSERT_FALSE(finding.has_value()) << *finding;
+  }
+}
+
+// What the fuzzer has found, reduced; docs/bugs-found.md counts them.
+class GraphFindingTest : public ::testing::TestWithParam<NamedText> {};
+
+TEST_P(GraphFindingTest, CompilesToWhatItsOperatorsSay) {
+  RandomModule given{passes::InferType(Parse(GetParam().text)), {}};
+  Random random(1);
+  for (const ir::Expr& param : given.module.Main().params) {
+    const auto& type = *param.checked_type().As<ir::TensorTypeNode>();
+    given.inputs.push_back(
+        RandomArray(ir::StaticShape(param.checked_type(), "an input"), type.dtype, random));
+  }
+  PassFuzzStatistics statistics;
+  const auto finding = CheckPasses(given, {"compile"}, 1, &statistics);
+  EXPECT_FALSE(finding.has_value()) << *finding;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Findings, GraphFindingTest,
+    ::testing::Values(NamedText{"ArgminOverNoAxis",
+                                "def @main(%x: Tensor[(3, 5), float64]) { argmin(%x, axis=[]) }"},
+                      NamedText{"SizeAsAFloat",
+                                "def @main(%x: Tensor[(7), bool]) {\n"
+                                "  %0 = ndarray_size(%x, dtype=\"float32\");\n"
+                                "  maximum(3f, where(%0, %0, %0)) }"},
+                      NamedText{"FillingWithAnotherElementType",
+                                "def @main(%x: Tensor[(3), bool], %y: float32) {\n"
+                                "  full_like(%x, %y) }"},
+                      NamedText{"ShapeAsFloats",
+                                "def @main(%x: Tensor[(7, 2), bool]) {\n"
+                                "  exp(shape_of(%x, dtype=\"float32\")) }"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(GraphFindingTest, CollapsingToAnotherElementTypeIsRefused) {
+  EXPECT_THAT(ErrorOf([] {
+                passes::InferType(
+                    Parse("def @main(%x: float32, %y: int32) {\n"
+                          "  collapse_sum_like(%x, %y) }"));
+              }).message(),
+              HasSubstr("both inputs must have one element type"));
+}
+
+TEST(RandomModuleTest, TheSameSeedGivesTheSameModule) {
+  for (const std::uint64_t seed : {1, 5, 23}) {
+    EXPECT_TRUE(ir::StructuralEqual(MakeRandomModule(seed).module, MakeRandomModule(seed).module));
+  }
+}
+
+TEST(InterpretTest, RunsFunctionsTuplesAndLets) {
+  const ir::Module module = passes::InferType(
+      Parse("def @twice(%x: Tensor[(2), float32]) { add(%x, %x) }\n"
+            "def @main(%x: Tensor[(2), float32], %y: (Tensor[(2), float32], int32)) {\n"
+            "  let %a = @twice(%x);\n"
+            "  %0 = fn (%p: Tensor[(2), float32]) { multiply(%p, %a) };\n"
+            "  %1 = (%0(%y.0), (%a, %y.1));\n"
+            "  (%1.1.0, %1.0, %1.1.1) }"));
+  const std::vector<NDArray> results =
+      Interpret(module, {NDArray::FromVector<float>({2}, {1, 2}),
+                         NDArray::FromVector<float>({2}, {3, 4}), NDArray::Scalar<int>(7)});
+  ASSERT_EQ(results.size(), 3);
+  EXPECT_THAT(results[0].ToVector<float>(), ElementsAre(2, 4));
+  EXPECT_THAT(results[1].ToVector<float>(), ElementsAre(6, 16));
+  EXPECT_THAT(results[2].ToVector<int>(), ElementsAre(7));
+}
+
+TEST(InterpretTest, RefusesInputsThatAreNotTheParameters) {
+  const ir::Module module =
+      passes::InferType(Parse("def @main(%x: Tensor[(2), float32]) { exp(%x) }"));
+  EXPECT_THAT(ErrorOf([&] { Interpret(module, {}); }).message(),
+              HasSubstr("the input %x is missing: 0 inputs are given"));
+  EXPECT_THAT(ErrorOf([&] { Interpret(module, {NDArray::Scalar<float>(1)}); }).message(),
+              HasSubstr("the input %x must be Tensor[(2), float32], not float32 ()"));
+  const NDArray x = NDArray::Zeros({2}, Float32);
+  EXPECT_THAT(ErrorOf([&] {
+                Interpret(module, {x, x});
+              }).message(),
+              HasSubstr("2 inputs are given; the function takes 1"));
+}
+
+TEST(InterpretTest, RefusesRecursion) {
+  const ir::Module module = passes::InferType(
+      Parse("def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] { @main(%x) }"));
+  EXPECT_THAT(ErrorOf([&] { Interpret(module, {NDArray::Zeros({2}, Float32)}); }).message(),
+              HasSubstr("recursion cannot be interpreted"));
+}
+
+}  // namespace
+}  // namespace tenon::compiler
