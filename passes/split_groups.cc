@@ -32,8 +32,10 @@ class Splitter {
   }
 
   void SplitBefore(int reshape) {
+    const std::vector<int>& inputs = inputs_[static_cast<std::size_t>(reshape)];
+    if (inputs.size() != 1) return;
     const int group = groups_.RootOf(reshape);
-    const int last = inputs_[static_cast<std::size_t>(reshape)][0];
+    const int last = inputs[0];
     if (groups_.RootOf(last) != group || nodes_[static_cast<std::size_t>(last)].outputs.size() != 1)
       return;
     // What `last` is computed from inside the group.
