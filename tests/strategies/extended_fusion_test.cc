@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tenon/loop/print.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -147,6 +148,21 @@ TEST(ExtendedFusionLevelTest, ReportsItsDecisions) {
   ValueOrThrow(Lower(ModuleOf(kPatterns[0], 64, 64), {.fusion_report = &report}));
   ASSERT_EQ(report.size(), 5U);
   for (const passes::FusionDecision& decision : report) EXPECT_TRUE(decision.fused);
+}
+
+// An exponential that both a sum and what follows the sum read, be it through cheap work, is kept
+// for the row: the kernel has one array of a row and computes it once.
+TEST(ExtendedFusionNormTest, KeepsExponentialsForTheRow) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(64, 96), float32]) {\n"
+      "  %0 = multiply(exp(%x), 2f);\n"
+      "  divide(%0, sum(%0, axis=[1], keepdims=True))\n"
+      "}");
+  const Lowered lowered = ValueOrThrow(Lower(module, kExtended));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  const std::string loops =
+      loop::Print(std::get<loop::Function>(lowered.kernels[0].choice.built.kernel));
+  EXPECT_THAT(loops, ::testing::HasSubstr("allocate exp: float32[1, 96]"));
 }
 
 TEST(ExtendedFusionNormTest, InstanceAndGroupNormOfOddSizes) {
