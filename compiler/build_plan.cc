@@ -1,7 +1,9 @@
 #include "tenon/compiler/build_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
@@ -214,15 +216,14 @@ class Builder {
     Value value;
     const auto& prepared = lowered_.kernels[static_cast<std::size_t>(kernel)].choice.built.prepared;
     for (std::size_t i = 0; i < prepared.size(); ++i) {
-      Preparation preparation{.kernel = kernel, .index = i, .sources = {}, .constant = {}};
+      Preparation preparation;
       for (const int argument : prepared[i].arguments)
         preparation.sources.push_back(constants[static_cast<std::size_t>(argument)]);
-      const auto known =
-          std::find_if(preparations_.begin(), preparations_.end(), [&](const Preparation& other) {
-            return other.kernel == kernel && other.index == i &&
-                   SameArrays(other.sources, preparation.sources);
-          });
-      if (known != preparations_.end()) {
+      std::vector<Preparation>& made = preparations_[{kernel, i}];
+      const auto known = std::find_if(made.begin(), made.end(), [&](const Preparation& other) {
+        return SameArrays(other.sources, preparation.sources);
+      });
+      if (known != made.end()) {
         value.push_back(known->constant);
         continue;
       }
@@ -232,7 +233,7 @@ class Builder {
         shape.push_back(extent.As<loop::IntImmNode>()->value);
       preparation.constant = {AddConstantNode(NDArray::Zeros(shape, buffer->dtype)), 0};
       value.push_back(preparation.constant);
-      preparations_.push_back(std::move(preparation));
+      made.push_back(std::move(preparation));
     }
     return value;
   }
@@ -264,39 +265,31 @@ class Builder {
     };
     for (Node& node : kept) std::for_each(node.inputs.begin(), node.inputs.end(), move);
     std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), move);
-    for (Preparation& preparation : preparations_) move(preparation.constant);
+    for (auto& [wanted, made] : preparations_) {
+      for (Preparation& preparation : made) move(preparation.constant);
+    }
     nodes = std::move(kept);
     lowered_.constants = std::move(constants);
   }
 
   void ComputePreparations() {
     std::vector<loop::Function> functions;
-    for (const Preparation& p : preparations_)
-      functions.push_back(lowered_.kernels[static_cast<std::size_t>(p.kernel)]
-                              .choice.built.prepared[p.index]
+    for (const auto& [wanted, made] : preparations_)
+      functions.push_back(lowered_.kernels[static_cast<std::size_t>(wanted.first)]
+                              .choice.built.prepared[wanted.second]
                               .function);
-    // Calls of one kernel with other constants run the same code.
-    std::vector<std::size_t> code(functions.size());
-    std::vector<loop::Function> distinct;
-    for (std::size_t i = 0; i < functions.size(); ++i) {
-      const auto same = std::find_if(
-          preparations_.begin(), preparations_.begin() + static_cast<std::ptrdiff_t>(i),
-          [&](const Preparation& p) {
-            return p.kernel == preparations_[i].kernel && p.index == preparations_[i].index;
-          });
-      const auto first = static_cast<std::size_t>(same - preparations_.begin());
-      code[i] = first < i ? code[first] : distinct.size();
-      if (first == i) distinct.push_back(functions[i]);
-    }
     const std::vector<jit::Kernel> kernels =
-        ValueOrThrow(jit::CompileAll(distinct, {.cache_dir = cache_dir_}));
-    for (std::size_t i = 0; i < preparations_.size(); ++i) {
-      std::vector<NDArray> arrays = preparations_[i].sources;
-      const Node& node =
-          lowered_.plan.nodes[static_cast<std::size_t>(preparations_[i].constant.node)];
-      arrays.push_back(lowered_.constants[static_cast<std::size_t>(node.constant)]);
-      if (const absl::Status status = kernels[code[i]].Run(arrays); !status.ok())
-        throw Error(status.code(), std::string(status.message()));
+        ValueOrThrow(jit::CompileAll(functions, {.cache_dir = cache_dir_}));
+    auto kernel = kernels.begin();
+    for (const auto& [wanted, made] : preparations_) {
+      for (const Preparation& preparation : made) {
+        std::vector<NDArray> arrays = preparation.sources;
+        const Node& node = lowered_.plan.nodes[static_cast<std::size_t>(preparation.constant.node)];
+        arrays.push_back(lowered_.constants[static_cast<std::size_t>(node.constant)]);
+        if (const absl::Status status = kernel->Run(arrays); !status.ok())
+          throw Error(status.code(), std::string(status.message()));
+      }
+      ++kernel;
     }
   }
 
@@ -350,15 +343,14 @@ class Builder {
 
   // A constant that a kernel's prepared argument is, and what it is made of.
   struct Preparation {
-    int kernel;
-    std::size_t index;  // among those of the kernel
     std::vector<NDArray> sources;
     EntryRef constant;
   };
 
   const strategies::StrategyOptions& options_;
   const std::string& cache_dir_;
-  std::vector<Preparation> preparations_;
+  // By the kernel and the position among what it wants prepared: these are made by the same code.
+  std::map<std::pair<int, std::size_t>, std::vector<Preparation>> preparations_;
   Lowered lowered_;
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
   ir::ExprMap bound_;  // what the variables of lets stand for

@@ -10,6 +10,8 @@
 
 #include "tenon/jit/c_source.h"
 #include "tenon/jit/c_text.h"
+#include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -21,12 +23,6 @@ using runtime::EntryRef;
 using runtime::Node;
 using runtime::NodeKind;
 using runtime::Plan;
-
-constexpr std::size_t kAlignment = 64;
-
-std::size_t RoundUp(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 std::string Upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -133,7 +129,7 @@ class ModelWriter {
       if (options_.native) {
         constant_address_.push_back(StrCat("(void*)(", symbol, " + ", constants_.size(), ")"));
         constants_.append(static_cast<const char*>(constant.raw()), constant.bytes());
-        constants_.resize(RoundUp(constants_.size()));
+        constants_.resize(RoundUp(constants_.size(), kAlignment));
         continue;
       }
       const std::string name = file_.Unique(StrCat(options_.name, "_constant", i));
@@ -165,7 +161,7 @@ class ModelWriter {
         if (placed[id] || result_.contains({static_cast<int>(n), static_cast<int>(o)})) continue;
         placed[id] = true;
         offsets_[id] = workspace_bytes_;
-        workspace_bytes_ += RoundUp(plan_.storage_bytes[id]);
+        workspace_bytes_ += RoundUp(plan_.storage_bytes[id], kAlignment);
       }
     }
     // For rounding the address up.

@@ -52,7 +52,7 @@ class Reader {
   T Take() {
     if (bytes_.size() < sizeof(T)) throw DataLoss(StrCat(what_, " ends within its header"));
     T value;
-    std::memcpy(&value, bytes_.data(), sizeof(T));
+    bytes_.copy(reinterpret_cast<char*>(&value), sizeof(T));
     bytes_.remove_prefix(sizeof(T));
     return value;
   }

@@ -7,6 +7,9 @@
 #include <omp.h>
 #include <xmmintrin.h>
 
+#include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
+
 namespace tenon::jit {
 namespace {
 
@@ -14,7 +17,6 @@ constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
 
 // Blocks given back on this thread. A block carries its size in a header of one alignment unit.
-constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kKeptBlocks = 8;
 
 struct BlockCache {
@@ -31,8 +33,7 @@ std::size_t& BlockBytes(void* block) { return *static_cast<std::size_t*>(block);
 
 void* TakeMemory(std::int64_t bytes) {
   const std::size_t wanted =
-      (static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)) + kAlignment - 1) / kAlignment *
-      kAlignment;
+      RoundUp(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)), kAlignment);
   for (auto it = cache.blocks.begin(); it != cache.blocks.end(); ++it) {
     if (BlockBytes(*it) < wanted || BlockBytes(*it) > 2 * wanted) continue;
     void* block = *it;

@@ -15,18 +15,6 @@ namespace {
 constexpr std::int64_t kLeastRows = 4;
 constexpr std::int64_t kMostRows = 16;
 
-class Replacer : public ExprMutator {
- public:
-  Replacer(const Expr& from, const Expr& to) : from_(from), to_(to) {}
-
- protected:
-  Expr Mutate(const Expr& e) override { return e.same_as(from_) ? to_ : MutateChildren(e); }
-
- private:
-  const Expr& from_;
-  const Expr& to_;
-};
-
 class Transposer : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override { return e; }
@@ -92,13 +80,10 @@ class Transposer : public StmtMutator {
           name(Load(load.buffer, {Ramp(Simplify(first + stride * j), 1, static_cast<int>(n))})));
     for (std::int64_t half = n / 2; half > 0; half /= 2) Exchange(half, name, &rows);
 
-    const Var column("column", gather.dtype());
-    const Stmt body = Store(store.buffer, Replacer(gather, column)(store.value), store.indices,
-                            store.reassociate);
     std::vector<Stmt> stores;
     for (std::int64_t i = 0; i < n; ++i)
-      stores.push_back(Substitute(
-          body, {{column, rows[static_cast<std::size_t>(i)]}, {loop.var, Simplify(loop.min + i)}}));
+      stores.push_back(Substitute(loop.body, {{gather, rows[static_cast<std::size_t>(i)]},
+                                              {loop.var, Simplify(loop.min + i)}}));
     Stmt result = Seq(std::move(stores));
     for (auto it = names.rbegin(); it != names.rend(); ++it)
       result = LetStmt(it->first, it->second, result);

@@ -14,6 +14,7 @@
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
+#include "tenon/support/arithmetic.h"
 
 namespace tenon::loop {
 
@@ -219,7 +220,7 @@ class ReductionVectorizer : public StmtMutator {
   static Stmt InBlocks(const ForNode& loop, std::int64_t extent, std::int64_t lanes,
                        const std::function<Stmt(const Expr& block)>& body) {
     const Var block(loop.var.name() + ".block");
-    return For(block, 0, (extent + lanes - 1) / lanes, ForKind::kSerial, body(block * lanes));
+    return For(block, 0, CeilDiv(extent, lanes), ForKind::kSerial, body(block * lanes));
   }
 
   static Stmt ValuesFirst(const ForNode& loop, const Update& update, std::int64_t extent) {

@@ -149,11 +149,8 @@ class Substituter : public StmtMutator {
 
  protected:
   Expr Mutate(const Expr& e) override {
-    if (e.kind() == ExprKind::kVar) {
-      const auto found = values_.find(e);
-      return found == values_.end() ? e : found->second;
-    }
-    return MutateChildren(e);
+    const auto found = values_.find(e);
+    return found == values_.end() ? MutateChildren(e) : found->second;
   }
 
  private:

@@ -56,7 +56,7 @@ void VisitExprs(const Stmt& stmt, const std::function<void(const Expr&)>& visit)
 // Every statement, outermost first.
 void VisitStmts(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
 
-// Replaces variables.
+// Replaces variables, or whole nodes by identity, all at once.
 Expr Substitute(const Expr& expr, const ExprMap& values);
 Stmt Substitute(const Stmt& stmt, const ExprMap& values);
 bool UsesVar(const Expr& expr, const Var& var);

@@ -2,6 +2,7 @@
 #include "tenon/onnx/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -35,7 +36,7 @@ Window ReadWindow(Node& node, const Shape& data, const Ints& kernel) {
         StrCat("auto_pad is ", automatic, "; it may be NOTSET, VALID, SAME_UPPER or SAME_LOWER"));
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t in = data[i + 2];
-    const std::int64_t out = (in + w.strides[i] - 1) / w.strides[i];
+    const std::int64_t out = CeilDiv(in, w.strides[i]);
     const std::int64_t span = (w.kernel[i] - 1) * w.dilations[i] + 1;
     const std::int64_t pad = std::max<std::int64_t>(0, (out - 1) * w.strides[i] + span - in);
     w.pads[i] = automatic == "SAME_UPPER" ? pad / 2 : (pad + 1) / 2;

@@ -6,6 +6,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -128,7 +129,7 @@ std::vector<Expr> Split(Node& node) {
   }
   if (lengths.empty()) {
     // Equal parts; the last may be shorter (opset 18).
-    const std::int64_t length = (extent + parts - 1) / parts;
+    const std::int64_t length = CeilDiv(extent, parts);
     for (std::int64_t i = 0; i < parts; ++i)
       lengths.push_back(std::max<std::int64_t>(0, std::min(length, extent - i * length)));
     node.Ignore("num_outputs");

@@ -7,14 +7,13 @@
 #include "tenon/ops/layout_attrs.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
 namespace {
 
 using ir::Dim;
-
-std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 // Extents of the whole axes, by the order of `layout`'s letters.
 std::vector<Dim> WholeExtents(const std::vector<Dim>& shape, const Layout& layout,

@@ -10,17 +10,13 @@
 #include <utility>
 
 #include "tenon/jit/parallel_runtime.h"
+#include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
 namespace {
-
-constexpr std::size_t kAlignment = 64;
-
-std::size_t RoundUp(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 std::string Describe(const Entry& entry) {
   return StrCat(entry.dtype.ToString(), " ", ShapeToString(entry.shape));
@@ -95,7 +91,7 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
   for (std::size_t id = 0; id < storages; ++id) {
     if (!is_working[id] || is_result_[id]) continue;
     offsets[id] = arena_bytes;
-    arena_bytes += RoundUp(plan.storage_bytes[id]);
+    arena_bytes += RoundUp(plan.storage_bytes[id], kAlignment);
   }
   arena_ = Bytes(arena_bytes);
   for (std::size_t id = 0; id < storages; ++id) {

@@ -7,6 +7,7 @@
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -22,8 +23,6 @@ struct Term {  // coefficient * (FloorDiv(from[index], stride) mod extent)
   std::int64_t stride, extent;
 };
 using Terms = std::vector<Term>;
-
-std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class Inverter {
  public:

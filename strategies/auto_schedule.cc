@@ -12,13 +12,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "tenon/loop/simplify.h"
-#include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
-#include "tenon/schedule/inline.h"
+#include "tenon/strategies/accesses.h"
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/register_tile.h"
-#include "tenon/support/error.h"
+#include "tenon/strategies/transposition.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/te/scan.h"
 
 namespace tenon::strategies {
@@ -31,19 +30,12 @@ using te::IterVar;
 using te::Operation;
 using te::OperationNode;
 
-// Scalar operations below which starting threads costs more than it saves.
-constexpr std::int64_t kParallelWork = 1 << 16;
 // Vectors of an elementwise loop that one iteration computes.
 constexpr std::int64_t kUnroll = 4;
 // Vectors of results that one sum keeps in registers.
 constexpr std::int64_t kTile = 8;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
-// Bytes of a vector, and of an array that stays in the second-level cache.
-constexpr std::int64_t kLanesBytes = 64;
-constexpr std::int64_t kCached = 1 << 19;
-// Square tiles that a transposition takes from the same rows in turn.
-constexpr std::int64_t kTilesInARun = 4;
 // Elements of a line that stays in the first-level cache until it is read.
 constexpr std::int64_t kLongestFetched = 8192;
 // Iterations that make an outer loop worth being one.
@@ -57,14 +49,10 @@ constexpr std::int64_t kSmallShare = 10;
 // Iterations that any number of threads share evenly.
 constexpr std::int64_t kManyOuter = 128;
 
-std::int64_t Extent(const IterVar& axis) {
-  if (const auto* extent = axis.extent.As<loop::IntImmNode>()) return extent->value;
-  Unreachable("automatic schedules need constant extents");
-}
-
 class Scheduler {
  public:
-  explicit Scheduler(const std::vector<te::Tensor>& outputs) : schedule_(outputs) {}
+  explicit Scheduler(const std::vector<te::Tensor>& outputs)
+      : schedule_(outputs), accesses_(schedule_) {}
 
   Schedule Run() {
     if (HasOpaqueStages()) return RunAroundOpaqueStages();
@@ -91,19 +79,6 @@ class Scheduler {
   }
 
  private:
-  struct Access {
-    const OperationNode* producer;
-    std::vector<Expr> indices;
-    loop::Buffer buffer;
-  };
-
-  // What an operation reads once inlined stages are replaced, and under which conditions.
-  struct Inlined {
-    std::vector<Access> accesses;
-    std::vector<Expr> lazy_conditions;
-    std::int64_t nodes = 0;
-    std::int64_t math_calls = 0;  // of the vector math library
-  };
   // External operations and scans.
   bool HasOpaqueStages() const {
     const auto& stages = schedule_.stages();
@@ -134,31 +109,6 @@ class Scheduler {
     return outputs;
   }
 
-  // Kept per operation: placements are decided before the first question, and inlining is costly.
-  const Inlined& InlinedOf(const Stage& stage) {
-    const auto [it, added] = inlined_.try_emplace(stage.op().get());
-    Inlined& inlined = it->second;
-    if (!added) return inlined;
-    std::vector<Expr> bodies;  // `seen` holds addresses: the nodes must live
-    std::unordered_set<const loop::ExprNode*> seen;
-    schedule::Inliner inliner(schedule_);
-    for (const Expr& body : stage.op()->body) {
-      bodies.push_back(inliner(body));
-      loop::VisitExpr(bodies.back(), [&](const Expr& e) {
-        const auto* load = e.As<loop::LoadNode>();
-        const auto* select = e.As<loop::SelectNode>();
-        if (load != nullptr && load->producer && seen.insert(e.get()).second)
-          inlined.accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
-        if (select != nullptr && select->lazy) inlined.lazy_conditions.push_back(select->condition);
-        const auto* call = e.As<loop::CallNode>();
-        ++inlined.nodes;
-        if (call != nullptr && loop::IsVectorMath(call->intrinsic)) ++inlined.math_calls;
-      });
-    }
-    return inlined;
-  }
-  const std::vector<Access>& AccessesOf(const Stage& stage) { return InlinedOf(stage).accesses; }
-
   // Leading axes of `stage` that the result computes in its outer loop: all but the last, and for a
   // reduction along memory all.
   std::size_t MaxOuter(const Stage& stage) {
@@ -185,7 +135,7 @@ class Scheduler {
     for (const auto& reader : schedule_.stages()) {
       if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
         continue;
-      for (const Access& access : AccessesOf(*reader)) {
+      for (const Access& access : accesses_.Of(*reader)) {
         if (access.producer != tile->op().get()) continue;
         if (reader.get() != &output) return false;
         if (indices != nullptr && !SameIndices(*indices, access.indices)) return false;
@@ -256,12 +206,11 @@ class Scheduler {
     if (stage.op()->is_reduction() || InnerExtent(axes, outer) != 1) return false;
     std::int64_t work = 0;
     for (const auto& [producer, common] : inside) {
-      const Inlined& inlined = InlinedOf(*producer);
-      work += (inlined.nodes + kMathLane * inlined.math_calls) *
+      work += (accesses_.NodesOf(*producer) + kMathLane * accesses_.MathCallsOf(*producer)) *
               InnerExtent(producer->op()->axes, outer) *
               InnerExtent(producer->op()->reduce_axes, 0);
     }
-    return InlinedOf(stage).math_calls * kMathCall * kSmallShare > work;
+    return accesses_.MathCallsOf(stage) * kMathCall * kSmallShare > work;
   }
 
   static std::int64_t InnerExtent(const std::vector<IterVar>& axes, std::size_t outer) {
@@ -275,7 +224,7 @@ class Scheduler {
   bool ReadsOneSumAnElement(const Stage& stage) {
     if (stage.op()->is_reduction()) return false;
     const auto& axes = stage.op()->axes;
-    for (const Access& access : AccessesOf(stage)) {
+    for (const Access& access : accesses_.Of(stage)) {
       if (!access.producer->is_reduction() || access.indices.size() != axes.size()) continue;
       const bool same = std::equal(axes.begin(), axes.end(), access.indices.begin(),
                                    [](const IterVar& a, const Expr& i) { return IsAxis(i, a); });
@@ -293,7 +242,7 @@ class Scheduler {
     for (const auto& reader : schedule_.stages()) {
       if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
         continue;
-      for (const Access& access : AccessesOf(*reader)) {
+      for (const Access& access : accesses_.Of(*reader)) {
         if (access.producer != stage.op().get()) continue;
         if (!hosts.contains(reader->op().get())) return 0;
         is_read = true;
@@ -318,15 +267,6 @@ class Scheduler {
     return extent;
   }
 
-  static std::int64_t WorkOf(const Stage& stage) {
-    std::int64_t nodes = 0;
-    for (const Expr& body : stage.op()->body) loop::VisitExpr(body, [&](const Expr&) { ++nodes; });
-    for (const IterVar& axis : stage.op()->axes) nodes *= std::max<std::int64_t>(1, Extent(axis));
-    for (const IterVar& axis : stage.op()->reduce_axes)
-      nodes *= std::max<std::int64_t>(1, Extent(axis));
-    return nodes;
-  }
-
   void ScheduleRoot(Stage& stage, std::size_t outer) {
     done_.insert(&stage);
     if (IsRegisterTile(*stage.op())) {
@@ -334,7 +274,7 @@ class Scheduler {
       return;
     }
     if (!stage.op()->is_reduction()) {
-      if (ScheduleTransposition(stage)) return;
+      if (ScheduleTransposition(stage, accesses_)) return;
       outer = std::min(outer, FirstInner(stage, 0));
     }
     if (outer == 0) {
@@ -355,106 +295,23 @@ class Scheduler {
     if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
   }
 
-  // A copy whose input lies along another axis than its result is made in square tiles, which
-  // TransposeTiles then reads and writes in whole vectors.
-  bool ScheduleTransposition(Stage& stage) {
-    const std::vector<IterVar> axes = stage.op()->axes;
-    const std::optional<std::size_t> along = AxisOfGathers(stage);
-    if (!along) return false;
-    // Axes before it that go on where it ends make one long axis with it.
-    std::size_t first = *along;
-    std::int64_t extent = Extent(axes[first]);
-    while (first > 0 && ContinuesGathers(stage, axes[first - 1], extent)) {
-      --first;
-      extent *= Extent(axes[first]);
-    }
-    const std::int64_t lanes = Lanes(*stage.op());
-    const IterVar& last = axes.back();
-    if (extent < lanes || Extent(last) < lanes) return false;
-    IterVar source = axes[first];
-    for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
-    const auto [source_tiles, source_lane] = stage.Split(source, lanes);
-    // From memory, a run of tiles reads whole pages of few rows; in cache it would only mix the
-    // result's rows.
-    const auto [source_blocks, source_tile] = stage.Split(
-        source_tiles, extent * Extent(last) * kLanesBytes / lanes > kCached ? kTilesInARun : 1);
-    const auto [result_blocks, result_lane] = stage.Split(last, lanes);
-    std::vector<IterVar> order;
-    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
-      if (i < first || i > *along) order.push_back(axes[i]);
-    }
-    order.push_back(source_blocks);
-    IterVar outer = order[0];
-    std::vector<IterVar> all = order;
-    all.insert(all.end(), {result_blocks, source_tile, source_lane, result_lane});
-    stage.Reorder(all);
-    for (std::size_t i = 1; i < order.size(); ++i) outer = stage.Fuse(outer, order[i]);
-    if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
-    stage.Unroll(source_lane);
-    stage.Vectorize(result_lane);
-    return true;
-  }
-
-  // The one axis along which every access lies in memory that does not lie along the last axis.
-  std::optional<std::size_t> AxisOfGathers(const Stage& stage) {
-    const std::vector<IterVar>& axes = stage.op()->axes;
-    if (axes.size() < 2 || DiffersByLane(stage, axes.back().var)) return std::nullopt;
-    std::optional<std::size_t> along;
-    for (const Access& access : AccessesOf(stage)) {
-      const std::optional<std::int64_t> step = Step(access, axes.back().var);
-      if (!step) return std::nullopt;
-      if (*step == 0 || *step == 1) continue;
-      std::size_t axis = axes.size() - 1;
-      while (axis > 0 && Step(access, axes[axis - 1].var) != 1) --axis;
-      if (axis == 0 || (along && *along != axis - 1)) return std::nullopt;
-      along = axis - 1;
-    }
-    if (along && DiffersByLane(stage, axes[*along].var)) return std::nullopt;
-    return along;
-  }
-
-  bool ContinuesGathers(const Stage& stage, const IterVar& axis, std::int64_t extent) {
-    const IterVar& last = stage.op()->axes.back();
-    for (const Access& access : AccessesOf(stage)) {
-      const std::optional<std::int64_t> step = Step(access, last.var);
-      if (step != 0 && step != 1 && Step(access, axis.var) != extent) return false;
-    }
-    return !DiffersByLane(stage, axis.var);
-  }
-
   static IterVar FuseOuter(Stage& stage, std::size_t outer) {
     IterVar fused = stage.op()->axes[0];
     for (std::size_t i = 1; i < outer; ++i) fused = stage.Fuse(fused, stage.op()->axes[i]);
     return fused;
   }
 
-  // The coefficient of `var` in the element offset of an access; nothing when it is not linear.
-  static std::optional<std::int64_t> Step(const Access& access, const loop::Var& var) {
-    std::int64_t step = 0;
-    std::int64_t stride = 1;
-    for (std::size_t d = access.indices.size(); d-- > 0;) {
-      const loop::Linear linear = loop::ToLinear(access.indices[d], {});
-      for (const auto& [atom, coefficient] : linear.terms) {
-        if (!atom.same_as(var) && loop::UsesVar(atom, var)) return std::nullopt;
-      }
-      step += linear.CoefficientOf(var) * stride;
-      const auto* extent = access.buffer->shape[d].As<loop::IntImmNode>();
-      stride *= extent == nullptr ? 1 : extent->value;
-    }
-    return step;
-  }
-
   bool SumsAlongMemory(const Stage& stage) {
     const OperationNode& op = *stage.op();
     bool along_reduction = false;
     bool along_result = false;
-    for (const Access& access : AccessesOf(stage)) {
-      const std::optional<std::int64_t> along = Step(access, op.reduce_axes.back().var);
+    for (const Access& access : accesses_.Of(stage)) {
+      const std::optional<std::int64_t> along = StepOf(access, op.reduce_axes.back().var);
       along_reduction = along_reduction || along == 1;
       // One value a row, the mean for instance, is read once.
       if (op.axes.empty() || Extent(op.axes.back()) == 1 || IsSameForAllTerms(op, access)) continue;
       // Every second element still comes in whole vectors.
-      const std::int64_t step = Step(access, op.axes.back().var).value_or(0);
+      const std::int64_t step = StepOf(access, op.axes.back().var).value_or(0);
       along_result = along_result || step == 1 || step == 2;
     }
     return along_reduction && !along_result;
@@ -462,24 +319,25 @@ class Scheduler {
 
   static bool IsSameForAllTerms(const OperationNode& op, const Access& access) {
     return std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(),
-                       [&](const IterVar& axis) { return Step(access, axis.var) == 0; });
+                       [&](const IterVar& axis) { return StepOf(access, axis.var) == 0; });
   }
 
   // The first of the trailing axes that can be one loop: every access moves through memory as the
   // result does, or not at all.
   std::size_t FirstInner(const Stage& stage, std::size_t from) {
     const auto& axes = stage.op()->axes;
-    const std::vector<Access>& accesses = AccessesOf(stage);
+    const std::vector<Access>& accesses = accesses_.Of(stage);
     std::size_t first = axes.size();
     std::int64_t stride = 1;
     std::vector<int> moves(accesses.size(), -1);  // -1: not known, 0: stays, 1: moves
     while (first > from) {
       const IterVar& axis = axes[first - 1];
       // Padding stays out of the loop along memory, where whole vectors are inside or outside.
-      if (DiffersByLane(stage, axis.var)) return std::max(from, std::min(first, axes.size() - 1));
+      if (accesses_.DifferByLane(stage, axis.var))
+        return std::max(from, std::min(first, axes.size() - 1));
       for (std::size_t a = 0; a < accesses.size(); ++a) {
         if (Extent(axis) == 1) continue;
-        const std::optional<std::int64_t> step = Step(accesses[a], axis.var);
+        const std::optional<std::int64_t> step = StepOf(accesses[a], axis.var);
         const int move = !step ? 2 : *step == 0 ? 0 : *step == stride ? 1 : 2;
         if (move == 2 || (moves[a] >= 0 && moves[a] != move))
           return std::max(from, std::min(first, axes.size() - 1));
@@ -489,19 +347,6 @@ class Scheduler {
       --first;
     }
     return first;
-  }
-
-  // A load that one element must not make keeps its neighbours from making it together.
-  bool DiffersByLane(const Stage& stage, const loop::Var& var) {
-    const std::vector<Expr>& conditions = InlinedOf(stage).lazy_conditions;
-    return std::any_of(conditions.begin(), conditions.end(),
-                       [&](const Expr& condition) { return loop::UsesVar(condition, var); });
-  }
-
-  static std::int64_t Lanes(const OperationNode& op) {
-    std::size_t widest = 4;
-    for (const loop::Buffer& output : op.outputs) widest = std::max(widest, output->dtype.bytes());
-    return 64 / static_cast<std::int64_t>(widest);
   }
 
   // Loops of the stage from axis `from` on, and its reduction.
@@ -519,15 +364,15 @@ class Scheduler {
       inner = stage.Fuse(inner, op.axes[i]);
       extent *= Extent(op.axes[i]);
     }
-    const std::int64_t lanes = Lanes(op);
-    if (extent < lanes || DiffersByLane(stage, inner.var)) return;
+    const std::int64_t lanes = LanesOf(op);
+    if (extent < lanes || accesses_.DifferByLane(stage, inner.var)) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
     if (extent >= lanes * kUnroll) {
       const auto [steps, step] = stage.Split(blocks, kUnroll);
       stage.Unroll(step);
       // While one line is computed, the next one comes from memory.
       if (from > 0 && extent <= kLongestFetched)
-        FetchNextLine(stage, steps, (extent + lanes * kUnroll - 1) / (lanes * kUnroll));
+        FetchNextLine(stage, steps, CeilDiv(extent, lanes * kUnroll));
     }
     stage.Vectorize(lane);
   }
@@ -548,7 +393,7 @@ class Scheduler {
     // Sums run inside the block of results that registers hold; several vectors of results at once,
     // since one sum after the other would wait for each addition.
     const IterVar last = op.axes.back();
-    std::int64_t lanes = Lanes(op);
+    std::int64_t lanes = LanesOf(op);
     // Half vectors without a rest beat whole ones with one.
     if (Extent(last) % lanes != 0 && Extent(last) % (lanes / 2) == 0) lanes /= 2;
     std::vector<IterVar> order = op.reduce_axes;
@@ -558,7 +403,7 @@ class Scheduler {
       return;
     }
     auto [blocks, lane] = stage.Split(last, lanes);
-    const std::int64_t count = (Extent(last) + lanes - 1) / lanes;  // the last one may be masked
+    const std::int64_t count = CeilDiv(Extent(last), lanes);  // the last one may be masked
     const bool whole = Extent(last) % lanes == 0;
     if (whole ? count > 1 : LargestDivisor(count, kTile) > 1) {
       const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
@@ -582,7 +427,7 @@ class Scheduler {
   }
 
   Schedule schedule_;
-  std::unordered_map<const OperationNode*, Inlined> inlined_;
+  Accesses accesses_;
   std::unordered_set<const Stage*> done_;
 };
 

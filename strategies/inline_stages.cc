@@ -9,8 +9,8 @@
 
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
+#include "tenon/strategies/accesses.h"
 #include "tenon/strategies/register_tile.h"
-#include "tenon/support/error.h"
 
 namespace tenon::strategies {
 namespace {
@@ -25,11 +25,6 @@ constexpr std::int64_t kLongExpression = 24;
 constexpr std::int64_t kLeastRow = 64;
 // Bytes of a row that stays in the first-level cache with what it is made of.
 constexpr std::int64_t kRowBytes = 1 << 14;
-
-std::int64_t Extent(const te::IterVar& axis) {
-  if (const auto* extent = axis.extent.As<loop::IntImmNode>()) return extent->value;
-  Unreachable("automatic schedules need constant extents");
-}
 
 bool IsCostly(const OperationNode& op) {
   bool costly = false;

@@ -17,7 +17,6 @@ using schedule::Stage;
 using te::IterVar;
 
 constexpr std::size_t kTileAxes = 3;
-constexpr std::int64_t kVectorBytes = 64;
 // Steps of a lone reduction that share one loop test.
 constexpr std::int64_t kUnrolledSteps = 4;
 
@@ -93,8 +92,7 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
 void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
                     const std::vector<std::int64_t>& extents) {
   if (inner.empty()) return;
-  const std::int64_t lanes =
-      kVectorBytes / static_cast<std::int64_t>(reader.op()->outputs[0]->dtype.bytes());
+  const std::int64_t lanes = VectorLanes(reader.op()->outputs[0]->dtype.bytes());
   const std::int64_t extent = extents.back();
   const std::int64_t width = std::min(extent, lanes);
   if (extent < 2 || (extent > lanes && extent % lanes != 0)) return;
@@ -107,6 +105,13 @@ void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
 }
 
 }  // namespace
+
+double TileStepTime(std::int64_t left, std::int64_t right) {
+  // Sums that hide the latency of a multiply-add.
+  constexpr std::int64_t kLeastSums = 8;
+  return static_cast<double>(std::max(left * right, kLeastSums)) +
+         0.25 * static_cast<double>(left + right);
+}
 
 bool IsRegisterTile(const te::OperationNode& op) { return op.tag == kRegisterTile; }
 

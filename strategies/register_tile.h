@@ -10,6 +10,8 @@
 #ifndef TENON_STRATEGIES_REGISTER_TILE_H_
 #define TENON_STRATEGIES_REGISTER_TILE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "tenon/schedule/schedule.h"
@@ -23,6 +25,16 @@ inline constexpr const char* kPacked = "packed";
 
 // The tag of what a tile reads of its own block alone: it is computed where the tile is.
 inline constexpr const char* kTileInput = "tile_input";
+
+// Bytes of the widest vector, and how many elements of so many bytes it holds.
+inline constexpr std::int64_t kVectorBytes = 64;
+constexpr std::int64_t VectorLanes(std::size_t element_bytes) {
+  return kVectorBytes / static_cast<std::int64_t>(element_bytes);
+}
+
+// The estimated time of a tile for each step of its sums: its multiply-adds or the latency of one,
+// and the loads, where `left` scalars meet `right` vectors. The unit is one multiply-add.
+double TileStepTime(std::int64_t left, std::int64_t right);
 
 bool IsRegisterTile(const te::OperationNode& op);
 

@@ -4,6 +4,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/math.h"
 
 namespace tenon::strategies {
 namespace {
@@ -58,6 +59,27 @@ te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axe
     }
   }
   return tensor[indices];
+}
+
+te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
+                    const std::array<std::int64_t, 4>& padding, const char* tag) {
+  if (padding == std::array<std::int64_t, 4>{}) return x;
+  Shape shape = ShapeOf(x);
+  const std::int64_t rows = shape[height];
+  const std::int64_t columns = shape[width];
+  shape[height] += padding[0] + padding[2];
+  shape[width] += padding[1] + padding[3];
+  return te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<te::Var>& i) {
+        std::vector<te::Expr> from = ToExprs(i);
+        from[height] = i[height] - padding[0];
+        from[width] = i[width] - padding[1];
+        const te::Expr inside = from[height] >= te::Expr(0) && from[height] < te::Expr(rows) &&
+                                from[width] >= te::Expr(0) && from[width] < te::Expr(columns);
+        return te::IfThenElse(inside, x[from], te::Cast(x.dtype(), 0));
+      },
+      "pad_image", tag);
 }
 
 }  // namespace tenon::strategies

@@ -7,6 +7,7 @@
 #ifndef TENON_STRATEGIES_TE_COMPUTE_H_
 #define TENON_STRATEGIES_TE_COMPUTE_H_
 
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -67,6 +68,11 @@ Shape ShapeOf(const te::Tensor& tensor);
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
+// `x` with rows of zeros above and below and columns of zeros left and right, as `padding` counts
+// them: top, left, bottom, right. `height` and `width` are the positions of these axes. Without any
+// it is `x` itself.
+te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
+                    const std::array<std::int64_t, 4>& padding, const char* tag = "injective");
 
 }  // namespace tenon::strategies
 

@@ -4,15 +4,12 @@
 #include <new>
 #include <utility>
 
+#include "tenon/support/alignment.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon {
-namespace {
-
-constexpr std::size_t kAlignment = 64;
-
-}  // namespace
+namespace {}  // namespace
 
 std::int64_t NumElements(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;

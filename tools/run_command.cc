@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/compiler/verify_model.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -24,6 +25,7 @@ struct RunArguments {
   std::vector<std::string> labels;
   int repeat = 1;
   bool profile = false;
+  bool verify = false;
   PictureOptions picture;
 };
 
@@ -142,6 +144,9 @@ void Execute(const RunArguments& arguments) {
               times[times.size() / 2]);
   std::puts(arguments.repeat > 1 ? StrCat(" (median of ", arguments.repeat, ")").c_str() : "");
   if (arguments.profile) PrintProfile(std::move(profile));
+  if (arguments.verify)
+    std::puts(
+        ValueOrThrow(VerifyModel(module, inputs, arguments.compile.Options())).ToString().c_str());
 }
 
 }  // namespace
@@ -169,6 +174,8 @@ void AddRunCommand(CLI::App* app) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command->add_flag("--profile", arguments->profile, "print the time of each kernel");
+  command->add_flag("--verify", arguments->verify,
+                    "also run without fusion and by the interpreter, and compare (slow)");
   command->add_option("--mean", arguments->picture.mean, "subtracted from picture bytes / 255")
       ->capture_default_str();
   command->add_option("--deviation", arguments->picture.deviation, "divides them then")

@@ -8,6 +8,8 @@
 
 #include <dnnl.hpp>
 
+#include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -105,11 +107,11 @@ class OneDnnKernel : public jit::Callable {
         arguments_(std::move(arguments)),
         scratchpad_(scratchpad),
         implementation_(std::move(implementation)) {
-    workspace_bytes_ = RoundUp(scratchpad_.get_size());
+    workspace_bytes_ = RoundUp(scratchpad_.get_size(), kAlignment);
     for (Argument& argument : arguments_) {
       if (!argument.is_packed) continue;
       argument.packed_offset = workspace_bytes_;
-      workspace_bytes_ += RoundUp(argument.desc.get_size());
+      workspace_bytes_ += RoundUp(argument.desc.get_size(), kAlignment);
     }
   }
 
@@ -147,7 +149,6 @@ class OneDnnKernel : public jit::Callable {
     std::vector<dnnl_exec_arg_t> arguments;
   };
 
-  static std::size_t RoundUp(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
   static void Check(dnnl_status_t status) {
     CheckInvariant(status == dnnl_success, "a oneDNN primitive that was made runs");
   }

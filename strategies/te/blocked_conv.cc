@@ -7,6 +7,7 @@
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -22,25 +23,22 @@ struct TileShape {
   std::int64_t blocks, columns;
 };
 
-// Sums that hide the latency of a multiply-add, and sums that leave registers for the operands.
-constexpr std::int64_t kLeastSums = 8;
+// Sums that leave registers for the operands.
 constexpr std::int64_t kMostSums = 16;
 constexpr std::int64_t kMostColumns = 28;
 
-// The least estimated time: of a step, its multiply-adds or the latency of one, and its loads;
-// times the steps, with those for columns past the end.
-TileShape ChooseTile(std::int64_t out_blocks, std::int64_t columns, std::int64_t most_blocks) {
+// The least estimated time, that for columns past the end counted in. Blocks of one tile read the
+// same image: they are of one group.
+TileShape ChooseTile(std::int64_t group_blocks, std::int64_t columns) {
   TileShape best{1, 1};
   double least = -1;
   for (const std::int64_t blocks : {1, 2, 4}) {
-    if (blocks > most_blocks || out_blocks % blocks != 0) continue;
+    if (group_blocks % blocks != 0) continue;
     for (std::int64_t wide = 1; wide <= std::min(columns, kMostColumns); ++wide) {
       const std::int64_t sums = blocks * wide;
       if (sums > (blocks == 1 ? kMostColumns : kMostSums)) break;
-      const auto tiles = static_cast<double>((columns + wide - 1) / wide * (out_blocks / blocks));
-      const auto step = static_cast<double>(std::max(sums, kLeastSums));
-      const auto loads = static_cast<double>(blocks + wide);
-      const double time = tiles * (step + 0.25 * loads);
+      const auto tiles = static_cast<double>(CeilDiv(columns, wide) * (group_blocks / blocks));
+      const double time = tiles * TileStepTime(blocks, wide);
       if (least < 0 || time < least) {
         least = time;
         best = {blocks, wide};
@@ -50,39 +48,17 @@ TileShape ChooseTile(std::int64_t out_blocks, std::int64_t columns, std::int64_t
   return best;
 }
 
-// Rows and columns of zeros around the image.
-Tensor PadImage(const Tensor& x, const std::array<std::int64_t, 4>& padding) {
-  if (padding == std::array<std::int64_t, 4>{}) return x;
-  Shape shape = ShapeOf(x);
-  const std::int64_t rows = shape[2];
-  const std::int64_t columns = shape[3];
-  shape[2] += padding[0] + padding[2];
-  shape[3] += padding[1] + padding[3];
-  return te::Compute(
-      ToExprs(shape),
-      [&](const std::vector<Var>& i) {
-        const Expr row = i[2] - padding[0];
-        const Expr column = i[3] - padding[1];
-        const Expr inside =
-            row >= Expr(0) && row < Expr(rows) && column >= Expr(0) && column < Expr(columns);
-        return te::IfThenElse(inside, x(i[0], i[1], row, column, i[4]), te::Cast(x.dtype(), 0));
-      },
-      "pad_image", kPacked);
-}
-
 std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
   const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
   const auto strides = ops::Pair(attrs.strides, "strides");
   const auto dilation = ops::Pair(attrs.dilation, "dilation");
   const Tensor& weight = call.input(1);
-  const Tensor image = PadImage(call.input(0), ops::FourPaddings(attrs.padding));
+  const Tensor image = PadImage(call.input(0), 2, 3, ops::FourPaddings(attrs.padding), kPacked);
   const Shape shape = call.shape();
   const std::int64_t in_blocks = ExtentOf(weight, 1);
-  const std::int64_t group_blocks = shape[1] / (depthwise ? shape[1] : attrs.groups);
-  // Blocks of one tile read the same image.
-  const TileShape tile = ChooseTile(shape[1], shape[3], depthwise ? 1 : group_blocks);
-  const bool shares_image = group_blocks % tile.blocks == 0;
-  const std::int64_t blocks = shares_image ? tile.blocks : 1;
+  const std::int64_t group_blocks = depthwise ? 1 : shape[1] / attrs.groups;
+  const TileShape tile = ChooseTile(group_blocks, shape[3]);
+  const std::int64_t blocks = tile.blocks;
   std::vector<IterVar> axes;
   if (!depthwise) axes.push_back(te::ReduceAxis(0, in_blocks, "rcb"));
   axes.push_back(te::ReduceAxis(0, ExtentOf(weight, 2), "ry"));
@@ -90,7 +66,7 @@ std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
   if (!depthwise) axes.push_back(te::ReduceAxis(0, ExtentOf(weight, 4), "rc"));
   const Expr tap_y = axes[depthwise ? 0 : 1].var;
   const Expr tap_x = axes[depthwise ? 1 : 2].var;
-  const std::int64_t tiles_wide = (shape[3] + tile.columns - 1) / tile.columns;
+  const std::int64_t tiles_wide = CeilDiv(shape[3], tile.columns);
   const DataType dtype = call.dtype();
   const Tensor sums = te::Compute(
       ToExprs(

@@ -6,6 +6,7 @@
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -50,15 +51,12 @@ struct TileShape {
 TileShape ChooseTile(std::int64_t columns, std::int64_t lanes) {
   constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
   const auto covered = [&](const TileShape& tile) {
-    const std::int64_t width = tile.vectors * lanes;
-    return (columns + width - 1) / width * width;
+    return RoundUp(columns, tile.vectors * lanes);
   };
   return *std::min_element(
       std::begin(kShapes), std::end(kShapes),
       [&](const TileShape& a, const TileShape& b) { return covered(a) < covered(b); });
 }
-
-std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
   const IterVar k = te::ReduceAxis(0, product.depth, "k");
@@ -97,7 +95,7 @@ Tensor PackRight(const Product& product, std::int64_t width) {
 }
 
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
-  const auto lanes = static_cast<std::int64_t>(64 / product.dtype.bytes());
+  const std::int64_t lanes = VectorLanes(product.dtype.bytes());
   const TileShape tile = ChooseTile(product.columns, lanes);
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
@@ -139,7 +137,7 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 }
 
 std::vector<Tensor> Multiply(const Product& product, const std::vector<Expr>& shape) {
-  const auto lanes = static_cast<std::int64_t>(64 / product.dtype.bytes());
+  const std::int64_t lanes = VectorLanes(product.dtype.bytes());
   const bool tiled =
       product.dtype.bytes() >= 4 && product.rows >= product.least_rows &&
       product.columns >= lanes && product.depth > 0 &&

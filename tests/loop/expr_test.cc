@@ -299,6 +299,13 @@ TEST(VisitTest, SubstituteReplacesAllAtOnce) {
   EXPECT_EQ(Print(Substitute(i - j, {{i, j}, {j, i}})), "(j - i)");
 }
 
+TEST(VisitTest, SubstituteReplacesWholeNodesBeforeWhatIsInside) {
+  const Var j("j");
+  const Expr sum = i + 1;
+  // A node goes by identity: an equal one keeps its own operands.
+  EXPECT_EQ(Print(Substitute(sum * (i + 1) - i, {{sum, j}, {i, Expr(7)}})), "((j * 8) - 7)");
+}
+
 TEST(VisitTest, StructuralEqualityGoesByContentOfIdenticalVariables) {
   EXPECT_TRUE(StructuralEqual(i + 1, i + 1));
   EXPECT_FALSE(StructuralEqual(i + 1, i + 2));

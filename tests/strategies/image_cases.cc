@@ -117,6 +117,26 @@ void AddConvolutions(std::vector<OpCase>* cases) {
       {"kernel_as_large_as_the_image", 1, 2, 3, 1, 5, 7, 5, 7},
       {"wide_as_vectors", 1, 16, 16, 1, 16, 16, 3, 3, {1, 1}, {1, 1, 1, 1}},
       {"empty_batch", 0, 3, 4, 1, 5, 5, 3, 3},
+      // One tap on an image of whole vectors: a row of tiles, whole and not, and few filters.
+      {"pointwise_whole_vectors", 2, 17, 24, 1, 4, 12, 1, 1},
+      {"pointwise_vectors_left_over", 1, 7, 40, 1, 16, 14, 1, 1},
+      {"pointwise_one_filter", 1, 33, 1, 1, 16, 1, 1, 1},
+      {"pointwise_prime_filters", 1, 5, 67, 1, 8, 8, 1, 1},
+      {"pointwise_with_strides", 1, 9, 24, 1, 8, 32, 1, 1, {2, 2}},
+      {"pointwise_padded", 1, 9, 24, 1, 7, 15, 1, 1, {1, 1}, {0, 0, 1, 1}},
+      {"pointwise_many_channels", 1, 257, 16, 1, 4, 4, 1, 1},
+      {"pointwise_aliasing_channels", 1, 65, 16, 1, 32, 32, 1, 1},
+      // Few filters on rows of whole vectors.
+      {"few_filters", 2, 3, 8, 1, 9, 96, 3, 3, {2, 2}, {1, 1, 1, 1}},
+      {"few_filters_dilated", 1, 3, 5, 1, 8, 64, 3, 3, {1, 1}, {1, 2, 1, 2}, {1, 2}},
+      {"few_filters_vectors_left_over", 1, 2, 12, 1, 3, 80, 2, 1},
+      // Windows that cover all rows of the image.
+      {"covering", 2, 5, 5, 5, 2, 33, 5, 5, {1, 1}, {2, 2, 2, 2}},
+      {"covering_strided", 1, 7, 7, 7, 3, 96, 5, 5, {2, 1}, {2, 2, 2, 2}},
+      {"covering_multiplied", 1, 3, 6, 3, 3, 16, 5, 3, {1, 1}, {2, 1, 2, 1}},
+      {"covering_many_columns", 1, 2, 2, 2, 3, 389, 5, 3, {1, 1}, {2, 0, 2, 3}},
+      {"covering_dilated", 1, 2, 2, 2, 2, 40, 3, 3, {1, 1}, {1, 2, 1, 2}, {1, 2}},
+      {"almost_covering", 1, 3, 3, 3, 4, 32, 5, 5, {1, 1}, {2, 2, 2, 2}},
   };
   for (const ConvCase& original : convs) {
     for (const auto& [data, kernel] :

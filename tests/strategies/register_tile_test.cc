@@ -138,7 +138,8 @@ TEST(TiledProductTest, SharesBlocksAmongThreadsAndKeepsOneTileAndThePackedOperan
   EXPECT_THAT(temporaries, ::testing::UnorderedElementsAre(256 * 256, 4 * 64));
 }
 
-// The lines between labels, of which the one with the most multiply-adds is the hot loop.
+// The lines between labels and jumps, of which the block with the most multiply-adds is the hot
+// loop.
 std::string HotBlock(const std::string& assembly) {
   std::istringstream lines(assembly);
   std::string line, block, hot;
@@ -149,14 +150,17 @@ std::string HotBlock(const std::string& assembly) {
       ++found;
     return found;
   };
+  const auto end_block = [&] {
+    if (count(block) > count(hot)) hot = block;
+    block.clear();
+  };
   while (std::getline(lines, line)) {
-    if (!line.empty() && line[0] != '\t') {
-      if (count(block) > count(hot)) hot = block;
-      block.clear();
-    }
+    if (!line.empty() && line[0] != '\t') end_block();
     block += line + "\n";
+    if (line.starts_with("\tj")) end_block();
   }
-  return count(block) > count(hot) ? block : hot;
+  end_block();
+  return hot;
 }
 
 TEST(TiledProductTest, TheHotLoopSpillsNoVectorRegister) {
@@ -166,7 +170,11 @@ TEST(TiledProductTest, TheHotLoopSpillsNoVectorRegister) {
        {kSquare,
         "def @main(%x: Tensor[(1, 4, 56, 56, 16), float32], %w: Tensor[(4, 4, 3, 3, 16, 16), "
         "float32]) { nn.contrib_conv2d_NCHWc(%x, %w, kernel_size=[3, 3], channels=64, "
-        "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\") }"}) {
+        "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\") }",
+        "def @main(%x: Tensor[(1, 64, 56, 56), float32], %w: Tensor[(64, 64, 1, 1), float32]) "
+        "{ nn.conv2d(%x, %w) }",
+        "def @main(%x: Tensor[(1, 8, 3, 96), float32], %w: Tensor[(8, 1, 5, 5), float32]) "
+        "{ nn.conv2d(%x, %w, padding=[2, 2, 2, 2], groups=8) }"}) {
     SCOPED_TRACE(text);
     const jit::Kernel kernel = ValueOrThrow(jit::Compile(OneFunction(text)));
     const std::string hot = HotBlock(kernel.Assembly());

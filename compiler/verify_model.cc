@@ -1,0 +1,78 @@
+#include "tenon/compiler/verify_model.h"
+
+#include <algorithm>
+
+#include "tenon/compiler/array_values.h"
+#include "tenon/compiler/interpret.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon {
+namespace {
+
+using Arrays = std::vector<NDArray>;
+
+Arrays RunCompiled(const ir::Module& module, const runtime::Inputs& inputs,
+                   const CompileOptions& options) {
+  return ValueOrThrow(ValueOrThrow(Compile(module, options)).Run(inputs));
+}
+
+Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
+  const ir::Module typed = passes::InferType(module);
+  Arrays by_parameter;
+  for (const ir::Expr& param : typed.Main().params)
+    by_parameter.push_back(inputs.at(ir::Var(param).name()));
+  return compiler::Interpret(typed, by_parameter);
+}
+
+double LargestDifference(const NDArray& a, const NDArray& b) {
+  // Doubled and halved until it is met to a tenth of itself: differences are reported, not computed
+  // with.
+  double most = 1e-9;
+  const double largest = std::max(compiler::LargestMagnitude(b), 1e-30);
+  while (most < 1 && compiler::FirstDifference(a, b, most * largest)) most *= 1.1;
+  return most;
+}
+
+double Compare(const Arrays& model, const Arrays& other, const char* what, double tolerance) {
+  CheckInvariant(model.size() == other.size(), "every way to run a model gives all its results");
+  double largest = 0;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const double scale = compiler::LargestMagnitude(other[i]);
+    if (const auto difference = compiler::FirstDifference(model[i], other[i], tolerance * scale))
+      throw DataLoss(StrCat("verify: result ", i, " at ", ShapeToString(difference->index), " is ",
+                            difference->actual, ", but ", difference->expected, " ", what,
+                            "; results may differ by ", tolerance, " of their largest element, ",
+                            scale));
+    if (model[i].dtype().is_float())
+      largest = std::max(largest, LargestDifference(model[i], other[i]));
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::string ModelVerification::ToString() const {
+  return StrCat("verified: the largest difference from the model without fusion is ", unfused,
+                ", from the interpreter ", interpreted, " (of a result's largest element)");
+}
+
+absl::StatusOr<ModelVerification> VerifyModel(const ir::Module& module,
+                                              const runtime::Inputs& inputs,
+                                              const CompileOptions& options, double tolerance) {
+  return CatchErrors([&] {
+    const Arrays model = RunCompiled(module, inputs, options);
+    CompileOptions unfused = options;
+    unfused.opt_level = 0;
+    unfused.library = LibraryChoice::kTe;
+    ModelVerification verification;
+    verification.unfused =
+        Compare(model, RunCompiled(module, inputs, unfused), "without fusion", tolerance);
+    verification.interpreted =
+        Compare(model, RunInterpreted(module, inputs), "by the interpreter", tolerance);
+    return verification;
+  });
+}
+
+}  // namespace tenon

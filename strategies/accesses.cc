@@ -1,0 +1,83 @@
+#include "tenon/strategies/accesses.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/transforms.h"
+#include "tenon/loop/visit.h"
+#include "tenon/schedule/inline.h"
+#include "tenon/strategies/register_tile.h"
+#include "tenon/support/error.h"
+
+namespace tenon::strategies {
+
+using loop::Expr;
+using schedule::Stage;
+using te::IterVar;
+
+const Accesses::Inlined& Accesses::InlinedOf(const Stage& stage) {
+  const auto [it, added] = inlined_.try_emplace(stage.op().get());
+  Inlined& inlined = it->second;
+  if (!added) return inlined;
+  std::vector<Expr> bodies;  // `seen` holds addresses: the nodes must live
+  std::unordered_set<const loop::ExprNode*> seen;
+  schedule::Inliner inliner(schedule_);
+  for (const Expr& body : stage.op()->body) {
+    bodies.push_back(inliner(body));
+    loop::VisitExpr(bodies.back(), [&](const Expr& e) {
+      const auto* load = e.As<loop::LoadNode>();
+      const auto* select = e.As<loop::SelectNode>();
+      const auto* call = e.As<loop::CallNode>();
+      ++inlined.nodes;
+      if (call != nullptr && loop::IsVectorMath(call->intrinsic)) ++inlined.math_calls;
+      if (load != nullptr && load->producer && seen.insert(e.get()).second)
+        inlined.accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
+      if (select != nullptr && select->lazy) inlined.lazy_conditions.push_back(select->condition);
+    });
+  }
+  return inlined;
+}
+
+bool Accesses::DifferByLane(const Stage& stage, const loop::Var& var) {
+  const std::vector<Expr>& conditions = InlinedOf(stage).lazy_conditions;
+  return std::any_of(conditions.begin(), conditions.end(),
+                     [&](const Expr& condition) { return loop::UsesVar(condition, var); });
+}
+
+std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var) {
+  std::int64_t step = 0;
+  std::int64_t stride = 1;
+  for (std::size_t d = access.indices.size(); d-- > 0;) {
+    const loop::Linear linear = loop::ToLinear(access.indices[d], {});
+    for (const auto& [atom, coefficient] : linear.terms) {
+      if (!atom.same_as(var) && loop::UsesVar(atom, var)) return std::nullopt;
+    }
+    step += linear.CoefficientOf(var) * stride;
+    const auto* extent = access.buffer->shape[d].As<loop::IntImmNode>();
+    stride *= extent == nullptr ? 1 : extent->value;
+  }
+  return step;
+}
+
+std::int64_t Extent(const IterVar& axis) {
+  if (const auto* extent = axis.extent.As<loop::IntImmNode>()) return extent->value;
+  Unreachable("automatic schedules need constant extents");
+}
+
+std::int64_t WorkOf(const Stage& stage) {
+  std::int64_t nodes = 0;
+  for (const Expr& body : stage.op()->body) loop::VisitExpr(body, [&](const Expr&) { ++nodes; });
+  for (const IterVar& axis : stage.op()->axes) nodes *= std::max<std::int64_t>(1, Extent(axis));
+  for (const IterVar& axis : stage.op()->reduce_axes)
+    nodes *= std::max<std::int64_t>(1, Extent(axis));
+  return nodes;
+}
+
+std::int64_t LanesOf(const te::OperationNode& op) {
+  std::size_t widest = 4;
+  for (const loop::Buffer& output : op.outputs) widest = std::max(widest, output->dtype.bytes());
+  return VectorLanes(widest);
+}
+
+}  // namespace tenon::strategies

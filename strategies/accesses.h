@@ -1,0 +1,65 @@
+// What the stages of a schedule read from memory once inlined stages are replaced by what they
+// compute, and the figures that automatic schedules decide by.
+//
+//   Accesses accesses(schedule);
+//   for (const Access& access : accesses.Of(stage)) StepOf(access, stage.op()->axes.back().var);
+#ifndef TENON_STRATEGIES_ACCESSES_H_
+#define TENON_STRATEGIES_ACCESSES_H_
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/schedule/schedule.h"
+
+namespace tenon::strategies {
+
+struct Access {
+  const te::OperationNode* producer;
+  std::vector<loop::Expr> indices;
+  loop::Buffer buffer;
+};
+
+// The schedule must outlive it. Answers are kept, since inlining is costly: what is inlined must be
+// decided before the first question.
+class Accesses {
+ public:
+  explicit Accesses(const schedule::Schedule& schedule) : schedule_(schedule) {}
+
+  const std::vector<Access>& Of(const schedule::Stage& stage) { return InlinedOf(stage).accesses; }
+  // Whether neighbours along `var` may differ in what they must not load, and so cannot be made
+  // together.
+  bool DifferByLane(const schedule::Stage& stage, const loop::Var& var);
+  // Nodes of an element's expression, and the calls of the vector math library among them.
+  std::int64_t NodesOf(const schedule::Stage& stage) { return InlinedOf(stage).nodes; }
+  std::int64_t MathCallsOf(const schedule::Stage& stage) { return InlinedOf(stage).math_calls; }
+
+ private:
+  struct Inlined {
+    std::int64_t nodes = 0;
+    std::int64_t math_calls = 0;
+    std::vector<Access> accesses;
+    std::vector<loop::Expr> lazy_conditions;  // under which some of them are made
+  };
+  const Inlined& InlinedOf(const schedule::Stage& stage);
+
+  const schedule::Schedule& schedule_;
+  std::unordered_map<const te::OperationNode*, Inlined> inlined_;
+};
+
+// Scalar operations below which starting threads costs more than it saves.
+inline constexpr std::int64_t kParallelWork = 1 << 16;
+
+// The coefficient of `var` in the element offset of an access; nothing when it is not linear.
+std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var);
+// Requires a constant.
+std::int64_t Extent(const te::IterVar& axis);
+// Scalar operations of a stage, addresses counted in.
+std::int64_t WorkOf(const schedule::Stage& stage);
+// Elements of the widest result in a vector.
+std::int64_t LanesOf(const te::OperationNode& op);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_ACCESSES_H_

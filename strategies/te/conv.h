@@ -1,0 +1,53 @@
+// The forms of the sum behind nn.conv2d. Each has layers that it suits and answers nothing for
+// others; conv.cc tries them in turn. Only files in strategies/te/ include this header.
+//
+//   if (const auto y = RowTiledConv(conv, call)) return {*y};
+#ifndef TENON_STRATEGIES_TE_CONV_H_
+#define TENON_STRATEGIES_TE_CONV_H_
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te_compute.h"
+
+namespace tenon::strategies {
+
+// Elements of a vector of float32 or int32, the types that are summed up in register tiles.
+inline constexpr std::int64_t kConvLanes = VectorLanes(4);
+
+// What all forms have in common. All positions are those of N, C, H, W or O, I, H, W.
+struct Conv {
+  std::vector<std::size_t> data, kernel, out;
+  std::array<std::int64_t, 2> strides, dilation;
+  std::array<std::int64_t, 4> padding;  // top, left, bottom, right
+  std::int64_t groups, group_inputs, group_outputs;
+  std::array<std::int64_t, 2> taps;
+  te::Tensor image;  // padded
+  te::Tensor weight;
+  DataType dtype;
+
+  bool IsNchw() const;
+  // Sums of results that exist and that vectors of kConvLanes hold, which tiles ask for.
+  bool FillsLanes(const Shape& shape) const;
+
+  // Elements as the result's type.
+  te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const te::Expr& y,
+                 const te::Expr& x) const;
+  te::Expr Weight(const te::Expr& filter, const te::Expr& channel, const te::Expr& y,
+                  const te::Expr& x) const;
+  // Channels, rows and columns of the kernel.
+  std::vector<te::IterVar> ReduceAxes() const;
+};
+
+// Lanes are pixels of a row: few filters or channels, channels first.
+std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
+// Lanes are pixels of one channel: a kernel for each, channels first.
+std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
+// Lanes are filters: any order of the axes.
+std::optional<te::Tensor> FilterTiledConv(const Conv& conv, const TeCall& call);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_CONV_H_

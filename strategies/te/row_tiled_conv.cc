@@ -1,0 +1,119 @@
+// A register tile is a few filters by a few vectors of pixels that lie together: a convolution of
+// one tap is the product of a matrix of filters by the image as it is, which needs no packing, and
+// results leave the registers in the order of memory.
+#include <algorithm>
+
+#include "tenon/strategies/te/conv.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+namespace {
+
+// Sums that leave registers for the operands.
+constexpr std::int64_t kMostSums = 24;
+// Filters of a tile below which its pixels are loaded too often.
+constexpr std::int64_t kLeastFilters = 4;
+// Channels of which a tile's pixels stay in the first-level cache for all filters: fewer where the
+// channels' distance makes them share a few of its sets.
+constexpr std::int64_t kMostChannels = 256;
+constexpr std::int64_t kMostAliasingChannels = 64;
+constexpr std::int64_t kAliasingBytes = 4096;
+
+// Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
+struct RowTiles {
+  bool flat;  // the image is taken as a single row
+  std::int64_t rows, columns;
+  std::int64_t filters, vectors;  // of a tile
+};
+
+// Whether lanes that are filters, whose vectors every pixel and tap shares, are no better.
+bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
+  if (!conv.IsNchw() || conv.groups != 1 || !conv.FillsLanes(shape) ||
+      tiles.columns % kConvLanes != 0)
+    return false;
+  if (shape[1] < kConvLanes) return true;
+  const bool aliases = tiles.columns * 4 % kAliasingBytes == 0;
+  return tiles.flat && conv.group_inputs <= (aliases ? kMostAliasingChannels : kMostChannels);
+}
+
+// The tile of the least estimated time.
+std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
+  const std::array<std::int64_t, 2> ones = {1, 1};
+  RowTiles best{.flat = conv.taps == ones && conv.strides == ones &&
+                        conv.padding == std::array<std::int64_t, 4>{},
+                .rows = shape[conv.out[2]],
+                .columns = shape[conv.out[3]],
+                .filters = 0,
+                .vectors = 0};
+  if (best.flat) {
+    best.columns *= best.rows;
+    best.rows = 1;
+  }
+  if (!SuitsRows(conv, shape, best)) return std::nullopt;
+  double least = 0;
+  for (std::int64_t filters = 1; filters <= std::min(shape[1], kMostSums); ++filters) {
+    if (shape[1] % filters != 0) continue;
+    for (std::int64_t vectors = 1; filters * vectors <= kMostSums; ++vectors) {
+      const std::int64_t count = CeilDiv(best.columns, vectors * kConvLanes) * (shape[1] / filters);
+      const double time = static_cast<double>(count) * TileStepTime(filters, vectors);
+      if (best.filters > 0 && time >= least) continue;
+      least = time;
+      best.filters = filters;
+      best.vectors = vectors;
+    }
+  }
+  if (shape[1] >= kConvLanes && best.filters < kLeastFilters) return std::nullopt;
+  return best;
+}
+
+}  // namespace
+
+// Of a block of pixels all filters are computed in turn, so that its channels stay in cache.
+std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const std::optional<RowTiles> chosen = ChooseRowTiles(conv, shape);
+  if (!chosen) return std::nullopt;
+  const RowTiles& tiles = *chosen;
+  const std::int64_t block = tiles.vectors * kConvLanes;
+  const std::vector<IterVar> k = conv.ReduceAxes();
+  const Tensor sums = te::Compute(
+      {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.filters, tiles.filters,
+       tiles.vectors, kConvLanes},
+      [&](const std::vector<Var>& i) {
+        Expr vector = i[2] * tiles.vectors + i[5];
+        // Vectors past the last one are computed from it and dropped.
+        if (tiles.columns % block != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
+        const Expr column = vector * kConvLanes + i[6];
+        const Expr y = tiles.flat ? te::FloorDiv(column, shape[3])
+                                  : i[1] * conv.strides[0] + k[1].var * conv.dilation[0];
+        const Expr x = tiles.flat ? te::FloorMod(column, shape[3])
+                                  : column * conv.strides[1] + k[2].var * conv.dilation[1];
+        const Expr filter = i[3] * tiles.filters + i[4];
+        const Expr product = conv.Pixel(i[0], k[0].var, y, x) *
+                             (tiles.flat ? conv.Weight(filter, k[0].var, 0, 0)
+                                         : conv.Weight(filter, k[0].var, k[1].var, k[2].var));
+        return te::Sum(product, tiles.flat ? std::vector<IterVar>{k[0]} : k);
+      },
+      "conv2d", kRegisterTile);
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& filter, const Var& y, const Var& x) {
+        const Expr row = tiles.flat ? Expr(0) : Expr(y);
+        const Expr column = tiles.flat ? y * shape[3] + x : Expr(x);
+        return sums(n, row, te::FloorDiv(column, block), te::FloorDiv(filter, tiles.filters),
+                    te::FloorMod(filter, tiles.filters),
+                    te::FloorMod(te::FloorDiv(column, kConvLanes), tiles.vectors),
+                    te::FloorMod(column, kConvLanes));
+      },
+      "conv2d", "injective");
+}
+
+}  // namespace tenon::strategies

@@ -1,0 +1,88 @@
+#include "tenon/strategies/transposition.h"
+
+#include <optional>
+#include <vector>
+
+#include "tenon/strategies/register_tile.h"
+
+namespace tenon::strategies {
+namespace {
+
+using schedule::Stage;
+using te::IterVar;
+
+// Bytes of an array that stays in the second-level cache.
+constexpr std::int64_t kCached = 1 << 19;
+// Square tiles that are taken from the same rows in turn.
+constexpr std::int64_t kTilesInARun = 4;
+
+// The one axis along which every access lies in memory that does not lie along the last axis.
+std::optional<std::size_t> AxisOfGathers(const Stage& stage, Accesses& accesses) {
+  const std::vector<IterVar>& axes = stage.op()->axes;
+  if (axes.size() < 2 || accesses.DifferByLane(stage, axes.back().var)) return std::nullopt;
+  std::optional<std::size_t> along;
+  for (const Access& access : accesses.Of(stage)) {
+    const std::optional<std::int64_t> step = StepOf(access, axes.back().var);
+    if (!step) return std::nullopt;
+    if (*step == 0 || *step == 1) continue;
+    std::size_t axis = axes.size() - 1;
+    while (axis > 0 && StepOf(access, axes[axis - 1].var) != 1) --axis;
+    if (axis == 0 || (along && *along != axis - 1)) return std::nullopt;
+    along = axis - 1;
+  }
+  if (along && accesses.DifferByLane(stage, axes[*along].var)) return std::nullopt;
+  return along;
+}
+
+bool ContinuesGathers(const Stage& stage, const IterVar& axis, std::int64_t extent,
+                      Accesses& accesses) {
+  const IterVar& last = stage.op()->axes.back();
+  for (const Access& access : accesses.Of(stage)) {
+    const std::optional<std::int64_t> step = StepOf(access, last.var);
+    if (step != 0 && step != 1 && StepOf(access, axis.var) != extent) return false;
+  }
+  return !accesses.DifferByLane(stage, axis.var);
+}
+
+}  // namespace
+
+bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
+  const std::vector<IterVar> axes = stage.op()->axes;
+  const std::optional<std::size_t> along = AxisOfGathers(stage, accesses);
+  if (!along) return false;
+  // Axes before it that go on where it ends make one long axis with it.
+  std::size_t first = *along;
+  std::int64_t extent = Extent(axes[first]);
+  while (first > 0 && ContinuesGathers(stage, axes[first - 1], extent, accesses)) {
+    --first;
+    extent *= Extent(axes[first]);
+  }
+  const std::int64_t lanes = LanesOf(*stage.op());
+  const IterVar& last = axes.back();
+  if (extent < lanes || Extent(last) < lanes) return false;
+  IterVar source = axes[first];
+  for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
+  const auto [source_tiles, source_lane] = stage.Split(source, lanes);
+  // From memory, a run of tiles reads whole pages of few rows; in cache it would only mix the
+  // result's rows.
+  const std::int64_t bytes = extent * Extent(last) * kVectorBytes / lanes;
+  const auto [source_blocks, source_tile] =
+      stage.Split(source_tiles, bytes > kCached ? kTilesInARun : 1);
+  const auto [result_blocks, result_lane] = stage.Split(last, lanes);
+  std::vector<IterVar> order;
+  for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+    if (i < first || i > *along) order.push_back(axes[i]);
+  }
+  order.push_back(source_blocks);
+  IterVar outer = order[0];
+  std::vector<IterVar> all = order;
+  all.insert(all.end(), {result_blocks, source_tile, source_lane, result_lane});
+  stage.Reorder(all);
+  for (std::size_t i = 1; i < order.size(); ++i) outer = stage.Fuse(outer, order[i]);
+  if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
+  stage.Unroll(source_lane);
+  stage.Vectorize(result_lane);
+  return true;
+}
+
+}  // namespace tenon::strategies

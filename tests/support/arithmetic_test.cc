@@ -1,0 +1,39 @@
+#include "tenon/support/arithmetic.h"
+
+#include <cstdint>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+TEST(ArithmeticTest, CeilDivCountsTheBlocksThatCover) {
+  for (std::int64_t b = 1; b <= 17; ++b) {
+    for (std::int64_t a = 0; a <= 70; ++a) {
+      const std::int64_t blocks = CeilDiv(a, b);
+      EXPECT_GE(blocks * b, a) << a << " " << b;
+      EXPECT_LT((blocks - 1) * b, a) << a << " " << b;
+    }
+  }
+}
+
+TEST(ArithmeticTest, CeilDivOfTheLargestValuesDoesNotOverflow) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(CeilDiv(kMost, 1), kMost);
+  EXPECT_EQ(CeilDiv(kMost, 2), kMost / 2 + 1);
+  EXPECT_EQ(CeilDiv(kMost, kMost), 1);
+  constexpr auto kMostBytes = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(CeilDiv(kMostBytes, 64), kMostBytes / 64 + 1);
+}
+
+TEST(ArithmeticTest, RoundUpGivesTheNextMultiple) {
+  EXPECT_EQ(RoundUp(std::size_t{0}, 64), 0U);
+  EXPECT_EQ(RoundUp(std::size_t{1}, 64), 64U);
+  EXPECT_EQ(RoundUp(std::size_t{64}, 64), 64U);
+  EXPECT_EQ(RoundUp(std::size_t{65}, 64), 128U);
+  EXPECT_EQ(RoundUp(std::int64_t{13}, 7), 14);
+}
+
+}  // namespace
+}  // namespace tenon
