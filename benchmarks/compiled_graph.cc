@@ -16,8 +16,8 @@ ir::Var Input(const std::string& name, const Shape& shape) {
 }
 
 CompiledGraph::CompiledGraph(const ir::Module& module, const runtime::Inputs& inputs,
-                             LibraryChoice library)
-    : executable_(ValueOrThrow(Compile(module, {.library = library}))) {
+                             const CompileOptions& options)
+    : executable_(ValueOrThrow(Compile(module, options))) {
   // Checks the names, shapes and types of the inputs.
   ValueOrThrow(executable_.Run(inputs));
   const runtime::Plan& plan = executable_.plan();
@@ -56,6 +56,10 @@ CompiledGraph::CompiledGraph(const ir::Module& module, const runtime::Inputs& in
 
 void CompiledGraph::Call() const {
   for (const Step& step : steps_) step.kernel->Call(step.buffers.data(), workspace_.raw());
+}
+
+std::vector<Tensor> CompiledGraph::Run(const runtime::Inputs& inputs) const {
+  return ValueOrThrow(executable_.Run(inputs));
 }
 
 }  // namespace tenon::benchmarks

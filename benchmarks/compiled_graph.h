@@ -22,9 +22,14 @@ class CompiledGraph {
  public:
   // Throws what compiling or the inputs have to say against it.
   CompiledGraph(const ir::Module& module, const runtime::Inputs& inputs,
-                LibraryChoice library = LibraryChoice::kTe);
+                LibraryChoice library = LibraryChoice::kTe)
+      : CompiledGraph(module, inputs, CompileOptions{.library = library}) {}
+  CompiledGraph(const ir::Module& module, const runtime::Inputs& inputs,
+                const CompileOptions& options);
 
   void Call() const;
+  // All results of a run of its own.
+  std::vector<Tensor> Run(const runtime::Inputs& inputs) const;
   // The first result, of the last call.
   const Tensor& result() const { return result_; }
   int num_kernels() const { return executable_.num_kernel_calls(); }

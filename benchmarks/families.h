@@ -10,6 +10,7 @@ namespace tenon::benchmarks {
 
 void AddConvolutions(std::vector<Race>& races);
 void AddElementwise(std::vector<Race>& races);
+void AddFusions(std::vector<Race>& races);
 void AddLayoutChanges(std::vector<Race>& races);
 void AddMatmuls(std::vector<Race>& races);
 void AddOverheads(std::vector<Race>& races);

@@ -9,6 +9,7 @@ export const tables = [
   {id: 'matmul', title: 'Matrix products', unit: 'ms', rate: 'GFLOP/s'},
   {id: 'conv2d', title: 'Convolutions', unit: 'ms', rate: 'GFLOP/s'},
   {id: 'layout', title: 'Transposes and concatenations', unit: 'us', rate: 'GB/s'},
+  {id: 'fusion', title: 'Fusion', unit: 'us', rate: ''},
   {id: 'halide', title: 'Schedules against Halide', unit: 'ms', rate: ''},
   {id: 'overhead', title: 'Calls', unit: 'ns', rate: ''},
   {id: 'compile', title: 'Compile time', unit: 'ms', rate: ''},

@@ -19,13 +19,17 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
   if (options.opt_level < 0)
     throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
   ir::VerifyModule(module);
-  const ir::Module fused = passes::RunPasses(
-      passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level), module,
-      {.opt_level = options.opt_level,
-       .required = options.required_passes,
-       .disabled = options.disabled_passes,
-       .verify = options.verify,
-       .report = options.pass_report});
+  const FusionMode mode =
+      options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);
+  const ir::Module fused =
+      passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
+                                                {.mode = mode, .report = options.fusion_report}),
+                        module,
+                        {.opt_level = options.opt_level,
+                         .required = options.required_passes,
+                         .disabled = options.disabled_passes,
+                         .verify = options.verify,
+                         .report = options.pass_report});
   return compiler::BuildPlan(fused, {.library = options.library}, options.cache_dir);
 }
 

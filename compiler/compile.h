@@ -9,17 +9,20 @@
 #ifndef TENON_COMPILER_COMPILE_H_
 #define TENON_COMPILER_COMPILE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tenon/ir/module.h"
+#include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/pass_manager.h"
 #include "tenon/runtime/executable.h"
 #include "tenon/strategies/strategy.h"
 
 namespace tenon {
 
+using passes::FusionMode;
 using runtime::Executable;
 using runtime::Session;
 using strategies::LibraryChoice;
@@ -36,6 +39,8 @@ struct CompileOptions {
   int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: algebra; 4: branches
   int threads = 0;    // that a run uses; 0: all cores
   LibraryChoice library = LibraryChoice::kAuto;
+  // When not given: extended from level 3 on.
+  std::optional<FusionMode> fusion;
   // Lets sums be added up in another order, fixed at compile time.
   bool reassociate_reductions = true;
   std::vector<std::string> required_passes;
@@ -44,6 +49,7 @@ struct CompileOptions {
   // Folder of machine code that earlier calls made (jit::CompileOptions); empty: none.
   std::string cache_dir;
   passes::PassReport* pass_report = nullptr;
+  passes::FusionReport* fusion_report = nullptr;
 };
 
 // One kernel of a lowered module.

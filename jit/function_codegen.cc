@@ -21,6 +21,9 @@ using loop::Stmt;
 using loop::StmtKind;
 
 constexpr std::int64_t kStackBytes = 64 * 1024;
+// Terms from which a sum has several vectors of accumulators, and how many.
+constexpr std::int64_t kLeastLongSum = 256;
+constexpr unsigned kSumsAtOnce = 4;
 
 class FunctionCodegen {
  public:
@@ -142,15 +145,37 @@ class FunctionCodegen {
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", true, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
-    if (node.for_kind == loop::ForKind::kUnrolled) RequestUnroll(back);
+    if (node.for_kind == loop::ForKind::kUnrolled) {
+      SetMetadata(back, {Hint("llvm.loop.unroll.full")});
+    } else if (IsLongSum(node)) {
+      SetMetadata(back, {Hint("llvm.loop.unroll.disable"),
+                         Hint("llvm.loop.interleave.count", kSumsAtOnce)});
+    }
     builder_.SetInsertPoint(after);
   }
 
-  void RequestUnroll(llvm::BranchInst* back) {
-    llvm::MDNode* full =
-        llvm::MDNode::get(context_, llvm::MDString::get(context_, "llvm.loop.unroll.full"));
+  // A sum over a constant number of terms that LLVM would unroll as a whole: the terms of all its
+  // accumulators then become one chain, each addition of which waits for the one before.
+  bool IsLongSum(const loop::ForNode& node) const {
+    const auto* extent = node.extent.As<loop::IntImmNode>();
+    const auto* store = node.body.As<loop::StoreNode>();
+    return options_.reassociate_reductions && extent != nullptr && extent->value >= kLeastLongSum &&
+           store != nullptr && store->reassociate && !store->value.dtype().is_vector();
+  }
+
+  llvm::MDNode* Hint(const char* name) {
+    return llvm::MDNode::get(context_, llvm::MDString::get(context_, name));
+  }
+  llvm::MDNode* Hint(const char* name, unsigned value) {
+    return llvm::MDNode::get(context_, {llvm::MDString::get(context_, name),
+                                        llvm::ConstantAsMetadata::get(builder_.getInt32(value))});
+  }
+
+  void SetMetadata(llvm::BranchInst* back, llvm::ArrayRef<llvm::MDNode*> hints) {
     // A loop's metadata names itself first, which keeps it distinct.
-    llvm::MDNode* id = llvm::MDNode::getDistinct(context_, {nullptr, full});
+    llvm::SmallVector<llvm::Metadata*, 4> operands = {nullptr};
+    operands.append(hints.begin(), hints.end());
+    llvm::MDNode* id = llvm::MDNode::getDistinct(context_, operands);
     id->replaceOperandWith(0, id);
     back->setMetadata(llvm::LLVMContext::MD_loop, id);
   }

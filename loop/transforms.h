@@ -15,6 +15,9 @@ Stmt FlattenBuffers(const Stmt& stmt);
 // (any of bools, the pairs of argmax). The order is the same in every run.
 Stmt VectorizeReductions(const Stmt& stmt);
 
+// Whether it is a function of the vector math library, which costs as much as many instructions.
+bool IsVectorMath(Intrinsic intrinsic);
+
 // Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
 // and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
 // A vectorised loop gets both forms: whole vectors, and one that keeps its condition, which

@@ -17,12 +17,6 @@
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::loop {
-namespace {
-
-// Bytes of a result that several vector registers hold.
-constexpr std::int64_t kBytes = 256;
-constexpr std::int64_t kMostLanes = 128;
-constexpr std::int64_t kLeastLanes = 8;
 
 bool IsVectorMath(Intrinsic intrinsic) {
   switch (intrinsic) {
@@ -52,6 +46,13 @@ bool IsVectorMath(Intrinsic intrinsic) {
       return false;
   }
 }
+
+namespace {
+
+// Bytes of a result that several vector registers hold.
+constexpr std::int64_t kBytes = 256;
+constexpr std::int64_t kMostLanes = 128;
+constexpr std::int64_t kLeastLanes = 8;
 
 bool CallsVectorMath(const Expr& e) {
   bool calls = false;

@@ -6,6 +6,8 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/passes/fuse_extended.h"
+#include "tenon/passes/fusion_explain.h"
 #include "tenon/passes/fusion_groups.h"
 #include "tenon/support/strings.h"
 
@@ -19,71 +21,96 @@ using ir::Type;
 
 class Rewriter {
  public:
-  Rewriter(const std::vector<FusionNode>& nodes, const std::vector<int>& roots)
-      : nodes_(nodes), roots_(roots) {
+  Rewriter(const std::vector<FusionNode>& nodes, const FusionGroups& groups)
+      : nodes_(nodes), groups_(groups) {
     for (std::size_t i = 0; i < nodes.size(); ++i)
       index_.emplace(nodes[i].expr, static_cast<int>(i));
   }
 
   Expr Rewrite(const Expr& root) {
-    Push(root);
+    Push(root, false);
     while (!stack_.empty()) {
       Frame& top = stack_.back();
       if (top.made.size() < top.children.size()) {
         const Expr child = top.children[top.made.size()];
-        const auto done = memo_.find(child);
-        if (done == memo_.end()) {
-          Push(child);
+        const bool inside = top.calls_group || (top.group >= 0 && RootOf(child) == top.group);
+        const ir::ExprMap& memo = inside ? inner_ : outer_;
+        const auto done = memo.find(child);
+        if (done == memo.end()) {
+          Push(child, inside);
+        } else if (inside || top.group < 0) {
+          top.made.push_back(done->second);
         } else {
-          top.made.push_back(ForGroup(top.group, child, done->second));
+          top.made.push_back(ParameterFor(top.group, child, done->second));
         }
         continue;
       }
       const Frame frame = std::move(top);
       stack_.pop_back();
-      memo_.emplace(frame.expr, Finish(frame));
+      if (frame.calls_group) {
+        CallGroup(frame);
+      } else {
+        (frame.inside ? inner_ : outer_).emplace(frame.expr, Finish(frame));
+      }
     }
-    return memo_.at(root);
+    return outer_.at(root);
   }
 
  private:
+  // A node is made twice when it is a group's result: inside of the function, and outside as what a
+  // call of the function gives. The latter's children are the group's results inside.
   struct Frame {
     Expr expr;
     std::vector<Expr> children;
     std::vector<Expr> made;
     int group = -1;  // -1: not part of one
+    bool inside = false;
+    bool calls_group = false;
   };
   struct Parameters {
     std::vector<Expr> vars, arguments;
     std::unordered_map<Expr, Expr, ir::ExprHash> by_argument;
   };
 
-  int RootOf(const Expr& e) const { return roots_[static_cast<std::size_t>(index_.at(e))]; }
+  int RootOf(const Expr& e) const { return groups_.RootOf(index_.at(e)); }
   bool IsRoot(const Expr& e) const { return nodes_[static_cast<std::size_t>(RootOf(e))].expr == e; }
 
-  void Push(const Expr& e) {
-    Frame frame{.expr = e, .children = ir::Children(e), .made = {}};
+  // Whether the node is part of a kernel.
+  bool IsGrouped(const Expr& e) const {
+    if (const auto* call = e.As<CallNode>()) return call->op() != nullptr && !IsStopFusion(*call);
+    if (e.kind() == ExprKind::kTuple) return !IsRoot(e);
+    // A projection of another group's tuple stays outside of functions.
+    const auto* item = e.As<ir::TupleGetItemNode>();
+    return item != nullptr && (!IsRoot(e) || RootOf(item->tuple) == RootOf(e));
+  }
+
+  void Push(const Expr& e, bool inside) {
+    Frame frame{.expr = e, .children = {}, .made = {}, .inside = inside};
+    if (IsGrouped(e)) {
+      frame.group = RootOf(e);
+      frame.calls_group = !inside;
+    }
+    if (frame.calls_group) {
+      for (const int result : groups_.ResultsOf(frame.group))
+        frame.children.push_back(nodes_[static_cast<std::size_t>(result)].expr);
+      stack_.push_back(std::move(frame));
+      return;
+    }
+    frame.children = ir::Children(e);
     const auto* call = e.As<CallNode>();
     const auto* function = e.As<ir::FunctionNode>();
     if (function != nullptr && function->is_primitive()) {
       frame.children.clear();
     } else if (call != nullptr && call->op() != nullptr) {
       frame.children.erase(frame.children.begin());
-      if (!IsStopFusion(*call)) frame.group = RootOf(e);
-    } else if (e.kind() == ExprKind::kTuple && !IsRoot(e)) {
-      frame.group = RootOf(e);
-    } else if (const auto* item = e.As<ir::TupleGetItemNode>()) {
-      // A projection of another group's tuple stays outside of functions.
-      if (!IsRoot(e) || RootOf(item->tuple) == RootOf(e)) frame.group = RootOf(e);
     }
     stack_.push_back(std::move(frame));
   }
 
   static bool IsStopFusion(const CallNode& call) { return call.callee == ops::Known().stop_fusion; }
 
-  // What stands for `child` inside the group: a parameter when another group makes it.
-  Expr ForGroup(int group, const Expr& child, const Expr& rewritten) {
-    if (group < 0 || RootOf(child) == group) return rewritten;
+  // What stands for `child`, which another group makes, inside the group.
+  Expr ParameterFor(int group, const Expr& child, const Expr& rewritten) {
     Parameters& parameters = parameters_[group];
     const auto found = parameters.by_argument.find(rewritten);
     if (found != parameters.by_argument.end()) return found->second;
@@ -102,14 +129,24 @@ class Rewriter {
     const auto* call = e.As<CallNode>();
     if (call != nullptr && call->op() != nullptr) {
       if (IsStopFusion(*call)) return frame.made[0];
-      const Expr made = ir::Call::Make(call->callee, frame.made, call->attrs, e.span(), type);
-      return IsRoot(e) ? MakeFunction(frame.group, made) : made;
+      return ir::Call::Make(call->callee, frame.made, call->attrs, e.span(), type);
     }
-    if (frame.made == frame.children) return e;
-    const Expr made = ir::WithChildren(e, frame.made, type);
-    return e.kind() == ExprKind::kTupleGetItem && frame.group >= 0 && IsRoot(e)
-               ? MakeFunction(frame.group, made)
-               : made;
+    return frame.made == frame.children ? e : ir::WithChildren(e, frame.made, type);
+  }
+
+  // The values of a group's results outside of it.
+  void CallGroup(const Frame& frame) {
+    if (frame.made.size() == 1) {
+      outer_.emplace(frame.children[0], MakeFunction(frame.group, frame.made[0]));
+      return;
+    }
+    std::vector<Type> types;
+    for (const Expr& result : frame.made) types.push_back(result.checked_type());
+    const Expr tuple = ir::Tuple::Make(frame.made, frame.expr.span(), ir::TupleType(types));
+    const Expr call = MakeFunction(frame.group, tuple);
+    for (std::size_t i = 0; i < frame.children.size(); ++i)
+      outer_.emplace(frame.children[i], ir::TupleGetItem::Make(call, static_cast<int>(i),
+                                                               frame.children[i].span(), types[i]));
   }
 
   Expr MakeFunction(int group, const Expr& body) {
@@ -133,9 +170,9 @@ class Rewriter {
   }
 
   const std::vector<FusionNode>& nodes_;
-  const std::vector<int>& roots_;
+  const FusionGroups& groups_;
   std::unordered_map<Expr, int, ir::ExprHash> index_;
-  std::unordered_map<Expr, Expr, ir::ExprHash> memo_;
+  ir::ExprMap inner_, outer_;
   std::unordered_map<int, Parameters> parameters_;
   std::vector<Frame> stack_;
 };
@@ -147,8 +184,12 @@ ir::Module FuseOps(const ir::Module& module, const FuseOptions& options) {
   for (const auto& [name, function] : module.functions()) {
     if (function.As<ir::FunctionNode>()->is_primitive()) continue;
     const std::vector<FusionNode> nodes = MakeFusionGraph(function);
-    const std::vector<int> roots = GroupNodes(nodes, options);
-    const Expr rewritten = Rewriter(nodes, roots).Rewrite(function);
+    const FusionGroups groups = ExtendGroups(nodes, GroupNodes(nodes, options), options);
+    if (options.report != nullptr) {
+      for (FusionDecision& decision : ExplainGroups(nodes, groups, options))
+        options.report->push_back(std::move(decision));
+    }
+    const Expr rewritten = Rewriter(nodes, groups).Rewrite(function);
     if (!(rewritten == function)) fused = fused.With(name, rewritten);
   }
   return fused;

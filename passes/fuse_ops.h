@@ -2,20 +2,29 @@
 //
 // Each group becomes a function literal with attribute Primitive=1, called in place; its parameters
 // p0, p1, ... are what the group reads, in order of first use. Constants of rank 0 stay inside,
-// others become parameters. A group of reshapes alone has relay.reshape_only=1. Primitive functions
-// that exist are left alone. Requires checked types and keeps them.
+// others become parameters. A group of reshapes alone has relay.reshape_only=1; one of which
+// several values are read gives a tuple. Primitive functions that exist are left alone. Requires
+// checked types and keeps them.
 //
-//   Module fused = FuseOps(InferType(module));
+//   Module fused = FuseOps(InferType(module), {.mode = FusionMode::kExtended});
 #ifndef TENON_PASSES_FUSE_OPS_H_
 #define TENON_PASSES_FUSE_OPS_H_
 
 #include "tenon/ir/module.h"
+#include "tenon/passes/fusion_report.h"
 
 namespace tenon::passes {
+
+enum class FusionMode {
+  kRelay,     // along post-dominators by pattern, nothing after a reduction (fusion_groups.h)
+  kExtended,  // and around reductions that share outer axes (fuse_extended.h)
+};
 
 struct FuseOptions {
   bool group = true;    // false: every call is a group of its own
   int max_depth = 256;  // calls in a group
+  FusionMode mode = FusionMode::kRelay;
+  FusionReport* report = nullptr;  // gets why each edge was fused or not, when given
 };
 
 ir::Module FuseOps(const ir::Module& module, const FuseOptions& options = {});

@@ -152,12 +152,14 @@ class Partitioner {
 
 }  // namespace
 
-std::vector<int> GroupNodes(const std::vector<FusionNode>& nodes, const FuseOptions& options) {
+FusionGroups GroupNodes(const std::vector<FusionNode>& nodes, const FuseOptions& options) {
   Partitioner partitioner(nodes, options.max_depth);
   if (options.group) {
     for (int phase = 0; phase < 3; ++phase) partitioner.Sweep(phase);
   }
-  return partitioner.Roots();
+  FusionGroups groups{partitioner.Roots(), std::vector<std::vector<int>>(nodes.size())};
+  for (const int root : groups.root) groups.results[static_cast<std::size_t>(root)] = {root};
+  return groups;
 }
 
 }  // namespace tenon::passes

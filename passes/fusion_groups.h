@@ -9,8 +9,20 @@
 
 namespace tenon::passes {
 
-// For each node the root of its group: the node whose value leaves the group.
-std::vector<int> GroupNodes(const std::vector<FusionNode>& nodes, const FuseOptions& options);
+struct FusionGroups {
+  // By node the group's name, which is the last of the nodes whose values leave the group.
+  std::vector<int> root;
+  // By root the nodes whose values leave, in order; empty where no group has that root.
+  std::vector<std::vector<int>> results;
+
+  int RootOf(int node) const { return root[static_cast<std::size_t>(node)]; }
+  const std::vector<int>& ResultsOf(int node) const {
+    return results[static_cast<std::size_t>(RootOf(node))];
+  }
+};
+
+// The groups along post-dominators; each has one result.
+FusionGroups GroupNodes(const std::vector<FusionNode>& nodes, const FuseOptions& options);
 
 }  // namespace tenon::passes
 

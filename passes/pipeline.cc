@@ -15,7 +15,6 @@
 #include "tenon/passes/fold_explicit_padding.h"
 #include "tenon/passes/fold_scale_axis.h"
 #include "tenon/passes/forward_fold_scale_axis.h"
-#include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
 #include "tenon/passes/merge_composite_functions.h"
@@ -45,7 +44,10 @@ Pass Simplify() {
 
 }  // namespace
 
-Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
+Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
+                         const FuseOptions& fuse) {
+  FuseOptions grouping = fuse;
+  grouping.group = fuse.group && opt_level >= 1;
   const auto typed = [](auto pass) {
     return [pass](const Module& m) { return InferType(pass(m)); };
   };
@@ -73,14 +75,13 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       {"CombineParallelBatchMatmul", 4,
        [](const Module& m) { return CombineParallelBatchMatmul(m); }},
       {"PlanDevices", 0, [](const Module& m) { return PlanDevices(m); }},
-      {"FuseOps", 0,
-       [opt_level](const Module& m) { return FuseOps(m, {.group = opt_level >= 1}); }},
+      {"FuseOps", 0, [grouping](const Module& m) { return FuseOps(m, grouping); }},
   };
 }
 
 namespace {
 
-Pipeline AllPasses(const ConstantEvaluator& evaluate) {
+Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
   const auto typed = [](auto pass) {
     return [pass](const Module& m) { return InferType(pass(InferType(m))); };
   };
@@ -111,7 +112,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
       {"MergeCompositeFunctions", 0, [](const Module& m) { return MergeCompositeFunctions(m); }},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
-      {"FuseOps", 0, [](const Module& m) { return FuseOps(InferType(m)); }},
+      {"FuseOps", 0, [fuse](const Module& m) { return FuseOps(InferType(m), fuse); }},
       {"PlanDevices", 0, [](const Module& m) { return PlanDevices(InferType(m)); }},
       {"RewriteAnnotatedOps", 0,
        [](const Module& m) { return RewriteAnnotatedOps(InferType(m), Device()); }},
@@ -122,12 +123,12 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
 
 std::vector<std::string> PassNames() {
   std::vector<std::string> names;
-  for (const Pass& pass : AllPasses(nullptr)) names.push_back(pass.name);
+  for (const Pass& pass : AllPasses(nullptr, {})) names.push_back(pass.name);
   return names;
 }
 
-Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate) {
-  for (const Pass& pass : AllPasses(evaluate)) {
+Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
+  for (const Pass& pass : AllPasses(evaluate, fuse)) {
     if (pass.name == name) return pass;
   }
   throw NotFound(StrCat("there is no pass named ", name, "; passes are ",

@@ -6,17 +6,20 @@
 #include <vector>
 
 #include "tenon/passes/fold_constant.h"
+#include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/pass_manager.h"
 
 namespace tenon::passes {
 
 // From a module as it comes to one of fused functions. Level 0: every call is a kernel of its own;
 // 1: fusion; 2: constant folding; 3: algebra (affine folding, simplification, common
-// subexpressions); 4: branches combined, too.
-Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level);
+// subexpressions); 4: branches combined, too. `fuse` says how fusion groups from level 1 on.
+Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
+                         const FuseOptions& fuse = {});
 
 // Any pass by name, for tools: those of the pipeline and those that are run by hand.
-Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate);
+Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate,
+              const FuseOptions& fuse = {});
 std::vector<std::string> PassNames();
 
 }  // namespace tenon::passes

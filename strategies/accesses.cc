@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "tenon/loop/simplify.h"
+#include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/strategies/register_tile.h"
@@ -27,6 +28,9 @@ const Accesses::Inlined& Accesses::InlinedOf(const Stage& stage) {
     loop::VisitExpr(bodies.back(), [&](const Expr& e) {
       const auto* load = e.As<loop::LoadNode>();
       const auto* select = e.As<loop::SelectNode>();
+      const auto* call = e.As<loop::CallNode>();
+      ++inlined.nodes;
+      if (call != nullptr && loop::IsVectorMath(call->intrinsic)) ++inlined.math_calls;
       if (load != nullptr && load->producer && seen.insert(e.get()).second)
         inlined.accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
       if (select != nullptr && select->lazy) inlined.lazy_conditions.push_back(select->condition);

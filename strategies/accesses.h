@@ -31,9 +31,14 @@ class Accesses {
   // Whether neighbours along `var` may differ in what they must not load, and so cannot be made
   // together.
   bool DifferByLane(const schedule::Stage& stage, const loop::Var& var);
+  // Nodes of an element's expression, and the calls of the vector math library among them.
+  std::int64_t NodesOf(const schedule::Stage& stage) { return InlinedOf(stage).nodes; }
+  std::int64_t MathCallsOf(const schedule::Stage& stage) { return InlinedOf(stage).math_calls; }
 
  private:
   struct Inlined {
+    std::int64_t nodes = 0;
+    std::int64_t math_calls = 0;
     std::vector<Access> accesses;
     std::vector<loop::Expr> lazy_conditions;  // under which some of them are made
   };

@@ -1,5 +1,4 @@
-// 1. Stages that are no reduction are inlined, but for values that a reduction would compute many
-//    times over.
+// 1. Stages are inlined or not (inline_stages.h).
 // 2. What the result reads at the same leading indices (a convolution under its epilogue, the sums
 //    of a softmax) is computed inside the result's outer loop, so that it stays in cache.
 // 3. The outer axes become one parallel loop when there is enough work to share.
@@ -15,6 +14,7 @@
 
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
+#include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/transposition.h"
 #include "tenon/support/arithmetic.h"
@@ -40,25 +40,14 @@ constexpr std::int64_t kLeastLanes = 8;
 constexpr std::int64_t kLongestFetched = 8192;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
+// What a function of the vector math library costs in simple operations: a lane of a vector, and
+// a call for one element alone.
+constexpr std::int64_t kMathLane = 16;
+constexpr std::int64_t kMathCall = 4000;
+// Shares of a row's work that a call for one element may be: one in this many.
+constexpr std::int64_t kSmallShare = 10;
 // Iterations that any number of threads share evenly.
 constexpr std::int64_t kManyOuter = 128;
-
-bool IsCostly(const OperationNode& op) {
-  bool costly = false;
-  for (const Expr& body : op.body) {
-    loop::VisitExpr(body, [&](const Expr& e) {
-      const auto* select = e.As<loop::SelectNode>();
-      costly = costly || e.kind() == loop::ExprKind::kCall || (select != nullptr && select->lazy);
-    });
-  }
-  return costly;
-}
-
-// Its reduction reads each input element many times.
-bool ReadsRepeatedly(const OperationNode& op) {
-  return op.is_reduction() &&
-         (op.tag == "conv2d" || op.tag == "matmul" || op.tag == "pool" || IsRegisterTile(op));
-}
 
 class Scheduler {
  public:
@@ -66,9 +55,8 @@ class Scheduler {
       : schedule_(outputs), accesses_(schedule_) {}
 
   Schedule Run() {
-    CollectReaders();
     if (HasOpaqueStages()) return RunAroundOpaqueStages();
-    InlineStages();
+    InlineStages(schedule_);
     ScheduleStoredTiles();
     const std::vector<Stage*> outputs = OutputStages();
     if (outputs.size() == 1) {
@@ -76,10 +64,17 @@ class Scheduler {
     } else {
       for (Stage* output : outputs) ScheduleRoot(*output, MaxOuter(*output));
     }
-    for (const auto& stage : schedule_.stages()) {
-      if (!done_.contains(stage.get()) && !stage->op()->is_placeholder() &&
-          stage->placement() == Stage::Placement::kRoot)
-        ScheduleRoot(*stage, MaxOuter(*stage));
+    const auto& stages = schedule_.stages();
+    for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+      Stage& stage = **it;
+      if (done_.contains(&stage) || stage.op()->is_placeholder() ||
+          stage.placement() != Stage::Placement::kRoot)
+        continue;
+      if (stage.op()->is_reduction() && !ReadsRepeatedly(*stage.op()) && SumsAlongMemory(stage)) {
+        ScheduleWithProducers(stage);
+      } else {
+        ScheduleRoot(stage, MaxOuter(stage));
+      }
     }
     return std::move(schedule_);
   }
@@ -105,32 +100,6 @@ class Scheduler {
         ScheduleRoot(*stage, MaxOuter(*stage));
     }
     return std::move(schedule_);
-  }
-
-  void CollectReaders() {
-    for (const auto& stage : schedule_.stages()) {
-      for (const te::Tensor& input : te::InputsOf(*stage->op())) {
-        std::vector<const OperationNode*>& readers = readers_[input.op().get()];
-        if (std::find(readers.begin(), readers.end(), stage->op().get()) == readers.end())
-          readers.push_back(stage->op().get());
-      }
-    }
-  }
-
-  void InlineStages() {
-    for (const auto& stage : schedule_.stages()) {
-      const OperationNode& op = *stage->op();
-      if (op.is_placeholder() || op.is_reduction() || stage->is_output() || op.tag == kPacked ||
-          op.tag == kTileInput)
-        continue;
-      const auto& readers = readers_[&op];
-      const bool by_reduction = std::any_of(readers.begin(), readers.end(),
-                                            [](const auto* r) { return r->is_reduction(); });
-      const bool repeatedly = std::any_of(readers.begin(), readers.end(),
-                                          [](const auto* r) { return ReadsRepeatedly(*r); });
-      if (IsCostly(op) && (repeatedly || (by_reduction && readers.size() > 1))) continue;
-      stage->ComputeInline();
-    }
   }
 
   std::vector<Stage*> OutputStages() {
@@ -211,14 +180,16 @@ class Scheduler {
     std::vector<std::pair<Stage*, std::size_t>> inside;
     std::unordered_map<const OperationNode*, const Stage*> hosts = {{output.op().get(), &output}};
     const auto& stages = schedule_.stages();
+    const std::size_t most =
+        ReadsOneSumAnElement(output) ? output.op()->axes.size() : MaxOuter(output);
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       Stage& stage = **it;
-      if (stage.op()->is_placeholder() || stage.is_output() || done_.contains(&stage) ||
-          stage.placement() == Stage::Placement::kInline)
+      if (stage.op()->is_placeholder() || stage.is_output() ||
+          stage.placement() == Stage::Placement::kInline || done_.contains(&stage))
         continue;
       const std::size_t common = CommonAxes(stage, hosts);
       // A stage that shares few axes would leave the outer loop with too little to share out.
-      if (common < MaxOuter(output) && OuterExtent(output, common) < kLeastOuter) continue;
+      if (common < most && OuterExtent(output, common) < kLeastOuter) continue;
       if (common == 0) continue;
       inside.emplace_back(&stage, common);
       hosts.emplace(stage.op().get(), &stage);
@@ -227,9 +198,9 @@ class Scheduler {
       ScheduleRoot(output, MaxOuter(output));
       return;
     }
-    std::size_t outer = MaxOuter(output);
+    std::size_t outer = most;
     for (const auto& [stage, common] : inside) outer = std::min(outer, common);
-    if (outer == 0) {
+    if (outer == 0 || CallsMathForOneElement(output, outer, inside)) {
       ScheduleRoot(output, MaxOuter(output));
       return;
     }
@@ -244,6 +215,42 @@ class Scheduler {
       stage->ComputeAt(output, loop);
       done_.insert(stage);
     }
+  }
+
+  // Whether an iteration would call mathematics for one element, at a price that a row beside it
+  // does not hide; by itself the stage runs in vectors.
+  bool CallsMathForOneElement(const Stage& stage, std::size_t outer,
+                              const std::vector<std::pair<Stage*, std::size_t>>& inside) {
+    const auto& axes = stage.op()->axes;
+    if (stage.op()->is_reduction() || InnerExtent(axes, outer) != 1) return false;
+    std::int64_t work = 0;
+    for (const auto& [producer, common] : inside) {
+      work += (accesses_.NodesOf(*producer) + kMathLane * accesses_.MathCallsOf(*producer)) *
+              InnerExtent(producer->op()->axes, outer) *
+              InnerExtent(producer->op()->reduce_axes, 0);
+    }
+    return accesses_.MathCallsOf(stage) * kMathCall * kSmallShare > work;
+  }
+
+  static std::int64_t InnerExtent(const std::vector<IterVar>& axes, std::size_t outer) {
+    std::int64_t extent = 1;
+    for (std::size_t i = outer; i < axes.size(); ++i) extent *= Extent(axes[i]);
+    return extent;
+  }
+
+  // Whether each element of the stage takes a sum along memory at its own indices, beside which the
+  // element's own work is nothing.
+  bool ReadsOneSumAnElement(const Stage& stage) {
+    if (stage.op()->is_reduction()) return false;
+    const auto& axes = stage.op()->axes;
+    for (const Access& access : accesses_.Of(stage)) {
+      if (!access.producer->is_reduction() || access.indices.size() != axes.size()) continue;
+      const bool same = std::equal(axes.begin(), axes.end(), access.indices.begin(),
+                                   [](const IterVar& a, const Expr& i) { return IsAxis(i, a); });
+      const Stage* sum = schedule_.Find(access.producer);
+      if (same && sum != nullptr && SumsAlongMemory(*sum)) return true;
+    }
+    return false;
   }
 
   // How many leading axes all readers (which must be hosts) share with the stage, index for index.
@@ -318,14 +325,20 @@ class Scheduler {
     bool along_reduction = false;
     bool along_result = false;
     for (const Access& access : accesses_.Of(stage)) {
-      along_reduction =
-          along_reduction || StepOf(access, op.reduce_axes.back().var).value_or(0) == 1;
-      if (op.axes.empty() || Extent(op.axes.back()) == 1) continue;
+      const std::optional<std::int64_t> along = StepOf(access, op.reduce_axes.back().var);
+      along_reduction = along_reduction || along == 1;
+      // One value a row, the mean for instance, is read once.
+      if (op.axes.empty() || Extent(op.axes.back()) == 1 || IsSameForAllTerms(op, access)) continue;
       // Every second element still comes in whole vectors.
       const std::int64_t step = StepOf(access, op.axes.back().var).value_or(0);
       along_result = along_result || step == 1 || step == 2;
     }
     return along_reduction && !along_result;
+  }
+
+  static bool IsSameForAllTerms(const OperationNode& op, const Access& access) {
+    return std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(),
+                       [&](const IterVar& axis) { return StepOf(access, axis.var) == 0; });
   }
 
   // The first of the trailing axes that can be one loop: every access moves through memory as the
@@ -434,7 +447,6 @@ class Scheduler {
 
   Schedule schedule_;
   Accesses accesses_;
-  std::unordered_map<const OperationNode*, std::vector<const OperationNode*>> readers_;
   std::unordered_set<const Stage*> done_;
 };
 

@@ -1,5 +1,6 @@
 #include "tenon/strategies/lower_function.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -64,6 +65,27 @@ std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tens
   return compute->make({call.attrs, inputs, call.checked_type, preparer});
 }
 
+// Several results of one shape become outputs of one operation, which computes them in one loop.
+std::vector<Tensor> InOneLoop(const std::vector<Tensor>& results) {
+  return te::ComputeTuple(
+      results[0].shape(),
+      [&](const std::vector<te::Var>& i) {
+        std::vector<te::Expr> values;
+        for (const Tensor& result : results) values.push_back(result[ToExprs(i)]);
+        return values;
+      },
+      "results", "elemwise");
+}
+
+bool HaveOneShape(const ir::TupleNode& tuple) {
+  return tuple.fields.size() > 1 &&
+         std::all_of(tuple.fields.begin(), tuple.fields.end(), [&](const Expr& field) {
+           const auto* first = tuple.fields[0].checked_type().As<ir::TensorTypeNode>();
+           const auto* type = field.checked_type().As<ir::TensorTypeNode>();
+           return first != nullptr && type != nullptr && type->shape == first->shape;
+         });
+}
+
 }  // namespace
 
 TeFunction LowerFunction(const ir::FunctionNode& function, const std::vector<bool>& is_constant) {
@@ -117,6 +139,12 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const std::vector<boo
         throw Unimplemented("a fused function holds operator calls only").At(e.span());
     }
   });
+  lowered.prepared = preparer.prepared();
+  const auto* tuple = function.body.As<ir::TupleNode>();
+  if (tuple != nullptr && HaveOneShape(*tuple)) {
+    lowered.outputs = InOneLoop(values.at(function.body));
+    return lowered;
+  }
   // Every result needs storage of its own.
   for (const Tensor& output : values.at(function.body)) {
     bool is_stored_elsewhere = output.op()->is_placeholder();
@@ -129,7 +157,6 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const std::vector<boo
                   "copy", "elemwise")
             : output);
   }
-  lowered.prepared = preparer.prepared();
   return lowered;
 }
 

@@ -14,6 +14,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/commands.h"
+#include "tenon/tools/explain.h"
 #include "tenon/tools/model.h"
 
 namespace tenon::tools {
@@ -24,7 +25,7 @@ struct EmitArguments {
   CompileArguments compile;
   std::string emit;  // empty: as the ending of the output says
   std::string output = "-";
-  bool explain = false;
+  std::string explain;  // empty, "text" or "json"
   ExportOptions exported;
 };
 
@@ -122,11 +123,12 @@ void Make(EmitArguments arguments) {
     Write(arguments.output, ir::PrintModule(passes::InferType(module), {.metadata = false}));
     return;
   }
-  const Lowered lowered = ValueOrThrow(Lower(module, arguments.compile.Options()));
-  if (arguments.explain) {
-    for (const LoweredKernel& kernel : lowered.kernels)
-      std::cerr << kernel.name << "\n" << kernel.choice.explanation;
-  }
+  passes::FusionReport fusion;
+  CompileOptions options = arguments.compile.Options();
+  options.fusion_report = &fusion;
+  const Lowered lowered = ValueOrThrow(Lower(module, options));
+  if (arguments.explain == "text") std::cerr << ExplainText(lowered, fusion);
+  if (arguments.explain == "json") std::cerr << ExplainJson(lowered, fusion);
   if (what == "so") {
     Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
   } else if (what == "o") {
@@ -164,8 +166,11 @@ void AddCompileCommand(CLI::App* app) {
       ->type_name("NAME");
   command->add_option("--cc", arguments->exported.c_compiler, "C compiler that links machine code")
       ->capture_default_str();
-  command->add_flag("--explain", arguments->explain,
-                    "say on standard error which implementations were weighed, and why");
+  command
+      ->add_flag("--explain{text}", arguments->explain,
+                 "say on standard error what was fused or not and which implementations were "
+                 "weighed, and why; --explain=json")
+      ->check(CLI::IsMember({"text", "json"}));
   command->footer(
       "Examples:\n  tenon compile model.onnx --shape x=1,3,48,192 --emit=llvm -o m.ll\n"
       "  tenon compile model.onnx --shape x=1,3,48,192 -o model.so\n"

@@ -64,6 +64,11 @@ void CompileArguments::AddTo(CLI::App* command) {
                    "onednn: move what oneDNN computes in one primitive into functions of its own")
       ->check(CLI::IsMember({"none", "onednn"}))
       ->capture_default_str();
+  command
+      ->add_option("--fusion", fusion,
+                   "relay: the reference's groups; extended: around reductions, too, which is how "
+                   "level 3 fuses")
+      ->check(CLI::IsMember({"relay", "extended"}));
   command->add_option("--mcpu-features", cpu_features, "changes to the CPU's features")
       ->type_name("-avx512f,...");
   command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
@@ -87,6 +92,10 @@ std::string CompileArguments::CacheFolder() const {
   return home != nullptr && home[0] == '/' ? StrCat(home, "/.cache/tenon") : "";
 }
 
+passes::FusionMode ParseFusion(const std::string& name) {
+  return name == "extended" ? passes::FusionMode::kExtended : passes::FusionMode::kRelay;
+}
+
 CompileOptions CompileArguments::Options() const {
   return {.target = {.cpu_features = cpu_features},
           .opt_level = opt_level,
@@ -94,6 +103,7 @@ CompileOptions CompileArguments::Options() const {
           .library = library == "te"       ? LibraryChoice::kTe
                      : library == "onednn" ? LibraryChoice::kLibrary
                                            : LibraryChoice::kAuto,
+          .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
           .disabled_passes = disabled_passes,
           .cache_dir = CacheFolder()};
 }

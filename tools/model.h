@@ -28,6 +28,7 @@ struct CompileArguments {
   int threads = 0;
   std::string library = "auto";
   std::string partition = "none";
+  std::string fusion;  // empty: by the level
   std::string cpu_features;
   std::vector<std::string> disabled_passes;
   std::string cache_dir;  // empty: the user's
@@ -44,6 +45,9 @@ struct CompileArguments {
 // Loads the plug-ins, then the model: ONNX by the ending .onnx, one of models/ as "model:NAME",
 // Relay text otherwise ("-" reads the standard input). Throws.
 ir::Module LoadModel(const ModelArguments& arguments);
+
+// A value of --fusion: "relay" or "extended".
+passes::FusionMode ParseFusion(const std::string& name);
 
 void LoadPlugins(const std::vector<std::string>& paths);
 // "x=value" as a pair. Throws InvalidArgument naming the option.

@@ -20,20 +20,25 @@ struct OptArguments {
   bool timing = false;
   bool dump = false;
   bool no_metadata = false;
+  std::string fusion = "relay";
+  std::string explain;  // empty, "text" or "json"
 };
 
 // The pass that asks a code generator lives above the table of passes.
 constexpr char kPartition[] = "PartitionForOneDnn";
 
-passes::Pass FindPass(const std::string& name) {
+passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse) {
   if (name == kPartition) return {name, 0, PartitionForOneDnn};
-  return passes::FindPass(name, strategies::EvaluateCall);
+  return passes::FindPass(name, strategies::EvaluateCall, fuse);
 }
 
 void Optimize(const OptArguments& arguments) {
   const ir::Module module = LoadModel(arguments.model);
   passes::Pipeline pipeline;
-  for (const std::string& name : arguments.passes) pipeline.push_back(FindPass(name));
+  passes::FusionReport fusion;
+  const passes::FuseOptions fuse{.mode = ParseFusion(arguments.fusion),
+                                 .report = arguments.explain.empty() ? nullptr : &fusion};
+  for (const std::string& name : arguments.passes) pipeline.push_back(FindPass(name, fuse));
   passes::PassReport report;
   passes::PassContext context{.verify = true, .report = &report};
   const ir::PrintOptions print{.metadata = !arguments.no_metadata};
@@ -43,6 +48,8 @@ void Optimize(const OptArguments& arguments) {
     };
   const ir::Module result = passes::RunPasses(pipeline, module, context);
   std::cout << ir::PrintModule(result, print) << std::flush;
+  if (!arguments.explain.empty())
+    std::cerr << (arguments.explain == "json" ? ToJson(fusion) : ToText(fusion));
   if (arguments.timing) {
     for (const passes::PassRecord& record : report)
       std::cerr << record.name << ": " << static_cast<double>(record.nanoseconds) * 1e-6 << " ms"
@@ -65,6 +72,13 @@ void AddOptCommand(CLI::App* app) {
   command->add_flag("--dump", arguments->dump,
                     "the module after each pass that changed it, on standard error");
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out the bytes of constants");
+  command->add_option("--fusion", arguments->fusion, "how FuseOps groups")
+      ->check(CLI::IsMember({"relay", "extended"}))
+      ->capture_default_str();
+  command
+      ->add_flag("--explain{text}", arguments->explain,
+                 "say on standard error why FuseOps fused each edge or not; --explain=json")
+      ->check(CLI::IsMember({"text", "json"}));
   command->footer("Example:\n  tenon opt module.relay --passes=InferType,FuseOps");
   command->callback([arguments] { Optimize(*arguments); });
 }

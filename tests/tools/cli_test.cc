@@ -176,8 +176,25 @@ TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
   EXPECT_THAT(ended.err, AllOf(HasSubstr("onednn (priority 10): chosen"),
                                HasSubstr("te (priority 0): not needed")));
   EXPECT_THAT(Contents(Path("loops.txt")), HasSubstr("// onednn"));
+  EXPECT_THAT(ended.err, HasSubstr("fused, elementwise work follows the heavy operator"));
   EXPECT_THAT(ErrorOf("compile %/model.relay -o /nowhere/out.txt"),
               HasSubstr("/nowhere/out.txt cannot be written"));
+}
+
+TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
+  const Ended ended = Tenon("compile %/model.relay --emit loops --explain=json -o %/loops.txt");
+  EXPECT_EQ(ended.code, 0);
+  const auto compiled = nlohmann::json::parse(ended.err);
+  ASSERT_EQ(compiled["fusion"].size(), 1U);
+  EXPECT_EQ(compiled["fusion"][0]["fused"], true);
+  ASSERT_EQ(compiled["kernels"].size(), 1U);
+  EXPECT_EQ(compiled["kernels"][0]["implementation"], "onednn");
+  EXPECT_EQ(compiled["kernels"][0]["candidates"].size(), 2U);
+  const Ended passes = Tenon("opt %/model.relay --passes=FuseOps --fusion=relay --explain=json");
+  EXPECT_EQ(passes.code, 0);
+  EXPECT_EQ(nlohmann::json::parse(passes.err)[0]["reason"],
+            "elementwise work follows the heavy operator on its results");
+  EXPECT_THAT(ErrorOf("compile %/model.relay --explain=xml"), HasSubstr("xml"));
 }
 
 TEST_F(CliTest, CompileExportsCThatCompilesAlone) {

@@ -1,0 +1,21 @@
+// Fusion around reductions, on top of the groups along post-dominators.
+//
+// A group that reduces rows takes in what makes its rows and what is made of them, as long as all
+// of it shares leading axes: a softmax or a layer norm that is written out is one group. Groups
+// whose value others read as well may share a kernel with several results of one shape. The cost
+// rule (fusion_cost.h) says no where that could be slower. Groups stay free of cycles.
+#ifndef TENON_PASSES_FUSE_EXTENDED_H_
+#define TENON_PASSES_FUSE_EXTENDED_H_
+
+#include <vector>
+
+#include "tenon/passes/fusion_groups.h"
+
+namespace tenon::passes {
+
+FusionGroups ExtendGroups(const std::vector<FusionNode>& nodes, const FusionGroups& groups,
+                          const FuseOptions& options);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_FUSE_EXTENDED_H_

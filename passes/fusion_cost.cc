@@ -1,0 +1,193 @@
+// A kernel around reductions runs over the rows that its members share. It saves one trip through
+// memory for every value that stays inside, and costs more only when
+//   - there are too few rows to share out among threads (small arrays run on one thread anyway),
+//   - what a row keeps leaves the second-level cache,
+//   - elements are not where the row's loops want them (transpositions, slices), or
+//   - a heavy operator would compute a value as often as it reads it.
+// The schedule (strategies/auto_schedule.cc) keeps in the row what is costly and read twice, so no
+// exponential is computed again across a broadcast.
+#include "tenon/passes/fusion_cost.h"
+
+#include <algorithm>
+
+#include "tenon/ops/op.h"
+#include "tenon/passes/fusion_axes.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::passes {
+namespace {
+
+using ops::OpPattern;
+
+// Rows that any sensible number of threads shares evenly enough.
+constexpr std::int64_t kLeastRows = 8;
+// Elements that one thread computes faster than several could start.
+constexpr std::int64_t kSmall = 1 << 14;
+// A row and what is computed of it fill a second-level cache.
+constexpr std::int64_t kRowBytes = 1 << 19;
+// Calls beyond which a kernel is code that nobody wants to read or to wait for.
+constexpr int kMostCalls = 64;
+// Results that a kernel writes side by side.
+constexpr int kMostResults = 4;
+
+void CountElements(const ir::Type& type, GroupCost* cost) {
+  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
+    for (const ir::Type& field : tuple->fields) CountElements(field, cost);
+    return;
+  }
+  if (!ir::IsStaticTensor(type)) {
+    cost->opaque = true;
+    return;
+  }
+  cost->rows = ir::StaticShape(type, "a member of a group");
+  cost->result_shape = cost->rows;
+  const std::int64_t elements = NumElements(cost->rows);
+  cost->elements = std::max(cost->elements, elements);
+  cost->bytes =
+      std::max(cost->bytes,
+               elements * static_cast<std::int64_t>(type.As<ir::TensorTypeNode>()->dtype.bytes()));
+}
+
+// Whether a reshape does more than to put in or drop axes of one element.
+bool ChangesExtents(const ir::CallNode& call) {
+  const auto extents = [](const ir::Type& type) {
+    Shape shape;
+    for (const ir::Dim& dim : type.As<ir::TensorTypeNode>()->shape) {
+      if (!(dim == ir::Dim(1))) shape.push_back(dim.value());
+    }
+    return shape;
+  };
+  const ir::Type& operand = call.args[0].checked_type();
+  return !ir::IsStaticTensor(operand) || extents(operand) != extents(call.checked_type);
+}
+
+}  // namespace
+
+GroupCost GroupCost::OfNode(const FusionNode& node) {
+  GroupCost cost;
+  const auto* call = node.expr.As<ir::CallNode>();
+  if (call == nullptr || call->op() == nullptr) {
+    const bool is_inside =
+        node.expr.kind() == ir::ExprKind::kTuple || node.expr.kind() == ir::ExprKind::kTupleGetItem;
+    cost.opaque = !is_inside && node.pattern == OpPattern::kOpaque;
+    if (is_inside) CountElements(node.expr.checked_type(), &cost);
+    return cost;
+  }
+  cost.calls = 1;
+  cost.opaque = node.pattern == OpPattern::kOpaque;
+  cost.views = ops::OpOf(*call)->reshape_only;
+  CountElements(call->checked_type, &cost);
+  if (cost.opaque) return cost;
+  const bool normalizes = NormalizesRows(*call);
+  cost.reduces = normalizes || node.pattern == OpPattern::kCommReduce;
+  cost.heavy = node.pattern == OpPattern::kOutEWiseFusable && !normalizes;
+  cost.gathers = cost.views ? ChangesExtents(*call) : node.pattern == OpPattern::kInjective;
+  if (cost.reduces && !call->args.empty()) {
+    GroupCost operand;
+    CountElements(call->args[0].checked_type(), &operand);
+    cost.opaque = cost.opaque || operand.opaque;
+    cost.elements = std::max(cost.elements, operand.elements);
+    // Several passes over the rows need them in the cache, whoever made them.
+    cost.bytes = std::max(cost.bytes, operand.bytes);
+    cost.rows.resize(std::min(cost.rows.size(), SharedAxes(*call, 0)));
+  }
+  return cost;
+}
+
+void GroupCost::Add(const GroupCost& other, std::size_t axes) {
+  calls += other.calls;
+  reduces = reduces || other.reduces;
+  heavy = heavy || other.heavy;
+  opaque = opaque || other.opaque;
+  gathers = gathers || other.gathers;
+  views = views && other.views;
+  elements = std::max(elements, other.elements);
+  bytes = std::max(bytes, other.bytes);
+  rows.resize(std::min({rows.size(), other.rows.size(), axes}));
+}
+
+std::size_t AxesInto(const FusionNode& node, const std::vector<FusionNode>& nodes,
+                     const std::function<bool(int consumer)>& is_reader) {
+  std::size_t axes = kAllAxes;
+  for (const FusionNode::Edge& edge : node.outputs) {
+    const ir::Expr& consumer = nodes[static_cast<std::size_t>(edge.consumer)].expr;
+    if (is_reader(edge.consumer)) axes = std::min(axes, AxesOfEdge(node.expr, consumer));
+  }
+  return axes;
+}
+
+std::vector<GroupCost> CostsOf(const std::vector<FusionNode>& nodes, const std::vector<int>& root) {
+  std::vector<GroupCost> costs(nodes.size());
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const auto group = static_cast<std::size_t>(root[i]);
+    if (group == i) {
+      costs[i] = GroupCost::OfNode(nodes[i]);
+    } else if (nodes[i].expr.kind() != ir::ExprKind::kConstant) {
+      const auto same = [&](int reader) {
+        return static_cast<std::size_t>(root[static_cast<std::size_t>(reader)]) == group;
+      };
+      costs[group].Add(GroupCost::OfNode(nodes[i]), AxesInto(nodes[i], nodes, same));
+    }
+  }
+  return costs;
+}
+
+std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
+                                             std::size_t axes) {
+  if (consumer.calls == 0)
+    return Refusal{"a tuple of results is no kernel", "no change: results are stored anyway"};
+  if (producer.opaque || consumer.opaque)
+    return Refusal{"an opaque operator shares its kernel with nothing",
+                   "an operator with a pattern, and static shapes"};
+  if (consumer.heavy)
+    return Refusal{"the heavy operator reads each element many times and would compute it as often",
+                   "work that follows the heavy operator instead"};
+  if (producer.heavy)
+    return Refusal{"a reduction would take the heavy operator's kernel from it",
+                   "elementwise work in the reduction's place"};
+  if (consumer.views || (producer.views && (producer.gathers || axes == 0)))
+    return Refusal{"a reshape alone is a view of memory and needs no kernel",
+                   "no change is needed"};
+  if (producer.gathers || consumer.gathers)
+    return Refusal{"elements are moved, so that rows of one are not rows of the other",
+                   "moving the transposition, slice or concatenation out from between them"};
+  GroupCost both = producer;
+  both.Add(consumer, axes);
+  const std::int64_t rows = NumElements(both.rows);
+  if (rows < kLeastRows && both.elements > kSmall)
+    return Refusal{
+        StrCat("they share ", rows, rows == 1 ? " row" : " rows", ", too few to run in parallel"),
+        StrCat("at least ", kLeastRows, " rows: reductions over the last axes")};
+  if (rows > 0 && both.bytes / rows > kRowBytes)
+    return Refusal{
+        StrCat("a row would keep ", both.bytes / rows, " bytes, more than stay in cache"),
+        StrCat("rows of at most ", kRowBytes, " bytes")};
+  if (both.calls > kMostCalls)
+    return Refusal{StrCat("the kernel would hold ", both.calls, " calls"),
+                   StrCat("at most ", kMostCalls, " calls")};
+  return std::nullopt;
+}
+
+std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const GroupCost& consumer,
+                                          std::size_t axes) {
+  if (producer.results + consumer.results > kMostResults)
+    return Refusal{StrCat("the kernel would have more than ", kMostResults, " results"),
+                   "fewer values that others read"};
+  if (producer.result_shape != consumer.result_shape)
+    return Refusal{"others read the value, too, and it has another shape than the reader's result",
+                   "a single reader, or results of one shape"};
+  if (producer.reduces || consumer.reduces) return RefuseAroundReduction(producer, consumer, axes);
+  const bool is_plain = producer.calls > 0 && consumer.calls > 0 && !producer.opaque &&
+                        !consumer.opaque && !producer.heavy && !consumer.heavy &&
+                        !producer.gathers && !consumer.gathers && !producer.views &&
+                        !consumer.views;
+  if (!is_plain || axes < producer.result_shape.size())
+    return Refusal{"others read the value, too, and the reader is not elementwise on it",
+                   "a single reader, or elementwise work alone"};
+  if (producer.calls + consumer.calls > kMostCalls)
+    return Refusal{StrCat("the kernel would hold ", producer.calls + consumer.calls, " calls"),
+                   StrCat("at most ", kMostCalls, " calls")};
+  return std::nullopt;
+}
+
+}  // namespace tenon::passes
