@@ -16,6 +16,7 @@ using Converter = std::function<std::vector<Expr>(Node& node)>;
 using ConverterTable = std::map<std::string, Converter>;
 
 void AddElementwiseConverters(ConverterTable* table);
+void AddQuantizeConverters(ConverterTable* table);
 void AddReduceConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);
 void AddNnConverters(ConverterTable* table);

@@ -17,6 +17,7 @@ const ConverterTable& Converters() {
   static const ConverterTable table = [] {
     ConverterTable made;
     AddElementwiseConverters(&made);
+    AddQuantizeConverters(&made);
     AddReduceConverters(&made);
     AddShapeConverters(&made);
     AddNnConverters(&made);

@@ -21,6 +21,7 @@ void RegisterMatmulOps(OpRegistry& registry);
 void RegisterPoolOps(OpRegistry& registry);
 void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax, dropout, bias_add
 void RegisterPadOps(OpRegistry& registry);
+void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
@@ -37,6 +38,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterPoolOps(registry);
   RegisterNormOps(registry);
   RegisterPadOps(registry);
+  RegisterQnnOps(registry);
   AttachLayoutInference(registry);
 }
 

@@ -1,5 +1,6 @@
 #include "tenon/passes/pipeline.h"
 
+#include "tenon/passes/canonicalize_qnn.h"
 #include "tenon/passes/dead_code.h"
 #include "tenon/passes/fold_scale_axis.h"
 #include "tenon/passes/fuse_ops.h"
@@ -34,6 +35,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level) {
       // Kernels are made of one function: whatever can be inlined is.
       {"Inline", 0, [](const Module& m) { return Inline(m, InlineRule::kAll); }},
       Infer(),
+      // Quantised operators have no kernels.
+      {"CanonicalizeQnn", 0, [](const Module& m) { return CanonicalizeQnn(m); }},
       Simplify(),
       {"DeadCodeElimination", 1, [](const Module& m) { return DeadCodeElimination(m); }},
       Fold(evaluate),
@@ -55,6 +58,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
       Simplify(),
       {"FoldConstant", 0,
        [evaluate](const Module& m) { return FoldConstant(InferType(m), evaluate); }},
+      {"CanonicalizeQnn", 0, [](const Module& m) { return CanonicalizeQnn(InferType(m)); }},
       {"FoldScaleAxis", 0, typed([](const Module& m) { return FoldScaleAxis(m); })},
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
