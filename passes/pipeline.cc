@@ -7,6 +7,7 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
 #include "tenon/passes/simplify_inference.h"
+#include "tenon/passes/to_mixed_precision.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -64,6 +65,8 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
       {"FuseOps", 0, [](const Module& m) { return FuseOps(InferType(m)); }},
+      {"ToMixedPrecision", 0, [](const Module& m) { return ToMixedPrecision(InferType(m)); },
+       /*keeps_values=*/false},
   };
 }
 
@@ -72,6 +75,13 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate) {
 std::vector<std::string> PassNames() {
   std::vector<std::string> names;
   for (const Pass& pass : AllPasses(nullptr)) names.push_back(pass.name);
+  return names;
+}
+std::vector<std::string> ExactPassNames() {
+  std::vector<std::string> names;
+  for (const Pass& pass : AllPasses(nullptr)) {
+    if (pass.keeps_values) names.push_back(pass.name);
+  }
   return names;
 }
 

@@ -17,6 +17,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level);
 // Any pass by name, for tools: those of the pipeline and those that are run by hand.
 Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate);
 std::vector<std::string> PassNames();
+// Those that change values by rounding at most.
+std::vector<std::string> ExactPassNames();
 
 }  // namespace tenon::passes
 

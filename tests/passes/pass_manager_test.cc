@@ -127,15 +127,18 @@ std::vector<std::string> RunAt(int level, const Module& module, Module* result =
 
 TEST(PipelineTest, LevelsChooseThePasses) {
   const Module module = Parse(kIdentity);
-  EXPECT_THAT(RunAt(0, module), ElementsAre("Inline", "InferType", "SimplifyInference", "FuseOps"));
-  EXPECT_THAT(RunAt(1, module), ElementsAre("RemoveUnusedFunctions", "Inline", "InferType",
-                                            "SimplifyInference", "DeadCodeElimination", "FuseOps"));
+  EXPECT_THAT(RunAt(0, module), ElementsAre("Inline", "InferType", "CanonicalizeQnn",
+                                            "SimplifyInference", "FuseOps"));
+  EXPECT_THAT(RunAt(1, module),
+              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "CanonicalizeQnn",
+                          "SimplifyInference", "DeadCodeElimination", "FuseOps"));
   EXPECT_THAT(RunAt(2, module),
-              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "SimplifyInference",
-                          "DeadCodeElimination", "FoldConstant", "FuseOps"));
+              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "CanonicalizeQnn",
+                          "SimplifyInference", "DeadCodeElimination", "FoldConstant", "FuseOps"));
   EXPECT_THAT(RunAt(3, module),
-              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "SimplifyInference",
-                          "DeadCodeElimination", "FoldConstant", "FoldScaleAxis", "FuseOps"));
+              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "CanonicalizeQnn",
+                          "SimplifyInference", "DeadCodeElimination", "FoldConstant",
+                          "FoldScaleAxis", "FuseOps"));
 }
 
 // S001-23, S001-33: level 0 has a kernel a call, level 1 one for the chain.
@@ -199,8 +202,9 @@ TEST(PipelineTest, LevelThreeFoldsBatchNormalisationIntoTheConvolution) {
 
 TEST(PipelineTest, EveryPassIsFoundByItsName) {
   EXPECT_THAT(PassNames(),
-              ElementsAre("InferType", "SimplifyInference", "FoldConstant", "FoldScaleAxis",
-                          "DeadCodeElimination", "Inline", "RemoveUnusedFunctions", "FuseOps"));
+              ElementsAre("InferType", "SimplifyInference", "FoldConstant", "CanonicalizeQnn",
+                          "FoldScaleAxis", "DeadCodeElimination", "Inline", "RemoveUnusedFunctions",
+                          "FuseOps", "ToMixedPrecision"));
   for (const std::string& name : PassNames()) {
     const Pass pass = FindPass(name, Evaluate);
     EXPECT_EQ(pass.name, name);
