@@ -1,6 +1,7 @@
 // Convolutions and matrix products of quantised operands: zero points are taken from the operands
 // before they meet, so that padding by zero is padding by the zero point, whatever the strides,
-// dilation and groups. Differences of 8-bit numbers are kept in int16. Sums are in int32.
+// dilation and groups. Differences of 8-bit numbers are kept in int16. Sums are in int32. A dense
+// layer with a constant weight takes its bytes as they are.
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
@@ -40,7 +41,28 @@ Expr Conv2D(const QnnCall& call) {
   return ops::Conv2D(operands.data, operands.weight, attrs);
 }
 
+// For a constant weight of int8 without a zero point the data stay bytes, unsigned as the
+// instructions have them: what their zero point adds to the sums is known once, the zero point
+// times the weight's row.
+Expr DenseOfBytes(const QnnCall& call) {
+  Expr data = call.arg(0);
+  Expr zero_point = As(call.arg(2), call.type(2).dtype, Int32);
+  if (call.type(0).dtype == Int8) {
+    const Expr shifted = ops::Add(ops::Cast(data, Int16), ops::Scalar(128, Int16));
+    data = ops::Cast(shifted, UInt8);
+    zero_point = ops::Add(zero_point, ops::Scalar(128, Int32));
+  }
+  const Expr sums = ops::Dense(
+      data, call.arg(1), {.units = call.now.attrs.As<ops::DenseAttrs>().units, .out_dtype = Int32});
+  if (IsZero(zero_point)) return sums;
+  const Expr rows = ops::Sum(ops::Cast(call.arg(1), Int32), {.axis = ops::Ints{1}});
+  return ops::Subtract(sums, ops::Multiply(zero_point, rows));
+}
+
 Expr Dense(const QnnCall& call) {
+  if (call.arg(1).kind() == ir::ExprKind::kConstant && call.type(1).dtype == Int8 &&
+      IsZero(call.arg(3)))
+    return DenseOfBytes(call);
   const Operands operands = CenteredOperands(call, 0);
   return ops::Dense(operands.data, operands.weight,
                     {.units = call.now.attrs.As<ops::DenseAttrs>().units, .out_dtype = Int32});

@@ -325,7 +325,7 @@ TEST_P(QnnProductTest, BatchMatmulSumsProductsOfDifferencesFromTheZeroPoints) {
 INSTANTIATE_TEST_SUITE_P(Sizes, QnnProductTest,
                          ::testing::Values(ProductCase{1, 1, 1}, ProductCase{1, 65, 17},
                                            ProductCase{15, 16, 17}, ProductCase{7, 3, 64},
-                                           ProductCase{33, 63, 65}),
+                                           ProductCase{33, 63, 65}, ProductCase{33, 64, 65}),
                          [](const auto& info) {
                            const ProductCase& c = info.param;
                            return StrCat(c.rows, "x", c.depth, "x", c.columns);
