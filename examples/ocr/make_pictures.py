@@ -23,7 +23,7 @@ PICTURES = {
         'lines': [
             ('HARBOUR CAFE', 'DejaVuSans-Bold.ttf', 54, (120, 30, 28), (320, 80), 0),
             ('Fresh bread from 7 am', 'DejaVuSerif.ttf', 34, (40, 40, 48), (320, 160), 0),
-            ('Coffee 2.80', 'DejaVuSans.ttf', 36, (30, 60, 44), (190, 240), 0),
+            ('Coffee   2.80', 'DejaVuSans.ttf', 36, (30, 60, 44), (190, 240), 0),
             ('Tea 1.95', 'DejaVuSans.ttf', 36, (30, 60, 44), (500, 240), 0),
             ('Closed on Mondays', 'DejaVuSans-Bold.ttf', 30, (40, 40, 48), (320, 340), 0),
         ],
@@ -35,7 +35,7 @@ PICTURES = {
             ('FRAGILE', 'DejaVuSans-Bold.ttf', 60, (150, 24, 20), (220, 110), 9),
             ('Parcel 4071-A', 'DejaVuSans.ttf', 36, (28, 30, 40), (330, 190), 9),
             ('Handle with care', 'DejaVuSerif.ttf', 38, (28, 30, 40), (310, 290), 180),
-            ('Bristol BS1 4QA', 'DejaVuSans.ttf', 34, (24, 44, 92), (300, 390), -6),
+            ('Bristol  BS1  4QA', 'DejaVuSans.ttf', 34, (24, 44, 92), (300, 390), -6),
         ],
     },
 }
@@ -74,7 +74,7 @@ def main():
         Image.fromarray(noisy.clip(0, 255).astype(numpy.uint8)).save(
             os.path.join(FOLDER, name + '.jpg'), quality=88)
         with open(os.path.join(FOLDER, name + '.txt'), 'w', encoding='utf-8') as file:
-            file.writelines(line[0] + '\n' for line in page['lines'])
+            file.writelines(' '.join(line[0].split()) + '\n' for line in page['lines'])
 
 
 main()
