@@ -24,13 +24,20 @@ using ir::Expr;
 using ir::Module;
 
 constexpr const char* kCompile = "compile";  // beside the names of passes
-// Of the largest element of a result: what reordered sums of small graphs differ by.
-constexpr double kRelative = 2e-5;
-constexpr double kNudge = 1e-6;
+// Of the largest element of a result: what reordered sums of small graphs differ by, and the change
+// of every value on the way that explains as much.
+struct Rounding {
+  double relative, nudge;
+};
+constexpr Rounding kFloat32 = {2e-5, 1e-6};
+constexpr Rounding kBFloat16 = {8e-2, 4e-3};  // of passes that round to eight bits
 constexpr int kNudges = 6;
 
 Module Apply(const Module& module, const std::string& pass) {
   return passes::FindPass(pass, strategies::EvaluateCall).function(module);
+}
+bool KeepsValues(const std::string& pass) {
+  return pass == kCompile || passes::FindPass(pass, strategies::EvaluateCall).keeps_values;
 }
 
 std::string Shown(const NDArray& array) {
@@ -67,6 +74,7 @@ class Checker {
   std::optional<std::string> Check(const RandomModule& given,
                                    const std::vector<std::string>& passes) {
     ++statistics_->runs;
+    rounding_ = std::all_of(passes.begin(), passes.end(), KeepsValues) ? kFloat32 : kBFloat16;
     Module module = given.module;
     std::vector<NDArray> actual;
     bool compiled = false;
@@ -92,7 +100,7 @@ class Checker {
     if (actual.empty()) return std::nullopt;
     const std::vector<NDArray> expected = Interpret(given.module, given.inputs);
     if (auto words = DifferentTypes(actual, expected)) return words;
-    std::optional<std::string> words = DifferentValues(actual, expected, kRelative);
+    std::optional<std::string> words = DifferentValues(actual, expected, rounding_.relative);
     if (!words || !IsStable(given, actual, expected)) return std::nullopt;
     return words;
   }
@@ -130,7 +138,7 @@ class Checker {
   bool IsStable(const RandomModule& given, const std::vector<NDArray>& actual,
                 const std::vector<NDArray>& expected) {
     Random random(seed_);
-    const auto nudge = [&](const NDArray& array) { return Nudged(array, kNudge, random); };
+    const auto nudge = [&](const NDArray& array) { return Nudged(array, rounding_.nudge, random); };
     const ir::FunctionNode& main = given.module.Main();
     for (int i = 0; i < kNudges; ++i) {
       std::vector<NDArray> inputs = given.inputs;
@@ -138,22 +146,23 @@ class Checker {
       const std::vector<NDArray> other =
           InterpretEach(given.module, main, inputs, nudge).at(main.body);
       // Twenty times what a nudge does is rounding; what jumps must not have jumped.
-      if (DifferentValues(other, expected, kRelative / 20) && !FarBeyond(actual, other, expected)) {
+      if (DifferentValues(other, expected, rounding_.relative / 20) &&
+          !FarBeyond(actual, other, expected)) {
         ++statistics_->ill_conditioned;
         return false;
       }
     }
     return true;
   }
-  static bool FarBeyond(const std::vector<NDArray>& actual, const std::vector<NDArray>& other,
-                        const std::vector<NDArray>& expected) {
+  bool FarBeyond(const std::vector<NDArray>& actual, const std::vector<NDArray>& other,
+                 const std::vector<NDArray>& expected) const {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (!expected[i].dtype().is_float()) {
         if (FirstDifference(other[i], expected[i], 0)) return false;
         continue;
       }
       const double largest = std::max(1.0, LargestMagnitude(expected[i]));
-      double by = kRelative / 20 * largest;
+      double by = rounding_.relative / 20 * largest;
       while (FirstDifference(other[i], expected[i], by)) by *= 2;
       if (FirstDifference(actual[i], expected[i], 20 * by)) return true;
     }
@@ -205,6 +214,7 @@ class Checker {
   }
 
   const std::uint64_t seed_;
+  Rounding rounding_ = kFloat32;
   int reductions_ = 0;  // for names
   PassFuzzStatistics* const statistics_;
 };
@@ -242,7 +252,7 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
     if (e.kind() == ir::ExprKind::kCall) ++statistics->calls;
   });
   const std::vector<std::string> names =
-      options.passes.empty() ? passes::PassNames() : options.passes;
+      options.passes.empty() ? passes::ExactPassNames() : options.passes;
   std::vector<std::vector<std::string>> runs;
   for (const std::string& name : names) runs.push_back({name});
   Random random(seed);

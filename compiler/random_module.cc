@@ -9,6 +9,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/qnn_builders.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/strategies/strategy.h"
@@ -42,12 +43,14 @@ enum class Idiom {
   kScalar,
   kReduce,
   kCast,
+  kQuantized,
 };
 constexpr std::array kIdioms = {
     Idiom::kConv2D,      Idiom::kConv2D,  Idiom::kDense,     Idiom::kBatchMatmul, Idiom::kBiasAdd,
     Idiom::kBatchNorm,   Idiom::kScale,   Idiom::kScale,     Idiom::kActivation,  Idiom::kPool,
     Idiom::kConcatenate, Idiom::kReshape, Idiom::kTranspose, Idiom::kBinary,      Idiom::kBinary,
-    Idiom::kScalar,      Idiom::kReduce,  Idiom::kCast};
+    Idiom::kScalar,      Idiom::kReduce,  Idiom::kCast,      Idiom::kQuantized,
+};
 
 class Builder {
  public:
@@ -377,8 +380,46 @@ class Builder {
             *new std::vector<DataType>{Float32, Float64, Int32, Int8};
         return ops::Cast(Some(), random_.Of(types));
       }
+      case Idiom::kQuantized:
+        return DrawQuantized();
     }
     Unreachable("the switch over idioms is exhaustive");
+  }
+
+  // Floats become bytes; bytes stay, become floats or are summed up in products.
+  Expr DrawQuantized() {
+    const Expr x = Some();
+    const DataType type = TypeOf(x);
+    const Expr scale = ops::Scalar(0.25 * static_cast<double>(1 + random_.Below(4)));
+    const Expr zero_point = ops::Scalar(static_cast<double>(random_.Below(8)), Int32);
+    if (type == Float32)
+      return ops::QnnQuantize(x, scale, zero_point,
+                              {.out_dtype = random_.Chance(50) ? Int8 : UInt8});
+    if (type == Int32)
+      return ops::QnnRequantize(x, ops::Scalar(0.01), ops::Scalar(0, Int32), scale, zero_point);
+    if (type != Int8 && type != UInt8) throw InvalidArgument("no quantised type");
+    const Shape shape = ShapeOf(x);
+    const Expr one = ops::Scalar(1);
+    const Expr zero = ops::Scalar(0, Int32);
+    const ops::QnnParameters parameters{scale, zero_point};
+    switch (random_.Below(5)) {
+      case 0:
+        return ops::QnnRequantize(x, scale, zero_point, ops::Scalar(0.5), zero);
+      case 1:
+        return ops::QnnAdd(x, OfShape(shape, type), parameters, {one, zero}, parameters);
+      case 2:
+        if (shape.size() == 2)
+          return ops::QnnDense(x, Leaf({1 + random_.Below(9), shape[1]}, Int8), zero_point, zero,
+                               scale, one);
+        [[fallthrough]];
+      case 3:
+        if (shape.size() == 4)
+          return ops::QnnConv2D(x, Leaf({1 + random_.Below(5), shape[1], 1, 1}, Int8), zero_point,
+                                zero, scale, one, {.padding = {random_.Below(2), 0}});
+        [[fallthrough]];
+      default:
+        return ops::QnnDequantize(x, scale, zero_point);
+    }
   }
 
   Expr Binary(const Expr& a, const Expr& b) {

@@ -23,6 +23,7 @@ void AddImageConverters(ConverterTable* table);
 void AddIndexConverters(ConverterTable* table);
 void AddLossConverters(ConverterTable* table);
 void AddRecurrentConverters(ConverterTable* table);
+void AddQuantizeConverters(ConverterTable* table);
 void AddReduceConverters(ConverterTable* table);
 void AddSignalConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);

@@ -25,6 +25,7 @@ const ConverterTable& Converters() {
     AddIndexConverters(&made);
     AddLossConverters(&made);
     AddRecurrentConverters(&made);
+    AddQuantizeConverters(&made);
     AddReduceConverters(&made);
     AddSignalConverters(&made);
     AddShapeConverters(&made);

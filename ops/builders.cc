@@ -77,6 +77,8 @@ Expr Scalar(double value, DataType dtype) {
     scalar = NDArray::Scalar(static_cast<float>(value));
   else if (dtype == Float64)
     scalar = NDArray::Scalar(value);
+  else if (dtype == Int16)
+    scalar = NDArray::Scalar(static_cast<std::int16_t>(value));
   else if (dtype == Int32)
     scalar = NDArray::Scalar(static_cast<std::int32_t>(value));
   else if (dtype == Int64)

@@ -23,6 +23,7 @@ void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax,
 void RegisterPadOps(OpRegistry& registry);
 void RegisterDeviceOps(OpRegistry& registry);  // on_device, device_copy
 void RegisterImageOps(OpRegistry& registry);
+void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
@@ -41,6 +42,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterPadOps(registry);
   RegisterDeviceOps(registry);
   RegisterImageOps(registry);
+  RegisterQnnOps(registry);
   AttachLayoutInference(registry);
 }
 

@@ -20,6 +20,7 @@ KnownOps::KnownOps(const OpRegistry& registry)
       isnan(registry.Get("isnan")),
       log(registry.Get("log")),
       logical_not(registry.Get("logical_not")),
+      nearbyint(registry.Get("nearbyint")),
       negative(registry.Get("negative")),
       relu(registry.Get("nn.relu")),
       round(registry.Get("round")),

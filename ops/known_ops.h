@@ -12,8 +12,8 @@ struct KnownOps {
   explicit KnownOps(const OpRegistry& registry);
 
   ir::Expr abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, erf, exp, floor, isinf,
-      isnan, log, logical_not, negative, relu, round, rsqrt, sigmoid, sign, sin, sinh, sqrt, tan,
-      tanh, copy, zeros_like, ones_like;
+      isnan, log, logical_not, nearbyint, negative, relu, round, rsqrt, sigmoid, sign, sin, sinh,
+      sqrt, tan, tanh, copy, zeros_like, ones_like;
   ir::Expr cast, clip, leaky_relu, prelu, stop_fusion;
   ir::Expr add, subtract, multiply, divide, floor_divide, floor_mod, mod, power, maximum, minimum;
   ir::Expr equal, less, less_equal, greater, greater_equal, not_equal;

@@ -10,6 +10,12 @@ using ir::Dim;
 
 bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
 
+// Signed and unsigned bytes meet in sums of int32, for which CPUs have instructions.
+bool AreBytesIntoInt32(DataType a, DataType b, DataType out) {
+  const auto is_byte = [](DataType t) { return t == Int8 || t == UInt8; };
+  return is_byte(a) && is_byte(b) && out == Int32;
+}
+
 struct Product {
   std::optional<std::int64_t> units;
   DataType out_dtype;
@@ -28,13 +34,15 @@ void MatmulRelation(TypeCall& call, const Product& p) {
   if (p.transpose_a) std::swap(shape[rank - 1], shape[rank - 2]);
   Dim units = p.units ? Dim(*p.units) : Dim();
   if (p.units)
-    call.LearnInput(1, ir::TensorType(p.transpose_b ? std::vector<Dim>{units, depth}
-                                                    : std::vector<Dim>{depth, units},
-                                      a->dtype));
+    call.LearnInput(
+        1, ir::TensorType(
+               p.transpose_b ? std::vector<Dim>{units, depth} : std::vector<Dim>{depth, units},
+               call.tensor(1) == nullptr ? a->dtype : call.tensor(1)->dtype));
   if (const auto* b = call.tensor(1)) {
     if (b->shape.size() != 2)
       call.Refuse(StrCat("the second operand has rank ", b->shape.size(), "; it must have rank 2"));
-    if (b->dtype != a->dtype) call.Refuse("the operands have different element types");
+    if (b->dtype != a->dtype && !AreBytesIntoInt32(a->dtype, b->dtype, p.out_dtype))
+      call.Refuse("the operands have different element types");
     const Dim& n = b->shape[p.transpose_b ? 0 : 1];
     const Dim& k = b->shape[p.transpose_b ? 1 : 0];
     if (Differ(k, depth))

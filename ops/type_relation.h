@@ -32,6 +32,7 @@ class TypeCall {
   const T& attrs() const {
     return attrs_.As<T>();
   }
+  const std::string& op() const { return op_; }
   std::size_t num_inputs() const { return inputs_.size(); }
   // Null when not known yet.
   const ir::Type& input(std::size_t i) const { return inputs_[i]; }

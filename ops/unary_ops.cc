@@ -89,6 +89,7 @@ void RegisterUnaryOps(OpRegistry& registry) {
            Row{"ceil", "round up", 3},
            Row{"copy", "the input itself", 3},
            Row{"floor", "round down", 3},
+           Row{"nearbyint", "round to nearest, ties to even", 3},
            Row{"negative", "-x", 3},
            Row{"round", "round to nearest, ties away from zero", 3},
            Row{"sign", "-1, 0 or 1", 3},

@@ -47,7 +47,8 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   const auto* call = e.As<CallNode>();
   if (call == nullptr || call->op() == nullptr) return e;
   if (const Expr known = FromType(*call)) return known;
-  if (ops::OpOf(*call)->stateful || call->args.empty() ||
+  // Quantised operators have no computes.
+  if (ops::OpOf(*call)->stateful || call->op()->name.starts_with("qnn.") || call->args.empty() ||
       !std::all_of(call->args.begin(), call->args.end(), IsConstant))
     return e;
   // The arguments' constants have the types that the call was checked with.

@@ -1,7 +1,7 @@
 // FoldConstant: replaces operator calls over constants by their values.
 //
-// Requires checked types. Not folded: stateful operators, calls inside primitive functions, and
-// calls for which `fold` says no. shape_of and ndarray_size fold from static types; a projection of
+// Requires checked types. Not folded: stateful and quantised (qnn.*) operators and calls inside
+// primitive functions. shape_of and ndarray_size fold from static types; a projection of
 // a literal tuple becomes the field.
 //
 //   Module folded = FoldConstant(module, compiler::EvaluateCall);

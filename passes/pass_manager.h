@@ -19,6 +19,8 @@ struct Pass {
   std::string name;
   int min_opt_level = 0;
   std::function<ir::Module(const ir::Module&)> function;
+  // Values change by rounding in the types that they have, at most.
+  bool keeps_values = true;
 };
 using Pipeline = std::vector<Pass>;
 

@@ -3,6 +3,7 @@
 #include "tenon/passes/backward_fold_scale_axis.h"
 #include "tenon/passes/canonicalize_cast.h"
 #include "tenon/passes/canonicalize_ops.h"
+#include "tenon/passes/canonicalize_qnn.h"
 #include "tenon/passes/combine_parallel_batch_matmul.h"
 #include "tenon/passes/combine_parallel_conv2d.h"
 #include "tenon/passes/combine_parallel_dense.h"
@@ -22,6 +23,7 @@
 #include "tenon/passes/rewrite_annotated_ops.h"
 #include "tenon/passes/simplify_expr.h"
 #include "tenon/passes/simplify_inference.h"
+#include "tenon/passes/to_mixed_precision.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -56,6 +58,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
       // Kernels are made of one function: whatever can be inlined is.
       {"Inline", 0, [](const Module& m) { return Inline(m, InlineRule::kAll); }},
       Infer(),
+      // Quantised operators have no kernels.
+      {"CanonicalizeQnn", 0, [](const Module& m) { return CanonicalizeQnn(m); }},
       {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(m); }},
       Simplify(),
       {"DeadCodeElimination", 1, [](const Module& m) { return DeadCodeElimination(m); }},
@@ -107,6 +111,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
       {"ForwardFoldScaleAxis", 0, typed([](const Module& m) { return ForwardFoldScaleAxis(m); })},
       {"FoldScaleAxis", 0,
        typed([evaluate](const Module& m) { return FoldScaleAxis(m, evaluate); })},
+      {"CanonicalizeQnn", 0, [](const Module& m) { return CanonicalizeQnn(InferType(m)); }},
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
       {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(InferType(m)); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
@@ -116,6 +121,8 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
       {"PlanDevices", 0, [](const Module& m) { return PlanDevices(InferType(m)); }},
       {"RewriteAnnotatedOps", 0,
        [](const Module& m) { return RewriteAnnotatedOps(InferType(m), Device()); }},
+      {"ToMixedPrecision", 0, [](const Module& m) { return ToMixedPrecision(InferType(m)); },
+       /*keeps_values=*/false},
   };
 }
 
@@ -124,6 +131,13 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
 std::vector<std::string> PassNames() {
   std::vector<std::string> names;
   for (const Pass& pass : AllPasses(nullptr, {})) names.push_back(pass.name);
+  return names;
+}
+std::vector<std::string> ExactPassNames() {
+  std::vector<std::string> names;
+  for (const Pass& pass : AllPasses(nullptr)) {
+    if (pass.keeps_values) names.push_back(pass.name);
+  }
   return names;
 }
 

@@ -21,6 +21,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
 Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate,
               const FuseOptions& fuse = {});
 std::vector<std::string> PassNames();
+// Those that change values by rounding at most.
+std::vector<std::string> ExactPassNames();
 
 }  // namespace tenon::passes
 

@@ -78,6 +78,8 @@ class Planner {
       FixGiven(*function.As<ir::FunctionNode>());
       ir::VisitPostOrder(function, [&](const Expr& e) { Constrain(e); });
     }
+    for (const auto& [name, function] : module_.functions())
+      ir::VisitPostOrder(function, [&](const Expr& e) { KeepAfterMark(e); });
     ir::Module out = module_;
     for (const auto& [name, function] : module_.functions())
       out = out.With(name, Rewrite(function));
@@ -85,6 +87,14 @@ class Planner {
   }
 
  private:
+  // What nothing fixes stays on the device that a mark before it names.
+  void KeepAfterMark(const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    if (call == nullptr || !(call->callee == ops::Known().on_device)) return;
+    const std::optional<Device> body = domains_.DeviceOf(call->args[0]);
+    if (body && !domains_.DeviceOf(e)) domains_.Fix(e, *body, e);
+  }
+
   // What an earlier plan says.
   void FixGiven(const ir::FunctionNode& function) {
     const auto given = function.attrs.find("param_devices");

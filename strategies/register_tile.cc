@@ -8,6 +8,7 @@
 
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
+#include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::strategies {
 namespace {
@@ -113,12 +114,19 @@ double TileStepTime(std::int64_t left, std::int64_t right) {
          0.25 * static_cast<double>(left + right);
 }
 
-bool IsRegisterTile(const te::OperationNode& op) { return op.tag == kRegisterTile; }
+bool IsRegisterTile(const te::OperationNode& op) {
+  return op.tag == kRegisterTile || op.tag == kDotTile;
+}
 
 void ScheduleTile(Stage& tile) {
   const te::OperationNode& op = *tile.op();
   const std::size_t grid = op.axes.size() - kTileAxes;
   std::vector<IterVar> order(op.reduce_axes);
+  std::optional<IterVar> group;
+  if (op.tag == kDotTile) {
+    group = order.back();
+    order.pop_back();
+  }
   if (order.size() == 1 && ConstantOf(order[0].extent) % kUnrolledSteps == 0 &&
       ConstantOf(order[0].extent) > kUnrolledSteps) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
@@ -126,10 +134,17 @@ void ScheduleTile(Stage& tile) {
     order = {steps, step};
   }
   order.insert(order.end(), op.axes.begin() + static_cast<std::ptrdiff_t>(grid), op.axes.end());
+  if (group) order.push_back(*group);
   tile.Reorder(order);
   tile.Unroll(op.axes[grid]);
   tile.Unroll(op.axes[grid + 1]);
-  tile.Vectorize(op.axes[grid + 2]);
+  if (!group) {
+    tile.Vectorize(op.axes[grid + 2]);
+    return;
+  }
+  const auto lanes = static_cast<int>(ConstantOf(op.axes[grid + 2].extent));
+  tile.Tensorize(op.axes[grid + 2],
+                 tile.op()->outputs[0]->dtype == Int32 ? te::DotU8S8(lanes) : te::DotBF16(lanes));
 }
 
 bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indices, bool parallel) {

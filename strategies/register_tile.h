@@ -19,6 +19,10 @@
 namespace tenon::strategies {
 
 inline constexpr const char* kRegisterTile = "register_tile";
+// The tag of a tile whose innermost reduction axis is what one instruction adds up in each lane: 4
+// products of uint8 by int8 in int32, or 2 of bfloat16 in float32. It reads the left operand in a
+// row of memory and the right one as (..., lane, group).
+inline constexpr const char* kDotTile = "dot_tile";
 // The tag of a copy in the order in which tiles read, which is stored rather than computed again at
 // each read.
 inline constexpr const char* kPacked = "packed";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "tenon/jit/cpu_features.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
@@ -40,7 +41,21 @@ struct Product {
   std::int64_t least_rows;      // that pay for packing the right operand
   std::vector<bool> right_has;  // for each batch axis, whether the right operand differs along it
   std::function<Tensor(const Tensor&)> prepared;  // see TeCall
+  // Products that one instruction adds up, of operands as they are; 1 where there is none.
+  std::int64_t group = 1;
 };
+
+// Of operands in memory, the left one along its rows.
+std::int64_t DotGroup(const Tensor& a, const Tensor& b, DataType sum, std::int64_t depth) {
+  const jit::CpuFeatures host = jit::CpuFeatures::Host();
+  const DataType left = a.dtype();
+  const DataType right = b.dtype();
+  const bool bytes = left == UInt8 && right == Int8 && sum == Int32 && host.Has("avx512vnni");
+  const bool halves =
+      left == BFloat16 && right == BFloat16 && sum == Float32 && host.Has("avx512bf16");
+  const std::int64_t group = bytes ? 4 : halves ? 2 : 1;
+  return a.op()->is_placeholder() && depth % group == 0 ? group : 1;
+}
 
 struct TileShape {
   std::int64_t rows, vectors;
@@ -78,8 +93,9 @@ Tensor PackRight(const Product& product, std::int64_t width) {
     if (product.right_has[d]) shape.emplace_back(product.batch[d]);
   }
   shape.emplace_back(CeilDiv(product.columns, width));
-  shape.emplace_back(product.depth);
+  shape.emplace_back(product.depth / product.group);
   shape.emplace_back(width);
+  if (product.group > 1) shape.emplace_back(product.group);
   return te::Compute(
       shape,
       [&](const std::vector<Var>& i) {
@@ -87,9 +103,12 @@ Tensor PackRight(const Product& product, std::int64_t width) {
         std::size_t next = 0;
         for (const bool has : product.right_has) batch.push_back(has ? Expr(i[next++]) : Expr(0));
         const Expr column = i[next] * width + i[next + 2];
-        const Expr value = te::Cast(product.dtype, product.right(batch, i[next + 1], column));
+        const Expr depth =
+            product.group == 1 ? Expr(i[next + 1]) : i[next + 1] * product.group + i[next + 3];
+        Expr value = product.right(batch, depth, column);
+        if (product.group == 1) value = te::Cast(product.dtype, value);
         if (product.columns % width == 0) return value;
-        return te::IfThenElse(column < Expr(product.columns), value, te::Cast(product.dtype, 0));
+        return te::IfThenElse(column < Expr(product.columns), value, te::Cast(value.dtype(), 0));
       },
       "packed", kPacked);
 }
@@ -100,7 +119,9 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();
-  const IterVar k = te::ReduceAxis(0, product.depth, "k");
+  const IterVar k = te::ReduceAxis(0, product.depth / product.group, "k");
+  const IterVar g = te::ReduceAxis(0, product.group, "g");
+  const bool dots = product.group > 1;
   std::vector<Expr> tiles(shape.begin(), shape.end() - 2);
   for (const std::int64_t extent :
        {CeilDiv(product.columns, width), CeilDiv(product.rows, tile.rows), tile.rows, tile.vectors,
@@ -118,9 +139,13 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
           if (product.right_has[d]) at.push_back(batch[d]);
         }
         at.insert(at.end(), {i[rank], k.var, i[rank + 3] * lanes + i[rank + 4]});
-        return te::Sum(te::Cast(product.dtype, product.left(batch, row, k.var)) * packed[at], {k});
+        if (dots) at.emplace_back(g.var);
+        const Expr depth = dots ? k.var * product.group + g.var : Expr(k.var);
+        return te::Sum(te::Cast(product.dtype, product.left(batch, row, depth)) *
+                           te::Cast(product.dtype, packed[at]),
+                       dots ? std::vector<IterVar>{k, g} : std::vector<IterVar>{k});
       },
-      "matmul", kRegisterTile);
+      "matmul", dots ? kDotTile : kRegisterTile);
   return te::Compute(
       shape,
       [&](const std::vector<Var>& i) {
@@ -180,7 +205,8 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
                     const Expr& column) { return transpose_b ? b(column, k) : b(k, column); },
        .least_rows = LeastRows(call, transpose_b),
        .right_has = std::vector<bool>(batch.size(), false),
-       .prepared = [&](const Tensor& packed) { return call.Prepared(packed); }},
+       .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
+       .group = transpose_a ? 1 : DotGroup(a, b, call.dtype(), ExtentOf(a, rank - 1))},
       call.te_shape());
 }
 

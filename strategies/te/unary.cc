@@ -94,6 +94,7 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
                                   {"abs", Intrinsic::kAbs},
                                   {"ceil", Intrinsic::kCeil},
                                   {"floor", Intrinsic::kFloor},
+                                  {"nearbyint", Intrinsic::kNearbyint},
                                   {"round", Intrinsic::kRound},
                                   {"sign", Intrinsic::kSign},
                                   {"trunc", Intrinsic::kTrunc}}) {

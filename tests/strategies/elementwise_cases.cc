@@ -78,6 +78,7 @@ void AddUnary(std::vector<OpCase>* cases) {
       {"abs", [](double x) { return std::fabs(x); }},
       {"ceil", [](double x) { return std::ceil(x); }},
       {"floor", [](double x) { return std::floor(x); }},
+      {"nearbyint", [](double x) { return std::nearbyint(x); }},
       {"round", [](double x) { return std::round(x); }},
       {"trunc", [](double x) { return std::trunc(x); }},
       {"negative", [](double x) { return -x; }},

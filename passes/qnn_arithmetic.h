@@ -1,0 +1,79 @@
+// The arithmetic of quantised tensors in operators on numbers: how CanonicalizeQnn rounds,
+// saturates and takes zero points away. Only the files of that pass include this header.
+//
+// Rounding is to the nearest integer, half-way values to the even one. The zero point is added
+// after the rounding in Quantized, as ONNX's QuantizeLinear has it, and before it in Requantized,
+// as the reference implementations of QLinearConv and QLinearMatMul have it, where the sum is
+// rounded in float64.
+//
+//   Expr real = Dequantized({q, scale, zero_point, type}, Float32);
+#ifndef TENON_PASSES_QNN_ARITHMETIC_H_
+#define TENON_PASSES_QNN_ARITHMETIC_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "tenon/ir/expr.h"
+
+namespace tenon::passes {
+
+// A call that is being rewritten: `typed` as it was, `now` over rewritten arguments.
+struct QnnCall {
+  const ir::CallNode& typed;
+  const ir::CallNode& now;
+
+  const ir::Expr& arg(std::size_t i) const { return now.args[i]; }
+  const ir::TensorTypeNode& type(std::size_t i) const;
+  const ir::TensorTypeNode& result() const;
+};
+
+// A quantised tensor with its parameters.
+struct QnnTensor {
+  ir::Expr data;
+  ir::Expr scale, zero_point;  // of shapes that broadcast against the data
+  DataType dtype, scale_dtype, zero_point_dtype;
+};
+
+// Arguments `data`, `scale` and `scale + 1` of the call, with channels along `axis`.
+QnnTensor TensorAt(const QnnCall& call, std::size_t data, std::size_t scale, std::int64_t axis);
+
+// Whether it is a constant of zeros.
+bool IsZero(const ir::Expr& zero_point);
+// Whether two parameters are the same, as far as constants tell.
+bool SameParameter(const ir::Expr& a, const ir::Expr& b);
+// `e`, of the type `from`, as `to`.
+ir::Expr As(const ir::Expr& e, DataType from, DataType to);
+// A parameter of a channel each as it broadcasts along `axis` of a tensor of that rank.
+ir::Expr AlongAxis(const ir::Expr& parameter, const ir::TensorTypeNode& type, std::int64_t axis,
+                   std::size_t rank);
+
+// Whether int16 holds every element less its zero point.
+bool FitsInt16(const QnnTensor& tensor);
+// data - zero_point, exactly, as `to`.
+ir::Expr Centered(const QnnTensor& tensor, DataType to);
+
+// (data - zero_point) * scale in the type `to`.
+ir::Expr Dequantized(const QnnTensor& tensor, DataType to);
+// saturate(round_half_even(real / scale) + zero_point), divided in the type of `real`.
+ir::Expr Quantized(const ir::Expr& real, DataType real_dtype, const QnnTensor& parameters);
+
+struct QnnRounding {
+  std::string rounding = "None";       // as in RequantizeAttrs
+  std::string compute_dtype = "None";  // as in RequantizeAttrs
+};
+// saturate(round(data' * (scale / to.scale) + to.zero_point)) for the centered data': the factor is
+// a quotient in float32, the rest is computed in float64. Of the same parameters it is the data.
+ir::Expr Requantized(const QnnTensor& tensor, const QnnTensor& to, const QnnRounding& options = {});
+
+// --- what stands in the place of a call, by its operator
+
+using QnnRule = std::function<ir::Expr(const QnnCall& call)>;
+using QnnRules = std::unordered_map<ir::Expr, QnnRule, ir::ExprHash>;
+
+void AddQnnProducts(QnnRules* rules);  // conv2d, dense, batch_matmul
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_QNN_ARITHMETIC_H_
