@@ -135,7 +135,7 @@ std::vector<std::string> PassNames() {
 }
 std::vector<std::string> ExactPassNames() {
   std::vector<std::string> names;
-  for (const Pass& pass : AllPasses(nullptr)) {
+  for (const Pass& pass : AllPasses(nullptr, {})) {
     if (pass.keeps_values) names.push_back(pass.name);
   }
   return names;
