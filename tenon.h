@@ -4,6 +4,7 @@
 
 #include "tenon/compiler/build.h"
 #include "tenon/compiler/compile.h"
+#include "tenon/compiler/dynamic_model.h"
 #include "tenon/compiler/export.h"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/model.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
@@ -38,6 +39,8 @@ namespace {
 
 constexpr int kFirstOpset = 7;
 constexpr int kLastOpset = 21;
+// protobuf takes no more.
+constexpr std::size_t kLargest = (std::size_t{1} << 31) - 1;
 
 std::string NameOf(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();
@@ -88,63 +91,95 @@ std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
   return outputs;
 }
 
+// Throws Unimplemented.
+void ReportMissing(const onnx::GraphProto& graph, const std::string& source) {
+  std::map<std::string, std::vector<std::string>> missing;
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (IsDefaultDomain(node.domain()) ? Converters().contains(node.op_type())
+                                       : static_cast<bool>(CustomOp(node)))
+      continue;
+    const std::string type = IsDefaultDomain(node.domain())
+                                 ? node.op_type()
+                                 : StrCat(node.domain(), ".", node.op_type());
+    missing[type].push_back(NameOf(node));
+  }
+  if (missing.empty()) return;
+  std::string list;
+  for (const auto& [type, nodes] : missing)
+    StrAppend(&list, "\n  ", type, " (", StrJoin(nodes, ", "), ")");
+  throw Unimplemented(StrCat(source, " uses ", missing.size(),
+                             missing.size() == 1 ? " operator" : " operators",
+                             " that cannot be imported:", list));
+}
+
+int OpsetOf(const onnx::ModelProto& model, const std::string& source) {
+  std::int64_t opset = 0;
+  for (const auto& entry : model.opset_import()) {
+    if (IsDefaultDomain(entry.domain())) opset = entry.version();
+  }
+  if (opset < kFirstOpset || opset > kLastOpset)
+    throw Unimplemented(StrCat(source, " is of opset ", opset, "; opsets ", kFirstOpset, " to ",
+                               kLastOpset, " are supported"));
+  return static_cast<int>(opset);
+}
+
+ir::InputSpec ToInputSpec(const onnx::ValueInfoProto& input) {
+  const std::string what = StrCat("the input ", input.name());
+  if (!input.type().has_tensor_type()) throw Unimplemented(what + " is no tensor");
+  const auto& tensor = input.type().tensor_type();
+  ir::InputSpec spec{input.name(), ToDataType(tensor.elem_type(), what), std::nullopt};
+  if (!tensor.has_shape()) return spec;
+  spec.extents.emplace();
+  for (const auto& dim : tensor.shape().dim()) {
+    if (dim.has_dim_value() && dim.dim_value() > 0) {
+      spec.extents->emplace_back(dim.dim_value());
+    } else {
+      spec.extents->push_back(dim.dim_param().empty() ? ir::Dim()
+                                                      : ir::Dim::Symbol(dim.dim_param()));
+    }
+  }
+  return spec;
+}
+
+}  // namespace
+
+struct OnnxModel::State {
+  std::string source;
+  onnx::ModelProto proto;  // without the data of the initializers
+  int opset = 0;
+  std::unordered_map<std::string, Expr> initializers;
+  std::vector<ir::InputSpec> inputs;
+};
+
+namespace {
+
 class Importer {
  public:
-  Importer(const onnx::ModelProto& model, const ImportOptions& options, std::string source)
-      : graph_(model.graph()), options_(options), source_(std::move(source)) {
-    opset_ = 0;
-    for (const auto& entry : model.opset_import()) {
-      if (IsDefaultDomain(entry.domain())) opset_ = static_cast<int>(entry.version());
-    }
+  Importer(const onnx::GraphProto& graph, int opset, std::unordered_map<std::string, Expr> values,
+           const std::vector<ir::InputSpec>& inputs, const ImportOptions& options,
+           const std::string& source)
+      : graph_(graph),
+        options_(options),
+        source_(source),
+        opset_(opset),
+        values_(std::move(values)) {
+    AddInputs(inputs);
   }
 
   ir::Module Import() {
-    if (opset_ < kFirstOpset || opset_ > kLastOpset)
-      throw Unimplemented(StrCat(source_, " is of opset ", opset_, "; opsets ", kFirstOpset, " to ",
-                                 kLastOpset, " are supported"));
-    ReportMissing();
-    for (const onnx::TensorProto& tensor : graph_.initializer())
-      values_[tensor.name()] =
-          ir::Constant::Make(ToNDArray(tensor, StrCat("the initializer ", tensor.name())));
-    AddInputs();
     for (const onnx::NodeProto& node : graph_.node()) Convert(node);
     return ir::Module().With("main", ir::Function::Make(params_, Result()));
   }
 
  private:
-  void ReportMissing() const {
-    std::map<std::string, std::vector<std::string>> missing;
-    for (const onnx::NodeProto& node : graph_.node()) {
-      if (IsDefaultDomain(node.domain()) ? Converters().contains(node.op_type())
-                                         : static_cast<bool>(CustomOp(node)))
-        continue;
-      const std::string type = IsDefaultDomain(node.domain())
-                                   ? node.op_type()
-                                   : StrCat(node.domain(), ".", node.op_type());
-      missing[type].push_back(NameOf(node));
-    }
-    if (missing.empty()) return;
-    std::string list;
-    for (const auto& [type, nodes] : missing)
-      StrAppend(&list, "\n  ", type, " (", StrJoin(nodes, ", "), ")");
-    throw Unimplemented(StrCat(source_, " uses ", missing.size(),
-                               missing.size() == 1 ? " operator" : " operators",
-                               " that cannot be imported:", list));
-  }
-
-  void AddInputs() {
+  void AddInputs(const std::vector<ir::InputSpec>& inputs) {
     std::set<std::string> names;
-    for (const onnx::ValueInfoProto& input : graph_.input()) {
-      if (values_.contains(input.name())) continue;  // an initializer with a default
-      names.insert(input.name());
-      const std::string what = StrCat("the input ", input.name());
-      if (!input.type().has_tensor_type()) throw Unimplemented(what + " is no tensor");
-      const auto& tensor = input.type().tensor_type();
-      const DataType dtype = ToDataType(tensor.elem_type(), what);
-      const ir::Type type = ir::TensorTypeOf(ShapeOfInput(input.name(), tensor.shape()), dtype);
-      const Expr var = ir::Var::MakeChecked(input.name(), type, {source_});
+    for (const ir::InputSpec& input : inputs) {
+      names.insert(input.name);
+      const ir::Type type = ir::TensorTypeOf(ShapeOfInput(input), input.dtype);
+      const Expr var = ir::Var::MakeChecked(input.name, type, {source_});
       params_.push_back(var);
-      values_[input.name()] = var;
+      values_[input.name] = var;
     }
     for (const auto& [name, shape] : options_.shapes) {
       if (!names.contains(name))
@@ -153,31 +188,23 @@ class Importer {
     }
   }
 
-  Shape ShapeOfInput(const std::string& name, const onnx::TensorShapeProto& declared) const {
-    std::string text;
-    bool known = true;
-    Shape shape;
-    for (const auto& dim : declared.dim()) {
-      const bool has_value = dim.has_dim_value() && dim.dim_value() > 0;
-      known = known && has_value;
-      shape.push_back(has_value ? dim.dim_value() : -1);
-      StrAppend(&text, text.empty() ? "" : ", ", has_value ? StrCat(dim.dim_value()) : "?");
-    }
-    const auto given = options_.shapes.find(name);
+  Shape ShapeOfInput(const ir::InputSpec& input) const {
+    const auto given = options_.shapes.find(input.name);
     if (given == options_.shapes.end()) {
-      if (known) return shape;
-      throw InvalidArgument(StrCat("the input ", name, " has the shape (", text,
-                                   "); give its extents, for instance --shape ", name, "=",
-                                   StrJoin(shape, ",", [](std::string* out, std::int64_t e) {
-                                     StrAppend(out, e < 0 ? 1 : e);
+      if (const std::optional<Shape> fixed = input.Fixed()) return *fixed;
+      const std::vector<ir::Dim> extents = input.extents.value_or(std::vector<ir::Dim>{1});
+      throw InvalidArgument(StrCat("the input ", input.name, " has the shape ",
+                                   input.ExtentsToString(),
+                                   "; give its extents, for instance --shape ", input.name, "=",
+                                   StrJoin(extents, ",", [](std::string* out, const ir::Dim& e) {
+                                     StrAppend(out, e.is_static() ? e.value() : 1);
                                    })));
     }
-    bool fits = given->second.size() == shape.size() || declared.dim_size() == 0;
-    for (std::size_t i = 0; fits && i < shape.size(); ++i)
-      fits = shape[i] < 0 || shape[i] == given->second[i];
-    if (!fits)
-      throw InvalidArgument(StrCat("the shape ", ShapeToString(given->second), " given for ", name,
-                                   " does not fit the model's (", text, ")"));
+    if (!input.Fits(given->second))
+      throw InvalidArgument(StrCat("the shape ", ShapeToString(given->second), " given for ",
+                                   input.name, " does not fit the model's ",
+                                   input.ExtentsToString()));
+    NumElements(given->second);
     return given->second;
   }
 
@@ -231,40 +258,79 @@ class Importer {
 
   const onnx::GraphProto& graph_;
   const ImportOptions& options_;
-  const std::string source_;
-  int opset_;
+  const std::string& source_;
+  const int opset_;
   std::unordered_map<std::string, Expr> values_;
   std::vector<Expr> params_;
 };
 
-ir::Module DoImport(std::string_view bytes, const ImportOptions& options,
-                    const std::string& source) {
-  onnx::ModelProto model;
-  if (bytes.empty() || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw DataLoss(StrCat(source, " is no whole ONNX model (", bytes.size(), " bytes)"));
-  if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
-  return Importer(model, options, source).Import();
-}
-
 }  // namespace
 
-absl::StatusOr<ir::Module> ImportOnnx(std::string_view bytes, const ImportOptions& options,
-                                      const std::string& source) {
-  return CatchErrors([&] { return DoImport(bytes, options, source); });
+OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source) {
+  const auto state = std::make_shared<State>();
+  state->source = source;
+  onnx::ModelProto& model = state->proto;
+  if (bytes.empty() || bytes.size() > kLargest ||
+      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw DataLoss(StrCat(source, " is no whole ONNX model (", bytes.size(), " bytes)"));
+  if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
+  state->opset = OpsetOf(model, source);
+  ReportMissing(model.graph(), source);
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    const std::string what = StrCat("the initializer ", tensor.name());
+    if (!state->initializers.emplace(tensor.name(), ir::Constant::Make(ToNDArray(tensor, what)))
+             .second)
+      throw InvalidArgument(what + " is given twice");
+    tensor.Clear();
+  }
+  std::set<std::string> names;
+  for (const onnx::ValueInfoProto& input : model.graph().input()) {
+    if (!names.insert(input.name()).second)
+      throw InvalidArgument(StrCat("the input ", input.name(), " is declared twice"));
+    // One with an initializer is a constant that older versions list here too.
+    if (!state->initializers.contains(input.name())) state->inputs.push_back(ToInputSpec(input));
+  }
+  return OnnxModel(state);
 }
 
-absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions& options) {
+absl::StatusOr<OnnxModel> OnnxModel::Parse(std::string_view bytes, const std::string& source) {
+  return CatchErrors([&] { return Make(bytes, source); });
+}
+
+absl::StatusOr<OnnxModel> OnnxModel::Load(const std::string& path) {
   return CatchErrors([&] {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw NotFound(StrCat("the model ", path, " cannot be opened"));
     const std::string bytes((std::istreambuf_iterator<char>(file)),
                             std::istreambuf_iterator<char>());
     if (file.bad()) throw DataLoss(StrCat("the model ", path, " cannot be read"));
-    constexpr std::size_t kLargest = (std::size_t{1} << 31) - 1;
     if (bytes.size() > kLargest)
       throw Unimplemented(StrCat("the model ", path, " is larger than 2 GiB"));
-    return DoImport(bytes, options, path);
+    return Make(bytes, path);
   });
+}
+
+const std::vector<ir::InputSpec>& OnnxModel::inputs() const { return state_->inputs; }
+
+absl::StatusOr<ir::Module> OnnxModel::Import(const ImportOptions& options) const {
+  return CatchErrors([&] {
+    return Importer(state_->proto.graph(), state_->opset, state_->initializers, state_->inputs,
+                    options, state_->source)
+        .Import();
+  });
+}
+
+absl::StatusOr<ir::Module> ImportOnnx(std::string_view bytes, const ImportOptions& options,
+                                      const std::string& source) {
+  absl::StatusOr<OnnxModel> model = OnnxModel::Parse(bytes, source);
+  if (!model.ok()) return model.status();
+  return model->Import(options);
+}
+
+absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions& options) {
+  absl::StatusOr<OnnxModel> model = OnnxModel::Load(path);
+  if (!model.ok()) return model.status();
+  return model->Import(options);
 }
 
 std::vector<std::string> SupportedOnnxOps() {

@@ -9,6 +9,21 @@
 
 namespace tenon::onnx_import {
 
+namespace {
+
+// A few bytes of a file can ask for a constant of any size; a large one is made when the model
+// runs.
+constexpr std::int64_t kLargestFolded = std::int64_t{1} << 28;
+
+bool MayFold(const ir::Type& type) {
+  if (!ir::IsStaticTensor(type)) return true;
+  const auto* tensor = type.As<ir::TensorTypeNode>();
+  return NumElements(ir::StaticShape(type, "a constant")) <=
+         kLargestFolded / static_cast<std::int64_t>(tensor->dtype.bytes());
+}
+
+}  // namespace
+
 const Expr& Node::input(std::size_t i) const {
   if (!has_input(i)) throw InvalidArgument(StrCat("input ", i, " is missing"));
   return inputs_[i];
@@ -133,7 +148,7 @@ Expr Node::Typed(const Expr& expr) const {
     } else {
       typed = passes::InferCall(e);
     }
-    return evaluate_ ? passes::FoldNode(typed, evaluate_) : typed;
+    return evaluate_ && MayFold(typed.checked_type()) ? passes::FoldNode(typed, evaluate_) : typed;
   };
   return ir::RewritePostOrder(expr, type, untyped);
 }

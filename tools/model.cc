@@ -12,7 +12,7 @@
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/models/registry.h"
-#include "tenon/onnx/import.h"
+#include "tenon/onnx/model.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -142,7 +142,7 @@ void LoadPlugins(const std::vector<std::string>& paths) {
   ops::OpRegistry::Global().ThrowStartupErrors();
 }
 
-ir::Module LoadModel(const ModelArguments& arguments) {
+ir::Module LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of) {
   LoadPlugins(arguments.plugins);
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   if (arguments.path.ends_with(".onnx")) {
@@ -151,7 +151,13 @@ ir::Module LoadModel(const ModelArguments& arguments) {
       const auto [name, shape] = SplitAssignment(text, "--shape");
       options.shapes[name] = ParseShape(shape, "--shape");
     }
-    return ValueOrThrow(onnx_import::LoadOnnx(arguments.path, options));
+    const auto model = ValueOrThrow(onnx_import::OnnxModel::Load(arguments.path));
+    for (const ir::InputSpec& input : model.inputs()) {
+      if (!shape_of || input.Fixed() || options.shapes.contains(input.name)) continue;
+      if (std::optional<Shape> shape = shape_of(input))
+        options.shapes[input.name] = *std::move(shape);
+    }
+    return ValueOrThrow(model.Import(options));
   }
   if (!arguments.shapes.empty())
     throw InvalidArgument("--shape is for ONNX models; others carry their types");

@@ -2,11 +2,14 @@
 #ifndef TENON_TOOLS_MODEL_H_
 #define TENON_TOOLS_MODEL_H_
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/ir/input_spec.h"
 #include "tenon/ir/module.h"
 
 namespace CLI {
@@ -44,7 +47,10 @@ struct CompileArguments {
 
 // Loads the plug-ins, then the model: ONNX by the ending .onnx, one of models/ as "model:NAME",
 // Relay text otherwise ("-" reads the standard input). Throws.
-ir::Module LoadModel(const ModelArguments& arguments);
+//
+// `shape_of` gives the shapes of inputs that an ONNX model leaves open and --shape does not name.
+using ShapeOfInput = std::function<std::optional<Shape>(const ir::InputSpec& input)>;
+ir::Module LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of = {});
 
 // A value of --fusion: "relay" or "extended".
 passes::FusionMode ParseFusion(const std::string& name);

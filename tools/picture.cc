@@ -103,6 +103,37 @@ absl::StatusOr<NDArray> LoadPicture(const std::string& path, const Shape& shape,
   });
 }
 
+absl::StatusOr<Shape> ShapeForPicture(const std::string& path, const ir::InputSpec& input) {
+  return CatchErrors([&] {
+    try {
+      if (!input.extents || input.extents->size() != 4)
+        throw InvalidArgument(StrCat("a picture cannot fill the input ", input.name, " of shape ",
+                                     input.ExtentsToString(),
+                                     "; it must be (1, 1 or 3, height, width)"));
+      if (!std::filesystem::exists(path)) throw NotFound("the file does not exist");
+      int width = 0, height = 0, channels = 0;
+      if (stbi_info(path.c_str(), &width, &height, &channels) == 0)
+        throw InvalidArgument(
+            StrCat("this is no picture that can be read: ", stbi_failure_reason()));
+      const auto fixed = [&](std::size_t axis) -> std::optional<std::int64_t> {
+        const ir::Dim& dim = (*input.extents)[axis];
+        return dim.is_static() ? std::optional(dim.value()) : std::nullopt;
+      };
+      const auto scaled = [](int extent, std::int64_t numerator, int denominator) {
+        return std::max<std::int64_t>(
+            1, std::llround(static_cast<double>(extent) * static_cast<double>(numerator) /
+                            static_cast<double>(denominator)));
+      };
+      const std::int64_t h =
+          fixed(2).value_or(fixed(3) ? scaled(height, *fixed(3), width) : height);
+      const std::int64_t w = fixed(3).value_or(scaled(width, h, height));
+      return Shape{fixed(0).value_or(1), fixed(1).value_or(3), h, w};
+    } catch (Error& error) {
+      throw error.At({.source = path});
+    }
+  });
+}
+
 bool IsPictureName(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension();
   std::transform(ending.begin(), ending.end(), ending.begin(),

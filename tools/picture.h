@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tenon/ir/input_spec.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::tools {
@@ -27,6 +28,11 @@ struct PictureOptions {
 // for a shape other than (1, 1 or 3, H, W).
 absl::StatusOr<NDArray> LoadPicture(const std::string& path, const Shape& shape,
                                     const PictureOptions& options);
+
+// The shape of an input (N, C, H, W) for this picture, where the model leaves extents open: one
+// picture, 3 channels, the fixed height or width and the other by the picture's aspect, or the
+// picture's own size. Errors: as above.
+absl::StatusOr<Shape> ShapeForPicture(const std::string& path, const ir::InputSpec& input);
 
 // Whether the file's name has the ending of a picture format.
 bool IsPictureName(const std::string& path);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,17 @@ Shape ShapeOfParameter(const Executable& exe, const std::string& name) {
     known.push_back(node.name);
   }
   throw InvalidArgument(StrCat("the model has no input ", name, "; it has ", StrJoin(known, ", ")));
+}
+
+// The shape of an input that the model leaves open, from the file that is given for it.
+std::optional<Shape> ShapeOfFile(const RunArguments& arguments, const ir::InputSpec& input) {
+  for (const std::string& text : arguments.inputs) {
+    const auto [name, path] = SplitAssignment(text, "--input");
+    if (name != input.name) continue;
+    return IsPictureName(path) ? std::optional(ValueOrThrow(ShapeForPicture(path, input)))
+                               : std::optional(ValueOrThrow(runtime::ReadNpy(path)).shape());
+  }
+  return std::nullopt;
 }
 
 runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe) {
@@ -115,7 +127,8 @@ void PrintProfile(std::vector<runtime::NodeTime> times) {
 void Execute(const RunArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model));
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(
+      arguments.model, [&](const ir::InputSpec& input) { return ShapeOfFile(arguments, input); }));
   const auto loaded = Clock::now();
   const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
   const auto compiled = Clock::now();

