@@ -3,6 +3,16 @@
 #include <functional>
 #include <map>
 
+#include "tenon/models/densenet.h"
+#include "tenon/models/efficientnet.h"
+#include "tenon/models/inception.h"
+#include "tenon/models/lstm.h"
+#include "tenon/models/mlp.h"
+#include "tenon/models/mobilenet.h"
+#include "tenon/models/resnet.h"
+#include "tenon/models/shufflenet.h"
+#include "tenon/models/squeezenet.h"
+#include "tenon/models/transformer.h"
 #include "tenon/models/vgg.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -18,6 +28,20 @@ const std::map<std::string, std::function<ir::Module()>>& Table() {
       models->emplace(StrCat("vgg", depth, "_bn"),
                       [depth] { return Vgg({.depth = depth, .batch_norm = true}); });
     }
+    for (const int depth : {18, 34, 50, 101, 152})
+      models->emplace(StrCat("resnet", depth), [depth] { return ResNet(depth); });
+    models->emplace("densenet121", [] { return DenseNet121(); });
+    models->emplace("efficientnet_b0", [] { return EfficientNetB0(); });
+    models->emplace("googlenet", [] { return GoogLeNet(); });
+    models->emplace("inception_v3", [] { return InceptionV3(); });
+    models->emplace("lenet", [] { return LeNet(); });
+    models->emplace("lstm", [] { return Lstm(); });
+    models->emplace("mlp", [] { return Mlp(); });
+    models->emplace("mobilenet_v2", [] { return MobileNetV2(); });
+    models->emplace("mobilenet_v3_large", [] { return MobileNetV3Large(); });
+    models->emplace("shufflenet_v2", [] { return ShuffleNetV2(); });
+    models->emplace("squeezenet1_1", [] { return SqueezeNet(); });
+    models->emplace("transformer", [] { return TransformerEncoder(); });
     return models;
   }();
   return table;

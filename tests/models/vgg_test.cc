@@ -103,7 +103,8 @@ TEST(VggTest, ImpossibleOptionsAreRefused) {
 TEST(ModelsTest, AnUnknownNameIsRefusedWithASuggestion) {
   const Error error = ErrorOf([] { Build("vgg16bn"); });
   EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(error.message(), HasSubstr("there is no model named vgg16bn; models are vgg11, "));
+  EXPECT_THAT(error.message(),
+              HasSubstr("there is no model named vgg16bn; models are densenet121, "));
   EXPECT_THAT(error.message(), HasSubstr("did you mean vgg16_bn?"));
 }
 

@@ -1,0 +1,24 @@
+// What the classifiers of images have in common.
+//
+//   ir::Module m = ResNet(18, {.image_size = 64, .width_divisor = 8, .classes = 10});
+#ifndef TENON_MODELS_IMAGE_OPTIONS_H_
+#define TENON_MODELS_IMAGE_OPTIONS_H_
+
+#include <cstdint>
+
+namespace tenon::models {
+
+struct ImageOptions {
+  std::int64_t batch = 1;
+  std::int64_t image_size = 224;   // height and width
+  std::int64_t width_divisor = 1;  // of the channels: above 1, an even number from 2 on is left
+  std::int64_t classes = 1000;
+  std::uint64_t seed = 1;
+};
+
+// Throws InvalidArgument for values that are not possible, an image under `least_size` among them.
+void CheckImageOptions(const ImageOptions& options, std::int64_t least_size);
+
+}  // namespace tenon::models
+
+#endif  // TENON_MODELS_IMAGE_OPTIONS_H_

@@ -1,0 +1,19 @@
+// SqueezeNet 1.1 with generated weights: Iandola et al., "SqueezeNet: AlexNet-level accuracy with
+// 50x fewer parameters", 2016, in the version of the authors' repository that torchvision has as
+// squeezenet1_1.
+//
+//   ir::Module m = SqueezeNet();   // @main(%data) -> (1, 1000)
+#ifndef TENON_MODELS_SQUEEZENET_H_
+#define TENON_MODELS_SQUEEZENET_H_
+
+#include "tenon/ir/module.h"
+#include "tenon/models/image_options.h"
+
+namespace tenon::models {
+
+// Images are at least 17 wide; otherwise throws InvalidArgument.
+ir::Module SqueezeNet(const ImageOptions& options = {});
+
+}  // namespace tenon::models
+
+#endif  // TENON_MODELS_SQUEEZENET_H_
