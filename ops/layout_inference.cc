@@ -103,8 +103,7 @@ bool MayFollow(const LayoutQuestion& q, const std::string& own) {
 template <typename AttrsType>
 LayoutAnswer Convolution(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
-  if (MayFollow(q, attrs.data_layout) &&
-      IsOrderOf(AttrsType{}.data_layout, WantedLayout(q, 0))) {
+  if (MayFollow(q, attrs.data_layout) && IsOrderOf(AttrsType{}.data_layout, WantedLayout(q, 0))) {
     attrs.data_layout = WantedLayout(q, 0);
     attrs.out_layout.clear();
   }

@@ -1,6 +1,6 @@
-// Axes are followed by their letters: an attribute that names axis i of the old layout names, in the
-// new one, the place of its letter. Where the letter is cut in blocks, a rule says what becomes of
-// the two axes, or falls back to the old layout.
+// Axes are followed by their letters: an attribute that names axis i of the old layout names, in
+// the new one, the place of its letter. Where the letter is cut in blocks, a rule says what becomes
+// of the two axes, or falls back to the old layout.
 #include "tenon/ops/layout_rules.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ const std::vector<ir::Dim>& DimsOf(const LayoutQuestion& q, std::size_t input) {
   return q.old_types[input].As<ir::TensorTypeNode>()->shape;
 }
 
-// The answer of an operator of one input: `rule` gets the letters as they are and the new layout and
-// gives nothing when it cannot follow; for the old layout it always answers.
+// The answer of an operator of one input: `rule` gets the letters as they are and the new layout
+// and gives nothing when it cannot follow; for the old layout it always answers.
 template <typename Rule>
 LayoutAnswer OfOneInput(const LayoutQuestion& q, const Rule& rule) {
   const std::string& from = q.old_inputs[0];
@@ -49,8 +49,8 @@ LayoutAnswer Reduction(const LayoutQuestion& q) {
     // An index runs along one axis.
     if (std::is_same_v<AttrsType, ArgReduceAttrs>) {
       const bool is_one = std::count(reduced.begin(), reduced.end(), true) == 1;
-      const auto at = static_cast<std::size_t>(
-          std::find(reduced.begin(), reduced.end(), true) - reduced.begin());
+      const auto at = static_cast<std::size_t>(std::find(reduced.begin(), reduced.end(), true) -
+                                               reduced.begin());
       if (from != to.Whole() && !is_one) return std::optional<LayoutAnswer>();
       if (to.rank() != from.size() && (!is_one || to.IsCut(from[at])))
         return std::optional<LayoutAnswer>();
@@ -135,8 +135,8 @@ LayoutAnswer LayoutsOfPad(const LayoutQuestion& question) {
             const std::int64_t block = to.BlockOf(axis.letter);
             const bool is_padded =
                 std::any_of(old.begin(), old.end(), [](std::int64_t w) { return w != 0; });
-            const bool is_whole = std::all_of(old.begin(), old.end(),
-                                              [&](std::int64_t w) { return w % block == 0; });
+            const bool is_whole =
+                std::all_of(old.begin(), old.end(), [&](std::int64_t w) { return w % block == 0; });
             if (is_padded && (!is_whole || attrs.pad_mode != "constant")) return std::nullopt;
             Ints blocks;
             for (const std::int64_t width : old) blocks.push_back(width / block);
@@ -230,9 +230,9 @@ LayoutAnswer LayoutsOfStridedSlice(const LayoutQuestion& question) {
           }
           attrs.axes->push_back(static_cast<std::int64_t>(to.PositionOf(from[i])));
           attrs.begin.push_back(range.begin);
-          attrs.end.push_back(
-              range.extent == 0 ? range.begin
-                                : range.begin + (range.extent - 1) * range.stride + 1);
+          attrs.end.push_back(range.extent == 0
+                                  ? range.begin
+                                  : range.begin + (range.extent - 1) * range.stride + 1);
           attrs.strides.push_back(range.stride);
         }
         return LayoutAnswer{{}, LayoutText(to.axes()), attrs::Attrs::Make(std::move(attrs))};

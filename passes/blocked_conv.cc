@@ -10,9 +10,7 @@ namespace {
 
 struct Channels {
   std::int64_t in = 0, out = 0, in_of_group = 0, groups = 1;
-  bool is_depthwise() const {
-    return groups > 1 && groups == in && in == out && in_of_group == 1;
-  }
+  bool is_depthwise() const { return groups > 1 && groups == in && in == out && in_of_group == 1; }
 };
 
 Channels ChannelsOf(const ir::CallNode& call) {
@@ -40,8 +38,7 @@ std::optional<LayoutAlteration> BlockedConv2D(const ir::CallNode& call,
     return std::nullopt;
   const Channels channels = ChannelsOf(call);
   const bool depthwise = channels.is_depthwise();
-  if (blocks.in < 1 || blocks.out < 1 || channels.in == 0 || channels.out == 0)
-    return std::nullopt;
+  if (blocks.in < 1 || blocks.out < 1 || channels.in == 0 || channels.out == 0) return std::nullopt;
   if (depthwise) {
     if (blocks.in != blocks.out || channels.in % blocks.in != 0) return std::nullopt;
   } else if (channels.in_of_group % blocks.in != 0 ||

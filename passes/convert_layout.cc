@@ -79,9 +79,9 @@ class Rule {
   Wish Read(const std::string& op, const std::vector<std::string>& layouts) const {
     const std::size_t most = kernel_.empty() ? 1 : 2;
     if (layouts.empty() || layouts.size() > most)
-      throw InvalidArgument(
-          StrCat("ConvertLayout: ", op, " takes ", most == 1 ? "one layout" : "one or two layouts",
-                 "; there are ", layouts.size()));
+      throw InvalidArgument(StrCat("ConvertLayout: ", op, " takes ",
+                                   most == 1 ? "one layout" : "one or two layouts", "; there are ",
+                                   layouts.size()));
     Wish wish{layouts[0] == kDefault ? data_ : layouts[0], kernel_};
     const bool is_given = layouts.size() == 2 && layouts[1] != kDefault;
     if (IsBlocked(op, wish.data)) {
@@ -149,11 +149,10 @@ ir::Module ConvertLayout(const ir::Module& module, const DesiredLayouts& desired
     const ir::Expr& callee = ops::OpRegistry::Global().Get(op);
     const auto rule = rules.find(op);
     if (rule == rules.end())
-      throw InvalidArgument(
-          StrCat("ConvertLayout: ", op, " has no layout to choose; these have: ",
-                 StrJoin(rules, ", ", [](std::string* text, const auto& r) {
-                   StrAppend(text, r.first);
-                 })));
+      throw InvalidArgument(StrCat("ConvertLayout: ", op, " has no layout to choose; these have: ",
+                                   StrJoin(rules, ", ", [](std::string* text, const auto& r) {
+                                     StrAppend(text, r.first);
+                                   })));
     chosen.emplace(callee, Chosen{rule->second.Read(op, layouts),
                                   op == "nn.conv2d" ? Conv2D : rule->second.alter()});
   }

@@ -1,5 +1,5 @@
-// One walk from inputs to results (the scheme of layout passes in "Optimizing CNN Model Inference on
-// CPUs", Liu et al., USENIX ATC 2019). An operator is asked twice: how it names the axes of its
+// One walk from inputs to results (the scheme of layout passes in "Optimizing CNN Model Inference
+// on CPUs", Liu et al., USENIX ATC 2019). An operator is asked twice: how it names the axes of its
 // inputs as they were, and which layouts it takes now that some have others. What it answers is
 // believed only when the types agree; otherwise it gets what it had.
 #include "tenon/passes/rewrite_layouts.h"
@@ -35,9 +35,7 @@ struct Operand {
   Placement placement;
 };
 
-const ir::TensorTypeNode* TensorOf(const ir::Type& type) {
-  return type.As<ir::TensorTypeNode>();
-}
+const ir::TensorTypeNode* TensorOf(const ir::Type& type) { return type.As<ir::TensorTypeNode>(); }
 
 bool IsWholeLayout(const std::string& layout) {
   return std::all_of(layout.begin(), layout.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -84,8 +82,7 @@ class Rewriter {
  private:
   Placement PlacementOf(const Expr& original) const {
     const auto found = placements_.find(original);
-    return found == placements_.end() || found->second.size() != 1 ? Placement()
-                                                                   : found->second[0];
+    return found == placements_.end() || found->second.size() != 1 ? Placement() : found->second[0];
   }
 
   static Expr MakeTuple(const std::vector<Expr>& fields) {
@@ -224,8 +221,7 @@ class Rewriter {
       const auto* field = TensorOf(old_tuple->fields[i]);
       const bool is_placed = field != nullptr && field->shape.size() == placement.old.size();
       placements.push_back(is_placed ? placement : Placement());
-      if (!IsTypeIn(new_tuple->fields[i], old_tuple->fields[i], placements[i]))
-        return std::nullopt;
+      if (!IsTypeIn(new_tuple->fields[i], old_tuple->fields[i], placements[i])) return std::nullopt;
     }
     return placements;
   }
@@ -240,10 +236,9 @@ class Rewriter {
       if (!value) return std::nullopt;
       values.push_back(*value);
     }
-    const Expr result = answer.is_input
-                            ? values[0]
-                            : InferCall(ir::Call::Make(callee, Arguments(*call, values),
-                                                       answer.attrs, original.span()));
+    const Expr result = answer.is_input ? values[0]
+                                        : InferCall(ir::Call::Make(callee, Arguments(*call, values),
+                                                                   answer.attrs, original.span()));
     auto placements = ResultPlacements(original.checked_type(), result.checked_type(),
                                        {answer.output, named.output});
     if (!placements) return std::nullopt;
@@ -267,7 +262,8 @@ class Rewriter {
     if (!IsWholeLayout(named.output) ||
         !std::all_of(named.inputs.begin(), named.inputs.end(), IsWholeLayout))
       return WithPlainChildren(original, rebuilt);
-    // Where producer and consumer name axes differently, the consumer is right about the old layout.
+    // Where producer and consumer name axes differently, the consumer is right about the old
+    // layout.
     bool is_moved = false;
     std::vector<std::string> arrive;
     for (std::size_t i = 0; i < operands->size(); ++i) {

@@ -1,10 +1,10 @@
 // The rewriter that ConvertLayout and AlterOpLayout share: operators that change their layout, and
 // transforms where producers and consumers disagree.
 //
-// Every value has a layout that it lies in and the one that it had. An operator asks for the layouts
-// of its inputs by its LayoutInference column; without one, and where blocks do not divide an axis,
-// it gets what it had. Parameters and results of functions keep their layouts. Equal transforms of a
-// value are made once. Needs checked types and leaves them.
+// Every value has a layout that it lies in and the one that it had. An operator asks for the
+// layouts of its inputs by its LayoutInference column; without one, and where blocks do not divide
+// an axis, it gets what it had. Parameters and results of functions keep their layouts. Equal
+// transforms of a value are made once. Needs checked types and leaves them.
 //
 //   Module out = RewriteLayouts(module, [](const CallNode& call) { return std::nullopt; });
 #ifndef TENON_PASSES_REWRITE_LAYOUTS_H_

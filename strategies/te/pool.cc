@@ -123,8 +123,7 @@ std::vector<Tensor> AvgPool2D(const TeCall& call) {
 
 Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
   const Tensor& x = call.input(0);
-  const auto at =
-      ops::ImagePositions(call.attrs.As<ops::GlobalPool2DAttrs>().layout, "layout");
+  const auto at = ops::ImagePositions(call.attrs.As<ops::GlobalPool2DAttrs>().layout, "layout");
   const IterVar y = te::ReduceAxis(0, x.shape()[at[2]], "ry");
   const IterVar column = te::ReduceAxis(0, x.shape()[at[3]], "rx");
   return te::Compute(
