@@ -21,7 +21,7 @@ TEST(ConvertLayoutTest, S004_20_AConvolutionAndItsReluShareTheTransforms) {
   EXPECT_EQ(Body(after),
             "%0 = layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NHWC\");\n"
             "%1 = layout_transform(%w, src_layout=\"OIHW\", dst_layout=\"HWIO\");\n"
-            "%2 = nn.conv2d(%0, %1, padding=[0, 0, 0, 0], data_layout=\"NHWC\", "
+            "%2 = nn.conv2d(%0, %1, data_layout=\"NHWC\", "
             "kernel_layout=\"HWIO\");\n"
             "%3 = nn.relu(%2);\n"
             "layout_transform(%3, src_layout=\"NHWC\", dst_layout=\"NCHW\")\n");
