@@ -68,12 +68,63 @@ std::size_t Layout::PositionOf(char letter) const {
       StrCat(attribute_, " is \"", text_, "\"; it must name the axis ", std::string(1, letter)));
 }
 
+bool Layout::IsCut(char letter) const {
+  return std::any_of(axes_.begin(), axes_.end(),
+                     [&](const LayoutAxis& a) { return a.letter == letter && a.block > 0; });
+}
+
 std::string Layout::Whole() const {
   std::string whole;
   for (const LayoutAxis& axis : axes_) {
     if (axis.block == 0) whole += axis.letter;
   }
   return whole;
+}
+
+std::string LayoutText(const std::vector<LayoutAxis>& axes) {
+  std::string text;
+  for (const LayoutAxis& axis : axes) {
+    if (axis.block > 0) {
+      StrAppend(&text, axis.block, std::string(1, static_cast<char>(axis.letter - 'A' + 'a')));
+    } else {
+      text += axis.letter;
+    }
+  }
+  return text;
+}
+
+std::vector<std::size_t> ImagePositions(const std::string& layout, const char* attribute) {
+  const Layout parsed = Layout::Parse(layout, attribute);
+  const std::string letters = "NCHW";
+  std::string whole = parsed.Whole();
+  std::sort(whole.begin(), whole.end());
+  if (whole != "CHNW" || parsed.rank() != letters.size() + (parsed.IsCut('C') ? 1 : 0))
+    throw InvalidArgument(StrCat(attribute, " is \"", layout, "\"; it must be an order of NCHW"));
+  std::vector<std::size_t> positions;
+  for (const char letter : letters) positions.push_back(parsed.PositionOf(letter));
+  return positions;
+}
+
+std::optional<ir::Type> TypeInLayout(const ir::TensorTypeNode& type, const std::string& from,
+                                     const std::string& to) {
+  const Layout layout = Layout::Parse(to, "layout");
+  if (from.size() != type.shape.size() || layout.Whole().size() != from.size()) return std::nullopt;
+  std::vector<ir::Dim> shape;
+  for (const LayoutAxis& axis : layout.axes()) {
+    const std::size_t at = from.find(axis.letter);
+    if (at == std::string::npos) return std::nullopt;
+    const ir::Dim& whole = type.shape[at];
+    const std::int64_t block = layout.BlockOf(axis.letter);
+    if (axis.block > 0) {
+      shape.emplace_back(axis.block);
+    } else if (!layout.IsCut(axis.letter)) {
+      shape.push_back(whole);
+    } else {
+      if (!whole.is_static() || whole.value() % block != 0) return std::nullopt;
+      shape.emplace_back(whole.value() / block);
+    }
+  }
+  return ir::TensorType(std::move(shape), type.dtype);
 }
 
 }  // namespace tenon::ops

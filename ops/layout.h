@@ -10,8 +10,11 @@
 #define TENON_OPS_LAYOUT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "tenon/ir/type.h"
 
 namespace tenon::ops {
 
@@ -32,6 +35,8 @@ class Layout {
   std::int64_t BlockOf(char letter) const;
   // Where the whole axis or the count of its blocks stands. Throws InvalidArgument when missing.
   std::size_t PositionOf(char letter) const;
+  // Whether the axis is cut in blocks, be they of one element.
+  bool IsCut(char letter) const;
   // The whole axes in order: "NCHW" for "NCHW16c".
   std::string Whole() const;
 
@@ -40,6 +45,16 @@ class Layout {
   std::string attribute_;
   std::vector<LayoutAxis> axes_;
 };
+
+// The text of these axes: the inverse of Parse.
+std::string LayoutText(const std::vector<LayoutAxis>& axes);
+// Where N, C, H and W stand in the layout of images, whose channels may be cut in blocks. Throws
+// InvalidArgument, naming `attribute`, for other axes.
+std::vector<std::size_t> ImagePositions(const std::string& layout, const char* attribute);
+// The type in layout `to` of a tensor that has this type in `from`, which names whole axes; nothing
+// when the ranks differ, the axes are others or a block does not divide its axis for certain.
+std::optional<ir::Type> TypeInLayout(const ir::TensorTypeNode& type, const std::string& from,
+                                     const std::string& to);
 
 }  // namespace tenon::ops
 

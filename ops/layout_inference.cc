@@ -3,8 +3,13 @@
 #include <algorithm>
 
 #include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/layout.h"
+#include "tenon/ops/layout_rules.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/op.h"
+#include "tenon/ops/shape_rules.h"
 
 namespace tenon::ops {
 namespace {
@@ -14,37 +19,68 @@ std::size_t RankOf(const ir::Type& type) {
   return tensor == nullptr ? 0 : tensor->shape.size();
 }
 
-const std::string& Wanted(const LayoutQuestion& q, std::size_t i) {
-  return q.new_inputs[i].empty() ? q.old_inputs[i] : q.new_inputs[i];
-}
-
 LayoutAnswer AnyLayout(const LayoutQuestion& q) {
-  const std::string layout = Wanted(q, 0);
+  const std::string layout = WantedLayout(q, 0);
   return {{layout}, layout, q.attrs};
 }
 
-// All inputs of the highest rank take the layout of the first one that has a new one. An input of a
-// lower rank would have to be reshaped: everything keeps its old layout then, but for scalars.
-LayoutAnswer BroadcastTogether(const LayoutQuestion& q) {
-  std::size_t rank = 0;
-  for (const ir::Type& type : q.old_types) rank = std::max(rank, RankOf(type));
-  std::string layout;
-  bool keep = false;
-  for (std::size_t i = 0; i < q.new_inputs.size(); ++i) {
-    const std::size_t own = RankOf(q.old_types[i]);
-    if (own == rank && layout.empty()) layout = Wanted(q, i);
-    keep = keep || (own != 0 && own != rank);
-  }
-  LayoutAnswer answer{{}, layout, q.attrs};
-  for (std::size_t i = 0; i < q.new_inputs.size(); ++i) {
-    if (keep) {
-      answer.inputs.push_back(q.old_inputs[i]);
-      if (RankOf(q.old_types[i]) == rank) answer.output = q.old_inputs[i];
-    } else {
-      answer.inputs.push_back(RankOf(q.old_types[i]) == 0 ? "" : layout);
+// Blocks of one element of an axis stand for one that is broadcast.
+bool HasBlocksOfOne(const std::string& layout) {
+  const Layout parsed = Layout::Parse(layout, "layout");
+  const std::vector<LayoutAxis>& axes = parsed.axes();
+  return std::any_of(axes.begin(), axes.end(), [](const LayoutAxis& a) { return a.block == 1; });
+}
+
+// `layout` for an operand of this type: an axis that it lacks or of extent 1 has blocks of 1.
+// Nothing when blocks cannot be cut for certain.
+std::optional<std::string> OperandLayout(const ir::Type& type, const std::string& from,
+                                         const std::string& layout) {
+  const auto& shape = type.As<ir::TensorTypeNode>()->shape;
+  std::vector<LayoutAxis> axes = Layout::Parse(layout, "layout").axes();
+  for (LayoutAxis& axis : axes) {
+    if (axis.block == 0) continue;
+    const std::size_t at = from.find(axis.letter);
+    const std::size_t missing = from.size() - shape.size();
+    if (at >= missing && !shape[at - missing].is_static()) return std::nullopt;
+    const std::int64_t extent = at < missing ? 1 : shape[at - missing].value();
+    if (extent == 1) {
+      axis.block = 1;
+    } else if (axis.block == 1 || extent % axis.block != 0) {
+      return std::nullopt;
     }
   }
-  return answer;
+  return LayoutText(axes);
+}
+
+// All take the layout of one of the highest rank that has a new one: its axes of extent 1 with
+// blocks of 1, so that they are broadcast over the blocks as well.
+LayoutAnswer BroadcastTogether(const LayoutQuestion& q) {
+  const std::size_t count = q.new_inputs.size();
+  std::size_t rank = 0;
+  for (const ir::Type& type : q.old_types) rank = std::max(rank, RankOf(type));
+  std::size_t leader = count;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (RankOf(q.old_types[i]) != rank || q.old_inputs[i].empty()) continue;
+    const auto worth = [&](std::size_t k) {
+      return !IsLayoutChanged(q, k) ? 0 : HasBlocksOfOne(q.new_inputs[k]) ? 1 : 2;
+    };
+    if (leader == count || worth(i) > worth(leader)) leader = i;
+  }
+  if (leader == count || rank == 0) return KeepLayouts(q);
+  const std::string& from = q.old_inputs[leader];
+  if (from.size() != rank) return KeepLayouts(q);
+  const std::string& to = WantedLayout(q, leader);
+  LayoutAnswer answer{{}, to, q.attrs};
+  LayoutAnswer kept{{}, from, q.attrs};
+  bool fits = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_scalar = RankOf(q.old_types[i]) == 0;
+    const auto layout = is_scalar ? std::string() : OperandLayout(q.old_types[i], from, to);
+    fits = fits && layout.has_value();
+    answer.inputs.push_back(layout.value_or(""));
+    kept.inputs.push_back(is_scalar ? "" : from);
+  }
+  return fits ? answer : kept;
 }
 
 // An order of the letters of `letters`.
@@ -54,12 +90,21 @@ bool IsOrderOf(std::string letters, std::string layout) {
   return layout == letters;
 }
 bool IsImageLayout(const std::string& layout) { return IsOrderOf("NCHW", layout); }
+bool IsPooledLayout(const std::string& text) {
+  const Layout layout = Layout::Parse(text, "layout");
+  return IsImageLayout(layout.Whole()) && layout.rank() == (layout.IsCut('C') ? 5 : 4);
+}
+
+// Whether an operator whose attribute says `own` may take the new layout of its first input.
+bool MayFollow(const LayoutQuestion& q, const std::string& own) {
+  return IsLayoutChanged(q, 0) && q.old_inputs[0] == own;
+}
 
 template <typename AttrsType>
 LayoutAnswer Convolution(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
-  if (IsOrderOf(AttrsType{}.data_layout, Wanted(q, 0))) {
-    attrs.data_layout = Wanted(q, 0);
+  if (MayFollow(q, attrs.data_layout) && IsOrderOf(AttrsType{}.data_layout, WantedLayout(q, 0))) {
+    attrs.data_layout = WantedLayout(q, 0);
     attrs.out_layout.clear();
   }
   const std::string output = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
@@ -69,26 +114,37 @@ LayoutAnswer Convolution(const LayoutQuestion& q) {
 template <typename AttrsType>
 LayoutAnswer Pool(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
-  if (IsImageLayout(Wanted(q, 0))) attrs.layout = Wanted(q, 0);
+  // Channels may lie in blocks.
+  if (MayFollow(q, attrs.layout) && IsImageLayout(q.old_inputs[0]) &&
+      IsPooledLayout(WantedLayout(q, 0))) {
+    attrs.layout = WantedLayout(q, 0);
+    attrs.out_layout.clear();
+  }
   return {{attrs.layout}, attrs.layout, attrs::Attrs::Make(attrs)};
 }
 
-// The axis that an attribute names moves with its letter.
+template <typename AttrsType>
+LayoutAnswer Scaling(const LayoutQuestion& q) {
+  AttrsType attrs = q.attrs.As<AttrsType>();
+  if (MayFollow(q, attrs.layout) && IsOrderOf(AttrsType{}.layout, WantedLayout(q, 0)))
+    attrs.layout = WantedLayout(q, 0);
+  return {{attrs.layout}, attrs.layout, attrs::Attrs::Make(attrs)};
+}
+
+// The axis that an attribute names moves with its letter; it stays whole.
 template <typename AttrsType>
 LayoutAnswer AlongAxis(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
   const std::string& from = q.old_inputs[0];
-  const std::string& to = Wanted(q, 0);
-  const auto rank = static_cast<std::int64_t>(from.size());
   LayoutAnswer answer{std::vector<std::string>(q.new_inputs.size()), from, q.attrs};
   answer.inputs[0] = from;
-  const std::int64_t axis = attrs.axis < 0 ? attrs.axis + rank : attrs.axis;
-  if (to.size() != from.size() || axis < 0 || axis >= rank) return answer;
-  const std::size_t moved = to.find(from[static_cast<std::size_t>(axis)]);
-  if (moved == std::string::npos) return answer;
-  attrs.axis = static_cast<std::int64_t>(moved);
-  answer.inputs[0] = to;
-  answer.output = to;
+  if (!IsLayoutChanged(q, 0)) return answer;
+  const Layout to = Layout::Parse(WantedLayout(q, 0), "layout");
+  const char letter = from[static_cast<std::size_t>(NormalAxis(attrs.axis, from.size()))];
+  if (to.IsCut(letter)) return answer;
+  attrs.axis = static_cast<std::int64_t>(to.PositionOf(letter));
+  answer.inputs[0] = WantedLayout(q, 0);
+  answer.output = WantedLayout(q, 0);
   answer.attrs = attrs::Attrs::Make(attrs);
   return answer;
 }
@@ -116,6 +172,25 @@ void AttachLayoutInference(OpRegistry& registry) {
   registry.Definition("nn.avg_pool2d").SetColumn(LayoutInference{Pool<AvgPool2DAttrs>});
   for (const char* name : {"nn.global_avg_pool2d", "nn.global_max_pool2d"})
     registry.Definition(name).SetColumn(LayoutInference{Pool<GlobalPool2DAttrs>});
+  registry.Definition("nn.upsampling").SetColumn(LayoutInference{Scaling<UpSamplingAttrs>});
+  registry.Definition("image.resize1d").SetColumn(LayoutInference{Scaling<Resize1DAttrs>});
+  registry.Definition("image.resize2d").SetColumn(LayoutInference{Scaling<Resize2DAttrs>});
+  registry.Definition("image.resize3d").SetColumn(LayoutInference{Scaling<Resize3DAttrs>});
+  for (const char* name : {"sum", "prod", "max", "min", "mean", "all", "any"})
+    registry.Definition(name).SetColumn(LayoutInference{LayoutsOfReduction});
+  for (const char* name : {"argmax", "argmin"})
+    registry.Definition(name).SetColumn(LayoutInference{LayoutsOfArgReduction});
+  registry.Definition("concatenate").SetColumn(LayoutInference{LayoutsOfConcatenate});
+  registry.Definition("nn.pad").SetColumn(LayoutInference{LayoutsOfPad});
+  registry.Definition("split").SetColumn(LayoutInference{LayoutsOfSplit});
+  registry.Definition("squeeze").SetColumn(LayoutInference{LayoutsOfSqueeze});
+  registry.Definition("strided_slice").SetColumn(LayoutInference{LayoutsOfStridedSlice});
+  registry.Definition("transpose").SetColumn(LayoutInference{LayoutsOfTranspose});
+  for (const char* name : {"nn.softmax", "nn.log_softmax"})
+    registry.Definition(name).SetColumn(LayoutInference{AlongAxis<SoftmaxAttrs>});
+  registry.Definition("nn.layer_norm").SetColumn(LayoutInference{AlongAxis<LayerNormAttrs>});
+  registry.Definition("nn.lrn").SetColumn(LayoutInference{AlongAxis<LRNAttrs>});
+  registry.Definition("nn.prelu").SetColumn(LayoutInference{AlongAxis<PReluAttrs>});
   registry.Definition("nn.bias_add").SetColumn(LayoutInference{AlongAxis<BiasAddAttrs>});
   registry.Definition("nn.batch_norm").SetColumn(LayoutInference{AlongAxis<BatchNormAttrs>});
 }

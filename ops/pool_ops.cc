@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
@@ -11,15 +12,30 @@ namespace {
 
 using ir::Dim;
 
+// Where N, C, H and W of data in this layout stand.
+std::vector<std::size_t> PooledAxes(TypeCall& call, const ir::TensorTypeNode& x,
+                                    const std::string& text) {
+  std::vector<std::size_t> at = ImagePositions(text, "layout");
+  const Layout layout = Layout::Parse(text, "layout");
+  if (x.shape.size() != layout.rank())
+    call.Refuse(StrCat("the data must have rank ", layout.rank()));
+  for (std::size_t i = 0; i < layout.rank(); ++i) {
+    const std::int64_t block = layout.axes()[i].block;
+    if (block > 0 && x.shape[i].is_static() && x.shape[i].value() != block)
+      call.Refuse(StrCat("dimension ", i, " of the data is ", x.shape[i].value(),
+                         " and layout says blocks of ", block));
+  }
+  return at;
+}
+
 template <typename AttrsType>
 void Pool2D(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
   const auto& attrs = call.attrs<AttrsType>();
-  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
   if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
     call.Refuse("out_layout must be empty or equal to layout");
-  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  const std::vector<std::size_t> at = PooledAxes(call, *x, attrs.layout);
   const auto window = Pair(attrs.pool_size, "pool_size");
   const auto strides = Pair(attrs.strides, "strides");
   const auto dilation = Pair(attrs.dilation, "dilation");
@@ -42,11 +58,10 @@ void Pool2D(TypeCall& call) {
 void GlobalPool2D(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
   const auto& attrs = call.attrs<GlobalPool2DAttrs>();
   if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
     call.Refuse("out_layout must be empty or equal to layout");
-  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  const std::vector<std::size_t> at = PooledAxes(call, *x, attrs.layout);
   std::vector<Dim> shape = x->shape;
   shape[at[2]] = Dim(1);
   shape[at[3]] = Dim(1);

@@ -1,5 +1,6 @@
 #include "tenon/passes/pipeline.h"
 
+#include "tenon/passes/alter_op_layout.h"
 #include "tenon/passes/backward_fold_scale_axis.h"
 #include "tenon/passes/canonicalize_cast.h"
 #include "tenon/passes/canonicalize_ops.h"
@@ -7,6 +8,7 @@
 #include "tenon/passes/combine_parallel_batch_matmul.h"
 #include "tenon/passes/combine_parallel_conv2d.h"
 #include "tenon/passes/combine_parallel_dense.h"
+#include "tenon/passes/convert_layout.h"
 #include "tenon/passes/dead_code.h"
 #include "tenon/passes/defuse_ops.h"
 #include "tenon/passes/div_to_mul.h"
@@ -103,6 +105,11 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
       {"CombineParallelDense", 0, typed([](const Module& m) { return CombineParallelDense(m); })},
       {"CombineParallelBatchMatmul", 0,
        typed([](const Module& m) { return CombineParallelBatchMatmul(m); })},
+      {"AlterOpLayout", 0, typed([](const Module& m) { return AlterOpLayout(m); })},
+      // Images with channels last, as hardware and libraries for them prefer; `tenon opt --layout`
+      // says others.
+      {"ConvertLayout", 0,
+       typed([](const Module& m) { return ConvertLayout(m, {{"nn.conv2d", {"NHWC"}}}); })},
       {"CanonicalizeCast", 0, typed([](const Module& m) { return CanonicalizeCast(m); })},
       {"DefuseOps", 0, typed([](const Module& m) { return DefuseOps(m); })},
       {"DivToMul", 0, typed([](const Module& m) { return DivToMul(m); })},

@@ -5,6 +5,8 @@
 
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/passes/convert_layout.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/strings.h"
@@ -17,6 +19,7 @@ namespace {
 struct OptArguments {
   ModelArguments model;
   std::vector<std::string> passes;
+  std::vector<std::string> layouts;
   bool timing = false;
   bool dump = false;
   bool no_metadata = false;
@@ -26,9 +29,18 @@ struct OptArguments {
 
 // The pass that asks a code generator lives above the table of passes.
 constexpr char kPartition[] = "PartitionForOneDnn";
+constexpr char kConvert[] = "ConvertLayout";
 
-passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse) {
+passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
+                      const std::vector<std::string>& layouts) {
   if (name == kPartition) return {name, 0, PartitionForOneDnn};
+  if (name == kConvert && !layouts.empty()) {
+    passes::DesiredLayouts desired;
+    for (const std::string& layout : layouts) passes::AddDesiredLayout(layout, &desired);
+    return {name, 0, [desired](const ir::Module& m) {
+              return ConvertLayout(passes::InferType(m), desired);
+            }};
+  }
   return passes::FindPass(name, strategies::EvaluateCall, fuse);
 }
 
@@ -38,7 +50,8 @@ void Optimize(const OptArguments& arguments) {
   passes::FusionReport fusion;
   const passes::FuseOptions fuse{.mode = ParseFusion(arguments.fusion),
                                  .report = arguments.explain.empty() ? nullptr : &fusion};
-  for (const std::string& name : arguments.passes) pipeline.push_back(FindPass(name, fuse));
+  for (const std::string& name : arguments.passes)
+    pipeline.push_back(FindPass(name, fuse, arguments.layouts));
   passes::PassReport report;
   passes::PassContext context{.verify = true, .report = &report};
   const ir::PrintOptions print{.metadata = !arguments.no_metadata};
@@ -68,6 +81,12 @@ void AddOptCommand(CLI::App* app) {
                    "in order: " + StrJoin(passes::PassNames(), ", ") + ", " + kPartition)
       ->delimiter(',')
       ->type_name("PASS,PASS");
+  command
+      ->add_option(
+          "--layout", arguments->layouts,
+          "what ConvertLayout makes (nn.conv2d=NHWC); the kernel's layout is one that goes "
+          "with it when it is not given")
+      ->type_name("OPERATOR=DATA[:KERNEL]");
   command->add_flag("--timing", arguments->timing, "time of each pass, on standard error");
   command->add_flag("--dump", arguments->dump,
                     "the module after each pass that changed it, on standard error");

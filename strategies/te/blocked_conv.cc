@@ -3,6 +3,7 @@
 // "Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures", SC 2018).
 #include <algorithm>
 
+#include "tenon/ops/alter_layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
@@ -100,9 +101,33 @@ std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
       "conv2d_NCHWc", "injective")};
 }
 
+// A block of channels: a vector of them or, of few, half or a quarter; images of fewer have one.
+std::int64_t BlockOf(std::int64_t channels) {
+  for (std::int64_t block = VectorLanes(4); block >= 4; block /= 2) {
+    if (channels % block == 0) return block;
+  }
+  return channels <= 4 ? channels : 0;
+}
+
+std::optional<ops::ChannelBlocks> ChooseBlocks(const ir::CallNode& call) {
+  const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+  const auto* data = call.args[0].checked_type().As<ir::TensorTypeNode>();
+  const auto* result = call.checked_type.As<ir::TensorTypeNode>();
+  if (attrs.data_layout != "NCHW" || attrs.kernel_layout != "OIHW" || data == nullptr ||
+      result == nullptr || !data->shape[1].is_static() || !result->shape[1].is_static())
+    return std::nullopt;
+  const std::int64_t in = data->shape[1].value();
+  const std::int64_t out = result->shape[1].value();
+  const bool is_depthwise = attrs.groups == in && in == out && in > 1;
+  if (is_depthwise) return ops::ChannelBlocks{BlockOf(in), BlockOf(in)};
+  if (attrs.groups != 1) return std::nullopt;
+  return ops::ChannelBlocks{BlockOf(in), BlockOf(out)};
+}
+
 }  // namespace
 
 void AttachBlockedConvComputes(ops::OpRegistry& registry) {
+  registry.Definition("nn.conv2d").SetColumn(ops::AlterLayout{ChooseBlocks});
   registry.Definition("nn.contrib_conv2d_NCHWc").SetColumn(TeCompute{[](const TeCall& call) {
     return BlockedConv2D(call, false);
   }});

@@ -1,6 +1,7 @@
 // Pooling over windows and over whole images, and scaling of images.
 #include <limits>
 
+#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
@@ -31,7 +32,7 @@ struct Window {
 
   template <typename AttrsType>
   Window(const AttrsType& attrs, const Tensor& x)
-      : at(ops::LayoutPositions(attrs.layout, "NCHW", "layout")),
+      : at(ops::ImagePositions(attrs.layout, "layout")),
         size(ops::Pair(attrs.pool_size, "pool_size")),
         strides(ops::Pair(attrs.strides, "strides")),
         dilation(ops::Pair(attrs.dilation, "dilation")),
@@ -122,8 +123,7 @@ std::vector<Tensor> AvgPool2D(const TeCall& call) {
 
 Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
   const Tensor& x = call.input(0);
-  const auto at =
-      ops::LayoutPositions(call.attrs.As<ops::GlobalPool2DAttrs>().layout, "NCHW", "layout");
+  const auto at = ops::ImagePositions(call.attrs.As<ops::GlobalPool2DAttrs>().layout, "layout");
   const IterVar y = te::ReduceAxis(0, x.shape()[at[2]], "ry");
   const IterVar column = te::ReduceAxis(0, x.shape()[at[3]], "rx");
   return te::Compute(

@@ -43,11 +43,11 @@ TEST(LayoutInferenceTest, BothSidesOfABroadcastTakeTheFirstLayout) {
   EXPECT_EQ(answer.output, "NHWC");
 }
 
-TEST(LayoutInferenceTest, AnOperandOfLowerRankForcesTheOldLayout) {
-  const LayoutAnswer answer = Infer("add", {}, {"NHWC", ""}, {"NCHW", "CHW"},
-                                    {Image(), ir::TensorType({8, 1, 1}, Float32)});
-  EXPECT_EQ(answer.inputs[0], "NCHW");
-  EXPECT_EQ(answer.output, "NCHW");
+TEST(LayoutInferenceTest, AnOperandOfLowerRankIsToGetLeadingAxes) {
+  const LayoutAnswer answer = Infer("add", {}, {"NCHW4c", ""}, {"NCHW", ""},
+                                    {Image(), ir::TensorType({4, 1}, Float32)});
+  EXPECT_EQ(answer.inputs, (std::vector<std::string>{"NCHW4c", "NCHW1c"}));
+  EXPECT_EQ(answer.output, "NCHW4c");
 }
 
 TEST(LayoutInferenceTest, AScalarOperandNeedsNoLayout) {

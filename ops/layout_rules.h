@@ -1,0 +1,30 @@
+// Layout rules of operators over axes that their attributes name: the answers of the column that
+// layout_inference.h describes.
+#ifndef TENON_OPS_LAYOUT_RULES_H_
+#define TENON_OPS_LAYOUT_RULES_H_
+
+#include <string>
+
+#include "tenon/ops/layout_inference.h"
+
+namespace tenon::ops {
+
+// Nothing is known of the axes: everything as it is.
+LayoutAnswer KeepLayouts(const LayoutQuestion& question);
+// The new layout of an input, or its old one.
+const std::string& WantedLayout(const LayoutQuestion& question, std::size_t input);
+bool IsLayoutChanged(const LayoutQuestion& question, std::size_t input);
+
+// sum and its like; argmax over one whole axis.
+LayoutAnswer LayoutsOfReduction(const LayoutQuestion& question);
+LayoutAnswer LayoutsOfArgReduction(const LayoutQuestion& question);
+LayoutAnswer LayoutsOfConcatenate(const LayoutQuestion& question);
+LayoutAnswer LayoutsOfPad(const LayoutQuestion& question);
+LayoutAnswer LayoutsOfSplit(const LayoutQuestion& question);
+LayoutAnswer LayoutsOfSqueeze(const LayoutQuestion& question);
+LayoutAnswer LayoutsOfStridedSlice(const LayoutQuestion& question);
+LayoutAnswer LayoutsOfTranspose(const LayoutQuestion& question);
+
+}  // namespace tenon::ops
+
+#endif  // TENON_OPS_LAYOUT_RULES_H_

@@ -1,0 +1,19 @@
+// AlterOpLayout: convolutions over blocks of channels, where strategies say that these are faster.
+//
+// Which ones is their AlterLayout column's choice (strategies/te/blocked_conv.cc). Operators in
+// between follow; where they cannot, layout_transform stands. Expects bias_add as addition
+// (CanonicalizeOps). Needs checked types and leaves them.
+//
+//   Module out = AlterOpLayout(module);
+#ifndef TENON_PASSES_ALTER_OP_LAYOUT_H_
+#define TENON_PASSES_ALTER_OP_LAYOUT_H_
+
+#include "tenon/ir/module.h"
+
+namespace tenon::passes {
+
+ir::Module AlterOpLayout(const ir::Module& module);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_ALTER_OP_LAYOUT_H_

@@ -1,0 +1,19 @@
+// nn.conv2d over blocks of channels: nn.contrib_conv2d_NCHWc and its depthwise form.
+#ifndef TENON_PASSES_BLOCKED_CONV_H_
+#define TENON_PASSES_BLOCKED_CONV_H_
+
+#include "tenon/ops/alter_layout.h"
+#include "tenon/passes/rewrite_layouts.h"
+
+namespace tenon::passes {
+
+// The call of nn.conv2d over such blocks; nothing when they do not divide the channels of a group,
+// extents are not static or the element types differ.
+std::optional<LayoutAlteration> BlockedConv2D(const ir::CallNode& call,
+                                              const ops::ChannelBlocks& blocks);
+// Whether each channel is convolved by itself, with one filter.
+bool IsDepthwise(const ir::CallNode& conv2d);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_BLOCKED_CONV_H_
