@@ -247,7 +247,7 @@ class Builder {
     } else if (function->HasAttr("relay.reshape_only")) {
       node.kind = NodeKind::kView;
       node.name = Unique(kPrefix + name);
-      node.inputs = {inputs[0]};
+      node.inputs = {inputs[ViewedInput(*function)]};
     } else {
       node.kernel = KernelFor(call.callee, name, constants, node.hash);
       const LoweredKernel& kernel = lowered_.kernels[static_cast<std::size_t>(node.kernel)];
@@ -259,6 +259,29 @@ class Builder {
         node.inputs.push_back(prepared);
     }
     values_[e] = OutputsOf(AddNode(std::move(node)));
+  }
+
+  // Which of the flattened inputs a function of reshapes has the elements of.
+  static std::size_t ViewedInput(const FunctionNode& function) {
+    Expr e = function.body;
+    std::size_t input = 0;
+    while (e.kind() != ExprKind::kVar) {
+      if (const auto* item = e.As<ir::TupleGetItemNode>()) {
+        const auto* type = item->tuple.checked_type().As<ir::TupleTypeNode>();
+        for (int i = 0; i < item->index; ++i)
+          input += Flatten(type->fields[static_cast<std::size_t>(i)]).size();
+        e = item->tuple;
+      } else {
+        const auto* call = e.As<CallNode>();
+        CheckInvariant(call != nullptr, "a function of reshapes holds calls and projections");
+        e = call->args[0];
+      }
+    }
+    for (const Expr& param : function.params) {
+      if (param == e) return input;
+      input += Flatten(param.checked_type()).size();
+    }
+    Unreachable("what a fused function reads is a parameter");
   }
 
   // Constant nodes for what the kernel wants prepared of these constants; made when all are known.

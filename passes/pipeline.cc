@@ -108,8 +108,9 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
       {"AlterOpLayout", 0, typed([](const Module& m) { return AlterOpLayout(m); })},
       // Images with channels last, as hardware and libraries for them prefer; `tenon opt --layout`
       // says others.
-      {"ConvertLayout", 0,
-       typed([](const Module& m) { return ConvertLayout(m, {{"nn.conv2d", {"NHWC"}}}); })},
+      {"ConvertLayout", 0, typed([](const Module& m) {
+         return ConvertLayout(m, {{"nn.conv2d", {"NHWC"}}});
+       })},
       {"CanonicalizeCast", 0, typed([](const Module& m) { return CanonicalizeCast(m); })},
       {"DefuseOps", 0, typed([](const Module& m) { return DefuseOps(m); })},
       {"DivToMul", 0, typed([](const Module& m) { return DivToMul(m); })},

@@ -66,6 +66,12 @@ INSTANTIATE_TEST_SUITE_P(
                       NamedText{"FillingWithAnotherElementType",
                                 "def @main(%x: Tensor[(3), bool], %y: float32) {\n"
                                 "  full_like(%x, %y) }"},
+                      NamedText{"ReshapesOfLaterFieldsOfATuple",
+                                "def @main(%x: Tensor[(3, 1, 2), float32], %w: Tensor[(8, 2), "
+                                "float32]) {\n"
+                                "  %0 = split(%x, indices_or_sections=3, axis=0);\n"
+                                "  %1 = nn.dense(reshape(%0.1, newshape=[1, 2]), %w);\n"
+                                "  add(%1, nn.dense(reshape(%0.2, newshape=[1, 2]), %w)) }"},
                       NamedText{"ShapeAsFloats",
                                 "def @main(%x: Tensor[(7, 2), bool]) {\n"
                                 "  exp(shape_of(%x, dtype=\"float32\")) }"}),

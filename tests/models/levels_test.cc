@@ -6,6 +6,7 @@
 
 #include "tenon/models/efficientnet.h"
 #include "tenon/models/inception.h"
+#include "tenon/models/lstm.h"
 #include "tenon/models/mlp.h"
 #include "tenon/models/mobilenet.h"
 #include "tenon/models/resnet.h"
@@ -61,6 +62,7 @@ const Small kModels[] = {
     {"shufflenet_v2", [] { return ShuffleNetV2(kSmall); }},
     {"mlp", [] { return Mlp({.batch = 3}); }},
     {"lenet", [] { return LeNet({.batch = 2}); }},
+    {"lstm", [] { return Lstm({.steps = 3, .batch = 2, .features = 7, .hidden = 5}); }},
     {"transformer",
      [] {
        return TransformerEncoder(

@@ -44,8 +44,8 @@ TEST(LayoutInferenceTest, BothSidesOfABroadcastTakeTheFirstLayout) {
 }
 
 TEST(LayoutInferenceTest, AnOperandOfLowerRankIsToGetLeadingAxes) {
-  const LayoutAnswer answer = Infer("add", {}, {"NCHW4c", ""}, {"NCHW", ""},
-                                    {Image(), ir::TensorType({4, 1}, Float32)});
+  const LayoutAnswer answer =
+      Infer("add", {}, {"NCHW4c", ""}, {"NCHW", ""}, {Image(), ir::TensorType({4, 1}, Float32)});
   EXPECT_EQ(answer.inputs, (std::vector<std::string>{"NCHW4c", "NCHW1c"}));
   EXPECT_EQ(answer.output, "NCHW4c");
 }
