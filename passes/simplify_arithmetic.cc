@@ -154,7 +154,8 @@ Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
   const auto outer = SplitConstant(&call);
   if (!outer) return Expr();
   const auto inner = SplitConstant(outer->value.As<CallNode>());
-  if (!inner) return Expr();
+  // A value that others read stays, so that a second way to it would only be more work.
+  if (!inner || !context.has_one_reader(outer->value)) return Expr();
   const bool inner_scales = inner->op == Arithmetic::kMultiply;
   const bool outer_scales = outer->op == Arithmetic::kMultiply;
   if (inner_scales && !outer_scales) return Expr();
@@ -162,7 +163,6 @@ Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
     const auto product = Calculate(Arithmetic::kMultiply, *inner->constant, *outer->constant);
     if (!product) return Expr();
     if (inner_scales) return Make(Arithmetic::kMultiply, inner->value, *product);
-    if (!context.has_one_reader(outer->value)) return Expr();
     // The scale must not give the product another shape than the sum had.
     Expr scaled = Make(Arithmetic::kMultiply, inner->value, *outer->constant);
     if (Expr joined = JoinConstants(*scaled.As<CallNode>(), context)) scaled = joined;

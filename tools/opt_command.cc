@@ -38,7 +38,7 @@ passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
     passes::DesiredLayouts desired;
     for (const std::string& layout : layouts) passes::AddDesiredLayout(layout, &desired);
     return {name, 0, [desired](const ir::Module& m) {
-              return ConvertLayout(passes::InferType(m), desired);
+              return passes::ConvertLayout(passes::InferType(m), desired);
             }};
   }
   return passes::FindPass(name, strategies::EvaluateCall, fuse);
