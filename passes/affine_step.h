@@ -32,7 +32,8 @@ std::optional<Affine> ReadAffine(const ir::CallNode& call, std::size_t side,
 
 // The elementwise products, where an empty vector is all ones.
 std::vector<double> Times(const std::vector<double>& a, const std::vector<double>& b);
-// A constant of one value a channel that broadcasts along `axes` of a value of `type`.
+// A constant of one value a channel that broadcasts along `axes` of a value of `type`; a scalar
+// when all are the same.
 ir::Expr ChannelConstant(const std::vector<double>& values, const ir::Type& type,
                          const std::vector<std::size_t>& axes, std::int64_t* flushed);
 

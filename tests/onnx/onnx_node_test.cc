@@ -58,9 +58,6 @@ const ByReason& MissingOperators() {
       {"control flow is not supported", {"If", "Scan"}},
       {"signal processing is not supported", {"MelWeightMatrix", "STFT"}},
       {"text is not supported", {"TfIdfVectorizer"}},
-      {"quantised operators are not supported",
-       {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv",
-        "QLinearMatMul", "QuantizeLinear"}},
       {"determinants are not supported", {"Det"}},
       {"pooling of regions is not supported", {"RoiAlign"}},
   };
@@ -243,7 +240,7 @@ TEST(OnnxNodeTableTest, MostOfTheListPasses) {
   const auto passing = static_cast<double>(AllTests().passing.size());
   const auto missing = static_cast<double>(AllTests().missing.size());
   std::printf("%.0f of %.0f tests in scope\n", passing, passing + missing);
-  EXPECT_GE(passing, 0.9 * (passing + missing));
+  EXPECT_GE(passing, 0.95 * (passing + missing));
 }
 
 TEST(OnnxNodeTableTest, EveryMissingTestHasAReason) {

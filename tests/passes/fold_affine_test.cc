@@ -327,7 +327,7 @@ TEST(FoldAffineTest, AChainOfAnyLengthFoldsInTimeOfItsLength) {
       LongChain("nn.dense(%x, %k_w, units=None)", "add", "0.5f", 30000) + "%last";
   const Module after =
       FoldAffine(WithConstants("%x: Tensor[(1, 2), float32], %k_w: Tensor[(3, 2), float32]", body));
-  EXPECT_EQ(Body(after), "%0 = nn.dense(%x, k0, units=None);\nadd(%0, k1)\n");
+  EXPECT_EQ(Body(after), "%0 = nn.dense(%x, k0, units=None);\nadd(%0, 15000f)\n");
 }
 
 }  // namespace
