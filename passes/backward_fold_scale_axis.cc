@@ -42,14 +42,16 @@ class Folder {
     ir::VisitPostOrder(function, [&](const Expr& e) {
       order_.push_back(e);
       for (const Expr& child : ir::Children(e)) ++uses_[child];
+    });
+    for (const Expr& e : order_) {
       const auto* call = e.As<CallNode>();
       bool heavy = false;
       for (const Expr& child : ir::Children(e)) heavy = heavy || heavy_.contains(child);
       if (heavy) heavy_.insert(e);
-      if (call == nullptr || call->op() == nullptr) return;
+      if (call == nullptr || call->op() == nullptr) continue;
       if (ChannelAxesOf(*call)) heavy_.insert(e);
       if (auto message = MessageOf(e, *call)) messages_.emplace(e, std::move(*message));
-    });
+    }
     for (std::size_t i = order_.size(); i-- > 0;) {
       if (const auto* call = order_[i].As<CallNode>()) HandOn(order_[i], *call);
     }

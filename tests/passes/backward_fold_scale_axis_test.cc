@@ -107,6 +107,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         PassCase{"TwoReaders", kConv,
                  "%0 = nn.conv2d(%x, %w);\nadd(multiply(%0, 2f), nn.relu(%0))"},
+        // Found by tenon fuzz --graphs, seed 105743.
+        PassCase{"AReaderAfterTheScale", kConv,
+                 "%0 = nn.conv2d(%x, %w);\nmaximum(multiply(add(%0, 1f), 2f), %0)"},
         PassCase{"ASquare", kConv, "%0 = nn.conv2d(%x, %w);\nmultiply(%0, %0)"},
         PassCase{"AnotherAxis",
                  "%x: Tensor[(1, 3, 5, 5), float32], "
