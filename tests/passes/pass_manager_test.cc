@@ -172,8 +172,9 @@ TEST(PipelineTest, LevelThreeFoldsBatchNormalisationIntoTheConvolution) {
   };
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2, 4, 4}, Float32));
   const ir::Expr conv = ops::Conv2D(x, filled({3, 2, 1, 1}, 1));
-  const ir::Expr norm = ops::BatchNorm(conv, filled({3}, 2), filled({3}, 3), filled({3}, 4),
-                                       filled({3}, 5), {.epsilon = 4});
+  const ir::Expr beta = ir::Constant::Make(NDArray::FromVector<float>({3}, {3, 4, 5}));
+  const ir::Expr norm =
+      ops::BatchNorm(conv, filled({3}, 2), beta, filled({3}, 4), filled({3}, 5), {.epsilon = 4});
   const Module module = Module::FromExpr(ops::Relu(ir::TupleGetItem::Make(norm, 0)));
   // The test's evaluator knows neither sqrt nor expand_dims.
   const ConstantEvaluator evaluate = [](const ir::CallNode& call) -> std::vector<NDArray> {
@@ -200,9 +201,10 @@ TEST(PipelineTest, LevelThreeFoldsBatchNormalisationIntoTheConvolution) {
   const auto values = [&](std::size_t i) {
     return kernel.args[i].As<ir::ConstantNode>()->data.ToVector<float>();
   };
-  // scale = 2 / sqrt(5 + 4), shift = 3 - 4 * scale
+  // scale = 2 / sqrt(5 + 4), shift = beta - 4 * scale
   EXPECT_THAT(values(1), ::testing::Each(::testing::FloatNear(2.0F / 3, 1e-6F)));
-  EXPECT_THAT(values(2), ::testing::Each(::testing::FloatNear(1.0F / 3, 1e-6F)));
+  EXPECT_THAT(values(2),
+              ::testing::Pointwise(::testing::FloatNear(1e-6F), {1.0F / 3, 4.0F / 3, 7.0F / 3}));
 }
 
 TEST(PipelineTest, EveryPassIsFoundByItsName) {
