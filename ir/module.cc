@@ -6,6 +6,14 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::ir {
+namespace {
+
+void CheckFunction(const std::string& name, const Expr& function) {
+  if (!function || function.kind() != ExprKind::kFunction)
+    throw InvalidArgument(StrCat("@", name, " is no function"));
+}
+
+}  // namespace
 
 Module Module::FromExpr(const Expr& expr) {
   if (!expr) throw InvalidArgument("a module cannot be made from a null expression");
@@ -16,8 +24,7 @@ Module Module::FromExpr(const Expr& expr) {
 }
 
 Module Module::With(const std::string& name, const Expr& function) const {
-  if (!function || function.kind() != ExprKind::kFunction)
-    throw InvalidArgument(StrCat("@", name, " is no function"));
+  CheckFunction(name, function);
   Module copy = *this;
   for (auto& [existing, value] : copy.functions_) {
     if (existing == name) {
@@ -32,6 +39,15 @@ Module Module::With(const std::string& name, const Expr& function) const {
 Module Module::Without(const std::string& name) const {
   Module copy = *this;
   std::erase_if(copy.functions_, [&](const auto& entry) { return entry.first == name; });
+  return copy;
+}
+
+Module Module::Map(const std::function<Expr(const Expr& function)>& rewrite) const {
+  Module copy = *this;
+  for (auto& [name, function] : copy.functions_) {
+    function = rewrite(function);
+    CheckFunction(name, function);
+  }
   return copy;
 }
 

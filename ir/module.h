@@ -6,6 +6,7 @@
 #ifndef TENON_IR_MODULE_H_
 #define TENON_IR_MODULE_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ class Module {
   // function.
   Module With(const std::string& name, const Expr& function) const;
   Module Without(const std::string& name) const;
+  // With what `rewrite` gives for each function in its place.
+  Module Map(const std::function<Expr(const Expr& function)>& rewrite) const;
   // Null when there is none.
   Expr Find(const std::string& name) const;
   // Throws NotFound naming what there is.

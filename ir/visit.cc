@@ -43,6 +43,14 @@ void VisitPostOrder(const Expr& root, const std::function<void(const Expr&)>& vi
   }
 }
 
+ReaderCounts CountReaders(const Expr& expr) {
+  ReaderCounts readers;
+  VisitPostOrder(expr, [&](const Expr& e) {
+    for (const Expr& child : Children(e)) ++readers[child];
+  });
+  return readers;
+}
+
 Expr RewritePostOrder(const Expr& root,
                       const std::function<Expr(const Expr&, const Expr&)>& rewrite,
                       const std::function<bool(const Expr&)>& enter) {

@@ -21,6 +21,11 @@ using ExprMap = std::unordered_map<Expr, Expr, ExprHash>;
 void VisitPostOrder(const Expr& expr, const std::function<void(const Expr&)>& visit,
                     const std::function<bool(const Expr&)>& enter = nullptr);
 
+// How many times each node is read by a distinct node of `expr` (twice by x + x). The root is not
+// in the table.
+using ReaderCounts = std::unordered_map<Expr, int, ExprHash>;
+ReaderCounts CountReaders(const Expr& expr);
+
 // Rewrites children first. `rewrite` gets the node as it was and the node over rewritten children
 // (the same handle when none changed), and gives what stands in its place. A node over changed
 // children has no checked type. `enter` as above.

@@ -38,11 +38,8 @@ bool HasKnownExtents(const TensorTypeNode& type) {
 
 class Folder {
  public:
-  explicit Folder(const Expr& function) {
-    ir::VisitPostOrder(function, [&](const Expr& e) {
-      order_.push_back(e);
-      for (const Expr& child : ir::Children(e)) ++uses_[child];
-    });
+  explicit Folder(const Expr& function) : uses_(ir::CountReaders(function)) {
+    ir::VisitPostOrder(function, [&](const Expr& e) { order_.push_back(e); });
     for (const Expr& e : order_) {
       const auto* call = e.As<CallNode>();
       bool heavy = false;
@@ -179,7 +176,7 @@ class Folder {
   }
 
   std::vector<Expr> order_;
-  ExprTable<int> uses_;
+  const ir::ReaderCounts uses_;
   ExprTable<ScaleMessage> messages_;
   ExprTable<std::array<bool, 2>> takers_;  // operands of sums that take the sum's scale
   ExprTable<AxisScale> scales_;
@@ -190,14 +187,12 @@ class Folder {
 }  // namespace
 
 ir::Module BackwardFoldScaleAxis(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  const ir::Module result = module.Map([&](const Expr& function) {
     Folder folder(function);
-    const Expr folded = ir::RewritePostOrder(
-        function,
-        [&](const Expr& original, const Expr& rebuilt) { return folder.Fold(original, rebuilt); });
-    if (!(folded == function)) result = result.With(name, folded);
-  }
+    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
+      return folder.Fold(original, rebuilt);
+    });
+  });
   return result == module ? result : InferType(result);
 }
 

@@ -70,10 +70,9 @@ class Repeater {
 }  // namespace
 
 ir::Module CanonicalizeCast(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  return module.Map([&](const Expr& function) {
     Repeater repeater(function);
-    const Expr repeated = ir::RewritePostOrder(
+    return ir::RewritePostOrder(
         function,
         [&](const Expr& original, const Expr& rebuilt) {
           return repeater.Repeat(original, rebuilt);
@@ -82,9 +81,7 @@ ir::Module CanonicalizeCast(const ir::Module& module) {
           const auto* inner = e.As<ir::FunctionNode>();
           return inner == nullptr || !inner->is_primitive();
         });
-    if (!(repeated == function)) result = result.With(name, repeated);
-  }
-  return result;
+  });
 }
 
 }  // namespace tenon::passes

@@ -26,12 +26,8 @@ Expr Canonical(const Expr& original, const Expr& rebuilt) {
 }  // namespace
 
 ir::Module CanonicalizeOps(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr canonical = ir::RewritePostOrder(function, Canonical);
-    if (!(canonical == function)) result = result.With(name, canonical);
-  }
-  return result;
+  return module.Map(
+      [&](const Expr& function) { return ir::RewritePostOrder(function, Canonical); });
 }
 
 }  // namespace tenon::passes

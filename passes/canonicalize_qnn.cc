@@ -140,11 +140,8 @@ Expr Canonical(const Expr& original, const Expr& rebuilt) {
 }  // namespace
 
 ir::Module CanonicalizeQnn(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr canonical = ir::RewritePostOrder(function, Canonical);
-    if (!(canonical == function)) result = result.With(name, canonical);
-  }
+  const ir::Module result =
+      module.Map([&](const Expr& function) { return ir::RewritePostOrder(function, Canonical); });
   return result == module ? result : InferType(result);
 }
 

@@ -76,15 +76,12 @@ class Combiner {
 ir::Module CombineBranches(const ir::Module& module, const BranchRule& rule, int min_branches) {
   if (min_branches < 2)
     throw InvalidArgument(StrCat("min_num_branches is ", min_branches, "; it must be at least 2"));
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  const ir::Module result = module.Map([&](const Expr& function) {
     Combiner combiner(function, rule, min_branches);
-    const Expr combined =
-        ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
-          return combiner.Combine(original, rebuilt);
-        });
-    if (!(combined == function)) result = result.With(name, combined);
-  }
+    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
+      return combiner.Combine(original, rebuilt);
+    });
+  });
   return result == module ? result : InferType(result);
 }
 

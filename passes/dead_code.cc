@@ -69,18 +69,15 @@ class Needed {
 }  // namespace
 
 ir::Module DeadCodeElimination(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  return module.Map([&](const Expr& function) {
     const Needed needed(function);
-    const Expr kept = ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) {
+    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) {
       // The value that was: rewritten it is another node.
       const auto* let = original.As<ir::LetNode>();
       if (let != nullptr && !needed.Keeps(*let)) return e.As<ir::LetNode>()->body;
       return ir::KeepType(original, e);
     });
-    if (!(kept == function)) result = result.With(name, kept);
-  }
-  return result;
+  });
 }
 
 ir::Module RemoveUnusedFunctions(const ir::Module& module,

@@ -28,13 +28,11 @@ Expr Defuse(const Expr&, const Expr& rebuilt) {
 }  // namespace
 
 ir::Module DefuseOps(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    if (FusedFunction(function) != nullptr) continue;
-    const Expr defused = ir::RewritePostOrder(
-        function, Defuse, [](const Expr& e) { return FusedFunction(e) == nullptr; });
-    if (!(defused == function)) result = result.With(name, defused);
-  }
+  const ir::Module result = module.Map([&](const Expr& function) {
+    if (FusedFunction(function) != nullptr) return function;
+    return ir::RewritePostOrder(function, Defuse,
+                                [](const Expr& e) { return FusedFunction(e) == nullptr; });
+  });
   return result == module ? result : InferType(result);
 }
 

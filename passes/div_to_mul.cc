@@ -40,15 +40,11 @@ Expr Multiplied(const Expr& e) {
 }  // namespace
 
 ir::Module DivToMul(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr rewritten =
-        ir::RewritePostOrder(function, [](const Expr& original, const Expr& rebuilt) {
-          return ir::KeepType(original, Multiplied(rebuilt));
-        });
-    if (!(rewritten == function)) result = result.With(name, rewritten);
-  }
-  return result;
+  return module.Map([&](const Expr& function) {
+    return ir::RewritePostOrder(function, [](const Expr& original, const Expr& rebuilt) {
+      return ir::KeepType(original, Multiplied(rebuilt));
+    });
+  });
 }
 
 }  // namespace tenon::passes

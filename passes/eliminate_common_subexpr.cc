@@ -84,17 +84,13 @@ class Merger {
 }  // namespace
 
 ir::Module EliminateCommonSubexpr(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& named : module.functions()) {
-    const Expr& function = named.second;
+  return module.Map([](const Expr& function) {
     Merger merger;
-    const Expr merged = ir::RewritePostOrder(
+    return ir::RewritePostOrder(
         function,
         [&](const Expr& original, const Expr& rebuilt) { return merger.Merge(original, rebuilt); },
         [&](const Expr& e) { return e == function || e.kind() != ir::ExprKind::kFunction; });
-    if (!(merged == function)) result = result.With(named.first, merged);
-  }
-  return result;
+  });
 }
 
 }  // namespace tenon::passes

@@ -52,10 +52,9 @@ Expr CallKernel(const Expr& composite, const Expr& original, const std::vector<E
 }  // namespace
 
 ir::Module EmbedComposites(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    if (function.As<FunctionNode>()->HasAttr("Composite")) continue;
-    const Expr embedded = ir::RewritePostOrder(
+  const ir::Module result = module.Map([&](const Expr& function) {
+    if (function.As<FunctionNode>()->HasAttr("Composite")) return function;
+    return ir::RewritePostOrder(
         function,
         [&](const Expr& original, const Expr& e) -> Expr {
           const auto* call = original.As<ir::CallNode>();
@@ -64,8 +63,7 @@ ir::Module EmbedComposites(const ir::Module& module) {
           return CallKernel(composite, original, e.As<ir::CallNode>()->args);
         },
         [&](const Expr& e) { return e == function || e.kind() != ir::ExprKind::kFunction; });
-    if (!(embedded == function)) result = result.With(name, embedded);
-  }
+  });
   return WithoutUnnamedComposites(result);
 }
 

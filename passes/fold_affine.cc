@@ -55,11 +55,8 @@ const NDArray* WeightOf(const CallNode& heavy) {
 // What both directions share: uses, constants and the report.
 class Folder {
  public:
-  Folder(const Expr& function, FoldAffineReport* report) : values_(function), report_(report) {
-    ir::VisitPostOrder(function, [&](const Expr& e) {
-      for (const Expr& child : ir::Children(e)) ++uses_[child];
-    });
-  }
+  Folder(const Expr& function, FoldAffineReport* report)
+      : values_(function), uses_(ir::CountReaders(function)), report_(report) {}
 
  protected:
   // The heavy operator of a call that folding can change.
@@ -86,8 +83,8 @@ class Folder {
   }
 
   const ConstantValues values_;
+  const ir::ReaderCounts uses_;
   FoldAffineReport* const report_;
-  ExprTable<int> uses_;
 };
 
 // A heavy operator and the chain behind it.
@@ -332,14 +329,12 @@ class ForwardFolder : public Folder {
 
 template <typename Direction>
 ir::Module FoldIn(const ir::Module& module, FoldAffineReport* report) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  const ir::Module result = module.Map([&](const Expr& function) {
     Direction folder(function, report);
-    const Expr folded = ir::RewritePostOrder(
-        function,
-        [&](const Expr& original, const Expr& rebuilt) { return folder.Fold(original, rebuilt); });
-    if (!(folded == function)) result = result.With(name, folded);
-  }
+    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
+      return folder.Fold(original, rebuilt);
+    });
+  });
   return result == module ? result : InferType(result);
 }
 

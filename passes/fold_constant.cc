@@ -82,12 +82,7 @@ Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {
 }
 
 ir::Module FoldConstant(const ir::Module& module, const ConstantEvaluator& evaluate) {
-  ir::Module folded = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr result = FoldConstant(function, evaluate);
-    if (!(result == function)) folded = folded.With(name, result);
-  }
-  return folded;
+  return module.Map([&](const Expr& function) { return FoldConstant(function, evaluate); });
 }
 
 }  // namespace tenon::passes

@@ -104,14 +104,11 @@ Expr Fold(const Expr& e) {
 }  // namespace
 
 ir::Module FoldExplicitPadding(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr folded = ir::RewritePostOrder(function, [](const Expr& original, const Expr& e) {
+  return module.Map([&](const Expr& function) {
+    return ir::RewritePostOrder(function, [](const Expr& original, const Expr& e) {
       return ir::KeepType(original, Fold(e));
     });
-    if (!(folded == function)) result = result.With(name, folded);
-  }
-  return result;
+  });
 }
 
 }  // namespace tenon::passes

@@ -179,14 +179,12 @@ class Folder {
 }  // namespace
 
 ir::Module ForwardFoldScaleAxis(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  const ir::Module result = module.Map([&](const Expr& function) {
     Folder folder(function);
-    const Expr folded = ir::RewritePostOrder(
-        function,
-        [&](const Expr& original, const Expr& rebuilt) { return folder.Fold(original, rebuilt); });
-    if (!(folded == function)) result = result.With(name, folded);
-  }
+    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
+      return folder.Fold(original, rebuilt);
+    });
+  });
   return result == module ? result : InferType(result);
 }
 

@@ -180,19 +180,16 @@ class Rewriter {
 }  // namespace
 
 ir::Module FuseOps(const ir::Module& module, const FuseOptions& options) {
-  ir::Module fused = module;
-  for (const auto& [name, function] : module.functions()) {
-    if (function.As<ir::FunctionNode>()->is_primitive()) continue;
+  return module.Map([&](const Expr& function) {
+    if (function.As<ir::FunctionNode>()->is_primitive()) return function;
     const std::vector<FusionNode> nodes = MakeFusionGraph(function);
     const FusionGroups groups = ExtendGroups(nodes, GroupNodes(nodes, options), options);
     if (options.report != nullptr) {
       for (FusionDecision& decision : ExplainGroups(nodes, groups, options))
         options.report->push_back(std::move(decision));
     }
-    const Expr rewritten = Rewriter(nodes, groups).Rewrite(function);
-    if (!(rewritten == function)) fused = fused.With(name, rewritten);
-  }
-  return fused;
+    return Rewriter(nodes, groups).Rewrite(function);
+  });
 }
 
 }  // namespace tenon::passes

@@ -357,12 +357,7 @@ ir::Module InferType(const ir::Module& module) {
   for (const auto& [name, function] : module.functions()) solver.SetGlobal(name, function);
   for (const auto& [name, function] : module.functions()) solver.Add(function);
   solver.Solve();
-  ir::Module typed = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr annotated = solver.Annotate(function);
-    if (!(annotated == function)) typed = typed.With(name, annotated);
-  }
-  return typed;
+  return module.Map([&](const Expr& function) { return solver.Annotate(function); });
 }
 
 Expr InferType(const Expr& expr) {

@@ -80,10 +80,7 @@ class Planner {
     }
     for (const auto& [name, function] : module_.functions())
       ir::VisitPostOrder(function, [&](const Expr& e) { KeepAfterMark(e); });
-    ir::Module out = module_;
-    for (const auto& [name, function] : module_.functions())
-      out = out.With(name, Rewrite(function));
-    return out;
+    return module_.Map([&](const Expr& function) { return Rewrite(function); });
   }
 
  private:

@@ -97,10 +97,7 @@ class Rewriter {
 }  // namespace
 
 ir::Module RewriteAnnotatedOps(const ir::Module& module, const Device& fallback) {
-  ir::Module out = module;
-  for (const auto& [name, function] : module.functions())
-    out = out.With(name, Rewriter(fallback).Rewrite(function));
-  return out;
+  return module.Map([&](const Expr& function) { return Rewriter(fallback).Rewrite(function); });
 }
 
 }  // namespace tenon::passes

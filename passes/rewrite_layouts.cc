@@ -308,10 +308,9 @@ class Rewriter {
 }  // namespace
 
 ir::Module RewriteLayouts(const ir::Module& module, const AlterLayoutRule& alter) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  const ir::Module result = module.Map([&](const Expr& function) {
     Rewriter rewriter(alter);
-    const Expr rewritten = ir::RewritePostOrder(
+    return ir::RewritePostOrder(
         function,
         [&](const Expr& original, const Expr& rebuilt) {
           return rewriter.Rewrite(original, rebuilt);
@@ -320,8 +319,7 @@ ir::Module RewriteLayouts(const ir::Module& module, const AlterLayoutRule& alter
           const auto* inner = e.As<ir::FunctionNode>();
           return inner == nullptr || !inner->is_primitive();
         });
-    if (!(rewritten == function)) result = result.With(name, rewritten);
-  }
+  });
   return InferType(result);
 }
 

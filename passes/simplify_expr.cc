@@ -18,11 +18,7 @@ constexpr int kMostRounds = 32;
 
 class Simplifier {
  public:
-  explicit Simplifier(const Expr& function) {
-    ir::VisitPostOrder(function, [&](const Expr& e) {
-      for (const Expr& child : ir::Children(e)) ++uses_[child];
-    });
-  }
+  explicit Simplifier(const Expr& function) : uses_(ir::CountReaders(function)) {}
 
   Expr Simplify(const Expr& original, const Expr& rebuilt) {
     Expr e = rebuilt;
@@ -57,17 +53,16 @@ class Simplifier {
     return Expr();
   }
 
-  std::unordered_map<Expr, int, ir::ExprHash> uses_;     // of values as they were
+  ir::ReaderCounts uses_;                                // of values as they were
   std::unordered_map<Expr, int, ir::ExprHash> readers_;  // of what stands in their place
 };
 
 }  // namespace
 
 ir::Module SimplifyExpr(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
+  return module.Map([&](const Expr& function) {
     Simplifier simplifier(function);
-    const Expr simple = ir::RewritePostOrder(
+    return ir::RewritePostOrder(
         function,
         [&](const Expr& original, const Expr& rebuilt) {
           return simplifier.Simplify(original, rebuilt);
@@ -76,9 +71,7 @@ ir::Module SimplifyExpr(const ir::Module& module) {
           const auto* inner = e.As<ir::FunctionNode>();
           return inner == nullptr || !inner->is_primitive();
         });
-    if (!(simple == function)) result = result.With(name, simple);
-  }
-  return result;
+  });
 }
 
 }  // namespace tenon::passes

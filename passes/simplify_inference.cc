@@ -43,12 +43,7 @@ Expr Simplify(const Expr& original, const Expr& rebuilt) {
 }  // namespace
 
 ir::Module SimplifyInference(const ir::Module& module) {
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr simple = ir::RewritePostOrder(function, Simplify);
-    if (!(simple == function)) result = result.With(name, simple);
-  }
-  return result;
+  return module.Map([&](const Expr& function) { return ir::RewritePostOrder(function, Simplify); });
 }
 
 }  // namespace tenon::passes

@@ -320,11 +320,10 @@ ir::Module ToMixedPrecision(const ir::Module& module, const MixedPrecisionOption
     throw InvalidArgument(StrCat("ToMixedPrecision: the type is ", options.type.ToString(),
                                  "; it may be bfloat16 or float16"));
   Mixer mixer(options.type);
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    const Expr mixed = mixer.Apply(function, options.keep_output_type || name != "main");
-    if (!(mixed == function)) result = result.With(name, mixed);
-  }
+  const Expr main = module.Find("main");
+  const ir::Module result = module.Map([&](const Expr& function) {
+    return mixer.Apply(function, options.keep_output_type || !(function == main));
+  });
   if (options.unlisted != nullptr) *options.unlisted = mixer.unlisted();
   return result == module ? result : InferType(result);
 }
