@@ -8,6 +8,7 @@
 
 namespace tenon::benchmarks {
 
+void AddByteConvolutions(std::vector<Race>& races);
 void AddConvolutions(std::vector<Race>& races);
 void AddElementwise(std::vector<Race>& races);
 void AddFusions(std::vector<Race>& races);

@@ -43,8 +43,25 @@ memory Reordered(const memory& from, const memory::desc& desc) {
   return to;
 }
 
+memory::data_type TypeOf(const NDArray& array) {
+  if (array.dtype() == UInt8) return memory::data_type::u8;
+  return array.dtype() == Int8 ? memory::data_type::s8 : memory::data_type::f32;
+}
+
 memory Borrowed(const NDArray& array, const memory::dims& dims, memory::format_tag tag) {
-  return memory({dims, memory::data_type::f32, tag}, Engine(), array.raw());
+  return memory({dims, TypeOf(array), tag}, Engine(), array.raw());
+}
+
+dnnl::primitive_attr ReluOrScale(const NDArray& x, float scale) {
+  dnnl::primitive_attr attr;
+  if (x.dtype() == UInt8) {
+    attr.set_output_scales(0, {scale});
+  } else {
+    dnnl::post_ops relu;
+    relu.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+    attr.set_post_ops(relu);
+  }
+  return attr;
 }
 
 }  // namespace
@@ -69,27 +86,23 @@ struct OneDnnConvolution::Candidate {
 
   // Throws dnnl::error when there is no code for the layout.
   static std::unique_ptr<Candidate> Make(const ConvolutionShape& s, const NDArray& x,
-                                         const NDArray& w, const Layout& layout) {
-    const auto f32 = memory::data_type::f32;
+                                         const NDArray& w, const Layout& layout, float scale) {
     const memory::dims in = {1, s.in_channels, s.size, s.size};
     const memory::dims out = {1, s.out_channels, s.out_size(), s.out_size()};
     const memory::dims weight =
         s.groups == 1 ? memory::dims{s.out_channels, s.in_channels, s.kernel, s.kernel}
                       : memory::dims{s.groups, s.out_channels / s.groups, s.in_channels / s.groups,
                                      s.kernel, s.kernel};
-    dnnl::post_ops relu;
-    relu.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-    dnnl::primitive_attr attr;
-    attr.set_post_ops(relu);
-    const dnnl::convolution_forward::primitive_desc desc({dnnl::prop_kind::forward_inference,
-                                                          dnnl::algorithm::convolution_direct,
-                                                          {in, f32, layout.activation},
-                                                          {weight, f32, memory::format_tag::any},
-                                                          {out, f32, layout.activation},
-                                                          {s.stride, s.stride},
-                                                          {s.padding, s.padding},
-                                                          {s.padding, s.padding}},
-                                                         attr, Engine());
+    const dnnl::convolution_forward::primitive_desc desc(
+        {dnnl::prop_kind::forward_inference,
+         dnnl::algorithm::convolution_direct,
+         {in, TypeOf(x), layout.activation},
+         {weight, TypeOf(w), memory::format_tag::any},
+         {out, TypeOf(x), layout.activation},
+         {s.stride, s.stride},
+         {s.padding, s.padding},
+         {s.padding, s.padding}},
+        ReluOrScale(x, scale), Engine());
     auto candidate = std::make_unique<Candidate>();
     candidate->implementation = std::string(layout.name) + " " + desc.impl_info_str();
     candidate->primitive = dnnl::convolution_forward(desc);
@@ -103,12 +116,12 @@ struct OneDnnConvolution::Candidate {
 };
 
 OneDnnConvolution::OneDnnConvolution(const ConvolutionShape& shape, const NDArray& x,
-                                     const NDArray& w)
-    : shape_(shape) {
+                                     const NDArray& w, float scale)
+    : shape_(shape), dtype_(x.dtype()) {
   double best = std::numeric_limits<double>::infinity();
   for (const Layout& layout : kLayouts) {
     try {
-      std::unique_ptr<Candidate> candidate = Candidate::Make(shape, x, w, layout);
+      std::unique_ptr<Candidate> candidate = Candidate::Make(shape, x, w, layout, scale);
       if (candidate->implementation.find("ref") != std::string::npos) continue;
       const double seconds = candidate->BestSeconds();
       if (seconds >= best) continue;
@@ -129,10 +142,10 @@ std::string OneDnnConvolution::implementation() const { return best_->implementa
 
 NDArray OneDnnConvolution::Result() const {
   const std::int64_t out = shape_.out_size();
-  NDArray result = NDArray::Empty({1, shape_.out_channels, out, out}, Float32);
-  memory plain = Reordered(
-      best_->arguments.at(DNNL_ARG_DST),
-      {{1, shape_.out_channels, out, out}, memory::data_type::f32, memory::format_tag::nchw});
+  NDArray result = NDArray::Empty({1, shape_.out_channels, out, out}, dtype_);
+  memory plain =
+      Reordered(best_->arguments.at(DNNL_ARG_DST),
+                {{1, shape_.out_channels, out, out}, TypeOf(result), memory::format_tag::nchw});
   std::memcpy(result.raw(), plain.get_data_handle(), result.bytes());
   return result;
 }

@@ -11,8 +11,8 @@
 
 namespace tenon::benchmarks {
 
-// A square float32 convolution followed by relu; the result has
-// (size + 2 * padding - kernel) / stride + 1 rows and columns.
+// A square convolution, whose result has (size + 2 * padding - kernel) / stride + 1 rows and
+// columns.
 struct ConvolutionShape {
   std::int64_t in_channels, out_channels, size, kernel, stride = 1, padding = 0, groups = 1;
   std::int64_t out_size() const { return (size + 2 * padding - kernel) / stride + 1; }
@@ -22,12 +22,15 @@ struct ConvolutionShape {
   }
 };
 
+// Of float32 images by float32 weights, followed by relu; or of uint8 images by int8 weights, whose
+// sums are multiplied by `scale`, rounded, and made uint8.
 class OneDnnConvolution {
  public:
   // `x` is (1, in_channels, size, size), `w` (out_channels, in_channels / groups, kernel, kernel).
   // Times the direct algorithm in blocked, channels-last and channels-first layouts on the threads
   // that the caller has set, and keeps the fastest that is no reference code.
-  OneDnnConvolution(const ConvolutionShape& shape, const NDArray& x, const NDArray& w);
+  OneDnnConvolution(const ConvolutionShape& shape, const NDArray& x, const NDArray& w,
+                    float scale = 1);
   ~OneDnnConvolution();
 
   void Call() const;
@@ -38,6 +41,7 @@ class OneDnnConvolution {
   struct Candidate;
   std::unique_ptr<Candidate> best_;
   ConvolutionShape shape_;
+  DataType dtype_;
 };
 
 // c = a * b, row-major: a is rows x depth, b depth x columns or, when transposed, columns x depth.

@@ -404,7 +404,11 @@ std::string CExprCodegen::Dot(const loop::CallNode& node) {
   for (int j = group; j-- > 0;) {
     const std::string first = lane_.empty() ? "0" : Infix(lane_, "*", StrCat(group));
     const std::string lane = Infix(first, "+", StrCat(j));
-    const std::string product = Infix(AtLane(node.args[1], lane), "*", AtLane(node.args[2], lane));
+    const std::string left =
+        node.args[1].dtype().element() == Int32
+            ? StrCat("(uint8_t)((uint32_t)", Shared(node.args[1]), " >> ", 8 * j, ")")
+            : AtLane(node.args[1], lane);
+    const std::string product = Infix(left, "*", AtLane(node.args[2], lane));
     // Sums of bytes wrap around.
     sum = bytes ? StrCat("((int32_t)((uint32_t)", sum, " + (uint32_t)", product, "))")
                 : Infix(sum, "+", product);

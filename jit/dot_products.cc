@@ -33,11 +33,14 @@ Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
   const int lanes = node.type.lanes();
   std::vector<Value*> args;
   for (const loop::Expr& arg : node.args) args.push_back(EmitShared(arg));
+  const int group = bytes ? 4 : 2;
+  // Words hold their bytes in the order of memory, as the code is for little-endian CPUs.
+  if (node.args[1].dtype().element() == Int32)
+    args[1] = builder_.CreateBitCast(args[1], RegisterType(UInt8.WithLanes(group * lanes)));
   const bool has_instruction = bytes ? options_.byte_dots : options_.bfloat_dots;
   if (has_instruction && (lanes % 16 == 0 || (options_.narrow_dots && (lanes == 8 || lanes == 4))))
     return EmitDotInstructions(bytes, lanes, args);
 
-  const int group = bytes ? 4 : 2;
   llvm::Type* wide = RegisterType((bytes ? Int32 : Float32).WithLanes(group * lanes));
   Value* sum = args[0];
   Value* a = bytes ? builder_.CreateZExt(args[1], wide) : Widen(args[1], node.args[1].dtype());

@@ -1,5 +1,7 @@
 #include "tenon/jit/expr_codegen.h"
 
+#include <cmath>
+
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/bfloat16.h"
 #include "tenon/support/error.h"
@@ -383,6 +385,22 @@ Value* ExprCodegen::EmitIntDivision(BinaryOp op, bool is_signed, Value* a, Value
   return builder_.CreateSelect(by_zero, zero, quotient);
 }
 
+// LLVM makes a call a lane of its saturating conversion to narrow types.
+Value* ExprCodegen::SaturateToInt(Value* value, DataType type) {
+  const int bits = type.bits();
+  const double low = type.is_int() ? -std::ldexp(1.0, bits - 1) : 0;
+  const double high = std::ldexp(1.0, type.is_int() ? bits - 1 : bits) - 1;
+  Value* const lowest = llvm::ConstantFP::get(value->getType(), low);
+  Value* const highest = llvm::ConstantFP::get(value->getType(), high);
+  Value* const zero = llvm::ConstantFP::get(value->getType(), 0);
+  Value* const number = builder_.CreateFCmpORD(value, value);
+  Value* bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(value, highest), value, highest);
+  bounded = builder_.CreateSelect(builder_.CreateFCmpOGT(bounded, lowest), bounded, lowest);
+  bounded = builder_.CreateSelect(number, bounded, zero);
+  Value* const wide = builder_.CreateFPToSI(bounded, RegisterType(Int32.WithLanes(type.lanes())));
+  return bits == 32 ? wide : builder_.CreateTrunc(wide, RegisterType(type));
+}
+
 Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
   const bool from_half = IsHalf(node.value.dtype());
   const DataType from = from_half ? Float32.WithLanes(node.type.lanes()) : node.value.dtype();
@@ -401,6 +419,8 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
   }
   if (from.is_float()) {
     // Saturates, and NaN becomes 0: plain conversion leaves both undefined.
+    const bool holds_bounds = to.bits() <= 16 || (to.element() == Int32 && from.bits() == 64);
+    if (to.lanes() > 1 && holds_bounds && from.bits() >= 32) return SaturateToInt(value, to);
     return builder_.CreateIntrinsic(
         to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
         {target, value->getType()}, {value});

@@ -97,6 +97,8 @@ class ExprCodegen {
   // Between a 16-bit floating type and float32, in which its arithmetic runs.
   llvm::Value* Widen(llvm::Value* half, DataType type);
   llvm::Value* Narrow(llvm::Value* value, DataType type);
+  // A vector of floats as integers whose bounds its type holds; saturates, NaN becomes 0.
+  llvm::Value* SaturateToInt(llvm::Value* value, DataType type);
   llvm::Value* EmitConstant(DataType type, double value);
   llvm::Value* ToRegister(llvm::Value* loaded, DataType type);
   llvm::Value* ToMemory(llvm::Value* value, DataType type);

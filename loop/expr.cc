@@ -332,6 +332,7 @@ Expr DotCall(Intrinsic intrinsic, std::vector<Expr> args) {
                              (bytes ? Int8 : BFloat16).WithLanes(wide)};
   for (std::size_t i = 0; i < 3; ++i) {
     if (args[i].dtype() == wanted[i]) continue;
+    if (bytes && i == 1 && args[i].dtype() == Int32.WithLanes(lanes)) continue;
     throw InvalidArgument(StrCat("argument ", i, " of ", ToString(intrinsic), " is ",
                                  args[i].dtype().ToString(), "; it must be ",
                                  wanted[i].ToString()));

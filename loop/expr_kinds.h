@@ -86,7 +86,9 @@ enum class Intrinsic {
   kFma,
   // Dot products within lanes: lane l of the result is c[l] plus the sum over j of a[n * l + j] *
   // b[n * l + j], for an accumulator c of L lanes and operands of n * L lanes.
-  kDotU8S8,   // n = 4, uint8 x int8, into int32, wrapping around
+  // n = 4, uint8 x int8, into int32, wrapping around. a may be given as L words of int32 that hold
+  // the bytes, the first one lowest.
+  kDotU8S8,
   kDotBF16,   // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
   kPrefetch,  // of a load: asks for its address in the cache, and loads nothing
 };

@@ -103,14 +103,15 @@ void Convolution(TypeCall& call) {
   const auto dim = [&](std::size_t i) { return x->shape[rules.data[i]]; };
   const Dim in_channels = dim(1);
   if (in_channels.is_static()) RequireGroups(call, in_channels.value(), rules.groups, "input");
-  LearnWeight(call, rules, in_channels, x->dtype);
+  LearnWeight(call, rules, in_channels,
+              call.tensor(1) == nullptr ? x->dtype : call.tensor(1)->dtype);
 
   Dim channels = rules.channels ? Dim(*rules.channels) : Dim();
   std::vector<Dim> taps(rules.dims);
   if (rules.kernel_size) taps.assign(rules.kernel_size->begin(), rules.kernel_size->end());
   if (const auto* w = call.tensor(1)) {
     if (w->shape.size() != rank) call.Refuse(StrCat("the weight must have rank ", rank));
-    if (w->dtype != x->dtype)
+    if (w->dtype != x->dtype && !AreBytesIntoInt32(x->dtype, w->dtype, rules.out_dtype))
       call.Refuse(
           StrCat("the data is ", x->dtype.ToString(), " and the weight ", w->dtype.ToString()));
     const auto w_dim = [&](std::size_t i) { return w->shape[rules.kernel[i]]; };

@@ -10,12 +10,6 @@ using ir::Dim;
 
 bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
 
-// Signed and unsigned bytes meet in sums of int32, for which CPUs have instructions.
-bool AreBytesIntoInt32(DataType a, DataType b, DataType out) {
-  const auto is_byte = [](DataType t) { return t == Int8 || t == UInt8; };
-  return is_byte(a) && is_byte(b) && out == Int32;
-}
-
 struct Product {
   std::optional<std::int64_t> units;
   DataType out_dtype;
@@ -76,7 +70,8 @@ void BatchMatmul(TypeCall& call) {
   if (a == nullptr || b == nullptr) return;
   const auto& attrs = call.attrs<BatchMatmulAttrs>();
   if (a->shape.size() != 3 || b->shape.size() != 3) call.Refuse("both operands must have rank 3");
-  if (a->dtype != b->dtype) call.Refuse("the operands have different element types");
+  if (a->dtype != b->dtype && !AreBytesIntoInt32(a->dtype, b->dtype, attrs.out_dtype))
+    call.Refuse("the operands have different element types");
   const Dim& a_depth = a->shape[attrs.transpose_a ? 1 : 2];
   const Dim& b_depth = b->shape[attrs.transpose_b ? 2 : 1];
   if (Differ(a_depth, b_depth))

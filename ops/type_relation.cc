@@ -190,4 +190,9 @@ Dim Product(const std::vector<Dim>& dims) {
   return Dim(product);
 }
 
+bool AreBytesIntoInt32(DataType a, DataType b, DataType out) {
+  const auto is_byte = [](DataType t) { return t == Int8 || t == UInt8; };
+  return is_byte(a) && is_byte(b) && out == Int32;
+}
+
 }  // namespace tenon::ops

@@ -88,6 +88,8 @@ std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int6
                                std::size_t rank, const char* attribute = "axis");
 // Refuses indices of any other element type.
 void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices);
+// Signed and unsigned bytes meet in sums of int32, for which CPUs have instructions.
+bool AreBytesIntoInt32(DataType a, DataType b, DataType out);
 // The product of the extents, unknown when one is.
 ir::Dim Product(const std::vector<ir::Dim>& dims);
 

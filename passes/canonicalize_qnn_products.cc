@@ -1,77 +1,232 @@
-// Convolutions and matrix products of quantised operands: zero points are taken from the operands
-// before they meet, so that padding by zero is padding by the zero point, whatever the strides,
-// dilation and groups. Differences of 8-bit numbers are kept in int16. Sums are in int32. A dense
-// layer with a constant weight takes its bytes as they are.
+// Convolutions and matrix products of quantised operands, in sums of int32.
+//
+// Bytes stay bytes wherever that is possible: the left operand unsigned and the right one signed,
+// as the instructions of CPUs have them, what has the other sign being moved by 128 with its zero
+// point. Of a - za and b - zb, whose products are wanted, the sums are
+//
+//   sum (a - za) (b - zb) = sum a b - za sum b - zb sum a + depth za zb   (modulo 2^32),
+//
+// of which all but the first is known when kernels are made if the right operand is constant
+// (Jacob et al., "Quantization and Training of Neural Networks for Efficient
+// Integer-Arithmetic-Only Inference", CVPR 2018). A convolution takes its weight less its zero
+// point, where bytes hold that, and its image with the zero point around it.
+//
+// Otherwise zero points are taken from the operands before they meet, so that padding by zero is
+// padding by the zero point; differences of 8-bit numbers are kept in int16.
+#include <algorithm>
+#include <optional>
+
 #include "tenon/ops/builders.h"
+#include "tenon/ops/conv_rules.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/transform_attrs.h"
 #include "tenon/passes/qnn_arithmetic.h"
 
 namespace tenon::passes {
 namespace {
 
 using ir::Expr;
+using ops::Ints;
 
-// Zero points at the arguments 2 and 3. That of the weight may be one a channel of its axis `axis`.
+// The operand `i` and its zero point, at the argument i + 2, which may be one a channel of `axis`.
+QnnTensor OperandAt(const QnnCall& call, std::size_t i, std::int64_t axis) {
+  return {
+      .data = call.arg(i),
+      .scale = {},
+      .zero_point = AlongAxis(call.arg(i + 2), call.type(i + 2), axis, call.type(i).shape.size()),
+      .dtype = call.type(i).dtype,
+      .scale_dtype = DataType::Void(),
+      .zero_point_dtype = call.type(i + 2).dtype};
+}
+
 struct Operands {
   Expr data, weight;
 };
-Operands CenteredOperands(const QnnCall& call, std::size_t axis) {
-  const auto operand = [&](std::size_t i, std::int64_t along) {
-    return QnnTensor{.data = call.arg(i),
-                     .scale = {},
-                     .zero_point = AlongAxis(call.arg(i + 2), call.type(i + 2), along,
-                                             call.type(i).shape.size()),
-                     .dtype = call.type(i).dtype,
-                     .scale_dtype = DataType::Void(),
-                     .zero_point_dtype = call.type(i + 2).dtype};
-  };
-  const QnnTensor data = operand(0, -1);
-  const QnnTensor weight = operand(1, static_cast<std::int64_t>(axis));
+Operands CenteredOperands(const QnnTensor& data, const QnnTensor& weight) {
   if (data.dtype == weight.dtype && IsZero(data.zero_point) && IsZero(weight.zero_point))
     return {data.data, weight.data};
   const DataType type = FitsInt16(data) && FitsInt16(weight) ? Int16 : Int32;
   return {Centered(data, type), Centered(weight, type)};
 }
 
-Expr Conv2D(const QnnCall& call) {
+bool IsByte(DataType type) { return type == Int8 || type == UInt8; }
+bool AreBytes(const QnnCall& call) {
+  return IsByte(call.type(0).dtype) && IsByte(call.type(1).dtype);
+}
+
+// The same numbers as bytes of the other signedness where `to` asks for it; the zero point in
+// int32.
+QnnTensor AsBytes(const QnnTensor& tensor, DataType to) {
+  QnnTensor moved = tensor;
+  moved.zero_point = As(tensor.zero_point, tensor.zero_point_dtype, Int32);
+  moved.zero_point_dtype = Int32;
+  if (tensor.dtype == to) return moved;
+  const double by = to == UInt8 ? 128 : -128;
+  moved.data = ops::Cast(ops::Add(ops::Cast(tensor.data, Int16), ops::Scalar(by, Int16)), to);
+  moved.dtype = to;
+  const auto zero_point = Integers(moved.zero_point);
+  moved.zero_point = zero_point && zero_point->size() == 1
+                         ? ops::Scalar(static_cast<double>(zero_point->front()) + by, Int32)
+                         : ops::Add(moved.zero_point, ops::Scalar(by, Int32));
+  return moved;
+}
+
+// --- convolutions
+
+// The weight less its zero point, where int8 is known to hold it. `axis`: of its filters.
+std::optional<Expr> SignedWeight(const QnnCall& call, std::size_t axis) {
+  if (call.type(1).dtype == Int8 && IsZero(call.arg(3))) return call.arg(1);
+  const auto values = Integers(call.arg(1));
+  const auto zero_points = Integers(call.arg(3));
+  if (!values || !zero_points) return std::nullopt;
+  const Shape shape = call.arg(1).As<ir::ConstantNode>()->data.shape();
+  std::size_t inner = 1;
+  for (std::size_t d = axis + 1; d < shape.size(); ++d) inner *= static_cast<std::size_t>(shape[d]);
+  NDArray centered = NDArray::Empty(shape, Int8);
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const std::int64_t value = (*values)[i] - (*zero_points)[i / inner % zero_points->size()];
+    if (value < -128 || value > 127) return std::nullopt;
+    centered.data<std::int8_t>()[i] = static_cast<std::int8_t>(value);
+  }
+  return ir::Constant::Make(std::move(centered));
+}
+
+// Whether a byte of the data's type holds the zero point.
+bool IsByteZeroPoint(const QnnTensor& data) {
+  if (data.zero_point_dtype == data.dtype) return true;
+  const auto values = Integers(data.zero_point);
+  const std::int64_t low = data.dtype == Int8 ? -128 : 0;
+  return values && values->front() >= low && values->front() <= low + 255;
+}
+
+bool Pads(const ops::ConvRules& rules) {
+  const auto any = [](const Ints& sides) {
+    return std::any_of(sides.begin(), sides.end(), [](std::int64_t p) { return p != 0; });
+  };
+  return any(rules.before) || any(rules.after);
+}
+
+// The image with `value`, an int32, around it.
+Expr PaddedWith(const Expr& image, const Expr& value, const ops::ConvRules& rules) {
+  std::vector<Ints> width(4, Ints{0, 0});
+  for (std::size_t d = 0; d < rules.dims; ++d)
+    width[rules.data[d + 2]] = {rules.before[d], rules.after[d]};
+  return ir::Call::Make(ops::Known().pad, {image, As(value, Int32, UInt8)},
+                        attrs::Attrs::Make(ops::PadAttrs{.pad_width = std::move(width)}));
+}
+
+std::optional<Expr> ConvOfBytes(const QnnCall& call) {
   auto attrs = call.now.attrs.As<ops::Conv2DAttrs>();
-  const Operands operands = CenteredOperands(call, attrs.kernel_layout.find('O'));
+  const ops::ConvRules rules = ops::ConvRulesOf(attrs);
+  const QnnTensor given = OperandAt(call, 0, -1);
+  if (!AreBytes(call) || !call.type(2).shape.empty() || (Pads(rules) && !IsByteZeroPoint(given)))
+    return std::nullopt;
+  const auto weight = SignedWeight(call, rules.kernel[0]);
+  if (!weight) return std::nullopt;
+  QnnTensor data = AsBytes(given, UInt8);
+  attrs.out_dtype = Int32;
+  const bool is_centered = IsZero(data.zero_point);
+  if (!is_centered && Pads(rules)) {
+    data.data = PaddedWith(data.data, data.zero_point, rules);
+    attrs.padding = {0, 0};
+  }
+  const Expr sums = ops::Conv2D(data.data, *weight, attrs);
+  if (is_centered) return sums;
+  const Expr filters =
+      ops::Sum(ops::Cast(*weight, Int32),
+               {.axis = Ints{static_cast<std::int64_t>(rules.kernel[0])}, .exclude = true});
+  const auto trailing = static_cast<std::int64_t>(3 - rules.out[1]);
+  const Expr by_channel = trailing == 0 ? filters : ops::ExpandDims(filters, 1, trailing);
+  return ops::Subtract(sums, ops::Multiply(data.zero_point, by_channel));
+}
+
+Expr Conv2D(const QnnCall& call) {
+  if (const auto sums = ConvOfBytes(call)) return *sums;
+  auto attrs = call.now.attrs.As<ops::Conv2DAttrs>();
+  const auto filters = static_cast<std::int64_t>(attrs.kernel_layout.find('O'));
+  const Operands operands = CenteredOperands(OperandAt(call, 0, -1), OperandAt(call, 1, filters));
   attrs.out_dtype = Int32;
   return ops::Conv2D(operands.data, operands.weight, attrs);
 }
 
-// For a constant weight of int8 without a zero point the data stay bytes, unsigned as the
-// instructions have them: what their zero point adds to the sums is known once, the zero point
-// times the weight's row.
-Expr DenseOfBytes(const QnnCall& call) {
-  Expr data = call.arg(0);
-  Expr zero_point = As(call.arg(2), call.type(2).dtype, Int32);
-  if (call.type(0).dtype == Int8) {
-    const Expr shifted = ops::Add(ops::Cast(data, Int16), ops::Scalar(128, Int16));
-    data = ops::Cast(shifted, UInt8);
-    zero_point = ops::Add(zero_point, ops::Scalar(128, Int32));
+// --- matrix products
+
+// The three terms beside the sums of products, where they are not zero. Of each operand is given
+// along which axis the products run; sums along it keep the axis, and `column` makes those of the
+// right operand a row.
+struct ProductAxes {
+  std::int64_t left, right;
+  std::function<Expr(const Expr&)> column;
+};
+Expr WithZeroPoints(Expr sums, const QnnTensor& a, const QnnTensor& b, const ProductAxes& axes,
+                    std::int64_t depth) {
+  const auto along = [](const Expr& e, std::int64_t axis) {
+    return ops::Sum(ops::Cast(e, Int32), {.axis = Ints{axis}, .keepdims = true});
+  };
+  if (!IsZero(a.zero_point)) {
+    const Expr columns = axes.column(along(b.data, axes.right));
+    sums = ops::Subtract(sums, ops::Multiply(a.zero_point, columns));
   }
-  const Expr sums = ops::Dense(
-      data, call.arg(1), {.units = call.now.attrs.As<ops::DenseAttrs>().units, .out_dtype = Int32});
-  if (IsZero(zero_point)) return sums;
-  const Expr rows = ops::Sum(ops::Cast(call.arg(1), Int32), {.axis = ops::Ints{1}});
-  return ops::Subtract(sums, ops::Multiply(zero_point, rows));
+  if (!IsZero(b.zero_point)) {
+    Expr rows = along(a.data, axes.left);
+    if (!IsZero(a.zero_point))
+      rows = ops::Subtract(
+          rows, ops::Multiply(a.zero_point, ops::Scalar(static_cast<double>(depth), Int32)));
+    sums = ops::Subtract(sums, ops::Multiply(axes.column(b.zero_point), rows));
+  }
+  return sums;
+}
+
+// The extent of axis `axis` of operand `i`, where it is known.
+std::optional<std::int64_t> DepthOf(const QnnCall& call, std::size_t i, std::size_t axis) {
+  const ir::Dim& depth = call.type(i).shape[axis];
+  return depth.is_static() ? std::optional(depth.value()) : std::nullopt;
 }
 
 Expr Dense(const QnnCall& call) {
-  if (call.arg(1).kind() == ir::ExprKind::kConstant && call.type(1).dtype == Int8 &&
-      IsZero(call.arg(3)))
-    return DenseOfBytes(call);
-  const Operands operands = CenteredOperands(call, 0);
-  return ops::Dense(operands.data, operands.weight,
-                    {.units = call.now.attrs.As<ops::DenseAttrs>().units, .out_dtype = Int32});
+  const auto units = call.now.attrs.As<ops::DenseAttrs>().units;
+  const std::size_t rank = call.type(0).shape.size();
+  const QnnTensor a = OperandAt(call, 0, -1);
+  const QnnTensor b = OperandAt(call, 1, 0);
+  const auto depth = DepthOf(call, 1, 1);
+  if (AreBytes(call) && call.type(2).shape.empty() && depth && rank >= 2) {
+    const QnnTensor left = AsBytes(a, UInt8);
+    const QnnTensor right = AsBytes(b, Int8);
+    const Expr sums = ops::Dense(left.data, right.data, {.units = units, .out_dtype = Int32});
+    // One a row of the weight, as (columns, 1) or (columns), or one for all.
+    const bool single = call.type(3).shape.empty();
+    const auto column = [&](const Expr& e) { return ops::Reshape(e, {-1}); };
+    const ProductAxes axes{
+        .left = static_cast<std::int64_t>(rank) - 1, .right = 1, .column = [&](const Expr& e) {
+          return single && e == right.zero_point ? e : column(e);
+        }};
+    return WithZeroPoints(sums, left, right, axes, *depth);
+  }
+  const Operands operands = CenteredOperands(a, b);
+  return ops::Dense(operands.data, operands.weight, {.units = units, .out_dtype = Int32});
 }
 
 Expr BatchMatmul(const QnnCall& call) {
   auto attrs = call.now.attrs.As<ops::BatchMatmulAttrs>();
-  const Operands operands = CenteredOperands(call, 0);
   attrs.out_dtype = Int32;
+  const QnnTensor a = OperandAt(call, 0, -1);
+  const QnnTensor b = OperandAt(call, 1, 0);
+  const auto depth = DepthOf(call, 0, attrs.transpose_a ? 1 : 2);
+  if (AreBytes(call) && call.type(2).shape.empty() && call.type(3).shape.empty() && depth) {
+    const QnnTensor left = AsBytes(a, UInt8);
+    const QnnTensor right = AsBytes(b, Int8);
+    const auto transposed = [](const Expr& e) { return ops::Transpose(e, Ints{0, 2, 1}); };
+    QnnTensor rows = left;
+    if (attrs.transpose_a) rows.data = transposed(rows.data);
+    const ProductAxes axes{
+        .left = 2, .right = attrs.transpose_b ? 2 : 1, .column = [&](const Expr& e) {
+          return attrs.transpose_b && !(e == right.zero_point) ? transposed(e) : e;
+        }};
+    return WithZeroPoints(ops::BatchMatmul(left.data, right.data, attrs), rows, right, axes,
+                          *depth);
+  }
+  const Operands operands = CenteredOperands(a, b);
   return ops::BatchMatmul(operands.data, operands.weight, attrs);
 }
 

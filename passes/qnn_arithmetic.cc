@@ -19,23 +19,6 @@ using ir::TensorTypeNode;
 
 namespace {
 
-// Elements of a constant of integers.
-std::optional<std::vector<std::int64_t>> Integers(const Expr& e) {
-  const auto* constant = e.As<ir::ConstantNode>();
-  if (constant == nullptr) return std::nullopt;
-  const NDArray& array = constant->data;
-  const auto read = [&]<typename T>(T) {
-    const T* first = static_cast<const T*>(array.raw());
-    return std::vector<std::int64_t>(first, first + array.size());
-  };
-  if (array.dtype() == Int8) return read(std::int8_t{});
-  if (array.dtype() == UInt8) return read(std::uint8_t{});
-  if (array.dtype() == Int16) return read(std::int16_t{});
-  if (array.dtype() == UInt16) return read(std::uint16_t{});
-  if (array.dtype() == Int32) return read(std::int32_t{});
-  return std::nullopt;
-}
-
 bool Is8Bit(DataType type) { return type == Int8 || type == UInt8; }
 
 double LowestOf(DataType type) { return type.is_int() ? -std::ldexp(1.0, type.bits() - 1) : 0; }
@@ -52,6 +35,22 @@ Expr Saturated(const Expr& value, DataType to) {
 DataType TypeToSaturateIn(DataType from, DataType to) { return to.bits() > 16 ? Float64 : from; }
 
 }  // namespace
+
+std::optional<std::vector<std::int64_t>> Integers(const Expr& e) {
+  const auto* constant = e.As<ir::ConstantNode>();
+  if (constant == nullptr) return std::nullopt;
+  const NDArray& array = constant->data;
+  const auto read = [&]<typename T>(T) {
+    const T* first = static_cast<const T*>(array.raw());
+    return std::vector<std::int64_t>(first, first + array.size());
+  };
+  if (array.dtype() == Int8) return read(std::int8_t{});
+  if (array.dtype() == UInt8) return read(std::uint8_t{});
+  if (array.dtype() == Int16) return read(std::int16_t{});
+  if (array.dtype() == UInt16) return read(std::uint16_t{});
+  if (array.dtype() == Int32) return read(std::int32_t{});
+  return std::nullopt;
+}
 
 const TensorTypeNode& QnnCall::type(std::size_t i) const {
   return *typed.args[i].checked_type().As<TensorTypeNode>();

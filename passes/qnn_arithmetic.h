@@ -1,5 +1,6 @@
 // The arithmetic of quantised tensors in operators on numbers: how CanonicalizeQnn rounds,
-// saturates and takes zero points away. Only the files of that pass include this header.
+// saturates and takes zero points away. Only passes on quantised operators
+// include this header.
 //
 // Rounding is to the nearest integer, half-way values to the even one. The zero point is added
 // after the rounding in Quantized, as ONNX's QuantizeLinear has it, and before it in Requantized,
@@ -12,8 +13,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "tenon/ir/expr.h"
 
@@ -39,6 +42,8 @@ struct QnnTensor {
 // Arguments `data`, `scale` and `scale + 1` of the call, with channels along `axis`.
 QnnTensor TensorAt(const QnnCall& call, std::size_t data, std::size_t scale, std::int64_t axis);
 
+// The elements of a constant of integers of up to 32 bits.
+std::optional<std::vector<std::int64_t>> Integers(const ir::Expr& e);
 // Whether it is a constant of zeros.
 bool IsZero(const ir::Expr& zero_point);
 // Whether two parameters are the same, as far as constants tell.

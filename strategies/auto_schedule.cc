@@ -401,9 +401,22 @@ class Scheduler {
     if (count < 2) return;
     const te::Tensor reader(stage.op(), 0);
     for (const te::Tensor& input : te::InputsOf(*stage.op())) {
-      if (!input.op()->is_placeholder() || input.ndim() < stage.op()->axes.size()) continue;
+      if (!input.op()->is_placeholder() || input.ndim() < stage.op()->axes.size() ||
+          !ReadsAtOnePlace(stage, *input.op()))
+        continue;
       schedule_.Prefetch(input, reader, steps, count);
     }
+  }
+
+  // What is read at several places is no line: all between them would be fetched.
+  bool ReadsAtOnePlace(const Stage& stage, const OperationNode& input) {
+    const std::vector<Expr>* first = nullptr;
+    for (const Access& access : accesses_.Of(stage)) {
+      if (access.producer != &input) continue;
+      if (first != nullptr && !SameIndices(*first, access.indices)) return false;
+      first = &access.indices;
+    }
+    return true;
   }
 
   void ScheduleReduction(Stage& stage) {

@@ -105,6 +105,13 @@ void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
   reader.Unroll(rows == width ? axis : reader.Split(axis, width).second);
 }
 
+bool IsDotTile(const te::OperationNode& op) { return op.tag == kDotTile || op.tag == kWordDotTile; }
+
+te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
+  if (op.tag == kWordDotTile) return te::DotWordS8(lanes);
+  return op.outputs[0]->dtype == Int32 ? te::DotU8S8(lanes) : te::DotBF16(lanes);
+}
+
 }  // namespace
 
 double TileStepTime(std::int64_t left, std::int64_t right) {
@@ -115,7 +122,7 @@ double TileStepTime(std::int64_t left, std::int64_t right) {
 }
 
 bool IsRegisterTile(const te::OperationNode& op) {
-  return op.tag == kRegisterTile || op.tag == kDotTile;
+  return op.tag == kRegisterTile || IsDotTile(op);
 }
 
 void ScheduleTile(Stage& tile) {
@@ -123,7 +130,7 @@ void ScheduleTile(Stage& tile) {
   const std::size_t grid = op.axes.size() - kTileAxes;
   std::vector<IterVar> order(op.reduce_axes);
   std::optional<IterVar> group;
-  if (op.tag == kDotTile) {
+  if (IsDotTile(op)) {
     group = order.back();
     order.pop_back();
   }
@@ -143,8 +150,7 @@ void ScheduleTile(Stage& tile) {
     return;
   }
   const auto lanes = static_cast<int>(ConstantOf(op.axes[grid + 2].extent));
-  tile.Tensorize(op.axes[grid + 2],
-                 tile.op()->outputs[0]->dtype == Int32 ? te::DotU8S8(lanes) : te::DotBF16(lanes));
+  tile.Tensorize(op.axes[grid + 2], DotOf(*tile.op(), lanes));
 }
 
 bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indices, bool parallel) {

@@ -2,6 +2,8 @@
 #ifndef TENON_TE_MATH_H_
 #define TENON_TE_MATH_H_
 
+#include <array>
+
 #include "tenon/loop/expr.h"
 
 namespace tenon::te {
@@ -30,6 +32,21 @@ inline loop::Expr Abs(const loop::Expr& x) { return loop::Call(loop::Intrinsic::
 inline loop::Expr Floor(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kFloor, {x}); }
 inline loop::Expr Ceil(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kCeil, {x}); }
 inline loop::Expr Round(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kRound, {x}); }
+
+// Byte `i` of a word of int32, the lowest first, as int32; and the word of four bytes given so.
+inline loop::Expr ByteOfWord(const loop::Expr& word, const loop::Expr& i) {
+  const loop::Expr distance = loop::Cast(Int32, i * 8);
+  return loop::Cast(Int32, loop::Cast(UInt8, loop::Binary(loop::BinaryOp::kShr, word, distance)));
+}
+inline loop::Expr WordOfBytes(const std::array<loop::Expr, 4>& bytes) {
+  loop::Expr word = bytes[0];
+  for (int i = 1; i < 4; ++i) {
+    const loop::Expr moved = loop::Binary(loop::BinaryOp::kShl, bytes[static_cast<std::size_t>(i)],
+                                          loop::Constant(Int32, 8 * i));
+    word = loop::Binary(loop::BinaryOp::kBitOr, word, moved);
+  }
+  return word;
+}
 
 }  // namespace tenon::te
 

@@ -4,6 +4,7 @@
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
 namespace tenon::te {
@@ -98,21 +99,27 @@ TensorIntrinsic DeclareTensorIntrinsic(std::string name, const Tensor& compute,
 
 namespace {
 
-// c[n] = sum over k of a[k] * b[n, k], `group` k at a time, with one call of `dot`.
-TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, int lanes, int group, DataType a_type,
-                    DataType b_type, DataType sum_type) {
-  const Tensor a = Placeholder({group}, a_type, "a"), b = Placeholder({lanes, group}, b_type, "b");
-  const IterVar k = ReduceAxis(0, group, "k");
+struct DotOperands {
+  DataType sum;
+  int group;
+  Tensor b;
+  std::function<Expr(const IterVar& k)> left;            // as the sum takes it
+  std::function<Expr(const Tile& a, int lanes)> vector;  // the left operand for all lanes
+};
+
+// c[n] = sum over `group` k of left(k) * b[n, k], with one call of `dot`.
+TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, int lanes, const DotOperands& operands) {
+  const IterVar k = ReduceAxis(0, operands.group, "k");
   const Tensor c = Compute(
       {lanes},
       [&](const Var& n) {
-        return Sum(loop::Cast(sum_type, a(k.var)) * loop::Cast(sum_type, b(n, k.var)), {k});
+        return Sum(operands.left(k) * loop::Cast(operands.sum, operands.b(n, k.var)), {k});
       },
       "c");
-  const auto add_to = [=](const Expr& sum, const std::vector<Tile>& in) {
-    return loop::Call(dot, {sum, loop::Broadcast(in[0].Vector(), group * lanes), in[1].Vector()});
+  const auto add_to = [=, vector = operands.vector](const Expr& sum, const std::vector<Tile>& in) {
+    return loop::Call(dot, {sum, vector(in[0], lanes), in[1].Vector()});
   };
-  const Expr zero = loop::Broadcast(loop::Constant(sum_type, 0), lanes);
+  const Expr zero = loop::Broadcast(loop::Constant(operands.sum, 0), lanes);
   return DeclareTensorIntrinsic(
       name, c,
       {.body = [=](const std::vector<Tile>& in,
@@ -125,13 +132,35 @@ TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, int lanes, int group,
            }});
 }
 
+// Of `group` elements that lie together.
+DotOperands Neighbours(int lanes, int group, DataType a_type, DataType b_type, DataType sum) {
+  const Tensor a = Placeholder({group}, a_type, "a");
+  return {
+      .sum = sum,
+      .group = group,
+      .b = Placeholder({lanes, group}, b_type, "b"),
+      .left = [=](const IterVar& k) { return loop::Cast(sum, a(k.var)); },
+      .vector = [=](const Tile& tile, int n) { return loop::Broadcast(tile.Vector(), group * n); }};
+}
+
 }  // namespace
 
 TensorIntrinsic DotU8S8(int lanes) {
-  return Dot("dot_u8s8", loop::Intrinsic::kDotU8S8, lanes, 4, UInt8, Int8, Int32);
+  return Dot("dot_u8s8", loop::Intrinsic::kDotU8S8, lanes,
+             Neighbours(lanes, 4, UInt8, Int8, Int32));
+}
+TensorIntrinsic DotWordS8(int lanes) {
+  const Tensor a = Placeholder({1}, Int32, "a");
+  return Dot("dot_word_s8", loop::Intrinsic::kDotU8S8, lanes,
+             {.sum = Int32,
+              .group = 4,
+              .b = Placeholder({lanes, 4}, Int8, "b"),
+              .left = [=](const IterVar& k) { return ByteOfWord(a(0), k.var); },
+              .vector = [](const Tile& tile, int n) { return loop::Broadcast(tile.At({0}), n); }});
 }
 TensorIntrinsic DotBF16(int lanes) {
-  return Dot("dot_bf16", loop::Intrinsic::kDotBF16, lanes, 2, BFloat16, BFloat16, Float32);
+  return Dot("dot_bf16", loop::Intrinsic::kDotBF16, lanes,
+             Neighbours(lanes, 2, BFloat16, BFloat16, Float32));
 }
 
 }  // namespace tenon::te

@@ -83,6 +83,9 @@ TensorIntrinsic DeclareTensorIntrinsic(std::string name, const Tensor& compute,
 // c[n] = sum over 4 k of int32(a[k]) * int32(b[n, k]) for uint8 a and int8 b, with `lanes` n: one
 // VPDPBUSD where the CPU has AVX512-VNNI.
 TensorIntrinsic DotU8S8(int lanes = 16);
+// The same of a word a[0] of int32 that holds four bytes, the first one lowest: a[k] is
+// uint8(a[0] >> 8 k).
+TensorIntrinsic DotWordS8(int lanes = 16);
 // c[n] = sum over 2 k of float32(a[k]) * float32(b[n, k]) for bfloat16: one VDPBF16PS where the CPU
 // has AVX512-BF16.
 TensorIntrinsic DotBF16(int lanes = 16);

@@ -114,7 +114,8 @@ std::optional<ops::ChannelBlocks> ChooseBlocks(const ir::CallNode& call) {
   const auto* data = call.args[0].checked_type().As<ir::TensorTypeNode>();
   const auto* result = call.checked_type.As<ir::TensorTypeNode>();
   if (attrs.data_layout != "NCHW" || attrs.kernel_layout != "OIHW" || data == nullptr ||
-      result == nullptr || !data->shape[1].is_static() || !result->shape[1].is_static())
+      result == nullptr || data->dtype.bits() == 8 || !data->shape[1].is_static() ||
+      !result->shape[1].is_static())
     return std::nullopt;
   const std::int64_t in = data->shape[1].value();
   const std::int64_t out = result->shape[1].value();

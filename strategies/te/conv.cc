@@ -1,5 +1,5 @@
 // nn.conv2d as a direct sum over input channels and kernel taps, for any order of the axes. Large
-// ones are summed up in register tiles of one of three forms. The padded image is a stage of its
+// ones are summed up in register tiles of one of four forms. The padded image is a stage of its
 // own, so that the sum reads without conditions.
 #include "tenon/strategies/te/conv.h"
 
@@ -62,7 +62,7 @@ std::vector<Tensor> Conv2D(const TeCall& call) {
                   .image = PadImage(call.input(0), data[2], data[3], padding),
                   .weight = weight,
                   .dtype = call.dtype()};
-  for (const auto& form : {DepthwiseConv, RowTiledConv, FilterTiledConv}) {
+  for (const auto& form : {DepthwiseConv, ByteConv, RowTiledConv, FilterTiledConv}) {
     if (const std::optional<Tensor> result = form(conv, call)) return {*result};
   }
   return {PlainConv(conv, call.te_shape())};

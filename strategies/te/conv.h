@@ -45,6 +45,8 @@ struct Conv {
 std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
 // Lanes are pixels of one channel: a kernel for each, channels first.
 std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
+// Sums of four products of bytes by one instruction. Lanes are filters: any order of the axes.
+std::optional<te::Tensor> ByteConv(const Conv& conv, const TeCall& call);
 // Lanes are filters: any order of the axes.
 std::optional<te::Tensor> FilterTiledConv(const Conv& conv, const TeCall& call);
 

@@ -43,18 +43,18 @@ struct Product {
   std::function<Tensor(const Tensor&)> prepared;  // see TeCall
   // Products that one instruction adds up, of operands as they are; 1 where there is none.
   std::int64_t group = 1;
+  // Whether the left operand lies in memory along its rows.
+  bool left_in_rows = false;
 };
 
-// Of operands in memory, the left one along its rows.
-std::int64_t DotGroup(const Tensor& a, const Tensor& b, DataType sum, std::int64_t depth) {
+std::int64_t DotGroup(const Tensor& a, const Tensor& b, DataType sum) {
   const jit::CpuFeatures host = jit::CpuFeatures::Host();
   const DataType left = a.dtype();
   const DataType right = b.dtype();
   const bool bytes = left == UInt8 && right == Int8 && sum == Int32 && host.Has("avx512vnni");
   const bool halves =
       left == BFloat16 && right == BFloat16 && sum == Float32 && host.Has("avx512bf16");
-  const std::int64_t group = bytes ? 4 : halves ? 2 : 1;
-  return a.op()->is_placeholder() && depth % group == 0 ? group : 1;
+  return bytes ? 4 : halves ? 2 : 1;
 }
 
 struct TileShape {
@@ -86,6 +86,22 @@ Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
       "matmul", "matmul");
 }
 
+// The left operand as (batch..., row, depth); past the last product of a group zeros.
+Tensor PackLeft(const Product& product) {
+  std::vector<Expr> shape = ToExprs(product.batch);
+  shape.emplace_back(product.rows);
+  shape.emplace_back(RoundUp(product.depth, product.group));
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> batch(i.begin(), i.end() - 2);
+        const Expr value = product.left(batch, i[i.size() - 2], i.back());
+        if (product.depth % product.group == 0) return value;
+        return te::IfThenElse(i.back() < Expr(product.depth), value, te::Cast(value.dtype(), 0));
+      },
+      "rows", kPacked);
+}
+
 // The right operand as (batch..., panel, depth, column of the panel); past the last column zeros.
 Tensor PackRight(const Product& product, std::int64_t width) {
   std::vector<Expr> shape;
@@ -93,7 +109,7 @@ Tensor PackRight(const Product& product, std::int64_t width) {
     if (product.right_has[d]) shape.emplace_back(product.batch[d]);
   }
   shape.emplace_back(CeilDiv(product.columns, width));
-  shape.emplace_back(product.depth / product.group);
+  shape.emplace_back(CeilDiv(product.depth, product.group));
   shape.emplace_back(width);
   if (product.group > 1) shape.emplace_back(product.group);
   return te::Compute(
@@ -107,8 +123,11 @@ Tensor PackRight(const Product& product, std::int64_t width) {
             product.group == 1 ? Expr(i[next + 1]) : i[next + 1] * product.group + i[next + 3];
         Expr value = product.right(batch, depth, column);
         if (product.group == 1) value = te::Cast(product.dtype, value);
-        if (product.columns % width == 0) return value;
-        return te::IfThenElse(column < Expr(product.columns), value, te::Cast(value.dtype(), 0));
+        const bool ragged = product.depth % product.group != 0;
+        if (product.columns % width == 0 && !ragged) return value;
+        Expr inside = column < Expr(product.columns);
+        if (ragged) inside = inside && depth < Expr(product.depth);
+        return te::IfThenElse(inside, value, te::Cast(value.dtype(), 0));
       },
       "packed", kPacked);
 }
@@ -119,9 +138,11 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();
-  const IterVar k = te::ReduceAxis(0, product.depth / product.group, "k");
+  const IterVar k = te::ReduceAxis(0, CeilDiv(product.depth, product.group), "k");
   const IterVar g = te::ReduceAxis(0, product.group, "g");
   const bool dots = product.group > 1;
+  const bool in_place = !dots || (product.left_in_rows && product.depth % product.group == 0);
+  const Tensor rows = in_place ? Tensor() : PackLeft(product);
   std::vector<Expr> tiles(shape.begin(), shape.end() - 2);
   for (const std::int64_t extent :
        {CeilDiv(product.columns, width), CeilDiv(product.rows, tile.rows), tile.rows, tile.vectors,
@@ -141,8 +162,10 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
         at.insert(at.end(), {i[rank], k.var, i[rank + 3] * lanes + i[rank + 4]});
         if (dots) at.emplace_back(g.var);
         const Expr depth = dots ? k.var * product.group + g.var : Expr(k.var);
-        return te::Sum(te::Cast(product.dtype, product.left(batch, row, depth)) *
-                           te::Cast(product.dtype, packed[at]),
+        std::vector<Expr> left_at = batch;
+        left_at.insert(left_at.end(), {row, depth});
+        const Expr left = in_place ? product.left(batch, row, depth) : rows[left_at];
+        return te::Sum(te::Cast(product.dtype, left) * te::Cast(product.dtype, packed[at]),
                        dots ? std::vector<IterVar>{k, g} : std::vector<IterVar>{k});
       },
       "matmul", dots ? kDotTile : kRegisterTile);
@@ -206,7 +229,8 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
        .least_rows = LeastRows(call, transpose_b),
        .right_has = std::vector<bool>(batch.size(), false),
        .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
-       .group = transpose_a ? 1 : DotGroup(a, b, call.dtype(), ExtentOf(a, rank - 1))},
+       .group = DotGroup(a, b, call.dtype()),
+       .left_in_rows = !transpose_a && a.op()->is_placeholder()},
       call.te_shape());
 }
 
@@ -234,7 +258,9 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
                        },
                    .least_rows = LeastRows(call, attrs.transpose_b),
                    .right_has = {!b_shared},
-                   .prepared = [&](const Tensor& packed) { return call.Prepared(packed); }},
+                   .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
+                   .group = DotGroup(a, b, call.dtype()),
+                   .left_in_rows = !attrs.transpose_a && a.op()->is_placeholder()},
                   call.te_shape());
 }
 

@@ -256,6 +256,10 @@ INSTANTIATE_TEST_SUITE_P(
         ConvCase{"Grouped", {1, 6, 5, 5}, {4, 3, 3, 3}, UInt8, Int8, 100, {0}, 1, 1, 1, 2},
         ConvCase{"Depthwise", {1, 17, 7, 7}, {17, 1, 3, 3}, UInt8, Int8, 30, {0}, 1, 1, 1, 17},
         ConvCase{"Wide", {1, 17, 16, 16}, {33, 17, 3, 3}, UInt8, Int8, 5, {0}, 1, 1, 1, 1},
+        ConvCase{"WideGroups", {1, 10, 9, 9}, {32, 5, 3, 3}, UInt8, Int8, 9, {0}, 1, 1, 1, 2},
+        ConvCase{"Strided", {2, 7, 15, 17}, {80, 7, 3, 3}, UInt8, Int8, 200, {0}, 2, 1, 1, 1},
+        ConvCase{"SignedImage", {1, 5, 17, 15}, {64, 5, 1, 1}, Int8, Int8, -128, {0}, 1, 0, 1, 1},
+        ConvCase{"UnsignedWeight", {1, 9, 7, 9}, {48, 9, 3, 3}, Int8, UInt8, 3, {128}, 1, 1, 1, 1},
         // Beyond int16 when the zero point is taken away.
         ConvCase{"FarZeroPoint", {1, 1, 3, 3}, {1, 1, 2, 2}, UInt8, Int8, 40000, {0}, 1, 1, 1, 1}),
     [](const auto& info) { return info.param.name; });

@@ -93,23 +93,55 @@ INSTANTIATE_TEST_SUITE_P(
   %x
 }
 )"},
+        // Unsigned by signed bytes, which meet as they are.
         Rewrite{
             "ProductOfBytesWithoutZeroPoints",
+            "def @main(%x: Tensor[(2, 3), uint8], %w: Tensor[(5, 3), int8]) { qnn.dense(%x, %w, "
+            "0, 0, 0.5f, 0.5f, units=5) }",
+            R"(def @main(%x: Tensor[(2, 3), uint8], %w: Tensor[(5, 3), int8]) -> Tensor[(2, 5), int32] {
+  nn.dense(%x, %w, units=5, out_dtype="int32") /* ty=Tensor[(2, 5), int32] */
+}
+)"},
+        Rewrite{
+            "ProductOfSignedBytes",
             "def @main(%x: Tensor[(2, 3), int8], %w: Tensor[(5, 3), int8]) { qnn.dense(%x, %w, "
             "0, 0, 0.5f, 0.5f, units=5) }",
             R"(def @main(%x: Tensor[(2, 3), int8], %w: Tensor[(5, 3), int8]) -> Tensor[(2, 5), int32] {
-  nn.dense(%x, %w, units=5, out_dtype="int32") /* ty=Tensor[(2, 5), int32] */
+  %0 = cast(%x, dtype="int16") /* ty=Tensor[(2, 3), int16] */;
+  %1 = add(%0, 128i16 /* ty=int16 */) /* ty=Tensor[(2, 3), int16] */;
+  %2 = cast(%1, dtype="uint8") /* ty=Tensor[(2, 3), uint8] */;
+  %3 = cast(%w, dtype="int32") /* ty=Tensor[(5, 3), int32] */;
+  %4 = sum(%3, axis=[1], keepdims=True) /* ty=Tensor[(5, 1), int32] */;
+  %5 = reshape(%4, newshape=[-1]) /* ty=Tensor[(5), int32] */;
+  %6 = nn.dense(%2, %w, units=5, out_dtype="int32") /* ty=Tensor[(2, 5), int32] */;
+  %7 = multiply(128 /* ty=int32 */, %5) /* ty=Tensor[(5), int32] */;
+  subtract(%6, %7) /* ty=Tensor[(2, 5), int32] */
+}
+)"},
+        Rewrite{
+            "ConvolutionOfBytes",
+            "def @main(%x: Tensor[(1, 1, 3, 3), uint8], %w: Tensor[(1, 1, 3, 3), int8]) { "
+            "qnn.conv2d(%x, %w, 7, 0, 0.5f, 0.5f, padding=[1, 1, 1, 1], out_dtype=\"int32\") }",
+            R"(def @main(%x: Tensor[(1, 1, 3, 3), uint8], %w: Tensor[(1, 1, 3, 3), int8]) -> Tensor[(1, 1, 3, 3), int32] {
+  %0 = nn.pad(%x, meta[relay.Constant][0] /* ty=uint8 */, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]]) /* ty=Tensor[(1, 1, 5, 5), uint8] */;
+  %1 = cast(%w, dtype="int32") /* ty=Tensor[(1, 1, 3, 3), int32] */;
+  %2 = sum(%1, axis=[0], exclude=True) /* ty=Tensor[(1), int32] */;
+  %3 = expand_dims(%2, axis=1, num_newaxis=2) /* ty=Tensor[(1, 1, 1), int32] */;
+  %4 = nn.conv2d(%0, %w, padding=[0, 0, 0, 0], out_dtype="int32") /* ty=Tensor[(1, 1, 3, 3), int32] */;
+  %5 = multiply(7 /* ty=int32 */, %3) /* ty=Tensor[(1, 1, 1), int32] */;
+  subtract(%4, %5) /* ty=Tensor[(1, 1, 3, 3), int32] */
 }
 )"},
         Rewrite{
             "ConvolutionOfDifferences",
             "def @main(%x: Tensor[(1, 1, 3, 3), uint8], %w: Tensor[(1, 1, 3, 3), int8]) { "
-            "qnn.conv2d(%x, %w, 7, 0, 0.5f, 0.5f, padding=[1, 1, 1, 1], out_dtype=\"int32\") }",
+            "qnn.conv2d(%x, %w, 7, 3, 0.5f, 0.5f, padding=[1, 1, 1, 1], out_dtype=\"int32\") }",
             R"(def @main(%x: Tensor[(1, 1, 3, 3), uint8], %w: Tensor[(1, 1, 3, 3), int8]) -> Tensor[(1, 1, 3, 3), int32] {
   %0 = cast(%x, dtype="int16") /* ty=Tensor[(1, 1, 3, 3), int16] */;
-  %1 = subtract(%0, 7i16 /* ty=int16 */) /* ty=Tensor[(1, 1, 3, 3), int16] */;
-  %2 = cast(%w, dtype="int16") /* ty=Tensor[(1, 1, 3, 3), int16] */;
-  nn.conv2d(%1, %2, padding=[1, 1, 1, 1], out_dtype="int32") /* ty=Tensor[(1, 1, 3, 3), int32] */
+  %1 = cast(%w, dtype="int16") /* ty=Tensor[(1, 1, 3, 3), int16] */;
+  %2 = subtract(%0, 7i16 /* ty=int16 */) /* ty=Tensor[(1, 1, 3, 3), int16] */;
+  %3 = subtract(%1, 3i16 /* ty=int16 */) /* ty=Tensor[(1, 1, 3, 3), int16] */;
+  nn.conv2d(%2, %3, padding=[1, 1, 1, 1], out_dtype="int32") /* ty=Tensor[(1, 1, 3, 3), int32] */
 }
 )"}),
     [](const auto& info) { return info.param.name; });

@@ -188,5 +188,60 @@ TEST(TiledProductTest, TheHotLoopSpillsNoVectorRegister) {
   }
 }
 
+// --- dot products
+
+std::string DotDense(const Sizes& s, const char* left, const char* right, const char* sum) {
+  return StrCat("def @main(%a: Tensor[(", s.rows, ", ", s.depth, "), ", left, "], %b: Tensor[(",
+                s.columns, ", ", s.depth, "), ", right, "]) { nn.dense(%a, %b, out_dtype=\"", sum,
+                "\") }");
+}
+
+class DotTileTest : public ::testing::TestWithParam<Sizes> {};
+
+TEST_P(DotTileTest, BytesMakeThePlainSumWithAndWithoutTheInstruction) {
+  const Sizes& s = GetParam();
+  const ir::Module module = Parsed(DotDense(s, "uint8", "int8", "int32"));
+  NDArray a = NDArray::Empty({s.rows, s.depth}, UInt8);
+  NDArray b = NDArray::Empty({s.columns, s.depth}, Int8);
+  for (std::int64_t i = 0; i < a.size(); ++i)
+    a.data<std::uint8_t>()[i] = static_cast<std::uint8_t>(255 - i * 37 % 256);
+  for (std::int64_t i = 0; i < b.size(); ++i)
+    b.data<std::int8_t>()[i] = static_cast<std::int8_t>(i * 91 % 256 - 128);
+  NDArray y = NDArray::Empty({s.rows, s.columns}, Int32);
+  for (std::int64_t i = 0; i < s.rows; ++i) {
+    for (std::int64_t j = 0; j < s.columns; ++j) {
+      std::int32_t sum = 0;
+      for (std::int64_t k = 0; k < s.depth; ++k)
+        sum += a.data<std::uint8_t>()[i * s.depth + k] * b.data<std::int8_t>()[j * s.depth + k];
+      y.data<std::int32_t>()[i * s.columns + j] = sum;
+    }
+  }
+  for (const char* features : {"", "-avx512vnni", "-avx512f"}) {
+    SCOPED_TRACE(features);
+    ExpectClose(Outcome(module, {{"a", a}, {"b", b}}, {.target = {features}}), {y});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, DotTileTest,
+                         ::testing::Values(Sizes{1, 16, 4}, Sizes{33, 15, 4}, Sizes{32, 16, 4},
+                                           Sizes{33, 17, 8}, Sizes{37, 63, 12}, Sizes{65, 64, 64},
+                                           Sizes{64, 65, 60}, Sizes{33, 129, 63}),
+                         ::testing::PrintToStringParamName());
+
+TEST(DotTileTest, TheHostsInstructionsRunInTheHotLoop) {
+  const jit::CpuFeatures host = jit::CpuFeatures::Host();
+  const Sizes s{64, 64, 64};
+  const auto assembly = [&](const char* left, const char* right, const char* sum) {
+    return ValueOrThrow(jit::Compile(OneFunction(DotDense(s, left, right, sum)))).Assembly();
+  };
+  if (host.Has("avx512vnni")) {
+    EXPECT_THAT(assembly("uint8", "int8", "int32"), ::testing::HasSubstr("vpdpbusd"));
+  }
+  if (host.Has("avx512bf16")) {
+    EXPECT_THAT(assembly("bfloat16", "bfloat16", "float32"), ::testing::HasSubstr("vdpbf16ps"));
+  }
+  EXPECT_THAT(assembly("int8", "int8", "int32"), ::testing::Not(::testing::HasSubstr("vpdpbusd")));
+}
+
 }  // namespace
 }  // namespace tenon::strategies
