@@ -14,6 +14,7 @@
 #include "tenon/passes/div_to_mul.h"
 #include "tenon/passes/eliminate_common_subexpr.h"
 #include "tenon/passes/embed_composites.h"
+#include "tenon/passes/fake_quantization_to_integer.h"
 #include "tenon/passes/fold_affine.h"
 #include "tenon/passes/fold_explicit_padding.h"
 #include "tenon/passes/fold_scale_axis.h"
@@ -60,6 +61,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
       // Kernels are made of one function: whatever can be inlined is.
       {"Inline", 0, [](const Module& m) { return Inline(m, InlineRule::kAll); }},
       Infer(),
+      {"FakeQuantizationToInteger", 3,
+       [](const Module& m) { return FakeQuantizationToInteger(m); }},
       // Quantised operators have no kernels.
       {"CanonicalizeQnn", 0, [](const Module& m) { return CanonicalizeQnn(m); }},
       {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(m); }},
@@ -120,6 +123,9 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
       {"FoldScaleAxis", 0,
        typed([evaluate](const Module& m) { return FoldScaleAxis(m, evaluate); })},
       {"CanonicalizeQnn", 0, [](const Module& m) { return CanonicalizeQnn(InferType(m)); }},
+      {"FakeQuantizationToInteger", 0,
+       [](const Module& m) { return FakeQuantizationToInteger(InferType(m)); },
+       /*keeps_values=*/false},
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
       {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(InferType(m)); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
