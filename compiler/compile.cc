@@ -1,6 +1,7 @@
 #include "tenon/compiler/compile.h"
 
 #include "tenon/compiler/build_plan.h"
+#include "tenon/compiler/run_time_extents.h"
 #include "tenon/ir/verify.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/ops/registry.h"
@@ -19,18 +20,21 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
   if (options.opt_level < 0)
     throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
   ir::VerifyModule(module);
+  const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
   const FusionMode mode =
       options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);
   const ir::Module fused =
       passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
                                                 {.mode = mode, .report = options.fusion_report}),
-                        module,
+                        plain,
                         {.opt_level = options.opt_level,
                          .required = options.required_passes,
                          .disabled = options.disabled_passes,
                          .verify = options.verify,
                          .report = options.pass_report});
-  return compiler::BuildPlan(fused, {.library = options.library}, options.cache_dir);
+  Lowered lowered = compiler::BuildPlan(fused, {.library = options.library}, options.cache_dir);
+  lowered.plan.extents = extents;
+  return lowered;
 }
 
 Executable DoLink(const Lowered& lowered, const CompileOptions& options) {

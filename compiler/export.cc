@@ -15,6 +15,7 @@
 #include "tenon/compiler/c_model.h"
 #include "tenon/compiler/run_program.h"
 #include "tenon/jit/c_text.h"
+#include "tenon/jit/library_functions.h"
 #include "tenon/jit/object_code.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -164,12 +165,14 @@ std::vector<std::string> MakeObjects(const Content& content, const std::string& 
     WriteFile(paths.back(), object);
   }
   WriteFile(work / "entry.c", model.source);
-  WriteFile(work / "runtime.c", compiler::AotRuntimeSource());
+  WriteFile(work / "runtime.c", StrCat(compiler::AotRuntimeSource(), jit::LibrarySource()));
   for (const char* part : {"entry", "runtime"}) {
     std::vector<std::string> command = {options.c_compiler, "-std=c11",           "-O2", "-fPIC",
                                         "-fopenmp",         "-fvisibility=hidden"};
     for (const char* function : {"parallel_for", "take_memory", "give_memory"})
       command.push_back(StrCat("-Dtenon_", function, "=", name, "_", function));
+    for (const std::string& symbol : jit::LibrarySymbols())
+      command.push_back(StrCat("-D", symbol, "=", jit::ExportedLibrarySymbol(symbol, name)));
     paths.push_back(work / StrCat(part, ".o"));
     for (const std::string& argument :
          {std::string("-c"), work / StrCat(part, ".c"), std::string("-o"), paths.back()})

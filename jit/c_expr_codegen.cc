@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "tenon/jit/library_functions.h"
 #include "tenon/jit/vector_math.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -471,7 +472,7 @@ std::string CExprCodegen::Call(const loop::CallNode& node) {
 
 std::string CExprCodegen::ExternCall(const loop::ExternCallNode& node) {
   const loop::ExternFunctionNode& callee = *node.callee.operator->();
-  if (callee.address != nullptr) {
+  if (callee.address != nullptr && !IsLibraryFunction(node.callee)) {
     throw Unimplemented(StrCat("C source: the external function ", callee.symbol,
                                " is given by its address, which another program does not have; ",
                                "export it as a symbol and name that"));

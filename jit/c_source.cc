@@ -6,6 +6,7 @@
 
 #include "tenon/jit/c_function_codegen.h"
 #include "tenon/jit/c_packed.h"
+#include "tenon/jit/library_functions.h"
 #include "tenon/loop/verify.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -189,11 +190,20 @@ std::string CFile::Source() const {
   std::string text =
       StrCat("// ", state_->title, "\n// Made by Tenon. target: c -keys=cpu -link-params=0\n",
              kIncludes, kMacros, state_->packed, state_->helpers.Text(), kOpenExtern);
+  const std::vector<std::string>& library = LibrarySymbols();
+  const auto is_library = [&](const std::string& name) {
+    return std::find(library.begin(), library.end(), name) != library.end();
+  };
   if (!state_->externs.empty()) {
-    for (const auto& [name, prototype] : state_->externs)
-      StrAppend(&text, "extern ", prototype, "\n");
+    for (const auto& [name, prototype] : state_->externs) {
+      if (!is_library(name)) StrAppend(&text, "extern ", prototype, "\n");
+    }
     text += "\n";
   }
+  if (std::any_of(state_->externs.begin(), state_->externs.end(),
+                  [&](const auto& entry) { return is_library(entry.first); }))
+    StrAppend(&text, "#define TENON_LIBRARY static __attribute__((unused))\n", LibrarySource(),
+              "#undef TENON_LIBRARY\n\n");
   if (!state_->natives.empty()) StrAppend(&text, state_->natives, "\n");
   StrAppend(&text, state_->prototypes, "\n", state_->definitions, kCloseExtern);
   return text;

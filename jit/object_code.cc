@@ -6,6 +6,7 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "tenon/jit/compile_functions.h"
 #include "tenon/jit/function_codegen.h"
+#include "tenon/jit/library_functions.h"
 #include "tenon/loop/verify.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -26,6 +27,10 @@ std::string EmitKernel(const loop::Function& function, const std::string& symbol
   for (const char* name : {"parallel_for", "take_memory", "give_memory"}) {
     if (llvm::Function* runtime = module->getFunction(StrCat("tenon_", name)))
       runtime->setName(StrCat(options.runtime_prefix, "_", name));
+  }
+  for (const std::string& symbol : LibrarySymbols()) {
+    if (llvm::Function* library = module->getFunction(symbol + ".extern"))
+      library->setName(ExportedLibrarySymbol(symbol, options.runtime_prefix));
   }
   compiler.Prepare(*module);
   compiler.Optimize(*module);

@@ -1,13 +1,13 @@
 // Operators that select, write or create elements by index.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/sort_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -198,54 +198,26 @@ std::vector<Expr> SpaceToDepth(Node& node) {
                                   {s[0], s[1] * b * b, s[2] / b, s[3] / b}))};
 }
 
-NDArray Numbers(std::int64_t count) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0);
-  return NDArray::FromVector({count}, values);
-}
-
-// The rank of each element is the number of those that come before it; result r is the element of
-// rank r. Of equal elements the first comes first.
 std::vector<Expr> TopK(Node& node) {
-  constexpr std::int64_t kMost = 8192;
-  const auto& known = ops::Known();
   const Shape shape = ShapeOf(node.input(0));
-  const std::int64_t rank = RankOf(node.input(0));
   const std::int64_t axis = AxisOf(node, -1);
   const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
   const std::int64_t k = node.opset() < 10 ? node.Int("k", 0) : node.ConstantInts(1).at(0);
   if (k < 0 || k > extent)
     throw InvalidArgument(StrCat("k is ", k, " for an axis of ", extent, " elements"));
-  if (extent > kMost)
-    throw Unimplemented(
-        StrCat("an axis of ", extent, " elements is not supported; ", kMost, " are the most"));
-  const bool largest = node.Int("largest", 1) != 0;
-  node.Ignore("sorted");
-  Ints last;
-  for (std::int64_t i = 0; i < rank; ++i) {
-    if (i != axis) last.push_back(i);
+  node.Ignore("sorted");  // they are
+  Expr x = node.input(0);
+  if (k == 0) {
+    const Ints none(shape.size(), 0);
+    Ints end(shape.begin(), shape.end());
+    end[static_cast<std::size_t>(axis)] = 0;
+    x = node.Typed(ops::StridedSlice(x, {.begin = none, .end = end}));
   }
-  last.push_back(axis);
-  const Expr x = node.Typed(ops::Transpose(node.input(0), last));
-  const Expr each = ops::ExpandDims(x, -1), other = ops::ExpandDims(x, -2);
-  const Expr i = ir::Constant::Make(Numbers(extent).Reshape({extent, 1}));
-  const Expr j = ir::Constant::Make(Numbers(extent));
-  const auto call = [](const Expr& op, const Expr& a, const Expr& b) {
-    return ir::Call::Make(op, {a, b});
-  };
-  const Expr tie = call(known.logical_and, call(known.equal, other, each), call(known.less, j, i));
-  const Expr before =
-      call(known.logical_or, call(largest ? known.greater : known.less, other, each), tie);
-  const Expr ranks = node.Typed(ops::Sum(ops::Cast(before, Int64), {.axis = Ints{-1}}));
-  const Expr wanted = ir::Constant::Make(Numbers(k).Reshape({k, 1}));
-  const Expr hit = call(known.equal, ops::ExpandDims(ranks, -2), wanted);
-  const Expr indices =
-      node.Typed(ops::Sum(ops::Multiply(ops::Cast(hit, Int64), j), {.axis = Ints{-1}}));
-  const Expr values = Call(known.gather, {x, indices}, ops::GatherAttrs{.axis = rank - 1});
-  Ints back(static_cast<std::size_t>(rank));
-  for (std::size_t d = 0; d < last.size(); ++d)
-    back[static_cast<std::size_t>(last[d])] = static_cast<std::int64_t>(d);
-  return {node.Typed(ops::Transpose(values, back)), node.Typed(ops::Transpose(indices, back))};
+  const Expr both = node.Typed(
+      Call(ops::OpRegistry::Global().Get("topk"), {x},
+           ops::TopKAttrs{
+               .k = k, .axis = axis, .is_ascend = node.Int("largest", 1) == 0, .dtype = Int64}));
+  return {node.Typed(ir::TupleGetItem::Make(both, 0)), node.Typed(ir::TupleGetItem::Make(both, 1))};
 }
 
 // The zeros of a tensor with values written at the flat places where a pooling found them.

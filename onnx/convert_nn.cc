@@ -1,4 +1,8 @@
 // Pooling, matrix products and normalisations.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/window.h"
 #include "tenon/ops/builders.h"
@@ -52,11 +56,68 @@ Expr PoolOver(Node& node, const Expr& x, const AttrsType& base, const Pool& pool
   }
 }
 
+// Where in its image each greatest value of a window lies: the taps of all windows are gathered,
+// the place of the first greatest one is found, and what it lies at is known.
+Expr PlacesOfGreatest(Node& node, const Shape& result, bool columns_first) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  const Window w = ReadWindow(node, shape, node.IntsOr("kernel_shape", {}));
+  if (w.kernel.size() != 2)
+    throw Unimplemented("indices are supported over two spatial axes, no others");
+  // As many elements behind as the last window reaches.
+  const auto behind = [&](std::size_t d) {
+    const std::int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1;
+    return std::max<std::int64_t>(
+        0, (result[d + 2] - 1) * w.strides[d] + span - shape[d + 2] - w.before[d]);
+  };
+  const DataType type = DataTypeOf(x);
+  const double least = type.is_float()  ? -std::numeric_limits<double>::infinity()
+                       : type.is_uint() ? 0
+                                        : -std::ldexp(1.0, type.bits() - 1);
+  const Expr padded = node.Typed(ops::Pad(
+      x, {{0, 0}, {0, 0}, {w.before[0], behind(0)}, {w.before[1], behind(1)}}, least, type));
+  const std::int64_t down = columns_first ? 1 : shape[3], across = columns_first ? shape[2] : 1;
+  const Shape image = ShapeOf(padded);
+  // Where in the padded image the taps of each window lie, and in the given one from its first tap.
+  std::vector<std::int64_t> places, offsets;
+  for (std::int64_t y = 0; y < result[2]; ++y) {
+    for (std::int64_t column = 0; column < result[3]; ++column) {
+      for (std::int64_t tap = 0; tap < w.kernel[0] * w.kernel[1]; ++tap) {
+        const std::int64_t top = tap / w.kernel[1] * w.dilations[0];
+        const std::int64_t left = tap % w.kernel[1] * w.dilations[1];
+        places.push_back((y * w.strides[0] + top) * image[3] + column * w.strides[1] + left);
+        if (y + column == 0) offsets.push_back(top * down + left * across);
+      }
+    }
+  }
+  std::vector<std::int64_t> firsts;
+  for (std::int64_t plane = 0; plane < shape[0] * shape[1]; ++plane) {
+    for (std::int64_t y = 0; y < result[2]; ++y) {
+      for (std::int64_t column = 0; column < result[3]; ++column)
+        firsts.push_back(plane * shape[2] * shape[3] + (y * w.strides[0] - w.before[0]) * down +
+                         (column * w.strides[1] - w.before[1]) * across);
+    }
+  }
+  const auto constant = [](const std::vector<std::int64_t>& values) {
+    return ir::Constant::Make(
+        NDArray::FromVector<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
+  };
+  const Expr planes = node.Typed(ops::Reshape(padded, {image[0], image[1], image[2] * image[3]}));
+  const Expr taps = node.Typed(ops::Take(planes, constant(places), {.axis = 2}));
+  const auto count = static_cast<std::int64_t>(offsets.size());
+  const Expr windows =
+      node.Typed(ops::Reshape(taps, {result[0], result[1], result[2], result[3], count}));
+  const Expr tap = node.Typed(ops::ArgMax(windows, {.axis = Ints{4}}));
+  const Expr offset = node.Typed(ops::Take(constant(offsets), tap));
+  return ops::Add(ir::Constant::Make(NDArray::FromVector<std::int64_t>(result, firsts)), offset);
+}
+
 std::vector<Expr> MaxPool(Node& node) {
-  if (node.num_outputs() > 1) throw Unimplemented("the second output (indices) is not supported");
-  node.Ignore("storage_order");
   const ops::MaxPool2DAttrs base{.ceil_mode = node.Int("ceil_mode", 0) != 0};
-  return {node.Typed(PoolOver(node, node.input(0), base, ops::MaxPool2D))};
+  const Expr greatest = node.Typed(PoolOver(node, node.input(0), base, ops::MaxPool2D));
+  const bool columns_first = node.Int("storage_order", 0) != 0;
+  if (node.num_outputs() < 2) return {greatest};
+  return {greatest, node.Typed(PlacesOfGreatest(node, ShapeOf(greatest), columns_first))};
 }
 
 std::vector<Expr> AveragePool(Node& node) {

@@ -28,6 +28,7 @@ void AddReduceConverters(ConverterTable* table);
 void AddSignalConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);
 void AddNnConverters(ConverterTable* table);
+void AddVisionConverters(ConverterTable* table);
 
 const ConverterTable& Converters();
 

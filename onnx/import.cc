@@ -30,6 +30,7 @@ const ConverterTable& Converters() {
     AddSignalConverters(&made);
     AddShapeConverters(&made);
     AddNnConverters(&made);
+    AddVisionConverters(&made);
     return made;
   }();
   return table;

@@ -14,6 +14,7 @@ void RegisterShapeOps(OpRegistry& registry);    // reshape, squeeze, transpose, 
 void RegisterIndexOps(OpRegistry& registry);    // take, strided_slice, gather, one_hot, ...
 void RegisterScanOps(OpRegistry& registry);     // cumsum, cumprod
 void RegisterScatterOps(OpRegistry& registry);  // scatter_elements, scatter_nd, ...
+void RegisterSortOps(OpRegistry& registry);     // sort, argsort, topk
 void RegisterCreateOps(OpRegistry& registry);   // full, zeros, arange, ...
 void RegisterConvOps(OpRegistry& registry);
 void RegisterLayoutOps(OpRegistry& registry);  // layout_transform, convolutions over blocks
@@ -23,6 +24,7 @@ void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax,
 void RegisterPadOps(OpRegistry& registry);
 void RegisterDeviceOps(OpRegistry& registry);  // on_device, device_copy
 void RegisterImageOps(OpRegistry& registry);
+void RegisterVisionOps(OpRegistry& registry);  // roi_align, non_max_suppression
 void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
@@ -33,6 +35,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterIndexOps(registry);
   RegisterScanOps(registry);
   RegisterScatterOps(registry);
+  RegisterSortOps(registry);
   RegisterCreateOps(registry);
   RegisterConvOps(registry);
   RegisterLayoutOps(registry);
@@ -42,6 +45,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterPadOps(registry);
   RegisterDeviceOps(registry);
   RegisterImageOps(registry);
+  RegisterVisionOps(registry);
   RegisterQnnOps(registry);
   AttachLayoutInference(registry);
 }

@@ -94,7 +94,7 @@ void RegisterScatterOps(OpRegistry& registry) {
       .Argument("updates", "Tensor", "one slice an index tuple")
       .Attrs<ScatterNDAttrs>()
       .TypeRelation(ScatterND, "ScatterND");
-  op("invert_permutation", "q with q[data[i]] = i", 1, OpPattern::kInjective)
+  op("invert_permutation", "q with q[data[i]] = i", 1, OpPattern::kOpaque)
       .TypeRelation(InvertPermutation, "Identity");
 }
 

@@ -60,9 +60,17 @@ struct Node {
   std::vector<Entry> outputs;
 };
 
+// A result of which only the first elements along an axis count: how many, another result tells.
+struct RunTimeExtent {
+  std::size_t result = 0;  // among the heads
+  std::size_t axis = 0;
+  std::size_t count = 0;  // among the heads: one element of int64
+};
+
 struct Plan {
   std::vector<Node> nodes;
-  std::vector<EntryRef> heads;             // the results
+  std::vector<EntryRef> heads;             // the results, and behind them counts of extents
+  std::vector<RunTimeExtent> extents;      // each has a count of its own
   std::vector<std::size_t> storage_bytes;  // by storage id, once assigned
 
   const Entry& entry(EntryRef ref) const {

@@ -141,6 +141,8 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachIndexComputes(registry);
   AttachScanComputes(registry);
   AttachScatterComputes(registry);
+  AttachSortComputes(registry);
+  AttachVisionComputes(registry);
   AttachConvComputes(registry);
   AttachConvNdComputes(registry);
   AttachConvTransposeComputes(registry);

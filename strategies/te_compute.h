@@ -53,6 +53,8 @@ void AttachImageComputes(ops::OpRegistry& registry);
 void AttachIndexComputes(ops::OpRegistry& registry);
 void AttachScanComputes(ops::OpRegistry& registry);
 void AttachScatterComputes(ops::OpRegistry& registry);
+void AttachSortComputes(ops::OpRegistry& registry);
+void AttachVisionComputes(ops::OpRegistry& registry);
 void AttachConvComputes(ops::OpRegistry& registry);
 void AttachConvNdComputes(ops::OpRegistry& registry);
 void AttachConvTransposeComputes(ops::OpRegistry& registry);

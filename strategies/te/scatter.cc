@@ -1,117 +1,100 @@
-// Operators that write elements by index.
-//
-// A tensor expression says what each element is, so every element looks through all updates that
-// could hit it: their number times the size of the result in steps, against one step an update for
-// a loop that writes. What is gained is that elements are independent and the order of updates is
-// fixed: of several to one element the last counts. An index out of range hits nothing; a negative
-// one counts from the end.
+// Operators that write elements by index: a library function does, in one step an update after a
+// copy. Which places updates go to is computed before, as offsets; what is out of range is dropped,
+// and a negative index counts from the end. Updates run in order: of several to one element the
+// last counts.
 #include <functional>
 
+#include "tenon/jit/library_functions.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/te/extern.h"
 #include "tenon/te/math.h"
-#include "tenon/te/reduce.h"
 
 namespace tenon::strategies {
 namespace {
 
 using te::Expr;
-using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// The updates that one element of the result looks through.
-struct Updates {
-  using Of = std::function<Expr(const std::vector<Var>& i, const Expr& k)>;
-  std::int64_t count;
-  std::size_t keys;  // leading axes of the result that decide which of them hit
-  Of hits;           // whether update k is meant for the element
-  Of value;          // what it writes there
-};
+Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
 
-Expr Joined(const std::string& mode, const Expr& a, const Expr& b) {
-  if (mode == "add") return a + b;
-  if (mode == "mul") return a * b;
-  return mode == "min" ? te::Min(a, b) : te::Max(a, b);
+Tensor As(const Tensor& x, DataType dtype) {
+  if (x.dtype() == dtype) return x;
+  return te::Compute(
+      x.shape(), [&](const std::vector<Var>& i) { return te::Cast(dtype, x[ToExprs(i)]); }, "as",
+      "elemwise");
 }
 
-te::Reduction Reduced(const std::string& mode, const Expr& source, const IterVar& k) {
-  if (mode == "add") return te::Sum(source, {k});
-  if (mode == "mul") return te::Prod(source, {k});
-  return mode == "min" ? te::Min(source, {k}) : te::Max(source, {k});
+std::int64_t ModeOf(const std::string& mode) {
+  if (mode == "update") return 0;
+  if (mode == "add") return 1;
+  if (mode == "mul") return 2;
+  return mode == "min" ? 3 : 4;
 }
 
-std::vector<Tensor> Scatter(const TeCall& call, const std::string& mode, const Updates& updates) {
-  const Tensor& x = call.input(0);
-  const auto result = [&](const std::function<Expr(const std::vector<Var>&)>& body) {
-    return std::vector<Tensor>{te::Compute(call.te_shape(), body, "scatter", "injective")};
-  };
-  if (updates.count == 0) return result([&](const std::vector<Var>& i) { return x[ToExprs(i)]; });
-  const IterVar k = te::ReduceAxis(0, updates.count, "k");
-  if (mode == "update") {
-    std::vector<Expr> keys = call.te_shape();
-    keys.resize(updates.keys);
-    const Tensor last = te::Compute(
-        keys,
-        [&](const std::vector<Var>& i) {
-          return te::Max(te::Select(updates.hits(i, k.var), k.var, Expr(-1)), {k});
-        },
-        "scatter_last", "comm_reduce");
-    return result([&](const std::vector<Var>& i) {
-      std::vector<Expr> key = ToExprs(i);
-      key.resize(updates.keys);
-      const Expr found = last[key];
-      return te::IfThenElse(found >= Expr(0), updates.value(i, te::Max(found, Expr(0))),
-                            x[ToExprs(i)]);
-    });
-  }
-  const Tensor joined = te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        // Joining the element itself once more changes no minimum or maximum.
-        const Expr nothing = mode == "add"   ? te::Cast(x.dtype(), 0)
-                             : mode == "mul" ? te::Cast(x.dtype(), 1)
-                                             : x[ToExprs(i)];
-        return Reduced(mode, te::Select(updates.hits(i, k.var), updates.value(i, k.var), nothing),
-                       k);
+// The type that elements are joined in, which holds all of theirs, and its number.
+std::pair<DataType, std::int64_t> JoinedIn(DataType type) {
+  if (type == Float64) return {Float64, 1};
+  if (type.is_float()) return {Float32, 0};
+  return type.bits() < 32 || type == Int32 ? std::pair(Int32, std::int64_t{2})
+                                           : std::pair(Int64, std::int64_t{3});
+}
+
+// Slices of `row` elements of `updates` go to `offsets`, which counts such slices.
+Tensor Scatter(const TeCall& call, const std::string& reduction, const Tensor& x,
+               const Tensor& updates, const Tensor& offsets, std::int64_t row) {
+  const std::int64_t mode = ModeOf(reduction);
+  const auto [wide, number] =
+      mode == 0 ? std::pair(x.dtype(), static_cast<std::int64_t>(x.dtype().bytes()))
+                : JoinedIn(x.dtype());
+  const std::int64_t type = number;
+  const Tensor scattered = te::Extern(
+      {x.shape()}, {As(x, wide), offsets, As(updates, wide)}, {wide},
+      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
+        return te::ExternCall(
+            jit::ScatterFunction(),
+            {in[0], in[1], in[2], out[0], Number(NumElements(ShapeOf(x))),
+             Number(ExtentOf(offsets, 0)), Number(row), Number(type), Number(mode)});
       },
-      "scatter_joined", "comm_reduce");
-  return result(
-      [&](const std::vector<Var>& i) { return Joined(mode, x[ToExprs(i)], joined[ToExprs(i)]); });
+      "scatter")[0];
+  return As(scattered, call.dtype());
 }
 
-Expr Points(const Expr& index, std::int64_t extent, const Expr& to) {
+std::vector<Tensor> Unchanged(const TeCall& call) {
+  return {te::Compute(
+      call.te_shape(), [&](const std::vector<Var>& i) { return call.input(0)[ToExprs(i)]; },
+      "scatter", "injective")};
+}
+
+// -1 where `at` is out of range; then `inside` becomes false.
+Expr Placed(const Expr& index, std::int64_t extent, Expr* inside) {
   const Expr wide = te::Cast(Int64, index);
-  return te::Select(wide < Expr(0), wide + extent, wide) == to;
+  const Expr at = te::Select(wide < Expr(0), wide + extent, wide);
+  *inside = *inside && at >= Expr(0) && at < Expr(extent);
+  return at;
 }
 
 std::vector<Tensor> ScatterElements(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::ScatterElementsAttrs>();
   const Tensor& x = call.input(0);
-  const Shape extents = ShapeOf(call.input(1));
+  const Tensor& indices = call.input(1);
+  const Shape extents = ShapeOf(indices);
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
-  // The updates may cover less than the data: what lies beyond reads some update and is not hit.
-  const auto at = [&](const std::vector<Var>& i, const Expr& k) {
-    std::vector<Expr> from = ToExprs(i);
-    for (std::size_t d = 0; d < from.size(); ++d) {
-      if (extents[d] < ExtentOf(x, d)) from[d] = te::Min(i[d], Expr(extents[d] - 1));
-    }
-    from[axis] = k;
-    return from;
-  };
-  const auto hits = [&](const std::vector<Var>& i, const Expr& k) {
-    Expr hit = Points(call.input(1)[at(i, k)], ExtentOf(x, axis), i[axis]);
-    for (std::size_t d = 0; d < extents.size(); ++d) {
-      if (d != axis && extents[d] < ExtentOf(x, d)) hit = hit && i[d] < Expr(extents[d]);
-    }
-    return hit;
-  };
-  const auto value = [&](const std::vector<Var>& i, const Expr& k) {
-    return call.input(2)[at(i, k)];
-  };
-  const std::int64_t count = NumElements(extents) == 0 ? 0 : extents[axis];
-  return Scatter(call, attrs.reduction, {count, x.ndim(), hits, value});
+  if (NumElements(extents) == 0 || NumElements(call.shape()) == 0) return Unchanged(call);
+  const Tensor offsets = te::Compute(
+      {NumElements(extents)},
+      [&](const Var& k) {
+        std::vector<Expr> at = Unflatten(k, extents);
+        Expr inside = loop::True();
+        at[axis] = Placed(indices[at], ExtentOf(x, axis), &inside);
+        Expr offset = 0;
+        for (std::size_t d = 0; d < at.size(); ++d) offset = offset * ExtentOf(x, d) + at[d];
+        return te::Select(inside, offset, Number(-1));
+      },
+      "offsets", "injective");
+  return {Scatter(call, attrs.reduction, x, call.input(2), offsets, 1)};
 }
 
 std::vector<Tensor> ScatterND(const TeCall& call) {
@@ -120,35 +103,42 @@ std::vector<Tensor> ScatterND(const TeCall& call) {
   const auto length = static_cast<std::size_t>(ExtentOf(indices, 0));
   const Shape all = ShapeOf(indices);
   const Shape tuples(all.begin() + 1, all.end());
-  const auto hits = [&](const std::vector<Var>& i, const Expr& k) {
-    Expr hit = loop::True();
-    for (std::size_t d = 0; d < length; ++d) {
-      std::vector<Expr> from = Unflatten(k, tuples);
-      from.insert(from.begin(), Expr(static_cast<std::int64_t>(d)));
-      hit = hit && Points(indices[from], ExtentOf(x, d), i[d]);
-    }
-    return hit;
-  };
-  const auto value = [&](const std::vector<Var>& i, const Expr& k) {
-    std::vector<Expr> from = Unflatten(k, tuples);
-    from.insert(from.end(), i.begin() + static_cast<std::ptrdiff_t>(length), i.end());
-    return call.input(2)[from];
-  };
-  return Scatter(call, call.attrs.As<ops::ScatterNDAttrs>().mode,
-                 {NumElements(tuples), length, hits, value});
+  if (NumElements(tuples) == 0 || NumElements(call.shape()) == 0) return Unchanged(call);
+  const Tensor offsets = te::Compute(
+      {NumElements(tuples)},
+      [&](const Var& k) {
+        Expr inside = loop::True();
+        Expr offset = 0;
+        for (std::size_t d = 0; d < length; ++d) {
+          std::vector<Expr> from = Unflatten(k, tuples);
+          from.insert(from.begin(), Number(static_cast<std::int64_t>(d)));
+          offset = offset * ExtentOf(x, d) + Placed(indices[from], ExtentOf(x, d), &inside);
+        }
+        return te::Select(inside, offset, Number(-1));
+      },
+      "offsets", "injective");
+  std::int64_t row = 1;
+  for (std::size_t d = length; d < x.ndim(); ++d) row *= ExtentOf(x, d);
+  return {Scatter(call, call.attrs.As<ops::ScatterNDAttrs>().mode, x, call.input(2), offsets, row)};
 }
 
 // The result of what is no permutation is 0 where no element points.
 std::vector<Tensor> InvertPermutation(const TeCall& call) {
   const Tensor& p = call.input(0);
-  const IterVar k = te::ReduceAxis(0, ExtentOf(p, 0), "k");
-  return {te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        const Expr hit = te::Cast(Int64, p(k.var)) == i[0];
-        return te::Max(te::Cast(p.dtype(), te::Select(hit, k.var, Expr(0))), {k});
-      },
-      "invert_permutation", "comm_reduce")};
+  const std::int64_t n = ExtentOf(p, 0);
+  const auto vector = [&](DataType dtype, const char* name,
+                          const std::function<Expr(const Var&)>& f) {
+    return te::Compute(
+        {n}, [&](const Var& i) { return te::Cast(dtype, f(i)); }, name, "injective");
+  };
+  if (n == 0) return Unchanged(call);
+  const Tensor offsets = vector(Int64, "offsets", [&](const Var& i) {
+    const Expr at = te::Cast(Int64, p(i));
+    return te::Select(at >= Expr(0) && at < Expr(n), at, Number(-1));
+  });
+  const Tensor zeros = vector(p.dtype(), "zeros", [](const Var&) { return Number(0); });
+  const Tensor numbers = vector(p.dtype(), "numbers", [](const Var& i) { return Expr(i); });
+  return {Scatter(call, "update", zeros, numbers, offsets, 1)};
 }
 
 }  // namespace

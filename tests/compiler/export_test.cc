@@ -49,6 +49,14 @@ ir::Module WithConstants() {
   return ir::Module::FromExpr(ops::Relu(ops::Dense(ops::Exp(x), ir::Constant::Make(weight))));
 }
 
+// Kernels that call library functions.
+ir::Module Sorter() {
+  return Parsed(
+      "def @main(%x: Tensor[(3, 65), float32], %u: Tensor[(3, 65), float32]) {\n"
+      "  %0 = topk(%x, k=7, dtype=\"int64\");\n"
+      "  (%0.0, %0.1, scatter_elements(%u, argsort(%x), %x, axis=1, reduction=\"add\"))\n}\n");
+}
+
 Lowered LoweredFor(const ir::Module& module) {
   return ValueOrThrow(Lower(module, {.library = LibraryChoice::kTe}));
 }
@@ -107,7 +115,7 @@ void ExpectSameBytes(const std::vector<NDArray>& got, const std::vector<NDArray>
 
 TEST(ExportTest, ASharedLibraryGivesTheBitsOfTheExecutable) {
   const ScopedFolder folder;
-  for (const ir::Module& module : {Classifier(), WithConstants()}) {
+  for (const ir::Module& module : {Classifier(), WithConstants(), Sorter()}) {
     const Lowered lowered = LoweredFor(module);
     const runtime::Inputs inputs = RandomInputs(module, 3);
     ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so"), absl::OkStatus());
@@ -122,7 +130,7 @@ TEST(ExportTest, ASharedLibraryGivesTheBitsOfTheExecutable) {
 
 // S001-38, S001-39: the graph as one C file, compiled without Tenon.
 TEST(ExportTest, ACSourceCompilesAloneAndAgrees) {
-  for (const ir::Module& module : {Classifier(), WithConstants()}) {
+  for (const ir::Module& module : {Classifier(), WithConstants(), Sorter()}) {
     const ScopedFolder folder;
     const Lowered lowered = LoweredFor(module);
     const runtime::Inputs inputs = RandomInputs(module, 4);

@@ -54,20 +54,16 @@ const ByReason& TestsOutOfScope() {
 // What is missing.
 const ByReason& MissingOperators() {
   static const ByReason operators = {
-      {"the result's shape depends on values", {"NonMaxSuppression", "NonZero", "Unique", "Loop"}},
+      {"the result's shape depends on values", {"Unique", "Loop"}},
       {"control flow is not supported", {"If", "Scan"}},
       {"signal processing is not supported", {"MelWeightMatrix", "STFT"}},
       {"text is not supported", {"TfIdfVectorizer"}},
       {"determinants are not supported", {"Det"}},
-      {"pooling of regions is not supported", {"RoiAlign"}},
   };
   return operators;
 }
 const ByReason& MissingTests() {
   static const ByReason tests = {
-      {"indices of max pooling are not supported as an output",
-       {"test_maxpool_with_argmax_2d_precomputed_pads",
-        "test_maxpool_with_argmax_2d_precomputed_strides"}},
       {"its data divides by a resized length that is no whole number, which opset 18 gave up",
        {"test_resize_downsample_scales_cubic_align_corners",
         "test_resize_downsample_scales_linear_align_corners"}},
@@ -84,7 +80,8 @@ const ByReason& CoarseTests() {
         "test_hammingwindow_expanded", "test_hammingwindow_symmetric",
         "test_hammingwindow_symmetric_expanded", "test_hannwindow", "test_hannwindow_expanded",
         "test_hannwindow_symmetric", "test_hannwindow_symmetric_expanded"}},
-      {"its data is rounded to four digits", {"test_gridsample_bicubic"}},
+      {"its data is rounded to four digits",
+       {"test_gridsample_bicubic", "test_roialign_aligned_false", "test_roialign_aligned_true"}},
   };
   return tests;
 }

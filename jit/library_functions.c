@@ -1,0 +1,324 @@
+/* What generated code calls rather than spells out: functions whose steps depend on values, such as
+   sorting. Kernels of this process call them here; exported C holds a copy of this file, and
+   exported machine code is linked with one. Nothing is kept between calls, and all memory comes
+   from the caller, so they may run on many threads at once. */
+#include <stdint.h>
+#include <string.h>
+
+#ifndef TENON_LIBRARY
+#define TENON_LIBRARY
+#endif
+
+/* The indices that sort each of `rows` rows of `n` keys, float64 or int64; equal keys stay in
+   order, NaN is greater than every number. `scratch` holds n indices. A merge sort from the bottom
+   up (Knuth, The Art of Computer Programming, volume 3, section 5.2.4). */
+TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scratch, int64_t rows,
+                                     int64_t n, int64_t is_float, int64_t descends);
+/* A copy of `size` elements of `data`, in which slice k of `count` slices of `row` elements in
+   `updates` is written at element offsets[k] * row (mode 0) or joined with what is there: added,
+   multiplied, the lesser, the greater (1 to 4). Updates run in order; a negative offset drops one.
+   `type`: bytes of an element for mode 0, else 0 float32, 1 float64, 2 int32, 3 int64. */
+TENON_LIBRARY void tenon_lib_scatter(const void* data, const void* offsets, const void* updates,
+                                     void* out, int64_t size, int64_t count, int64_t row,
+                                     int64_t type, int64_t mode);
+/* Pooling of regions of interest (He et al., "Mask R-CNN", ICCV 2017) as ONNX's RoiAlign has it.
+   data: images x channels x height x width; rois: batch index, x1, y1, x2, y2 each. A sample_ratio
+   of 0 or less takes as many samples of a bin as it has pixels. */
+TENON_LIBRARY void tenon_lib_roi_align(const void* data, const void* rois, void* out,
+                                       int64_t images, int64_t channels, int64_t height,
+                                       int64_t width, int64_t count, int64_t pooled_height,
+                                       int64_t pooled_width, double spatial_scale,
+                                       int64_t sample_ratio, int64_t takes_max, int64_t aligned);
+/* Non-maximum suppression of each class of each image (Neubeck and Van Gool, ICPR 2006) as ONNX has
+   it. boxes: images x spatial x 4 corners y1, x1, y2, x2 in any order of corners; scores: images x
+   classes x spatial. `selected` takes image, class and box of each in order of image, class and
+   falling score, zeros behind them; `found` their number. `scratch` holds 2 * spatial indices. */
+TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, const void* most,
+                                      const void* overlap, const void* threshold, void* selected,
+                                      void* found, void* scratch, int64_t images, int64_t classes,
+                                      int64_t spatial);
+
+/* --- sorting */
+
+static int tenon_key_before(double a, double b) { return a < b || (b != b && a == a); }
+
+static int tenon_comes_before(const void* keys, int64_t a, int64_t b, int64_t is_float,
+                              int64_t descends) {
+  if (is_float) {
+    const double x = ((const double*)keys)[a], y = ((const double*)keys)[b];
+    return descends ? tenon_key_before(y, x) : tenon_key_before(x, y);
+  } else {
+    const int64_t x = ((const int64_t*)keys)[a], y = ((const int64_t*)keys)[b];
+    return descends ? y < x : x < y;
+  }
+}
+
+static void tenon_sort_row(const void* keys, int64_t* indices, int64_t* scratch, int64_t n,
+                           int64_t is_float, int64_t descends) {
+  int64_t *from = indices, *to = scratch, *swap, width, i;
+  for (i = 0; i < n; ++i) indices[i] = i;
+  for (width = 1; width < n; width *= 2) {
+    int64_t begin;
+    for (begin = 0; begin < n; begin += 2 * width) {
+      const int64_t middle = begin + width < n ? begin + width : n;
+      const int64_t end = begin + 2 * width < n ? begin + 2 * width : n;
+      int64_t left = begin, right = middle, at = begin;
+      while (left < middle && right < end) {
+        /* The right one goes first only where it must. */
+        if (tenon_comes_before(keys, from[right], from[left], is_float, descends)) {
+          to[at++] = from[right++];
+        } else {
+          to[at++] = from[left++];
+        }
+      }
+      while (left < middle) to[at++] = from[left++];
+      while (right < end) to[at++] = from[right++];
+    }
+    swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != indices) memcpy(indices, from, (size_t)n * sizeof(int64_t));
+}
+
+TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scratch, int64_t rows,
+                                     int64_t n, int64_t is_float, int64_t descends) {
+  int64_t row;
+  for (row = 0; row < rows; ++row)
+    tenon_sort_row((const char*)keys + row * n * 8, (int64_t*)indices + row * n, (int64_t*)scratch,
+                   n, is_float, descends);
+}
+
+/* --- scattering */
+
+#define TENON_SCATTER(NAME, TYPE, ADD, MULTIPLY)                                \
+  static void NAME(const TYPE* updates, TYPE* out, int64_t row, int64_t mode) { \
+    int64_t i;                                                                  \
+    for (i = 0; i < row; ++i) {                                                 \
+      const TYPE a = out[i], b = updates[i];                                    \
+      switch (mode) {                                                           \
+        case 1:                                                                 \
+          out[i] = ADD;                                                         \
+          break;                                                                \
+        case 2:                                                                 \
+          out[i] = MULTIPLY;                                                    \
+          break;                                                                \
+        case 3:                                                                 \
+          out[i] = (a < b || a != a) ? a : b;                                   \
+          break;                                                                \
+        default:                                                                \
+          out[i] = (a > b || a != a) ? a : b;                                   \
+          break;                                                                \
+      }                                                                         \
+    }                                                                           \
+  }
+TENON_SCATTER(tenon_scatter_f32, float, a + b, a* b)
+TENON_SCATTER(tenon_scatter_f64, double, a + b, a* b)
+TENON_SCATTER(tenon_scatter_i32, int32_t, (int32_t)((uint32_t)a + (uint32_t)b),
+              (int32_t)((uint32_t)a*(uint32_t)b))
+TENON_SCATTER(tenon_scatter_i64, int64_t, (int64_t)((uint64_t)a + (uint64_t)b),
+              (int64_t)((uint64_t)a*(uint64_t)b))
+#undef TENON_SCATTER
+
+TENON_LIBRARY void tenon_lib_scatter(const void* data, const void* offsets, const void* updates,
+                                     void* out, int64_t size, int64_t count, int64_t row,
+                                     int64_t type, int64_t mode) {
+  const int64_t bytes = mode == 0 ? type : type % 2 == 0 ? 4 : 8;
+  int64_t k;
+  memcpy(out, data, (size_t)(size * bytes));
+  /* Types 0 and 2 have four bytes, 1 and 3 eight. */
+  for (k = 0; k < count; ++k) {
+    const int64_t at = ((const int64_t*)offsets)[k] * row;
+    const char* from = (const char*)updates + k * row * bytes;
+    char* to = (char*)out + at * bytes;
+    if (at < 0) continue;
+    if (mode == 0) {
+      memcpy(to, from, (size_t)(row * bytes));
+    } else if (type == 0) {
+      tenon_scatter_f32((const float*)from, (float*)to, row, mode);
+    } else if (type == 1) {
+      tenon_scatter_f64((const double*)from, (double*)to, row, mode);
+    } else if (type == 2) {
+      tenon_scatter_i32((const int32_t*)from, (int32_t*)to, row, mode);
+    } else {
+      tenon_scatter_i64((const int64_t*)from, (int64_t*)to, row, mode);
+    }
+  }
+}
+
+/* --- regions */
+
+typedef struct {
+  int64_t low, high;
+  float below, above; /* weights of the two */
+  int outside;
+} tenon_sample;
+
+static tenon_sample tenon_sample_at(float at, int64_t extent) {
+  tenon_sample s = {0, 0, 0.0F, 0.0F, 0};
+  s.outside = !(at >= -1.0F && at <= (float)extent);
+  if (s.outside) return s;
+  if (at < 0.0F) at = 0.0F;
+  s.low = (int64_t)at;
+  if (s.low >= extent - 1) {
+    s.low = s.high = extent - 1;
+    at = (float)s.low;
+  } else {
+    s.high = s.low + 1;
+  }
+  s.above = at - (float)s.low;
+  s.below = 1.0F - s.above;
+  return s;
+}
+
+static float tenon_greater(float a, float b) { return (a > b || a != a) ? a : b; }
+
+static int64_t tenon_samples(float bin, int64_t wanted) {
+  /* As many as pixels, no more than 4096: no image that is worth pooling needs more. */
+  int64_t samples = 1;
+  if (wanted > 0) return wanted;
+  if (!(bin > 1.0F)) return bin > 0.0F ? 1 : 0;
+  if (bin >= 4096.0F) return 4096;
+  samples = (int64_t)bin;
+  return (float)samples < bin ? samples + 1 : samples;
+}
+
+static float tenon_pool_bin(const float* image, int64_t height, int64_t width, float top,
+                            float left, float bin_height, float bin_width, int64_t rows,
+                            int64_t columns, int64_t takes_max) {
+  float sum = 0.0F;
+  int64_t count = rows * columns, i, j;
+  for (i = 0; i < rows; ++i) {
+    const tenon_sample y =
+        tenon_sample_at(top + ((float)i + 0.5F) * bin_height / (float)rows, height);
+    for (j = 0; j < columns; ++j) {
+      const tenon_sample x =
+          tenon_sample_at(left + ((float)j + 0.5F) * bin_width / (float)columns, width);
+      float a = 0.0F, b = 0.0F, c = 0.0F, d = 0.0F;
+      if (!y.outside && !x.outside) {
+        a = y.below * x.below * image[y.low * width + x.low];
+        b = y.below * x.above * image[y.low * width + x.high];
+        c = y.above * x.below * image[y.high * width + x.low];
+        d = y.above * x.above * image[y.high * width + x.high];
+      }
+      if (takes_max) {
+        const float most = tenon_greater(tenon_greater(a, b), tenon_greater(c, d));
+        sum = i + j == 0 ? most : tenon_greater(sum, most);
+      } else {
+        sum += a + b + c + d;
+      }
+    }
+  }
+  return takes_max ? sum : sum / (float)(count > 0 ? count : 1);
+}
+
+TENON_LIBRARY void tenon_lib_roi_align(const void* data, const void* rois, void* out,
+                                       int64_t images, int64_t channels, int64_t height,
+                                       int64_t width, int64_t count, int64_t pooled_height,
+                                       int64_t pooled_width, double spatial_scale,
+                                       int64_t sample_ratio, int64_t takes_max, int64_t aligned) {
+  const float scale = (float)spatial_scale, offset = aligned ? 0.5F : 0.0F;
+  float* result = (float*)out;
+  int64_t r, c, y, x;
+  for (r = 0; r < count; ++r) {
+    const float* roi = (const float*)rois + r * 5;
+    const float left = roi[1] * scale - offset, top = roi[2] * scale - offset;
+    float roi_width = roi[3] * scale - offset - left, roi_height = roi[4] * scale - offset - top;
+    float bin_height, bin_width;
+    int64_t image = roi[0] >= 0.0F ? (int64_t)roi[0] : 0, rows, columns;
+    if (image >= images) image = images - 1;
+    if (!aligned) {
+      roi_width = tenon_greater(roi_width, 1.0F);
+      roi_height = tenon_greater(roi_height, 1.0F);
+    }
+    bin_height = roi_height / (float)pooled_height;
+    bin_width = roi_width / (float)pooled_width;
+    rows = tenon_samples(bin_height, sample_ratio);
+    columns = tenon_samples(bin_width, sample_ratio);
+    for (c = 0; c < channels; ++c) {
+      const float* plane = (const float*)data + (image * channels + c) * height * width;
+      for (y = 0; y < pooled_height; ++y) {
+        for (x = 0; x < pooled_width; ++x)
+          *result++ = tenon_pool_bin(plane, height, width, top + (float)y * bin_height,
+                                     left + (float)x * bin_width, bin_height, bin_width, rows,
+                                     columns, takes_max);
+      }
+    }
+  }
+}
+
+/* --- suppression */
+
+static float tenon_overlap(const float* a, const float* b) {
+  const float ay1 = a[0] < a[2] ? a[0] : a[2], ay2 = a[0] < a[2] ? a[2] : a[0];
+  const float ax1 = a[1] < a[3] ? a[1] : a[3], ax2 = a[1] < a[3] ? a[3] : a[1];
+  const float by1 = b[0] < b[2] ? b[0] : b[2], by2 = b[0] < b[2] ? b[2] : b[0];
+  const float bx1 = b[1] < b[3] ? b[1] : b[3], bx2 = b[1] < b[3] ? b[3] : b[1];
+  const float height = (ay2 < by2 ? ay2 : by2) - (ay1 > by1 ? ay1 : by1);
+  const float width = (ax2 < bx2 ? ax2 : bx2) - (ax1 > bx1 ? ax1 : bx1);
+  const float area_a = (ay2 - ay1) * (ax2 - ax1), area_b = (by2 - by1) * (bx2 - bx1);
+  float both;
+  if (!(height > 0.0F) || !(width > 0.0F)) return 0.0F;
+  both = height * width;
+  return area_a > 0.0F && area_b > 0.0F ? both / (area_a + area_b - both) : 0.0F;
+}
+
+/* Indices of the scores above the threshold in falling order, at the start of `order`. */
+static int64_t tenon_candidates(const float* scores, float threshold, int64_t spatial,
+                                int64_t* order, int64_t* scratch) {
+  int64_t count = 0, i, width;
+  int64_t *from = order, *to = scratch, *swap;
+  for (i = 0; i < spatial; ++i)
+    if (scores[i] > threshold) order[count++] = i;
+  for (width = 1; width < count; width *= 2) {
+    int64_t begin;
+    for (begin = 0; begin < count; begin += 2 * width) {
+      const int64_t middle = begin + width < count ? begin + width : count;
+      const int64_t end = begin + 2 * width < count ? begin + 2 * width : count;
+      int64_t left = begin, right = middle, at = begin;
+      while (left < middle && right < end)
+        to[at++] = scores[from[right]] > scores[from[left]] ? from[right++] : from[left++];
+      while (left < middle) to[at++] = from[left++];
+      while (right < end) to[at++] = from[right++];
+    }
+    swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != order) memcpy(order, from, (size_t)count * sizeof(int64_t));
+  return count;
+}
+
+TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, const void* most,
+                                      const void* overlap, const void* threshold, void* selected,
+                                      void* found, void* scratch, int64_t images, int64_t classes,
+                                      int64_t spatial) {
+  const int64_t limit = *(const int64_t*)most;
+  int64_t* next = (int64_t*)selected;
+  int64_t* order = (int64_t*)scratch;
+  int64_t image, class_index, i, j, total = 0;
+  for (image = 0; image < images; ++image) {
+    const float* image_boxes = (const float*)boxes + image * spatial * 4;
+    for (class_index = 0; class_index < classes; ++class_index) {
+      const float* row = (const float*)scores + (image * classes + class_index) * spatial;
+      const int64_t count =
+          tenon_candidates(row, *(const float*)threshold, spatial, order, order + spatial);
+      int64_t kept = 0;
+      for (i = 0; i < count && kept < limit; ++i) {
+        int stays = 1;
+        /* Those that are kept move to the front of the order. */
+        for (j = 0; stays && j < kept; ++j)
+          stays = !(tenon_overlap(image_boxes + order[i] * 4, image_boxes + order[j] * 4) >
+                    *(const float*)overlap);
+        if (!stays) continue;
+        order[kept++] = order[i];
+        *next++ = image;
+        *next++ = class_index;
+        *next++ = order[kept - 1];
+        ++total;
+      }
+    }
+  }
+  memset(next, 0, (size_t)((images * classes * spatial - total) * 3) * sizeof(int64_t));
+  *(int64_t*)found = total;
+}

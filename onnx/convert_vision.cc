@@ -1,0 +1,117 @@
+// Operators on boxes in images, and those whose results have as many rows as are found.
+#include <limits>
+
+#include "tenon/onnx/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/sort_attrs.h"
+#include "tenon/ops/vision_attrs.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+template <typename AttrsType>
+Expr Call(const char* op, std::vector<Expr> args, AttrsType attrs) {
+  return ir::Call::Make(ops::OpRegistry::Global().Get(op), std::move(args),
+                        attrs::Attrs::Make(std::move(attrs)));
+}
+
+std::vector<Expr> RoiAlign(Node& node) {
+  const DataType type = DataTypeOf(node.input(0));
+  const Expr batch = node.Typed(ops::ExpandDims(node.Typed(ops::Cast(node.input(2), type)), 1));
+  const Expr rois = node.Typed(ops::Concatenate({batch, node.input(1)}, 1));
+  const std::string otherwise = node.opset() < 16 ? "output_half_pixel" : "half_pixel";
+  const std::string mode = node.String("coordinate_transformation_mode", otherwise);
+  if (mode != "half_pixel" && mode != "output_half_pixel")
+    throw InvalidArgument(StrCat("coordinate_transformation_mode is ", mode,
+                                 "; it may be half_pixel or output_half_pixel"));
+  const std::string pooling = node.String("mode", "avg");
+  if (pooling != "avg" && pooling != "max")
+    throw InvalidArgument(StrCat("mode is ", pooling, "; it may be avg or max"));
+  return {node.Typed(Call(
+      "vision.roi_align", {node.input(0), rois},
+      ops::RoiAlignAttrs{.pooled_size = {node.Int("output_height", 1), node.Int("output_width", 1)},
+                         .spatial_scale = node.Float("spatial_scale", 1),
+                         .sample_ratio = node.Int("sampling_ratio", 0),
+                         .mode = pooling,
+                         .aligned = mode == "half_pixel"}))};
+}
+
+Expr TakeFirst(const Expr& data, const Expr& count, std::int64_t axis) {
+  return Call("take_first", {data, count}, ops::TakeFirstAttrs{.axis = axis});
+}
+
+// Boxes of centre and extent as corners.
+Expr CornersOf(const Node& node, const Expr& boxes) {
+  const Expr parts = node.Typed(ops::Split(boxes, {.indices_or_sections = Ints{2}, .axis = 2}));
+  const Expr centre = ir::TupleGetItem::Make(parts, 0);
+  const Expr half = ops::Multiply(ir::TupleGetItem::Make(parts, 1), ops::Scalar(0.5));
+  const Expr x_first =
+      node.Typed(ops::Concatenate({ops::Subtract(centre, half), ops::Add(centre, half)}, 2));
+  const Expr order = ir::Constant::Make(NDArray::FromVector<std::int64_t>({4}, {1, 0, 3, 2}));
+  return node.Typed(ops::Take(x_first, order, {.axis = 2}));
+}
+
+// As many rows as boxes are kept: an extent that is known at run time.
+std::vector<Expr> NonMaxSuppression(Node& node) {
+  const auto parameter = [&](std::size_t i, double otherwise, DataType type) {
+    return node.has_input(i) ? node.input(i) : node.Typed(ops::Scalar(otherwise, type));
+  };
+  const std::int64_t format = node.Int("center_point_box", 0);
+  if (format != 0 && format != 1)
+    throw InvalidArgument(StrCat("center_point_box is ", format, "; it may be 0 or 1"));
+  const Expr boxes = format == 0 ? node.input(0) : CornersOf(node, node.input(0));
+  const Expr found =
+      node.Typed(Call("vision.all_class_non_max_suppression",
+                      {boxes, node.input(1), parameter(2, 0, Int64), parameter(3, 0, Float32),
+                       parameter(4, -std::numeric_limits<double>::infinity(), Float32)},
+                      ops::AllClassNonMaximumSuppressionAttrs{}));
+  return {
+      node.Typed(TakeFirst(ir::TupleGetItem::Make(found, 0), ir::TupleGetItem::Make(found, 1), 0))};
+}
+
+// A stable order that puts what is not zero first gives their flat places.
+std::vector<Expr> NonZero(Node& node) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  if (shape.empty() || NumElements(shape) == 0)
+    throw Unimplemented("tensors of rank 0 and without elements are not supported");
+  const auto& known = ops::Known();
+  const auto number = [](std::int64_t n) {
+    return ir::Constant::Make(NDArray::FromVector<std::int64_t>({1}, {n}));
+  };
+  const Expr flat = node.Typed(ops::Reshape(x, {-1}));
+  const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(x)));
+  const Expr is_zero =
+      node.Typed(ops::Cast(DataTypeOf(x).is_bool() ? ir::Call::Make(known.logical_not, {flat})
+                                                   : ir::Call::Make(known.equal, {flat, zero}),
+                           Int64));
+  const Expr order =
+      node.Typed(Call("argsort", {is_zero}, ops::ArgsortAttrs{.axis = 0, .dtype = Int64}));
+  std::vector<Expr> coordinates;
+  std::int64_t inner = NumElements(shape);
+  for (const std::int64_t extent : shape) {
+    inner /= extent;
+    const Expr outer = ir::Call::Make(known.floor_divide, {order, number(inner)});
+    const Expr at = ir::Call::Make(known.floor_mod, {outer, number(extent)});
+    coordinates.push_back(node.Typed(ops::ExpandDims(at, 0)));
+  }
+  const Expr all = node.Typed(ops::Concatenate(std::move(coordinates), 0));
+  const Expr count = node.Typed(ops::Subtract(
+      number(NumElements(shape)), ops::Sum(is_zero, {.axis = Ints{0}, .keepdims = true})));
+  return {node.Typed(TakeFirst(all, count, 1))};
+}
+
+}  // namespace
+
+void AddVisionConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["NonMaxSuppression"] = NonMaxSuppression;
+  t["NonZero"] = NonZero;
+  t["RoiAlign"] = RoiAlign;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,46 @@
+// Attributes of operators that order elements.
+#ifndef TENON_OPS_SORT_ATTRS_H_
+#define TENON_OPS_SORT_ATTRS_H_
+
+#include <optional>
+#include <string>
+
+#include "tenon/attrs/attrs.h"
+
+namespace tenon::ops {
+
+struct ArgsortAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.ArgsortAttrs";
+  std::int64_t axis = -1;
+  bool is_ascend = true;
+  DataType dtype = DataType::Void();
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("axis", &ArgsortAttrs::axis, "axis to sort along"),
+        attrs::Field("is_ascend", &ArgsortAttrs::is_ascend, "the least element comes first"),
+        attrs::Field("dtype", &ArgsortAttrs::dtype,
+                     "element type of the indices, int32 when void"));
+  }
+};
+
+struct TopKAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.TopKAttrs";
+  std::optional<std::int64_t> k;
+  std::int64_t axis = -1;
+  std::string ret_type = "both";
+  bool is_ascend = false;
+  DataType dtype = DataType::Void();
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("k", &TopKAttrs::k, "number of elements; all when less than 1 or not given"),
+        attrs::Field("axis", &TopKAttrs::axis, "axis to sort along"),
+        attrs::Field("ret_type", &TopKAttrs::ret_type, "the values, their indices, or both")
+            .OneOf("both values indices"),
+        attrs::Field("is_ascend", &TopKAttrs::is_ascend, "the least elements, not the greatest"),
+        attrs::Field("dtype", &TopKAttrs::dtype, "element type of the indices, int32 when void"));
+  }
+};
+
+}  // namespace tenon::ops
+
+#endif  // TENON_OPS_SORT_ATTRS_H_

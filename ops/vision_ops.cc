@@ -1,0 +1,106 @@
+// Operators on boxes in images, and what cuts their tables.
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/ops/vision_attrs.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+using ir::Dim;
+
+bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
+
+void RoiAlign(TypeCall& call) {
+  const auto* data = call.tensor(0);
+  const auto* rois = call.tensor(1);
+  if (data == nullptr || rois == nullptr) return;
+  const auto& attrs = call.attrs<RoiAlignAttrs>();
+  const auto pooled = Pair(attrs.pooled_size, "pooled_size");
+  if (data->shape.size() != 4) call.Refuse("the data must have rank 4");
+  if (rois->shape.size() != 2 || Differ(rois->shape[1], Dim(5)))
+    call.Refuse("the regions must have the shape (count, 5): batch index, x1, y1, x2, y2");
+  if (!data->dtype.is_float() || data->dtype != rois->dtype)
+    call.Refuse("data and regions must have one floating-point type");
+  call.LearnResult(ir::TensorType({rois->shape[0], data->shape[1], Dim(pooled[0]), Dim(pooled[1])},
+                                  data->dtype));
+}
+
+void AllClassNonMaximumSuppression(TypeCall& call) {
+  const auto* boxes = call.tensor(0);
+  const auto* scores = call.tensor(1);
+  if (boxes == nullptr || scores == nullptr) return;
+  if (boxes->shape.size() != 3 || Differ(boxes->shape[2], Dim(4)))
+    call.Refuse("the boxes must have the shape (batch, count, 4)");
+  if (scores->shape.size() != 3)
+    call.Refuse("the scores must have the shape (batch, class, count)");
+  if (Differ(boxes->shape[0], scores->shape[0]) || Differ(boxes->shape[1], scores->shape[2]))
+    call.Refuse("boxes and scores must have one batch and one number of boxes");
+  if (boxes->dtype != Float32 || scores->dtype != Float32)
+    call.Refuse("boxes and scores must be float32");
+  for (const std::size_t i : {2U, 3U, 4U}) {
+    const auto* parameter = call.tensor(i);
+    if (parameter == nullptr) return;
+    for (const Dim& extent : parameter->shape) {
+      if (Differ(extent, Dim(1))) call.Refuse(StrCat("argument ", i, " must have one element"));
+    }
+    if (i == 2 ? !parameter->dtype.is_int() : !parameter->dtype.is_float())
+      call.Refuse(StrCat("argument ", i, " cannot be ", parameter->dtype.ToString()));
+  }
+  const Dim rows = Product({scores->shape[0], scores->shape[1], scores->shape[2]});
+  call.LearnResult(
+      ir::TupleType({ir::TensorType({rows, Dim(3)}, Int64), ir::TensorType({Dim(1)}, Int64)}));
+}
+
+void TakeFirst(TypeCall& call) {
+  const auto* data = call.tensor(0);
+  if (data == nullptr) return;
+  const auto axis = static_cast<std::size_t>(
+      NormalizeAxis(call, call.attrs<TakeFirstAttrs>().axis, data->shape.size()));
+  if (const auto* count = call.tensor(1);
+      count != nullptr &&
+      (count->dtype != Int64 || count->shape.size() != 1 || Differ(count->shape[0], Dim(1))))
+    call.Refuse("the count must be one element of int64, of rank 1");
+  std::vector<Dim> shape = data->shape;
+  shape[axis] = Dim();
+  call.LearnResult(ir::TensorType(std::move(shape), data->dtype));
+}
+
+}  // namespace
+
+void RegisterVisionOps(OpRegistry& registry) {
+  registry.Register("take_first")
+      .Describe(
+          "the first elements of the data along an axis, as many as the count says at run "
+          "time; a result of the model and nothing else")
+      .Argument("data", "Tensor", "input")
+      .Argument("count", "Tensor", "one element of int64")
+      .Attrs<TakeFirstAttrs>()
+      .Level(6)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(TakeFirst, "TakeFirst");
+  registry.Register("vision.roi_align")
+      .Describe("regions of images, pooled to one size from samples between pixels")
+      .Argument("data", "Tensor", "images, NCHW")
+      .Argument("rois", "Tensor", "(count, 5): batch index, x1, y1, x2, y2")
+      .Attrs<RoiAlignAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(RoiAlign, "ROIAlign");
+  registry.Register("vision.all_class_non_max_suppression")
+      .Describe(
+          "for each image and class the boxes that overlap no better one: rows of image, class "
+          "and box, zeros behind them, and the number of rows that count")
+      .Argument("boxes", "Tensor", "(batch, count, 4): y1, x1, y2, x2 of any two opposite corners")
+      .Argument("scores", "Tensor", "(batch, class, count)")
+      .Argument("max_output_boxes_per_class", "Tensor", "one integer")
+      .Argument("iou_threshold", "Tensor", "overlap above which a box is dropped")
+      .Argument("score_threshold", "Tensor", "score above which a box counts")
+      .Attrs<AllClassNonMaximumSuppressionAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(AllClassNonMaximumSuppression, "AllClassNMS");
+}
+
+}  // namespace tenon::ops

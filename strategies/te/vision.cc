@@ -1,0 +1,82 @@
+// Operators on boxes in images, whose loops run as values say: library functions.
+#include "tenon/jit/library_functions.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/ops/vision_attrs.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/te/extern.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+using te::Var;
+
+Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
+
+Tensor As(const Tensor& x, DataType dtype) {
+  if (x.dtype() == dtype) return x;
+  return te::Compute(
+      x.shape(), [&](const std::vector<Var>& i) { return te::Cast(dtype, x[ToExprs(i)]); }, "as",
+      "elemwise");
+}
+
+Tensor Zeros(const TeCall& call) {
+  return te::Compute(
+      call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(call.dtype(), 0); }, "zeros",
+      "elemwise");
+}
+
+std::vector<Tensor> RoiAlign(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::RoiAlignAttrs>();
+  const Shape shape = call.shape();
+  const Shape from = ShapeOf(call.input(0));
+  if (NumElements(shape) == 0 || NumElements(from) == 0) return {Zeros(call)};
+  const Tensor pooled = te::Extern(
+      {call.te_shape()}, {As(call.input(0), Float32), As(call.input(1), Float32)}, {Float32},
+      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
+        return te::ExternCall(
+            jit::RoiAlignFunction(),
+            {in[0], in[1], out[0], Number(from[0]), Number(from[1]), Number(from[2]),
+             Number(from[3]), Number(shape[0]), Number(shape[2]), Number(shape[3]),
+             loop::FloatImm(Float64, attrs.spatial_scale), Number(attrs.sample_ratio),
+             Number(attrs.mode == "max" ? 1 : 0), Number(attrs.aligned ? 1 : 0)});
+      },
+      "roi_align")[0];
+  return {As(pooled, call.dtype())};
+}
+
+std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
+  const Shape scores = ShapeOf(call.input(1));
+  const std::vector<Expr> rows = {NumElements(scores), 3};
+  if (NumElements(scores) == 0) {
+    return {te::Compute(
+                rows, [](const std::vector<Var>&) { return Number(0); }, "selected", "elemwise"),
+            te::Compute(
+                {1}, [](const std::vector<Var>&) { return Number(0); }, "found", "elemwise")};
+  }
+  std::vector<Tensor> results = te::Extern(
+      {rows, {1}, {2 * scores[2]}},
+      {call.input(0), call.input(1), As(call.input(2), Int64), As(call.input(3), Float32),
+       As(call.input(4), Float32)},
+      {Int64, Int64, Int64},
+      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
+        return te::ExternCall(jit::SuppressFunction(),
+                              {in[0], in[1], in[2], in[3], in[4], out[0], out[1], out[2],
+                               Number(scores[0]), Number(scores[1]), Number(scores[2])});
+      },
+      "suppress");
+  results.pop_back();
+  return results;
+}
+
+}  // namespace
+
+void AttachVisionComputes(ops::OpRegistry& registry) {
+  registry.Definition("vision.roi_align").SetColumn(TeCompute{RoiAlign});
+  registry.Definition("vision.all_class_non_max_suppression")
+      .SetColumn(TeCompute{AllClassNonMaximumSuppression});
+}
+
+}  // namespace tenon::strategies
