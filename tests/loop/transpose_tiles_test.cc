@@ -72,6 +72,39 @@ TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
   }
 }
 
+// Blocks at the edges: fewer iterations than lanes, fewer lanes than the vector has.
+TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
+  for (const int lanes : {4, 8, 16}) {
+    for (const int columns : {4, lanes - 1, lanes}) {
+      for (const int wanted : {1, lanes / 2 + 1, lanes}) {
+        if (columns < 4) continue;
+        const Tile tile;
+        const Expr mask = Ramp(Expr(32), 1, lanes) < Broadcast(Expr(32 + wanted), lanes);
+        const Expr gather = Load(tile.in, {Ramp(tile.i + 3, kStride, lanes)}, nullptr, mask);
+        const Stmt transposed = TransposeTiles(
+            For(tile.i, 0, columns, ForKind::kUnrolled,
+                Store(tile.out, gather + 1, {Ramp(tile.i * kStride, 1, lanes)}, false, mask)));
+        ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
+        std::vector<std::int64_t> numbers(kStride * 64);
+        std::iota(numbers.begin(), numbers.end(), 1);
+        Interpreter interpreter;
+        interpreter.Set(tile.in, numbers);
+        interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
+        interpreter.Execute(transposed);
+        const std::vector<std::int64_t>& out = interpreter.Of(tile.out);
+        for (int i = 0; i < 16; ++i) {
+          for (int j = 0; j < 16; ++j) {
+            const bool exists = i < columns && j < wanted;
+            ASSERT_EQ(out[static_cast<std::size_t>(i * kStride + j)],
+                      exists ? numbers[static_cast<std::size_t>(i + 3 + j * kStride)] + 1 : 0)
+                << lanes << ", " << columns << ", " << wanted << ": " << i << ", " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(TransposeTilesTest, OtherLoopsStay) {
   const Tile tile;
   const Expr gather = tile.Gather(8);
@@ -87,8 +120,12 @@ TEST(TransposeTilesTest, OtherLoopsStay) {
       {"a stride that differs", tile.Loop(8, Load(in, {Ramp(i, i + 2, 8)}))},
       {"two gathers", tile.Loop(8, gather + Load(in, {Ramp(i + 9, kStride, 8)}))},
       {"its own result", tile.Loop(8, gather + Load(tile.out, {Ramp(i * kStride, 1, 8)}))},
-      {"a masked load", tile.Loop(8, Load(in, {Ramp(i, kStride, 8)}, nullptr,
-                                          Ramp(Expr(0), 1, 8) < Broadcast(Expr(5), 8)))},
+      {"a mask of other lanes than the first",
+       tile.Loop(8, Load(in, {Ramp(i, kStride, 8)}, nullptr,
+                         Broadcast(Expr(5), 8) < Ramp(Expr(0), 1, 8)))},
+      {"a mask that differs by iteration",
+       tile.Loop(8,
+                 Load(in, {Ramp(i, kStride, 8)}, nullptr, Ramp(i, 1, 8) < Broadcast(Expr(5), 8)))},
       {"a scattered store",
        For(i, 0, 8, ForKind::kUnrolled, Store(tile.out, gather, {Ramp(i, kStride, 8)}))},
   };
