@@ -30,22 +30,18 @@ struct Tile {
 TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
   const Tile tile;
   EXPECT_EQ(Print(TransposeTiles(tile.Loop(4, tile.Gather(4)))),
-            "let row = in[ramp(3, 1, 4)]\n"
-            "let row_1 = in[ramp(43, 1, 4)]\n"
-            "let row_2 = in[ramp(83, 1, 4)]\n"
-            "let row_3 = in[ramp(123, 1, 4)]\n"
-            "let row_4 = shuffle(row, row_2, [0 1 4 5])\n"
-            "let row_5 = shuffle(row, row_2, [2 3 6 7])\n"
-            "let row_6 = shuffle(row_1, row_3, [0 1 4 5])\n"
-            "let row_7 = shuffle(row_1, row_3, [2 3 6 7])\n"
-            "let row_8 = shuffle(row_4, row_6, [0 4 2 6])\n"
-            "let row_9 = shuffle(row_4, row_6, [1 5 3 7])\n"
-            "let row_10 = shuffle(row_5, row_7, [0 4 2 6])\n"
-            "let row_11 = shuffle(row_5, row_7, [1 5 3 7])\n"
-            "out[ramp(0, 1, 4)] = row_8\n"
-            "out[ramp(40, 1, 4)] = row_9\n"
-            "out[ramp(80, 1, 4)] = row_10\n"
-            "out[ramp(120, 1, 4)] = row_11\n");
+            "let row = shuffle(in[ramp(3, 1, 2)], in[ramp(83, 1, 2)], [0 1 2 3])\n"
+            "let row_1 = shuffle(in[ramp(43, 1, 2)], in[ramp(123, 1, 2)], [0 1 2 3])\n"
+            "let row_2 = shuffle(row, row_1, [0 4 2 6])\n"
+            "let row_3 = shuffle(row, row_1, [1 5 3 7])\n"
+            "let row_4 = shuffle(in[ramp(5, 1, 2)], in[ramp(85, 1, 2)], [0 1 2 3])\n"
+            "let row_5 = shuffle(in[ramp(45, 1, 2)], in[ramp(125, 1, 2)], [0 1 2 3])\n"
+            "let row_6 = shuffle(row_4, row_5, [0 4 2 6])\n"
+            "let row_7 = shuffle(row_4, row_5, [1 5 3 7])\n"
+            "out[ramp(0, 1, 4)] = row_2\n"
+            "out[ramp(40, 1, 4)] = row_3\n"
+            "out[ramp(80, 1, 4)] = row_6\n"
+            "out[ramp(120, 1, 4)] = row_7\n");
 }
 
 TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
