@@ -47,6 +47,7 @@ struct StageMarks {
   std::vector<Alignment> alignments;
   loop::Memory memory = loop::Memory::kAutomatic;
   bool double_buffered = false;
+  bool rolling = false;
   std::optional<TensorizeMark> tensorize;
 };
 

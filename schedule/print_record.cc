@@ -84,6 +84,7 @@ class RecordPrinter {
     return StrCat(On(x.stage), ".SetScope(\"", x.scope, "\")");
   }
   std::string Call(const DoubleBufferStep& x) { return On(x.stage) + ".DoubleBuffer()"; }
+  std::string Call(const RollingBufferStep& x) { return On(x.stage) + ".RollingBuffer()"; }
   std::string Call(const StorageAlignStep& x) {
     return StrCat(On(x.axis.stage), ".StorageAlign(", Axis(x.axis), ", ", x.factor, ", ", x.offset,
                   ")");

@@ -72,6 +72,12 @@ class Stage {
   // While one iteration of the loop that it is computed at uses the result, the next one's is
   // computed into a second copy. Legal for a stage that is no output; lowering needs a serial loop.
   Stage& DoubleBuffer();
+  // Where the windows that iterations of the loop read overlap, each computes only what the one
+  // before has not, into a circular buffer of the window's size. Legal for a stage that is no
+  // output and not double-buffered; lowering needs a serial loop and windows of one constant size
+  // that move along one dimension by a constant number of elements. Without effect on a stage that
+  // is computed at no loop.
+  Stage& RollingBuffer();
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
   Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);
@@ -80,9 +86,8 @@ class Stage {
   // `value` stores together; "unroll_explicit" 0 leaves that to LLVM; "unroll" and "vectorize"
   // mean Unroll and Vectorize.
   Stage& Pragma(const IterVar& axis, std::string_view key, std::int64_t value = 1);
-  // These two always refuse: a CPU has no thread indices, and no circular buffers are made.
+  // Always refuses: a CPU has no thread indices.
   Stage& Bind(const IterVar& axis, std::string_view thread);
-  Stage& RollingBuffer();
 
   // Puts the intrinsic in the place of the loop over `axis` and of all loops inside it. Legal on a
   // loop of a compute, once a stage, for an intrinsic of the same number and types of outputs and

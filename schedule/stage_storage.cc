@@ -39,8 +39,17 @@ Stage& Stage::SetScope(std::string_view scope) {
 
 Stage& Stage::DoubleBuffer() {
   RequireOwnMemory("double_buffer");
+  if (marks_.rolling) Refuse("double_buffer", nullptr, "its memory is a circular buffer already");
   marks_.double_buffered = true;
   record_->emplace_back(DoubleBufferStep{number_});
+  return *this;
+}
+
+Stage& Stage::RollingBuffer() {
+  RequireOwnMemory("rolling_buffer");
+  if (marks_.double_buffered) Refuse("rolling_buffer", nullptr, "it is double-buffered already");
+  marks_.rolling = true;
+  record_->emplace_back(RollingBufferStep{number_});
   return *this;
 }
 
@@ -105,12 +114,6 @@ Stage& Stage::Bind(const IterVar& axis, std::string_view thread) {
   Refuse("bind", &axis,
          StrCat("a CPU has no thread index ", thread,
                 "; use parallel for threads and vectorize for lanes"));
-}
-
-Stage& Stage::RollingBuffer() {
-  Refuse("rolling_buffer", nullptr,
-         "circular buffers are not made; compute_at a loop of the reader keeps the part that one "
-         "iteration reads");
 }
 
 }  // namespace tenon::schedule
