@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/loop/stmt.h"
+#include "tenon/schedule/index_map.h"
 #include "tenon/te/tensor.h"
 #include "tenon/te/tensor_intrinsic.h"
 
@@ -49,6 +50,7 @@ struct StageMarks {
   bool double_buffered = false;
   bool rolling = false;
   std::optional<TensorizeMark> tensorize;
+  std::optional<IndexMap> store_predicate;  // from the axes of the operation to one bool
 };
 
 }  // namespace tenon::schedule

@@ -67,6 +67,10 @@ struct DoubleBufferStep {
 struct RollingBufferStep {
   std::size_t stage;
 };
+struct StorePredicateStep {
+  std::size_t stage;
+  IndexMap predicate;
+};
 struct StorageAlignStep {
   AxisRef axis;
   std::int64_t factor, offset;
@@ -107,8 +111,8 @@ struct TransformLayoutStep {
 using Step =
     std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
                  ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
-                 RollingBufferStep, StorageAlignStep, PragmaStep, PrefetchStep, TensorizeStep,
-                 CacheReadStep, CacheWriteStep, RFactorStep, TransformLayoutStep>;
+                 RollingBufferStep, StorePredicateStep, StorageAlignStep, PragmaStep, PrefetchStep,
+                 TensorizeStep, CacheReadStep, CacheWriteStep, RFactorStep, TransformLayoutStep>;
 using Record = std::vector<Step>;
 
 class Schedule;

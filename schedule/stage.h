@@ -9,6 +9,7 @@
 #ifndef TENON_SCHEDULE_STAGE_H_
 #define TENON_SCHEDULE_STAGE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -78,6 +79,11 @@ class Stage {
   // that move along one dimension by a constant number of elements. Without effect on a stage that
   // is computed at no loop.
   Stage& RollingBuffer();
+  // Elements for which `holds`, of the operation's data axes, is false are not stored: memory that
+  // the caller gives keeps what it has there, other memory is undefined. Legal for a compute; what
+  // rewrites the stage (cache_write, rfactor, transform_layout) comes before. `holds` gives a bool
+  // of the axes alone. Schedule::Verify tells elements apart that it leaves out.
+  Stage& SetStorePredicate(const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds);
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
   Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);

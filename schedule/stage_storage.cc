@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/loop/print.h"
+#include "tenon/loop/visit.h"
 #include "tenon/schedule/stage.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -50,6 +51,30 @@ Stage& Stage::RollingBuffer() {
   if (marks_.double_buffered) Refuse("rolling_buffer", nullptr, "it is double-buffered already");
   marks_.rolling = true;
   record_->emplace_back(RollingBufferStep{number_});
+  return *this;
+}
+
+Stage& Stage::SetStorePredicate(
+    const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds) {
+  constexpr const char* kName = "set_store_predicate";
+  if (!op_->is_compute()) Refuse(kName, nullptr, "only a compute stores element by element");
+  IndexMap map;
+  for (const IterVar& axis : op_->axes) map.from.emplace_back(axis.var.name());
+  map.to = {holds(map.from)};
+  if (!map.to[0].defined() || map.to[0].dtype() != Bool)
+    Refuse(kName, nullptr, "the predicate gives no bool");
+  loop::VisitExpr(map.to[0], [&](const loop::Expr& e) {
+    const bool is_axis = std::any_of(map.from.begin(), map.from.end(),
+                                     [&](const loop::Var& axis) { return axis.same_as(e); });
+    if ((e.kind() == loop::ExprKind::kVar && !is_axis) || e.kind() == loop::ExprKind::kLoad ||
+        e.kind() == loop::ExprKind::kExternCall) {
+      Refuse(
+          kName, nullptr,
+          StrCat("the predicate uses ", loop::Print(e), "; it may use the operation's axes alone"));
+    }
+  });
+  record_->emplace_back(StorePredicateStep{number_, map});
+  marks_.store_predicate = std::move(map);
   return *this;
 }
 
