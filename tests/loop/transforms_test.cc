@@ -87,6 +87,20 @@ TEST(PartitionTest, ConditionsThatReadMemoryStay) {
   EXPECT_THAT(Print(PartitionSelects(loop)), HasSubstr("if_then_else"));
 }
 
+// As many loops as there are fields where the ends are known, and one where each field would
+// double their number.
+TEST(PartitionTest, ConcatenationsOfManyFieldsStaySmall) {
+  Expr known = IntImm(Int64, 0), unknown = known;
+  for (std::int64_t k = 0; k < 40; ++k) {
+    known = IfThenElse(i >= 5 * k && i < 5 * k + 5, Load(in, {i}) + k, known);
+    unknown = IfThenElse(FloorMod(n, k + 2) <= i && i < k, Load(in, {i}) + k, unknown);
+  }
+  const Stmt parted = PartitionSelects(For(i, 0, 200, ForKind::kSerial, Store(out, known, {i})));
+  EXPECT_THAT(Print(parted), Not(HasSubstr("if_then_else")));
+  const Stmt loop = For(i, 0, 200, ForKind::kSerial, Store(out, unknown, {i}));
+  EXPECT_EQ(Print(PartitionSelects(loop)), Print(loop));
+}
+
 TEST(PartitionTest, VectorisedLoopsStay) {
   const Stmt loop = For(i, 0, 16, ForKind::kVectorized,
                         Store(out, IfThenElse(i < 3, Load(in, {i}), IntImm(Int64, 0)), {i}));

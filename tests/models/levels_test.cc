@@ -4,6 +4,7 @@
 #include <functional>
 #include <ostream>
 
+#include "tenon/models/densenet.h"
 #include "tenon/models/efficientnet.h"
 #include "tenon/models/inception.h"
 #include "tenon/models/lstm.h"
@@ -55,6 +56,7 @@ const Small kModels[] = {
     {"mobilenet_v2", [] { return MobileNetV2(kSmall); }},
     {"mobilenet_v3_large", [] { return MobileNetV3Large(kSmall); }},
     {"squeezenet", [] { return SqueezeNet(kSmall); }},
+    {"densenet121", [] { return DenseNet121(kSmall); }},
     {"googlenet", [] { return GoogLeNet(kSmall); }},
     {"inception_v3",
      [] { return InceptionV3({.image_size = 75, .width_divisor = 16, .classes = 10}); }},
