@@ -46,7 +46,7 @@ Stmt UnrollLoops(const Stmt& stmt);
 // Vectorised loops become statements on vectors, in which a condition that differs by lane is the
 // predicate of loads and stores; those whose body cannot (a condition that reads memory around
 // statements, a store that all lanes hit, an inner allocation) become serial loops, and so do those
-// of more than 1024 iterations (Split makes them shorter). Requires flat buffers; throws
+// of more than 256 iterations (Split makes them shorter). Requires flat buffers; throws
 // InvalidArgument for an extent that is not constant.
 Stmt VectorizeLoops(const Stmt& stmt);
 
