@@ -5,6 +5,8 @@
 #include <map>
 
 #include "tenon/jit/kernel.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -65,7 +67,23 @@ Contestants PrepareAll(const std::vector<LoweredKernel>& kernels) {
        }}};
 }
 
+// The level that users get by default.
+constexpr int kLevel = 3;
+
 }  // namespace
+
+void AddPassTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races) {
+  races.push_back({.table = "compile",
+                   .name = StrCat("passes over ", model),
+                   .aim = {.seconds = 0.1},
+                   .prepare = [=]() -> Contestants {
+                     const passes::Pipeline pipeline = passes::DefaultPipeline(
+                         strategies::EvaluateCall, kLevel, {.mode = passes::FusionMode::kExtended});
+                     return {{Role::kTenon, StrCat(pipeline.size(), " passes"), [=] {
+                                (void)passes::RunPasses(pipeline, module, {.opt_level = kLevel});
+                              }}};
+                   }});
+}
 
 void AddCompileTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races) {
   const std::vector<LoweredKernel> kernels = GeneratedKernels(module);

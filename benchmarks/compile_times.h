@@ -1,4 +1,5 @@
-// How long code generation takes: the fused kernels of a real model, one by one and all together.
+// How long compiling takes: the passes over a model's graph, and the code of its fused kernels, one
+// by one and all together.
 #ifndef TENON_BENCHMARKS_COMPILE_TIMES_H_
 #define TENON_BENCHMARKS_COMPILE_TIMES_H_
 
@@ -14,6 +15,9 @@ namespace tenon::benchmarks {
 // LLVM at full optimisation, linking. Throws when the module cannot be lowered or has no generated
 // kernel.
 void AddCompileTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races);
+
+// The default pipeline up to the fused module, without a plan and without code.
+void AddPassTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races);
 
 }  // namespace tenon::benchmarks
 

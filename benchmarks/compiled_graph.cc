@@ -44,14 +44,18 @@ CompiledGraph::CompiledGraph(const ir::Module& module, const runtime::Inputs& in
     if (node.kind != runtime::NodeKind::kKernel) continue;
     Step step{executable_.kernels()[node.kernel].get(), {}};
     for (const runtime::EntryRef input : node.inputs)
-      step.buffers.push_back(memory_[plan.entry(input).storage_id].raw());
-    for (const runtime::Entry& output : node.outputs)
-      step.buffers.push_back(memory_[output.storage_id].raw());
+      step.buffers.push_back(AddressOf(plan.entry(input)));
+    for (const runtime::Entry& output : node.outputs) step.buffers.push_back(AddressOf(output));
     steps_.push_back(std::move(step));
   }
   const runtime::Entry& head = plan.entry(plan.heads[0]);
   const Tensor& storage = memory_[head.storage_id];
-  result_ = Tensor::View(head.shape, head.dtype, storage.raw(), std::make_shared<Tensor>(storage));
+  result_ =
+      Tensor::View(head.shape, head.dtype, AddressOf(head), std::make_shared<Tensor>(storage));
+}
+
+void* CompiledGraph::AddressOf(const runtime::Entry& entry) const {
+  return static_cast<char*>(memory_[entry.storage_id].raw()) + entry.offset;
 }
 
 void CompiledGraph::Call() const {

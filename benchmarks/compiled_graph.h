@@ -39,6 +39,7 @@ class CompiledGraph {
     const jit::Callable* kernel;
     std::vector<void*> buffers;
   };
+  void* AddressOf(const runtime::Entry& entry) const;
 
   Executable executable_;
   std::vector<Tensor> memory_;  // by storage id

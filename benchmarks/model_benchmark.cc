@@ -7,6 +7,7 @@
 #include "tenon/benchmarks/baselines.h"
 #include "tenon/benchmarks/compile_times.h"
 #include "tenon/benchmarks/race.h"
+#include "tenon/models/densenet.h"
 #include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/lower_function.h"
@@ -53,6 +54,7 @@ std::vector<Race> Races() {
   const ir::Module module = Classifier();
   std::vector<Race> races;
   AddCompileTimes("classifier", module, races);
+  AddPassTimes("densenet121", models::DenseNet121(), races);
   races.push_back({.table = "compile",
                    .name = "the classifier from its ONNX file",
                    .threads = 2,

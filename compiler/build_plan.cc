@@ -1,17 +1,22 @@
 #include "tenon/compiler/build_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "tenon/compiler/kernel_table.h"
+#include "tenon/compiler/memory_pieces.h"
+#include "tenon/compiler/prepared_constants.h"
+#include "tenon/compiler/unique_names.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
-#include "tenon/jit/kernel.h"
 #include "tenon/ops/device_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/runtime/device_copy.h"
+#include "tenon/runtime/owners.h"
 #include "tenon/support/error.h"
 #include "tenon/support/hash.h"
 #include "tenon/support/strings.h"
@@ -31,18 +36,6 @@ constexpr std::size_t kLongestName = 80;
 // The prefix that graph executors and their tools know kernels by.
 constexpr const char* kPrefix = "tvmgen_default_";
 
-std::vector<ir::Type> Flatten(const ir::Type& type) {
-  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
-    std::vector<ir::Type> fields;
-    for (const ir::Type& field : tuple->fields) {
-      const std::vector<ir::Type> inner = Flatten(field);
-      fields.insert(fields.end(), inner.begin(), inner.end());
-    }
-    return fields;
-  }
-  return {type};
-}
-
 std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& what) {
   std::vector<runtime::Entry> entries;
   for (const ir::Type& field : Flatten(type)) {
@@ -56,7 +49,7 @@ class Builder {
  public:
   Builder(const ir::Module& module, const strategies::StrategyOptions& options,
           const std::string& cache_dir)
-      : options_(options), cache_dir_(cache_dir) {
+      : kernels_(options, &lowered_.kernels), prepared_(cache_dir) {
     lowered_.module = module;
   }
 
@@ -67,6 +60,7 @@ class Builder {
       RequireAvailable(devices[i], main.params[i].span());
       AddInput(main.params[i], devices[i]);
     }
+    FindResults(main);
     const auto enter = [&](const Expr& e) {
       if (const auto* let = e.As<ir::LetNode>()) bound_.emplace(let->var, let->value);
       return e.kind() != ExprKind::kFunction;
@@ -76,7 +70,7 @@ class Builder {
     for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
     DropUnreadConstants();
     runtime::AssignStorage(&lowered_.plan);
-    ComputePreparations();
+    prepared_.Compute(lowered_);
     return std::move(lowered_);
   }
 
@@ -244,71 +238,85 @@ class Builder {
       node.function_name = "__copy";
       node.name = Unique(node.function_name);
       node.inputs = {inputs[0]};
-    } else if (function->HasAttr("relay.reshape_only")) {
-      node.kind = NodeKind::kView;
+    } else if (MovesNothing(*function, inputs, &node)) {
       node.name = Unique(kPrefix + name);
-      node.inputs = {inputs[ViewedInput(*function)]};
     } else {
-      node.kernel = KernelFor(call.callee, name, constants, node.hash);
+      node.kernel = kernels_.For(call.callee, kPrefix + name, constants, node.hash);
       const LoweredKernel& kernel = lowered_.kernels[static_cast<std::size_t>(node.kernel)];
       node.function_name = kernel.name;
       node.name = Unique(kernel.name);
       for (const int argument : kernel.choice.built.arguments)
         node.inputs.push_back(inputs[static_cast<std::size_t>(argument)]);
-      for (const EntryRef& prepared : PreparedFor(node.kernel, constants))
-        node.inputs.push_back(prepared);
+      const Value prepared =
+          prepared_.For(kernel, node.kernel, constants, [&](const NDArray& room) {
+            return EntryRef{AddConstantNode(room), 0};
+          });
+      node.inputs.insert(node.inputs.end(), prepared.begin(), prepared.end());
     }
     values_[e] = OutputsOf(AddNode(std::move(node)));
+    if (!results_.contains(e)) return;
+    for (const EntryRef& entry : values_[e]) Take(runtime::Viewed(lowered_.plan, entry).entry);
   }
 
-  // Which of the flattened inputs a function of reshapes has the elements of.
-  static std::size_t ViewedInput(const FunctionNode& function) {
-    Expr e = function.body;
-    std::size_t input = 0;
-    while (e.kind() != ExprKind::kVar) {
-      if (const auto* item = e.As<ir::TupleGetItemNode>()) {
-        const auto* type = item->tuple.checked_type().As<ir::TupleTypeNode>();
-        for (int i = 0; i < item->index; ++i)
-          input += Flatten(type->fields[static_cast<std::size_t>(i)]).size();
-        e = item->tuple;
-      } else {
-        const auto* call = e.As<CallNode>();
-        CheckInvariant(call != nullptr, "a function of reshapes holds calls and projections");
-        e = call->args[0];
+  // The calls whose values are results, or may be parts of results.
+  void FindResults(const FunctionNode& main) {
+    std::vector<Expr> next = {main.body};
+    while (!next.empty()) {
+      const Expr e = next.back();
+      next.pop_back();
+      if (!results_.insert(e).second) continue;
+      if (const auto let = bound_.find(e); let != bound_.end()) next.push_back(let->second);
+      if (const auto* tuple = e.As<ir::TupleNode>())
+        next.insert(next.end(), tuple->fields.begin(), tuple->fields.end());
+      if (const auto* item = e.As<ir::TupleGetItemNode>()) next.push_back(item->tuple);
+      if (const auto* let = e.As<ir::LetNode>()) {
+        bound_.emplace(let->var, let->value);
+        next.push_back(let->body);
       }
+      const auto* call = e.As<CallNode>();
+      const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
+      // Only the parts of a join are not results themselves.
+      if (function != nullptr && IsView(PiecesOf(*function)))
+        next.insert(next.end(), call->args.begin(), call->args.end());
     }
-    for (const Expr& param : function.params) {
-      if (param == e) return input;
-      input += Flatten(param.checked_type()).size();
-    }
-    Unreachable("what a fused function reads is a parameter");
   }
 
-  // Constant nodes for what the kernel wants prepared of these constants; made when all are known.
-  Value PreparedFor(int kernel, const std::vector<NDArray>& constants) {
-    Value value;
-    const auto& prepared = lowered_.kernels[static_cast<std::size_t>(kernel)].choice.built.prepared;
-    for (std::size_t i = 0; i < prepared.size(); ++i) {
-      Preparation preparation;
-      for (const int argument : prepared[i].arguments)
-        preparation.sources.push_back(constants[static_cast<std::size_t>(argument)]);
-      std::vector<Preparation>& made = preparations_[{kernel, i}];
-      const auto known = std::find_if(made.begin(), made.end(), [&](const Preparation& other) {
-        return SameArrays(other.sources, preparation.sources);
-      });
-      if (known != made.end()) {
-        value.push_back(known->constant);
-        continue;
-      }
-      const loop::Buffer& buffer = prepared[i].function.buffers.back();
-      Shape shape;
-      for (const loop::Expr& extent : buffer->shape)
-        shape.push_back(extent.As<loop::IntImmNode>()->value);
-      preparation.constant = {AddConstantNode(NDArray::Zeros(shape, buffer->dtype)), 0};
-      value.push_back(preparation.constant);
-      made.push_back(std::move(preparation));
+  bool Take(EntryRef entry) { return taken_.emplace(entry.node, entry.output).second; }
+
+  // Makes `node` a view or a join when the function's results are pieces of `inputs` as they lie in
+  // memory, or can lie there.
+  bool MovesNothing(const FunctionNode& function, const Value& inputs, Node* node) {
+    const std::vector<Pieces> results = PiecesOf(function);
+    if (IsView(results)) {
+      node->kind = NodeKind::kView;
+      node->inputs = {inputs[results[0][0].input]};
+      const DataType type = lowered_.plan.entry(node->inputs[0]).dtype;
+      for (const Pieces& pieces : results)
+        node->offsets.push_back(static_cast<std::size_t>(pieces[0].begin) * type.bytes());
+      return true;
     }
-    return value;
+    if (results.size() != 1 || results[0].size() < 2) return false;
+    std::vector<EntryRef> owners;
+    Value parts;
+    for (const Piece& piece : results[0]) {
+      const EntryRef input = inputs[piece.input];
+      const runtime::Owned owned = runtime::Viewed(lowered_.plan, input);
+      const runtime::Entry& part = lowered_.plan.entry(input);
+      const runtime::Entry& whole = lowered_.plan.entry(owned.entry);
+      const Node& producer = lowered_.plan.nodes[static_cast<std::size_t>(owned.entry.node)];
+      if (piece.begin != 0 || piece.count != NumElements(part.shape) || owned.offset != 0 ||
+          part.bytes() != whole.bytes() || runtime::IsGiven(producer.kind) ||
+          whole.device != node->outputs[0].device ||
+          taken_.contains({owned.entry.node, owned.entry.output}) ||
+          std::find(owners.begin(), owners.end(), owned.entry) != owners.end())
+        return false;
+      owners.push_back(owned.entry);
+      parts.push_back(input);
+    }
+    for (const EntryRef& owner : owners) Take(owner);
+    node->kind = NodeKind::kJoin;
+    node->inputs = std::move(parts);
+    return true;
   }
 
   // A weight of which only the packed form is read need not be kept as it was.
@@ -338,97 +346,21 @@ class Builder {
     };
     for (Node& node : kept) std::for_each(node.inputs.begin(), node.inputs.end(), move);
     std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), move);
-    for (auto& [wanted, made] : preparations_) {
-      for (Preparation& preparation : made) move(preparation.constant);
-    }
+    prepared_.ForEach(move);
     nodes = std::move(kept);
     lowered_.constants = std::move(constants);
   }
 
-  void ComputePreparations() {
-    std::vector<loop::Function> functions;
-    for (const auto& [wanted, made] : preparations_)
-      functions.push_back(lowered_.kernels[static_cast<std::size_t>(wanted.first)]
-                              .choice.built.prepared[wanted.second]
-                              .function);
-    const std::vector<jit::Kernel> kernels =
-        ValueOrThrow(jit::CompileAll(functions, {.cache_dir = cache_dir_}));
-    auto kernel = kernels.begin();
-    for (const auto& [wanted, made] : preparations_) {
-      for (const Preparation& preparation : made) {
-        std::vector<NDArray> arrays = preparation.sources;
-        const Node& node = lowered_.plan.nodes[static_cast<std::size_t>(preparation.constant.node)];
-        arrays.push_back(lowered_.constants[static_cast<std::size_t>(node.constant)]);
-        if (const absl::Status status = kernel->Run(arrays); !status.ok())
-          throw Error(status.code(), std::string(status.message()));
-      }
-      ++kernel;
-    }
-  }
+  std::string Unique(const std::string& name) { return node_names_.Unique(name, ""); }
 
-  // Equal functions share a kernel unless it holds constants that differ.
-  int KernelFor(const Expr& function, const std::string& plain_name,
-                const std::vector<NDArray>& constants, std::uint64_t hash) {
-    for (const Known& known : known_[hash]) {
-      if (!ir::StructuralEqual(function, known.function)) continue;
-      const auto& built = lowered_.kernels[static_cast<std::size_t>(known.kernel)].choice.built;
-      const bool holds_constants = !std::holds_alternative<loop::Function>(built.kernel) &&
-                                   built.arguments.size() != constants.size();
-      if (holds_constants ? SameArrays(constants, known.constants)
-                          : SameAreConstant(constants, known.constants))
-        return known.kernel;
-    }
-    const auto& node = *function.As<FunctionNode>();
-    const std::string name = Unique(kPrefix + plain_name, &kernel_names_, "_");
-    strategies::Choice choice =
-        strategies::Choose({.function = &node, .name = name, .constants = constants}, options_);
-    const int kernel = static_cast<int>(lowered_.kernels.size());
-    lowered_.kernels.push_back({name, function, std::move(choice)});
-    known_[hash].push_back({function, constants, kernel});
-    return kernel;
-  }
-
-  static bool SameArrays(const std::vector<NDArray>& a, const std::vector<NDArray>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const NDArray& x, const NDArray& y) { return x.raw() == y.raw(); });
-  }
-
-  static bool SameAreConstant(const std::vector<NDArray>& a, const std::vector<NDArray>& b) {
-    return std::equal(
-        a.begin(), a.end(), b.begin(), b.end(),
-        [](const NDArray& x, const NDArray& y) { return x.defined() == y.defined(); });
-  }
-
-  std::string Unique(const std::string& name) { return Unique(name, &node_names_, ""); }
-  static std::string Unique(const std::string& name, std::unordered_map<std::string, int>* taken,
-                            const char* separator) {
-    std::string unique = name;
-    while (taken->contains(unique)) unique = StrCat(name, separator, ++(*taken)[name]);
-    taken->emplace(unique, 0);
-    return unique;
-  }
-
-  struct Known {
-    Expr function;
-    std::vector<NDArray> constants;
-    int kernel;
-  };
-
-  // A constant that a kernel's prepared argument is, and what it is made of.
-  struct Preparation {
-    std::vector<NDArray> sources;
-    EntryRef constant;
-  };
-
-  const strategies::StrategyOptions& options_;
-  const std::string& cache_dir_;
-  // By the kernel and the position among what it wants prepared: these are made by the same code.
-  std::map<std::pair<int, std::size_t>, std::vector<Preparation>> preparations_;
   Lowered lowered_;
+  KernelTable kernels_;
+  PreparedConstants prepared_;
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
   ir::ExprMap bound_;  // what the variables of lets stand for
-  std::unordered_map<std::uint64_t, std::vector<Known>> known_;
-  std::unordered_map<std::string, int> node_names_, kernel_names_;
+  std::unordered_set<Expr, ir::ExprHash> results_;
+  std::set<std::pair<int, int>> taken_;  // entries that are results or lie in a join
+  UniqueNames node_names_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "tenon/jit/c_source.h"
 #include "tenon/jit/c_text.h"
+#include "tenon/runtime/owners.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
@@ -100,7 +101,11 @@ void GuardCpu(jit::CFile* file, const std::vector<std::string>& features) {
 class ModelWriter {
  public:
   ModelWriter(const Lowered& lowered, const CModelOptions& options)
-      : lowered_(lowered), plan_(lowered.plan), options_(options), file_(options.name) {}
+      : lowered_(lowered),
+        plan_(lowered.plan),
+        owners_(plan_),
+        options_(options),
+        file_(options.name) {}
 
   CModel Write() {
     run_ = file_.Unique(options_.name + "_run");
@@ -116,11 +121,6 @@ class ModelWriter {
 
  private:
   const Node& NodeOf(EntryRef ref) const { return plan_.nodes[static_cast<std::size_t>(ref.node)]; }
-  // The entry that owns the memory of `ref`: views lead to what they view.
-  EntryRef Owner(EntryRef ref) const {
-    while (NodeOf(ref).kind == NodeKind::kView) ref = NodeOf(ref).inputs[0];
-    return ref;
-  }
 
   void AddConstants() {
     const std::string symbol = ConstantsSymbol(options_.name);
@@ -148,8 +148,9 @@ class ModelWriter {
     offsets_.resize(plan_.storage_bytes.size(), 0);
     std::vector<bool> placed(plan_.storage_bytes.size(), false);
     for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
-      const EntryRef owner = Owner(plan_.heads[k]);
-      if (runtime::IsComputed(NodeOf(owner).kind))
+      const EntryRef owner = owners_.Of(plan_.heads[k]).entry;
+      // A part of a value is copied to the caller's array: all of the value has no room there.
+      if (IsWritten(owner) && plan_.entry(owner).bytes() == plan_.entry(plan_.heads[k]).bytes())
         result_.emplace(std::pair(owner.node, owner.output), k);
     }
     for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
@@ -158,7 +159,8 @@ class ModelWriter {
       if (!runtime::IsComputed(node.kind)) continue;
       for (std::size_t o = 0; o < node.outputs.size(); ++o) {
         const auto id = static_cast<std::size_t>(node.outputs[o].storage_id);
-        if (placed[id] || result_.contains({static_cast<int>(n), static_cast<int>(o)})) continue;
+        const EntryRef owner = owners_.Of({static_cast<int>(n), static_cast<int>(o)}).entry;
+        if (placed[id] || result_.contains({owner.node, owner.output})) continue;
         placed[id] = true;
         offsets_[id] = workspace_bytes_;
         workspace_bytes_ += RoundUp(plan_.storage_bytes[id], kAlignment);
@@ -170,27 +172,27 @@ class ModelWriter {
 
   // The address of an entry as a C expression of type void* or const void*.
   std::string Address(EntryRef ref) const {
-    const EntryRef owner = Owner(ref);
+    const auto [owner, offset] = owners_.Of(ref);
     const Node& node = NodeOf(owner);
-    switch (node.kind) {
-      case NodeKind::kInput: {
-        const auto at = std::find(inputs_.begin(), inputs_.end(), owner.node) - inputs_.begin();
-        return StrCat("inputs[", at, "]");
-      }
-      case NodeKind::kConstant:
-        return constant_address_[static_cast<std::size_t>(node.constant)];
-      case NodeKind::kCopy:
-      case NodeKind::kKernel: {
-        const auto result = result_.find({owner.node, owner.output});
-        if (result != result_.end()) return StrCat("outputs[", result->second, "]");
-        return StrCat("(memory + ",
-                      offsets_[static_cast<std::size_t>(plan_.entry(owner).storage_id)], ")");
-      }
-      case NodeKind::kView:
-        break;
+    const auto result = result_.find({owner.node, owner.output});
+    std::string base;
+    if (node.kind == NodeKind::kInput) {
+      const auto at = std::find(inputs_.begin(), inputs_.end(), owner.node) - inputs_.begin();
+      base = StrCat("inputs[", at, "]");
+    } else if (node.kind == NodeKind::kConstant) {
+      base = constant_address_[static_cast<std::size_t>(node.constant)];
+    } else if (result != result_.end()) {
+      base = StrCat("outputs[", result->second, "]");
+    } else {
+      return StrCat("(memory + ",
+                    offsets_[static_cast<std::size_t>(plan_.entry(owner).storage_id)] + offset,
+                    ")");
     }
-    Unreachable("a view's owner is no view");
+    if (offset == 0) return base;
+    return StrCat("((", IsWritten(owner) ? "" : "const ", "unsigned char*)", base, " + ", offset,
+                  ")");
   }
+  bool IsWritten(EntryRef owner) const { return !runtime::IsGiven(NodeOf(owner).kind); }
 
   void AddRun() {
     jit::CBlock out;
@@ -280,6 +282,7 @@ class ModelWriter {
 
   const Lowered& lowered_;
   const Plan& plan_;
+  const runtime::Owners owners_;
   const CModelOptions& options_;
   jit::CFile file_;
   std::string run_;

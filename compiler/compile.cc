@@ -25,7 +25,8 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
       options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);
   const ir::Module fused =
       passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
-                                                {.mode = mode, .report = options.fusion_report}),
+                                                {.mode = mode, .report = options.fusion_report},
+                                                options.folding_report),
                         plain,
                         {.opt_level = options.opt_level,
                          .required = options.required_passes,

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "tenon/ir/module.h"
+#include "tenon/passes/fold_affine.h"
 #include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/pass_manager.h"
 #include "tenon/runtime/executable.h"
@@ -50,6 +51,7 @@ struct CompileOptions {
   std::string cache_dir;
   passes::PassReport* pass_report = nullptr;
   passes::FusionReport* fusion_report = nullptr;
+  passes::FoldAffineReport* folding_report = nullptr;
 };
 
 // One kernel of a lowered module.

@@ -66,8 +66,10 @@ bool OneDnnTakes(const PatternCheckContext& context) {
     }
   }
   const Expr function = FunctionOf(context);
-  const strategies::Group group{
-      .function = function.As<ir::FunctionNode>(), .name = "match", .constants = {}};
+  const strategies::Group group{.function = function.As<ir::FunctionNode>(),
+                                .name = "match",
+                                .constants = {},
+                                .library = strategies::LibraryChoice::kLibrary};
   const ir::CallNode* anchor = group.Anchor();
   const auto* strategy =
       anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<strategies::Strategy>();
@@ -114,15 +116,22 @@ Pattern Sum(const Pattern& x) {
   return Call("nn.bias_add", x, Wildcard()) | Call("add", x, Wildcard());
 }
 
+// "dnnl.conv2d" for "nn.conv2d".
+std::string CompositeName(std::string_view op) { return StrCat("dnnl.", op.substr(3)); }
+
 }  // namespace
 
 std::vector<passes::FusionPattern> OneDnnPatterns() {
   std::vector<passes::FusionPattern> table;
   for (int sums = 2; sums >= 0; --sums) {
     for (const Activation& activation : kActivations) {
-      for (const char* anchor : {"nn.conv2d", "nn.dense", "nn.matmul", "nn.batch_matmul"}) {
-        Pattern pattern = Call(anchor, Wildcard(), Wildcard());
-        std::string name = StrCat("dnnl.", std::string(anchor).substr(3));
+      for (const char* anchor :
+           {"nn.conv2d", "nn.conv2d_transpose", "nn.dense", "nn.matmul", "nn.batch_matmul",
+            "nn.max_pool2d", "nn.avg_pool2d", "nn.global_max_pool2d", "nn.global_avg_pool2d"}) {
+        Pattern pattern = std::string_view(anchor).ends_with("pool2d")
+                              ? IsOp(anchor)(Wildcard())
+                              : Call(anchor, Wildcard(), Wildcard());
+        std::string name = CompositeName(anchor);
         for (int i = 0; i < sums; ++i) {
           pattern = Sum(pattern);
           name += "_add";
@@ -132,6 +141,13 @@ std::vector<passes::FusionPattern> OneDnnPatterns() {
       }
     }
   }
+  // Of these oneDNN computes nothing but the operator.
+  for (const char* name : {"nn.softmax", "nn.log_softmax"})
+    table.push_back(
+        {.name = CompositeName(name), .pattern = IsOp(name)(Wildcard()), .check = OneDnnTakes});
+  table.push_back({.name = CompositeName("nn.layer_norm"),
+                   .pattern = IsOp("nn.layer_norm")(Wildcard(), Wildcard(), Wildcard()),
+                   .check = OneDnnTakes});
   return table;
 }
 

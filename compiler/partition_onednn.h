@@ -1,9 +1,10 @@
 // PartitionForOneDnn: moves what oneDNN computes in one primitive into composite functions.
 //
 // Runs the default passes up to fusion (scales and constants folded), then a table of patterns -
-// conv2d, dense, matmul and batch_matmul, each with up to two additions (bias, residual) and an
-// activation: relu, clip, sigmoid, tanh, swish, hard-swish, gelu - and merges what is left next to
-// each other (MergeCompositeFunctions, code generator "dnnl"). A match stays as it is when oneDNN's
+// conv2d, conv2d_transpose, dense, matmul, batch_matmul and the 2-D poolings, each with up to two
+// additions (bias, residual) and an activation: relu, clip, sigmoid, tanh, swish, hard-swish, gelu;
+// softmax, log_softmax and layer_norm alone - and merges what is left next to each other
+// (MergeCompositeFunctions, code generator "dnnl"). A match stays as it is when oneDNN's
 // strategy refuses it or when a value inside is used elsewhere. Compile then makes one kernel of
 // each composite.
 //

@@ -153,18 +153,8 @@ std::vector<Expr> BatchNormalization(Node& node) {
 }
 
 std::vector<Expr> InstanceNormalization(Node& node) {
-  const Expr& x = node.input(0);
-  const DataType t = DataTypeOf(x);
-  Ints axes;
-  for (std::int64_t i = 2; i < RankOf(x); ++i) axes.push_back(i);
-  const auto spatial = static_cast<std::int64_t>(axes.size());
-  const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
-  const Expr centred = ops::Subtract(x, ops::Mean(x, reduce));
-  const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
-  const Expr deviation = ops::Sqrt(ops::Add(variance, ops::Scalar(node.Float("epsilon", 1e-5), t)));
-  const Expr scaled =
-      ops::Multiply(ops::Divide(centred, deviation), ops::ExpandDims(node.input(1), 1, spatial));
-  return {node.Typed(ops::Add(scaled, ops::ExpandDims(node.input(2), 1, spatial)))};
+  return {node.Typed(ops::InstanceNorm(node.input(0), node.input(1), node.input(2),
+                                       {.epsilon = node.Float("epsilon", 1e-5)}))};
 }
 
 // Also gives the mean and the reciprocal of the deviation, where they are asked for.

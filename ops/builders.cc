@@ -172,6 +172,12 @@ Expr BatchNorm(const Expr& data, const Expr& gamma, const Expr& beta, const Expr
                const Expr& var, BatchNormAttrs a) {
   return Call::Make(Known().batch_norm, {data, gamma, beta, mean, var}, Attrs::Make(a));
 }
+Expr GroupNorm(const Expr& data, const Expr& gamma, const Expr& beta, GroupNormAttrs a) {
+  return Call::Make(Known().group_norm, {data, gamma, beta}, Attrs::Make(a));
+}
+Expr InstanceNorm(const Expr& data, const Expr& gamma, const Expr& beta, InstanceNormAttrs a) {
+  return Call::Make(Known().instance_norm, {data, gamma, beta}, Attrs::Make(a));
+}
 Expr LayerNorm(const Expr& data, const Expr& gamma, const Expr& beta, LayerNormAttrs a) {
   return Call::Make(Known().layer_norm, {data, gamma, beta}, Attrs::Make(a));
 }

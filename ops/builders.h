@@ -80,6 +80,9 @@ Expr BatchMatmul(const Expr& a, const Expr& b, BatchMatmulAttrs attrs = {});
 Expr BiasAdd(const Expr& data, const Expr& bias, BiasAddAttrs attrs = {});
 Expr BatchNorm(const Expr& data, const Expr& gamma, const Expr& beta, const Expr& moving_mean,
                const Expr& moving_var, BatchNormAttrs attrs = {});  // a tuple
+Expr GroupNorm(const Expr& data, const Expr& gamma, const Expr& beta, GroupNormAttrs attrs);
+Expr InstanceNorm(const Expr& data, const Expr& gamma, const Expr& beta,
+                  InstanceNormAttrs attrs = {});
 Expr LayerNorm(const Expr& data, const Expr& gamma, const Expr& beta, LayerNormAttrs attrs = {});
 Expr Softmax(const Expr& x, std::int64_t axis = -1);
 Expr LogSoftmax(const Expr& x, std::int64_t axis = -1);

@@ -112,6 +112,8 @@ KnownOps::KnownOps(const OpRegistry& registry)
       bias_add(registry.Get("nn.bias_add")),
       batch_norm(registry.Get("nn.batch_norm")),
       layer_norm(registry.Get("nn.layer_norm")),
+      group_norm(registry.Get("nn.group_norm")),
+      instance_norm(registry.Get("nn.instance_norm")),
       softmax(registry.Get("nn.softmax")),
       log_softmax(registry.Get("nn.log_softmax")),
       dropout(registry.Get("nn.dropout")),

@@ -134,6 +134,40 @@ struct LayerNormAttrs {
   }
 };
 
+struct GroupNormAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.GroupNormAttrs";
+  std::int64_t num_groups = 0;
+  std::int64_t axis = 1;
+  double epsilon = 1e-5;
+  bool center = true;
+  bool scale = true;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("num_groups", &GroupNormAttrs::num_groups, "groups that the channels make")
+            .AtLeast(1)
+            .Required(),
+        attrs::Field("axis", &GroupNormAttrs::axis, "axis of the channels"),
+        attrs::Field("epsilon", &GroupNormAttrs::epsilon, "added to the variance"),
+        attrs::Field("center", &GroupNormAttrs::center, "add beta"),
+        attrs::Field("scale", &GroupNormAttrs::scale, "multiply by gamma"));
+  }
+};
+
+struct InstanceNormAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.InstanceNormAttrs";
+  std::int64_t axis = 1;
+  double epsilon = 1e-5;
+  bool center = true;
+  bool scale = true;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("axis", &InstanceNormAttrs::axis, "axis of the channels"),
+        attrs::Field("epsilon", &InstanceNormAttrs::epsilon, "added to the variance"),
+        attrs::Field("center", &InstanceNormAttrs::center, "add beta"),
+        attrs::Field("scale", &InstanceNormAttrs::scale, "multiply by gamma"));
+  }
+};
+
 struct SoftmaxAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.SoftmaxAttrs";
   std::int64_t axis = -1;

@@ -6,6 +6,11 @@
 namespace tenon::ops {
 namespace {
 
+void RequireFloats(const TypeCall& call, const ir::TensorTypeNode& x) {
+  if (!x.dtype.is_float())
+    call.Refuse(StrCat("the input must be of a floating type, not ", x.dtype.ToString()));
+}
+
 void BiasAdd(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
@@ -33,15 +38,34 @@ void LayerNorm(TypeCall& call) {
   call.LearnResult(call.input(0));
 }
 
+// Channels of samples, the first axis: each group of them is normalised over all other axes.
+void NormOfChannels(TypeCall& call, std::int64_t axis, std::int64_t groups) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  RequireFloats(call, *x);
+  const auto channel_axis = static_cast<std::size_t>(NormalizeAxis(call, axis, x->shape.size()));
+  if (channel_axis == 0) call.Refuse("axis is 0, which is the axis of the samples");
+  if (x->shape.size() < 3)
+    call.Refuse(StrCat("the input has rank ", x->shape.size(), "; it must be at least 3"));
+  const ir::Dim& channels = x->shape[channel_axis];
+  if (channels.is_static() && channels.value() % groups != 0)
+    call.Refuse(StrCat("num_groups is ", groups, ", which does not divide the ", channels.value(),
+                       " channels"));
+  const ir::Type along = ir::TensorType({channels}, x->dtype);
+  call.LearnInput(1, along);
+  call.LearnInput(2, along);
+  call.LearnResult(call.input(0));
+}
+void GroupNorm(TypeCall& call) {
+  const auto& attrs = call.attrs<GroupNormAttrs>();
+  NormOfChannels(call, attrs.axis, attrs.num_groups);
+}
+void InstanceNorm(TypeCall& call) { NormOfChannels(call, call.attrs<InstanceNormAttrs>().axis, 1); }
+
 void Softmax(TypeCall& call) {
   if (const auto* x = call.tensor(0))
     NormalizeAxis(call, call.attrs<SoftmaxAttrs>().axis, x->shape.size());
   Identity(call);
-}
-
-void RequireFloats(const TypeCall& call, const ir::TensorTypeNode& x) {
-  if (!x.dtype.is_float())
-    call.Refuse(StrCat("the input must be of a floating type, not ", x.dtype.ToString()));
 }
 
 void L2Normalize(TypeCall& call) {
@@ -100,6 +124,28 @@ void RegisterNormOps(OpRegistry& registry) {
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
       .TypeRelation(LayerNorm, "LayerNorm");
+  registry.Register("nn.group_norm")
+      .Describe(
+          "(x - mean) / sqrt(variance + epsilon) over groups of channels and all axes but the "
+          "first, times gamma plus beta")
+      .Argument("data", "Tensor", "input")
+      .Argument("gamma", "Tensor", "scale of each channel")
+      .Argument("beta", "Tensor", "shift of each channel")
+      .Attrs<GroupNormAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(GroupNorm, "GroupNorm");
+  registry.Register("nn.instance_norm")
+      .Describe(
+          "(x - mean) / sqrt(variance + epsilon) over all axes but the first and that of the "
+          "channels, times gamma plus beta")
+      .Argument("data", "Tensor", "input")
+      .Argument("gamma", "Tensor", "scale of each channel")
+      .Argument("beta", "Tensor", "shift of each channel")
+      .Attrs<InstanceNormAttrs>()
+      .Level(1)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(InstanceNorm, "InstanceNorm");
   for (const char* name : {"nn.softmax", "nn.fast_softmax", "nn.log_softmax"})
     registry.Register(name)
         .Describe("exp(x - max) / sum of these along an axis (log_softmax: its logarithm)")

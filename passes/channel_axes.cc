@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "tenon/ops/conv_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
@@ -73,9 +74,14 @@ struct Row {
   std::optional<ChannelAxes> (*read)(const CallNode& call);
 };
 
-const std::array<Row, 3>& Table() {
-  static const auto& table = *new std::array<Row, 3>{{
+const std::array<Row, 8>& Table() {
+  static const auto& table = *new std::array<Row, 8>{{
       {ops::Known().conv2d, Convolution<ops::Conv2DAttrs>},
+      {ops::Known().conv1d, Convolution<ops::Conv1DAttrs>},
+      {ops::Known().conv3d, Convolution<ops::Conv3DAttrs>},
+      {ops::Known().conv1d_transpose, Convolution<ops::Conv1DTransposeAttrs, true>},
+      {ops::Known().conv2d_transpose, Convolution<ops::Conv2DTransposeAttrs, true>},
+      {ops::Known().conv3d_transpose, Convolution<ops::Conv3DTransposeAttrs, true>},
       {ops::Known().dense, Dense},
       {ops::Known().matmul, Matmul},
   }};

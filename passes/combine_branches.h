@@ -1,9 +1,10 @@
-// Joining calls of one operator that read the same data into one wide call: what the passes
-// CombineParallel* share.
+// Joining calls of one operator that read the same data into one wide call, with the elementwise
+// and broadcasting calls that follow all of them: what the passes CombineParallel* share.
 #ifndef TENON_PASSES_COMBINE_BRANCHES_H_
 #define TENON_PASSES_COMBINE_BRANCHES_H_
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "tenon/ir/module.h"
@@ -15,19 +16,23 @@ struct BranchRule {
   // Whether a call can be joined at all, and with another one of the same data.
   std::function<bool(const ir::CallNode& call)> is_supported;
   std::function<bool(const ir::CallNode& a, const ir::CallNode& b)> are_alike;
-  // What stands in the place of each branch; `data` is their first argument.
-  std::function<std::vector<ir::Expr>(const std::vector<const ir::CallNode*>& branches,
-                                      const ir::Expr& data)>
+  // The wide call; `data` is the branches' first argument.
+  std::function<ir::Expr(const std::vector<const ir::CallNode*>& branches, const ir::Expr& data)>
       combine;
+  // The axis of a branch's result along which the results lie one behind the other; nothing when
+  // they are stacked along a new first axis.
+  std::function<std::optional<std::size_t>(const ir::CallNode& branch)> axis;
 };
 
 // Joins every group of at least `min_branches` calls whose second arguments do not depend on calls
-// of the operator. Functions with lets or function literals stay: a weight may not be bound where
-// the first branch is read. Throws InvalidArgument when min_branches is less than 2.
+// of the operator, then call by call what follows: while each branch has one reader, all readers
+// are the same elementwise or broadcasting operator with equal attributes, and their other
+// arguments can be joined as well. Then the wide value is cut. Functions with lets or function
+// literals stay: a weight may not be bound where the first branch is read. Throws InvalidArgument
+// when min_branches is less than 2.
 ir::Module CombineBranches(const ir::Module& module, const BranchRule& rule, int min_branches);
 
-// Elements [first, first + size) along an axis of a value of the rank.
-ir::Expr SliceAxis(const ir::Expr& e, std::size_t axis, std::int64_t first, std::int64_t size);
+ir::Expr Stack(std::vector<ir::Expr> fields);
 // Of args[1]. The shape requires that it is static.
 bool IsStaticWeight(const ir::CallNode& call);
 Shape WeightShape(const ir::CallNode& call);

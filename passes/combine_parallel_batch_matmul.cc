@@ -21,19 +21,11 @@ bool AreAlike(const CallNode& a, const CallNode& b) {
          WeightShape(a)[2] == WeightShape(b)[2];
 }
 
-std::vector<Expr> Combined(const std::vector<const CallNode*>& branches, const Expr& data) {
+Expr Combined(const std::vector<const CallNode*>& branches, const Expr& data) {
   std::vector<Expr> operands;
   for (const CallNode* branch : branches) operands.push_back(branch->args[1]);
-  const Expr product = ir::Call::Make(
-      branches[0]->callee, {data, ops::Concatenate(std::move(operands), 1)}, branches[0]->attrs);
-  std::vector<Expr> parts;
-  std::int64_t begin = 0;
-  for (const CallNode* branch : branches) {
-    const std::int64_t size = WeightShape(*branch)[1];
-    parts.push_back(SliceAxis(product, 2, begin, size));
-    begin += size;
-  }
-  return parts;
+  return ir::Call::Make(branches[0]->callee, {data, ops::Concatenate(std::move(operands), 1)},
+                        branches[0]->attrs);
 }
 
 }  // namespace
@@ -43,7 +35,8 @@ ir::Module CombineParallelBatchMatmul(const ir::Module& module, int min_num_bran
                          {.op = ops::Known().batch_matmul,
                           .is_supported = IsSupported,
                           .are_alike = AreAlike,
-                          .combine = Combined},
+                          .combine = Combined,
+                          .axis = [](const CallNode&) { return std::optional<std::size_t>(2); }},
                          min_num_branches);
 }
 

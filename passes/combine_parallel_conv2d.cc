@@ -28,30 +28,25 @@ bool AreAlike(const CallNode& a, const CallNode& b) {
   return a.attrs == attrs::Attrs::Make(others) && shape == other;
 }
 
-std::vector<Expr> Combined(const std::vector<const CallNode*>& branches, const Expr& data) {
+Expr Combined(const std::vector<const CallNode*>& branches, const Expr& data) {
   const CallNode& first = *branches[0];
   const std::size_t output_axis = OutputAxis(first);
   std::vector<Expr> weights;
-  std::vector<std::int64_t> sizes;
   std::int64_t channels = 0;
   for (const CallNode* branch : branches) {
     weights.push_back(branch->args[1]);
-    sizes.push_back(WeightShape(*branch)[output_axis]);
-    channels += sizes.back();
+    channels += WeightShape(*branch)[output_axis];
   }
   auto attrs = first.attrs.As<ops::Conv2DAttrs>();
   attrs.channels = channels;
+  const Expr weight = ops::Concatenate(std::move(weights), static_cast<std::int64_t>(output_axis));
+  return ir::Call::Make(first.callee, {data, weight}, attrs::Attrs::Make(attrs));
+}
+
+std::optional<std::size_t> ChannelAxis(const CallNode& conv) {
+  const auto& attrs = conv.attrs.As<ops::Conv2DAttrs>();
   const std::string& layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
-  const std::size_t channel_axis = ops::LayoutPositions(layout, "NCHW", "out_layout")[1];
-  const Expr weight = ops::Concatenate(weights, static_cast<std::int64_t>(output_axis));
-  const Expr conv = ir::Call::Make(first.callee, {data, weight}, attrs::Attrs::Make(attrs));
-  std::vector<Expr> parts;
-  std::int64_t begin = 0;
-  for (const std::int64_t size : sizes) {
-    parts.push_back(SliceAxis(conv, channel_axis, begin, size));
-    begin += size;
-  }
-  return parts;
+  return ops::LayoutPositions(layout, "NCHW", "out_layout")[1];
 }
 
 }  // namespace
@@ -65,7 +60,8 @@ ir::Module CombineParallelConv2D(const ir::Module& module, int min_num_branches)
                                        IsStaticWeight(call);
                               },
                           .are_alike = AreAlike,
-                          .combine = Combined},
+                          .combine = Combined,
+                          .axis = ChannelAxis},
                          min_num_branches);
 }
 

@@ -15,43 +15,23 @@ std::size_t RankOf(const Expr& e) {
 }
 DataType OutType(const CallNode& call) { return call.attrs.As<ops::DenseAttrs>().out_dtype; }
 
-Expr Stack(std::vector<Expr> fields) {
-  return ir::Call::Make(ops::Known().stack, {ir::Tuple::Make(std::move(fields))},
-                        attrs::Attrs::Make(ops::StackAttrs{}));
-}
-
-std::vector<Expr> Batched(const std::vector<const CallNode*>& branches, const Expr& data) {
+Expr Batched(const std::vector<const CallNode*>& branches, const Expr& data) {
   std::vector<Expr> weights;
   for (const CallNode* branch : branches) weights.push_back(branch->args[1]);
-  const auto count = static_cast<std::int64_t>(branches.size());
-  const Expr product =
-      ops::BatchMatmul(Stack(std::vector<Expr>(branches.size(), data)), Stack(std::move(weights)),
-                       {.out_dtype = OutType(*branches[0]), .transpose_b = true});
-  const Expr split = ops::Split(product, {.indices_or_sections = count});
-  std::vector<Expr> parts;
-  for (int i = 0; i < static_cast<int>(count); ++i)
-    parts.push_back(ops::Squeeze(ir::TupleGetItem::Make(split, i), ops::Ints{0}));
-  return parts;
+  return ops::BatchMatmul(Stack(std::vector<Expr>(branches.size(), data)),
+                          Stack(std::move(weights)),
+                          {.out_dtype = OutType(*branches[0]), .transpose_b = true});
 }
 
-std::vector<Expr> Flat(const std::vector<const CallNode*>& branches, const Expr& data) {
+Expr Flat(const std::vector<const CallNode*>& branches, const Expr& data) {
   std::vector<Expr> weights;
   std::int64_t units = 0;
   for (const CallNode* branch : branches) {
     weights.push_back(branch->args[1]);
     units += WeightShape(*branch)[0];
   }
-  const Expr dense = ops::Dense(data, ops::Concatenate(std::move(weights), 0),
-                                {.units = units, .out_dtype = OutType(*branches[0])});
-  const std::size_t last = RankOf(branches[0]->args[0]) - 1;
-  std::vector<Expr> parts;
-  std::int64_t begin = 0;
-  for (const CallNode* branch : branches) {
-    const std::int64_t size = WeightShape(*branch)[0];
-    parts.push_back(SliceAxis(dense, last, begin, size));
-    begin += size;
-  }
-  return parts;
+  return ops::Dense(data, ops::Concatenate(std::move(weights), 0),
+                    {.units = units, .out_dtype = OutType(*branches[0])});
 }
 
 }  // namespace
@@ -71,7 +51,11 @@ ir::Module CombineParallelDense(const ir::Module& module, int min_num_branches, 
              return OutType(a) == OutType(b) && WeightShape(a)[1] == WeightShape(b)[1] &&
                     (!is_batch || WeightShape(a)[0] == WeightShape(b)[0]);
            },
-       .combine = is_batch ? Batched : Flat},
+       .combine = is_batch ? Batched : Flat,
+       .axis =
+           [is_batch](const CallNode& call) {
+             return is_batch ? std::nullopt : std::optional(RankOf(call.args[0]) - 1);
+           }},
       min_num_branches);
 }
 

@@ -63,13 +63,17 @@ std::function<double(double)> UnaryOf(const Expr& op) {
 
 ConstantValues::ConstantValues(const Expr& function) {
   ir::VisitPostOrder(function, [&](const Expr& e) {
+    if (e.kind() != ir::ExprKind::kCall) return;
     if (auto values = Read(e)) values_.emplace(e, std::move(*values));
   });
 }
 
 const Values* ConstantValues::Of(const Expr& e) const {
   const auto found = values_.find(e);
-  return found == values_.end() ? nullptr : &found->second;
+  if (found != values_.end()) return &found->second;
+  if (e.kind() != ir::ExprKind::kConstant) return nullptr;
+  auto values = Read(e);
+  return values ? &values_.emplace(e, std::move(*values)).first->second : nullptr;
 }
 
 std::optional<Values> ConstantValues::Read(const Expr& e) const {
@@ -85,18 +89,20 @@ std::optional<Values> ConstantValues::Read(const Expr& e) const {
     return values;
   }
   const auto* call = e.As<CallNode>();
-  if (call == nullptr || call->args.empty() || Of(call->args[0]) == nullptr ||
+  if (call == nullptr) return std::nullopt;
+  const auto unary = UnaryOf(call->callee);
+  const auto binary = BinaryOf(call->callee);
+  if ((unary == nullptr && binary == nullptr) || Of(call->args[0]) == nullptr ||
       !ir::IsStaticTensor(e.checked_type()))
     return std::nullopt;
   Shape shape = ir::StaticShape(e.checked_type(), "a constant");
   if (NumElements(shape) > kMostElements) return std::nullopt;
-  if (const auto unary = UnaryOf(call->callee)) {
+  if (unary != nullptr) {
     Values values{std::move(shape), Of(call->args[0])->data};
     std::transform(values.data.begin(), values.data.end(), values.data.begin(), unary);
     return values;
   }
-  const auto binary = BinaryOf(call->callee);
-  if (binary == nullptr || Of(call->args[1]) == nullptr) return std::nullopt;
+  if (Of(call->args[1]) == nullptr) return std::nullopt;
   std::vector<double> left = BroadcastTo(*Of(call->args[0]), shape);
   const std::vector<double> right = BroadcastTo(*Of(call->args[1]), shape);
   std::transform(left.begin(), left.end(), right.begin(), left.begin(), binary);

@@ -24,6 +24,8 @@ struct Values {
   std::vector<double> data;
 };
 
+// Not thread-safe: constants are read when they are asked for, since most of a model's are weights
+// that nobody asks for.
 class ConstantValues {
  public:
   // Constants of more elements are not read.
@@ -35,7 +37,7 @@ class ConstantValues {
 
  private:
   std::optional<Values> Read(const ir::Expr& e) const;
-  std::unordered_map<ir::Expr, Values, ir::ExprHash> values_;
+  mutable std::unordered_map<ir::Expr, Values, ir::ExprHash> values_;
 };
 
 // The values of a constant along `axes` of a value of `type`, one a channel, when they differ along

@@ -31,6 +31,11 @@ struct FoldAffineReport {
   std::vector<std::string> refusals;  // "multiply after nn.conv2d stays: why"
 };
 
+// "folding: 2 chains became shorter, ..." and a line a refusal; empty when nothing was to do.
+std::string ToText(const FoldAffineReport& report);
+// {"folded", "flushed", "refusals": [...]}
+std::string ToJson(const FoldAffineReport& report);
+
 ir::Module FoldAffine(const ir::Module& module, FoldAffineReport* report = nullptr);
 
 }  // namespace tenon::passes

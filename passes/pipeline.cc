@@ -15,6 +15,7 @@
 #include "tenon/passes/eliminate_common_subexpr.h"
 #include "tenon/passes/embed_composites.h"
 #include "tenon/passes/fake_quantization_to_integer.h"
+#include "tenon/passes/flatten_atrous_conv.h"
 #include "tenon/passes/fold_affine.h"
 #include "tenon/passes/fold_explicit_padding.h"
 #include "tenon/passes/fold_scale_axis.h"
@@ -49,8 +50,8 @@ Pass Simplify() {
 
 }  // namespace
 
-Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
-                         const FuseOptions& fuse) {
+Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level, const FuseOptions& fuse,
+                         FoldAffineReport* folding) {
   FuseOptions grouping = fuse;
   grouping.group = fuse.group && opt_level >= 1;
   const auto typed = [](auto pass) {
@@ -69,15 +70,16 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
       Simplify(),
       {"DeadCodeElimination", 1, [](const Module& m) { return DeadCodeElimination(m); }},
       // Before constants are folded: it calculates with those that are not rounded yet.
-      {"FoldAffine", 3, [](const Module& m) { return FoldAffine(m); }},
+      {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
       // Joins of neighbouring additions need to know every one as such.
       {"CanonicalizeOps", 3, typed([](const Module& m) { return CanonicalizeOps(m); })},
       Fold(evaluate),
       // Again, for weights that are constants only now.
-      {"FoldAffine", 3, [](const Module& m) { return FoldAffine(m); }},
+      {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
       {"SimplifyExpr", 3, [](const Module& m) { return SimplifyExpr(m); }},
       {"EliminateCommonSubexpr", 3, [](const Module& m) { return EliminateCommonSubexpr(m); }},
       {"FoldExplicitPadding", 3, [](const Module& m) { return FoldExplicitPadding(m); }},
+      {"FlattenAtrousConv", 3, [](const Module& m) { return FlattenAtrousConv(m); }},
       {"CombineParallelConv2D", 4, [](const Module& m) { return CombineParallelConv2D(m); }},
       {"CombineParallelDense", 4,
        [](const Module& m) { return CombineParallelDense(m, 3, DenseForm::kFlat); }},
@@ -90,7 +92,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
 
 namespace {
 
-Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
+Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse,
+                   FoldAffineReport* folding = nullptr) {
   const auto typed = [](auto pass) {
     return [pass](const Module& m) { return InferType(pass(InferType(m))); };
   };
@@ -104,6 +107,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
       {"EliminateCommonSubexpr", 0,
        typed([](const Module& m) { return EliminateCommonSubexpr(m); })},
       {"FoldExplicitPadding", 0, typed([](const Module& m) { return FoldExplicitPadding(m); })},
+      {"FlattenAtrousConv", 0, typed([](const Module& m) { return FlattenAtrousConv(m); })},
       {"CombineParallelConv2D", 0, typed([](const Module& m) { return CombineParallelConv2D(m); })},
       {"CombineParallelDense", 0, typed([](const Module& m) { return CombineParallelDense(m); })},
       {"CombineParallelBatchMatmul", 0,
@@ -117,7 +121,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
       {"CanonicalizeCast", 0, typed([](const Module& m) { return CanonicalizeCast(m); })},
       {"DefuseOps", 0, typed([](const Module& m) { return DefuseOps(m); })},
       {"DivToMul", 0, typed([](const Module& m) { return DivToMul(m); })},
-      {"FoldAffine", 0, typed([](const Module& m) { return FoldAffine(m); })},
+      {"FoldAffine", 0, typed([folding](const Module& m) { return FoldAffine(m, folding); })},
       {"BackwardFoldScaleAxis", 0, typed([](const Module& m) { return BackwardFoldScaleAxis(m); })},
       {"ForwardFoldScaleAxis", 0, typed([](const Module& m) { return ForwardFoldScaleAxis(m); })},
       {"FoldScaleAxis", 0,
@@ -155,8 +159,9 @@ std::vector<std::string> ExactPassNames() {
   return names;
 }
 
-Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate, const FuseOptions& fuse) {
-  for (const Pass& pass : AllPasses(evaluate, fuse)) {
+Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate, const FuseOptions& fuse,
+              FoldAffineReport* folding) {
+  for (const Pass& pass : AllPasses(evaluate, fuse, folding)) {
     if (pass.name == name) return pass;
   }
   throw NotFound(StrCat("there is no pass named ", name, "; passes are ",

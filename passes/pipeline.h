@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/passes/fold_affine.h"
 #include "tenon/passes/fold_constant.h"
 #include "tenon/passes/fuse_ops.h"
 #include "tenon/passes/pass_manager.h"
@@ -13,13 +14,14 @@ namespace tenon::passes {
 
 // From a module as it comes to one of fused functions. Level 0: every call is a kernel of its own;
 // 1: fusion; 2: constant folding; 3: algebra (affine folding, simplification, common
-// subexpressions); 4: branches combined, too. `fuse` says how fusion groups from level 1 on.
+// subexpressions); 4: branches combined, too. `fuse` says how fusion groups from level 1 on;
+// `folding` gets what affine folding did.
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
-                         const FuseOptions& fuse = {});
+                         const FuseOptions& fuse = {}, FoldAffineReport* folding = nullptr);
 
 // Any pass by name, for tools: those of the pipeline and those that are run by hand.
 Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate,
-              const FuseOptions& fuse = {});
+              const FuseOptions& fuse = {}, FoldAffineReport* folding = nullptr);
 std::vector<std::string> PassNames();
 // Those that change values by rounding at most.
 std::vector<std::string> ExactPassNames();

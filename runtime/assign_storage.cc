@@ -1,11 +1,14 @@
 // Linear scan over the nodes in execution order with a free list: outputs are placed before the
 // node's inputs are released, so that no node writes over what it reads. Among the free storages
 // the smallest that is large enough is taken, else the largest is grown (best fit; Pisarchyk & Lee,
-// "Efficient Memory Management for Deep Neural Net Inference", 2020, section 4).
+// "Efficient Memory Management for Deep Neural Net Inference", 2020, section 4). Entries that lie
+// in another one have no storage of their own: the owner's is taken when the first of them is
+// written and is free again when the last reader of any of them has run.
 #include <algorithm>
 #include <map>
 #include <vector>
 
+#include "tenon/runtime/owners.h"
 #include "tenon/runtime/plan.h"
 
 namespace tenon::runtime {
@@ -13,7 +16,7 @@ namespace {
 
 class StorageAssigner {
  public:
-  explicit StorageAssigner(Plan* plan) : plan_(*plan) {}
+  explicit StorageAssigner(Plan* plan) : plan_(*plan), owners_(*plan) {}
 
   void Run() {
     CountReaders();
@@ -21,11 +24,6 @@ class StorageAssigner {
   }
 
  private:
-  // The entry that owns the storage of `ref`: views lead to what they view.
-  EntryRef Owner(EntryRef ref) const {
-    while (node(ref).kind == NodeKind::kView) ref = node(ref).inputs[0];
-    return ref;
-  }
   Node& node(EntryRef ref) const { return plan_.nodes[static_cast<std::size_t>(ref.node)]; }
   int& readers(EntryRef ref) {
     return readers_[static_cast<std::size_t>(ref.node)][static_cast<std::size_t>(ref.output)];
@@ -35,37 +33,44 @@ class StorageAssigner {
   }
 
   void CountReaders() {
-    for (const Node& node : plan_.nodes) readers_.emplace_back(node.outputs.size(), 0);
+    for (Node& node : plan_.nodes) {
+      readers_.emplace_back(node.outputs.size(), 0);
+      for (Entry& output : node.outputs) output.storage_id = -1;
+    }
+    // A join is a reader of what lies in it, so that all of it is kept until the last is written.
     for (const Node& node : plan_.nodes) {
       if (node.kind == NodeKind::kView) continue;
-      for (const EntryRef input : node.inputs) ++readers(Owner(input));
+      for (const EntryRef input : node.inputs) ++readers(owners_.Of(input).entry);
     }
     // A result is never released.
-    for (const EntryRef head : plan_.heads) ++readers(Owner(head));
+    for (const EntryRef head : plan_.heads) ++readers(owners_.Of(head).entry);
   }
 
   void Place(int index) {
     Node& placed = plan_.nodes[static_cast<std::size_t>(index)];
-    if (placed.kind == NodeKind::kView) {
-      placed.outputs[0].storage_id = entry(Owner(placed.inputs[0])).storage_id;
-      return;
+    for (std::size_t o = 0; o < placed.outputs.size(); ++o) {
+      const Owned owned = owners_.Of({index, static_cast<int>(o)});
+      Entry& owner = entry(owned.entry);
+      if (owner.storage_id < 0)
+        owner.storage_id = IsGiven(node(owned.entry).kind) ? Fresh(owner) : Reuse(owner);
+      placed.outputs[o].storage_id = owner.storage_id;
+      placed.outputs[o].offset = owned.offset;
     }
-    for (Entry& output : placed.outputs) {
-      output.storage_id = IsComputed(placed.kind) ? Reuse(output) : Fresh(output);
-    }
+    if (placed.kind == NodeKind::kView) return;
     for (const EntryRef input : placed.inputs) {
-      const EntryRef owner = Owner(input);
-      if (--readers(owner) == 0 && IsComputed(node(owner).kind)) {
-        free_[entry(owner).device].push_back(entry(owner).storage_id);
-      }
+      const EntryRef owner = owners_.Of(input).entry;
+      if (--readers(owner) == 0) Release(owner);
     }
     if (!IsComputed(placed.kind)) return;
     for (std::size_t o = 0; o < placed.outputs.size(); ++o) {
       // Nobody reads this output: its storage serves the next node.
-      const Entry& output = placed.outputs[o];
-      if (readers({index, static_cast<int>(o)}) == 0)
-        free_[output.device].push_back(output.storage_id);
+      const EntryRef owner = owners_.Of({index, static_cast<int>(o)}).entry;
+      if (readers(owner) == 0) Release(owner);
     }
+  }
+
+  void Release(EntryRef owner) {
+    if (!IsGiven(node(owner).kind)) free_[entry(owner).device].push_back(entry(owner).storage_id);
   }
 
   int Fresh(const Entry& output) {
@@ -93,6 +98,7 @@ class StorageAssigner {
   }
 
   Plan& plan_;
+  const Owners owners_;
   std::vector<std::vector<int>> readers_;  // by node and output
   std::map<Device, std::vector<int>> free_;
 };

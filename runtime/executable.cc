@@ -11,6 +11,7 @@
 
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/runtime/device_copy.h"
+#include "tenon/runtime/owners.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
@@ -25,6 +26,11 @@ std::string Describe(const Entry& entry) {
 
 NDArray Bytes(std::size_t bytes) {
   return NDArray::Empty({static_cast<std::int64_t>(std::max(bytes, kAlignment))}, UInt8);
+}
+
+// Empty arrays may have no memory to point into.
+void* At(void* data, std::size_t offset) {
+  return offset == 0 ? data : static_cast<char*>(data) + offset;
 }
 
 }  // namespace
@@ -43,18 +49,22 @@ class Session::Workspace {
   };
 
   void CheckInputs(const Inputs& inputs) const;
+  // An argument that lies in a storage.
+  struct Slot {
+    std::size_t argument;
+    std::size_t offset;
+  };
   void Bind(int storage_id, void* data) {
-    for (const std::size_t slot : slots_[static_cast<std::size_t>(storage_id)])
-      arguments_[slot] = data;
+    for (const Slot& slot : slots_[static_cast<std::size_t>(storage_id)])
+      arguments_[slot.argument] = At(data, slot.offset);
   }
 
   // The parts outlive the workspace: whoever owns it also holds the executable.
   const Executable::Parts& parts_;
   NDArray arena_;
   NDArray kernel_workspace_;
-  std::vector<void*> arguments_;  // of all steps, one after the other
-  std::vector<std::vector<std::size_t>>
-      slots_;  // by storage id: where its address stands in arguments_
+  std::vector<void*> arguments_;          // of all steps, one after the other
+  std::vector<std::vector<Slot>> slots_;  // by storage id
   std::vector<Step> steps_;
   // Storages of results: their memory is new in each run and goes to the caller.
   std::vector<bool> is_result_;
@@ -141,8 +151,8 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
     steps_.push_back({kernel, static_cast<int>(n), arguments_.size()});
     if (kernel != nullptr) kernel_bytes = std::max(kernel_bytes, kernel->workspace_bytes());
     const auto add_argument = [&](const Entry& entry) {
-      slots_[entry.storage_id].push_back(arguments_.size());
-      arguments_.push_back(address[entry.storage_id]);
+      slots_[entry.storage_id].push_back({arguments_.size(), entry.offset});
+      arguments_.push_back(At(address[entry.storage_id], entry.offset));
     };
     for (const EntryRef input : node.inputs) add_argument(plan.entry(input));
     for (const Entry& output : node.outputs) add_argument(output);
@@ -218,20 +228,16 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
     const Entry& entry = plan.entry(head);
     const NDArray& storage = fresh[entry.storage_id];
     if (storage.defined()) {
-      results.push_back(NDArray::View(entry.shape, entry.dtype, storage.raw(),
+      results.push_back(NDArray::View(entry.shape, entry.dtype, At(storage.raw(), entry.offset),
                                       std::make_shared<NDArray>(storage)));
       continue;
     }
-    // A result that is an input or a constant, maybe under another shape: the caller gets a copy of
-    // its own.
+    // A result that is part of an input or a constant: the caller gets a copy of its own.
     NDArray copy = NDArray::Empty(entry.shape, entry.dtype);
-    EntryRef source = head;
-    while (plan.nodes[source.node].kind == NodeKind::kView)
-      source = plan.nodes[source.node].inputs[0];
-    const Node& node = plan.nodes[source.node];
+    const Node& node = plan.nodes[Viewed(plan, head).entry.node];
     const NDArray& origin = node.kind == NodeKind::kConstant ? parts_.constants[node.constant]
                                                              : inputs.find(node.name)->second;
-    std::memcpy(copy.raw(), origin.raw(), copy.bytes());
+    if (copy.bytes() != 0) std::memcpy(copy.raw(), At(origin.raw(), entry.offset), copy.bytes());
     results.push_back(std::move(copy));
   }
   return CutToExtents(std::move(results), plan.extents);

@@ -18,14 +18,14 @@ std::string HashText(std::uint64_t hash) {
 
 // Executors know views and copies by these names.
 std::string FunctionName(const Node& node) {
-  if (node.kind == NodeKind::kView) return "__nop";
+  if (node.kind == NodeKind::kView || node.kind == NodeKind::kJoin) return "__nop";
   if (node.kind == NodeKind::kCopy) return "__copy";
   return node.function_name;
 }
 
 Json NodeJson(const Node& node) {
   Json json;
-  const bool is_input = node.kind == NodeKind::kInput || node.kind == NodeKind::kConstant;
+  const bool is_input = IsGiven(node.kind);
   json["op"] = is_input ? "null" : "tvm_op";
   json["name"] = node.name;
   if (!is_input) {
@@ -49,18 +49,20 @@ std::string ToGraphJson(const Plan& plan) {
   json["arg_nodes"] = Json::array();
   json["heads"] = Json::array();
   Json dltype = Json::array(), device = Json::array(), storage = Json::array(),
-       shape = Json::array();
+       shape = Json::array(), offset = Json::array();
+  bool has_offsets = false;
   Json row_ptr = Json::array({0});
   int entries = 0;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const Node& node = plan.nodes[n];
     json["nodes"].push_back(NodeJson(node));
-    if (node.kind == NodeKind::kInput || node.kind == NodeKind::kConstant)
-      json["arg_nodes"].push_back(n);
+    if (IsGiven(node.kind)) json["arg_nodes"].push_back(n);
     for (const Entry& entry : node.outputs) {
       dltype.push_back(entry.dtype.ToString());
       device.push_back(static_cast<int>(entry.device.type));
       storage.push_back(entry.storage_id);
+      offset.push_back(entry.offset);
+      has_offsets = has_offsets || entry.offset != 0;
       shape.push_back(entry.shape);
       ++entries;
     }
@@ -71,6 +73,7 @@ std::string ToGraphJson(const Plan& plan) {
                    {"device_index", {"list_int", device}},
                    {"storage_id", {"list_int", storage}},
                    {"shape", {"list_shape", shape}}};
+  if (has_offsets) json["attrs"]["storage_offset"] = {"list_int", offset};
   json["node_row_ptr"] = row_ptr;
   return json.dump(2);
 }

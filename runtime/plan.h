@@ -2,9 +2,9 @@
 //
 // A plan is a list of nodes in execution order. An input or constant node has one output and no
 // kernel; a kernel node reads outputs of earlier nodes and makes its own. Every output ("entry")
-// has a shape, an element type and a storage id. The JSON form is that of the graph executor that
-// Tenon's users come from: nodes, arg_nodes, heads, node_row_ptr and attrs with dltype,
-// device_index, storage_id and shape.
+// has a shape, an element type and a place: a storage and an offset in it. The JSON form is that of
+// the graph executor that Tenon's users come from: nodes, arg_nodes, heads, node_row_ptr and attrs
+// with dltype, device_index, storage_id and shape, and storage_offset (bytes) when one is not 0.
 //
 //   Plan plan = ...;  AssignStorage(&plan);  std::string json = ToGraphJson(plan);
 #ifndef TENON_RUNTIME_PLAN_H_
@@ -32,6 +32,7 @@ struct Entry {
   DataType dtype;
   int storage_id = -1;
   Device device = {};
+  std::size_t offset = 0;  // bytes from the storage's start, once assigned
 
   std::size_t bytes() const { return static_cast<std::size_t>(NumElements(shape)) * dtype.bytes(); }
 };
@@ -40,13 +41,19 @@ enum class NodeKind {
   kInput,     // given at each run
   kConstant,  // fixed at compile time
   kKernel,    // computed
-  kView,      // the first input under another shape; shares its storage
+  kView,      // parts of the first input, maybe under other shapes; share its storage
+  kJoin,      // the inputs one behind the other: their producers write into its storage
   kCopy,      // the input on another device
 };
 
 // Whether a run writes the outputs of such nodes.
 constexpr bool IsComputed(NodeKind kind) {
   return kind == NodeKind::kKernel || kind == NodeKind::kCopy;
+}
+
+// Whether such nodes have their outputs before a run begins.
+constexpr bool IsGiven(NodeKind kind) {
+  return kind == NodeKind::kInput || kind == NodeKind::kConstant;
 }
 
 struct Node {
@@ -58,6 +65,7 @@ struct Node {
   int constant = -1;          // index among the executable's constants
   std::vector<EntryRef> inputs;
   std::vector<Entry> outputs;
+  std::vector<std::size_t> offsets;  // of a view, in bytes: where each output begins in the input
 };
 
 // A result of which only the first elements along an axis count: how many, another result tells.
@@ -80,8 +88,8 @@ struct Plan {
 
 // Gives every entry a storage id by liveness: a value's storage is free again after its last
 // reader. Inputs and constants never share, a result is never written over, a node never writes
-// over its own inputs, a view has the storage of what it views, and values on different devices do
-// not share.
+// over its own inputs, views and the inputs of joins lie where their owners are (runtime/owners.h),
+// and values on different devices do not share.
 void AssignStorage(Plan* plan);
 
 std::string ToGraphJson(const Plan& plan);

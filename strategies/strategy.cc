@@ -151,6 +151,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachMatmulComputes(registry);
   AttachPoolComputes(registry);
   AttachNormComputes(registry);
+  AttachBatchSpaceComputes(registry);
   onednn::AttachStrategies(registry);
 }
 

@@ -64,6 +64,7 @@ void AttachLayoutComputes(ops::OpRegistry& registry);
 void AttachMatmulComputes(ops::OpRegistry& registry);
 void AttachPoolComputes(ops::OpRegistry& registry);
 void AttachNormComputes(ops::OpRegistry& registry);
+void AttachBatchSpaceComputes(ops::OpRegistry& registry);
 
 // --- helpers that computes share
 

@@ -123,12 +123,13 @@ void Make(EmitArguments arguments) {
     Write(arguments.output, ir::PrintModule(passes::InferType(module), {.metadata = false}));
     return;
   }
-  passes::FusionReport fusion;
+  PassDecisions decisions;
   CompileOptions options = arguments.compile.Options();
-  options.fusion_report = &fusion;
+  options.fusion_report = &decisions.fusion;
+  options.folding_report = &decisions.folding;
   const Lowered lowered = ValueOrThrow(Lower(module, options));
-  if (arguments.explain == "text") std::cerr << ExplainText(lowered, fusion);
-  if (arguments.explain == "json") std::cerr << ExplainJson(lowered, fusion);
+  if (arguments.explain == "text") std::cerr << ExplainText(lowered, decisions);
+  if (arguments.explain == "json") std::cerr << ExplainJson(lowered, decisions);
   if (what == "so") {
     Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
   } else if (what == "o") {
@@ -167,9 +168,10 @@ void AddCompileCommand(CLI::App* app) {
   command->add_option("--cc", arguments->exported.c_compiler, "C compiler that links machine code")
       ->capture_default_str();
   command
-      ->add_flag("--explain{text}", arguments->explain,
-                 "say on standard error what was fused or not and which implementations were "
-                 "weighed, and why; --explain=json")
+      ->add_flag(
+          "--explain{text}", arguments->explain,
+          "say on standard error what was folded and fused or not and which implementations were "
+          "weighed, and why; --explain=json")
       ->check(CLI::IsMember({"text", "json"}));
   command->footer(
       "Examples:\n  tenon compile model.onnx --shape x=1,3,48,192 --emit=llvm -o m.ll\n"

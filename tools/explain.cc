@@ -8,14 +8,33 @@ namespace tenon::tools {
 
 using Json = nlohmann::ordered_json;
 
-std::string ExplainText(const Lowered& lowered, const passes::FusionReport& fusion) {
-  std::string text = passes::ToText(fusion);
+namespace {
+
+Json JsonOf(const PassDecisions& decisions) {
+  return {{"folding", Json::parse(passes::ToJson(decisions.folding))},
+          {"fusion", Json::parse(passes::ToJson(decisions.fusion))}};
+}
+
+std::string Printed(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string ExplainText(const PassDecisions& decisions) {
+  return passes::ToText(decisions.folding) + passes::ToText(decisions.fusion);
+}
+
+std::string ExplainJson(const PassDecisions& decisions) { return Printed(JsonOf(decisions)); }
+
+std::string ExplainText(const Lowered& lowered, const PassDecisions& decisions) {
+  std::string text = ExplainText(decisions);
   for (const LoweredKernel& kernel : lowered.kernels)
     StrAppend(&text, kernel.name, "\n", kernel.choice.explanation);
   return text;
 }
 
-std::string ExplainJson(const Lowered& lowered, const passes::FusionReport& fusion) {
+std::string ExplainJson(const Lowered& lowered, const PassDecisions& decisions) {
   Json kernels = Json::array();
   for (const LoweredKernel& kernel : lowered.kernels) {
     Json candidates = Json::array();
@@ -27,9 +46,9 @@ std::string ExplainJson(const Lowered& lowered, const passes::FusionReport& fusi
                        {"implementation", kernel.choice.implementation},
                        {"candidates", std::move(candidates)}});
   }
-  const Json all = {{"fusion", Json::parse(passes::ToJson(fusion))},
-                    {"kernels", std::move(kernels)}};
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json all = JsonOf(decisions);
+  all["kernels"] = std::move(kernels);
+  return Printed(all);
 }
 
 }  // namespace tenon::tools

@@ -1,4 +1,5 @@
-// Why a compiled model is what it is: the decisions of fusion, then those for each kernel.
+// Why a compiled model is what it is: what was folded, the decisions of fusion, then those for each
+// kernel.
 #ifndef TENON_TOOLS_EXPLAIN_H_
 #define TENON_TOOLS_EXPLAIN_H_
 
@@ -8,9 +9,19 @@
 
 namespace tenon::tools {
 
-std::string ExplainText(const Lowered& lowered, const passes::FusionReport& fusion);
-// {"fusion": [...], "kernels": [{"name", "implementation", "candidates": [lines]}]}
-std::string ExplainJson(const Lowered& lowered, const passes::FusionReport& fusion);
+// What the passes did and did not.
+struct PassDecisions {
+  passes::FoldAffineReport folding;
+  passes::FusionReport fusion;
+};
+
+std::string ExplainText(const PassDecisions& decisions);
+// {"folding": {"folded", "flushed", "refusals": [lines]}, "fusion": [...]}
+std::string ExplainJson(const PassDecisions& decisions);
+
+std::string ExplainText(const Lowered& lowered, const PassDecisions& decisions);
+// These and "kernels": [{"name", "implementation", "candidates": [lines]}].
+std::string ExplainJson(const Lowered& lowered, const PassDecisions& decisions);
 
 }  // namespace tenon::tools
 

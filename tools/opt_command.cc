@@ -11,6 +11,7 @@
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/commands.h"
+#include "tenon/tools/explain.h"
 #include "tenon/tools/model.h"
 
 namespace tenon::tools {
@@ -32,7 +33,7 @@ constexpr char kPartition[] = "PartitionForOneDnn";
 constexpr char kConvert[] = "ConvertLayout";
 
 passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
-                      const std::vector<std::string>& layouts) {
+                      passes::FoldAffineReport* folding, const std::vector<std::string>& layouts) {
   if (name == kPartition) return {name, 0, PartitionForOneDnn};
   if (name == kConvert && !layouts.empty()) {
     passes::DesiredLayouts desired;
@@ -41,17 +42,17 @@ passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
               return passes::ConvertLayout(passes::InferType(m), desired);
             }};
   }
-  return passes::FindPass(name, strategies::EvaluateCall, fuse);
+  return passes::FindPass(name, strategies::EvaluateCall, fuse, folding);
 }
 
 void Optimize(const OptArguments& arguments) {
   const ir::Module module = LoadModel(arguments.model);
   passes::Pipeline pipeline;
-  passes::FusionReport fusion;
+  PassDecisions decisions;
   const passes::FuseOptions fuse{.mode = ParseFusion(arguments.fusion),
-                                 .report = arguments.explain.empty() ? nullptr : &fusion};
+                                 .report = arguments.explain.empty() ? nullptr : &decisions.fusion};
   for (const std::string& name : arguments.passes)
-    pipeline.push_back(FindPass(name, fuse, arguments.layouts));
+    pipeline.push_back(FindPass(name, fuse, &decisions.folding, arguments.layouts));
   passes::PassReport report;
   passes::PassContext context{.verify = true, .report = &report};
   const ir::PrintOptions print{.metadata = !arguments.no_metadata};
@@ -62,7 +63,7 @@ void Optimize(const OptArguments& arguments) {
   const ir::Module result = passes::RunPasses(pipeline, module, context);
   std::cout << ir::PrintModule(result, print) << std::flush;
   if (!arguments.explain.empty())
-    std::cerr << (arguments.explain == "json" ? ToJson(fusion) : ToText(fusion));
+    std::cerr << (arguments.explain == "json" ? ExplainJson(decisions) : ExplainText(decisions));
   if (arguments.timing) {
     for (const passes::PassRecord& record : report)
       std::cerr << record.name << ": " << static_cast<double>(record.nanoseconds) * 1e-6 << " ms"
@@ -95,8 +96,10 @@ void AddOptCommand(CLI::App* app) {
       ->check(CLI::IsMember({"relay", "extended"}))
       ->capture_default_str();
   command
-      ->add_flag("--explain{text}", arguments->explain,
-                 "say on standard error why FuseOps fused each edge or not; --explain=json")
+      ->add_flag(
+          "--explain{text}", arguments->explain,
+          "say on standard error what FoldAffine left and why, and why FuseOps fused each edge "
+          "or not; --explain=json")
       ->check(CLI::IsMember({"text", "json"}));
   command->footer("Example:\n  tenon opt module.relay --passes=InferType,FuseOps");
   command->callback([arguments] { Optimize(*arguments); });

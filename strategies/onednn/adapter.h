@@ -1,9 +1,10 @@
-// The one door to oneDNN: convolutions and matrix products as callables, in Tenon's own terms.
+// The one door to oneDNN: convolutions, matrix products, pooling and normalisations as callables,
+// in Tenon's own terms.
 //
 // Weights that are known when the callable is made are packed then, once, into the layout that the
 // primitive prefers. Other weights are packed in each call. A primitive that would run oneDNN's
-// reference code is refused. All oneDNN calls stand in adapter.cc, so another major version of the
-// library is a change of that file alone.
+// reference code is refused. All oneDNN calls stand in adapter*.cc and primitive.cc, so another
+// major version of the library is a change of these files alone.
 //
 //   Convolution conv{.batch = 1, .in_channels = 64, ...};
 //   std::unique_ptr<jit::Callable> kernel = MakeConvolution(conv, weight, bias);
@@ -54,6 +55,35 @@ struct Convolution {
   std::vector<PostOp> post_ops;
 };
 
+// A 2-D pooling of float32. What `pad_after` adds may be more than the operator's padding, for a
+// last window that overhangs.
+struct Pooling {
+  enum class Kind {
+    kMax,
+    kMean,             // of the taps inside the image
+    kMeanWithPadding,  // of all taps; padding is 0
+  };
+  Kind kind = Kind::kMax;
+  std::int64_t batch = 1, channels = 0;
+  std::array<std::int64_t, 2> in_size{}, kernel{}, out_size{};
+  std::array<std::int64_t, 2> strides{1, 1}, dilation{1, 1}, pad_before{}, pad_after{};
+  ActivationLayout layout = ActivationLayout::kNCHW;
+  std::vector<PostOp> post_ops;
+};
+
+struct Softmax {
+  Shape shape;
+  std::size_t axis = 0;
+  bool logarithm = false;
+};
+
+// Of the rows of a matrix.
+struct LayerNormalization {
+  std::int64_t rows = 0, columns = 0;
+  double epsilon = 0;
+  bool scale = true, shift = true;
+};
+
 // A product of float32 matrices, result (batch, rows, columns) = lhs (batch, rows, depth) x rhs.
 // The rhs is (batch, depth, columns), or (batch, columns, depth) when transposed; its batch may be
 // 1 and is then shared by all.
@@ -67,12 +97,21 @@ struct MatrixProduct {
 
 // Buffers of the callables: the input; the weight and the bias, each only when not given here; the
 // operands of tensor post-ops in order; the result. `bias` has one value a result channel (column);
-// `has_bias` says that one is an argument. Both throw Unimplemented when oneDNN has no optimised
+// `has_bias` says that one is an argument. All throw Unimplemented when oneDNN has no optimised
 // code for the case.
 std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
                                                const NDArray& bias, bool has_bias = false);
+// `conv` transposed: its weight is IOHW (in, out / groups, height, width).
+std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
+                                                 const NDArray& bias, bool has_bias = false);
 std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs,
                                                  const NDArray& bias, bool has_bias = false);
+
+std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling);
+std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax);
+// Scale and shift are arguments unless given here.
+std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
+                                                      const NDArray& gamma, const NDArray& beta);
 
 // "2.6.3", of the library that is loaded.
 std::string LibraryVersion();

@@ -1,12 +1,10 @@
 #include "tenon/strategies/onednn/strategy.h"
 
-#include <algorithm>
-
+#include "tenon/ops/conv_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/strategies/onednn/epilogue.h"
-#include "tenon/strategies/strategy.h"
+#include "tenon/strategies/onednn/operands.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -17,86 +15,66 @@ using ir::CallNode;
 using ir::Expr;
 using ir::TensorTypeNode;
 
-constexpr int kPriority = 10;
-
-// What both kinds of anchor need checked: element types and operands that are parameters.
-std::optional<std::string> RefuseOperands(const CallNode& anchor) {
-  const auto* result = anchor.checked_type.As<TensorTypeNode>();
-  for (const Expr& arg : anchor.args) {
-    if (arg.checked_type().As<TensorTypeNode>()->dtype != Float32 || result->dtype != Float32)
-      return "it takes float32 only";
-    if (arg.kind() != ir::ExprKind::kVar) return "an operand is computed inside the kernel";
-  }
-  for (const ir::Dim& dim : result->shape) {
-    if (dim == ir::Dim(0)) return "the result has no elements";
-  }
-  return std::nullopt;
-}
-
-int ParameterIndex(const Group& group, const Expr& var) {
-  const auto& params = group.function->params;
-  return static_cast<int>(std::find(params.begin(), params.end(), var) - params.begin());
-}
-NDArray KnownValue(const Group& group, const Expr& var) {
-  const auto i = static_cast<std::size_t>(ParameterIndex(group, var));
-  return i < group.constants.size() ? group.constants[i] : NDArray();
-}
-
-// Parameters in the adapter's order: the input; weight and bias unless they are known; operands.
-std::vector<int> Arguments(const Group& group, const CallNode& anchor, const Epilogue& epilogue) {
-  std::vector<int> arguments = {ParameterIndex(group, anchor.args[0])};
-  if (!KnownValue(group, anchor.args[1]).defined())
-    arguments.push_back(ParameterIndex(group, anchor.args[1]));
-  if (epilogue.bias && !KnownValue(group, epilogue.bias).defined())
-    arguments.push_back(ParameterIndex(group, epilogue.bias));
-  for (const Expr& operand : epilogue.operands) arguments.push_back(ParameterIndex(group, operand));
-  return arguments;
-}
-
 // --- convolution
 
 bool UsesGemm(const jit::Callable& kernel) {
   return kernel.implementation().find("gemm") != std::string::npos;
 }
 
-std::optional<std::string> RefuseConvolution(const Group& group) {
+// Of a convolution's attributes and operators behind it. `kernel_layout`: the only one.
+template <typename ConvAttrs>
+std::optional<std::string> RefuseWindows(const Group& group, const std::string& kernel_layout) {
   const CallNode& anchor = *group.Anchor();
   if (const auto refusal = RefuseOperands(anchor)) return refusal;
-  const auto& attrs = anchor.attrs.As<ops::Conv2DAttrs>();
+  const auto& attrs = anchor.attrs.As<ConvAttrs>();
   if (attrs.data_layout != "NCHW" && attrs.data_layout != "NHWC")
     return StrCat("it takes the layouts NCHW and NHWC, not ", attrs.data_layout);
   if (!attrs.out_layout.empty() && attrs.out_layout != attrs.data_layout)
     return "it keeps the layout of the data";
-  if (attrs.kernel_layout != "OIHW")
-    return StrCat("it takes kernels in OIHW, not ", attrs.kernel_layout);
+  if (attrs.kernel_layout != kernel_layout)
+    return StrCat("it takes kernels in ", kernel_layout, ", not ", attrs.kernel_layout);
   const auto epilogue = ReadEpilogue(*group.function, anchor, attrs.data_layout == "NCHW" ? 1 : 3);
   if (const auto* problem = std::get_if<std::string>(&epilogue)) return *problem;
   return std::nullopt;
 }
 
-Built BuildConvolution(const Group& group) {
-  const CallNode& anchor = *group.Anchor();
-  const auto& attrs = anchor.attrs.As<ops::Conv2DAttrs>();
+template <typename ConvAttrs>
+Convolution DescribeWindows(const CallNode& anchor) {
+  const auto& attrs = anchor.attrs.As<ConvAttrs>();
   const bool nchw = attrs.data_layout == "NCHW";
-  const Epilogue epilogue = std::get<Epilogue>(ReadEpilogue(*group.function, anchor, nchw ? 1 : 3));
   const Shape data = ir::StaticShape(anchor.args[0].checked_type(), "the data");
   const Shape weight = ir::StaticShape(anchor.args[1].checked_type(), "the weight");
   const Shape result = ir::StaticShape(anchor.checked_type, "the result");
   const auto padding = ops::FourPaddings(attrs.padding);
-  const std::size_t h = nchw ? 2 : 1;
-  Convolution conv{.batch = data[0],
-                   .in_channels = data[nchw ? 1 : 3],
-                   .out_channels = weight[0],
-                   .groups = attrs.groups,
-                   .in_size = {data[h], data[h + 1]},
-                   .kernel = {weight[2], weight[3]},
-                   .out_size = {result[h], result[h + 1]},
-                   .strides = ops::Pair(attrs.strides, "strides"),
-                   .dilation = ops::Pair(attrs.dilation, "dilation"),
-                   .pad_before = {padding[0], padding[1]},
-                   .pad_after = {padding[2], padding[3]},
-                   .layout = nchw ? ActivationLayout::kNCHW : ActivationLayout::kNHWC,
-                   .post_ops = epilogue.post_ops};
+  const std::size_t h = nchw ? 2 : 1, c = nchw ? 1 : 3;
+  return {.batch = data[0],
+          .in_channels = data[c],
+          .out_channels = result[c],
+          .groups = attrs.groups,
+          .in_size = {data[h], data[h + 1]},
+          .kernel = {weight[2], weight[3]},
+          .out_size = {result[h], result[h + 1]},
+          .strides = ops::Pair(attrs.strides, "strides"),
+          .dilation = ops::Pair(attrs.dilation, "dilation"),
+          .pad_before = {padding[0], padding[1]},
+          .pad_after = {padding[2], padding[3]},
+          .layout = nchw ? ActivationLayout::kNCHW : ActivationLayout::kNHWC};
+}
+
+Epilogue EpilogueOf(const Group& group, ActivationLayout layout) {
+  return std::get<Epilogue>(
+      ReadEpilogue(*group.function, *group.Anchor(), layout == ActivationLayout::kNCHW ? 1 : 3));
+}
+
+std::optional<std::string> RefuseConvolution(const Group& group) {
+  return RefuseWindows<ops::Conv2DAttrs>(group, "OIHW");
+}
+
+Built BuildConvolution(const Group& group) {
+  const CallNode& anchor = *group.Anchor();
+  Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
+  const Epilogue epilogue = EpilogueOf(group, conv.layout);
+  conv.post_ops = epilogue.post_ops;
   const NDArray bias = epilogue.bias ? KnownValue(group, epilogue.bias) : NDArray();
   std::shared_ptr<const jit::Callable> kernel =
       MakeConvolution(conv, KnownValue(group, anchor.args[1]), bias,
@@ -107,6 +85,39 @@ Built BuildConvolution(const Group& group) {
     throw Unimplemented(
         StrCat("it would take the detour of a matrix product (", kernel->implementation(), ")"));
   return {.kernel = std::move(kernel), .arguments = Arguments(group, anchor, epilogue)};
+}
+
+// --- transposed convolution
+
+// The padding at the end is what leaves the result's extent: output_padding takes from it.
+Convolution DescribeDeconvolution(const CallNode& anchor) {
+  Convolution conv = DescribeWindows<ops::Conv2DTransposeAttrs>(anchor);
+  for (std::size_t d = 0; d < 2; ++d)
+    conv.pad_after[d] = (conv.in_size[d] - 1) * conv.strides[d] +
+                        ops::WindowSpan(conv.kernel[d], conv.dilation[d]) - conv.out_size[d] -
+                        conv.pad_before[d];
+  return conv;
+}
+
+std::optional<std::string> RefuseDeconvolution(const Group& group) {
+  if (const auto refusal = RefuseUnlessAsked(group)) return refusal;
+  if (const auto refusal = RefuseWindows<ops::Conv2DTransposeAttrs>(group, "IOHW")) return refusal;
+  const Convolution conv = DescribeDeconvolution(*group.Anchor());
+  if (conv.pad_after[0] < 0 || conv.pad_after[1] < 0)
+    return "output_padding goes beyond the padding at the end";
+  return std::nullopt;
+}
+
+Built BuildDeconvolution(const Group& group) {
+  const CallNode& anchor = *group.Anchor();
+  Convolution conv = DescribeDeconvolution(anchor);
+  const Epilogue epilogue = EpilogueOf(group, conv.layout);
+  conv.post_ops = epilogue.post_ops;
+  const NDArray bias = epilogue.bias ? KnownValue(group, epilogue.bias) : NDArray();
+  return {.kernel = std::shared_ptr<const jit::Callable>(
+              MakeDeconvolution(conv, KnownValue(group, anchor.args[1]), bias,
+                                static_cast<bool>(epilogue.bias) && !bias.defined())),
+          .arguments = Arguments(group, anchor, epilogue)};
 }
 
 // --- matrix products
@@ -183,6 +194,12 @@ void AttachStrategies(ops::OpRegistry& registry) {
                             .priority = kPriority,
                             .refusal = RefuseConvolution,
                             .build = BuildConvolution}}});
+  registry.Definition("nn.conv2d_transpose")
+      .SetColumn(Strategy{{{.name = "onednn",
+                            .priority = kPriority,
+                            .refusal = RefuseDeconvolution,
+                            .build = BuildDeconvolution}}});
+  AttachRowStrategies(registry);
   for (const char* name : {"nn.dense", "nn.matmul", "nn.batch_matmul"})
     registry.Definition(name).SetColumn(Strategy{{{.name = "onednn",
                                                    .priority = kPriority,

@@ -1,4 +1,6 @@
-// oneDNN as an implementation of convolutions and matrix products.
+// oneDNN as an implementation of convolutions, matrix products, pooling and normalisations.
+// Pooling, normalisations and transposed convolutions are taken only where a composite or the
+// library choice asks for them: their generated kernels hold the work around them as well.
 #ifndef TENON_STRATEGIES_ONEDNN_STRATEGY_H_
 #define TENON_STRATEGIES_ONEDNN_STRATEGY_H_
 
@@ -6,6 +8,11 @@
 
 namespace tenon::strategies::onednn {
 
+constexpr int kPriority = 10;
+
+// Pooling, softmax and layer norm.
+void AttachRowStrategies(ops::OpRegistry& registry);
+// All, these included.
 void AttachStrategies(ops::OpRegistry& registry);
 
 }  // namespace tenon::strategies::onednn

@@ -98,6 +98,69 @@ std::vector<Tensor> LayerNorm(const TeCall& call) {
       "layer_norm", "layer_norm")};
 }
 
+// Normalises groups of `size` channels along `axis` of each sample.
+std::vector<Tensor> NormOfChannels(const TeCall& call, std::size_t axis, std::int64_t size,
+                                   const ops::InstanceNormAttrs& attrs) {
+  const Tensor& x = call.input(0);
+  const DataType t = x.dtype();
+  const Shape shape = ShapeOf(x);
+  const Shape groups = {shape[0], shape[axis] / size};
+  std::int64_t terms = size;
+  for (std::size_t d = 1; d < shape.size(); ++d) terms *= d == axis ? 1 : shape[d];
+  const Expr count = te::Cast(t, static_cast<double>(terms));
+  const Expr extent = te::Cast(Int64, size);
+  // Over all elements of a group, of `term` of each.
+  const auto sum_of = [&](const std::function<Expr(const std::vector<Expr>& group, Expr x)>& term,
+                          const char* name) {
+    std::vector<IterVar> axes;
+    for (std::size_t d = 1; d < shape.size(); ++d)
+      axes.push_back(te::ReduceAxis(0, d == axis ? size : shape[d], "k"));
+    return te::Compute(
+        ToExprs(groups),
+        [&](const std::vector<Var>& i) {
+          std::vector<Expr> at = {i[0]};
+          for (std::size_t d = 1; d < shape.size(); ++d) {
+            const Expr k = axes[d - 1].var;
+            at.push_back(d == axis ? i[1] * extent + k : k);
+          }
+          return te::Sum(term(ToExprs(i), x[at]), axes);
+        },
+        name, "comm_reduce");
+  };
+  const Tensor sum = sum_of([](const auto&, const Expr& v) { return v; }, "channel_norm_sum");
+  const Tensor squares = sum_of(
+      [&](const std::vector<Expr>& group, const Expr& v) {
+        const Expr deviation = v - sum[group] / count;
+        return deviation * deviation;
+      },
+      "channel_norm_squares");
+  return {te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> group = {i[0], te::FloorDiv(i[axis], extent)};
+        Expr y = (x[ToExprs(i)] - sum[group] / count) *
+                 te::Rsqrt(squares[group] / count + te::Cast(t, attrs.epsilon));
+        if (attrs.scale) y = y * call.input(1)(i[axis]);
+        if (attrs.center) y = y + call.input(2)(i[axis]);
+        return y;
+      },
+      "channel_norm")};
+}
+
+std::vector<Tensor> GroupNorm(const TeCall& call) {
+  const auto& a = call.attrs.As<ops::GroupNormAttrs>();
+  const Tensor& x = call.input(0);
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(a.axis, x.ndim()));
+  return NormOfChannels(call, axis, ExtentOf(x, axis) / a.num_groups,
+                        {a.axis, a.epsilon, a.center, a.scale});
+}
+
+std::vector<Tensor> InstanceNorm(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::InstanceNormAttrs>();
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, call.input(0).ndim()));
+  return NormOfChannels(call, axis, 1, attrs);
+}
+
 std::vector<Tensor> L2Normalize(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::L2NormalizeAttrs>();
   const Tensor& x = call.input(0);
@@ -223,6 +286,8 @@ void AttachNormComputes(ops::OpRegistry& registry) {
     return Softmax(call, true);
   }});
   registry.Definition("nn.layer_norm").SetColumn(TeCompute{LayerNorm});
+  registry.Definition("nn.group_norm").SetColumn(TeCompute{GroupNorm});
+  registry.Definition("nn.instance_norm").SetColumn(TeCompute{InstanceNorm});
   registry.Definition("nn.bias_add").SetColumn(TeCompute{BiasAdd});
   registry.Definition("nn.batch_norm").SetColumn(TeCompute{BatchNorm});
   registry.Definition("nn.l2_normalize").SetColumn(TeCompute{L2Normalize});

@@ -109,6 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
             "nn.upsampling: the result is too large"}),
     NameOf);
 
+constexpr char kGroups[] = "%x: Tensor[(2, 6, 5), float32], %v: Tensor[(6), float32]";
 constexpr char kNorm[] = "%x: Tensor[(1, 3, 8), float32], %v: Tensor[(8), float32]";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -126,6 +127,21 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"LayerNormAxis", kNorm, "nn.layer_norm(%x, %v, %v, axis=1)",
             "nn.layer_norm: the variable %v cannot have both types: the type Tensor[(8), float32] "
             "is not Tensor[(3), float32]"},
+        Row{"InstanceNorm", kGroups, "nn.instance_norm(%x, %v, %v)", "Tensor[(2, 6, 5), float32]"},
+        Row{"GroupNorm", kGroups, "nn.group_norm(%x, %v, %v, num_groups=3)",
+            "Tensor[(2, 6, 5), float32]"},
+        Row{"GroupNormOfOneGroup", kGroups, "nn.group_norm(%x, %v, %v, num_groups=1, axis=-2)",
+            "Tensor[(2, 6, 5), float32]"},
+        Row{"GroupNormOfUnequalGroups", kGroups, "nn.group_norm(%x, %v, %v, num_groups=4)",
+            "nn.group_norm: num_groups is 4, which does not divide the 6 channels"},
+        Row{"GroupNormOfSamples", kGroups, "nn.group_norm(%x, %v, %v, num_groups=1, axis=0)",
+            "nn.group_norm: axis is 0, which is the axis of the samples"},
+        Row{"InstanceNormOfRank2", "%x: Tensor[(2, 6), float32], %v: Tensor[(6), float32]",
+            "nn.instance_norm(%x, %v, %v)",
+            "nn.instance_norm: the input has rank 2; it must be at least 3"},
+        Row{"InstanceNormOfIntegers", "%x: Tensor[(2, 6, 5), int32], %v: Tensor[(6), int32]",
+            "nn.instance_norm(%x, %v, %v)",
+            "nn.instance_norm: the input must be of a floating type, not int32"},
         Row{"Softmax", kNorm, "nn.softmax(%x, axis=1)", "Tensor[(1, 3, 8), float32]"},
         Row{"LogSoftmaxTooFar", kNorm, "nn.log_softmax(%x, axis=-4)",
             "nn.log_softmax: axis is -4; a tensor of rank 3 has the axes -3 to 2"},

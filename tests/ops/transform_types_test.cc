@@ -152,7 +152,38 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Symmetric", kM, "nn.mirror_pad(%x, pad_width=[[2, 2], [3, 3]])",
             "Tensor[(6, 9), float32]"},
         Row{"MirrorReflect", kM, "nn.mirror_pad(%x, pad_width=[[2, 0], [0, 0]], mode=\"REFLECT\")",
-            "nn.mirror_pad: axis 0 of extent 2 cannot be mirrored by 2 and 0"}),
+            "nn.mirror_pad: axis 0 of extent 2 cannot be mirrored by 2 and 0"},
+        Row{"SpaceToBatch", "%x: Tensor[(2, 3, 5, 4), float32]",
+            "nn.space_to_batch_nd(%x, block_shape=[2, 3], paddings=[[1, 0], [0, 1]])",
+            "Tensor[(12, 2, 2, 4), float32]"},
+        Row{"SpaceToBatchOfOneAxis", "%x: Tensor[(2, 3, 5), float32]",
+            "nn.space_to_batch_nd(%x, block_shape=[3], paddings=[[0, 0]])",
+            "Tensor[(6, 1, 5), float32]"},
+        Row{"SpaceThatBlocksDoNotDivide", "%x: Tensor[(2, 3, 5, 4), float32]",
+            "nn.space_to_batch_nd(%x, block_shape=[2, 5], paddings=[[0, 0], [0, 0]])",
+            "nn.space_to_batch_nd: axis 1 has 3 elements with its padding, which blocks of 2 do "
+            "not "
+            "divide"},
+        Row{"SpaceToBatchOfTooManyAxes", "%x: Tensor[(2, 3), float32]",
+            "nn.space_to_batch_nd(%x, block_shape=[1, 1], paddings=[[0, 0], [0, 0]])",
+            "nn.space_to_batch_nd: block_shape has 2 extents for an input of rank 2"},
+        Row{"SpaceToBatchOfOtherPairs", "%x: Tensor[(2, 3, 3), float32]",
+            "nn.space_to_batch_nd(%x, block_shape=[3, 3], paddings=[[0, 0]])",
+            "nn.space_to_batch_nd: paddings has 1 pairs for 2 extents of block_shape"},
+        Row{"SpaceToBatchOfNegativePadding", "%x: Tensor[(2, 3, 3), float32]",
+            "nn.space_to_batch_nd(%x, block_shape=[1], paddings=[[-1, 0]])",
+            "nn.space_to_batch_nd: each entry of paddings must be a pair (before, after) of "
+            "numbers "
+            "that are not negative"},
+        Row{"BatchToSpace", "%x: Tensor[(12, 2, 2, 4), float32]",
+            "nn.batch_to_space_nd(%x, block_shape=[2, 3], crops=[[1, 0], [0, 1]])",
+            "Tensor[(2, 3, 5, 4), float32]"},
+        Row{"BatchThatIsNotMadeOfBlocks", "%x: Tensor[(5, 2, 2), float32]",
+            "nn.batch_to_space_nd(%x, block_shape=[2, 2], crops=[[0, 0], [0, 0]])",
+            "nn.batch_to_space_nd: a batch of 5 is not made of blocks of 4"},
+        Row{"BatchToSpaceCroppedAway", "%x: Tensor[(4, 2, 2), float32]",
+            "nn.batch_to_space_nd(%x, block_shape=[2, 2], crops=[[2, 3], [0, 0]])",
+            "nn.batch_to_space_nd: axis 1 is cropped by more than its extent 4"}),
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -76,6 +76,19 @@ INSTANTIATE_TEST_SUITE_P(
                  "%0 = nn.conv2d(%x, k0);\n%1 = nn.relu(%0);\nmultiply(%1, k1)\n"}),
     [](const auto& info) { return info.param.name; });
 
+constexpr char kLine[] =
+    "%x: Tensor[(2, 4, 7), float32], %k_w: Tensor[(6, 2, 3), float32], "
+    "%k_t: Tensor[(4, 3, 3), float32], %k_s: Tensor[(6, 1), float32], "
+    "%kn_b: Tensor[(6, 1), float32], %kn_i: Tensor[(4, 1), float32]";
+constexpr char kTransposed[] =
+    "%x: Tensor[(1, 4, 5, 3), float32], %k_w: Tensor[(4, 3, 2, 3), float32], "
+    "%k_s: Tensor[(6, 1, 1), float32], %kn_b: Tensor[(6, 1, 1), float32], "
+    "%k_u: Tensor[(3, 1, 1), float32], %kn_c: Tensor[(3, 1, 1), float32], "
+    "%kn_i: Tensor[(4, 1, 1), float32], %k_j: Tensor[(4, 1, 1), float32]";
+constexpr char kVolume[] =
+    "%x: Tensor[(1, 2, 4, 3, 5), float32], %k_w: Tensor[(3, 2, 2, 2, 2), float32], "
+    "%k_t: Tensor[(2, 3, 2, 2, 2), float32], %k_s: Tensor[(3, 1, 1, 1), float32], "
+    "%kn_b: Tensor[(3, 1, 1, 1), float32], %kn_i: Tensor[(2, 1, 1, 1), float32]";
 constexpr char kNhwc[] =
     "%x: Tensor[(1, 5, 5, 3), float32], %k_w: Tensor[(3, 3, 3, 4), float32], "
     "%kn_b: Tensor[(4), float32], %k_s: Tensor[(4), float32]";
@@ -132,6 +145,30 @@ INSTANTIATE_TEST_SUITE_P(
                  "multiply(add(nn.matmul(multiply(%x, %kn_i), %k_w, units=None, "
                  "transpose_a=True), %kn_b), 2f)",
                  "%0 = nn.matmul(%x, k0, units=None, transpose_a=True);\nadd(%0, k1)\n"},
+        PassCase{"Conv1D", kLine, "add(multiply(nn.conv1d(%x, %k_w, groups=2), %k_s), %kn_b)",
+                 "%0 = nn.conv1d(%x, k0, groups=2);\nadd(%0, k1)\n"},
+        PassCase{"Conv1DForward", kLine,
+                 "nn.conv1d(add(multiply(%x, %kn_i), %kn_i), %k_w, groups=2)",
+                 "%0 = nn.conv1d(%x, k0, groups=2);\nadd(%0, k1)\n"},
+        PassCase{"Conv1DTransposeOfGroups", kLine,
+                 "multiply(add(nn.conv1d_transpose(%x, %k_t, groups=2, strides=[2]), %kn_b), %k_s)",
+                 "%0 = nn.conv1d_transpose(%x, k0, strides=[2], groups=2);\nadd(%0, k1)\n"},
+        PassCase{"Conv2DTranspose", kTransposed,
+                 "add(multiply(nn.conv2d_transpose(%x, %k_w, strides=[2, 1]), %k_u), %kn_c)",
+                 "%0 = nn.conv2d_transpose(%x, k0, strides=[2, 1]);\nadd(%0, k1)\n"},
+        PassCase{"Conv2DTransposeThroughRelu", kTransposed,
+                 "multiply(nn.relu(nn.conv2d_transpose(%x, %k_w, groups=2)), %k_s)",
+                 "%0 = nn.conv2d_transpose(%x, k0, groups=2);\nnn.relu(%0)\n"},
+        PassCase{"Conv2DTransposeForward", kTransposed,
+                 "nn.conv2d_transpose(nn.relu(multiply(%x, %k_j)), %k_w, groups=2)",
+                 "%0 = nn.relu(%x);\nnn.conv2d_transpose(%0, k0, groups=2)\n"},
+        PassCase{"Conv3D", kVolume, "add(multiply(nn.conv3d(%x, %k_w), %k_s), %kn_b)",
+                 "%0 = nn.conv3d(%x, k0);\nadd(%0, k1)\n"},
+        PassCase{"Conv3DForward", kVolume, "nn.conv3d(add(multiply(%x, %kn_i), %kn_i), %k_w)",
+                 "%0 = nn.conv3d(%x, k0);\nadd(%0, k1)\n"},
+        PassCase{"Conv3DTranspose", kVolume,
+                 "add(multiply(nn.conv3d_transpose(%x, %k_t), %k_s), %kn_b)",
+                 "%0 = nn.conv3d_transpose(%x, k0);\nadd(%0, k1)\n"},
         PassCase{"Float64",
                  "%x: Tensor[(2, 3), float64], %k_w: Tensor[(4, 3), float64], "
                  "%k_s: Tensor[(4), float64]",

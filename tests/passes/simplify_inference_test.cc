@@ -6,6 +6,7 @@
 
 #include "tenon/ops/builders.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::passes {
@@ -166,6 +167,59 @@ TEST(SimplifyInferenceTest, OtherFieldsOfTheSameCallStay) {
       Print(Simplified(OverImages("%0 = nn.batch_norm(%x, %g, %b, %m, %v);\n  (%0.0, %0.1)")));
   EXPECT_THAT(text, HasSubstr("nn.batch_norm("));
   EXPECT_THAT(text, HasSubstr("sqrt("));
+}
+
+// The channels stay taken apart up to the end, so that one view stands behind the sums.
+TEST(SimplifyInferenceTest, GroupNormIsWrittenOutOverGroupsOfChannels) {
+  EXPECT_EQ(
+      Print(Simplified("def @main(%x: Tensor[(2, 6, 5), float32], %g: Tensor[(6), float32], "
+                       "%b: Tensor[(6), float32]) {\n"
+                       "  nn.group_norm(%x, %g, %b, num_groups=3, epsilon=0.5f)\n}")),
+      std::string(kVersion) +
+          R"(def @main(%x: Tensor[(2, 6, 5), float32], %g: Tensor[(6), float32], %b: Tensor[(6), float32]) -> Tensor[(2, 6, 5), float32] {
+  %0 = reshape(%x, newshape=[2, 3, 2, 5]) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %1 = mean(%0, axis=[2, 3], keepdims=True) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %2 = subtract(%0, %1) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %3 = multiply(%2, %2) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %4 = mean(%3, axis=[2, 3], keepdims=True) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %5 = add(%4, 0.5f /* ty=float32 */) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %6 = sqrt(%5) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %7 = divide(%2, %6) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %8 = reshape(%g, newshape=[3, 2, 1]) /* ty=Tensor[(3, 2, 1), float32] */;
+  %9 = multiply(%7, %8) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %10 = reshape(%b, newshape=[3, 2, 1]) /* ty=Tensor[(3, 2, 1), float32] */;
+  %11 = add(%9, %10) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  reshape(%11, newshape=[2, 6, 5]) /* ty=Tensor[(2, 6, 5), float32] */
+}
+)");
+}
+
+TEST(SimplifyInferenceTest, InstanceNormIsWrittenOutOverTheOtherAxes) {
+  EXPECT_EQ(
+      Print(Simplified("def @main(%x: Tensor[(2, 5, 6), float32], %g: Tensor[(6), float32], "
+                       "%b: Tensor[(6), float32]) {\n"
+                       "  nn.instance_norm(%x, %g, %b, axis=-1, center=False)\n}")),
+      std::string(kVersion) +
+          R"(def @main(%x: Tensor[(2, 5, 6), float32], %g: Tensor[(6), float32], %b: Tensor[(6), float32]) -> Tensor[(2, 5, 6), float32] {
+  %0 = mean(%x, axis=[1], keepdims=True) /* ty=Tensor[(2, 1, 6), float32] */;
+  %1 = subtract(%x, %0) /* ty=Tensor[(2, 5, 6), float32] */;
+  %2 = multiply(%1, %1) /* ty=Tensor[(2, 5, 6), float32] */;
+  %3 = mean(%2, axis=[1], keepdims=True) /* ty=Tensor[(2, 1, 6), float32] */;
+  %4 = add(%3, 1e-05f /* ty=float32 */) /* ty=Tensor[(2, 1, 6), float32] */;
+  %5 = sqrt(%4) /* ty=Tensor[(2, 1, 6), float32] */;
+  %6 = divide(%1, %5) /* ty=Tensor[(2, 5, 6), float32] */;
+  multiply(%6, %g) /* ty=Tensor[(2, 5, 6), float32] */
+}
+)");
+}
+
+TEST(SimplifyInferenceTest, NormsOfUnknownOrNoExtentsStay) {
+  for (const char* shape : {"?, 6, 5", "2, 6, 0", "0, 6, 5"}) {
+    const Module module = InferType(Parse(StrCat("def @main(%x: Tensor[(", shape,
+                                                 "), float32], %g: Tensor[(6), float32]) {\n"
+                                                 "  nn.group_norm(%x, %g, %g, num_groups=3)\n}")));
+    EXPECT_EQ(SimplifyInference(module), module) << shape;
+  }
 }
 
 }  // namespace

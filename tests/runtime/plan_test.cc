@@ -89,6 +89,99 @@ TEST(AssignStorageTest, ResultsAreNeverOverwritten) {
   EXPECT_EQ(StorageIds(plan), (std::vector<int>{0, 1, 2, 3}));
 }
 
+Node Join(std::vector<EntryRef> inputs, Shape shape) {
+  Node join = Kernel("join", std::move(inputs), std::move(shape));
+  join.kind = NodeKind::kJoin;
+  return join;
+}
+Node Cut(EntryRef input, std::size_t offset, Shape shape) {
+  Node cut = Kernel("cut", {input}, std::move(shape));
+  cut.kind = NodeKind::kView;
+  cut.offsets = {offset};
+  return cut;
+}
+std::vector<std::size_t> Offsets(const Plan& plan) {
+  std::vector<std::size_t> offsets;
+  for (const Node& node : plan.nodes) {
+    for (const Entry& entry : node.outputs) offsets.push_back(entry.offset);
+  }
+  return offsets;
+}
+
+TEST(AssignStorageTest, TheInputsOfAJoinLieInItsStorage) {
+  Plan plan;
+  plan.nodes = {Input("x", {4}),
+                Kernel("a", {{0, 0}}, {4}),
+                Kernel("b", {{0, 0}}, {4}),
+                Kernel("c", {{2, 0}}, {4}),
+                Join({{1, 0}, {3, 0}}, {8}),
+                Kernel("d", {{4, 0}}, {4})};
+  plan.heads = {{5, 0}};
+  AssignStorage(&plan);
+  EXPECT_EQ(StorageIds(plan), (std::vector<int>{0, 1, 2, 1, 1, 2}));
+  EXPECT_EQ(Offsets(plan), (std::vector<std::size_t>{0, 0, 0, 16, 0, 0}));
+  EXPECT_EQ(plan.storage_bytes, (std::vector<std::size_t>{16, 32, 16}));
+}
+
+TEST(AssignStorageTest, AJoinIsKeptForReadersOfItsParts) {
+  Plan plan;
+  plan.nodes = {Input("x", {4}),
+                Kernel("a", {{0, 0}}, {4}),
+                Kernel("b", {{0, 0}}, {4}),
+                Join({{1, 0}, {2, 0}}, {8}),
+                Kernel("c", {{3, 0}}, {4}),
+                Kernel("d", {{4, 0}}, {4}),
+                Kernel("e", {{1, 0}, {5, 0}}, {4}),
+                Kernel("f", {{6, 0}}, {8})};
+  plan.heads = {{7, 0}};
+  AssignStorage(&plan);
+  EXPECT_EQ(StorageIds(plan), (std::vector<int>{0, 1, 1, 1, 2, 3, 2, 1}));
+}
+
+TEST(AssignStorageTest, AJoinThatNobodyReadsIsFreeOnceItsPartsAreWritten) {
+  Plan plan;
+  plan.nodes = {Input("x", {4}),
+                Kernel("a", {{0, 0}}, {4}),
+                Kernel("b", {{0, 0}}, {4}),
+                Join({{1, 0}, {2, 0}}, {8}),
+                Kernel("c", {{0, 0}}, {4}),
+                Kernel("d", {{0, 0}}, {4})};
+  plan.heads = {{4, 0}, {5, 0}};
+  AssignStorage(&plan);
+  EXPECT_EQ(StorageIds(plan), (std::vector<int>{0, 1, 1, 1, 1, 2}));
+}
+
+TEST(AssignStorageTest, JoinsAndViewsNest) {
+  Plan plan;
+  plan.nodes = {Input("x", {2}),
+                Kernel("a", {{0, 0}}, {2}),
+                Kernel("b", {{0, 0}}, {3}),
+                Join({{1, 0}, {2, 0}}, {5}),
+                Kernel("c", {{0, 0}}, {7}),
+                Join({{4, 0}, {3, 0}}, {12}),
+                Cut({5, 0}, 36, {3}),
+                Cut({6, 0}, 4, {1}),
+                Cut({2, 0}, 8, {1}),
+                Cut({0, 0}, 4, {1})};
+  plan.heads = {{7, 0}, {8, 0}, {9, 0}};
+  AssignStorage(&plan);
+  EXPECT_EQ(StorageIds(plan), (std::vector<int>{0, 1, 1, 1, 1, 1, 1, 1, 1, 0}));
+  EXPECT_EQ(Offsets(plan), (std::vector<std::size_t>{0, 28, 36, 28, 0, 0, 36, 40, 44, 4}));
+}
+
+TEST(GraphJsonTest, SaysWhereAnEntryBeginsInItsStorage) {
+  Plan plan;
+  plan.nodes = {Input("x", {4}), Cut({0, 0}, 8, {2}), Kernel("a", {{1, 0}}, {2})};
+  plan.heads = {{2, 0}};
+  AssignStorage(&plan);
+  const auto json = nlohmann::json::parse(ToGraphJson(plan));
+  EXPECT_EQ(json["attrs"]["storage_offset"], nlohmann::json::parse(R"(["list_int", [0, 8, 0]])"));
+  EXPECT_EQ(json["nodes"][1]["attrs"]["func_name"], "__nop");
+  Plan chain = ChainOfSix();
+  AssignStorage(&chain);
+  EXPECT_FALSE(nlohmann::json::parse(ToGraphJson(chain))["attrs"].contains("storage_offset"));
+}
+
 TEST(GraphJsonTest, HasTheGraphExecutorsForm) {  // S001-23, S001-26, S001-28 to S001-30
   Plan plan = ChainOfSix();
   AssignStorage(&plan);

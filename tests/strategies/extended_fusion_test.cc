@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tenon/loop/print.h"
+#include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -181,6 +182,29 @@ TEST(ExtendedFusionNormTest, InstanceAndGroupNormOfOddSizes) {
   const Executable exe = ValueOrThrow(Compile(module, kExtended));
   EXPECT_EQ(exe.num_kernel_calls(), 3);
   ExpectClose(ValueOrThrow(exe.Run(inputs)), Interpreted(module, inputs), 1e-3);
+}
+
+// Scale and shift are constants, as in models.
+TEST(ExtendedFusionNormTest, GroupAndInstanceNormAreOneKernelAndViews) {
+  for (const char* norm :
+       {"nn.instance_norm(%x, %g, %b)", "nn.group_norm(%x, %g, %b, num_groups=4)",
+        "nn.group_norm(%x, %g, %b, num_groups=12, center=False)",
+        "nn.relu(nn.group_norm(%x, %g, %b, num_groups=3))"}) {
+    SCOPED_TRACE(norm);
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(3, 12, 7, 5), float32], %g: Tensor[(12), float32], "
+                      "%b: Tensor[(12), float32]) { ",
+                      norm, " }"));
+    const runtime::Inputs inputs = RandomInputs(module, 1);
+    const std::vector<NDArray> wanted = Interpreted(module, inputs);
+    for (int level = 0; level <= 4; ++level)
+      ExpectClose(Outcome(module, inputs, {.opt_level = level}), wanted, 1e-3);
+    const ir::Module bound =
+        passes::BindParams(module, "main", {{"g", inputs.at("g")}, {"b", inputs.at("b")}});
+    const Executable exe = ValueOrThrow(Compile(bound, kExtended));
+    EXPECT_EQ(exe.num_kernel_calls(), 1);
+    ExpectClose(ValueOrThrow(exe.Run({{"x", inputs.at("x")}})), wanted, 1e-3);
+  }
 }
 
 }  // namespace

@@ -171,6 +171,53 @@ void AddNorms(std::vector<OpCase>* cases) {
                         }});
     }
   }
+  struct Channels {
+    const char* name;
+    Shape shape;
+    int axis;
+    std::int64_t groups;  // 0: instance norm
+  };
+  const std::vector<Channels> channels = {
+      {"instance", {2, 3, 5, 7}, 1, 0},  {"instance_last", {2, 5, 3}, -1, 0},
+      {"one_group", {3, 4, 17}, 1, 1},   {"groups", {2, 6, 5, 3}, 1, 3},
+      {"groups_last", {2, 5, 15}, 2, 5}, {"groups_of_one", {1, 3, 1, 1}, 1, 3},
+      {"no_samples", {0, 4, 3}, 1, 2}};
+  for (const Channels& c : channels) {
+    const auto axis =
+        static_cast<std::size_t>(c.axis < 0 ? c.axis + static_cast<int>(c.shape.size()) : c.axis);
+    const std::int64_t extent = c.shape[axis];
+    const std::int64_t size = c.groups == 0 ? 1 : extent / c.groups;
+    for (const bool affine : {true, false}) {
+      const std::string call = c.groups == 0
+                                   ? std::string("nn.instance_norm(%x, %g, %b")
+                                   : StrCat("nn.group_norm(%x, %g, %b, num_groups=", c.groups);
+      cases->push_back({StrCat("channel_norm_", c.name, affine ? "" : "_without_affine"),
+                        {F("x", c.shape), F("g", {extent}), F("b", {extent})},
+                        StrCat(call, ", epsilon=0.001f, axis=", c.axis,
+                               affine ? "" : ", scale=False, center=False", ")"),
+                        [=](const Arrays& in) {
+                          const Array& x = in[0];
+                          // Sums over all elements of the group that `at` is in.
+                          const auto sum = [&](const Index& at, const auto& term) {
+                            double total = 0;
+                            Make(x.shape, [&](const Index& i) {
+                              if (i[0] == at[0] && i[axis] / size == at[axis] / size)
+                                total += term(x(i));
+                              return 0.0;
+                            });
+                            return total;
+                          };
+                          return Arrays{Make(x.shape, [&](const Index& at) {
+                            const double count = sum(at, [](double) { return 1.0; });
+                            const double mean = sum(at, [](double v) { return v; }) / count;
+                            const double variance =
+                                sum(at, [&](double v) { return (v - mean) * (v - mean); }) / count;
+                            const double y = (x(at) - mean) / std::sqrt(variance + 0.001);
+                            return affine ? y * in[1]({at[axis]}) + in[2]({at[axis]}) : y;
+                          })};
+                        }});
+    }
+  }
   cases->push_back({"softmax_of_large_values",
                     {With(F("x", {2, 3}), {1000, 1001, 999, -1000, -1000, -1000})},
                     "nn.softmax(%x)",

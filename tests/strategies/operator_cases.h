@@ -110,6 +110,7 @@ void AddScans(std::vector<OpCase>* cases);
 void AddScatters(std::vector<OpCase>* cases);
 void AddSequences(std::vector<OpCase>* cases);
 void AddPads(std::vector<OpCase>* cases);
+void AddBlocks(std::vector<OpCase>* cases);
 void AddCreations(std::vector<OpCase>* cases);
 
 }  // namespace tenon::operator_cases

@@ -79,6 +79,7 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddScatters(&made);
     operator_cases::AddSequences(&made);
     operator_cases::AddPads(&made);
+    operator_cases::AddBlocks(&made);
     operator_cases::AddCreations(&made);
     return made;
   }();

@@ -304,6 +304,54 @@ void AddPads(std::vector<OpCase>* cases) {
                     }});
 }
 
+void AddBlocks(std::vector<OpCase>* cases) {
+  // Where element `j` of a batch of `n` goes when blocks of 2 x 3 move into the batch.
+  const auto to_batch = [](const Index& j, std::int64_t n, std::int64_t top, std::int64_t left) {
+    const std::int64_t y = j[1] + top, x = j[2] + left;
+    return Index{(y % 2 * 3 + x % 3) * n + j[0], y / 2, x / 3, j[3]};
+  };
+  // The element of `from` that `goes` sends to `to`, or `otherwise`.
+  const auto arrived = [](const Array& from, const Index& to, double otherwise, const auto& goes) {
+    double found = otherwise;
+    Make(from.shape, [&](const Index& j) {
+      if (goes(j) == to) found = from(j);
+      return 0.0;
+    });
+    return found;
+  };
+  cases->push_back(
+      {"space_to_batch",
+       {F("x", {2, 3, 5, 3})},
+       "nn.space_to_batch_nd(%x, block_shape=[2, 3], paddings=[[1, 2], [3, 1]], pad_value=-7f)",
+       [=](const Arrays& in) {
+         return Arrays{Make({12, 3, 3, 3}, [&](const Index& i) {
+           return arrived(in[0], i, -7, [&](const Index& j) { return to_batch(j, 2, 1, 3); });
+         })};
+       }});
+  cases->push_back({"batch_to_space",
+                    {F("x", {18, 2, 1, 5})},
+                    "nn.batch_to_space_nd(%x, block_shape=[2, 3], crops=[[1, 1], [0, 2]])",
+                    [=](const Arrays& in) {
+                      return Arrays{Make({3, 2, 1, 5}, [&](const Index& i) {
+                        return in[0](to_batch(i, 3, 1, 0));
+                      })};
+                    }});
+  cases->push_back({"space_to_batch_of_one_axis",
+                    {F("x", {2, 6})},
+                    "nn.space_to_batch_nd(%x, block_shape=[3], paddings=[[0, 0]])",
+                    [](const Arrays& in) {
+                      return Arrays{Make({6, 2}, [&](const Index& i) {
+                        return in[0]({i[0] % 2, i[1] * 3 + i[0] / 2});
+                      })};
+                    }});
+  cases->push_back({"space_to_batch_of_no_samples",
+                    {F("x", {0, 4, 3, 1})},
+                    "nn.space_to_batch_nd(%x, block_shape=[2, 3], paddings=[[0, 0], [0, 0]])",
+                    [](const Arrays&) {
+                      return Arrays{Make({0, 2, 1, 1}, [](const Index&) { return 0.0; })};
+                    }});
+}
+
 void AddCreations(std::vector<OpCase>* cases) {
   const auto filled = [](Shape shape, double value) {
     return [=](const Arrays&) { return Arrays{Make(shape, [=](const Index&) { return value; })}; };

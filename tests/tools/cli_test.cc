@@ -203,9 +203,23 @@ TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
   EXPECT_EQ(compiled["kernels"][0]["candidates"].size(), 2U);
   const Ended passes = Tenon("opt %/model.relay --passes=FuseOps --fusion=relay --explain=json");
   EXPECT_EQ(passes.code, 0);
-  EXPECT_EQ(nlohmann::json::parse(passes.err)[0]["reason"],
+  EXPECT_EQ(nlohmann::json::parse(passes.err)["fusion"][0]["reason"],
             "elementwise work follows the heavy operator on its results");
   EXPECT_THAT(ErrorOf("compile %/model.relay --explain=xml"), HasSubstr("xml"));
+}
+
+TEST_F(CliTest, ExplanationsSayWhatFoldingLeftAndWhy) {
+  Write("scaled.relay",
+        "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {\n"
+        "  %0 = nn.dense(%x, %w, units=None);\n  add(multiply(%0, 2f), %0)\n}\n");
+  const std::string why = "multiply after nn.dense stays: the value before it has other readers";
+  for (const char* command : {"opt %/scaled.relay --passes=FoldAffine", "compile %/scaled.relay"}) {
+    EXPECT_THAT(Tenon(StrCat(command, " --explain")).err,
+                HasSubstr(StrCat("folding: 0 chains became shorter\n    ", why)));
+    const auto json = nlohmann::json::parse(Tenon(StrCat(command, " --explain=json")).err);
+    EXPECT_EQ(json["folding"]["folded"], 0);
+    EXPECT_EQ(json["folding"]["refusals"], nlohmann::json::array({why}));
+  }
 }
 
 TEST_F(CliTest, CompileExportsCThatCompilesAlone) {

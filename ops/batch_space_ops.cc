@@ -1,0 +1,108 @@
+// nn.space_to_batch_nd and nn.batch_to_space_nd, as TensorFlow defines them: axes 1, 2, ... of the
+// data are cut in blocks, and the position within a block becomes the leading part of the batch.
+#include "tenon/ops/batch_space_attrs.h"
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+// Refuses lists that do not fit the rank, each other or the meaning of their entries.
+void CheckLists(TypeCall& call, const Ints& block, const std::vector<Ints>& pairs, const char* name,
+                std::size_t rank) {
+  if (block.size() + 1 > rank)
+    call.Refuse(StrCat("block_shape has ", block.size(), " extents for an input of rank ", rank));
+  if (pairs.size() != block.size())
+    call.Refuse(StrCat(name, " has ", pairs.size(), " pairs for ", block.size(),
+                       " extents of block_shape"));
+  for (const Ints& pair : pairs) {
+    if (pair.size() != 2 || pair[0] < 0 || pair[1] < 0)
+      call.Refuse(StrCat("each entry of ", name,
+                         " must be a pair (before, after) of numbers that are not negative"));
+  }
+}
+
+std::int64_t BlockSize(TypeCall& call, const Ints& block) {
+  std::int64_t size = 1;
+  for (const std::int64_t extent : block) {
+    if (__builtin_mul_overflow(size, extent, &size)) call.Refuse("a block has too many elements");
+  }
+  return size;
+}
+
+void SpaceToBatchND(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<SpaceToBatchNDAttrs>();
+  CheckLists(call, attrs.block_shape, attrs.paddings, "paddings", x->shape.size());
+  std::vector<ir::Dim> shape = x->shape;
+  for (std::size_t i = 0; i < attrs.block_shape.size(); ++i) {
+    ir::Dim& extent = shape[i + 1];
+    if (!extent.is_static()) {
+      extent = ir::Dim();
+      continue;
+    }
+    const std::int64_t padded =
+        PaddedExtent(extent.value(), attrs.paddings[i][0], attrs.paddings[i][1]);
+    if (padded % attrs.block_shape[i] != 0)
+      call.Refuse(StrCat("axis ", i + 1, " has ", padded,
+                         " elements with its padding, which blocks of ", attrs.block_shape[i],
+                         " do not divide"));
+    extent = ir::Dim(padded / attrs.block_shape[i]);
+  }
+  const std::int64_t blocks = BlockSize(call, attrs.block_shape);
+  std::int64_t batch = 0;
+  if (shape[0].is_static() && __builtin_mul_overflow(shape[0].value(), blocks, &batch))
+    call.Refuse("the result is too large");
+  shape[0] = shape[0].is_static() ? ir::Dim(batch) : ir::Dim();
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+void BatchToSpaceND(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<BatchToSpaceNDAttrs>();
+  CheckLists(call, attrs.block_shape, attrs.crops, "crops", x->shape.size());
+  const std::int64_t blocks = BlockSize(call, attrs.block_shape);
+  std::vector<ir::Dim> shape = x->shape;
+  if (shape[0].is_static() && shape[0].value() % blocks != 0)
+    call.Refuse(StrCat("a batch of ", shape[0].value(), " is not made of blocks of ", blocks));
+  shape[0] = shape[0].is_static() ? ir::Dim(shape[0].value() / blocks) : ir::Dim();
+  for (std::size_t i = 0; i < attrs.block_shape.size(); ++i) {
+    ir::Dim& extent = shape[i + 1];
+    if (!extent.is_static()) {
+      extent = ir::Dim();
+      continue;
+    }
+    std::int64_t whole = 0;
+    if (__builtin_mul_overflow(extent.value(), attrs.block_shape[i], &whole))
+      call.Refuse("the result is too large");
+    const std::int64_t dropped = PaddedExtent(0, attrs.crops[i][0], attrs.crops[i][1]);
+    if (dropped > whole)
+      call.Refuse(StrCat("axis ", i + 1, " is cropped by more than its extent ", whole));
+    extent = ir::Dim(whole - dropped);
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+}  // namespace
+
+void RegisterBatchSpaceOps(OpRegistry& registry) {
+  registry.Register("nn.space_to_batch_nd")
+      .Describe("pad, then move the positions within blocks of space into the batch")
+      .Argument("data", "Tensor", "batch, then the axes that are cut in blocks, then any others")
+      .Attrs<SpaceToBatchNDAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(SpaceToBatchND, "SpaceToBatchND");
+  registry.Register("nn.batch_to_space_nd")
+      .Describe("move the leading part of the batch into blocks of space, then crop")
+      .Argument("data", "Tensor", "batch, then the axes that blocks make, then any others")
+      .Attrs<BatchToSpaceNDAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(BatchToSpaceND, "BatchToSpaceND");
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,102 @@
+// Primitives without weights to pack: pooling, softmax and layer normalisation.
+#include <utility>
+
+#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/primitive.h"
+
+namespace tenon::strategies::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+memory::dims Pair(const std::array<std::int64_t, 2>& v) { return {v[0], v[1]}; }
+
+algorithm AlgorithmOf(Pooling::Kind kind) {
+  switch (kind) {
+    case Pooling::Kind::kMax:
+      return algorithm::pooling_max;
+    case Pooling::Kind::kMean:
+      return algorithm::pooling_avg_exclude_padding;
+    case Pooling::Kind::kMeanWithPadding:
+      return algorithm::pooling_avg_include_padding;
+  }
+  Unreachable("all kinds of pooling are listed");
+}
+
+// Row-major.
+memory::desc Plain(const Shape& shape) {
+  memory::dims strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  return {memory::dims(shape.begin(), shape.end()), kFloat, strides};
+}
+
+template <typename Primitive>
+std::unique_ptr<jit::Callable> MakeRows(const Softmax& softmax, std::string_view what) {
+  return Guard(what, [&]() -> std::unique_ptr<jit::Callable> {
+    const memory::desc data = Plain(softmax.shape);
+    const typename Primitive::desc desc(dnnl::prop_kind::forward_inference, data,
+                                        static_cast<int>(softmax.axis));
+    const typename Primitive::primitive_desc chosen(desc, MakeAttr({}, data), Engine());
+    std::string name = CheckedImplementation(chosen.impl_info_str(), what);
+    return MakeKernel(Primitive(chosen), {Buffer(DNNL_ARG_SRC, data), Buffer(DNNL_ARG_DST, data)},
+                      chosen.scratchpad_desc(), std::move(name));
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling) {
+  return Guard("pooling", [&]() -> std::unique_ptr<jit::Callable> {
+    const auto tag = pooling.layout == ActivationLayout::kNCHW ? memory::format_tag::nchw
+                                                               : memory::format_tag::nhwc;
+    const memory::desc src(
+        {pooling.batch, pooling.channels, pooling.in_size[0], pooling.in_size[1]}, kFloat, tag);
+    const memory::desc dst(
+        {pooling.batch, pooling.channels, pooling.out_size[0], pooling.out_size[1]}, kFloat, tag);
+    const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference,
+                                              AlgorithmOf(pooling.kind), src, dst,
+                                              Pair(pooling.strides), Pair(pooling.kernel),
+                                              {pooling.dilation[0] - 1, pooling.dilation[1] - 1},
+                                              Pair(pooling.pad_before), Pair(pooling.pad_after));
+    const dnnl::pooling_v2_forward::primitive_desc chosen(desc, MakeAttr(pooling.post_ops, dst),
+                                                          Engine());
+    std::string name = CheckedImplementation(chosen.impl_info_str(), "pooling");
+    std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, src)};
+    AddTensorOperands(pooling.post_ops, dst, &arguments);
+    arguments.push_back(Buffer(DNNL_ARG_DST, dst));
+    return MakeKernel(dnnl::pooling_v2_forward(chosen), std::move(arguments),
+                      chosen.scratchpad_desc(), std::move(name));
+  });
+}
+
+std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax) {
+  return softmax.logarithm ? MakeRows<dnnl::logsoftmax_forward>(softmax, "logarithm of a softmax")
+                           : MakeRows<dnnl::softmax_forward>(softmax, "softmax");
+}
+
+std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
+                                                      const NDArray& gamma, const NDArray& beta) {
+  RequireElements(gamma, norm.columns, "layer normalisation's scale");
+  RequireElements(beta, norm.columns, "layer normalisation's shift");
+  return Guard("layer normalisation", [&]() -> std::unique_ptr<jit::Callable> {
+    const memory::desc data({norm.rows, norm.columns}, kFloat, memory::format_tag::ab);
+    const memory::desc along({norm.columns}, kFloat, memory::format_tag::a);
+    dnnl::normalization_flags flags = dnnl::normalization_flags::none;
+    if (norm.scale) flags = flags | dnnl::normalization_flags::use_scale;
+    if (norm.shift) flags = flags | dnnl::normalization_flags::use_shift;
+    const dnnl::layer_normalization_forward::desc desc(dnnl::prop_kind::forward_inference, data,
+                                                       static_cast<float>(norm.epsilon), flags);
+    const dnnl::layer_normalization_forward::primitive_desc chosen(desc, MakeAttr({}, data),
+                                                                   Engine());
+    std::string name = CheckedImplementation(chosen.impl_info_str(), "layer normalisation");
+    std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, data)};
+    if (norm.scale) arguments.push_back(Weight(DNNL_ARG_SCALE, along, along, gamma));
+    if (norm.shift) arguments.push_back(Weight(DNNL_ARG_SHIFT, along, along, beta));
+    arguments.push_back(Buffer(DNNL_ARG_DST, data));
+    return MakeKernel(dnnl::layer_normalization_forward(chosen), std::move(arguments),
+                      chosen.scratchpad_desc(), std::move(name));
+  });
+}
+
+}  // namespace tenon::strategies::onednn

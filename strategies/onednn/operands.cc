@@ -1,0 +1,55 @@
+#include "tenon/strategies/onednn/operands.h"
+
+#include <algorithm>
+
+#include "tenon/support/strings.h"
+
+namespace tenon::strategies::onednn {
+
+using ir::CallNode;
+using ir::Expr;
+using ir::TensorTypeNode;
+
+std::optional<std::string> RefuseOperands(const CallNode& anchor) {
+  const auto* result = anchor.checked_type.As<TensorTypeNode>();
+  for (const Expr& arg : anchor.args) {
+    if (arg.checked_type().As<TensorTypeNode>()->dtype != Float32 || result->dtype != Float32)
+      return "it takes float32 only";
+    if (arg.kind() != ir::ExprKind::kVar) return "an operand is computed inside the kernel";
+  }
+  for (const ir::Dim& dim : result->shape) {
+    if (dim == ir::Dim(0)) return "the result has no elements";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> RefuseUnlessAsked(const Group& group) {
+  if (group.library == LibraryChoice::kAuto)
+    return "generated code shares its kernel with what is around it; a composite or the library "
+           "choice onednn asks for it";
+  return std::nullopt;
+}
+
+int ParameterIndex(const Group& group, const Expr& var) {
+  const auto& params = group.function->params;
+  return static_cast<int>(std::find(params.begin(), params.end(), var) - params.begin());
+}
+
+NDArray KnownValue(const Group& group, const Expr& var) {
+  const auto i = static_cast<std::size_t>(ParameterIndex(group, var));
+  return i < group.constants.size() ? group.constants[i] : NDArray();
+}
+
+std::vector<int> Arguments(const Group& group, const CallNode& anchor, const Epilogue& epilogue) {
+  std::vector<int> arguments = {ParameterIndex(group, anchor.args[0])};
+  for (std::size_t i = 1; i < anchor.args.size(); ++i) {
+    if (!KnownValue(group, anchor.args[i]).defined())
+      arguments.push_back(ParameterIndex(group, anchor.args[i]));
+  }
+  if (epilogue.bias && !KnownValue(group, epilogue.bias).defined())
+    arguments.push_back(ParameterIndex(group, epilogue.bias));
+  for (const Expr& operand : epilogue.operands) arguments.push_back(ParameterIndex(group, operand));
+  return arguments;
+}
+
+}  // namespace tenon::strategies::onednn

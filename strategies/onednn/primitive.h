@@ -1,0 +1,76 @@
+// What all kernels of oneDNN have in common: the engine, argument lists, packing, post-ops,
+// running.
+//
+// Only the adapter's own sources include this; everybody else sees adapter.h.
+#ifndef TENON_STRATEGIES_ONEDNN_PRIMITIVE_H_
+#define TENON_STRATEGIES_ONEDNN_PRIMITIVE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <dnnl.hpp>
+
+#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::strategies::onednn {
+
+constexpr auto kFloat = dnnl::memory::data_type::f32;
+
+const dnnl::engine& Engine();
+
+// Runs oneDNN calls; its exceptions become Tenon's.
+template <typename Body>
+auto Guard(std::string_view what, Body body) {
+  try {
+    return body();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented) {
+      throw Unimplemented(StrCat("oneDNN has no code for this ", what));
+    }
+    throw Error(absl::StatusCode::kInternal, StrCat("oneDNN: ", what, ": ", error.what()));
+  }
+}
+
+// One argument of a primitive: a fixed memory, or the call's next buffer, maybe packed first.
+struct Argument {
+  int id = 0;
+  dnnl::memory::desc desc;
+  dnnl::memory fixed;              // set when the data is known
+  dnnl::reorder pack;              // set when the buffer must be packed in each call
+  dnnl::memory::desc buffer_desc;  // what the buffer holds, when `pack` is set
+  std::size_t packed_offset = 0;   // in the workspace
+  bool is_fixed = false;
+  bool is_packed = false;
+};
+
+Argument Buffer(int id, const dnnl::memory::desc& desc);
+
+// The weight, in the layout `wanted`: packed now when its elements are known, else in each call
+// when the layouts differ.
+Argument Weight(int id, const dnnl::memory::desc& given, const dnnl::memory::desc& wanted,
+                const NDArray& data);
+
+// The operands of tensor post-ops, which have the result's layout.
+void AddTensorOperands(const std::vector<PostOp>& post_ops, const dnnl::memory::desc& result,
+                       std::vector<Argument>* arguments);
+
+dnnl::primitive_attr MakeAttr(const std::vector<PostOp>& post_ops,
+                              const dnnl::memory::desc& result);
+
+// The name of a primitive's code for people; throws Unimplemented for reference code.
+std::string CheckedImplementation(const char* name, std::string_view what);
+
+void RequireElements(const NDArray& array, std::int64_t count, std::string_view what);
+
+std::unique_ptr<jit::Callable> MakeKernel(dnnl::primitive primitive,
+                                          std::vector<Argument> arguments,
+                                          const dnnl::memory::desc& scratchpad,
+                                          std::string implementation);
+
+}  // namespace tenon::strategies::onednn
+
+#endif  // TENON_STRATEGIES_ONEDNN_PRIMITIVE_H_
