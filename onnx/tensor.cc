@@ -1,6 +1,7 @@
 #include "tenon/onnx/tensor.h"
 
 #include <cstring>
+#include <utility>
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -9,38 +10,39 @@ namespace tenon::onnx_import {
 
 using onnx::TensorProto;
 
+namespace {
+
+constexpr std::pair<TensorProto::DataType, DataType> kTypes[] = {
+    {TensorProto::FLOAT, Float32},   {TensorProto::DOUBLE, Float64},
+    {TensorProto::FLOAT16, Float16}, {TensorProto::BFLOAT16, BFloat16},
+    {TensorProto::INT8, Int8},       {TensorProto::INT16, Int16},
+    {TensorProto::INT32, Int32},     {TensorProto::INT64, Int64},
+    {TensorProto::UINT8, UInt8},     {TensorProto::UINT16, UInt16},
+    {TensorProto::UINT32, UInt32},   {TensorProto::UINT64, UInt64},
+    {TensorProto::BOOL, Bool}};
+
+}  // namespace
+
 DataType ToDataType(int onnx_type, const std::string& what) {
-  switch (onnx_type) {
-    case TensorProto::FLOAT:
-      return Float32;
-    case TensorProto::DOUBLE:
-      return Float64;
-    case TensorProto::FLOAT16:
-      return Float16;
-    case TensorProto::BFLOAT16:
-      return BFloat16;
-    case TensorProto::INT8:
-      return Int8;
-    case TensorProto::INT16:
-      return Int16;
-    case TensorProto::INT32:
-      return Int32;
-    case TensorProto::INT64:
-      return Int64;
-    case TensorProto::UINT8:
-      return UInt8;
-    case TensorProto::UINT16:
-      return UInt16;
-    case TensorProto::UINT32:
-      return UInt32;
-    case TensorProto::UINT64:
-      return UInt64;
-    case TensorProto::BOOL:
-      return Bool;
-    default:
-      throw Unimplemented(
-          StrCat(what, " has the ONNX element type ", onnx_type, ", which is not supported"));
+  for (const auto& [onnx, type] : kTypes) {
+    if (onnx == onnx_type) return type;
   }
+  throw Unimplemented(
+      StrCat(what, " has the ONNX element type ", onnx_type, ", which is not supported"));
+}
+
+TensorProto::DataType ToOnnxType(DataType type) {
+  for (const auto& [onnx, known] : kTypes) {
+    if (known == type) return onnx;
+  }
+  throw Unimplemented(StrCat("ONNX has no element type ", type.ToString()));
+}
+
+void ToTensorProto(const NDArray& array, const std::string& name, TensorProto* tensor) {
+  tensor->set_name(name);
+  tensor->set_data_type(ToOnnxType(array.dtype()));
+  for (const std::int64_t extent : array.shape()) tensor->add_dims(extent);
+  tensor->set_raw_data(array.raw(), array.bytes());
 }
 
 namespace {
