@@ -75,6 +75,17 @@ bool IsSame(const NDArray& actual, const NDArray& expected, std::int64_t i, doub
   return std::abs(a - e) <= tolerance;
 }
 
+template <typename Value>
+double LargestFinite(const NDArray& array, const Value& value_at) {
+  double largest = 0;
+  if (!array.dtype().is_float()) return largest;
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const double value = std::abs(value_at(i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  return largest;
+}
+
 }  // namespace
 
 double RoundingError(DataType type) {
@@ -135,13 +146,12 @@ std::optional<Difference> FirstDifference(const NDArray& actual, const NDArray& 
 }
 
 double LargestMagnitude(const NDArray& array) {
-  double largest = 0;
-  if (!array.dtype().is_float()) return largest;
-  for (std::int64_t i = 0; i < array.size(); ++i) {
-    const double value = std::abs(FloatAt(array, i));
-    if (std::isfinite(value)) largest = std::max(largest, value);
-  }
-  return largest;
+  return LargestFinite(array, [&](std::int64_t i) { return FloatAt(array, i); });
+}
+
+double LargestDifference(const NDArray& actual, const NDArray& expected) {
+  return LargestFinite(expected,
+                       [&](std::int64_t i) { return FloatAt(actual, i) - FloatAt(expected, i); });
 }
 
 bool IsFinite(const NDArray& array) {

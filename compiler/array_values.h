@@ -56,6 +56,7 @@ std::optional<Difference> FirstDifference(const NDArray& actual, const NDArray& 
                                           double tolerance);
 // Of floating arrays, infinities and NaN left out; 0 of integers.
 double LargestMagnitude(const NDArray& array);
+double LargestDifference(const NDArray& actual, const NDArray& expected);
 // No element is NaN or infinite.
 bool IsFinite(const NDArray& array);
 // The floating elements changed by up to `relative` of their magnitude; others as they are.

@@ -26,15 +26,6 @@ Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
   return compiler::Interpret(typed, by_parameter);
 }
 
-double LargestDifference(const NDArray& a, const NDArray& b) {
-  // Doubled and halved until it is met to a tenth of itself: differences are reported, not computed
-  // with.
-  double most = 1e-9;
-  const double largest = std::max(compiler::LargestMagnitude(b), 1e-30);
-  while (most < 1 && compiler::FirstDifference(a, b, most * largest)) most *= 1.1;
-  return most;
-}
-
 double Compare(const Arrays& model, const Arrays& other, const char* what, double tolerance) {
   CheckInvariant(model.size() == other.size(), "every way to run a model gives all its results");
   double largest = 0;
@@ -45,8 +36,8 @@ double Compare(const Arrays& model, const Arrays& other, const char* what, doubl
                             difference->actual, ", but ", difference->expected, " ", what,
                             "; results may differ by ", tolerance, " of their largest element, ",
                             scale));
-    if (model[i].dtype().is_float())
-      largest = std::max(largest, LargestDifference(model[i], other[i]));
+    if (scale > 0)
+      largest = std::max(largest, compiler::LargestDifference(model[i], other[i]) / scale);
   }
   return largest;
 }

@@ -1,5 +1,8 @@
 #include "tenon/jit/expr_codegen.h"
 
+#include <bit>
+#include <numeric>
+
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/bfloat16.h"
 #include "tenon/support/error.h"
@@ -471,6 +474,15 @@ void ExprCodegen::Annotate(llvm::Instruction* access, const loop::Buffer& buffer
   }
 }
 
+// A mask of the vector that holds `lanes`, true for these.
+Value* ExprCodegen::FirstLanes(int lanes) {
+  const unsigned wide = std::bit_ceil(static_cast<unsigned>(lanes));
+  llvm::SmallVector<llvm::Constant*> mask;
+  for (unsigned i = 0; i < wide; ++i)
+    mask.push_back(builder_.getInt1(i < static_cast<unsigned>(lanes)));
+  return llvm::ConstantVector::get(mask);
+}
+
 Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
   const DataType element = node.buffer->dtype.element();
   const llvm::Align align(element.bytes());
@@ -493,8 +505,18 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
   const auto* ramp = index.As<loop::RampNode>();
   if (node.predicate.defined()) return EmitMaskedLoad(node, type);
   if (ramp != nullptr && loop::IsConstInt(ramp->stride, 1)) {
-    auto* load = builder_.CreateAlignedLoad(
-        MemoryType(type), ElementAddress(node.buffer, EmitShared(ramp->base)), align);
+    Value* address = ElementAddress(node.buffer, EmitShared(ramp->base));
+    if (!std::has_single_bit(static_cast<unsigned>(lanes))) {
+      const DataType wide =
+          type.WithLanes(static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes))));
+      llvm::CallInst* load =
+          builder_.CreateMaskedLoad(MemoryType(wide), address, align, FirstLanes(lanes));
+      Annotate(load, node.buffer);
+      llvm::SmallVector<int> kept(static_cast<std::size_t>(lanes));
+      std::iota(kept.begin(), kept.end(), 0);
+      return ToRegister(builder_.CreateShuffleVector(load, kept), type);
+    }
+    auto* load = builder_.CreateAlignedLoad(MemoryType(type), address, align);
     Annotate(load, node.buffer);
     return ToRegister(load, type);
   }
@@ -563,6 +585,13 @@ void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
     store = builder_.CreateMaskedScatter(stored, address, align, mask);
   } else if (mask != nullptr) {
     store = builder_.CreateMaskedStore(stored, address, align, mask);
+  } else if (const int lanes = index.dtype().lanes();
+             !std::has_single_bit(static_cast<unsigned>(lanes))) {
+    const unsigned wide = std::bit_ceil(static_cast<unsigned>(lanes));
+    llvm::SmallVector<int> widened(wide, -1);
+    std::iota(widened.begin(), widened.begin() + lanes, 0);
+    store = builder_.CreateMaskedStore(builder_.CreateShuffleVector(stored, widened), address,
+                                       align, FirstLanes(lanes));
   } else {
     store = builder_.CreateAlignedStore(stored, address, align);
   }

@@ -83,6 +83,7 @@ class ExprCodegen {
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
+  llvm::Value* FirstLanes(int lanes);
   llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);

@@ -352,7 +352,9 @@ class Simplifier : public StmtMutator {
     return simpler ? (*this)(*simpler) : compared;
   }
 
-  // k * c * (x / c) + k * (x mod c) = k * x. Tells whether nothing wrapped around.
+  // k * c * (x / c) + k * (x mod c) = k * x, and
+  // k * c * ((x / c + n) mod d) + k * (x mod c) = k * ((x + n * c) mod (c * d)).
+  // Tells whether nothing wrapped around.
   bool RejoinQuotients(Linear* l) {
     for (std::size_t i = 0; i < l->terms.size(); ++i) {
       const auto* mod = l->terms[i].first.As<BinaryNode>();
@@ -362,30 +364,61 @@ class Simplifier : public StmtMutator {
       for (std::size_t j = 0; j < l->terms.size(); ++j) {
         const std::int64_t k = l->terms[i].second;
         std::int64_t whole = 0;
-        if (__builtin_mul_overflow(k, c->value, &whole) || l->terms[j].second != whole ||
-            !IsQuotient(l->terms[j].first, mod->a, c->value))
-          continue;
-        const Expr x = mod->a;
+        if (__builtin_mul_overflow(k, c->value, &whole) || l->terms[j].second != whole) continue;
+        const std::optional<Expr> joined =
+            IsQuotient(l->terms[j].first, mod->a, c->value)
+                ? mod->a
+                : JoinedRemainder(l->terms[j].first, mod->a, c->value);
+        if (!joined) continue;
         l->terms.erase(l->terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
         l->terms.erase(l->terms.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
-        const bool exact = AddScaled(l, LinearOf(x), k);
+        const bool exact = AddScaled(l, LinearOf(*joined), k);
         return RejoinQuotients(l) && exact;
       }
     }
     return true;
   }
 
+  // (x + n * c) mod (c * d) of `e` = (x / c + n) mod d; nothing of others.
+  std::optional<Expr> JoinedRemainder(const Expr& e, const Expr& x, std::int64_t c) {
+    const auto* mod = e.As<BinaryNode>();
+    if (mod == nullptr || mod->op != BinaryOp::kFloorMod || reads_data_(e) || reads_data_(x))
+      return std::nullopt;
+    const auto* d = mod->b.As<IntImmNode>();
+    std::int64_t product = 0;
+    if (d == nullptr || d->value <= 0 || c <= 0 || __builtin_mul_overflow(c, d->value, &product))
+      return std::nullopt;
+    Linear n = LinearOf(mod->a);
+    const auto quotient = std::find_if(n.terms.begin(), n.terms.end(), [&](const auto& term) {
+      return term.second == 1 && IsQuotient(term.first, x, c);
+    });
+    if (quotient == n.terms.end()) return std::nullopt;
+    n.terms.erase(quotient);
+    Linear sum = LinearOf(x);
+    if (!AddScaled(&sum, n, c)) return std::nullopt;
+    return Binary(BinaryOp::kFloorMod, sum.ToExpr(), product);
+  }
+
   // Whether `e` is x / c; of x = y / d that is y / (d * c).
-  static bool IsQuotient(const Expr& e, const Expr& x, std::int64_t c) {
+  bool IsQuotient(const Expr& e, const Expr& x, std::int64_t c) {
     const auto* n = e.As<BinaryNode>();
     if (n == nullptr || n->op != BinaryOp::kFloorDiv) return false;
-    if (IsConstInt(n->b, c)) return StructuralEqual(n->a, x);
+    if (IsConstInt(n->b, c)) return IsSameSum(n->a, x);
     const auto* inner = x.As<BinaryNode>();
     if (inner == nullptr || inner->op != BinaryOp::kFloorDiv) return false;
     const auto* d = inner->b.As<IntImmNode>();
     std::int64_t product = 0;
     return d != nullptr && !__builtin_mul_overflow(d->value, c, &product) &&
            IsConstInt(n->b, product) && StructuralEqual(n->a, inner->a);
+  }
+
+  // Whatever the order of the terms.
+  bool IsSameSum(const Expr& a, const Expr& b) {
+    if (StructuralEqual(a, b)) return true;
+    if (LinearOf(a).terms.size() != LinearOf(b).terms.size()) return false;
+    Linear difference = LinearOf(a);
+    return AddScaled(&difference, LinearOf(b), -1) && difference.terms.empty() &&
+           difference.constant == 0;
   }
 
   Interval AtomRange(const Expr& atom) {

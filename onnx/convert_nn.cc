@@ -1,5 +1,6 @@
 // Pooling, matrix products and normalisations.
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/matmul.h"
 #include "tenon/onnx/window.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
@@ -164,51 +165,11 @@ std::vector<Expr> Gemm(Node& node) {
   return {node.Typed(y)};
 }
 
-// Batches of both sides broadcast together, then products of rank 3.
-Expr BatchedProduct(const Expr& a, const Expr& b) {
-  const Shape a_shape = ShapeOf(a);
-  const Shape b_shape = ShapeOf(b);
-  const std::size_t rank = std::max(a_shape.size(), b_shape.size());
-  Shape batch(rank - 2, 1);
-  for (const Shape* shape : {&a_shape, &b_shape}) {
-    for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
-      std::int64_t& extent = batch[rank - shape->size() + i];
-      const std::int64_t other = (*shape)[i];
-      if (extent != 1 && other != 1 && extent != other)
-        throw InvalidArgument(StrCat("the batches ", ShapeToString(a_shape), " and ",
-                                     ShapeToString(b_shape), " do not broadcast"));
-      if (extent == 1) extent = other;
-    }
-  }
-  const auto flattened = [&](const Expr& e, const Shape& shape) {
-    Shape full = batch;
-    full.insert(full.end(), shape.end() - 2, shape.end());
-    Expr value = e;
-    if (NumElements(shape) != NumElements(full))
-      value = ir::Call::Make(ops::Known().broadcast_to, {e},
-                             Attrs::Make(ops::InitOpAttrs{.shape = full}));
-    return ops::Reshape(value, {-1, full[rank - 2], full[rank - 1]});
-  };
-  Shape result = batch;
-  result.push_back(a_shape[a_shape.size() - 2]);
-  result.push_back(b_shape.back());
-  return ops::Reshape(ops::BatchMatmul(flattened(a, a_shape), flattened(b, b_shape)), result);
-}
-
 std::vector<Expr> MatMul(Node& node) {
-  Expr a = node.input(0);
-  Expr b = node.input(1);
-  const bool a_vector = RankOf(a) == 1;
-  const bool b_vector = RankOf(b) == 1;
-  if (RankOf(a) == 0 || RankOf(b) == 0) throw InvalidArgument("an operand has rank 0");
-  if (a_vector) a = node.Typed(ops::ExpandDims(a, 0));
-  if (b_vector) b = node.Typed(ops::ExpandDims(b, 1));
-  Expr y = RankOf(b) == 2 ? ops::Matmul(a, b) : BatchedProduct(a, b);
-  y = node.Typed(y);
-  Ints drop;
-  if (a_vector) drop.push_back(-2);
-  if (b_vector) drop.push_back(-1);
-  return {drop.empty() ? y : node.Typed(ops::Squeeze(y, drop))};
+  return {ProductOfAnyRank(
+      node, node.input(0), node.input(1),
+      [](const Expr& a, const Expr& b) { return ops::Matmul(a, b); },
+      [](const Expr& a, const Expr& b) { return ops::BatchMatmul(a, b); })};
 }
 
 std::vector<Expr> Dropout(Node& node) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/matmul.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
@@ -134,61 +135,19 @@ std::vector<Expr> QLinearConv(Node& node) {
 
 // --- matrix products
 
-// Batches of both operands broadcast together, as products of rank 3.
-Expr BatchedProduct(const Node& node, const Operand& a, const Operand& b) {
-  const Shape a_shape = ShapeOf(a.data);
-  const Shape b_shape = ShapeOf(b.data);
-  const std::size_t rank = std::max(a_shape.size(), b_shape.size());
-  Shape batch(rank - 2, 1);
-  for (const Shape* shape : {&a_shape, &b_shape}) {
-    for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
-      std::int64_t& extent = batch[rank - shape->size() + i];
-      const std::int64_t other = (*shape)[i];
-      if (extent != 1 && other != 1 && extent != other)
-        throw InvalidArgument(StrCat("the batches ", ShapeToString(a_shape), " and ",
-                                     ShapeToString(b_shape), " do not broadcast"));
-      if (extent == 1) extent = other;
-    }
-  }
-  const auto flattened = [&](const Expr& e, const Shape& shape) {
-    Shape full = batch;
-    full.insert(full.end(), shape.end() - 2, shape.end());
-    Expr value = e;
-    if (NumElements(shape) != NumElements(full))
-      value = ir::Call::Make(ops::Known().broadcast_to, {e},
-                             attrs::Attrs::Make(ops::InitOpAttrs{.shape = full}));
-    return ops::Reshape(value, {NumElements(batch), full[rank - 2], full[rank - 1]});
-  };
-  Shape result = batch;
-  result.push_back(a_shape[a_shape.size() - 2]);
-  result.push_back(b_shape.back());
-  if (RankOf(b.zero_point) != 0)
-    throw Unimplemented("a zero point for each column of a batch of matrices is not supported");
+Expr IntegerProduct(const Node& node, const Operand& a, const Operand& b) {
   const Expr one = ops::Scalar(1);
-  return node.Typed(
-      ops::Reshape(ops::QnnBatchMatmul(flattened(a.data, a_shape), flattened(b.data, b_shape),
-                                       a.zero_point, b.zero_point, one, one),
-                   result));
-}
-
-Expr IntegerProduct(const Node& node, Operand a, Operand b) {
-  if (RankOf(a.data) == 0 || RankOf(b.data) == 0) throw InvalidArgument("an operand has rank 0");
-  const bool a_vector = RankOf(a.data) == 1;
-  const bool b_vector = RankOf(b.data) == 1;
-  if (a_vector) a.data = node.Typed(ops::ExpandDims(a.data, 0));
-  if (b_vector) b.data = node.Typed(ops::ExpandDims(b.data, 1));
-  Expr y;
-  if (RankOf(b.data) == 2) {
-    const Expr one = ops::Scalar(1);
-    y = node.Typed(
-        ops::QnnDense(a.data, ops::Transpose(b.data), a.zero_point, b.zero_point, one, one));
-  } else {
-    y = BatchedProduct(node, a, b);
-  }
-  Ints drop;
-  if (a_vector) drop.push_back(-2);
-  if (b_vector) drop.push_back(-1);
-  return drop.empty() ? y : node.Typed(ops::Squeeze(y, drop));
+  return ProductOfAnyRank(
+      node, a.data, b.data,
+      [&](const Expr& rows, const Expr& matrix) {
+        return ops::QnnDense(rows, ops::Transpose(matrix), a.zero_point, b.zero_point, one, one);
+      },
+      [&](const Expr& left, const Expr& right) {
+        if (RankOf(b.zero_point) != 0)
+          throw Unimplemented(
+              "a zero point for each column of a batch of matrices is not supported");
+        return ops::QnnBatchMatmul(left, right, a.zero_point, b.zero_point, one, one);
+      });
 }
 
 std::vector<Expr> MatMulInteger(Node& node) {

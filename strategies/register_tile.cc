@@ -4,6 +4,7 @@
 #include "tenon/strategies/register_tile.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "tenon/loop/simplify.h"
@@ -88,19 +89,21 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
   return grid;
 }
 
-// The two loops along memory: in vectors, and where these are as long as the loop around them,
-// unrolled, so that TransposeTiles finds the square.
+// The two loops along memory: in vectors, of which the last may be masked, and where these are as
+// long as the loop around them, unrolled, so that TransposeTiles finds the square.
 void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
                     const std::vector<std::int64_t>& extents) {
   if (inner.empty()) return;
   const std::int64_t lanes = VectorLanes(reader.op()->outputs[0]->dtype.bytes());
   const std::int64_t extent = extents.back();
-  const std::int64_t width = std::min(extent, lanes);
-  if (extent < 2 || (extent > lanes && extent % lanes != 0)) return;
+  if (extent < 2) return;
+  const auto covering =
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
+  const std::int64_t width = std::min(covering, lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
   if (inner.size() < 2 || extent != width) return;
   const std::int64_t rows = extents[inner.size() - 2];
-  if (rows % width != 0 || (width & (width - 1)) != 0) return;
+  if (rows % width != 0) return;
   const IterVar& axis = inner[inner.size() - 2];
   reader.Unroll(rows == width ? axis : reader.Split(axis, width).second);
 }

@@ -61,25 +61,30 @@ te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axe
   return tensor[indices];
 }
 
-te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
-                    const std::array<std::int64_t, 4>& padding, const char* tag) {
-  if (padding == std::array<std::int64_t, 4>{}) return x;
+te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
+                    const ops::Ints& before, const ops::Ints& after, const char* tag) {
+  const ops::Ints none(at.size(), 0);
+  if (before == none && after == none) return x;
   Shape shape = ShapeOf(x);
-  const std::int64_t rows = shape[height];
-  const std::int64_t columns = shape[width];
-  shape[height] += padding[0] + padding[2];
-  shape[width] += padding[1] + padding[3];
+  for (std::size_t d = 0; d < at.size(); ++d) shape[at[d]] += before[d] + after[d];
   return te::Compute(
       ToExprs(shape),
       [&](const std::vector<te::Var>& i) {
         std::vector<te::Expr> from = ToExprs(i);
-        from[height] = i[height] - padding[0];
-        from[width] = i[width] - padding[1];
-        const te::Expr inside = from[height] >= te::Expr(0) && from[height] < te::Expr(rows) &&
-                                from[width] >= te::Expr(0) && from[width] < te::Expr(columns);
+        te::Expr inside = loop::True();
+        for (std::size_t d = 0; d < at.size(); ++d) {
+          from[at[d]] = i[at[d]] - before[d];
+          inside =
+              inside && from[at[d]] >= te::Expr(0) && from[at[d]] < te::Expr(ExtentOf(x, at[d]));
+        }
         return te::IfThenElse(inside, x[from], te::Cast(x.dtype(), 0));
       },
       "pad_image", tag);
+}
+
+te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
+                    const std::array<std::int64_t, 4>& padding, const char* tag) {
+  return PadImage(x, {height, width}, {padding[0], padding[1]}, {padding[2], padding[3]}, tag);
 }
 
 }  // namespace tenon::strategies

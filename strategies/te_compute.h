@@ -13,6 +13,7 @@
 
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/type.h"
+#include "tenon/ops/ints.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/prepare.h"
 #include "tenon/te/tensor.h"
@@ -72,9 +73,11 @@ Shape ShapeOf(const te::Tensor& tensor);
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
-// `x` with rows of zeros above and below and columns of zeros left and right, as `padding` counts
-// them: top, left, bottom, right. `height` and `width` are the positions of these axes. Without any
-// it is `x` itself.
+// `x` with zeros around the axes `at`, or `x` itself when there are none; a negative number of them
+// drops elements.
+te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
+                    const ops::Ints& before, const ops::Ints& after, const char* tag = "injective");
+// The same for two axes, with the zeros counted top, left, bottom, right.
 te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
                     const std::array<std::int64_t, 4>& padding, const char* tag = "injective");
 

@@ -1,6 +1,5 @@
-// nn.conv2d as a direct sum over input channels and kernel taps, for any order of the axes. Large
-// ones are summed up in register tiles of one of three forms. The padded image is a stage of its
-// own, so that the sum reads without conditions.
+// nn.conv2d as a direct sum over input channels and kernel taps, for any order of the axes. The
+// padded image is a stage of its own, so that the sum reads without conditions.
 #include "tenon/strategies/te/conv.h"
 
 #include "tenon/ops/nn_attrs.h"
@@ -24,22 +23,24 @@ Expr Element(const Tensor& tensor, const std::vector<std::size_t>& positions,
   return te::Cast(dtype, tensor[at]);
 }
 
-Tensor PlainConv(const Conv& conv, const std::vector<Expr>& shape) {
-  const std::vector<IterVar> k = conv.ReduceAxes();
-  return te::Compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        const Var& filter = i[conv.out[1]];
-        Expr channel = k[0].var;
-        if (conv.groups > 1)
-          channel = te::FloorDiv(filter, conv.group_outputs) * conv.group_inputs + k[0].var;
-        const Expr y = i[conv.out[2]] * conv.strides[0] + k[1].var * conv.dilation[0];
-        const Expr x = i[conv.out[3]] * conv.strides[1] + k[2].var * conv.dilation[1];
-        return te::Sum(conv.Pixel(i[conv.out[0]], channel, y, x) *
-                           conv.Weight(filter, k[0].var, k[1].var, k[2].var),
-                       k);
-      },
-      "conv2d", "conv2d");
+// The general form.
+ConvSum SumOf(const Conv& conv, const TeCall& call) {
+  return {.data = conv.data,
+          .out = conv.out,
+          .strides = {conv.strides.begin(), conv.strides.end()},
+          .dilation = {conv.dilation.begin(), conv.dilation.end()},
+          .groups = conv.groups,
+          .group_inputs = conv.group_inputs,
+          .group_outputs = conv.group_outputs,
+          .taps = {conv.taps.begin(), conv.taps.end()},
+          .image = conv.image,
+          .weight =
+              [&conv](const Expr& filter, const Expr& channel, const std::vector<Expr>& taps) {
+                return conv.Weight(filter, channel, taps[0], taps[1]);
+              },
+          .weight_is_constant = call.IsConstant(1),
+          .dtype = conv.dtype,
+          .shape = call.shape()};
 }
 
 std::vector<Tensor> Conv2D(const TeCall& call) {
@@ -62,10 +63,10 @@ std::vector<Tensor> Conv2D(const TeCall& call) {
                   .image = PadImage(call.input(0), data[2], data[3], padding),
                   .weight = weight,
                   .dtype = call.dtype()};
-  for (const auto& form : {DepthwiseConv, RowTiledConv, FilterTiledConv}) {
+  for (const auto& form : {DepthwiseConv, RowTiledConv}) {
     if (const std::optional<Tensor> result = form(conv, call)) return {*result};
   }
-  return {PlainConv(conv, call.te_shape())};
+  return {SumOverTaps(SumOf(conv, call), call, "conv2d")};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The forms of the sum behind nn.conv2d. Each has layers that it suits and answers nothing for
-// others; conv.cc tries them in turn. Only files in strategies/te/ include this header.
+// The forms of the sum behind nn.conv2d that are better than the general one for some layers and
+// answer nothing for others; conv.cc tries them in turn. Only files in strategies/te/ include this
+// header.
 //
 //   if (const auto y = RowTiledConv(conv, call)) return {*y};
 #ifndef TENON_STRATEGIES_TE_CONV_H_
@@ -9,13 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "tenon/strategies/register_tile.h"
-#include "tenon/strategies/te_compute.h"
+#include "tenon/strategies/te/conv_sum.h"
 
 namespace tenon::strategies {
-
-// Elements of a vector of float32 or int32, the types that are summed up in register tiles.
-inline constexpr std::int64_t kConvLanes = VectorLanes(4);
 
 // What all forms have in common. All positions are those of N, C, H, W or O, I, H, W.
 struct Conv {
@@ -45,8 +42,6 @@ struct Conv {
 std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
 // Lanes are pixels of one channel: a kernel for each, channels first.
 std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
-// Lanes are filters: any order of the axes.
-std::optional<te::Tensor> FilterTiledConv(const Conv& conv, const TeCall& call);
 
 }  // namespace tenon::strategies
 

@@ -1,7 +1,7 @@
 // The padded image is a stage of its own, so that the sum reads without conditions.
 #include "tenon/strategies/te/conv_sum.h"
 
-#include "tenon/strategies/register_tile.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -98,7 +98,7 @@ Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name
   const std::int64_t filters = conv.shape[conv.out[1]];
   const Shape spatial = conv.Spatial();
   const std::int64_t pixels = NumElements(spatial);
-  const std::int64_t vectors = (filters + kConvLanes - 1) / kConvLanes;
+  const std::int64_t vectors = CeilDiv(filters, kConvLanes);
   const std::int64_t blocks =
       conv.group_outputs % (2 * kConvLanes) == 0 || (conv.groups == 1 && vectors % 2 == 0) ? 2 : 1;
   const std::int64_t tall = blocks == 2 ? 8 : 16;
@@ -106,8 +106,7 @@ Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = conv.TapAxes();
   const Tensor sums = te::Compute(
-      {conv.shape[conv.out[0]], vectors / blocks, (pixels + tall - 1) / tall, blocks, tall,
-       kConvLanes},
+      {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall, kConvLanes},
       [&](const std::vector<Var>& i) {
         Expr pixel = i[2] * tall + i[4];
         // Pixels past the last one are computed from it and dropped.
@@ -175,26 +174,6 @@ std::vector<IterVar> ConvSum::TapAxes() const {
   for (std::size_t d = 0; d < dims(); ++d)
     axes.push_back(te::ReduceAxis(0, taps[d], kNames[3 - dims() + d]));
   return axes;
-}
-
-Tensor PadImage(const Tensor& x, const std::vector<std::size_t>& at, const ops::Ints& before,
-                const ops::Ints& after, const char* tag) {
-  const ops::Ints none(at.size(), 0);
-  if (before == none && after == none) return x;
-  Shape shape = ShapeOf(x);
-  for (std::size_t d = 0; d < at.size(); ++d) shape[at[d]] += before[d] + after[d];
-  return te::Compute(
-      ToExprs(shape),
-      [&](const std::vector<Var>& i) {
-        std::vector<Expr> from = ToExprs(i);
-        Expr inside = loop::True();
-        for (std::size_t d = 0; d < at.size(); ++d) {
-          from[at[d]] = i[at[d]] - before[d];
-          inside = inside && from[at[d]] >= Expr(0) && from[at[d]] < Expr(ExtentOf(x, at[d]));
-        }
-        return te::IfThenElse(inside, x[from], te::Cast(x.dtype(), 0));
-      },
-      "pad_image", tag);
 }
 
 Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name) {

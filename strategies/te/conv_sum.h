@@ -11,15 +11,13 @@
 #include <vector>
 
 #include "tenon/ops/ints.h"
+#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {
 
-inline constexpr std::int64_t kConvLanes = 16;
-
-// The data with zeros around the axes `at`; a negative number of them drops elements.
-te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
-                    const ops::Ints& before, const ops::Ints& after, const char* tag = "injective");
+// Elements of a vector of float32 or int32, the types that are summed up in register tiles.
+inline constexpr std::int64_t kConvLanes = VectorLanes(4);
 
 struct ConvSum {
   std::vector<std::size_t> data, out;  // positions of N, C and the spatial axes

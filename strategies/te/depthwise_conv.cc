@@ -68,12 +68,14 @@ bool IsCovering(const Conv& conv, const TeCall& call) {
 }
 
 // One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
-// tap reads whole vectors whatever the width; what falls on the margins is dropped.
+// tap reads whole vectors whatever the width; what falls on the margins is dropped. The zeros right
+// of a row are the ones left of the next.
 Tensor FlatConv(const Conv& plain, const TeCall& call) {
   const auto& padding = plain.padding;
   const Shape shape = call.shape();
   const Tensor& x = call.input(0);
-  const std::int64_t pitch = ExtentOf(x, 3) + padding[1] + padding[3];
+  const std::int64_t right = std::max<std::int64_t>(0, padding[3] - padding[1]);
+  const std::int64_t pitch = ExtentOf(x, 3) + padding[1] + right;
   const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
   std::int64_t vectors = kMostVectors;
   const auto covered = [&](std::int64_t v) { return CeilDiv(pixels, v * kConvLanes) * v; };
@@ -87,8 +89,7 @@ Tensor FlatConv(const Conv& plain, const TeCall& call) {
   const std::int64_t rows = ExtentOf(x, 2) + padding[0] + padding[2];
   const std::int64_t more = std::max<std::int64_t>(1, last / pitch + 1 - rows);
   Conv conv = plain;
-  conv.image =
-      PadImage(x, 2, 3, {padding[0], padding[1], padding[2] + more, padding[3]}, kTileInput);
+  conv.image = PadImage(x, 2, 3, {padding[0], padding[1], padding[2] + more, right}, kTileInput);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
