@@ -371,6 +371,15 @@ TEST_F(CliTest, OpsListsAndDescribes) {
               HasSubstr("half the input"));
 }
 
+TEST_F(CliTest, TheReferenceOfOperatorsIsWhatTheRegistrySays) {
+  const std::string expected = OutputOf("ops --markdown");
+  EXPECT_THAT(expected,
+              AllOf(HasSubstr("\n## nn.conv2d\n"),
+                    HasSubstr("| strides | a list of integers | `[1, 1]` | step of the window")));
+  EXPECT_TRUE(Contents(StrCat(TENON_SOURCE_DIR, "/docs/operators.md")) == expected)
+      << "the registry has changed: tenon ops --markdown > docs/operators.md";
+}
+
 TEST_F(CliTest, HelpIsNoFailure) {
   EXPECT_THAT(OutputOf("--help"),
               AllOf(HasSubstr("run"), HasSubstr("compile"), HasSubstr("opt"), HasSubstr("ops")));
