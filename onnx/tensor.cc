@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tenon/support/alignment.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -63,9 +64,11 @@ void CopyTyped(const Field& field, const NDArray& array, const std::string& what
 
 }  // namespace
 
-NDArray ToNDArray(const TensorProto& tensor, const std::string& what) {
-  if (tensor.data_location() == TensorProto::EXTERNAL)
-    throw Unimplemented(StrCat(what, " keeps its data in another file, which is not supported"));
+NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
+                  const std::optional<RawData>& raw) {
+  if (tensor.data_location() == TensorProto::EXTERNAL && !raw)
+    throw Unimplemented(
+        StrCat(what, " keeps its data in another file, which is not supported here"));
   const DataType dtype = ToDataType(tensor.data_type(), what);
   const Shape shape(tensor.dims().begin(), tensor.dims().end());
   std::int64_t count = 0;
@@ -75,22 +78,24 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what) {
     throw InvalidArgument(StrCat(what, ": ", error.message()));
   }
   // The data must be there before memory is taken for it.
+  const bool is_raw = raw || tensor.has_raw_data();
+  const std::string_view bytes = raw ? raw->bytes : std::string_view(tensor.raw_data());
   const std::size_t have =
-      tensor.has_raw_data()
-          ? tensor.raw_data().size()
-          : static_cast<std::size_t>(tensor.float_data_size() + tensor.int32_data_size() +
-                                     tensor.int64_data_size() + tensor.double_data_size() +
-                                     tensor.uint64_data_size());
-  const std::size_t wanted =
-      static_cast<std::size_t>(count) * (tensor.has_raw_data() ? dtype.bytes() : 1);
+      is_raw ? bytes.size()
+             : static_cast<std::size_t>(tensor.float_data_size() + tensor.int32_data_size() +
+                                        tensor.int64_data_size() + tensor.double_data_size() +
+                                        tensor.uint64_data_size());
+  const std::size_t wanted = static_cast<std::size_t>(count) * (is_raw ? dtype.bytes() : 1);
   if (have != wanted)
-    throw InvalidArgument(StrCat(what, " has ", have, tensor.has_raw_data() ? " bytes" : " values",
-                                 " of data; ", dtype.ToString(), " ", ShapeToString(shape),
-                                 " needs ", wanted));
+    throw InvalidArgument(StrCat(what, " has ", have, is_raw ? " bytes" : " values", " of data; ",
+                                 dtype.ToString(), " ", ShapeToString(shape), " needs ", wanted));
+  if (count > 0 && raw && raw->owner != nullptr &&
+      reinterpret_cast<std::uintptr_t>(bytes.data()) % kAlignment == 0)
+    return NDArray::View(shape, dtype, const_cast<char*>(bytes.data()), raw->owner);
   NDArray array = NDArray::Empty(shape, dtype);
   if (count == 0) return array;
-  if (tensor.has_raw_data()) {
-    std::memcpy(array.raw(), tensor.raw_data().data(), wanted);
+  if (is_raw) {
+    std::memcpy(array.raw(), bytes.data(), wanted);
   } else if (dtype == Float32) {
     CopyTyped(tensor.float_data(), array, what);
   } else if (dtype == Float64) {
