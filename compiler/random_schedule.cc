@@ -234,15 +234,15 @@ std::vector<ScheduleCall> RandomCalls(Random& random) {
   using enum Primitive;
   // As often as each stands here.
   static const std::vector<Primitive>& deck = *new std::vector<Primitive>{
-      kSplit,        kSplit,     kSplit,           kSplit,           kSplitParts,
-      kFuse,         kFuse,      kFuseNothing,     kReorder,         kReorder,
-      kTile,         kVectorize, kVectorize,       kVectorize,       kUnroll,
-      kUnroll,       kParallel,  kComputeAt,       kComputeAt,       kComputeAt,
-      kComputeAt,    kComputeAt, kComputeInline,   kComputeInline,   kComputeRoot,
-      kCacheRead,    kCacheRead, kCacheWrite,      kCacheWrite,      kRFactor,
-      kRFactor,      kSetScope,  kDoubleBuffer,    kDoubleBuffer,    kStorageAlign,
-      kPragma,       kPrefetch,  kTransformLayout, kTransformLayout, kBind,
-      kRollingBuffer};
+      kSplit,         kSplit,        kSplit,           kSplit,           kSplitParts,
+      kFuse,          kFuse,         kFuseNothing,     kReorder,         kReorder,
+      kTile,          kVectorize,    kVectorize,       kVectorize,       kUnroll,
+      kUnroll,        kParallel,     kComputeAt,       kComputeAt,       kComputeAt,
+      kComputeAt,     kComputeAt,    kComputeInline,   kComputeInline,   kComputeRoot,
+      kCacheRead,     kCacheRead,    kCacheWrite,      kCacheWrite,      kRFactor,
+      kRFactor,       kSetScope,     kDoubleBuffer,    kDoubleBuffer,    kStorageAlign,
+      kPragma,        kPrefetch,     kTransformLayout, kTransformLayout, kBind,
+      kRollingBuffer, kRollingBuffer};
   std::vector<ScheduleCall> calls(static_cast<std::size_t>(random.Below(14)));
   for (ScheduleCall& call : calls) {
     call.primitive = random.Of(deck);

@@ -35,12 +35,12 @@ enum class Primitive {
   kRFactor,
   kSetScope,
   kDoubleBuffer,
+  kRollingBuffer,
   kStorageAlign,
   kPragma,
   kPrefetch,
   kTransformLayout,
-  kBind,           // always refused
-  kRollingBuffer,  // likewise
+  kBind,  // always refused
 };
 
 struct ScheduleCall {

@@ -33,9 +33,10 @@ Stmt PartitionLoops(const Stmt& stmt);
 // three loops that store a or b without asking: padding and concatenation cost no test an element.
 Stmt PartitionSelects(const Stmt& stmt);
 
-// An unrolled loop of n iterations, n a power of two from 4 to 16, that stores one vector of n
-// elements each time, gathered from the places that follow those of the iteration before, becomes n
-// plain loads, a network of shuffles and n plain stores. Requires expanded vectors.
+// An unrolled loop that stores one vector of n elements each time, n a power of two from 4 to 16,
+// gathered from the places that follow those of the iteration before, becomes n loads of what lies
+// together, a network of shuffles and the stores as they were. It has 4 to n iterations, and the
+// first lanes alone may be wanted. Requires expanded vectors.
 Stmt TransposeTiles(const Stmt& stmt);
 
 // Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
@@ -45,7 +46,7 @@ Stmt UnrollLoops(const Stmt& stmt);
 // Vectorised loops become statements on vectors, in which a condition that differs by lane is the
 // predicate of loads and stores; those whose body cannot (a condition that reads memory around
 // statements, a store that all lanes hit, an inner allocation) become serial loops, and so do those
-// of more than 1024 iterations (Split makes them shorter). Requires flat buffers; throws
+// of more than 256 iterations (Split makes them shorter). Requires flat buffers; throws
 // InvalidArgument for an extent that is not constant.
 Stmt VectorizeLoops(const Stmt& stmt);
 

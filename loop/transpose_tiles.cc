@@ -1,7 +1,10 @@
 // Row j of an n by n block in memory is n elements that lie together; iteration i of the loop wants
-// column i. The block is transposed by exchanging its off-diagonal quarters, then those of each
-// quarter, and so on: log2(n) rounds of n shuffles of two rows (Eklundh, "A fast computer method
-// for matrix transposing", IEEE Transactions on Computers C-21(7), 1972).
+// column i. Shuffles between 128-bit parts of a register are slow and few CPUs do two at a time, so
+// rows are loaded part by part, each to where it belongs; then the squares within the parts are
+// transposed by interleaving pairs of rows, element by element, then pair by pair and so on, which
+// are single instructions. A block at the edge has zeros where rows or columns are missing.
+#include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -14,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kLeastRows = 4;
 constexpr std::int64_t kMostRows = 16;
+constexpr std::int64_t kPartBytes = 16;
 
 class Transposer : public StmtMutator {
  protected:
@@ -24,10 +28,11 @@ class Transposer : public StmtMutator {
     const auto* extent = loop == nullptr ? nullptr : loop->extent.As<IntImmNode>();
     const auto* store = loop == nullptr ? nullptr : loop->body.As<StoreNode>();
     if (extent == nullptr || store == nullptr || loop->for_kind != ForKind::kUnrolled ||
-        extent->value < kLeastRows || extent->value > kMostRows ||
-        (extent->value & (extent->value - 1)) != 0)
+        extent->value < kLeastRows)
       return MutateStmtChildren(stmt);
-    const std::optional<Stmt> transposed = Transpose(*loop, *store, extent->value);
+    const std::int64_t lanes = store->indices[0].dtype().lanes();
+    if (lanes < extent->value || lanes > kMostRows || (lanes & (lanes - 1)) != 0) return stmt;
+    const std::optional<Stmt> transposed = Transpose(*loop, *store, extent->value, lanes);
     return transposed ? *transposed : stmt;
   }
 
@@ -36,7 +41,7 @@ class Transposer : public StmtMutator {
   // rows and moves on by one element an iteration.
   static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, std::int64_t n) {
     const auto* load = e.As<LoadNode>();
-    if (load == nullptr || load->predicate.defined()) return std::nullopt;
+    if (load == nullptr || !RowsOf(*load)) return std::nullopt;
     const auto* ramp = load->indices[0].As<RampNode>();
     if (ramp == nullptr || ramp->lanes != n || IsConstInt(ramp->stride, 1) ||
         UsesVar(ramp->stride, loop.var))
@@ -49,11 +54,25 @@ class Transposer : public StmtMutator {
     return Simplify(rest + loop.min);
   }
 
+  // How many lanes a load reads when these are the first ones, whatever the iteration.
+  static std::optional<std::int64_t> RowsOf(const LoadNode& load) {
+    const std::int64_t lanes = load.indices[0].dtype().lanes();
+    if (!load.predicate.defined()) return lanes;
+    const auto* less = load.predicate.As<BinaryNode>();
+    if (less == nullptr || less->op != BinaryOp::kLT) return std::nullopt;
+    const auto* lane = less->a.As<RampNode>();
+    const auto* bound = less->b.As<BroadcastNode>();
+    if (lane == nullptr || bound == nullptr || !IsConstInt(lane->stride, 1)) return std::nullopt;
+    const auto* first = lane->base.As<IntImmNode>();
+    const auto* end = bound->value.As<IntImmNode>();
+    if (first == nullptr || end == nullptr) return std::nullopt;
+    return std::clamp<std::int64_t>(end->value - first->value, 0, lanes);
+  }
+
   static std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store,
-                                       std::int64_t n) {
+                                       std::int64_t columns, std::int64_t n) {
     const auto* to = store.indices[0].As<RampNode>();
-    if (to == nullptr || !IsConstInt(to->stride, 1) || store.predicate.defined())
-      return std::nullopt;
+    if (to == nullptr || !IsConstInt(to->stride, 1)) return std::nullopt;
     Expr gather, first;
     bool single = true;
     VisitExpr(store.value, [&](const Expr& e) {
@@ -74,14 +93,33 @@ class Transposer : public StmtMutator {
     };
     const LoadNode& load = *gather.As<LoadNode>();
     const Expr stride = load.indices[0].As<RampNode>()->stride;
+    const std::int64_t wanted = *RowsOf(load);
+    const std::int64_t part = std::min<std::int64_t>(
+        n, kPartBytes / static_cast<std::int64_t>(load.buffer->dtype.bytes()));
+    // Elements of row `row` from column `column` on.
+    const auto elements = [&](std::int64_t row, std::int64_t column) {
+      const auto lanes = static_cast<int>(part);
+      if (row >= wanted || column >= columns)
+        return Broadcast(Constant(load.buffer->dtype, 0), lanes);
+      const Expr mask = column + part <= columns
+                            ? Expr()
+                            : Ramp(Expr(0), 1, lanes) < Broadcast(Expr(columns - column), lanes);
+      const Expr from = Ramp(Simplify(first + stride * row + column), 1, lanes);
+      return Load(load.buffer, {from}, nullptr, mask);
+    };
     std::vector<Expr> rows;
-    for (std::int64_t j = 0; j < n; ++j)
-      rows.push_back(
-          name(Load(load.buffer, {Ramp(Simplify(first + stride * j), 1, static_cast<int>(n))})));
-    for (std::int64_t half = n / 2; half > 0; half /= 2) Exchange(half, name, &rows);
+    for (std::int64_t column = 0; column < n; column += part) {
+      std::vector<Expr> square;
+      for (std::int64_t row = 0; row < part; ++row) {
+        std::vector<Expr> parts;
+        for (std::int64_t r = row; r < n; r += part) parts.push_back(elements(r, column));
+        square.push_back(name(Joined(std::move(parts))));
+      }
+      for (Expr& e : TransposeParts(std::move(square), 1, part, name)) rows.push_back(std::move(e));
+    }
 
     std::vector<Stmt> stores;
-    for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t i = 0; i < columns; ++i)
       stores.push_back(Substitute(loop.body, {{gather, rows[static_cast<std::size_t>(i)]},
                                               {loop.var, Simplify(loop.min + i)}}));
     Stmt result = Seq(std::move(stores));
@@ -90,24 +128,49 @@ class Transposer : public StmtMutator {
     return result;
   }
 
-  // In every block of 2 * half rows and columns, the upper right quarter and the lower left one.
+  static Expr Joined(std::vector<Expr> parts) {
+    while (parts.size() > 1) {
+      std::vector<Expr> pairs;
+      for (std::size_t i = 0; i < parts.size(); i += 2) {
+        std::vector<int> both(2 * static_cast<std::size_t>(parts[i].dtype().lanes()));
+        std::iota(both.begin(), both.end(), 0);
+        pairs.push_back(Shuffle(parts[i], parts[i + 1], std::move(both)));
+      }
+      parts = std::move(pairs);
+    }
+    return parts[0];
+  }
+
+  // The columns of squares that lie beside each other, each `part` elements wide. The rows are
+  // taken in units of `unit` elements.
   template <typename Name>
-  static void Exchange(std::int64_t half, const Name& name, std::vector<Expr>* rows) {
-    const auto n = static_cast<std::int64_t>(rows->size());
-    std::vector<int> upper, lower;
-    for (std::int64_t lane = 0; lane < n; ++lane) {
-      const bool left = (lane & half) == 0;
-      upper.push_back(static_cast<int>(left ? lane : n + lane - half));
-      lower.push_back(static_cast<int>(left ? lane + half : n + lane));
+  static std::vector<Expr> TransposeParts(std::vector<Expr> rows, std::int64_t unit,
+                                          std::int64_t part, const Name& name) {
+    if (rows.size() == 1) return rows;
+    std::vector<Expr> columns;
+    for (const std::int64_t half : {std::int64_t{0}, part / 2}) {
+      std::vector<Expr> pairs;
+      for (std::size_t i = 0; i < rows.size(); i += 2)
+        pairs.push_back(name(Interleave(rows[i], rows[i + 1], half, unit, part)));
+      for (Expr& e : TransposeParts(std::move(pairs), 2 * unit, part, name))
+        columns.push_back(std::move(e));
     }
-    for (std::int64_t i = 0; i < n; ++i) {
-      if ((i & half) != 0) continue;
-      Expr& a = (*rows)[static_cast<std::size_t>(i)];
-      Expr& b = (*rows)[static_cast<std::size_t>(i + half)];
-      const Expr above = name(Shuffle(a, b, upper));
-      b = name(Shuffle(a, b, lower));
-      a = above;
+    return columns;
+  }
+
+  // Of every part, the half from element `from` on: a unit of `a`, a unit of `b` and so on.
+  static Expr Interleave(const Expr& a, const Expr& b, std::int64_t from, std::int64_t unit,
+                         std::int64_t part) {
+    const std::int64_t n = a.dtype().lanes();
+    std::vector<int> lanes;
+    for (std::int64_t start = from; start < n; start += part) {
+      for (std::int64_t i = start; i < start + part / 2; i += unit) {
+        for (const std::int64_t of : {std::int64_t{0}, n}) {
+          for (std::int64_t k = 0; k < unit; ++k) lanes.push_back(static_cast<int>(of + i + k));
+        }
+      }
     }
+    return Shuffle(a, b, std::move(lanes));
   }
 };
 

@@ -19,9 +19,9 @@
 namespace tenon::loop {
 namespace {
 
-// Longer loops stay loops: no register file holds such vectors, and LLVM's types stop at 65535
-// lanes.
-constexpr std::int64_t kMostLanes = 1024;
+// Longer loops stay loops: no register file holds such vectors, and LLVM takes them apart lane by
+// lane where they are gathered under a mask.
+constexpr std::int64_t kMostLanes = 256;
 
 // Rewrites one loop's body; `failed` says that it must stay serial.
 class Widener : public StmtMutator {

@@ -50,7 +50,7 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
                    "cache_write");
     }
   }
-  RequireNothingInside("cache_write", stage);
+  RequireRewritable("cache_write", stage);
 
   const te::Operation former = stage.op();
   ByVar extents;

@@ -14,6 +14,7 @@
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/loop_marks.h"
 #include "tenon/schedule/nest.h"
+#include "tenon/schedule/rolling.h"
 #include "tenon/schedule/scan.h"
 #include "tenon/schedule/storage.h"
 #include "tenon/support/error.h"
@@ -232,8 +233,13 @@ class Lowerer {
           (steps_.IsStep(producer) && stage.op()->kind == te::OperationKind::kScan))
         continue;
       if (!LeafOf(stage.relations(), producer.attach_axis()).var.same_as(axis.var)) continue;
-      inside = producer.marks().double_buffered ? PlaceTwice(producer, stage, axis, extent, inside)
-                                                : Place(producer, inside);
+      if (producer.marks().double_buffered) {
+        inside = PlaceTwice(producer, stage, axis, extent, inside);
+      } else if (producer.marks().rolling && !loop::IsConstInt(extent, 1)) {
+        inside = PlaceRolling(producer, stage, axis, inside);
+      } else {
+        inside = Place(producer, inside);
+      }
     }
     return inside;
   }
@@ -280,6 +286,30 @@ class Lowerer {
     for (const Box& box : boxes) first.memory.push_back(box.memory());
     first_copies_[axis.var].push_back(std::move(first));
     return loop::Seq({loop::If(axis.var + 1 < extent, compute(boxes, Expr(axis.var) + 1)), use});
+  }
+
+  // Every iteration computes what the one before has not, into memory around the loop. What it
+  // computes itself reads as a whole window would, so that the window of a stage that it reads
+  // moves along with it.
+  Stmt PlaceRolling(const Stage& producer, const Stage& stage, const IterVar& axis,
+                    const Stmt& inside) {
+    if (stage.KindOf(axis) != loop::ForKind::kSerial) {
+      throw InvalidArgument(StrCat("rolling_buffer: stage ", producer.name(), ", computed at axis ",
+                                   axis.var.name(), ": the loop is ",
+                                   loop::ToString(stage.KindOf(axis)), "; it must be serial"));
+    }
+    const std::vector<Range> region = RegionNeeded(producer, inside);
+    const RollingRegion rolling = FindRolling(producer, region, axis);
+    Stmt all = loop::Seq({loop::If(Expr(axis.var) < 1, Nest(producer, rolling.first)),
+                          Nest(producer, rolling.next), inside});
+    FirstCopy around{loop::Seq({}), {}};
+    for (const loop::Buffer& buffer : producer.op()->outputs) {
+      const Box box(producer, buffer, region, 1, rolling.dimension);
+      all = box.Move(all, MinsOf(region));
+      around.memory.push_back(box.memory());
+    }
+    first_copies_[axis.var].push_back(std::move(around));
+    return all;
   }
 
   Stmt AddFirstCopies(const IterVar& axis, Stmt loop) {

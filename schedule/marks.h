@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/loop/stmt.h"
+#include "tenon/schedule/index_map.h"
 #include "tenon/te/tensor.h"
 #include "tenon/te/tensor_intrinsic.h"
 
@@ -47,7 +48,9 @@ struct StageMarks {
   std::vector<Alignment> alignments;
   loop::Memory memory = loop::Memory::kAutomatic;
   bool double_buffered = false;
+  bool rolling = false;
   std::optional<TensorizeMark> tensorize;
+  std::optional<IndexMap> store_predicate;  // from the axes of the operation to one bool
 };
 
 }  // namespace tenon::schedule

@@ -214,6 +214,8 @@ class NestMaker {
     Expr condition = OverhangGuard(stage_.relations(), extent_, values, with_reduce);
     if (stage_.guard().defined() && with_reduce)
       condition = condition && loop::Substitute(stage_.guard(), RootSubstitution(fresh));
+    if (const auto& predicate = stage_.marks().store_predicate)
+      condition = condition && (*predicate)(Indices(fresh))[0];
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
       const Expr shape = op_.outputs[0]->shape[d];
       if (loop::IsConstInt(region_[d].min, 0) && loop::StructuralEqual(region_[d].extent, shape))

@@ -84,6 +84,13 @@ class RecordPrinter {
     return StrCat(On(x.stage), ".SetScope(\"", x.scope, "\")");
   }
   std::string Call(const DoubleBufferStep& x) { return On(x.stage) + ".DoubleBuffer()"; }
+  std::string Call(const RollingBufferStep& x) { return On(x.stage) + ".RollingBuffer()"; }
+  std::string Call(const StorePredicateStep& x) {
+    for (std::size_t d = 0; d < x.predicate.from.size(); ++d)
+      axes_[x.predicate.from[d].get()] = StrCat("i[", d, "]");
+    return StrCat(On(x.stage), ".SetStorePredicate([](const std::vector<Var>& i) { return ",
+                  Text(x.predicate.to[0]), "; })");
+  }
   std::string Call(const StorageAlignStep& x) {
     return StrCat(On(x.axis.stage), ".StorageAlign(", Axis(x.axis), ", ", x.factor, ", ", x.offset,
                   ")");

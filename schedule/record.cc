@@ -55,6 +55,12 @@ class Player {
   void operator()(const ComputeRootStep& step) { StageAt(step.stage).ComputeRoot(); }
   void operator()(const SetScopeStep& step) { StageAt(step.stage).SetScope(step.scope); }
   void operator()(const DoubleBufferStep& step) { StageAt(step.stage).DoubleBuffer(); }
+  void operator()(const RollingBufferStep& step) { StageAt(step.stage).RollingBuffer(); }
+  void operator()(const StorePredicateStep& step) {
+    StageAt(step.stage).SetStorePredicate([&](const std::vector<loop::Var>& axes) {
+      return step.predicate(std::vector<loop::Expr>(axes.begin(), axes.end())).at(0);
+    });
+  }
   void operator()(const StorageAlignStep& step) {
     StageOf(step.axis).StorageAlign(AxisOf(step.axis), step.factor, step.offset);
   }

@@ -64,6 +64,13 @@ struct SetScopeStep {
 struct DoubleBufferStep {
   std::size_t stage;
 };
+struct RollingBufferStep {
+  std::size_t stage;
+};
+struct StorePredicateStep {
+  std::size_t stage;
+  IndexMap predicate;
+};
 struct StorageAlignStep {
   AxisRef axis;
   std::int64_t factor, offset;
@@ -101,10 +108,11 @@ struct TransformLayoutStep {
   IndexMap map;
 };
 
-using Step = std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
-                          ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
-                          StorageAlignStep, PragmaStep, PrefetchStep, TensorizeStep, CacheReadStep,
-                          CacheWriteStep, RFactorStep, TransformLayoutStep>;
+using Step =
+    std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
+                 ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
+                 RollingBufferStep, StorePredicateStep, StorageAlignStep, PragmaStep, PrefetchStep,
+                 TensorizeStep, CacheReadStep, CacheWriteStep, RFactorStep, TransformLayoutStep>;
 using Record = std::vector<Step>;
 
 class Schedule;

@@ -35,7 +35,7 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
     stage.Refuse("rfactor", &axis,
                  StrCat("the factor axis is ", factor_axis, "; it must be one of 0 to ", rank));
   }
-  RequireNothingInside("rfactor", stage);
+  RequireRewritable("rfactor", stage);
 
   std::vector<Relation> relations;
   std::copy_if(stage.relations().begin(), stage.relations().end(), std::back_inserter(relations),

@@ -48,7 +48,7 @@ std::string Schedule::FreshName(std::string base) const {
   return base;
 }
 
-void Schedule::RequireNothingInside(const char* primitive, const Stage& stage) const {
+void Schedule::RequireRewritable(const char* primitive, const Stage& stage) const {
   for (const auto& other : stages_) {
     if (other->placement() == Stage::Placement::kAt && &other->attach_stage() == &stage) {
       stage.Refuse(primitive, nullptr,
@@ -56,6 +56,11 @@ void Schedule::RequireNothingInside(const char* primitive, const Stage& stage) c
                           " is computed inside its loops, which would be made anew; call ",
                           primitive, " before its compute_at"));
     }
+  }
+  if (stage.marks().store_predicate) {
+    stage.Refuse(primitive, nullptr,
+                 StrCat("its store predicate is in terms of axes that would be made anew; call ",
+                        primitive, " before set_store_predicate"));
   }
 }
 

@@ -89,7 +89,7 @@ class Schedule {
   // `base`, or when a stage has that name `base` with ".d" after it.
   std::string FreshName(std::string base) const;
   TensorRef RefTo(const Tensor& tensor);
-  void RequireNothingInside(const char* primitive, const Stage& stage) const;
+  void RequireRewritable(const char* primitive, const Stage& stage) const;
 
   std::vector<Tensor> outputs_;
   std::unique_ptr<Record> record_ = std::make_unique<Record>();  // stages know where it is

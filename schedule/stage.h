@@ -9,6 +9,7 @@
 #ifndef TENON_SCHEDULE_STAGE_H_
 #define TENON_SCHEDULE_STAGE_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,6 +73,17 @@ class Stage {
   // While one iteration of the loop that it is computed at uses the result, the next one's is
   // computed into a second copy. Legal for a stage that is no output; lowering needs a serial loop.
   Stage& DoubleBuffer();
+  // Where the windows that iterations of the loop read overlap, each computes only what the one
+  // before has not, into a circular buffer of the window's size. Legal for a stage that is no
+  // output and not double-buffered; lowering needs a serial loop and windows of one constant size
+  // that move along one dimension by a constant number of elements. Without effect on a stage that
+  // is computed at no loop.
+  Stage& RollingBuffer();
+  // Elements for which `holds`, of the operation's data axes, is false are not stored: memory that
+  // the caller gives keeps what it has there, other memory is undefined. Legal for a compute; what
+  // rewrites the stage (cache_write, rfactor, transform_layout) comes before. `holds` gives a bool
+  // of the axes alone. Schedule::Verify tells elements apart that it leaves out.
+  Stage& SetStorePredicate(const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds);
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
   Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);
@@ -80,9 +92,8 @@ class Stage {
   // `value` stores together; "unroll_explicit" 0 leaves that to LLVM; "unroll" and "vectorize"
   // mean Unroll and Vectorize.
   Stage& Pragma(const IterVar& axis, std::string_view key, std::int64_t value = 1);
-  // These two always refuse: a CPU has no thread indices, and no circular buffers are made.
+  // Always refuses: a CPU has no thread indices.
   Stage& Bind(const IterVar& axis, std::string_view thread);
-  Stage& RollingBuffer();
 
   // Puts the intrinsic in the place of the loop over `axis` and of all loops inside it. Legal on a
   // loop of a compute, once a stage, for an intrinsic of the same number and types of outputs and

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/loop/print.h"
+#include "tenon/loop/visit.h"
 #include "tenon/schedule/stage.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -39,8 +40,41 @@ Stage& Stage::SetScope(std::string_view scope) {
 
 Stage& Stage::DoubleBuffer() {
   RequireOwnMemory("double_buffer");
+  if (marks_.rolling) Refuse("double_buffer", nullptr, "its memory is a circular buffer already");
   marks_.double_buffered = true;
   record_->emplace_back(DoubleBufferStep{number_});
+  return *this;
+}
+
+Stage& Stage::RollingBuffer() {
+  RequireOwnMemory("rolling_buffer");
+  if (marks_.double_buffered) Refuse("rolling_buffer", nullptr, "it is double-buffered already");
+  marks_.rolling = true;
+  record_->emplace_back(RollingBufferStep{number_});
+  return *this;
+}
+
+Stage& Stage::SetStorePredicate(
+    const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds) {
+  constexpr const char* kName = "set_store_predicate";
+  if (!op_->is_compute()) Refuse(kName, nullptr, "only a compute stores element by element");
+  IndexMap map;
+  for (const IterVar& axis : op_->axes) map.from.emplace_back(axis.var.name());
+  map.to = {holds(map.from)};
+  if (!map.to[0].defined() || map.to[0].dtype() != Bool)
+    Refuse(kName, nullptr, "the predicate gives no bool");
+  loop::VisitExpr(map.to[0], [&](const loop::Expr& e) {
+    const bool is_axis = std::any_of(map.from.begin(), map.from.end(),
+                                     [&](const loop::Var& axis) { return axis.same_as(e); });
+    if ((e.kind() == loop::ExprKind::kVar && !is_axis) || e.kind() == loop::ExprKind::kLoad ||
+        e.kind() == loop::ExprKind::kExternCall) {
+      Refuse(
+          kName, nullptr,
+          StrCat("the predicate uses ", loop::Print(e), "; it may use the operation's axes alone"));
+    }
+  });
+  record_->emplace_back(StorePredicateStep{number_, map});
+  marks_.store_predicate = std::move(map);
   return *this;
 }
 
@@ -105,12 +139,6 @@ Stage& Stage::Bind(const IterVar& axis, std::string_view thread) {
   Refuse("bind", &axis,
          StrCat("a CPU has no thread index ", thread,
                 "; use parallel for threads and vectorize for lanes"));
-}
-
-Stage& Stage::RollingBuffer() {
-  Refuse("rolling_buffer", nullptr,
-         "circular buffers are not made; compute_at a loop of the reader keeps the part that one "
-         "iteration reads");
 }
 
 }  // namespace tenon::schedule

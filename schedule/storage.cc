@@ -21,8 +21,9 @@ using IndexFunction = std::function<std::vector<Expr>(const std::vector<Expr>&)>
 // Moves the accesses of one buffer to another.
 class Relocator : public loop::StmtMutator {
  public:
-  Relocator(const loop::Buffer& from, const loop::Buffer& to, const IndexFunction& index)
-      : from_(from), to_(to), index_(index) {}
+  Relocator(const loop::Buffer& from, const loop::Buffer& to, const IndexFunction& index,
+            std::optional<std::size_t> circular)
+      : from_(from), to_(to), index_(index), circular_(circular) {}
 
  protected:
   Expr Mutate(const Expr& e) override {
@@ -48,6 +49,11 @@ class Relocator : public loop::StmtMutator {
                                    " is read or written by an external function, which knows "
                                    "nothing of padded strides"));
     }
+    if (circular_ && !loop::IsConstInt(extents[*circular_], 1)) {
+      throw InvalidArgument(StrCat("rolling_buffer: stage ", from_->name,
+                                   " is read or written by an intrinsic, which knows nothing of "
+                                   "circular buffers"));
+    }
     extents.insert(extents.begin(), indices.size() - extents.size(), 1);  // one of the copies
     return loop::Address(to_, std::move(indices), std::move(extents));
   }
@@ -55,6 +61,7 @@ class Relocator : public loop::StmtMutator {
   const loop::Buffer& from_;
   const loop::Buffer& to_;
   const IndexFunction& index_;
+  const std::optional<std::size_t> circular_;
 };
 
 void RequireStackSize(const Stage& stage, const loop::Buffer& buffer,
@@ -93,8 +100,9 @@ std::vector<Expr> AlignedStrides(const std::vector<Expr>& shape, std::size_t fir
 }  // namespace
 
 Box::Box(const Stage& stage, loop::Buffer buffer, const std::vector<Range>& region,
-         std::int64_t copies)
-    : buffer_(std::move(buffer)), copied_(copies > 1) {
+         std::int64_t copies, std::optional<std::size_t> circular)
+    : buffer_(std::move(buffer)), copied_(copies > 1), circular_(circular) {
+  if (circular_) period_ = region[*circular_].extent;
   std::vector<Expr> shape;
   if (copied_) shape.emplace_back(copies);
   for (const Range& range : region) shape.push_back(range.extent);
@@ -111,13 +119,16 @@ Stmt Box::Move(const Stmt& stmt, const std::vector<Expr>& mins, const Expr& copy
   const IndexFunction index = [&](const std::vector<Expr>& at) {
     std::vector<Expr> indices;
     if (copied_) indices.push_back(copy);
-    for (std::size_t d = 0; d < at.size(); ++d) indices.push_back(loop::Simplify(at[d] - mins[d]));
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const Expr place = d == circular_ ? loop::FloorMod(at[d], period_) : at[d] - mins[d];
+      indices.push_back(loop::Simplify(place));
+    }
     if (strides_.empty()) return indices;
     Expr offset = 0;
     for (std::size_t d = 0; d < indices.size(); ++d) offset = offset + indices[d] * strides_[d];
     return std::vector<Expr>{offset};
   };
-  return Relocator(buffer_, memory_, index)(stmt);
+  return Relocator(buffer_, memory_, index, circular_)(stmt);
 }
 
 std::vector<Expr> MinsOf(const std::vector<Range>& region) {

@@ -41,7 +41,7 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
       refuse(nullptr, StrCat("its reader ", reader->name(),
                              " is an external operation or a scan, which reads row-major memory"));
   }
-  RequireNothingInside("transform_layout", stage);
+  RequireRewritable("transform_layout", stage);
   IndexMap map;
   for (const IterVar& axis : former->axes) map.from.emplace_back(axis.var.name());
   map.to = layout(map.from);

@@ -379,8 +379,11 @@ class Scheduler {
     const std::size_t first = FirstInner(stage, from);
     IterVar inner = op.axes[first];
     std::int64_t extent = Extent(inner);
+    // What one step of several axes reads would be taken for all of them.
+    bool is_one_axis = true;
     for (std::size_t i = first + 1; i < op.axes.size(); ++i) {
       inner = stage.Fuse(inner, op.axes[i]);
+      is_one_axis = is_one_axis && (extent == 1 || Extent(op.axes[i]) == 1);
       extent *= Extent(op.axes[i]);
     }
     const std::int64_t lanes = LanesOf(op);
@@ -390,7 +393,7 @@ class Scheduler {
       const auto [steps, step] = stage.Split(blocks, kUnroll);
       stage.Unroll(step);
       // While one line is computed, the next one comes from memory.
-      if (from > 0 && extent <= kLongestFetched)
+      if (from > 0 && is_one_axis && extent <= kLongestFetched)
         FetchNextLine(stage, steps, CeilDiv(extent, lanes * kUnroll));
     }
     stage.Vectorize(lane);

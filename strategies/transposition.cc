@@ -44,6 +44,17 @@ bool ContinuesGathers(const Stage& stage, const IterVar& axis, std::int64_t exte
   return !accesses.DifferByLane(stage, axis.var);
 }
 
+// Whether every access goes on along `axis` where it ends along the last `extent` elements.
+bool ContinuesLast(const Stage& stage, const IterVar& axis, std::int64_t extent,
+                   Accesses& accesses) {
+  const IterVar& last = stage.op()->axes.back();
+  for (const Access& access : accesses.Of(stage)) {
+    const std::optional<std::int64_t> step = StepOf(access, last.var);
+    if (!step || StepOf(access, axis.var) != *step * extent) return false;
+  }
+  return !accesses.DifferByLane(stage, axis.var);
+}
+
 }  // namespace
 
 bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
@@ -57,20 +68,29 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
     --first;
     extent *= Extent(axes[first]);
   }
+  // So do the last axes.
+  std::size_t first_last = axes.size() - 1;
+  std::int64_t last_extent = Extent(axes.back());
+  while (first_last > *along + 1 &&
+         ContinuesLast(stage, axes[first_last - 1], last_extent, accesses)) {
+    --first_last;
+    last_extent *= Extent(axes[first_last]);
+  }
   const std::int64_t lanes = LanesOf(*stage.op());
-  const IterVar& last = axes.back();
-  if (extent < lanes || Extent(last) < lanes) return false;
+  if (extent < lanes || last_extent < lanes) return false;
+  IterVar last = axes[first_last];
+  for (std::size_t i = first_last + 1; i < axes.size(); ++i) last = stage.Fuse(last, axes[i]);
   IterVar source = axes[first];
   for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
   const auto [source_tiles, source_lane] = stage.Split(source, lanes);
   // From memory, a run of tiles reads whole pages of few rows; in cache it would only mix the
   // result's rows.
-  const std::int64_t bytes = extent * Extent(last) * kVectorBytes / lanes;
+  const std::int64_t bytes = extent * last_extent * kVectorBytes / lanes;
   const auto [source_blocks, source_tile] =
       stage.Split(source_tiles, bytes > kCached ? kTilesInARun : 1);
   const auto [result_blocks, result_lane] = stage.Split(last, lanes);
   std::vector<IterVar> order;
-  for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+  for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);
   }
   order.push_back(source_blocks);

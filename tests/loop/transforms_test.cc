@@ -87,6 +87,20 @@ TEST(PartitionTest, ConditionsThatReadMemoryStay) {
   EXPECT_THAT(Print(PartitionSelects(loop)), HasSubstr("if_then_else"));
 }
 
+// As many loops as there are fields where the ends are known, and one where each field would
+// double their number.
+TEST(PartitionTest, ConcatenationsOfManyFieldsStaySmall) {
+  Expr known = IntImm(Int64, 0), unknown = known;
+  for (std::int64_t k = 0; k < 40; ++k) {
+    known = IfThenElse(i >= 5 * k && i < 5 * k + 5, Load(in, {i}) + k, known);
+    unknown = IfThenElse(FloorMod(n, k + 2) <= i && i < k, Load(in, {i}) + k, unknown);
+  }
+  const Stmt parted = PartitionSelects(For(i, 0, 200, ForKind::kSerial, Store(out, known, {i})));
+  EXPECT_THAT(Print(parted), Not(HasSubstr("if_then_else")));
+  const Stmt loop = For(i, 0, 200, ForKind::kSerial, Store(out, unknown, {i}));
+  EXPECT_EQ(Print(PartitionSelects(loop)), Print(loop));
+}
+
 TEST(PartitionTest, VectorisedLoopsStay) {
   const Stmt loop = For(i, 0, 16, ForKind::kVectorized,
                         Store(out, IfThenElse(i < 3, Load(in, {i}), IntImm(Int64, 0)), {i}));
@@ -351,10 +365,14 @@ TEST(VectorizeTest, AnInnerBoundThatDiffersByLaneStaysSerial) {
   EXPECT_THAT(Vectorized(Loop(j, i + 1, Store(out, 1, {i}))), HasSubstr("for i in [0, 4)"));
 }
 
-TEST(VectorizeTest, ALoopOfMoreLanesThanATypeHoldsStaysSerial) {
+TEST(VectorizeTest, ALoopOfMoreLanesThanRegistersHoldStaysSerial) {
   const Buffer large = Buffer::Make("large", Int64, {70000});
-  EXPECT_THAT(Print(VectorizeLoops(Loop(i, 70000, Store(large, i, {i}), ForKind::kVectorized))),
-              HasSubstr("for i in [0, 70000)"));
+  const auto text = [&](std::int64_t extent) {
+    return Print(VectorizeLoops(Loop(i, extent, Store(large, i, {i}), ForKind::kVectorized)));
+  };
+  EXPECT_EQ(text(256), "large[ramp(0, 1, 256)] = ramp(0, 1, 256)\n");
+  EXPECT_EQ(text(257), "for i in [0, 257) {\n  large[i] = i\n}\n");
+  EXPECT_THAT(text(70000), HasSubstr("for i in [0, 70000)"));
 }
 
 TEST(VectorizeTest, RefusesASymbolicExtent) {

@@ -30,22 +30,18 @@ struct Tile {
 TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
   const Tile tile;
   EXPECT_EQ(Print(TransposeTiles(tile.Loop(4, tile.Gather(4)))),
-            "let row = in[ramp(3, 1, 4)]\n"
-            "let row_1 = in[ramp(43, 1, 4)]\n"
-            "let row_2 = in[ramp(83, 1, 4)]\n"
-            "let row_3 = in[ramp(123, 1, 4)]\n"
-            "let row_4 = shuffle(row, row_2, [0 1 4 5])\n"
-            "let row_5 = shuffle(row, row_2, [2 3 6 7])\n"
-            "let row_6 = shuffle(row_1, row_3, [0 1 4 5])\n"
-            "let row_7 = shuffle(row_1, row_3, [2 3 6 7])\n"
-            "let row_8 = shuffle(row_4, row_6, [0 4 2 6])\n"
-            "let row_9 = shuffle(row_4, row_6, [1 5 3 7])\n"
-            "let row_10 = shuffle(row_5, row_7, [0 4 2 6])\n"
-            "let row_11 = shuffle(row_5, row_7, [1 5 3 7])\n"
-            "out[ramp(0, 1, 4)] = row_8\n"
-            "out[ramp(40, 1, 4)] = row_9\n"
-            "out[ramp(80, 1, 4)] = row_10\n"
-            "out[ramp(120, 1, 4)] = row_11\n");
+            "let row = shuffle(in[ramp(3, 1, 2)], in[ramp(83, 1, 2)], [0 1 2 3])\n"
+            "let row_1 = shuffle(in[ramp(43, 1, 2)], in[ramp(123, 1, 2)], [0 1 2 3])\n"
+            "let row_2 = shuffle(row, row_1, [0 4 2 6])\n"
+            "let row_3 = shuffle(row, row_1, [1 5 3 7])\n"
+            "let row_4 = shuffle(in[ramp(5, 1, 2)], in[ramp(85, 1, 2)], [0 1 2 3])\n"
+            "let row_5 = shuffle(in[ramp(45, 1, 2)], in[ramp(125, 1, 2)], [0 1 2 3])\n"
+            "let row_6 = shuffle(row_4, row_5, [0 4 2 6])\n"
+            "let row_7 = shuffle(row_4, row_5, [1 5 3 7])\n"
+            "out[ramp(0, 1, 4)] = row_2\n"
+            "out[ramp(40, 1, 4)] = row_3\n"
+            "out[ramp(80, 1, 4)] = row_6\n"
+            "out[ramp(120, 1, 4)] = row_7\n");
 }
 
 TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
@@ -72,6 +68,39 @@ TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
   }
 }
 
+// Blocks at the edges: fewer iterations than lanes, fewer lanes than the vector has.
+TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
+  for (const int lanes : {4, 8, 16}) {
+    for (const int columns : {4, lanes - 1, lanes}) {
+      for (const int wanted : {1, lanes / 2 + 1, lanes}) {
+        if (columns < 4) continue;
+        const Tile tile;
+        const Expr mask = Ramp(Expr(32), 1, lanes) < Broadcast(Expr(32 + wanted), lanes);
+        const Expr gather = Load(tile.in, {Ramp(tile.i + 3, kStride, lanes)}, nullptr, mask);
+        const Stmt transposed = TransposeTiles(
+            For(tile.i, 0, columns, ForKind::kUnrolled,
+                Store(tile.out, gather + 1, {Ramp(tile.i * kStride, 1, lanes)}, false, mask)));
+        ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
+        std::vector<std::int64_t> numbers(kStride * 64);
+        std::iota(numbers.begin(), numbers.end(), 1);
+        Interpreter interpreter;
+        interpreter.Set(tile.in, numbers);
+        interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
+        interpreter.Execute(transposed);
+        const std::vector<std::int64_t>& out = interpreter.Of(tile.out);
+        for (int i = 0; i < 16; ++i) {
+          for (int j = 0; j < 16; ++j) {
+            const bool exists = i < columns && j < wanted;
+            ASSERT_EQ(out[static_cast<std::size_t>(i * kStride + j)],
+                      exists ? numbers[static_cast<std::size_t>(i + 3 + j * kStride)] + 1 : 0)
+                << lanes << ", " << columns << ", " << wanted << ": " << i << ", " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(TransposeTilesTest, OtherLoopsStay) {
   const Tile tile;
   const Expr gather = tile.Gather(8);
@@ -87,8 +116,12 @@ TEST(TransposeTilesTest, OtherLoopsStay) {
       {"a stride that differs", tile.Loop(8, Load(in, {Ramp(i, i + 2, 8)}))},
       {"two gathers", tile.Loop(8, gather + Load(in, {Ramp(i + 9, kStride, 8)}))},
       {"its own result", tile.Loop(8, gather + Load(tile.out, {Ramp(i * kStride, 1, 8)}))},
-      {"a masked load", tile.Loop(8, Load(in, {Ramp(i, kStride, 8)}, nullptr,
-                                          Ramp(Expr(0), 1, 8) < Broadcast(Expr(5), 8)))},
+      {"a mask of other lanes than the first",
+       tile.Loop(8, Load(in, {Ramp(i, kStride, 8)}, nullptr,
+                         Broadcast(Expr(5), 8) < Ramp(Expr(0), 1, 8)))},
+      {"a mask that differs by iteration",
+       tile.Loop(8,
+                 Load(in, {Ramp(i, kStride, 8)}, nullptr, Ramp(i, 1, 8) < Broadcast(Expr(5), 8)))},
       {"a scattered store",
        For(i, 0, 8, ForKind::kUnrolled, Store(tile.out, gather, {Ramp(i, kStride, 8)}))},
   };

@@ -1,4 +1,4 @@
-// Narrow variants of published models, quick enough to run in tests at every level.
+// Narrow variants of the published models, quick enough to run in tests at every level.
 #ifndef TENON_TESTS_MODELS_SMALL_MODELS_H_
 #define TENON_TESTS_MODELS_SMALL_MODELS_H_
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/models/densenet.h"
 #include "tenon/models/efficientnet.h"
 #include "tenon/models/inception.h"
 #include "tenon/models/lstm.h"
@@ -38,6 +39,7 @@ inline std::vector<SmallModel> SmallModels() {
       {"mobilenet_v2", [] { return MobileNetV2(kSmall); }},
       {"mobilenet_v3_large", [] { return MobileNetV3Large(kSmall); }},
       {"squeezenet", [] { return SqueezeNet(kSmall); }},
+      {"densenet121", [] { return DenseNet121(kSmall); }},
       {"googlenet", [] { return GoogLeNet(kSmall); }},
       {"inception_v3",
        [] { return InceptionV3({.image_size = 75, .width_divisor = 16, .classes = 10}); }},

@@ -318,9 +318,10 @@ INSTANTIATE_TEST_SUITE_P(
         Check{40, "RollingBuffer",
               [](Program& p) {
                 p.s[p.b].RollingBuffer();
-                return std::string();
+                p.s[p.b].ComputeAt(p.s[p.c], p.c.axis(0));
+                return Loops(p);
               },
-              "rolling_buffer: stage B: circular buffers are not made"}),
+              "rolling_buffer: stage B, computed at axis ax0: the window has 1 elements"}),
     [](const auto& info) { return StrCat("Check", info.param.number, info.param.name); });
 
 TEST(SingletonTest, AScalarsProducersAreComputedAtItsOnlyLoop) {
