@@ -2,7 +2,7 @@
 //   node whole_models.mjs FOLDER ROUNDS [NAME,NAME...]
 // Both read one ONNX file a model: those of models/ are written by "tenon compile", the OCR models come from npm. Both
 // get the same random input; a round is a process of each, with one thread and with two, and the first call of a
-// process, which warms up, does not count. FOLDER/measured.json gets what was measured. Exits with 1 when results differ.
+// process, which warms up, does not count. FOLDER/measured.json gets what was measured. Exits with 1 when a model fails or results differ.
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -108,8 +108,16 @@ if (unknown.length > 0) {
 }
 const load = () => os.loadavg()[0];
 const measured = {date: new Date().toISOString(), cores: os.cpus().length, rounds: Number(rounds), load: load(), rows: []};
+let allRan = true;
 for (const [i, name] of names.entries()) {
-  const row = measure(models.find(model => model.name === name));
+  let row;
+  try {
+    row = measure(models.find(model => model.name === name));
+  } catch (error) {
+    console.error(`failed: ${name}: ${error.message.split('\n')[0]}`);
+    allRan = false;
+    continue;
+  }
   measured.rows.push(row);
   measured.load = Math.max(measured.load, load());
   fs.writeFileSync(path.join(folder, 'measured.json'), JSON.stringify(measured, null, 1));
@@ -120,4 +128,4 @@ for (const [i, name] of names.entries()) {
               `; largest difference ${row.difference.largest.toExponential(1)} of ${row.difference.of.toPrecision(3)}`);
   if (!row.agrees) console.error(`failed: the results of ${name} differ by more than ${tolerance} of the largest element`);
 }
-process.exitCode = measured.rows.every(row => row.agrees) ? 0 : 1;
+process.exitCode = allRan && measured.rows.every(row => row.agrees) ? 0 : 1;

@@ -289,14 +289,13 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
       raw = files.Of(tensor, what);
     } else if (const auto& data = stripped->raw.at(static_cast<std::size_t>(i))) {
-      raw = {*data, file};
+      raw = {*data, nullptr};
     }
     const NDArray array = ToNDArray(tensor, what, raw);
     if (!state->initializers.emplace(tensor.name(), ir::Constant::Make(array)).second)
       throw InvalidArgument(what + " is given twice");
     // What was copied need not be in memory twice.
-    if (raw && raw->owner == file && file != nullptr && array.raw() != raw->bytes.data())
-      file->Forget(raw->bytes);
+    if (raw && raw->owner == nullptr && file != nullptr) file->Forget(raw->bytes);
     tensor.Clear();
   }
   std::set<std::string> names;

@@ -27,10 +27,10 @@ class OnnxModel {
   // for an opset out of range and listing every operator that is missing with its nodes;
   // InvalidArgument naming the initializer or input for everything else.
   //
-  // The file is mapped, not read: it must not be cut short or written to until the model, its
-  // modules and what was compiled from them are gone. Weights that lie aligned, as those in files
-  // of their own ("external data", only from the model's folder) do, are used where they are, the
-  // others are copied once.
+  // The file is mapped, not read, and its weights are copied once. Weights in files of their own
+  // ("external data", only from the model's folder) that lie aligned are used where they are: these
+  // files must not be cut short or written to until the model, its modules and what was compiled
+  // from them are gone.
   static absl::StatusOr<OnnxModel> Load(const std::string& path);
   // `bytes` is a serialised ModelProto.
   static absl::StatusOr<OnnxModel> Parse(std::string_view bytes, const std::string& source);
