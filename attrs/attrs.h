@@ -27,6 +27,7 @@ namespace tenon::attrs {
 struct FieldInfo {
   std::string name;
   std::string help;
+  std::string type;    // in words: "a list of integers"
   std::string bounds;  // what is allowed beyond the type, in words; may be empty
   Value default_value;
   bool always_printed = false;
@@ -98,6 +99,13 @@ std::string NameOf() {
   }
 }
 
+// What FromValue says that it takes, when it gets what nothing takes.
+template <typename Member>
+std::string TypeInWords() {
+  Member member{};
+  return FromValue(List{List{List{}}}, &member).value_or("anything");
+}
+
 template <typename T>
 Schema MakeSchema() {
   Schema schema{.name = NameOf<T>(), .type = &typeid(T), .fields = {}, .make_default = [] {
@@ -109,6 +117,7 @@ Schema MakeSchema() {
         (schema.fields.push_back(
              FieldInfo{.name = field.name,
                        .help = field.help,
+                       .type = TypeInWords<std::decay_t<decltype(defaults.*field.member)>>(),
                        .bounds = BoundsText(field.lowest, field.highest, field.choices),
                        .default_value = ToValue(defaults.*field.member),
                        .always_printed = field.always_printed,

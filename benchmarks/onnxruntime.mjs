@@ -1,34 +1,59 @@
-// Times a model in ONNX Runtime, the peer of the table "model":
-//   node onnxruntime.mjs MODEL THREADS CALLS OUT.json
-// Run it where the npm package onnxruntime-node is installed.
+// Times a model in ONNX Runtime:
+//   node onnxruntime.mjs MODEL THREADS CALLS OUT.json INPUT.npy... [--result=Y.npy] [--row=TABLE/NAME]
+// Run it where the npm package onnxruntime-node is installed. The inputs are in the model's order. OUT.json holds the
+// times in seconds and the peak memory (before the model was loaded, that of Node.js and the library, too); --row adds
+// the row of a table for report.mjs; --result writes the first result.
 import fs from 'node:fs';
 import path from 'node:path';
 import {createRequire} from 'node:module';
 
+import {readNpy, writeNpy} from './npy.mjs';
+
 const require = createRequire(path.join(process.cwd(), 'package.json'));
 const ort = require('onnxruntime-node');
-const [model, threads, calls, out] = process.argv.slice(2);
-const session = await ort.InferenceSession.create(
-    model, {intraOpNumThreads: Number(threads), interOpNumThreads: 1});
-const shape = [1, 3, 48, 192];
-const image = new ort.Tensor('float32', new Float32Array(shape.reduce((a, b) => a * b)), shape);
-const feeds = {[session.inputNames[0]]: image};
+const isOption = argument => argument.startsWith('--');
+const options = Object.fromEntries(process.argv.filter(isOption).map(text => text.slice(2).split(/=(.*)/)));
+const [model, threads, calls, out, ...inputs] = process.argv.slice(2).filter(argument => !isOption(argument));
+
+const now = () => Number(process.hrtime.bigint()) / 1e9;
+const peakBytes = () => process.resourceUsage().maxRSS * 1024;
+
+const idleBytes = peakBytes();
+const start = now();
+const session = await ort.InferenceSession.create(model, {
+  intraOpNumThreads: Number(threads),
+  interOpNumThreads: 1,
+  executionMode: 'sequential',
+  graphOptimizationLevel: 'all',
+});
+const created = now() - start;
+const feeds = {};
+inputs.forEach((file, i) => {
+  const {type, data, shape} = readNpy(file);
+  feeds[session.inputNames[i]] = new ort.Tensor(type, data, shape);
+});
 const seconds = [];
+let results;
 for (let i = 0; i < Number(calls); ++i) {
-  const start = process.hrtime.bigint();
-  await session.run(feeds);
-  seconds.push(Number(process.hrtime.bigint() - start) / 1e9);
+  const before = now();
+  results = await session.run(feeds);
+  seconds.push(now() - before);
 }
-seconds.sort((a, b) => a - b);
+const peak = peakBytes();
+if (options.result) {
+  const {type, dims, data} = results[session.outputNames[0]];
+  writeNpy(options.result, {type, shape: dims, data});
+}
+
 const version = require('onnxruntime-node/package.json').version;
-const row = {
-  table: 'model',
-  name: 'text-angle classifier, 1 x 3 x 48 x 192',
-  threads: Number(threads),
-  role: 'peer',
-  what: `ONNX Runtime ${version}`,
-  min_s: seconds[0],
-  median_s: seconds[seconds.length >> 1],
-};
-fs.writeFileSync(out, JSON.stringify({measured: [row]}, null, 1));
-console.log(`${row.what}, ${threads} threads: ${(row.min_s * 1e3).toFixed(3)} ms`);
+const what = `ONNX Runtime ${version}`;
+const report = {what, create_s: created, run_s: seconds, peak_bytes: peak, idle_bytes: idleBytes};
+const sorted = [...seconds].sort((a, b) => a - b);
+if (options.row) {
+  const [table, name] = options.row.split(/\/(.*)/);
+  report.measured = [{
+    table, name, threads: Number(threads), role: 'peer', what, min_s: sorted[0], median_s: sorted[sorted.length >> 1],
+  }];
+}
+fs.writeFileSync(out, JSON.stringify(report, null, 1));
+console.log(`${what}, ${threads} threads: ${(sorted[0] * 1e3).toFixed(3)} ms`);

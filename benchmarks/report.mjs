@@ -1,12 +1,12 @@
 // Joins the results of one run of scripts/bench:
 //   node report.mjs FOLDER [DOCUMENT.md]
 // FOLDER holds Google Benchmark's JSON files and those of onnxruntime.mjs; report.json and
-// report.txt are written there. In DOCUMENT, the text between "<!-- bench:ID -->" and
-// "<!-- /bench:ID -->" becomes table ID. Exits with 1 when a row failed.
+// report.txt are written there, and the tables in DOCUMENT filled. Exits with 1 when a row failed.
 import fs from 'node:fs';
 import path from 'node:path';
 
-import {aimOf, isMet, number, percent, rateOf, tables, time} from './tables.mjs';
+import {fillTables, grid} from './document.mjs';
+import {aimOf, busyText, isMet, number, percent, rateOf, tables, time} from './tables.mjs';
 
 const [folder, documentPath] = process.argv.slice(2);
 const rows = new Map();  // by table, name and threads
@@ -56,9 +56,6 @@ function readAll() {
     row.met = isMet(row);
   }
 }
-
-const line = cells => `| ${cells.join(' | ')} |`;
-const grid = (header, body) => [header, header.map(() => '---'), ...body].map(line).join('\n');
 
 // What a column compares with: its one name, or the role when there are several.
 function namesOf(members, role) {
@@ -126,10 +123,9 @@ function machineText() {
   const caches = context.caches.filter(c => c.type !== 'Instruction')
       .map(c => `L${c.level} ${c.size >= 1 << 20 ? `${c.size >> 20} MiB` : `${c.size >> 10} KiB`}`);
   const load = Math.max(...Object.values(contexts).map(c => c.load_avg?.[0] ?? 0));
-  const busy = load > 1.5 ? ' **The machine was busy with other work: measure again before drawing conclusions.**' : '';
   return `Measured ${context.date.slice(0, 10)} on ${context.num_cpus} cores with ` +
       `${context.vector_bits}-bit vectors (${caches.join(', ')}), oneDNN ${context.onednn}, ` +
-      `glibc ${context.glibc}. Load average when the programs started: at most ${load.toFixed(1)}.${busy}`;
+      `glibc ${context.glibc}. Load average when the programs started: at most ${load.toFixed(1)}.${busyText(load, 0)}`;
 }
 
 function summaryText() {
@@ -149,12 +145,7 @@ const plain = [texts.machine, texts.summary, texts.floors,
                ...shown.map(table => `${table.title}\n${texts[table.id]}`)].join('\n\n') + '\n';
 fs.writeFileSync(path.join(folder, 'report.txt'), plain);
 fs.writeFileSync(path.join(folder, 'report.json'), JSON.stringify({contexts, rows: [...rows.values()]}, null, 1));
-if (documentPath) {
-  const document = fs.readFileSync(documentPath, 'utf8');
-  fs.writeFileSync(documentPath, document.replace(
-      /(<!-- bench:(\S+) -->\n)[^]*?(<!-- \/bench:\2 -->)/g,
-      (all, open, id, close) => texts[id] === undefined ? all : `${open}\n${texts[id]}\n\n${close}`));
-}
+if (documentPath) fillTables(documentPath, texts);
 process.stdout.write(plain);
 const failed = [...rows.values()].filter(row => row.error);
 for (const row of failed) console.error(`failed: ${row.table}/${row.name}, ${row.threads} threads: ${row.error}`);

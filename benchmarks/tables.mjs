@@ -27,6 +27,10 @@ export function number(value) {
 export const time = (seconds, unit) => number(seconds * perSecond[unit]);
 export const percent = (ratio) => ratio === undefined ? '' : `${Math.round(100 * ratio)} %`;
 
+// What a document says when the load was more than `own`, which is the benchmark's.
+export const busyText = (load, own) => load > own + 1.5 ?
+    ' **The machine was busy with other work: measure again before drawing conclusions.**' : '';
+
 export function aimOf(row) {
   const parts = [];
   if (row.aim_of_floor) parts.push(`floor ≥ ${percent(row.aim_of_floor)}`);

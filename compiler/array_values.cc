@@ -40,6 +40,11 @@ void SetFloat(const NDArray& array, std::int64_t i, double value) {
   }
 }
 
+void SetInt(const NDArray& array, std::int64_t i, std::int64_t value) {
+  const std::size_t bytes = array.dtype().bytes();
+  std::memcpy(static_cast<char*>(array.raw()) + static_cast<std::size_t>(i) * bytes, &value, bytes);
+}
+
 // The low bytes of a little-endian number, with its sign where the type has one.
 std::int64_t IntAt(const NDArray& array, std::int64_t i) {
   const std::size_t bytes = array.dtype().bytes();
@@ -96,9 +101,22 @@ NDArray RandomArray(Shape shape, DataType type, Random& random) {
     if (type.is_float()) {
       SetFloat(array, i, static_cast<double>(draw - 8) / 4);
     } else {
-      const std::int64_t value = type.is_bool() ? draw % 2 : type.is_uint() ? draw : draw - 8;
-      std::memcpy(static_cast<char*>(array.raw()) + static_cast<std::size_t>(i) * type.bytes(),
-                  &value, type.bytes());
+      SetInt(array, i, type.is_bool() ? draw % 2 : type.is_uint() ? draw : draw - 8);
+    }
+  }
+  return array;
+}
+
+NDArray TypicalArray(Shape shape, DataType type, Random& random) {
+  NDArray array = NDArray::Empty(std::move(shape), type);
+  const bool is_byte = !type.is_bool() && type.bytes() == 1;
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    // 53 bits, as many as a double's significand holds.
+    const std::uint64_t draw = random.Next() >> 11;
+    if (type.is_float()) {
+      SetFloat(array, i, std::ldexp(static_cast<double>(draw), -52) - 1);
+    } else {
+      SetInt(array, i, static_cast<std::int64_t>(is_byte ? draw : draw % 2));
     }
   }
   return array;

@@ -39,6 +39,10 @@ double RoundingError(DataType type);
 // Values in steps of 1/4 from -2 to 2, of integers whole ones (of unsigned ones without sign): sums
 // and products of a few of them are exact in every floating type.
 NDArray RandomArray(Shape shape, DataType type, Random& random);
+// Values that a model's input may have: floating ones uniform in [-1, 1], integers of 8 bits (bytes
+// of pictures, quantised values) any, and 0 or 1 of wider integers and of bool, which are indices
+// into every axis longer than one, identifiers, lengths and masks.
+NDArray TypicalArray(Shape shape, DataType type, Random& random);
 // Bytes that no kernel is likely to write; of floating types NaN.
 NDArray Unwritten(Shape shape, DataType type);
 

@@ -1,15 +1,17 @@
 #include "tenon/onnx/import.h"
 
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <set>
 #include <unordered_map>
 
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/external_data.h"
 #include "tenon/onnx/model.h"
+#include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
+#include "tenon/support/mapped_file.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
@@ -267,21 +269,34 @@ class Importer {
 
 }  // namespace
 
-OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source) {
+OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
+                          const std::shared_ptr<const MappedFile>& file,
+                          const std::optional<std::string>& folder) {
   const auto state = std::make_shared<State>();
   state->source = source;
   onnx::ModelProto& model = state->proto;
-  if (bytes.empty() || bytes.size() > kLargest ||
-      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+  const std::optional<StrippedModel> stripped = StripRawData(bytes);
+  if (bytes.empty() || bytes.size() > kLargest || !stripped ||
+      !model.ParseFromString(stripped->bytes))
     throw DataLoss(StrCat(source, " is no whole ONNX model (", bytes.size(), " bytes)"));
   if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
   state->opset = OpsetOf(model, source);
   ReportMissing(model.graph(), source);
-  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+  ExternalData files(folder);
+  for (int i = 0; i < model.graph().initializer_size(); ++i) {
+    onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(i);
     const std::string what = StrCat("the initializer ", tensor.name());
-    if (!state->initializers.emplace(tensor.name(), ir::Constant::Make(ToNDArray(tensor, what)))
-             .second)
+    std::optional<RawData> raw;
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+      raw = files.Of(tensor, what);
+    } else if (const auto& data = stripped->raw.at(static_cast<std::size_t>(i))) {
+      raw = {*data, nullptr};
+    }
+    const NDArray array = ToNDArray(tensor, what, raw);
+    if (!state->initializers.emplace(tensor.name(), ir::Constant::Make(array)).second)
       throw InvalidArgument(what + " is given twice");
+    // What was copied need not be in memory twice.
+    if (raw && raw->owner == nullptr && file != nullptr) file->Forget(raw->bytes);
     tensor.Clear();
   }
   std::set<std::string> names;
@@ -295,19 +310,15 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source) {
 }
 
 absl::StatusOr<OnnxModel> OnnxModel::Parse(std::string_view bytes, const std::string& source) {
-  return CatchErrors([&] { return Make(bytes, source); });
+  return CatchErrors([&] { return Make(bytes, source, nullptr, std::nullopt); });
 }
 
 absl::StatusOr<OnnxModel> OnnxModel::Load(const std::string& path) {
   return CatchErrors([&] {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw NotFound(StrCat("the model ", path, " cannot be opened"));
-    const std::string bytes((std::istreambuf_iterator<char>(file)),
-                            std::istreambuf_iterator<char>());
-    if (file.bad()) throw DataLoss(StrCat("the model ", path, " cannot be read"));
-    if (bytes.size() > kLargest)
+    const std::shared_ptr<const MappedFile> file = MappedFile::Open(path);
+    if (file->size() > kLargest)
       throw Unimplemented(StrCat("the model ", path, " is larger than 2 GiB"));
-    return Make(bytes, path);
+    return Make(file->bytes(), path, file, std::filesystem::path(path).parent_path().string());
   });
 }
 

@@ -9,6 +9,7 @@
 #define TENON_ONNX_MODEL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "tenon/ir/input_spec.h"
 #include "tenon/onnx/import.h"
+#include "tenon/support/mapped_file.h"
 
 namespace tenon::onnx_import {
 
@@ -24,6 +26,11 @@ class OnnxModel {
   // Errors: NotFound for a missing file; DataLoss for a file that is no whole model; Unimplemented
   // for an opset out of range and listing every operator that is missing with its nodes;
   // InvalidArgument naming the initializer or input for everything else.
+  //
+  // The file is mapped, not read, and its weights are copied once. Weights in files of their own
+  // ("external data", only from the model's folder) that lie aligned are used where they are: these
+  // files must not be cut short or written to until the model, its modules and what was compiled
+  // from them are gone.
   static absl::StatusOr<OnnxModel> Load(const std::string& path);
   // `bytes` is a serialised ModelProto.
   static absl::StatusOr<OnnxModel> Parse(std::string_view bytes, const std::string& source);
@@ -37,7 +44,10 @@ class OnnxModel {
  private:
   struct State;
   explicit OnnxModel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  static OnnxModel Make(std::string_view bytes, const std::string& source);
+  // `file` has the bytes, null when no file does; `folder` is that of data in other files.
+  static OnnxModel Make(std::string_view bytes, const std::string& source,
+                        const std::shared_ptr<const MappedFile>& file,
+                        const std::optional<std::string>& folder);
   std::shared_ptr<const State> state_;
 };
 

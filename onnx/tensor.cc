@@ -1,7 +1,9 @@
 #include "tenon/onnx/tensor.h"
 
 #include <cstring>
+#include <utility>
 
+#include "tenon/support/alignment.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -9,38 +11,39 @@ namespace tenon::onnx_import {
 
 using onnx::TensorProto;
 
+namespace {
+
+constexpr std::pair<TensorProto::DataType, DataType> kTypes[] = {
+    {TensorProto::FLOAT, Float32},   {TensorProto::DOUBLE, Float64},
+    {TensorProto::FLOAT16, Float16}, {TensorProto::BFLOAT16, BFloat16},
+    {TensorProto::INT8, Int8},       {TensorProto::INT16, Int16},
+    {TensorProto::INT32, Int32},     {TensorProto::INT64, Int64},
+    {TensorProto::UINT8, UInt8},     {TensorProto::UINT16, UInt16},
+    {TensorProto::UINT32, UInt32},   {TensorProto::UINT64, UInt64},
+    {TensorProto::BOOL, Bool}};
+
+}  // namespace
+
 DataType ToDataType(int onnx_type, const std::string& what) {
-  switch (onnx_type) {
-    case TensorProto::FLOAT:
-      return Float32;
-    case TensorProto::DOUBLE:
-      return Float64;
-    case TensorProto::FLOAT16:
-      return Float16;
-    case TensorProto::BFLOAT16:
-      return BFloat16;
-    case TensorProto::INT8:
-      return Int8;
-    case TensorProto::INT16:
-      return Int16;
-    case TensorProto::INT32:
-      return Int32;
-    case TensorProto::INT64:
-      return Int64;
-    case TensorProto::UINT8:
-      return UInt8;
-    case TensorProto::UINT16:
-      return UInt16;
-    case TensorProto::UINT32:
-      return UInt32;
-    case TensorProto::UINT64:
-      return UInt64;
-    case TensorProto::BOOL:
-      return Bool;
-    default:
-      throw Unimplemented(
-          StrCat(what, " has the ONNX element type ", onnx_type, ", which is not supported"));
+  for (const auto& [onnx, type] : kTypes) {
+    if (onnx == onnx_type) return type;
   }
+  throw Unimplemented(
+      StrCat(what, " has the ONNX element type ", onnx_type, ", which is not supported"));
+}
+
+TensorProto::DataType ToOnnxType(DataType type) {
+  for (const auto& [onnx, known] : kTypes) {
+    if (known == type) return onnx;
+  }
+  throw Unimplemented(StrCat("ONNX has no element type ", type.ToString()));
+}
+
+void ToTensorProto(const NDArray& array, const std::string& name, TensorProto* tensor) {
+  tensor->set_name(name);
+  tensor->set_data_type(ToOnnxType(array.dtype()));
+  for (const std::int64_t extent : array.shape()) tensor->add_dims(extent);
+  tensor->set_raw_data(array.raw(), array.bytes());
 }
 
 namespace {
@@ -61,9 +64,11 @@ void CopyTyped(const Field& field, const NDArray& array, const std::string& what
 
 }  // namespace
 
-NDArray ToNDArray(const TensorProto& tensor, const std::string& what) {
-  if (tensor.data_location() == TensorProto::EXTERNAL)
-    throw Unimplemented(StrCat(what, " keeps its data in another file, which is not supported"));
+NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
+                  const std::optional<RawData>& raw) {
+  if (tensor.data_location() == TensorProto::EXTERNAL && !raw)
+    throw Unimplemented(
+        StrCat(what, " keeps its data in another file, which is not supported here"));
   const DataType dtype = ToDataType(tensor.data_type(), what);
   const Shape shape(tensor.dims().begin(), tensor.dims().end());
   std::int64_t count = 0;
@@ -73,22 +78,24 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what) {
     throw InvalidArgument(StrCat(what, ": ", error.message()));
   }
   // The data must be there before memory is taken for it.
+  const bool is_raw = raw || tensor.has_raw_data();
+  const std::string_view bytes = raw ? raw->bytes : std::string_view(tensor.raw_data());
   const std::size_t have =
-      tensor.has_raw_data()
-          ? tensor.raw_data().size()
-          : static_cast<std::size_t>(tensor.float_data_size() + tensor.int32_data_size() +
-                                     tensor.int64_data_size() + tensor.double_data_size() +
-                                     tensor.uint64_data_size());
-  const std::size_t wanted =
-      static_cast<std::size_t>(count) * (tensor.has_raw_data() ? dtype.bytes() : 1);
+      is_raw ? bytes.size()
+             : static_cast<std::size_t>(tensor.float_data_size() + tensor.int32_data_size() +
+                                        tensor.int64_data_size() + tensor.double_data_size() +
+                                        tensor.uint64_data_size());
+  const std::size_t wanted = static_cast<std::size_t>(count) * (is_raw ? dtype.bytes() : 1);
   if (have != wanted)
-    throw InvalidArgument(StrCat(what, " has ", have, tensor.has_raw_data() ? " bytes" : " values",
-                                 " of data; ", dtype.ToString(), " ", ShapeToString(shape),
-                                 " needs ", wanted));
+    throw InvalidArgument(StrCat(what, " has ", have, is_raw ? " bytes" : " values", " of data; ",
+                                 dtype.ToString(), " ", ShapeToString(shape), " needs ", wanted));
+  if (count > 0 && raw && raw->owner != nullptr &&
+      reinterpret_cast<std::uintptr_t>(bytes.data()) % kAlignment == 0)
+    return NDArray::View(shape, dtype, const_cast<char*>(bytes.data()), raw->owner);
   NDArray array = NDArray::Empty(shape, dtype);
   if (count == 0) return array;
-  if (tensor.has_raw_data()) {
-    std::memcpy(array.raw(), tensor.raw_data().data(), wanted);
+  if (is_raw) {
+    std::memcpy(array.raw(), bytes.data(), wanted);
   } else if (dtype == Float32) {
     CopyTyped(tensor.float_data(), array, what);
   } else if (dtype == Float64) {

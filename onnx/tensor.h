@@ -2,7 +2,10 @@
 #ifndef TENON_ONNX_TENSOR_H_
 #define TENON_ONNX_TENSOR_H_
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "onnx/onnx_pb.h"
 #include "tenon/support/ndarray.h"
@@ -11,8 +14,21 @@ namespace tenon::onnx_import {
 
 // Throws Unimplemented for types that Tenon does not have.
 DataType ToDataType(int onnx_type, const std::string& what);
-// Throws InvalidArgument when the data does not fit the shape, Unimplemented for external data.
-NDArray ToNDArray(const onnx::TensorProto& tensor, const std::string& what);
+// Data of a tensor that lies elsewhere.
+struct RawData {
+  std::string_view bytes;
+  std::shared_ptr<const void> owner;  // keeps the bytes; null: they must be copied
+};
+// `raw`, when given, stands for the tensor's own data. It is used in place when it is aligned as
+// arrays are and has an owner. Throws InvalidArgument when the data does not fit the shape,
+// Unimplemented for data in another file when `raw` is not given.
+NDArray ToNDArray(const onnx::TensorProto& tensor, const std::string& what,
+                  const std::optional<RawData>& raw = std::nullopt);
+
+// Throws Unimplemented for types that ONNX does not have.
+onnx::TensorProto::DataType ToOnnxType(DataType type);
+// With raw data.
+void ToTensorProto(const NDArray& array, const std::string& name, onnx::TensorProto* tensor);
 
 }  // namespace tenon::onnx_import
 

@@ -6,38 +6,24 @@
 namespace tenon::passes {
 namespace {
 
-// An axis of the weight and what a step along it adds to the index along the output axis and along
-// the input axis.
-struct Axis {
-  std::int64_t extent = 1, out = 0, in = 0;
+// What a step along each axis of the weight adds to the index along its output and input axis.
+struct Steps {
+  std::vector<std::int64_t> out, in;
 };
 
-// In order. Axes of one element are left out, and neighbours that are one loop are one axis: of a
-// kernel of OIHW with one tap those of O and of I remain, of any other one also H and W together.
-std::vector<Axis> AxesOfWeight(const Shape& weight, const ChannelAxes& axes) {
-  std::vector<Axis> all;
-  for (const std::int64_t extent : weight) all.push_back({.extent = extent});
-  const auto fill = [&](const std::vector<std::size_t>& channel, std::int64_t Axis::*step) {
-    std::int64_t next = 1;
+Steps StepsOf(const Shape& weight, const ChannelAxes& axes) {
+  Steps steps{std::vector<std::int64_t>(weight.size(), 0),
+              std::vector<std::int64_t>(weight.size(), 0)};
+  const auto fill = [&](const std::vector<std::size_t>& channel, std::vector<std::int64_t>* to) {
+    std::int64_t step = 1;
     for (std::size_t i = channel.size(); i-- > 0;) {
-      all[channel[i]].*step = next;
-      next *= weight[channel[i]];
+      (*to)[channel[i]] = step;
+      step *= weight[channel[i]];
     }
   };
-  fill(axes.outputs, &Axis::out);
-  fill(axes.inputs, &Axis::in);
-  std::vector<Axis> merged;
-  for (const Axis& axis : all) {
-    if (axis.extent == 1) continue;
-    if (!merged.empty() && merged.back().out == axis.out * axis.extent &&
-        merged.back().in == axis.in * axis.extent) {
-      merged.back() = {merged.back().extent * axis.extent, axis.out, axis.in};
-    } else {
-      merged.push_back(axis);
-    }
-  }
-  if (merged.empty()) merged.emplace_back();
-  return merged;
+  fill(axes.outputs, &steps.out);
+  fill(axes.inputs, &steps.in);
+  return steps;
 }
 
 std::int64_t Extent(const Shape& weight, const std::vector<std::size_t>& axes) {
@@ -46,40 +32,118 @@ std::int64_t Extent(const Shape& weight, const std::vector<std::size_t>& axes) {
   return extent;
 }
 
-// Calls visit(element, output channel, input channel) for every element in order. Rows along the
-// last axis, so that indices are taken apart once a row.
-template <typename Visit>
-void ForEachWeight(const Shape& weight, const ChannelAxes& axes, Visit visit) {
-  const std::vector<Axis> loops = AxesOfWeight(weight, axes);
-  const std::int64_t outs = Extent(weight, axes.outputs);
-  const std::int64_t ins = Extent(weight, axes.inputs);
-  const Axis row = loops.back();
-  const std::int64_t count = NumElements(weight);
-  for (std::int64_t first = 0; first < count; first += row.extent) {
-    std::int64_t rest = first / row.extent;
-    std::int64_t out = 0;
-    std::int64_t in = 0;
-    for (std::size_t axis = loops.size() - 1; axis-- > 0;) {
-      const std::int64_t at = rest % loops[axis].extent;
-      rest /= loops[axis].extent;
-      out += at * loops[axis].out;
-      in += at * loops[axis].in;
-    }
-    if (axes.groups == 1) {
-      for (std::int64_t i = 0; i < row.extent; ++i)
-        visit(first + i, out + i * row.out, in + i * row.in);
-      continue;
-    }
-    for (std::int64_t i = 0; i < row.extent; ++i) {
-      const std::int64_t o = out + i * row.out;
-      const std::int64_t c = in + i * row.in;
-      if (axes.is_transposed) {
-        visit(first + i, c / (ins / axes.groups) * outs + o, c);
-      } else {
-        visit(first + i, o, o / (outs / axes.groups) * ins + c);
-      }
+// An axis, or several that follow each other as one would.
+struct Axis {
+  std::int64_t extent, out, in;  // steps of the channels
+};
+
+// From the outside in, without those of extent 1.
+std::vector<Axis> JoinedAxes(const Shape& weight, const Steps& steps) {
+  std::vector<Axis> joined;
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    const Axis axis{weight[i], steps.out[i], steps.in[i]};
+    if (axis.extent == 1) continue;
+    if (!joined.empty() && joined.back().out == axis.out * axis.extent &&
+        joined.back().in == axis.in * axis.extent) {
+      joined.back() = {joined.back().extent * axis.extent, axis.out, axis.in};
+    } else {
+      joined.push_back(axis);
     }
   }
+  if (joined.empty()) joined.push_back({1, 0, 0});
+  return joined;
+}
+
+// Elements first, first + 1, ... whose channels of all groups go up by steps, which may be 0.
+struct Row {
+  std::int64_t first, length;
+  std::int64_t out, out_step;
+  std::int64_t in, in_step;
+};
+
+enum class Reads { kOutputs, kInputs, kBoth };  // the channels that a visitor asks for
+
+// Visits all elements in order, in rows as long as can be: channels that are not asked for cut
+// none.
+template <typename Visit>
+void ForEachRow(const Shape& weight, const ChannelAxes& axes, Reads reads, const Visit& visit) {
+  const std::int64_t outs = Extent(weight, axes.outputs);
+  const std::int64_t ins = Extent(weight, axes.inputs);
+  if (NumElements(weight) == 0) return;
+  Steps steps = StepsOf(weight, axes);
+  std::int64_t groups = axes.groups;
+  // Of these axes only the one that runs over all groups tells them apart.
+  if (reads == Reads::kOutputs && (groups == 1 || !axes.is_transposed)) {
+    steps.in.assign(steps.in.size(), 0);
+    groups = 1;
+  } else if (reads == Reads::kInputs && (groups == 1 || axes.is_transposed)) {
+    steps.out.assign(steps.out.size(), 0);
+    groups = 1;
+  }
+  std::vector<Axis> outer = JoinedAxes(weight, steps);
+  const Axis inner = outer.back();
+  outer.pop_back();
+  // A row stays in a group: along the axis that tells groups apart it is one element long.
+  const bool leaves_group = groups > 1 && (axes.is_transposed ? inner.in : inner.out) != 0;
+  const std::int64_t length = leaves_group ? 1 : inner.extent;
+  const auto visit_rows = [&](std::int64_t first, std::int64_t out, std::int64_t in) {
+    for (std::int64_t i = 0; i < inner.extent; i += length) {
+      const std::int64_t o = out + i * inner.out;
+      const std::int64_t c = in + i * inner.in;
+      const std::int64_t out_group =
+          axes.is_transposed && groups > 1 ? c / (ins / groups) * outs : 0;
+      const std::int64_t in_group =
+          !axes.is_transposed && groups > 1 ? o / (outs / groups) * ins : 0;
+      visit(Row{first + i, length, o + out_group, inner.out, c + in_group, inner.in});
+    }
+  };
+  std::vector<std::int64_t> at(outer.size(), 0);
+  std::int64_t first = 0, out = 0, in = 0;
+  for (;;) {
+    visit_rows(first, out, in);
+    first += inner.extent;
+    std::size_t axis = outer.size();
+    for (; axis > 0; --axis) {
+      const Axis& moved = outer[axis - 1];
+      out += moved.out;
+      in += moved.in;
+      if (++at[axis - 1] < moved.extent) break;
+      at[axis - 1] = 0;
+      out -= moved.extent * moved.out;
+      in -= moved.extent * moved.in;
+    }
+    if (axis == 0) return;
+  }
+}
+
+// One element at a time, with an eye on what is lost.
+template <typename T, typename Factor>
+void ScaleWatched(const T* from, T* to, std::int64_t length, const Factor& factor,
+                  ScaledWeight* result) {
+  for (std::int64_t i = 0; i < length; ++i) {
+    T rounded = static_cast<T>(factor(i, static_cast<double>(from[i])));
+    if (rounded != 0 && std::fabs(rounded) < std::numeric_limits<T>::min()) {
+      rounded = std::copysign(T{0}, rounded);
+      ++result->flushed;
+    }
+    if (std::isfinite(from[i]) && !std::isfinite(rounded)) result->has_overflow = true;
+    to[i] = rounded;
+  }
+}
+
+// Loops that the compiler makes vectors of; the rare row that loses something goes the slow way.
+template <typename T, typename Factor>
+void ScaleRow(const T* from, T* to, std::int64_t length, const Factor& factor,
+              ScaledWeight* result) {
+  for (std::int64_t i = 0; i < length; ++i)
+    to[i] = static_cast<T>(factor(i, static_cast<double>(from[i])));
+  int lost = 0;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const T size = std::fabs(to[i]);
+    lost |= static_cast<int>(size < std::numeric_limits<T>::min()) & static_cast<int>(size > T{0});
+    lost |= static_cast<int>(!(size <= std::numeric_limits<T>::max()));
+  }
+  if (lost != 0) ScaleWatched(from, to, length, factor, result);
 }
 
 template <typename T>
@@ -87,33 +151,28 @@ void Scale(const NDArray& weight, const ChannelAxes& axes, const std::vector<dou
            const std::vector<double>& in_scale, ScaledWeight* result) {
   const T* from = weight.data<T>();
   T* to = result->weight.data<T>();
-  std::int64_t flushed = 0;
-  bool has_overflow = false;
-  // One scale is the usual case, and a loop without a question an element is twice as fast.
-  const auto scale_by = [&](const auto& factor) {
-    ForEachWeight(weight.shape(), axes, [&](std::int64_t i, std::int64_t out, std::int64_t in) {
-      const T rounded = static_cast<T>(factor(from[i], out, in));
-      const bool is_tiny = rounded != 0 && std::fabs(rounded) < std::numeric_limits<T>::min();
-      to[i] = is_tiny ? std::copysign(T{0}, rounded) : rounded;
-      flushed += is_tiny ? 1 : 0;
-      has_overflow = has_overflow || (std::isfinite(from[i]) && !std::isfinite(rounded));
-    });
-  };
-  const double* outs = out_scale.empty() ? nullptr : out_scale.data();
-  const double* ins = in_scale.data();
-  if (in_scale.empty()) {
-    scale_by([&](double value, std::int64_t out, std::int64_t) {
-      return outs == nullptr ? value : value * outs[out];
-    });
-  } else if (out_scale.empty()) {
-    scale_by([&](double value, std::int64_t, std::int64_t in) { return value * ins[in]; });
-  } else {
-    scale_by([&](double value, std::int64_t out, std::int64_t in) {
-      return value * outs[out] * ins[in];
-    });
-  }
-  result->flushed += flushed;
-  result->has_overflow = result->has_overflow || has_overflow;
+  const double one = 1;
+  const bool scales_out = !out_scale.empty();
+  const bool scales_in = !in_scale.empty();
+  const Reads reads = scales_out && scales_in ? Reads::kBoth
+                      : scales_in             ? Reads::kInputs
+                                              : Reads::kOutputs;
+  ForEachRow(weight.shape(), axes, reads, [&](const Row& row) {
+    const double* out = scales_out ? &out_scale[static_cast<std::size_t>(row.out)] : &one;
+    const double* in = scales_in ? &in_scale[static_cast<std::size_t>(row.in)] : &one;
+    const std::int64_t out_step = scales_out ? row.out_step : 0;
+    const std::int64_t in_step = scales_in ? row.in_step : 0;
+    if (out_step == 0 && in_step == 0) {
+      ScaleRow(
+          from + row.first, to + row.first, row.length,
+          [a = *out, b = *in](std::int64_t, double value) { return value * a * b; }, result);
+    } else {
+      ScaleRow(
+          from + row.first, to + row.first, row.length,
+          [=](std::int64_t i, double value) { return value * out[i * out_step] * in[i * in_step]; },
+          result);
+    }
+  });
 }
 
 }  // namespace
@@ -141,8 +200,10 @@ std::vector<double> ApplyToChannels(const NDArray& weight, const ChannelAxes& ax
                                     const std::vector<double>& in_values) {
   std::vector<double> sums(static_cast<std::size_t>(CountChannels(weight.shape(), axes).outputs));
   const auto add = [&](const auto* elements) {
-    ForEachWeight(weight.shape(), axes, [&](std::int64_t i, std::int64_t out, std::int64_t in) {
-      sums[static_cast<std::size_t>(out)] += elements[i] * in_values[static_cast<std::size_t>(in)];
+    ForEachRow(weight.shape(), axes, Reads::kBoth, [&](const Row& row) {
+      for (std::int64_t i = 0; i < row.length; ++i)
+        sums[static_cast<std::size_t>(row.out + i * row.out_step)] +=
+            elements[row.first + i] * in_values[static_cast<std::size_t>(row.in + i * row.in_step)];
     });
   };
   if (weight.dtype() == Float32) {

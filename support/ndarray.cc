@@ -1,15 +1,59 @@
 #include "tenon/support/ndarray.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
+
+#include <sys/mman.h>
 
 #include "tenon/support/alignment.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon {
-namespace {}  // namespace
+namespace {
+
+// Weights of many megabytes are written once: most of that time would go into page faults.
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kLarge = 2 * kHugePage;
+
+// Throws InvalidArgument for what no array can have.
+std::size_t BytesOf(const Shape& shape, DataType dtype) {
+  if (dtype.is_void() || dtype.lanes() != 1) {
+    throw InvalidArgument(StrCat("an array cannot have the element type ", dtype.ToString()));
+  }
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(NumElements(shape), static_cast<std::int64_t>(dtype.bytes()),
+                             &bytes)) {
+    throw InvalidArgument(StrCat("shape ", ShapeToString(shape), " has too many bytes"));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+std::shared_ptr<const void> Allocate(std::size_t bytes) {
+  const auto alignment = std::align_val_t(bytes >= kLarge ? kHugePage : kAlignment);
+  // At least one cache line, so that an empty array still has an address.
+  void* data = ::operator new(std::max(bytes, kAlignment), alignment);
+  // A hint: where it cannot be followed, pages are small.
+  if (bytes >= kLarge) madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return std::shared_ptr<const void>(
+      data, [alignment](const void* old) { ::operator delete(const_cast<void*>(old), alignment); });
+}
+
+// New pages of the system, which are zeros already.
+std::shared_ptr<const void> MapZeros(std::size_t bytes) {
+  const std::size_t mapped = bytes + kHugePage;
+  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) throw std::bad_alloc();
+  const auto address = reinterpret_cast<std::uintptr_t>(base);
+  auto* data = static_cast<char*>(base) + (kHugePage - address % kHugePage) % kHugePage;
+  madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return std::shared_ptr<const void>(data, [base, mapped](const void*) { munmap(base, mapped); });
+}
+
+}  // namespace
 
 std::int64_t NumElements(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
@@ -30,30 +74,21 @@ std::string ShapeToString(std::span<const std::int64_t> shape) {
 }
 
 NDArray NDArray::Empty(Shape shape, DataType dtype) {
-  if (dtype.is_void() || dtype.lanes() != 1) {
-    throw InvalidArgument(StrCat("an array cannot have the element type ", dtype.ToString()));
-  }
-  NDArray array;
-  array.size_ = NumElements(shape);
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(array.size_, static_cast<std::int64_t>(dtype.bytes()), &bytes)) {
-    throw InvalidArgument(StrCat("shape ", ShapeToString(shape), " has too many bytes"));
-  }
-  array.shape_ = std::move(shape);
-  array.dtype_ = dtype;
-  // At least one cache line, so that an empty array still has an address.
-  const std::size_t allocated = std::max<std::size_t>(static_cast<std::size_t>(bytes), kAlignment);
-  array.data_ = ::operator new(allocated, std::align_val_t(kAlignment));
-  array.buffer_ = std::shared_ptr<const void>(array.data_, [](const void* data) {
-    ::operator delete(const_cast<void*>(data), std::align_val_t(kAlignment));
-  });
-  return array;
+  auto buffer = Allocate(BytesOf(shape, dtype));
+  void* data = const_cast<void*>(buffer.get());
+  return View(std::move(shape), dtype, data, std::move(buffer));
 }
 
 NDArray NDArray::Zeros(Shape shape, DataType dtype) {
-  NDArray array = Empty(std::move(shape), dtype);
-  std::memset(array.data_, 0, array.bytes());
-  return array;
+  const std::size_t bytes = BytesOf(shape, dtype);
+  if (bytes < kLarge) {
+    NDArray array = Empty(std::move(shape), dtype);
+    std::memset(array.data_, 0, bytes);
+    return array;
+  }
+  auto buffer = MapZeros(bytes);
+  void* data = const_cast<void*>(buffer.get());
+  return View(std::move(shape), dtype, data, std::move(buffer));
 }
 
 NDArray NDArray::View(Shape shape, DataType dtype, void* data, std::shared_ptr<const void> owner) {

@@ -9,6 +9,7 @@
 #include "tenon/compiler/export.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/onnx/export.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -31,8 +32,8 @@ struct EmitArguments {
 
 // What the endings of files stand for when --emit is not given.
 constexpr std::pair<const char*, const char*> kEndings[] = {
-    {".so", "so"}, {".o", "o"},       {".c", "c"},         {".ll", "llvm"},
-    {".s", "asm"}, {".json", "json"}, {".relay", "fused"}, {".txt", "fused"}};
+    {".so", "so"},     {".o", "o"},         {".c", "c"},       {".ll", "llvm"},  {".s", "asm"},
+    {".json", "json"}, {".relay", "fused"}, {".txt", "fused"}, {".onnx", "onnx"}};
 
 // The stage or the kind of export: a value of --emit, "so" or "o".
 std::string WhatToMake(const EmitArguments& arguments) {
@@ -123,6 +124,10 @@ void Make(EmitArguments arguments) {
     Write(arguments.output, ir::PrintModule(passes::InferType(module), {.metadata = false}));
     return;
   }
+  if (what == "onnx") {
+    Write(arguments.output, ValueOrThrow(onnx_export::ExportOnnx(module)));
+    return;
+  }
   PassDecisions decisions;
   CompileOptions options = arguments.compile.Options();
   options.fusion_report = &decisions.fusion;
@@ -145,21 +150,22 @@ void Make(EmitArguments arguments) {
 
 void AddCompileCommand(CLI::App* app) {
   const auto arguments = std::make_shared<EmitArguments>();
-  CLI::App* command =
-      app->add_subcommand("compile", "Show a model at a stage, or export it as C or machine code");
+  CLI::App* command = app->add_subcommand(
+      "compile", "Show a model at a stage, or export it as C, machine code or ONNX");
   arguments->model.AddTo(command);
   arguments->compile.AddTo(command);
   command
       ->add_option(
           "--emit", arguments->emit,
           "graph: as imported; fused: after the passes; te: tensor expressions; loops; "
-          "llvm; asm; c: source that compiles alone; json: the plan; when it is not given, "
-          "the ending of the file decides, or fused")
-      ->check(CLI::IsMember({"graph", "fused", "te", "loops", "llvm", "asm", "c", "json"}));
+          "llvm; asm; c: source that compiles alone; json: the plan; onnx: the model as imported; "
+          "when it is not given, the ending of the file decides, or fused")
+      ->check(CLI::IsMember({"graph", "fused", "te", "loops", "llvm", "asm", "c", "json", "onnx"}));
   command
       ->add_option("-o,--out", arguments->output,
                    "file to write, - for standard output; FILE.so: a shared library, FILE.o: an "
-                   "object, each with the header FILE.h; --emit=c: FILE.c and FILE.h, or a folder")
+                   "object, each with the header FILE.h; --emit=c: FILE.c and FILE.h, or a "
+                   "folder; FILE.onnx: an ONNX model")
       ->capture_default_str();
   command
       ->add_option("--name", arguments->exported.name,
@@ -176,7 +182,8 @@ void AddCompileCommand(CLI::App* app) {
   command->footer(
       "Examples:\n  tenon compile model.onnx --shape x=1,3,48,192 --emit=llvm -o m.ll\n"
       "  tenon compile model.onnx --shape x=1,3,48,192 -o model.so\n"
-      "  tenon compile model.onnx --shape x=1,3,48,192 --emit=c -o out/");
+      "  tenon compile model.onnx --shape x=1,3,48,192 --emit=c -o out/\n"
+      "  tenon compile model:resnet50 -o resnet50.onnx");
   command->callback([arguments] { Make(*arguments); });
 }
 

@@ -10,6 +10,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/ops_markdown.h"
 
 namespace tenon::tools {
 namespace {
@@ -18,6 +19,7 @@ struct OpsArguments {
   std::string name;
   int level = 0;
   bool onnx = false;
+  bool markdown = false;
   std::vector<std::string> plugins;
 };
 
@@ -63,7 +65,9 @@ void Print(const OpsArguments& arguments) {
   LoadPlugins(arguments.plugins);
   ops::OpRegistry& registry = ops::OpRegistry::Global();
   strategies::RegisterStrategies(registry);
-  if (arguments.name.empty()) {
+  if (arguments.markdown) {
+    std::fputs(OpsMarkdown(registry).c_str(), stdout);
+  } else if (arguments.name.empty()) {
     PrintList(registry, arguments.level);
   } else {
     PrintOne(*ops::OpOf(registry.Get(arguments.name)));
@@ -79,6 +83,8 @@ void AddOpsCommand(CLI::App* app) {
   command->add_option("--level", arguments->level, "only operators of this support level")
       ->check(CLI::Range(1, 10));
   command->add_flag("--onnx", arguments->onnx, "the ONNX operators that can be imported");
+  command->add_flag("--markdown", arguments->markdown,
+                    "every operator in full, as in docs/operators.md");
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
       ->type_name("FILE.so");
   command->callback([arguments] { Print(*arguments); });

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/compiler/array_values.h"
 #include "tenon/compiler/verify_model.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/support/error.h"
@@ -15,6 +16,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/picture.h"
+#include "tenon/tools/run_times.h"
 
 namespace tenon::tools {
 namespace {
@@ -24,14 +26,16 @@ struct RunArguments {
   CompileArguments compile;
   std::vector<std::string> inputs, outputs, saved_inputs;
   std::vector<std::string> labels;
+  std::uint64_t seed = 0;  // of random inputs
   int repeat = 1;
+  std::string report;  // empty: none
   bool profile = false;
   bool verify = false;
   PictureOptions picture;
 };
 
-double Milliseconds(std::chrono::steady_clock::duration time) {
-  return std::chrono::duration<double, std::milli>(time).count();
+double Seconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
 }
 
 Shape ShapeOfParameter(const Executable& exe, const std::string& name) {
@@ -63,6 +67,24 @@ runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe)
     inputs[name] = ValueOrThrow(IsPictureName(path) ? LoadPicture(path, shape, arguments.picture)
                                                     : runtime::ReadNpy(path));
   }
+  return inputs;
+}
+
+runtime::Inputs RandomInputs(const RunArguments& arguments, const Executable& exe) {
+  runtime::Inputs inputs;
+  compiler::Random random(arguments.seed);
+  for (const runtime::Node& node : exe.plan().nodes) {
+    if (node.kind != runtime::NodeKind::kInput) continue;
+    const runtime::Entry& entry = node.outputs[0];
+    inputs[node.name] = compiler::TypicalArray(entry.shape, entry.dtype, random);
+  }
+  return inputs;
+}
+
+// When no input is given, all are random: one that was forgotten would go unnoticed otherwise.
+runtime::Inputs MakeInputs(const RunArguments& arguments, const Executable& exe) {
+  runtime::Inputs inputs =
+      arguments.inputs.empty() ? RandomInputs(arguments, exe) : ReadInputs(arguments, exe);
   for (const std::string& text : arguments.saved_inputs) {
     const auto [name, path] = SplitAssignment(text, "--save-input");
     const auto found = inputs.find(name);
@@ -88,6 +110,13 @@ void WriteOutputs(const RunArguments& arguments, const std::vector<NDArray>& res
     if (const absl::Status s = runtime::WriteNpy(path, results[index]); !s.ok())
       throw FromStatus(s);
   }
+}
+
+std::string Describe(const runtime::Inputs& inputs) {
+  return StrJoin(inputs, ", ", [](std::string* text, const auto& input) {
+    StrAppend(text, input.first, " ", input.second.dtype().ToString(), " ",
+              ShapeToString(input.second.shape()));
+  });
 }
 
 void PrintLabel(const RunArguments& arguments, const NDArray& scores) {
@@ -132,30 +161,32 @@ void Execute(const RunArguments& arguments) {
   const auto loaded = Clock::now();
   const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
   const auto compiled = Clock::now();
-  const runtime::Inputs inputs = ReadInputs(arguments, exe);
+  const runtime::Inputs inputs = MakeInputs(arguments, exe);
 
   Session session(exe);
   std::vector<NDArray> results;
-  std::vector<double> times;
+  RunTimes times{.import_s = Seconds(loaded - start),
+                 .compile_s = Seconds(compiled - loaded),
+                 .run_s = {},
+                 .kernels = exe.num_kernel_calls()};
   std::vector<runtime::NodeTime> profile;
   for (int i = 0; i < arguments.repeat; ++i) {
     profile.clear();
     const auto before = Clock::now();
     results = ValueOrThrow(arguments.profile ? session.RunProfiled(inputs, &profile)
                                              : session.Run(inputs));
-    times.push_back(Milliseconds(Clock::now() - before));
+    times.run_s.push_back(Seconds(Clock::now() - before));
   }
+  if (!arguments.report.empty()) WriteReport(arguments.report, times);
   WriteOutputs(arguments, results);
+  if (arguments.inputs.empty() && !inputs.empty())
+    std::puts(StrCat("inputs are random, --seed ", arguments.seed, ": ", Describe(inputs)).c_str());
   if (!arguments.labels.empty()) {
     PrintLabel(arguments, results[0]);
   } else {
     for (std::size_t i = 0; i < results.size(); ++i) PrintResult(results[i], i);
   }
-  std::sort(times.begin(), times.end());
-  std::printf("%d fused kernels; import %.1f ms, compile %.1f ms, run %.3f ms",
-              exe.num_kernel_calls(), Milliseconds(loaded - start), Milliseconds(compiled - loaded),
-              times[times.size() / 2]);
-  std::puts(arguments.repeat > 1 ? StrCat(" (median of ", arguments.repeat, ")").c_str() : "");
+  std::puts(ToText(times).c_str());
   if (arguments.profile) PrintProfile(std::move(profile));
   if (arguments.verify)
     std::puts(
@@ -169,10 +200,17 @@ void AddRunCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("run", "Compile a model and run it on files");
   arguments->model.AddTo(command);
   arguments->compile.AddTo(command);
-  command
-      ->add_option("--input", arguments->inputs,
-                   "a .npy array, or a picture, which is scaled to the input's size")
-      ->type_name("NAME=FILE");
+  CLI::Option* inputs =
+      command
+          ->add_option("--input", arguments->inputs,
+                       "a .npy array, or a picture, which is scaled to the input's size; without "
+                       "any, inputs are random: floats from -1 to 1, 8-bit integers any, wider "
+                       "ones and bool 0 or 1")
+          ->type_name("NAME=FILE");
+  command->add_option("--seed", arguments->seed, "of random inputs")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(inputs)
+      ->capture_default_str();
   command->add_option("--output", arguments->outputs, "write a result as .npy (y, or y0, y1, ...)")
       ->type_name("NAME=FILE");
   command
@@ -186,6 +224,11 @@ void AddRunCommand(CLI::App* app) {
   command->add_option("--repeat", arguments->repeat, "runs; the median time is printed")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  command
+      ->add_option("--report", arguments->report,
+                   "write the times of import, compile and every run, the number of kernels and "
+                   "the peak memory as JSON")
+      ->type_name("FILE");
   command->add_flag("--profile", arguments->profile, "print the time of each kernel");
   command->add_flag("--verify", arguments->verify,
                     "also run without fusion and by the interpreter, and compare (slow)");
@@ -196,7 +239,8 @@ void AddRunCommand(CLI::App* app) {
   command->add_flag("--stretch", arguments->picture.stretch, "do not keep a picture's aspect");
   command->add_flag("--bgr", arguments->picture.bgr, "blue first");
   command->footer(
-      "Example:\n  tenon run model.onnx --shape x=1,3,48,192 --input x=line.png --output y=y.npy");
+      "Examples:\n  tenon run model.onnx --shape x=1,3,48,192 --input x=line.png --output y=y.npy\n"
+      "  tenon run model:resnet50 --repeat 10");
   command->callback([arguments] { Execute(*arguments); });
 }
 

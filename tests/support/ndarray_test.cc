@@ -1,5 +1,7 @@
 #include "tenon/support/ndarray.h"
 
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -30,6 +32,17 @@ TEST(NDArrayTest, HoldsValuesAndSharesThem) {
   NDArray c = a.Clone();
   c.data<float>()[0] = 7;
   EXPECT_EQ(a.data<float>()[0], 1);
+}
+
+TEST(NDArrayTest, LargeOnesAreAlignedZeroAndWritableToo) {
+  const Shape shape = {3, 1 << 20};
+  const NDArray zeros = NDArray::Zeros(shape, Float32);
+  NDArray filled = NDArray::Empty(shape, Float32);
+  for (const NDArray& array : {zeros, filled})
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.raw()) % 64, 0U);
+  EXPECT_EQ(zeros.ToVector<float>(), std::vector<float>(3 << 20, 0.0F));
+  for (const NDArray& array : {zeros, filled}) std::memset(array.raw(), 1, array.bytes());
+  EXPECT_TRUE(zeros.SameBytes(filled));
 }
 
 TEST(NDArrayTest, EmptyExtentsAreLegal) {

@@ -1,0 +1,36 @@
+// Tensors whose data lies in files beside the model (TensorProto.data_location EXTERNAL).
+//
+//   ExternalData files("models/net");  // the model's folder
+//   NDArray w = ToNDArray(tensor, what, files.Of(tensor, what));
+#ifndef TENON_ONNX_EXTERNAL_DATA_H_
+#define TENON_ONNX_EXTERNAL_DATA_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tenon/onnx/tensor.h"
+#include "tenon/support/mapped_file.h"
+
+namespace tenon::onnx_import {
+
+class ExternalData {
+ public:
+  // Without a folder there are no files.
+  explicit ExternalData(std::optional<std::string> folder) : folder_(std::move(folder)) {}
+
+  // The tensor's bytes; its file is mapped once and as long as anyone holds a part of it. Throws
+  // InvalidArgument, naming the tensor and the file, for a missing or absolute location, one that
+  // leads out of the folder, and for an offset or length that is no number or beyond the file's
+  // end; NotFound for a file that cannot be opened; Unimplemented when there is no folder.
+  RawData Of(const onnx::TensorProto& tensor, const std::string& what);
+
+ private:
+  std::optional<std::string> folder_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> files_;  // by location
+};
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_EXTERNAL_DATA_H_

@@ -1,0 +1,221 @@
+// Where weights come from: the model's own bytes, copied once, and files beside it, used in place.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "onnx/onnx_pb.h"
+#include "tenon/ir/visit.h"
+#include "tenon/onnx/export.h"
+#include "tenon/onnx/model.h"
+#include "tenon/onnx/strip_raw_data.h"
+#include "tenon/ops/builders.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing_graphs::ExpectClose;
+using testing_graphs::Outcome;
+using testing_graphs::Random;
+
+// y = (x + a) * b.
+constexpr std::int64_t kElements = 48;
+const NDArray& A() {
+  static const NDArray a = Random({kElements}, 1);
+  return a;
+}
+const NDArray& B() {
+  static const NDArray b = Random({kElements}, 2);
+  return b;
+}
+
+onnx::ModelProto Model() {
+  const ir::Expr x = ir::Var::Make("x", ir::TensorType({kElements}, Float32));
+  const ir::Expr y = ops::Multiply(ops::Add(x, ir::Constant::Make(A())), ir::Constant::Make(B()));
+  const ir::Module module = ir::Module().With("main", ir::Function::Make({x}, y));
+  onnx::ModelProto model;
+  EXPECT_TRUE(model.ParseFromString(ValueOrThrow(onnx_export::ExportOnnx(module))));
+  EXPECT_EQ(model.graph().initializer_size(), 2);
+  return model;
+}
+
+std::string BytesOf(const NDArray& array) {
+  return std::string(static_cast<const char*>(array.raw()), array.bytes());
+}
+
+class WeightsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / StrCat("tenon_weights_", getpid());
+    fs::create_directories(folder_ / "data");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void Write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
+  // Moves initializer `i` of the model into another file, by the entries given.
+  static void Move(onnx::ModelProto* model, int i,
+                   const std::vector<std::pair<std::string, std::string>>& entries) {
+    onnx::TensorProto* tensor = model->mutable_graph()->mutable_initializer(i);
+    tensor->clear_raw_data();
+    tensor->set_data_location(onnx::TensorProto::EXTERNAL);
+    for (const auto& [key, value] : entries) {
+      auto* entry = tensor->add_external_data();
+      entry->set_key(key);
+      entry->set_value(value);
+    }
+  }
+  absl::StatusOr<ir::Module> Load(const onnx::ModelProto& model) const {
+    Write("model.onnx", model.SerializeAsString());
+    return LoadOnnx((folder_ / "model.onnx").string(), {.evaluate = strategies::EvaluateCall});
+  }
+  static void ExpectRight(const ir::Module& module) {
+    const NDArray x = Random({kElements}, 3);
+    NDArray expected = NDArray::Empty({kElements}, Float32);
+    for (std::int64_t i = 0; i < kElements; ++i)
+      expected.data<float>()[i] =
+          (x.data<float>()[i] + A().data<float>()[i]) * B().data<float>()[i];
+    ExpectClose(Outcome(module, {{"x", x}}), {expected}, 1e-6);
+  }
+
+  fs::path folder_;
+};
+
+// Whether the lines of /proc/self/maps that name `file` hold the address.
+bool IsMapped(const void* address, const std::string& file) {
+  std::ifstream maps("/proc/self/maps");
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream fields(line);
+    std::uintptr_t first = 0, last = 0;
+    char dash = 0;
+    fields >> std::hex >> first >> dash >> last;
+    if (wanted >= first && wanted < last) return line.find(file) != std::string::npos;
+  }
+  return false;
+}
+
+std::vector<const void*> ConstantsOf(const ir::Module& module) {
+  std::vector<const void*> data;
+  ir::VisitPostOrder(module.Main().body, [&](const ir::Expr& e) {
+    if (const auto* constant = e.As<ir::ConstantNode>()) data.push_back(constant->data.raw());
+  });
+  return data;
+}
+
+TEST_F(WeightsTest, ThoseInTheModelAreCopiedFromIt) {
+  const ir::Module module = ValueOrThrow(Load(Model()));
+  ExpectRight(module);
+  for (const void* data : ConstantsOf(module)) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 64, 0U);
+    EXPECT_FALSE(IsMapped(data, "model.onnx"));
+  }
+}
+
+TEST_F(WeightsTest, AlignedOnesInAnotherFileAreUsedWhereTheyAre) {
+  onnx::ModelProto model = Model();
+  Write("data/a.bin", BytesOf(A()) + BytesOf(B()));
+  const std::string size = StrCat(A().bytes());
+  Move(&model, 0, {{"location", "data/a.bin"}, {"length", size}});
+  Move(&model, 1,
+       {{"location", "data/a.bin"}, {"offset", size}, {"length", size}, {"checksum", "ignored"}});
+  const ir::Module module = ValueOrThrow(Load(model));
+  ASSERT_EQ(ConstantsOf(module).size(), 2U);
+  for (const void* data : ConstantsOf(module)) EXPECT_TRUE(IsMapped(data, "data/a.bin"));
+  // The module keeps what it needs of the files, also when their names are gone.
+  fs::remove_all(folder_);
+  ExpectRight(module);
+}
+
+TEST_F(WeightsTest, OthersInAnotherFileAreCopied) {
+  onnx::ModelProto model = Model();
+  Write("b.bin", "123" + BytesOf(B()));
+  Move(&model, 1, {{"location", "b.bin"}, {"offset", "3"}});
+  const ir::Module module = ValueOrThrow(Load(model));
+  for (const void* data : ConstantsOf(module)) EXPECT_FALSE(IsMapped(data, "b.bin"));
+  ExpectRight(module);
+}
+
+TEST_F(WeightsTest, BadPlacesAreRefusedByName) {
+  Write("a.bin", BytesOf(A()));
+  fs::create_directories(folder_ / "inner");
+  const auto refused = [&](const std::vector<std::pair<std::string, std::string>>& entries,
+                           absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
+    onnx::ModelProto model = Model();
+    Move(&model, 0, entries);
+    const auto module = Load(model);
+    EXPECT_EQ(module.status().code(), code) << module.status();
+    EXPECT_THAT(std::string(module.status().message()), HasSubstr("the initializer c0"));
+    return std::string(module.status().message());
+  };
+  EXPECT_THAT(refused({}), HasSubstr("without a location"));
+  EXPECT_THAT(refused({{"location", "none.bin"}}, absl::StatusCode::kNotFound),
+              HasSubstr("none.bin cannot be opened: No such file"));
+  EXPECT_THAT(refused({{"location", "inner"}}, absl::StatusCode::kNotFound), HasSubstr("inner"));
+  for (const char* outside : {"../a.bin", "inner/../../a.bin", ".."})
+    EXPECT_THAT(refused({{"location", outside}}),
+                AllOf(HasSubstr(outside), HasSubstr("only files in the model's folder")));
+  EXPECT_THAT(refused({{"location", (folder_ / "a.bin").string()}}),
+              HasSubstr("only files in the model's folder"));
+  EXPECT_THAT(refused({{"location", "a.bin"}, {"offset", "8"}, {"length", "192"}}),
+              HasSubstr("192 bytes of a.bin from 8 on; the file has 192"));
+  EXPECT_THAT(refused({{"location", "a.bin"}, {"offset", "193"}}), HasSubstr("from 193 on"));
+  EXPECT_THAT(
+      refused({{"location", "a.bin"}, {"offset", "18446744073709551615"}, {"length", "192"}}),
+      HasSubstr("the file has 192"));
+  EXPECT_THAT(refused({{"location", "a.bin"}, {"offset", "-1"}}),
+              HasSubstr("the offset -1 of its data is no number"));
+  EXPECT_THAT(refused({{"location", "a.bin"}, {"length", "many"}}), HasSubstr("the length many"));
+  EXPECT_THAT(refused({{"location", "a.bin"}, {"length", "188"}}),
+              HasSubstr("has 188 bytes of data; float32 (48,) needs 192"));
+}
+
+TEST_F(WeightsTest, BytesWithoutAFileHaveNoOtherFiles) {
+  onnx::ModelProto model = Model();
+  Move(&model, 0, {{"location", "a.bin"}});
+  const auto module = ImportOnnx(model.SerializeAsString(), {});
+  EXPECT_EQ(module.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(module.status().message()), HasSubstr("keeps its data in another file"));
+}
+
+TEST(StripRawDataTest, TakesTheDataAndLeavesTheRest) {
+  onnx::ModelProto model = Model();
+  model.mutable_graph()->add_initializer()->set_name("typed");
+  model.mutable_graph()->mutable_initializer(2)->add_float_data(1);
+  const std::string bytes = model.SerializeAsString();
+  const auto stripped = StripRawData(bytes);
+  ASSERT_TRUE(stripped.has_value());
+  ASSERT_EQ(stripped->raw.size(), 3U);
+  EXPECT_EQ(stripped->raw[0], BytesOf(A()));
+  EXPECT_EQ(stripped->raw[1], BytesOf(B()));
+  EXPECT_FALSE(stripped->raw[2].has_value());
+  EXPECT_GE(stripped->raw[0]->data(), bytes.data());
+  EXPECT_LT(stripped->raw[0]->data(), bytes.data() + bytes.size());
+  for (int i = 0; i < 2; ++i) model.mutable_graph()->mutable_initializer(i)->set_raw_data("");
+  EXPECT_EQ(stripped->bytes, model.SerializeAsString());
+}
+
+TEST(StripRawDataTest, RefusesWhatProtobufRefuses) {
+  const std::string bytes = Model().SerializeAsString();
+  int whole = 0;
+  for (std::size_t size = 0; size <= bytes.size(); ++size) {
+    const std::string prefix = bytes.substr(0, size);
+    onnx::ModelProto model;
+    const auto stripped = StripRawData(prefix);
+    const bool accepted = stripped && model.ParseFromString(stripped->bytes);
+    EXPECT_EQ(accepted, model.ParseFromString(prefix)) << size;
+    whole += accepted ? 1 : 0;
+  }
+  EXPECT_GT(whole, 1);
+  EXPECT_LT(whole, 20);
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import

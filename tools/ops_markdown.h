@@ -1,0 +1,16 @@
+// The reference of operators, docs/operators.md, from what the registry knows.
+#ifndef TENON_TOOLS_OPS_MARKDOWN_H_
+#define TENON_TOOLS_OPS_MARKDOWN_H_
+
+#include <string>
+
+#include "tenon/ops/registry.h"
+
+namespace tenon::tools {
+
+// Markdown with a section an operator, sorted by name.
+std::string OpsMarkdown(const ops::OpRegistry& registry);
+
+}  // namespace tenon::tools
+
+#endif  // TENON_TOOLS_OPS_MARKDOWN_H_
