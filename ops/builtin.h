@@ -25,7 +25,7 @@ void RegisterPadOps(OpRegistry& registry);
 void RegisterDeviceOps(OpRegistry& registry);  // on_device, device_copy
 void RegisterImageOps(OpRegistry& registry);
 void RegisterVisionOps(OpRegistry& registry);  // roi_align, non_max_suppression
-void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
+void RegisterQnnOps(OpRegistry& registry);     // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
