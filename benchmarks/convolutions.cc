@@ -27,6 +27,16 @@ struct Image {
 
 constexpr Image kImages[] = {{64, 56}, {128, 28}, {256, 14}};
 
+ConvolutionShape ShapeOf(const Kind& kind, const Image& image) {
+  return {.in_channels = image.channels,
+          .out_channels = image.channels,
+          .size = image.size,
+          .kernel = kind.kernel,
+          .stride = kind.stride,
+          .padding = kind.padding,
+          .groups = kind.depthwise ? image.channels : 1};
+}
+
 // Tenon's contestant, checked, with oneDNN and the floor beside it. `result` gives what `tenon`
 // computes of `x` and `w`, channels first.
 Contestants WithOthers(const ConvolutionShape& s, int threads, const Tensor& x, const Tensor& w,
@@ -123,13 +133,7 @@ Contestants PrepareBytes(const ConvolutionShape& s) {
 void AddByteConvolutions(std::vector<Race>& races) {
   for (const Kind& kind : kKinds) {
     for (const Image& image : kImages) {
-      const ConvolutionShape shape{.in_channels = image.channels,
-                                   .out_channels = image.channels,
-                                   .size = image.size,
-                                   .kernel = kind.kernel,
-                                   .stride = kind.stride,
-                                   .padding = kind.padding,
-                                   .groups = kind.depthwise ? image.channels : 1};
+      const ConvolutionShape shape = ShapeOf(kind, image);
       races.push_back({.table = "byte_conv2d",
                        .name = StrCat(kind.name, ", ", image.channels, " channels of ", image.size,
                                       " x ", image.size),
@@ -143,13 +147,7 @@ void AddByteConvolutions(std::vector<Race>& races) {
 void AddConvolutions(std::vector<Race>& races) {
   for (const Kind& kind : kKinds) {
     for (const Image& image : kImages) {
-      const ConvolutionShape shape{.in_channels = image.channels,
-                                   .out_channels = image.channels,
-                                   .size = image.size,
-                                   .kernel = kind.kernel,
-                                   .stride = kind.stride,
-                                   .padding = kind.padding,
-                                   .groups = kind.depthwise ? image.channels : 1};
+      const ConvolutionShape shape = ShapeOf(kind, image);
       for (const int threads : {1, 2}) {
         races.push_back({.table = "conv2d",
                          .name = StrCat(kind.name, ", ", image.channels, " channels of ",

@@ -40,37 +40,38 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
 
 /* --- sorting */
 
-static int tenon_key_before(double a, double b) { return a < b || (b != b && a == a); }
+/* Whether the element at `a` must come before that at `b`. */
+typedef int (*tenon_before)(const void* keys, int64_t a, int64_t b);
 
-static int tenon_comes_before(const void* keys, int64_t a, int64_t b, int64_t is_float,
-                              int64_t descends) {
-  if (is_float) {
-    const double x = ((const double*)keys)[a], y = ((const double*)keys)[b];
-    return descends ? tenon_key_before(y, x) : tenon_key_before(x, y);
-  } else {
-    const int64_t x = ((const int64_t*)keys)[a], y = ((const int64_t*)keys)[b];
-    return descends ? y < x : x < y;
-  }
+static int tenon_is_less(double a, double b) { return a < b || (b != b && a == a); }
+static int tenon_less_float(const void* keys, int64_t a, int64_t b) {
+  return tenon_is_less(((const double*)keys)[a], ((const double*)keys)[b]);
+}
+static int tenon_greater_float(const void* keys, int64_t a, int64_t b) {
+  return tenon_less_float(keys, b, a);
+}
+static int tenon_less_int(const void* keys, int64_t a, int64_t b) {
+  return ((const int64_t*)keys)[a] < ((const int64_t*)keys)[b];
+}
+static int tenon_greater_int(const void* keys, int64_t a, int64_t b) {
+  return tenon_less_int(keys, b, a);
+}
+static int tenon_greater_score(const void* scores, int64_t a, int64_t b) {
+  return ((const float*)scores)[a] > ((const float*)scores)[b];
 }
 
-static void tenon_sort_row(const void* keys, int64_t* indices, int64_t* scratch, int64_t n,
-                           int64_t is_float, int64_t descends) {
-  int64_t *from = indices, *to = scratch, *swap, width, i;
-  for (i = 0; i < n; ++i) indices[i] = i;
+static void tenon_sort(const void* keys, tenon_before before, int64_t* indices, int64_t* scratch,
+                       int64_t n) {
+  int64_t *from = indices, *to = scratch, *swap, width;
   for (width = 1; width < n; width *= 2) {
     int64_t begin;
     for (begin = 0; begin < n; begin += 2 * width) {
       const int64_t middle = begin + width < n ? begin + width : n;
       const int64_t end = begin + 2 * width < n ? begin + 2 * width : n;
       int64_t left = begin, right = middle, at = begin;
-      while (left < middle && right < end) {
-        /* The right one goes first only where it must. */
-        if (tenon_comes_before(keys, from[right], from[left], is_float, descends)) {
-          to[at++] = from[right++];
-        } else {
-          to[at++] = from[left++];
-        }
-      }
+      /* The right one goes first only where it must. */
+      while (left < middle && right < end)
+        to[at++] = before(keys, from[right], from[left]) ? from[right++] : from[left++];
       while (left < middle) to[at++] = from[left++];
       while (right < end) to[at++] = from[right++];
     }
@@ -83,10 +84,14 @@ static void tenon_sort_row(const void* keys, int64_t* indices, int64_t* scratch,
 
 TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scratch, int64_t rows,
                                      int64_t n, int64_t is_float, int64_t descends) {
-  int64_t row;
-  for (row = 0; row < rows; ++row)
-    tenon_sort_row((const char*)keys + row * n * 8, (int64_t*)indices + row * n, (int64_t*)scratch,
-                   n, is_float, descends);
+  const tenon_before before = is_float ? (descends ? tenon_greater_float : tenon_less_float)
+                                       : (descends ? tenon_greater_int : tenon_less_int);
+  int64_t row, i;
+  for (row = 0; row < rows; ++row) {
+    int64_t* order = (int64_t*)indices + row * n;
+    for (i = 0; i < n; ++i) order[i] = i;
+    tenon_sort((const char*)keys + row * n * 8, before, order, (int64_t*)scratch, n);
+  }
 }
 
 /* --- scattering */
@@ -266,26 +271,10 @@ static float tenon_overlap(const float* a, const float* b) {
 /* Indices of the scores above the threshold in falling order, at the start of `order`. */
 static int64_t tenon_candidates(const float* scores, float threshold, int64_t spatial,
                                 int64_t* order, int64_t* scratch) {
-  int64_t count = 0, i, width;
-  int64_t *from = order, *to = scratch, *swap;
+  int64_t count = 0, i;
   for (i = 0; i < spatial; ++i)
     if (scores[i] > threshold) order[count++] = i;
-  for (width = 1; width < count; width *= 2) {
-    int64_t begin;
-    for (begin = 0; begin < count; begin += 2 * width) {
-      const int64_t middle = begin + width < count ? begin + width : count;
-      const int64_t end = begin + 2 * width < count ? begin + 2 * width : count;
-      int64_t left = begin, right = middle, at = begin;
-      while (left < middle && right < end)
-        to[at++] = scores[from[right]] > scores[from[left]] ? from[right++] : from[left++];
-      while (left < middle) to[at++] = from[left++];
-      while (right < end) to[at++] = from[right++];
-    }
-    swap = from;
-    from = to;
-    to = swap;
-  }
-  if (from != order) memcpy(order, from, (size_t)count * sizeof(int64_t));
+  tenon_sort(scores, tenon_greater_score, order, scratch, count);
   return count;
 }
 

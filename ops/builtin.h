@@ -26,7 +26,7 @@ void RegisterBatchSpaceOps(OpRegistry& registry);  // space_to_batch_nd, batch_t
 void RegisterDeviceOps(OpRegistry& registry);  // on_device, device_copy
 void RegisterImageOps(OpRegistry& registry);
 void RegisterVisionOps(OpRegistry& registry);  // roi_align, non_max_suppression
-void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
+void RegisterQnnOps(OpRegistry& registry);     // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);

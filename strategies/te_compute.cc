@@ -48,6 +48,13 @@ std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {
   return at;
 }
 
+te::Tensor AsType(const te::Tensor& x, DataType dtype) {
+  if (x.dtype() == dtype) return x;
+  return te::Compute(
+      x.shape(), [&](const std::vector<te::Var>& i) { return loop::Cast(dtype, x[ToExprs(i)]); },
+      "as", "elemwise");
+}
+
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes) {
   std::vector<te::Expr> indices;
   const std::size_t skipped = axes.size() - tensor.ndim();

@@ -74,6 +74,8 @@ std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);  // requires 
 Shape ShapeOf(const te::Tensor& tensor);
 // The coordinates of the element at row-major offset `flat`.
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
+// `x` in another element type; itself where that is its own.
+te::Tensor AsType(const te::Tensor& x, DataType dtype);
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
 // `x` with zeros around the axes `at`, or `x` itself when there are none; a negative number of them

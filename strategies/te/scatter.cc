@@ -20,13 +20,6 @@ using te::Var;
 
 Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
 
-Tensor As(const Tensor& x, DataType dtype) {
-  if (x.dtype() == dtype) return x;
-  return te::Compute(
-      x.shape(), [&](const std::vector<Var>& i) { return te::Cast(dtype, x[ToExprs(i)]); }, "as",
-      "elemwise");
-}
-
 std::int64_t ModeOf(const std::string& mode) {
   if (mode == "update") return 0;
   if (mode == "add") return 1;
@@ -51,7 +44,7 @@ Tensor Scatter(const TeCall& call, const std::string& reduction, const Tensor& x
                 : JoinedIn(x.dtype());
   const std::int64_t type = number;
   const Tensor scattered = te::Extern(
-      {x.shape()}, {As(x, wide), offsets, As(updates, wide)}, {wide},
+      {x.shape()}, {AsType(x, wide), offsets, AsType(updates, wide)}, {wide},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(
             jit::ScatterFunction(),
@@ -59,7 +52,7 @@ Tensor Scatter(const TeCall& call, const std::string& reduction, const Tensor& x
              Number(ExtentOf(offsets, 0)), Number(row), Number(type), Number(mode)});
       },
       "scatter")[0];
-  return As(scattered, call.dtype());
+  return AsType(scattered, call.dtype());
 }
 
 std::vector<Tensor> Unchanged(const TeCall& call) {

@@ -15,13 +15,6 @@ using te::Var;
 
 Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
 
-Tensor As(const Tensor& x, DataType dtype) {
-  if (x.dtype() == dtype) return x;
-  return te::Compute(
-      x.shape(), [&](const std::vector<Var>& i) { return te::Cast(dtype, x[ToExprs(i)]); }, "as",
-      "elemwise");
-}
-
 Tensor Zeros(const TeCall& call) {
   return te::Compute(
       call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(call.dtype(), 0); }, "zeros",
@@ -34,7 +27,8 @@ std::vector<Tensor> RoiAlign(const TeCall& call) {
   const Shape from = ShapeOf(call.input(0));
   if (NumElements(shape) == 0 || NumElements(from) == 0) return {Zeros(call)};
   const Tensor pooled = te::Extern(
-      {call.te_shape()}, {As(call.input(0), Float32), As(call.input(1), Float32)}, {Float32},
+      {call.te_shape()}, {AsType(call.input(0), Float32), AsType(call.input(1), Float32)},
+      {Float32},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(
             jit::RoiAlignFunction(),
@@ -44,7 +38,7 @@ std::vector<Tensor> RoiAlign(const TeCall& call) {
              Number(attrs.mode == "max" ? 1 : 0), Number(attrs.aligned ? 1 : 0)});
       },
       "roi_align")[0];
-  return {As(pooled, call.dtype())};
+  return {AsType(pooled, call.dtype())};
 }
 
 std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
@@ -58,8 +52,8 @@ std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
   }
   std::vector<Tensor> results = te::Extern(
       {rows, {1}, {2 * scores[2]}},
-      {call.input(0), call.input(1), As(call.input(2), Int64), As(call.input(3), Float32),
-       As(call.input(4), Float32)},
+      {call.input(0), call.input(1), AsType(call.input(2), Int64), AsType(call.input(3), Float32),
+       AsType(call.input(4), Float32)},
       {Int64, Int64, Int64},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(jit::SuppressFunction(),
