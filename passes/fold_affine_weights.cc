@@ -99,18 +99,18 @@ void Scale(const NDArray& weight, const ChannelAxes& axes, const std::vector<dou
       has_overflow = has_overflow || (std::isfinite(from[i]) && !std::isfinite(rounded));
     });
   };
-  const double* outs = out_scale.empty() ? nullptr : out_scale.data();
+  const double* outs = out_scale.data();
   const double* ins = in_scale.data();
-  if (in_scale.empty()) {
-    scale_by([&](double value, std::int64_t out, std::int64_t) {
-      return outs == nullptr ? value : value * outs[out];
-    });
-  } else if (out_scale.empty()) {
-    scale_by([&](double value, std::int64_t, std::int64_t in) { return value * ins[in]; });
-  } else {
+  if (!out_scale.empty() && !in_scale.empty()) {
     scale_by([&](double value, std::int64_t out, std::int64_t in) {
       return value * outs[out] * ins[in];
     });
+  } else if (!out_scale.empty()) {
+    scale_by([&](double value, std::int64_t out, std::int64_t) { return value * outs[out]; });
+  } else if (!in_scale.empty()) {
+    scale_by([&](double value, std::int64_t, std::int64_t in) { return value * ins[in]; });
+  } else {
+    scale_by([](double value, std::int64_t, std::int64_t) { return value; });
   }
   result->flushed += flushed;
   result->has_overflow = result->has_overflow || has_overflow;
