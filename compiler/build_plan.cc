@@ -15,6 +15,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/device_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/passes/plan_devices.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
 #include "tenon/support/error.h"
@@ -55,10 +56,11 @@ class Builder {
 
   Lowered Build() {
     const FunctionNode& main = lowered_.module.Main();
-    const std::vector<Device> devices = DevicesOfParameters(main);
+    const std::vector<std::optional<Device>> devices = passes::GivenDevices(main);
     for (std::size_t i = 0; i < main.params.size(); ++i) {
-      RequireAvailable(devices[i], main.params[i].span());
-      AddInput(main.params[i], devices[i]);
+      const Device device = devices[i].value_or(Device());
+      RequireAvailable(device, main.params[i].span());
+      AddInput(main.params[i], device);
     }
     FindResults(main);
     const auto enter = [&](const Expr& e) {
@@ -112,17 +114,6 @@ class Builder {
     values_[param] = OutputsOf(node);
   }
 
-  // On which the function says its parameters are (passes/plan_devices.h).
-  static std::vector<Device> DevicesOfParameters(const FunctionNode& function) {
-    std::vector<Device> devices(function.params.size());
-    const auto found = function.attrs.find("param_devices");
-    const auto* list = found == function.attrs.end() ? nullptr : found->second.As<attrs::List>();
-    for (std::size_t i = 0; list != nullptr && i < std::min(list->size(), devices.size()); ++i) {
-      const auto* text = (*list)[i].As<std::string>();
-      if (text != nullptr) devices[i] = Device::Parse(*text).value_or(Device());
-    }
-    return devices;
-  }
   static void RequireAvailable(const Device& device, const Span& span) {
     if (!runtime::IsAvailable(device))
       throw Unimplemented(StrCat("no code can be made for ", device.ToString(),

@@ -23,7 +23,7 @@ void RegisterPoolOps(OpRegistry& registry);
 void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax, dropout, bias_add
 void RegisterPadOps(OpRegistry& registry);
 void RegisterBatchSpaceOps(OpRegistry& registry);  // space_to_batch_nd, batch_to_space_nd
-void RegisterDeviceOps(OpRegistry& registry);  // on_device, device_copy
+void RegisterDeviceOps(OpRegistry& registry);      // on_device, device_copy
 void RegisterImageOps(OpRegistry& registry);
 void RegisterVisionOps(OpRegistry& registry);  // roi_align, non_max_suppression
 void RegisterQnnOps(OpRegistry& registry);     // after those on numbers

@@ -1,11 +1,11 @@
-// FlattenAtrousConv: a convolution between nn.space_to_batch_nd and nn.batch_to_space_nd becomes one
-// dilated convolution.
+// FlattenAtrousConv: a convolution between nn.space_to_batch_nd and nn.batch_to_space_nd becomes
+// one dilated convolution.
 //
 //   batch_to_space(conv2d(space_to_batch(x, b, p), w), b, c)  ->  conv2d(x, w, dilation=b)
 //
 // NHWC, equal blocks of two axes, zeros as padding and strides of 1. The padding of the result is
-// what both paddings and the crops leave; where that would be negative, or where the convolution has
-// other readers, all stays. Exact. Requires checked types and leaves them.
+// what both paddings and the crops leave; where that would be negative, or where the convolution
+// has other readers, all stays. Exact. Requires checked types and leaves them.
 #ifndef TENON_PASSES_FLATTEN_ATROUS_CONV_H_
 #define TENON_PASSES_FLATTEN_ATROUS_CONV_H_
 

@@ -68,6 +68,11 @@ class Domains {
   std::vector<Node> nodes_;
 };
 
+std::optional<Device> ParseDevice(const attrs::Value& value) {
+  const auto* text = value.As<std::string>();
+  return text == nullptr ? std::nullopt : Device::Parse(*text);
+}
+
 class Planner {
  public:
   Planner(const ir::Module& module, const Device& fallback)
@@ -94,21 +99,14 @@ class Planner {
 
   // What an earlier plan says.
   void FixGiven(const ir::FunctionNode& function) {
-    const auto given = function.attrs.find("param_devices");
-    if (given != function.attrs.end()) {
-      if (const auto* list = given->second.As<attrs::List>()) {
-        for (std::size_t i = 0; i < std::min(list->size(), function.params.size()); ++i)
-          FixTo((*list)[i], function.params[i]);
-      }
-    }
+    const std::vector<std::optional<Device>> given = GivenDevices(function);
+    for (std::size_t i = 0; i < given.size(); ++i) FixTo(given[i], function.params[i]);
     const auto result = function.attrs.find("result_device");
     if (result != function.attrs.end() && function.body.kind() != ExprKind::kTuple)
-      FixTo(result->second, function.body);
+      FixTo(ParseDevice(result->second), function.body);
   }
-  void FixTo(const attrs::Value& value, const Expr& e) {
-    const auto* text = value.As<std::string>();
-    if (text == nullptr) return;
-    if (const auto device = Device::Parse(*text)) domains_.Fix(e, *device, e);
+  void FixTo(const std::optional<Device>& device, const Expr& e) {
+    if (device) domains_.Fix(e, *device, e);
   }
 
   // Constants and tuples have no device; fields of tuples have.
@@ -220,6 +218,15 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<std::optional<Device>> GivenDevices(const ir::FunctionNode& function) {
+  std::vector<std::optional<Device>> devices(function.params.size());
+  const auto given = function.attrs.find("param_devices");
+  const auto* list = given == function.attrs.end() ? nullptr : given->second.As<attrs::List>();
+  for (std::size_t i = 0; list != nullptr && i < std::min(list->size(), devices.size()); ++i)
+    devices[i] = ParseDevice((*list)[i]);
+  return devices;
+}
 
 ir::Module PlanDevices(const ir::Module& module, const Device& fallback) {
   return Planner(module, fallback).Plan();

@@ -10,12 +10,18 @@
 #ifndef TENON_PASSES_PLAN_DEVICES_H_
 #define TENON_PASSES_PLAN_DEVICES_H_
 
+#include <optional>
+#include <vector>
+
 #include "tenon/ir/module.h"
 #include "tenon/support/device.h"
 
 namespace tenon::passes {
 
 ir::Module PlanDevices(const ir::Module& module, const Device& fallback = {});
+
+// What param_devices says, for each parameter; nothing where it says nothing.
+std::vector<std::optional<Device>> GivenDevices(const ir::FunctionNode& function);
 
 }  // namespace tenon::passes
 

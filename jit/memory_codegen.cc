@@ -1,0 +1,165 @@
+// Loads and stores of ExprCodegen.
+#include <bit>
+#include <numeric>
+
+#include "tenon/jit/expr_codegen.h"
+#include "tenon/support/error.h"
+
+namespace tenon::jit {
+
+using llvm::Value;
+using loop::Expr;
+
+Value* ExprCodegen::ElementAddress(const loop::Buffer& buffer, Value* index) {
+  const auto found = buffers_.find(buffer);
+  CheckInvariant(found != buffers_.end(),
+                 "every buffer of lowered loops is a parameter or allocated");
+  return builder_.CreateInBoundsGEP(MemoryType(buffer->dtype.element()), found->second, index);
+}
+
+// Distinct buffers never overlap; the alias scopes say so even where the addresses come out of a
+// closure.
+void ExprCodegen::Annotate(llvm::Instruction* access, const loop::Buffer& buffer) {
+  llvm::LLVMContext& context = module_.getContext();
+  for (const auto& [other, address] : buffers_) {
+    llvm::MDNode*& scope = alias_scopes_[other];
+    if (scope == nullptr) {
+      scope = llvm::MDBuilder(context).createAnonymousAliasScope(alias_domain_, other->name);
+    }
+  }
+  std::vector<llvm::Metadata*> others;
+  for (const auto& [other, scope] : alias_scopes_) {
+    if (other != buffer) others.push_back(scope);
+  }
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope,
+                      llvm::MDNode::get(context, {alias_scopes_.at(buffer)}));
+  if (!others.empty()) {
+    access->setMetadata(llvm::LLVMContext::MD_noalias, llvm::MDNode::get(context, others));
+  }
+}
+
+// A mask of the vector that holds `lanes`, true for these.
+Value* ExprCodegen::FirstLanes(int lanes) {
+  const unsigned wide = std::bit_ceil(static_cast<unsigned>(lanes));
+  llvm::SmallVector<llvm::Constant*> mask;
+  for (unsigned i = 0; i < wide; ++i)
+    mask.push_back(builder_.getInt1(i < static_cast<unsigned>(lanes)));
+  return llvm::ConstantVector::get(mask);
+}
+
+Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
+  const DataType element = node.buffer->dtype.element();
+  const llvm::Align align(element.bytes());
+  const Expr& index = node.indices[0];
+  const int lanes = index.dtype().lanes();
+  if (lanes == 1) {
+    auto* load = builder_.CreateAlignedLoad(MemoryType(element),
+                                            ElementAddress(node.buffer, EmitShared(index)), align);
+    Annotate(load, node.buffer);
+    return ToRegister(load, element);
+  }
+  if (const auto* splat = index.As<loop::BroadcastNode>();
+      splat != nullptr && !node.predicate.defined()) {
+    auto* load = builder_.CreateAlignedLoad(
+        MemoryType(element), ElementAddress(node.buffer, EmitShared(splat->value)), align);
+    Annotate(load, node.buffer);
+    return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), ToRegister(load, element));
+  }
+  const DataType type = element.WithLanes(lanes);
+  const auto* ramp = index.As<loop::RampNode>();
+  if (node.predicate.defined()) return EmitMaskedLoad(node, type);
+  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 1)) {
+    Value* address = ElementAddress(node.buffer, EmitShared(ramp->base));
+    if (!std::has_single_bit(static_cast<unsigned>(lanes))) {
+      const DataType wide =
+          type.WithLanes(static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes))));
+      llvm::CallInst* load =
+          builder_.CreateMaskedLoad(MemoryType(wide), address, align, FirstLanes(lanes));
+      Annotate(load, node.buffer);
+      llvm::SmallVector<int> kept(static_cast<std::size_t>(lanes));
+      std::iota(kept.begin(), kept.end(), 0);
+      return ToRegister(builder_.CreateShuffleVector(load, kept), type);
+    }
+    auto* load = builder_.CreateAlignedLoad(MemoryType(type), address, align);
+    Annotate(load, node.buffer);
+    return ToRegister(load, type);
+  }
+  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2) && lanes > 1)
+    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type), type);
+  auto* gather = builder_.CreateMaskedGather(MemoryType(type),
+                                             ElementAddress(node.buffer, EmitShared(index)), align);
+  Annotate(gather, node.buffer);
+  return ToRegister(gather, type);
+}
+
+// Lanes without a true predicate read 0 and touch no memory. LLVM writes these as loads under a
+// mask register where the CPU has them, otherwise as a branch for each lane.
+Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
+  const llvm::Align align(type.element().bytes());
+  const Expr& index = node.indices[0];
+  const auto* ramp = index.As<loop::RampNode>();
+  Value* mask = EmitShared(node.predicate);
+  Value* nothing = llvm::Constant::getNullValue(MemoryType(type));
+  const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
+  Value* address = ElementAddress(node.buffer, EmitShared(contiguous ? ramp->base : index));
+  llvm::CallInst* load =
+      contiguous ? builder_.CreateMaskedLoad(MemoryType(type), address, align, mask, nothing)
+                 : builder_.CreateMaskedGather(MemoryType(type), address, align, mask, nothing);
+  Annotate(load, node.buffer);
+  return ToRegister(load, type);
+}
+
+// Elements base, base + 2, ... from two plain loads, of which the second ends with the last element
+// wanted, so that nothing beyond it is read. A gather costs a load for each lane.
+Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, DataType type) {
+  const int lanes = type.lanes();
+  const auto load = [&](int offset) {
+    Value* index = builder_.CreateAdd(
+        base, llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(offset)), "",
+        false, true);
+    auto* part = builder_.CreateAlignedLoad(MemoryType(type), ElementAddress(buffer, index),
+                                            llvm::Align(type.element().bytes()));
+    Annotate(part, buffer);
+    return part;
+  };
+  std::vector<int> picks;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const int element = 2 * lane;
+    // In the second part, which starts at element lanes - 1.
+    picks.push_back(element < lanes ? element : lanes + element - (lanes - 1));
+  }
+  Value* first = load(0);
+  return builder_.CreateShuffleVector(first, load(lanes - 1), picks);
+}
+
+void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
+  const loop::Buffer& buffer = node.buffer;
+  const Expr& index = node.indices[0];
+  const DataType element = buffer->dtype.element();
+  const llvm::Align align(element.bytes());
+  joining_ = reassociate ? node.value.get() : nullptr;
+  Value* stored = ToMemory(Emit(node.value), node.value.dtype());
+  joining_ = nullptr;
+  const auto* ramp = index.As<loop::RampNode>();
+  const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
+  Value* address = ElementAddress(buffer, Emit(contiguous ? ramp->base : index));
+  Value* mask = node.predicate.defined() ? Emit(node.predicate) : nullptr;
+  llvm::Instruction* store = nullptr;
+  if (index.dtype().lanes() > 1 && !contiguous) {
+    store = builder_.CreateMaskedScatter(stored, address, align, mask);
+  } else if (mask != nullptr) {
+    store = builder_.CreateMaskedStore(stored, address, align, mask);
+  } else if (const int lanes = index.dtype().lanes();
+             !std::has_single_bit(static_cast<unsigned>(lanes))) {
+    const unsigned wide = std::bit_ceil(static_cast<unsigned>(lanes));
+    llvm::SmallVector<int> widened(wide, -1);
+    std::iota(widened.begin(), widened.begin() + lanes, 0);
+    store = builder_.CreateMaskedStore(builder_.CreateShuffleVector(stored, widened), address,
+                                       align, FirstLanes(lanes));
+  } else {
+    store = builder_.CreateAlignedStore(stored, address, align);
+  }
+  Annotate(store, buffer);
+}
+
+}  // namespace tenon::jit
