@@ -138,12 +138,13 @@ TEST(PipelineTest, LevelsChooseThePasses) {
               ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "CanonicalizeQnn",
                           "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
                           "FoldConstant", "PlanDevices", "FuseOps"));
-  EXPECT_THAT(RunAt(3, module),
-              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "CanonicalizeQnn",
-                          "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
-                          "FoldAffine", "CanonicalizeOps", "FoldConstant", "FoldAffine",
-                          "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding",
-                          "FlattenAtrousConv", "PlanDevices", "FuseOps"));
+  EXPECT_THAT(
+      RunAt(3, module),
+      ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "FakeQuantizationToInteger",
+                  "CanonicalizeQnn", "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
+                  "FoldAffine", "CanonicalizeOps", "FoldConstant", "FoldAffine", "SimplifyExpr",
+                  "EliminateCommonSubexpr", "FoldExplicitPadding", "FlattenAtrousConv",
+                  "PlanDevices", "FuseOps"));
 }
 
 // S001-23, S001-33: level 0 has a kernel a call, level 1 one for the chain.

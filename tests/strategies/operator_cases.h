@@ -108,6 +108,8 @@ void AddSlices(std::vector<OpCase>* cases);
 void AddIndexing(std::vector<OpCase>* cases);
 void AddScans(std::vector<OpCase>* cases);
 void AddScatters(std::vector<OpCase>* cases);
+void AddSorts(std::vector<OpCase>* cases);
+void AddBoxes(std::vector<OpCase>* cases);
 void AddSequences(std::vector<OpCase>* cases);
 void AddPads(std::vector<OpCase>* cases);
 void AddBlocks(std::vector<OpCase>* cases);

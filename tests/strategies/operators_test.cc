@@ -75,6 +75,8 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddMoves(&made);
     operator_cases::AddSlices(&made);
     operator_cases::AddIndexing(&made);
+    operator_cases::AddSorts(&made);
+    operator_cases::AddBoxes(&made);
     operator_cases::AddScans(&made);
     operator_cases::AddScatters(&made);
     operator_cases::AddSequences(&made);
