@@ -1,7 +1,9 @@
-// Attributes of the operators that move blocks of space into the batch and back.
+// Attributes of the operators that move blocks of space into the batch or the channels and back,
+// and of the one that spreads space.
 #ifndef TENON_OPS_BATCH_SPACE_ATTRS_H_
 #define TENON_OPS_BATCH_SPACE_ATTRS_H_
 
+#include <string>
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
@@ -36,6 +38,35 @@ struct BatchToSpaceNDAttrs {
         attrs::Field("crops", &BatchToSpaceNDAttrs::crops,
                      "for each of these axes how many elements to drop (before, after)")
             .Required());
+  }
+};
+
+struct SubPixelAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.SubPixelAttrs";
+  std::int64_t block_size = 1;
+  std::string layout = "NCHW";
+  std::string mode = "DCR";
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("block_size", &SubPixelAttrs::block_size, "height and width of a block")
+            .AtLeast(1),
+        attrs::Field("layout", &SubPixelAttrs::layout, "order of the axes of the data"),
+        attrs::Field("mode", &SubPixelAttrs::mode,
+                     "of nn.depth_to_space: the position within a block is the slow part of the "
+                     "channel (DCR) or the fast one (CRD)")
+            .OneOf("DCR CRD"));
+  }
+};
+
+struct DilateAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.DilateAttrs";
+  Ints strides = {1, 1};
+  double dilation_value = 0;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("strides", &DilateAttrs::strides, "distance of neighbours on each axis")
+            .AtLeast(1),
+        attrs::Field("dilation_value", &DilateAttrs::dilation_value, "what the new elements are"));
   }
 };
 

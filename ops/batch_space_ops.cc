@@ -1,5 +1,6 @@
 // nn.space_to_batch_nd and nn.batch_to_space_nd, as TensorFlow defines them: axes 1, 2, ... of the
 // data are cut in blocks, and the position within a block becomes the leading part of the batch.
+// nn.space_to_depth and nn.depth_to_space do so with height, width and the channels.
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/shape_rules.h"
@@ -86,6 +87,54 @@ void BatchToSpaceND(TypeCall& call) {
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
+ir::Dim Times(TypeCall& call, const ir::Dim& extent, std::int64_t factor) {
+  std::int64_t product = 0;
+  if (!extent.is_static()) return ir::Dim();
+  if (__builtin_mul_overflow(extent.value(), factor, &product))
+    call.Refuse("the result is too large");
+  return ir::Dim(product);
+}
+ir::Dim DividedBy(TypeCall& call, const ir::Dim& extent, std::int64_t divisor, const char* axis) {
+  if (!extent.is_static()) return ir::Dim();
+  if (extent.value() % divisor != 0)
+    call.Refuse(
+        StrCat("the ", axis, " is ", extent.value(), ", which ", divisor, " does not divide"));
+  return ir::Dim(extent.value() / divisor);
+}
+
+// Blocks of space become channels, or the other way round.
+template <bool kToDepth>
+void SubPixel(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<SubPixelAttrs>();
+  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  if (x->shape.size() != at.size()) call.Refuse("the data must have rank 4");
+  const std::int64_t block = attrs.block_size;
+  const std::int64_t size = BlockSize(call, {block, block});
+  std::vector<ir::Dim> shape = x->shape;
+  ir::Dim &channels = shape[at[1]], &height = shape[at[2]], &width = shape[at[3]];
+  channels = kToDepth ? Times(call, channels, size)
+                      : DividedBy(call, channels, size, "number of channels");
+  height = kToDepth ? DividedBy(call, height, block, "height") : Times(call, height, block);
+  width = kToDepth ? DividedBy(call, width, block, "width") : Times(call, width, block);
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+void Dilate(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<DilateAttrs>();
+  if (attrs.strides.size() != x->shape.size())
+    call.Refuse(StrCat("strides has ", attrs.strides.size(), " entries for an input of rank ",
+                       x->shape.size()));
+  std::vector<ir::Dim> shape = x->shape;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d].is_static()) shape[d] = ir::Dim(WindowSpan(shape[d].value(), attrs.strides[d]));
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
 }  // namespace
 
 void RegisterBatchSpaceOps(OpRegistry& registry) {
@@ -103,6 +152,27 @@ void RegisterBatchSpaceOps(OpRegistry& registry) {
       .Level(5)
       .Pattern(OpPattern::kInjective)
       .TypeRelation(BatchToSpaceND, "BatchToSpaceND");
+  registry.Register("nn.space_to_depth")
+      .Describe("move blocks of height and width into channels, the position within a block first")
+      .Argument("data", "Tensor", "batch of images")
+      .Attrs<SubPixelAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(SubPixel<true>, "SpaceToDepth");
+  registry.Register("nn.depth_to_space")
+      .Describe("move channels into blocks of height and width")
+      .Argument("data", "Tensor", "batch of images")
+      .Attrs<SubPixelAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(SubPixel<false>, "DepthToSpace");
+  registry.Register("nn.dilate")
+      .Describe("spread the elements: strides - 1 new ones between neighbours on each axis")
+      .Argument("x", "Tensor", "input")
+      .Attrs<DilateAttrs>()
+      .Level(10)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(Dilate, "Dilate");
 }
 
 }  // namespace tenon::ops

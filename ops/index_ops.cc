@@ -1,6 +1,7 @@
 // Operators that select elements by index.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/index_attrs.h"
+#include "tenon/ops/sequence_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
@@ -148,6 +149,22 @@ void ReverseSequence(TypeCall& call) {
   call.LearnResult(call.input(0));
 }
 
+void SequenceMask(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* lengths = call.tensor(1);
+  if (x == nullptr || lengths == nullptr) return;
+  const std::int64_t axis = call.attrs<SequenceMaskAttrs>().axis;
+  if (x->shape.size() < 2) call.Refuse("the input must have an axis of time and one of the batch");
+  if (axis != 0 && axis != 1) call.Refuse(StrCat("axis is ", axis, "; it must be 0 or 1"));
+  if (!lengths->dtype.is_integral() || lengths->shape.size() != 1)
+    call.Refuse("valid_length must be a vector of integers");
+  const Dim& batch = x->shape[axis == 0 ? 1 : 0];
+  if (batch.is_static() && lengths->shape[0].is_static() && !(batch == lengths->shape[0]))
+    call.Refuse(StrCat("there are ", lengths->shape[0].ToString(), " lengths for a batch of ",
+                       batch.ToString()));
+  call.LearnResult(call.input(0));
+}
+
 void UnravelIndex(TypeCall& call) {
   const auto* indices = call.tensor(0);
   const auto* extents = call.tensor(1);
@@ -221,6 +238,11 @@ void RegisterIndexOps(OpRegistry& registry) {
       .Argument("seq_lengths", "1D Tensor", "one length a batch entry")
       .Attrs<ReverseSequenceAttrs>()
       .TypeRelation(ReverseSequence, "ReverseSequence");
+  op("sequence_mask", "mask_value from the time valid_length[b] on, for each entry b of the batch",
+     10, kInjective)
+      .Argument("valid_length", "1D Tensor", "one length a batch entry")
+      .Attrs<SequenceMaskAttrs>()
+      .TypeRelation(SequenceMask, "SequenceMask");
   op("unravel_index", "coordinates, along a new first axis, of row-major offsets", 3, kInjective)
       .Argument("shape", "1D Tensor", "extents that the offsets count through")
       .TypeRelation(UnravelIndex, "UnRavelIndexRel");

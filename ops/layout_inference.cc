@@ -9,6 +9,7 @@
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/op.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
 
 namespace tenon::ops {
@@ -124,10 +125,12 @@ LayoutAnswer Pool(const LayoutQuestion& q) {
 }
 
 template <typename AttrsType>
-LayoutAnswer Scaling(const LayoutQuestion& q) {
+LayoutAnswer WholeAxes(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
-  if (MayFollow(q, attrs.layout) && IsOrderOf(AttrsType{}.layout, WantedLayout(q, 0)))
+  if (MayFollow(q, attrs.layout) && IsOrderOf(AttrsType{}.layout, WantedLayout(q, 0))) {
     attrs.layout = WantedLayout(q, 0);
+    if constexpr (requires { attrs.out_layout; }) attrs.out_layout.clear();
+  }
   return {{attrs.layout}, attrs.layout, attrs::Attrs::Make(attrs)};
 }
 
@@ -172,10 +175,20 @@ void AttachLayoutInference(OpRegistry& registry) {
   registry.Definition("nn.avg_pool2d").SetColumn(LayoutInference{Pool<AvgPool2DAttrs>});
   for (const char* name : {"nn.global_avg_pool2d", "nn.global_max_pool2d"})
     registry.Definition(name).SetColumn(LayoutInference{Pool<GlobalPool2DAttrs>});
-  registry.Definition("nn.upsampling").SetColumn(LayoutInference{Scaling<UpSamplingAttrs>});
-  registry.Definition("image.resize1d").SetColumn(LayoutInference{Scaling<Resize1DAttrs>});
-  registry.Definition("image.resize2d").SetColumn(LayoutInference{Scaling<Resize2DAttrs>});
-  registry.Definition("image.resize3d").SetColumn(LayoutInference{Scaling<Resize3DAttrs>});
+  registry.Definition("nn.max_pool1d").SetColumn(LayoutInference{WholeAxes<MaxPoolAttrs<1>>});
+  registry.Definition("nn.avg_pool1d").SetColumn(LayoutInference{WholeAxes<AvgPoolAttrs<1>>});
+  registry.Definition("nn.max_pool3d").SetColumn(LayoutInference{WholeAxes<MaxPoolAttrs<3>>});
+  registry.Definition("nn.avg_pool3d").SetColumn(LayoutInference{WholeAxes<AvgPoolAttrs<3>>});
+  for (const std::string kind : {"max", "avg"}) {
+    const std::string name = "nn.adaptive_" + kind + "_pool";
+    registry.Definition(name + "1d").SetColumn(LayoutInference{WholeAxes<AdaptivePoolAttrs<1>>});
+    registry.Definition(name + "2d").SetColumn(LayoutInference{Pool<AdaptivePoolAttrs<2>>});
+    registry.Definition(name + "3d").SetColumn(LayoutInference{WholeAxes<AdaptivePoolAttrs<3>>});
+  }
+  registry.Definition("nn.upsampling").SetColumn(LayoutInference{WholeAxes<UpSamplingAttrs>});
+  registry.Definition("image.resize1d").SetColumn(LayoutInference{WholeAxes<Resize1DAttrs>});
+  registry.Definition("image.resize2d").SetColumn(LayoutInference{WholeAxes<Resize2DAttrs>});
+  registry.Definition("image.resize3d").SetColumn(LayoutInference{WholeAxes<Resize3DAttrs>});
   for (const char* name : {"sum", "prod", "max", "min", "mean", "all", "any"})
     registry.Definition(name).SetColumn(LayoutInference{LayoutsOfReduction});
   for (const char* name : {"argmax", "argmin"})

@@ -1,5 +1,8 @@
-// Matrix products: nn.dense, nn.matmul, nn.batch_matmul.
+// Matrix products: nn.dense, nn.matmul, nn.batch_matmul, and sums of any products: einsum.
+#include <map>
+
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/support/strings.h"
 
@@ -86,6 +89,33 @@ void BatchMatmul(TypeCall& call) {
       attrs.out_dtype.is_void() ? a->dtype : attrs.out_dtype));
 }
 
+void Einsum(TypeCall& call) {
+  const auto operands = call.tensors(0);
+  if (!operands) return;
+  if (operands->empty()) call.Refuse("there must be an operand");
+  std::vector<std::size_t> ranks;
+  for (const ir::TensorTypeNode* operand : *operands) ranks.push_back(operand->shape.size());
+  const EinsumAxes axes = ParseEinsum(call.attrs<EinsumAttrs>().equation, ranks);
+  const DataType dtype = operands->front()->dtype;
+  if (dtype.is_bool()) call.Refuse("the operands must be numbers");
+  std::map<int, Dim> extents;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if ((*operands)[i]->dtype != dtype) call.Refuse("the operands have different element types");
+    for (std::size_t d = 0; d < ranks[i]; ++d) {
+      const Dim& own = (*operands)[i]->shape[d];
+      Dim& extent = extents.emplace(axes.operands[i][d], own).first->second;
+      const auto both = BroadcastDim(extent, own);
+      if (!both)
+        call.Refuse(
+            StrCat("a label stands for the extents ", extent.ToString(), " and ", own.ToString()));
+      extent = *both;
+    }
+  }
+  std::vector<Dim> shape;
+  for (const int label : axes.result) shape.push_back(extents.at(label));
+  call.LearnResult(ir::TensorType(std::move(shape), dtype));
+}
+
 }  // namespace
 
 void RegisterMatmulOps(OpRegistry& registry) {
@@ -113,6 +143,15 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .Level(10)
       .Pattern(OpPattern::kOutEWiseFusable)
       .TypeRelation(BatchMatmul, "BatchMatmul");
+  registry.Register("einsum")
+      .Describe(
+          "Einstein summation: products of the operands' elements, summed over the labels that "
+          "the result lacks; extents of 1 are broadcast")
+      .Argument("data", "Tuple of Tensors", "operands of one element type")
+      .Attrs<EinsumAttrs>()
+      .Level(10)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(Einsum, "Einsum");
 }
 
 }  // namespace tenon::ops

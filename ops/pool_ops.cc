@@ -1,9 +1,10 @@
-// Pooling over windows and over whole images, and scaling of images.
+// Pooling over windows, into bins and over whole images, and scaling of images.
 #include <cmath>
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pool_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
@@ -12,10 +13,8 @@ namespace {
 
 using ir::Dim;
 
-// Where N, C, H and W of data in this layout stand.
-std::vector<std::size_t> PooledAxes(TypeCall& call, const ir::TensorTypeNode& x,
-                                    const std::string& text) {
-  std::vector<std::size_t> at = ImagePositions(text, "layout");
+// Refuses data of another rank than the layout's or of other blocks.
+void CheckLayout(TypeCall& call, const ir::TensorTypeNode& x, const std::string& text) {
   const Layout layout = Layout::Parse(text, "layout");
   if (x.shape.size() != layout.rank())
     call.Refuse(StrCat("the data must have rank ", layout.rank()));
@@ -25,32 +24,59 @@ std::vector<std::size_t> PooledAxes(TypeCall& call, const ir::TensorTypeNode& x,
       call.Refuse(StrCat("dimension ", i, " of the data is ", x.shape[i].value(),
                          " and layout says blocks of ", block));
   }
-  return at;
 }
 
 template <typename AttrsType>
-void Pool2D(TypeCall& call) {
+void CheckOutLayout(TypeCall& call, const AttrsType& attrs) {
+  if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
+    call.Refuse("out_layout must be empty or equal to layout");
+}
+
+template <typename AttrsType>
+void WindowPool(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
   const auto& attrs = call.attrs<AttrsType>();
-  if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
-    call.Refuse("out_layout must be empty or equal to layout");
-  const std::vector<std::size_t> at = PooledAxes(call, *x, attrs.layout);
-  const auto window = Pair(attrs.pool_size, "pool_size");
-  const auto strides = Pair(attrs.strides, "strides");
-  const auto dilation = Pair(attrs.dilation, "dilation");
-  const auto padding = FourPaddings(attrs.padding);
+  CheckOutLayout(call, attrs);
+  const PoolRules rules = PoolRulesOf(attrs);
+  CheckLayout(call, *x, attrs.layout);
   std::vector<Dim> shape = x->shape;
-  for (std::size_t i = 0; i < 2; ++i) {
-    Dim& extent = shape[at[i + 2]];
+  for (std::size_t i = 0; i < rules.dims; ++i) {
+    Dim& extent = shape[rules.at[i]];
     if (!extent.is_static()) continue;
-    const std::int64_t span = WindowSpan(window[i], dilation[i]);
-    const std::int64_t room = PaddedExtent(extent.value(), padding[i], padding[i + 2]) - span;
+    const std::int64_t span = WindowSpan(rules.size[i], rules.dilation[i]);
+    const std::int64_t room = PaddedExtent(extent.value(), rules.before[i], rules.after[i]) - span;
     if (room < 0)
-      call.Refuse(StrCat("the window spans ", span, " elements of ", i == 0 ? "height" : "width",
+      call.Refuse(StrCat("the window spans ", span, " elements of ", SpatialName(i, rules.dims),
                          " and the padded data has ", room + span));
-    const bool one_more = attrs.ceil_mode && room % strides[i] != 0;
-    extent = Dim(room / strides[i] + (one_more ? 2 : 1));
+    const bool one_more = attrs.ceil_mode && room % rules.strides[i] != 0;
+    extent = Dim(room / rules.strides[i] + (one_more ? 2 : 1));
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+template <typename AttrsType>
+void AdaptivePool(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  constexpr std::size_t kDims = AttrsType::kSpatialAxes;
+  const auto& attrs = call.attrs<AttrsType>();
+  CheckOutLayout(call, attrs);
+  const std::vector<std::size_t> at = PooledAxes(attrs.layout, kDims);
+  CheckLayout(call, *x, attrs.layout);
+  std::vector<Dim> shape = x->shape;
+  if (!attrs.output_size.empty()) {
+    const Ints bins = SpatialValues(attrs.output_size, kDims, "output_size");
+    for (std::size_t i = 0; i < kDims; ++i) {
+      Dim& extent = shape[at[i]];
+      if (extent.is_static() && extent.value() == 0)
+        call.Refuse(StrCat("the ", SpatialName(i, kDims), " is 0, which leaves bins empty"));
+      // Bounds of bins are quotients of this product.
+      std::int64_t product = 0;
+      if (extent.is_static() && __builtin_mul_overflow(extent.value(), bins[i] + 1, &product))
+        call.Refuse("the result is too large");
+      extent = Dim(bins[i]);
+    }
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
@@ -59,12 +85,11 @@ void GlobalPool2D(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
   const auto& attrs = call.attrs<GlobalPool2DAttrs>();
-  if (!attrs.out_layout.empty() && attrs.out_layout != attrs.layout)
-    call.Refuse("out_layout must be empty or equal to layout");
-  const std::vector<std::size_t> at = PooledAxes(call, *x, attrs.layout);
+  CheckOutLayout(call, attrs);
+  const std::vector<std::size_t> at = PooledAxes(attrs.layout, 2);
+  CheckLayout(call, *x, attrs.layout);
   std::vector<Dim> shape = x->shape;
-  shape[at[2]] = Dim(1);
-  shape[at[3]] = Dim(1);
+  for (const std::size_t axis : at) shape[axis] = Dim(1);
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
@@ -92,22 +117,48 @@ void UpSampling(TypeCall& call) {
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
-OpBuilder Pool(OpRegistry& registry, const char* name, const char* help) {
+OpBuilder Pool(OpRegistry& registry, const std::string& name, const char* help, int level = 2) {
   OpBuilder op = registry.Register(name);
-  op.Describe(help).Argument("data", "Tensor", "batch of images").Level(2);
+  op.Describe(help).Argument("data", "Tensor", "batch of images").Level(level);
   op.Pattern(OpPattern::kOutEWiseFusable);
   return op;
+}
+
+// Over `dims` spatial axes.
+template <typename MaxAttrs, typename AvgAttrs>
+void RegisterWindows(OpRegistry& registry, int dims) {
+  Pool(registry, StrCat("nn.max_pool", dims, "d"),
+       "greatest element of each window; padding never wins")
+      .Attrs<MaxAttrs>()
+      .TypeRelation(WindowPool<MaxAttrs>, StrCat("MaxPool", dims, "D"));
+  Pool(registry, StrCat("nn.avg_pool", dims, "d"), "mean of each window")
+      .Attrs<AvgAttrs>()
+      .TypeRelation(WindowPool<AvgAttrs>, StrCat("AvgPool", dims, "D"));
+}
+
+// Bin i of n covers the elements from floor(i * extent / n) up to ceil((i + 1) * extent / n).
+template <std::size_t kDims>
+void RegisterBins(OpRegistry& registry) {
+  using AttrsType = AdaptivePoolAttrs<kDims>;
+  Pool(registry, StrCat("nn.adaptive_max_pool", kDims, "d"),
+       "greatest element of each of output_size bins of nearly equal extents", 10)
+      .Attrs<AttrsType>()
+      .TypeRelation(AdaptivePool<AttrsType>, StrCat("AdaptiveMaxPool", kDims, "D"));
+  Pool(registry, StrCat("nn.adaptive_avg_pool", kDims, "d"),
+       "mean of each of output_size bins of nearly equal extents", 10)
+      .Attrs<AttrsType>()
+      .TypeRelation(AdaptivePool<AttrsType>, StrCat("AdaptiveAvgPool", kDims, "D"));
 }
 
 }  // namespace
 
 void RegisterPoolOps(OpRegistry& registry) {
-  Pool(registry, "nn.max_pool2d", "greatest element of each window; padding never wins")
-      .Attrs<MaxPool2DAttrs>()
-      .TypeRelation(Pool2D<MaxPool2DAttrs>, "MaxPool2D");
-  Pool(registry, "nn.avg_pool2d", "mean of each window")
-      .Attrs<AvgPool2DAttrs>()
-      .TypeRelation(Pool2D<AvgPool2DAttrs>, "AvgPool2D");
+  RegisterWindows<MaxPoolAttrs<1>, AvgPoolAttrs<1>>(registry, 1);
+  RegisterWindows<MaxPool2DAttrs, AvgPool2DAttrs>(registry, 2);
+  RegisterWindows<MaxPoolAttrs<3>, AvgPoolAttrs<3>>(registry, 3);
+  RegisterBins<1>(registry);
+  RegisterBins<2>(registry);
+  RegisterBins<3>(registry);
   Pool(registry, "nn.global_max_pool2d", "greatest element of each image and channel")
       .Attrs<GlobalPool2DAttrs>()
       .TypeRelation(GlobalPool2D, "GlobalMaxPool2D");

@@ -1,6 +1,9 @@
 // Blocks of space in the batch: element (r * N + n, q, ...) of the batch's form is element
 // (n, q * block + r, ...) of the other one, with the positions r of a block in row-major order.
+// Blocks in the channels are element (n, r * C + c, ...), or with mode CRD (n, c * block^2 + r,
+// ...).
 #include "tenon/ops/batch_space_attrs.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 
@@ -57,11 +60,73 @@ std::vector<Tensor> BatchToSpaceND(const TeCall& call) {
       "batch_to_space_nd", "injective")};
 }
 
+std::vector<Tensor> SpaceToDepth(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::SubPixelAttrs>();
+  const Tensor& x = call.input(0);
+  const auto at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
+  const Expr block(attrs.block_size);
+  const Expr channels(std::max<std::int64_t>(ExtentOf(x, at[1]), 1));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from = ToExprs(i);
+        const Expr position = te::FloorDiv(i[at[1]], channels);
+        from[at[1]] = te::FloorMod(i[at[1]], channels);
+        from[at[2]] = i[at[2]] * block + te::FloorDiv(position, block);
+        from[at[3]] = i[at[3]] * block + te::FloorMod(position, block);
+        return x[from];
+      },
+      "space_to_depth", "injective")};
+}
+
+std::vector<Tensor> DepthToSpace(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::SubPixelAttrs>();
+  const Tensor& x = call.input(0);
+  const auto at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
+  const Expr block(attrs.block_size);
+  const Expr channels(call.shape()[at[1]]);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from = ToExprs(i);
+        const Expr position = te::FloorMod(i[at[2]], block) * block + te::FloorMod(i[at[3]], block);
+        from[at[1]] = attrs.mode == "CRD"
+                          ? i[at[1]] * (attrs.block_size * attrs.block_size) + position
+                          : position * channels + i[at[1]];
+        from[at[2]] = te::FloorDiv(i[at[2]], block);
+        from[at[3]] = te::FloorDiv(i[at[3]], block);
+        return x[from];
+      },
+      "depth_to_space", "injective")};
+}
+
+std::vector<Tensor> Dilate(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::DilateAttrs>();
+  const Tensor& x = call.input(0);
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from = ToExprs(i);
+        Expr is_old = loop::True();
+        for (std::size_t d = 0; d < i.size(); ++d) {
+          if (attrs.strides[d] == 1) continue;
+          const Expr stride(attrs.strides[d]);
+          from[d] = te::FloorDiv(i[d], stride);
+          is_old = is_old && te::FloorMod(i[d], stride) == Expr(0);
+        }
+        return te::IfThenElse(is_old, x[from], te::Cast(x.dtype(), attrs.dilation_value));
+      },
+      "dilate", "injective")};
+}
+
 }  // namespace
 
 void AttachBatchSpaceComputes(ops::OpRegistry& registry) {
   registry.Definition("nn.space_to_batch_nd").SetColumn(TeCompute{SpaceToBatchND});
   registry.Definition("nn.batch_to_space_nd").SetColumn(TeCompute{BatchToSpaceND});
+  registry.Definition("nn.space_to_depth").SetColumn(TeCompute{SpaceToDepth});
+  registry.Definition("nn.depth_to_space").SetColumn(TeCompute{DepthToSpace});
+  registry.Definition("nn.dilate").SetColumn(TeCompute{Dilate});
 }
 
 }  // namespace tenon::strategies

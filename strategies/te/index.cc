@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "tenon/ops/index_attrs.h"
+#include "tenon/ops/sequence_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/strategies/te_compute.h"
@@ -182,6 +183,19 @@ std::vector<Tensor> ReverseSequence(const TeCall& call) {
       "reverse_sequence", "injective")};
 }
 
+std::vector<Tensor> SequenceMask(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::SequenceMaskAttrs>();
+  const std::size_t time = attrs.axis == 0 ? 0 : 1;
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr length = te::Cast(Int64, call.input(1)(i[1 - time]));
+        return te::Select(i[time] < length, call.input(0)[ToExprs(i)],
+                          te::Cast(call.dtype(), attrs.mask_value));
+      },
+      "sequence_mask", "injective")};
+}
+
 // Every coordinate is taken modulo its extent, so that offsets beyond the shape wrap around.
 std::vector<Tensor> UnravelIndex(const TeCall& call) {
   const Tensor& extents = call.input(1);
@@ -294,6 +308,7 @@ void AttachIndexComputes(ops::OpRegistry& registry) {
   registry.Definition("adv_index").SetColumn(TeCompute{AdvIndex});
   registry.Definition("one_hot").SetColumn(TeCompute{OneHot});
   registry.Definition("reverse_sequence").SetColumn(TeCompute{ReverseSequence});
+  registry.Definition("sequence_mask").SetColumn(TeCompute{SequenceMask});
   registry.Definition("unravel_index").SetColumn(TeCompute{UnravelIndex});
   registry.Definition("trilu").SetColumn(TeCompute{Trilu});
   registry.Definition("nn.pad").SetColumn(TeCompute{Pad});

@@ -2,12 +2,15 @@
 // columns lie together panel by panel; small ones are plain sums.
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "tenon/jit/cpu_features.h"
+#include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -264,6 +267,40 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
                   call.te_shape());
 }
 
+// One sum over all labels that the result lacks.
+std::vector<Tensor> Einsum(const TeCall& call) {
+  std::vector<std::size_t> ranks;
+  for (const Tensor& x : call.inputs) ranks.push_back(x.ndim());
+  const ops::EinsumAxes axes = ops::ParseEinsum(call.attrs.As<ops::EinsumAttrs>().equation, ranks);
+  std::map<int, std::int64_t> extents;
+  for (std::size_t k = 0; k < ranks.size(); ++k)
+    for (std::size_t d = 0; d < ranks[k]; ++d) {
+      std::int64_t& extent = extents.emplace(axes.operands[k][d], 1).first->second;
+      if (extent == 1) extent = ExtentOf(call.input(k), d);
+    }
+  std::vector<IterVar> summed;
+  for (const int label : axes.summed)
+    summed.push_back(te::ReduceAxis(0, extents.at(label), StrCat("k", summed.size())));
+  const auto product = [&](const std::vector<Var>& i) {
+    std::map<int, Expr> at;
+    for (std::size_t d = 0; d < i.size(); ++d) at.emplace(axes.result[d], i[d]);
+    for (std::size_t d = 0; d < summed.size(); ++d) at.emplace(axes.summed[d], summed[d].var);
+    Expr all;
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+      std::vector<Expr> from;
+      for (std::size_t d = 0; d < ranks[k]; ++d)
+        from.push_back(ExtentOf(call.input(k), d) == 1 ? Expr(0) : at.at(axes.operands[k][d]));
+      const Expr factor = call.input(k)[from];
+      all = k == 0 ? factor : all * factor;
+    }
+    return all;
+  };
+  if (summed.empty()) return {te::Compute(call.te_shape(), product, "einsum", "injective")};
+  return {te::Compute(
+      call.te_shape(), [&](const std::vector<Var>& i) { return te::Sum(product(i), summed); },
+      "einsum", "comm_reduce")};
+}
+
 }  // namespace
 
 void AttachMatmulComputes(ops::OpRegistry& registry) {
@@ -275,6 +312,7 @@ void AttachMatmulComputes(ops::OpRegistry& registry) {
     return Matmul(call, attrs.transpose_a, attrs.transpose_b);
   }});
   registry.Definition("nn.batch_matmul").SetColumn(TeCompute{BatchMatmul});
+  registry.Definition("einsum").SetColumn(TeCompute{Einsum});
 }
 
 }  // namespace tenon::strategies

@@ -1,10 +1,10 @@
-// Pooling over windows and over whole images, and scaling of images.
+// Pooling over windows, into bins and over whole images.
 #include <limits>
 
-#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/shape_rules.h"
+#include "tenon/ops/pool_rules.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -25,24 +25,17 @@ Expr Lowest(DataType t) {
   return loop::IntImm(t, 0);
 }
 
-struct Window {
-  std::vector<std::size_t> at;  // N, C, H, W in the layout
-  std::array<std::int64_t, 2> size, strides, dilation, extent;
-  std::array<std::int64_t, 4> padding;
+struct Window : ops::PoolRules {
+  ops::Ints extent;
 
   template <typename AttrsType>
-  Window(const AttrsType& attrs, const Tensor& x)
-      : at(ops::ImagePositions(attrs.layout, "layout")),
-        size(ops::Pair(attrs.pool_size, "pool_size")),
-        strides(ops::Pair(attrs.strides, "strides")),
-        dilation(ops::Pair(attrs.dilation, "dilation")),
-        extent{ExtentOf(x, at[2]), ExtentOf(x, at[3])},
-        padding(ops::FourPaddings(attrs.padding)) {}
+  Window(const AttrsType& attrs, const Tensor& x) : PoolRules(ops::PoolRulesOf(attrs)) {
+    for (const std::size_t axis : at) extent.push_back(ExtentOf(x, axis));
+  }
 
-  // The input row (d = 0) or column (d = 1) that a tap of a result element reads, from the start of
-  // the padding.
+  // Where along spatial axis `d` a tap of a result element reads, from the start of the padding.
   Expr Padded(const std::vector<Var>& i, std::size_t d, const Expr& tap) const {
-    return i[at[d + 2]] * strides[d] + tap * dilation[d];
+    return i[at[d]] * strides[d] + tap * dilation[d];
   }
 };
 
@@ -50,12 +43,12 @@ struct Window {
 Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const Expr& value) {
   Shape shape = ShapeOf(x);
   bool grows = false;
-  for (std::size_t d = 0; d < 2; ++d) {
-    const std::size_t axis = w.at[d + 2];
+  for (std::size_t d = 0; d < w.dims; ++d) {
+    const std::size_t axis = w.at[d];
     const std::int64_t reach =
         (result[axis] - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
-    grows = grows || w.padding[d] > 0 || reach > w.extent[d];
-    shape[axis] = std::max(reach, w.padding[d] + w.extent[d]);
+    grows = grows || w.before[d] > 0 || reach > w.extent[d];
+    shape[axis] = std::max(reach, w.before[d] + w.extent[d]);
   }
   if (!grows) return x;
   return te::Compute(
@@ -63,9 +56,9 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
       [&](const std::vector<Var>& i) {
         std::vector<Expr> from = ToExprs(i);
         Expr inside = loop::True();
-        for (std::size_t d = 0; d < 2; ++d) {
-          const std::size_t axis = w.at[d + 2];
-          from[axis] = i[axis] - w.padding[d];
+        for (std::size_t d = 0; d < w.dims; ++d) {
+          const std::size_t axis = w.at[d];
+          from[axis] = i[axis] - w.before[d];
           inside = inside && from[axis] >= Expr(0) && from[axis] < Expr(w.extent[d]);
         }
         return te::IfThenElse(inside, x[from], value);
@@ -73,42 +66,52 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
       "pad_image", "injective");
 }
 
+// One axis for each extent, named after depth, height and width.
+std::vector<IterVar> ReduceAxes(const ops::Ints& extents) {
+  constexpr const char* kNames[] = {"rz", "ry", "rx"};
+  std::vector<IterVar> axes;
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    axes.push_back(te::ReduceAxis(0, extents[d], kNames[3 - extents.size() + d]));
+  return axes;
+}
+
 Tensor OverWindow(const TeCall& call, const Window& w, const Expr& outside, Reducer reducer,
-                  const char* name) {
+                  const std::string& name) {
   const Tensor image = Surrounded(call.input(0), w, call.shape(), outside);
-  const IterVar tap_y = te::ReduceAxis(0, w.size[0], "ry");
-  const IterVar tap_x = te::ReduceAxis(0, w.size[1], "rx");
+  const std::vector<IterVar> taps = ReduceAxes(w.size);
   return te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> from = ToExprs(i);
-        from[w.at[2]] = w.Padded(i, 0, tap_y.var);
-        from[w.at[3]] = w.Padded(i, 1, tap_x.var);
-        return reducer(image[from], {tap_y, tap_x});
+        for (std::size_t d = 0; d < w.dims; ++d) from[w.at[d]] = w.Padded(i, d, taps[d].var);
+        return reducer(image[from], taps);
       },
       name, "pool");
 }
 
-std::vector<Tensor> MaxPool2D(const TeCall& call) {
-  const Window w(call.attrs.As<ops::MaxPool2DAttrs>(), call.input(0));
-  return {OverWindow(call, w, Lowest(call.dtype()), te::Max, "max_pool2d")};
+template <typename AttrsType>
+std::vector<Tensor> MaxPool(const TeCall& call) {
+  const Window w(call.attrs.As<AttrsType>(), call.input(0));
+  return {OverWindow(call, w, Lowest(call.dtype()), te::Max, StrCat("max_pool", w.dims, "d"))};
 }
 
-std::vector<Tensor> AvgPool2D(const TeCall& call) {
-  const auto& attrs = call.attrs.As<ops::AvgPool2DAttrs>();
+template <typename AttrsType>
+std::vector<Tensor> AvgPool(const TeCall& call) {
+  const auto& attrs = call.attrs.As<AttrsType>();
   const Window w(attrs, call.input(0));
-  const Tensor sum = OverWindow(call, w, te::Cast(call.dtype(), 0), te::Sum, "avg_pool2d_sum");
+  const std::string name = StrCat("avg_pool", w.dims, "d");
+  const Tensor sum = OverWindow(call, w, te::Cast(call.dtype(), 0), te::Sum, StrCat(name, "_sum"));
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         // Taps within the image or, when padding counts, within the padded image; taps that
         // ceil_mode lets overhang never count.
         Expr count = 1;
-        for (std::size_t d = 0; d < 2; ++d) {
-          const Expr first = i[w.at[d + 2]] * w.strides[d];
-          const std::int64_t low = attrs.count_include_pad ? 0 : w.padding[d];
+        for (std::size_t d = 0; d < w.dims; ++d) {
+          const Expr first = i[w.at[d]] * w.strides[d];
+          const std::int64_t low = attrs.count_include_pad ? 0 : w.before[d];
           const std::int64_t high =
-              w.padding[d] + w.extent[d] + (attrs.count_include_pad ? w.padding[d + 2] : 0);
+              w.before[d] + w.extent[d] + (attrs.count_include_pad ? w.after[d] : 0);
           const Expr skipped = te::Max(
               te::FloorDiv(Expr(low) - first + (w.dilation[d] - 1), w.dilation[d]), Expr(0));
           const Expr reached =
@@ -118,23 +121,91 @@ std::vector<Tensor> AvgPool2D(const TeCall& call) {
         }
         return sum[ToExprs(i)] / te::Cast(call.dtype(), te::Max(count, Expr(1)));
       },
-      "avg_pool2d", "elemwise")};
+      name, "elemwise")};
 }
 
-Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
+// The elements of a spatial axis that the bins of the result cover.
+struct Bins {
+  std::size_t axis;
+  std::int64_t extent, count;
+
+  Bins(const TeCall& call, std::size_t at)
+      : axis(at), extent(ExtentOf(call.input(0), at)), count(call.shape()[at]) {}
+
+  bool IsUniform() const { return count == 0 || extent % count == 0; }
+  // Elements of the longest bin, at most.
+  std::int64_t Longest() const {
+    if (count == 0) return 0;
+    return IsUniform() ? extent / count : std::min(extent, extent / count + 2);
+  }
+  Expr Begin(const std::vector<Var>& i) const {
+    return IsUniform() ? i[axis] * Longest() : te::FloorDiv(i[axis] * extent, Expr(count));
+  }
+  Expr Length(const std::vector<Var>& i) const {
+    if (IsUniform()) return Expr(Longest());
+    return te::FloorDiv((i[axis] + 1) * extent + (count - 1), Expr(count)) - Begin(i);
+  }
+};
+
+std::vector<Bins> BinsOf(const TeCall& call, const std::vector<std::size_t>& at) {
+  std::vector<Bins> bins;
+  for (const std::size_t axis : at) bins.emplace_back(call, axis);
+  return bins;
+}
+
+// Bins are reduced as if all were as long as the longest one; `outside` stands for what is beyond.
+Tensor OverBins(const TeCall& call, const std::vector<Bins>& bins, const Expr& outside,
+                Reducer reducer, const std::string& name) {
   const Tensor& x = call.input(0);
-  const auto at = ops::ImagePositions(call.attrs.As<ops::GlobalPool2DAttrs>().layout, "layout");
-  const IterVar y = te::ReduceAxis(0, x.shape()[at[2]], "ry");
-  const IterVar column = te::ReduceAxis(0, x.shape()[at[3]], "rx");
+  ops::Ints longest;
+  for (const Bins& b : bins) longest.push_back(b.Longest());
+  const std::vector<IterVar> taps = ReduceAxes(longest);
   return te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> from = ToExprs(i);
-        from[at[2]] = y.var;
-        from[at[3]] = column.var;
-        return reducer(x[from], {y, column});
+        Expr inside = loop::True();
+        bool is_uniform = true;
+        for (std::size_t d = 0; d < bins.size(); ++d) {
+          const Bins& b = bins[d];
+          from[b.axis] = b.Begin(i) + taps[d].var;
+          if (b.IsUniform()) continue;
+          is_uniform = false;
+          inside = inside && taps[d].var < b.Length(i);
+          from[b.axis] = te::Min(from[b.axis], Expr(b.extent - 1));
+        }
+        return reducer(is_uniform ? x[from] : te::Select(inside, x[from], outside), taps);
       },
       name, "pool");
+}
+
+template <typename AttrsType>
+std::vector<Tensor> AdaptiveMaxPool(const TeCall& call) {
+  constexpr std::size_t kDims = AttrsType::kSpatialAxes;
+  const auto at = ops::PooledAxes(call.attrs.As<AttrsType>().layout, kDims);
+  return {OverBins(call, BinsOf(call, at), Lowest(call.dtype()), te::Max,
+                   StrCat("adaptive_max_pool", kDims, "d"))};
+}
+
+template <typename AttrsType>
+std::vector<Tensor> AdaptiveAvgPool(const TeCall& call) {
+  constexpr std::size_t kDims = AttrsType::kSpatialAxes;
+  const auto bins = BinsOf(call, ops::PooledAxes(call.attrs.As<AttrsType>().layout, kDims));
+  const std::string name = StrCat("adaptive_avg_pool", kDims, "d");
+  const Tensor sum = OverBins(call, bins, te::Cast(call.dtype(), 0), te::Sum, StrCat(name, "_sum"));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        Expr count = 1;
+        for (const Bins& b : bins) count = count * b.Length(i);
+        return sum[ToExprs(i)] / te::Cast(call.dtype(), count);
+      },
+      name, "elemwise")};
+}
+
+Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
+  const auto at = ops::PooledAxes(call.attrs.As<ops::GlobalPool2DAttrs>().layout, 2);
+  return OverBins(call, BinsOf(call, at), te::Cast(call.dtype(), 0), reducer, name);
 }
 
 std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
@@ -148,11 +219,30 @@ std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
       "global_avg_pool2d", "elemwise")};
 }
 
+template <typename MaxAttrs, typename AvgAttrs>
+void AttachWindows(ops::OpRegistry& registry, int dims) {
+  registry.Definition(StrCat("nn.max_pool", dims, "d")).SetColumn(TeCompute{MaxPool<MaxAttrs>});
+  registry.Definition(StrCat("nn.avg_pool", dims, "d")).SetColumn(TeCompute{AvgPool<AvgAttrs>});
+}
+
+template <std::size_t kDims>
+void AttachBins(ops::OpRegistry& registry) {
+  using AttrsType = ops::AdaptivePoolAttrs<kDims>;
+  registry.Definition(StrCat("nn.adaptive_max_pool", kDims, "d"))
+      .SetColumn(TeCompute{AdaptiveMaxPool<AttrsType>});
+  registry.Definition(StrCat("nn.adaptive_avg_pool", kDims, "d"))
+      .SetColumn(TeCompute{AdaptiveAvgPool<AttrsType>});
+}
+
 }  // namespace
 
 void AttachPoolComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.max_pool2d").SetColumn(TeCompute{MaxPool2D});
-  registry.Definition("nn.avg_pool2d").SetColumn(TeCompute{AvgPool2D});
+  AttachWindows<ops::MaxPoolAttrs<1>, ops::AvgPoolAttrs<1>>(registry, 1);
+  AttachWindows<ops::MaxPool2DAttrs, ops::AvgPool2DAttrs>(registry, 2);
+  AttachWindows<ops::MaxPoolAttrs<3>, ops::AvgPoolAttrs<3>>(registry, 3);
+  AttachBins<1>(registry);
+  AttachBins<2>(registry);
+  AttachBins<3>(registry);
   registry.Definition("nn.global_avg_pool2d").SetColumn(TeCompute{GlobalAvgPool2D});
   registry.Definition("nn.global_max_pool2d").SetColumn(TeCompute{[](const TeCall& call) {
     return std::vector<Tensor>{OverImage(call, te::Max, "global_max_pool2d")};

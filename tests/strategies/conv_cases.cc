@@ -19,22 +19,6 @@ std::string Letters(const char* first, std::size_t dims) {
   return first + std::string("DHW").substr(3 - dims);
 }
 
-Array Reordered(const Array& x, const std::string& from, const std::string& to) {
-  Shape shape;
-  for (const char letter : to) shape.push_back(x.shape[from.find(letter)]);
-  return Make(shape, [&](const Index& at) {
-    Index source(at.size());
-    for (std::size_t d = 0; d < at.size(); ++d) source[from.find(to[d])] = at[d];
-    return x(source);
-  });
-}
-
-Shape InOrder(const std::string& letters, const std::string& layout, const Shape& shape) {
-  Shape ordered;
-  for (const char letter : layout) ordered.push_back(shape[letters.find(letter)]);
-  return ordered;
-}
-
 Shape Joined(Shape a, const Shape& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;

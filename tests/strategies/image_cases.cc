@@ -1,4 +1,4 @@
-// Convolution, pooling and scaling of images.
+// Convolution and scaling of images.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -8,23 +8,6 @@
 
 namespace tenon::operator_cases {
 namespace {
-
-// The order of the axes of `layout` as positions of the letters of `canonical`.
-Array Reordered(const Array& x, const std::string& from, const std::string& to) {
-  Shape shape;
-  for (const char letter : to) shape.push_back(x.shape[from.find(letter)]);
-  return Make(shape, [&](const Index& at) {
-    Index source(at.size());
-    for (std::size_t d = 0; d < at.size(); ++d) source[from.find(to[d])] = at[d];
-    return x(source);
-  });
-}
-
-Shape InOrder(const std::string& letters, const std::string& layout, const Shape& shape) {
-  Shape ordered;
-  for (const char letter : layout) ordered.push_back(shape[letters.find(letter)]);
-  return ordered;
-}
 
 struct ConvCase {
   std::string name;
@@ -52,45 +35,6 @@ Array NaiveConv(const ConvCase& c, const Array& x, const Array& w) {
       sum += x({at[0], at[1] / group_out * group_in + k[0], ih, iw}) * w({at[1], k[0], k[1], k[2]});
     });
     return sum;
-  });
-}
-
-struct PoolCase {
-  std::string name;
-  Shape image, size, strides = {1, 1}, padding = {0, 0, 0, 0}, dilation = {1, 1};
-  bool ceil_mode = false;
-};
-
-// What one window covers: values, and how many taps lie in the padded image.
-struct Covered {
-  std::vector<double> values;
-  int padded = 0;
-};
-
-Array NaivePool(const PoolCase& p, const Array& x,
-                const std::function<double(const Covered&)>& join) {
-  Shape shape = {x.shape[0], x.shape[1]};
-  for (std::size_t d = 0; d < 2; ++d) {
-    const std::int64_t room =
-        x.shape[d + 2] + p.padding[d] + p.padding[d + 2] - p.dilation[d] * (p.size[d] - 1) - 1;
-    shape.push_back((p.ceil_mode ? (room + p.strides[d] - 1) / p.strides[d] : room / p.strides[d]) +
-                    1);
-  }
-  return Make(shape, [&](const Index& at) {
-    Covered covered;
-    ForEach(p.size, [&](const Index& k) {
-      Index from = at;
-      bool inside = true, padded = true;
-      for (std::size_t d = 0; d < 2; ++d) {
-        const std::int64_t i = at[d + 2] * p.strides[d] + k[d] * p.dilation[d] - p.padding[d];
-        inside = inside && i >= 0 && i < x.shape[d + 2];
-        padded = padded && i < x.shape[d + 2] + p.padding[d + 2];
-        from[d + 2] = i;
-      }
-      if (padded) ++covered.padded;
-      if (inside) covered.values.push_back(x(from));
-    });
-    return join(covered);
   });
 }
 
@@ -166,69 +110,6 @@ void AddConvolutions(std::vector<OpCase>* cases) {
                     [other](const Arrays& in) {
                       return Arrays{Reordered(NaiveConv(other, in[0], in[1]), "NCHW", "NHWC")};
                     }});
-}
-
-void AddPools(std::vector<OpCase>* cases) {
-  const std::vector<PoolCase> pools = {
-      {"2x2", {1, 3, 8, 10}, {2, 2}, {2, 2}},
-      {"overlapping", {2, 5, 11, 13}, {3, 3}, {2, 2}, {1, 1, 1, 1}},
-      {"uneven", {1, 2, 9, 7}, {2, 3}, {1, 2}, {0, 1, 1, 2}},
-      {"dilated", {1, 2, 11, 11}, {3, 2}, {2, 1}, {1, 1, 1, 1}, {2, 3}},
-      {"whole_image", {1, 4, 5, 7}, {5, 7}},
-      {"ceil", {1, 3, 8, 11}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, true},
-      {"ceil_without_padding", {1, 1, 6, 6}, {3, 3}, {2, 2}, {0, 0, 0, 0}, {1, 1}, true},
-      {"extent_1", {1, 17, 1, 1}, {1, 1}},
-      {"ceil_uneven", {1, 1, 7, 5}, {2, 2}, {3, 2}, {0, 0, 1, 1}, {1, 1}, true},
-  };
-  const auto greatest = [](const Covered& c) { return GreatestOf(c.values); };
-  const auto mean = [](const Covered& c) {
-    return SumOf(c.values) / std::max<double>(1, static_cast<double>(c.values.size()));
-  };
-  const auto padded_mean = [](const Covered& c) { return SumOf(c.values) / std::max(1, c.padded); };
-  for (const PoolCase& p : pools) {
-    for (const std::string layout : {"NCHW", "NHWC"}) {
-      const std::string attributes = StrCat(
-          "pool_size=[", StrJoin(p.size, ", "), "], strides=[", StrJoin(p.strides, ", "),
-          "], padding=[", StrJoin(p.padding, ", "), "], dilation=[", StrJoin(p.dilation, ", "),
-          "], ceil_mode=", p.ceil_mode ? "True" : "False", ", layout=\"", layout, "\"");
-      const auto add = [&](const char* name, const std::string& body,
-                           const std::function<double(const Covered&)>& join) {
-        cases->push_back({StrCat(name, "_", p.name, "_", layout),
-                          {F("x", InOrder("NCHW", layout, p.image), -2, -1)},
-                          body,
-                          [p, join, layout](const Arrays& in) {
-                            const Array y = NaivePool(p, Reordered(in[0], layout, "NCHW"), join);
-                            return Arrays{Reordered(y, "NCHW", layout)};
-                          }});
-      };
-      add("max_pool2d", StrCat("nn.max_pool2d(%x, ", attributes, ")"), greatest);
-      add("avg_pool2d", StrCat("nn.avg_pool2d(%x, ", attributes, ")"), mean);
-      add("avg_pool2d_with_padding",
-          StrCat("nn.avg_pool2d(%x, ", attributes, ", count_include_pad=True)"), padded_mean);
-    }
-  }
-  cases->push_back(
-      {"max_pool2d_of_int32",
-       {I("x", {1, 2, 5, 5}, -9, -1)},
-       "nn.max_pool2d(%x, pool_size=[3, 3], padding=[1, 1, 1, 1])",
-       [](const Arrays& in) {
-         const PoolCase p{"", {}, {3, 3}, {1, 1}, {1, 1, 1, 1}};
-         return Arrays{NaivePool(p, in[0], [](const Covered& c) { return GreatestOf(c.values); })};
-       }});
-  for (const std::string layout : {"NCHW", "NHWC"}) {
-    const std::vector<bool> spatial = layout == "NCHW"
-                                          ? std::vector<bool>{false, false, true, true}
-                                          : std::vector<bool>{false, true, true, false};
-    const Shape image = InOrder("NCHW", layout, {2, 17, 5, 7});
-    cases->push_back({StrCat("global_max_pool2d_", layout),
-                      {F("x", image, -2, -1)},
-                      StrCat("nn.global_max_pool2d(%x, layout=\"", layout, "\")"),
-                      Fold(spatial, true, GreatestOf)});
-    cases->push_back({StrCat("global_avg_pool2d_", layout),
-                      {F("x", image)},
-                      StrCat("nn.global_avg_pool2d(%x, layout=\"", layout, "\")"),
-                      Fold(spatial, true, MeanOf)});
-  }
 }
 
 void AddUpSamplings(std::vector<OpCase>* cases) {

@@ -278,6 +278,17 @@ void AddSequences(std::vector<OpCase>* cases) {
                     {F("x", {7, 5, 3}), With(L("n", {3}), {4, 7, 1})},
                     "reverse_sequence(%x, %n, seq_axis=0, batch_axis=-1)",
                     reversed(0, 2)});
+  for (const std::size_t time : {0, 1})
+    cases->push_back({StrCat("sequence_mask_", time),
+                      {F("x", time == 0 ? Shape{5, 7, 3} : Shape{7, 5, 3}),
+                       With(I("n", {7}), {0, 1, 2, 5, 4, 9, -3})},
+                      StrCat("sequence_mask(%x, %n, mask_value=-7f, axis=", time, ")"),
+                      [time](const Arrays& in) {
+                        return Arrays{Make(in[0].shape, [&](const Index& at) {
+                          const double length = in[1]({at[1 - time]});
+                          return static_cast<double>(at[time]) < length ? in[0](at) : -7;
+                        })};
+                      }});
   cases->push_back({"unravel_index",
                     {With(I("i", {4}), {22, 41, 37, 0}), With(I("s", {2}), {7, 6})},
                     "unravel_index(%i, %s)",

@@ -45,6 +45,57 @@ std::vector<double> LogSoftmaxOf(const std::vector<double>& line) {
 }  // namespace
 
 void AddProducts(std::vector<OpCase>* cases) {
+  const auto einsum = [&](const char* name, std::vector<Input> inputs, const char* equation,
+                          const Reference& reference) {
+    std::string fields;
+    for (const Input& input : inputs) StrAppend(&fields, "%", input.name, ", ");
+    cases->push_back({StrCat("einsum_", name), std::move(inputs),
+                      StrCat("einsum((", fields, "), equation=\"", equation, "\")"), reference});
+  };
+  einsum("product", {F("a", {5, 17}), F("b", {17, 3})}, "ij, jk -> ik", [](const Arrays& in) {
+    return Arrays{Make({5, 3}, [&](const Index& at) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < 17; ++j) sum += in[0]({at[0], j}) * in[1]({j, at[1]});
+      return sum;
+    })};
+  });
+  einsum("trace", {F("a", {7, 7})}, "ii", [](const Arrays& in) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < 7; ++j) sum += in[0]({j, j});
+    return Arrays{Array{{}, {sum}}};
+  });
+  einsum("transposition", {F("a", {2, 3, 5})}, "...ji->...ij", Move({2, 5, 3}, [](const Index& i) {
+           return Index{i[0], i[2], i[1]};
+         }));
+  einsum("implicit", {F("b", {3, 5}), F("a", {5, 2})}, "cb,ba", [](const Arrays& in) {
+    return Arrays{Make({2, 3}, [&](const Index& at) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < 5; ++j) sum += in[0]({at[1], j}) * in[1]({j, at[0]});
+      return sum;
+    })};
+  });
+  einsum("three_broadcast", {F("a", {2, 1, 5}), F("b", {3, 5}), F("c", {4})}, "...i,...i,j->j...",
+         [](const Arrays& in) {
+           return Arrays{Make({4, 2, 3}, [&](const Index& at) {
+             double sum = 0;
+             for (std::int64_t j = 0; j < 5; ++j)
+               sum += in[0]({at[1], 0, j}) * in[1]({at[2], j}) * in[2]({at[0]});
+             return sum;
+           })};
+         });
+  cases->push_back({"einsum_between_elementwise_operators",
+                    {F("a", {5, 17}), F("b", {17})},
+                    "nn.relu(einsum((negative(%a), %b), equation=\"ij,j\"))",
+                    [](const Arrays& in) {
+                      return Arrays{Make({5}, [&](const Index& at) {
+                        double sum = 0;
+                        for (std::int64_t j = 0; j < 17; ++j) sum -= in[0]({at[0], j}) * in[1]({j});
+                        return std::max(sum, 0.0);
+                      })};
+                    }});
+  einsum("of_nothing", {F("a", {3, 0}), F("b", {0, 2})}, "ij,jk->ik", [](const Arrays&) {
+    return Arrays{Make({3, 2}, [](const Index&) { return 0.0; })};
+  });
   struct Size {
     std::int64_t m, k, n;
   };

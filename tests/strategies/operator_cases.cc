@@ -111,4 +111,20 @@ Reference Move(Shape shape, std::function<Index(const Index& at)> source) {
   };
 }
 
+Array Reordered(const Array& x, const std::string& from, const std::string& to) {
+  Shape shape;
+  for (const char letter : to) shape.push_back(x.shape[from.find(letter)]);
+  return Make(shape, [&](const Index& at) {
+    Index source(at.size());
+    for (std::size_t d = 0; d < at.size(); ++d) source[from.find(to[d])] = at[d];
+    return x(source);
+  });
+}
+
+Shape InOrder(const std::string& letters, const std::string& layout, const Shape& shape) {
+  Shape ordered;
+  for (const char letter : layout) ordered.push_back(shape[letters.find(letter)]);
+  return ordered;
+}
+
 }  // namespace tenon::operator_cases

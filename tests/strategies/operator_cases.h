@@ -85,6 +85,9 @@ using LineFunction = std::function<std::vector<double>(const std::vector<double>
 Array AlongLines(const Array& x, std::size_t axis, const LineFunction& f);
 
 Array Reshaped(Array x, Shape shape);
+// The same tensor with its axes, one a letter, in another order; and its shape so.
+Array Reordered(const Array& x, const std::string& from, const std::string& to);
+Shape InOrder(const std::string& letters, const std::string& layout, const Shape& shape);
 // Each element of the result is the element of the first input at `source` of its index.
 Reference Move(Shape shape, std::function<Index(const Index& at)> source);
 

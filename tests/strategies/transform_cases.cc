@@ -350,6 +350,58 @@ void AddBlocks(std::vector<OpCase>* cases) {
                     [](const Arrays&) {
                       return Arrays{Make({0, 2, 1, 1}, [](const Index&) { return 0.0; })};
                     }});
+  // Where the element of a 2-channel image goes when blocks of 3 x 3 become channels.
+  const auto to_depth = [](const Index& j) {
+    return Index{j[0], (j[2] % 3 * 3 + j[3] % 3) * 2 + j[1], j[2] / 3, j[3] / 3};
+  };
+  cases->push_back({"space_to_depth",
+                    {F("x", {2, 2, 6, 9})},
+                    "nn.space_to_depth(%x, block_size=3)",
+                    [=](const Arrays& in) {
+                      return Arrays{Make({2, 18, 2, 3}, [&](const Index& i) {
+                        return arrived(in[0], i, kNaN, to_depth);
+                      })};
+                    }});
+  cases->push_back({"depth_to_space",
+                    {F("x", {2, 18, 2, 3})},
+                    "nn.depth_to_space(%x, block_size=3)",
+                    Move({2, 2, 6, 9}, to_depth)});
+  cases->push_back({"depth_to_space_crd",
+                    {F("x", {1, 17 * 4, 5, 3})},
+                    "nn.depth_to_space(%x, block_size=2, mode=\"CRD\")",
+                    Move({1, 17, 10, 6}, [](const Index& i) {
+                      return Index{0, i[1] * 4 + i[2] % 2 * 2 + i[3] % 2, i[2] / 2, i[3] / 2};
+                    })});
+  cases->push_back({"space_to_depth_NHWC",
+                    {F("x", {1, 4, 6, 5})},
+                    "nn.space_to_depth(%x, block_size=2, layout=\"NHWC\")",
+                    Move({1, 2, 3, 20}, [](const Index& i) {
+                      return Index{0, i[1] * 2 + i[3] / 10, i[2] * 2 + i[3] / 5 % 2, i[3] % 5};
+                    })});
+  cases->push_back({"depth_to_space_NHWC",
+                    {F("x", {1, 2, 3, 20})},
+                    "nn.depth_to_space(%x, block_size=2, layout=\"NHWC\")",
+                    Move({1, 4, 6, 5}, [](const Index& i) {
+                      return Index{0, i[1] / 2, i[2] / 2, (i[1] % 2 * 2 + i[2] % 2) * 5 + i[3]};
+                    })});
+  cases->push_back({"space_to_depth_of_no_channels",
+                    {F("x", {1, 0, 4, 4})},
+                    "nn.space_to_depth(%x, block_size=2)",
+                    [](const Arrays&) {
+                      return Arrays{Array{{1, 0, 2, 2}, {}}};
+                    }});
+  cases->push_back({"dilate",
+                    {F("x", {5, 1, 7})},
+                    "nn.dilate(%x, strides=[2, 4, 3], dilation_value=-7f)",
+                    [](const Arrays& in) {
+                      return Arrays{Make({9, 1, 19}, [&](const Index& i) {
+                        return i[0] % 2 == 0 && i[2] % 3 == 0 ? in[0]({i[0] / 2, 0, i[2] / 3}) : -7;
+                      })};
+                    }});
+  cases->push_back(
+      {"dilate_of_nothing", {F("x", {3, 0})}, "nn.dilate(%x, strides=[1, 2])", [](const Arrays&) {
+         return Arrays{Array{{3, 0}, {}}};
+       }});
 }
 
 void AddCreations(std::vector<OpCase>* cases) {
