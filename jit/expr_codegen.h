@@ -84,6 +84,7 @@ class ExprCodegen {
   llvm::Value* EmitLoad(const loop::LoadNode& node);
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
   llvm::Value* FirstLanes(int lanes);
+  void KeepOrderOfBools(bool* found);
   llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
@@ -107,6 +108,8 @@ class ExprCodegen {
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
   const CodegenOptions& options_;
+  bool casts_bools_ = false;                 // to integers
+  bool orders_signed_ = false;               // minima and maxima of signed integers
   const loop::ExprNode* joining_ = nullptr;  // adds a term to a sum, in any order
   Vars vars_;
   Buffers buffers_;

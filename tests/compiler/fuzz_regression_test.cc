@@ -128,5 +128,14 @@ TEST(FuzzRegressionTest, ASumOfBoolsIsTrueWhenOneIs) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+TEST(FuzzRegressionTest, TheLeastOfBoolsAsSignedIntegersIsZeroWhenOneIsFalse) {
+  const Tensor a = te::Placeholder({4}, Bool, "A");
+  const te::IterVar k = te::ReduceAxis(0, 4, "k");
+  const Tensor b = te::Compute(
+      {1}, [&](Var) { return te::Min(te::Cast(Int8, a(3 - k.var)), {k}); }, "B");
+  const absl::Status status = Verified(Schedule(b), {a});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 }  // namespace
 }  // namespace tenon::compiler
