@@ -85,7 +85,8 @@ class ExprCodegen {
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
   llvm::Value* FirstLanes(int lanes);
   void KeepOrderOfBools(bool* found);
-  llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type);
+  llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type,
+                               llvm::Value* mask);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
   llvm::Value* EmitPrefetch(const loop::LoadNode& node);

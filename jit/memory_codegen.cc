@@ -85,7 +85,7 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
     return ToRegister(load, type);
   }
   if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2) && lanes > 1)
-    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type), type);
+    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type, nullptr), type);
   auto* gather = builder_.CreateMaskedGather(MemoryType(type),
                                              ElementAddress(node.buffer, EmitShared(index)), align);
   Annotate(gather, node.buffer);
@@ -99,6 +99,8 @@ Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
   const Expr& index = node.indices[0];
   const auto* ramp = index.As<loop::RampNode>();
   Value* mask = EmitShared(node.predicate);
+  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2))
+    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type, mask), type);
   Value* nothing = llvm::Constant::getNullValue(MemoryType(type));
   const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
   Value* address = ElementAddress(node.buffer, EmitShared(contiguous ? ramp->base : index));
@@ -109,16 +111,31 @@ Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
   return ToRegister(load, type);
 }
 
-// Elements base, base + 2, ... from two plain loads, of which the second ends with the last element
-// wanted, so that nothing beyond it is read. A gather costs a load for each lane.
-Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, DataType type) {
+// Elements base, base + 2, ... from two loads, of which the second ends with the last element
+// wanted, so that nothing beyond it is read. A gather costs a load for each lane. With a mask
+// (null: none) lanes without a true bit read 0 and touch no memory.
+Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, DataType type,
+                                    Value* mask) {
   const int lanes = type.lanes();
-  const auto load = [&](int offset) {
+  // Of `lanes` elements from element `offset` on, the even ones that are at least `least`.
+  const auto load = [&](int offset, int least) -> Value* {
     Value* index = builder_.CreateAdd(
         base, llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(offset)), "",
         false, true);
-    auto* part = builder_.CreateAlignedLoad(MemoryType(type), ElementAddress(buffer, index),
-                                            llvm::Align(type.element().bytes()));
+    Value* address = ElementAddress(buffer, index);
+    const llvm::Align align(type.element().bytes());
+    llvm::Instruction* part = nullptr;
+    if (mask == nullptr) {
+      part = builder_.CreateAlignedLoad(MemoryType(type), address, align);
+    } else {
+      llvm::SmallVector<int> bits;
+      for (int element = offset; element < offset + lanes; ++element)
+        bits.push_back(element % 2 == 0 && element >= least ? element / 2 : lanes);
+      Value* none = llvm::Constant::getNullValue(mask->getType());
+      part = builder_.CreateMaskedLoad(MemoryType(type), address, align,
+                                       builder_.CreateShuffleVector(mask, none, bits),
+                                       llvm::Constant::getNullValue(MemoryType(type)));
+    }
     Annotate(part, buffer);
     return part;
   };
@@ -128,8 +145,8 @@ Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, Dat
     // In the second part, which starts at element lanes - 1.
     picks.push_back(element < lanes ? element : lanes + element - (lanes - 1));
   }
-  Value* first = load(0);
-  return builder_.CreateShuffleVector(first, load(lanes - 1), picks);
+  Value* first = load(0, 0);
+  return builder_.CreateShuffleVector(first, load(lanes - 1, lanes), picks);
 }
 
 void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {

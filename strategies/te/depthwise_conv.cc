@@ -74,8 +74,13 @@ Tensor FlatConv(const Conv& plain, const TeCall& call) {
   const auto& padding = plain.padding;
   const Shape shape = call.shape();
   const Tensor& x = call.input(0);
-  const std::int64_t right = std::max<std::int64_t>(0, padding[3] - padding[1]);
-  const std::int64_t pitch = ExtentOf(x, 3) + padding[1] + right;
+  std::int64_t right = std::max<std::int64_t>(0, padding[3] - padding[1]);
+  std::int64_t pitch = ExtentOf(x, 3) + padding[1] + right;
+  // Rows that all began with a vector would leave its last lanes unused, and vectors be cut short.
+  if (pitch % kConvLanes == 0 && shape[3] < kConvLanes) {
+    ++right;
+    ++pitch;
+  }
   const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
   std::int64_t vectors = kMostVectors;
   const auto covered = [&](std::int64_t v) { return CeilDiv(pixels, v * kConvLanes) * v; };
