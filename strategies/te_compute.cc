@@ -5,6 +5,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
 
 namespace tenon::strategies {
 namespace {
@@ -68,8 +69,22 @@ te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axe
   return tensor[indices];
 }
 
+std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents) {
+  constexpr const char* kNames[] = {"rz", "ry", "rx"};
+  std::vector<te::IterVar> axes;
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    axes.push_back(te::ReduceAxis(0, extents[d], kNames[3 - extents.size() + d]));
+  return axes;
+}
+
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
                     const ops::Ints& before, const ops::Ints& after, const char* tag) {
+  return PadImage(x, at, before, after, te::Cast(x.dtype(), 0), tag);
+}
+
+te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
+                    const ops::Ints& before, const ops::Ints& after, const te::Expr& value,
+                    const char* tag) {
   const ops::Ints none(at.size(), 0);
   if (before == none && after == none) return x;
   Shape shape = ShapeOf(x);
@@ -84,7 +99,7 @@ te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
           inside =
               inside && from[at[d]] >= te::Expr(0) && from[at[d]] < te::Expr(ExtentOf(x, at[d]));
         }
-        return te::IfThenElse(inside, x[from], te::Cast(x.dtype(), 0));
+        return te::IfThenElse(inside, x[from], value);
       },
       "pad_image", tag);
 }

@@ -72,16 +72,21 @@ std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars);
 std::vector<te::Expr> ToExprs(const Shape& shape);
 std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);  // requires a constant
 Shape ShapeOf(const te::Tensor& tensor);
+// An axis for each extent of a window, named after depth, height and width.
+std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents);
 // The coordinates of the element at row-major offset `flat`.
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 // `x` in another element type; itself where that is its own.
 te::Tensor AsType(const te::Tensor& x, DataType dtype);
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
-// `x` with zeros around the axes `at`, or `x` itself when there are none; a negative number of them
-// drops elements.
+// `x` with zeros, or with `value`, around the axes `at`, or `x` itself when there are none; a
+// negative number of them drops elements.
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
                     const ops::Ints& before, const ops::Ints& after, const char* tag = "injective");
+te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
+                    const ops::Ints& before, const ops::Ints& after, const te::Expr& value,
+                    const char* tag = "injective");
 // The same for two axes, with the zeros counted top, left, bottom, right.
 te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
                     const std::array<std::int64_t, 4>& padding, const char* tag = "injective");

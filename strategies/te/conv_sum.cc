@@ -58,7 +58,7 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
     };
   }
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
-  const std::vector<IterVar> taps = conv.TapAxes();
+  const std::vector<IterVar> taps = TapAxes(conv.taps);
   return te::Compute(
       ToExprs(conv.shape),
       [&](const std::vector<Var>& i) {
@@ -104,7 +104,7 @@ Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name
   const std::int64_t tall = blocks == 2 ? 8 : 16;
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
-  const std::vector<IterVar> taps = conv.TapAxes();
+  const std::vector<IterVar> taps = TapAxes(conv.taps);
   const Tensor sums = te::Compute(
       {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall, kConvLanes},
       [&](const std::vector<Var>& i) {
@@ -166,14 +166,6 @@ Expr ConvSum::Pixel(const Expr& n, const Expr& channel, const std::vector<Expr>&
   from[data[1]] = channel;
   for (std::size_t d = 0; d < at.size(); ++d) from[data[d + 2]] = at[d];
   return te::Cast(dtype, image[from]);
-}
-
-std::vector<IterVar> ConvSum::TapAxes() const {
-  constexpr const char* kNames[] = {"rz", "ry", "rx"};
-  std::vector<IterVar> axes;
-  for (std::size_t d = 0; d < dims(); ++d)
-    axes.push_back(te::ReduceAxis(0, taps[d], kNames[3 - dims() + d]));
-  return axes;
 }
 
 Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name) {

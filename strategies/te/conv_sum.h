@@ -39,7 +39,6 @@ struct ConvSum {
   std::size_t dims() const { return taps.size(); }
   Shape Spatial() const;  // extents of the result's spatial axes
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;
-  std::vector<te::IterVar> TapAxes() const;
 };
 
 // Large sums are made in register tiles. Weights are packed for these when the kernel is made,

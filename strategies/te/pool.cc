@@ -41,44 +41,19 @@ struct Window : ops::PoolRules {
 
 // The image with `value` around it, wide enough for windows that overhang in ceil_mode.
 Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const Expr& value) {
-  Shape shape = ShapeOf(x);
-  bool grows = false;
+  ops::Ints after;
   for (std::size_t d = 0; d < w.dims; ++d) {
-    const std::size_t axis = w.at[d];
     const std::int64_t reach =
-        (result[axis] - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
-    grows = grows || w.before[d] > 0 || reach > w.extent[d];
-    shape[axis] = std::max(reach, w.before[d] + w.extent[d]);
+        (result[w.at[d]] - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
+    after.push_back(std::max<std::int64_t>(0, reach - w.before[d] - w.extent[d]));
   }
-  if (!grows) return x;
-  return te::Compute(
-      ToExprs(shape),
-      [&](const std::vector<Var>& i) {
-        std::vector<Expr> from = ToExprs(i);
-        Expr inside = loop::True();
-        for (std::size_t d = 0; d < w.dims; ++d) {
-          const std::size_t axis = w.at[d];
-          from[axis] = i[axis] - w.before[d];
-          inside = inside && from[axis] >= Expr(0) && from[axis] < Expr(w.extent[d]);
-        }
-        return te::IfThenElse(inside, x[from], value);
-      },
-      "pad_image", "injective");
-}
-
-// One axis for each extent, named after depth, height and width.
-std::vector<IterVar> ReduceAxes(const ops::Ints& extents) {
-  constexpr const char* kNames[] = {"rz", "ry", "rx"};
-  std::vector<IterVar> axes;
-  for (std::size_t d = 0; d < extents.size(); ++d)
-    axes.push_back(te::ReduceAxis(0, extents[d], kNames[3 - extents.size() + d]));
-  return axes;
+  return PadImage(x, w.at, w.before, after, value);
 }
 
 Tensor OverWindow(const TeCall& call, const Window& w, const Expr& outside, Reducer reducer,
                   const std::string& name) {
   const Tensor image = Surrounded(call.input(0), w, call.shape(), outside);
-  const std::vector<IterVar> taps = ReduceAxes(w.size);
+  const std::vector<IterVar> taps = TapAxes(w.size);
   return te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -159,7 +134,7 @@ Tensor OverBins(const TeCall& call, const std::vector<Bins>& bins, const Expr& o
   const Tensor& x = call.input(0);
   ops::Ints longest;
   for (const Bins& b : bins) longest.push_back(b.Longest());
-  const std::vector<IterVar> taps = ReduceAxes(longest);
+  const std::vector<IterVar> taps = TapAxes(longest);
   return te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
