@@ -135,7 +135,7 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
     case BinaryOp::kMod:
     case BinaryOp::kFloorDiv:
     case BinaryOp::kFloorMod:
-      return EmitIntDivision(op, is_signed, a, b);
+      return EmitIntDivision(op, is_signed && !IsIndexDivision(node), a, b);
     case BinaryOp::kMin:
       return builder_.CreateBinaryIntrinsic(
           is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
@@ -173,6 +173,13 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
     }
   }
   Unreachable("the switch over binary operations is exhaustive");
+}
+
+// Of what is not negative by a positive constant, where all ways to round are one.
+bool ExprCodegen::IsIndexDivision(const loop::BinaryNode& node) {
+  const auto* divisor = node.b.As<loop::IntImmNode>();
+  return divisor != nullptr && divisor->value > 0 && node.a.dtype() == Int64 &&
+         !reads_data_(node.a) && loop::RangeOf(node.a, bounds_).low >= 0;
 }
 
 // Division by 0 gives 0, and the lowest value divided by -1 gives itself, where the CPU would trap.

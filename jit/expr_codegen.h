@@ -15,6 +15,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "tenon/jit/codegen_options.h"
+#include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::jit {
@@ -59,6 +60,9 @@ class ExprCodegen {
 
   void Define(const loop::Expr& var, llvm::Value* value) { vars_[var] = value; }
   void Define(const loop::Buffer& buffer, llvm::Value* address) { buffers_[buffer] = address; }
+  // The values that a loop's variable takes from here on.
+  void Bound(const loop::Var& var, loop::Interval values) { bounds_.Bind(var, values); }
+  const loop::Bounds& bounds() const { return bounds_; }
   using Vars = std::unordered_map<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
   using Buffers = std::unordered_map<loop::Buffer, llvm::Value*, loop::BufferHash>;
   Vars& vars() { return vars_; }
@@ -76,6 +80,7 @@ class ExprCodegen {
   llvm::Value* EmitBinary(const loop::BinaryNode& node);
   llvm::Value* EmitFloatBinary(loop::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitIntBinary(const loop::BinaryNode& node, llvm::Value* a, llvm::Value* b);
+  bool IsIndexDivision(const loop::BinaryNode& node);
   llvm::Value* EmitIntDivision(loop::BinaryOp op, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitCast(const loop::CastNode& node);
@@ -117,6 +122,7 @@ class ExprCodegen {
   llvm::MDNode* alias_domain_;
   std::unordered_map<loop::Buffer, llvm::MDNode*, loop::BufferHash> alias_scopes_;
   loop::DataReads reads_data_;
+  loop::Bounds bounds_;
   std::vector<Emitted> emitted_;  // innermost branch last
 };
 

@@ -140,6 +140,7 @@ class FunctionCodegen {
     var->addIncoming(begin, before);
     {
       const ScopedEntry scope(exprs_.vars(), node.var, var);
+      exprs_.Bound(node.var, ValuesOf(node));
       Emit(node.body);
     }
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", true, true);
@@ -152,6 +153,12 @@ class FunctionCodegen {
                          Hint("llvm.loop.interleave.count", kSumsAtOnce)});
     }
     builder_.SetInsertPoint(after);
+  }
+
+  loop::Interval ValuesOf(const loop::ForNode& node) const {
+    const loop::Expr last = node.min + node.extent - 1;
+    return {loop::RangeOf(node.min, exprs_.bounds()).low,
+            loop::RangeOf(last, exprs_.bounds()).high};
   }
 
   // A sum over a constant number of terms that LLVM would unroll as a whole: the terms of all its

@@ -33,10 +33,10 @@ Stmt PartitionLoops(const Stmt& stmt);
 // three loops that store a or b without asking: padding and concatenation cost no test an element.
 Stmt PartitionSelects(const Stmt& stmt);
 
-// An unrolled loop that stores one vector of n elements each time, n a power of two from 4 to 16,
-// gathered from the places that follow those of the iteration before, becomes n loads of what lies
-// together, a network of shuffles and the stores as they were. It has 4 to n iterations, and the
-// first lanes alone may be wanted. Requires expanded vectors.
+// An unrolled loop that stores one vector of 4 to 16 elements each time, gathered from the places
+// that follow those of the iteration before, becomes loads of what lies together, a network of
+// shuffles and the stores as they were. With n the power of two that the elements fill, it has 4 to
+// n iterations, and the first lanes alone may be wanted. Requires expanded vectors.
 Stmt TransposeTiles(const Stmt& stmt);
 
 // Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an

@@ -4,6 +4,8 @@
 // transposed by interleaving pairs of rows, element by element, then pair by pair and so on, which
 // are single instructions. A block at the edge has zeros where rows or columns are missing.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -31,19 +33,20 @@ class Transposer : public StmtMutator {
         extent->value < kLeastRows)
       return MutateStmtChildren(stmt);
     const std::int64_t lanes = store->indices[0].dtype().lanes();
-    if (lanes < extent->value || lanes > kMostRows || (lanes & (lanes - 1)) != 0) return stmt;
-    const std::optional<Stmt> transposed = Transpose(*loop, *store, extent->value, lanes);
+    const auto square = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes)));
+    if (square < extent->value || lanes < kLeastRows || lanes > kMostRows) return stmt;
+    const std::optional<Stmt> transposed = Transpose(*loop, *store, extent->value, lanes, square);
     return transposed ? *transposed : stmt;
   }
 
  private:
-  // The row that the first lane of iteration 0 is in, when `e` gathers one element of each of n
-  // rows and moves on by one element an iteration.
-  static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, std::int64_t n) {
+  // The row that the first lane of iteration 0 is in, when `e` gathers one element of each of
+  // `lanes` rows and moves on by one element an iteration.
+  static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, std::int64_t lanes) {
     const auto* load = e.As<LoadNode>();
     if (load == nullptr || !RowsOf(*load)) return std::nullopt;
     const auto* ramp = load->indices[0].As<RampNode>();
-    if (ramp == nullptr || ramp->lanes != n || IsConstInt(ramp->stride, 1) ||
+    if (ramp == nullptr || ramp->lanes != lanes || IsConstInt(ramp->stride, 1) ||
         UsesVar(ramp->stride, loop.var))
       return std::nullopt;
     Linear base = ToLinear(ramp->base, {});
@@ -70,7 +73,7 @@ class Transposer : public StmtMutator {
   }
 
   static std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store,
-                                       std::int64_t columns, std::int64_t n) {
+                                       std::int64_t columns, std::int64_t lanes, std::int64_t n) {
     const auto* to = store.indices[0].As<RampNode>();
     if (to == nullptr || !IsConstInt(to->stride, 1)) return std::nullopt;
     Expr gather, first;
@@ -78,7 +81,7 @@ class Transposer : public StmtMutator {
     VisitExpr(store.value, [&](const Expr& e) {
       const auto* load = e.As<LoadNode>();
       if (load != nullptr && load->buffer == store.buffer) single = false;
-      const std::optional<Expr> row = FirstRow(e, loop, n);
+      const std::optional<Expr> row = FirstRow(e, loop, lanes);
       if (!row) return;
       if (gather.defined()) single = false;
       gather = e;
@@ -98,13 +101,13 @@ class Transposer : public StmtMutator {
         n, kPartBytes / static_cast<std::int64_t>(load.buffer->dtype.bytes()));
     // Elements of row `row` from column `column` on.
     const auto elements = [&](std::int64_t row, std::int64_t column) {
-      const auto lanes = static_cast<int>(part);
+      const auto count = static_cast<int>(part);
       if (row >= wanted || column >= columns)
-        return Broadcast(Constant(load.buffer->dtype, 0), lanes);
+        return Broadcast(Constant(load.buffer->dtype, 0), count);
       const Expr mask = column + part <= columns
                             ? Expr()
-                            : Ramp(Expr(0), 1, lanes) < Broadcast(Expr(columns - column), lanes);
-      const Expr from = Ramp(Simplify(first + stride * row + column), 1, lanes);
+                            : Ramp(Expr(0), 1, count) < Broadcast(Expr(columns - column), count);
+      const Expr from = Ramp(Simplify(first + stride * row + column), 1, count);
       return Load(load.buffer, {from}, nullptr, mask);
     };
     std::vector<Expr> rows;
@@ -118,10 +121,15 @@ class Transposer : public StmtMutator {
       for (Expr& e : TransposeParts(std::move(square), 1, part, name)) rows.push_back(std::move(e));
     }
 
+    std::vector<int> first_lanes(static_cast<std::size_t>(lanes));
+    std::iota(first_lanes.begin(), first_lanes.end(), 0);
     std::vector<Stmt> stores;
-    for (std::int64_t i = 0; i < columns; ++i)
-      stores.push_back(Substitute(loop.body, {{gather, rows[static_cast<std::size_t>(i)]},
-                                              {loop.var, Simplify(loop.min + i)}}));
+    for (std::int64_t i = 0; i < columns; ++i) {
+      const Expr& row = rows[static_cast<std::size_t>(i)];
+      stores.push_back(
+          Substitute(loop.body, {{gather, lanes == n ? row : Shuffle(row, row, first_lanes)},
+                                 {loop.var, Simplify(loop.min + i)}}));
+    }
     Stmt result = Seq(std::move(stores));
     for (auto it = names.rbegin(); it != names.rend(); ++it)
       result = LetStmt(it->first, it->second, result);

@@ -19,6 +19,8 @@ using schedule::Stage;
 using te::IterVar;
 
 constexpr std::size_t kTileAxes = 3;
+// Rows and columns that pay for a transposition in registers.
+constexpr std::int64_t kLeastSquare = 4;
 // Steps of a lone reduction that share one loop test.
 constexpr std::int64_t kUnrolledSteps = 4;
 
@@ -89,8 +91,8 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
   return grid;
 }
 
-// The two loops along memory: in vectors, of which the last may be masked, and where these are as
-// long as the loop around them, unrolled, so that TransposeTiles finds the square.
+// The two loops along memory: in vectors, of which the last may be masked, and where the inner one
+// is a single vector, unrolled, so that TransposeTiles finds the square.
 void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
                     const std::vector<std::int64_t>& extents) {
   if (inner.empty()) return;
@@ -101,7 +103,7 @@ void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   const std::int64_t width = std::min(covering, lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
-  if (inner.size() < 2 || extent != width) return;
+  if (inner.size() < 2 || extent > width || width < kLeastSquare) return;
   const std::int64_t rows = extents[inner.size() - 2];
   if (rows % width != 0) return;
   const IterVar& axis = inner[inner.size() - 2];

@@ -86,22 +86,42 @@ Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vec
         const Expr filter = i[0] * kConvLanes + i.back();
         const std::vector<Expr> taps(i.begin() + 2, i.end() - 1);
         const Expr value = conv.weight(filter, i[1], taps);
-        if (filters % kConvLanes == 0) return value;
+        if (vectors * kConvLanes == filters) return value;
         return te::IfThenElse(filter < Expr(filters), value, te::Cast(conv.dtype, 0));
       },
       "packed", kPacked);
 }
 
-// Lanes are filters, and a register tile is 8 pixels of the result, counted row by row, by two
-// vectors of filters.
+// Vectors of filters that a tile holds: two or three, so that what is loaded of the image serves
+// several sums, even where a few vectors of many are then beyond the last filter.
+std::int64_t VectorsOfTile(const ConvSum& conv, std::int64_t vectors) {
+  constexpr std::int64_t kMany = 7;
+  if (conv.groups > 1) return conv.group_outputs % (2 * kConvLanes) == 0 ? 2 : 1;
+  if (vectors % 2 == 0) return 2;
+  if (vectors % 3 == 0) return 3;
+  return vectors >= kMany ? 2 : 1;
+}
+
+// Pixels of a tile: `most`, a power of two, for which results are transposed on their way to
+// memory, or somewhat fewer where that leaves less beyond the last pixel, as with 7 x 7.
+std::int64_t PixelsOfTile(std::int64_t pixels, std::int64_t most) {
+  constexpr double kWorthFewer = 0.95;
+  const std::int64_t fewer = most - most / 8;
+  const auto covered = [&](std::int64_t tile) {
+    return static_cast<double>(RoundUp(pixels, tile));
+  };
+  return covered(fewer) < kWorthFewer * covered(most) ? fewer : most;
+}
+
+// Lanes are filters, and a register tile is a few pixels of the result, counted row by row, by a
+// few vectors of filters.
 Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name) {
   const std::int64_t filters = conv.shape[conv.out[1]];
   const Shape spatial = conv.Spatial();
   const std::int64_t pixels = NumElements(spatial);
-  const std::int64_t vectors = CeilDiv(filters, kConvLanes);
-  const std::int64_t blocks =
-      conv.group_outputs % (2 * kConvLanes) == 0 || (conv.groups == 1 && vectors % 2 == 0) ? 2 : 1;
-  const std::int64_t tall = blocks == 2 ? 8 : 16;
+  const std::int64_t blocks = VectorsOfTile(conv, CeilDiv(filters, kConvLanes));
+  const std::int64_t vectors = RoundUp(CeilDiv(filters, kConvLanes), blocks);
+  const std::int64_t tall = PixelsOfTile(pixels, blocks == 1 ? 16 : 8);
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);

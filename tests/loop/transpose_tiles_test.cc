@@ -45,7 +45,7 @@ TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
 }
 
 TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
-  for (const int rows : {4, 8, 16}) {
+  for (const int rows : {4, 5, 7, 8, 12, 14, 16}) {
     const Tile tile;
     const Expr value = tile.Gather(rows) * 2 + Load(tile.in, {Ramp(tile.i * rows, 1, rows)});
     const Stmt transposed = TransposeTiles(tile.Loop(rows, value));
@@ -70,8 +70,8 @@ TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
 
 // Blocks at the edges: fewer iterations than lanes, fewer lanes than the vector has.
 TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
-  for (const int lanes : {4, 8, 16}) {
-    for (const int columns : {4, lanes - 1, lanes}) {
+  for (const int lanes : {4, 7, 8, 14, 16}) {
+    for (const int columns : {4, lanes - 1, lanes, lanes % 2 == 1 ? lanes + 1 : lanes}) {
       for (const int wanted : {1, lanes / 2 + 1, lanes}) {
         if (columns < 4) continue;
         const Tile tile;
@@ -108,7 +108,9 @@ TEST(TransposeTilesTest, OtherLoopsStay) {
   const Var& i = tile.i;
   const std::pair<const char*, Stmt> loops[] = {
       {"a serial loop", tile.Loop(8, gather, ForKind::kSerial)},
-      {"no power of two", tile.Loop(12, Load(in, {Ramp(i, kStride, 12)}))},
+      {"more columns than the square has",
+       For(i, 0, 9, ForKind::kUnrolled,
+           Store(tile.out, Load(in, {Ramp(i, kStride, 7)}), {Ramp(i * kStride, 1, 7)}))},
       {"two rows", tile.Loop(2, Load(in, {Ramp(i, kStride, 2)}))},
       {"a plain load", tile.Loop(8, Load(in, {Ramp(i, 1, 8)}))},
       {"every second column", tile.Loop(8, Load(in, {Ramp(i * 2, kStride, 8)}))},
