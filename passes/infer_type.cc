@@ -251,6 +251,8 @@ class Solver {
       throw InvalidArgument(StrCat("field ", item.index, " of a tuple of ", tuple->fields.size()));
     const auto index = static_cast<std::size_t>(item.index);
     Learn(e, tuple->fields[index]);
+    // Tuples are as long as a graph is wide: each of many projections tells them news only.
+    if (ir::Equal(TypeOf(e), tuple->fields[index])) return;
     std::vector<Type> fields(tuple->fields.size());
     fields[index] = TypeOf(e);
     Learn(item.tuple, ir::TupleType(std::move(fields)));
