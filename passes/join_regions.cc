@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
 #include "tenon/passes/union_find.h"
 
@@ -57,7 +58,7 @@ class RegionJoiner {
   // Producers first; the variable of a let comes after the value that it is bound to.
   void Number(const Expr& function) {
     const auto add = [&](const Expr& e) {
-      number_.emplace(e, values_.size());
+      number_.TryEmplace(e, values_.size());
       values_.push_back(e);
     };
     const auto add_with_variables = [&](const Expr& e) {
@@ -69,13 +70,13 @@ class RegionJoiner {
     ir::VisitPostOrder(
         function,
         [&](const Expr& e) {
-          if (!variables.contains(e)) add_with_variables(e);
+          if (e.kind() != ir::ExprKind::kOp && !variables.contains(e)) add_with_variables(e);
         },
         [&](const Expr& e) {
           if (const auto* let = e.As<ir::LetNode>()) {
             variables.insert(let->var);
             bound_[let->value].push_back(let->var);
-            if (number_.contains(let->value)) add(let->var);
+            if (number_.Get(let->value) != nullptr) add(let->var);
           }
           return e == function || e.kind() != ir::ExprKind::kFunction;
         });
@@ -85,11 +86,11 @@ class RegionJoiner {
     readers_.resize(values_.size());
     inputs_.resize(values_.size());
     const auto connect = [&](const Expr& from, const Expr& to) {
-      const auto source = number_.find(from);
-      const auto target = number_.find(to);
-      if (source == number_.end() || target == number_.end()) return;
-      readers_[source->second].push_back(target->second);
-      inputs_[target->second].push_back(source->second);
+      const std::size_t* source = number_.Get(from);
+      const std::size_t* target = number_.Get(to);
+      if (source == nullptr || target == nullptr) return;
+      readers_[*source].push_back(*target);
+      inputs_[*target].push_back(*source);
     };
     for (const Expr& e : values_) {
       if (e.kind() == ir::ExprKind::kFunction) continue;
@@ -121,16 +122,16 @@ class RegionJoiner {
   void Rise() {
     std::vector<std::size_t> order(values_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::unordered_map<std::size_t, std::vector<std::size_t>> members;
+    std::vector<std::vector<std::size_t>> members(values_.size());
     for (const std::size_t i : order) members[sets_.Find(i)].push_back(i);
     std::vector<std::size_t> units;  // by their last members
     for (const std::size_t i : order) {
-      if (members.at(sets_.Find(i)).back() == i) units.push_back(sets_.Find(i));
+      if (members[sets_.Find(i)].back() == i) units.push_back(sets_.Find(i));
     }
     // Readers first: they are on higher levels or, without targets, of higher numbers.
     std::stable_sort(units.begin(), units.end(),
                      [&](std::size_t a, std::size_t b) { return level_[a] < level_[b]; });
-    for (auto unit = units.rbegin(); unit != units.rend(); ++unit) RiseUnit(members.at(*unit));
+    for (auto unit = units.rbegin(); unit != units.rend(); ++unit) RiseUnit(members[*unit]);
   }
 
   void RiseUnit(const std::vector<std::size_t>& members) {
@@ -163,7 +164,7 @@ class RegionJoiner {
   }
 
   std::vector<Expr> values_;
-  std::unordered_map<Expr, std::size_t, ir::ExprHash> number_;
+  ir::NodeTable<std::size_t> number_;
   std::unordered_map<Expr, std::vector<Expr>, ir::ExprHash> bound_;  // values, variables
   std::vector<std::vector<std::size_t>> readers_, inputs_;
   std::vector<std::size_t> target_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <unordered_set>
+#include <utility>
 
 #include "tenon/ir/visit.h"
 #include "tenon/passes/infer_type.h"
@@ -69,49 +70,72 @@ std::vector<Group> GroupsOf(const MarkedRegions& regions) {
   return groups;
 }
 
-Expr Partition(const std::string& name, const Expr& function, const PartitionOptions& options,
-               FunctionAdder* adder) {
-  MarkedRegions regions = ReadMarks(function);
-  FreeTuples(regions.function, &regions);
-  const std::vector<Group> groups = GroupsOf(regions);
-  OutlineRequest request;
-  for (const Group& group : groups) request.groups.push_back(group.members);
-  request.bind_constants = options.bind_constants;
-  const ir::Module& module = adder->module();
-  request.rewrite_member = [&](const Expr& member) { return CallAsLiteral(module, member); };
-  request.callee = [&](std::size_t group, const Expr& body) {
-    const std::string& target = groups[group].target;
-    const std::string symbol = adder->Unique(AsSymbol(
-        StrCat("tvmgen_", options.mod_name, "_", target, "_", name, "_", std::to_string(group))));
-    const attrs::Value set(std::int64_t{1});
-    adder->module() =
-        module.With(symbol, WithAttrs(body, {{"Compiler", attrs::Value(target)},
-                                             {"Inline", set},
-                                             {"Primitive", set},
-                                             {"global_symbol", attrs::Value(symbol)}}));
-    return ir::GlobalVar::Make(symbol, body.span(), body.checked_type());
-  };
-  return OutlineGroups(regions.function, request);
-}
+class Partitioner {
+ public:
+  Partitioner(ir::Module module, const PartitionOptions& options)
+      : module_(std::move(module)), options_(options) {
+    for (const auto& [name, function] : module_.functions()) names_.insert(name);
+  }
+
+  ir::Module Partition() {
+    for (const auto& [name, function] : module_.functions()) {
+      if (!IsMarked(function)) continue;
+      const Expr partitioned = PartitionFunction(name, function);
+      changed_.emplace_back(name, partitioned);
+    }
+    ir::Module result = module_;
+    for (const auto& [name, function] : changed_) result = result.With(name, function);
+    return WithoutUnnamedComposites(std::move(result));
+  }
+
+  static bool IsMarked(const Expr& function) {
+    return MayHoldRegions(*function.As<ir::FunctionNode>()) && HasMarks(function);
+  }
+
+ private:
+  Expr PartitionFunction(const std::string& name, const Expr& function) {
+    MarkedRegions regions = ReadMarks(function);
+    FreeTuples(regions.function, &regions);
+    const std::vector<Group> groups = GroupsOf(regions);
+    OutlineRequest request;
+    for (const Group& group : groups) request.groups.push_back(group.members);
+    request.bind_constants = options_.bind_constants;
+    request.rewrite_member = [&](const Expr& member) { return CallAsLiteral(module_, member); };
+    request.callee = [&](std::size_t group, const Expr& body) {
+      const std::string& target = groups[group].target;
+      const std::string symbol =
+          UniqueSymbol(StrCat("tvmgen_", options_.mod_name, "_", target, "_", name, "_", group));
+      const attrs::Value set(std::int64_t{1});
+      changed_.emplace_back(symbol, WithAttrs(body, {{"Compiler", attrs::Value(target)},
+                                                     {"Inline", set},
+                                                     {"Primitive", set},
+                                                     {"global_symbol", attrs::Value(symbol)}}));
+      return ir::GlobalVar::Make(symbol, body.span(), body.checked_type());
+    };
+    return OutlineGroups(regions.function, request);
+  }
+
+  std::string UniqueSymbol(const std::string& text) {
+    const std::string symbol = AsSymbol(text);
+    std::string unique = symbol;
+    for (int i = 1; !names_.insert(unique).second; ++i) unique = StrCat(symbol, "_", i);
+    return unique;
+  }
+
+  const ir::Module module_;
+  const PartitionOptions& options_;
+  std::unordered_set<std::string> names_;
+  std::vector<std::pair<std::string, Expr>> changed_;  // and new ones
+};
 
 }  // namespace
 
 ir::Module PartitionGraph(const ir::Module& module, const PartitionOptions& options) {
-  const auto is_marked = [](const Expr& function) {
-    return MayHoldRegions(*function.As<ir::FunctionNode>()) && HasMarks(function);
-  };
-  const auto& given = module.functions();
-  if (std::none_of(given.begin(), given.end(),
-                   [&](const auto& entry) { return is_marked(entry.second); }))
-    return module;
-  FunctionAdder adder(InferType(module));
-  const auto functions = adder.module().functions();
-  for (const auto& [name, function] : functions) {
-    if (!is_marked(function)) continue;
-    const Expr partitioned = Partition(name, function, options, &adder);
-    adder.module() = adder.module().With(name, partitioned);
-  }
-  return WithoutUnnamedComposites(adder.module());
+  const auto& functions = module.functions();
+  const bool is_marked = std::any_of(functions.begin(), functions.end(), [](const auto& entry) {
+    return Partitioner::IsMarked(entry.second);
+  });
+  return is_marked ? Partitioner(InferType(module), options).Partition() : module;
 }
 
 }  // namespace tenon::passes
