@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tenon/jit/kernel.h"
+#include "tenon/ops/builders.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -72,10 +73,11 @@ constexpr int kLevel = 3;
 
 }  // namespace
 
-void AddPassTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races) {
+void AddPassTimes(const std::string& model, const ir::Module& module, double seconds,
+                  std::vector<Race>& races) {
   races.push_back({.table = "compile",
                    .name = StrCat("passes over ", model),
-                   .aim = {.seconds = 0.1},
+                   .aim = {.seconds = seconds},
                    .prepare = [=]() -> Contestants {
                      const passes::Pipeline pipeline = passes::DefaultPipeline(
                          strategies::EvaluateCall, kLevel, {.mode = passes::FusionMode::kExtended});
@@ -83,6 +85,28 @@ void AddPassTimes(const std::string& model, const ir::Module& module, std::vecto
                                 (void)passes::RunPasses(pipeline, module, {.opt_level = kLevel});
                               }}};
                    }});
+}
+
+namespace {
+
+// Blocks of four calls: a matrix product, its bias, an activation and the sum with the block's
+// input.
+ir::Module ResidualBlocks(int calls) {
+  constexpr std::int64_t kWidth = 16;
+  const ir::Expr x = ir::Var::Make("x", ir::TensorType({1, kWidth}, Float32));
+  const ir::Expr weight = ir::Var::Make("weight", ir::TensorType({kWidth, kWidth}, Float32));
+  const ir::Expr bias = ir::Var::Make("bias", ir::TensorType({kWidth}, Float32));
+  ir::Expr y = x;
+  for (int i = 0; i < calls / 4; ++i)
+    y = ops::Add(ops::Relu(ops::Add(ops::Dense(y, weight), bias)), y);
+  return ir::Module::FromExpr(y);
+}
+
+}  // namespace
+
+void AddGraphSizes(std::vector<Race>& races) {
+  for (const int calls : {1'000, 10'000, 100'000})
+    AddPassTimes(StrCat(calls, " calls in residual blocks"), ResidualBlocks(calls), 0, races);
 }
 
 void AddCompileTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races) {

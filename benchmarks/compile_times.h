@@ -16,8 +16,12 @@ namespace tenon::benchmarks {
 // kernel.
 void AddCompileTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races);
 
-// The default pipeline up to the fused module, without a plan and without code.
-void AddPassTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races);
+// The default pipeline up to the fused module, without a plan and without code; `seconds` is what
+// it may take, 0 as long as it will.
+void AddPassTimes(const std::string& model, const ir::Module& module, double seconds,
+                  std::vector<Race>& races);
+// The same for graphs of 1,000 to 100,000 calls, of which the time should be a constant part each.
+void AddGraphSizes(std::vector<Race>& races);
 
 }  // namespace tenon::benchmarks
 

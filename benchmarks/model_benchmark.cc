@@ -54,7 +54,8 @@ std::vector<Race> Races() {
   const ir::Module module = Classifier();
   std::vector<Race> races;
   AddCompileTimes("classifier", module, races);
-  AddPassTimes("densenet121", models::DenseNet121(), races);
+  AddPassTimes("densenet121", models::DenseNet121(), 0.1, races);
+  AddGraphSizes(races);
   races.push_back({.table = "compile",
                    .name = "the classifier from its ONNX file",
                    .threads = 2,

@@ -4,14 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/interpret.h"
+#include "tenon/compiler/random_layout.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/verify.h"
 #include "tenon/ir/visit.h"
+#include "tenon/passes/annotate_target.h"
+#include "tenon/passes/convert_layout.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/merge_compiler_regions.h"
+#include "tenon/passes/partition_graph.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -33,11 +39,46 @@ constexpr Rounding kFloat32 = {2e-5, 1e-6};
 constexpr Rounding kBFloat16 = {8e-2, 4e-3};  // of passes that round to eight bits
 constexpr int kNudges = 6;
 
-Module Apply(const Module& module, const std::string& pass) {
-  return passes::FindPass(pass, strategies::EvaluateCall).function(module);
+// "ConvertLayout nn.conv2d=NHWC" is the pass with that layout.
+constexpr const char* kConvertTo = "ConvertLayout ";
+// "PartitionGraph add,tanh" makes regions of these operators, by the three passes in a row.
+constexpr const char* kPartition = "PartitionGraph ";
+
+passes::Pass Find(const std::string& pass) {
+  if (pass.starts_with(kConvertTo)) {
+    passes::DesiredLayouts desired;
+    passes::AddDesiredLayout(pass.substr(std::string_view(kConvertTo).size()), &desired);
+    return {pass, 0, [desired](const Module& m) {
+              return passes::InferType(passes::ConvertLayout(passes::InferType(m), desired));
+            }};
+  }
+  if (pass.starts_with(kPartition)) {
+    const std::vector<std::string> names =
+        StrSplit(pass.substr(std::string_view(kPartition).size()), ',');
+    const auto takes = [names](const Expr& call) {
+      const std::string& op = call.As<ir::CallNode>()->op()->name;
+      return std::find(names.begin(), names.end(), op) != names.end();
+    };
+    return {pass, 0, [takes](const Module& m) {
+              return passes::PartitionGraph(passes::MergeCompilerRegions(
+                  passes::AnnotateTarget(passes::InferType(m), {{"fuzz", takes}})));
+            }};
+  }
+  return passes::FindPass(pass, strategies::EvaluateCall);
 }
-bool KeepsValues(const std::string& pass) {
-  return pass == kCompile || passes::FindPass(pass, strategies::EvaluateCall).keeps_values;
+
+Module Apply(const Module& module, const std::string& pass) { return Find(pass).function(module); }
+bool KeepsValues(const std::string& pass) { return pass == kCompile || Find(pass).keeps_values; }
+
+// Some of the operators that a module calls.
+std::string SomeOperators(const Module& module, Random& random) {
+  std::set<std::string> names;
+  ir::VisitPostOrder(module.Main().body, [&](const Expr& e) {
+    const auto* call = e.As<ir::CallNode>();
+    if (call != nullptr && call->op() != nullptr && random.Chance(50))
+      names.insert(call->op()->name);
+  });
+  return StrJoin(names, ",");
 }
 
 std::string Shown(const NDArray& array) {
@@ -251,11 +292,16 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
   ir::VisitPostOrder(module.module.Main().body, [&](const Expr& e) {
     if (e.kind() == ir::ExprKind::kCall) ++statistics->calls;
   });
-  const std::vector<std::string> names =
+  Random random(seed);
+  std::vector<std::string> names =
       options.passes.empty() ? passes::ExactPassNames() : options.passes;
+  const auto has = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (has("ConvertLayout")) names.push_back(kConvertTo + RandomWish(random));
+  if (has("PartitionGraph")) names.push_back(kPartition + SomeOperators(module.module, random));
   std::vector<std::vector<std::string>> runs;
   for (const std::string& name : names) runs.push_back({name});
-  Random random(seed);
   for (int pair = 0; pair < options.pairs; ++pair)
     runs.push_back({random.Of(names), random.Of(names)});
   if (options.compile) runs.push_back({kCompile});

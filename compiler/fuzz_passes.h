@@ -22,7 +22,8 @@ namespace tenon::compiler {
 
 struct PassFuzzOptions {
   // To check; empty: all that keep values. One that computes in 16 bits (ToMixedPrecision) is
-  // checked when it is named, to the accuracy of these.
+  // checked when it is named, to the accuracy of these. ConvertLayout runs to a random layout, too,
+  // and PartitionGraph on regions of random operators.
   std::vector<std::string> passes;
   int pairs = 4;         // of passes a module, besides each alone
   bool compile = false;  // and the compiled module

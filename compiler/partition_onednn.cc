@@ -24,14 +24,12 @@ using passes::Pattern;
 using passes::PatternCheckContext;
 using passes::Wildcard;
 
-// The match as a function of what it reads.
-Expr FunctionOf(const PatternCheckContext& context) {
-  const std::unordered_set<Expr, ir::ExprHash> members(context.matched.begin(),
-                                                       context.matched.end());
+// Calls, producers first, as a function of what they read that gives the last one's value.
+Expr FunctionOf(const std::vector<Expr>& calls, const Expr& result_call) {
   std::vector<Expr> params;
   std::vector<ir::Type> types;
   ir::ExprMap values;
-  for (const Expr& member : context.matched) {
+  for (const Expr& member : calls) {
     std::vector<Expr> children = ir::Children(member);
     for (Expr& child : children) {
       const auto* constant = child.As<ir::ConstantNode>();
@@ -51,21 +49,20 @@ Expr FunctionOf(const PatternCheckContext& context) {
     }
     values[member] = ir::WithChildren(member, std::move(children), member.checked_type());
   }
-  const ir::Type& result = context.matched_expr.checked_type();
-  return ir::Function::Make(std::move(params), values.at(context.matched_expr), result, {},
-                            context.matched_expr.span(), ir::FuncType(std::move(types), result));
+  const ir::Type& result = result_call.checked_type();
+  return ir::Function::Make(std::move(params), values.at(result_call), result, {},
+                            result_call.span(), ir::FuncType(std::move(types), result));
 }
 
-bool OneDnnTakes(const PatternCheckContext& context) {
-  if (!context.escaping.empty()) return false;
-  for (const Expr& member : context.matched) {
+bool OneDnnTakesCalls(const std::vector<Expr>& calls, const Expr& result) {
+  for (const Expr& member : calls) {
     if (!ir::IsStaticTensor(member.checked_type())) return false;
     for (const Expr& child : ir::Children(member)) {
       if (child.kind() != ir::ExprKind::kOp && !ir::IsStaticTensor(child.checked_type()))
         return false;
     }
   }
-  const Expr function = FunctionOf(context);
+  const Expr function = FunctionOf(calls, result);
   const strategies::Group group{.function = function.As<ir::FunctionNode>(),
                                 .name = "match",
                                 .constants = {},
@@ -78,6 +75,10 @@ bool OneDnnTakes(const PatternCheckContext& context) {
     if (implementation.name == "onednn") return !implementation.refusal(group);
   }
   return false;
+}
+
+bool OneDnnTakes(const PatternCheckContext& context) {
+  return context.escaping.empty() && OneDnnTakesCalls(context.matched, context.matched_expr);
 }
 
 Pattern Call(const char* op, const Pattern& a, const Pattern& b) { return IsOp(op)(a, b); }
@@ -149,6 +150,11 @@ std::vector<passes::FusionPattern> OneDnnPatterns() {
                    .pattern = IsOp("nn.layer_norm")(Wildcard(), Wildcard(), Wildcard()),
                    .check = OneDnnTakes});
   return table;
+}
+
+passes::CodeGenerator OneDnnCodeGenerator() {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  return {"dnnl", [](const Expr& call) { return OneDnnTakesCalls({call}, call); }};
 }
 
 ir::Module PartitionForOneDnn(const ir::Module& module) {

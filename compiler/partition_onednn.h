@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tenon/ir/module.h"
+#include "tenon/passes/annotate_target.h"
 #include "tenon/passes/fuse_ops_by_pattern.h"
 
 namespace tenon {
@@ -24,6 +25,10 @@ ir::Module PartitionForOneDnn(const ir::Module& module);
 
 // The table, longest patterns first. Its checks ask oneDNN's strategy.
 std::vector<passes::FusionPattern> OneDnnPatterns();
+
+// For AnnotateTarget: "dnnl", which takes its composites and the calls that the strategy takes
+// alone. A call that is no composite is compiled as if it stood in no region.
+passes::CodeGenerator OneDnnCodeGenerator();
 
 }  // namespace tenon
 

@@ -5,10 +5,13 @@
 #include <cmath>
 
 #include "tenon/compiler/interpret.h"
+#include "tenon/compiler/random_layout.h"
 #include "tenon/compiler/random_operator.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/layout.h"
+#include "tenon/ops/layout_attrs.h"
 #include "tenon/ops/qnn_builders.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
@@ -36,6 +39,7 @@ enum class Idiom {
   kScale,  // by a constant of one value a channel
   kActivation,
   kPool,
+  kLayout,  // another one, of blocks of channels, too
   kConcatenate,
   kReshape,
   kTranspose,
@@ -49,12 +53,17 @@ constexpr std::array kIdioms = {
     Idiom::kConv2D,      Idiom::kConv2D,  Idiom::kDense,     Idiom::kBatchMatmul, Idiom::kBiasAdd,
     Idiom::kBatchNorm,   Idiom::kScale,   Idiom::kScale,     Idiom::kActivation,  Idiom::kPool,
     Idiom::kConcatenate, Idiom::kReshape, Idiom::kTranspose, Idiom::kBinary,      Idiom::kBinary,
-    Idiom::kScalar,      Idiom::kReduce,  Idiom::kCast,      Idiom::kQuantized,
+    Idiom::kScalar,      Idiom::kReduce,  Idiom::kCast,      Idiom::kQuantized,   Idiom::kLayout,
+};
+// Of networks for images, where layouts matter.
+constexpr std::array kImageIdioms = {
+    Idiom::kConv2D, Idiom::kConv2D, Idiom::kBiasAdd,     Idiom::kBatchNorm, Idiom::kScale,
+    Idiom::kPool,   Idiom::kLayout, Idiom::kConcatenate, Idiom::kBinary,    Idiom::kActivation,
 };
 
 class Builder {
  public:
-  explicit Builder(std::uint64_t seed) : random_(seed) {}
+  explicit Builder(std::uint64_t seed) : random_(seed), of_images_(random_.Chance(30)) {}
 
   RandomModule Build() {
     AddFirstInputs();
@@ -95,13 +104,16 @@ class Builder {
     return var;
   }
   void AddFirstInputs() {
-    static const std::vector<Shape>& shapes = *new std::vector<Shape>{
-        {1, 4, 6, 6}, {2, 3, 5, 7}, {1, 8, 4, 4}, {3, 5}, {4, 16}, {2, 3, 4}, {7}, {1, 16}, {}};
+    static const std::vector<Shape>& shapes =
+        *new std::vector<Shape>{{1, 4, 6, 6}, {2, 3, 5, 7}, {1, 8, 4, 4}, {1, 5, 5, 16}, {3, 5},
+                                {4, 16},      {2, 3, 4},    {7},          {1, 16},       {}};
     static const std::vector<DataType>& types = *new std::vector<DataType>{
         Float32, Float32, Float32, Float32, Float32, Float32, Int32, Int8, Float64, Bool};
     for (std::int64_t i = 1 + random_.Below(2); i > 0; --i) {
-      const Shape shape = random_.Of(shapes);
-      const DataType type = random_.Of(types);
+      static const std::vector<Shape>& images =
+          *new std::vector<Shape>{{1, 8, 5, 5}, {1, 16, 4, 3}, {2, 4, 5, 4}, {1, 6, 5, 16}};
+      const Shape shape = random_.Of(of_images_ ? images : shapes);
+      const DataType type = of_images_ ? Float32 : random_.Of(types);
       const Expr var =
           ir::Var::MakeChecked(StrCat("x", params_.size()), ir::TensorTypeOf(shape, type), {});
       params_.push_back(var);
@@ -275,7 +287,10 @@ class Builder {
   }
 
   Expr DrawIdiom() {
-    switch (kIdioms[static_cast<std::size_t>(random_.Below(kIdioms.size()))]) {
+    const Idiom idiom =
+        of_images_ ? kImageIdioms[static_cast<std::size_t>(random_.Below(kImageIdioms.size()))]
+                   : kIdioms[static_cast<std::size_t>(random_.Below(kIdioms.size()))];
+    switch (idiom) {
       case Idiom::kConv2D:
         return DrawConv2D();
       case Idiom::kDense: {
@@ -296,13 +311,15 @@ class Builder {
       }
       case Idiom::kBatchNorm: {
         const Expr x = SomeOf(4, Float32);
-        const Shape channels = {ShapeOf(x)[1]};
+        const std::int64_t axis = random_.Chance(30) ? 3 : 1;
+        const Shape channels = {ShapeOf(x)[static_cast<std::size_t>(axis)]};
         const auto statistic = [&](bool positive) {
           return ir::Constant::Make(Draw(channels, Float32, positive));
         };
-        return ir::TupleGetItem::Make(ops::BatchNorm(x, statistic(false), statistic(false),
-                                                     statistic(false), statistic(true)),
-                                      0);
+        return ir::TupleGetItem::Make(
+            ops::BatchNorm(x, statistic(false), statistic(false), statistic(false), statistic(true),
+                           {.axis = axis}),
+            0);
       }
       case Idiom::kScale:
         return DrawScale();
@@ -320,13 +337,10 @@ class Builder {
             return ops::LeakyRelu(x, 0.125);
         }
       }
-      case Idiom::kPool: {
-        const Expr x = SomeOf(4, Float32);
-        const ops::Ints size = {1 + random_.Below(3), 1 + random_.Below(3)};
-        if (random_.Chance(30)) return ops::GlobalAvgPool2D(x);
-        if (random_.Chance(50)) return ops::MaxPool2D(x, {.pool_size = size});
-        return ops::AvgPool2D(x, {.pool_size = size});
-      }
+      case Idiom::kPool:
+        return DrawPool();
+      case Idiom::kLayout:
+        return DrawLayout();
       case Idiom::kConcatenate: {
         const Expr x = Some();
         const std::int64_t axis = SomeAxis(x);
@@ -438,18 +452,86 @@ class Builder {
   }
 
   Expr DrawConv2D() {
+    if (random_.Chance(30)) return DrawBlockedConv2D();
     const Expr x = SomeOf(4, Float32);
-    const Shape shape = ShapeOf(x);
+    const std::string layout = RandomOrder("NCHW", random_);
+    const std::int64_t channels = ShapeOf(x)[layout.find('C')];
     const bool depthwise = random_.Chance(25);
     const std::int64_t kernel = random_.Chance(50) ? 1 : 3;
-    const std::int64_t outputs = depthwise ? shape[1] : 1 + random_.Below(8);
-    const Expr weight = Leaf({outputs, depthwise ? 1 : shape[1], kernel, kernel}, Float32);
+    const std::int64_t outputs = depthwise ? channels : 1 + random_.Below(8);
+    const std::string kernel_layout = RandomOrder("OIHW", random_);
+    const Shape extents = {outputs, depthwise ? 1 : channels, kernel, kernel};
+    const Expr weight = Leaf(InOrder(extents, "OIHW", kernel_layout), Float32);
     ops::Conv2DAttrs attrs{.padding = {random_.Below(2), random_.Below(2)},
-                           .groups = depthwise ? shape[1] : 1,
+                           .groups = depthwise ? channels : 1,
                            .channels = outputs,
-                           .kernel_size = ops::Ints{kernel, kernel}};
+                           .kernel_size = ops::Ints{kernel, kernel},
+                           .data_layout = layout,
+                           .kernel_layout = kernel_layout};
+    if (random_.Chance(20)) attrs.out_layout = RandomOrder("NCHW", random_);
     if (random_.Chance(20)) attrs.strides = {2, 1};
     return ops::Conv2D(x, weight, attrs);
+  }
+
+  // Of a value of rank 5, whose last axis counts as a block of channels, or of one that is brought
+  // there.
+  Expr DrawBlockedConv2D() {
+    const bool is_blocked = random_.Chance(50);
+    Expr x = SomeOf(is_blocked ? 5 : 4, Float32);
+    Shape shape = ShapeOf(x);
+    if (!is_blocked) {
+      const std::int64_t block = std::int64_t{1} << (1 + random_.Below(4));
+      if (shape[1] % block != 0) throw InvalidArgument("the block does not divide the channels");
+      x = ops::CallOp(
+          "layout_transform", {x},
+          attrs::Attrs::Make(ops::LayoutTransformAttrs{"NCHW", StrCat("NCHW", block, "c")}));
+      shape = {shape[0], shape[1] / block, shape[2], shape[3], block};
+    }
+    const std::int64_t block = shape[4];
+    const std::int64_t channels = shape[1] * block;
+    const bool depthwise = random_.Chance(25);
+    const std::int64_t kernel = random_.Chance(50) ? 1 : 3;
+    const std::int64_t out_block = depthwise ? block : 1 + random_.Below(8);
+    const std::int64_t out_blocks = depthwise ? shape[1] : 1 + random_.Below(2);
+    const std::int64_t in_block = depthwise ? 1 : block;
+    const Expr weight =
+        Leaf({out_blocks, depthwise ? 1 : shape[1], kernel, kernel, in_block, out_block}, Float32);
+    const ops::Conv2DAttrs attrs{.padding = {random_.Below(2), random_.Below(2)},
+                                 .groups = depthwise ? channels : 1,
+                                 .channels = out_blocks * out_block,
+                                 .kernel_size = ops::Ints{kernel, kernel},
+                                 .data_layout = StrCat("NCHW", block, "c"),
+                                 .kernel_layout = StrCat("OIHW", in_block, "i", out_block, "o")};
+    return ops::CallOp(depthwise ? "nn.contrib_depthwise_conv2d_NCHWc" : "nn.contrib_conv2d_NCHWc",
+                       {x, weight}, attrs::Attrs::Make(attrs));
+  }
+
+  Expr DrawPool() {
+    const bool blocked = random_.Chance(20);
+    const Expr x = SomeOf(blocked ? 5 : 4, Float32);
+    const std::string layout =
+        blocked ? StrCat("NCHW", ShapeOf(x)[4], "c") : RandomOrder("NCHW", random_);
+    const ops::Ints size = {1 + random_.Below(3), 1 + random_.Below(3)};
+    if (random_.Chance(30)) return ops::GlobalAvgPool2D(x, {.layout = layout});
+    if (random_.Chance(50)) return ops::MaxPool2D(x, {.pool_size = size, .layout = layout});
+    return ops::AvgPool2D(x, {.pool_size = size, .layout = layout});
+  }
+
+  Expr DrawLayout() {
+    const bool blocked = random_.Chance(40);
+    const Expr x = SomeOf(blocked ? 5 : 4, Float32);
+    ops::LayoutTransformAttrs attrs;
+    attrs.src_layout = blocked ? StrCat("NCHW", ShapeOf(x)[4], "c") : RandomOrder("NCHW", random_);
+    attrs.dst_layout = RandomOrder("NCHW", random_);
+    if (random_.Chance(50)) {
+      attrs.dst_layout = StrCat("NCHW", std::int64_t{1} << (1 + random_.Below(4)), "c");
+      const std::int64_t channels =
+          blocked ? ShapeOf(x)[1] * ShapeOf(x)[4] : ShapeOf(x)[attrs.src_layout.find('C')];
+      // Filled up with zeros, they would be other channels.
+      if (channels % ops::Layout::Parse(attrs.dst_layout, "layout").BlockOf('C') != 0)
+        throw InvalidArgument("the block does not divide the channels");
+    }
+    return ops::CallOp("layout_transform", {x}, attrs::Attrs::Make(attrs));
   }
 
   Expr DrawScale() {
@@ -468,6 +550,7 @@ class Builder {
   }
 
   Random random_;
+  const bool of_images_;
   std::vector<Expr> params_;
   std::vector<NDArray> inputs_;
   std::vector<Expr> values_;  // of the graph, tensors all

@@ -1,5 +1,6 @@
 #include "tenon/ir/metadata.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/escaping.h"
@@ -13,6 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kConstants = "relay.Constant";
+constexpr const char* kDevices = "VirtualDevice";
+constexpr int kAnyDevice = -1;  // as a kind, of a virtual device that is not constrained
 constexpr std::uint64_t kMagic = 0xDD5E40F096B4A13F;
 constexpr std::int32_t kCpu = 1;  // DLPack's number
 // More than any tensor has; bounds what a damaged header makes us read.
@@ -120,11 +123,25 @@ NDArray ReadConstant(const json& root, const json& node, std::size_t number) {
                    StrCat("constant ", number, " of the metadata section"));
 }
 
+// Its kind and number as text; what code runs there (target) and which memory is meant say nothing
+// here.
+std::optional<attrs::Value> ReadDevice(const json& node) {
+  const json& fields = node.at("attrs");
+  const auto type = ParseNumber<int>(fields.at("device_type_int").get<std::string>());
+  const auto index = ParseNumber<int>(fields.at("virtual_device_id").get<std::string>());
+  if (!type || !index) return std::nullopt;
+  if (*type == kAnyDevice) return attrs::Value(std::string());
+  const std::optional<Device> device = Device::FromNumbers(*type, std::max(*index, 0));
+  if (!device) return std::nullopt;
+  return attrs::Value(device->ToString());
+}
+
 // Boxed numbers and strings are their text; immediates have attributes.
 std::optional<attrs::Value> ReadValue(const json& node) {
   const std::string kind = node.at("type_key").get<std::string>();
   const std::string text =
       node.contains("repr_str") ? node.at("repr_str").get<std::string>() : std::string();
+  if (kind == kDevices) return ReadDevice(node);
   if (kind == "runtime.String") return attrs::Value(text);
   if (kind == "runtime.BoxBool") return attrs::Value(text == "true");
   const bool immediate = kind == "IntImm" || kind == "FloatImm";
@@ -161,27 +178,48 @@ Metadata ReadGraph(const json& root) {
 
 }  // namespace
 
-std::string WriteMetadata(const std::vector<NDArray>& constants) {
-  constexpr std::size_t kFirstConstant = 3;
-  json entries = json::array();
-  json nodes = json::array({{{"type_key", ""}},
-                            {{"type_key", "Map"}, {"keys", {kConstants}}, {"data", {2}}},
-                            {{"type_key", "Array"}}});
+std::string WriteMetadata(const std::vector<NDArray>& constants,
+                          const std::vector<Device>& devices) {
+  json nodes =
+      json::array({{{"type_key", ""}},
+                   {{"type_key", "Map"}, {"keys", json::array()}, {"data", json::array()}}});
+  const auto add = [&](json node) {
+    nodes.push_back(std::move(node));
+    return nodes.size() - 1;
+  };
+  // The lists stand first, each with the numbers of its entries.
+  const auto add_list = [&](const char* kind) {
+    const std::size_t list = add({{"type_key", "Array"}, {"data", json::array()}});
+    nodes[1]["keys"].push_back(kind);
+    nodes[1]["data"].push_back(list);
+    return list;
+  };
+  const std::size_t of_constants = constants.empty() ? 0 : add_list(kConstants);
+  const std::size_t of_devices = devices.empty() ? 0 : add_list(kDevices);
   json arrays = json::array();
   for (std::size_t i = 0; i < constants.size(); ++i) {
-    entries.push_back(kFirstConstant + i);
-    nodes.push_back({{"type_key", kConstants},
-                     {"attrs",
-                      {{"_checked_type_", "0"},
-                       {"data", StrCat(i)},
-                       {"span", "0"},
-                       {"virtual_device_", "0"}}}});
+    const std::size_t entry = add({{"type_key", kConstants},
+                                   {"attrs",
+                                    {{"_checked_type_", "0"},
+                                     {"data", StrCat(i)},
+                                     {"span", "0"},
+                                     {"virtual_device_", "0"}}}});
+    nodes[of_constants]["data"].push_back(entry);
     const std::string bytes = ArrayBytes(constants[i]);
     std::string text;
     absl::Base64Escape(absl::string_view(bytes.data(), bytes.size()), &text);
     arrays.push_back(std::move(text));
   }
-  nodes[2]["data"] = std::move(entries);
+  for (const Device& device : devices) {
+    const std::size_t scope = add({{"type_key", "runtime.String"}, {"repr_str", ""}});
+    const std::size_t entry = add({{"type_key", kDevices},
+                                   {"attrs",
+                                    {{"device_type_int", StrCat(static_cast<int>(device.type))},
+                                     {"memory_scope", StrCat(scope)},
+                                     {"target", "0"},
+                                     {"virtual_device_id", StrCat(device.index)}}}});
+    nodes[of_devices]["data"].push_back(entry);
+  }
   return json{{"root", 1}, {"nodes", std::move(nodes)}, {"b64ndarrays", std::move(arrays)}}.dump();
 }
 

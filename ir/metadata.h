@@ -18,18 +18,21 @@
 #include <vector>
 
 #include "tenon/attrs/value.h"
+#include "tenon/support/device.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::ir {
 
 struct Metadata {
   std::vector<NDArray> constants;  // meta[relay.Constant]
-  // Of every other kind: attribute values (boxed numbers, strings), nothing for an entry that is
-  // none.
+  // Of every other kind: attribute values (boxed numbers, strings; of meta[VirtualDevice] the
+  // device as text, empty for any), nothing for an entry that is none.
   std::map<std::string, std::vector<std::optional<attrs::Value>>, std::less<>> values;
 };
 
-std::string WriteMetadata(const std::vector<NDArray>& constants);
+// `devices` are meta[VirtualDevice].
+std::string WriteMetadata(const std::vector<NDArray>& constants,
+                          const std::vector<Device>& devices = {});
 // Throws InvalidArgument for what is no such graph, DataLoss for damaged data of a constant.
 Metadata ReadMetadata(std::string_view json);
 

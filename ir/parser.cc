@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kMaxNesting = 400;
 constexpr std::string_view kMetadataMark = "#[metadata]";
+// Of a parameter or, among a function's attributes, of its result.
+constexpr const char* kVirtualDevice = "virtual_device";
 constexpr std::string_view kVersion = "0.0.5";
 
 class Parser {
@@ -152,18 +154,24 @@ class Parser {
     Expect("(", "before the parameters");
     scopes_.emplace_back();
     std::vector<Expr> params;
+    attrs::List devices;  // of the parameters, empty for any
+    bool has_devices = false;
     FunctionAttrs attrs;
     while (!IsPunct(")")) {
       if (token_.kind == TokenKind::kLocal) {
-        params.push_back(Declare());
+        std::string device;
+        params.push_back(Declare(&device));
+        has_devices = has_devices || !device.empty();
+        devices.emplace_back(std::move(device));
       } else {
         const Token name = ExpectKind(TokenKind::kName, "a parameter (%name) or an attribute");
         Expect("=", "after the name of an attribute");
-        attrs[name.text] = AttributeValue();
+        attrs[name.text == kVirtualDevice ? "result_device" : name.text] = AttributeValue();
       }
       if (!Accept(",")) break;
     }
     Expect(")", "after the parameters");
+    if (has_devices) attrs["param_devices"] = attrs::Value(std::move(devices));
     const Type result = Accept("->") ? ParseType() : Type();
     Expect("{", "before the body of a function");
     Expr body = Body();
@@ -172,9 +180,27 @@ class Parser {
     return Function::Make(std::move(params), std::move(body), result, std::move(attrs), span);
   }
 
-  // "%x" or "%x: type", newly bound.
-  Expr Declare() {
+  // "{virtual_device=...}", as the device's text.
+  std::string DeviceInBraces() {
+    const Token name = ExpectKind(TokenKind::kName, "virtual_device=, the device of a variable");
+    if (name.text != kVirtualDevice)
+      Fail(name,
+           StrCat("a variable has no attribute ", name.text, "; it can have ", kVirtualDevice));
+    Expect("=", "after the name of an attribute");
+    const Token at = token_;
+    const attrs::Value value = AttributeValue();
+    const auto* device = value.As<std::string>();
+    if (device == nullptr)
+      Fail(at, StrCat("the device of a variable is ", attrs::ToText(value),
+                      "; it must be meta[VirtualDevice][number] or text such as \"cpu:1\""));
+    Expect("}", "after the device of a variable");
+    return *device;
+  }
+
+  // "%x" or "%x: type", newly bound. Parameters may say a device.
+  Expr Declare(std::string* device = nullptr) {
     const Token name = ExpectKind(TokenKind::kLocal, "a variable (%name)");
+    if (device != nullptr && Accept("{")) *device = DeviceInBraces();
     const Type type = Accept(":") ? ParseType() : Type();
     const Expr var = Var::Make(name.text, type, lexer_.SpanOf(name));
     Bind(name, var);
@@ -335,7 +361,7 @@ class Parser {
                                meta.kind.text, "; there is no ", meta.number.text));
     if (!entries->second[meta.index])
       Fail(meta.kind, StrCat("metadata of kind ", meta.kind.text,
-                             " cannot stand here; boxed numbers and strings can"));
+                             " cannot stand here; boxed numbers, strings and devices can"));
     return *entries->second[meta.index];
   }
 

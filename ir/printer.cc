@@ -1,6 +1,8 @@
 // A text is formed for every node in dataflow post-order and becomes a line "%n = text;" of the
 // innermost scope that holds all its consumers when one of them first needs its name. The last
 // expression of a scope stays in place.
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -10,10 +12,23 @@
 #include "tenon/ir/scope_tree.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/visit.h"
+#include "tenon/support/device.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ir {
 namespace {
+
+// Attributes of a function that say where its parameters and its result are (PlanDevices), and the
+// name that the reference system gives such an attribute.
+constexpr const char* kParamDevices = "param_devices";
+constexpr const char* kResultDevice = "result_device";
+constexpr const char* kVirtualDevice = "virtual_device";
+
+// What texts refer to.
+struct MetadataEntries {
+  std::vector<NDArray> constants;
+  std::vector<Device> devices;
+};
 
 std::string Indented(const std::string& lines) {
   std::string out = "  ";
@@ -27,7 +42,9 @@ std::string Indented(const std::string& lines) {
 
 class Printer {
  public:
-  explicit Printer(std::vector<NDArray>* constants) : constants_(constants) {}
+  // Devices are written as references into the metadata section, when there will be one.
+  Printer(MetadataEntries* entries, bool refer_to_devices)
+      : entries_(entries), refer_to_devices_(refer_to_devices) {}
 
   std::string Definition(const std::string& name, const Expr& function) {
     Restart(function);
@@ -201,7 +218,7 @@ class Printer {
     std::string args =
         StrJoin(call.args, ", ", [&](std::string* out, const Expr& arg) { *out += Use(arg); });
     if (call.attrs.defined()) {
-      const std::string attrs = call.attrs.ToText();
+      const std::string attrs = AttrsText(call.attrs);
       if (!attrs.empty() && !args.empty()) args += ", ";
       args += attrs;
     }
@@ -210,23 +227,74 @@ class Printer {
 
   std::string FunctionText(const Expr& e) {
     const auto& function = *e.As<FunctionNode>();
+    const std::vector<std::string> devices = ParameterDevices(function);
     std::string params;
-    for (const Expr& param : function.params) {
+    for (std::size_t i = 0; i < function.params.size(); ++i) {
       if (!params.empty()) params += ", ";
-      params += Parameter(Var(param));
+      params += Parameter(Var(function.params[i]), devices.empty() ? "" : devices[i]);
     }
     for (const auto& [name, value] : function.attrs) {
+      if (name == kParamDevices && !devices.empty()) continue;
       if (!params.empty()) params += ", ";
-      StrAppend(&params, name, "=", attrs::ToText(value));
+      const std::string device = name == kResultDevice ? DeviceReference(value) : "";
+      if (device.empty()) {
+        StrAppend(&params, name, "=", attrs::ToText(value));
+      } else {
+        StrAppend(&params, kVirtualDevice, "=", device);
+      }
     }
     std::string text = StrCat("(", params, ")");
     if (function.ret_type) StrAppend(&text, " -> ", ToString(function.ret_type));
     return StrCat(text, " {\n", Indented(ScopeText(function.body, inner_.at(e))), "\n}");
   }
 
-  std::string Parameter(const Expr& var) {
+  // "meta[VirtualDevice][0]" for a device's text; empty when it is to stay text.
+  std::string DeviceReference(const attrs::Value& value) {
+    const auto* text = value.As<std::string>();
+    if (!refer_to_devices_ || text == nullptr) return "";
+    const std::optional<Device> device = Device::Parse(*text);
+    if (!device || device->ToString() != *text) return "";
+    std::vector<Device>& devices = entries_->devices;
+    const auto at = std::find(devices.begin(), devices.end(), *device);
+    const auto index = at - devices.begin();
+    if (at == devices.end()) devices.push_back(*device);
+    return StrCat("meta[VirtualDevice][", index, "]");
+  }
+
+  std::string AttrsText(const attrs::Attrs& attrs) {
+    std::string text;
+    for (const attrs::FieldInfo& field : attrs.schema()->fields) {
+      const attrs::Value value = attrs.Get(field.name);
+      if (!field.always_printed && value == field.default_value) continue;
+      const std::string device =
+          field.name.ends_with(kVirtualDevice) ? DeviceReference(value) : std::string();
+      StrAppend(&text, text.empty() ? "" : ", ", field.name, "=",
+                device.empty() ? attrs::ToText(value) : device);
+    }
+    return text;
+  }
+
+  // References, or empty ones, for all parameters; none when param_devices is to stay an attribute.
+  std::vector<std::string> ParameterDevices(const FunctionNode& function) {
+    const auto found = function.attrs.find(kParamDevices);
+    const auto* list = found == function.attrs.end() ? nullptr : found->second.As<attrs::List>();
+    if (list == nullptr || list->size() != function.params.size()) return {};
+    std::vector<std::string> references;
+    bool any = false;
+    for (const attrs::Value& value : *list) {
+      references.push_back(DeviceReference(value));
+      any = any || !references.back().empty();
+      if (references.back().empty() && !(value == attrs::Value(std::string()))) return {};
+    }
+    return any ? references : std::vector<std::string>();
+  }
+
+  std::string Parameter(const Expr& var, const std::string& device = "") {
     const Type& type = var.As<VarNode>()->type_annotation;
-    return type ? StrCat(NameOf(var), ": ", ToString(type)) : NameOf(var);
+    std::string text = NameOf(var);
+    if (!device.empty()) StrAppend(&text, " {", kVirtualDevice, "=", device, "}");
+    if (type) StrAppend(&text, ": ", ToString(type));
+    return text;
   }
 
   // A unique name in the alphabet of the format.
@@ -245,15 +313,16 @@ class Printer {
 
   std::string ConstantText(const NDArray& data) {
     if (const auto scalar = ScalarText(data)) return *scalar;
-    constants_->push_back(data);
-    return StrCat("meta[relay.Constant][", constants_->size() - 1, "]");
+    entries_->constants.push_back(data);
+    return StrCat("meta[relay.Constant][", entries_->constants.size() - 1, "]");
   }
 
   static std::string TypeComment(const Expr& e) {
     return e.checked_type() ? StrCat(" /* ty=", ToString(e.checked_type()), " */") : "";
   }
 
-  std::vector<NDArray>* constants_;
+  MetadataEntries* const entries_;
+  const bool refer_to_devices_;
   bool typed_ = false;
   ScopeTree tree_;
   std::unordered_map<Expr, Place, ExprHash> places_;
@@ -265,18 +334,18 @@ class Printer {
   int next_temporary_ = 0;
 };
 
-std::string WithMetadata(std::string text, const std::vector<NDArray>& constants,
+std::string WithMetadata(std::string text, const MetadataEntries& entries,
                          const PrintOptions& options) {
-  if (options.metadata && !constants.empty())
-    StrAppend(&text, "\n#[metadata]\n", WriteMetadata(constants), "\n");
+  if (options.metadata && !(entries.constants.empty() && entries.devices.empty()))
+    StrAppend(&text, "\n#[metadata]\n", WriteMetadata(entries.constants, entries.devices), "\n");
   return text;
 }
 
 }  // namespace
 
 std::string PrintModule(const Module& module, const PrintOptions& options) {
-  std::vector<NDArray> constants;
-  Printer printer(&constants);
+  MetadataEntries entries;
+  Printer printer(&entries, options.metadata);
   std::string text = "#[version = \"0.0.5\"]\n";
   bool first = true;
   for (const auto& [name, function] : module.functions()) {
@@ -284,12 +353,13 @@ std::string PrintModule(const Module& module, const PrintOptions& options) {
     first = false;
     text += printer.Definition(name, function);
   }
-  return WithMetadata(std::move(text), constants, options);
+  return WithMetadata(std::move(text), entries, options);
 }
 
 std::string PrintExpr(const Expr& expr, const PrintOptions& options) {
-  std::vector<NDArray> constants;
-  return WithMetadata(Printer(&constants).FreeExpr(expr), constants, options);
+  MetadataEntries entries;
+  std::string text = Printer(&entries, options.metadata).FreeExpr(expr);
+  return WithMetadata(std::move(text), entries, options);
 }
 
 }  // namespace tenon::ir

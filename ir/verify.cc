@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tenon/ir/node_table.h"
 #include "tenon/ir/scope_tree.h"
 #include "tenon/ir/visit.h"
 #include "tenon/support/strings.h"
@@ -68,16 +69,17 @@ class Verifier {
   // of lets.
   void CheckScopes(const std::vector<Expr>& nodes) const {
     ScopeTree tree;
-    std::unordered_map<Expr, ScopeTree::Scope, ExprHash> homes, binders;
-    homes.emplace(nodes.back(), ScopeTree::kRoot);
+    NodeTable<ScopeTree::Scope> homes;
+    std::unordered_map<Expr, ScopeTree::Scope, ExprHash> binders;
+    homes.TryEmplace(nodes.back(), ScopeTree::kRoot);
     const auto use = [&](const Expr& e, ScopeTree::Scope scope) {
-      const auto [home, added] = homes.try_emplace(e, scope);
-      if (!added) home->second = tree.Common(home->second, scope);
+      const auto [home, added] = homes.TryEmplace(e, scope);
+      if (!added) *home = tree.Common(*home, scope);
     };
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-      const auto found = homes.find(*node);
-      if (found == homes.end()) continue;  // a variable that is bound and not used
-      const ScopeTree::Scope home = found->second;
+      const ScopeTree::Scope* found = homes.Get(*node);
+      if (found == nullptr) continue;  // a variable that is bound and not used
+      const ScopeTree::Scope home = *found;
       if (const auto* function = node->As<FunctionNode>()) {
         const ScopeTree::Scope body = tree.Open(home);
         for (const Expr& param : function->params) binders[param] = body;
@@ -92,7 +94,7 @@ class Verifier {
       }
     }
     for (const Expr& e : nodes) {
-      if (e.kind() != ExprKind::kVar || !homes.contains(e)) continue;
+      if (e.kind() != ExprKind::kVar || homes.Get(e) == nullptr) continue;
       const std::string what = StrCat("the variable %", e.As<VarNode>()->name, " is used ");
       const auto binder = binders.find(e);
       if (binder == binders.end()) Refuse(e, what + "but bound nowhere");

@@ -1,15 +1,43 @@
 #include "tenon/ir/visit.h"
 
+#include <limits>
 #include <unordered_set>
+
+#include "tenon/ir/node_table.h"
 
 namespace tenon::ir {
 namespace {
 
-struct Frame {
-  Expr expr;
-  std::vector<Expr> children;
-  std::size_t next = 0;
-};
+constexpr std::size_t kNotEntered = std::numeric_limits<std::size_t>::max();
+
+// Children()[i] in place, or null behind the last.
+const Expr* ChildAt(const Expr& e, std::size_t i) {
+  const auto field = [&](const std::vector<Expr>& fields, std::size_t at) {
+    return at < fields.size() ? &fields[at] : nullptr;
+  };
+  switch (e.kind()) {
+    case ExprKind::kVar:
+    case ExprKind::kGlobalVar:
+    case ExprKind::kOp:
+    case ExprKind::kConstant:
+      return nullptr;
+    case ExprKind::kCall:
+      return i == 0 ? &e.As<CallNode>()->callee : field(e.As<CallNode>()->args, i - 1);
+    case ExprKind::kTuple:
+      return field(e.As<TupleNode>()->fields, i);
+    case ExprKind::kTupleGetItem:
+      return i == 0 ? &e.As<TupleGetItemNode>()->tuple : nullptr;
+    case ExprKind::kLet: {
+      const auto& let = *e.As<LetNode>();
+      return i == 0 ? &let.var : i == 1 ? &let.value : i == 2 ? &let.body : nullptr;
+    }
+    case ExprKind::kFunction: {
+      const auto& function = *e.As<FunctionNode>();
+      return i == function.params.size() ? &function.body : field(function.params, i);
+    }
+  }
+  Unreachable("the switch over expression kinds is exhaustive");
+}
 
 bool IsLeaf(const Expr& e) {
   return e.kind() == ExprKind::kVar || e.kind() == ExprKind::kOp ||
@@ -18,25 +46,31 @@ bool IsLeaf(const Expr& e) {
 
 }  // namespace
 
-void VisitPostOrder(const Expr& root, const std::function<void(const Expr&)>& visit,
+void VisitPostOrder(const Expr& expr, const std::function<void(const Expr&)>& visit,
                     const std::function<bool(const Expr&)>& enter) {
-  std::unordered_set<Expr, ExprHash> seen;
+  struct Frame {
+    const Expr* expr;  // inside of its reader, which the root keeps
+    std::size_t next;
+  };
+  const Expr root = expr;
+  NodeTable<bool> seen;
   std::vector<Frame> stack;
   const auto push = [&](const Expr& e) {
-    if (!seen.insert(e).second) return;
+    if (!seen.TryEmplace(e, true).second) return;
     if (IsLeaf(e)) {
       visit(e);
     } else {
-      stack.push_back({e, enter == nullptr || enter(e) ? Children(e) : std::vector<Expr>(), 0});
+      stack.push_back({&e, enter == nullptr || enter(e) ? 0 : kNotEntered});
     }
   };
   push(root);
   while (!stack.empty()) {
     Frame& top = stack.back();
-    if (top.next < top.children.size()) {
-      push(Expr(top.children[top.next++]));
+    const Expr* child = top.next == kNotEntered ? nullptr : ChildAt(*top.expr, top.next++);
+    if (child != nullptr) {
+      push(*child);
     } else {
-      const Expr done = top.expr;
+      const Expr& done = *top.expr;
       stack.pop_back();
       visit(done);
     }
@@ -54,22 +88,25 @@ ReaderCounts CountReaders(const Expr& expr) {
 Expr RewritePostOrder(const Expr& root,
                       const std::function<Expr(const Expr&, const Expr&)>& rewrite,
                       const std::function<bool(const Expr&)>& enter) {
-  ExprMap memo;
+  NodeTable<Expr> memo;
   VisitPostOrder(
       root,
       [&](const Expr& e) {
         Expr rebuilt = e;
         if (!IsLeaf(e) && (enter == nullptr || enter(e))) {
-          std::vector<Expr> children = Children(e);
           bool changed = false;
-          for (Expr& child : children) {
-            const Expr& mapped = memo.at(child);
-            changed = changed || !(mapped == child);
-            child = mapped;
+          for (std::size_t i = 0; !changed; ++i) {
+            const Expr* child = ChildAt(e, i);
+            if (child == nullptr) break;
+            changed = !(memo.at(*child) == *child);
           }
-          if (changed) rebuilt = WithChildren(e, std::move(children), Type());
+          if (changed) {
+            std::vector<Expr> children = Children(e);
+            for (Expr& child : children) child = memo.at(child);
+            rebuilt = WithChildren(e, std::move(children), Type());
+          }
         }
-        memo.emplace(e, rewrite(e, rebuilt));
+        memo.TryEmplace(e, rewrite(e, rebuilt));
       },
       enter);
   return memo.at(root);

@@ -24,6 +24,7 @@ void RegisterNormOps(OpRegistry& registry);  // batch_norm, layer_norm, softmax,
 void RegisterPadOps(OpRegistry& registry);
 void RegisterBatchSpaceOps(OpRegistry& registry);  // space_to_batch_nd, batch_to_space_nd
 void RegisterDeviceOps(OpRegistry& registry);      // on_device, device_copy
+void RegisterCodegenOps(OpRegistry& registry);     // compiler_begin, compiler_end
 void RegisterImageOps(OpRegistry& registry);
 void RegisterVisionOps(OpRegistry& registry);  // roi_align, non_max_suppression
 void RegisterQnnOps(OpRegistry& registry);     // after those on numbers
@@ -46,6 +47,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterPadOps(registry);
   RegisterBatchSpaceOps(registry);
   RegisterDeviceOps(registry);
+  RegisterCodegenOps(registry);
   RegisterImageOps(registry);
   RegisterVisionOps(registry);
   RegisterQnnOps(registry);

@@ -120,6 +120,8 @@ KnownOps::KnownOps(const OpRegistry& registry)
       pad(registry.Get("nn.pad")),
       on_device(registry.Get("on_device")),
       device_copy(registry.Get("device_copy")),
+      compiler_begin(registry.Get("annotation.compiler_begin")),
+      compiler_end(registry.Get("annotation.compiler_end")),
       max_pool2d(registry.Get("nn.max_pool2d")),
       avg_pool2d(registry.Get("nn.avg_pool2d")),
       global_avg_pool2d(registry.Get("nn.global_avg_pool2d")),

@@ -28,7 +28,7 @@ struct KnownOps {
   ir::Expr conv1d, conv3d, conv1d_transpose, conv2d_transpose, conv3d_transpose;
   ir::Expr conv2d, dense, matmul, batch_matmul, bias_add, batch_norm, layer_norm, group_norm,
       instance_norm, softmax, log_softmax, dropout, pad;
-  ir::Expr on_device, device_copy;
+  ir::Expr on_device, device_copy, compiler_begin, compiler_end;
   ir::Expr max_pool2d, avg_pool2d, global_avg_pool2d, global_max_pool2d, resize1d, resize2d,
       resize3d, grid_sample;
 };

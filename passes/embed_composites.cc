@@ -10,14 +10,6 @@ namespace {
 using ir::Expr;
 using ir::FunctionNode;
 
-// Null when `callee` is no composite.
-Expr CompositeOf(const ir::Module& module, const Expr& callee) {
-  Expr function = callee;
-  if (const auto* global = callee.As<ir::GlobalVarNode>()) function = module.Find(global->name);
-  const auto* node = function.As<FunctionNode>();
-  return node != nullptr && node->HasAttr("Composite") ? function : Expr();
-}
-
 Expr CallKernel(const Expr& composite, const Expr& original, const std::vector<Expr>& args) {
   const Expr fresh = WithFreshVariables(composite);
   const auto& node = *fresh.As<FunctionNode>();

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/op.h"
 #include "tenon/support/strings.h"
@@ -87,12 +88,12 @@ class Solver {
 
  private:
   std::size_t Slot(const Expr& e) {
-    const auto [it, added] = slots_.try_emplace(e, types_.size());
+    const auto [slot, added] = slots_.TryEmplace(e, types_.size());
     if (added) {
       types_.push_back(e.checked_type());
       users_.emplace_back();
     }
-    return it->second;
+    return *slot;
   }
   const Type& TypeOf(const Expr& e) { return types_[Slot(e)]; }
 
@@ -251,6 +252,8 @@ class Solver {
       throw InvalidArgument(StrCat("field ", item.index, " of a tuple of ", tuple->fields.size()));
     const auto index = static_cast<std::size_t>(item.index);
     Learn(e, tuple->fields[index]);
+    // Tuples are as long as a graph is wide: each of many projections tells them news only.
+    if (ir::Equal(TypeOf(e), tuple->fields[index])) return;
     std::vector<Type> fields(tuple->fields.size());
     fields[index] = TypeOf(e);
     Learn(item.tuple, ir::TupleType(std::move(fields)));
@@ -337,7 +340,7 @@ class Solver {
     return ir::WithChildren(rebuilt, ir::Children(rebuilt), type);
   }
 
-  std::unordered_map<Expr, std::size_t, ir::ExprHash> slots_;
+  ir::NodeTable<std::size_t> slots_;
   std::vector<Type> types_;
   std::vector<std::vector<std::size_t>> users_;
   std::vector<Expr> constraints_;

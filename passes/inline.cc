@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/ir/visit.h"
+#include "tenon/passes/outline_groups.h"
 
 namespace tenon::passes {
 namespace {
@@ -89,12 +90,19 @@ class Inliner {
     const Expr function = module_.Get(name);
     const Expr flat = ir::RewritePostOrder(function, [&](const Expr&, const Expr& e) -> Expr {
       const auto* call = e.As<ir::CallNode>();
-      const auto* global = call == nullptr ? nullptr : call->callee.As<ir::GlobalVarNode>();
+      if (call == nullptr) return e;
+      const auto* literal = call->callee.As<FunctionNode>();
+      if (literal != nullptr && literal->HasAttr("Compiler") && rule_ == InlineRule::kAll &&
+          literal->params.size() == call->args.size())
+        return Instantiate(*literal, call->args);
+      const auto* global = call->callee.As<ir::GlobalVarNode>();
       if (global == nullptr || !IsInlinable(global->name)) return e;
       const Expr callee = Flat(global->name);
       const auto& target = *callee.As<FunctionNode>();
       if (target.params.size() != call->args.size()) return e;  // InferType says what is wrong
       was_called_.insert(global->name);
+      if (target.HasAttr("Compiler") && rule_ == InlineRule::kMarked)
+        return ir::Call::Make(WithFreshVariables(callee), call->args, call->attrs, e.span());
       return Instantiate(target, call->args);
     });
     flat_.emplace(name, flat);

@@ -3,6 +3,8 @@
 // A function is inlined when it is marked with the attribute Inline=1 (or, under kAll, in any
 // case), is not recursive and calls only functions that are inlined themselves. Inlined definitions
 // that nothing names any more leave the module; @main stays, and so do functions with Composite.
+// Of a function for a code generator (Compiler) kMarked makes a literal that is called in place;
+// kAll inlines such literals, too.
 //
 //   Module flat = Inline(module);
 #ifndef TENON_PASSES_INLINE_H_

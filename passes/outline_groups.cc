@@ -237,6 +237,28 @@ Expr WithFreshVariables(const Expr& function) {
   });
 }
 
+Expr CompositeOf(const ir::Module& module, const Expr& callee) {
+  Expr function = callee;
+  if (const auto* global = callee.As<ir::GlobalVarNode>()) function = module.Find(global->name);
+  const auto* node = function.As<ir::FunctionNode>();
+  return node != nullptr && node->HasAttr("Composite") ? function : Expr();
+}
+
+std::string CodegenOf(const Expr& composite) {
+  const auto* name = composite.As<ir::FunctionNode>()->attrs.at("Composite").As<std::string>();
+  return name == nullptr ? std::string() : name->substr(0, name->find('.'));
+}
+
+Expr CallAsLiteral(const ir::Module& module, const Expr& e) {
+  const auto* call = e.As<ir::CallNode>();
+  const Expr composite = call == nullptr ? Expr() : CompositeOf(module, call->callee);
+  if (!composite) return e;
+  ir::FunctionAttrs attrs = composite.As<ir::FunctionNode>()->attrs;
+  attrs.erase("Primitive");
+  return ir::Call::Make(WithFreshVariables(WithAttrs(composite, std::move(attrs))), call->args,
+                        call->attrs, e.span(), e.checked_type());
+}
+
 ir::Module WithoutUnnamedComposites(ir::Module module) {
   std::unordered_set<std::string> named;
   for (const auto& [name, function] : module.functions()) {

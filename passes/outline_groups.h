@@ -37,6 +37,12 @@ ir::Expr WithAttrs(const ir::Expr& function, ir::FunctionAttrs attrs);
 // The function with variables of its own; inner functions too.
 ir::Expr WithFreshVariables(const ir::Expr& function);
 
+// The composite that a callee is or names; null when it is none.
+ir::Expr CompositeOf(const ir::Module& module, const ir::Expr& callee);
+// What stands before the first dot of its Composite.
+std::string CodegenOf(const ir::Expr& composite);
+// A call of a composite as one of a literal of its own, without the mark of a kernel; others stay.
+ir::Expr CallAsLiteral(const ir::Module& module, const ir::Expr& e);
 // Drops functions with Composite that nothing names.
 ir::Module WithoutUnnamedComposites(ir::Module module);
 

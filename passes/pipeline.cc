@@ -22,7 +22,9 @@
 #include "tenon/passes/forward_fold_scale_axis.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/inline.h"
+#include "tenon/passes/merge_compiler_regions.h"
 #include "tenon/passes/merge_composite_functions.h"
+#include "tenon/passes/partition_graph.h"
 #include "tenon/passes/plan_devices.h"
 #include "tenon/passes/rewrite_annotated_ops.h"
 #include "tenon/passes/simplify_expr.h"
@@ -59,6 +61,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level, const
   };
   return {
       {"RemoveUnusedFunctions", 1, [](const Module& m) { return RemoveUnusedFunctions(m); }},
+      // Regions that are marked still go where those in functions go.
+      {"PartitionGraph", 0, [](const Module& m) { return PartitionGraph(m); }},
       // Kernels are made of one function: whatever can be inlined is.
       {"Inline", 0, [](const Module& m) { return Inline(m, InlineRule::kAll); }},
       Infer(),
@@ -133,7 +137,9 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse,
       {"DeadCodeElimination", 0, [](const Module& m) { return DeadCodeElimination(m); }},
       {"EmbedComposites", 0, [](const Module& m) { return EmbedComposites(InferType(m)); }},
       {"Inline", 0, [](const Module& m) { return Inline(m); }},
+      {"MergeCompilerRegions", 0, typed([](const Module& m) { return MergeCompilerRegions(m); })},
       {"MergeCompositeFunctions", 0, [](const Module& m) { return MergeCompositeFunctions(m); }},
+      {"PartitionGraph", 0, typed([](const Module& m) { return PartitionGraph(m); })},
       {"RemoveUnusedFunctions", 0, [](const Module& m) { return RemoveUnusedFunctions(m); }},
       {"FuseOps", 0, [fuse](const Module& m) { return FuseOps(InferType(m), fuse); }},
       {"PlanDevices", 0, [](const Module& m) { return PlanDevices(InferType(m)); }},

@@ -1,14 +1,21 @@
 // tenon opt: runs passes over Relay text and prints the result.
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/ops/registry.h"
+#include "tenon/passes/annotate_target.h"
 #include "tenon/passes/convert_layout.h"
+#include "tenon/passes/fuse_ops_by_pattern.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
@@ -21,6 +28,7 @@ struct OptArguments {
   ModelArguments model;
   std::vector<std::string> passes;
   std::vector<std::string> layouts;
+  std::vector<std::string> codegens;
   bool timing = false;
   bool dump = false;
   bool no_metadata = false;
@@ -28,16 +36,51 @@ struct OptArguments {
   std::string explain;  // empty, "text" or "json"
 };
 
-// The pass that asks a code generator lives above the table of passes.
+// Passes that ask a code generator live above the table of passes.
+constexpr char kAnnotate[] = "AnnotateTarget";
+constexpr char kFuseByPattern[] = "FuseOpsByPattern";
 constexpr char kPartition[] = "PartitionForOneDnn";
 constexpr char kConvert[] = "ConvertLayout";
+constexpr char kOneDnn[] = "dnnl";
+
+// A value of --codegen: "dnnl", or another one's name and operators.
+passes::CodeGenerator ParseCodegen(const std::string& text) {
+  if (text == kOneDnn) return OneDnnCodeGenerator();
+  const auto [name, operators] = SplitAssignment(text, "--codegen");
+  std::set<std::string> known;
+  for (std::size_t begin = 0; begin <= operators.size();) {
+    const std::size_t end = std::min(operators.find(',', begin), operators.size());
+    const std::string op = operators.substr(begin, end - begin);
+    ops::OpRegistry::Global().Get(op);  // throws for one that there is not
+    known.insert(op);
+    begin = end + 1;
+  }
+  return {name, [known](const ir::Expr& call) {
+            return known.contains(call.As<ir::CallNode>()->op()->name);
+          }};
+}
+
+passes::Pass FindAnnotate(const std::vector<std::string>& codegens) {
+  if (codegens.empty())
+    throw InvalidArgument(
+        StrCat(kAnnotate, " needs --codegen=", kOneDnn, " or --codegen=NAME=OPERATOR,OPERATOR"));
+  std::vector<passes::CodeGenerator> generators;
+  for (const std::string& text : codegens) generators.push_back(ParseCodegen(text));
+  return {kAnnotate, 0, [generators](const ir::Module& m) {
+            return passes::AnnotateTarget(passes::InferType(m), generators);
+          }};
+}
 
 passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
-                      passes::FoldAffineReport* folding, const std::vector<std::string>& layouts) {
+                      passes::FoldAffineReport* folding, const OptArguments& arguments) {
   if (name == kPartition) return {name, 0, PartitionForOneDnn};
-  if (name == kConvert && !layouts.empty()) {
+  if (name == kAnnotate) return FindAnnotate(arguments.codegens);
+  if (name == kFuseByPattern)
+    return {name, 0,
+            [](const ir::Module& m) { return passes::FuseOpsByPattern(m, OneDnnPatterns()); }};
+  if (name == kConvert && !arguments.layouts.empty()) {
     passes::DesiredLayouts desired;
-    for (const std::string& layout : layouts) passes::AddDesiredLayout(layout, &desired);
+    for (const std::string& layout : arguments.layouts) passes::AddDesiredLayout(layout, &desired);
     return {name, 0, [desired](const ir::Module& m) {
               return passes::ConvertLayout(passes::InferType(m), desired);
             }};
@@ -52,7 +95,7 @@ void Optimize(const OptArguments& arguments) {
   const passes::FuseOptions fuse{.mode = ParseFusion(arguments.fusion),
                                  .report = arguments.explain.empty() ? nullptr : &decisions.fusion};
   for (const std::string& name : arguments.passes)
-    pipeline.push_back(FindPass(name, fuse, &decisions.folding, arguments.layouts));
+    pipeline.push_back(FindPass(name, fuse, &decisions.folding, arguments));
   passes::PassReport report;
   passes::PassContext context{.verify = true, .report = &report};
   const ir::PrintOptions print{.metadata = !arguments.no_metadata};
@@ -79,7 +122,8 @@ void AddOptCommand(CLI::App* app) {
   arguments->model.AddTo(command);
   command
       ->add_option("--passes", arguments->passes,
-                   "in order: " + StrJoin(passes::PassNames(), ", ") + ", " + kPartition)
+                   StrCat("in order: ", StrJoin(passes::PassNames(), ", "), ", ", kAnnotate, ", ",
+                          kFuseByPattern, " (oneDNN's patterns), ", kPartition))
       ->delimiter(',')
       ->type_name("PASS,PASS");
   command
@@ -88,6 +132,12 @@ void AddOptCommand(CLI::App* app) {
           "what ConvertLayout makes (nn.conv2d=NHWC); the kernel's layout is one that goes "
           "with it when it is not given")
       ->type_name("OPERATOR=DATA[:KERNEL]");
+  command
+      ->add_option("--codegen", arguments->codegens,
+                   "a code generator that AnnotateTarget asks, the first that takes a call: dnnl, "
+                   "or any name with the operators that it takes")
+      ->allow_extra_args(false)
+      ->type_name("NAME[=OPERATOR,OPERATOR]");
   command->add_flag("--timing", arguments->timing, "time of each pass, on standard error");
   command->add_flag("--dump", arguments->dump,
                     "the module after each pass that changed it, on standard error");

@@ -124,7 +124,8 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
   registry.Definition("isfinite").SetColumn(predicate(Intrinsic::kIsFinite, true));
 
   attach("negative", [](const attrs::Attrs&, const Expr& x) { return -x; });
-  for (const char* name : {"copy", "device_copy", "on_device"})
+  for (const char* name :
+       {"copy", "device_copy", "on_device", "annotation.compiler_begin", "annotation.compiler_end"})
     attach(name, [](const attrs::Attrs&, const Expr& x) { return x; });
   attach("annotation.stop_fusion", [](const attrs::Attrs&, const Expr& x) { return x; });
   attach("zeros_like", [](const attrs::Attrs&, const Expr& x) { return Zero(x); });

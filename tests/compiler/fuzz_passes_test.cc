@@ -1,6 +1,8 @@
 // Passes keep what a module means, and the fuzzer says so when one does not.
 #include "tenon/compiler/fuzz_passes.h"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,6 +30,29 @@ TEST_P(FuzzPassesTest, PassesKeepTheMeaningOfRandomModules) {
   EXPECT_EQ(statistics.modules, 40);
   EXPECT_GT(statistics.calls, 80);
   EXPECT_GT(statistics.changes, 40);
+}
+
+// Convolutions and poolings in any order of axes and in blocks of channels, and ways between them.
+TEST(FuzzPassesTest, RandomModulesHaveRandomLayouts) {
+  std::map<std::string, int> drawn;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const std::string text = Print(MakeRandomModule(seed).module);
+    for (const char* piece : {"data_layout=\"NHWC\"", "kernel_layout=\"HWIO\"", "out_layout=\"",
+                              "nn.contrib_conv2d_NCHWc", ", layout=\"NHWC\"", "layout_transform"})
+      drawn[piece] += text.find(piece) != std::string::npos;
+  }
+  EXPECT_EQ(drawn.size(), 6U);
+  for (const auto& [piece, modules] : drawn) EXPECT_GT(modules, 2) << piece;
+}
+
+TEST(FuzzPassesTest, LayoutPassesKeepTheMeaningOfRandomLayouts) {
+  PassFuzzStatistics statistics;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const auto finding =
+        FuzzPasses(seed, {.passes = {"AlterOpLayout", "ConvertLayout"}}, &statistics);
+    ASSERT_FALSE(finding.has_value()) << *finding;
+  }
+  EXPECT_GT(statistics.changes, 50);
 }
 
 TEST(FuzzPassesTest, CompiledModulesComputeWhatTheirOperatorsSay) {

@@ -126,6 +126,79 @@ TEST(ReferenceTextTest, ScalarsOfSixteenBitsStandInPlace) {
   }
 }
 
+// S001-15: devices are references into the metadata section, and stand behind the names of
+// parameters and, for the result, among a function's attributes.
+constexpr char kDevices[] = R"(#[version = "0.0.5"]
+def @main(%x {virtual_device=meta[VirtualDevice][0]}: Tensor[(10), float32], %y: Tensor[(10), float32], virtual_device=meta[VirtualDevice][1]) {
+  %0 = add(%x, %y);
+  %1 = sqrt(%0);
+  %2 = on_device(%1, virtual_device=meta[VirtualDevice][1], constrain_result=True);
+  device_copy(%2, src_virtual_device=meta[VirtualDevice][1], dst_virtual_device=meta[VirtualDevice][0])
+}
+)";
+// Entries: cpu:0, cuda:1 and any device. Their targets say nothing here.
+constexpr char kDeviceMetadata[] = R"(
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["VirtualDevice"], "data": [2]},
+  {"type_key": "Array", "data": [3, 5, 6]},
+  {"type_key": "VirtualDevice", "attrs": {"device_type_int": "1", "memory_scope": "4",
+    "target": "7", "virtual_device_id": "0"}},
+  {"type_key": "runtime.String"},
+  {"type_key": "VirtualDevice", "attrs": {"device_type_int": "2", "memory_scope": "4",
+    "target": "0", "virtual_device_id": "1"}},
+  {"type_key": "VirtualDevice", "attrs": {"device_type_int": "-1", "memory_scope": "4",
+    "target": "0", "virtual_device_id": "-1"}},
+  {"type_key": "Target"}],
+  "b64ndarrays": [], "attrs": {"tvm_version": "0.18.0"}}
+)";
+
+TEST(ReferenceTextTest, S001_15_DevicesAreMetadataReferences) {
+  const Module module = Parse(StrCat(kDevices, kDeviceMetadata));
+  // Without the section they are text, which is read as well.
+  const std::string readable = Print(module);
+  EXPECT_THAT(readable, HasSubstr("def @main(%x: Tensor[(10), float32], %y: Tensor[(10), float32], "
+                                  "param_devices=[\"cpu:0\", \"\"], result_device=\"cuda:1\")"));
+  EXPECT_THAT(readable,
+              HasSubstr("on_device(%1, virtual_device=\"cuda:1\", constrain_result=True)"));
+  EXPECT_TRUE(StructuralEqual(Parse(readable), module));
+  // With it the text is the one that was read.
+  const std::string text = PrintModule(module);
+  EXPECT_EQ(text.substr(0, text.find("\n#[metadata]")), kDevices);
+  EXPECT_TRUE(StructuralEqual(Parse(text), module)) << text;
+}
+
+// As it asks for all fields of a virtual device.
+TEST(ReferenceTextTest, DevicesAreWrittenWithAllTheirFields) {
+  const std::string text = PrintModule(Parse(StrCat(kDevices, kDeviceMetadata)));
+  EXPECT_THAT(text, HasSubstr(R"("device_type_int":"2","memory_scope":)"));
+  EXPECT_THAT(text,
+              HasSubstr(R"("target":"0","virtual_device_id":"1"},"type_key":"VirtualDevice")"));
+}
+
+// Constants and devices side by side; what is any device is not constrained.
+TEST(ReferenceTextTest, DevicesAndConstantsShareTheSection) {
+  const Module constant = Module::FromExpr(Constant::Make(NDArray::FromVector<float>({2}, {1, 2})));
+  const std::string text =
+      PrintModule(Parse(StrCat(kDevices, kDeviceMetadata)).With("other", constant.Get("main")));
+  EXPECT_EQ(PrintModule(Parse(text)), text);
+  const Module any = Parse(StrCat(
+      "def @main(%x) { on_device(%x, virtual_device=meta[VirtualDevice][2]) }", kDeviceMetadata));
+  EXPECT_THAT(Print(any), HasSubstr("on_device(%x)"));
+}
+
+TEST(ReferenceTextTest, DevicesOfVariablesAreRefusedWithWords) {
+  const auto message = [](const std::string& text) {
+    return std::string(TryParse(text).status().message());
+  };
+  EXPECT_THAT(message("def @main(%x {device=\"cpu\"}) { %x }"),
+              HasSubstr("a variable has no attribute device; it can have virtual_device"));
+  EXPECT_THAT(message("def @main(%x {virtual_device=1}) { %x }"),
+              HasSubstr("the device of a variable is 1; it must be meta[VirtualDevice][number]"));
+  EXPECT_THAT(message("def @main(%x {virtual_device=meta[VirtualDevice][0]}) { %x }"),
+              HasSubstr("has 0 entries of kind VirtualDevice; there is no 0"));
+}
+
 // Its lexer takes an integer without a suffix for one of 32 bits, and a fraction for a float only
 // with a suffix.
 TEST(ReferenceTextTest, NumbersOfAttributesCarryTheSuffixesThatItNeeds) {

@@ -128,23 +128,23 @@ std::vector<std::string> RunAt(int level, const Module& module, Module* result =
 TEST(PipelineTest, LevelsChooseThePasses) {
   const Module module = Parse(kIdentity);
   EXPECT_THAT(RunAt(0, module),
-              ElementsAre("Inline", "InferType", "CanonicalizeQnn", "EmbedComposites",
-                          "SimplifyInference", "PlanDevices", "FuseOps"));
+              ElementsAre("PartitionGraph", "Inline", "InferType", "CanonicalizeQnn",
+                          "EmbedComposites", "SimplifyInference", "PlanDevices", "FuseOps"));
   EXPECT_THAT(RunAt(1, module),
-              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "CanonicalizeQnn",
-                          "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
-                          "PlanDevices", "FuseOps"));
+              ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
+                          "CanonicalizeQnn", "EmbedComposites", "SimplifyInference",
+                          "DeadCodeElimination", "PlanDevices", "FuseOps"));
   EXPECT_THAT(RunAt(2, module),
-              ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "CanonicalizeQnn",
-                          "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
-                          "FoldConstant", "PlanDevices", "FuseOps"));
+              ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
+                          "CanonicalizeQnn", "EmbedComposites", "SimplifyInference",
+                          "DeadCodeElimination", "FoldConstant", "PlanDevices", "FuseOps"));
   EXPECT_THAT(
       RunAt(3, module),
-      ElementsAre("RemoveUnusedFunctions", "Inline", "InferType", "FakeQuantizationToInteger",
-                  "CanonicalizeQnn", "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
-                  "FoldAffine", "CanonicalizeOps", "FoldConstant", "FoldAffine", "SimplifyExpr",
-                  "EliminateCommonSubexpr", "FoldExplicitPadding", "FlattenAtrousConv",
-                  "PlanDevices", "FuseOps"));
+      ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
+                  "FakeQuantizationToInteger", "CanonicalizeQnn", "EmbedComposites",
+                  "SimplifyInference", "DeadCodeElimination", "FoldAffine", "CanonicalizeOps",
+                  "FoldConstant", "FoldAffine", "SimplifyExpr", "EliminateCommonSubexpr",
+                  "FoldExplicitPadding", "FlattenAtrousConv", "PlanDevices", "FuseOps"));
 }
 
 // S001-23, S001-33: level 0 has a kernel a call, level 1 one for the chain.

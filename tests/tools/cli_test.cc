@@ -374,6 +374,23 @@ TEST_F(CliTest, PartitionMovesOperatorsToOneDnn) {
   EXPECT_EQ(Contents(Path("plain.npy")), Contents(Path("partitioned.npy")));
 }
 
+TEST_F(CliTest, RegionsAreMadeForTheCodeGeneratorsThatAreNamed) {
+  const std::string passes = "AnnotateTarget,MergeCompilerRegions,PartitionGraph";
+  const std::string text =
+      OutputOf("opt %/model.relay --codegen=dnnl --passes=FuseOpsByPattern," + passes);
+  EXPECT_THAT(text, AllOf(HasSubstr("Compiler=\"dnnl\""), HasSubstr("Composite=\"dnnl.dense_")));
+  Write("regions.relay", text);
+  EXPECT_THAT(OutputOf("compile %/regions.relay --emit=loops"), HasSubstr("// onednn "));
+  EXPECT_THAT(OutputOf("opt %/model.relay --codegen=npu=nn.dense,nn.relu --passes=" + passes),
+              HasSubstr("def @tvmgen_default_npu_main_0("));
+  EXPECT_THAT(ErrorOf("opt %/model.relay --passes=AnnotateTarget"),
+              HasSubstr("AnnotateTarget needs --codegen=dnnl or"));
+  EXPECT_THAT(ErrorOf("opt %/model.relay --codegen=npu=nn.dens --passes=AnnotateTarget"),
+              AllOf(HasSubstr("nn.dens"), HasSubstr("did you mean nn.dense?")));
+  EXPECT_THAT(ErrorOf("opt %/model.relay --codegen=npu --passes=AnnotateTarget"),
+              HasSubstr("--codegen takes NAME=VALUE, not npu"));
+}
+
 TEST_F(CliTest, OpsListsAndDescribes) {
   EXPECT_THAT(OutputOf("ops"), AllOf(HasSubstr("nn.conv2d"), HasSubstr("strided_slice")));
   EXPECT_THAT(OutputOf("ops --onnx"),
