@@ -15,6 +15,8 @@
 #include "tenon/ops/image_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/transform_attrs.h"
 

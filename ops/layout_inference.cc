@@ -8,9 +8,11 @@
 #include "tenon/ops/layout.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
 #include "tenon/ops/op.h"
 #include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/upsampling_attrs.h"
 
 namespace tenon::ops {
 namespace {
@@ -175,10 +177,10 @@ void AttachLayoutInference(OpRegistry& registry) {
   registry.Definition("nn.avg_pool2d").SetColumn(LayoutInference{Pool<AvgPool2DAttrs>});
   for (const char* name : {"nn.global_avg_pool2d", "nn.global_max_pool2d"})
     registry.Definition(name).SetColumn(LayoutInference{Pool<GlobalPool2DAttrs>});
-  registry.Definition("nn.max_pool1d").SetColumn(LayoutInference{WholeAxes<MaxPoolAttrs<1>>});
-  registry.Definition("nn.avg_pool1d").SetColumn(LayoutInference{WholeAxes<AvgPoolAttrs<1>>});
-  registry.Definition("nn.max_pool3d").SetColumn(LayoutInference{WholeAxes<MaxPoolAttrs<3>>});
-  registry.Definition("nn.avg_pool3d").SetColumn(LayoutInference{WholeAxes<AvgPoolAttrs<3>>});
+  registry.Definition("nn.max_pool1d").SetColumn(LayoutInference{WholeAxes<MaxPool1DAttrs>});
+  registry.Definition("nn.avg_pool1d").SetColumn(LayoutInference{WholeAxes<AvgPool1DAttrs>});
+  registry.Definition("nn.max_pool3d").SetColumn(LayoutInference{WholeAxes<MaxPool3DAttrs>});
+  registry.Definition("nn.avg_pool3d").SetColumn(LayoutInference{WholeAxes<AvgPool3DAttrs>});
   for (const std::string kind : {"max", "avg"}) {
     const std::string name = "nn.adaptive_" + kind + "_pool";
     registry.Definition(name + "1d").SetColumn(LayoutInference{WholeAxes<AdaptivePoolAttrs<1>>});

@@ -3,9 +3,9 @@
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/layout.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/pool_rules.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/upsampling_attrs.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -124,16 +124,15 @@ OpBuilder Pool(OpRegistry& registry, const std::string& name, const char* help, 
   return op;
 }
 
-// Over `dims` spatial axes.
-template <typename MaxAttrs, typename AvgAttrs>
-void RegisterWindows(OpRegistry& registry, int dims) {
-  Pool(registry, StrCat("nn.max_pool", dims, "d"),
+template <std::size_t kDims>
+void RegisterWindows(OpRegistry& registry) {
+  Pool(registry, StrCat("nn.max_pool", kDims, "d"),
        "greatest element of each window; padding never wins")
-      .Attrs<MaxAttrs>()
-      .TypeRelation(WindowPool<MaxAttrs>, StrCat("MaxPool", dims, "D"));
-  Pool(registry, StrCat("nn.avg_pool", dims, "d"), "mean of each window")
-      .Attrs<AvgAttrs>()
-      .TypeRelation(WindowPool<AvgAttrs>, StrCat("AvgPool", dims, "D"));
+      .Attrs<MaxPoolAttrs<kDims>>()
+      .TypeRelation(WindowPool<MaxPoolAttrs<kDims>>, StrCat("MaxPool", kDims, "D"));
+  Pool(registry, StrCat("nn.avg_pool", kDims, "d"), "mean of each window")
+      .Attrs<AvgPoolAttrs<kDims>>()
+      .TypeRelation(WindowPool<AvgPoolAttrs<kDims>>, StrCat("AvgPool", kDims, "D"));
 }
 
 // Bin i of n covers the elements from floor(i * extent / n) up to ceil((i + 1) * extent / n).
@@ -153,9 +152,9 @@ void RegisterBins(OpRegistry& registry) {
 }  // namespace
 
 void RegisterPoolOps(OpRegistry& registry) {
-  RegisterWindows<MaxPoolAttrs<1>, AvgPoolAttrs<1>>(registry, 1);
-  RegisterWindows<MaxPool2DAttrs, AvgPool2DAttrs>(registry, 2);
-  RegisterWindows<MaxPoolAttrs<3>, AvgPoolAttrs<3>>(registry, 3);
+  RegisterWindows<1>(registry);
+  RegisterWindows<2>(registry);
+  RegisterWindows<3>(registry);
   RegisterBins<1>(registry);
   RegisterBins<2>(registry);
   RegisterBins<3>(registry);

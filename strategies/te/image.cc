@@ -1,7 +1,7 @@
 // Images of another size.
 #include "tenon/ops/image_attrs.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/upsampling_attrs.h"
 #include "tenon/strategies/te/resample.h"
 
 namespace tenon::strategies {

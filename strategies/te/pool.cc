@@ -1,7 +1,6 @@
 // Pooling over windows, into bins and over whole images.
 #include <limits>
 
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/pool_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
@@ -194,10 +193,12 @@ std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
       "global_avg_pool2d", "elemwise")};
 }
 
-template <typename MaxAttrs, typename AvgAttrs>
-void AttachWindows(ops::OpRegistry& registry, int dims) {
-  registry.Definition(StrCat("nn.max_pool", dims, "d")).SetColumn(TeCompute{MaxPool<MaxAttrs>});
-  registry.Definition(StrCat("nn.avg_pool", dims, "d")).SetColumn(TeCompute{AvgPool<AvgAttrs>});
+template <std::size_t kDims>
+void AttachWindows(ops::OpRegistry& registry) {
+  registry.Definition(StrCat("nn.max_pool", kDims, "d"))
+      .SetColumn(TeCompute{MaxPool<ops::MaxPoolAttrs<kDims>>});
+  registry.Definition(StrCat("nn.avg_pool", kDims, "d"))
+      .SetColumn(TeCompute{AvgPool<ops::AvgPoolAttrs<kDims>>});
 }
 
 template <std::size_t kDims>
@@ -212,9 +213,9 @@ void AttachBins(ops::OpRegistry& registry) {
 }  // namespace
 
 void AttachPoolComputes(ops::OpRegistry& registry) {
-  AttachWindows<ops::MaxPoolAttrs<1>, ops::AvgPoolAttrs<1>>(registry, 1);
-  AttachWindows<ops::MaxPool2DAttrs, ops::AvgPool2DAttrs>(registry, 2);
-  AttachWindows<ops::MaxPoolAttrs<3>, ops::AvgPoolAttrs<3>>(registry, 3);
+  AttachWindows<1>(registry);
+  AttachWindows<2>(registry);
+  AttachWindows<3>(registry);
   AttachBins<1>(registry);
   AttachBins<2>(registry);
   AttachBins<3>(registry);
