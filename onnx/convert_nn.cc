@@ -18,6 +18,8 @@ namespace {
 
 using attrs::Attrs;
 
+constexpr std::int64_t kLargestDeterminant = 4;
+
 // The window of the node as attributes of pooling over as many axes.
 template <typename AttrsType>
 AttrsType PoolAttrs(Node& node, const Window& w) {
@@ -214,6 +216,39 @@ std::vector<Expr> MatMul(Node& node) {
       [](const Expr& a, const Expr& b) { return ops::BatchMatmul(a, b); })};
 }
 
+// By cofactors: from the last row up, the determinants of all columns taken together by so many.
+std::vector<Expr> Det(Node& node) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  const std::size_t rank = shape.size();
+  if (rank < 2 || shape[rank - 1] != shape[rank - 2])
+    throw InvalidArgument("the input must be square matrices");
+  const std::int64_t n = shape.back();
+  if (n < 1 || n > kLargestDeterminant)
+    throw Unimplemented(StrCat("determinants of ", n, " rows are not supported; those of 1 to ",
+                               kLargestDeterminant, " are"));
+  const auto along_last = [&](const Expr& e, std::int64_t i) {
+    return node.Typed(
+        ops::Take(e, ops::Scalar(static_cast<double>(i), Int64), {.axis = RankOf(e) - 1}));
+  };
+  // By the set of columns, a bit each.
+  std::vector<Expr> minors(std::size_t{1} << n);
+  for (std::size_t columns = 1; columns < minors.size(); ++columns) {
+    const std::int64_t row = n - __builtin_popcountll(columns);
+    bool negative = false;
+    for (std::int64_t c = 0; c < n; ++c) {
+      const std::size_t bit = std::size_t{1} << c;
+      if ((columns & bit) == 0) continue;
+      Expr term = along_last(along_last(x, c), row);
+      if (columns != bit) term = ops::Multiply(term, minors[columns ^ bit]);
+      Expr& sum = minors[columns];
+      sum = node.Typed(!sum ? term : negative ? ops::Subtract(sum, term) : ops::Add(sum, term));
+      negative = !negative;
+    }
+  }
+  return {minors.back()};
+}
+
 std::vector<Expr> Dropout(Node& node) {
   node.Ignore("ratio");
   node.Ignore("seed");
@@ -234,6 +269,7 @@ void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["AveragePool"] = AveragePool;
   t["BatchNormalization"] = BatchNormalization;
+  t["Det"] = Det;
   t["Dropout"] = Dropout;
   t["Gemm"] = Gemm;
   t["GlobalAveragePool"] = GlobalPool(false);
