@@ -63,9 +63,8 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
   if (!turns.empty()) {
     for (const Expr& turn : turns) {
       if (!ir::Equal(turn.checked_type(), turns[0].checked_type()))
-        throw Unimplemented(StrCat("the output ", output.name(),
-                                   " changes its type from turn to "
-                                   "turn"));
+        throw Unimplemented(
+            StrCat("the output ", output.name(), " changes its type from turn to turn"));
     }
     return node.Typed(
         ops::Stack(turns, ops::NormalAxis(axis, static_cast<std::size_t>(RankOf(turns[0])) + 1)));
@@ -74,7 +73,7 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
   Shape shape = {0};
   bool is_static = output.type().has_tensor_type() && type.has_shape();
   for (const auto& dim : type.shape().dim()) {
-    is_static = is_static && dim.has_dim_value();
+    is_static = is_static && dim.has_dim_value() && dim.dim_value() >= 0;
     shape.push_back(dim.dim_value());
   }
   if (!is_static)

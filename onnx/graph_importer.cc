@@ -106,7 +106,7 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
   std::vector<Expr> outputs;
   for (const onnx::ValueInfoProto& output : graph.output()) {
     const Expr* found = Find(output.name());
-    if (found == nullptr)
+    if (found == nullptr || !*found)
       throw InvalidArgument(StrCat("the output ", output.name(), " is made by no node"));
     outputs.push_back(*found);
   }

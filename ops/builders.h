@@ -1,4 +1,5 @@
-// Expressions by operator: one function each, attributes by designated initialisers.
+// Expressions by operator: one function each, attributes by designated initialisers. Families have
+// headers of their own: index_builders.h, pool_builders.h, qnn_builders.h.
 //
 // Types are not inferred here (see passes/infer_type.h). Attribute values out of bounds throw
 // InvalidArgument.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/elementwise_attrs.h"
 #include "tenon/ops/image_attrs.h"
 #include "tenon/ops/layout.h"
@@ -108,9 +109,12 @@ LayoutAnswer Convolution(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
   if (MayFollow(q, attrs.data_layout) && IsOrderOf(AttrsType{}.data_layout, WantedLayout(q, 0))) {
     attrs.data_layout = WantedLayout(q, 0);
-    attrs.out_layout.clear();
+    if constexpr (requires { attrs.out_layout; }) attrs.out_layout.clear();
   }
-  const std::string output = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  std::string output = attrs.data_layout;
+  if constexpr (requires { attrs.out_layout; }) {
+    if (!attrs.out_layout.empty()) output = attrs.out_layout;
+  }
   return {{attrs.data_layout, attrs.kernel_layout}, output, attrs::Attrs::Make(attrs)};
 }
 
@@ -188,6 +192,8 @@ void AttachLayoutInference(OpRegistry& registry) {
     registry.Definition(name + "3d").SetColumn(LayoutInference{WholeAxes<AdaptivePoolAttrs<3>>});
   }
   registry.Definition("nn.upsampling").SetColumn(LayoutInference{WholeAxes<UpSamplingAttrs>});
+  registry.Definition("nn.upsampling3d").SetColumn(LayoutInference{WholeAxes<UpSampling3DAttrs>});
+  registry.Definition("image.dilation2d").SetColumn(LayoutInference{Convolution<Dilation2DAttrs>});
   registry.Definition("image.resize1d").SetColumn(LayoutInference{WholeAxes<Resize1DAttrs>});
   registry.Definition("image.resize2d").SetColumn(LayoutInference{WholeAxes<Resize2DAttrs>});
   registry.Definition("image.resize3d").SetColumn(LayoutInference{WholeAxes<Resize3DAttrs>});

@@ -223,6 +223,19 @@ TEST(LoopTest, RefusesABodyThatDoesNotFit) {
   EXPECT_THAT(model.Refusal(), HasSubstr("the body has 2 outputs"));
 }
 
+// A value that is left out comes out as none.
+TEST(LoopTest, RefusesToPassOnAValueThatIsMissing) {
+  Model model;
+  AddInteger(model.graph(), "count", 2);
+  NodeProto* node = AddSumLoop(&model);
+  node->set_input(2, "");
+  GraphProto* body = node->mutable_attribute(0)->mutable_g();
+  body->clear_node();
+  body->mutable_output(1)->set_name("sum");
+  body->mutable_output(2)->set_name("turn");
+  EXPECT_THAT(model.Refusal(), HasSubstr("the output sum is made by no node"));
+}
+
 // The running sums of the columns of w, from the last to the first, and the sum of all.
 TEST(ScanTest, RunsAlongAnyAxisInAnyDirection) {
   Model model;
