@@ -16,43 +16,68 @@ namespace {
 constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
 
-// Blocks given back on this thread. A block carries its size in a header of one alignment unit.
-constexpr std::size_t kKeptBlocks = 8;
+// Blocks given back on this thread, the last one at the end. What a model's kernels need in one run
+// fits, so that the next run touches no fresh pages; a single block may be larger.
+constexpr std::size_t kKeptBlocks = 64;
+constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
+
+// A block carries its size in a header of one alignment unit.
+struct Block {
+  void* start;
+  std::size_t bytes;
+};
 
 struct BlockCache {
-  std::vector<void*> blocks;
+  std::vector<Block> blocks;
+  std::size_t bytes = 0;
+
+  // The smallest that holds `wanted` bytes, unless half of it would lie idle.
+  void* Take(std::size_t wanted) {
+    auto best = blocks.end();
+    for (auto it = blocks.begin(); it != blocks.end(); ++it) {
+      if (it->bytes < wanted || it->bytes > 2 * wanted) continue;
+      if (best == blocks.end() || it->bytes < best->bytes) best = it;
+    }
+    if (best == blocks.end()) return nullptr;
+    void* start = best->start;
+    bytes -= best->bytes;
+    blocks.erase(best);
+    return start;
+  }
+
+  void Give(const Block& block) {
+    blocks.push_back(block);
+    bytes += block.bytes;
+    while (blocks.size() > kKeptBlocks || (bytes > kKeptBytes && blocks.size() > 1)) {
+      std::free(blocks.front().start);
+      bytes -= blocks.front().bytes;
+      blocks.erase(blocks.begin());
+    }
+  }
+
   ~BlockCache() {
-    for (void* block : blocks) std::free(block);
+    for (const Block& block : blocks) std::free(block.start);
   }
 };
 thread_local BlockCache cache;
-
-std::size_t& BlockBytes(void* block) { return *static_cast<std::size_t*>(block); }
 
 }  // namespace
 
 void* TakeMemory(std::int64_t bytes) {
   const std::size_t wanted =
       RoundUp(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)), kAlignment);
-  for (auto it = cache.blocks.begin(); it != cache.blocks.end(); ++it) {
-    if (BlockBytes(*it) < wanted || BlockBytes(*it) > 2 * wanted) continue;
-    void* block = *it;
-    cache.blocks.erase(it);
-    return static_cast<char*>(block) + kAlignment;
+  void* start = cache.Take(wanted);
+  if (start == nullptr) {
+    start = std::aligned_alloc(kAlignment, wanted + kAlignment);
+    if (start == nullptr) return nullptr;
+    *static_cast<std::size_t*>(start) = wanted;
   }
-  void* block = std::aligned_alloc(kAlignment, wanted + kAlignment);
-  if (block == nullptr) return nullptr;
-  BlockBytes(block) = wanted;
-  return static_cast<char*>(block) + kAlignment;
+  return static_cast<char*>(start) + kAlignment;
 }
 
 void GiveMemory(void* memory) {
-  void* block = static_cast<char*>(memory) - kAlignment;
-  if (cache.blocks.size() == kKeptBlocks) {
-    std::free(cache.blocks.front());
-    cache.blocks.erase(cache.blocks.begin());
-  }
-  cache.blocks.push_back(block);
+  void* start = static_cast<char*>(memory) - kAlignment;
+  cache.Give({start, *static_cast<std::size_t*>(start)});
 }
 
 ScopedFlushDenormals::ScopedFlushDenormals() : previous_(_mm_getcsr()) {

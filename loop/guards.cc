@@ -55,12 +55,11 @@ std::optional<LinearCondition> ToLinearCondition(const Expr& condition, const Va
 bool Tighten(const Expr& condition, const Var& var, Expr* begin, Expr* end) {
   const std::optional<LinearCondition> linear = ToLinearCondition(condition, var);
   if (!linear) return false;
-  if (linear->coefficient == 1) {  // v <= -rest
-    *end = Min(*end, Simplify(1 - linear->rest));
-  } else if (linear->coefficient == -1) {  // v >= rest
-    *begin = Max(*begin, linear->rest);
-  } else {
-    return false;
+  const std::int64_t a = linear->coefficient;
+  if (a > 0) {  // v <= -rest / a
+    *end = Min(*end, Simplify(FloorDiv(0 - linear->rest, a) + 1));
+  } else {  // v >= rest / -a
+    *begin = Max(*begin, Simplify(FloorDiv(linear->rest + (-a - 1), -a)));
   }
   return true;
 }

@@ -13,8 +13,8 @@ namespace tenon::loop {
 // The operands of nested conjunctions.
 void SplitConjunction(const Expr& condition, std::vector<Expr>* parts);
 bool LoadsAnything(const Expr& expr);
-// Takes `condition` into the range [begin, end) when it is v + a < b or v + a >= b (or <=, >) for
-// the loop's variable v.
+// Takes `condition` into the range [begin, end) when it is c * v + a < b (or <=, >, >=) for the
+// loop's variable v and a constant c.
 bool Tighten(const Expr& condition, const Var& var, Expr* begin, Expr* end);
 
 // A comparison of indices as `coefficient * v + rest <= 0` for the loop's variable v, which `rest`

@@ -2,10 +2,12 @@
 // a constant c > 0 and a sum split as c * q + r, where q takes the terms that c divides, floor((c *
 // q + r) / c) = q + floor(r / c) and (c * q + r) mod c = r mod c, and both vanish when r lies in
 // [0, c). A quotient and a remainder of the same x by the same c join again: c * (x / c) + x mod c
-// = x. What is not linear goes through the rules of simplify_rules.h, from the operands up.
+// = x; and for a divisor g of c and p in [0, g) floor((g * x + p) / c) = floor(x / (c / g)). What
+// is not linear goes through the rules of simplify_rules.h, from the operands up.
 #include "tenon/loop/simplify.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tenon/loop/simplify_casts.h"
 #include "tenon/loop/simplify_rules.h"
@@ -274,6 +276,18 @@ class Simplifier : public StmtMutator {
     }
     const Interval range = Range(rest);
     const bool inside = range.low >= 0 && range.high < c;
+    if (const auto split = inside ? std::nullopt : SplitGranules(rest, c)) {
+      // (g * x + part) / c = x / (c / g), and the remainder is g * (x mod (c / g)) + part.
+      const Expr whole = split->whole.ToExpr();
+      if (is_division) {
+        result = quotient;
+        AddScaled(&result, LinearOf(FloorDiv(whole, c / split->g)), 1);
+      } else {
+        result = split->part;
+        AddScaled(&result, LinearOf(FloorMod(whole, c / split->g)), split->g);
+      }
+      return result;
+    }
     if (is_division) {
       result = quotient;
       if (!inside) AddAtom(&result, Binary(BinaryOp::kFloorDiv, rest.ToExpr(), c));
@@ -282,6 +296,31 @@ class Simplifier : public StmtMutator {
     if (inside) return rest;
     AddAtom(&result, Binary(BinaryOp::kFloorMod, rest.ToExpr(), c));
     return result;
+  }
+
+  // `sum` as g * whole + part with 0 <= part < g, for a divisor g > 1 of c.
+  struct Granules {
+    std::int64_t g;
+    Linear whole, part;
+  };
+  std::optional<Granules> SplitGranules(const Linear& sum, std::int64_t c) {
+    std::int64_t tried = 1;
+    for (const auto& [ignored, candidate] : sum.terms) {
+      const std::int64_t g = std::gcd(candidate, c);
+      if (g == tried || g <= 1) continue;
+      tried = g;
+      Granules split{.g = g};
+      split.whole.constant = FloorDivide(sum.constant, g);
+      split.part.constant = sum.constant - split.whole.constant * g;
+      for (const auto& [atom, coefficient] : sum.terms) {
+        const bool divides = coefficient % g == 0;
+        AddTerm(divides ? &split.whole : &split.part, atom,
+                divides ? coefficient / g : coefficient);
+      }
+      const Interval range = Range(split.part);
+      if (range.low >= 0 && range.high < g) return split;
+    }
+    return std::nullopt;
   }
 
   Linear LinearOfMinMax(const BinaryNode& n) {

@@ -165,14 +165,23 @@ class Scheduler {
     const bool parallel = WorkOf(*tile) >= kParallelWork;
     if (!strategies::ScheduleByTiles(output, *tile, *indices, parallel)) return false;
     for (const auto& stage : schedule_.stages()) {
-      if (stage->op()->tag != kTileInput || stage->placement() != Stage::Placement::kRoot) continue;
-      ScheduleInner(*stage, 0);
+      if (!IsTileInput(*stage->op()) || stage->placement() != Stage::Placement::kRoot) continue;
+      ScheduleTileInput(*stage);
       stage->ComputeAt(output, output.leaves().front());
       done_.insert(stage.get());
     }
     done_.insert(&output);
     done_.insert(tile);
     return true;
+  }
+
+  void ScheduleTileInput(Stage& stage) {
+    if (stage.op()->tag != kTileSteps) return ScheduleInner(stage, 0);
+    const auto& axes = stage.op()->axes;
+    const auto [vectors, lane] = stage.Split(axes.back(), LanesOf(*stage.op()));
+    stage.Vectorize(lane);
+    if (CeilDiv(Extent(axes.back()), LanesOf(*stage.op())) <= kUnroll) stage.Unroll(vectors);
+    for (std::size_t i = axes.size() - 4; i + 2 < axes.size(); ++i) stage.Unroll(axes[i]);
   }
 
   void ScheduleWithProducers(Stage& output) {

@@ -128,6 +128,10 @@ bool IsRegisterTile(const te::OperationNode& op) {
   return op.tag == kRegisterTile || IsDotTile(op);
 }
 
+bool IsTileInput(const te::OperationNode& op) {
+  return op.tag == kTileInput || op.tag == kTileSteps;
+}
+
 void ScheduleTile(Stage& tile) {
   const te::OperationNode& op = *tile.op();
   const std::size_t grid = op.axes.size() - kTileAxes;

@@ -31,6 +31,9 @@ inline constexpr const char* kPacked = "packed";
 
 // The tag of what a tile reads of its own block alone: it is computed where the tile is.
 inline constexpr const char* kTileInput = "tile_input";
+// The tag of a kTileInput of the axes (..., place, place, step, step): its loops over places are
+// unrolled, as where a line is inside the image depends on them.
+inline constexpr const char* kTileSteps = "tile_steps";
 
 // Bytes of the widest vector, and how many elements of so many bytes it holds.
 inline constexpr std::int64_t kVectorBytes = 64;
@@ -43,6 +46,7 @@ constexpr std::int64_t VectorLanes(std::size_t element_bytes) {
 double TileStepTime(std::int64_t left, std::int64_t right);
 
 bool IsRegisterTile(const te::OperationNode& op);
+bool IsTileInput(const te::OperationNode& op);
 
 // The loops of the sum itself: reduction outside, the tile unrolled in vectors inside. Its grid
 // axes stay outermost.

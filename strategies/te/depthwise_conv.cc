@@ -1,6 +1,7 @@
 // A kernel for each channel: nothing is shared between channels, so lanes are pixels of one. What
 // bounds these sums are loads, of which most cross a cache line.
 #include <algorithm>
+#include <numeric>
 
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
@@ -67,45 +68,63 @@ bool IsCovering(const Conv& conv, const TeCall& call) {
          ExtentOf(call.input(0), 2) + conv.padding[0] <= conv.taps[0];
 }
 
+// The padded image taken apart by the place of a pixel in a step of the window: (image, channel,
+// row in the step, column in the step, step of rows, step of columns). What a tap reads for
+// neighbouring results are neighbours there, whatever the strides.
+Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::int64_t columns) {
+  const auto& [row_step, column_step] = conv.strides;
+  return te::Compute(
+      ToExprs({ExtentOf(x, 0), ExtentOf(x, 1), row_step, column_step, rows, columns}),
+      [&](const std::vector<Var>& i) {
+        const Expr row = i[4] * row_step + i[2] - conv.padding[0];
+        const Expr column = i[5] * column_step + i[3] - conv.padding[1];
+        const Expr inside = row >= Expr(0) && row < Expr(ExtentOf(x, 2)) && column >= Expr(0) &&
+                            column < Expr(ExtentOf(x, 3));
+        return te::IfThenElse(inside, x(i[0], i[1], row, column), te::Cast(x.dtype(), 0));
+      },
+      "pad_image", kTileSteps);
+}
+
 // One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
-// tap reads whole vectors whatever the width; what falls on the margins is dropped. The zeros right
-// of a row are the ones left of the next.
-Tensor FlatConv(const Conv& plain, const TeCall& call) {
-  const auto& padding = plain.padding;
+// tap reads whole vectors whatever the width; what falls on the margins is dropped.
+Tensor FlatConv(const Conv& conv, const TeCall& call) {
+  const auto& padding = conv.padding;
+  const auto& strides = conv.strides;
   const Shape shape = call.shape();
   const Tensor& x = call.input(0);
-  std::int64_t right = std::max<std::int64_t>(0, padding[3] - padding[1]);
-  std::int64_t pitch = ExtentOf(x, 3) + padding[1] + right;
-  // Rows that all began with a vector would leave its last lanes unused, and vectors be cut short.
-  if (pitch % kConvLanes == 0 && shape[3] < kConvLanes) {
-    ++right;
-    ++pitch;
-  }
+  const std::array<std::int64_t, 2> reach = {(conv.taps[0] - 1) * conv.dilation[0],
+                                             (conv.taps[1] - 1) * conv.dilation[1]};
+  // With stride 1 the zeros right of a row are the ones left of the next.
+  std::int64_t pitch = strides[1] == 1
+                           ? ExtentOf(x, 3) + std::max(padding[1], padding[3])
+                           : CeilDiv((shape[3] - 1) * strides[1] + reach[1] + 1, strides[1]);
+  // Rows that all began at the same places of vectors would leave the last lanes unused, and
+  // vectors be cut short.
+  if (std::gcd(pitch, kConvLanes) > shape[3]) ++pitch;
   const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
   std::int64_t vectors = kMostVectors;
   const auto covered = [&](std::int64_t v) { return CeilDiv(pixels, v * kConvLanes) * v; };
   for (std::int64_t v = kMostVectors - 1; v >= kMostVectors / 2; --v) {
     if (covered(v) < covered(vectors)) vectors = v;
   }
-  const std::int64_t last = covered(vectors) * kConvLanes - 1 +
-                            ((plain.taps[0] - 1) * plain.dilation[0]) * pitch +
-                            (plain.taps[1] - 1) * plain.dilation[1];
   // The last tile reads past the image: rows of zeros lie there.
-  const std::int64_t rows = ExtentOf(x, 2) + padding[0] + padding[2];
-  const std::int64_t more = std::max<std::int64_t>(1, last / pitch + 1 - rows);
-  Conv conv = plain;
-  conv.image = PadImage(x, 2, 3, {padding[0], padding[1], padding[2] + more, right}, kTileInput);
+  const std::int64_t last =
+      covered(vectors) * kConvLanes - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
+  const std::int64_t rows = last / pitch + 1;
+  const Tensor image = SplitBySteps(conv, x, rows, pitch);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
       {shape[0], shape[1], covered(vectors) / vectors, 1, vectors, kConvLanes},
       [&](const std::vector<Var>& i) {
+        const Expr row = k[0].var * conv.dilation[0];
+        const Expr column = k[1].var * conv.dilation[1];
         const Expr at = (i[2] * vectors + i[4]) * kConvLanes + i[5] +
-                        k[0].var * (conv.dilation[0] * pitch) + k[1].var * conv.dilation[1];
-        return te::Sum(conv.Pixel(i[0], te::FloorDiv(i[1], conv.group_outputs),
-                                  te::FloorDiv(at, pitch), te::FloorMod(at, pitch)) *
-                           conv.Weight(i[1], 0, k[0].var, k[1].var),
-                       k);
+                        te::FloorDiv(row, strides[0]) * pitch + te::FloorDiv(column, strides[1]);
+        const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs),
+                                 te::FloorMod(row, strides[0]), te::FloorMod(column, strides[1]),
+                                 te::FloorDiv(at, pitch), te::FloorMod(at, pitch));
+        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[0].var, k[1].var), k);
       },
       "conv2d", kRegisterTile);
   return te::Compute(
@@ -119,11 +138,14 @@ Tensor FlatConv(const Conv& plain, const TeCall& call) {
       "conv2d", "injective");
 }
 
-// With stride 1, on images whose rows follow each other, do not fill vectors, and of which one
-// channel stays in cache.
+// On images whose rows follow each other, do not fill vectors, and of which one channel stays in
+// cache. Rows in steps are taken apart in any case.
 bool IsFlat(const Conv& conv, const Shape& shape) {
-  return conv.strides == std::array<std::int64_t, 2>{1, 1} && shape[3] % kConvLanes != 0 &&
-         shape[2] * shape[3] >= kConvLanes && shape[2] * shape[3] <= kMostPixels;
+  constexpr std::int64_t kMostSteps = 2;
+  const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
+  return std::max(conv.strides[0], conv.strides[1]) <= kMostSteps &&
+         (steps || shape[3] % kConvLanes != 0) && shape[2] * shape[3] >= kConvLanes &&
+         shape[2] * shape[3] <= kMostPixels;
 }
 
 }  // namespace

@@ -50,18 +50,28 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
   return PadImage(x, w.at, w.before, after, value);
 }
 
+// One spatial axis after the other: a row of the image is reduced over the rows of its window
+// first, and what that leaves along the row, which takes size[0] + size[1] reads rather than their
+// product.
 Tensor OverWindow(const TeCall& call, const Window& w, const Expr& outside, Reducer reducer,
                   const std::string& name) {
-  const Tensor image = Surrounded(call.input(0), w, call.shape(), outside);
+  Tensor reduced = Surrounded(call.input(0), w, call.shape(), outside);
+  Shape shape = ShapeOf(reduced);
   const std::vector<IterVar> taps = TapAxes(w.size);
-  return te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        std::vector<Expr> from = ToExprs(i);
-        for (std::size_t d = 0; d < w.dims; ++d) from[w.at[d]] = w.Padded(i, d, taps[d].var);
-        return reducer(image[from], taps);
-      },
-      name, "pool");
+  for (std::size_t d = 0; d < w.dims; ++d) {
+    shape[w.at[d]] = call.shape()[w.at[d]];
+    const bool is_last = d + 1 == w.dims;
+    if (w.size[d] == 1 && w.strides[d] == 1 && !is_last) continue;
+    reduced = te::Compute(
+        ToExprs(shape),
+        [&](const std::vector<Var>& i) {
+          std::vector<Expr> from = ToExprs(i);
+          from[w.at[d]] = w.Padded(i, d, taps[d].var);
+          return reducer(reduced[from], {taps[d]});
+        },
+        is_last ? name : StrCat(name, "_", taps[d].var.name()), "pool");
+  }
+  return reduced;
 }
 
 template <typename AttrsType>

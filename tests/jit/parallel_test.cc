@@ -1,6 +1,7 @@
 // Parallel loops: results, and the runtime under them.
 #include <cfloat>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -89,6 +90,28 @@ TEST(ParallelTest, MemoryIsAlignedAndHandedOutAgain) {
   EXPECT_EQ(TakeMemory(900), first);
   GiveMemory(first);
   GiveMemory(second);
+}
+
+// What the kernels of a model take in one run is there for the next.
+TEST(ParallelTest, ManyBlocksAreKept) {
+  constexpr std::int64_t kBlocks = 20;
+  const auto take_all = [&] {
+    std::vector<void*> blocks;
+    for (std::int64_t i = 0; i < kBlocks; ++i) blocks.push_back(TakeMemory(100000 << (i % 4)));
+    for (void* block : blocks) GiveMemory(block);
+    return std::set<void*>(blocks.begin(), blocks.end());
+  };
+  EXPECT_EQ(take_all(), take_all());
+}
+
+// The sum is bounded, but the last block is kept whatever its size: it is taken first.
+TEST(ParallelTest, TheLastBlockIsKeptWhateverItsSize) {
+  constexpr std::int64_t kLarge = std::int64_t{200} << 20;
+  void* large = TakeMemory(kLarge);
+  GiveMemory(large);
+  EXPECT_EQ(TakeMemory(kLarge), large);
+  GiveMemory(large);
+  GiveMemory(TakeMemory(100));  // and goes with the next
 }
 
 }  // namespace

@@ -80,6 +80,18 @@ TEST(PartitionTest, EveryElementIsStoredWithoutATest) {
   }
 }
 
+// Every second element of a padded row.
+TEST(PartitionTest, StepsOfMoreThanOneDivide) {
+  const Expr at = i * 2 - 3;
+  const Stmt loop =
+      For(i, 0, 12, ForKind::kSerial,
+          Store(out, IfThenElse(at >= 0 && at < 16, Load(in, {at}), IntImm(Int64, 0)), {i}));
+  EXPECT_EQ(Print(Simplify(PartitionSelects(loop))),
+            "for i in [0, 2) {\n  out[i] = 0\n}\n"
+            "for i in [2, 10) {\n  out[i] = in[((i * 2) - 3)]\n}\n"
+            "for i in [10, 12) {\n  out[i] = 0\n}\n");
+}
+
 TEST(PartitionTest, ConditionsThatReadMemoryStay) {
   const Stmt loop =
       For(i, 0, 16, ForKind::kSerial,

@@ -58,6 +58,17 @@ std::string Explanation(const ir::Module& module, LibraryChoice library = Librar
 
 // --- choice
 
+// oneDNN's product of one row reads the matrix at a fraction of the memory's speed.
+TEST(StrategyTest, OneRowByAMatrixIsGenerated) {
+  const ir::Module row = Parsed(
+      "def @main(%x: Tensor[(1, 17), float32], %w: Tensor[(8, 17), float32]) "
+      "{ nn.dense(%x, %w) }");
+  EXPECT_THAT(Implementations(row, LibraryChoice::kAuto), ElementsAre("te"));
+  EXPECT_THAT(Explanation(row, LibraryChoice::kAuto),
+              HasSubstr("one row by a matrix reads the matrix once"));
+  EXPECT_THAT(Implementations(row, LibraryChoice::kLibrary), ElementsAre("onednn"));
+}
+
 TEST(StrategyTest, TheHighestPriorityWinsAndTheRestIsNotNeeded) {
   EXPECT_EQ(Explanation(ConvThen("nn.relu(%0)")),
             "  onednn (priority 10): chosen, the first whose condition holds\n"
