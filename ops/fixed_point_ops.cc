@@ -43,19 +43,19 @@ void FixedPointMultiplyPerAxis(TypeCall& call) {
 
 void RegisterFixedPointOps(OpRegistry& registry) {
   registry.Register("fixed_point_multiply")
-      .Describe("data * multiplier * 2^(shift - 31), rounded half up; exact in int64")
+      .Describe("data * multiplier * 2^(shift - 31), rounded half up; computed in int64")
       .Argument("data", "Tensor", "int32")
       .Attrs<FixedPointMultiplyAttrs>()
       .Pattern(OpPattern::kElemWise)
       .TypeRelation(FixedPointMultiply, "Identity");
   registry.Register("fixed_point_multiply_per_axis")
       .Describe(
-          "data * 2^left_shift * fp_multiplier / 2^(31 + right_shift), rounded half up; exact "
+          "data * 2^left_shift * fp_multiplier / 2^(31 + right_shift), rounded half up; computed "
           "in int64")
       .Argument("data", "Tensor", "int32")
       .Argument("fp_multiplier", "Tensor", "int32, one an index of the axes")
-      .Argument("left_shift", "Tensor", "int32, one an index of the axes")
-      .Argument("right_shift", "Tensor", "int32, one an index of the axes")
+      .Argument("left_shift", "Tensor", "int32 from 0 to 31, one an index of the axes")
+      .Argument("right_shift", "Tensor", "int32 from 0 to 31, one an index of the axes")
       .Attrs<FixedPointMultiplyPerAxisAttrs>()
       .Pattern(OpPattern::kBroadcast)
       .TypeRelation(FixedPointMultiplyPerAxis, "FixedPointMultiplyPerAxis");

@@ -10,6 +10,9 @@ namespace {
 
 using ir::Dim;
 
+// A flag for each pair of boxes of an image, which are bytes.
+constexpr std::int64_t kMostFlags = std::int64_t{1} << 31;
+
 bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
 
 void RoiAlign(TypeCall& call) {
@@ -103,6 +106,10 @@ void NonMaximumSuppression(TypeCall& call) {
   if (indices->shape.size() != 2 || Differ(indices->shape[0], shape[0]) ||
       Differ(indices->shape[1], shape[1]) || !indices->dtype.is_integral())
     call.Refuse("indices must be integers of the shape (batch, count)");
+  if (const Dim flags = Product({shape[0], shape[1], shape[1]});
+      flags.is_static() && flags.value() > kMostFlags)
+    call.Refuse(StrCat(shape[1].ToString(), " boxes of ", shape[0].ToString(),
+                       " images; the square of the one times the other may be ", kMostFlags));
   CheckNumber(call, *most, false, "max_output_size");
   CheckNumber(call, *threshold, true, "iou_threshold");
   if (!attrs.return_indices) {

@@ -43,9 +43,11 @@ std::vector<Tensor> MultiplyPerAxis(const TeCall& call) {
         for (const std::int64_t axis : attrs.axes)
           at.emplace_back(i[static_cast<std::size_t>(ops::NormalAxis(axis, x.ndim(), "axes"))]);
         const auto parameter = [&](std::size_t k) { return te::Cast(Int64, call.input(k)[at]); };
-        return Product(x[ToExprs(i)], parameter(1),
-                       attrs.is_lshift_required ? parameter(2) : Expr(0),
-                       attrs.is_rshift_required ? parameter(3) : Expr(0));
+        const auto shift = [&](std::size_t k) {
+          return te::Max(te::Min(parameter(k), Expr(31)), Expr(0));
+        };
+        return Product(x[ToExprs(i)], parameter(1), attrs.is_lshift_required ? shift(2) : Expr(0),
+                       attrs.is_rshift_required ? shift(3) : Expr(0));
       },
       "fixed_point_multiply_per_axis", "broadcast")};
 }

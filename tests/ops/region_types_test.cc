@@ -137,6 +137,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"NonMaximumSuppressionOfOtherCounts", kBoxes,
             "vision.non_max_suppression(%x, %i, %i, 3, 0.5f)",
             "vision.non_max_suppression: valid_count must be a vector of integers, one an image"},
+        Row{"NonMaximumSuppressionOfTooMany",
+            "%x: Tensor[(1, 65536, 6), float32], %c: Tensor[(1), int32], "
+            "%i: Tensor[(1, 65536), int32]",
+            "vision.non_max_suppression(%x, %c, %i, 3, 0.5f)",
+            "vision.non_max_suppression: 65536 boxes of 1 images; the square of the one times the "
+            "other may be 2147483648"},
         Row{"NonMaximumSuppressionByAFloat", kBoxes,
             "vision.non_max_suppression(%x, %c, %i, 3f, 0.5f)",
             "vision.non_max_suppression: max_output_size must be an integer of rank 0"}),
