@@ -50,6 +50,11 @@ Stmt UnrollLoops(const Stmt& stmt);
 // InvalidArgument for an extent that is not constant.
 Stmt VectorizeLoops(const Stmt& stmt);
 
+// A vector of sums that serial loops update under a mask, at one place throughout, is kept in an
+// allocation of its own, without a mask, until they end: registers serve it. Requires expanded
+// vectors and simplified indices.
+Stmt PromoteAccumulators(const Stmt& stmt);
+
 }  // namespace tenon::loop
 
 #endif  // TENON_LOOP_TRANSFORMS_H_

@@ -362,7 +362,7 @@ class Lowerer {
     body = loop::TransposeTiles(body);
     body = loop::UnrollLoops(body);
     if (!unrolls_.empty()) body = AutoUnroll(loop::Simplify(body, bounds_), unrolls_);
-    return loop::Simplify(body, bounds_);
+    return loop::PromoteAccumulators(loop::Simplify(body, bounds_));
   }
 
   static void CheckParallel(const Stmt& stmt, const loop::ForNode* outer) {

@@ -188,9 +188,22 @@ std::vector<Tensor> AdaptiveAvgPool(const TeCall& call) {
       name, "elemwise")};
 }
 
+// An image is one row of pixels, which lie together in most layouts.
 Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
+  const Tensor& x = call.input(0);
   const auto at = ops::PooledAxes(call.attrs.As<ops::GlobalPool2DAttrs>().layout, 2);
-  return OverBins(call, BinsOf(call, at), te::Cast(call.dtype(), 0), reducer, name);
+  Shape image;
+  for (const std::size_t axis : at) image.push_back(ExtentOf(x, axis));
+  const IterVar pixel = te::ReduceAxis(0, NumElements(image), "pixel");
+  return te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from = ToExprs(i);
+        const std::vector<Expr> place = Unflatten(pixel.var, image);
+        for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = place[d];
+        return reducer(x[from], {pixel});
+      },
+      name, "pool");
 }
 
 std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
