@@ -6,6 +6,7 @@
 
 #include "tenon/onnx/converters.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -13,9 +14,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// Labels are letters; the axes that an ellipsis stands for get labels below 0, counted from the
-// last one.
-using Labels = std::vector<int>;
+using Labels = ops::EinsumLabels;
 
 struct Operand {
   Expr value;
@@ -26,56 +25,15 @@ bool Has(const Labels& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-Labels Parse(const std::string& term, std::int64_t dots) {
-  Labels labels;
-  bool has_dots = false;
-  for (std::size_t i = 0; i < term.size(); ++i) {
-    if (term[i] == ' ') continue;
-    if (term.compare(i, 3, "...") == 0 && !has_dots) {
-      for (std::int64_t d = dots; d > 0; --d) labels.push_back(static_cast<int>(-d));
-      has_dots = true;
-      i += 2;
-    } else if ((term[i] >= 'a' && term[i] <= 'z') || (term[i] >= 'A' && term[i] <= 'Z')) {
-      labels.push_back(term[i]);
-    } else {
-      throw InvalidArgument(StrCat("the equation has the term \"", term,
-                                   "\"; it takes letters and at most one ellipsis"));
-    }
-  }
-  return labels;
-}
-
-std::int64_t Letters(const std::string& term) {
-  return std::count_if(term.begin(), term.end(), [](char c) { return c != ' ' && c != '.'; });
-}
-
 class Equation {
  public:
   Equation(Node& node, const std::string& text) : node_(node) {
-    std::string inputs = text;
-    std::optional<std::string> output;
-    if (const std::size_t arrow = text.find("->"); arrow != std::string::npos) {
-      inputs = text.substr(0, arrow);
-      output = text.substr(arrow + 2);
-    }
-    const std::vector<std::string> terms = StrSplit(inputs, ',');
-    if (terms.size() != node.num_inputs())
-      throw InvalidArgument(StrCat("the equation ", text, " is for ", terms.size(),
-                                   " operands; there are ", node.num_inputs()));
-    std::int64_t dots = 0;
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-      const bool has = terms[i].find("...") != std::string::npos;
-      const std::int64_t own = has ? RankOf(node.input(i)) - Letters(terms[i]) : 0;
-      if (own < 0) throw InvalidArgument(StrCat("operand ", i, " has too few axes"));
-      dots = std::max(dots, own);
-      Add(i, Parse(terms[i], own));
-    }
-    output_ = output ? Parse(*output, dots) : Implicit(dots);
-    for (std::size_t i = 0; i < output_.size(); ++i) {
-      if (!extents_.contains(output_[i]) ||
-          std::count(output_.begin(), output_.end(), output_[i]) > 1)
-        throw InvalidArgument("each label of the result must occur in an operand, and only once");
-    }
+    std::vector<std::size_t> ranks;
+    for (std::size_t i = 0; i < node.num_inputs(); ++i)
+      ranks.push_back(static_cast<std::size_t>(RankOf(node.input(i))));
+    const ops::EinsumAxes axes = ops::ParseEinsum(text, ranks);
+    for (std::size_t i = 0; i < ranks.size(); ++i) Add(node.input(i), axes.operands[i]);
+    output_ = axes.result;
   }
 
   Expr Result() {
@@ -99,20 +57,15 @@ class Equation {
     return Has(output_, label);
   }
 
-  void Add(std::size_t i, const Labels& labels) {
-    Operand operand{node_.input(i), labels};
-    const Shape shape = ShapeOf(operand.value);
-    if (labels.size() != shape.size())
-      throw InvalidArgument(
-          StrCat("operand ", i, " has rank ", shape.size(), " and ", labels.size(), " labels"));
+  void Add(const Expr& value, const Labels& labels) {
+    const Shape shape = ShapeOf(value);
     for (std::size_t d = 0; d < labels.size(); ++d) {
-      ++uses_[labels[d]];
       std::int64_t& extent = extents_.emplace(labels[d], shape[d]).first->second;
       if (extent == 1) extent = shape[d];
       if (shape[d] != 1 && shape[d] != extent)
         throw InvalidArgument(StrCat("a label stands for the extents ", extent, " and ", shape[d]));
     }
-    operands_.push_back(Diagonal(std::move(operand)));
+    operands_.push_back(Diagonal({value, labels}));
   }
 
   // The axes of labels that occur twice as one.
@@ -233,20 +186,9 @@ class Equation {
             operand.labels};
   }
 
-  // The axes of the ellipsis, and the labels that occur once, in alphabetic order.
-  Labels Implicit(std::int64_t dots) const {
-    Labels labels;
-    for (std::int64_t d = dots; d > 0; --d) labels.push_back(static_cast<int>(-d));
-    for (const auto& [label, count] : uses_) {
-      if (label > 0 && count == 1) labels.push_back(label);
-    }
-    return labels;
-  }
-
   Node& node_;
   std::vector<Operand> operands_;
   std::map<int, std::int64_t> extents_;
-  std::map<int, int> uses_;
   Labels output_;
 };
 

@@ -8,6 +8,7 @@
 #include "tenon/onnx/window.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/pool_builders.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -17,44 +18,20 @@ namespace {
 
 using attrs::Attrs;
 
-// A window over one axis is one of height 1; of one over three axes, height and width are pooled
-// first and then depth: greatest values and means of boxes can be taken axis by axis.
-template <typename AttrsType, typename Pool>
-Expr PoolOver(Node& node, const Expr& x, const AttrsType& base, const Pool& pool) {
-  const Shape shape = ShapeOf(x);
-  const Window w = ReadWindow(node, shape, node.IntsOr("kernel_shape", {}));
-  const auto over = [&](const Expr& image, const std::vector<int>& axes) {
-    AttrsType attrs = base;
-    attrs.strides.clear();
-    attrs.dilation.clear();
-    attrs.padding.clear();
-    const auto pick = [&](const Ints& values, std::int64_t otherwise, Ints* to) {
-      for (const int axis : axes)
-        to->push_back(axis < 0 ? otherwise : values[static_cast<std::size_t>(axis)]);
-    };
-    pick(w.kernel, 1, &attrs.pool_size);
-    pick(w.strides, 1, &attrs.strides);
-    pick(w.dilations, 1, &attrs.dilation);
-    pick(w.before, 0, &attrs.padding);
-    pick(w.after, 0, &attrs.padding);
-    return node.Typed(pool(image, attrs));
-  };
-  switch (w.kernel.size()) {
-    case 1:
-      return ops::Squeeze(over(node.Typed(ops::ExpandDims(x, 2)), {-1, 0}), Ints{2});
-    case 2:
-      return over(x, {0, 1});
-    default: {
-      const Expr flat =
-          node.Typed(ops::Reshape(x, {shape[0], shape[1] * shape[2], shape[3], shape[4]}));
-      const Expr rows = over(flat, {1, 2});
-      const Shape image = ShapeOf(rows);
-      const Expr deep =
-          over(node.Typed(ops::Reshape(rows, {shape[0], shape[1], shape[2], image[2] * image[3]})),
-               {0, -1});
-      return ops::Reshape(deep, {shape[0], shape[1], ShapeOf(deep)[2], image[2], image[3]});
-    }
-  }
+constexpr std::int64_t kLargestDeterminant = 4;
+
+// The window of the node as attributes of pooling over as many axes.
+template <typename AttrsType>
+AttrsType PoolAttrs(Node& node, const Window& w) {
+  return {.pool_size = w.kernel,
+          .strides = w.strides,
+          .dilation = w.dilations,
+          .padding = w.pads(),
+          .ceil_mode = node.Int("ceil_mode", 0) != 0};
+}
+
+Window PoolWindow(Node& node) {
+  return ReadWindow(node, ShapeOf(node.input(0)), node.IntsOr("kernel_shape", {}));
 }
 
 // Where in its image each greatest value of a window lies: the taps of all windows are gathered,
@@ -62,7 +39,7 @@ Expr PoolOver(Node& node, const Expr& x, const AttrsType& base, const Pool& pool
 Expr PlacesOfGreatest(Node& node, const Shape& result, bool columns_first) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
-  const Window w = ReadWindow(node, shape, node.IntsOr("kernel_shape", {}));
+  const Window w = PoolWindow(node);
   if (w.kernel.size() != 2)
     throw Unimplemented("indices are supported over two spatial axes, no others");
   // As many elements behind as the last window reaches.
@@ -114,17 +91,33 @@ Expr PlacesOfGreatest(Node& node, const Shape& result, bool columns_first) {
 }
 
 std::vector<Expr> MaxPool(Node& node) {
-  const ops::MaxPool2DAttrs base{.ceil_mode = node.Int("ceil_mode", 0) != 0};
-  const Expr greatest = node.Typed(PoolOver(node, node.input(0), base, ops::MaxPool2D));
+  const Expr& x = node.input(0);
+  const Window w = PoolWindow(node);
+  const std::size_t dims = w.kernel.size();
+  const Expr greatest =
+      node.Typed(dims == 1   ? ops::MaxPool1D(x, PoolAttrs<ops::MaxPool1DAttrs>(node, w))
+                 : dims == 2 ? ops::MaxPool2D(x, PoolAttrs<ops::MaxPool2DAttrs>(node, w))
+                             : ops::MaxPool3D(x, PoolAttrs<ops::MaxPool3DAttrs>(node, w)));
   const bool columns_first = node.Int("storage_order", 0) != 0;
   if (node.num_outputs() < 2) return {greatest};
   return {greatest, node.Typed(PlacesOfGreatest(node, ShapeOf(greatest), columns_first))};
 }
 
+template <typename AttrsType>
+AttrsType AveragePoolAttrs(Node& node, const Window& w) {
+  AttrsType attrs = PoolAttrs<AttrsType>(node, w);
+  attrs.count_include_pad = node.Int("count_include_pad", 0) != 0;
+  return attrs;
+}
+
 std::vector<Expr> AveragePool(Node& node) {
-  const ops::AvgPool2DAttrs base{.ceil_mode = node.Int("ceil_mode", 0) != 0,
-                                 .count_include_pad = node.Int("count_include_pad", 0) != 0};
-  return {node.Typed(PoolOver(node, node.input(0), base, ops::AvgPool2D))};
+  const Expr& x = node.input(0);
+  const Window w = PoolWindow(node);
+  const std::size_t dims = w.kernel.size();
+  return {node.Typed(dims == 1 ? ops::AvgPool1D(x, AveragePoolAttrs<ops::AvgPool1DAttrs>(node, w))
+                     : dims == 2
+                         ? ops::AvgPool2D(x, AveragePoolAttrs<ops::AvgPool2DAttrs>(node, w))
+                         : ops::AvgPool3D(x, AveragePoolAttrs<ops::AvgPool3DAttrs>(node, w)))};
 }
 
 // Spatial axes of any number, through a reduction.
@@ -223,6 +216,39 @@ std::vector<Expr> MatMul(Node& node) {
       [](const Expr& a, const Expr& b) { return ops::BatchMatmul(a, b); })};
 }
 
+// By cofactors: from the last row up, the determinants of all columns taken together by so many.
+std::vector<Expr> Det(Node& node) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  const std::size_t rank = shape.size();
+  if (rank < 2 || shape[rank - 1] != shape[rank - 2])
+    throw InvalidArgument("the input must be square matrices");
+  const std::int64_t n = shape.back();
+  if (n < 1 || n > kLargestDeterminant)
+    throw Unimplemented(StrCat("determinants of ", n, " rows are not supported; those of 1 to ",
+                               kLargestDeterminant, " are"));
+  const auto along_last = [&](const Expr& e, std::int64_t i) {
+    return node.Typed(
+        ops::Take(e, ops::Scalar(static_cast<double>(i), Int64), {.axis = RankOf(e) - 1}));
+  };
+  // By the set of columns, a bit each.
+  std::vector<Expr> minors(std::size_t{1} << n);
+  for (std::size_t columns = 1; columns < minors.size(); ++columns) {
+    const std::int64_t row = n - __builtin_popcountll(columns);
+    bool negative = false;
+    for (std::int64_t c = 0; c < n; ++c) {
+      const std::size_t bit = std::size_t{1} << c;
+      if ((columns & bit) == 0) continue;
+      Expr term = along_last(along_last(x, c), row);
+      if (columns != bit) term = ops::Multiply(term, minors[columns ^ bit]);
+      Expr& sum = minors[columns];
+      sum = node.Typed(!sum ? term : negative ? ops::Subtract(sum, term) : ops::Add(sum, term));
+      negative = !negative;
+    }
+  }
+  return {minors.back()};
+}
+
 std::vector<Expr> Dropout(Node& node) {
   node.Ignore("ratio");
   node.Ignore("seed");
@@ -243,6 +269,7 @@ void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["AveragePool"] = AveragePool;
   t["BatchNormalization"] = BatchNormalization;
+  t["Det"] = Det;
   t["Dropout"] = Dropout;
   t["Gemm"] = Gemm;
   t["GlobalAveragePool"] = GlobalPool(false);

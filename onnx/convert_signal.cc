@@ -1,9 +1,11 @@
-// Windows and the discrete Fourier transform.
+// Windows, discrete Fourier transforms and weights of their bins.
+#include <algorithm>
 #include <cmath>
 
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -34,10 +36,49 @@ Converter CosineWindow(double a0, double a1, double a2) {
   };
 }
 
+// The first `used` of `n` elements into `made` bins: a product with cosines and sines.
+struct Transform {
+  std::int64_t n, used, made;
+  bool inverse = false;
+
+  Transform(std::int64_t length, std::int64_t have, bool onesided)
+      : n(length), used(std::min(have, length)), made(onesided ? length / 2 + 1 : length) {
+    if (n < 1 || n > kLongestTransform)
+      throw Unimplemented(StrCat("a transform of ", n, " elements is not supported; 1 to ",
+                                 kLongestTransform, " are"));
+  }
+
+  // Real and imaginary parts, as (rows, made), of those of (rows, used); `imaginary` may be null.
+  std::pair<Expr, Expr> Of(const Node& node, const Expr& real, const Expr& imaginary) const {
+    std::vector<double> cosines, sines;
+    for (std::int64_t i = 0; i < used; ++i) {
+      for (std::int64_t k = 0; k < made; ++k) {
+        // i * k modulo n keeps the angle small, and so exact.
+        const double turn = 2 * M_PI * static_cast<double>(i * k % n) / static_cast<double>(n);
+        const double scale = inverse ? 1 / static_cast<double>(n) : 1;
+        cosines.push_back(std::cos(turn) * scale);
+        sines.push_back(std::sin(turn) * (inverse ? scale : -scale));
+      }
+    }
+    const auto times = [&](const Expr& rows, const std::vector<double>& values) {
+      const Expr matrix = ir::Constant::Make(NDArray::FromVector({used, made}, values));
+      return ops::Matmul(rows, node.Typed(ops::Cast(matrix, DataTypeOf(rows))));
+    };
+    std::pair<Expr, Expr> result = {times(real, cosines), times(real, sines)};
+    if (!imaginary) return result;
+    return {ops::Subtract(result.first, times(imaginary, sines)),
+            ops::Add(result.second, times(imaginary, cosines))};
+  }
+};
+
+// The real (0) or imaginary (1) part of a signal, whose last axis holds them.
+Expr PartOf(const Expr& x, std::int64_t which) {
+  return ops::Take(x, ops::Scalar(static_cast<double>(which), Int64), {.axis = RankOf(x) - 1});
+}
+
 // The signal (batch, ..., 1 or 2) as real and imaginary parts times cosines and sines.
 std::vector<Expr> Dft(Node& node) {
   const Expr& x = node.input(0);
-  const DataType t = DataTypeOf(x);
   const std::int64_t rank = RankOf(x);
   Shape shape = ShapeOf(x);
   if (rank < 3 || (shape.back() != 1 && shape.back() != 2))
@@ -47,29 +88,13 @@ std::vector<Expr> Dft(Node& node) {
                                                  : -2;
   const auto axis = static_cast<std::int64_t>(ops::NormalAxis(given, shape.size()));
   if (axis == rank - 1) throw InvalidArgument("the last axis holds real and imaginary parts");
-  const bool inverse = node.Int("inverse", 0) != 0;
   const bool onesided = node.Int("onesided", 0) != 0;
   const std::int64_t have = shape[static_cast<std::size_t>(axis)];
-  const std::int64_t n =
-      node.has_input(1) ? static_cast<std::int64_t>(node.ConstantScalar(1)) : have;
-  if (n < 1 || n > kLongestTransform)
-    throw Unimplemented(StrCat("a transform of ", n, " elements is not supported; 1 to ",
-                               kLongestTransform, " are"));
-  if (onesided && inverse) throw Unimplemented("onesided=1 with inverse=1 is not supported");
-  const std::int64_t used = std::min(have, n), made = onesided ? n / 2 + 1 : n;
-  std::vector<double> cosines, sines;
-  for (std::int64_t i = 0; i < used; ++i) {
-    for (std::int64_t k = 0; k < made; ++k) {
-      // i * k modulo n keeps the angle small, and so exact.
-      const double turn = 2 * M_PI * static_cast<double>(i * k % n) / static_cast<double>(n);
-      const double scale = inverse ? 1 / static_cast<double>(n) : 1;
-      cosines.push_back(std::cos(turn) * scale);
-      sines.push_back(std::sin(turn) * (inverse ? scale : -scale));
-    }
-  }
-  const auto matrix = [&](const std::vector<double>& values) {
-    return node.Typed(ops::Cast(ir::Constant::Make(NDArray::FromVector({used, made}, values)), t));
-  };
+  Transform transform(node.has_input(1) ? static_cast<std::int64_t>(node.ConstantScalar(1)) : have,
+                      have, onesided);
+  transform.inverse = node.Int("inverse", 0) != 0;
+  if (onesided && transform.inverse)
+    throw Unimplemented("onesided=1 with inverse=1 is not supported");
   // The transformed axis last, and the others as rows.
   Ints order, back(static_cast<std::size_t>(rank) - 1);
   for (std::int64_t d = 0; d + 1 < rank; ++d) {
@@ -80,29 +105,93 @@ std::vector<Expr> Dft(Node& node) {
     back[static_cast<std::size_t>(order[d])] = static_cast<std::int64_t>(d);
   Ints moved;
   for (const std::int64_t d : order) moved.push_back(shape[static_cast<std::size_t>(d)]);
-  moved.back() = made;
+  moved.back() = transform.made;
   const auto part = [&](std::int64_t which) {
-    const Expr one =
-        ops::Take(x, ops::Scalar(static_cast<double>(which), Int64), {.axis = rank - 1});
-    const Expr last = ops::Transpose(one, order);
-    return node.Typed(
-        ops::StridedSlice(ops::Reshape(last, {-1, have}),
-                          {.begin = {0}, .end = {used}, .strides = {1}, .axes = Ints{1}}));
+    const Expr last = ops::Transpose(PartOf(x, which), order);
+    return node.Typed(ops::StridedSlice(
+        ops::Reshape(last, {-1, have}),
+        {.begin = {0}, .end = {transform.used}, .strides = {1}, .axes = Ints{1}}));
   };
-  const auto times = [&](const Expr& rows, const std::vector<double>& values) {
-    return ops::Matmul(rows, matrix(values));
-  };
-  const Expr real_part = part(0);
-  Expr real = times(real_part, cosines), imaginary = times(real_part, sines);
-  if (shape.back() == 2) {
-    const Expr imaginary_part = part(1);
-    real = ops::Subtract(real, times(imaginary_part, sines));
-    imaginary = ops::Add(imaginary, times(imaginary_part, cosines));
-  }
+  const auto [real, imaginary] = transform.Of(node, part(0), shape.back() == 2 ? part(1) : Expr());
   const auto whole = [&](const Expr& e) {
     return node.Typed(ops::ExpandDims(ops::Transpose(ops::Reshape(e, moved), back), -1));
   };
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, rank - 1))};
+}
+
+// (batch, length, 1 or 2): frames that may overlap, each times the window and transformed.
+std::vector<Expr> Stft(Node& node) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2))
+    throw Unimplemented("the signal must have the shape (batch, length, 1 or 2)");
+  const bool has_window = node.has_input(2);
+  if (!has_window && !node.has_input(3))
+    throw InvalidArgument("a window or the length of frames must be given");
+  const std::int64_t n = node.has_input(3) ? static_cast<std::int64_t>(node.ConstantScalar(3))
+                                           : ShapeOf(node.input(2)).at(0);
+  const auto step = static_cast<std::int64_t>(node.ConstantScalar(1));
+  if (step < 1 || n < 1 || n > shape[1])
+    throw InvalidArgument(
+        StrCat("frames of ", n, " elements every ", step, " of a signal of ", shape[1]));
+  if (has_window && ShapeOf(node.input(2)) != Shape{n})
+    throw InvalidArgument(StrCat("the window must have ", n, " elements"));
+  const bool onesided = node.Int("onesided", 1) != 0;
+  if (onesided && shape[2] == 2) throw InvalidArgument("onesided=1 is for real signals");
+  const Transform transform(n, n, onesided);
+  const std::int64_t frames = (shape[1] - n) / step + 1;
+  const auto part = [&](std::int64_t which) {
+    Expr rows = node.Typed(
+        ops::SlidingWindow(PartOf(x, which), {.axis = 1, .window_shape = {n}, .strides = {step}}));
+    if (has_window) rows = ops::Multiply(rows, node.input(2));
+    return node.Typed(ops::Reshape(rows, {shape[0] * frames, n}));
+  };
+  const auto [real, imaginary] = transform.Of(node, part(0), shape[2] == 2 ? part(1) : Expr());
+  const auto whole = [&](const Expr& e) {
+    return node.Typed(ops::Reshape(e, {shape[0], frames, transform.made, 1}));
+  };
+  return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, 3))};
+}
+
+// Triangles on the mel scale over the bins of a spectrum, as the standard's reference computes
+// them.
+std::vector<Expr> MelWeightMatrix(Node& node) {
+  const auto bands = static_cast<std::int64_t>(node.ConstantScalar(0));
+  const auto length = static_cast<std::int64_t>(node.ConstantScalar(1));
+  const auto rate = static_cast<std::int64_t>(node.ConstantScalar(2));
+  const DataType dtype =
+      ToDataType(static_cast<int>(node.Int("output_datatype", 1)), "the attribute output_datatype");
+  if (bands < 1 || bands > kLongestWindow || length < 0 || length > kLongestTransform * 64 ||
+      rate < 1)
+    throw InvalidArgument(
+        StrCat(bands, " bands of a spectrum of ", length, " elements at a rate of ", rate));
+  const std::int64_t bins = length / 2 + 1;
+  const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  const double low = mel(node.ConstantScalar(3)), high = mel(node.ConstantScalar(4));
+  const double step = (high - low) / static_cast<double>(bands + 2);
+  const auto edge = [&](std::int64_t i) {
+    const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + low) / 2595) - 1);
+    const double bin =
+        std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
+    if (!(bin >= 0) || bin >= static_cast<double>(bins))
+      throw InvalidArgument("the edges of the bands lie outside the spectrum");
+    return static_cast<std::int64_t>(bin);
+  };
+  if (bins > kLongestWindow * 64 / bands) throw InvalidArgument("the matrix is too large");
+  std::vector<double> weights(static_cast<std::size_t>(bins * bands), 0);
+  const auto at = [&](std::int64_t bin, std::int64_t band) -> double& {
+    return weights[static_cast<std::size_t>(bin * bands + band)];
+  };
+  for (std::int64_t band = 0; band < bands; ++band) {
+    const std::int64_t first = edge(band), centre = edge(band + 1), last = edge(band + 2);
+    if (first == centre) at(centre, band) = 1;
+    for (std::int64_t bin = first; first < centre && bin <= centre; ++bin)
+      at(bin, band) = static_cast<double>(bin - first) / static_cast<double>(centre - first);
+    for (std::int64_t bin = centre; bin < last; ++bin)
+      at(bin, band) = static_cast<double>(last - bin) / static_cast<double>(last - centre);
+  }
+  return {node.Typed(
+      ops::Cast(ir::Constant::Make(NDArray::FromVector({bins, bands}, weights)), dtype))};
 }
 
 }  // namespace
@@ -113,6 +202,8 @@ void AddSignalConverters(ConverterTable* table) {
   t["DFT"] = Dft;
   t["HammingWindow"] = CosineWindow(25.0 / 46, 21.0 / 46, 0);
   t["HannWindow"] = CosineWindow(0.5, 0.5, 0);
+  t["MelWeightMatrix"] = MelWeightMatrix;
+  t["STFT"] = Stft;
 }
 
 }  // namespace tenon::onnx_import

@@ -4,6 +4,7 @@
 #include "tenon/onnx/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/sort_attrs.h"
 #include "tenon/ops/vision_attrs.h"
@@ -105,6 +106,23 @@ std::vector<Expr> NonZero(Node& node) {
   return {node.Typed(TakeFirst(all, count, 1))};
 }
 
+// As many elements as differ: an extent that is known at run time.
+std::vector<Expr> Unique(Node& node) {
+  const Expr& x = node.input(0);
+  if (node.Has("axis")) {
+    AxisOf(node, 0);
+    if (RankOf(x) != 1) throw Unimplemented("slices that differ (axis) are not supported");
+  }
+  const Expr found =
+      node.Typed(ops::Unique(node.Typed(ops::Reshape(x, {-1})),
+                             {.sorted = node.Int("sorted", 1) != 0, .return_counts = true}));
+  const auto field = [&](int i) { return ir::TupleGetItem::Make(found, i); };
+  const auto wide = [&](int i) { return node.Typed(ops::Cast(node.Typed(field(i)), Int64)); };
+  const Expr count = wide(3);
+  const auto first = [&](const Expr& e) { return node.Typed(TakeFirst(e, count, 0)); };
+  return {first(node.Typed(field(0))), first(wide(1)), wide(2), first(wide(4))};
+}
+
 }  // namespace
 
 void AddVisionConverters(ConverterTable* table) {
@@ -112,6 +130,7 @@ void AddVisionConverters(ConverterTable* table) {
   t["NonMaxSuppression"] = NonMaxSuppression;
   t["NonZero"] = NonZero;
   t["RoiAlign"] = RoiAlign;
+  t["Unique"] = Unique;
 }
 
 }  // namespace tenon::onnx_import

@@ -16,6 +16,7 @@ using Converter = std::function<std::vector<Expr>(Node& node)>;
 using ConverterTable = std::map<std::string, Converter>;
 
 void AddActivationConverters(ConverterTable* table);
+void AddControlConverters(ConverterTable* table);
 void AddConvConverters(ConverterTable* table);
 void AddEinsumConverters(ConverterTable* table);
 void AddElementwiseConverters(ConverterTable* table);

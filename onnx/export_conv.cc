@@ -2,6 +2,8 @@
 #include "tenon/onnx/exporters.h"
 #include "tenon/ops/conv_rules.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 

@@ -2,6 +2,7 @@
 #include "tenon/onnx/exporters.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
 
 namespace tenon::onnx_export {
 namespace {

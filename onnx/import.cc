@@ -2,14 +2,13 @@
 
 #include <filesystem>
 #include <set>
-#include <unordered_map>
 
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/external_data.h"
+#include "tenon/onnx/graph_importer.h"
 #include "tenon/onnx/model.h"
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
-#include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
 #include "tenon/support/mapped_file.h"
 #include "tenon/support/strings.h"
@@ -20,6 +19,7 @@ const ConverterTable& Converters() {
   static const ConverterTable table = [] {
     ConverterTable made;
     AddActivationConverters(&made);
+    AddControlConverters(&made);
     AddConvConverters(&made);
     AddEinsumConverters(&made);
     AddElementwiseConverters(&made);
@@ -44,76 +44,6 @@ constexpr int kFirstOpset = 7;
 constexpr int kLastOpset = 21;
 // protobuf takes no more.
 constexpr std::size_t kLargest = (std::size_t{1} << 31) - 1;
-
-std::string NameOf(const onnx::NodeProto& node) {
-  if (!node.name().empty()) return node.name();
-  return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");
-}
-
-bool IsDefaultDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-
-// A registered operator that stands for a node of another domain.
-Expr CustomOp(const onnx::NodeProto& node) {
-  const ops::OpRegistry& registry = ops::OpRegistry::Global();
-  if (const Expr op = registry.Find(StrCat(node.domain(), ".", node.op_type()))) return op;
-  return registry.Find(node.op_type());
-}
-
-attrs::Value ToValue(const onnx::AttributeProto& attribute) {
-  switch (attribute.type()) {
-    case onnx::AttributeProto::INT:
-      return attrs::Value(static_cast<std::int64_t>(attribute.i()));
-    case onnx::AttributeProto::FLOAT:
-      return attrs::Value(static_cast<double>(attribute.f()));
-    case onnx::AttributeProto::STRING:
-      return attrs::Value(attribute.s());
-    case onnx::AttributeProto::INTS: {
-      attrs::List list;
-      for (const std::int64_t i : attribute.ints()) list.push_back(attrs::Value(i));
-      return attrs::Value(std::move(list));
-    }
-    default:
-      throw Unimplemented(StrCat("the attribute ", attribute.name(), " has no supported type"));
-  }
-}
-
-std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
-  const auto* schema = op.As<ir::OpNode>()->attrs_schema();
-  attrs::FieldValues fields;
-  for (const onnx::AttributeProto& attribute : node.proto().attribute()) {
-    fields.emplace(attribute.name(), ToValue(attribute));
-    node.Ignore(attribute.name().c_str());
-  }
-  attrs::Attrs attrs;
-  if (schema != nullptr) attrs = attrs::Attrs::FromFields(*schema, fields);
-  const Expr call = node.Typed(ir::Call::Make(op, node.inputs(), std::move(attrs)));
-  if (node.num_outputs() == 1) return {call};
-  std::vector<Expr> outputs;
-  for (int i = 0; i < node.num_outputs(); ++i)
-    outputs.push_back(node.Typed(ir::TupleGetItem::Make(call, i)));
-  return outputs;
-}
-
-// Throws Unimplemented.
-void ReportMissing(const onnx::GraphProto& graph, const std::string& source) {
-  std::map<std::string, std::vector<std::string>> missing;
-  for (const onnx::NodeProto& node : graph.node()) {
-    if (IsDefaultDomain(node.domain()) ? Converters().contains(node.op_type())
-                                       : static_cast<bool>(CustomOp(node)))
-      continue;
-    const std::string type = IsDefaultDomain(node.domain())
-                                 ? node.op_type()
-                                 : StrCat(node.domain(), ".", node.op_type());
-    missing[type].push_back(NameOf(node));
-  }
-  if (missing.empty()) return;
-  std::string list;
-  for (const auto& [type, nodes] : missing)
-    StrAppend(&list, "\n  ", type, " (", StrJoin(nodes, ", "), ")");
-  throw Unimplemented(StrCat(source, " uses ", missing.size(),
-                             missing.size() == 1 ? " operator" : " operators",
-                             " that cannot be imported:", list));
-}
 
 int OpsetOf(const onnx::ModelProto& model, const std::string& source) {
   std::int64_t opset = 0;
@@ -150,7 +80,7 @@ struct OnnxModel::State {
   std::string source;
   onnx::ModelProto proto;  // without the data of the initializers
   int opset = 0;
-  std::unordered_map<std::string, Expr> initializers;
+  NamedValues initializers;
   std::vector<ir::InputSpec> inputs;
 };
 
@@ -158,7 +88,7 @@ namespace {
 
 class Importer {
  public:
-  Importer(const onnx::GraphProto& graph, int opset, std::unordered_map<std::string, Expr> values,
+  Importer(const onnx::GraphProto& graph, int opset, NamedValues values,
            const std::vector<ir::InputSpec>& inputs, const ImportOptions& options,
            const std::string& source)
       : graph_(graph),
@@ -170,8 +100,11 @@ class Importer {
   }
 
   ir::Module Import() {
-    for (const onnx::NodeProto& node : graph_.node()) Convert(node);
-    return ir::Module().With("main", ir::Function::Make(params_, Result()));
+    std::vector<Expr> outputs =
+        GraphImporter(opset_, options_.evaluate).Import(graph_, std::move(values_));
+    if (outputs.empty()) throw InvalidArgument("the graph has no outputs");
+    const Expr result = outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
+    return ir::Module().With("main", ir::Function::Make(params_, result));
   }
 
  private:
@@ -211,59 +144,11 @@ class Importer {
     return given->second;
   }
 
-  void Convert(const onnx::NodeProto& proto) {
-    const std::string what = StrCat("in the node ", NameOf(proto), " (", proto.op_type(), ")");
-    try {
-      std::vector<Expr> inputs;
-      for (const std::string& name : proto.input()) {
-        if (name.empty()) {
-          inputs.emplace_back();
-          continue;
-        }
-        const auto found = values_.find(name);
-        if (found == values_.end())
-          throw InvalidArgument(StrCat("the input ", name,
-                                       " is made by no node before it; nodes must be in order and "
-                                       "without cycles"));
-        inputs.push_back(found->second);
-      }
-      Node node(proto, opset_, std::move(inputs), options_.evaluate);
-      const auto converter = Converters().find(proto.op_type());
-      const std::vector<Expr> outputs = IsDefaultDomain(proto.domain())
-                                            ? converter->second(node)
-                                            : ConvertCustom(CustomOp(proto), node);
-      node.RequireAllHandled();
-      for (int i = 0; i < proto.output_size(); ++i) {
-        if (proto.output(i).empty()) continue;
-        if (static_cast<std::size_t>(i) >= outputs.size())
-          throw Unimplemented(StrCat("output ", i, " is not supported"));
-        if (!values_.emplace(proto.output(i), outputs[static_cast<std::size_t>(i)]).second)
-          throw InvalidArgument(StrCat("the value ", proto.output(i), " is made twice"));
-      }
-    } catch (const Error& error) {
-      Error named(error.code(), StrCat(what, ": ", error.message()));
-      for (const std::string& note : error.notes()) named.AddNote(note);
-      throw named;
-    }
-  }
-
-  Expr Result() const {
-    std::vector<Expr> outputs;
-    for (const onnx::ValueInfoProto& output : graph_.output()) {
-      const auto found = values_.find(output.name());
-      if (found == values_.end())
-        throw InvalidArgument(StrCat("the output ", output.name(), " is made by no node"));
-      outputs.push_back(found->second);
-    }
-    if (outputs.empty()) throw InvalidArgument("the graph has no outputs");
-    return outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
-  }
-
   const onnx::GraphProto& graph_;
   const ImportOptions& options_;
   const std::string& source_;
   const int opset_;
-  std::unordered_map<std::string, Expr> values_;
+  NamedValues values_;
   std::vector<Expr> params_;
 };
 

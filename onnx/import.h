@@ -1,6 +1,6 @@
 // ONNX models as modules.
 //
-// Opsets 7 to 17 of the default domain; nodes of other domains map to registered operators by name
+// Opsets 7 to 21 of the default domain; nodes of other domains map to registered operators by name
 // ("domain.Op" or "Op"). The graph becomes @main, its inputs the parameters under their ONNX names,
 // several outputs a tuple. Constants are folded on the way, so that shapes computed by the model
 // become attributes. Errors: NotFound for a missing file; DataLoss for a file that is no whole

@@ -125,6 +125,13 @@ std::optional<NDArray> Node::TensorValue(const char* name) {
   return ToNDArray(attribute->t(), StrCat("the attribute ", name));
 }
 
+const onnx::GraphProto& Node::Graph(const char* name) {
+  const auto* attribute = Find(name);
+  if (attribute == nullptr || !attribute->has_g())
+    throw InvalidArgument(StrCat("the attribute ", name, " must be a graph"));
+  return attribute->g();
+}
+
 void Node::RequireAllHandled() const {
   for (const onnx::AttributeProto& attribute : proto_.attribute()) {
     if (!handled_.contains(attribute.name()))

@@ -3,6 +3,7 @@
 #ifndef TENON_ONNX_NODE_H_
 #define TENON_ONNX_NODE_H_
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,11 +19,19 @@ namespace tenon::onnx_import {
 using ir::Expr;
 using ops::Ints;
 
+// The outputs of a graph inside of a node, which may read values around it.
+using GraphInliner = std::function<std::vector<Expr>(const onnx::GraphProto& graph,
+                                                     const std::vector<Expr>& inputs)>;
+
 class Node {
  public:
   Node(const onnx::NodeProto& proto, int opset, std::vector<Expr> inputs,
-       const passes::ConstantEvaluator& evaluate)
-      : proto_(proto), opset_(opset), inputs_(std::move(inputs)), evaluate_(evaluate) {}
+       const passes::ConstantEvaluator& evaluate, GraphInliner inline_graph = nullptr)
+      : proto_(proto),
+        opset_(opset),
+        inputs_(std::move(inputs)),
+        evaluate_(evaluate),
+        inline_graph_(std::move(inline_graph)) {}
 
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
@@ -48,6 +57,8 @@ class Node {
   std::optional<Ints> OptionalInts(const char* name);
   Ints IntsOr(const char* name, Ints otherwise);
   std::optional<NDArray> TensorValue(const char* name);
+  // Throws InvalidArgument when it is missing.
+  const onnx::GraphProto& Graph(const char* name);
   // Marks an attribute as having no effect here.
   void Ignore(const char* name) { handled_.insert(name); }
   // Throws Unimplemented for an attribute that no one read.
@@ -57,12 +68,17 @@ class Node {
   // --- results
   // The expression with checked types, folded when it is constant. Its arguments are typed.
   Expr Typed(const Expr& expr) const;
+  // The outputs of a graph of this node.
+  std::vector<Expr> Inlined(const onnx::GraphProto& graph, const std::vector<Expr>& inputs) const {
+    return inline_graph_(graph, inputs);
+  }
 
  private:
   const onnx::NodeProto& proto_;
   const int opset_;
   const std::vector<Expr> inputs_;
   const passes::ConstantEvaluator& evaluate_;
+  const GraphInliner inline_graph_;
   std::set<std::string> handled_;
 };
 

@@ -1,4 +1,5 @@
-// Expressions by operator: one function each, attributes by designated initialisers.
+// Expressions by operator: one function each, attributes by designated initialisers. Families have
+// headers of their own: index_builders.h, pool_builders.h, qnn_builders.h.
 //
 // Types are not inferred here (see passes/infer_type.h). Attribute values out of bounds throw
 // InvalidArgument.
@@ -15,6 +16,8 @@
 #include "tenon/ops/image_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/transform_attrs.h"
 

@@ -9,12 +9,14 @@ namespace tenon::ops {
 
 void RegisterUnaryOps(OpRegistry& registry);
 void RegisterBinaryOps(OpRegistry& registry);
+void RegisterFixedPointOps(OpRegistry& registry);
 void RegisterReduceOps(OpRegistry& registry);
 void RegisterShapeOps(OpRegistry& registry);    // reshape, squeeze, transpose, concatenate, ...
 void RegisterIndexOps(OpRegistry& registry);    // take, strided_slice, gather, one_hot, ...
 void RegisterScanOps(OpRegistry& registry);     // cumsum, cumprod
 void RegisterScatterOps(OpRegistry& registry);  // scatter_elements, scatter_nd, ...
-void RegisterSortOps(OpRegistry& registry);     // sort, argsort, topk
+void RegisterSortOps(OpRegistry& registry);     // sort, argsort, topk, unique, searchsorted
+void RegisterRegionOps(OpRegistry& registry);   // strided_set, sliding_window, ...
 void RegisterCreateOps(OpRegistry& registry);   // full, zeros, arange, ...
 void RegisterConvOps(OpRegistry& registry);
 void RegisterLayoutOps(OpRegistry& registry);  // layout_transform, convolutions over blocks
@@ -32,12 +34,14 @@ void RegisterQnnOps(OpRegistry& registry);     // after those on numbers
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
   RegisterBinaryOps(registry);
+  RegisterFixedPointOps(registry);
   RegisterReduceOps(registry);
   RegisterShapeOps(registry);
   RegisterIndexOps(registry);
   RegisterScanOps(registry);
   RegisterScatterOps(registry);
   RegisterSortOps(registry);
+  RegisterRegionOps(registry);
   RegisterCreateOps(registry);
   RegisterConvOps(registry);
   RegisterLayoutOps(registry);

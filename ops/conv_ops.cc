@@ -1,6 +1,7 @@
 // Convolutions over one, two and three spatial axes, and transposed ones.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/conv_rules.h"
+#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tenon/ops/conv_attrs.h"
-#include "tenon/ops/nn_attrs.h"
 
 namespace tenon::ops {
 

@@ -45,8 +45,9 @@ EinsumAxes ParseEinsum(const std::string& equation, const std::vector<std::size_
     const bool has_dots = terms[i].find("...") != std::string::npos;
     const std::int64_t dots = static_cast<std::int64_t>(ranks[i]) - letters;
     if (dots < 0 || (dots > 0 && !has_dots))
-      throw InvalidArgument(
-          StrCat("operand ", i, " has rank ", ranks[i], " and the term \"", terms[i], "\""));
+      throw InvalidArgument(StrCat("operand ", i, " has rank ", ranks[i], " and the term \"",
+                                   terms[i], "\" names ", letters,
+                                   letters == 1 ? " axis" : " axes"));
     most_dots = std::max(most_dots, dots);
     axes.operands.push_back(ParseTerm(terms[i], dots));
     for (const int label : axes.operands.back()) ++uses[label];

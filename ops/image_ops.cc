@@ -2,6 +2,7 @@
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/image_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/warp_attrs.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -66,6 +67,48 @@ void GridSample(TypeCall& call) {
       ir::TensorType({x->shape[0], x->shape[1], grid->shape[2], grid->shape[3]}, x->dtype));
 }
 
+void CropAndResize(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* boxes = call.tensor(1);
+  const auto* owners = call.tensor(2);
+  if (x == nullptr || boxes == nullptr || owners == nullptr) return;
+  const auto& attrs = call.attrs<CropAndResizeAttrs>();
+  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
+  const auto differ = [](const Dim& a, const Dim& b) {
+    return a.is_static() && b.is_static() && !(a == b);
+  };
+  if (boxes->shape.size() != 2 || differ(boxes->shape[1], Dim(4)) || !boxes->dtype.is_float())
+    call.Refuse("the boxes must be floats of the shape (count, 4): y1, x1, y2, x2");
+  if (owners->shape.size() != 1 || differ(owners->shape[0], boxes->shape[0]) ||
+      !owners->dtype.is_integral())
+    call.Refuse("box_indices must be a vector of integers, one a box");
+  const auto size = Pair(attrs.crop_size, "crop_size");
+  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  for (const std::size_t axis : {at[0], at[2], at[3]}) {
+    if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
+      call.Refuse("there are no elements to take any from");
+  }
+  std::vector<Dim> shape = x->shape;
+  shape[at[0]] = boxes->shape[0];
+  shape[at[2]] = Dim(size[0]);
+  shape[at[3]] = Dim(size[1]);
+  call.LearnResult(
+      ir::TensorType(std::move(shape), attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));
+}
+
+void AffineGrid(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto is = [&](std::size_t axis, std::int64_t extent) {
+    return !x->shape[axis].is_static() || x->shape[axis].value() == extent;
+  };
+  if (x->shape.size() != 3 || !is(1, 2) || !is(2, 3))
+    call.Refuse("the data must have the shape (batch, 2, 3)");
+  if (!x->dtype.is_float()) call.Refuse("the data must be of a floating type");
+  const auto size = Pair(call.attrs<AffineGridAttrs>().target_shape, "target_shape");
+  call.LearnResult(ir::TensorType({x->shape[0], Dim(2), Dim(size[0]), Dim(size[1])}, x->dtype));
+}
+
 template <typename AttrsType>
 void Register(OpRegistry& registry, const char* name, const char* help, const char* relation) {
   registry.Register(name)
@@ -94,6 +137,22 @@ void RegisterImageOps(OpRegistry& registry) {
       .Level(5)
       .Pattern(OpPattern::kInjective)
       .TypeRelation(GridSample, "GridSample");
+  registry.Register("image.affine_grid")
+      .Describe("where each point of a grid from -1 to 1 goes under an affine map")
+      .Argument("data", "Tensor", "(batch, 2, 3): affine maps")
+      .Attrs<AffineGridAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(AffineGrid, "AffineGrid");
+  registry.Register("image.crop_and_resize")
+      .Describe("boxes cut out of images and resampled to one size")
+      .Argument("data", "Tensor", "batch of images")
+      .Argument("boxes", "Tensor", "(count, 4): y1, x1, y2, x2 as fractions of the last indices")
+      .Argument("box_indices", "Tensor", "the image of each box")
+      .Attrs<CropAndResizeAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(CropAndResize, "CropAndResize");
 }
 
 }  // namespace tenon::ops

@@ -3,14 +3,17 @@
 #include <algorithm>
 
 #include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/elementwise_attrs.h"
 #include "tenon/ops/image_attrs.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
 #include "tenon/ops/op.h"
 #include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/upsampling_attrs.h"
 
 namespace tenon::ops {
 namespace {
@@ -106,9 +109,12 @@ LayoutAnswer Convolution(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
   if (MayFollow(q, attrs.data_layout) && IsOrderOf(AttrsType{}.data_layout, WantedLayout(q, 0))) {
     attrs.data_layout = WantedLayout(q, 0);
-    attrs.out_layout.clear();
+    if constexpr (requires { attrs.out_layout; }) attrs.out_layout.clear();
   }
-  const std::string output = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  std::string output = attrs.data_layout;
+  if constexpr (requires { attrs.out_layout; }) {
+    if (!attrs.out_layout.empty()) output = attrs.out_layout;
+  }
   return {{attrs.data_layout, attrs.kernel_layout}, output, attrs::Attrs::Make(attrs)};
 }
 
@@ -175,10 +181,10 @@ void AttachLayoutInference(OpRegistry& registry) {
   registry.Definition("nn.avg_pool2d").SetColumn(LayoutInference{Pool<AvgPool2DAttrs>});
   for (const char* name : {"nn.global_avg_pool2d", "nn.global_max_pool2d"})
     registry.Definition(name).SetColumn(LayoutInference{Pool<GlobalPool2DAttrs>});
-  registry.Definition("nn.max_pool1d").SetColumn(LayoutInference{WholeAxes<MaxPoolAttrs<1>>});
-  registry.Definition("nn.avg_pool1d").SetColumn(LayoutInference{WholeAxes<AvgPoolAttrs<1>>});
-  registry.Definition("nn.max_pool3d").SetColumn(LayoutInference{WholeAxes<MaxPoolAttrs<3>>});
-  registry.Definition("nn.avg_pool3d").SetColumn(LayoutInference{WholeAxes<AvgPoolAttrs<3>>});
+  registry.Definition("nn.max_pool1d").SetColumn(LayoutInference{WholeAxes<MaxPool1DAttrs>});
+  registry.Definition("nn.avg_pool1d").SetColumn(LayoutInference{WholeAxes<AvgPool1DAttrs>});
+  registry.Definition("nn.max_pool3d").SetColumn(LayoutInference{WholeAxes<MaxPool3DAttrs>});
+  registry.Definition("nn.avg_pool3d").SetColumn(LayoutInference{WholeAxes<AvgPool3DAttrs>});
   for (const std::string kind : {"max", "avg"}) {
     const std::string name = "nn.adaptive_" + kind + "_pool";
     registry.Definition(name + "1d").SetColumn(LayoutInference{WholeAxes<AdaptivePoolAttrs<1>>});
@@ -186,6 +192,8 @@ void AttachLayoutInference(OpRegistry& registry) {
     registry.Definition(name + "3d").SetColumn(LayoutInference{WholeAxes<AdaptivePoolAttrs<3>>});
   }
   registry.Definition("nn.upsampling").SetColumn(LayoutInference{WholeAxes<UpSamplingAttrs>});
+  registry.Definition("nn.upsampling3d").SetColumn(LayoutInference{WholeAxes<UpSampling3DAttrs>});
+  registry.Definition("image.dilation2d").SetColumn(LayoutInference{Convolution<Dilation2DAttrs>});
   registry.Definition("image.resize1d").SetColumn(LayoutInference{WholeAxes<Resize1DAttrs>});
   registry.Definition("image.resize2d").SetColumn(LayoutInference{WholeAxes<Resize2DAttrs>});
   registry.Definition("image.resize3d").SetColumn(LayoutInference{WholeAxes<Resize3DAttrs>});

@@ -1,6 +1,7 @@
 // Normalisations, softmax, bias and dropout.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {

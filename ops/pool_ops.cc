@@ -1,11 +1,12 @@
-// Pooling over windows, into bins and over whole images, and scaling of images.
+// Pooling over windows, into bins and over whole images, scaling of images, and their dilation.
 #include <cmath>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/layout.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/pool_rules.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/upsampling_attrs.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -93,28 +94,75 @@ void GlobalPool2D(TypeCall& call) {
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
-void UpSampling(TypeCall& call) {
+// `scales` in the order of the spatial axes of `letters`.
+void Scaled(TypeCall& call, const std::string& layout, const std::string& letters,
+            const std::vector<double>& scales) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
-  const auto& attrs = call.attrs<UpSamplingAttrs>();
-  const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
+  if (x->shape.size() != letters.size())
+    call.Refuse(StrCat("the data must have rank ", letters.size()));
+  const std::vector<std::size_t> at = LayoutPositions(layout, letters, "layout");
   std::vector<Dim> shape = x->shape;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const double scale = i == 0 ? attrs.scale_h : attrs.scale_w;
-    if (!(scale > 0)) call.Refuse("scale_h and scale_w must be greater than zero");
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    if (!(scales[i] > 0))
+      call.Refuse(StrCat("scale_", scales.size() == 3 ? "d, scale_h" : "h",
+                         " and scale_w must be greater than zero"));
     Dim& extent = shape[at[i + 2]];
     if (!extent.is_static()) {
       extent = Dim();
       continue;
     }
-    const double scaled = std::round(static_cast<double>(extent.value()) * scale);
+    const double scaled = std::round(static_cast<double>(extent.value()) * scales[i]);
     // Of larger images not even the offsets fit 64 bits.
     if (!(scaled < 0x1p31)) call.Refuse("the result is too large");
     if (scaled < 1 && extent.value() > 0) call.Refuse("no element of the image would remain");
     extent = Dim(static_cast<std::int64_t>(scaled));
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+}
+
+void UpSampling(TypeCall& call) {
+  const auto& attrs = call.attrs<UpSamplingAttrs>();
+  Scaled(call, attrs.layout, "NCHW", {attrs.scale_h, attrs.scale_w});
+}
+
+void UpSampling3D(TypeCall& call) {
+  const auto& attrs = call.attrs<UpSampling3DAttrs>();
+  Scaled(call, attrs.layout, "NCDHW", {attrs.scale_d, attrs.scale_h, attrs.scale_w});
+}
+
+void Dilation2D(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* weight = call.tensor(1);
+  if (x == nullptr || weight == nullptr) return;
+  if (x->dtype != weight->dtype) call.Refuse("data and weight have different element types");
+  if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
+  if (weight->shape.size() != 3) call.Refuse("the weight must have rank 3");
+  const DilationRules rules = DilationRulesOf(call.attrs<Dilation2DAttrs>());
+  std::vector<Dim> shape = x->shape;
+  const Dim& channels = x->shape[rules.data[1]];
+  const Dim& own = weight->shape[rules.kernel[0]];
+  if (channels.is_static() && own.is_static() && !(channels == own))
+    call.Refuse(
+        StrCat("the data has ", channels.ToString(), " channels and the weight ", own.ToString()));
+  for (std::size_t i = 0; i < 2; ++i) {
+    Dim& extent = shape[rules.data[i + 2]];
+    const Dim& taps = weight->shape[rules.kernel[i + 1]];
+    if (!extent.is_static() || !taps.is_static()) {
+      extent = Dim();
+      continue;
+    }
+    if (taps.value() < 1) call.Refuse("the weight must have elements");
+    const std::int64_t span = WindowSpan(taps.value(), rules.dilations[i]);
+    const std::int64_t room =
+        PaddedExtent(extent.value(), rules.padding[i], rules.padding[i + 2]) - span;
+    if (room < 0)
+      call.Refuse(StrCat("the window spans ", span, " elements of ", SpatialName(i, 2),
+                         " and the padded data has ", room + span));
+    extent = Dim(room / rules.strides[i] + 1);
+  }
+  const auto& out_dtype = call.attrs<Dilation2DAttrs>().out_dtype;
+  call.LearnResult(ir::TensorType(std::move(shape), out_dtype.is_void() ? x->dtype : out_dtype));
 }
 
 OpBuilder Pool(OpRegistry& registry, const std::string& name, const char* help, int level = 2) {
@@ -124,16 +172,15 @@ OpBuilder Pool(OpRegistry& registry, const std::string& name, const char* help, 
   return op;
 }
 
-// Over `dims` spatial axes.
-template <typename MaxAttrs, typename AvgAttrs>
-void RegisterWindows(OpRegistry& registry, int dims) {
-  Pool(registry, StrCat("nn.max_pool", dims, "d"),
+template <std::size_t kDims>
+void RegisterWindows(OpRegistry& registry) {
+  Pool(registry, StrCat("nn.max_pool", kDims, "d"),
        "greatest element of each window; padding never wins")
-      .Attrs<MaxAttrs>()
-      .TypeRelation(WindowPool<MaxAttrs>, StrCat("MaxPool", dims, "D"));
-  Pool(registry, StrCat("nn.avg_pool", dims, "d"), "mean of each window")
-      .Attrs<AvgAttrs>()
-      .TypeRelation(WindowPool<AvgAttrs>, StrCat("AvgPool", dims, "D"));
+      .Attrs<MaxPoolAttrs<kDims>>()
+      .TypeRelation(WindowPool<MaxPoolAttrs<kDims>>, StrCat("MaxPool", kDims, "D"));
+  Pool(registry, StrCat("nn.avg_pool", kDims, "d"), "mean of each window")
+      .Attrs<AvgPoolAttrs<kDims>>()
+      .TypeRelation(WindowPool<AvgPoolAttrs<kDims>>, StrCat("AvgPool", kDims, "D"));
 }
 
 // Bin i of n covers the elements from floor(i * extent / n) up to ceil((i + 1) * extent / n).
@@ -153,9 +200,9 @@ void RegisterBins(OpRegistry& registry) {
 }  // namespace
 
 void RegisterPoolOps(OpRegistry& registry) {
-  RegisterWindows<MaxPoolAttrs<1>, AvgPoolAttrs<1>>(registry, 1);
-  RegisterWindows<MaxPool2DAttrs, AvgPool2DAttrs>(registry, 2);
-  RegisterWindows<MaxPoolAttrs<3>, AvgPoolAttrs<3>>(registry, 3);
+  RegisterWindows<1>(registry);
+  RegisterWindows<2>(registry);
+  RegisterWindows<3>(registry);
   RegisterBins<1>(registry);
   RegisterBins<2>(registry);
   RegisterBins<3>(registry);
@@ -172,6 +219,23 @@ void RegisterPoolOps(OpRegistry& registry) {
       .Level(2)
       .Pattern(OpPattern::kInjective)
       .TypeRelation(UpSampling, "UpSampling");
+  registry.Register("nn.upsampling3d")
+      .Describe("volumes scaled along depth, height and width")
+      .Argument("data", "Tensor", "batch of volumes")
+      .Attrs<UpSampling3DAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(UpSampling3D, "UpSampling3D");
+  registry.Register("image.dilation2d")
+      .Describe(
+          "grey-scale morphology: the greatest sum of an element of the window and its "
+          "weight; padding never wins")
+      .Argument("data", "Tensor", "batch of images")
+      .Argument("weight", "Tensor", "one structuring element a channel")
+      .Attrs<Dilation2DAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(Dilation2D, "Dilation2D");
 }
 
 }  // namespace tenon::ops

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/conv_attrs.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/qnn_attrs.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
@@ -170,6 +172,36 @@ std::optional<Dim> UnitsOf(const DenseAttrs&, const TypeCall& call) {
   return weight == nullptr || weight->shape.empty() ? Dim() : weight->shape[0];
 }
 
+// Kernels of several groups have fewer filters than the result has channels.
+std::optional<Dim> TransposedFiltersOf(const Conv2DTransposeAttrs& attrs, const TypeCall& call) {
+  if (attrs.groups != 1) return std::nullopt;
+  const auto* weight = call.tensor(1);
+  if (weight == nullptr || weight->shape.size() != 4) return Dim();
+  const std::size_t o = attrs.kernel_layout.find('O');
+  return o < 4 ? weight->shape[o] : Dim();
+}
+
+// data, scale, zero point, scale and zero point of the result.
+void CheckUnary(const TypeCall& call, const TensorTypeNode& x) {
+  RequireQuantized(call, x.dtype, "the data");
+  CheckScale(call, call.tensor(1), "scale");
+  CheckZeroPoint(call, call.tensor(2), "zero_point");
+  CheckScale(call, call.tensor(3), "output_scale");
+  CheckZeroPoint(call, call.tensor(4), "output_zero_point");
+}
+
+TypeRelation AvgPool(const TypeRelation& plain) {
+  return [plain](TypeCall& call) {
+    const auto* x = call.tensor(0);
+    if (x == nullptr) return;
+    CheckUnary(call, *x);
+    const attrs::Attrs attrs = attrs::Attrs::Make(call.attrs<AvgPool2DAttrs>());
+    TypeCall pooled(call.op(), attrs, {call.input(0)}, ir::Type());
+    plain(pooled);
+    if (pooled.learned_result()) call.LearnResult(pooled.learned_result());
+  };
+}
+
 // lhs, rhs, then scale and zero point of each and of the result.
 void Binary(TypeCall& call) {
   const auto& attrs = call.attrs<QnnBinaryAttrs>();
@@ -188,15 +220,10 @@ void Binary(TypeCall& call) {
   Broadcast(call);
 }
 
-// data, scale, zero point, scale and zero point of the result.
 void Unary(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  RequireQuantized(call, x->dtype, "the data");
-  CheckScale(call, call.tensor(1), "scale");
-  CheckZeroPoint(call, call.tensor(2), "zero_point");
-  CheckScale(call, call.tensor(3), "output_scale");
-  CheckZeroPoint(call, call.tensor(4), "output_zero_point");
+  CheckUnary(call, *x);
   call.LearnResult(call.input(0));
 }
 
@@ -275,6 +302,15 @@ void RegisterProducts(OpRegistry& registry) {
   ProductArguments(conv, "batch of images, in data_layout", "kernels, in kernel_layout")
       .Attrs<Conv2DAttrs>()
       .TypeRelation(ProductRelation<Conv2DAttrs>(plain("nn.conv2d"), FiltersOf), "QnnConv2D");
+  OpBuilder transpose = Qnn(registry, "qnn.conv2d_transpose",
+                            "transposed 2-D convolution of (data - input_zero_point) and (weight - "
+                            "kernel_zero_point), summed in int32",
+                            OpPattern::kOutEWiseFusable);
+  ProductArguments(transpose, "batch of images, in data_layout", "kernels, in kernel_layout")
+      .Attrs<Conv2DTransposeAttrs>()
+      .TypeRelation(
+          ProductRelation<Conv2DTransposeAttrs>(plain("nn.conv2d_transpose"), TransposedFiltersOf),
+          "QnnConv2DTranspose");
   OpBuilder dense = Qnn(registry, "qnn.dense",
                         "(data - input_zero_point) times the transposed (weight - "
                         "kernel_zero_point), summed in int32",
@@ -325,6 +361,14 @@ void RegisterQnnOps(OpRegistry& registry) {
   };
   schema("qnn.leaky_relu", "nn.leaky_relu");
   schema("qnn.softmax", "nn.softmax");
+  OpBuilder pool = Qnn(registry, "qnn.avg_pool2d",
+                       "mean of each window, of the stored integers in int32, brought to the scale "
+                       "and zero point of the result; padding that counts is a stored 0",
+                       OpPattern::kOutEWiseFusable);
+  Parameter(Parameter(pool.Argument("data", "Tensor", "quantised input"), "input_", "the data"),
+            "output_", "the result")
+      .Attrs<AvgPool2DAttrs>()
+      .TypeRelation(AvgPool(registry.Definition("nn.avg_pool2d").type_relation), "QnnAvgPool2D");
   OpBuilder join = Qnn(registry, "qnn.concatenate",
                        "tensors of several scales and zero points, joined in those of the result",
                        OpPattern::kInjective);

@@ -17,6 +17,19 @@ void Reshape(TypeCall& call) {
     call.LearnResult(TensorType(ReshapeTarget(call.attrs<ReshapeAttrs>(), x->shape), x->dtype));
 }
 
+// As reshape of everything written backwards.
+void ReverseReshape(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  ReshapeAttrs attrs = call.attrs<ReshapeAttrs>();
+  if (std::find(attrs.newshape.begin(), attrs.newshape.end(), -4) != attrs.newshape.end())
+    call.Refuse("newshape may not have -4, whose two extents would come before it");
+  std::reverse(attrs.newshape.begin(), attrs.newshape.end());
+  std::vector<Dim> shape = ReshapeTarget(attrs, {x->shape.rbegin(), x->shape.rend()});
+  std::reverse(shape.begin(), shape.end());
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
 void ReshapeLike(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto* like = call.tensor(1);
@@ -243,6 +256,12 @@ void RegisterShapeOps(OpRegistry& registry) {
   One(registry, "reshape", "the same elements under another shape", 3, kInjective)
       .Attrs<ReshapeAttrs>()
       .TypeRelation(Reshape, "Reshape")
+      .ReshapeOnly();
+  One(registry, "contrib_reverse_reshape",
+      "the same elements under another shape, whose codes are read from the last axis on", 10,
+      kInjective)
+      .Attrs<ReshapeAttrs>()
+      .TypeRelation(ReverseReshape, "ReverseReshape")
       .ReshapeOnly();
   One(registry, "reshape_like", "the same elements in the shape of the second input", 3, kInjective)
       .Argument("shape_like", "Tensor", "gives the shape")

@@ -41,6 +41,29 @@ struct TopKAttrs {
   }
 };
 
+struct SearchSortedAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.SearchSortedAttrs";
+  bool right = false;
+  DataType dtype = Int32;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("right", &SearchSortedAttrs::right, "after equal elements, not before them"),
+        attrs::Field("dtype", &SearchSortedAttrs::dtype, "element type of the result"));
+  }
+};
+
+struct UniqueAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.UniqueAttrs";
+  bool sorted = true;
+  bool return_counts = false;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("sorted", &UniqueAttrs::sorted,
+                     "in ascending order, else in that of first occurrences"),
+        attrs::Field("return_counts", &UniqueAttrs::return_counts, "say how often each occurs"));
+  }
+};
+
 }  // namespace tenon::ops
 
 #endif  // TENON_OPS_SORT_ATTRS_H_

@@ -1,5 +1,5 @@
-// Operators that order elements along an axis. Equal elements stay in order, the lower index first;
-// NaN is greater than every number.
+// Operators that order elements along an axis or look for them. Equal elements stay in order, the
+// lower index first; NaN is greater than every number.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/sort_attrs.h"
 #include "tenon/support/strings.h"
@@ -49,6 +49,39 @@ void TopK(TypeCall& call) {
   }
 }
 
+void SearchSorted(TypeCall& call) {
+  const auto* sequence = call.tensor(0);
+  const auto* values = call.tensor(1);
+  if (sequence == nullptr || values == nullptr) return;
+  const DataType dtype = call.attrs<SearchSortedAttrs>().dtype;
+  if (dtype != Int32 && dtype != Int64)
+    call.Refuse(StrCat("dtype is ", dtype.ToString(), "; it may be int32 or int64"));
+  if (sequence->dtype != values->dtype)
+    call.Refuse("sequence and values must have one element type");
+  if (sequence->shape.empty()) call.Refuse("the sequence must have an axis");
+  const std::size_t rows = sequence->shape.size() - 1;
+  bool agrees = rows == 0 || values->shape.size() == rows + 1;
+  for (std::size_t d = 0; agrees && d < rows; ++d)
+    agrees = !sequence->shape[d].is_static() || !values->shape[d].is_static() ||
+             sequence->shape[d] == values->shape[d];
+  if (!agrees)
+    call.Refuse(
+        "sequence and values must have one shape but for the last axis, or the sequence be "
+        "a vector");
+  call.LearnResult(ir::TensorType(values->shape, dtype));
+}
+
+void Unique(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (x->shape.size() != 1) call.Refuse("the data must be a vector");
+  const ir::Type places = ir::TensorType(x->shape, Int32);
+  std::vector<ir::Type> fields = {call.input(0), places, places,
+                                  ir::TensorType({ir::Dim(1)}, Int32)};
+  if (call.attrs<UniqueAttrs>().return_counts) fields.push_back(places);
+  call.LearnResult(ir::TupleType(std::move(fields)));
+}
+
 }  // namespace
 
 void RegisterSortOps(OpRegistry& registry) {
@@ -66,6 +99,24 @@ void RegisterSortOps(OpRegistry& registry) {
   op("topk", "the k greatest or least elements along an axis, in order, and where they are")
       .Attrs<TopKAttrs>()
       .TypeRelation(TopK, "TopK");
+  registry.Register("searchsorted")
+      .Describe("how many elements of the ascending sequence stand before each value")
+      .Argument("sorted_sequence", "Tensor", "ascending along the last axis")
+      .Argument("values", "Tensor", "what is looked for")
+      .Attrs<SearchSortedAttrs>()
+      .Level(6)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(SearchSorted, "SearchSorted");
+  registry.Register("unique")
+      .Describe(
+          "the different elements of a vector, where each first occurs, which of them each "
+          "element is, how many there are and, when asked, how often each occurs; zeros "
+          "behind them. NaN equals nothing")
+      .Argument("data", "Tensor", "a vector")
+      .Attrs<UniqueAttrs>()
+      .Level(3)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(Unique, "UniqueRel");
 }
 
 }  // namespace tenon::ops

@@ -2,6 +2,7 @@
 #ifndef TENON_OPS_VISION_ATTRS_H_
 #define TENON_OPS_VISION_ATTRS_H_
 
+#include <optional>
 #include <string>
 
 #include "tenon/attrs/attrs.h"
@@ -45,6 +46,56 @@ struct AllClassNonMaximumSuppressionAttrs {
                                       &AllClassNonMaximumSuppressionAttrs::output_format,
                                       "form of the result")
                              .OneOf("onnx"));
+  }
+};
+
+struct GetValidCountsAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.GetValidCountsAttrs";
+  std::optional<double> score_threshold;
+  std::int64_t id_index = 0;
+  std::int64_t score_index = 1;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("score_threshold", &GetValidCountsAttrs::score_threshold,
+                     "score above which a box counts, instead of the second input"),
+        attrs::Field("id_index", &GetValidCountsAttrs::id_index,
+                     "element of a box that is its class, which must not be negative; -1: none")
+            .AtLeast(-1),
+        attrs::Field("score_index", &GetValidCountsAttrs::score_index,
+                     "element of a box that is its score")
+            .AtLeast(0));
+  }
+};
+
+struct NonMaximumSuppressionAttrs {
+  static constexpr const char* kTypeKey = "relay.attrs.NonMaximumSuppressionAttrs";
+  bool force_suppress = false;
+  std::int64_t top_k = -1;
+  std::int64_t coord_start = 2;
+  std::int64_t score_index = 1;
+  std::int64_t id_index = 0;
+  bool return_indices = true;
+  bool invalid_to_bottom = false;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("force_suppress", &NonMaximumSuppressionAttrs::force_suppress,
+                     "boxes of other classes are dropped too"),
+        attrs::Field(
+            "top_k", &NonMaximumSuppressionAttrs::top_k,
+            "only this many boxes of the best scores are looked at; all when not positive"),
+        attrs::Field("coord_start", &NonMaximumSuppressionAttrs::coord_start,
+                     "first of the four elements of a box that are two opposite corners")
+            .AtLeast(0),
+        attrs::Field("score_index", &NonMaximumSuppressionAttrs::score_index,
+                     "element of a box that is its score")
+            .AtLeast(0),
+        attrs::Field("id_index", &NonMaximumSuppressionAttrs::id_index,
+                     "element of a box that is its class; -1: none")
+            .AtLeast(-1),
+        attrs::Field("return_indices", &NonMaximumSuppressionAttrs::return_indices,
+                     "which boxes are kept and how many, not the boxes"),
+        attrs::Field("invalid_to_bottom", &NonMaximumSuppressionAttrs::invalid_to_bottom,
+                     "boxes that are kept come first"));
   }
 };
 

@@ -10,6 +10,9 @@ namespace {
 
 using ir::Dim;
 
+// A flag for each pair of boxes of an image, which are bytes.
+constexpr std::int64_t kMostFlags = std::int64_t{1} << 31;
+
 bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
 
 void RoiAlign(TypeCall& call) {
@@ -53,6 +56,70 @@ void AllClassNonMaximumSuppression(TypeCall& call) {
       ir::TupleType({ir::TensorType({rows, Dim(3)}, Int64), ir::TensorType({Dim(1)}, Int64)}));
 }
 
+// The extents of boxes of the shape (batch, count, elements).
+const std::vector<Dim>& BoxShape(const TypeCall& call, const ir::TensorTypeNode& boxes) {
+  if (boxes.shape.size() != 3) call.Refuse("the data must have the shape (batch, count, elements)");
+  if (!boxes.dtype.is_float()) call.Refuse("the data must be of a floating type");
+  if (!boxes.shape[2].is_static()) call.Refuse("the elements of a box must be known");
+  return boxes.shape;
+}
+void CheckElement(const TypeCall& call, std::int64_t index, const Dim& elements, const char* name) {
+  if (index >= elements.value())
+    call.Refuse(StrCat(name, " is ", index, " and a box has ", elements.value(), " elements"));
+}
+void CheckNumber(const TypeCall& call, const ir::TensorTypeNode& type, bool is_float,
+                 const char* name) {
+  if (!type.shape.empty() || (is_float ? !type.dtype.is_float() : !type.dtype.is_integral()))
+    call.Refuse(StrCat(name, " must be ", is_float ? "a float" : "an integer", " of rank 0"));
+}
+
+void GetValidCounts(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<GetValidCountsAttrs>();
+  const std::vector<Dim>& shape = BoxShape(call, *x);
+  CheckElement(call, attrs.id_index, shape[2], "id_index");
+  CheckElement(call, attrs.score_index, shape[2], "score_index");
+  if (const auto* threshold = call.tensor(1))
+    CheckNumber(call, *threshold, true, "score_threshold");
+  call.LearnResult(ir::TupleType({ir::TensorType({shape[0]}, Int32), call.input(0),
+                                  ir::TensorType({shape[0], shape[1]}, Int32)}));
+}
+
+void NonMaximumSuppression(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto* counts = call.tensor(1);
+  const auto* indices = call.tensor(2);
+  const auto* most = call.tensor(3);
+  const auto* threshold = call.tensor(4);
+  if (x == nullptr || counts == nullptr || indices == nullptr || most == nullptr ||
+      threshold == nullptr)
+    return;
+  const auto& attrs = call.attrs<NonMaximumSuppressionAttrs>();
+  const std::vector<Dim>& shape = BoxShape(call, *x);
+  CheckElement(call, attrs.id_index, shape[2], "id_index");
+  CheckElement(call, attrs.score_index, shape[2], "score_index");
+  CheckElement(call, attrs.coord_start + 3, shape[2], "coord_start + 3");
+  if (counts->shape.size() != 1 || Differ(counts->shape[0], shape[0]) ||
+      !counts->dtype.is_integral())
+    call.Refuse("valid_count must be a vector of integers, one an image");
+  if (indices->shape.size() != 2 || Differ(indices->shape[0], shape[0]) ||
+      Differ(indices->shape[1], shape[1]) || !indices->dtype.is_integral())
+    call.Refuse("indices must be integers of the shape (batch, count)");
+  if (const Dim flags = Product({shape[0], shape[1], shape[1]});
+      flags.is_static() && flags.value() > kMostFlags)
+    call.Refuse(StrCat(shape[1].ToString(), " boxes of ", shape[0].ToString(),
+                       " images; the square of the one times the other may be ", kMostFlags));
+  CheckNumber(call, *most, false, "max_output_size");
+  CheckNumber(call, *threshold, true, "iou_threshold");
+  if (!attrs.return_indices) {
+    call.LearnResult(call.input(0));
+    return;
+  }
+  call.LearnResult(ir::TupleType(
+      {ir::TensorType({shape[0], shape[1]}, Int32), ir::TensorType({shape[0], Dim(1)}, Int32)}));
+}
+
 void TakeFirst(TypeCall& call) {
   const auto* data = call.tensor(0);
   if (data == nullptr) return;
@@ -88,6 +155,30 @@ void RegisterVisionOps(OpRegistry& registry) {
       .Level(5)
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(RoiAlign, "ROIAlign");
+  registry.Register("vision.get_valid_counts")
+      .Describe(
+          "the boxes whose scores count moved to the front, -1 behind them: how many, the "
+          "boxes, and where they were")
+      .Argument("data", "Tensor", "(batch, count, elements)")
+      .Argument("score_threshold", "Tensor", "of rank 0; score above which a box counts")
+      .Attrs<GetValidCountsAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(GetValidCounts, "GetValidCount");
+  registry.Register("vision.non_max_suppression")
+      .Describe(
+          "boxes by falling score without those that overlap a better one: their indices, -1 "
+          "behind them, and how many; or the boxes, with -1 in place of those that are "
+          "dropped. Memory grows with the square of the count")
+      .Argument("data", "Tensor", "(batch, count, elements)")
+      .Argument("valid_count", "1D Tensor", "boxes of each image that are looked at")
+      .Argument("indices", "Tensor", "(batch, count): what is returned for a box")
+      .Argument("max_output_size", "Tensor", "most boxes to keep, of rank 0; all when not positive")
+      .Argument("iou_threshold", "Tensor", "overlap from which on a box is dropped, of rank 0")
+      .Attrs<NonMaximumSuppressionAttrs>()
+      .Level(5)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(NonMaximumSuppression, "NMS");
   registry.Register("vision.all_class_non_max_suppression")
       .Describe(
           "for each image and class the boxes that overlap no better one: rows of image, class "

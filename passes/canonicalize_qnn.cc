@@ -67,6 +67,17 @@ Expr HardSwish(const QnnCall& call) {
                    ResultParameters(call, 3));
 }
 
+// The mean of the stored integers, whose parameters are those of the data.
+Expr AvgPool2D(const QnnCall& call) {
+  QnnTensor mean = TensorAt(call, 0, 1, -1);
+  const QnnTensor result = ResultParameters(call, 3);
+  mean.data = ops::AvgPool2D(ops::Cast(mean.data, Int32), call.now.attrs.As<ops::AvgPool2DAttrs>());
+  if (SameParameter(mean.scale, result.scale) && SameParameter(mean.zero_point, result.zero_point))
+    return ops::Cast(mean.data, result.dtype);
+  mean.dtype = Int32;
+  return Requantized(mean, result);
+}
+
 Expr FieldOf(const Expr& tuple, std::size_t i) {
   if (const auto* literal = tuple.As<ir::TupleNode>()) return literal->fields[i];
   return ir::TupleGetItem::Make(tuple, static_cast<int>(i));
@@ -97,6 +108,7 @@ void AddQnnArithmetic(QnnRules* rules) {
   const auto add = [&](const char* name, QnnRule rule) {
     rules->emplace(ops::OpRegistry::Global().Get(name), std::move(rule));
   };
+  add("qnn.avg_pool2d", AvgPool2D);
   add("qnn.concatenate", Concatenate);
   add("qnn.dequantize", Dequantize);
   add("qnn.hardswish", HardSwish);

@@ -150,6 +150,14 @@ Expr Conv2D(const QnnCall& call) {
   return ops::Conv2D(operands.data, operands.weight, attrs);
 }
 
+Expr Conv2DTranspose(const QnnCall& call) {
+  auto attrs = call.now.attrs.As<ops::Conv2DTransposeAttrs>();
+  const auto filters = static_cast<std::int64_t>(attrs.kernel_layout.find('O'));
+  const Operands operands = CenteredOperands(OperandAt(call, 0, -1), OperandAt(call, 1, filters));
+  attrs.out_dtype = Int32;
+  return ops::Conv2DTranspose(operands.data, operands.weight, attrs);
+}
+
 // --- matrix products
 
 // The three terms beside the sums of products, where they are not zero. Of each operand is given
@@ -236,6 +244,7 @@ void AddQnnProducts(QnnRules* rules) {
   const ops::OpRegistry& registry = ops::OpRegistry::Global();
   rules->emplace(registry.Get("qnn.batch_matmul"), BatchMatmul);
   rules->emplace(registry.Get("qnn.conv2d"), Conv2D);
+  rules->emplace(registry.Get("qnn.conv2d_transpose"), Conv2DTranspose);
   rules->emplace(registry.Get("qnn.dense"), Dense);
 }
 

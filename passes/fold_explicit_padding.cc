@@ -8,6 +8,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/passes/constant_arithmetic.h"

@@ -5,6 +5,7 @@
 
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
 #include "tenon/ops/op.h"
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"

@@ -8,7 +8,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/qnn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"

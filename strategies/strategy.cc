@@ -141,7 +141,12 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachIndexComputes(registry);
   AttachScanComputes(registry);
   AttachScatterComputes(registry);
+  AttachSearchComputes(registry);
   AttachSortComputes(registry);
+  AttachRegionComputes(registry);
+  AttachWarpComputes(registry);
+  AttachBoxComputes(registry);
+  AttachFixedPointComputes(registry);
   AttachVisionComputes(registry);
   AttachConvComputes(registry);
   AttachConvNdComputes(registry);

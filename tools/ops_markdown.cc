@@ -17,6 +17,56 @@ constexpr const char* kIntroduction =
     "(docs/architecture.md). **Layouts**: the passes that change\nthe order of axes know what "
     "becomes of the operator.\n";
 
+// Operators of Relay that there are none of, with the reason.
+struct LeftOut {
+  const char* reason;
+  std::vector<const char*> names;
+};
+const std::vector<LeftOut>& WhatIsLeftOut() {
+  static const std::vector<LeftOut> all = {
+      {"For training, which is out of scope.",
+       {"annotation.checkpoint", "nn.avg_pool2d_grad", "nn.conv2d_backward_weight",
+        "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.max_pool2d_grad", "nn.nll_loss"}},
+      {"Random numbers are no function of the inputs.",
+       {"random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split",
+        "random.uniform"}},
+      {"Sparse tensors have no representation here.",
+       {"nn.internal.sparse_dense_padded", "nn.sparse_add", "nn.sparse_conv2d", "nn.sparse_dense",
+        "nn.sparse_transpose", "sparse_fill_empty_rows", "sparse_reshape", "sparse_to_dense"}},
+      {"Stages of a schedule that the reference writes into its graphs: a strategy packs weights, "
+       "transforms tiles and changes layouts inside of kernels here.",
+       {"auto_scheduler_layout_transform", "meta_schedule_layout_transform",
+        "nn.contrib_conv2d_gemm_weight_transform",
+        "nn.contrib_conv2d_gemm_without_weight_transform",
+        "nn.contrib_conv2d_winograd_nnpack_weight_transform",
+        "nn.contrib_conv2d_winograd_weight_transform",
+        "nn.contrib_conv2d_winograd_without_weight_transform",
+        "nn.contrib_conv3d_winograd_weight_transform",
+        "nn.contrib_conv3d_winograd_without_weight_transform", "nn.contrib_dense_pack",
+        "qnn.contrib_dense_pack"}},
+      {"Marks that its passes leave for one another: composites, devices and quantisation are "
+       "attributes here.",
+       {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint",
+        "annotation.compiler_begin", "annotation.compiler_end", "call_lowered", "debug",
+        "qnn.simulated_dequantize", "qnn.simulated_quantize",
+        "relay.op.annotation.simulated_quantize"}},
+      {"Arithmetic bit by bit is for CPUs without instructions for bytes.",
+       {"nn.bitpack", "nn.bitserial_conv2d", "nn.bitserial_dense"}},
+      {"The extents of the result are values, which only the last operator of a model may have "
+       "here (take_first); sum and collapse_sum_like say the second with a shape.",
+       {"argwhere", "collapse_sum_to"}},
+      {"Loops have no expression for the bits of a number under another type.", {"reinterpret"}},
+      {"Heads of older detectors; vision.non_max_suppression and "
+       "vision.all_class_non_max_suppression are what they use.",
+       {"vision.multibox_prior", "vision.multibox_transform_loc", "vision.proposal",
+        "vision.regular_non_max_suppression", "vision.roi_pool", "vision.yolo_reorg"}},
+      {"No model that is built or imported here has windows at computed places.",
+       {"nn.correlation", "nn.deformable_conv2d"}},
+      {"The ONNX importer makes these of nn.matmul and sliding_window.", {"dft", "stft"}},
+  };
+  return all;
+}
+
 // A bar would end the cell.
 std::string Cell(const std::string& text) {
   std::string cell;
@@ -61,6 +111,11 @@ std::string Section(const ops::OpDef& op) {
 std::string OpsMarkdown(const ops::OpRegistry& registry) {
   std::string text = kIntroduction;
   for (const std::string& name : registry.Names()) text += Section(*ops::OpOf(registry.Get(name)));
+  text +=
+      "\n## Left out\n\nOperators of Relay that there are none of, on purpose.\n\n"
+      "| operators | reason |\n| --- | --- |\n";
+  for (const LeftOut& group : WhatIsLeftOut())
+    StrAppend(&text, "| ", StrJoin(group.names, ", "), " | ", group.reason, " |\n");
   return text;
 }
 

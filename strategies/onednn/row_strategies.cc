@@ -4,6 +4,8 @@
 
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/onednn/operands.h"
 #include "tenon/strategies/onednn/strategy.h"

@@ -1,7 +1,7 @@
 // Images of another size.
 #include "tenon/ops/image_attrs.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/upsampling_attrs.h"
 #include "tenon/strategies/te/resample.h"
 
 namespace tenon::strategies {
@@ -54,6 +54,20 @@ std::vector<Tensor> UpSampling(const TeCall& call) {
                     .rounding = ""})};
 }
 
+std::vector<Tensor> UpSampling3D(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::UpSampling3DAttrs>();
+  const Tensor& x = call.input(0);
+  const std::vector<std::size_t> at = ops::LayoutPositions(attrs.layout, "NCDHW", "layout");
+  const Shape shape = call.shape();
+  std::vector<ResampledAxis> axes;
+  for (std::size_t d = 2; d < 5; ++d)
+    axes.push_back({.axis = at[d], .in = ExtentOf(x, at[d]), .out = shape[at[d]]});
+  return {Resample(x, shape, call.dtype(), axes,
+                   {.method = attrs.method == "trilinear" ? "linear" : "nearest_neighbor",
+                    .coordinates = attrs.coordinate_transformation_mode,
+                    .rounding = ""})};
+}
+
 }  // namespace
 
 void AttachImageComputes(ops::OpRegistry& registry) {
@@ -61,6 +75,7 @@ void AttachImageComputes(ops::OpRegistry& registry) {
   registry.Definition("image.resize2d").SetColumn(TeCompute{Resize<ops::Resize2DAttrs>});
   registry.Definition("image.resize3d").SetColumn(TeCompute{Resize<ops::Resize3DAttrs>});
   registry.Definition("nn.upsampling").SetColumn(TeCompute{UpSampling});
+  registry.Definition("nn.upsampling3d").SetColumn(TeCompute{UpSampling3D});
 }
 
 }  // namespace tenon::strategies

@@ -1,5 +1,6 @@
 // Normalisations, softmax and bias.
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

@@ -1,7 +1,7 @@
-// Pooling over windows, into bins and over whole images.
+// Pooling over windows, into bins and over whole images, and dilation.
 #include <limits>
 
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/pool_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
@@ -217,10 +217,41 @@ std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
       "global_avg_pool2d", "elemwise")};
 }
 
-template <typename MaxAttrs, typename AvgAttrs>
-void AttachWindows(ops::OpRegistry& registry, int dims) {
-  registry.Definition(StrCat("nn.max_pool", dims, "d")).SetColumn(TeCompute{MaxPool<MaxAttrs>});
-  registry.Definition(StrCat("nn.avg_pool", dims, "d")).SetColumn(TeCompute{AvgPool<AvgAttrs>});
+std::vector<Tensor> Dilation2D(const TeCall& call) {
+  const ops::DilationRules rules = ops::DilationRulesOf(call.attrs.As<ops::Dilation2DAttrs>());
+  const Tensor& weight = call.input(1);
+  const std::vector<std::size_t> at = {rules.data[2], rules.data[3]};
+  const auto& p = rules.padding;
+  const Tensor image =
+      PadImage(call.input(0), at, {p[0], p[1]}, {p[2], p[3]}, Lowest(weight.dtype()));
+  const std::vector<IterVar> taps =
+      TapAxes({ExtentOf(weight, rules.kernel[1]), ExtentOf(weight, rules.kernel[2])});
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from = ToExprs(i), tap(3);
+        tap[rules.kernel[0]] = i[rules.data[1]];
+        Expr inside = loop::True();
+        for (std::size_t d = 0; d < 2; ++d) {
+          from[at[d]] = i[at[d]] * rules.strides[d] + taps[d].var * rules.dilations[d];
+          tap[rules.kernel[d + 1]] = taps[d].var;
+          // What is least must stay so when a weight is added to it, which integers would not.
+          if (p[d] + p[d + 2] > 0 && !weight.dtype().is_float())
+            inside = inside && from[at[d]] >= Expr(p[d]) &&
+                     from[at[d]] < Expr(p[d] + ExtentOf(call.input(0), at[d]));
+        }
+        const Expr sum = te::Select(inside, image[from] + weight[tap], Lowest(weight.dtype()));
+        return te::Max(te::Cast(call.dtype(), sum), taps);
+      },
+      "dilation2d", "pool")};
+}
+
+template <std::size_t kDims>
+void AttachWindows(ops::OpRegistry& registry) {
+  registry.Definition(StrCat("nn.max_pool", kDims, "d"))
+      .SetColumn(TeCompute{MaxPool<ops::MaxPoolAttrs<kDims>>});
+  registry.Definition(StrCat("nn.avg_pool", kDims, "d"))
+      .SetColumn(TeCompute{AvgPool<ops::AvgPoolAttrs<kDims>>});
 }
 
 template <std::size_t kDims>
@@ -235,9 +266,10 @@ void AttachBins(ops::OpRegistry& registry) {
 }  // namespace
 
 void AttachPoolComputes(ops::OpRegistry& registry) {
-  AttachWindows<ops::MaxPoolAttrs<1>, ops::AvgPoolAttrs<1>>(registry, 1);
-  AttachWindows<ops::MaxPool2DAttrs, ops::AvgPool2DAttrs>(registry, 2);
-  AttachWindows<ops::MaxPoolAttrs<3>, ops::AvgPoolAttrs<3>>(registry, 3);
+  AttachWindows<1>(registry);
+  AttachWindows<2>(registry);
+  AttachWindows<3>(registry);
+  registry.Definition("image.dilation2d").SetColumn(TeCompute{Dilation2D});
   AttachBins<1>(registry);
   AttachBins<2>(registry);
   AttachBins<3>(registry);

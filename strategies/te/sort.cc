@@ -1,12 +1,8 @@
-// Operators that order elements: keys of one of two types are laid out row by row, a library
-// function finds the order, and the results read by it.
-#include <limits>
-
-#include "tenon/jit/library_functions.h"
+// Operators that order elements: the results read by the order that is found.
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/sort_attrs.h"
+#include "tenon/strategies/te/order.h"
 #include "tenon/strategies/te_compute.h"
-#include "tenon/te/extern.h"
 #include "tenon/te/math.h"
 
 namespace tenon::strategies {
@@ -49,33 +45,6 @@ Rows RowsOf(const Tensor& x, std::int64_t axis) {
   return rows;
 }
 
-// float64 or int64 in the order of `value`.
-Expr Key(const Expr& value) {
-  const DataType type = value.dtype();
-  if (type.is_float())
-    return te::Cast(Float64, type.bits() == 16 ? te::Cast(Float32, value) : value);
-  const Expr key = te::Cast(Int64, value);
-  if (!type.is_uint() || type.bits() < 64) return key;
-  const Expr sign = loop::IntImm(Int64, std::numeric_limits<std::int64_t>::min());
-  return loop::Binary(loop::BinaryOp::kBitXor, key, sign);
-}
-
-// (row, rank) -> the place of the element of that rank along the axis.
-Tensor Order(const Tensor& x, const Rows& rows, bool descends) {
-  const Tensor keys = te::Compute(
-      {rows.count, rows.extent},
-      [&](const Var& row, const Var& at) { return Key(x[rows.At(row, at)]); }, "keys", "injective");
-  return te::Extern(
-      {{rows.count, rows.extent}, {rows.extent}}, {keys}, {Int64, Int64},
-      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
-        const auto number = [](std::int64_t n) { return loop::IntImm(Int64, n); };
-        return te::ExternCall(jit::ArgsortFunction(),
-                              {in[0], out[0], out[1], number(rows.count), number(rows.extent),
-                               number(x.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
-      },
-      "order")[0];
-}
-
 struct Ranking {
   Tensor x, order;
   Rows rows;
@@ -103,7 +72,8 @@ struct Ranking {
 // Of a tensor with elements.
 Ranking Rank(const Tensor& x, std::int64_t axis, bool ascends) {
   const Rows rows = RowsOf(x, axis);
-  return {x, Order(x, rows, !ascends), rows};
+  const auto key = [&](const Expr& row, const Expr& at) { return x[rows.At(row, at)]; };
+  return {x, StableOrder(rows.count, rows.extent, key, !ascends), rows};
 }
 
 Tensor Nothing(const std::vector<Expr>& shape, DataType dtype) {

@@ -406,5 +406,54 @@ TEST(QnnNumbersTest, FunctionsAreOfTheNumbersThatAreStoodFor) {
                expected([](float x) { return x > 0 ? x : x * 0.5F; }));
 }
 
+// Every difference from the zero point is spread by the kernel, step by step.
+TEST(QnnNumbersTest, TransposedConvolutionsSpreadDifferencesFromTheZeroPoints) {
+  const NDArray x = Bytes({1, 3, 5, 4}, UInt8, 13);
+  const NDArray w = Bytes({3, 2, 3, 3}, Int8, 14);
+  const ir::Var xv = VarOf("x", x), wv = VarOf("w", w);
+  // strides 2, padding 1: (5 - 1) * 2 - 2 + 3 rows.
+  std::vector<double> expected(2 * 9 * 7, 0);
+  for (std::int64_t c = 0; c < 3; ++c) {
+    for (std::int64_t o = 0; o < 2; ++o) {
+      for (std::int64_t at = 0; at < 5 * 4 * 9; ++at) {
+        const std::int64_t tap = at % 9, y = at / 36, column = at / 9 % 4;
+        const std::int64_t to_y = y * 2 - 1 + tap / 3, to_x = column * 2 - 1 + tap % 3;
+        if (to_y < 0 || to_y >= 9 || to_x < 0 || to_x >= 7) continue;
+        expected[static_cast<std::size_t>((o * 9 + to_y) * 7 + to_x)] += static_cast<double>(
+            (At(x, (c * 5 + y) * 4 + column) - 120) * (At(w, (c * 2 + o) * 9 + tap) - 3));
+      }
+    }
+  }
+  const Expr conv = ops::CallOp(
+      "qnn.conv2d_transpose",
+      {xv, wv, Scalar(120, Int32), Scalar(3, Int32), Scalar(0.5), Scalar(1)},
+      attrs::Attrs::Make(ops::Conv2DTransposeAttrs{.strides = {2, 2}, .padding = {1, 1, 1, 1}}));
+  ExpectResult(conv, {{xv, x}, {wv, w}}, Array({1, 2, 9, 7}, Int32, expected));
+}
+
+TEST(QnnNumbersTest, MeansAreOfStoredIntegersAndThenScaled) {
+  const NDArray q = Bytes({1, 2, 5, 7}, Int8, 15);
+  const ir::Var var = VarOf("q", q);
+  const auto pool = [&](double output_scale, double output_zero_point) {
+    return ops::CallOp(
+        "qnn.avg_pool2d",
+        {var, Scalar(0.5), Scalar(4, Int32), Scalar(output_scale),
+         Scalar(output_zero_point, Int32)},
+        attrs::Attrs::Make(ops::AvgPool2DAttrs{.pool_size = {2, 3}, .strides = {1, 2}}));
+  };
+  std::vector<double> means, scaled;
+  for (std::int64_t at = 0; at < 2 * 4 * 3; ++at) {
+    const std::int64_t first = at / 12 * 35 + at / 3 % 4 * 7 + at % 3 * 2;
+    std::int64_t sum = 0;
+    for (const std::int64_t tap : {0, 1, 2, 7, 8, 9}) sum += At(q, first + tap);
+    // Divisions of integers truncate.
+    const std::int64_t mean = sum / 6;
+    means.push_back(static_cast<double>(mean));
+    scaled.push_back(Saturated(std::nearbyint(static_cast<double>(mean - 4) * 2 + -6), Int8));
+  }
+  ExpectResult(pool(0.5, 4), {{var, q}}, Array({1, 2, 4, 3}, Int8, means));
+  ExpectResult(pool(0.25, -6), {{var, q}}, Array({1, 2, 4, 3}, Int8, scaled));
+}
+
 }  // namespace
 }  // namespace tenon

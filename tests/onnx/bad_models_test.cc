@@ -37,7 +37,9 @@ const std::vector<std::string>& Originals() {
                                                  "test_transpose_all_permutations_3",
                                                  "test_argmax_default_axis_example",
                                                  "test_lstm_defaults",
-                                                 "test_split_equal_parts_1d"};
+                                                 "test_split_equal_parts_1d",
+                                                 "test_if",
+                                                 "test_scan9_sum"};
   return names;
 }
 
@@ -155,6 +157,29 @@ const std::vector<Damage>& Damages() {
        true},
       {"an output that nothing makes",
        [](ModelProto* m, Random&) { m->mutable_graph()->add_output()->set_name("nowhere"); }, true},
+      {"a damaged graph inside a node",
+       [](ModelProto* m, Random& r) {
+         for (auto& attribute : *m->mutable_graph()->mutable_node(0)->mutable_attribute()) {
+           if (!attribute.has_g()) continue;
+           GraphProto* inside = attribute.mutable_g();
+           switch (Below(r, 5)) {
+             case 0:
+               inside->add_input()->set_name("more");
+               break;
+             case 1:
+               inside->clear_output();
+               break;
+             case 2:
+               inside->clear_node();
+               break;
+             case 3:
+               inside->mutable_node(0)->add_input("nowhere");
+               break;
+             default:
+               attribute.clear_g();
+           }
+         }
+       }},
       {"an unknown operator",
        [](ModelProto* m, Random&) { m->mutable_graph()->mutable_node(0)->set_op_type("Juggle"); },
        true},

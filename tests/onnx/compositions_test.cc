@@ -171,7 +171,8 @@ TEST(EinsumTest, RefusesBadEquations) {
     return OneNode("Einsum").Input(x).Text("equation", equation).Refusal();
   };
   EXPECT_THAT(refusal("ij,jk->ik"), HasSubstr("for 2 operands; there are 1"));
-  EXPECT_THAT(refusal("ijk->i"), HasSubstr("rank 2 and 3 labels"));
+  EXPECT_THAT(refusal("ijk->i"),
+              HasSubstr("operand 0 has rank 2 and the term \"ijk\" names 3 axes"));
   EXPECT_THAT(refusal("i1->i"), HasSubstr("letters and at most one ellipsis"));
   EXPECT_THAT(refusal("ij->k"), HasSubstr("must occur in an operand"));
   EXPECT_THAT(refusal("ii->i"), HasSubstr("a label stands for the extents 2 and 3"));

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/upsampling_attrs.h"
 
 namespace tenon::ops {
 namespace {
@@ -61,6 +63,23 @@ TEST(LayoutInferenceTest, TheAxisOfABiasMovesWithItsLetter) {
                                     {"NCHW", "C"}, {Image(), ir::TensorType({8}, Float32)});
   EXPECT_EQ(answer.attrs.As<BiasAddAttrs>().axis, 3);
   EXPECT_EQ(answer.output, "NHWC");
+}
+
+TEST(LayoutInferenceTest, ADilationTakesTheNewLayoutOfItsImage) {
+  const LayoutAnswer answer =
+      Infer("image.dilation2d", attrs::Attrs::Make(Dilation2DAttrs{}), {"NHWC", ""},
+            {"NCHW", "IHW"}, {Image(), ir::TensorType({8, 3, 3}, Float32)});
+  EXPECT_EQ(answer.inputs, (std::vector<std::string>{"NHWC", "IHW"}));
+  EXPECT_EQ(answer.output, "NHWC");
+  EXPECT_EQ(answer.attrs.As<Dilation2DAttrs>().data_layout, "NHWC");
+}
+
+TEST(LayoutInferenceTest, AScaledVolumeKeepsAnyOrderOfItsAxes) {
+  const ir::Type volume = ir::TensorType({1, 8, 4, 4, 4}, Float32);
+  const attrs::Attrs attrs =
+      attrs::Attrs::Make(UpSampling3DAttrs{.scale_d = 2, .scale_h = 2, .scale_w = 2});
+  EXPECT_EQ(Infer("nn.upsampling3d", attrs, {"NDHWC"}, {"NCDHW"}, {volume}).output, "NDHWC");
+  EXPECT_EQ(Infer("nn.upsampling3d", attrs, {"NCDHW4c"}, {"NCDHW"}, {volume}).output, "NCDHW");
 }
 
 TEST(LayoutInferenceTest, OperatorsThatMoveElementsHaveNoColumn) {

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"EinsumOfOtherOperands", kM, "einsum((%x,), equation=\"ab,bc\")",
             "einsum: the equation \"ab,bc\" is for 2 operands; there are 1"},
         Row{"EinsumOfOtherRank", kM, "einsum((%x,), equation=\"abc\")",
-            "einsum: operand 0 has rank 2 and the term \"abc\""},
+            "einsum: operand 0 has rank 2 and the term \"abc\" names 3 axes"},
         Row{"EinsumOfASign", kM, "einsum((%x,), equation=\"a1\")",
             "einsum: the equation has the term \"a1\"; it takes letters and at most one ellipsis"},
         Row{"EinsumIntoUnknown", kM, "einsum((%x,), equation=\"ab->ac\")",

@@ -172,6 +172,15 @@ INSTANTIATE_TEST_SUITE_P(
                   "qnn.batch_matmul(expand_dims(%x, axis=0), expand_dims(%y, axis=0), 1, 2, 0.5f, "
                   "0.5f, transpose_b=True)"},
         NamedText{"Dense", "qnn.dense(%x, %y, 1, 2, 0.5f, 0.5f, units=1)"},
+        NamedText{"Conv2DTranspose",
+                  "qnn.conv2d_transpose(reshape(%x, newshape=[1, 3, 1, 2]), reshape(%y, "
+                  "newshape=[1, 3, 1, 1]), 1, 2, 0.5f, 0.5f, kernel_layout=\"OIHW\")"},
+        NamedText{"AvgPool2D",
+                  "qnn.avg_pool2d(reshape(%x, newshape=[1, 1, 2, 3]), 0.5f, 1, 0.25f, 2, "
+                  "pool_size=[2, 2])"},
+        NamedText{"AvgPool2DOfTheSameParameters",
+                  "qnn.avg_pool2d(reshape(%x, newshape=[1, 1, 2, 3]), 0.5f, 1, 0.5f, 1, "
+                  "pool_size=[2, 2])"},
         NamedText{"Abs", "qnn.abs(%x, 0.5f, 1, 0.25f, 2)"},
         NamedText{"Erf", "qnn.erf(%x, 0.5f, 1, 0.25f, 2)"},
         NamedText{"Exp", "qnn.exp(%x, 0.5f, 1, 0.25f, 2)"},

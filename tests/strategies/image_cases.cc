@@ -149,6 +149,37 @@ void AddUpSamplings(std::vector<OpCase>* cases) {
                });
                return Arrays{Reordered(y, "NCHW", layout)};
              }});
+  // Nearest by thirds, and means of neighbours half-way between them.
+  cases->push_back({"upsampling3d_nearest",
+                    {F("x", {1, 2, 3, 2, 5})},
+                    "nn.upsampling3d(%x, scale_d=2f, scale_h=3f, scale_w=1f, "
+                    "coordinate_transformation_mode=\"asymmetric\")",
+                    Move({1, 2, 6, 6, 5}, [](const Index& i) {
+                      return Index{i[0], i[1], i[2] / 2, i[3] / 3, i[4]};
+                    })});
+  cases->push_back({"upsampling3d_trilinear",
+                    {F("x", {2, 3, 1, 4, 2})},
+                    "nn.upsampling3d(%x, scale_d=1f, scale_h=2f, scale_w=1f, "
+                    "layout=\"NDHWC\", method=\"trilinear\")",
+                    [](const Arrays& in) {
+                      return Arrays{Make({2, 3, 2, 4, 2}, [&](const Index& at) {
+                        return in[0]({at[0], at[1], 0, at[3], at[4]});
+                      })};
+                    }});
+  cases->push_back({"upsampling3d_half_pixel",
+                    {F("x", {1, 1, 1, 1, 5})},
+                    "nn.upsampling3d(%x, scale_d=1f, scale_h=1f, scale_w=2f, "
+                    "method=\"trilinear\")",
+                    [](const Arrays& in) {
+                      return Arrays{Make({1, 1, 1, 1, 10}, [&](const Index& at) {
+                        const double x =
+                            std::clamp((static_cast<double>(at[4]) + 0.5) / 2 - 0.5, 0.0, 4.0);
+                        const double f = x - std::floor(x);
+                        const auto i = static_cast<std::int64_t>(x);
+                        return (1 - f) * in[0]({0, 0, 0, 0, i}) +
+                               f * in[0]({0, 0, 0, 0, std::min<std::int64_t>(i + 1, 4)});
+                      })};
+                    }});
 }
 
 }  // namespace tenon::operator_cases

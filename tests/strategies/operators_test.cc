@@ -77,6 +77,11 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddIndexing(&made);
     operator_cases::AddSorts(&made);
     operator_cases::AddBoxes(&made);
+    operator_cases::AddBoxLists(&made);
+    operator_cases::AddRegions(&made);
+    operator_cases::AddSearches(&made);
+    operator_cases::AddWarps(&made);
+    operator_cases::AddFixedPoints(&made);
     operator_cases::AddScans(&made);
     operator_cases::AddScatters(&made);
     operator_cases::AddSequences(&made);

@@ -134,6 +134,83 @@ Arrays Suppressed(const Arrays& in) {
   return {rows, Array{{1}, {static_cast<double>(count)}}};
 }
 
+// Boxes of six elements: class, score and two corners.
+Arrays Counted(const Arrays& in, double threshold) {
+  const Array& x = in[0];
+  Array counts = Make({x.shape[0]}, [](const Index&) { return 0.0; });
+  Array boxes = Make(x.shape, [](const Index&) { return -1.0; });
+  Array places = Make({x.shape[0], x.shape[1]}, [](const Index&) { return -1.0; });
+  for (std::int64_t n = 0; n < x.shape[0]; ++n) {
+    std::int64_t next = 0;
+    for (std::int64_t i = 0; i < x.shape[1]; ++i) {
+      if (x({n, i, 1}) <= threshold || x({n, i, 0}) < 0) continue;
+      for (std::int64_t e = 0; e < x.shape[2]; ++e)
+        boxes.values[boxes.Offset({n, next, e})] = x({n, i, e});
+      places.values[places.Offset({n, next++})] = static_cast<double>(i);
+    }
+    counts.values[static_cast<std::size_t>(n)] = static_cast<double>(next);
+  }
+  return {counts, boxes, places};
+}
+
+// One list of boxes an image, greedily.
+struct GreedyForm {
+  std::int64_t top_k = -1;
+  bool force = false, indices = true, to_bottom = false;
+};
+Reference Greedy(const GreedyForm& form) {
+  return [=](const Arrays& in) {
+    const Array& x = in[0];
+    Array corners = Make({x.shape[0], x.shape[1], 4}, [&](const Index& i) {
+      return x({i[0], i[1], i[2] + 2});
+    });
+    Array boxes = Make(x.shape, [](const Index&) { return -1.0; });
+    Array places = Make({x.shape[0], x.shape[1]}, [](const Index&) { return -1.0; });
+    Array counts = Make({x.shape[0], 1}, [](const Index&) { return 0.0; });
+    for (std::int64_t n = 0; n < x.shape[0]; ++n) {
+      std::vector<double> scores;
+      for (std::int64_t i = 0; i < static_cast<std::int64_t>(in[1]({n})); ++i)
+        scores.push_back(x({n, i, 1}));
+      std::vector<std::size_t> order = OrderOf(scores, false);
+      if (form.top_k > 0 && order.size() > static_cast<std::size_t>(form.top_k))
+        order.resize(static_cast<std::size_t>(form.top_k));
+      std::vector<std::int64_t> kept;
+      for (std::size_t rank = 0; rank < order.size(); ++rank) {
+        const auto i = static_cast<std::int64_t>(order[rank]);
+        const bool drops = std::any_of(kept.begin(), kept.end(), [&](std::int64_t k) {
+          return (form.force || x({n, k, 0}) == x({n, i, 0})) &&
+                 OverlapOf(corners, n, k, i) >= in[4].values[0];
+        });
+        const double most = in[3].values[0];
+        if (drops || (most > 0 && static_cast<double>(kept.size()) >= most)) continue;
+        const std::int64_t to = form.to_bottom ? static_cast<std::int64_t>(kept.size())
+                                               : static_cast<std::int64_t>(rank);
+        for (std::int64_t e = 0; e < x.shape[2]; ++e)
+          boxes.values[boxes.Offset({n, to, e})] = x({n, i, e});
+        places.values[places.Offset({n, static_cast<std::int64_t>(kept.size())})] = in[2]({n, i});
+        kept.push_back(i);
+      }
+      counts.values[static_cast<std::size_t>(n)] = static_cast<double>(kept.size());
+    }
+    if (!form.indices) return Arrays{boxes};
+    return Arrays{places, counts};
+  };
+}
+
+// Corners at random places of a small square, classes -1 to 2.
+Input BoxList(std::int64_t batch, std::int64_t count) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < batch * count; ++i) {
+    const auto part = [&](std::int64_t k, std::int64_t n) {
+      return static_cast<double>((i * k + k * k) % n);
+    };
+    const double left = part(7, 10) / 10, top = part(3, 8) / 10;
+    values.insert(values.end(), {part(5, 4) - 1, part(11, 37) / 37, left, top,
+                                 left + 0.25 + part(13, 5) / 20, top + 0.3});
+  }
+  return With(F("x", {batch, count, 6}), values);
+}
+
 }  // namespace
 
 void AddSorts(std::vector<OpCase>* cases) {
@@ -189,6 +266,29 @@ void AddBoxes(std::vector<OpCase>* cases) {
                      With(F("o", {1}), {0.3}), With(F("t", {1}), {0.2})},
                     "vision.all_class_non_max_suppression(%b, %s, %m, %o, %t)",
                     Suppressed});
+}
+
+void AddBoxLists(std::vector<OpCase>* cases) {
+  for (const std::int64_t count : {1, 17}) {
+    cases->push_back({StrCat("get_valid_counts_", count),
+                      {BoxList(2, count), With(F("t", {}), {0.4})},
+                      "vision.get_valid_counts(%x, %t)",
+                      [](const Arrays& in) { return Counted(in, static_cast<float>(0.4)); }});
+  }
+  const auto suppress = [&](const char* name, const char* attrs, double most,
+                            const GreedyForm& form) {
+    cases->push_back({StrCat("non_max_suppression_", name),
+                      {BoxList(2, 19), With(I("c", {2}), {19, 7}), I("i", {2, 19}, 0, 99),
+                       With(I("m", {}), {most}), With(F("o", {}), {0.3})},
+                      StrCat("vision.non_max_suppression(%x, %c, %i, %m, %o", attrs, ")"),
+                      Greedy(form)});
+  };
+  suppress("indices", "", -1, {});
+  suppress("of_all_classes", ", force_suppress=True", -1, {.force = true});
+  suppress("at_most", ", top_k=11", 3, {.top_k = 11});
+  suppress("boxes", ", return_indices=False", 4, {.indices = false});
+  suppress("boxes_first", ", return_indices=False, invalid_to_bottom=True", -1,
+           {.indices = false, .to_bottom = true});
 }
 
 }  // namespace tenon::operator_cases

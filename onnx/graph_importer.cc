@@ -1,0 +1,172 @@
+#include "tenon/onnx/graph_importer.h"
+
+#include <map>
+
+#include "tenon/onnx/converters.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/registry.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// A loop of few bytes could ask for any number of nodes.
+constexpr std::size_t kMostNodes = 200000;
+
+std::string NameOf(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");
+}
+
+// A registered operator that stands for a node of another domain.
+Expr CustomOp(const onnx::NodeProto& node) {
+  const ops::OpRegistry& registry = ops::OpRegistry::Global();
+  if (const Expr op = registry.Find(StrCat(node.domain(), ".", node.op_type()))) return op;
+  return registry.Find(node.op_type());
+}
+
+attrs::Value ToValue(const onnx::AttributeProto& attribute) {
+  switch (attribute.type()) {
+    case onnx::AttributeProto::INT:
+      return attrs::Value(static_cast<std::int64_t>(attribute.i()));
+    case onnx::AttributeProto::FLOAT:
+      return attrs::Value(static_cast<double>(attribute.f()));
+    case onnx::AttributeProto::STRING:
+      return attrs::Value(attribute.s());
+    case onnx::AttributeProto::INTS: {
+      attrs::List list;
+      for (const std::int64_t i : attribute.ints()) list.push_back(attrs::Value(i));
+      return attrs::Value(std::move(list));
+    }
+    default:
+      throw Unimplemented(StrCat("the attribute ", attribute.name(), " has no supported type"));
+  }
+}
+
+std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
+  const auto* schema = op.As<ir::OpNode>()->attrs_schema();
+  attrs::FieldValues fields;
+  for (const onnx::AttributeProto& attribute : node.proto().attribute()) {
+    fields.emplace(attribute.name(), ToValue(attribute));
+    node.Ignore(attribute.name().c_str());
+  }
+  attrs::Attrs attrs;
+  if (schema != nullptr) attrs = attrs::Attrs::FromFields(*schema, fields);
+  const Expr call = node.Typed(ir::Call::Make(op, node.inputs(), std::move(attrs)));
+  if (node.num_outputs() == 1) return {call};
+  std::vector<Expr> outputs;
+  for (int i = 0; i < node.num_outputs(); ++i)
+    outputs.push_back(node.Typed(ir::TupleGetItem::Make(call, i)));
+  return outputs;
+}
+
+using MissingNodes = std::map<std::string, std::vector<std::string>>;
+
+void CollectMissing(const onnx::GraphProto& graph, MissingNodes* missing) {
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const onnx::AttributeProto& attribute : node.attribute())
+      if (attribute.has_g()) CollectMissing(attribute.g(), missing);
+    if (IsDefaultDomain(node.domain()) ? Converters().contains(node.op_type())
+                                       : static_cast<bool>(CustomOp(node)))
+      continue;
+    const std::string type = IsDefaultDomain(node.domain())
+                                 ? node.op_type()
+                                 : StrCat(node.domain(), ".", node.op_type());
+    (*missing)[type].push_back(NameOf(node));
+  }
+}
+
+}  // namespace
+
+bool IsDefaultDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+void ReportMissing(const onnx::GraphProto& graph, const std::string& source) {
+  MissingNodes missing;
+  CollectMissing(graph, &missing);
+  if (missing.empty()) return;
+  std::string list;
+  for (const auto& [type, nodes] : missing)
+    StrAppend(&list, "\n  ", type, " (", StrJoin(nodes, ", "), ")");
+  throw Unimplemented(StrCat(source, " uses ", missing.size(),
+                             missing.size() == 1 ? " operator" : " operators",
+                             " that cannot be imported:", list));
+}
+
+const Expr* GraphImporter::Find(const std::string& name) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValues values) {
+  scopes_.push_back(std::move(values));
+  for (const onnx::NodeProto& node : graph.node()) Convert(node);
+  std::vector<Expr> outputs;
+  for (const onnx::ValueInfoProto& output : graph.output()) {
+    const Expr* found = Find(output.name());
+    if (found == nullptr || !*found)
+      throw InvalidArgument(StrCat("the output ", output.name(), " is made by no node"));
+    outputs.push_back(*found);
+  }
+  scopes_.pop_back();
+  return outputs;
+}
+
+std::vector<Expr> GraphImporter::Inline(const onnx::GraphProto& graph,
+                                        const std::vector<Expr>& inputs) {
+  if (static_cast<std::size_t>(graph.input_size()) != inputs.size())
+    throw InvalidArgument(StrCat("the graph inside takes ", graph.input_size(),
+                                 " inputs; it is given ", inputs.size()));
+  NamedValues values;
+  for (const onnx::TensorProto& tensor : graph.initializer())
+    values[tensor.name()] =
+        ir::Constant::Make(ToNDArray(tensor, StrCat("the initializer ", tensor.name())));
+  for (int i = 0; i < graph.input_size(); ++i)
+    values[graph.input(i).name()] = inputs[static_cast<std::size_t>(i)];
+  return Import(graph, std::move(values));
+}
+
+void GraphImporter::Convert(const onnx::NodeProto& proto) {
+  const std::string what = StrCat("in the node ", NameOf(proto), " (", proto.op_type(), ")");
+  try {
+    std::vector<Expr> inputs;
+    for (const std::string& name : proto.input()) {
+      if (name.empty()) {
+        inputs.emplace_back();
+        continue;
+      }
+      const Expr* found = Find(name);
+      if (found == nullptr)
+        throw InvalidArgument(StrCat("the input ", name,
+                                     " is made by no node before it; nodes must be in order and "
+                                     "without cycles"));
+      inputs.push_back(*found);
+    }
+    if (++converted_ > kMostNodes)
+      throw Unimplemented(StrCat("the loops of the model run more than ", kMostNodes, " nodes"));
+    Node node(proto, opset_, std::move(inputs), evaluate_,
+              [this](const onnx::GraphProto& graph, const std::vector<Expr>& values) {
+                return Inline(graph, values);
+              });
+    const auto converter = Converters().find(proto.op_type());
+    const std::vector<Expr> outputs = IsDefaultDomain(proto.domain())
+                                          ? converter->second(node)
+                                          : ConvertCustom(CustomOp(proto), node);
+    node.RequireAllHandled();
+    for (int i = 0; i < proto.output_size(); ++i) {
+      if (proto.output(i).empty()) continue;
+      if (static_cast<std::size_t>(i) >= outputs.size())
+        throw Unimplemented(StrCat("output ", i, " is not supported"));
+      if (!scopes_.back().emplace(proto.output(i), outputs[static_cast<std::size_t>(i)]).second)
+        throw InvalidArgument(StrCat("the value ", proto.output(i), " is made twice"));
+    }
+  } catch (const Error& error) {
+    Error named(error.code(), StrCat(what, ": ", error.message()));
+    for (const std::string& note : error.notes()) named.AddNote(note);
+    throw named;
+  }
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,46 @@
+// Keys of one of two types are laid out row by row, and a library function finds the order.
+#include "tenon/strategies/te/order.h"
+
+#include <limits>
+
+#include "tenon/jit/library_functions.h"
+#include "tenon/te/extern.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+using te::Var;
+
+// float64 or int64 in the order of `value`.
+Expr Key(const Expr& value) {
+  const DataType type = value.dtype();
+  if (type.is_float())
+    return te::Cast(Float64, type.bits() == 16 ? te::Cast(Float32, value) : value);
+  const Expr key = te::Cast(Int64, value);
+  if (!type.is_uint() || type.bits() < 64) return key;
+  const Expr sign = loop::IntImm(Int64, std::numeric_limits<std::int64_t>::min());
+  return loop::Binary(loop::BinaryOp::kBitXor, key, sign);
+}
+
+}  // namespace
+
+Tensor StableOrder(std::int64_t rows, std::int64_t extent,
+                   const std::function<Expr(const Expr& row, const Expr& at)>& key, bool descends) {
+  const Tensor keys = te::Compute(
+      {rows, extent}, [&](const Var& row, const Var& at) { return Key(key(row, at)); }, "keys",
+      "injective");
+  return te::Extern(
+      {{rows, extent}, {extent}}, {keys}, {Int64, Int64},
+      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
+        const auto number = [](std::int64_t n) { return loop::IntImm(Int64, n); };
+        return te::ExternCall(jit::ArgsortFunction(),
+                              {in[0], out[0], out[1], number(rows), number(extent),
+                               number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
+      },
+      "order")[0];
+}
+
+}  // namespace tenon::strategies

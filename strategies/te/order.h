@@ -1,0 +1,23 @@
+// The stable order of elements, found by a library function: what sort, unique and box operators
+// have in common.
+//
+//   Tensor order = StableOrder(1, n, [&](const Expr&, const Expr& i) { return x(i); }, false);
+//   order(0, rank)  // the place of the element of that rank
+#ifndef TENON_STRATEGIES_TE_ORDER_H_
+#define TENON_STRATEGIES_TE_ORDER_H_
+
+#include <functional>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::strategies {
+
+// (row, rank) -> place, in int64. Equal keys stay in order; NaN is greater than every number. There
+// must be elements.
+te::Tensor StableOrder(std::int64_t rows, std::int64_t extent,
+                       const std::function<te::Expr(const te::Expr& row, const te::Expr& at)>& key,
+                       bool descends);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_ORDER_H_

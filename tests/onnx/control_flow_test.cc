@@ -1,0 +1,265 @@
+// Control flow of ONNX models: branches chosen or selected, loops and scans unrolled, beyond what
+// the standard's node tests cover.
+#include "onnx/onnx_pb.h"
+#include "tenon/onnx/import.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using onnx::GraphProto;
+using onnx::NodeProto;
+using onnx::TensorProto;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing_graphs::ExpectClose;
+
+NodeProto* AddNode(GraphProto* graph, const char* type, const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs) {
+  NodeProto* node = graph->add_node();
+  node->set_op_type(type);
+  node->set_name(outputs[0] + "_node");
+  for (const std::string& input : inputs) node->add_input(input);
+  for (const std::string& output : outputs) node->add_output(output);
+  return node;
+}
+void Declare(onnx::ValueInfoProto* info, const std::string& name, int type, const Shape& shape) {
+  info->set_name(name);
+  auto* tensor = info->mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(type);
+  tensor->mutable_shape();
+  for (const std::int64_t extent : shape) tensor->mutable_shape()->add_dim()->set_dim_value(extent);
+}
+void AddConstant(GraphProto* graph, const std::string& name, const Shape& shape,
+                 const std::vector<float>& values) {
+  TensorProto* tensor = graph->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(TensorProto::FLOAT);
+  for (const std::int64_t extent : shape) tensor->add_dims(extent);
+  for (const float value : values) tensor->add_float_data(value);
+}
+void AddBool(GraphProto* graph, const std::string& name, bool value) {
+  TensorProto* tensor = graph->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(TensorProto::BOOL);
+  tensor->add_int32_data(value ? 1 : 0);
+}
+void AddInteger(GraphProto* graph, const std::string& name, std::int64_t value) {
+  TensorProto* tensor = graph->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(TensorProto::INT64);
+  tensor->add_int64_data(value);
+}
+GraphProto* AddGraph(NodeProto* node, const char* attribute) {
+  auto* a = node->add_attribute();
+  a->set_name(attribute);
+  a->set_type(onnx::AttributeProto::GRAPH);
+  a->mutable_g()->set_name(attribute);
+  return a->mutable_g();
+}
+void SetInt(NodeProto* node, const char* name, std::int64_t value) {
+  auto* a = node->add_attribute();
+  a->set_name(name);
+  a->set_type(onnx::AttributeProto::INT);
+  a->set_i(value);
+}
+
+// A model that a test fills, with the input x of shape (3).
+class Model {
+ public:
+  Model() {
+    proto_.set_ir_version(8);
+    proto_.add_opset_import()->set_version(17);
+    graph()->set_name("graph");
+    Declare(graph()->add_input(), "x", TensorProto::FLOAT, {3});
+  }
+  GraphProto* graph() { return proto_.mutable_graph(); }
+  Model& Output(const char* name) {
+    graph()->add_output()->set_name(name);
+    return *this;
+  }
+  absl::StatusOr<ir::Module> Imported() {
+    strategies::RegisterStrategies(ops::OpRegistry::Global());
+    return ImportOnnx(proto_.SerializeAsString(), {.evaluate = strategies::EvaluateCall});
+  }
+  std::vector<NDArray> Results(const runtime::Inputs& inputs) {
+    return testing_graphs::Outcome(ValueOrThrow(Imported()), inputs);
+  }
+  std::string Refusal() { return std::string(Imported().status().message()); }
+
+ private:
+  onnx::ModelProto proto_;
+};
+
+NDArray Floats(const Shape& shape, const std::vector<float>& values) {
+  return NDArray::FromVector(shape, values);
+}
+const NDArray kOneTwoThree = Floats({3}, {1, 2, 3});
+
+// Both branches read x, which is made around them.
+void FillBranches(NodeProto* node, const Shape& of_else = {3}) {
+  GraphProto* yes = AddGraph(node, "then_branch");
+  AddNode(yes, "Add", {"x", "x"}, {"twice"});
+  yes->add_output()->set_name("twice");
+  GraphProto* no = AddGraph(node, "else_branch");
+  AddConstant(no, "ten", of_else,
+              std::vector<float>(static_cast<std::size_t>(NumElements(of_else)), 10));
+  AddNode(no, "Identity", {"ten"}, {"tens"});
+  no->add_output()->set_name("tens");
+}
+
+TEST(IfTest, TheBranchOfAKnownConditionIsTheOnlyOne) {
+  for (const bool condition : {true, false}) {
+    Model model;
+    AddBool(model.graph(), "c", condition);
+    FillBranches(AddNode(model.graph(), "If", {"c"}, {"y"}), {2, 2});
+    model.Output("y");
+    const NDArray expected = condition ? Floats({3}, {2, 4, 6}) : Floats({2, 2}, {10, 10, 10, 10});
+    ExpectClose(model.Results({{"x", kOneTwoThree}})[0], expected);
+  }
+}
+
+TEST(IfTest, AComputedConditionSelects) {
+  Model model;
+  Declare(model.graph()->add_input(), "c", TensorProto::BOOL, {1});
+  FillBranches(AddNode(model.graph(), "If", {"c"}, {"y"}));
+  model.Output("y");
+  const NDArray yes = NDArray::FromVector<bool>({1}, {true});
+  const NDArray no = NDArray::FromVector<bool>({1}, {false});
+  ExpectClose(model.Results({{"x", kOneTwoThree}, {"c", yes}})[0], Floats({3}, {2, 4, 6}));
+  ExpectClose(model.Results({{"x", kOneTwoThree}, {"c", no}})[0], Floats({3}, {10, 10, 10}));
+}
+
+TEST(IfTest, AComputedConditionNeedsBranchesOfOneType) {
+  Model model;
+  Declare(model.graph()->add_input(), "c", TensorProto::BOOL, {});
+  FillBranches(AddNode(model.graph(), "If", {"c"}, {"y"}), {2});
+  EXPECT_THAT(model.Output("y").Refusal(),
+              AllOf(HasSubstr("in the node y_node (If)"),
+                    HasSubstr("Tensor[(3), float32] in one branch and Tensor[(2), float32]")));
+}
+
+TEST(IfTest, WhatABranchCannotImportIsNamedWithTheRest) {
+  Model model;
+  AddBool(model.graph(), "c", true);
+  NodeProto* node = AddNode(model.graph(), "If", {"c"}, {"y"});
+  FillBranches(node);
+  AddNode(node->mutable_attribute(1)->mutable_g(), "Juggle", {"x"}, {"z"});
+  EXPECT_THAT(model.Output("y").Refusal(), HasSubstr("Juggle (z_node)"));
+}
+
+// y = x + the sum of the turns' numbers; all partial sums come out too. It goes on while
+// `condition` says, which is `goes_on` after the first turn.
+NodeProto* AddSumLoop(Model* model, const char* condition = "", bool goes_on = true) {
+  NodeProto* node = AddNode(model->graph(), "Loop", {"count", condition, "x"}, {"y", "all"});
+  GraphProto* body = AddGraph(node, "body");
+  Declare(body->add_input(), "turn", TensorProto::INT64, {});
+  Declare(body->add_input(), "was", TensorProto::BOOL, {});
+  Declare(body->add_input(), "sum", TensorProto::FLOAT, {3});
+  NodeProto* cast = AddNode(body, "Cast", {"turn"}, {"number"});
+  SetInt(cast, "to", TensorProto::FLOAT);
+  AddNode(body, "Add", {"sum", "number"}, {"next"});
+  AddNode(body, "Identity", {"next"}, {"also"});
+  AddBool(body, "goes_on", goes_on);
+  for (const char* name : {"goes_on", "next"}) body->add_output()->set_name(name);
+  Declare(body->add_output(), "also", TensorProto::FLOAT, {3});
+  model->Output("y").Output("all");
+  return node;
+}
+
+TEST(LoopTest, RunsAsOftenAsItsCountSays) {
+  Model model;
+  AddInteger(model.graph(), "count", 3);
+  AddSumLoop(&model);
+  const auto results = model.Results({{"x", kOneTwoThree}});
+  ExpectClose(results[0], Floats({3}, {4, 5, 6}));
+  ExpectClose(results[1], Floats({3, 3}, {1, 2, 3, 2, 3, 4, 4, 5, 6}));
+}
+
+TEST(LoopTest, RunsNoTurnOfACountOfZero) {
+  Model model;
+  AddInteger(model.graph(), "count", 0);
+  AddSumLoop(&model);
+  const auto results = model.Results({{"x", kOneTwoThree}});
+  ExpectClose(results[0], kOneTwoThree);
+  EXPECT_EQ(results[1].shape(), (Shape{0, 3}));
+}
+
+TEST(LoopTest, EndsWhenItsConditionSays) {
+  Model model;
+  AddInteger(model.graph(), "count", 99);
+  AddBool(model.graph(), "at_first", true);
+  AddSumLoop(&model, "at_first", false);
+  EXPECT_EQ(model.Results({{"x", kOneTwoThree}})[1].shape(), (Shape{1, 3}));
+}
+
+TEST(LoopTest, IgnoresTheConditionOfItsBodyWithoutOneToBeginWith) {
+  Model model;
+  AddInteger(model.graph(), "count", 2);
+  AddSumLoop(&model, "", false);
+  EXPECT_EQ(model.Results({{"x", kOneTwoThree}})[1].shape(), (Shape{2, 3}));
+}
+
+TEST(LoopTest, ItsCountMustBeKnownAndBounded) {
+  Model open;
+  Declare(open.graph()->add_input(), "count", TensorProto::INT64, {});
+  AddSumLoop(&open);
+  EXPECT_THAT(open.Refusal(),
+              AllOf(HasSubstr("in the node y_node (Loop)"), HasSubstr("(count) must be known")));
+  Model endless;
+  AddInteger(endless.graph(), "count", std::int64_t{1} << 40);
+  AddSumLoop(&endless);
+  EXPECT_THAT(endless.Refusal(), AllOf(HasSubstr("in the node y_node (Loop)"),
+                                       HasSubstr("runs more than 4096 turns")));
+}
+
+TEST(LoopTest, RefusesABodyThatDoesNotFit) {
+  Model model;
+  AddInteger(model.graph(), "count", 2);
+  NodeProto* node = AddSumLoop(&model);
+  node->mutable_attribute(0)->mutable_g()->mutable_input()->RemoveLast();
+  EXPECT_THAT(model.Refusal(), HasSubstr("the graph inside takes 2 inputs; it is given 3"));
+  node->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
+  EXPECT_THAT(model.Refusal(), HasSubstr("the body has 2 outputs"));
+}
+
+// A value that is left out comes out as none.
+TEST(LoopTest, RefusesToPassOnAValueThatIsMissing) {
+  Model model;
+  AddInteger(model.graph(), "count", 2);
+  NodeProto* node = AddSumLoop(&model);
+  node->set_input(2, "");
+  GraphProto* body = node->mutable_attribute(0)->mutable_g();
+  body->clear_node();
+  body->mutable_output(1)->set_name("sum");
+  body->mutable_output(2)->set_name("turn");
+  EXPECT_THAT(model.Refusal(), HasSubstr("the output sum is made by no node"));
+}
+
+// The running sums of the columns of w, from the last to the first, and the sum of all.
+TEST(ScanTest, RunsAlongAnyAxisInAnyDirection) {
+  Model model;
+  Declare(model.graph()->add_input(), "w", TensorProto::FLOAT, {3, 2});
+  NodeProto* node = AddNode(model.graph(), "Scan", {"x", "w"}, {"y", "all"});
+  SetInt(node, "num_scan_inputs", 1);
+  for (const char* name : {"scan_input_axes", "scan_input_directions", "scan_output_axes"}) {
+    auto* a = node->add_attribute();
+    a->set_name(name);
+    a->set_type(onnx::AttributeProto::INTS);
+    a->add_ints(1);
+  }
+  GraphProto* body = AddGraph(node, "body");
+  Declare(body->add_input(), "sum", TensorProto::FLOAT, {3});
+  Declare(body->add_input(), "column", TensorProto::FLOAT, {3});
+  AddNode(body, "Add", {"sum", "column"}, {"next"});
+  AddNode(body, "Identity", {"next"}, {"also"});
+  for (const char* name : {"next", "also"}) body->add_output()->set_name(name);
+  model.Output("y").Output("all");
+  const auto results =
+      model.Results({{"x", kOneTwoThree}, {"w", Floats({3, 2}, {10, 100, 20, 200, 30, 300})}});
+  ExpectClose(results[0], Floats({3}, {111, 222, 333}));
+  ExpectClose(results[1], Floats({3, 2}, {101, 111, 202, 222, 303, 333}));
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
