@@ -2,10 +2,21 @@
 #ifndef TENON_OPS_NORM_ATTRS_H_
 #define TENON_OPS_NORM_ATTRS_H_
 
+#include <tuple>
+
 #include "tenon/attrs/attrs.h"
 #include "tenon/ops/ints.h"
 
 namespace tenon::ops {
+
+// The fields of all normalisations by mean and variance; `axis_help` says what the axis is.
+template <typename AttrsType>
+constexpr auto NormFields(const char* axis_help) {
+  return attrs::Fields(attrs::Field("axis", &AttrsType::axis, axis_help),
+                       attrs::Field("epsilon", &AttrsType::epsilon, "added to the variance"),
+                       attrs::Field("center", &AttrsType::center, "add beta"),
+                       attrs::Field("scale", &AttrsType::scale, "multiply by gamma"));
+}
 
 struct BatchNormAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.BatchNormAttrs";
@@ -13,12 +24,7 @@ struct BatchNormAttrs {
   double epsilon = 1e-5;
   bool center = true;
   bool scale = true;
-  static constexpr auto Fields() {
-    return attrs::Fields(attrs::Field("axis", &BatchNormAttrs::axis, "axis of the channels"),
-                         attrs::Field("epsilon", &BatchNormAttrs::epsilon, "added to the variance"),
-                         attrs::Field("center", &BatchNormAttrs::center, "add beta"),
-                         attrs::Field("scale", &BatchNormAttrs::scale, "multiply by gamma"));
-  }
+  static constexpr auto Fields() { return NormFields<BatchNormAttrs>("axis of the channels"); }
 };
 
 struct LayerNormAttrs {
@@ -27,12 +33,7 @@ struct LayerNormAttrs {
   double epsilon = 1e-5;
   bool center = true;
   bool scale = true;
-  static constexpr auto Fields() {
-    return attrs::Fields(attrs::Field("axis", &LayerNormAttrs::axis, "axis that is normalised"),
-                         attrs::Field("epsilon", &LayerNormAttrs::epsilon, "added to the variance"),
-                         attrs::Field("center", &LayerNormAttrs::center, "add beta"),
-                         attrs::Field("scale", &LayerNormAttrs::scale, "multiply by gamma"));
-  }
+  static constexpr auto Fields() { return NormFields<LayerNormAttrs>("axis that is normalised"); }
 };
 
 struct GroupNormAttrs {
@@ -43,14 +44,11 @@ struct GroupNormAttrs {
   bool center = true;
   bool scale = true;
   static constexpr auto Fields() {
-    return attrs::Fields(
-        attrs::Field("num_groups", &GroupNormAttrs::num_groups, "groups that the channels make")
-            .AtLeast(1)
-            .Required(),
-        attrs::Field("axis", &GroupNormAttrs::axis, "axis of the channels"),
-        attrs::Field("epsilon", &GroupNormAttrs::epsilon, "added to the variance"),
-        attrs::Field("center", &GroupNormAttrs::center, "add beta"),
-        attrs::Field("scale", &GroupNormAttrs::scale, "multiply by gamma"));
+    return std::tuple_cat(attrs::Fields(attrs::Field("num_groups", &GroupNormAttrs::num_groups,
+                                                     "groups that the channels make")
+                                            .AtLeast(1)
+                                            .Required()),
+                          NormFields<GroupNormAttrs>("axis of the channels"));
   }
 };
 
@@ -60,13 +58,7 @@ struct InstanceNormAttrs {
   double epsilon = 1e-5;
   bool center = true;
   bool scale = true;
-  static constexpr auto Fields() {
-    return attrs::Fields(
-        attrs::Field("axis", &InstanceNormAttrs::axis, "axis of the channels"),
-        attrs::Field("epsilon", &InstanceNormAttrs::epsilon, "added to the variance"),
-        attrs::Field("center", &InstanceNormAttrs::center, "add beta"),
-        attrs::Field("scale", &InstanceNormAttrs::scale, "multiply by gamma"));
-  }
+  static constexpr auto Fields() { return NormFields<InstanceNormAttrs>("axis of the channels"); }
 };
 
 struct L2NormalizeAttrs {

@@ -12,7 +12,6 @@ namespace tenon::strategies::onednn {
 namespace {
 
 using ir::CallNode;
-using ir::Expr;
 using ir::TensorTypeNode;
 
 // --- convolution
