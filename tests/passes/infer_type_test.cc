@@ -19,7 +19,6 @@ using ir::Module;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
 
