@@ -29,9 +29,11 @@ if(TENON_WERROR)
 endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE}
-                                                         -fno-omit-frame-pointer -g1
-                                                         # GCC 12 warns of its own instrumented code.
-                                                         -Wno-maybe-uninitialized)
+                                                         -fno-omit-frame-pointer -g1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # GCC 12 warns of its own instrumented code.
+    target_compile_options(tenon_private_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 

@@ -97,12 +97,13 @@ class Parser {
     if (token_.kind != kind) Fail(token_, StrCat("expected ", what, ", found ", Shown(token_)));
     return Advance();
   }
-  // Runs `make`; an error that it throws is shown at `at`.
+  // Runs `make`; a user error that it throws is shown at `at`.
   template <typename Make>
   auto Placed(const Token& at, Make make) {
     try {
       return make();
     } catch (const Error& error) {
+      if (error.code() == absl::StatusCode::kInternal) throw;
       Error placed = lexer_.ErrorAt(at, error.message());
       for (const std::string& note : error.notes()) placed.AddNote(note);
       throw placed;

@@ -6,6 +6,37 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::ir {
+namespace {
+
+// Types are walked by recursion and as trees, so that both are bounded. More than any value needs:
+// inference gets there only with a value that contains itself, or one that doubles at each step.
+constexpr int kMaxDepth = 100;
+constexpr std::size_t kMaxParts = 1'000'000;
+
+void CheckSize(const Type& type, int depth, std::size_t* parts) {
+  if (depth > kMaxDepth)
+    throw InvalidArgument(StrCat("a type nests more than ", kMaxDepth,
+                                 " deep; a value that contains itself has no type"));
+  if (++*parts > kMaxParts)
+    throw InvalidArgument(StrCat("a type has more than ", kMaxParts, " parts"));
+  const auto check_all = [&](const std::vector<Type>& types) {
+    for (const Type& part : types) CheckSize(part, depth + 1, parts);
+  };
+  if (const auto* tuple = type.As<TupleTypeNode>()) check_all(tuple->fields);
+  if (const auto* function = type.As<FuncTypeNode>()) {
+    check_all(function->params);
+    CheckSize(function->result, depth + 1, parts);
+  }
+}
+
+Type Checked(const TypeNode* node) {
+  Type type{Ref<const TypeNode>(node)};
+  std::size_t parts = 0;
+  CheckSize(type, 1, &parts);
+  return type;
+}
+
+}  // namespace
 
 std::string Dim::ToString() const { return is_static() ? StrCat(value_) : name_; }
 
@@ -21,11 +52,9 @@ Type TensorType(std::vector<Dim> shape, DataType dtype) {
 Type TensorTypeOf(const Shape& shape, DataType dtype) {
   return TensorType(std::vector<Dim>(shape.begin(), shape.end()), dtype);
 }
-Type TupleType(std::vector<Type> fields) {
-  return Type(Ref<const TypeNode>(new TupleTypeNode(std::move(fields))));
-}
+Type TupleType(std::vector<Type> fields) { return Checked(new TupleTypeNode(std::move(fields))); }
 Type FuncType(std::vector<Type> params, Type result) {
-  return Type(Ref<const TypeNode>(new FuncTypeNode(std::move(params), std::move(result))));
+  return Checked(new FuncTypeNode(std::move(params), std::move(result)));
 }
 
 bool Equal(const Type& a, const Type& b) {

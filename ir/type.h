@@ -87,8 +87,8 @@ struct FuncTypeNode : TypeNode {
 
 Type TensorType(std::vector<Dim> shape, DataType dtype);
 Type TensorTypeOf(const Shape& shape, DataType dtype);
-Type TupleType(std::vector<Type> fields);
-Type FuncType(std::vector<Type> params, Type result);
+Type TupleType(std::vector<Type> fields);  // refuses types too deep or large to be walked
+Type FuncType(std::vector<Type> params, Type result);  // likewise
 
 // Same content; unknown types are equal to each other only.
 bool Equal(const Type& a, const Type& b);

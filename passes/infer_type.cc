@@ -45,7 +45,7 @@ ops::TypeCall Related(const ops::OpDef& op, const CallNode& call, std::vector<Ty
     op.type_relation(relation);
   } catch (const Error& error) {
     // Rules of shapes do not know the operator that they serve.
-    if (!error.notes().empty()) throw;
+    if (error.code() == absl::StatusCode::kInternal || !error.notes().empty()) throw;
     relation.Refuse(error.message());
   }
   return relation;
@@ -70,6 +70,7 @@ class Solver {
       try {
         Apply(constraints_[c]);
       } catch (const Error& error) {
+        if (error.code() == absl::StatusCode::kInternal) throw;
         failed_[c] = true;
         Error placed = error;
         if (!placed.span().known()) placed.At(constraints_[c].span());

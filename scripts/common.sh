@@ -5,7 +5,8 @@ cd "$root"
 
 say() { printf '\n== %s\n' "$*"; }
 
-# Installs the Debian packages that are missing; needs root only then.
+# install_packages [PACKAGE...]: the Debian packages that the build needs, and those named, where they are missing; needs
+# root only then.
 install_packages() {
   local wanted=(
     g++ cmake ninja-build ccache git nodejs
@@ -13,6 +14,7 @@ install_packages() {
     libprotobuf-dev protobuf-compiler libonnx-dev libonnx-testdata
     libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev
     libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-19
+    "$@"
   )
   local missing=() package
   for package in "${wanted[@]}"; do

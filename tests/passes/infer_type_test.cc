@@ -19,7 +19,6 @@ using ir::Module;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
 
@@ -246,10 +245,25 @@ INSTANTIATE_TEST_SUITE_P(
                 "cannot have both types: the type float64 is not float32", 2, 24},
         Refused{"VariableWithoutAnnotation", "def @main(%x: int32,\n          %free) { %x }",
                 "the type of the variable %free cannot be inferred; annotate it", 2, 11},
+        Refused{"ResultThatContainsItsFunction", "def @main(%x: int32) { (%x, @main) }",
+                "a type nests more than 100 deep; a value that contains itself has no type", 1, 0},
         Refused{"RecursionWithoutAReturnType",
                 "def @main(%x: Tensor[(3), float32]) {\n  @main(%x)\n}",
                 "the type of this expression cannot be inferred", 2, 3}),
     [](const auto& info) { return info.param.name; });
+
+// Types are trees, which such values would make as large as one likes.
+TEST(InferTypeErrorTest, AValueThatDoublesAtEachStepIsRefused) {
+  std::string text = "def @main(%x: int32) {\n  %0 = (%x, %x);\n";
+  for (int i = 1; i < 40; ++i) StrAppend(&text, "  %", i, " = (%", i - 1, ", %", i - 1, ");\n");
+  EXPECT_THAT(InferError(text + "  %39\n}").what(),
+              HasSubstr("a type has more than 1000000 parts"));
+}
+TEST(InferTypeErrorTest, AValueThatNestsWithoutEndIsRefused) {
+  std::string text = "def @main(%x: int32) {\n  %0 = (%x,);\n";
+  for (int i = 1; i < 100'000; ++i) StrAppend(&text, "  %", i, " = (%", i - 1, ",);\n");
+  EXPECT_THAT(InferError(text + "  %99999\n}").what(), HasSubstr("nests more than 100 deep"));
+}
 
 TEST(InferTypeErrorTest, NamesTheInputTypes) {
   const Error error = InferError(
