@@ -63,10 +63,12 @@ class Session::Workspace {
   const Executable::Parts& parts_;
   NDArray arena_;
   NDArray kernel_workspace_;
+  std::vector<void*> working_;            // of storages in the arena, by id
   std::vector<void*> arguments_;          // of all steps, one after the other
   std::vector<std::vector<Slot>> slots_;  // by storage id
   std::vector<Step> steps_;
-  // Storages of results: their memory is new in each run and goes to the caller.
+  // Storages of results: their memory is new in each run and goes to the caller. Of one that served
+  // something much larger before, the caller gets a copy of the result alone.
   std::vector<bool> is_result_;
 };
 
@@ -128,7 +130,9 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
   }
   for (const EntryRef head : plan.heads) {
     const int id = plan.entry(head).storage_id;
-    is_result_[id] = is_working[id];
+    const bool fills =
+        2 * plan.entry(head).bytes() >= plan.storage_bytes[static_cast<std::size_t>(id)];
+    is_result_[id] = is_result_[id] || (is_working[id] && fills);
   }
   std::size_t arena_bytes = 0;
   std::vector<std::size_t> offsets(storages, 0);
@@ -138,9 +142,10 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
     arena_bytes += RoundUp(plan.storage_bytes[id], kAlignment);
   }
   arena_ = Bytes(arena_bytes);
+  working_.resize(storages, nullptr);
   for (std::size_t id = 0; id < storages; ++id) {
     if (is_working[id] && !is_result_[id])
-      address[id] = static_cast<char*>(arena_.raw()) + offsets[id];
+      address[id] = working_[id] = static_cast<char*>(arena_.raw()) + offsets[id];
   }
   std::size_t kernel_bytes = 0;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
@@ -232,12 +237,13 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
                                       std::make_shared<NDArray>(storage)));
       continue;
     }
-    // A result that is part of an input or a constant: the caller gets a copy of its own.
+    // A result that is part of an input, a constant or working memory: the caller gets a copy.
     NDArray copy = NDArray::Empty(entry.shape, entry.dtype);
     const Node& node = plan.nodes[Viewed(plan, head).entry.node];
-    const NDArray& origin = node.kind == NodeKind::kConstant ? parts_.constants[node.constant]
-                                                             : inputs.find(node.name)->second;
-    if (copy.bytes() != 0) std::memcpy(copy.raw(), At(origin.raw(), entry.offset), copy.bytes());
+    void* origin = node.kind == NodeKind::kConstant ? parts_.constants[node.constant].raw()
+                   : node.kind == NodeKind::kInput  ? inputs.find(node.name)->second.raw()
+                                                    : working_[entry.storage_id];
+    if (copy.bytes() != 0) std::memcpy(copy.raw(), At(origin, entry.offset), copy.bytes());
     results.push_back(std::move(copy));
   }
   return CutToExtents(std::move(results), plan.extents);

@@ -96,7 +96,12 @@ Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vec
 // several sums, even where a few vectors of many are then beyond the last filter.
 std::int64_t VectorsOfTile(const ConvSum& conv, std::int64_t vectors) {
   constexpr std::int64_t kMany = 7;
+  constexpr std::int64_t kShallow = 64;
   if (conv.groups > 1) return conv.group_outputs % (2 * kConvLanes) == 0 ? 2 : 1;
+  // Sums that are short beside their way to memory leave in squares of whole cache lines.
+  if (conv.group_inputs * NumElements(conv.taps) <= kShallow &&
+      conv.shape[conv.out[1]] % kConvLanes == 0 && conv.shape[conv.out.back()] % kConvLanes == 0)
+    return 1;
   if (vectors % 2 == 0) return 2;
   if (vectors % 3 == 0) return 3;
   return vectors >= kMany ? 2 : 1;

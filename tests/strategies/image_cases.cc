@@ -82,6 +82,14 @@ void AddConvolutions(std::vector<OpCase>* cases) {
       {"few_filters", 2, 3, 8, 1, 9, 96, 3, 3, {2, 2}, {1, 1, 1, 1}},
       {"few_filters_dilated", 1, 3, 5, 1, 8, 64, 3, 3, {1, 1}, {1, 2, 1, 2}, {1, 2}},
       {"few_filters_vectors_left_over", 1, 2, 12, 1, 3, 80, 2, 1},
+      // Tiles of 7 and of 14 pixels, of three vectors of filters, of filters beyond the last one,
+      // and of whole lines.
+      {"seven_pixels", 1, 6, 32, 1, 13, 7, 1, 1},
+      {"fourteen_pixels", 1, 70, 16, 1, 7, 14, 1, 1},
+      {"three_vectors", 1, 5, 48, 1, 9, 9, 3, 3, {1, 1}, {1, 1, 1, 1}},
+      {"seven_vectors", 2, 3, 109, 1, 8, 9, 3, 3},
+      {"whole_lines", 1, 3, 32, 1, 8, 32, 3, 3, {1, 1}, {1, 1, 1, 1}},
+      {"whole_lines_strided", 1, 2, 16, 1, 9, 32, 3, 3, {2, 2}, {1, 1, 1, 1}},
       // Windows that cover all rows of the image.
       {"covering", 2, 5, 5, 5, 2, 33, 5, 5, {1, 1}, {2, 2, 2, 2}},
       {"covering_strided", 1, 7, 7, 7, 3, 96, 5, 5, {2, 1}, {2, 2, 2, 2}},

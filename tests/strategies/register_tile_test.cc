@@ -177,12 +177,17 @@ TEST(TiledProductTest, TheHotLoopSpillsNoVectorRegister) {
         "{ nn.conv2d(%x, %w, padding=[2, 2, 2, 2], groups=8) }"}) {
     SCOPED_TRACE(text);
     const jit::Kernel kernel = ValueOrThrow(jit::Compile(OneFunction(text)));
-    const std::string hot = HotBlock(kernel.Assembly());
+    const std::string assembly = kernel.Assembly();
+    const std::string hot = HotBlock(assembly);
+    // In a function without a frame rbp is a register like any other.
+    const std::string before = assembly.substr(0, assembly.find(hot));
+    const bool has_frame =
+        before.find("%rsp, %rbp", before.rfind("@function")) != std::string::npos;
     ASSERT_NE(hot.find("vfmadd"), std::string::npos);
     std::istringstream lines(hot);
     for (std::string line; std::getline(lines, line);) {
-      const bool touches_stack =
-          line.find("(%rsp") != std::string::npos || line.find("(%rbp") != std::string::npos;
+      const bool touches_stack = line.find("(%rsp") != std::string::npos ||
+                                 (has_frame && line.find("(%rbp") != std::string::npos);
       EXPECT_FALSE(touches_stack && line.find("%zmm") != std::string::npos) << line;
     }
   }
