@@ -99,7 +99,8 @@ Pattern ColumnSums(Random& random, const MakeOperand& make, const std::string& n
 // c[m, n] = sum over k of a[m, k] * b[n, k], in bytes or bfloat16.
 Pattern DotProducts(Random& random, const MakeOperand& make, const std::string& name) {
   const bool bytes = random.Chance(60);
-  const std::int64_t rows = 1 + random.Below(5), columns = random.Of(Sizes{16, 16, 16, 32, 48, 24, 17}),
+  const std::int64_t rows = 1 + random.Below(5),
+                     columns = random.Of(Sizes{16, 16, 16, 32, 48, 24, 17}),
                      depth = random.Of(Sizes{4, 4, 8, 12, 16, 20, 7});
   const DataType sum = bytes ? Int32 : Float32;
   const Operand a = make(bytes ? UInt8 : BFloat16, {rows, depth}, false),
