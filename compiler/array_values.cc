@@ -107,6 +107,14 @@ NDArray RandomArray(Shape shape, DataType type, Random& random) {
   return array;
 }
 
+NDArray WithSpecialValues(const NDArray& array, Random& random) {
+  static constexpr double kSpecial[] = {NAN, HUGE_VAL, -HUGE_VAL};
+  NDArray special = NDArray::Empty(array.shape(), array.dtype());
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    SetFloat(special, i, random.Chance(12) ? kSpecial[random.Below(3)] : FloatAt(array, i));
+  return special;
+}
+
 NDArray TypicalArray(Shape shape, DataType type, Random& random) {
   NDArray array = NDArray::Empty(std::move(shape), type);
   const bool is_byte = !type.is_bool() && type.bytes() == 1;

@@ -39,6 +39,8 @@ double RoundingError(DataType type);
 // Values in steps of 1/4 from -2 to 2, of integers whole ones (of unsigned ones without sign): sums
 // and products of a few of them are exact in every floating type.
 NDArray RandomArray(Shape shape, DataType type, Random& random);
+// Some elements of a floating array replaced by NaN and infinities.
+NDArray WithSpecialValues(const NDArray& array, Random& random);
 // Values that a model's input may have: floating ones uniform in [-1, 1], integers of 8 bits (bytes
 // of pictures, quantised values) any, and 0 or 1 of wider integers and of bool, which are indices
 // into every axis longer than one, identifiers, lengths and masks.

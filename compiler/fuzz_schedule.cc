@@ -77,6 +77,9 @@ class Checker {
         shape.push_back(
             loop::Simplify(loop::Substitute(extent, sizes)).As<loop::IntImmNode>()->value);
       inputs_.push_back(RandomArray(std::move(shape), input.dtype(), random));
+      const std::size_t i = inputs_.size() - 1;
+      if (i < graph.has_special_values.size() && graph.has_special_values[i])
+        inputs_[i] = WithSpecialValues(inputs_[i], random);
     }
   }
 
@@ -147,8 +150,8 @@ class Checker {
         continue;
       }
       ++statistics_->refusals;
-      // Tile is two splits and a reorder, of which the later ones may be refused.
-      if (call.primitive == Primitive::kTile) {
+      // The later steps of a call of several may be refused.
+      if (HasSeveralSteps(call.primitive)) {
         kept.push_back(call);
       } else if (s->record().size() != before) {
         return Finding{Kind::kRecord, "a call that is refused leaves a step in the record"};

@@ -171,38 +171,7 @@ Term IntBinary(const Term& a, const Term& b, Random& random) {
   }
 }
 
-}  // namespace
-
-Term Settled(Term t) {
-  const DataType type = t.value.dtype();
-  if (!type.is_float()) {
-    t.bound = std::min(t.bound, Highest(type));
-    t.grain = 1;
-    t.error = 0;
-    return t;
-  }
-  const double rounding = RoundingError(type);
-  if (t.grain > 0 && t.bound / t.grain * rounding > 0.5) t.grain = 0;
-  if (t.grain == 0) {
-    // Results below the normal range may be flushed to zero.
-    t.error += rounding * t.bound + (type == Float16 ? 1e-4 : 1e-30);
-  }
-  return Within(t, kLargest);
-}
-
-Term Within(const Term& t, double limit) {
-  if (t.bound <= limit) return t;
-  const double scale = std::exp2(-std::ceil(std::log2(t.bound / limit)));
-  Term scaled{t.value * Number(t.value.dtype(), scale), t.bound * scale, t.grain * scale,
-              t.error * scale};
-  if (t.value.dtype() == Float16) {
-    scaled.error += 1e-4;
-    scaled.grain = 0;
-  }
-  return scaled;
-}
-
-Term ConvertTo(DataType type, const Term& t) {
+Term Converted(DataType type, const Term& t) {
   const DataType from = t.value.dtype();
   if (from == type) return t;
   if (type.is_bool()) {
@@ -218,7 +187,7 @@ Term ConvertTo(DataType type, const Term& t) {
   }
   if (!from.is_float() && type.is_float()) {
     const bool is_half = type.bits() == 16;
-    if (is_half && t.bound > 1024) return ConvertTo(type, ConvertTo(Float32, t));
+    if (is_half && t.bound > 1024) return Converted(type, Converted(Float32, t));
     return Settled({loop::Cast(type, t.value), t.bound, 1, 0});
   }
   if (!type.is_float()) {  // a negative number wraps around to a large one
@@ -226,6 +195,85 @@ Term ConvertTo(DataType type, const Term& t) {
     return Settled({loop::Cast(type, t.value), wraps ? Highest(type) : t.bound, 1, 0});
   }
   return Settled({loop::Cast(type, t.value), t.bound, t.grain, t.error});
+}
+
+}  // namespace
+
+Term Rounded(Term t) {
+  const DataType type = t.value.dtype();
+  if (!type.is_float()) {
+    t.bound = std::min(t.bound, Highest(type));
+    t.grain = 1;
+    t.error = 0;
+    return t;
+  }
+  const double rounding = RoundingError(type);
+  if (t.grain > 0 && t.bound / t.grain * rounding > 0.5) t.grain = 0;
+  if (t.grain == 0) {
+    // Results below the normal range may be flushed to zero.
+    t.error += rounding * t.bound + (type == Float16 ? 1e-4 : 1e-30);
+  }
+  return t;
+}
+
+Term Settled(Term t) {
+  t = Rounded(std::move(t));
+  return t.value.dtype().is_float() ? Within(t, kLargest) : t;
+}
+
+Term Within(const Term& t, double limit) {
+  if (t.bound <= limit) return t;
+  const double scale = std::exp2(-std::ceil(std::log2(t.bound / limit)));
+  Term scaled{t.value * Number(t.value.dtype(), scale), t.bound * scale, t.grain * scale,
+              t.error * scale, t.may_be_special};
+  if (t.value.dtype() == Float16) {
+    scaled.error += 1e-4;
+    scaled.grain = 0;
+  }
+  return scaled;
+}
+
+Term Finite(const Term& t) {
+  if (!t.may_be_special) return t;
+  Term finite = t;
+  finite.value = loop::Select(loop::Call(Intrinsic::kIsFinite, {t.value}), t.value,
+                              Number(t.value.dtype(), 0));
+  finite.may_be_special = false;
+  return finite;
+}
+
+Term ProductOf(const Term& a, const Term& b) {
+  return Rounded({a.value * b.value, a.bound * b.bound, a.grain * b.grain,
+                  a.error * b.bound + b.error * a.bound + a.error * b.error,
+                  a.may_be_special || b.may_be_special});
+}
+
+Term BeforeSum(const Term& term, std::int64_t count) {
+  if (!term.value.dtype().is_float()) return term;
+  const double limit = 64.0 / std::max<double>(1, static_cast<double>(count));
+  return term.bound <= limit * 16 ? term : Within(term, std::max(limit, 1.0 / 64));
+}
+
+Term SumOf(const Term& term, std::int64_t count) {
+  const DataType type = term.value.dtype();
+  const double n = std::max<double>(1, static_cast<double>(count));
+  Term sum{term.value, term.bound * n, term.grain,
+           n * term.error + n * RoundingError(type) * term.bound * n, term.may_be_special};
+  if (!type.is_float()) return Rounded(sum);
+  if (term.grain > 0 && sum.bound / sum.grain * RoundingError(type) <= 0.5)
+    sum.error = 0;
+  else
+    sum.grain = 0;
+  return sum;
+}
+
+Term ConvertTo(DataType type, const Term& t) {
+  if (type.is_float() && t.value.dtype().is_float()) {
+    Term converted = Converted(type, t);
+    converted.may_be_special = t.may_be_special;
+    return converted;
+  }
+  return Converted(type, Finite(t));
 }
 
 Term RandomConstant(DataType type, Random& random) {
@@ -238,13 +286,23 @@ Term RandomConstant(DataType type, Random& random) {
 Term RandomUnary(const Term& a, Random& random) {
   const DataType type = a.value.dtype();
   if (type.is_bool()) return {!a.value, 1, 1, 0};
-  return type.is_float() ? FloatUnary(a, random) : IntUnary(a, random);
+  if (!type.is_float()) return IntUnary(a, random);
+  Term result = FloatUnary(a, random);
+  result.may_be_special = a.may_be_special;
+  return result;
 }
 
 Term RandomBinary(const Term& a, const Term& b, Random& random) {
   const DataType type = a.value.dtype();
   if (type.is_bool()) return {random.Chance(50) ? a.value && b.value : a.value || b.value, 1, 1, 0};
-  return type.is_float() ? FloatBinary(a, b, random) : IntBinary(a, b, random);
+  if (!type.is_float()) return IntBinary(a, b, random);
+  // Of a value that may be zero or nearly so, an infinity makes NaN or an infinity.
+  const bool is_special = a.may_be_special || b.may_be_special;
+  if (is_special && (a.grain == 0 || b.grain == 0))
+    return FloatBinary(Finite(a), Finite(b), random);
+  Term result = FloatBinary(a, b, random);
+  result.may_be_special = is_special;
+  return result;
 }
 
 Term RandomCondition(const Term& a, const Term& b, Random& random) {
@@ -263,7 +321,8 @@ Term RandomCondition(const Term& a, const Term& b, Random& random) {
 Term Chosen(const Term& condition, const Term& a, const Term& b, bool lazy) {
   return {lazy ? loop::IfThenElse(condition.value, a.value, b.value)
                : loop::Select(condition.value, a.value, b.value),
-          std::max(a.bound, b.bound), std::min(a.grain, b.grain), std::max(a.error, b.error)};
+          std::max(a.bound, b.bound), std::min(a.grain, b.grain), std::max(a.error, b.error),
+          a.may_be_special || b.may_be_special};
 }
 
 }  // namespace tenon::compiler

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "tenon/compiler/random_expr.h"
+#include "tenon/compiler/random_patterns.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -40,6 +41,7 @@ struct Known {
   Tensor tensor;
   std::vector<Extent> shape;
   double bound = 0, grain = 0, error = 0;
+  bool may_be_special = false;
 };
 
 const std::vector<DataType>& Types() {
@@ -51,6 +53,7 @@ const std::vector<DataType>& Types() {
 
 constexpr std::int64_t kMostElements = 4096;
 constexpr std::int64_t kMostTerms = 60000;
+constexpr double kLargestFactor = 4;  // of the magnitudes that patterns read
 
 class Generator {
  public:
@@ -119,6 +122,8 @@ class Generator {
     // What RandomArray gives.
     input.bound = type.is_float() ? 2 : type.is_bool() ? 1 : 16;
     input.grain = type.is_float() ? 0.25 : 1;
+    input.may_be_special = type.is_float() && random_.Chance(12);
+    graph_.has_special_values.push_back(input.may_be_special);
     graph_.inputs.push_back(input.tensor);
     known_.push_back(std::move(input));
   }
@@ -143,15 +148,21 @@ class Generator {
     if (axes.empty() || extent.value == 0 || choice == 9)
       return Shifted(random_.Below(3), extent, conditions);
     const Index& axis = random_.Of(axes);
-    switch (random_.Below(4)) {
+    switch (random_.Below(5)) {
       case 0:
         return loop::FloorMod(axis.expr, Guarded(extent, conditions));
       case 1:
         return loop::Min(axis.expr, Guarded(extent, conditions) - 1);
       case 2:
-        return Shifted(loop::FloorDiv(axis.expr, 2), extent, conditions);
+        return Shifted(loop::FloorDiv(axis.expr, 2 + random_.Below(3)), extent, conditions);
+      case 3: {  // element of a group
+        const Expr group = 2 + random_.Below(4);
+        return Shifted(random_.Chance(50) ? loop::FloorMod(axis.expr, group)
+                                          : loop::FloorDiv(axis.expr, group) * group,
+                       extent, conditions);
+      }
       default:
-        return Shifted(axis.expr * (1 + random_.Below(2)) - random_.Below(3), extent, conditions);
+        return Shifted(axis.expr * (1 + random_.Below(3)) - random_.Below(3), extent, conditions);
     }
   }
   // Symbolic extents may be 0.
@@ -171,7 +182,8 @@ class Generator {
     std::vector<Expr> indices, conditions;
     for (const Extent& extent : source.shape)
       indices.push_back(IndexInto(extent, axes, &conditions));
-    Term term{source.tensor[indices], source.bound, source.grain, source.error};
+    Term term{source.tensor[indices], source.bound, source.grain, source.error,
+              source.may_be_special};
     if (conditions.empty()) return term;
     Expr inside = conditions[0];
     for (std::size_t i = 1; i < conditions.size(); ++i) inside = inside && conditions[i];
@@ -213,19 +225,62 @@ class Generator {
   }
 
   void AddStage() {
-    const std::int64_t choice = random_.Below(20);
+    const std::int64_t choice = random_.Below(25);
     if (choice < 9) return AddElementwise();
-    if (choice < 18) return AddReduction();
-    if (choice == 18 && AddScan()) return;
+    if (choice < 17) return AddReduction();
+    if (choice < 22) return AddPattern();
+    if (choice == 22) return AddExtern();
+    if (choice == 23 && AddScan()) return;
     AddElementwise();
   }
 
   void Remember(const std::vector<Tensor>& tensors, const std::vector<Extent>& shape,
                 const std::vector<Term>& terms) {
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      known_.push_back({tensors[i], shape, terms[i].bound, terms[i].grain, terms[i].error});
-    if (tensors[0].op()->is_compute() || tensors[0].op()->kind == te::OperationKind::kScan)
-      last_ = tensors;
+      known_.push_back({tensors[i], shape, terms[i].bound, terms[i].grain, terms[i].error,
+                        terms[i].may_be_special});
+    last_ = tensors;
+  }
+
+  // Makes a stage of the type and shape that a pattern reads.
+  Operand MakeOperand(DataType type, const std::vector<std::int64_t>& sizes, bool special) {
+    std::vector<Extent> shape;
+    for (const std::int64_t size : sizes) shape.push_back({Expr(size), size});
+    Term term;
+    const Tensor made = te::ComputeTuple(
+        ExprsOf(shape),
+        [&](const std::vector<Var>& vars) {
+          term = RandomTerm(type, Axes(vars, shape), static_cast<int>(random_.Below(2)));
+          if (type.is_float()) term = Within(term, kLargestFactor);
+          if (!special) term = Finite(term);
+          return std::vector<Expr>{term.value};
+        },
+        Name())[0];
+    Remember({made}, shape, {term});
+    return {made, term.bound, term.grain, term.error, term.may_be_special};
+  }
+
+  void AddPattern() {
+    const Pattern pattern = RandomPattern(
+        random_,
+        [&](DataType type, const std::vector<std::int64_t>& shape, bool special) {
+          return MakeOperand(type, shape, special);
+        },
+        StrCat("P", known_.size()));
+    std::vector<Extent> shape;
+    for (const std::int64_t size : pattern.shape) shape.push_back({Expr(size), size});
+    std::vector<Term> terms = {pattern.term};
+    FixIntegers(&terms);
+    Remember({pattern.tensor}, shape, terms);
+  }
+
+  void AddExtern() {
+    const Known source = random_.Of(known_);
+    const int outputs = random_.Chance(30) ? 2 : 1;
+    const Term term{loop::Constant(source.tensor.dtype(), 0), source.bound, source.grain,
+                    source.error, source.may_be_special};
+    Remember(ReorderedByC(source.tensor, outputs, Name()), source.shape,
+             std::vector<Term>(static_cast<std::size_t>(outputs), term));
   }
 
   void AddElementwise() {
@@ -275,27 +330,6 @@ class Generator {
     Remember(made, shape, terms);
   }
 
-  // A sum of `count` terms.
-  static Term SumOf(const Term& term, std::int64_t count) {
-    const double n = std::max<double>(1, static_cast<double>(count));
-    Term sum{term.value, term.bound * n, term.grain,
-             n * term.error + n * RoundingError(term.value.dtype()) * term.bound * n};
-    if (!term.value.dtype().is_float() || (term.grain > 0 && IsExactAt(sum)))
-      sum.error = 0;
-    else
-      sum.grain = 0;
-    return sum;
-  }
-  static bool IsExactAt(const Term& t) {
-    return t.bound / t.grain * RoundingError(t.value.dtype()) <= 0.5;
-  }
-  // So that sums stay small.
-  static Term Term_ForSum(const Term& term, std::int64_t count) {
-    if (!term.value.dtype().is_float()) return term;
-    const double limit = 64.0 / std::max<double>(1, static_cast<double>(count));
-    return term.bound <= limit * 16 ? term : Within(term, std::max(limit, 1.0 / 64));
-  }
-
   te::Reduction RandomReduction(const std::vector<Index>& axes, const std::vector<IterVar>& over,
                                 std::int64_t count, std::vector<Term>* terms) {
     DataType type = random_.Of(Types());
@@ -310,13 +344,13 @@ class Generator {
     if (type.is_bool()) type = Float32;
     Term x = RandomTerm(type, axes, depth);
     if (choice <= 3) {
-      x = Term_ForSum(x, count);
+      x = BeforeSum(x, count);
       *terms = {SumOf(x, count)};
       FixIntegers(terms);
       return te::Sum(x.value, over);
     }
     if (choice == 4) {  // of magnitudes up to 1 the product is no larger
-      x = Within(x, 1);
+      x = Within(Finite(x), 1);
       const double n = static_cast<double>(count);
       *terms = {{x.value, 1, 0, n * (x.error + RoundingError(type))}};
       FixIntegers(terms);
@@ -326,6 +360,7 @@ class Generator {
       *terms = {x};
       return random_.Chance(50) ? te::Max(x.value, over) : te::Min(x.value, over);
     }
+    x = Finite(x);
     if (choice <= 7) {
       const DataType index_type = random_.Chance(50) ? Int32 : Int64;
       Term index{te::Cast(index_type, FlatIndex(over)), static_cast<double>(count), 1, 0};
@@ -346,7 +381,7 @@ class Generator {
   te::Reduction SumAndMax(const Term& term, const std::vector<IterVar>& over, std::int64_t count,
                           std::vector<Term>* terms) {
     const DataType type = term.value.dtype();
-    const Term x = Term_ForSum(term, count);
+    const Term x = BeforeSum(term, count);
     const te::Combiner combiner =
         te::MakeCombiner("sum_and_max", {type, type},
                          [](const std::vector<Var>& a, const std::vector<Var>& b) {
@@ -363,7 +398,7 @@ class Generator {
       const DataType type = term.value.dtype();
       if (type.is_float()) continue;
       const double highest = std::ldexp(1, type.is_uint() ? type.bits() : type.bits() - 1);
-      term = {term.value, term.grain == 0 ? highest : std::min(term.bound, highest), 1, 0};
+      term = {term.value, term.grain == 0 ? highest : std::min(term.bound, highest), 1, 0, false};
     }
   }
 
@@ -403,7 +438,8 @@ class Generator {
     const Tensor result = te::Scan({init}, {update}, {state}, name)[0];
     Term term{
         step.value, first.bound + 2 * step.bound, 0,
-        first.error + 2 * step.error + 4 * RoundingError(type) * (first.bound + 2 * step.bound)};
+        first.error + 2 * step.error + 4 * RoundingError(type) * (first.bound + 2 * step.bound),
+        first.may_be_special || step.may_be_special};
     if (!type.is_float()) term = {step.value, std::ldexp(1, 31), 1, 0};
     Remember({result}, shape, {term});
     return true;

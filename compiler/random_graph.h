@@ -4,7 +4,8 @@
 // again. The generator keeps for every value a bound of its magnitude, the grid that it lies on
 // while it is exact, and a bound of its rounding error: functions that jump (floor, comparisons,
 // argmax) are applied to exact values only, others within their domain, and the bound of the error
-// says how far two correct programs may differ.
+// says how far two correct programs may differ. Some inputs hold NaN and infinities; these reach
+// operations whose result they determine in every program.
 //
 //   RandomGraph graph = MakeRandomGraph({.seed = 7, .stages = {1, 2, 3}});
 #ifndef TENON_COMPILER_RANDOM_GRAPH_H_
@@ -25,6 +26,7 @@ struct GraphPlan {
 
 struct RandomGraph {
   std::vector<te::Tensor> inputs, outputs;
+  std::vector<bool> has_special_values;                   // of each input; empty: none has
   std::vector<double> tolerances;                         // absolute, of each output
   std::vector<std::pair<loop::Var, std::int64_t>> sizes;  // of symbolic extents
 };

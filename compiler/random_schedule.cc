@@ -1,7 +1,9 @@
 #include "tenon/compiler/random_schedule.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "tenon/compiler/random_patterns.h"
 #include "tenon/loop/expr.h"
 #include "tenon/support/error.h"
 
@@ -51,6 +53,10 @@ class Caller {
         return true;
       case Primitive::kTransformLayout:
         return TransformLayout(stage);
+      case Primitive::kTensorize:
+        return Tensorize(computed);
+      case Primitive::kVectorizeSpace:
+        return VectorizeSpace(stage);
       default:
         return !stage.leaves().empty() && CallOnLoop(stage);
     }
@@ -223,6 +229,59 @@ class Caller {
     return true;
   }
 
+  // The last leaf that runs over elements of the result.
+  static std::optional<IterVar> InnermostSpace(const Stage& stage) {
+    std::optional<IterVar> last;
+    for (const IterVar& leaf : stage.leaves()) {
+      if (!leaf.is_reduce) last = leaf;
+    }
+    return last;
+  }
+
+  bool VectorizeSpace(Stage& stage) {
+    std::optional<IterVar> axis = InnermostSpace(stage);
+    if (!axis) return false;
+    if (Next() % 3 != 0) axis = stage.Split(*axis, Factor()).second;
+    std::vector<IterVar> order;
+    for (const IterVar& leaf : stage.leaves()) {
+      if (leaf.var.get() != axis->var.get()) order.push_back(leaf);
+    }
+    order.push_back(*axis);
+    stage.Reorder(order);
+    stage.Vectorize(*axis);
+    return true;
+  }
+
+  bool Tensorize(const std::vector<Stage*>& computed) {
+    const int width = std::array{4, 8, 16, 16}[Next() % 4];
+    std::vector<Stage*> fitting;
+    for (Stage* stage : computed) {
+      if (IntrinsicFor(*stage->op(), width)) fitting.push_back(stage);
+    }
+    if (fitting.empty()) return false;
+    Stage& stage = *Pick(fitting);
+    const te::TensorIntrinsic intrinsic = *IntrinsicFor(*stage.op(), width);
+    const std::optional<IterVar> axis = InnermostSpace(stage);
+    if (!axis) return false;
+    const te::OperationNode& pattern = *intrinsic->op;
+    const IterVar first = stage.Split(*axis, pattern.axes[0].extent).second;
+    std::vector<IterVar> inside = {first};
+    for (const IterVar& leaf : stage.leaves()) {
+      if (!leaf.is_reduce) continue;
+      inside.push_back(stage.Split(leaf, pattern.reduce_axes[0].extent).second);
+      break;
+    }
+    std::vector<IterVar> order;
+    for (const IterVar& leaf : stage.leaves()) {
+      const auto is_leaf = [&](const IterVar& other) { return other.var.get() == leaf.var.get(); };
+      if (std::none_of(inside.begin(), inside.end(), is_leaf)) order.push_back(leaf);
+    }
+    order.insert(order.end(), inside.begin(), inside.end());
+    stage.Reorder(order);
+    stage.Tensorize(first, intrinsic);
+    return true;
+  }
+
   const ScheduleCall& call_;
   Schedule& s_;
   std::size_t next_ = 0;
@@ -230,19 +289,26 @@ class Caller {
 
 }  // namespace
 
+bool HasSeveralSteps(Primitive primitive) {
+  return primitive == Primitive::kTile || primitive == Primitive::kTensorize ||
+         primitive == Primitive::kVectorizeSpace;
+}
+
 std::vector<ScheduleCall> RandomCalls(Random& random) {
   using enum Primitive;
   // As often as each stands here.
   static const std::vector<Primitive>& deck = *new std::vector<Primitive>{
-      kSplit,         kSplit,        kSplit,           kSplit,           kSplitParts,
-      kFuse,          kFuse,         kFuseNothing,     kReorder,         kReorder,
-      kTile,          kVectorize,    kVectorize,       kVectorize,       kUnroll,
-      kUnroll,        kParallel,     kComputeAt,       kComputeAt,       kComputeAt,
-      kComputeAt,     kComputeAt,    kComputeInline,   kComputeInline,   kComputeRoot,
-      kCacheRead,     kCacheRead,    kCacheWrite,      kCacheWrite,      kRFactor,
-      kRFactor,       kSetScope,     kDoubleBuffer,    kDoubleBuffer,    kStorageAlign,
-      kPragma,        kPrefetch,     kTransformLayout, kTransformLayout, kBind,
-      kRollingBuffer, kRollingBuffer};
+      kSplit,         kSplit,         kSplit,           kSplit,           kSplitParts,
+      kFuse,          kFuse,          kFuseNothing,     kReorder,         kReorder,
+      kTile,          kVectorize,     kVectorize,       kVectorize,       kUnroll,
+      kUnroll,        kParallel,      kComputeAt,       kComputeAt,       kComputeAt,
+      kComputeAt,     kComputeAt,     kComputeInline,   kComputeInline,   kComputeRoot,
+      kCacheRead,     kCacheRead,     kCacheWrite,      kCacheWrite,      kRFactor,
+      kRFactor,       kSetScope,      kDoubleBuffer,    kDoubleBuffer,    kStorageAlign,
+      kPragma,        kPrefetch,      kTransformLayout, kTransformLayout, kBind,
+      kRollingBuffer, kRollingBuffer, kTensorize,       kTensorize,       kTensorize,
+      kTensorize,     kTensorize,     kTensorize,       kVectorizeSpace,  kVectorizeSpace,
+      kVectorizeSpace};
   std::vector<ScheduleCall> calls(static_cast<std::size_t>(random.Below(14)));
   for (ScheduleCall& call : calls) {
     call.primitive = random.Of(deck);

@@ -40,13 +40,18 @@ enum class Primitive {
   kPragma,
   kPrefetch,
   kTransformLayout,
-  kBind,  // always refused
+  kTensorize,       // with the splits and the reordering that it needs
+  kVectorizeSpace,  // the innermost spatial axis, which may be split, inside all reductions
+  kBind,            // always refused
 };
 
 struct ScheduleCall {
   Primitive primitive;
   std::array<std::uint32_t, 6> choices;
 };
+
+// Whether a call that is refused may have made some steps.
+bool HasSeveralSteps(Primitive primitive);
 
 std::vector<ScheduleCall> RandomCalls(Random& random);
 

@@ -86,10 +86,32 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
   }
   if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2) && lanes > 1)
     return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type, nullptr), type);
-  auto* gather = builder_.CreateMaskedGather(MemoryType(type),
-                                             ElementAddress(node.buffer, EmitShared(index)), align);
-  Annotate(gather, node.buffer);
-  return ToRegister(gather, type);
+  return EmitGather(node, EmitShared(index), nullptr, type);
+}
+
+// Left to LLVM, a gather of 17 lanes becomes one of 32, of which the last register has undefined
+// indices, and these may get the register of the result, which makes the instruction illegal. The
+// last lane stands for those that are missing where they fill a register of four or more.
+Value* ExprCodegen::EmitGather(const loop::LoadNode& node, Value* index, Value* mask,
+                               DataType type) {
+  constexpr int kFewestOfRegister = 4;
+  const auto gather = [&](Value* at, Value* where, DataType of) {
+    llvm::CallInst* result = builder_.CreateMaskedGather(
+        MemoryType(of), ElementAddress(node.buffer, at), llvm::Align(of.element().bytes()), where,
+        where == nullptr ? nullptr : llvm::Constant::getNullValue(MemoryType(of)));
+    Annotate(result, node.buffer);
+    return result;
+  };
+  const int lanes = type.lanes();
+  const auto wide = static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
+  if (wide - lanes < kFewestOfRegister) return ToRegister(gather(index, mask, type), type);
+  llvm::SmallVector<int> filled(static_cast<std::size_t>(wide), lanes - 1);
+  std::iota(filled.begin(), filled.begin() + lanes, 0);
+  Value* result = gather(builder_.CreateShuffleVector(index, filled),
+                         mask == nullptr ? nullptr : builder_.CreateShuffleVector(mask, filled),
+                         type.WithLanes(wide));
+  filled.resize(static_cast<std::size_t>(lanes));
+  return ToRegister(builder_.CreateShuffleVector(result, filled), type);
 }
 
 // Lanes without a true predicate read 0 and touch no memory. LLVM writes these as loads under a
@@ -101,12 +123,11 @@ Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
   Value* mask = EmitShared(node.predicate);
   if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2))
     return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type, mask), type);
+  if (ramp == nullptr || !loop::IsConstInt(ramp->stride, 1))
+    return EmitGather(node, EmitShared(index), mask, type);
   Value* nothing = llvm::Constant::getNullValue(MemoryType(type));
-  const bool contiguous = ramp != nullptr && loop::IsConstInt(ramp->stride, 1);
-  Value* address = ElementAddress(node.buffer, EmitShared(contiguous ? ramp->base : index));
-  llvm::CallInst* load =
-      contiguous ? builder_.CreateMaskedLoad(MemoryType(type), address, align, mask, nothing)
-                 : builder_.CreateMaskedGather(MemoryType(type), address, align, mask, nothing);
+  Value* address = ElementAddress(node.buffer, EmitShared(ramp->base));
+  llvm::CallInst* load = builder_.CreateMaskedLoad(MemoryType(type), address, align, mask, nothing);
   Annotate(load, node.buffer);
   return ToRegister(load, type);
 }

@@ -252,21 +252,32 @@ class Lowerer {
     return result;
   }
 
+  [[noreturn]] static void RefuseAt(const char* primitive, const Stage& producer,
+                                    const Stage& stage, const IterVar& axis,
+                                    const std::string& reason) {
+    throw InvalidArgument(StrCat(primitive, ": stage ", producer.name(), ", computed at axis ",
+                                 axis.var.name(), " of ", stage.name(), ": ", reason));
+  }
+  // What one iteration leaves for the next needs them one after the other.
+  static void RequireSerial(const char* primitive, const Stage& producer, const Stage& stage,
+                            const IterVar& axis) {
+    const loop::ForKind kind = stage.KindOf(axis);
+    if (kind == loop::ForKind::kSerial) return;
+    RefuseAt(primitive, producer, stage, axis,
+             StrCat("the loop is ", loop::ToString(kind), "; it must be serial"));
+  }
+
   // Iteration v computes into copy (v + 1) mod 2 what the next one reads, and reads copy v mod 2;
   // what iteration 0 reads is computed before the loop.
   Stmt PlaceTwice(const Stage& producer, const Stage& stage, const IterVar& axis,
                   const Expr& extent, const Stmt& inside) {
-    const auto refuse = [&](const std::string& reason) {
-      throw InvalidArgument(StrCat("double_buffer: stage ", producer.name(), ", computed at axis ",
-                                   axis.var.name(), " of ", stage.name(), ": ", reason));
-    };
-    if (stage.KindOf(axis) != loop::ForKind::kSerial)
-      refuse(StrCat("the loop is ", loop::ToString(stage.KindOf(axis)), "; it must be serial"));
+    RequireSerial("double_buffer", producer, stage, axis);
     const std::vector<Range> region = RegionNeeded(producer, inside);
     const std::vector<Expr> mins = MinsOf(region);
     for (const Range& range : region) {
       if (loop::UsesVar(range.extent, axis.var))
-        refuse("iterations read parts of different size; they must be alike");
+        RefuseAt("double_buffer", producer, stage, axis,
+                 "iterations read parts of different size; they must be alike");
     }
     const Stmt nest = Nest(producer, region);
     // For the iteration that `v` is, into the copy for it.
@@ -293,11 +304,7 @@ class Lowerer {
   // moves along with it.
   Stmt PlaceRolling(const Stage& producer, const Stage& stage, const IterVar& axis,
                     const Stmt& inside) {
-    if (stage.KindOf(axis) != loop::ForKind::kSerial) {
-      throw InvalidArgument(StrCat("rolling_buffer: stage ", producer.name(), ", computed at axis ",
-                                   axis.var.name(), ": the loop is ",
-                                   loop::ToString(stage.KindOf(axis)), "; it must be serial"));
-    }
+    RequireSerial("rolling_buffer", producer, stage, axis);
     const std::vector<Range> region = RegionNeeded(producer, inside);
     const RollingRegion rolling = FindRolling(producer, region, axis);
     Stmt all = loop::Seq({loop::If(Expr(axis.var) < 1, Nest(producer, rolling.first)),

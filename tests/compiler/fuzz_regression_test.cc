@@ -137,5 +137,28 @@ TEST(FuzzRegressionTest, TheLeastOfBoolsAsSignedIntegersIsZeroWhenOneIsFalse) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// 65 lanes lie in registers of which the last has no lane: its index would be undefined.
+TEST(FuzzRegressionTest, AMaskedGatherThatFillsNoVectorsHasIndicesForAllLanes) {
+  for (const std::int64_t n : {9, 17, 18, 33, 65}) {
+    const Tensor a = te::Placeholder({5}, Int64, "A"), b = te::Placeholder({3, n}, Int8, "B"),
+                 c = te::Placeholder({5, 5}, Int8, "C");
+    const Tensor d = te::Compute(
+        {3, n},
+        [&](Var i, Var j) {
+          const loop::Expr inside = loop::Expr(j) < 5 && loop::FloorDiv(j, 2) >= 2;
+          return te::IfThenElse(
+              te::Cast(BFloat16, b(i, j)) <= te::Cast(BFloat16, 0),
+              te::Cast(BFloat16, a(loop::FloorMod(j, 5))),
+              te::Cast(BFloat16,
+                       te::IfThenElse(inside, c(j, loop::FloorDiv(j, 2) - 2), te::Cast(Int8, 7))));
+        },
+        "D");
+    Schedule s(d);
+    s[d].Vectorize(d.axis(1));
+    const absl::Status status = Verified(s, {a, b, c});
+    EXPECT_TRUE(status.ok()) << n << ": " << status;
+  }
+}
+
 }  // namespace
 }  // namespace tenon::compiler

@@ -1,12 +1,17 @@
 // The fuzzer finds nothing in this program, and finds what is wrong in others.
 #include "tenon/compiler/fuzz_schedule.h"
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tenon/compiler/random_operator.h"
+#include "tenon/schedule/lower.h"
+#include "tenon/schedule/record.h"
+#include "tenon/support/error.h"
 #include "tenon/te/extern.h"
 
 namespace tenon::compiler {
@@ -14,20 +19,58 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 class FuzzScheduleTest : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, FuzzScheduleTest, ::testing::Range(0, 4));
 
 TEST_P(FuzzScheduleTest, RandomSchedulesComputeWhatTheTensorsSay) {
   FuzzStatistics statistics;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 75; ++i) {
     const auto finding =
-        FuzzRandomGraph(static_cast<std::uint64_t>(50 * GetParam() + i), &statistics);
+        FuzzRandomGraph(static_cast<std::uint64_t>(75 * GetParam() + i), &statistics);
     ASSERT_FALSE(finding.has_value()) << *finding;
   }
-  EXPECT_EQ(statistics.cases, 50);
+  EXPECT_EQ(statistics.cases, 75);
   EXPECT_GT(statistics.calls, 50);
   EXPECT_GT(statistics.refusals, 10);
+}
+
+// Of one call on a schedule without others, where it is accepted and its loops are, too.
+std::string IntrinsicOf(const ScheduleCall& call, const RandomGraph& graph) {
+  schedule::Schedule s(graph.outputs);
+  std::vector<te::Tensor> args = graph.inputs;
+  args.insert(args.end(), graph.outputs.begin(), graph.outputs.end());
+  const absl::Status status = CatchErrors([&] {
+    if (Apply(call, s)) schedule::Lower(s, args, "fuzzed");
+  });
+  if (!status.ok() || s.record().empty()) return "";
+  const auto* step = std::get_if<schedule::TensorizeStep>(&s.record().back());
+  return step == nullptr ? "" : step->intrinsic->name;
+}
+
+// With the seeds of the run above.
+TEST(FuzzCasesTest, AShortRunMeetsCFunctionsPatternsSpecialValuesAndIntrinsics) {
+  std::int64_t c_functions = 0, patterns = 0, special = 0;
+  std::set<std::string> intrinsics;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const RandomGraph graph = MakeRandomGraph(PlanRandomGraph(random.Next()));
+    for (const ScheduleCall& call : RandomCalls(random)) {
+      if (call.primitive == Primitive::kTensorize) intrinsics.insert(IntrinsicOf(call, graph));
+    }
+    for (const te::Operation& op : te::PostOrder(graph.outputs)) {
+      c_functions += op->kind == te::OperationKind::kExtern ? 1 : 0;
+      patterns += op->is_compute() && op->outputs[0]->name[0] == 'P' ? 1 : 0;
+    }
+    ASSERT_EQ(graph.has_special_values.size(), graph.inputs.size());
+    special += std::ranges::count(graph.has_special_values, true);
+  }
+  EXPECT_GT(c_functions, 3);
+  EXPECT_GT(patterns, 30);
+  EXPECT_GT(special, 10);
+  intrinsics.erase("");
+  EXPECT_THAT(intrinsics, UnorderedElementsAre("axpy", "dot_bf16", "dot_u8s8", "partial_sums"));
 }
 
 TEST(FuzzFindingTest, AWrongElementIsNamedWithGraphScheduleAndSeed) {

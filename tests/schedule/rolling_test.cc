@@ -163,7 +163,7 @@ TEST(RollingBufferTest, RefusesWhatIsNoSlidingWindow) {
       HasSubstr("it must move forward by a constant number of elements"));
   EXPECT_THAT(refusal([&](const Var& y, const Var& x) { return b(y, x) + b(y + 1, x); },
                       [](Schedule& s, const Tensor& c) { s[c].Parallel(c.axis(0)); }),
-              HasSubstr("the loop is parallel; it must be serial"));
+              HasSubstr("of C: the loop is parallel; it must be serial"));
 }
 
 TEST(RollingBufferTest, RefusesMemoryOfTheCallersAndTwoCopies) {
