@@ -92,8 +92,8 @@ Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vec
       "packed", kPacked);
 }
 
-// Vectors of filters that a tile holds: two or three, so that what is loaded of the image serves
-// several sums, even where a few vectors of many are then beyond the last filter.
+// Vectors of filters that a tile holds: two, so that what is loaded of the image serves both, even
+// where one vector of many is then beyond the last filter, or all three of three.
 std::int64_t VectorsOfTile(const ConvSum& conv, std::int64_t vectors) {
   constexpr std::int64_t kMany = 7;
   constexpr std::int64_t kShallow = 64;
@@ -103,8 +103,8 @@ std::int64_t VectorsOfTile(const ConvSum& conv, std::int64_t vectors) {
       conv.shape[conv.out[1]] % kConvLanes == 0 && conv.shape[conv.out.back()] % kConvLanes == 0)
     return 1;
   if (vectors % 2 == 0) return 2;
-  if (vectors % 3 == 0) return 3;
-  return vectors >= kMany ? 2 : 1;
+  if (vectors >= kMany) return 2;
+  return vectors % 3 == 0 ? 3 : 1;
 }
 
 // Pixels of a tile: `most`, a power of two, for which results are transposed on their way to
