@@ -62,8 +62,8 @@ Expr UnpackChannelNorm(const CallNode& typed, const CallNode& call, const ir::Te
     if (d != axis) axes.push_back(static_cast<std::int64_t>(d));
   }
   const auto under = [](const Expr& x, const Shape& wanted, const Shape& has) {
-    return wanted == has ? x
-                         : ops::Reshape(x, {.newshape = ops::Ints(wanted.begin(), wanted.end())});
+    if (wanted == has) return x;
+    return ops::Reshape(x, ops::Ints(wanted.begin(), wanted.end()));
   };
   const Expr x = under(call.args[0], grouped, shape);
   const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
