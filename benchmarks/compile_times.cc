@@ -6,6 +6,8 @@
 
 #include "tenon/jit/kernel.h"
 #include "tenon/ops/builders.h"
+#include "tenon/passes/annotate_target.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -102,11 +104,22 @@ ir::Module ResidualBlocks(int calls) {
   return ir::Module::FromExpr(y);
 }
 
+// Such blocks in which each product is a region, of which the pipeline makes a function.
+ir::Module MarkedProducts(int regions) {
+  const passes::CodeGenerator products{"products", [](const ir::Expr& call) {
+                                         return call.As<ir::CallNode>()->op()->name == "nn.dense";
+                                       }};
+  return passes::AnnotateTarget(passes::InferType(ResidualBlocks(4 * regions)), {products});
+}
+
 }  // namespace
 
 void AddGraphSizes(std::vector<Race>& races) {
   for (const int calls : {1'000, 10'000, 100'000})
     AddPassTimes(StrCat(calls, " calls in residual blocks"), ResidualBlocks(calls), 0, races);
+  for (const int regions : {1'000, 10'000})
+    AddPassTimes(StrCat(regions, " functions of a code generator"), MarkedProducts(regions), 0,
+                 races);
 }
 
 void AddCompileTimes(const std::string& model, const ir::Module& module, std::vector<Race>& races) {

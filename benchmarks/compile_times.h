@@ -20,7 +20,8 @@ void AddCompileTimes(const std::string& model, const ir::Module& module, std::ve
 // it may take, 0 as long as it will.
 void AddPassTimes(const std::string& model, const ir::Module& module, double seconds,
                   std::vector<Race>& races);
-// The same for graphs of 1,000 to 100,000 calls, of which the time should be a constant part each.
+// The same for graphs of 1,000 to 100,000 calls, and of 1,000 and 10,000 functions of four calls,
+// of which the time should be a constant part each.
 void AddGraphSizes(std::vector<Race>& races);
 
 }  // namespace tenon::benchmarks

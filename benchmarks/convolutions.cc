@@ -13,13 +13,16 @@ namespace {
 struct Kind {
   const char* name;
   std::int64_t kernel, stride, padding;
-  bool depthwise;
+  bool depthwise = false;
+  bool winograd = false;
 };
 
-constexpr Kind kKinds[] = {{"3x3", 3, 1, 1, false},
-                           {"3x3 stride 2", 3, 2, 1, false},
-                           {"1x1", 1, 1, 0, false},
+constexpr Kind kKinds[] = {{"3x3", 3, 1, 1},
+                           {"3x3 stride 2", 3, 2, 1},
+                           {"1x1", 1, 1, 0},
                            {"depthwise 3x3", 3, 1, 1, true}};
+// As it runs unless plain sums are asked for.
+constexpr Kind kByWinograd = {"3x3 by Winograd", 3, 1, 1, false, true};
 
 struct Image {
   std::int64_t channels, size;
@@ -34,7 +37,8 @@ ConvolutionShape ShapeOf(const Kind& kind, const Image& image) {
           .kernel = kind.kernel,
           .stride = kind.stride,
           .padding = kind.padding,
-          .groups = kind.depthwise ? image.channels : 1};
+          .groups = kind.depthwise ? image.channels : 1,
+          .winograd = kind.winograd};
 }
 
 // Tenon's contestant, checked, with oneDNN and the floor beside it. `result` gives what `tenon`
@@ -69,8 +73,9 @@ Contestants Prepare(const ConvolutionShape& s, int threads) {
                                      .groups = s.groups,
                                      .channels = s.out_channels,
                                      .kernel_size = ops::Ints{s.kernel, s.kernel}});
-  auto graph = std::make_shared<CompiledGraph>(ir::Module::FromExpr(ops::Relu(conv)),
-                                               runtime::Inputs{{"x", x}});
+  auto graph = std::make_shared<CompiledGraph>(
+      ir::Module::FromExpr(ops::Relu(conv)), runtime::Inputs{{"x", x}},
+      CompileOptions{.library = LibraryChoice::kTe, .winograd = s.winograd});
   return WithOthers(
       s, threads, x, w,
       {Role::kTenon, StrCat("NCHW, kernels: ", graph->num_kernels()), [graph] { graph->Call(); }},
@@ -145,7 +150,7 @@ void AddByteConvolutions(std::vector<Race>& races) {
 }
 
 void AddConvolutions(std::vector<Race>& races) {
-  for (const Kind& kind : kKinds) {
+  const auto add = [&](const Kind& kind) {
     for (const Image& image : kImages) {
       const ConvolutionShape shape = ShapeOf(kind, image);
       for (const int threads : {1, 2}) {
@@ -158,7 +163,9 @@ void AddConvolutions(std::vector<Race>& races) {
                          .prepare = [=] { return Prepare(shape, threads); }});
       }
     }
-  }
+  };
+  add(kByWinograd);
+  for (const Kind& kind : kKinds) add(kind);
 }
 
 }  // namespace tenon::benchmarks

@@ -75,6 +75,15 @@ const std::vector<Snippet> kSnippets = {
   %0 = mean(%x, axis=[-1], keepdims=True); %1 = subtract(%x, %0);
   (%0, mean(multiply(%1, %1), axis=[-1], keepdims=True))
 })"},
+    {"rows less their maximum, which is kept", R"(def @main(%x: Tensor[(2048, 1000), float32]) {
+  %0 = max(%x, axis=[-1], keepdims=True); (subtract(%x, %0), %0)
+})"},
+    {"layer norm beside its mean and deviation",
+     R"(def @main(%x: Tensor[(2048, 768), float32], %g: Tensor[(768), float32], %b: Tensor[(768), float32]) {
+  %0 = mean(%x, axis=[-1], keepdims=True); %1 = subtract(%x, %0);
+  %2 = mean(multiply(%1, %1), axis=[-1], keepdims=True); %3 = rsqrt(add(%2, 1e-5f));
+  (add(multiply(multiply(%1, %3), %g), %b), %0, %3)
+})"},
     {"argmax of softmax", R"(def @main(%x: Tensor[(2048, 1000), float32]) {
   cast(argmax(nn.softmax(%x), axis=[-1]), dtype="float32")
 })"},

@@ -86,7 +86,8 @@ struct OneDnnConvolution::Candidate {
 
   // Throws dnnl::error when there is no code for the layout.
   static std::unique_ptr<Candidate> Make(const ConvolutionShape& s, const NDArray& x,
-                                         const NDArray& w, const Layout& layout, float scale) {
+                                         const NDArray& w, const Layout& layout,
+                                         dnnl::algorithm algorithm, float scale) {
     const memory::dims in = {1, s.in_channels, s.size, s.size};
     const memory::dims out = {1, s.out_channels, s.out_size(), s.out_size()};
     const memory::dims weight =
@@ -95,7 +96,7 @@ struct OneDnnConvolution::Candidate {
                                      s.kernel, s.kernel};
     const dnnl::convolution_forward::primitive_desc desc(
         {dnnl::prop_kind::forward_inference,
-         dnnl::algorithm::convolution_direct,
+         algorithm,
          {in, TypeOf(x), layout.activation},
          {weight, TypeOf(w), memory::format_tag::any},
          {out, TypeOf(x), layout.activation},
@@ -119,17 +120,21 @@ OneDnnConvolution::OneDnnConvolution(const ConvolutionShape& shape, const NDArra
                                      const NDArray& w, float scale)
     : shape_(shape), dtype_(x.dtype()) {
   double best = std::numeric_limits<double>::infinity();
-  for (const Layout& layout : kLayouts) {
+  const auto consider = [&](const Layout& layout, dnnl::algorithm algorithm) {
     try {
-      std::unique_ptr<Candidate> candidate = Candidate::Make(shape, x, w, layout, scale);
-      if (candidate->implementation.find("ref") != std::string::npos) continue;
+      std::unique_ptr<Candidate> candidate = Candidate::Make(shape, x, w, layout, algorithm, scale);
+      if (candidate->implementation.find("ref") != std::string::npos) return;
       const double seconds = candidate->BestSeconds();
-      if (seconds >= best) continue;
+      if (seconds >= best) return;
       best = seconds;
       best_ = std::move(candidate);
     } catch (const dnnl::error& error) {
       if (error.status != dnnl_unimplemented) throw;
     }
+  };
+  for (const Layout& layout : kLayouts) {
+    consider(layout, dnnl::algorithm::convolution_direct);
+    if (shape.winograd) consider(layout, dnnl::algorithm::convolution_winograd);
   }
   if (best_ == nullptr) throw std::runtime_error("oneDNN has no code for this convolution");
 }

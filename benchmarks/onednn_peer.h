@@ -15,6 +15,7 @@ namespace tenon::benchmarks {
 // columns.
 struct ConvolutionShape {
   std::int64_t in_channels, out_channels, size, kernel, stride = 1, padding = 0, groups = 1;
+  bool winograd = false;  // whether Winograd's algorithm may be taken
   std::int64_t out_size() const { return (size + 2 * padding - kernel) / stride + 1; }
   double flops() const {
     return 2.0 * static_cast<double>(out_channels * out_size() * out_size()) *
@@ -27,8 +28,8 @@ struct ConvolutionShape {
 class OneDnnConvolution {
  public:
   // `x` is (1, in_channels, size, size), `w` (out_channels, in_channels / groups, kernel, kernel).
-  // Times the direct algorithm in blocked, channels-last and channels-first layouts on the threads
-  // that the caller has set, and keeps the fastest that is no reference code.
+  // Times the algorithms in blocked, channels-last and channels-first layouts on the threads that
+  // the caller has set, and keeps the fastest that is no reference code.
   OneDnnConvolution(const ConvolutionShape& shape, const NDArray& x, const NDArray& w,
                     float scale = 1);
   ~OneDnnConvolution();

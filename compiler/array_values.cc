@@ -180,4 +180,16 @@ NDArray Nudged(const NDArray& array, double relative, Random& random) {
   return nudged;
 }
 
+NDArray RoundedTo(const NDArray& array, int bits) {
+  if (!array.dtype().is_float()) return array;
+  NDArray rounded = NDArray::Empty(array.shape(), array.dtype());
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    int exponent = 0;
+    const double significand = std::frexp(FloatAt(array, i), &exponent);
+    SetFloat(rounded, i,
+             std::ldexp(std::nearbyint(std::ldexp(significand, bits)), exponent - bits));
+  }
+  return rounded;
+}
+
 }  // namespace tenon::compiler

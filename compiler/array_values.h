@@ -63,6 +63,8 @@ double LargestDifference(const NDArray& actual, const NDArray& expected);
 bool IsFinite(const NDArray& array);
 // The floating elements changed by up to `relative` of their magnitude; others as they are.
 NDArray Nudged(const NDArray& array, double relative, Random& random);
+// The floating elements rounded to the nearest of so many significant bits, ties to even.
+NDArray RoundedTo(const NDArray& array, int bits);
 
 }  // namespace tenon::compiler
 

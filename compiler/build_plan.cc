@@ -67,6 +67,7 @@ class Builder {
       if (const auto* let = e.As<ir::LetNode>()) bound_.emplace(let->var, let->value);
       return e.kind() != ExprKind::kFunction;
     };
+    MakeKernelsAhead(main.body);
     ir::VisitPostOrder(
         main.body, [&](const Expr& e) { Visit(e); }, enter);
     for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
@@ -96,6 +97,39 @@ class Builder {
     const auto& outputs = lowered_.plan.nodes[static_cast<std::size_t>(node)].outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) value.push_back({node, static_cast<int>(i)});
     return value;
+  }
+
+  // Those of calls that are surely kernels. An argument counts as constant when it is written as
+  // one; the value of a variable is not looked up.
+  void MakeKernelsAhead(const Expr& body) {
+    std::vector<KernelTable::Request> requests;
+    ir::VisitPostOrder(
+        body,
+        [&](const Expr& e) {
+          const auto* call = e.As<CallNode>();
+          const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
+          if (function == nullptr || CopyTarget(*function)) return;
+          const std::vector<Pieces> results = PiecesOf(*function);
+          const bool may_be_join = results.size() == 1 && results[0].size() > 1;
+          if (IsView(results) || may_be_join) return;
+          KernelTable::Request& request = requests.emplace_back();
+          request.function = call->callee;
+          request.name = kPrefix + NameOfFunction(*function);
+          request.hash = ir::StructuralHash(call->callee);
+          for (const Expr& arg : call->args) AddConstants(arg, &request.constants);
+        },
+        [](const Expr& e) { return e.kind() != ExprKind::kFunction; });
+    kernels_.MakeAhead(requests);
+  }
+
+  static void AddConstants(const Expr& arg, std::vector<NDArray>* constants) {
+    if (const auto* constant = arg.As<ir::ConstantNode>()) {
+      constants->push_back(constant->data);
+    } else if (const auto* tuple = arg.As<ir::TupleNode>()) {
+      for (const Expr& field : tuple->fields) AddConstants(field, constants);
+    } else {
+      constants->resize(constants->size() + Flatten(arg.checked_type()).size());
+    }
   }
 
   void AddInput(const Expr& param, const Device& device) {

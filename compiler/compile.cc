@@ -33,7 +33,8 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
                          .disabled = options.disabled_passes,
                          .verify = options.verify,
                          .report = options.pass_report});
-  Lowered lowered = compiler::BuildPlan(fused, {.library = options.library}, options.cache_dir);
+  Lowered lowered = compiler::BuildPlan(
+      fused, {.library = options.library, .winograd = options.winograd}, options.cache_dir);
   lowered.plan.extents = extents;
   return lowered;
 }

@@ -42,6 +42,9 @@ struct CompileOptions {
   LibraryChoice library = LibraryChoice::kAuto;
   // When not given: extended from level 3 on.
   std::optional<FusionMode> fusion;
+  // Lets convolutions of 3 x 3 constant weights take Winograd's algorithm, which rounds otherwise
+  // than the plain sum, not worse by much; an infinity makes results NaN that do not depend on it.
+  bool winograd = true;
   // Lets sums be added up in another order, fixed at compile time.
   bool reassociate_reductions = true;
   std::vector<std::string> required_passes;

@@ -1,9 +1,13 @@
 #include "tenon/compiler/kernel_table.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <utility>
 
 #include "tenon/ir/structural.h"
+#include "tenon/jit/parallel_runtime.h"
+#include "tenon/support/on_threads.h"
 
 namespace tenon::compiler {
 namespace {
@@ -20,6 +24,59 @@ bool SameArrays(const std::vector<NDArray>& a, const std::vector<NDArray>& b) {
                     [](const NDArray& x, const NDArray& y) { return x.raw() == y.raw(); });
 }
 
+strategies::Choice KernelTable::Choose(const Request& request) const {
+  return strategies::Choose({.function = request.function.As<ir::FunctionNode>(),
+                             .name = request.name,
+                             .constants = request.constants},
+                            options_);
+}
+
+void KernelTable::MakeAhead(const std::vector<Request>& requests) {
+  std::vector<Made*> all;
+  for (const Request& request : requests) {
+    std::vector<Made>& equal = made_[request.hash];
+    const auto is_equal = [&](const Made& made) {
+      return SameAreConstant(made.request.constants, request.constants) &&
+             ir::StructuralEqual(made.request.function, request.function);
+    };
+    if (std::none_of(equal.begin(), equal.end(), is_equal)) {
+      equal.push_back({request, std::nullopt});
+      equal.back().request.name = names_.Unique(request.name, "_");
+    }
+  }
+  for (auto& [hash, equal] : made_) {
+    for (Made& made : equal) all.push_back(&made);
+  }
+  std::atomic<std::size_t> next{0};
+  // oneDNN's kernels depend on the number of threads that the thread which makes them may start.
+  const int threads = jit::ParallelThreads();
+  OnThreads(all.size(), [&] {
+    std::optional<jit::ScopedThreads> same;  // the calling thread has it
+    if (jit::ParallelThreads() != threads) same.emplace(threads);
+    for (std::size_t i = next++; i < all.size(); i = next++) {
+      try {
+        all[i]->choice = Choose(all[i]->request);
+      } catch (const std::exception&) {
+        // For meets the same error, in the order of the calls.
+      }
+    }
+  });
+}
+
+std::optional<KernelTable::Made> KernelTable::TakeMade(const Request& request) {
+  const auto equal = made_.find(request.hash);
+  if (equal == made_.end()) return std::nullopt;
+  for (auto made = equal->second.begin(); made != equal->second.end(); ++made) {
+    if (!SameArrays(made->request.constants, request.constants) ||
+        !ir::StructuralEqual(made->request.function, request.function))
+      continue;
+    std::optional<Made> taken = std::move(*made);
+    equal->second.erase(made);
+    return taken;
+  }
+  return std::nullopt;
+}
+
 int KernelTable::For(const ir::Expr& function, const std::string& name,
                      const std::vector<NDArray>& constants, std::uint64_t hash) {
   for (const Known& known : known_[hash]) {
@@ -31,12 +88,11 @@ int KernelTable::For(const ir::Expr& function, const std::string& name,
                         : SameAreConstant(constants, known.constants))
       return known.kernel;
   }
-  const std::string unique = names_.Unique(name, "_");
-  strategies::Choice choice = strategies::Choose(
-      {.function = function.As<ir::FunctionNode>(), .name = unique, .constants = constants},
-      options_);
+  std::optional<Made> made = TakeMade({function, name, constants, hash});
+  if (!made) made = Made{{function, names_.Unique(name, "_"), constants, hash}, std::nullopt};
+  if (!made->choice) made->choice = Choose(made->request);
   const int kernel = static_cast<int>(kernels_.size());
-  kernels_.push_back({unique, function, std::move(choice)});
+  kernels_.push_back({made->request.name, function, *std::move(made->choice)});
   known_[hash].push_back({function, constants, kernel});
   return kernel;
 }

@@ -3,6 +3,7 @@
 #define TENON_COMPILER_KERNEL_TABLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +22,17 @@ class KernelTable {
   KernelTable(const strategies::StrategyOptions& options, std::vector<LoweredKernel>* kernels)
       : options_(options), kernels_(*kernels) {}
 
+  // What For will be asked for.
+  struct Request {
+    ir::Expr function;
+    std::string name;
+    std::vector<NDArray> constants;
+    std::uint64_t hash;
+  };
+  // Makes the kernels of the requests on several threads; For finds them made. What cannot be made
+  // is left to For, which says why.
+  void MakeAhead(const std::vector<Request>& requests);
+
   // The position of the kernel of `function`, a fused function with structural hash `hash`, in the
   // list. `constants` are its arguments (strategies::Group); a kernel is shared unless it holds
   // constants that differ. A new one is called `name`, or that and a number.
@@ -33,10 +45,19 @@ class KernelTable {
     std::vector<NDArray> constants;
     int kernel;
   };
+  struct Made {
+    Request request;
+    std::optional<strategies::Choice> choice;  // none where it could not be made
+  };
+
+  strategies::Choice Choose(const Request& request) const;
+  // What was made ahead for an equal request with as many constants, once.
+  std::optional<Made> TakeMade(const Request& request);
 
   const strategies::StrategyOptions& options_;
   std::vector<LoweredKernel>& kernels_;
   std::unordered_map<std::uint64_t, std::vector<Known>> known_;
+  std::unordered_map<std::uint64_t, std::vector<Made>> made_;
   UniqueNames names_;
 };
 

@@ -225,12 +225,13 @@ class Generator {
   }
 
   void AddStage() {
-    const std::int64_t choice = random_.Below(25);
+    const std::int64_t choice = random_.Below(27);
     if (choice < 9) return AddElementwise();
     if (choice < 17) return AddReduction();
     if (choice < 22) return AddPattern();
     if (choice == 22) return AddExtern();
     if (choice == 23 && AddScan()) return;
+    if (choice >= 24) return AddRows();
     AddElementwise();
   }
 
@@ -372,6 +373,32 @@ class Generator {
     return SumAndMax(x, over, count, terms);
   }
 
+  // A reduction, and rows that read it at their own leading indices.
+  void AddRows() {
+    AddReduction();
+    const Known sum = known_.back();
+    std::vector<Extent> shape = sum.shape;
+    std::int64_t elements = 1;
+    for (const Extent& extent : shape) elements *= std::max<std::int64_t>(extent.value, 1);
+    const Extent columns = random_.Of(extents_);
+    if (elements * columns.value <= kMostElements) shape.push_back(columns);
+    Term term;
+    const std::vector<Tensor> made = te::ComputeTuple(
+        ExprsOf(shape),
+        [&](const std::vector<Var>& vars) {
+          const std::vector<Expr> row(vars.begin(),
+                                      vars.begin() + static_cast<std::ptrdiff_t>(sum.shape.size()));
+          const DataType type = random_.Of(Types());
+          const Term value{sum.tensor[row], sum.bound, sum.grain, sum.error, sum.may_be_special};
+          term =
+              RandomBinary(RandomTerm(type, Axes(vars, shape), 1), ConvertTo(type, value), random_);
+          return std::vector<Expr>{term.value};
+        },
+        Name());
+    Remember(made, shape, {term});
+    of_rows_.push_back(sum.tensor);
+  }
+
   static Expr FlatIndex(const std::vector<IterVar>& over) {
     Expr flat = over[0].var;
     for (std::size_t r = 1; r < over.size(); ++r) flat = flat * over[r].extent + over[r].var;
@@ -452,7 +479,9 @@ class Generator {
     outputs.push_back(random_.Of(last_));
     for (const Known& known : known_) {
       if (known.tensor.op()->is_placeholder() || known.tensor == outputs[0]) continue;
-      if (random_.Chance(15)) outputs.push_back(known.tensor);
+      const bool is_of_rows =
+          std::find(of_rows_.begin(), of_rows_.end(), known.tensor) != of_rows_.end();
+      if (random_.Chance(is_of_rows ? 60 : 15)) outputs.push_back(known.tensor);
     }
     for (const Tensor& output : outputs) {
       for (const Known& known : known_) {
@@ -468,7 +497,8 @@ class Generator {
   RandomGraph graph_;
   std::vector<Extent> extents_;
   std::vector<Known> known_;
-  std::vector<Tensor> last_;  // the outputs of the last stage
+  std::vector<Tensor> last_;     // the outputs of the last stage
+  std::vector<Tensor> of_rows_;  // reductions that rows read, which may share a loop with those
 };
 
 }  // namespace

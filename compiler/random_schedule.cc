@@ -131,9 +131,10 @@ class Caller {
         return true;
       }
       case Primitive::kPrefetch: {
-        const std::vector<Tensor> inputs = te::InputsOf(*stage.op());
-        if (inputs.empty()) return false;
-        s_.Prefetch(Pick(inputs), Tensor(stage.op(), 0), axis, 1 + static_cast<int>(Next() % 3));
+        const Tensor own(stage.op(), 0);
+        std::vector<Tensor> tensors = te::InputsOf(*stage.op());
+        tensors.push_back(own);
+        s_.Prefetch(Pick(tensors), own, axis, 1 + static_cast<int>(Next() % 3));
         return true;
       }
       case Primitive::kBind:

@@ -15,7 +15,8 @@ using nlohmann::json;
 
 constexpr const char* kConstants = "relay.Constant";
 constexpr const char* kDevices = "VirtualDevice";
-constexpr int kAnyDevice = -1;  // as a kind, of a virtual device that is not constrained
+constexpr int kAnyDevice = -1;             // as a kind, of a virtual device that is not constrained
+constexpr const char* kFormOf = "0.18.0";  // the version whose form the section has
 constexpr std::uint64_t kMagic = 0xDD5E40F096B4A13F;
 constexpr std::int32_t kCpu = 1;  // DLPack's number
 // More than any tensor has; bounds what a damaged header makes us read.
@@ -125,14 +126,24 @@ NDArray ReadConstant(const json& root, const json& node, std::size_t number) {
 
 // Its kind and number as text; what code runs there (target) and which memory is meant say nothing
 // here.
-std::optional<attrs::Value> ReadDevice(const json& node) {
+attrs::Value ReadDevice(const json& node) {
   const json& fields = node.at("attrs");
-  const auto type = ParseNumber<int>(fields.at("device_type_int").get<std::string>());
-  const auto index = ParseNumber<int>(fields.at("virtual_device_id").get<std::string>());
-  if (!type || !index) return std::nullopt;
-  if (*type == kAnyDevice) return attrs::Value(std::string());
-  const std::optional<Device> device = Device::FromNumbers(*type, std::max(*index, 0));
-  if (!device) return std::nullopt;
+  const auto number = [&](const char* field) {
+    const auto& text = fields.at(field).get_ref<const std::string&>();
+    const auto value = ParseNumber<int>(text);
+    if (!value)
+      throw InvalidArgument(
+          StrCat("the ", field, " of a device of the metadata section is '", text, "', no number"));
+    return *value;
+  };
+  const int type = number("device_type_int"), index = number("virtual_device_id");
+  if (type == kAnyDevice) return attrs::Value(std::string());
+  const std::optional<Device> device = Device::FromNumbers(type, std::max(index, 0));
+  if (!device)
+    throw InvalidArgument(
+        StrCat("the metadata section has a device of kind ", type,
+               "; known kinds are -1 (any), 1 (cpu), 2 (cuda), 4 (opencl), 7 (vulkan), 8 (metal) "
+               "and 10 (rocm)"));
   return attrs::Value(device->ToString());
 }
 
@@ -211,7 +222,8 @@ std::string WriteMetadata(const std::vector<NDArray>& constants,
     arrays.push_back(std::move(text));
   }
   for (const Device& device : devices) {
-    const std::size_t scope = add({{"type_key", "runtime.String"}, {"repr_str", ""}});
+    // A text that is empty has no field.
+    const std::size_t scope = add({{"type_key", "runtime.String"}});
     const std::size_t entry = add({{"type_key", kDevices},
                                    {"attrs",
                                     {{"device_type_int", StrCat(static_cast<int>(device.type))},
@@ -220,7 +232,11 @@ std::string WriteMetadata(const std::vector<NDArray>& constants,
                                      {"virtual_device_id", StrCat(device.index)}}}});
     nodes[of_devices]["data"].push_back(entry);
   }
-  return json{{"root", 1}, {"nodes", std::move(nodes)}, {"b64ndarrays", std::move(arrays)}}.dump();
+  return json{{"root", 1},
+              {"nodes", std::move(nodes)},
+              {"b64ndarrays", std::move(arrays)},
+              {"attrs", {{"tvm_version", kFormOf}}}}
+      .dump();
 }
 
 Metadata ReadMetadata(std::string_view text) {

@@ -1,5 +1,6 @@
-// A module: named global functions. An immutable value; With and Without give changed copies that
-// share the functions.
+// A module: named global functions. An immutable value whose copies share everything; With and
+// Without give changed ones in time linear in the number of functions, for many changes there is
+// ModuleBuilder. Functions are found by name in constant time.
 //
 //   Module m = Module::FromExpr(relu);   // @main with the free variables as parameters
 //   Module n = m.With("helper", function);
@@ -7,7 +8,9 @@
 #define TENON_IR_MODULE_H_
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,7 +20,7 @@ namespace tenon::ir {
 
 class Module {
  public:
-  Module() = default;
+  Module() : Module(Functions()) {}
   // A function becomes @main; any other expression the body of @main, whose parameters are its free
   // variables in order of first use.
   static Module FromExpr(const Expr& expr);
@@ -26,6 +29,8 @@ class Module {
   // function.
   Module With(const std::string& name, const Expr& function) const;
   Module Without(const std::string& name) const;
+  // The functions that `keep` holds for.
+  Module Keep(const std::function<bool(const std::string& name, const Expr& function)>& keep) const;
   // With what `rewrite` gives for each function in its place.
   Module Map(const std::function<Expr(const Expr& function)>& rewrite) const;
   // Null when there is none.
@@ -34,12 +39,25 @@ class Module {
   Expr Get(const std::string& name) const;
   const FunctionNode& Main() const { return *Get("main").As<FunctionNode>(); }
   // In order of definition.
-  const std::vector<std::pair<std::string, Expr>>& functions() const { return functions_; }
+  const std::vector<std::pair<std::string, Expr>>& functions() const {
+    return functions_->in_order;
+  }
   // The same functions, node for node.
-  friend bool operator==(const Module& a, const Module& b) { return a.functions_ == b.functions_; }
+  friend bool operator==(const Module& a, const Module& b) {
+    return a.functions_ == b.functions_ || a.functions() == b.functions();
+  }
 
  private:
-  std::vector<std::pair<std::string, Expr>> functions_;
+  friend class ModuleBuilder;
+  struct Functions {
+    std::vector<std::pair<std::string, Expr>> in_order;
+    std::unordered_map<std::string, std::size_t> place;  // of a name in it
+  };
+
+  explicit Module(Functions functions)
+      : functions_(std::make_shared<const Functions>(std::move(functions))) {}
+
+  std::shared_ptr<const Functions> functions_;
 };
 
 }  // namespace tenon::ir

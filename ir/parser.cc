@@ -7,6 +7,7 @@
 
 #include "tenon/ir/lexer.h"
 #include "tenon/ir/metadata.h"
+#include "tenon/ir/module_builder.h"
 #include "tenon/ir/scalar_text.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/support/strings.h"
@@ -32,7 +33,9 @@ class Parser {
     Header();
     Module module;
     if (IsName("def")) {
-      while (IsName("def")) Definition(&module);
+      ModuleBuilder builder;
+      while (IsName("def")) Definition(&builder);
+      module = builder.Build();
       if (token_.kind != TokenKind::kEnd)
         Fail(token_, StrCat("expected \"def\" or the end, found ", Shown(token_)));
     } else {
@@ -125,11 +128,11 @@ class Parser {
     Expect("]", "after the version");
   }
 
-  void Definition(Module* module) {
+  void Definition(ModuleBuilder* module) {
     Advance();
     const Token name = ExpectKind(TokenKind::kGlobal, "the name of a function (@name)");
     if (module->Find(name.text)) Fail(name, StrCat("@", name.text, " is defined twice"));
-    *module = module->With(name.text, FunctionAfter(name));
+    module->Set(name.text, FunctionAfter(name));
   }
 
   Module SingleExpr() {

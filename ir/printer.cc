@@ -40,22 +40,26 @@ std::string Indented(const std::string& lines) {
   return out;
 }
 
+// Of one function or one expression.
 class Printer {
  public:
   // Devices are written as references into the metadata section, when there will be one.
-  Printer(MetadataEntries* entries, bool refer_to_devices)
-      : entries_(entries), refer_to_devices_(refer_to_devices) {}
-
-  std::string Definition(const std::string& name, const Expr& function) {
-    Restart(function);
-    return StrCat("def @", name, FunctionText(function), "\n");
+  Printer(const Expr& root, MetadataEntries* entries, bool refer_to_devices)
+      : root_(root),
+        entries_(entries),
+        refer_to_devices_(refer_to_devices),
+        typed_(root.checked_type()) {
+    FindPlaces();
   }
 
-  std::string FreeExpr(const Expr& expr) {
-    Restart(expr);
+  std::string Definition(const std::string& name) {
+    return StrCat("def @", name, FunctionText(root_), "\n");
+  }
+
+  std::string FreeExpr() {
     std::string text;
-    for (const Var& var : FreeVars(expr)) StrAppend(&text, "free_var ", Parameter(var), ";\n");
-    return text + ScopeText(expr, ScopeTree::kRoot) + "\n";
+    for (const Var& var : FreeVars(root_)) StrAppend(&text, "free_var ", Parameter(var), ";\n");
+    return text + ScopeText(root_, ScopeTree::kRoot) + "\n";
   }
 
  private:
@@ -67,31 +71,17 @@ class Printer {
     bool ends_a_scope = false;  // the last use was as the body of a function or let
   };
 
-  void Restart(const Expr& root) {
-    texts_.clear();
-    names_.clear();
-    taken_.clear();
-    suffixes_.clear();
-    next_temporary_ = 0;
-    typed_ = static_cast<bool>(root.checked_type());
-    FindPlaces(root);
-  }
-
   // Consumers first, so that all uses of an expression are known before its own children's are.
-  void FindPlaces(const Expr& root) {
-    tree_ = ScopeTree();
-    places_.clear();
-    inner_.clear();
-    lines_.clear();
+  void FindPlaces() {
     std::vector<Expr> nodes;
-    VisitPostOrder(root, [&](const Expr& e) { nodes.push_back(e); });
+    VisitPostOrder(root_, [&](const Expr& e) { nodes.push_back(e); });
     const auto use = [&](const Expr& e, Scope scope, bool ends_a_scope) {
       Place& place = places_[e];
       place.home = place.uses == 0 ? scope : tree_.Common(place.home, scope);
       ++place.uses;
       place.ends_a_scope = ends_a_scope;
     };
-    use(root, ScopeTree::kRoot, true);
+    use(root_, ScopeTree::kRoot, true);
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       const auto found = places_.find(*node);
       if (found == places_.end()) continue;  // a variable that is bound and not used
@@ -233,16 +223,15 @@ class Printer {
       if (!params.empty()) params += ", ";
       params += Parameter(Var(function.params[i]), devices.empty() ? "" : devices[i]);
     }
+    std::string result_device;
     for (const auto& [name, value] : function.attrs) {
       if (name == kParamDevices && !devices.empty()) continue;
-      if (!params.empty()) params += ", ";
-      const std::string device = name == kResultDevice ? DeviceReference(value) : "";
-      if (device.empty()) {
-        StrAppend(&params, name, "=", attrs::ToText(value));
-      } else {
-        StrAppend(&params, kVirtualDevice, "=", device);
-      }
+      if (name == kResultDevice) result_device = DeviceReference(value);
+      if (name == kResultDevice && !result_device.empty()) continue;
+      StrAppend(&params, params.empty() ? "" : ", ", name, "=", attrs::ToText(value));
     }
+    if (!result_device.empty())
+      StrAppend(&params, params.empty() ? "" : ", ", kVirtualDevice, "=", result_device);
     std::string text = StrCat("(", params, ")");
     if (function.ret_type) StrAppend(&text, " -> ", ToString(function.ret_type));
     return StrCat(text, " {\n", Indented(ScopeText(function.body, inner_.at(e))), "\n}");
@@ -321,9 +310,10 @@ class Printer {
     return e.checked_type() ? StrCat(" /* ty=", ToString(e.checked_type()), " */") : "";
   }
 
+  const Expr root_;
   MetadataEntries* const entries_;
   const bool refer_to_devices_;
-  bool typed_ = false;
+  const bool typed_;
   ScopeTree tree_;
   std::unordered_map<Expr, Place, ExprHash> places_;
   std::unordered_map<Expr, Scope, ExprHash> inner_;  // of functions, and of lets in parentheses
@@ -345,20 +335,19 @@ std::string WithMetadata(std::string text, const MetadataEntries& entries,
 
 std::string PrintModule(const Module& module, const PrintOptions& options) {
   MetadataEntries entries;
-  Printer printer(&entries, options.metadata);
   std::string text = "#[version = \"0.0.5\"]\n";
   bool first = true;
   for (const auto& [name, function] : module.functions()) {
     if (!first) text += "\n";
     first = false;
-    text += printer.Definition(name, function);
+    text += Printer(function, &entries, options.metadata).Definition(name);
   }
   return WithMetadata(std::move(text), entries, options);
 }
 
 std::string PrintExpr(const Expr& expr, const PrintOptions& options) {
   MetadataEntries entries;
-  std::string text = Printer(&entries, options.metadata).FreeExpr(expr);
+  std::string text = Printer(expr, &entries, options.metadata).FreeExpr();
   return WithMetadata(std::move(text), entries, options);
 }
 

@@ -77,6 +77,10 @@ void VisitPostOrder(const Expr& expr, const std::function<void(const Expr&)>& vi
   }
 }
 
+std::function<bool(const Expr&)> OutsideLiterals(const Expr& root) {
+  return [root](const Expr& e) { return e == root || e.kind() != ExprKind::kFunction; };
+}
+
 ReaderCounts CountReaders(const Expr& expr) {
   ReaderCounts readers;
   VisitPostOrder(expr, [&](const Expr& e) {

@@ -21,6 +21,10 @@ using ExprMap = std::unordered_map<Expr, Expr, ExprHash>;
 void VisitPostOrder(const Expr& expr, const std::function<void(const Expr&)>& visit,
                     const std::function<bool(const Expr&)>& enter = nullptr);
 
+// Enters `root` and all but the function literals inside of it: what they compute is not the
+// root's.
+std::function<bool(const Expr&)> OutsideLiterals(const Expr& root);
+
 // How many times each node is read by a distinct node of `expr` (twice by x + x). The root is not
 // in the table.
 using ReaderCounts = std::unordered_map<Expr, int, ExprHash>;

@@ -420,10 +420,10 @@ std::string CExprCodegen::Dot(const loop::CallNode& node) {
 std::string CExprCodegen::Call(const loop::CallNode& node) {
   if (node.intrinsic == Intrinsic::kDotU8S8 || node.intrinsic == Intrinsic::kDotBF16)
     return Dot(node);
-  if (node.intrinsic == Intrinsic::kPrefetch) {
+  if (IsPrefetch(node.intrinsic)) {
     const auto& load = *node.args[0].As<loop::LoadNode>();
     return StrCat("(__builtin_prefetch(", Name(load.buffer), " + ", Shared(load.indices[0]),
-                  "), 0)");
+                  node.intrinsic == Intrinsic::kPrefetchWrite ? ", 1), 0)" : "), 0)");
   }
   const DataType type = node.args[0].dtype().element();
   std::vector<std::string> args;

@@ -1,10 +1,10 @@
 #include "tenon/jit/compile_functions.h"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
-#include <thread>
 #include <vector>
+
+#include "tenon/support/on_threads.h"
 
 namespace tenon::jit {
 
@@ -37,12 +37,7 @@ void CompileEach(std::size_t count, const CpuFeatures& features,
       }
     }
   };
-  const std::size_t workers =
-      std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < workers; ++i) threads.emplace_back(run);
-  run();
-  for (std::thread& thread : threads) thread.join();
+  OnThreads(count, run);
   for (const std::exception_ptr& error : errors) {
     if (error != nullptr) std::rethrow_exception(error);
   }

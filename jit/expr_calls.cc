@@ -41,8 +41,9 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
   if (node.intrinsic == Intrinsic::kDotU8S8 || node.intrinsic == Intrinsic::kDotBF16)
     return EmitDot(node);
   DataType type = node.args[0].dtype();
-  if (node.intrinsic == Intrinsic::kPrefetch)
-    return EmitPrefetch(*node.args[0].As<loop::LoadNode>());
+  if (IsPrefetch(node.intrinsic))
+    return EmitPrefetch(*node.args[0].As<loop::LoadNode>(),
+                        node.intrinsic == Intrinsic::kPrefetchWrite);
   std::vector<Value*> args;
   for (const Expr& arg : node.args) args.push_back(EmitShared(arg));
   const bool half = IsHalf(type);
@@ -117,13 +118,13 @@ Value* ExprCodegen::EmitExponential(DataType type, Value* x) {
 }
 
 // The address may lie outside the buffer, which a prefetch bears and an inbounds address does not.
-Value* ExprCodegen::EmitPrefetch(const loop::LoadNode& node) {
+Value* ExprCodegen::EmitPrefetch(const loop::LoadNode& node, bool to_write) {
   Value* address = builder_.CreateGEP(MemoryType(node.buffer->dtype), buffers_.at(node.buffer),
                                       EmitShared(node.indices[0]));
-  constexpr std::uint32_t kRead = 0, kAllLevels = 3, kData = 1;
-  builder_.CreateIntrinsic(
-      llvm::Intrinsic::prefetch, {address->getType()},
-      {address, builder_.getInt32(kRead), builder_.getInt32(kAllLevels), builder_.getInt32(kData)});
+  constexpr std::uint32_t kAllLevels = 3, kData = 1;
+  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                           {address, builder_.getInt32(to_write ? 1 : 0),
+                            builder_.getInt32(kAllLevels), builder_.getInt32(kData)});
   return builder_.getTrue();
 }
 

@@ -15,6 +15,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "tenon/jit/codegen_options.h"
+#include "tenon/jit/insertion_map.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
 
@@ -63,8 +64,8 @@ class ExprCodegen {
   // The values that a loop's variable takes from here on.
   void Bound(const loop::Var& var, loop::Interval values) { bounds_.Bind(var, values); }
   const loop::Bounds& bounds() const { return bounds_; }
-  using Vars = std::unordered_map<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
-  using Buffers = std::unordered_map<loop::Buffer, llvm::Value*, loop::BufferHash>;
+  using Vars = InsertionMap<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
+  using Buffers = InsertionMap<loop::Buffer, llvm::Value*, loop::BufferHash>;
   Vars& vars() { return vars_; }
   Buffers& buffers() { return buffers_; }
 
@@ -73,7 +74,7 @@ class ExprCodegen {
   llvm::Type* MemoryType(DataType type) const;
 
  private:
-  using Emitted = Vars;
+  using Emitted = std::unordered_map<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
 
   llvm::Value* EmitShared(const loop::Expr& expr);
   llvm::Value* EmitNew(const loop::Expr& expr);
@@ -96,7 +97,7 @@ class ExprCodegen {
                                llvm::Value* mask);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
-  llvm::Value* EmitPrefetch(const loop::LoadNode& node);
+  llvm::Value* EmitPrefetch(const loop::LoadNode& node, bool to_write);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);
@@ -122,7 +123,7 @@ class ExprCodegen {
   Vars vars_;
   Buffers buffers_;
   llvm::MDNode* alias_domain_;
-  std::unordered_map<loop::Buffer, llvm::MDNode*, loop::BufferHash> alias_scopes_;
+  InsertionMap<loop::Buffer, llvm::MDNode*, loop::BufferHash> alias_scopes_;
   loop::DataReads reads_data_;
   loop::Bounds bounds_;
   std::vector<Emitted> emitted_;  // innermost branch last

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "tenon/jit/expr_codegen.h"
+#include "tenon/loop/simplify.h"
 #include "tenon/loop/stmt.h"
+#include "tenon/loop/transforms.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
@@ -148,6 +150,8 @@ class FunctionCodegen {
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
     if (node.for_kind == loop::ForKind::kUnrolled) {
       SetMetadata(back, {Hint("llvm.loop.unroll.full")});
+    } else if (HoldsLongLoop(node.body) || IsSumOfBlocks(node)) {
+      SetMetadata(back, {Hint("llvm.loop.unroll.disable")});
     } else if (IsLongSum(node)) {
       SetMetadata(back, {Hint("llvm.loop.unroll.disable"),
                          Hint("llvm.loop.interleave.count", kSumsAtOnce)});
@@ -161,6 +165,20 @@ class FunctionCodegen {
             loop::RangeOf(last, exprs_.bounds()).high};
   }
 
+  // Which nests are copied is for schedules to say: LLVM copies those of few iterations too, and
+  // then takes its time over each of the loops in the copies. Of short loops none are left.
+  static bool HoldsLongLoop(const loop::Stmt& body) {
+    constexpr std::int64_t kShort = 16;
+    bool holds = false;
+    loop::VisitStmts(body, [&](const loop::Stmt& s) {
+      const auto* inner = s.As<loop::ForNode>();
+      if (inner == nullptr) return;
+      const auto* extent = inner->extent.As<loop::IntImmNode>();
+      holds |= extent == nullptr || extent->value > kShort;
+    });
+    return holds;
+  }
+
   // A sum over a constant number of terms that LLVM would unroll as a whole: the terms of all its
   // accumulators then become one chain, each addition of which waits for the one before.
   bool IsLongSum(const loop::ForNode& node) const {
@@ -168,6 +186,16 @@ class FunctionCodegen {
     const auto* store = node.body.As<loop::StoreNode>();
     return options_.reassociate_reductions && extent != nullptr && extent->value >= kLeastLongSum &&
            store != nullptr && store->reassociate && !store->value.dtype().is_vector();
+  }
+
+  // One into several vectors, whose additions fill the processor as they are: copies of the loop
+  // would only be more code to read.
+  static bool IsSumOfBlocks(const loop::ForNode& node) {
+    constexpr std::int64_t kMany = 8, kBits = 2048;
+    const auto* extent = node.extent.As<loop::IntImmNode>();
+    const auto* store = node.body.As<loop::StoreNode>();
+    return extent != nullptr && extent->value >= kMany && store != nullptr && store->reassociate &&
+           std::int64_t{store->value.dtype().bits()} * store->value.dtype().lanes() >= kBits;
   }
 
   llvm::MDNode* Hint(const char* name) {
@@ -324,7 +352,11 @@ std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
                                              const loop::Function& function,
                                              const CodegenOptions& options) {
   auto module = std::make_unique<llvm::Module>(function.name, context);
-  FunctionCodegen(*module, options).Generate(function);
+  loop::Function generated = function;
+  if (options.reassociate_reductions) generated.body = loop::VectorizeSums(function.body);
+  if (!(generated.body == function.body))
+    generated.body = loop::Simplify(loop::VectorizeLoops(generated.body));
+  FunctionCodegen(*module, options).Generate(generated);
   return module;
 }
 

@@ -29,6 +29,15 @@ TENON_LIBRARY void tenon_lib_roi_align(const void* data, const void* rois, void*
                                        int64_t width, int64_t count, int64_t pooled_height,
                                        int64_t pooled_width, double spatial_scale,
                                        int64_t sample_ratio, int64_t takes_max, int64_t aligned);
+/* The greatest element of each bin of regions of interest (Girshick, "Fast R-CNN", ICCV 2015): the
+   corners are rounded to elements, a region has one at least, bins share those that lie on their
+   borders, and an empty one is 0. `data` and `rois` as above. */
+TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* out, int64_t images,
+                                      int64_t channels, int64_t height, int64_t width,
+                                      int64_t count, int64_t pooled_height, int64_t pooled_width,
+                                      double spatial_scale);
+/* The bytes as they are. */
+TENON_LIBRARY void tenon_lib_copy(const void* from, void* to, int64_t bytes);
 /* Non-maximum suppression of each class of each image (Neubeck and Van Gool, ICPR 2006) as ONNX has
    it. boxes: images x spatial x 4 corners y1, x1, y2, x2 in any order of corners; scores: images x
    classes x spatial. `selected` takes image, class and box of each in order of image, class and
@@ -250,6 +259,63 @@ TENON_LIBRARY void tenon_lib_roi_align(const void* data, const void* rois, void*
       }
     }
   }
+}
+
+/* Of a number of any size: those that are beyond every image stay so. */
+static int64_t tenon_round(float x) {
+  if (!(x > -1.0e9F)) return -1000000000;
+  if (x > 1.0e9F) return 1000000000;
+  return (int64_t)(x < 0.0F ? x - 0.5F : x + 0.5F);
+}
+static int64_t tenon_within(int64_t x, int64_t extent) {
+  return x < 0 ? 0 : x < extent ? x : extent;
+}
+/* Where a bin begins and ends, for sizes that are not negative. */
+static int64_t tenon_first(int64_t bin, float size) {
+  return (int64_t)((float)bin * size + 0.00001F);
+}
+static int64_t tenon_end(int64_t bin, float size) {
+  const float end = (float)(bin + 1) * size - 0.00001F;
+  return end > (float)(int64_t)end ? (int64_t)end + 1 : (int64_t)end;
+}
+
+TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* out, int64_t images,
+                                      int64_t channels, int64_t height, int64_t width,
+                                      int64_t count, int64_t pooled_height, int64_t pooled_width,
+                                      double spatial_scale) {
+  const float scale = (float)spatial_scale;
+  float* result = (float*)out;
+  int64_t r, c, y, x, i, j;
+  for (r = 0; r < count; ++r) {
+    const float* roi = (const float*)rois + r * 5;
+    const int64_t left = tenon_round(roi[1] * scale), top = tenon_round(roi[2] * scale);
+    const int64_t across = tenon_round(roi[3] * scale) - left + 1;
+    const int64_t down = tenon_round(roi[4] * scale) - top + 1;
+    const float bin_height = (float)(down > 1 ? down : 1) / (float)pooled_height;
+    const float bin_width = (float)(across > 1 ? across : 1) / (float)pooled_width;
+    int64_t image = roi[0] >= 0.0F ? (int64_t)roi[0] : 0;
+    if (image >= images) image = images - 1;
+    for (c = 0; c < channels; ++c) {
+      const float* plane = (const float*)data + (image * channels + c) * height * width;
+      for (y = 0; y < pooled_height; ++y) {
+        const int64_t first_row = tenon_within(top + tenon_first(y, bin_height), height);
+        const int64_t end_row = tenon_within(top + tenon_end(y, bin_height), height);
+        for (x = 0; x < pooled_width; ++x) {
+          const int64_t first = tenon_within(left + tenon_first(x, bin_width), width);
+          const int64_t end = tenon_within(left + tenon_end(x, bin_width), width);
+          float best = first_row < end_row && first < end ? plane[first_row * width + first] : 0.0F;
+          for (i = first_row; i < end_row; ++i) {
+            for (j = first; j < end; ++j) best = tenon_greater(best, plane[i * width + j]);
+          }
+          *result++ = best;
+        }
+      }
+    }
+  }
+}
+
+TENON_LIBRARY void tenon_lib_copy(const void* from, void* to, int64_t bytes) {
+  memcpy(to, from, (size_t)bytes);
 }
 
 /* --- suppression */

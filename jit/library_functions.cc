@@ -1,5 +1,6 @@
 #include "tenon/jit/library_functions.h"
 
+#include <algorithm>
 #include <cstdint>
 
 extern "C" {
@@ -10,6 +11,9 @@ void tenon_lib_scatter(const void*, const void*, const void*, void*, std::int64_
 void tenon_lib_roi_align(const void*, const void*, void*, std::int64_t, std::int64_t, std::int64_t,
                          std::int64_t, std::int64_t, std::int64_t, std::int64_t, double,
                          std::int64_t, std::int64_t, std::int64_t);
+void tenon_lib_roi_pool(const void*, const void*, void*, std::int64_t, std::int64_t, std::int64_t,
+                        std::int64_t, std::int64_t, std::int64_t, std::int64_t, double);
+void tenon_lib_copy(const void*, void*, std::int64_t);
 void tenon_lib_suppress(const void*, const void*, const void*, const void*, const void*, void*,
                         void*, void*, std::int64_t, std::int64_t, std::int64_t);
 }
@@ -34,11 +38,32 @@ const ExternFunction& SuppressFunction() {
   static const ExternFunction f = ExternFunction::At("tenon_lib_suppress", &tenon_lib_suppress);
   return f;
 }
+const ExternFunction& RoiPoolFunction() {
+  static const ExternFunction f = ExternFunction::At("tenon_lib_roi_pool", &tenon_lib_roi_pool);
+  return f;
+}
+const ExternFunction& CopyFunction() {
+  static const ExternFunction f = ExternFunction::At("tenon_lib_copy", &tenon_lib_copy);
+  return f;
+}
+
+namespace {
+
+const std::vector<ExternFunction>& AllFunctions() {
+  static const std::vector<ExternFunction> all = {ArgsortFunction(),  ScatterFunction(),
+                                                  RoiAlignFunction(), RoiPoolFunction(),
+                                                  SuppressFunction(), CopyFunction()};
+  return all;
+}
+
+}  // namespace
 
 const std::vector<std::string>& LibrarySymbols() {
-  static const std::vector<std::string> symbols = {
-      ArgsortFunction()->symbol, ScatterFunction()->symbol, RoiAlignFunction()->symbol,
-      SuppressFunction()->symbol};
+  static const std::vector<std::string> symbols = [] {
+    std::vector<std::string> made;
+    for (const ExternFunction& f : AllFunctions()) made.push_back(f->symbol);
+    return made;
+  }();
   return symbols;
 }
 
@@ -47,9 +72,9 @@ std::string ExportedLibrarySymbol(const std::string& symbol, const std::string& 
 }
 
 bool IsLibraryFunction(const ExternFunction& callee) {
-  const auto same = [&](const ExternFunction& f) { return f->address == callee->address; };
-  return callee->address != nullptr && (same(ArgsortFunction()) || same(ScatterFunction()) ||
-                                        same(RoiAlignFunction()) || same(SuppressFunction()));
+  if (callee->address == nullptr) return false;
+  return std::any_of(AllFunctions().begin(), AllFunctions().end(),
+                     [&](const ExternFunction& f) { return f->address == callee->address; });
 }
 
 }  // namespace tenon::jit

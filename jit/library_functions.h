@@ -17,7 +17,9 @@ namespace tenon::jit {
 const loop::ExternFunction& ArgsortFunction();
 const loop::ExternFunction& ScatterFunction();
 const loop::ExternFunction& RoiAlignFunction();
+const loop::ExternFunction& RoiPoolFunction();
 const loop::ExternFunction& SuppressFunction();
+const loop::ExternFunction& CopyFunction();
 
 // Their symbols, which all begin with "tenon_lib_".
 const std::vector<std::string>& LibrarySymbols();

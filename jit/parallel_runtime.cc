@@ -1,6 +1,11 @@
+// A loop ends when the last of its threads does. Where other programs use the cores, that one may
+// wait for its turn, milliseconds for a loop of microseconds; then the calling thread works alone
+// for as long as it has waited, and for four times as long each time that this happens again soon,
+// so that on a busy machine waiting takes a small part of the time.
 #include "tenon/jit/parallel_runtime.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <vector>
 
@@ -61,6 +66,27 @@ struct BlockCache {
 };
 thread_local BlockCache cache;
 
+using Clock = std::chrono::steady_clock;
+
+// Waiting that shares of different work, or a thread that has to be woken, do not explain.
+constexpr std::chrono::microseconds kLongWait(500);
+constexpr int kLongestShare = 2;
+constexpr int kGrowth = 4;
+constexpr std::chrono::seconds kLongestAlone(1);
+
+// Until when loops that this thread starts run on it alone, and how long that is in all.
+thread_local Clock::time_point alone_until;
+thread_local Clock::duration time_alone;
+
+void NoteWait(Clock::duration own_share, Clock::duration wait) {
+  if (wait <= kLongestShare * own_share + kLongWait) return;
+  const Clock::time_point now = Clock::now();
+  const bool is_soon = now < alone_until + time_alone;
+  time_alone = std::clamp<Clock::duration>(is_soon ? kGrowth * time_alone : wait, wait,
+                                           std::max<Clock::duration>(wait, kLongestAlone));
+  alone_until = now + time_alone;
+}
+
 }  // namespace
 
 void* TakeMemory(std::int64_t bytes) {
@@ -86,7 +112,10 @@ ScopedFlushDenormals::ScopedFlushDenormals() : previous_(_mm_getcsr()) {
 
 ScopedFlushDenormals::~ScopedFlushDenormals() { _mm_setcsr(previous_); }
 
+int ParallelThreads() { return omp_get_max_threads(); }
+
 ScopedThreads::ScopedThreads(int threads) {
+  if (Clock::now() < alone_until) threads = 1;
   if (threads <= 0 || threads == omp_get_max_threads()) return;
   previous_ = omp_get_max_threads();
   omp_set_num_threads(threads);
@@ -103,6 +132,12 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     body(closure, 0, extent);
     return;
   }
+  const Clock::time_point start = Clock::now();
+  if (start < alone_until) {
+    body(closure, 0, extent);
+    return;
+  }
+  Clock::time_point own_end;
 #pragma omp parallel num_threads(threads)
   {
     const ScopedFlushDenormals flush;
@@ -113,7 +148,9 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     const std::int64_t longer = extent % count;
     const std::int64_t begin = thread * share + std::min(thread, longer);
     body(closure, begin, begin + share + (thread < longer ? 1 : 0));
+    if (thread == 0) own_end = Clock::now();
   }
+  NoteWait(own_end - start, Clock::now() - own_end);
 }
 
 }  // namespace tenon::jit

@@ -16,8 +16,9 @@ namespace tenon::jit {
 // Runs iterations [begin, end).
 using ParallelBody = void (*)(void* closure, std::int64_t begin, std::int64_t end);
 
-// Runs [0, extent) on all threads of the caller's setting and returns when all are done; extent <=
-// 0 runs nothing.
+// Runs [0, extent) on the threads of the caller's setting and returns when all are done; extent <=
+// 0 runs nothing. After a loop that had to wait long for another thread, as happens where other
+// programs use the cores, the caller's loops run on its own thread for a while.
 void ParallelFor(ParallelBody body, void* closure, std::int64_t extent);
 
 // Memory for a kernel's larger intermediate results, 64-byte aligned; blocks are kept by the thread
@@ -25,8 +26,11 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent);
 void* TakeMemory(std::int64_t bytes);
 void GiveMemory(void* memory);
 
-// Sets the number of threads of parallel loops started by this thread, until it goes out of scope.
-// Zero or less leaves the setting alone.
+// The number of threads of parallel loops started by this thread.
+int ParallelThreads();
+
+// Sets the number of threads of parallel loops started by this thread, until it goes out of scope;
+// to one while the thread works alone (ParallelFor). Zero or less leaves the setting as it is.
 class ScopedThreads {
  public:
   explicit ScopedThreads(int threads);

@@ -212,7 +212,7 @@ std::size_t ArgumentCount(Intrinsic i) {
 
 bool IsPredicate(Intrinsic i) {
   return i == Intrinsic::kIsNan || i == Intrinsic::kIsInf || i == Intrinsic::kIsFinite ||
-         i == Intrinsic::kPrefetch;
+         IsPrefetch(i);
 }
 
 }  // namespace
@@ -350,9 +350,10 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
   }
   if (IsDot(intrinsic)) return DotCall(intrinsic, std::move(args));
   const DataType type = args[0].dtype();
-  if (intrinsic == Intrinsic::kPrefetch && args[0].kind() != ExprKind::kLoad)
-    throw InvalidArgument("prefetch takes an element of a buffer, that is a load");
-  const bool any_type = intrinsic == Intrinsic::kPrefetch || intrinsic == Intrinsic::kAbs ||
+  if (IsPrefetch(intrinsic) && args[0].kind() != ExprKind::kLoad)
+    throw InvalidArgument(
+        StrCat(ToString(intrinsic), " takes an element of a buffer, that is a load"));
+  const bool any_type = IsPrefetch(intrinsic) || intrinsic == Intrinsic::kAbs ||
                         intrinsic == Intrinsic::kSign || intrinsic == Intrinsic::kFloor ||
                         intrinsic == Intrinsic::kCeil || intrinsic == Intrinsic::kRound ||
                         intrinsic == Intrinsic::kTrunc || intrinsic == Intrinsic::kNearbyint;
@@ -500,9 +501,13 @@ const char* ToString(Intrinsic intrinsic) {
       "cos",   "tan",       "asin",  "acos",  "atan",     "sinh",     "cosh",     "tanh",
       "asinh", "acosh",     "atanh", "erf",   "sigmoid",  "abs",      "floor",    "ceil",
       "round", "nearbyint", "trunc", "pow",   "fmod",     "atan2",    "popcount", "isnan",
-      "isinf", "isfinite",  "sign",  "fma",   "dot_u8s8", "dot_bf16", "prefetch"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetch) + 1);
+      "isinf", "isfinite",  "sign",  "fma",   "dot_u8s8", "dot_bf16", "prefetch", "prefetch_write"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetchWrite) + 1);
   return kNames[static_cast<int>(intrinsic)];
+}
+
+bool IsPrefetch(Intrinsic intrinsic) {
+  return intrinsic == Intrinsic::kPrefetch || intrinsic == Intrinsic::kPrefetchWrite;
 }
 
 bool IsComparison(BinaryOp op) { return op >= BinaryOp::kEQ && op <= BinaryOp::kGE; }

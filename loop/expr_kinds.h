@@ -89,13 +89,16 @@ enum class Intrinsic {
   // n = 4, uint8 x int8, into int32, wrapping around. a may be given as L words of int32 that hold
   // the bytes, the first one lowest.
   kDotU8S8,
-  kDotBF16,   // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
-  kPrefetch,  // of a load: asks for its address in the cache, and loads nothing
+  kDotBF16,  // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
+  // Of a load: ask for its address in the cache, to read or to write it, and load nothing.
+  kPrefetch,
+  kPrefetchWrite,
 };
 
 // Text of an operation for messages: "+", "min".
 const char* ToString(BinaryOp op);
 const char* ToString(Intrinsic intrinsic);
+bool IsPrefetch(Intrinsic intrinsic);
 bool IsComparison(BinaryOp op);
 
 }  // namespace tenon::loop

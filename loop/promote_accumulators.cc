@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "tenon/loop/guards.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
@@ -80,12 +81,7 @@ struct Nest {
     for (const Var& var : vars) {
       if (UsesVar(e, var)) return false;
     }
-    return !LoadsMemory(e);
-  }
-  static bool LoadsMemory(const Expr& e) {
-    bool loads = false;
-    VisitExpr(e, [&](const Expr& x) { loads = loads || x.kind() == ExprKind::kLoad; });
-    return loads;
+    return !LoadsAnything(e);
   }
 
   // Whether the nest uses the buffer of `place` at that very place or away from it.
@@ -195,7 +191,7 @@ class Promoter : public StmtMutator {
   static std::optional<Expr> TakeStart(const Place& place, std::vector<Stmt>* before) {
     for (auto it = before->rbegin(); it != before->rend(); ++it) {
       const auto* store = it->As<StoreNode>();
-      if (store == nullptr || Nest::LoadsMemory(store->value)) return std::nullopt;
+      if (store == nullptr || LoadsAnything(store->value)) return std::nullopt;
       if (Place::Of(*store) == place) {
         const Expr value = store->value;
         before->erase(std::next(it).base());

@@ -17,6 +17,7 @@ Stmt VectorizeReductions(const Stmt& stmt);
 
 // Whether it is a function of the vector math library, which costs as much as many instructions.
 bool IsVectorMath(Intrinsic intrinsic);
+bool CallsVectorMath(const Expr& expr);
 
 // Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
 // and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
@@ -33,10 +34,16 @@ Stmt PartitionLoops(const Stmt& stmt);
 // three loops that store a or b without asking: padding and concatenation cost no test an element.
 Stmt PartitionSelects(const Stmt& stmt);
 
+// An unrolled loop around a shorter vectorised one, which calls vector math on elements that lie
+// together along the unrolled loop, calls it in the longer vectors, and what they give is stored as
+// before by way of a small buffer. Requires flat buffers.
+Stmt StageTransposedMath(const Stmt& stmt);
+
 // An unrolled loop that stores one vector of 4 to 16 elements each time, gathered from the places
 // that follow those of the iteration before, becomes loads of what lies together, a network of
 // shuffles and the stores as they were. With n the power of two that the elements fill, it has 4 to
-// n iterations, and the first lanes alone may be wanted. Requires expanded vectors.
+// n iterations or a multiple of n, and the first lanes alone may be wanted. Requires expanded
+// vectors.
 Stmt TransposeTiles(const Stmt& stmt);
 
 // Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
@@ -54,6 +61,12 @@ Stmt VectorizeLoops(const Stmt& stmt);
 // allocation of its own, without a mask, until they end: registers serve it. Requires expanded
 // vectors and simplified indices.
 Stmt PromoteAccumulators(const Stmt& stmt);
+
+// Sums of floats along memory that may go in any order, of more terms than one of LLVM's vectorised
+// iterations takes but no multiple of them, get accumulators by lane and a rest that is one block
+// more. Code generation asks for it where sums may be reassociated at all, and for VectorizeLoops
+// after it. Requires flat buffers.
+Stmt VectorizeSums(const Stmt& stmt);
 
 }  // namespace tenon::loop
 

@@ -34,15 +34,24 @@ class Transposer : public StmtMutator {
       return MutateStmtChildren(stmt);
     const std::int64_t lanes = store->indices[0].dtype().lanes();
     const auto square = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes)));
-    if (square < extent->value || lanes < kLeastRows || lanes > kMostRows) return stmt;
-    const std::optional<Stmt> transposed = Transpose(*loop, *store, extent->value, lanes, square);
-    return transposed ? *transposed : stmt;
+    if (lanes < kLeastRows || lanes > kMostRows) return stmt;
+    if (extent->value > square && extent->value % square != 0) return stmt;
+    std::vector<Stmt> squares;
+    for (std::int64_t from = 0; from < extent->value; from += square) {
+      const std::optional<Stmt> transposed =
+          Transpose(*loop, *store, Simplify(loop->min + from),
+                    std::min(square, extent->value - from), lanes, square);
+      if (!transposed) return stmt;
+      squares.push_back(*transposed);
+    }
+    return Seq(std::move(squares));
   }
 
  private:
-  // The row that the first lane of iteration 0 is in, when `e` gathers one element of each of
+  // The row that the first lane of iteration `from` is in, when `e` gathers one element of each of
   // `lanes` rows and moves on by one element an iteration.
-  static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, std::int64_t lanes) {
+  static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, const Expr& from,
+                                      std::int64_t lanes) {
     const auto* load = e.As<LoadNode>();
     if (load == nullptr || !RowsOf(*load)) return std::nullopt;
     const auto* ramp = load->indices[0].As<RampNode>();
@@ -54,7 +63,7 @@ class Transposer : public StmtMutator {
     std::erase_if(base.terms, [&](const auto& term) { return term.first.same_as(loop.var); });
     const Expr rest = base.ToExpr();
     if (UsesVar(rest, loop.var)) return std::nullopt;
-    return Simplify(rest + loop.min);
+    return Simplify(rest + from);
   }
 
   // How many lanes a load reads when these are the first ones, whatever the iteration.
@@ -72,29 +81,32 @@ class Transposer : public StmtMutator {
     return std::clamp<std::int64_t>(end->value - first->value, 0, lanes);
   }
 
+  // `columns` iterations from `from` on, out of a block of n by n.
   static std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store,
-                                       std::int64_t columns, std::int64_t lanes, std::int64_t n) {
+                                       const Expr& from, std::int64_t columns, std::int64_t lanes,
+                                       std::int64_t n) {
     const auto* to = store.indices[0].As<RampNode>();
     if (to == nullptr || !IsConstInt(to->stride, 1)) return std::nullopt;
-    Expr gather, first;
+    std::vector<Expr> gathers;  // what x * f(x) reads has two nodes
+    Expr first;
     bool single = true;
     VisitExpr(store.value, [&](const Expr& e) {
       const auto* load = e.As<LoadNode>();
       if (load != nullptr && load->buffer == store.buffer) single = false;
-      const std::optional<Expr> row = FirstRow(e, loop, lanes);
+      const std::optional<Expr> row = FirstRow(e, loop, from, lanes);
       if (!row) return;
-      if (gather.defined()) single = false;
-      gather = e;
+      if (!gathers.empty() && !StructuralEqual(e, gathers[0])) single = false;
+      gathers.push_back(e);
       first = *row;
     });
-    if (!gather.defined() || !single) return std::nullopt;
+    if (gathers.empty() || !single) return std::nullopt;
 
     std::vector<std::pair<Var, Expr>> names;
     const auto name = [&](const Expr& value) {
       names.emplace_back(Var("row", value.dtype()), value);
       return Expr(names.back().first);
     };
-    const LoadNode& load = *gather.As<LoadNode>();
+    const LoadNode& load = *gathers[0].As<LoadNode>();
     const Expr stride = load.indices[0].As<RampNode>()->stride;
     const std::int64_t wanted = *RowsOf(load);
     const std::int64_t part = std::min<std::int64_t>(
@@ -126,9 +138,10 @@ class Transposer : public StmtMutator {
     std::vector<Stmt> stores;
     for (std::int64_t i = 0; i < columns; ++i) {
       const Expr& row = rows[static_cast<std::size_t>(i)];
-      stores.push_back(
-          Substitute(loop.body, {{gather, lanes == n ? row : Shuffle(row, row, first_lanes)},
-                                 {loop.var, Simplify(loop.min + i)}}));
+      const Expr values = lanes == n ? row : Shuffle(row, row, first_lanes);
+      ExprMap known = {{loop.var, Simplify(from + i)}};
+      for (const Expr& gather : gathers) known.emplace(gather, values);
+      stores.push_back(Substitute(loop.body, known));
     }
     Stmt result = Seq(std::move(stores));
     for (auto it = names.rbegin(); it != names.rend(); ++it)

@@ -1,11 +1,16 @@
-// Two shapes that LLVM's vectoriser leaves scalar, made of loops that VectorizeLoops takes.
+// Shapes that LLVM's vectoriser leaves scalar or makes little of, as loops that VectorizeLoops
+// takes.
 //
 // `for k: r = r op f(k)`, where f calls a function of the vector math library: blocks of f's values
 // come first, in vectors, and are combined afterwards, in the same order.
 //
 // Any reduction that may go in another order and whose operation gives r when it combines r with r
-// (any, the pairs of argmax): each lane keeps a result of its own, all starting from r; halves
-// of the lanes are combined until one is left. The order depends on the extent alone.
+// (any, the extrema of integers, the pairs of argmax): each lane keeps a result of its own, all
+// starting from r; halves of the lanes are combined until one is left. The order depends on the
+// extent alone. Elements may be taken twice, so that no block is a part of one.
+//
+// The extremum of floats likewise, in two parts: one that no NaN enters, which is one instruction,
+// and the last NaN. A result that NaN enters would wait for a comparison with itself at each step.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -47,13 +52,6 @@ bool IsVectorMath(Intrinsic intrinsic) {
   }
 }
 
-namespace {
-
-// Bytes of a result that several vector registers hold.
-constexpr std::int64_t kBytes = 256;
-constexpr std::int64_t kMostLanes = 128;
-constexpr std::int64_t kLeastLanes = 8;
-
 bool CallsVectorMath(const Expr& e) {
   bool calls = false;
   VisitExpr(e, [&](const Expr& x) {
@@ -62,6 +60,13 @@ bool CallsVectorMath(const Expr& e) {
   });
   return calls;
 }
+
+namespace {
+
+// Bytes of a result that several vector registers hold.
+constexpr std::int64_t kBytes = 256;
+constexpr std::int64_t kMostLanes = 128;
+constexpr std::int64_t kLeastLanes = 8;
 
 bool CallsOutside(const Expr& e) {
   bool calls = false;
@@ -122,6 +127,7 @@ class ReductionVectorizer : public StmtMutator {
         if (update->stores.size() == 1 && update->joined.empty() &&
             CallsVectorMath(update->values[0].second))
           return ValuesFirst(*n, *update, extent->value);
+        if (IsFloatExtremum(*update)) return ExtremumByLane(*n, *update, extent->value);
         if (MayReorder(*update)) return LaneByLane(*n, *update, extent->value);
       }
     }
@@ -206,7 +212,16 @@ class ReductionVectorizer : public StmtMutator {
                          [](const StoreNode* store) { return store->reassociate; });
     }
     const auto& n = *update.stores[0]->value.As<BinaryNode>();
+    if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) return n.b.dtype().is_integral();
     return n.op == BinaryOp::kOr;  // LLVM does the conjunction
+  }
+
+  static bool IsFloatExtremum(const Update& update) {
+    if (!update.joined.empty()) return false;
+    const auto& n = *update.stores[0]->value.As<BinaryNode>();
+    const DataType type = n.b.dtype();
+    return (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) &&
+           (type == Float32 || type == Float64);
   }
 
   static std::int64_t Lanes(const Update& update, std::int64_t extent) {
@@ -221,6 +236,14 @@ class ReductionVectorizer : public StmtMutator {
                        const std::function<Stmt(const Expr& block)>& body) {
     const Var block(loop.var.name() + ".block");
     return For(block, 0, CeilDiv(extent, lanes), ForKind::kSerial, body(block * lanes));
+  }
+
+  // The last block begins early enough to be whole: what is taken twice changes no result.
+  static Stmt InOverlappingBlocks(const ForNode& loop, std::int64_t extent, std::int64_t lanes,
+                                  const std::function<Stmt(const Expr& block)>& body) {
+    return InBlocks(loop, extent, lanes, [&](const Expr& block) {
+      return body(extent % lanes == 0 ? block : Min(block, extent - lanes));
+    });
   }
 
   static Stmt ValuesFirst(const ForNode& loop, const Update& update, std::int64_t extent) {
@@ -259,6 +282,48 @@ class ReductionVectorizer : public StmtMutator {
     return result;
   }
 
+  static Stmt ExtremumByLane(const ForNode& loop, const Update& update, std::int64_t extent) {
+    const std::int64_t lanes = Lanes(update, extent);
+    const StoreNode& store = *update.stores[0];
+    const auto& n = *store.value.As<BinaryNode>();
+    const DataType type = n.b.dtype();
+    const Buffer best = Buffer::Make(store.buffer->name + ".lanes", type, {lanes});
+    const Buffer nan = Buffer::Make(store.buffer->name + ".nan", type, {lanes});
+    const auto is_nan = [](const Expr& x) { return Binary(BinaryOp::kNE, x, x); };
+    // Takes `value` into lane `at`, and `value_nan` where it is NaN.
+    const auto take = [&](const Expr& at, const Expr& value, const Expr& value_nan) {
+      const Expr so_far = Load(best, {at});
+      const Expr wins =
+          Binary(n.op == BinaryOp::kMin ? BinaryOp::kLT : BinaryOp::kGT, value, so_far);
+      return Seq({Store(nan, Select(is_nan(value_nan), value_nan, Load(nan, {at})), {at}),
+                  Store(best, Select(wins, value, so_far), {at})});
+    };
+    const auto in_lanes = [&](std::int64_t count, const std::function<Stmt(const Var&)>& body) {
+      const Var lane(loop.var.name() + ".lane");
+      return For(lane, 0, count, ForKind::kVectorized, body(lane));
+    };
+    std::vector<Stmt> steps = {in_lanes(lanes, [&](const Var& lane) {
+      return Seq({Store(best, Load(store.buffer, store.indices), {lane}),
+                  Store(nan, Constant(type, 0), {lane})});
+    })};
+    steps.push_back(InOverlappingBlocks(loop, extent, lanes, [&](const Expr& block) {
+      return in_lanes(lanes, [&](const Var& lane) {
+        const Var value("value", type);
+        return LetStmt(value, Substitute(n.b, {{loop.var, loop.min + block + lane}}),
+                       take(lane, value, value));
+      });
+    }));
+    for (std::int64_t half = lanes / 2; half >= 1; half /= 2) {
+      steps.push_back(in_lanes(half, [&](const Var& lane) {
+        return take(lane, Load(best, {lane + half}), Load(nan, {lane + half}));
+      }));
+    }
+    const Expr last_nan = Load(nan, {0});
+    steps.push_back(
+        Store(store.buffer, Select(is_nan(last_nan), last_nan, Load(best, {0})), store.indices));
+    return Allocate(best, Allocate(nan, Seq(std::move(steps))));
+  }
+
   static Stmt LaneByLane(const ForNode& loop, const Update& update, std::int64_t extent) {
     const std::int64_t lanes = Lanes(update, extent);
     std::vector<Buffer> results;
@@ -271,14 +336,13 @@ class ReductionVectorizer : public StmtMutator {
                           Store(results.back(), Load(store->buffer, store->indices), {first})));
     }
     std::vector<Stmt> steps = {Seq(std::move(start))};
-    steps.push_back(InBlocks(loop, extent, lanes, [&](const Expr& block) {
+    steps.push_back(InOverlappingBlocks(loop, extent, lanes, [&](const Expr& block) {
       const Var lane(loop.var.name() + ".lane");
       std::vector<Expr> values;
       for (const auto& [var, value] : update.values)
         values.push_back(Substitute(value, {{loop.var, loop.min + block + lane}}));
-      return For(
-          lane, 0, lanes, ForKind::kVectorized,
-          If(block + lane < extent, ToLane(update.stores, results, lane)(With(update, values))));
+      return For(lane, 0, lanes, ForKind::kVectorized,
+                 ToLane(update.stores, results, lane)(With(update, values)));
     }));
     for (std::int64_t half = lanes / 2; half >= 1; half /= 2) {
       const Var lane(loop.var.name() + ".lane");

@@ -1,12 +1,15 @@
 // Control flow, which a module does not have. A branch is chosen at import where its condition is
 // known; otherwise both are computed and one is selected, element by element. Loops are unrolled:
-// how often they run must be known, and scans run once for each element of an axis.
+// how often they run at most must be known, and scans run once for each element of an axis. Where
+// only a run of the model knows whether a turn is run, it is computed and its values are selected.
 #include <algorithm>
 
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -33,6 +36,22 @@ void CheckOutputs(const Node& node, const GraphProto& graph, const char* name) {
                                  " outputs and the node ", node.num_outputs()));
 }
 
+constexpr const char* kFixingACondition =
+    "an input that decides can be fixed at import (ImportOptions::constants, --constant)";
+
+// Branches for other extents than those at hand may have no valid types.
+std::vector<Expr> BranchOfUnknown(const Node& node, const GraphProto& branch) {
+  try {
+    return node.Inlined(branch, {});
+  } catch (Error& error) {
+    error.AddNote(
+        StrCat("both branches of an If are imported, because its condition is computed "
+               "when the model runs; ",
+               kFixingACondition));
+    throw;
+  }
+}
+
 std::vector<Expr> If(Node& node) {
   const GraphProto& yes = node.Graph("then_branch");
   const GraphProto& no = node.Graph("else_branch");
@@ -41,21 +60,20 @@ std::vector<Expr> If(Node& node) {
   const auto known = KnownCondition(node.input(0));
   if (known) return node.Inlined(*known ? yes : no, {});
   const Expr condition = node.Typed(ops::Reshape(node.input(0), Ints{}));
-  std::vector<Expr> selected = node.Inlined(yes, {});
-  const std::vector<Expr> others = node.Inlined(no, {});
+  std::vector<Expr> selected = BranchOfUnknown(node, yes);
+  const std::vector<Expr> others = BranchOfUnknown(node, no);
   for (std::size_t i = 0; i < selected.size(); ++i) {
     const auto &a = selected[i].checked_type(), &b = others[i].checked_type();
     if (!ir::Equal(a, b))
       throw Unimplemented(StrCat("output ", i, " is ", ir::ToString(a), " in one branch and ",
                                  ir::ToString(b),
                                  " in the other; with a condition that is computed when the model "
-                                 "runs, both must be of one type"));
+                                 "runs, both must be of one type; ",
+                                 kFixingACondition));
     selected[i] = node.Typed(ops::Where(condition, selected[i], others[i]));
   }
   return selected;
 }
-
-Expr Number(std::int64_t value) { return ir::Constant::Make(NDArray::Scalar(value)); }
 
 // The results of all turns along a new axis; of none, what the graph declares of them.
 Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::ValueInfoProto& output,
@@ -83,6 +101,43 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
       NDArray::Zeros(shape, ToDataType(type.elem_type(), StrCat("the output ", output.name()))));
 }
 
+// Which turns of a loop are run, as far as only a run of the model knows.
+class Turns {
+ public:
+  explicit Turns(const Node& node) : node_(node) {}
+
+  // The turn after `before` others is run if the last one was and the condition says so.
+  void Begin(const Expr& condition, std::int64_t before) {
+    const Expr now = node_.Typed(ops::Reshape(condition, Ints{}));
+    if (!runs_) count_ = node_.Typed(ops::Scalar(static_cast<double>(before), Int64));
+    runs_ = runs_ ? node_.Typed(ir::Call::Make(ops::Known().logical_and, {runs_, now})) : now;
+  }
+  void End() {
+    if (runs_) count_ = node_.Typed(ops::Add(count_, ops::Cast(runs_, Int64)));
+  }
+  // What the turn makes of a value, if it is run.
+  Expr Select(const Expr& made, const Expr& before) const {
+    if (!runs_) return made;
+    if (!ir::Equal(made.checked_type(), before.checked_type()))
+      throw Unimplemented(StrCat("a value is ", ir::ToString(before.checked_type()),
+                                 " before a turn and ", ir::ToString(made.checked_type()),
+                                 " after it; with a condition that is computed when the model "
+                                 "runs, both must be of one type; ",
+                                 kFixingACondition));
+    return node_.Typed(ops::Where(runs_, made, before));
+  }
+  // The results of the turns that are run, from those of all.
+  Expr First(const Expr& all) const {
+    if (!runs_) return all;
+    const Expr count = node_.Typed(ops::Reshape(count_, {1}));
+    return node_.Typed(ops::TakeFirst(all, count, 0));
+  }
+
+ private:
+  const Node& node_;
+  Expr runs_, count_;  // undefined while turns are run for certain
+};
+
 std::vector<Expr> Loop(Node& node) {
   const GraphProto& body = node.Graph("body");
   const bool has_count = node.has_input(0), has_condition = node.has_input(1);
@@ -93,30 +148,34 @@ std::vector<Expr> Loop(Node& node) {
     throw InvalidArgument(StrCat("the body has ", results, " outputs; a loop of ", carried,
                                  " values and ", node.num_outputs(),
                                  " outputs takes one more than these"));
-  const std::int64_t count =
-      has_count ? static_cast<std::int64_t>(node.ConstantScalar(0)) : kMostTurns + 1;
+  const std::int64_t count = has_count ? node.ConstantInt(0) : kMostTurns + 1;
   std::vector<Expr> values(node.inputs().begin() + 2, node.inputs().end());
   Expr condition = has_condition ? node.input(1) : Expr(ir::Constant::Make(NDArray::Scalar(true)));
   std::vector<std::vector<Expr>> turns(results - 1 - carried);
+  Turns run(node);
   for (std::int64_t turn = 0; turn < count; ++turn) {
     const auto goes_on = KnownCondition(condition);
-    if (!goes_on)
+    if (goes_on && !*goes_on) break;
+    if (!goes_on && count > kMostTurns)
       throw Unimplemented(StrCat("whether turn ", turn,
-                                 " of the loop is run must be known when the model is imported; it "
-                                 "depends on an input of the model"));
-    if (!*goes_on) break;
+                                 " of the loop is run depends on an input of the model; then the "
+                                 "loop must have a count, of ",
+                                 kMostTurns, " turns at most"));
     if (turn >= kMostTurns)
       throw Unimplemented(StrCat("the loop runs more than ", kMostTurns, " turns"));
-    std::vector<Expr> inputs = {Number(turn), condition};
+    if (!goes_on) run.Begin(condition, turn);
+    std::vector<Expr> inputs = {ops::Scalar(static_cast<double>(turn), Int64), condition};
     inputs.insert(inputs.end(), values.begin(), values.end());
     std::vector<Expr> made = node.Inlined(body, inputs);
     // Without a condition to begin with, that of the body is ignored.
     if (has_condition) condition = made[0];
-    for (std::size_t i = 0; i < carried; ++i) values[i] = made[i + 1];
+    for (std::size_t i = 0; i < carried; ++i) values[i] = run.Select(made[i + 1], values[i]);
     for (std::size_t i = 0; i < turns.size(); ++i) turns[i].push_back(made[carried + 1 + i]);
+    run.End();
   }
   for (std::size_t i = 0; i < turns.size(); ++i)
-    values.push_back(Stacked(node, turns[i], body.output(static_cast<int>(carried + 1 + i))));
+    values.push_back(
+        run.First(Stacked(node, turns[i], body.output(static_cast<int>(carried + 1 + i)))));
   return values;
 }
 
@@ -125,9 +184,7 @@ struct ScanForm {
   std::size_t scanned;  // inputs, the last of those given
   Ints input_axes, input_directions, output_axes, output_directions;
 
-  ScanForm(Node& node, std::size_t outputs)
-      : scanned(
-            static_cast<std::size_t>(std::max<std::int64_t>(node.Int("num_scan_inputs", 0), 0))) {
+  ScanForm(Node& node, std::size_t inputs, std::size_t outputs) : scanned(inputs) {
     const bool is_old = node.opset() < 9;
     const auto list = [&](const char* name, std::size_t length) {
       Ints values = node.IntsOr(name, Ints(length, 0));
@@ -142,10 +199,6 @@ struct ScanForm {
     output_axes = is_old ? Ints(outputs, 0) : list("scan_output_axes", outputs);
   }
 };
-
-Expr ElementAlong(const Node& node, const Expr& x, std::int64_t index, std::int64_t axis) {
-  return node.Typed(ops::Take(x, Number(index), {.axis = axis}));
-}
 
 // The states after the last step, and then the results of all steps.
 std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& form,
@@ -170,7 +223,7 @@ std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& f
     std::vector<Expr> given = values;
     for (std::size_t i = 0; i < form.scanned; ++i) {
       const std::int64_t at = form.input_directions[i] != 0 ? *count - 1 - step : step;
-      given.push_back(ElementAlong(node, inputs[carried + i], at, axes[i]));
+      given.push_back(node.Typed(ElementAlong(inputs[carried + i], at, axes[i])));
     }
     const std::vector<Expr> made = node.Inlined(body, given);
     for (std::size_t i = 0; i < carried; ++i) values[i] = made[i];
@@ -202,7 +255,7 @@ std::vector<Expr> Scan(Node& node) {
   if (scanned > inputs.size() || inputs.size() - scanned > results)
     throw InvalidArgument(StrCat("a scan of ", inputs.size(), " inputs, ", scanned,
                                  " of them scanned, cannot have ", results, " outputs"));
-  const ScanForm form(node, results - (inputs.size() - scanned));
+  const ScanForm form(node, scanned, results - (inputs.size() - scanned));
   if (!is_old) return ScanOnce(node, body, form, inputs);
   const Shape first = ShapeOf(inputs.back());
   if (first.empty() || first[0] > kMostTurns || first[0] < 1)
@@ -210,7 +263,7 @@ std::vector<Expr> Scan(Node& node) {
   std::vector<std::vector<Expr>> batches(results);
   for (std::int64_t b = 0; b < first[0]; ++b) {
     std::vector<Expr> of_batch;
-    for (const Expr& input : inputs) of_batch.push_back(ElementAlong(node, input, b, 0));
+    for (const Expr& input : inputs) of_batch.push_back(node.Typed(ElementAlong(input, b, 0)));
     const std::vector<Expr> made = ScanOnce(node, body, form, of_batch);
     for (std::size_t i = 0; i < results; ++i) batches[i].push_back(made[i]);
   }

@@ -35,14 +35,25 @@ Converter Variadic(const Expr& op) {
 std::vector<Expr> Clip(Node& node) {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
+  Expr x = node.input(0);
   if (node.opset() < 11) {
     low = node.Float("min", low);
     high = node.Float("max", high);
   } else {
+    // A bound that is computed. The standard's order: where the bounds cross, the upper one holds.
+    const auto computed = [&](std::size_t i) {
+      return node.has_input(i) && node.input(i).As<ir::ConstantNode>() == nullptr;
+    };
+    const auto bound = [&](std::size_t i) { return ops::Reshape(node.input(i), Ints{}); };
+    if (computed(1) || computed(2)) {
+      if (node.has_input(1)) x = ops::Maximum(x, bound(1));
+      if (node.has_input(2)) x = ops::Minimum(x, bound(2));
+      return {node.Typed(x)};
+    }
     if (node.has_input(1)) low = node.ConstantScalar(1);
     if (node.has_input(2)) high = node.ConstantScalar(2);
   }
-  return {node.Typed(ops::Clip(node.input(0), low, high))};
+  return {node.Typed(ops::Clip(x, low, high))};
 }
 
 std::vector<Expr> Cast(Node& node) {

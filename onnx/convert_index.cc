@@ -91,15 +91,13 @@ std::vector<Expr> Compress(Node& node) {
 }
 
 std::vector<Expr> OneHot(Node& node) {
-  const auto depth = static_cast<std::int64_t>(node.ConstantScalar(1));
+  const auto depth = node.ConstantInt(1);
   if (depth < 1) throw InvalidArgument(StrCat("depth is ", depth, "; it must be at least 1"));
   Expr indices = ops::Cast(node.input(0), Int64);
   const Expr negative = ir::Call::Make(ops::Known().less, {indices, ops::Scalar(0, Int64)});
   indices = ops::Where(negative, ops::Add(indices, ops::Scalar(static_cast<double>(depth), Int64)),
                        indices);
-  const auto value = [&](double i) {
-    return ops::Take(node.input(2), ops::Scalar(i, Int64), {.axis = 0});
-  };
+  const auto value = [&](std::int64_t i) { return ElementAlong(node.input(2), i, 0); };
   const std::int64_t rank = RankOf(node.input(0)) + 1;
   const std::int64_t axis = ops::NormalAxis(node.Int("axis", -1), static_cast<std::size_t>(rank));
   return {node.Typed(
@@ -116,8 +114,7 @@ std::vector<Expr> Trilu(Node& node) {
 
 std::vector<Expr> CumSum(Node& node) {
   const Expr& x = node.input(0);
-  const std::int64_t axis =
-      ops::NormalAxis(static_cast<std::int64_t>(node.ConstantScalar(1)), ShapeOf(x).size());
+  const std::int64_t axis = ops::NormalAxis(node.ConstantInt(1), ShapeOf(x).size());
   const bool reverse = node.Int("reverse", 0) != 0;
   const auto flipped = [&](const Expr& e) {
     return reverse ? Call(ops::Known().reverse, {e}, ops::ReverseAttrs{.axis = axis}) : e;
@@ -133,18 +130,43 @@ std::vector<Expr> ReverseSequence(Node& node) {
                                                     .batch_axis = node.Int("batch_axis", 1)}))};
 }
 
-// The numbers are made in float64 or int64 and then cast.
+template <typename T>
+Expr Vector(const std::vector<T>& values) {
+  return ir::Constant::Make(
+      NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
+}
+
+Expr RealRange(double start, double limit, double step) {
+  if (step == 0) throw InvalidArgument("the step is zero");
+  const double count = std::ceil((limit - start) / step);
+  RequireConstantSize(count);
+  std::vector<double> values;
+  for (double i = 0; i < count; ++i) values.push_back(start + i * step);
+  return Vector(values);
+}
+
+// Unsigned, as the way from start to limit may be longer than an int64 holds.
+Expr IntegerRange(std::int64_t start, std::int64_t limit, std::int64_t step) {
+  if (step == 0) throw InvalidArgument("the step is zero");
+  const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(limit);
+  const auto by = static_cast<std::uint64_t>(step);
+  std::uint64_t count = 0;
+  if (step > 0 && limit > start) count = (to - from - 1) / by + 1;
+  if (step < 0 && limit < start) count = (from - to - 1) / (0 - by) + 1;
+  RequireConstantSize(static_cast<double>(count));
+  std::vector<std::int64_t> values;
+  for (std::uint64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<std::int64_t>(from + i * by));
+  return Vector(values);
+}
+
 std::vector<Expr> Range(Node& node) {
   const DataType dtype = DataTypeOf(node.input(0));
-  const double start = node.ConstantScalar(0), step = node.ConstantScalar(2);
-  if (step == 0) throw InvalidArgument("the step is zero");
-  const double count = std::ceil((node.ConstantScalar(1) - start) / step);
-  if (!(count < 0x1p31)) throw InvalidArgument(StrCat("the range would have ", count, " elements"));
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
-    values.push_back(start + static_cast<double>(i) * step);
-  const auto size = static_cast<std::int64_t>(values.size());
-  return {node.Typed(ops::Cast(ir::Constant::Make(NDArray::FromVector({size}, values)), dtype))};
+  const Expr numbers =
+      dtype.is_float()
+          ? RealRange(node.ConstantScalar(0), node.ConstantScalar(1), node.ConstantScalar(2))
+          : IntegerRange(node.ConstantInt(0), node.ConstantInt(1), node.ConstantInt(2));
+  return {node.Typed(ops::Cast(numbers, dtype))};
 }
 
 std::vector<Expr> EyeLike(Node& node) {
@@ -154,6 +176,7 @@ std::vector<Expr> EyeLike(Node& node) {
   if (node.Has("dtype"))
     dtype = ToDataType(static_cast<int>(node.Int("dtype", 0)), "the attribute dtype");
   const std::int64_t k = node.Int("k", 0);
+  RequireConstantSize(static_cast<double>(shape[0]) * static_cast<double>(shape[1]));
   std::vector<double> values(static_cast<std::size_t>(NumElements(shape)), 0);
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     if (k >= -i && k < shape[1] - i) values[static_cast<std::size_t>(i * shape[1] + i + k)] = 1;

@@ -20,8 +20,9 @@ Expr Loss(Node& node, const Expr& logarithms) {
   Expr place = target;
   Expr ignored;
   if (node.Has("ignore_index")) {
-    const auto number = static_cast<double>(node.Int("ignore_index", 0));
-    ignored = ir::Call::Make(ops::Known().equal, {target, ops::Scalar(number, index)});
+    const Expr number =
+        ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("ignore_index", 0)));
+    ignored = ir::Call::Make(ops::Known().equal, {ops::Cast(target, Int64), number});
     place = ops::Where(ignored, ops::Scalar(0, index), target);
   }
   const Expr picked =

@@ -1,14 +1,8 @@
-// Pooling, matrix products and normalisations.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
+// Matrix products and normalisations.
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/matmul.h"
-#include "tenon/onnx/window.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/pool_builders.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -19,120 +13,6 @@ namespace {
 using attrs::Attrs;
 
 constexpr std::int64_t kLargestDeterminant = 4;
-
-// The window of the node as attributes of pooling over as many axes.
-template <typename AttrsType>
-AttrsType PoolAttrs(Node& node, const Window& w) {
-  return {.pool_size = w.kernel,
-          .strides = w.strides,
-          .dilation = w.dilations,
-          .padding = w.pads(),
-          .ceil_mode = node.Int("ceil_mode", 0) != 0};
-}
-
-Window PoolWindow(Node& node) {
-  return ReadWindow(node, ShapeOf(node.input(0)), node.IntsOr("kernel_shape", {}));
-}
-
-// Where in its image each greatest value of a window lies: the taps of all windows are gathered,
-// the place of the first greatest one is found, and what it lies at is known.
-Expr PlacesOfGreatest(Node& node, const Shape& result, bool columns_first) {
-  const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
-  const Window w = PoolWindow(node);
-  if (w.kernel.size() != 2)
-    throw Unimplemented("indices are supported over two spatial axes, no others");
-  // As many elements behind as the last window reaches.
-  const auto behind = [&](std::size_t d) {
-    const std::int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1;
-    return std::max<std::int64_t>(
-        0, (result[d + 2] - 1) * w.strides[d] + span - shape[d + 2] - w.before[d]);
-  };
-  const DataType type = DataTypeOf(x);
-  const double least = type.is_float()  ? -std::numeric_limits<double>::infinity()
-                       : type.is_uint() ? 0
-                                        : -std::ldexp(1.0, type.bits() - 1);
-  const Expr padded = node.Typed(ops::Pad(
-      x, {{0, 0}, {0, 0}, {w.before[0], behind(0)}, {w.before[1], behind(1)}}, least, type));
-  const std::int64_t down = columns_first ? 1 : shape[3], across = columns_first ? shape[2] : 1;
-  const Shape image = ShapeOf(padded);
-  // Where in the padded image the taps of each window lie, and in the given one from its first tap.
-  std::vector<std::int64_t> places, offsets;
-  for (std::int64_t y = 0; y < result[2]; ++y) {
-    for (std::int64_t column = 0; column < result[3]; ++column) {
-      for (std::int64_t tap = 0; tap < w.kernel[0] * w.kernel[1]; ++tap) {
-        const std::int64_t top = tap / w.kernel[1] * w.dilations[0];
-        const std::int64_t left = tap % w.kernel[1] * w.dilations[1];
-        places.push_back((y * w.strides[0] + top) * image[3] + column * w.strides[1] + left);
-        if (y + column == 0) offsets.push_back(top * down + left * across);
-      }
-    }
-  }
-  std::vector<std::int64_t> firsts;
-  for (std::int64_t plane = 0; plane < shape[0] * shape[1]; ++plane) {
-    for (std::int64_t y = 0; y < result[2]; ++y) {
-      for (std::int64_t column = 0; column < result[3]; ++column)
-        firsts.push_back(plane * shape[2] * shape[3] + (y * w.strides[0] - w.before[0]) * down +
-                         (column * w.strides[1] - w.before[1]) * across);
-    }
-  }
-  const auto constant = [](const std::vector<std::int64_t>& values) {
-    return ir::Constant::Make(
-        NDArray::FromVector<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
-  };
-  const Expr planes = node.Typed(ops::Reshape(padded, {image[0], image[1], image[2] * image[3]}));
-  const Expr taps = node.Typed(ops::Take(planes, constant(places), {.axis = 2}));
-  const auto count = static_cast<std::int64_t>(offsets.size());
-  const Expr windows =
-      node.Typed(ops::Reshape(taps, {result[0], result[1], result[2], result[3], count}));
-  const Expr tap = node.Typed(ops::ArgMax(windows, {.axis = Ints{4}}));
-  const Expr offset = node.Typed(ops::Take(constant(offsets), tap));
-  return ops::Add(ir::Constant::Make(NDArray::FromVector<std::int64_t>(result, firsts)), offset);
-}
-
-std::vector<Expr> MaxPool(Node& node) {
-  const Expr& x = node.input(0);
-  const Window w = PoolWindow(node);
-  const std::size_t dims = w.kernel.size();
-  const Expr greatest =
-      node.Typed(dims == 1   ? ops::MaxPool1D(x, PoolAttrs<ops::MaxPool1DAttrs>(node, w))
-                 : dims == 2 ? ops::MaxPool2D(x, PoolAttrs<ops::MaxPool2DAttrs>(node, w))
-                             : ops::MaxPool3D(x, PoolAttrs<ops::MaxPool3DAttrs>(node, w)));
-  const bool columns_first = node.Int("storage_order", 0) != 0;
-  if (node.num_outputs() < 2) return {greatest};
-  return {greatest, node.Typed(PlacesOfGreatest(node, ShapeOf(greatest), columns_first))};
-}
-
-template <typename AttrsType>
-AttrsType AveragePoolAttrs(Node& node, const Window& w) {
-  AttrsType attrs = PoolAttrs<AttrsType>(node, w);
-  attrs.count_include_pad = node.Int("count_include_pad", 0) != 0;
-  return attrs;
-}
-
-std::vector<Expr> AveragePool(Node& node) {
-  const Expr& x = node.input(0);
-  const Window w = PoolWindow(node);
-  const std::size_t dims = w.kernel.size();
-  return {node.Typed(dims == 1 ? ops::AvgPool1D(x, AveragePoolAttrs<ops::AvgPool1DAttrs>(node, w))
-                     : dims == 2
-                         ? ops::AvgPool2D(x, AveragePoolAttrs<ops::AvgPool2DAttrs>(node, w))
-                         : ops::AvgPool3D(x, AveragePoolAttrs<ops::AvgPool3DAttrs>(node, w)))};
-}
-
-// Spatial axes of any number, through a reduction.
-Converter GlobalPool(bool is_max) {
-  return [is_max](Node& node) {
-    const Expr& x = node.input(0);
-    if (RankOf(x) == 4)
-      return std::vector<Expr>{
-          node.Typed(is_max ? ops::GlobalMaxPool2D(x) : ops::GlobalAvgPool2D(x))};
-    Ints axes;
-    for (std::int64_t i = 2; i < RankOf(x); ++i) axes.push_back(i);
-    const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
-    return std::vector<Expr>{node.Typed(is_max ? ops::Max(x, reduce) : ops::Mean(x, reduce))};
-  };
-}
 
 std::vector<Expr> BatchNormalization(Node& node) {
   if (node.Int("training_mode", 0) != 0 || node.num_outputs() > 1)
@@ -210,10 +90,7 @@ std::vector<Expr> Gemm(Node& node) {
 }
 
 std::vector<Expr> MatMul(Node& node) {
-  return {ProductOfAnyRank(
-      node, node.input(0), node.input(1),
-      [](const Expr& a, const Expr& b) { return ops::Matmul(a, b); },
-      [](const Expr& a, const Expr& b) { return ops::BatchMatmul(a, b); })};
+  return {ProductOfAnyRank(node, node.input(0), node.input(1))};
 }
 
 // By cofactors: from the last row up, the determinants of all columns taken together by so many.
@@ -228,8 +105,7 @@ std::vector<Expr> Det(Node& node) {
     throw Unimplemented(StrCat("determinants of ", n, " rows are not supported; those of 1 to ",
                                kLargestDeterminant, " are"));
   const auto along_last = [&](const Expr& e, std::int64_t i) {
-    return node.Typed(
-        ops::Take(e, ops::Scalar(static_cast<double>(i), Int64), {.axis = RankOf(e) - 1}));
+    return node.Typed(ElementAlong(e, i, RankOf(e) - 1));
   };
   // By the set of columns, a bit each.
   std::vector<Expr> minors(std::size_t{1} << n);
@@ -267,18 +143,14 @@ std::vector<Expr> Dropout(Node& node) {
 
 void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["AveragePool"] = AveragePool;
   t["BatchNormalization"] = BatchNormalization;
   t["Det"] = Det;
   t["Dropout"] = Dropout;
   t["Gemm"] = Gemm;
-  t["GlobalAveragePool"] = GlobalPool(false);
-  t["GlobalMaxPool"] = GlobalPool(true);
   t["InstanceNormalization"] = InstanceNormalization;
   t["LRN"] = LocalResponseNormalization;
   t["LayerNormalization"] = LayerNormalization;
   t["MatMul"] = MatMul;
-  t["MaxPool"] = MaxPool;
   t["MeanVarianceNormalization"] = MeanVarianceNormalization;
 }
 

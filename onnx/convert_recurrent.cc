@@ -136,9 +136,7 @@ class Layer {
   }
 
   // Element k of the first axis.
-  Expr At(const Expr& e, std::int64_t k) const {
-    return node_.Typed(ops::Take(e, ops::Scalar(static_cast<double>(k), Int64), {.axis = 0}));
-  }
+  Expr At(const Expr& e, std::int64_t k) const { return node_.Typed(ElementAlong(e, k, 0)); }
 
   Expr State(std::size_t input, std::int64_t k) const {
     if (!node_.has_input(input))

@@ -20,7 +20,7 @@ constexpr std::int64_t kLongestTransform = 2048;
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), with n one less where both ends are part of it.
 Converter CosineWindow(double a0, double a1, double a2) {
   return [=](Node& node) {
-    const auto size = static_cast<std::int64_t>(node.ConstantScalar(0));
+    const auto size = node.ConstantInt(0);
     if (size < 0 || size > kLongestWindow)
       throw InvalidArgument(StrCat("a window of ", size, " elements"));
     const double n = static_cast<double>(node.Int("periodic", 1) != 0 ? size : size - 1);
@@ -72,9 +72,7 @@ struct Transform {
 };
 
 // The real (0) or imaginary (1) part of a signal, whose last axis holds them.
-Expr PartOf(const Expr& x, std::int64_t which) {
-  return ops::Take(x, ops::Scalar(static_cast<double>(which), Int64), {.axis = RankOf(x) - 1});
-}
+Expr PartOf(const Expr& x, std::int64_t which) { return ElementAlong(x, which, RankOf(x) - 1); }
 
 // The signal (batch, ..., 1 or 2) as real and imaginary parts times cosines and sines.
 std::vector<Expr> Dft(Node& node) {
@@ -84,14 +82,13 @@ std::vector<Expr> Dft(Node& node) {
   if (rank < 3 || (shape.back() != 1 && shape.back() != 2))
     throw InvalidArgument("the input must end in an axis of 1 or 2 (real, or real and imaginary)");
   const std::int64_t given = node.opset() < 20   ? node.Int("axis", 1)
-                             : node.has_input(2) ? static_cast<std::int64_t>(node.ConstantScalar(2))
+                             : node.has_input(2) ? node.ConstantInt(2)
                                                  : -2;
   const auto axis = static_cast<std::int64_t>(ops::NormalAxis(given, shape.size()));
   if (axis == rank - 1) throw InvalidArgument("the last axis holds real and imaginary parts");
   const bool onesided = node.Int("onesided", 0) != 0;
   const std::int64_t have = shape[static_cast<std::size_t>(axis)];
-  Transform transform(node.has_input(1) ? static_cast<std::int64_t>(node.ConstantScalar(1)) : have,
-                      have, onesided);
+  Transform transform(node.has_input(1) ? node.ConstantInt(1) : have, have, onesided);
   transform.inverse = node.Int("inverse", 0) != 0;
   if (onesided && transform.inverse)
     throw Unimplemented("onesided=1 with inverse=1 is not supported");
@@ -128,9 +125,8 @@ std::vector<Expr> Stft(Node& node) {
   const bool has_window = node.has_input(2);
   if (!has_window && !node.has_input(3))
     throw InvalidArgument("a window or the length of frames must be given");
-  const std::int64_t n = node.has_input(3) ? static_cast<std::int64_t>(node.ConstantScalar(3))
-                                           : ShapeOf(node.input(2)).at(0);
-  const auto step = static_cast<std::int64_t>(node.ConstantScalar(1));
+  const std::int64_t n = node.has_input(3) ? node.ConstantInt(3) : ShapeOf(node.input(2)).at(0);
+  const auto step = node.ConstantInt(1);
   if (step < 1 || n < 1 || n > shape[1])
     throw InvalidArgument(
         StrCat("frames of ", n, " elements every ", step, " of a signal of ", shape[1]));
@@ -156,9 +152,9 @@ std::vector<Expr> Stft(Node& node) {
 // Triangles on the mel scale over the bins of a spectrum, as the standard's reference computes
 // them.
 std::vector<Expr> MelWeightMatrix(Node& node) {
-  const auto bands = static_cast<std::int64_t>(node.ConstantScalar(0));
-  const auto length = static_cast<std::int64_t>(node.ConstantScalar(1));
-  const auto rate = static_cast<std::int64_t>(node.ConstantScalar(2));
+  const auto bands = node.ConstantInt(0);
+  const auto length = node.ConstantInt(1);
+  const auto rate = node.ConstantInt(2);
   const DataType dtype =
       ToDataType(static_cast<int>(node.Int("output_datatype", 1)), "the attribute output_datatype");
   if (bands < 1 || bands > kLongestWindow || length < 0 || length > kLongestTransform * 64 ||

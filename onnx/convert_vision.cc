@@ -41,10 +41,6 @@ std::vector<Expr> RoiAlign(Node& node) {
                          .aligned = mode == "half_pixel"}))};
 }
 
-Expr TakeFirst(const Expr& data, const Expr& count, std::int64_t axis) {
-  return Call("take_first", {data, count}, ops::TakeFirstAttrs{.axis = axis});
-}
-
 // Boxes of centre and extent as corners.
 Expr CornersOf(const Node& node, const Expr& boxes) {
   const Expr parts = node.Typed(ops::Split(boxes, {.indices_or_sections = Ints{2}, .axis = 2}));
@@ -70,8 +66,8 @@ std::vector<Expr> NonMaxSuppression(Node& node) {
                       {boxes, node.input(1), parameter(2, 0, Int64), parameter(3, 0, Float32),
                        parameter(4, -std::numeric_limits<double>::infinity(), Float32)},
                       ops::AllClassNonMaximumSuppressionAttrs{}));
-  return {
-      node.Typed(TakeFirst(ir::TupleGetItem::Make(found, 0), ir::TupleGetItem::Make(found, 1), 0))};
+  return {node.Typed(
+      ops::TakeFirst(ir::TupleGetItem::Make(found, 0), ir::TupleGetItem::Make(found, 1), 0))};
 }
 
 // A stable order that puts what is not zero first gives their flat places.
@@ -103,7 +99,7 @@ std::vector<Expr> NonZero(Node& node) {
   const Expr all = node.Typed(ops::Concatenate(std::move(coordinates), 0));
   const Expr count = node.Typed(ops::Subtract(
       number(NumElements(shape)), ops::Sum(is_zero, {.axis = Ints{0}, .keepdims = true})));
-  return {node.Typed(TakeFirst(all, count, 1))};
+  return {node.Typed(ops::TakeFirst(all, count, 1))};
 }
 
 // As many elements as differ: an extent that is known at run time.
@@ -119,7 +115,7 @@ std::vector<Expr> Unique(Node& node) {
   const auto field = [&](int i) { return ir::TupleGetItem::Make(found, i); };
   const auto wide = [&](int i) { return node.Typed(ops::Cast(node.Typed(field(i)), Int64)); };
   const Expr count = wide(3);
-  const auto first = [&](const Expr& e) { return node.Typed(TakeFirst(e, count, 0)); };
+  const auto first = [&](const Expr& e) { return node.Typed(ops::TakeFirst(e, count, 0)); };
   return {first(node.Typed(field(0))), first(wide(1)), wide(2), first(wide(4))};
 }
 

@@ -29,9 +29,23 @@ void AddReduceConverters(ConverterTable* table);
 void AddSignalConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);
 void AddNnConverters(ConverterTable* table);
+void AddPoolConverters(ConverterTable* table);
 void AddVisionConverters(ConverterTable* table);
 
+// Of the standard's domain.
 const ConverterTable& Converters();
+
+void AddMicrosoftConverters(ConverterTable* table);
+void AddMicrosoftAttentionConverters(ConverterTable* table);
+void AddMicrosoftBlockConverters(ConverterTable* table);
+void AddMicrosoftEmbeddingConverters(ConverterTable* table);
+void AddMicrosoftQuantizeConverters(ConverterTable* table);
+
+// Of the domain com.microsoft, in which ONNX Runtime writes what it fuses and quantises.
+const ConverterTable& MicrosoftConverters();
+
+// Null when no table has the operator.
+const Converter* FindConverter(const std::string& domain, const std::string& type);
 
 }  // namespace tenon::onnx_import
 

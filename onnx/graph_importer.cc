@@ -21,6 +21,7 @@ std::string NameOf(const onnx::NodeProto& node) {
 
 // A registered operator that stands for a node of another domain.
 Expr CustomOp(const onnx::NodeProto& node) {
+  if (IsDefaultDomain(node.domain())) return Expr();
   const ops::OpRegistry& registry = ops::OpRegistry::Global();
   if (const Expr op = registry.Find(StrCat(node.domain(), ".", node.op_type()))) return op;
   return registry.Find(node.op_type());
@@ -67,9 +68,7 @@ void CollectMissing(const onnx::GraphProto& graph, MissingNodes* missing) {
   for (const onnx::NodeProto& node : graph.node()) {
     for (const onnx::AttributeProto& attribute : node.attribute())
       if (attribute.has_g()) CollectMissing(attribute.g(), missing);
-    if (IsDefaultDomain(node.domain()) ? Converters().contains(node.op_type())
-                                       : static_cast<bool>(CustomOp(node)))
-      continue;
+    if (FindConverter(node.domain(), node.op_type()) != nullptr || CustomOp(node)) continue;
     const std::string type = IsDefaultDomain(node.domain())
                                  ? node.op_type()
                                  : StrCat(node.domain(), ".", node.op_type());
@@ -114,15 +113,21 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
   return outputs;
 }
 
+const NamedValues& GraphImporter::InitializersOf(const onnx::GraphProto& graph) {
+  const auto [found, is_new] = initializers_.try_emplace(&graph);
+  if (!is_new) return found->second;
+  for (const onnx::TensorProto& tensor : graph.initializer())
+    found->second[tensor.name()] =
+        ir::Constant::Make(ToNDArray(tensor, StrCat("the initializer ", tensor.name())));
+  return found->second;
+}
+
 std::vector<Expr> GraphImporter::Inline(const onnx::GraphProto& graph,
                                         const std::vector<Expr>& inputs) {
   if (static_cast<std::size_t>(graph.input_size()) != inputs.size())
     throw InvalidArgument(StrCat("the graph inside takes ", graph.input_size(),
                                  " inputs; it is given ", inputs.size()));
-  NamedValues values;
-  for (const onnx::TensorProto& tensor : graph.initializer())
-    values[tensor.name()] =
-        ir::Constant::Make(ToNDArray(tensor, StrCat("the initializer ", tensor.name())));
+  NamedValues values = InitializersOf(graph);
   for (int i = 0; i < graph.input_size(); ++i)
     values[graph.input(i).name()] = inputs[static_cast<std::size_t>(i)];
   return Import(graph, std::move(values));
@@ -139,9 +144,8 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
       }
       const Expr* found = Find(name);
       if (found == nullptr)
-        throw InvalidArgument(StrCat("the input ", name,
-                                     " is made by no node before it; nodes must be in order and "
-                                     "without cycles"));
+        throw InvalidArgument(
+            StrCat("the input ", name, " is made by no node, or by one that needs this one"));
       inputs.push_back(*found);
     }
     if (++converted_ > kMostNodes)
@@ -150,10 +154,9 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
               [this](const onnx::GraphProto& graph, const std::vector<Expr>& values) {
                 return Inline(graph, values);
               });
-    const auto converter = Converters().find(proto.op_type());
-    const std::vector<Expr> outputs = IsDefaultDomain(proto.domain())
-                                          ? converter->second(node)
-                                          : ConvertCustom(CustomOp(proto), node);
+    const Converter* converter = FindConverter(proto.domain(), proto.op_type());
+    const std::vector<Expr> outputs =
+        converter != nullptr ? (*converter)(node) : ConvertCustom(CustomOp(proto), node);
     node.RequireAllHandled();
     for (int i = 0; i < proto.output_size(); ++i) {
       if (proto.output(i).empty()) continue;

@@ -36,9 +36,13 @@ class GraphImporter {
   // A graph that is an attribute of a node, over values for its inputs.
   std::vector<Expr> Inline(const onnx::GraphProto& graph, const std::vector<Expr>& inputs);
 
+  // Of a graph inside, once for all turns of a loop.
+  const NamedValues& InitializersOf(const onnx::GraphProto& graph);
+
   const int opset_;
   const passes::ConstantEvaluator& evaluate_;
   std::vector<NamedValues> scopes_;  // the innermost last
+  std::unordered_map<const onnx::GraphProto*, NamedValues> initializers_;
   std::size_t converted_ = 0;
 };
 

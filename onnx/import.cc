@@ -7,6 +7,7 @@
 #include "tenon/onnx/external_data.h"
 #include "tenon/onnx/graph_importer.h"
 #include "tenon/onnx/model.h"
+#include "tenon/onnx/sort_nodes.h"
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/support/error.h"
@@ -14,6 +15,11 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
+namespace {
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+}  // namespace
 
 const ConverterTable& Converters() {
   static const ConverterTable table = [] {
@@ -32,10 +38,31 @@ const ConverterTable& Converters() {
     AddSignalConverters(&made);
     AddShapeConverters(&made);
     AddNnConverters(&made);
+    AddPoolConverters(&made);
     AddVisionConverters(&made);
     return made;
   }();
   return table;
+}
+
+const ConverterTable& MicrosoftConverters() {
+  static const ConverterTable table = [] {
+    ConverterTable made;
+    AddMicrosoftConverters(&made);
+    AddMicrosoftAttentionConverters(&made);
+    AddMicrosoftBlockConverters(&made);
+    AddMicrosoftEmbeddingConverters(&made);
+    AddMicrosoftQuantizeConverters(&made);
+    return made;
+  }();
+  return table;
+}
+
+const Converter* FindConverter(const std::string& domain, const std::string& type) {
+  if (!IsDefaultDomain(domain) && domain != kMicrosoft) return nullptr;
+  const ConverterTable& table = IsDefaultDomain(domain) ? Converters() : MicrosoftConverters();
+  const auto found = table.find(type);
+  return found == table.end() ? nullptr : &found->second;
 }
 
 namespace {
@@ -110,18 +137,37 @@ class Importer {
  private:
   void AddInputs(const std::vector<ir::InputSpec>& inputs) {
     std::set<std::string> names;
+    for (const ir::InputSpec& input : inputs) names.insert(input.name);
+    const auto require_input = [&](const char* what, const std::string& name) {
+      if (!names.contains(name))
+        throw InvalidArgument(StrCat(what, " is given for ", name,
+                                     ", which is no input; inputs are ", StrJoin(names, ", ")));
+    };
+    for (const auto& [name, shape] : options_.shapes) require_input("a shape", name);
+    for (const auto& [name, value] : options_.constants) require_input("a constant", name);
     for (const ir::InputSpec& input : inputs) {
-      names.insert(input.name);
+      if (const auto fixed = options_.constants.find(input.name);
+          fixed != options_.constants.end()) {
+        CheckFits(input, fixed->second);
+        values_[input.name] = ir::Constant::Make(fixed->second);
+        continue;
+      }
       const ir::Type type = ir::TensorTypeOf(ShapeOfInput(input), input.dtype);
       const Expr var = ir::Var::MakeChecked(input.name, type, {source_});
       params_.push_back(var);
       values_[input.name] = var;
     }
-    for (const auto& [name, shape] : options_.shapes) {
-      if (!names.contains(name))
-        throw InvalidArgument(StrCat("a shape is given for ", name,
-                                     ", which is no input; inputs are ", StrJoin(names, ", ")));
-    }
+  }
+
+  void CheckFits(const ir::InputSpec& input, const NDArray& value) const {
+    if (options_.shapes.contains(input.name))
+      throw InvalidArgument(
+          StrCat("the input ", input.name, " is given as a constant, which has its own shape"));
+    if (value.dtype() != input.dtype || !input.Fits(value.shape()))
+      throw InvalidArgument(StrCat("the constant ", value.dtype().ToString(), " ",
+                                   ShapeToString(value.shape()), " given for ", input.name,
+                                   " does not fit the model's ", input.dtype.ToString(), " ",
+                                   input.ExtentsToString()));
   }
 
   Shape ShapeOfInput(const ir::InputSpec& input) const {
@@ -167,6 +213,7 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
   if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
   state->opset = OpsetOf(model, source);
   ReportMissing(model.graph(), source);
+  SortNodes(model.mutable_graph());
   ExternalData files(folder);
   for (int i = 0; i < model.graph().initializer_size(); ++i) {
     onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(i);
@@ -233,6 +280,8 @@ absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions
 std::vector<std::string> SupportedOnnxOps() {
   std::vector<std::string> names;
   for (const auto& entry : Converters()) names.push_back(entry.first);
+  for (const auto& entry : MicrosoftConverters())
+    names.push_back(StrCat(kMicrosoft, ".", entry.first));
   return names;
 }
 

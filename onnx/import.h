@@ -26,6 +26,9 @@ namespace tenon::onnx_import {
 struct ImportOptions {
   // Extents of inputs by name; needed where the model leaves some open.
   std::map<std::string, Shape> shapes;
+  // Inputs that have this value for good and are no parameters of the module: what depends on them
+  // alone, like the branch of an If, is known at import.
+  std::map<std::string, NDArray> constants;
   // Evaluates operators over constants; strategies::EvaluateCall.
   passes::ConstantEvaluator evaluate;
 };
@@ -34,7 +37,7 @@ absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions
 // `bytes` is a serialised ModelProto.
 absl::StatusOr<ir::Module> ImportOnnx(std::string_view bytes, const ImportOptions& options,
                                       const std::string& source = "model");
-// ONNX operator types that can be imported, sorted.
+// ONNX operator types that can be imported, sorted; those of another domain with its name first.
 std::vector<std::string> SupportedOnnxOps();
 
 }  // namespace tenon::onnx_import

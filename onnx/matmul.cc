@@ -66,4 +66,10 @@ Expr ProductOfAnyRank(const Node& node, Expr a, Expr b, const Product& by_matrix
   return added.empty() ? y : node.Typed(ops::Squeeze(y, added));
 }
 
+Expr ProductOfAnyRank(const Node& node, const Expr& a, const Expr& b) {
+  return ProductOfAnyRank(
+      node, a, b, [](const Expr& x, const Expr& y) { return ops::Matmul(x, y); },
+      [](const Expr& x, const Expr& y) { return ops::BatchMatmul(x, y); });
+}
+
 }  // namespace tenon::onnx_import

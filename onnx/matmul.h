@@ -17,6 +17,8 @@ using Product = std::function<Expr(const Expr& a, const Expr& b)>;
 // [b, k, n]. Throws InvalidArgument for operands of rank 0 and for batches that do not broadcast.
 Expr ProductOfAnyRank(const Node& node, Expr a, Expr b, const Product& by_matrix,
                       const Product& by_batch);
+// That of MatMul itself, by matmul and batch_matmul.
+Expr ProductOfAnyRank(const Node& node, const Expr& a, const Expr& b);
 
 }  // namespace tenon::onnx_import
 

@@ -1,7 +1,10 @@
 #include "tenon/onnx/node.h"
 
+#include <cmath>
+
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -11,8 +14,8 @@ namespace tenon::onnx_import {
 
 namespace {
 
-// A few bytes of a file can ask for a constant of any size; a large one is made when the model
-// runs.
+// In bytes. A few bytes of a file can ask for a constant of any size; a large one is made when the
+// model runs.
 constexpr std::int64_t kLargestFolded = std::int64_t{1} << 28;
 
 bool MayFold(const ir::Type& type) {
@@ -23,6 +26,13 @@ bool MayFold(const ir::Type& type) {
 }
 
 }  // namespace
+
+void RequireConstantSize(double elements) {
+  constexpr double most = static_cast<double>(kLargestFolded) / sizeof(double);
+  if (!(elements <= most))
+    throw InvalidArgument(StrCat("a constant of ", elements, " elements; at most ", most,
+                                 " are made when a model is imported"));
+}
 
 const Expr& Node::input(std::size_t i) const {
   if (!has_input(i)) throw InvalidArgument(StrCat("input ", i, " is missing"));
@@ -58,6 +68,15 @@ std::vector<double> Node::ConstantNumbers(std::size_t i) const {
   throw Unimplemented(StrCat("input ", i, " has the type ", data.dtype().ToString()));
 }
 
+std::int64_t Node::ConstantInt(std::size_t i) const {
+  const NDArray data = Constant(i);
+  if (data.dtype() == Int64 && data.size() == 1) return *data.data<std::int64_t>();
+  const double value = ConstantScalar(i);
+  if (value != std::trunc(value) || std::fabs(value) >= 0x1p63)
+    throw InvalidArgument(StrCat("input ", i, " must be an integer, not ", value));
+  return static_cast<std::int64_t>(value);
+}
+
 double Node::ConstantScalar(std::size_t i) const {
   const NDArray data = Constant(i);
   if (data.size() != 1) throw InvalidArgument(StrCat("input ", i, " must have one element"));
@@ -65,6 +84,7 @@ double Node::ConstantScalar(std::size_t i) const {
   if (data.dtype() == Float64) return *data.data<double>();
   if (data.dtype() == Int64) return static_cast<double>(*data.data<std::int64_t>());
   if (data.dtype() == Int32) return *data.data<std::int32_t>();
+  if (data.dtype() == Int16) return *data.data<std::int16_t>();
   if (data.dtype() == Int8) return *data.data<std::int8_t>();
   if (data.dtype() == UInt8) return *data.data<std::uint8_t>();
   throw Unimplemented(StrCat("input ", i, " has the type ", data.dtype().ToString()));
@@ -171,6 +191,10 @@ DataType DataTypeOf(const Expr& e) {
   if (tensor == nullptr) throw InvalidArgument("an input is no tensor");
   return tensor->dtype;
 }
+Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis) {
+  return ops::Take(x, ops::Scalar(static_cast<double>(index), Int64), {.axis = axis});
+}
+
 std::int64_t AxisOf(Node& node, std::int64_t otherwise) {
   return ops::NormalAxis(node.Int("axis", otherwise),
                          static_cast<std::size_t>(RankOf(node.input(0))));

@@ -46,6 +46,8 @@ class Node {
   // The value of an input that must be known at import.
   NDArray Constant(std::size_t i) const;
   Ints ConstantInts(std::size_t i) const;
+  // The integer of an input with one element; of a floating type, its whole number.
+  std::int64_t ConstantInt(std::size_t i) const;
   double ConstantScalar(std::size_t i) const;
   std::vector<double> ConstantNumbers(std::size_t i) const;  // of a floating type
 
@@ -82,10 +84,15 @@ class Node {
   std::set<std::string> handled_;
 };
 
+// Throws InvalidArgument unless a constant of this many numbers may be made at import: a few bytes
+// of a file can ask for any size.
+void RequireConstantSize(double elements);
 // Static extents of a typed tensor expression; rank and element type.
 Shape ShapeOf(const Expr& e);
 std::int64_t RankOf(const Expr& e);
 DataType DataTypeOf(const Expr& e);
+// The element `index` along `axis` of a typed expression, without that axis.
+Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis);
 // The attribute axis, in [0, rank of the first input). Throws InvalidArgument.
 std::int64_t AxisOf(Node& node, std::int64_t otherwise);
 

@@ -1,8 +1,13 @@
 #include "tenon/ops/builders.h"
 
+#include <cmath>
+#include <limits>
+
 #include "tenon/ops/conv_rules.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::ops {
 namespace {
@@ -71,6 +76,22 @@ Expr Mean(const Expr& x, ReduceAttrs a) {
   return Call::Make(Known().mean, {x}, Attrs::Make(std::move(a)));
 }
 
+namespace {
+
+// The whole part of `value`, which must be a T.
+template <typename T>
+NDArray WholeScalar(double value) {
+  using Limits = std::numeric_limits<T>;
+  // One above the highest value is a power of two, which a double holds for every T.
+  constexpr double above = 2.0 * static_cast<double>(T{1} << (Limits::digits - 1));
+  const double whole = std::trunc(value);
+  if (!(whole >= static_cast<double>(Limits::min()) && whole < above))
+    throw InvalidArgument(StrCat(value, " is no value of ", DataTypeOf<T>().ToString()));
+  return NDArray::Scalar(static_cast<T>(whole));
+}
+
+}  // namespace
+
 Expr Scalar(double value, DataType dtype) {
   NDArray scalar;
   if (dtype == Float32)
@@ -78,15 +99,15 @@ Expr Scalar(double value, DataType dtype) {
   else if (dtype == Float64)
     scalar = NDArray::Scalar(value);
   else if (dtype == Int16)
-    scalar = NDArray::Scalar(static_cast<std::int16_t>(value));
+    scalar = WholeScalar<std::int16_t>(value);
   else if (dtype == Int32)
-    scalar = NDArray::Scalar(static_cast<std::int32_t>(value));
+    scalar = WholeScalar<std::int32_t>(value);
   else if (dtype == Int64)
-    scalar = NDArray::Scalar(static_cast<std::int64_t>(value));
+    scalar = WholeScalar<std::int64_t>(value);
   else if (dtype == Int8)
-    scalar = NDArray::Scalar(static_cast<std::int8_t>(value));
+    scalar = WholeScalar<std::int8_t>(value);
   else if (dtype == UInt8)
-    scalar = NDArray::Scalar(static_cast<std::uint8_t>(value));
+    scalar = WholeScalar<std::uint8_t>(value);
   else if (dtype.is_bool())
     scalar = NDArray::Scalar(value != 0);
   else

@@ -28,7 +28,8 @@ using ir::Expr;
 // Any registered operator, by name. Throws NotFound.
 Expr CallOp(const std::string& name, std::vector<Expr> args, attrs::Attrs attrs = {});
 
-// A rank-0 constant of the given element type.
+// A rank-0 constant of the given element type; integers drop what is behind the point. Throws
+// InvalidArgument for a value that an integer type does not hold.
 Expr Scalar(double value, DataType dtype = Float32);
 
 Expr Abs(const Expr& x);

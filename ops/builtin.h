@@ -28,8 +28,9 @@ void RegisterBatchSpaceOps(OpRegistry& registry);  // space_to_batch_nd, batch_t
 void RegisterDeviceOps(OpRegistry& registry);      // on_device, device_copy
 void RegisterCodegenOps(OpRegistry& registry);     // compiler_begin, compiler_end
 void RegisterImageOps(OpRegistry& registry);
-void RegisterVisionOps(OpRegistry& registry);  // roi_align, non_max_suppression
-void RegisterQnnOps(OpRegistry& registry);     // after those on numbers
+void RegisterVisionOps(OpRegistry& registry);    // roi_align, non_max_suppression
+void RegisterDetectorOps(OpRegistry& registry);  // multibox_prior, roi_pool, yolo_reorg
+void RegisterQnnOps(OpRegistry& registry);       // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
@@ -54,6 +55,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterCodegenOps(registry);
   RegisterImageOps(registry);
   RegisterVisionOps(registry);
+  RegisterDetectorOps(registry);
   RegisterQnnOps(registry);
   AttachLayoutInference(registry);
 }

@@ -74,12 +74,9 @@ void CropAndResize(TypeCall& call) {
   if (x == nullptr || boxes == nullptr || owners == nullptr) return;
   const auto& attrs = call.attrs<CropAndResizeAttrs>();
   if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
-  const auto differ = [](const Dim& a, const Dim& b) {
-    return a.is_static() && b.is_static() && !(a == b);
-  };
-  if (boxes->shape.size() != 2 || differ(boxes->shape[1], Dim(4)) || !boxes->dtype.is_float())
+  if (boxes->shape.size() != 2 || Differ(boxes->shape[1], Dim(4)) || !boxes->dtype.is_float())
     call.Refuse("the boxes must be floats of the shape (count, 4): y1, x1, y2, x2");
-  if (owners->shape.size() != 1 || differ(owners->shape[0], boxes->shape[0]) ||
+  if (owners->shape.size() != 1 || Differ(owners->shape[0], boxes->shape[0]) ||
       !owners->dtype.is_integral())
     call.Refuse("box_indices must be a vector of integers, one a box");
   const auto size = Pair(attrs.crop_size, "crop_size");

@@ -19,6 +19,9 @@ Expr CumSum(const Expr& x, ScanopAttrs a) {
   return Call::Make(Known().cumsum, {x}, Attrs::Make(a));
 }
 Expr CumProd(const Expr& x, ScanopAttrs a) { return CallOp("cumprod", {x}, Attrs::Make(a)); }
+Expr TakeFirst(const Expr& x, const Expr& count, std::int64_t axis) {
+  return CallOp("take_first", {x, count}, Attrs::Make(TakeFirstAttrs{.axis = axis}));
+}
 Expr Gather(const Expr& x, const Expr& indices, GatherAttrs a) {
   return Call::Make(Known().gather, {x, indices}, Attrs::Make(a));
 }
@@ -68,6 +71,15 @@ Expr SpaceToDepth(const Expr& x, SubPixelAttrs a) {
 }
 Expr RoiAlign(const Expr& x, const Expr& rois, RoiAlignAttrs a) {
   return CallOp("vision.roi_align", {x, rois}, Attrs::Make(std::move(a)));
+}
+Expr RoiPool(const Expr& x, const Expr& rois, ROIPoolAttrs a) {
+  return CallOp("vision.roi_pool", {x, rois}, Attrs::Make(std::move(a)));
+}
+Expr MultiBoxPrior(const Expr& x, MultiBoxPriorAttrs a) {
+  return CallOp("vision.multibox_prior", {x}, Attrs::Make(std::move(a)));
+}
+Expr YoloReorg(const Expr& x, std::int64_t stride) {
+  return CallOp("vision.yolo_reorg", {x}, Attrs::Make(YoloReorgAttrs{stride}));
 }
 Expr GetValidCounts(const Expr& boxes, const Expr& score_threshold, GetValidCountsAttrs a) {
   return CallOp("vision.get_valid_counts", {boxes, score_threshold}, Attrs::Make(a));

@@ -9,6 +9,7 @@
 
 #include "tenon/ir/expr.h"
 #include "tenon/ops/batch_space_attrs.h"
+#include "tenon/ops/detector_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/region_attrs.h"
 #include "tenon/ops/sort_attrs.h"
@@ -25,6 +26,8 @@ Expr TopK(const Expr& x, TopKAttrs attrs);  // a tuple unless ret_type says othe
 Expr CumSum(const Expr& x, ScanopAttrs attrs = {});
 Expr CumProd(const Expr& x, ScanopAttrs attrs = {});
 
+// The first `count`, a tensor of one element, of x along the axis.
+Expr TakeFirst(const Expr& x, const Expr& count, std::int64_t axis = 0);
 Expr Gather(const Expr& x, const Expr& indices, GatherAttrs attrs = {});
 Expr GatherND(const Expr& x, const Expr& indices, GatherNDAttrs attrs = {});
 Expr ScatterElements(const Expr& x, const Expr& indices, const Expr& updates,
@@ -54,6 +57,9 @@ Expr SpaceToDepth(const Expr& x, SubPixelAttrs attrs);
 
 // `rois` are rows of batch index, x1, y1, x2, y2.
 Expr RoiAlign(const Expr& x, const Expr& rois, RoiAlignAttrs attrs);
+Expr RoiPool(const Expr& x, const Expr& rois, ROIPoolAttrs attrs);
+Expr MultiBoxPrior(const Expr& x, MultiBoxPriorAttrs attrs = {});
+Expr YoloReorg(const Expr& x, std::int64_t stride);
 // A tuple of counts, boxes and indices.
 Expr GetValidCounts(const Expr& boxes, const Expr& score_threshold, GetValidCountsAttrs attrs = {});
 // A tuple of indices and counts, or the boxes.

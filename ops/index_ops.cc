@@ -78,7 +78,7 @@ void Gather(TypeCall& call) {
   if (indices->shape.size() != x->shape.size()) call.Refuse("data and indices must have one rank");
   for (std::size_t i = 0; i < x->shape.size(); ++i) {
     const Dim& extent = indices->shape[i];
-    if (i != axis && extent.is_static() && x->shape[i].is_static() && !(extent == x->shape[i]))
+    if (i != axis && Differ(extent, x->shape[i]))
       call.Refuse("data and indices must have one shape but for the axis");
   }
   call.LearnResult(TensorType(indices->shape, x->dtype));
@@ -143,7 +143,7 @@ void ReverseSequence(TypeCall& call) {
   if (!lengths->dtype.is_integral() || lengths->shape.size() != 1)
     call.Refuse("seq_lengths must be a vector of integers");
   const Dim& extent = x->shape[static_cast<std::size_t>(batch)];
-  if (extent.is_static() && lengths->shape[0].is_static() && !(extent == lengths->shape[0]))
+  if (Differ(extent, lengths->shape[0]))
     call.Refuse(StrCat("there are ", lengths->shape[0].ToString(), " lengths for a batch of ",
                        extent.ToString()));
   call.LearnResult(call.input(0));
@@ -159,7 +159,7 @@ void SequenceMask(TypeCall& call) {
   if (!lengths->dtype.is_integral() || lengths->shape.size() != 1)
     call.Refuse("valid_length must be a vector of integers");
   const Dim& batch = x->shape[axis == 0 ? 1 : 0];
-  if (batch.is_static() && lengths->shape[0].is_static() && !(batch == lengths->shape[0]))
+  if (Differ(batch, lengths->shape[0]))
     call.Refuse(StrCat("there are ", lengths->shape[0].ToString(), " lengths for a batch of ",
                        batch.ToString()));
   call.LearnResult(call.input(0));

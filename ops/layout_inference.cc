@@ -170,6 +170,7 @@ void AttachLayoutInference(OpRegistry& registry) {
          op.relation_name == "Where"))
       op.SetColumn(LayoutInference{BroadcastTogether});
   }
+  registry.Definition("reinterpret").SetColumn(LayoutInference{AnyLayout});
   registry.Definition("nn.conv1d").SetColumn(LayoutInference{Convolution<Conv1DAttrs>});
   registry.Definition("nn.conv2d").SetColumn(LayoutInference{Convolution<Conv2DAttrs>});
   registry.Definition("nn.conv3d").SetColumn(LayoutInference{Convolution<Conv3DAttrs>});

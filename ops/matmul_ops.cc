@@ -4,14 +4,13 @@
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
 namespace {
 
 using ir::Dim;
-
-bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
 
 struct Product {
   std::optional<std::int64_t> units;

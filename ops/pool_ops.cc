@@ -142,7 +142,7 @@ void Dilation2D(TypeCall& call) {
   std::vector<Dim> shape = x->shape;
   const Dim& channels = x->shape[rules.data[1]];
   const Dim& own = weight->shape[rules.kernel[0]];
-  if (channels.is_static() && own.is_static() && !(channels == own))
+  if (Differ(channels, own))
     call.Refuse(
         StrCat("the data has ", channels.ToString(), " channels and the weight ", own.ToString()));
   for (std::size_t i = 0; i < 2; ++i) {

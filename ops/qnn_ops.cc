@@ -7,6 +7,7 @@
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/qnn_attrs.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
 
@@ -37,7 +38,7 @@ void CheckParameter(const TypeCall& call, const TensorTypeNode& type, const char
     call.Refuse(StrCat("the ", what, " has rank ", type.shape.size(),
                        "; it may have rank 0, or 1 for channels"));
   const Dim& count = type.shape[0];
-  if (count.is_static() && channels->is_static() && !(count == *channels))
+  if (Differ(count, *channels))
     call.Refuse(StrCat("the ", what, " has ", count.ToString(), " elements for ",
                        channels->ToString(), " channels"));
 }

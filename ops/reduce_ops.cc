@@ -2,6 +2,8 @@
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/ops/transform_attrs.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::ops {
 namespace {
@@ -46,19 +48,36 @@ void Variance(TypeCall& call) {
   ReduceTo(call, call.attrs<VarianceAttrs>(), x->dtype);
 }
 
+// Refuses a shape that does not broadcast to that of the input.
+void RequireCollapse(TypeCall& call, const ir::TensorTypeNode& x, const std::vector<ir::Dim>& to,
+                     const char* what) {
+  const std::vector<ir::Dim> both = BroadcastShapes(call, x.shape, to);
+  bool grows = both.size() > x.shape.size();
+  for (std::size_t i = 0; !grows && i < both.size(); ++i) grows = Differ(both[i], x.shape[i]);
+  if (grows) call.Refuse(StrCat("the input cannot be summed to ", what));
+}
+
 void CollapseSumLike(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto* like = call.tensor(1);
   if (like == nullptr) return;
   if (x != nullptr) {
     if (x->dtype != like->dtype) call.Refuse("both inputs must have one element type");
-    const std::vector<ir::Dim> both = BroadcastShapes(call, x->shape, like->shape);
-    bool grows = both.size() > x->shape.size();
-    for (std::size_t i = 0; !grows && i < both.size(); ++i)
-      grows = both[i].is_static() && x->shape[i].is_static() && !(both[i] == x->shape[i]);
-    if (grows) call.Refuse("the input cannot be summed to the shape of the second");
+    RequireCollapse(call, *x, like->shape, "the shape of the second");
   }
   call.LearnResult(call.input(1));
+}
+
+void CollapseSumTo(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<InitOpAttrs>();
+  if (!attrs.shape) call.Refuse("shape must be given");
+  if (!attrs.dtype.is_void() && attrs.dtype != x->dtype)
+    call.Refuse("dtype must be that of the input where it is given");
+  const std::vector<ir::Dim> to(attrs.shape->begin(), attrs.shape->end());
+  RequireCollapse(call, *x, to, "the shape");
+  call.LearnResult(ir::TensorType(to, x->dtype));
 }
 
 }  // namespace
@@ -105,6 +124,13 @@ void RegisterReduceOps(OpRegistry& registry) {
       .Level(10)
       .Pattern(OpPattern::kCommReduce)
       .TypeRelation(CollapseSumLike, "CollapseSumLike");
+  registry.Register("collapse_sum_to")
+      .Describe("sum down to a shape that broadcasts to the input's: the inverse of broadcasting")
+      .Argument("data", "Tensor", "input")
+      .Attrs<InitOpAttrs>()
+      .Level(4)
+      .Pattern(OpPattern::kCommReduce)
+      .TypeRelation(CollapseSumTo, "CollapseSumTo");
 }
 
 }  // namespace tenon::ops

@@ -1,14 +1,13 @@
 // Operators that write or move regions of a tensor.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/region_rules.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
 namespace {
 
 using ir::Dim;
-
-bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
 
 void StridedSet(TypeCall& call) {
   const auto* x = call.tensor(0);

@@ -1,6 +1,7 @@
 // Operators that write elements by index.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/index_attrs.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -8,8 +9,6 @@ namespace {
 
 using ir::Dim;
 using ir::TensorTypeNode;
-
-bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
 
 void RequireUpdates(const TypeCall& call, const TensorTypeNode& x, const TensorTypeNode& updates,
                     const std::string& mode) {

@@ -52,8 +52,7 @@ void ReshapeLike(TypeCall& call) {
   shape.insert(shape.end(), x->shape.begin() + lhs_end, x->shape.end());
   const Dim from = Product(x->shape);
   const Dim to = Product(shape);
-  if (from.is_static() && to.is_static() && !(from == to))
-    call.Refuse("the two shapes have different numbers of elements");
+  if (Differ(from, to)) call.Refuse("the two shapes have different numbers of elements");
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 
@@ -139,7 +138,7 @@ void Concatenate(TypeCall& call) {
         shape[i] = shape[i].is_static() && extent.is_static()
                        ? Dim(PaddedExtent(shape[i].value(), 0, extent.value()))
                        : Dim();
-      } else if (shape[i].is_static() && extent.is_static() && !(shape[i] == extent)) {
+      } else if (Differ(shape[i], extent)) {
         call.Refuse(StrCat("field ", f, " has the extent ", extent.ToString(), " on axis ", i,
                            ", field 0 has ", shape[i].ToString(), "; only axis ", axis,
                            " may differ"));

@@ -10,6 +10,10 @@ namespace tenon::ops {
 
 using ir::Dim;
 
+bool Differ(const ir::Dim& a, const ir::Dim& b) {
+  return a.is_static() && b.is_static() && !(a == b);
+}
+
 int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute) {
   const auto n = static_cast<std::int64_t>(rank);
   if (axis < -n || axis >= n)

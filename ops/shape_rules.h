@@ -13,6 +13,9 @@
 
 namespace tenon::ops {
 
+// Whether both extents are known, and not equal.
+bool Differ(const ir::Dim& a, const ir::Dim& b);
+
 // `axis` in [0, rank).
 int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute = "axis");
 

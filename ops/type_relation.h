@@ -88,6 +88,10 @@ std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int6
                                std::size_t rank, const char* attribute = "axis");
 // Refuses indices of any other element type.
 void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices);
+// Refuses data that is no batch of images, and regions that are not rows of batch index, x1, y1, x2
+// and y2 of its type.
+void RequireRegions(const TypeCall& call, const ir::TensorTypeNode& data,
+                    const ir::TensorTypeNode& regions);
 // Signed and unsigned bytes meet in sums of int32, for which CPUs have instructions.
 bool AreBytesIntoInt32(DataType a, DataType b, DataType out);
 // The product of the extents, unknown when one is.

@@ -3,6 +3,7 @@
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/elementwise_attrs.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::ops {
 namespace {
@@ -17,6 +18,17 @@ OpBuilder Unary(OpRegistry& registry, const char* name, const char* help, int le
 void Cast(TypeCall& call) {
   if (const auto* x = call.tensor(0))
     call.LearnResult(ir::TensorType(x->shape, call.attrs<CastAttrs>().dtype));
+}
+
+void Reinterpret(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const DataType to = call.attrs<CastAttrs>().dtype;
+  if (x->dtype.is_bool() || to.is_bool()) call.Refuse("bool has no bits that another type shares");
+  if (x->dtype.bits() != to.bits())
+    call.Refuse(StrCat("elements of ", x->dtype.ToString(), " have ", x->dtype.bits(),
+                       " bits and those of ", to.ToString(), " ", to.bits()));
+  call.LearnResult(ir::TensorType(x->shape, to));
 }
 
 void Clip(TypeCall& call) {
@@ -110,6 +122,10 @@ void RegisterUnaryOps(OpRegistry& registry) {
   Unary(registry, "cast", "convert the element type; floats truncate toward zero", 3)
       .Attrs<CastAttrs>()
       .TypeRelation(Cast, "Cast");
+  Unary(registry, "reinterpret", "the bits of the elements under another type of the same width", 3)
+      .Attrs<CastAttrs>()
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(Reinterpret, "Reinterpret");
   Unary(registry, "nn.leaky_relu", "x > 0 ? x : alpha * x", 3).Attrs<LeakyReluAttrs>();
   registry.Register("cast_like")
       .Describe("convert to the element type of the second input")

@@ -13,19 +13,13 @@ using ir::Dim;
 // A flag for each pair of boxes of an image, which are bytes.
 constexpr std::int64_t kMostFlags = std::int64_t{1} << 31;
 
-bool Differ(const Dim& a, const Dim& b) { return a.is_static() && b.is_static() && !(a == b); }
-
 void RoiAlign(TypeCall& call) {
   const auto* data = call.tensor(0);
   const auto* rois = call.tensor(1);
   if (data == nullptr || rois == nullptr) return;
   const auto& attrs = call.attrs<RoiAlignAttrs>();
   const auto pooled = Pair(attrs.pooled_size, "pooled_size");
-  if (data->shape.size() != 4) call.Refuse("the data must have rank 4");
-  if (rois->shape.size() != 2 || Differ(rois->shape[1], Dim(5)))
-    call.Refuse("the regions must have the shape (count, 5): batch index, x1, y1, x2, y2");
-  if (!data->dtype.is_float() || data->dtype != rois->dtype)
-    call.Refuse("data and regions must have one floating-point type");
+  RequireRegions(call, *data, *rois);
   call.LearnResult(ir::TensorType({rois->shape[0], data->shape[1], Dim(pooled[0]), Dim(pooled[1])},
                                   data->dtype));
 }

@@ -30,7 +30,7 @@ class Annotator {
           marked.region_of.emplace(e, marked.targets.size());
           marked.targets.push_back(target);
         },
-        [&](const Expr& e) { return e == given.function || e.kind() != ExprKind::kFunction; });
+        ir::OutsideLiterals(given.function));
     return WriteMarks(marked);
   }
 

@@ -92,11 +92,7 @@ ir::Module RemoveUnusedFunctions(const ir::Module& module,
       if (global != nullptr && reached.insert(global->name).second) pending.push_back(global->name);
     });
   }
-  ir::Module result = module;
-  for (const auto& [name, function] : module.functions()) {
-    if (!reached.contains(name)) result = result.Without(name);
-  }
-  return result;
+  return module.Keep([&](const std::string& name, const Expr&) { return reached.contains(name); });
 }
 
 }  // namespace tenon::passes

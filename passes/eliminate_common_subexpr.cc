@@ -89,7 +89,7 @@ ir::Module EliminateCommonSubexpr(const ir::Module& module) {
     return ir::RewritePostOrder(
         function,
         [&](const Expr& original, const Expr& rebuilt) { return merger.Merge(original, rebuilt); },
-        [&](const Expr& e) { return e == function || e.kind() != ir::ExprKind::kFunction; });
+        ir::OutsideLiterals(function));
   });
 }
 

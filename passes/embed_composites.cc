@@ -54,7 +54,7 @@ ir::Module EmbedComposites(const ir::Module& module) {
           if (!composite) return ir::KeepType(original, e);
           return CallKernel(composite, original, e.As<ir::CallNode>()->args);
         },
-        [&](const Expr& e) { return e == function || e.kind() != ir::ExprKind::kFunction; });
+        ir::OutsideLiterals(function));
   });
   return WithoutUnnamedComposites(result);
 }

@@ -2,8 +2,9 @@
 //
 // A group that reduces rows takes in what makes its rows and what is made of them, as long as all
 // of it shares leading axes: a softmax or a layer norm that is written out is one group. Groups
-// whose value others read as well may share a kernel with several results of one shape. The cost
-// rule (fusion_cost.h) says no where that could be slower. Groups stay free of cycles.
+// whose value others read as well may share a kernel with several results: of one shape, or around
+// a reduction of its rows. The cost rule (fusion_cost.h) says no where that could be slower. Groups
+// stay free of cycles.
 #ifndef TENON_PASSES_FUSE_EXTENDED_H_
 #define TENON_PASSES_FUSE_EXTENDED_H_
 

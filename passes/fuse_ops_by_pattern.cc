@@ -46,7 +46,7 @@ class MatchFinder {
           position_.emplace(e, order.size());
           order.push_back(e);
         },
-        [&](const Expr& e) { return e == function_ || e.kind() != ir::ExprKind::kFunction; });
+        ir::OutsideLiterals(function_));
     for (const Expr& e : order) {
       if (CanBeRoot(e)) Visit(e);
     }
@@ -149,22 +149,18 @@ ir::Module AnnotateCodegen(const ir::Module& module,
   for (const auto& [name, codegen] : groups) {
     const std::string symbol = adder.Unique(name, "_" + codegen);
     renamed.emplace(name, symbol);
-    adder.module() = adder.module()
-                         .With(symbol, WrapForCodegen(adder.module().Get(name), codegen, symbol))
-                         .Without(name);
+    adder.module().Set(symbol, WrapForCodegen(module.Get(name), codegen, symbol));
   }
-  ir::Module result = adder.module();
-  for (const auto& [name, function] : result.functions()) {
-    const Expr rewritten =
-        ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) -> Expr {
-          const auto* global = e.As<ir::GlobalVarNode>();
-          const auto found = global == nullptr ? renamed.end() : renamed.find(global->name);
-          if (found == renamed.end()) return ir::KeepType(original, e);
-          return ir::GlobalVar::Make(found->second, e.span(), e.checked_type());
-        });
-    if (!(rewritten == function)) adder.module() = adder.module().With(name, rewritten);
-  }
-  return adder.module();
+  const ir::Module named = adder.module().Build().Keep(
+      [&](const std::string& name, const Expr&) { return !renamed.contains(name); });
+  return named.Map([&](const Expr& function) {
+    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) -> Expr {
+      const auto* global = e.As<ir::GlobalVarNode>();
+      const auto found = global == nullptr ? renamed.end() : renamed.find(global->name);
+      if (found == renamed.end()) return ir::KeepType(original, e);
+      return ir::GlobalVar::Make(found->second, e.span(), e.checked_type());
+    });
+  });
 }
 
 }  // namespace
@@ -181,8 +177,8 @@ ir::Module FuseOpsByPattern(const ir::Module& module, const std::vector<FusionPa
   for (const FusionPattern& pattern : patterns) {
     if (!pattern.pattern)
       throw InvalidArgument(StrCat("the fusion pattern ", pattern.name, " is null"));
-    const auto functions = adder.module().functions();
-    for (const auto& [name, function] : functions) {
+    const ir::Module before = adder.module().Build();
+    for (const auto& [name, function] : before.functions()) {
       if (IsGroupAlready(*function.As<FunctionNode>())) continue;
       if (!entries.empty() && !entries.contains(name)) continue;
       std::vector<Match> matches = MatchFinder(function, pattern).Find();
@@ -193,20 +189,19 @@ ir::Module FuseOpsByPattern(const ir::Module& module, const std::vector<FusionPa
       request.callee = [&](std::size_t group, const Expr& body) {
         ir::FunctionAttrs attrs = matches[group].attrs;
         attrs["Primitive"] = attrs::Value(std::int64_t{1});
-        const std::size_t before = adder.module().functions().size();
+        const std::size_t known = adder.module().size();
         const std::string group_name =
             adder.Add(NameOfOperators(OperatorsOf(body.As<FunctionNode>()->body)),
                       WithAttrs(body, std::move(attrs)));
-        if (adder.module().functions().size() > before)
+        if (adder.module().size() > known)
           added.emplace_back(group_name, pattern.name.substr(0, pattern.name.find('.')));
         return ir::GlobalVar::Make(group_name, body.span(), body.checked_type());
       };
-      const Expr outlined = OutlineGroups(function, request);
-      adder.module() = adder.module().With(name, outlined);
+      adder.module().Set(name, OutlineGroups(function, request));
     }
   }
-  if (!options.annotate_codegen || added.empty()) return adder.module();
-  return AnnotateCodegen(adder.module(), added);
+  if (!options.annotate_codegen || added.empty()) return adder.module().Build();
+  return AnnotateCodegen(adder.module().Build(), added);
 }
 
 }  // namespace tenon::passes

@@ -2,8 +2,10 @@
 // memory for every value that stays inside, and costs more only when
 //   - there are too few rows to share out among threads (small arrays run on one thread anyway),
 //   - what a row keeps leaves the second-level cache,
-//   - elements are not where the row's loops want them (transpositions, slices), or
-//   - a heavy operator would compute a value as often as it reads it.
+//   - elements are not where the row's loops want them (transpositions, slices),
+//   - a heavy operator would compute a value as often as it reads it, or
+//   - rows are short and others read their values as well: by itself the operator that computes
+//     those runs over all elements in whole vectors.
 // The schedule (strategies/auto_schedule.cc) keeps in the row what is costly and read twice, so no
 // exponential is computed again across a broadcast.
 #include "tenon/passes/fusion_cost.h"
@@ -25,6 +27,9 @@ constexpr std::int64_t kLeastRows = 8;
 constexpr std::int64_t kSmall = 1 << 14;
 // A row and what is computed of it fill a second-level cache.
 constexpr std::int64_t kRowBytes = 1 << 19;
+// Elements of a row below which incomplete vectors and the work for its one sum cost more than to
+// keep it in cache saves, where every value is stored anyway.
+constexpr std::int64_t kLeastRow = 512;
 // Calls beyond which a kernel is code that nobody wants to read or to wait for.
 constexpr int kMostCalls = 64;
 // Results that a kernel writes side by side.
@@ -173,10 +178,22 @@ std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const Group
   if (producer.results + consumer.results > kMostResults)
     return Refusal{StrCat("the kernel would have more than ", kMostResults, " results"),
                    "fewer values that others read"};
+  if (producer.reduces || consumer.reduces) {
+    if (auto refusal = RefuseAroundReduction(producer, consumer, axes)) return refusal;
+    if (producer.result_shape == consumer.result_shape) return std::nullopt;
+    GroupCost both = producer;
+    both.Add(consumer, axes);
+    const std::int64_t row = both.elements / std::max<std::int64_t>(1, NumElements(both.rows));
+    if (row >= kLeastRow) return std::nullopt;
+    return Refusal{StrCat("others read the value, too, which has another shape than the reader's ",
+                          "result, and rows of ", row, row == 1 ? " element" : " elements",
+                          " are too short to gain by one kernel"),
+                   StrCat("a single reader, results of one shape, or rows of at least ", kLeastRow,
+                          " elements")};
+  }
   if (producer.result_shape != consumer.result_shape)
     return Refusal{"others read the value, too, and it has another shape than the reader's result",
-                   "a single reader, or results of one shape"};
-  if (producer.reduces || consumer.reduces) return RefuseAroundReduction(producer, consumer, axes);
+                   "a single reader, results of one shape, or a reduction of long rows"};
   const bool is_plain = producer.calls > 0 && consumer.calls > 0 && !producer.opaque &&
                         !consumer.opaque && !producer.heavy && !consumer.heavy &&
                         !producer.gathers && !consumer.gathers && !producer.views &&

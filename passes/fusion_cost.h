@@ -24,7 +24,7 @@ struct GroupCost {
   // Leading axes of the result that all members share, index for index.
   Shape rows;
   int results = 1;            // values that leave the group
-  Shape result_shape;         // of each of them
+  Shape result_shape;         // of the last of them
   std::int64_t elements = 0;  // of the largest member
   std::int64_t bytes = 0;     // of the largest member
 
@@ -51,8 +51,8 @@ struct Refusal {
 std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
                                              std::size_t axes);
 
-// Whether they can when the producer's value is a result of the kernel as well; one need not
-// reduce.
+// Whether they can when the producer's value is a result of the kernel as well. When neither
+// reduces, results have one shape; otherwise theirs begin with the rows that they share.
 std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const GroupCost& consumer,
                                           std::size_t axes);
 

@@ -84,21 +84,19 @@ class Explainer {
               "using it only once"};
     const GroupCost& a = CostOf(producer);
     const GroupCost& b = CostOf(consumer);
-    const bool around_reduction = a.reduces || b.reduces;
-    if (around_reduction && options_.mode == FusionMode::kExtended) {
-      const std::size_t axes = AxesInto(
-          from, nodes_, [&](int i) { return groups_.RootOf(i) == groups_.RootOf(consumer); });
-      if (a.reduces || b.reduces) {
-        if (std::optional<Refusal> refusal = RefuseAroundReduction(a, b, axes))
-          return *std::move(refusal);
-      }
-      if (HasOtherReader(producer, groups_.RootOf(consumer))) {
-        if (std::optional<Refusal> refusal = RefuseSecondResult(a, b, axes))
-          return *std::move(refusal);
-      }
+    const bool is_extended = options_.mode == FusionMode::kExtended;
+    const std::size_t axes = AxesInto(
+        from, nodes_, [&](int i) { return groups_.RootOf(i) == groups_.RootOf(consumer); });
+    if (is_extended && (a.reduces || b.reduces)) {
+      if (std::optional<Refusal> refusal = RefuseAroundReduction(a, b, axes))
+        return *std::move(refusal);
     }
     if ((a.calls > 0 && a.views) || (b.calls > 0 && b.views))
       return {"a reshape alone is a view of memory and needs no kernel", "no change is needed"};
+    if (is_extended && !a.heavy && !b.heavy && HasOtherReader(producer, groups_.RootOf(consumer))) {
+      if (std::optional<Refusal> refusal = RefuseSecondResult(a, b, axes))
+        return *std::move(refusal);
+    }
     return WhyNotByPattern(from, to, a, b);
   }
 

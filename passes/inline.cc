@@ -1,11 +1,16 @@
-// Callees first: when a function is taken, what it calls has been inlined into it already. Every
-// use gets variables of its own, as a variable is bound once in a module.
+// A function is evaluated over expressions instead of values: its nodes producers first, and a call
+// of an inlined function by the evaluation of that function's body over the arguments, on a stack
+// of its own. So the time is that of the result, however long the chains of calls are. Every use
+// gets variables of its own, as a variable is bound once in a module.
 #include "tenon/passes/inline.h"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "tenon/ir/module_builder.h"
+#include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
 #include "tenon/passes/outline_groups.h"
 
@@ -23,58 +28,62 @@ std::vector<std::string> GlobalsOf(const Expr& function) {
   return names;
 }
 
-// The body with arguments for parameters and new variables for those bound inside.
-Expr Instantiate(const FunctionNode& function, const std::vector<Expr>& args) {
-  ir::ExprMap values;
-  ir::VisitPostOrder(function.body, [&](const Expr& e) {
-    const auto renew = [&](const Expr& var) {
-      values.emplace(
-          var, ir::Var::Make(ir::Var(var).name(), ir::Var(var).type_annotation(), var.span()));
-    };
-    if (const auto* let = e.As<ir::LetNode>()) renew(let->var);
-    if (const auto* inner = e.As<FunctionNode>()) {
-      for (const Expr& param : inner->params) renew(param);
-    }
-  });
-  for (std::size_t i = 0; i < function.params.size(); ++i) values[function.params[i]] = args[i];
-  return ir::Substitute(function.body, values);
-}
-
 class Inliner {
  public:
-  Inliner(const ir::Module& module, InlineRule rule) : module_(module), rule_(rule) {}
+  Inliner(const ir::Module& module, InlineRule rule) : module_(module), rule_(rule) {
+    FindInlinable();
+    FindCalled();
+  }
 
   ir::Module Run() {
-    ir::Module result = module_;
-    for (const auto& [name, function] : module_.functions()) {
-      const Expr flat = Flat(name);
-      if (!(flat == function)) result = result.With(name, flat);
-    }
     std::unordered_set<std::string> named = {"main"};
-    for (const auto& [name, function] : result.functions()) {
-      if (IsInlinable(name)) continue;
-      for (const std::string& global : GlobalsOf(function)) named.insert(global);
-    }
     for (const auto& [name, function] : module_.functions()) {
-      if (IsInlinable(name) && !named.contains(name) && was_called_.contains(name))
-        result = result.Without(name);
+      if (inlinable_.contains(name)) continue;
+      for (const std::string& global : GlobalsOf(Flat(name))) named.insert(global);
     }
-    return result;
+    ir::ModuleBuilder result;
+    for (const auto& [name, function] : module_.functions()) {
+      if (!inlinable_.contains(name) || named.contains(name) || !called_.contains(name))
+        result.Set(name, Flat(name));
+    }
+    return result.Build();
   }
 
  private:
-  bool IsInlinable(const std::string& name) {
-    const auto known = inlinable_.find(name);
-    if (known != inlinable_.end()) return known->second;
-    // A function that is met again while it is decided is recursive.
-    inlinable_[name] = false;
-    const Expr function = module_.Find(name);
-    if (!function || name == "main") return false;
-    if (IsComposite(name)) return false;
-    bool possible = function.As<FunctionNode>()->IsSet("Inline") || rule_ == InlineRule::kAll;
-    for (const std::string& callee : GlobalsOf(function))
-      possible = possible && (IsInlinable(callee) || IsComposite(callee));
-    return inlinable_[name] = possible;
+  // The evaluation of a function, or of the body of one for a call.
+  struct Frame {
+    std::vector<Expr> nodes;  // producers first; the last is the result
+    ir::NodeTable<Expr> values;
+    std::size_t next = 0;
+    std::string flat = "";  // the function of which this is the flat form; empty for a call
+  };
+
+  // Callees first. Functions on a cycle, and what calls them, wait for one another for ever.
+  void FindInlinable() {
+    std::unordered_map<std::string, std::size_t> waits_for;
+    std::unordered_map<std::string, std::vector<std::string>> callers;
+    std::vector<std::string> ready;
+    for (const auto& [name, function] : module_.functions()) {
+      const auto& node = *function.As<FunctionNode>();
+      if (name == "main" || IsComposite(name)) continue;
+      if (!node.IsSet("Inline") && rule_ != InlineRule::kAll) continue;
+      std::size_t count = 0;
+      for (const std::string& callee : GlobalsOf(function)) {
+        if (IsComposite(callee)) continue;
+        callers[callee].push_back(name);
+        ++count;
+      }
+      waits_for[name] = count;
+      if (count == 0) ready.push_back(name);
+    }
+    while (!ready.empty()) {
+      const std::string name = ready.back();
+      ready.pop_back();
+      inlinable_.insert(name);
+      for (const std::string& caller : callers[name]) {
+        if (--waits_for[caller] == 0) ready.push_back(caller);
+      }
+    }
   }
 
   // What a pattern made a kernel of stays one (EmbedComposites).
@@ -83,37 +92,121 @@ class Inliner {
     return function && function.As<FunctionNode>()->HasAttr("Composite");
   }
 
+  void FindCalled() {
+    for (const auto& [name, function] : module_.functions()) {
+      ir::VisitPostOrder(function, [&](const Expr& e) {
+        if (IsInlinedCall(e))
+          called_.insert(e.As<ir::CallNode>()->callee.As<ir::GlobalVarNode>()->name);
+      });
+    }
+  }
+
+  bool IsInlinedCall(const Expr& e) const {
+    const auto* call = e.As<ir::CallNode>();
+    const auto* global = call == nullptr ? nullptr : call->callee.As<ir::GlobalVarNode>();
+    if (global == nullptr || !inlinable_.contains(global->name)) return false;
+    // InferType says what is wrong with another number of arguments.
+    return module_.Get(global->name).As<FunctionNode>()->params.size() == call->args.size();
+  }
+
   // The function with what it calls inlined.
   Expr Flat(const std::string& name) {
     const auto known = flat_.find(name);
     if (known != flat_.end()) return known->second;
-    const Expr function = module_.Get(name);
-    const Expr flat = ir::RewritePostOrder(function, [&](const Expr&, const Expr& e) -> Expr {
-      const auto* call = e.As<ir::CallNode>();
-      if (call == nullptr) return e;
-      const auto* literal = call->callee.As<FunctionNode>();
-      if (literal != nullptr && literal->HasAttr("Compiler") && rule_ == InlineRule::kAll &&
-          literal->params.size() == call->args.size())
-        return Instantiate(*literal, call->args);
-      const auto* global = call->callee.As<ir::GlobalVarNode>();
-      if (global == nullptr || !IsInlinable(global->name)) return e;
-      const Expr callee = Flat(global->name);
-      const auto& target = *callee.As<FunctionNode>();
-      if (target.params.size() != call->args.size()) return e;  // InferType says what is wrong
-      was_called_.insert(global->name);
-      if (target.HasAttr("Compiler") && rule_ == InlineRule::kMarked)
-        return ir::Call::Make(WithFreshVariables(callee), call->args, call->attrs, e.span());
-      return Instantiate(target, call->args);
-    });
-    flat_.emplace(name, flat);
-    return flat;
+    std::vector<Frame> stack;
+    stack.push_back(OfFunction(name));
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next < top.nodes.size()) {
+        if (auto inner = Step(top)) stack.push_back(std::move(*inner));
+        continue;
+      }
+      const Expr result = top.values.at(top.nodes.back());
+      const std::string flat = top.flat;
+      stack.pop_back();
+      if (flat.empty()) {
+        Finish(stack.back(), result);
+      } else {
+        flat_.emplace(flat, result);
+      }
+    }
+    return flat_.at(name);
+  }
+
+  // Evaluates the next node, or gives what has to be evaluated before.
+  std::optional<Frame> Step(Frame& frame) {
+    const Expr& original = frame.nodes[frame.next];
+    if (frame.values.Get(original) != nullptr) {
+      ++frame.next;
+      return std::nullopt;
+    }
+    const Expr e = OverValues(original, frame.values);
+    const auto* call = e.As<ir::CallNode>();
+    if (IsInlinedCall(e)) {
+      const std::string& name = call->callee.As<ir::GlobalVarNode>()->name;
+      const auto& callee = *module_.Get(name).As<FunctionNode>();
+      if (!callee.HasAttr("Compiler") || rule_ == InlineRule::kAll) return OfCall(callee, *call);
+      const auto flat = flat_.find(name);
+      if (flat == flat_.end()) return OfFunction(name);
+      Finish(frame,
+             ir::Call::Make(WithFreshVariables(flat->second), call->args, call->attrs, e.span()));
+      return std::nullopt;
+    }
+    const auto* literal = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
+    if (literal != nullptr && literal->HasAttr("Compiler") && rule_ == InlineRule::kAll &&
+        literal->params.size() == call->args.size())
+      return OfCall(*literal, *call);
+    Finish(frame, e);
+    return std::nullopt;
+  }
+
+  static void Finish(Frame& frame, const Expr& value) {
+    frame.values.TryEmplace(frame.nodes[frame.next++], value);
+  }
+
+  static Expr OverValues(const Expr& e, const ir::NodeTable<Expr>& values) {
+    std::vector<Expr> children = ir::Children(e);
+    bool changed = false;
+    for (Expr& child : children) {
+      const Expr& value = values.at(child);
+      changed = changed || !(value == child);
+      child = value;
+    }
+    return changed ? ir::WithChildren(e, std::move(children), ir::Type()) : e;
+  }
+
+  static std::vector<Expr> NodesOf(const Expr& e) {
+    std::vector<Expr> nodes;
+    ir::VisitPostOrder(e, [&](const Expr& node) { nodes.push_back(node); });
+    return nodes;
+  }
+
+  Frame OfFunction(const std::string& name) const {
+    return {.nodes = NodesOf(module_.Get(name)), .flat = name};
+  }
+
+  // The body with arguments for parameters and new variables for those bound inside.
+  static Frame OfCall(const FunctionNode& function, const ir::CallNode& call) {
+    Frame frame{.nodes = NodesOf(function.body)};
+    const auto renew = [&](const Expr& var) {
+      frame.values.TryEmplace(
+          var, ir::Var::Make(ir::Var(var).name(), ir::Var(var).type_annotation(), var.span()));
+    };
+    for (const Expr& e : frame.nodes) {
+      if (const auto* let = e.As<ir::LetNode>()) renew(let->var);
+      if (const auto* inner = e.As<FunctionNode>()) {
+        for (const Expr& param : inner->params) renew(param);
+      }
+    }
+    for (std::size_t i = 0; i < function.params.size(); ++i)
+      frame.values.TryEmplace(function.params[i], call.args[i]);
+    return frame;
   }
 
   const ir::Module& module_;
   const InlineRule rule_;
-  std::unordered_map<std::string, bool> inlinable_;
+  std::unordered_set<std::string> inlinable_, called_;
   std::unordered_map<std::string, Expr> flat_;
-  std::unordered_set<std::string> was_called_;
 };
 
 }  // namespace

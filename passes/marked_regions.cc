@@ -40,11 +40,6 @@ bool IsValue(const Expr& e) {
          e.kind() == ExprKind::kLet;
 }
 
-// Where no literals are entered.
-std::function<bool(const Expr&)> OutsideLiterals(const Expr& function) {
-  return [function](const Expr& e) { return e == function || e.kind() != ExprKind::kFunction; };
-}
-
 class MarkReader {
  public:
   explicit MarkReader(const Expr& function) : marked_(function) {}
@@ -59,9 +54,9 @@ class MarkReader {
           plain_.emplace(original, plain);
           return plain;
         },
-        OutsideLiterals(marked_));
+        ir::OutsideLiterals(marked_));
     ir::VisitPostOrder(
-        marked_, [&](const Expr& e) { Visit(e); }, OutsideLiterals(marked_));
+        marked_, [&](const Expr& e) { Visit(e); }, ir::OutsideLiterals(marked_));
     for (const Expr& mark : names_) Name(mark);
     std::unordered_map<std::size_t, std::size_t> number;  // of a set
     for (const Expr& member : members_) {
@@ -136,7 +131,7 @@ const std::string* MarkedRegions::TargetOf(const Expr& e) const {
 bool HasMarks(const Expr& function) {
   bool found = false;
   ir::VisitPostOrder(
-      function, [&](const Expr& e) { found = found || IsMark(e); }, OutsideLiterals(function));
+      function, [&](const Expr& e) { found = found || IsMark(e); }, ir::OutsideLiterals(function));
   return found;
 }
 
@@ -177,7 +172,7 @@ Expr WriteMarks(const MarkedRegions& regions) {
                    ? ir::WithChildren(rewritten, std::move(children), original.checked_type())
                    : rewritten;
       },
-      OutsideLiterals(regions.function));
+      ir::OutsideLiterals(regions.function));
 }
 
 bool MayHoldRegions(const ir::FunctionNode& function) {

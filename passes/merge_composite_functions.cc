@@ -44,15 +44,13 @@ ir::Module MergeCompositeFunctions(const ir::Module& input) {
       }
       const std::string stem = adder.Unique(NameOfOperators(operators));
       const std::string symbol = adder.Unique(stem, "_" + codegen);
-      adder.module() =
-          adder.module().With(symbol, WithAttrs(body, {{"Codegen", attrs::Value(codegen)},
-                                                       {"global_symbol", attrs::Value(symbol)}}));
+      adder.module().Set(symbol, WithAttrs(body, {{"Codegen", attrs::Value(codegen)},
+                                                  {"global_symbol", attrs::Value(symbol)}}));
       return ir::GlobalVar::Make(symbol, body.span(), body.checked_type());
     };
-    const Expr outlined = OutlineGroups(function, request);
-    adder.module() = adder.module().With(name, outlined);
+    adder.module().Set(name, OutlineGroups(function, request));
   }
-  return WithoutUnnamedComposites(adder.module());
+  return WithoutUnnamedComposites(adder.module().Build());
 }
 
 }  // namespace tenon::passes

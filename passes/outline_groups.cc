@@ -259,25 +259,23 @@ Expr CallAsLiteral(const ir::Module& module, const Expr& e) {
                         call->attrs, e.span(), e.checked_type());
 }
 
-ir::Module WithoutUnnamedComposites(ir::Module module) {
+ir::Module WithoutUnnamedComposites(const ir::Module& module) {
   std::unordered_set<std::string> named;
   for (const auto& [name, function] : module.functions()) {
     ir::VisitPostOrder(function, [&](const Expr& e) {
       if (const auto* global = e.As<ir::GlobalVarNode>()) named.insert(global->name);
     });
   }
-  const auto functions = module.functions();
-  for (const auto& [name, function] : functions) {
-    if (function.As<ir::FunctionNode>()->HasAttr("Composite") && !named.contains(name))
-      module = module.Without(name);
-  }
-  return module;
+  return module.Keep([&](const std::string& name, const Expr& function) {
+    return !function.As<ir::FunctionNode>()->HasAttr("Composite") || named.contains(name);
+  });
 }
 
-std::string FunctionAdder::Unique(const std::string& name, const std::string& suffix) const {
-  std::string unique = name + suffix;
-  for (int i = 1; module_.Find(unique); ++i) unique = StrCat(name, i, suffix);
-  return unique;
+std::string FunctionAdder::Unique(const std::string& name, const std::string& suffix) {
+  int& number = next_number_[{name, suffix}];
+  const auto numbered = [&] { return number == 0 ? name + suffix : StrCat(name, number, suffix); };
+  while (module_.Find(numbered())) ++number;
+  return numbered();
 }
 
 std::string FunctionAdder::Add(const std::string& name, const Expr& function) {
@@ -286,7 +284,7 @@ std::string FunctionAdder::Add(const std::string& name, const Expr& function) {
     if (ir::StructuralEqual(known, function)) return known_name;
   }
   const std::string unique = Unique(name);
-  module_ = module_.With(unique, function);
+  module_.Set(unique, function);
   equal.emplace_back(function, unique);
   return unique;
 }

@@ -7,11 +7,13 @@
 #define TENON_PASSES_OUTLINE_GROUPS_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "tenon/ir/module.h"
+#include "tenon/ir/module_builder.h"
 
 namespace tenon::passes {
 
@@ -44,20 +46,22 @@ std::string CodegenOf(const ir::Expr& composite);
 // A call of a composite as one of a literal of its own, without the mark of a kernel; others stay.
 ir::Expr CallAsLiteral(const ir::Module& module, const ir::Expr& e);
 // Drops functions with Composite that nothing names.
-ir::Module WithoutUnnamedComposites(ir::Module module);
+ir::Module WithoutUnnamedComposites(const ir::Module& module);
 
 // Functions that are added to a module under names made unique by a number.
 class FunctionAdder {
  public:
-  explicit FunctionAdder(ir::Module module) : module_(std::move(module)) {}
+  explicit FunctionAdder(const ir::Module& module) : module_(module) {}
   // The name under which `function` is known: that of an equal one that was added before, or a new
   // one.
   std::string Add(const std::string& name, const ir::Expr& function);
-  std::string Unique(const std::string& name, const std::string& suffix = "") const;
-  ir::Module& module() { return module_; }
+  std::string Unique(const std::string& name, const std::string& suffix = "");
+  ir::ModuleBuilder& module() { return module_; }
 
  private:
-  ir::Module module_;
+  ir::ModuleBuilder module_;
+  // The least numbers that may be free: names only ever get taken.
+  std::map<std::pair<std::string, std::string>, int> next_number_;
   std::unordered_map<std::uint64_t, std::vector<std::pair<ir::Expr, std::string>>> added_;
 };
 

@@ -34,8 +34,7 @@ struct Group {
 void FreeTuples(const Expr& function, MarkedRegions* regions) {
   std::vector<Expr> order;
   ir::VisitPostOrder(
-      function, [&](const Expr& e) { order.push_back(e); },
-      [&](const Expr& e) { return e == function || e.kind() != ExprKind::kFunction; });
+      function, [&](const Expr& e) { order.push_back(e); }, ir::OutsideLiterals(function));
   std::unordered_set<Expr, ir::ExprHash> read_inside;
   for (auto e = order.rbegin(); e != order.rend(); ++e) {
     const auto region = regions->region_of.find(*e);
@@ -60,7 +59,7 @@ std::vector<Group> GroupsOf(const MarkedRegions& regions) {
         const auto region = regions.region_of.find(e);
         if (region != regions.region_of.end()) groups[region->second].members.push_back(e);
       },
-      [&](const Expr& e) { return e == regions.function || e.kind() != ExprKind::kFunction; });
+      ir::OutsideLiterals(regions.function));
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i].target = regions.targets[i];
   std::erase_if(groups, [](const Group& group) {
     return group.target == kDefaultTarget ||
@@ -83,9 +82,9 @@ class Partitioner {
       const Expr partitioned = PartitionFunction(name, function);
       changed_.emplace_back(name, partitioned);
     }
-    ir::Module result = module_;
-    for (const auto& [name, function] : changed_) result = result.With(name, function);
-    return WithoutUnnamedComposites(std::move(result));
+    ir::ModuleBuilder result(module_);
+    for (const auto& [name, function] : changed_) result.Set(name, function);
+    return WithoutUnnamedComposites(result.Build());
   }
 
   static bool IsMarked(const Expr& function) {

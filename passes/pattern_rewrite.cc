@@ -81,11 +81,8 @@ ir::Module Rewrite(const ir::Module& module, const std::vector<RewriteRule>& rul
                    const RewriteOptions& options) {
   return FixedPoint(module, options, [&](const ir::Module& m) {
     const ir::Module typed = InferType(m);
-    ir::Module next = typed;
-    for (const auto& [name, function] : typed.functions()) {
-      const Expr rewritten = RewriteOnce(function, rules);
-      if (!(rewritten == function)) next = next.With(name, rewritten);
-    }
+    const ir::Module next =
+        typed.Map([&](const Expr& function) { return RewriteOnce(function, rules); });
     return next == typed ? m : next;
   });
 }
@@ -100,7 +97,7 @@ Expr Partition(const Expr& expr, const Pattern& pattern, const ir::FunctionAttrs
         position.emplace(e, order.size());
         order.push_back(e);
       },
-      [&](const Expr& e) { return e == expr || e.kind() != ir::ExprKind::kFunction; });
+      ir::OutsideLiterals(expr));
   const UseMap uses = UsesInside(expr);
   Matcher matcher(expr);
   OutlineRequest request;

@@ -30,6 +30,7 @@
 #include "tenon/passes/simplify_expr.h"
 #include "tenon/passes/simplify_inference.h"
 #include "tenon/passes/to_mixed_precision.h"
+#include "tenon/passes/widen_float16.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -77,6 +78,8 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level, const
       {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
       // Joins of neighbouring additions need to know every one as such.
       {"CanonicalizeOps", 3, typed([](const Module& m) { return CanonicalizeOps(m); })},
+      // Weights that it casts are constants again when these are folded.
+      {"WidenFloat16", 3, [](const Module& m) { return WidenFloat16(m); }},
       Fold(evaluate),
       // Again, for weights that are constants only now.
       {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
@@ -146,6 +149,8 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse,
       {"RewriteAnnotatedOps", 0,
        [](const Module& m) { return RewriteAnnotatedOps(InferType(m), Device()); }},
       {"ToMixedPrecision", 0, [](const Module& m) { return ToMixedPrecision(InferType(m)); },
+       /*keeps_values=*/false},
+      {"WidenFloat16", 0, typed([](const Module& m) { return WidenFloat16(m); }),
        /*keeps_values=*/false},
   };
 }

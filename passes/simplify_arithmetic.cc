@@ -1,4 +1,4 @@
-// Rules of additions and multiplications with constants.
+// Rules of arithmetic with constants.
 //
 // Values: integers wrap around, so every rule here is exact for them. Floats: dropping a neutral
 // element is exact, NaN and -0.0 included; joining constants rounds once where the graph rounded
@@ -188,6 +188,18 @@ Expr DivideBySqrt(const CallNode& call, const SimplifyContext& context) {
   return InferCall(ops::Multiply(call.args[0], inverse));
 }
 
+// Rewrites power(x, 2) to x * x, and power(x, 3) to x * x * x.
+Expr MultiplyOut(const CallNode& call) {
+  if (!(call.callee == ops::Known().power)) return Expr();
+  const Expr& x = call.args[0];
+  const NDArray* exponent = DataOf(call.args[1]);
+  if (exponent == nullptr || !HasType(x, call.checked_type)) return Expr();
+  const bool is_cube = IsFilledWith(*exponent, 3);
+  if (!is_cube && !IsFilledWith(*exponent, 2)) return Expr();
+  const Expr square = InferCall(ops::Multiply(x, x));
+  return is_cube ? InferCall(ops::Multiply(square, x)) : square;
+}
+
 }  // namespace
 
 Expr SimplifyArithmetic(const CallNode& call, const SimplifyContext& context) {
@@ -195,6 +207,7 @@ Expr SimplifyArithmetic(const CallNode& call, const SimplifyContext& context) {
   if (Expr e = DropNeutral(call)) return e;
   if (Expr e = FillToScalar(call)) return e;
   if (Expr e = DivideBySqrt(call, context)) return e;
+  if (Expr e = MultiplyOut(call)) return e;
   return JoinConstants(call, context);
 }
 

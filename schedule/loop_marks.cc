@@ -48,7 +48,7 @@ class Unroller : public loop::StmtMutator {
 
 }  // namespace
 
-Stmt PrefetchBox(const loop::Buffer& buffer, const std::vector<Range>& region) {
+Stmt PrefetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool is_written) {
   const std::int64_t line = kCacheLineBytes / static_cast<std::int64_t>(buffer->dtype.bytes());
   std::vector<Var> vars;
   std::vector<Expr> extents, indices;
@@ -59,7 +59,8 @@ Stmt PrefetchBox(const loop::Buffer& buffer, const std::vector<Range>& region) {
     indices.push_back(region[d].min + vars[d] * step);
   }
   Stmt stmt = loop::Evaluate(
-      loop::Call(loop::Intrinsic::kPrefetch, {loop::Load(buffer, std::move(indices))}));
+      loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
+                 {loop::Load(buffer, std::move(indices))}));
   for (std::size_t d = region.size(); d-- > 0;)
     stmt = loop::For(vars[d], 0, extents[d], loop::ForKind::kSerial, stmt);
   return stmt;

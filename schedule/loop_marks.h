@@ -10,8 +10,10 @@
 
 namespace tenon::schedule {
 
-// Statements that fetch the box `region` of the buffer into the cache, one line of it at a time.
-loop::Stmt PrefetchBox(const loop::Buffer& buffer, const std::vector<Range>& region);
+// Statements that fetch the box `region` of the buffer into the cache, one line of it at a time, to
+// read or to write it.
+loop::Stmt PrefetchBox(const loop::Buffer& buffer, const std::vector<Range>& region,
+                       bool is_written);
 
 // Unrolls the loops whose variables are keys, as their marks say. Requires that vectorised and
 // unrolled loops are expanded.

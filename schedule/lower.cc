@@ -11,6 +11,7 @@
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/attached_output.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/loop_marks.h"
 #include "tenon/schedule/nest.h"
@@ -48,6 +49,7 @@ class Lowerer {
         if (!IsParameter(buffer)) body = AllocateBox(stage, buffer, WholeRegion(buffer), body);
       }
     }
+    CheckOutputs();
     function_.body = Finish(body);
     CheckPlacements();
     return std::move(function_);
@@ -199,17 +201,20 @@ class Lowerer {
         refuse("the loop is trivial: it runs once, so no later iteration reads anything");
       if (kind == loop::ForKind::kVectorized)
         refuse("the loop is vectorised; choose one around it");
-      if (!source.op()->is_placeholder() && source.placement() != Stage::Placement::kRoot)
+      if (!source.op()->is_placeholder() && !source.is_output() &&
+          source.placement() != Stage::Placement::kRoot)
         refuse("only arguments and stages at the root are there before the loop begins");
       const loop::Buffer& buffer =
           source.op()->outputs[static_cast<std::size_t>(mark.tensor.index())];
-      std::optional<std::vector<Range>> region = RegionRead(inside, buffer, bounds_);
-      if (!region) refuse("it is not read inside the loop");
+      const bool is_own = source.op() == stage.op();
+      std::optional<std::vector<Range>> region =
+          is_own ? RegionWritten(inside, buffer, bounds_) : RegionRead(inside, buffer, bounds_);
+      if (!region) refuse(StrCat("it is not ", is_own ? "written" : "read", " inside the loop"));
       for (Range& range : *region) {
         range.min = loop::Substitute(range.min, {{axis.var, axis.var + mark.offset}});
         range.extent = loop::Substitute(range.extent, {{axis.var, axis.var + mark.offset}});
       }
-      inside = loop::Seq({PrefetchBox(buffer, *region), inside});
+      inside = loop::Seq({PrefetchBox(buffer, *region, is_own), inside});
     }
     return inside;
   }
@@ -237,6 +242,8 @@ class Lowerer {
         inside = PlaceTwice(producer, stage, axis, extent, inside);
       } else if (producer.marks().rolling && !loop::IsConstInt(extent, 1)) {
         inside = PlaceRolling(producer, stage, axis, inside);
+      } else if (producer.is_output()) {
+        inside = PlaceOutput(producer, stage, axis, inside);
       } else {
         inside = Place(producer, inside);
       }
@@ -249,6 +256,31 @@ class Lowerer {
     Stmt result = loop::Seq({Nest(producer, region), inside});
     for (const loop::Buffer& buffer : producer.op()->outputs)
       result = AllocateBox(producer, buffer, region, result);
+    return result;
+  }
+
+  // Into the caller's memory. The parameter becomes another buffer, which only `inside` knows:
+  // whoever reads the output elsewhere may do so before it is computed, and CheckPlacements finds
+  // the former buffer there.
+  Stmt PlaceOutput(const Stage& producer, const Stage& stage, const IterVar& axis,
+                   const Stmt& inside) {
+    if (stage.placement() != Stage::Placement::kRoot || !stage.op()->is_compute() ||
+        steps_.IsStep(stage))
+      RefuseAt("compute_at", producer, stage, axis,
+               "an output needs a loop of a stage that is computed at the root, as a whole");
+    const std::vector<Range> region =
+        RegionOfOutput(producer, stage, axis, RegionNeeded(producer, inside), inside, bounds_);
+    Stmt result = loop::Seq({Nest(producer, region), inside});
+    for (const loop::Buffer& buffer : producer.op()->outputs) {
+      const auto parameter = std::find(function_.buffers.begin(), function_.buffers.end(), buffer);
+      if (parameter == function_.buffers.end()) {
+        result = AllocateBox(producer, buffer, region, result);
+        continue;
+      }
+      const Box box(producer, buffer, WholeRegion(buffer));
+      result = box.Move(result, MinsOf(WholeRegion(buffer)));
+      *parameter = box.memory();
+    }
     return result;
   }
 
@@ -365,7 +397,7 @@ class Lowerer {
     body = loop::Simplify(loop::PartitionLoops(body), bounds_);
     body = loop::Simplify(loop::PartitionSelects(body), bounds_);
     body = loop::Simplify(loop::FlattenBuffers(body), bounds_);
-    body = loop::VectorizeLoops(body);
+    body = loop::VectorizeLoops(loop::StageTransposedMath(body));
     body = loop::TransposeTiles(body);
     body = loop::UnrollLoops(body);
     if (!unrolls_.empty()) body = AutoUnroll(loop::Simplify(body, bounds_), unrolls_);
@@ -383,6 +415,21 @@ class Lowerer {
       }
       CheckParallel(n->body, n);
     });
+  }
+
+  // A loop that an intrinsic stands for computes nothing.
+  void CheckOutputs() {
+    for (const auto& stage : schedule_.stages()) {
+      if (!stage->is_output() || stage->placement() != Stage::Placement::kAt) continue;
+      const std::vector<loop::Buffer>& outputs = stage->op()->outputs;
+      if (std::none_of(outputs.begin(), outputs.end(),
+                       [&](const loop::Buffer& buffer) { return IsParameter(buffer); }))
+        continue;
+      throw InvalidArgument(StrCat("compute_at: stage ", stage->name(), ", computed at axis ",
+                                   stage->attach_axis().var.name(), " of ",
+                                   stage->attach_stage().name(),
+                                   ": there is no such loop any more; choose another"));
+    }
   }
 
   // A stage that some reader outside its place needs is read from a buffer that does not exist

@@ -108,12 +108,13 @@ class NestMaker {
       operands[combiner.lhs[i]] = loop::Load(op_.outputs[i], indices);
       operands[combiner.rhs[i]] = loop::Substitute(body_[i], roots);
     }
-    if (body_.size() == 1) {
+    if (body_.size() == 1 && !combiner.is_order_free) {
       const bool reassociate = combiner.is_sum && op_.outputs[0]->dtype.is_float();
       return loop::Store(op_.outputs[0], loop::Substitute(combiner.result[0], operands), indices,
                          reassociate);
     }
-    // All new values are computed before the first is stored: each may depend on all old ones.
+    // All new values are computed before the first is stored, since each may depend on all old
+    // ones, and no value is computed twice.
     std::vector<Var> values, joined;
     std::vector<Stmt> stores;
     for (std::size_t i = 0; i < body_.size(); ++i) {

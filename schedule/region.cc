@@ -21,10 +21,13 @@ using Ends = std::pair<Expr, Expr>;  // lowest and highest value
 // Ranges that end above come from symbolic extents.
 constexpr std::int64_t kWide = std::int64_t{1} << 24;
 
+enum class Accesses { kLoads, kStores };
+
 class RegionFinder {
  public:
-  RegionFinder(const loop::Buffer& buffer, const loop::Bounds& outer)
+  RegionFinder(const loop::Buffer& buffer, const loop::Bounds& outer, Accesses accesses)
       : buffer_(buffer),
+        accesses_(accesses),
         bounds_(outer),
         dims_(buffer->shape.size()),
         whole_(buffer->shape.size(), false) {}
@@ -53,6 +56,7 @@ class RegionFinder {
         const auto& n = *stmt.As<loop::StoreNode>();
         Visit(n.value);
         for (const Expr& index : n.indices) Visit(index);
+        if (accesses_ == Accesses::kStores && n.buffer == buffer_) CoverElement(n.indices);
         return;
       }
       case loop::StmtKind::kSeq:
@@ -122,6 +126,7 @@ class RegionFinder {
   }
 
   void Visit(const Expr& expr) {
+    if (accesses_ == Accesses::kStores) return;
     loop::VisitExpr(expr, [&](const Expr& e) {
       if (const auto* address = e.As<loop::AddressNode>();
           address != nullptr && address->buffer == buffer_) {
@@ -129,13 +134,16 @@ class RegionFinder {
         return;
       }
       const auto* load = e.As<loop::LoadNode>();
-      if (load == nullptr || !(load->buffer == buffer_)) return;
-      found_ = true;
-      for (std::size_t d = 0; d < dims_.size(); ++d) {
-        if (whole_[d]) continue;
-        Cover(d, EndsOfIndex(load->indices[d]));
-      }
+      if (load != nullptr && load->buffer == buffer_) CoverElement(load->indices);
     });
+  }
+
+  void CoverElement(const std::vector<Expr>& indices) {
+    found_ = true;
+    for (std::size_t d = 0; d < dims_.size(); ++d) {
+      if (whole_[d]) continue;
+      Cover(d, EndsOfIndex(indices[d]));
+    }
   }
 
   void VisitBox(const loop::AddressNode& address) {
@@ -221,6 +229,7 @@ class RegionFinder {
   }
 
   const loop::Buffer& buffer_;
+  const Accesses accesses_;
   loop::Bounds bounds_;
   std::unordered_map<Expr, Ends, loop::ExprHash, loop::ExprSame> inner_;
   std::unordered_map<Expr, bool, loop::ExprHash, loop::ExprSame> unknown_;
@@ -233,7 +242,14 @@ class RegionFinder {
 
 std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                              const loop::Bounds& outer) {
-  RegionFinder finder(buffer, outer);
+  RegionFinder finder(buffer, outer, Accesses::kLoads);
+  finder.Visit(stmt);
+  return finder.Result();
+}
+
+std::optional<std::vector<Range>> RegionWritten(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                                const loop::Bounds& outer) {
+  RegionFinder finder(buffer, outer, Accesses::kStores);
   finder.Visit(stmt);
   return finder.Result();
 }

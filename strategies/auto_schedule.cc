@@ -17,6 +17,7 @@
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/transposition.h"
+#include "tenon/strategies/winograd.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/scan.h"
 
@@ -58,11 +59,14 @@ class Scheduler {
     if (HasOpaqueStages()) return RunAroundOpaqueStages();
     InlineStages(schedule_);
     ScheduleStoredTiles();
+    for (Stage* stage : ScheduleWinograd(schedule_, accesses_)) done_.insert(stage);
     const std::vector<Stage*> outputs = OutputStages();
-    if (outputs.size() == 1) {
-      if (!ScheduleByTiles(*outputs[0])) ScheduleWithProducers(*outputs[0]);
-    } else {
-      for (Stage* output : outputs) ScheduleRoot(*output, MaxOuter(*output));
+    // Of several, the last one may read the others.
+    if (!done_.contains(outputs.back()) &&
+        (outputs.size() > 1 || !ScheduleByTiles(*outputs.back())))
+      ScheduleWithProducers(*outputs.back());
+    for (Stage* output : outputs) {
+      if (!done_.contains(output)) ScheduleRoot(*output, MaxOuter(*output));
     }
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
@@ -123,6 +127,11 @@ class Scheduler {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), loop::StructuralEqual);
   }
 
+  TileReaderTraits TraitsOf(const Stage& reader, const Stage& tile) {
+    return {.parallel = WorkOf(tile) >= kParallelWork,
+            .calls_math = accesses_.MathCallsOf(reader) > 0};
+  }
+
   // What a stored tensor reads of a tile, block by block of it.
   void ScheduleStoredTiles() {
     for (const auto& stage : schedule_.stages()) {
@@ -132,8 +141,8 @@ class Scheduler {
             std::find_if(schedule_.stages().begin(), schedule_.stages().end(),
                          [&](const auto& other) { return other->op().get() == access.producer; });
         if (tile == schedule_.stages().end() || !IsRegisterTile(*(*tile)->op())) continue;
-        const bool parallel = WorkOf(**tile) >= kParallelWork;
-        if (!strategies::ScheduleByTiles(*stage, **tile, access.indices, parallel)) continue;
+        if (!strategies::ScheduleByTiles(*stage, **tile, access.indices, TraitsOf(*stage, **tile)))
+          continue;
         done_.insert(stage.get());
         done_.insert(tile->get());
         break;
@@ -162,8 +171,8 @@ class Scheduler {
       }
     }
     if (indices == nullptr) return false;
-    const bool parallel = WorkOf(*tile) >= kParallelWork;
-    if (!strategies::ScheduleByTiles(output, *tile, *indices, parallel)) return false;
+    if (!strategies::ScheduleByTiles(output, *tile, *indices, TraitsOf(output, *tile)))
+      return false;
     for (const auto& stage : schedule_.stages()) {
       if (!IsTileInput(*stage->op()) || stage->placement() != Stage::Placement::kRoot) continue;
       ScheduleTileInput(*stage);
@@ -181,7 +190,11 @@ class Scheduler {
     const auto [vectors, lane] = stage.Split(axes.back(), LanesOf(*stage.op()));
     stage.Vectorize(lane);
     if (CeilDiv(Extent(axes.back()), LanesOf(*stage.op())) <= kUnroll) stage.Unroll(vectors);
-    for (std::size_t i = axes.size() - 4; i + 2 < axes.size(); ++i) stage.Unroll(axes[i]);
+    // The rows of one step lie one behind the other: memory is read as it comes.
+    const std::size_t last = axes.size() - 1;
+    stage.Reorder({axes[last - 1], axes[last - 3], axes[last - 2], vectors, lane});
+    stage.Unroll(axes[last - 3]);
+    stage.Unroll(axes[last - 2]);
   }
 
   void ScheduleWithProducers(Stage& output) {
@@ -193,10 +206,13 @@ class Scheduler {
         ReadsOneSumAnElement(output) ? output.op()->axes.size() : MaxOuter(output);
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       Stage& stage = **it;
-      if (stage.op()->is_placeholder() || stage.is_output() ||
-          stage.placement() == Stage::Placement::kInline || done_.contains(&stage))
+      if (stage.op()->is_placeholder() || stage.placement() == Stage::Placement::kInline ||
+          done_.contains(&stage) || hosts.contains(stage.op().get()))
         continue;
-      const std::size_t common = CommonAxes(stage, hosts);
+      // Where no element is asked for, a result beside it would not be computed.
+      if (stage.is_output() && InnerExtent(output.op()->axes, 0) == 0) continue;
+      std::size_t common = CommonAxes(stage, hosts);
+      if (stage.is_output()) common = std::min(common, EqualAxes(stage, output));
       // A stage that shares few axes would leave the outer loop with too little to share out.
       if (common < most && OuterExtent(output, common) < kLeastOuter) continue;
       if (common == 0) continue;
@@ -282,6 +298,17 @@ class Scheduler {
       }
     }
     return is_read ? common : 0;
+  }
+
+  // How many leading axes of both have the same extent.
+  static std::size_t EqualAxes(const Stage& a, const Stage& b) {
+    const auto& axes = a.op()->axes;
+    const auto& others = b.op()->axes;
+    std::size_t equal = 0;
+    while (equal < std::min(axes.size(), others.size()) &&
+           Extent(axes[equal]) == Extent(others[equal]))
+      ++equal;
+    return equal;
   }
 
   // An axis of one element is read at 0 as well as at its variable.
@@ -408,16 +435,20 @@ class Scheduler {
     stage.Vectorize(lane);
   }
 
-  // What the iteration `count` steps later reads, which is one line on.
+  // What the iteration `count` steps later reads, which is one line on. A result that reads nothing
+  // from memory fetches the line that it will write: a loop that fetched both would wait for them.
   void FetchNextLine(Stage& stage, const IterVar& steps, std::int64_t count) {
     if (count < 2) return;
     const te::Tensor reader(stage.op(), 0);
+    bool fetches = false;
     for (const te::Tensor& input : te::InputsOf(*stage.op())) {
       if (!input.op()->is_placeholder() || input.ndim() < stage.op()->axes.size() ||
           !ReadsAtOnePlace(stage, *input.op()))
         continue;
       schedule_.Prefetch(input, reader, steps, count);
+      fetches = true;
     }
+    if (!fetches && stage.is_output()) schedule_.Prefetch(reader, reader, steps, count);
   }
 
   // What is read at several places is no line: all between them would be fetched.

@@ -11,6 +11,7 @@
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/winograd.h"
 
 namespace tenon::strategies {
 namespace {
@@ -38,14 +39,7 @@ bool IsCostly(const OperationNode& op) {
 }
 
 bool CallsVectorMath(const OperationNode& op) {
-  bool calls = false;
-  for (const Expr& body : op.body) {
-    loop::VisitExpr(body, [&](const Expr& e) {
-      const auto* call = e.As<loop::CallNode>();
-      calls = calls || (call != nullptr && loop::IsVectorMath(call->intrinsic));
-    });
-  }
-  return calls;
+  return std::any_of(op.body.begin(), op.body.end(), loop::CallsVectorMath);
 }
 
 class InlineChooser {
@@ -82,7 +76,7 @@ class InlineChooser {
   bool IsInlined(const Stage& stage, const std::vector<const OperationNode*>& readers) {
     const OperationNode& op = *stage.op();
     if (op.is_placeholder() || op.is_reduction() || stage.is_output() || op.tag == kPacked ||
-        IsTileInput(op))
+        IsTileInput(op) || IsWinogradStage(op))
       return false;
     const auto any = [&](const auto& test) {
       return std::any_of(readers.begin(), readers.end(), test);

@@ -56,13 +56,15 @@ Tensor Immediate(const NDArray& data) {
 }
 
 std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tensor>& inputs,
-                                Preparer* preparer = nullptr) {
+                                Preparer* preparer = nullptr, bool by_winograd = false) {
   const auto* compute = call.op() == nullptr ? nullptr : ops::OpOf(call)->Column<TeCompute>();
   if (compute == nullptr)
     throw Unimplemented(StrCat(call.op() == nullptr ? "a call of a function" : call.op()->name,
                                " has no compute, so no kernel can be made of it"))
         .At(call.span);
-  return compute->make({call.attrs, inputs, call.checked_type, preparer});
+  const auto& make =
+      by_winograd && compute->make_by_winograd ? compute->make_by_winograd : compute->make;
+  return make({call.attrs, inputs, call.checked_type, preparer});
 }
 
 // Several results of one shape become outputs of one operation, which computes them in one loop.
@@ -88,7 +90,7 @@ bool HaveOneShape(const ir::TupleNode& tuple) {
 
 }  // namespace
 
-TeFunction LowerFunction(const ir::FunctionNode& function, const std::vector<bool>& is_constant) {
+TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOptions& options) {
   TeFunction lowered;
   Values values;
   for (const Expr& param : function.params) {
@@ -97,8 +99,8 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const std::vector<boo
     values.emplace(param, std::move(tensors));
   }
   std::unordered_set<const te::OperationNode*> constants;
-  for (std::size_t i = 0; i < is_constant.size(); ++i) {
-    if (is_constant[i]) constants.insert(lowered.params.at(i).op().get());
+  for (std::size_t i = 0; i < options.is_constant.size(); ++i) {
+    if (options.is_constant[i]) constants.insert(lowered.params.at(i).op().get());
   }
   Preparer preparer(std::move(constants));
   ir::VisitPostOrder(function.body, [&](const Expr& e) {
@@ -112,7 +114,8 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const std::vector<boo
           const auto& tensors = values.at(arg);
           inputs.insert(inputs.end(), tensors.begin(), tensors.end());
         }
-        values.emplace(e, ComputeCall(*e.As<ir::CallNode>(), inputs, &preparer));
+        values.emplace(e,
+                       ComputeCall(*e.As<ir::CallNode>(), inputs, &preparer, options.by_winograd));
         return;
       }
       case ExprKind::kTuple: {

@@ -17,10 +17,15 @@ struct TeFunction {
   std::vector<PreparedTensor> prepared;
 };
 
-// Requires checked, static types. `is_constant`: by parameter, tuples flattened; empty when none is
-// known to be. Throws Unimplemented for an operator without a compute, naming it.
+struct LowerFunctionOptions {
+  std::vector<bool> is_constant;  // by parameter, tuples flattened; empty when none is known to be
+  bool by_winograd = false;       // the form of operators that have one
+};
+
+// Requires checked, static types. Throws Unimplemented for an operator without a compute, naming
+// it, and where Winograd's algorithm does not apply.
 TeFunction LowerFunction(const ir::FunctionNode& function,
-                         const std::vector<bool>& is_constant = {});
+                         const LowerFunctionOptions& options = {});
 
 // The results of one operator call whose arguments are constants (or tuples of them), by the
 // interpreter: the evaluator that passes::FoldConstant takes.

@@ -6,7 +6,8 @@
 //       .Elementwise([](const SwishAttrs& a, te::Expr x) { return ...; });
 //
 // It runs when the program starts or the plug-in is loaded. Errors (a name taken twice, a pattern
-// that contradicts the compute) are kept, and thrown by the next Compile or plug-in load.
+// that contradicts the compute) are kept, and thrown by the next Compile or plug-in load. Computes
+// may be called by several threads at once: Compile makes kernels on all cores.
 #ifndef TENON_STRATEGIES_REGISTER_OP_H_
 #define TENON_STRATEGIES_REGISTER_OP_H_
 

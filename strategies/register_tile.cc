@@ -23,6 +23,8 @@ constexpr std::size_t kTileAxes = 3;
 constexpr std::int64_t kLeastSquare = 4;
 // Steps of a lone reduction that share one loop test.
 constexpr std::int64_t kUnrolledSteps = 4;
+// Terms of a sum that is written out: those of 3 x 3 taps and 3 channels.
+constexpr std::int64_t kFewTerms = 32;
 
 std::int64_t ConstantOf(const Expr& e) {
   const auto* imm = e.As<loop::IntImmNode>();
@@ -91,23 +93,31 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
   return grid;
 }
 
-// The two loops along memory: in vectors, of which the last may be masked, and where the inner one
-// is a single vector, unrolled, so that TransposeTiles finds the square.
+// The two loops along memory, `inner` without those of one iteration: in vectors, of which the last
+// may be masked, and where the inner one is a single vector, unrolled, so that TransposeTiles finds
+// the square. Where the reader calls vector math, whole vectors are unrolled for
+// StageTransposedMath.
 void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
-                    const std::vector<std::int64_t>& extents) {
+                    const std::vector<std::int64_t>& extents, bool calls_math) {
   if (inner.empty()) return;
   const std::int64_t lanes = VectorLanes(reader.op()->outputs[0]->dtype.bytes());
   const std::int64_t extent = extents.back();
-  if (extent < 2) return;
   const auto covering =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   const std::int64_t width = std::min(covering, lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
   if (inner.size() < 2 || extent > width || width < kLeastSquare) return;
   const std::int64_t rows = extents[inner.size() - 2];
-  if (rows % width != 0) return;
+  const std::int64_t unrolled = calls_math && rows % lanes == 0 ? lanes : width;
+  if (rows % unrolled != 0) return;
   const IterVar& axis = inner[inner.size() - 2];
-  reader.Unroll(rows == width ? axis : reader.Split(axis, width).second);
+  reader.Unroll(rows == unrolled ? axis : reader.Split(axis, unrolled).second);
+}
+
+std::int64_t TermsOf(const te::OperationNode& op) {
+  std::int64_t terms = 1;
+  for (const IterVar& axis : op.reduce_axes) terms *= ConstantOf(axis.extent);
+  return terms;
 }
 
 bool IsDotTile(const te::OperationNode& op) { return op.tag == kDotTile || op.tag == kWordDotTile; }
@@ -127,7 +137,7 @@ double TileStepTime(std::int64_t left, std::int64_t right) {
 }
 
 bool IsRegisterTile(const te::OperationNode& op) {
-  return op.tag == kRegisterTile || IsDotTile(op);
+  return op.tag == kRegisterTile || op.tag == kUnevenTile || IsDotTile(op);
 }
 
 bool IsTileInput(const te::OperationNode& op) {
@@ -148,6 +158,9 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
+  } else if (op.tag == kUnevenTile && TermsOf(op) <= kFewTerms) {
+    // Each row has an address of its own: it is computed once, not at each term.
+    for (const IterVar& axis : order) tile.Unroll(axis);
   }
   order.insert(order.end(), op.axes.begin() + static_cast<std::ptrdiff_t>(grid), op.axes.end());
   if (group) order.push_back(*group);
@@ -162,7 +175,8 @@ void ScheduleTile(Stage& tile) {
   tile.Tensorize(op.axes[grid + 2], DotOf(*tile.op(), lanes));
 }
 
-bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indices, bool parallel) {
+bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indices,
+                     const TileReaderTraits& traits) {
   const std::vector<IterVar> axes = reader.op()->axes;
   const auto grid = MatchGrid(indices, axes);
   if (!grid || grid->empty()) return false;
@@ -191,15 +205,16 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   std::vector<std::int64_t> inside_extents;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (!inner[i]) continue;
+    order.push_back(*inner[i]);
+    if (extents[i] == 1) continue;
     inside.push_back(*inner[i]);
     inside_extents.push_back(extents[i]);
   }
-  order.insert(order.end(), inside.begin(), inside.end());
   reader.Reorder(order);
-  VectorizeInner(reader, inside, inside_extents);
+  VectorizeInner(reader, inside, inside_extents, traits.calls_math);
   IterVar place = outer[0];
   for (std::size_t i = 1; i < outer.size(); ++i) place = reader.Fuse(place, outer[i]);
-  if (parallel) reader.Parallel(place);
+  if (traits.parallel) reader.Parallel(place);
   tile.ComputeAt(reader, place);
   ScheduleTile(tile);
   return true;

@@ -19,6 +19,8 @@
 namespace tenon::strategies {
 
 inline constexpr const char* kRegisterTile = "register_tile";
+// The tag of a register tile whose rows read at uneven distances: pixels of several image rows.
+inline constexpr const char* kUnevenTile = "uneven_register_tile";
 // The tag of a tile whose innermost reduction axis is what one instruction adds up in each lane: 4
 // products of uint8 by int8 in int32, or 2 of bfloat16 in float32. It reads the left operand in a
 // row of memory and the right one as (..., lane, group).
@@ -55,10 +57,13 @@ void ScheduleTile(schedule::Stage& tile);
 // Walks `reader` block by block and computes `tile` for each: along every grid axis that `reader`
 // reads at an axis of its own, at neighbouring ones taken as one, or at a quotient of these. What
 // is read otherwise is computed whole inside. Answers false and changes nothing where there is no
-// such axis. `indices`: of the one element that `reader` reads of `tile`. `parallel`: shares the
-// blocks among the threads.
+// such axis. `indices`: of the one element that `reader` reads of `tile`.
+struct TileReaderTraits {
+  bool parallel;    // shares the blocks among the threads
+  bool calls_math;  // calls vector math, which is then done in whole vectors
+};
 bool ScheduleByTiles(schedule::Stage& reader, schedule::Stage& tile,
-                     const std::vector<loop::Expr>& indices, bool parallel);
+                     const std::vector<loop::Expr>& indices, const TileReaderTraits& traits);
 
 }  // namespace tenon::strategies
 

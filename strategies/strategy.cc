@@ -40,10 +40,10 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
   return schedule::Lower(AutoSchedule(outputs), args, name);
 }
 
-Built BuildFromTe(const Group& group) {
-  std::vector<bool> is_constant;
-  for (const NDArray& constant : group.constants) is_constant.push_back(constant.defined());
-  const TeFunction function = LowerFunction(*group.function, is_constant);
+Built BuildFromTe(const Group& group, bool by_winograd) {
+  LowerFunctionOptions options{.is_constant = {}, .by_winograd = by_winograd};
+  for (const NDArray& constant : group.constants) options.is_constant.push_back(constant.defined());
+  const TeFunction function = LowerFunction(*group.function, options);
   Built built;
   std::vector<te::Tensor> args = ParamsReadBy(function.outputs, function.params, &built.arguments);
   for (const PreparedTensor& tensor : function.prepared) {
@@ -58,11 +58,22 @@ Built BuildFromTe(const Group& group) {
   return built;
 }
 
+constexpr const char* kTe = "te";
+constexpr const char* kTeByWinograd = "te_winograd";
+
 Implementation FromTe() {
-  return {.name = "te",
+  return {.name = kTe,
           .priority = 0,
           .refusal = [](const Group&) { return std::optional<std::string>(); },
-          .build = BuildFromTe};
+          .build = [](const Group& group) { return BuildFromTe(group, false); }};
+}
+
+// Fewer operations than any library's plain sum takes.
+Implementation FromTeByWinograd() {
+  return {.name = kTeByWinograd,
+          .priority = 20,
+          .refusal = [](const Group&) { return std::optional<std::string>(); },
+          .build = [](const Group& group) { return BuildFromTe(group, true); }};
 }
 
 }  // namespace
@@ -92,6 +103,10 @@ Choice Choose(const Group& asked, const StrategyOptions& options) {
   }
   std::vector<Implementation> candidates = {FromTe()};
   const ir::CallNode* anchor = group.Anchor();
+  const auto* compute = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<TeCompute>();
+  if (options.winograd && group.library != LibraryChoice::kLibrary && compute != nullptr &&
+      compute->make_by_winograd)
+    candidates.push_back(FromTeByWinograd());
   const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();
   if (strategy != nullptr)
     candidates.insert(candidates.end(), strategy->implementations.begin(),
@@ -99,7 +114,8 @@ Choice Choose(const Group& asked, const StrategyOptions& options) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const auto& a, const auto& b) { return a.priority > b.priority; });
   if (options.library == LibraryChoice::kTe)
-    std::erase_if(candidates, [](const auto& c) { return c.name != "te"; });
+    std::erase_if(candidates,
+                  [](const auto& c) { return c.name != kTe && c.name != kTeByWinograd; });
   std::optional<Choice> choice;
   std::string reason;
   for (const Implementation& candidate : candidates) {
@@ -148,6 +164,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachBoxComputes(registry);
   AttachFixedPointComputes(registry);
   AttachVisionComputes(registry);
+  AttachDetectorComputes(registry);
   AttachConvComputes(registry);
   AttachConvNdComputes(registry);
   AttachConvTransposeComputes(registry);

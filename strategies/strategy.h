@@ -1,8 +1,9 @@
 // Strategies: the ways to make a kernel of a fused function, and the choice among them.
 //
 // An implementation is data: a name, a condition, a priority and a function that builds. Every
-// function can be built from its tensor expression ("te"); operators may attach others as a column
-// (Strategy) of their registry entry, which the function's heavy operator - its anchor - brings in.
+// function can be built from its tensor expression ("te"), some convolutions in another form of it,
+// too ("te_winograd"); operators may attach others as a column (Strategy) of their registry entry,
+// which the function's heavy operator - its anchor - brings in.
 // Choose lists all candidates with their conditions, the winner and why.
 //
 //   Choice choice = Choose(group, {.library = LibraryChoice::kAuto});
@@ -57,6 +58,7 @@ struct Built {
   std::vector<PreparedConstant> prepared;
 };
 
+// Kernels are made on several threads, so its functions may be called by several at once.
 struct Implementation {
   std::string name;
   int priority = 0;
@@ -73,6 +75,7 @@ struct Strategy {
 
 struct StrategyOptions {
   LibraryChoice library = LibraryChoice::kAuto;
+  bool winograd = true;  // let convolutions take Winograd's algorithm
 };
 
 struct Choice {

@@ -77,6 +77,20 @@ std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents) {
   return axes;
 }
 
+te::Tensor Zeros(const TeCall& call) {
+  return te::Compute(
+      call.te_shape(), [&](const std::vector<te::Var>&) { return te::Cast(call.dtype(), 0); },
+      "zeros", "elemwise");
+}
+
+te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
+                    const std::vector<std::size_t>& at, const te::Expr& value) {
+  te::Expr inside = loop::True();
+  for (const std::size_t axis : at)
+    inside = inside && from[axis] >= te::Expr(0) && from[axis] < te::Expr(ExtentOf(x, axis));
+  return te::IfThenElse(inside, x[from], value);
+}
+
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
                     const ops::Ints& before, const ops::Ints& after, const char* tag) {
   return PadImage(x, at, before, after, te::Cast(x.dtype(), 0), tag);
@@ -93,13 +107,8 @@ te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
       ToExprs(shape),
       [&](const std::vector<te::Var>& i) {
         std::vector<te::Expr> from = ToExprs(i);
-        te::Expr inside = loop::True();
-        for (std::size_t d = 0; d < at.size(); ++d) {
-          from[at[d]] = i[at[d]] - before[d];
-          inside =
-              inside && from[at[d]] >= te::Expr(0) && from[at[d]] < te::Expr(ExtentOf(x, at[d]));
-        }
-        return te::IfThenElse(inside, x[from], value);
+        for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = i[at[d]] - before[d];
+        return ReadPadded(x, from, at, value);
       },
       "pad_image", tag);
 }

@@ -1,7 +1,8 @@
 // The tensor expression of an operator: a column of its registry entry.
 //
 // `make` gets the operator's attributes, its inputs (tuples flattened) and its static result type,
-// and gives one tensor, or one a field for a tuple result.
+// and gives one tensor, or one a field for a tuple result. Kernels are made on several threads, so
+// that it may be called by several at once.
 //
 //   registry.Definition("exp").SetColumn(TeCompute{...});
 #ifndef TENON_STRATEGIES_TE_COMPUTE_H_
@@ -41,7 +42,11 @@ struct TeCall {
 };
 
 struct TeCompute {
-  std::function<std::vector<te::Tensor>(const TeCall& call)> make;
+  using Make = std::function<std::vector<te::Tensor>(const TeCall& call)>;
+  Make make;
+  // The same by Winograd's algorithm. Throws Unimplemented where that does not apply or does not
+  // pay, saying why. Null: there is no such form.
+  Make make_by_winograd = nullptr;
 };
 
 // Attaches the computes of the built-in operators, family by family.
@@ -61,6 +66,7 @@ void AttachWarpComputes(ops::OpRegistry& registry);
 void AttachBoxComputes(ops::OpRegistry& registry);
 void AttachFixedPointComputes(ops::OpRegistry& registry);
 void AttachVisionComputes(ops::OpRegistry& registry);
+void AttachDetectorComputes(ops::OpRegistry& registry);
 void AttachConvComputes(ops::OpRegistry& registry);
 void AttachConvNdComputes(ops::OpRegistry& registry);
 void AttachConvTransposeComputes(ops::OpRegistry& registry);
@@ -85,6 +91,11 @@ std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 te::Tensor AsType(const te::Tensor& x, DataType dtype);
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
+// The call's result where there is nothing to compute it from.
+te::Tensor Zeros(const TeCall& call);
+// x[from], or `value` where a coordinate along one of the axes `at` is beyond the image.
+te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
+                    const std::vector<std::size_t>& at, const te::Expr& value);
 // `x` with zeros, or with `value`, around the axes `at`, or `x` itself when there are none; a
 // negative number of them drops elements.
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,

@@ -13,8 +13,8 @@ using te::IterVar;
 
 // Bytes of an array that stays in the second-level cache.
 constexpr std::int64_t kCached = 1 << 19;
-// Square tiles that are taken from the same rows in turn.
-constexpr std::int64_t kTilesInARun = 4;
+// Square tiles that are taken from the same rows, and that go into the same rows, in turn.
+constexpr std::int64_t kSourceTiles = 4, kResultTiles = 32;
 
 // The one axis along which every access lies in memory that does not lie along the last axis.
 std::optional<std::size_t> AxisOfGathers(const Stage& stage, Accesses& accesses) {
@@ -83,12 +83,14 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   IterVar source = axes[first];
   for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
   const auto [source_tiles, source_lane] = stage.Split(source, lanes);
-  // From memory, a run of tiles reads whole pages of few rows; in cache it would only mix the
-  // result's rows.
-  const std::int64_t bytes = extent * last_extent * kVectorBytes / lanes;
+  // From memory, runs of tiles read and write longer parts of few rows; in cache they would only
+  // mix the result's rows, and short rows of a result lie together anyway.
+  const bool from_memory = extent * last_extent * kVectorBytes / lanes > kCached;
   const auto [source_blocks, source_tile] =
-      stage.Split(source_tiles, bytes > kCached ? kTilesInARun : 1);
-  const auto [result_blocks, result_lane] = stage.Split(last, lanes);
+      stage.Split(source_tiles, from_memory ? kSourceTiles : 1);
+  const auto [result_tiles, result_lane] = stage.Split(last, lanes);
+  const auto [result_runs, result_tile] = stage.Split(
+      result_tiles, from_memory && last_extent >= kResultTiles * lanes ? kResultTiles : 1);
   std::vector<IterVar> order;
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);
@@ -96,7 +98,7 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   order.push_back(source_blocks);
   IterVar outer = order[0];
   std::vector<IterVar> all = order;
-  all.insert(all.end(), {result_blocks, source_tile, source_lane, result_lane});
+  all.insert(all.end(), {result_runs, source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
   for (std::size_t i = 1; i < order.size(); ++i) outer = stage.Fuse(outer, order[i]);
   if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);

@@ -131,6 +131,12 @@ Reduction Max(const Expr& source, std::vector<IterVar> axes) {
 Reduction Min(const Expr& source, std::vector<IterVar> axes) {
   return Simple("min", source, std::move(axes), Highest(source.dtype()), &loop::Min);
 }
+Reduction MaxOfNumbers(const Expr& source, std::vector<IterVar> axes) {
+  Reduction r = Simple("max_of_numbers", source, std::move(axes), Lowest(source.dtype()),
+                       [](const Expr& x, const Expr& y) { return loop::Select(y > x, y, x); });
+  r.combiner.is_order_free = true;
+  return r;
+}
 Reduction All(const Expr& source, std::vector<IterVar> axes) {
   return Simple("all", source, std::move(axes), loop::True(), &loop::operator&&);
 }

@@ -20,6 +20,9 @@ Reduction Sum(const Expr& source, std::vector<IterVar> axes);
 Reduction Prod(const Expr& source, std::vector<IterVar> axes);
 Reduction Max(const Expr& source, std::vector<IterVar> axes);
 Reduction Min(const Expr& source, std::vector<IterVar> axes);
+// The greatest of floats but NaN, for readers into which NaN finds its way without it: a step is
+// one instruction. Of no numbers: the lowest value.
+Reduction MaxOfNumbers(const Expr& source, std::vector<IterVar> axes);
 // Bool sources.
 Reduction All(const Expr& source, std::vector<IterVar> axes);
 Reduction Any(const Expr& source, std::vector<IterVar> axes);

@@ -173,6 +173,11 @@ void AddFuzzCommand(CLI::App* app) {
       ->type_name("PASS,PASS")
       ->needs(graphs);
   command
+      ->add_option("--pairs", arguments->pass_options.pairs,
+                   "random pairs of passes a graph, besides each alone (4)")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(graphs);
+  command
       ->add_flag("--compile", arguments->pass_options.compile, "compile and run each graph as well")
       ->needs(graphs);
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")

@@ -1,5 +1,7 @@
 #include "tenon/tools/model.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +15,9 @@
 #include "tenon/ir/text_format.h"
 #include "tenon/models/registry.h"
 #include "tenon/onnx/model.h"
+#include "tenon/ops/builders.h"
 #include "tenon/ops/registry.h"
+#include "tenon/runtime/npy.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -43,6 +47,11 @@ void ModelArguments::AddTo(CLI::App* command) {
       ->required();
   command->add_option("--shape", shapes, "extents of an input that the model leaves open")
       ->type_name("NAME=1,3,48,192");
+  command
+      ->add_option("--constant", constants,
+                   "input of an ONNX model that has this value for good: a number for one of one "
+                   "element, or a .npy array")
+      ->type_name("NAME=VALUE");
   command->add_option("--plugin", plugins, "shared object that registers operators")
       ->type_name("FILE.so");
 }
@@ -69,6 +78,8 @@ void CompileArguments::AddTo(CLI::App* command) {
                    "relay: the reference's groups; extended: around reductions, too, which is how "
                    "level 3 fuses")
       ->check(CLI::IsMember({"relay", "extended"}));
+  command->add_flag("--no-winograd", no_winograd,
+                    "convolutions as plain sums only, never by Winograd's algorithm");
   command->add_option("--mcpu-features", cpu_features, "changes to the CPU's features")
       ->type_name("-avx512f,...");
   command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
@@ -104,6 +115,7 @@ CompileOptions CompileArguments::Options() const {
                      : library == "onednn" ? LibraryChoice::kLibrary
                                            : LibraryChoice::kAuto,
           .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
+          .winograd = !no_winograd,
           .disabled_passes = disabled_passes,
           .cache_dir = CacheFolder()};
 }
@@ -142,6 +154,39 @@ void LoadPlugins(const std::vector<std::string>& paths) {
   ops::OpRegistry::Global().ThrowStartupErrors();
 }
 
+namespace {
+
+bool Holds(DataType type, double number) {
+  if (type.is_float()) return true;
+  const double limit = std::ldexp(1, std::min(type.bits(), 53) - (type.is_int() ? 1 : 0));
+  const double lowest = type.is_int() ? -limit : 0;
+  return std::trunc(number) == number && number >= lowest && number < limit;
+}
+
+// A value of --constant for an input of the model.
+NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& name,
+                      const std::string& value) {
+  if (value.ends_with(".npy")) return ValueOrThrow(runtime::ReadNpy(value));
+  const auto spec = std::find_if(model.inputs().begin(), model.inputs().end(),
+                                 [&](const ir::InputSpec& input) { return input.name == name; });
+  if (spec == model.inputs().end())
+    throw InvalidArgument(
+        StrCat("--constant: the model has no input ", name, "; it has ",
+               StrJoin(model.inputs(), ", ", [](std::string* text, const ir::InputSpec& input) {
+                 StrAppend(text, input.name);
+               })));
+  const auto number = ParseNumber<double>(value);
+  if (number && Holds(spec->dtype, *number)) {
+    const ir::Expr scalar = ops::Scalar(*number, spec->dtype);
+    if (const auto* constant = scalar.As<ir::ConstantNode>())
+      return constant->data.Reshape(Shape(spec->extents ? spec->extents->size() : 0, 1));
+  }
+  throw InvalidArgument(StrCat("--constant: ", value, " is no number of the type ",
+                               spec->dtype.ToString(), " and no .npy file"));
+}
+
+}  // namespace
+
 ir::Module LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of) {
   LoadPlugins(arguments.plugins);
   strategies::RegisterStrategies(ops::OpRegistry::Global());
@@ -152,7 +197,12 @@ ir::Module LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_
       options.shapes[name] = ParseShape(shape, "--shape");
     }
     const auto model = ValueOrThrow(onnx_import::OnnxModel::Load(arguments.path));
+    for (const std::string& text : arguments.constants) {
+      const auto [name, value] = SplitAssignment(text, "--constant");
+      options.constants[name] = ParseConstant(model, name, value);
+    }
     for (const ir::InputSpec& input : model.inputs()) {
+      if (options.constants.contains(input.name)) continue;
       if (!shape_of || input.Fixed() || options.shapes.contains(input.name)) continue;
       if (std::optional<Shape> shape = shape_of(input))
         options.shapes[input.name] = *std::move(shape);
@@ -161,6 +211,7 @@ ir::Module LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_
   }
   if (!arguments.shapes.empty())
     throw InvalidArgument("--shape is for ONNX models; others carry their types");
+  if (!arguments.constants.empty()) throw InvalidArgument("--constant is for ONNX models");
   constexpr std::string_view kBuiltIn = "model:";
   if (arguments.path.starts_with(kBuiltIn))
     return models::Build(arguments.path.substr(kBuiltIn.size()));

@@ -20,8 +20,9 @@ namespace tenon::tools {
 
 struct ModelArguments {
   std::string path;
-  std::vector<std::string> shapes;   // "x=1,3,48,192"
-  std::vector<std::string> plugins;  // shared objects that register operators
+  std::vector<std::string> shapes;     // "x=1,3,48,192"
+  std::vector<std::string> constants;  // "rate=16000" or "rate=file.npy"
+  std::vector<std::string> plugins;    // shared objects that register operators
 
   void AddTo(CLI::App* command);
 };
@@ -32,6 +33,7 @@ struct CompileArguments {
   std::string library = "auto";
   std::string partition = "none";
   std::string fusion;  // empty: by the level
+  bool no_winograd = false;
   std::string cpu_features;
   std::vector<std::string> disabled_passes;
   std::string cache_dir;  // empty: the user's

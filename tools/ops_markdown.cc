@@ -53,13 +53,11 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
       {"Arithmetic bit by bit is for CPUs without instructions for bytes.",
        {"nn.bitpack", "nn.bitserial_conv2d", "nn.bitserial_dense"}},
       {"The extents of the result are values, which only the last operator of a model may have "
-       "here (take_first); sum and collapse_sum_like say the second with a shape.",
-       {"argwhere", "collapse_sum_to"}},
-      {"Loops have no expression for the bits of a number under another type.", {"reinterpret"}},
-      {"Heads of older detectors; vision.non_max_suppression and "
+       "here (take_first).",
+       {"argwhere"}},
+      {"Lists of boxes of older detectors; vision.non_max_suppression and "
        "vision.all_class_non_max_suppression are what they use.",
-       {"vision.multibox_prior", "vision.multibox_transform_loc", "vision.proposal",
-        "vision.regular_non_max_suppression", "vision.roi_pool", "vision.yolo_reorg"}},
+       {"vision.multibox_transform_loc", "vision.proposal", "vision.regular_non_max_suppression"}},
       {"No model that is built or imported here has windows at computed places.",
        {"nn.correlation", "nn.deformable_conv2d"}},
       {"The ONNX importer makes these of nn.matmul and sliding_window.", {"dft", "stft"}},

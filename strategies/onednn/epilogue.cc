@@ -153,6 +153,7 @@ class Reader {
     if (op == known.tanh) return Unary(*call, {Kind::kTanh});
     if (op == known.clip) {
       const auto& bounds = call->attrs.As<ops::ClipAttrs>();
+      if (!(bounds.a_min <= bounds.a_max)) return Fail("clip of which the bounds are crossed");
       return Unary(
           *call, {Kind::kClip, static_cast<float>(bounds.a_min), static_cast<float>(bounds.a_max)});
     }

@@ -43,26 +43,30 @@ ConvSum SumOf(const Conv& conv, const TeCall& call) {
           .shape = call.shape()};
 }
 
-std::vector<Tensor> Conv2D(const TeCall& call) {
+Conv ConvOf(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
   const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
   const auto data = ops::LayoutPositions(attrs.data_layout, "NCHW", "data_layout");
   const auto kernel = ops::LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
   const Tensor& weight = call.input(1);
   const auto padding = ops::FourPaddings(attrs.padding);
-  const Conv conv{.data = data,
-                  .kernel = kernel,
-                  .out = ops::LayoutPositions(out_layout, "NCHW", "out_layout"),
-                  .strides = ops::Pair(attrs.strides, "strides"),
-                  .dilation = ops::Pair(attrs.dilation, "dilation"),
-                  .padding = padding,
-                  .groups = attrs.groups,
-                  .group_inputs = ExtentOf(weight, kernel[1]),
-                  .group_outputs = ExtentOf(weight, kernel[0]) / attrs.groups,
-                  .taps = {ExtentOf(weight, kernel[2]), ExtentOf(weight, kernel[3])},
-                  .image = PadImage(call.input(0), data[2], data[3], padding),
-                  .weight = weight,
-                  .dtype = call.dtype()};
+  return {.data = data,
+          .kernel = kernel,
+          .out = ops::LayoutPositions(out_layout, "NCHW", "out_layout"),
+          .strides = ops::Pair(attrs.strides, "strides"),
+          .dilation = ops::Pair(attrs.dilation, "dilation"),
+          .padding = padding,
+          .groups = attrs.groups,
+          .group_inputs = ExtentOf(weight, kernel[1]),
+          .group_outputs = ExtentOf(weight, kernel[0]) / attrs.groups,
+          .taps = {ExtentOf(weight, kernel[2]), ExtentOf(weight, kernel[3])},
+          .image = PadImage(call.input(0), data[2], data[3], padding),
+          .weight = weight,
+          .dtype = call.dtype()};
+}
+
+std::vector<Tensor> Conv2D(const TeCall& call) {
+  const Conv conv = ConvOf(call);
   for (const auto& form : {DepthwiseConv, ByteConv, RowTiledConv}) {
     if (const std::optional<Tensor> result = form(conv, call)) return {*result};
   }
@@ -94,7 +98,11 @@ std::vector<IterVar> Conv::ReduceAxes() const {
 }
 
 void AttachConvComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.conv2d").SetColumn(TeCompute{Conv2D});
+  const auto by_winograd = [](const TeCall& call) {
+    return std::vector<Tensor>{WinogradConv(ConvOf(call), call)};
+  };
+  registry.Definition("nn.conv2d")
+      .SetColumn(TeCompute{.make = Conv2D, .make_by_winograd = by_winograd});
 }
 
 }  // namespace tenon::strategies

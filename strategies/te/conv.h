@@ -40,6 +40,9 @@ struct Conv {
 
 // Lanes are pixels of a row: few filters or channels, channels first.
 std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
+// Fewer multiplications: 3 x 3 kernels with constant weights, channels first. Throws Unimplemented
+// for others, and where it does not pay.
+te::Tensor WinogradConv(const Conv& conv, const TeCall& call);
 // Lanes are pixels of one channel: a kernel for each, channels first.
 std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
 // Sums of four products of bytes by one instruction. Lanes are filters: any order of the axes.

@@ -13,9 +13,9 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// Results of one filter below which tiles are mostly waste, and below which packing the weights at
-// each run costs more than it saves.
-constexpr std::int64_t kLeastPixels = 4;
+// Results of one filter below which a tile holds all of them, and below which packing the weights
+// at each run costs more than it saves.
+constexpr std::int64_t kFewPixels = 4;
 constexpr std::int64_t kLeastPixelsToPack = 64;
 
 // Where a tap reads: result coordinates times strides plus taps times dilations.
@@ -118,18 +118,42 @@ std::int64_t PixelsOfTile(std::int64_t pixels, std::int64_t most) {
   return covered(fewer) < kWorthFewer * covered(most) ? fewer : most;
 }
 
+// Vectors of filters by pixels.
+struct TileShape {
+  std::int64_t vectors, pixels;
+};
+
+// Of an image of few pixels, a tile holds all and so many filters that the latency of an addition
+// is hidden: as many of them as leave the fewest vectors beyond the last filter.
+TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
+  constexpr std::int64_t kLeast = 4, kMost = 8;
+  if (conv.groups > 1) return {1, pixels};
+  if (vectors <= kMost) return {vectors, pixels};
+  std::int64_t best = kMost;
+  for (std::int64_t n = kMost; n >= kLeast; --n) {
+    if (RoundUp(vectors, n) < RoundUp(vectors, best)) best = n;
+  }
+  return {best, pixels};
+}
+
+TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
+  if (pixels < kFewPixels) return TileOfFewPixels(conv, vectors, pixels);
+  const std::int64_t of_tile = VectorsOfTile(conv, vectors);
+  return {of_tile, PixelsOfTile(pixels, of_tile == 1 ? 16 : 8)};
+}
+
 // Lanes are filters, and a register tile is a few pixels of the result, counted row by row, by a
 // few vectors of filters.
 Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name) {
   const std::int64_t filters = conv.shape[conv.out[1]];
   const Shape spatial = conv.Spatial();
   const std::int64_t pixels = NumElements(spatial);
-  const std::int64_t blocks = VectorsOfTile(conv, CeilDiv(filters, kConvLanes));
+  const auto [blocks, tall] = TileOf(conv, CeilDiv(filters, kConvLanes), pixels);
   const std::int64_t vectors = RoundUp(CeilDiv(filters, kConvLanes), blocks);
-  const std::int64_t tall = PixelsOfTile(pixels, blocks == 1 ? 16 : 8);
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);
+  const bool is_even = spatial.back() % tall == 0 || tall % spatial.back() == 0;
   const Tensor sums = te::Compute(
       {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall, kConvLanes},
       [&](const std::vector<Var>& i) {
@@ -148,7 +172,7 @@ Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name
                            packed[weight],
                        ReduceAxes(rc, taps));
       },
-      name, kRegisterTile);
+      name, is_even ? kRegisterTile : kUnevenTile);
   return te::Compute(
       ToExprs(conv.shape),
       [&](const std::vector<Var>& i) {
@@ -168,13 +192,12 @@ Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name
 // whose lanes share nothing.
 bool PaysToTile(const ConvSum& conv) {
   const std::int64_t filters = conv.shape[conv.out[1]];
-  if (conv.dtype.bytes() != 4 || conv.shape[conv.out[0]] == 0 || filters < kConvLanes / 2)
+  if (conv.dtype.bytes() != 4 || NumElements(conv.shape) == 0 || filters < kConvLanes / 2)
     return false;
   // Few filters leave lanes empty that whole vectors of a row fill.
   if (filters < kConvLanes && conv.shape[conv.out.back()] % kConvLanes == 0) return false;
   if (conv.groups > 1 && conv.group_outputs % kConvLanes != 0) return false;
-  return NumElements(conv.Spatial()) >=
-         (conv.weight_is_constant ? kLeastPixels : kLeastPixelsToPack);
+  return conv.weight_is_constant || NumElements(conv.Spatial()) >= kLeastPixelsToPack;
 }
 
 }  // namespace

@@ -78,9 +78,7 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::i
       [&](const std::vector<Var>& i) {
         const Expr row = i[4] * row_step + i[2] - conv.padding[0];
         const Expr column = i[5] * column_step + i[3] - conv.padding[1];
-        const Expr inside = row >= Expr(0) && row < Expr(ExtentOf(x, 2)) && column >= Expr(0) &&
-                            column < Expr(ExtentOf(x, 3));
-        return te::IfThenElse(inside, x(i[0], i[1], row, column), te::Cast(x.dtype(), 0));
+        return ReadPadded(x, {i[0], i[1], row, column}, {2, 3}, te::Cast(x.dtype(), 0));
       },
       "pad_image", kTileSteps);
 }

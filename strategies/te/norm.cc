@@ -43,8 +43,10 @@ std::vector<Tensor> Softmax(const TeCall& call, bool logarithm) {
   const Tensor& x = call.input(0);
   const auto axis =
       static_cast<std::size_t>(ops::NormalAxis(call.attrs.As<ops::SoftmaxAttrs>().axis, x.ndim()));
+  // The powers carry NaN into the sum.
   const Tensor greatest = AlongLine(
-      x, axis, [&](const std::vector<Expr>& at, const IterVar& k) { return te::Max(x[at], {k}); },
+      x, axis,
+      [&](const std::vector<Expr>& at, const IterVar& k) { return te::MaxOfNumbers(x[at], {k}); },
       "softmax_max");
   const Tensor power = te::Compute(
       x.shape(),

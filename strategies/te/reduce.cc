@@ -100,6 +100,47 @@ std::vector<Tensor> Variance(const TeCall& call) {
                     reading.count - (attrs.unbiased ? 1 : 0), "variance")};
 }
 
+// The place of an element within the reduced axes, row-major.
+Expr PlaceIn(const Reading& reading) {
+  Expr place = 0;
+  for (std::size_t r = 0; r < reading.axes.size(); ++r)
+    place = place * reading.extents[r] + reading.axes[r].var;
+  return loop::Cast(Int32, place);
+}
+
+// Whether what one result is made of lies together and stays in the first-level cache.
+bool ReadsShortRows(const Reading& reading, DataType type) {
+  constexpr std::int64_t kRowBytes = 1 << 15;
+  const std::size_t kept = reading.result_axis.size() - reading.axes.size();
+  for (std::size_t i = 0; i < kept; ++i) {
+    if (!reading.result_axis[i]) return false;
+  }
+  return reading.count > 0 && reading.count * static_cast<std::int64_t>(type.bytes()) <= kRowBytes;
+}
+
+// The extremum and then the first place, or the last one, that holds it: two reductions of one
+// value each, which vectors do in less than half of the time that pairs take. An extremum of NaN is
+// at a NaN.
+Tensor PlaceOfExtremum(const TeCall& call, const Reading& reading, bool is_max, const char* name) {
+  const auto& attrs = call.attrs.As<ops::ArgReduceAttrs>();
+  const Tensor& x = call.input(0);
+  const Reducer reducer = is_max ? Reducer{te::Max} : Reducer{te::Min};
+  const Tensor extremum = Reduce(call, Reading(x, attrs), reducer, "extremum");
+  return te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr value = x[reading.Indices(i)];
+        Expr holds = value == extremum[ToExprs(i)];
+        if (x.dtype().is_float()) holds = holds || loop::Call(loop::Intrinsic::kIsNan, {value});
+        const Expr nowhere =
+            te::Cast(Int32, static_cast<double>(attrs.select_last_index ? -1 : reading.count));
+        const Expr place = te::Select(holds, PlaceIn(reading), nowhere);
+        return attrs.select_last_index ? te::Max(place, reading.axes)
+                                       : te::Min(place, reading.axes);
+      },
+      name, "comm_reduce");
+}
+
 std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
   const auto& attrs = call.attrs.As<ops::ArgReduceAttrs>();
   const Tensor& x = call.input(0);
@@ -110,15 +151,13 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
     return {te::Compute(
         call.te_shape(), [](const std::vector<Var>&) { return te::Cast(Int32, 0); }, name,
         "elemwise")};
+  if (!x.dtype().is_bool() && ReadsShortRows(reading, x.dtype()))
+    return {PlaceOfExtremum(call, reading, is_max, name)};
   const std::vector<Tensor> pair = te::ReduceTuple(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
-        // The index within the reduced axes, row-major.
-        Expr index = 0;
-        for (std::size_t r = 0; r < reading.axes.size(); ++r)
-          index = index * reading.extents[r] + reading.axes[r].var;
         const auto reducer = is_max ? te::ArgMax : te::ArgMin;
-        return reducer(loop::Cast(Int32, index), x[reading.Indices(i)], reading.axes,
+        return reducer(PlaceIn(reading), x[reading.Indices(i)], reading.axes,
                        attrs.select_last_index);
       },
       is_max ? "argmax_pair" : "argmin_pair", "comm_reduce_idx");
@@ -127,7 +166,7 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
       "elemwise")};
 }
 
-std::vector<Tensor> CollapseSumLike(const TeCall& call) {
+std::vector<Tensor> CollapseSum(const TeCall& call) {
   const Tensor& x = call.input(0);
   const Shape to = call.shape();
   const std::size_t extra = x.ndim() - to.size();
@@ -171,7 +210,8 @@ void AttachReduceComputes(ops::OpRegistry& registry) {
       TeCompute{[](const TeCall& call) { return ArgReduce(call, true); }});
   registry.Definition("argmin").SetColumn(
       TeCompute{[](const TeCall& call) { return ArgReduce(call, false); }});
-  registry.Definition("collapse_sum_like").SetColumn(TeCompute{CollapseSumLike});
+  for (const char* name : {"collapse_sum_like", "collapse_sum_to"})
+    registry.Definition(name).SetColumn(TeCompute{CollapseSum});
 }
 
 }  // namespace tenon::strategies

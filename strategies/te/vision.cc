@@ -15,12 +15,6 @@ using te::Var;
 
 Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
 
-Tensor Zeros(const TeCall& call) {
-  return te::Compute(
-      call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(call.dtype(), 0); }, "zeros",
-      "elemwise");
-}
-
 std::vector<Tensor> RoiAlign(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::RoiAlignAttrs>();
   const Shape shape = call.shape();

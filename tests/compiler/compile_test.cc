@@ -4,7 +4,9 @@
 #include <limits>
 #include <thread>
 
+#include "tenon/jit/parallel_runtime.h"
 #include "tenon/ops/builders.h"
+#include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -39,6 +41,32 @@ std::vector<std::vector<float>> Values(const std::vector<NDArray>& results) {
   return values;
 }
 using Lists = std::vector<std::vector<float>>;
+
+// --- threads
+
+TEST(CompileTest, KernelsAreMadeUnderTheCallersNumberOfThreads) {
+  const jit::ScopedThreads three(3);
+  const int threads = jit::ParallelThreads();  // one while this thread works alone
+  const auto others = std::make_shared<std::atomic<int>>(0);
+  strategies::OpRegistration("test.counts_threads")
+      .Argument("data", "Tensor", "input")
+      .TypeRelation(ops::Identity)
+      .Elementwise([others, threads](te::Expr x) {
+        if (jit::ParallelThreads() != threads) ++*others;
+        return x;
+      });
+  constexpr int kKernels = 50;
+  std::string params, results;
+  for (int i = 1; i <= kKernels; ++i) {
+    StrAppend(&params, i > 1 ? ", " : "", "%x", i, ": Tensor[(", i, "), float32]");
+    StrAppend(&results, i > 1 ? ", " : "", "test.counts_threads(%x", i, ")");
+  }
+  const auto lowered =
+      Lower(Parsed(StrCat("def @main(", params, ") { (", results, ") }")), {.opt_level = 0});
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  EXPECT_EQ(lowered->kernels.size(), kKernels);
+  EXPECT_EQ(*others, 0);
+}
 
 // --- what may stand in a graph
 

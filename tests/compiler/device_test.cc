@@ -6,6 +6,7 @@
 
 #include "tenon/compiler/compile.h"
 #include "tenon/runtime/device_copy.h"
+#include "tenon/runtime/owners.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon {
@@ -39,6 +40,26 @@ TEST(DeviceTest, S001_20_CopiesRunWithoutAKernel) {
   EXPECT_THAT(executable.GraphJson(), HasSubstr("\"func_name\": \"__copy\""));
   const auto y = executable.Run({{"x", NDArray::FromVector<float>({3}, {1, -2, 0.5F})}}).value();
   EXPECT_THAT(y[0].ToVector<float>(), ElementsAre(9, 9, 4));
+}
+
+// S001-21: a field of a split is a view, which begins bytes after its storage does.
+TEST(DeviceTest, S001_21_ACopyBeginsAtTheOffsetOfItsView) {
+  const Executable executable =
+      Compile(Parse("def @main(%x: Tensor[(6), float32]) {\n"
+                    "  %0 = split(%x, indices_or_sections=2, axis=0);\n"
+                    "  %1 = on_device(%0.1, virtual_device=\"cpu:0\");\n"
+                    "  on_device(add(%1, 1f), virtual_device=\"cpu:1\") }"))
+          .value();
+  const auto y =
+      executable.Run({{"x", NDArray::FromVector<float>({6}, {1, 2, 3, 4, 5, 6})}}).value();
+  EXPECT_THAT(y[0].ToVector<float>(), ElementsAre(5, 6, 7));
+  const runtime::Owners owners(executable.plan());
+  std::vector<std::size_t> offsets;
+  for (const runtime::Node& node : executable.plan().nodes) {
+    if (node.kind != runtime::NodeKind::kCopy) continue;
+    offsets.push_back(owners.Of(node.inputs.at(0)).offset);
+  }
+  EXPECT_THAT(offsets, ElementsAre(3 * sizeof(float)));
 }
 
 TEST(DeviceTest, ADeviceWithoutMemoryHereIsRefused) {

@@ -97,10 +97,44 @@ INSTANTIATE_TEST_SUITE_P(
                                 "  %0 = split(%x, indices_or_sections=3, axis=0);\n"
                                 "  %1 = nn.dense(reshape(%0.1, newshape=[1, 2]), %w);\n"
                                 "  add(%1, nn.dense(reshape(%0.2, newshape=[1, 2]), %w)) }"},
+                      NamedText{"ClipOfCrossedBoundsAfterAProduct",
+                                "def @main(%x: Tensor[(4, 16), float32], %w: Tensor[(7, 16), "
+                                "float32]) {\n"
+                                "  clip(nn.dense(%x, %w), a_min=0.75, a_max=0.5) }"},
                       NamedText{"ShapeAsFloats",
                                 "def @main(%x: Tensor[(7, 2), bool]) {\n"
                                 "  exp(shape_of(%x, dtype=\"float32\")) }"}),
     [](const auto& info) { return info.param.name; });
+
+// A small change of %a makes the root NaN, which no tolerance takes for zero.
+TEST(FuzzPassesTest, ADifferenceBesideAValueThatJumpsToNaNIsExplained) {
+  const auto array = [](std::vector<float> values) {
+    return NDArray::FromVector<float>({1, static_cast<std::int64_t>(values.size())}, values);
+  };
+  const std::vector<float> ones(9, 1);
+  const RandomModule given{
+      passes::InferType(Parse("def @main(%a: Tensor[(1, 9), float32], %b: Tensor[(1, 9), float32], "
+                              "%x: Tensor[(1, 2), float32], %w: Tensor[(1, 2), float32]) {\n"
+                              "  (sqrt(subtract(%a, %b)), nn.dense(%x, %w)) }")),
+      {array(ones), array(ones), array({1001, 1003}), array({1, -1})}};
+  PassFuzzStatistics statistics;
+  EXPECT_EQ(CheckPasses(given, {"ToMixedPrecision"}, 1, &statistics), std::nullopt);
+  EXPECT_EQ(statistics.ill_conditioned, 1);
+}
+
+// 1 + 1/1024 and 1 are equal in eight bits; a random change would hardly make them so.
+TEST(FuzzPassesTest, WhatIsEqualAfterRoundingIsExplained) {
+  const RandomModule given{
+      passes::InferType(Parse("def @main(%x: Tensor[(1, 2), float32], %w: Tensor[(1, 2), float32], "
+                              "%y: Tensor[(1, 1), float32]) {\n"
+                              "  %0 = nn.dense(%x, %w);\n"
+                              "  not_equal(maximum(%0, %0), %y) }")),
+      {NDArray::FromVector<float>({1, 2}, {1, 1.0F / 1024}),
+       NDArray::FromVector<float>({1, 2}, {1, 1}), NDArray::FromVector<float>({1, 1}, {1})}};
+  PassFuzzStatistics statistics;
+  EXPECT_EQ(CheckPasses(given, {"ToMixedPrecision"}, 1, &statistics), std::nullopt);
+  EXPECT_EQ(statistics.ill_conditioned, 1);
+}
 
 TEST(GraphFindingTest, CollapsingToAnotherElementTypeIsRefused) {
   EXPECT_THAT(ErrorOf([] {

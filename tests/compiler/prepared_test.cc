@@ -15,7 +15,7 @@ using testing_graphs::ExpectClose;
 using testing_graphs::Interpreted;
 using testing_graphs::Random;
 
-const CompileOptions kTeOnly = {.library = LibraryChoice::kTe};
+const CompileOptions kTeOnly = {.library = LibraryChoice::kTe, .winograd = false};
 
 ir::Var Image() { return ir::Var::Make("x", ir::TensorType({1, 16, 9, 11}, Float32)); }
 NDArray Weight(int seed) { return Random({40, 16, 3, 3}, seed); }

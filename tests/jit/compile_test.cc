@@ -56,6 +56,23 @@ TEST(KernelTextTest, MaskedRegistersDoNotOccurInTheCode) {
   EXPECT_THAT(assembly, Not(HasSubstr("zmm")));
 }
 
+// LLVM would copy the loop over 600 columns 13 times, and then work on every copy; nothing is left
+// of one over 3.
+TEST(KernelTextTest, LlvmIsToldNotToCopyLoopsThatHoldLongLoops) {
+  const std::string hint = "!\"llvm.loop.unroll.disable\"";
+  for (const int columns : {3, 600}) {
+    const Tensor a = Placeholder({13, columns}, Float32, "A");
+    const Tensor b = te::Compute(
+        {13, columns}, [&](Var i, Var j) { return a(i, j) + 1.0F; }, "B");
+    const std::string ir = Compiled(Schedule(b), {a, b}, "f").LlvmIr(false);
+    const std::size_t first = ir.find(hint);
+    EXPECT_EQ(first != std::string::npos, columns == 600) << ir;
+    if (columns == 600) {
+      EXPECT_EQ(ir.find(hint, first + 1), std::string::npos) << "the inner one";
+    }
+  }
+}
+
 TEST(KernelTextTest, ACallableSaysThatTenonMadeIt) {
   const std::shared_ptr<const Callable> callable = VectorAdd(4).AsCallable();
   EXPECT_EQ(callable->implementation(), "tenon");

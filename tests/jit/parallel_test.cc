@@ -1,7 +1,10 @@
 // Parallel loops: results, and the runtime under them.
+#include <atomic>
 #include <cfloat>
+#include <chrono>
 #include <memory>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -68,6 +71,36 @@ TEST(ParallelTest, EveryIterationRunsOnce) {
       EXPECT_THAT(counts.hits, ::testing::Each(1)) << extent << " on " << count << " threads";
     }
   }
+}
+
+// The second thread of the first loop keeps the first one waiting.
+TEST(ParallelTest, AfterALongWaitTheCallerWorksAlone) {
+  struct Seen {
+    std::thread::id caller;
+    std::atomic<int> elsewhere{0};
+    std::atomic<int> iterations{0};
+    std::chrono::milliseconds delay{0};
+  };
+  const ParallelBody body = [](void* closure, std::int64_t begin, std::int64_t end) {
+    auto& seen = *static_cast<Seen*>(closure);
+    seen.iterations += static_cast<int>(end - begin);
+    if (std::this_thread::get_id() == seen.caller) return;
+    ++seen.elsewhere;
+    std::this_thread::sleep_for(seen.delay);
+  };
+  // A thread of its own, whose loops have not waited for anything.
+  std::thread([&] {
+    Seen first, second;
+    first.caller = second.caller = std::this_thread::get_id();
+    first.delay = std::chrono::milliseconds(100);
+    const ScopedThreads two(2);
+    ParallelFor(body, &first, 10);
+    EXPECT_EQ(first.elsewhere, 1);
+    EXPECT_EQ(first.iterations, 10);
+    ParallelFor(body, &second, 10);
+    EXPECT_EQ(second.elsewhere, 0);
+    EXPECT_EQ(second.iterations, 10);
+  }).join();
 }
 
 TEST(ParallelTest, AnExtentOfZeroOrLessRunsNothing) {

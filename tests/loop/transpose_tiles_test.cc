@@ -47,7 +47,8 @@ TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
 TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
   for (const int rows : {4, 5, 7, 8, 12, 14, 16}) {
     const Tile tile;
-    const Expr value = tile.Gather(rows) * 2 + Load(tile.in, {Ramp(tile.i * rows, 1, rows)});
+    const Expr value =
+        tile.Gather(rows) + tile.Gather(rows) + Load(tile.in, {Ramp(tile.i * rows, 1, rows)});
     const Stmt transposed = TransposeTiles(tile.Loop(rows, value));
     ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
     std::vector<std::int64_t> numbers(kStride * 64);
@@ -68,10 +69,12 @@ TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
   }
 }
 
-// Blocks at the edges: fewer iterations than lanes, fewer lanes than the vector has.
+// Blocks at the edges, with fewer iterations than lanes or fewer lanes than the vector has, and two
+// blocks beside each other.
 TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
   for (const int lanes : {4, 7, 8, 14, 16}) {
-    for (const int columns : {4, lanes - 1, lanes, lanes % 2 == 1 ? lanes + 1 : lanes}) {
+    const int square = lanes > 8 ? 16 : lanes > 4 ? 8 : 4;
+    for (const int columns : {4, lanes - 1, lanes, square, 2 * square}) {
       for (const int wanted : {1, lanes / 2 + 1, lanes}) {
         if (columns < 4) continue;
         const Tile tile;
@@ -88,7 +91,7 @@ TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
         interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
         interpreter.Execute(transposed);
         const std::vector<std::int64_t>& out = interpreter.Of(tile.out);
-        for (int i = 0; i < 16; ++i) {
+        for (int i = 0; i < 32; ++i) {
           for (int j = 0; j < 16; ++j) {
             const bool exists = i < columns && j < wanted;
             ASSERT_EQ(out[static_cast<std::size_t>(i * kStride + j)],

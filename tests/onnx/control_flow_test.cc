@@ -213,6 +213,74 @@ TEST(LoopTest, ItsCountMustBeKnownAndBounded) {
                                        HasSubstr("runs more than 4096 turns")));
 }
 
+// x doubles while it is below the limit, of `count` turns at most.
+NodeProto* AddDoublingLoop(Model* model, const char* count) {
+  Declare(model->graph()->add_input(), "at_first", TensorProto::BOOL, {});
+  Declare(model->graph()->add_input(), "limit", TensorProto::FLOAT, {});
+  NodeProto* node = AddNode(model->graph(), "Loop", {count, "at_first", "x"}, {"y", "all"});
+  GraphProto* body = AddGraph(node, "body");
+  Declare(body->add_input(), "turn", TensorProto::INT64, {});
+  Declare(body->add_input(), "was", TensorProto::BOOL, {});
+  Declare(body->add_input(), "value", TensorProto::FLOAT, {3});
+  AddNode(body, "Add", {"value", "value"}, {"next"});
+  SetInt(AddNode(body, "ReduceMax", {"next"}, {"most"}), "keepdims", 0);
+  AddNode(body, "Less", {"most", "limit"}, {"goes_on"});
+  AddNode(body, "Identity", {"next"}, {"also"});
+  for (const char* name : {"goes_on", "next", "also"}) body->add_output()->set_name(name);
+  model->Output("y").Output("all");
+  return node;
+}
+
+TEST(LoopTest, EndsWhenAConditionThatIsComputedSays) {
+  Model model;
+  AddInteger(model.graph(), "count", 5);
+  AddDoublingLoop(&model, "count");
+  for (const bool begins : {false, true}) {
+    for (const float limit : {1.0F, 7.0F, 13.0F, 1000.0F}) {
+      SCOPED_TRACE(limit);
+      const auto results = model.Results({{"x", kOneTwoThree},
+                                          {"at_first", NDArray::Scalar(begins)},
+                                          {"limit", NDArray::Scalar(limit)}});
+      std::vector<float> value = {1, 2, 3}, all;
+      bool goes_on = begins;
+      std::int64_t turns = 0;
+      for (; turns < 5 && goes_on; ++turns) {
+        for (float& v : value) v *= 2;
+        all.insert(all.end(), value.begin(), value.end());
+        goes_on = value[2] < limit;
+      }
+      ExpectClose(results[0], Floats({3}, value));
+      ExpectClose(results[1], Floats({turns, 3}, all));
+    }
+  }
+}
+
+TEST(LoopTest, WhatOnlyARunEndsMustHaveACountThatIsBounded) {
+  constexpr char kMessage[] =
+      "whether turn 0 of the loop is run depends on an input of the model; then the loop must have "
+      "a count, of 4096 turns at most";
+  Model endless;
+  AddDoublingLoop(&endless, "");
+  EXPECT_THAT(endless.Refusal(), HasSubstr(kMessage));
+  Model many;
+  AddInteger(many.graph(), "count", 4097);
+  AddDoublingLoop(&many, "count");
+  EXPECT_THAT(many.Refusal(), HasSubstr(kMessage));
+}
+
+TEST(LoopTest, ValuesThatGrowNeedAKnownEnd) {
+  Model model;
+  AddInteger(model.graph(), "count", 2);
+  NodeProto* node = AddDoublingLoop(&model, "count");
+  GraphProto* body = node->mutable_attribute(0)->mutable_g();
+  NodeProto* grown = body->mutable_node(0);
+  grown->set_op_type("Concat");
+  SetInt(grown, "axis", 0);
+  EXPECT_THAT(model.Refusal(),
+              HasSubstr("a value is Tensor[(3), float32] before a turn and Tensor[(6), float32] "
+                        "after it; with a condition that is computed when the model runs"));
+}
+
 TEST(LoopTest, RefusesABodyThatDoesNotFit) {
   Model model;
   AddInteger(model.graph(), "count", 2);

@@ -53,6 +53,27 @@ TEST(BuildersTest, Scale) {
       "Tensor[(1, 2, 6, 5, 7), float32]");
 }
 
+TEST(BuildersTest, ScalarsAreValuesOfTheirType) {
+  EXPECT_EQ(*Scalar(-128.9, Int8).As<ir::ConstantNode>()->data.data<std::int8_t>(), -128);
+  EXPECT_EQ(*Scalar(-0x1p63, Int64).As<ir::ConstantNode>()->data.data<std::int64_t>(),
+            std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(*Scalar(255.9, UInt8).As<ir::ConstantNode>()->data.data<std::uint8_t>(), 255);
+  const std::vector<std::tuple<double, DataType, const char*>> no_values = {
+      {0x1p63, Int64, "9.22337e+18 is no value of int64"},
+      {-0x1p31 - 1, Int32, "-2.14748e+09 is no value of int32"},
+      {32768, Int16, "32768 is no value of int16"},
+      {128, Int8, "128 is no value of int8"},
+      {-1, UInt8, "-1 is no value of uint8"},
+      {std::nan(""), Int32, "nan is no value of int32"},
+  };
+  for (const auto& [value, dtype, message] : no_values) {
+    const auto refused =
+        CatchErrors([&, &value = value, &dtype = dtype] { return Scalar(value, dtype); });
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(refused.status().message(), message);
+  }
+}
+
 TEST(BuildersTest, OrderAndSelect) {
   const Expr x = Tensor({3, 7}), i = Tensor({3, 2}, Int64);
   EXPECT_EQ(TypeOf(Sort(x, {.axis = 0})), "Tensor[(3, 7), float32]");
@@ -95,6 +116,12 @@ TEST(BuildersTest, SumProductsAndListBoxes) {
   EXPECT_EQ(TypeOf(RoiAlign(Tensor({1, 3, 9, 9}), Tensor({4, 5}),
                             {.pooled_size = {2, 3}, .spatial_scale = 1})),
             "Tensor[(4, 3, 2, 3), float32]");
+  EXPECT_EQ(TypeOf(RoiPool(Tensor({1, 3, 9, 9}), Tensor({4, 5}),
+                           {.pooled_size = {2, 3}, .spatial_scale = 1})),
+            "Tensor[(4, 3, 2, 3), float32]");
+  EXPECT_EQ(TypeOf(MultiBoxPrior(Tensor({1, 3, 5, 7}), {.sizes = {0.2, 0.4}, .ratios = {1, 2}})),
+            "Tensor[(1, 105, 4), float32]");
+  EXPECT_EQ(TypeOf(YoloReorg(Tensor({1, 8, 4, 6}), 2)), "Tensor[(1, 32, 2, 3), float32]");
   EXPECT_EQ(TypeOf(GetValidCounts(Tensor({2, 9, 6}), Scalar(0.5))),
             "(Tensor[(2), int32], Tensor[(2, 9, 6), float32], Tensor[(2, 9), int32])");
   EXPECT_EQ(TypeOf(NonMaxSuppression(Tensor({2, 9, 6}), Tensor({2}, Int32), Tensor({2, 9}, Int32),

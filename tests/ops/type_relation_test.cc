@@ -130,7 +130,20 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"CollapseSumLikeOther", "%x: Tensor[(2, 3), float32], %y: Tensor[(5), float32]",
             "collapse_sum_like(%x, %y)",
             "collapse_sum_like: the shapes do not broadcast: extent 3 against 5 in dimension 1; "
-            "extents must be equal or one of them 1"}),
+            "extents must be equal or one of them 1"},
+        Row{"CollapseSumTo", "%x: Tensor[(2, 3, 5), float32]", "collapse_sum_to(%x, shape=[3, 1])",
+            "Tensor[(3, 1), float32]"},
+        Row{"CollapseSumToMore", "%x: Tensor[(2, 1), float32]", "collapse_sum_to(%x, shape=[2, 3])",
+            "collapse_sum_to: the input cannot be summed to the shape"},
+        Row{"CollapseSumToAnotherType", "%x: Tensor[(2, 3), float32]",
+            "collapse_sum_to(%x, shape=[3], dtype=\"int32\")",
+            "collapse_sum_to: dtype must be that of the input where it is given"},
+        Row{"Reinterpret", "%x: Tensor[(n, 3), float32]", "reinterpret(%x, dtype=\"int32\")",
+            "Tensor[(n, 3), int32]"},
+        Row{"ReinterpretAsWider", "%x: Tensor[(2), float32]", "reinterpret(%x, dtype=\"int64\")",
+            "reinterpret: elements of float32 have 32 bits and those of int64 64"},
+        Row{"ReinterpretAsBool", "%x: Tensor[(2), uint8]", "reinterpret(%x, dtype=\"bool\")",
+            "reinterpret: bool has no bits that another type shares"}),
     NameOf);
 
 TEST(BroadcastDimTest, OneGivesWayAndUnknownsAreTaken) {

@@ -8,7 +8,6 @@
 #ifndef TENON_TESTS_PASSES_ALGEBRA_TESTING_H_
 #define TENON_TESTS_PASSES_ALGEBRA_TESTING_H_
 
-#include <regex>
 #include <string>
 
 #include "tenon/ir/visit.h"
@@ -29,74 +28,21 @@ struct PassCase {
 
 // @main with checked types. Parameters whose names start with k become constants: of values in
 // [0.5, 2], alternating in sign when they start with kn ("negative").
-inline ir::Module WithConstants(const std::string& params, const std::string& body) {
-  const ir::Module parsed =
-      InferType(testing_graphs::Parsed("def @main(" + params + ") {\n" + body + "\n}"));
-  ir::ExprMap constants;
-  std::vector<ir::Expr> kept;
-  int seed = 100;
-  for (const ir::Expr& param : parsed.Main().params) {
-    const std::string& name = ir::Var(param).name();
-    if (!name.starts_with("k")) {
-      kept.push_back(param);
-      continue;
-    }
-    const auto& type = *param.checked_type().As<ir::TensorTypeNode>();
-    const NDArray values = testing_graphs::Random(ir::StaticShape(param.checked_type(), "%" + name),
-                                                  type.dtype, ++seed, 0.5, 2);
-    if (name.starts_with("kn")) {
-      for (std::int64_t i = 0; i < values.size(); i += 2)
-        values.data<float>()[i] = -values.data<float>()[i];
-    }
-    constants.emplace(param, ir::Constant::Make(values));
-  }
-  const ir::Expr bound = ir::Substitute(parsed.Main().body, constants);
-  return InferType(ir::Module().With("main", ir::Function::Make(kept, bound)));
-}
+ir::Module WithConstants(const std::string& params, const std::string& body);
 inline ir::Module WithConstants(const PassCase& c) { return WithConstants(c.params, c.body); }
 
 // The lines between the braces of @main, without type comments and indentation.
-inline std::string Body(const ir::Module& module) {
-  std::string text = Print(module);
-  text = std::regex_replace(text, std::regex(" /\\* ty=[^*]*\\*/"), "");
-  text = std::regex_replace(text, std::regex("meta\\[relay.Constant\\]\\[(\\d+)\\]"), "k$1");
-  text = text.substr(text.find("{\n") + 2);
-  text = text.substr(0, text.rfind("}"));
-  return std::regex_replace(text, std::regex("(^|\n)  "), "$1");
-}
+std::string Body(const ir::Module& module);
 
 // "%0 = <first>", then `depth` lines that each apply `op` to the line before and to `operand`; the
 // last is called %last.
-inline std::string LongChain(const char* first, const char* op, const char* operand, int depth) {
-  std::string body = StrCat("%0 = ", first, ";\n");
-  for (int i = 1; i < depth; ++i)
-    StrAppend(&body, "%", i, " = ", op, "(%", i - 1, ", ", operand, ");\n");
-  StrAppend(&body, "%last = ", op, "(%", depth - 1, ", ", operand, ");\n");
-  return body;
-}
+std::string LongChain(const char* first, const char* op, const char* operand, int depth);
 
 // The module's results by the interpreter, which takes constants of rank above 0 as parameters.
-inline std::vector<NDArray> ValuesOf(const ir::Module& module, runtime::Inputs inputs) {
-  ir::ExprMap lifted;
-  std::vector<ir::Expr> params = module.Main().params;
-  ir::VisitPostOrder(module.Main().body, [&](const ir::Expr& e) {
-    const auto* constant = e.As<ir::ConstantNode>();
-    if (constant == nullptr || constant->data.shape().empty()) return;
-    const std::string name = StrCat("constant", inputs.size());
-    params.push_back(ir::Var::Make(name, e.checked_type()));
-    lifted.emplace(e, params.back());
-    inputs[name] = constant->data;
-  });
-  const ir::Expr body = ir::Substitute(module.Main().body, lifted);
-  return testing_graphs::Interpreted(
-      ir::Module().With("main", ir::Function::Make(std::move(params), body)), inputs);
-}
+std::vector<NDArray> ValuesOf(const ir::Module& module, runtime::Inputs inputs);
 
 // Both modules give the same values on the same random inputs.
-inline void ExpectSameValues(const ir::Module& a, const ir::Module& b, double tolerance = 1e-4) {
-  const runtime::Inputs inputs = testing_graphs::RandomInputs(a, 7);
-  testing_graphs::ExpectClose(ValuesOf(b, inputs), ValuesOf(a, inputs), tolerance);
-}
+void ExpectSameValues(const ir::Module& a, const ir::Module& b, double tolerance = 1e-4);
 
 }  // namespace tenon::passes
 

@@ -35,6 +35,20 @@ TEST(BindParamsTest, S000_03_BoundParametersBecomeConstantsAndLeaveTheSignature)
   EXPECT_EQ(Print(module), before);
 }
 
+// S003-02, S003-11: constants print as numbered references, whose bytes are left out when asked.
+TEST(BindParamsTest, S003_11_BoundParametersPrintAsReferencesWithoutTheirBytes) {
+  const Module bound = InferType(BindParams(Sum(), "main", {{"bias", Bias()}}));
+  const std::string text = ir::PrintModule(bound, {.metadata = false});
+  EXPECT_THAT(text, HasSubstr("add(%data, meta[relay.Constant][0]"));
+  EXPECT_EQ(text.find("#[metadata]"), std::string::npos);
+  const std::string whole = ir::PrintModule(bound);
+  EXPECT_THAT(whole, HasSubstr("#[metadata]"));
+  const Module again = Parse(whole);
+  EXPECT_THAT(
+      again.Main().body.As<ir::CallNode>()->args[1].As<ir::ConstantNode>()->data.ToVector<float>(),
+      ElementsAre(3, 5));
+}
+
 TEST(BindParamsTest, S000_03_AnUnknownNameIsRefusedNamingThoseThereAre) {
   const Error error = ErrorOf([] { BindParams(Sum(), "main", {{"biass", Bias()}}); });
   EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);

@@ -257,7 +257,7 @@ TEST(CombineParallelTest, S001_55_DenseOfTheExample) {
   EXPECT_EQ(CombineParallelDense(before), before);
 }
 
-// S001-57, S001-58.
+// S001-57, S001-58, S001-59: siblings that share an input become one.
 TEST(CombineParallelTest, S001_58_ConvolutionsOfTheExample) {
   const Module before = WithConstants(
       "%x: Tensor[(1, 4, 16, 16), float32], %w1: Tensor[(4, 4, 1, 1), float32], "

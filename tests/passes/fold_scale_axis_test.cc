@@ -48,7 +48,8 @@ TEST(FoldScaleAxisTest, S001_51_EitherOperandOfTheMultiplicationCanBeTheScale) {
   ExpectSameValues(before, Folded(before));
 }
 
-// S001-46, S001-53: both directions; the scale between two convolutions goes into the first.
+// S001-46, S001-47, S001-53: both directions; the scale between two convolutions goes into the
+// first.
 TEST(FoldScaleAxisTest, S001_46_ScalesOnBothSidesAreFolded) {
   const Module before = WithConstants(
       "%x: Tensor[(1, 2, 4, 4), float32], %k_a: Tensor[(3, 2, 1, 1), float32], "

@@ -103,16 +103,33 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     SeveralResults, FuseExtendedTest,
-    ::testing::Values(Groups{"MeanAndVariance",
-                             "%0 = mean(%x, axis=[1], keepdims=True); %1 = subtract(%x, %0); "
-                             "(%0, mean(multiply(%1, %1), axis=[1], keepdims=True))",
-                             {"mean subtract multiply mean"}},
-                      Groups{"ASumThatIsNormalisedAndKept",
-                             "%0 = add(%x, %y); (nn.softmax(%0), %0)",
-                             {"add nn.softmax"}},
-                      Groups{"AnActivationThatIsKept",
-                             "%0 = nn.relu(%x); %1 = multiply(%0, 2f); (%0, %1)",
-                             {"nn.relu multiply"}}),
+    ::testing::Values(
+        Groups{"MeanAndVariance",
+               "%0 = mean(%x, axis=[1], keepdims=True); %1 = subtract(%x, %0); "
+               "(%0, mean(multiply(%1, %1), axis=[1], keepdims=True))",
+               {"mean subtract multiply mean"}},
+        Groups{"AMaximumBesideWhatReadsIt",
+               "%0 = max(%x, axis=[-1], keepdims=True); (%0, subtract(%x, %0))",
+               {"max subtract"}},
+        Groups{"AnExponentialBesideItsSum", "%0 = exp(%x); (%0, sum(%0, axis=[1]))", {"exp sum"}},
+        Groups{"LayerNormBesideMeanAndDeviation",
+               "%0 = mean(%x, axis=[-1], keepdims=True); %1 = subtract(%x, %0); "
+               "%2 = mean(multiply(%1, %1), axis=[-1], keepdims=True); "
+               "%3 = rsqrt(add(%2, 1e-5f)); "
+               "(multiply(multiply(%1, %3), %g), %0, %3)",
+               {"mean subtract multiply mean add rsqrt multiply multiply"}},
+        // The sum and the maximum are results that the other kernel reads.
+        Groups{"SoftmaxBesideTheLogOfItsSum",
+               "%0 = max(%x, axis=[-1], keepdims=True); %1 = exp(subtract(%x, %0)); "
+               "%2 = sum(%1, axis=[-1], keepdims=True); "
+               "(divide(%1, %2), add(log(%2), %0))",
+               {"max subtract exp sum divide", "log add"}},
+        Groups{"ASumThatIsNormalisedAndKept",
+               "%0 = add(%x, %y); (nn.softmax(%0), %0)",
+               {"add nn.softmax"}},
+        Groups{"AnActivationThatIsKept",
+               "%0 = nn.relu(%x); %1 = multiply(%0, 2f); (%0, %1)",
+               {"nn.relu multiply"}}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -139,7 +156,17 @@ INSTANTIATE_TEST_SUITE_P(
         Groups{"AWayAroundThroughAnotherKernel",
                "%0 = nn.relu(%x); %1 = cumsum(%0, axis=1); add(%0, tanh(%1))",
                {"nn.relu", "cumsum", "tanh add"}},
-        Groups{"ReadersOfAnotherShape", "%0 = exp(%x); (%0, sum(%0, axis=[1]))", {"exp", "sum"}}),
+        // Rows of the first axes alone would leave too few to share out.
+        Groups{"ASumOverTheFirstAxisThatIsKept",
+               "%0 = sum(%x, axis=[0], keepdims=True); (%0, divide(%x, %0))",
+               {"sum", "divide"}},
+        Groups{"ShortRowsBesideTheirMaximum",
+               "%0 = reshape(%x, newshape=[256, 128]); %1 = max(%0, axis=[1], keepdims=True); "
+               "(%1, subtract(%0, %1))",
+               {"reshape", "max", "subtract"}},
+        Groups{"ReadersOfAnotherShapeWithoutAReduction",
+               "%0 = exp(%g); (%0, multiply(%x, %0))",
+               {"exp", "multiply"}}),
     [](const auto& info) { return info.param.name; });
 
 TEST(FuseExtendedGroupNormTest, IsOneKernelBeforeTheReshapeThatEndsIt) {
@@ -257,8 +284,19 @@ INSTANTIATE_TEST_SUITE_P(
                "they share 1 row, too few to run in parallel", "at least 8 rows"},
         Reason{"Transpose", "sum(transpose(%x), axis=[1])", "transpose", "sum", false,
                "elements are moved", "transposition"},
-        Reason{"OtherReaders", "%0 = exp(%x); (%0, sum(%0, axis=[1]))", "exp", "sum", false,
-               "others read the value, too", "results of one shape"},
+        Reason{"OtherReaders", "%0 = exp(%x); (%0, sum(%0, axis=[1]))", "exp", "sum", true,
+               "row by row", ""},
+        Reason{"OtherReadersOfAReduction",
+               "%0 = max(%x, axis=[1], keepdims=True); (%0, subtract(%x, %0))", "max", "subtract",
+               true, "the same iteration of the 64 rows", ""},
+        Reason{"OtherReadersOfShortRows",
+               "%0 = reshape(%x, newshape=[256, 128]); %1 = max(%0, axis=[1], keepdims=True); "
+               "(%1, subtract(%0, %1))",
+               "max", "subtract", false, "rows of 128 elements are too short to gain",
+               "rows of at least 512 elements"},
+        Reason{"OtherReadersOfAnotherShape", "%0 = exp(%g); (%0, multiply(%x, %0))", "exp",
+               "multiply", false, "others read the value, too, and it has another shape",
+               "results of one shape, or a reduction of long rows"},
         Reason{"AResult", "%0 = exp(%x); (%0, %0)", "exp", "tuple", false, "", ""},
         Reason{"Opaque", "shape_of(exp(%x))", "exp", "shape_of", false, "shape_of is opaque",
                "another pattern"},

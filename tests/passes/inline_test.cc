@@ -5,7 +5,9 @@
 #include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/verify.h"
+#include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
@@ -29,7 +31,7 @@ TEST_P(InlineTest, GivesTheExpectedModule) {
 }
 
 constexpr Case kCases[] = {
-    {"S001_13_14_MarkedOnly",
+    {"S001_13_S001_14_MarkedOnly",
      "def @g1(%x1: Tensor[(1, 10), float32], Inline=1) { %x1 }\n"
      "def @g2(%x2: Tensor[(1, 10), float32]) { %x2 }\n"
      "def @main(%p0: Tensor[(1, 10), float32]) { %0 = @g1(%p0); %1 = @g2(%p0); add(%0, %1) }",
@@ -68,6 +70,39 @@ TEST(InlineAllTest, EveryUseHasVariablesOfItsOwn) {
              InlineRule::kAll);
   ir::VerifyModule(inlined);
   EXPECT_EQ(inlined.functions().size(), 1U);
+}
+
+// Neither the stack nor the time of a body for each function on the way is there for this.
+TEST(InlineAllTest, AChainOfAHundredThousandFunctionsIsInlined) {
+  constexpr int kFunctions = 100'000;
+  std::string text = "def @main(%x: Tensor[(2), float32]) { @f0(%x) }\n";
+  for (int i = 0; i < kFunctions; ++i) {
+    const std::string name = StrCat("%x", i);
+    StrAppend(&text, "def @f", i, "(", name, ": Tensor[(2), float32]) { exp(",
+              i + 1 < kFunctions ? StrCat("@f", i + 1, "(", name, ")") : name, ") }\n");
+  }
+  const ir::Module inlined = Inline(Parse(text), InlineRule::kAll);
+  EXPECT_EQ(inlined.functions().size(), 1U);
+  int calls = 0;
+  ir::VisitPostOrder(inlined.Main().body,
+                     [&](const ir::Expr& e) { calls += e.kind() == ir::ExprKind::kCall; });
+  EXPECT_EQ(calls, kFunctions);
+}
+
+// What calls itself stays, and so does its caller; what it calls is inlined.
+TEST(InlineAllTest, WhatReachesACycleStays) {
+  const ir::Module inlined =
+      Inline(Parse("def @a(%x: Tensor[(2), float32]) { tanh(@b(%x)) }\n"
+                   "def @b(%y: Tensor[(2), float32]) -> Tensor[(2), float32] { @b(@c(%y)) }\n"
+                   "def @c(%z: Tensor[(2), float32]) { exp(%z) }\n"
+                   "def @main(%x: Tensor[(2), float32]) { @a(@c(%x)) }"),
+             InlineRule::kAll);
+  ir::VerifyModule(inlined);
+  EXPECT_TRUE(ir::StructuralEqual(
+      inlined, Parse("def @a(%x: Tensor[(2), float32]) { tanh(@b(%x)) }\n"
+                     "def @b(%y: Tensor[(2), float32]) -> Tensor[(2), float32] { @b(exp(%y)) }\n"
+                     "def @main(%x: Tensor[(2), float32]) { @a(exp(%x)) }")))
+      << ir::PrintModule(inlined);
 }
 
 }  // namespace

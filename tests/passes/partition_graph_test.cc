@@ -1,6 +1,8 @@
 // Regions for code generators: marked, joined, moved into functions, compiled and run.
 #include "tenon/passes/partition_graph.h"
 
+#include <regex>
+
 #include <gmock/gmock.h>
 
 #include "tenon/compiler/compile.h"
@@ -8,6 +10,7 @@
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/verify.h"
+#include "tenon/ops/builders.h"
 #include "tenon/passes/annotate_target.h"
 #include "tenon/passes/fuse_ops_by_pattern.h"
 #include "tenon/passes/inline.h"
@@ -279,6 +282,17 @@ TEST(PartitionGraphTest, ALongChainIsOneRegion) {
 }
 
 // Composites are their generator's by name and become literals; oneDNN makes their kernels.
+// A copy of the module for each function that is added or inlined would take minutes.
+TEST(PartitionGraphTest, ThirtyThousandRegionsBecomeFunctionsAndAreInlinedAgain) {
+  constexpr int kRegions = 30'000;
+  Expr e = ir::Var::Make("x", ir::TensorType({3}, Float32));
+  for (int i = 0; i < kRegions; ++i) e = ops::Tanh(ops::Relu(e));
+  const Module module = InferType(Module::FromExpr(e));
+  const Module parts = PartitionGraph(AnnotateTarget(module, Npu()));
+  EXPECT_EQ(parts.functions().size(), kRegions + 1U);
+  EXPECT_TRUE(ir::StructuralEqual(Inline(parts, InlineRule::kAll), module));
+}
+
 TEST(PartitionGraphTest, CompositesOfOneDnnAreItsKernels) {
   const Module module =
       WithConstants("%x: Tensor[(1, 5, 9, 11), float32], %k: Tensor[(7, 5, 3, 3), float32]",

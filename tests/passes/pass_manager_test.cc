@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/ir/structural.h"
 #include "tenon/ops/builders.h"
+#include "tenon/passes/fuse_ops.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/passes/evaluate.h"
@@ -138,13 +141,24 @@ TEST(PipelineTest, LevelsChooseThePasses) {
               ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
                           "CanonicalizeQnn", "EmbedComposites", "SimplifyInference",
                           "DeadCodeElimination", "FoldConstant", "PlanDevices", "FuseOps"));
-  EXPECT_THAT(
-      RunAt(3, module),
-      ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
-                  "FakeQuantizationToInteger", "CanonicalizeQnn", "EmbedComposites",
-                  "SimplifyInference", "DeadCodeElimination", "FoldAffine", "CanonicalizeOps",
-                  "FoldConstant", "FoldAffine", "SimplifyExpr", "EliminateCommonSubexpr",
-                  "FoldExplicitPadding", "FlattenAtrousConv", "PlanDevices", "FuseOps"));
+  EXPECT_THAT(RunAt(3, module),
+              ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
+                          "FakeQuantizationToInteger", "CanonicalizeQnn", "EmbedComposites",
+                          "SimplifyInference", "DeadCodeElimination", "FoldAffine",
+                          "CanonicalizeOps", "WidenFloat16", "FoldConstant", "FoldAffine",
+                          "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding",
+                          "FlattenAtrousConv", "PlanDevices", "FuseOps"));
+}
+
+// S001-60: a pass is applied to a module, a module is made of an expression, a level picks passes.
+TEST(PipelineTest, S001_60_PassesRunOnModulesOfExpressionsAtALevel) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({4}, Float32));
+  const Module module = Module::FromExpr(ops::Exp(ops::Add(x, x)));
+  EXPECT_THAT(Print(FuseOps(InferType(module))), HasSubstr("Primitive=1"));
+  Module out;
+  RunAt(0, module, &out);
+  EXPECT_NE(out.Main().body.As<ir::CallNode>(), nullptr);
+  EXPECT_FALSE(ir::StructuralEqual(out, FuseOps(InferType(module))));
 }
 
 // S001-23, S001-33: level 0 has a kernel a call, level 1 one for the chain.

@@ -82,7 +82,8 @@ TEST(RewriteAnnotatedOpsTest, AModuleWithoutMarksIsTheSame) {
   EXPECT_EQ(RewriteAnnotatedOps(module, Device()), module);
 }
 
-// S001-17: operators share one device with their inputs, so the marks spread over the whole graph.
+// S001-17, S001-18: operators share one device with their inputs, so the marks spread over the
+// whole graph.
 TEST(PlanDevicesTest, S001_17_AMarkSpreadsThroughCalls) {
   EXPECT_EQ(Planned(kAnnotated),
             "def @main(%x: Tensor[(1, 10), float32], %y: Tensor[(1, 10), float32], "

@@ -15,6 +15,7 @@ using te::Placeholder;
 using te::ReduceAxis;
 using te::Sum;
 using te::Var;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -63,6 +64,7 @@ TEST_P(MarksTest, PrefetchChangesNoValue) {
   // A loop that runs once is refused; see below.
   if (n > 8) s.Prefetch(a, c, outer, 3);
   s.Prefetch(a, c, c.axis(0), 1);
+  s.Prefetch(c, c, c.axis(0), 1);
   ExpectRight(s, {a});
 }
 
@@ -187,6 +189,21 @@ TEST(PrefetchTest, EachIterationAsksForTheLinesOfALaterOne) {
   EXPECT_THAT(jit::Compile(Lower(s, {a, b}, "f"))->LlvmIr(), HasSubstr("call void @llvm.prefetch"));
 }
 
+TEST(PrefetchTest, AStageMayAskForTheLinesThatItWillWrite) {
+  const Tensor a = Placeholder({64, 40}, Float32, "A");
+  const Tensor b = Compute(
+      {64, 40}, [&](Var i, Var j) { return a(i, j) * 2.0F; }, "B");
+  Schedule s(b);
+  s.Prefetch(b, b, b.axis(0), 4);
+  EXPECT_THAT(LoopsOf(s, {a, b}),
+              HasSubstr("for ax0 in [0, 64) {\n"
+                        "    for fetch1 in [0, 3) {\n"
+                        "      prefetch_write(B[(((ax0 * 40) + (fetch1 * 16)) + 160)])\n"
+                        "    }\n"));
+  constexpr const char* kToWrite = R"(call void @llvm\.prefetch[^(]*\(.*, i32 1, i32 3, i32 1\))";
+  EXPECT_THAT(jit::Compile(Lower(s, {a, b}, "f"))->LlvmIr(), ContainsRegex(kToWrite));
+}
+
 // Check 33, and prefetches of what is not there.
 TEST(PrefetchTest, IsRefusedInWords) {
   const Tensor a = Placeholder({1, 64}, Float32, "A");
@@ -213,6 +230,11 @@ TEST(PrefetchTest, IsRefusedInWords) {
   EXPECT_THAT(refused([&](Schedule& s) {
                 s[b].ComputeAt(s[c], c.axis(0));
                 s.Prefetch(b, c, c.axis(1), 1);
+              }),
+              HasSubstr("only arguments and stages at the root are there before the loop begins"));
+  EXPECT_THAT(refused([&](Schedule& s) {
+                s[b].ComputeAt(s[c], c.axis(0));
+                s.Prefetch(b, b, b.axis(1), 1);
               }),
               HasSubstr("only arguments and stages at the root are there before the loop begins"));
   EXPECT_THAT(refused([&](Schedule& s) { s.Prefetch(a, c, b.axis(1), 1); }),

@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ComputeAtItself", [](Fixture& f) { f.s[f.sum].ComputeAt(f.s[f.sum], f.sum.axis(0)); },
              "cannot be computed inside itself"},
         Case{"OutputComputeAt", [](Fixture& f) { f.s[f.out].ComputeAt(f.s[f.sum], f.sum.axis(0)); },
-             "an output must be computed at the root"},
+             "an output must be computed at the root, or in a loop of a stage that reads it, which "
+             "sum does not"},
         Case{"InlineAReduction", [](Fixture& f) { f.s[f.sum].ComputeInline(); },
              "a reduction has loops of its own"},
         Case{"InlineAnOutput", [](Fixture& f) { f.s[f.out].ComputeInline(); },

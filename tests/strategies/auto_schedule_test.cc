@@ -7,6 +7,8 @@
 #include "tenon/schedule/lower.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/extern.h"
+#include "tenon/te/interpret.h"
+#include "tenon/te/reduce.h"
 #include "tenon/te/scan.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -144,6 +146,64 @@ TEST(AutoScheduleTest, LargeElementwiseWorkIsParallelAndSmallIsNot) {
   };
   EXPECT_TRUE(is_parallel("def @main(%x: Tensor[(1024, 1024), float32]) { exp(%x) }"));
   EXPECT_FALSE(is_parallel("def @main(%x: Tensor[(8, 8), float32]) { exp(%x) }"));
+}
+
+// Whether `of`, one of `outputs` of {16, 9} numbers, is computed in the loop of another one. All
+// have the interpreter's numbers.
+bool SharesALoop(const te::Tensor& x, const std::vector<te::Tensor>& outputs,
+                 const te::Tensor& of) {
+  NDArray input = NDArray::Empty({16, 9}, Float32);
+  for (std::int64_t i = 0; i < input.size(); ++i)
+    input.data<float>()[i] = static_cast<float>(i * 37 % 101) / 16;
+  const std::vector<NDArray> expected = te::Interpret(outputs, {{x, input}});
+  std::vector<te::Tensor> args = {x};
+  std::vector<NDArray> arrays = {input};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    args.push_back(outputs[i]);
+    arrays.push_back(NDArray::Empty(expected[i].shape(), Float32));
+    std::fill_n(arrays.back().data<float>(), arrays.back().size(), -1000.0F);
+  }
+  schedule::Schedule s = AutoSchedule(outputs);
+  EXPECT_TRUE(jit::Compile(schedule::Lower(s, args, "kernel")).value().Run(arrays).ok());
+  for (std::size_t i = 0; i < outputs.size(); ++i) ExpectClose(arrays[i + 1], expected[i]);
+  return s[of].placement() == schedule::Stage::Placement::kAt;
+}
+
+TEST(AutoScheduleTest, AResultThatAnotherReadsByRowsSharesItsLoop) {
+  const te::Tensor x = te::Placeholder({16, 9}, Float32, "x");
+  const te::IterVar k = te::ReduceAxis(0, 9);
+  const te::Tensor most = te::Compute(
+      {16}, [&](const te::Var& i) { return te::Max(x(i, k.var), {k}); }, "most");
+  const te::Tensor less = te::Compute(
+      {16, 9}, [&](const te::Var& i, const te::Var& j) { return x(i, j) - most(i); }, "less");
+  EXPECT_TRUE(SharesALoop(x, {most, less}, most));
+  EXPECT_TRUE(SharesALoop(x, {less, most}, most));
+}
+
+TEST(AutoScheduleTest, AResultThatAnotherReadsOtherwiseHasALoopOfItsOwn) {
+  const te::Tensor x = te::Placeholder({16, 9}, Float32, "x");
+  const te::Tensor twice = te::Compute(
+      {16, 9}, [&](const te::Var& i, const te::Var& j) { return x(i, j) * 2.0F; }, "twice");
+  const te::Tensor half = te::Compute(
+      {8, 9}, [&](const te::Var& i, const te::Var& j) { return twice(i, j) + 1.0F; }, "half");
+  const te::Tensor turned = te::Compute(
+      {16, 9}, [&](const te::Var& i, const te::Var& j) { return twice(15 - i, j) + 1.0F; },
+      "turned");
+  EXPECT_FALSE(SharesALoop(x, {twice, half}, twice));
+  EXPECT_FALSE(SharesALoop(x, {twice, turned}, twice));
+}
+
+// It has elements that no row reads.
+TEST(AutoScheduleTest, AResultThatAnotherReadsInPartIsComputedAsAWhole) {
+  const te::Tensor x = te::Placeholder({16, 9}, Float32, "x");
+  const te::Tensor twice = te::Compute(
+      {16, 9}, [&](const te::Var& i, const te::Var& j) { return x(i, j) * 2.0F; }, "twice");
+  const te::Tensor first = te::Compute(
+      {16, 5}, [&](const te::Var& i, const te::Var& j) { return twice(i, 0) + x(i, j); }, "first");
+  const te::Tensor none = te::Compute(
+      {16, 0}, [&](const te::Var& i, const te::Var& j) { return twice(i, j); }, "none");
+  EXPECT_TRUE(SharesALoop(x, {twice, first}, twice));
+  EXPECT_FALSE(SharesALoop(x, {twice, none}, twice));
 }
 
 void Reverse(const float* in, float* out, std::int64_t n) { std::reverse_copy(in, in + n, out); }

@@ -1,6 +1,7 @@
 // Elementwise operators of one, two and three inputs.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/operator_cases.h"
@@ -130,6 +131,41 @@ void AddUnary(std::vector<OpCase>* cases) {
                     {With(F("x", {3, 7}), {kNaN, kInf, -kInf, 0})},
                     "nn.leaky_relu(%x, alpha=0.1f)",
                     Map([](double x) { return x > 0 ? x : 0.1 * x; })});
+  const auto bits = [](auto from, auto to) {
+    return Map([=](double x) {
+      auto narrow = from;
+      narrow = static_cast<decltype(from)>(x);
+      auto result = to;
+      static_assert(sizeof narrow == sizeof result);
+      std::memcpy(&result, &narrow, sizeof narrow);
+      return static_cast<double>(result);
+    });
+  };
+  cases->push_back({"reinterpret_float_as_int",
+                    {With(F("x", {2, 3}), {0, -0.0, 1, -2.5, kInf, 3e-45})},
+                    "reinterpret(%x, dtype=\"int32\")",
+                    bits(float{}, std::int32_t{})});
+  cases->push_back({"reinterpret_int_as_float",
+                    {I("x", {17}, 1e9, 1.1e9)},
+                    "reinterpret(%x, dtype=\"float32\")",
+                    bits(std::int32_t{}, float{})});
+  cases->push_back({"reinterpret_amid_arithmetic",
+                    {I("x", {5, 13}, 1e9, 1.1e9)},
+                    "add(reinterpret(add(%x, 1), dtype=\"float32\"), 1f)",
+                    Map([](double x) {
+                      const auto whole = static_cast<std::int32_t>(x) + 1;
+                      float result = 0;
+                      std::memcpy(&result, &whole, sizeof whole);
+                      return result + 1.0F;
+                    })});
+  cases->push_back({"reinterpret_long_as_double",
+                    {L("x", {7})},
+                    "reinterpret(reinterpret(%x, dtype=\"float64\"), dtype=\"int64\")",
+                    Map([](double x) { return x; })});
+  cases->push_back({"reinterpret_nothing",
+                    {I("x", {0, 3})},
+                    "reinterpret(%x, dtype=\"float32\")",
+                    bits(std::int32_t{}, float{})});
   cases->push_back({"cast_of_float_truncates",
                     {With(F("x", {11}, -9, 9), {-1.5, 1.5, -0.9, 0.9})},
                     "cast(%x, dtype=\"int32\")",

@@ -6,10 +6,7 @@
 #ifndef TENON_TESTS_STRATEGIES_GRAPH_TESTING_H_
 #define TENON_TESTS_STRATEGIES_GRAPH_TESTING_H_
 
-#include <cmath>
-#include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -26,113 +23,29 @@
 namespace tenon::testing_graphs {
 
 // Throws when the text is wrong, which fails the test with the message.
-inline ir::Module Parsed(const std::string& text) {
-  strategies::RegisterStrategies(ops::OpRegistry::Global());
-  return ValueOrThrow(ir::ParseModule(text, ops::OpRegistry::Global().Resolver(), "test"));
-}
+ir::Module Parsed(const std::string& text);
 
 // Values in [low, high]; bool takes both.
-inline NDArray Random(const Shape& shape, DataType dtype, int seed, double low = -1,
-                      double high = 1) {
-  NDArray array = NDArray::Zeros(shape, dtype);
-  std::mt19937 generator(static_cast<unsigned>(seed));
-  std::uniform_real_distribution<double> reals(low, high);
-  std::uniform_int_distribution<std::int64_t> whole(static_cast<std::int64_t>(std::ceil(low)),
-                                                    static_cast<std::int64_t>(std::floor(high)));
-  for (std::int64_t i = 0; i < array.size(); ++i) {
-    if (dtype == Float32) {
-      array.data<float>()[i] = static_cast<float>(reals(generator));
-    } else if (dtype == Float64) {
-      array.data<double>()[i] = reals(generator);
-    } else if (dtype == Int32) {
-      array.data<std::int32_t>()[i] = static_cast<std::int32_t>(whole(generator));
-    } else if (dtype == Int64) {
-      array.data<std::int64_t>()[i] = whole(generator);
-    } else {
-      array.data<bool>()[i] = reals(generator) > (low + high) / 2;
-    }
-  }
-  return array;
-}
+NDArray Random(const Shape& shape, DataType dtype, int seed, double low = -1, double high = 1);
 inline NDArray Random(const Shape& shape, int seed) { return Random(shape, Float32, seed); }
 
-inline runtime::Inputs RandomInputs(const ir::Module& module, int seed) {
-  const ir::Module typed = passes::InferType(module);
-  runtime::Inputs inputs;
-  for (const ir::Expr& param : typed.Main().params) {
-    const auto* type = param.checked_type().As<ir::TensorTypeNode>();
-    inputs[ir::Var(param).name()] =
-        Random(ir::StaticShape(param.checked_type(), "an input"), type->dtype, ++seed);
-  }
-  return inputs;
-}
+runtime::Inputs RandomInputs(const ir::Module& module, int seed);
 
 // @main as one tensor expression, by the interpreter: no fusion, no schedule, no library.
-inline std::vector<NDArray> Interpreted(const ir::Module& module, const runtime::Inputs& inputs) {
-  strategies::RegisterStrategies(ops::OpRegistry::Global());
-  const ir::Module typed = passes::InferType(module);
-  const strategies::TeFunction function = strategies::LowerFunction(typed.Main());
-  std::vector<std::pair<te::Tensor, NDArray>> given;
-  for (std::size_t i = 0; i < function.params.size(); ++i)
-    given.emplace_back(function.params[i], inputs.at(ir::Var(typed.Main().params[i]).name()));
-  return te::Interpret(function.outputs, given);
-}
+std::vector<NDArray> Interpreted(const ir::Module& module, const runtime::Inputs& inputs);
 
-inline double ValueAt(const NDArray& array, std::int64_t i) {
-  const DataType t = array.dtype();
-  const auto at = [&](const auto* data) { return static_cast<double>(data[i]); };
-  if (t == Float32) return at(array.data<float>());
-  if (t == Float64) return at(array.data<double>());
-  if (t == Int32) return at(array.data<std::int32_t>());
-  if (t == Int64) return at(array.data<std::int64_t>());
-  if (t == Int8) return at(array.data<std::int8_t>());
-  if (t == UInt8) return at(array.data<std::uint8_t>());
-  if (t == Int16) return at(array.data<std::int16_t>());
-  if (t == UInt16) return at(array.data<std::uint16_t>());
-  if (t == UInt32) return at(array.data<std::uint32_t>());
-  if (t == UInt64) return at(array.data<std::uint64_t>());
-  if (t == Bool) return at(array.data<bool>());
-  throw Unimplemented("values of " + t.ToString());
-}
+double ValueAt(const NDArray& array, std::int64_t i);
 
-inline bool IsClose(double got, double expected, double tolerance) {
-  if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) && std::isnan(got);
-  if (std::isinf(expected) || std::isinf(got)) return got == expected;
-  return std::fabs(got - expected) <= tolerance * std::fabs(expected) + tolerance / 10;
-}
+bool IsClose(double got, double expected, double tolerance);
 
 // Floats to `tolerance`, relative; everything else exactly.
-inline void ExpectClose(const NDArray& got, const NDArray& expected, double tolerance = 1e-4) {
-  ASSERT_EQ(got.shape(), expected.shape());
-  ASSERT_EQ(got.dtype().ToString(), expected.dtype().ToString());
-  const double allowed = got.dtype().is_float() ? tolerance : 0;
-  for (std::int64_t i = 0; i < got.size(); ++i)
-    ASSERT_PRED3(IsClose, ValueAt(got, i), ValueAt(expected, i), allowed) << "element " << i;
-}
-inline void ExpectClose(const std::vector<NDArray>& got, const std::vector<NDArray>& expected,
-                        double tolerance = 1e-4) {
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    SCOPED_TRACE("result " + std::to_string(i));
-    ExpectClose(got[i], expected[i], tolerance);
-  }
-}
+void ExpectClose(const NDArray& got, const NDArray& expected, double tolerance = 1e-4);
+void ExpectClose(const std::vector<NDArray>& got, const std::vector<NDArray>& expected,
+                 double tolerance = 1e-4);
 
 // Compiles and runs; a failure of either is a failure of the test.
-inline std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& inputs,
-                                    const CompileOptions& options = {}) {
-  const absl::StatusOr<Executable> exe = Compile(module, options);
-  if (!exe.ok()) {
-    ADD_FAILURE() << "Compile: " << exe.status();
-    return {};
-  }
-  const auto results = exe->Run(inputs);
-  if (!results.ok()) {
-    ADD_FAILURE() << "Run: " << results.status();
-    return {};
-  }
-  return *results;
-}
+std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& inputs,
+                             const CompileOptions& options = {});
 
 }  // namespace tenon::testing_graphs
 

@@ -114,6 +114,7 @@ void AddScatters(std::vector<OpCase>* cases);
 void AddSorts(std::vector<OpCase>* cases);
 void AddBoxes(std::vector<OpCase>* cases);
 void AddBoxLists(std::vector<OpCase>* cases);
+void AddDetectors(std::vector<OpCase>* cases);
 void AddRegions(std::vector<OpCase>* cases);
 void AddSearches(std::vector<OpCase>* cases);
 void AddWarps(std::vector<OpCase>* cases);

@@ -78,6 +78,7 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddSorts(&made);
     operator_cases::AddBoxes(&made);
     operator_cases::AddBoxLists(&made);
+    operator_cases::AddDetectors(&made);
     operator_cases::AddRegions(&made);
     operator_cases::AddSearches(&made);
     operator_cases::AddWarps(&made);

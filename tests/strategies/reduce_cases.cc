@@ -146,6 +146,20 @@ void AddReductions(std::vector<OpCase>* cases) {
                         return sum;
                       })};
                     }});
+  cases->push_back({"collapse_sum_to",
+                    {F("x", {3, 5, 7})},
+                    "collapse_sum_to(%x, shape=[1, 7])",
+                    [](const Arrays& in) {
+                      return Arrays{Make({1, 7}, [&](const Index& at) {
+                        double sum = 0;
+                        ForEach({3, 5}, [&](const Index& k) { sum += in[0]({k[0], k[1], at[1]}); });
+                        return sum;
+                      })};
+                    }});
+  cases->push_back({"collapse_sum_to_its_own_shape",
+                    {I("x", {3, 5})},
+                    "collapse_sum_to(%x, shape=[3, 5])",
+                    [](const Arrays& in) { return in; }});
 }
 
 void AddScans(std::vector<OpCase>* cases) {

@@ -209,6 +209,7 @@ TEST(ReduceTest, OnlySumsMayBeReordered) {
   EXPECT_FALSE(Prod(x, {k}).combiner.is_sum);
   EXPECT_FALSE(Max(x, {k}).combiner.is_sum);
   EXPECT_FALSE(Min(x, {k}).combiner.is_sum);
+  EXPECT_FALSE(MaxOfNumbers(x, {k}).combiner.is_sum);
   EXPECT_FALSE(Any(flag, {k}).combiner.is_sum);
   EXPECT_FALSE(ArgMax(Cast(Int32, k.var), x, {k}).combiner.is_sum);
 }

@@ -1,21 +1,16 @@
 // The tenon program as a user calls it: a child process, its exit code and what it prints.
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "tenon/runtime/npy.h"
-#include "tenon/support/strings.h"
+#include "tenon/tests/tools/cli_testing.h"
 
 namespace tenon::tools {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Contains;
@@ -29,70 +24,6 @@ using ::testing::Lt;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
-
-struct Ended {
-  int code = -1;
-  std::string out, err;
-};
-
-std::string Contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-}
-
-class CliTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              StrCat("tenon_cli_", getpid(), "_",
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
-    // Tests neither see nor touch the user's cache.
-    setenv("XDG_CACHE_HOME", (folder_ / "caches").c_str(), 1);
-    Write("model.relay",
-          "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {\n"
-          "  nn.relu(nn.dense(%x, %w))\n}\n");
-    Save("x.npy", NDArray::FromVector<float>({2, 3}, {1, 2, 3, -1, -2, -3}));
-    Save("w.npy", NDArray::FromVector<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}));
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  void Write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
-  void Save(const std::string& name, const NDArray& array) const {
-    ASSERT_TRUE(runtime::WriteNpy(Path(name), array).ok());
-  }
-
-  // % stands for the test's folder.
-  Ended Tenon(std::string arguments) const {
-    for (std::size_t at = 0; (at = arguments.find('%', at)) != std::string::npos;)
-      arguments.replace(at, 1, folder_.string());
-    const std::string command =
-        StrCat(TENON_BINARY_DIR, "/tools/tenon ", arguments, " >", Path("out"), " 2>", Path("err"));
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Contents(Path("out")),
-            Contents(Path("err"))};
-  }
-  // Of a call that must succeed without a word on standard error.
-  std::string OutputOf(const std::string& arguments) const {
-    const Ended ended = Tenon(arguments);
-    EXPECT_EQ(ended.code, 0) << arguments << "\n" << ended.err;
-    EXPECT_THAT(ended.err, IsEmpty());
-    return ended.out;
-  }
-  // Of a call that must fail with exit code 1 and a message, and print no result.
-  std::string ErrorOf(const std::string& arguments) const {
-    const Ended ended = Tenon(arguments);
-    EXPECT_EQ(ended.code, 1) << arguments << "\n" << ended.out;
-    EXPECT_THAT(ended.err, Not(IsEmpty()));
-    EXPECT_THAT(ended.err, Not(HasSubstr("internal error")));
-    return ended.err;
-  }
-
-  fs::path folder_;
-};
 
 const char* const kInputs = " --input x=%/x.npy --input w=%/w.npy";
 
@@ -432,6 +363,20 @@ TEST_F(CliTest, AMissingModelIsNamed) {
               HasSubstr("none.npy"));
 }
 
+TEST_F(CliTest, AnInputMayBeAConstant) {
+  const std::string clip = "run /usr/share/libonnx-testdata/data/node/test_clip_example/model.onnx";
+  EXPECT_THAT(OutputOf(clip + " --constant min=-0.25 --constant max=-0.25"),
+              AllOf(HasSubstr("--seed 0: x float32 (3,)\n"),
+                    HasSubstr("result 0: float32 (3,) [-0.25, -0.25, -0.25]")));
+  EXPECT_THAT(ErrorOf(clip + " --constant min=low"),
+              HasSubstr("low is no number of the type float32 and no .npy file"));
+  EXPECT_THAT(ErrorOf(clip + " --constant least=1"),
+              HasSubstr("--constant: the model has no input least; it has x, min, max"));
+  EXPECT_THAT(ErrorOf(clip + " --constant x=1"), HasSubstr("given for x does not fit"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --constant x=1"),
+              HasSubstr("--constant is for ONNX models"));
+}
+
 TEST_F(CliTest, ABadShapeIsQuoted) {
   Write("empty.onnx", "");
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,three"),
@@ -568,20 +513,6 @@ TEST_F(CliTest, TwoProcessesShareOneCache) {
 TEST_F(CliTest, AFailedRunWritesNoResult) {
   ErrorOf("run %/model.relay --input x=%/x.npy --output y=%/y.npy");
   EXPECT_FALSE(fs::exists(Path("y.npy")));
-}
-
-TEST_F(CliTest, FuzzChecksRandomSchedulesOfRandomComputations) {
-  EXPECT_THAT(OutputOf("fuzz --cases 10 --seed 5"),
-              AllOf(HasSubstr("10 cases, "), HasSubstr("no findings")));
-}
-
-TEST_F(CliTest, FuzzChecksAnOperatorOfAPlugin) {
-  EXPECT_THAT(OutputOf(StrCat("fuzz --op plugin.halve --cases 5 --plugin ", TENON_TEST_PLUGIN)),
-              AllOf(HasSubstr("calls such as plugin.halve("), HasSubstr("no findings")));
-}
-
-TEST_F(CliTest, FuzzSaysThatAnOperatorIsUnknown) {
-  EXPECT_THAT(ErrorOf("fuzz --op nn.rleu"), HasSubstr("nn.relu"));
 }
 
 }  // namespace

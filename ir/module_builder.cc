@@ -1,0 +1,25 @@
+#include "tenon/ir/module_builder.h"
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ir {
+
+void ModuleBuilder::Set(const std::string& name, const Expr& function) {
+  if (!function || function.kind() != ExprKind::kFunction)
+    throw InvalidArgument(StrCat("@", name, " is no function"));
+  auto& in_order = functions_.in_order;
+  const auto [found, is_new] = functions_.place.emplace(name, in_order.size());
+  if (is_new) {
+    in_order.emplace_back(name, function);
+  } else {
+    in_order[found->second].second = function;
+  }
+}
+
+Expr ModuleBuilder::Find(const std::string& name) const {
+  const auto found = functions_.place.find(name);
+  return found == functions_.place.end() ? Expr() : functions_.in_order[found->second].second;
+}
+
+}  // namespace tenon::ir

@@ -1,0 +1,158 @@
+// Operators of ONNX Runtime's domain com.microsoft that its optimiser fuses standard ones into, as
+// its document of contributed operators defines them. Fusing is left to the passes here.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tenon/onnx/converters.h"
+#include "tenon/onnx/matmul.h"
+#include "tenon/ops/builders.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// What a fused node does last.
+class Activation {
+ public:
+  Activation(std::string name, std::vector<double> parameters)
+      : name_(std::move(name)), parameters_(std::move(parameters)) {}
+
+  Expr operator()(const Expr& x) const {
+    if (name_.empty()) return x;
+    if (name_ == "Relu") return ops::Relu(x);
+    if (name_ == "Sigmoid") return ops::Sigmoid(x);
+    if (name_ == "Tanh") return ops::Tanh(x);
+    if (name_ == "LeakyRelu") return ops::LeakyRelu(x, Parameter(0, 0.01));
+    if (name_ == "Clip")
+      return ops::Clip(x, Parameter(0, -std::numeric_limits<double>::infinity()),
+                       Parameter(1, std::numeric_limits<double>::infinity()));
+    if (name_ == "HardSigmoid") {
+      const Expr slope = ops::Scalar(Parameter(0, 0.2), DataTypeOf(x));
+      const Expr offset = ops::Scalar(Parameter(1, 0.5), DataTypeOf(x));
+      return ops::Clip(ops::Add(ops::Multiply(x, slope), offset), 0, 1);
+    }
+    throw Unimplemented(StrCat("the activation ", name_,
+                               " is not supported; Relu, Sigmoid, Tanh, LeakyRelu, Clip and "
+                               "HardSigmoid are"));
+  }
+
+ private:
+  double Parameter(std::size_t i, double otherwise) const {
+    return i < parameters_.size() ? parameters_[i] : otherwise;
+  }
+
+  std::string name_;
+  std::vector<double> parameters_;
+};
+
+std::vector<Expr> FusedConv(Node& node) {
+  const std::string name = node.String("activation", "");
+  std::vector<double> parameters;
+  if (const auto* list = node.Find("activation_params"))
+    parameters.assign(list->floats().begin(), list->floats().end());
+  Expr y = Converters().at("Conv")(node).at(0);
+  if (node.has_input(3)) y = node.Typed(ops::Add(y, node.input(3)));
+  return {node.Typed(Activation(name, parameters)(y))};
+}
+
+std::vector<Expr> FusedGemm(Node& node) {
+  const std::string name = node.String("activation", "");
+  std::vector<double> parameters;
+  for (const char* attribute : {"activation_alpha", "activation_beta"}) {
+    if (!node.Has(attribute)) break;
+    parameters.push_back(node.Float(attribute, 0));
+  }
+  node.Ignore("activation_beta");
+  node.Ignore("activation_gamma");  // of activations that are refused
+  return {node.Typed(Activation(name, parameters)(Converters().at("Gemm")(node).at(0)))};
+}
+
+// The last two axes change places; a vector has none to change.
+Expr Transposed(const Node& node, const Expr& x) {
+  const std::int64_t rank = RankOf(x);
+  if (rank < 2) return x;
+  Ints axes;
+  for (std::int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return node.Typed(ops::Transpose(x, axes));
+}
+
+std::vector<Expr> FusedMatMul(Node& node) {
+  for (const char* attribute : {"transBatchA", "transBatchB"})
+    if (node.Int(attribute, 0) != 0)
+      throw Unimplemented(StrCat("the attribute ", attribute, " is not supported"));
+  const auto operand = [&](std::size_t i, const char* attribute) {
+    return node.Int(attribute, 0) != 0 ? Transposed(node, node.input(i)) : node.input(i);
+  };
+  const Expr y = ProductOfAnyRank(node, operand(0, "transA"), operand(1, "transB"));
+  const double alpha = node.Float("alpha", 1);
+  if (alpha == 1) return {y};
+  return {node.Typed(ops::Multiply(y, ops::Scalar(alpha, DataTypeOf(y))))};
+}
+
+// --- kinds of Gelu, with a bias before them where there is one
+
+Expr WithBias(const Node& node) {
+  const Expr& x = node.input(0);
+  return node.has_input(1) ? node.Typed(ops::Add(x, node.input(1))) : x;
+}
+
+std::vector<Expr> Gelu(Node& node) {
+  const Expr x = WithBias(node);
+  const DataType t = DataTypeOf(x);
+  const Expr inner = ops::Erf(ops::Multiply(x, ops::Scalar(std::sqrt(0.5), t)));
+  return {node.Typed(
+      ops::Multiply(ops::Multiply(ops::Scalar(0.5, t), x), ops::Add(ops::Scalar(1, t), inner)))};
+}
+
+std::vector<Expr> FastGelu(Node& node) {
+  const Expr x = WithBias(node);
+  const DataType t = DataTypeOf(x);
+  const Expr cube = ops::Multiply(ops::Multiply(x, x), x);
+  const Expr inner =
+      ops::Tanh(ops::Multiply(ops::Scalar(std::sqrt(2 / M_PI), t),
+                              ops::Add(x, ops::Multiply(ops::Scalar(0.044715, t), cube))));
+  return {node.Typed(
+      ops::Multiply(ops::Multiply(ops::Scalar(0.5, t), x), ops::Add(ops::Scalar(1, t), inner)))};
+}
+
+std::vector<Expr> QuickGelu(Node& node) {
+  const Expr& x = node.input(0);
+  const Expr alpha = ops::Scalar(node.Float("alpha", 1.702), DataTypeOf(x));
+  return {node.Typed(ops::Multiply(x, ops::Sigmoid(ops::Multiply(x, alpha))))};
+}
+
+// --- normalisation
+
+// Also gives the sum that is normalised, as its fourth result.
+std::vector<Expr> SkipLayerNormalization(Node& node) {
+  for (int i = 1; i < std::min(node.num_outputs(), 3); ++i)
+    if (!node.proto().output(i).empty())
+      throw Unimplemented(StrCat("output ", i, ", which only training reads, is not supported"));
+  Expr sum = ops::Add(node.input(0), node.input(1));
+  if (node.has_input(4)) sum = ops::Add(sum, node.input(4));
+  sum = node.Typed(sum);
+  const bool center = node.has_input(3);
+  const Expr y =
+      node.Typed(ops::LayerNorm(sum, node.input(2), center ? node.input(3) : node.input(2),
+                                {.epsilon = node.Float("epsilon", 1e-12), .center = center}));
+  return {y, Expr(), Expr(), sum};
+}
+
+}  // namespace
+
+void AddMicrosoftConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["BiasGelu"] = Gelu;
+  t["FastGelu"] = FastGelu;
+  t["FusedConv"] = FusedConv;
+  t["FusedGemm"] = FusedGemm;
+  t["FusedMatMul"] = FusedMatMul;
+  t["Gelu"] = Gelu;
+  t["QuickGelu"] = QuickGelu;
+  t["SkipLayerNormalization"] = SkipLayerNormalization;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,32 @@
+// What converters of quantised operators share: scales, zero points and integer products.
+#ifndef TENON_ONNX_QUANTIZE_H_
+#define TENON_ONNX_QUANTIZE_H_
+
+#include "tenon/onnx/node.h"
+
+namespace tenon::onnx_import {
+
+// The scale or zero point at input `i`: one element as a number; channels as they are.
+Expr ParameterAt(const Node& node, std::size_t i);
+// The zero point at input `i`, or zero of the type where there is none.
+Expr ZeroPointAt(const Node& node, std::size_t i, DataType otherwise);
+// Of operands whose products are summed up: all rows share one. Throws Unimplemented.
+Expr SingleZeroPointAt(const Node& node, std::size_t i, DataType otherwise);
+
+struct QuantizedOperand {
+  Expr data, zero_point;
+};
+
+// The int32 product of operands of any rank, less their zero points.
+Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b);
+
+struct DynamicallyQuantized {
+  Expr data, scale, zero_point;  // of uint8, float32 and uint8; typed
+};
+
+// With a scale for the range of the data, which is made to contain zero.
+DynamicallyQuantized QuantizeDynamically(const Node& node, const Expr& x);
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_QUANTIZE_H_

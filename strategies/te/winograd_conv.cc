@@ -1,0 +1,232 @@
+// Minimal filtering F(2 x 2, 3 x 3): Winograd, "Arithmetic Complexity of Computations", 1980;
+// Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015. A tile of 2 x 2
+// results takes 16 multiplications a channel and filter instead of 36: with 4 x 4 pixels d and a
+// kernel g it is A^T [(G g G^T) . (B^T d B)] A, where the products are sums over channels. All
+// factors are 0, 1, -1 and 1/2, so that results are about as precise as those of the plain sum.
+// Tiles are counted row by row in blocks of rows whose transformed pixels stay in cache.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te/conv.h"
+#include "tenon/strategies/winograd.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+namespace {
+
+constexpr std::int64_t kSide = 2;               // results of a tile along an axis
+constexpr std::int64_t kPatch = kSide + 3 - 1;  // pixels
+
+// Tiles and how they are shared out.
+struct Blocks {
+  std::int64_t rows, columns;  // tiles of the image
+  std::int64_t block_rows;     // rows of tiles of a block
+  std::int64_t tall;           // tiles of a register tile
+  std::int64_t vectors;        // of filters of a register tile
+
+  std::int64_t row_blocks() const { return CeilDiv(rows, block_rows); }
+  std::int64_t tiles() const { return block_rows * columns; }  // of a block
+};
+
+// One of four values by an index that unrolled loops make a constant.
+Expr Pick(const Expr& index, const std::array<Expr, 4>& values) {
+  Expr picked = values[3];
+  for (int i = 2; i >= 0; --i)
+    picked = te::Select(index == Expr(i), values[static_cast<std::size_t>(i)], picked);
+  return picked;
+}
+
+// Element `row` of B^T d.
+Expr TransformedPixel(const Expr& row, const std::array<Expr, 4>& d) {
+  return Pick(row, {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]});
+}
+// Element `row` of G g.
+Expr TransformedWeight(const Expr& row, const std::array<Expr, 3>& g) {
+  const Expr half = te::Cast(g[0].dtype(), 0.5);
+  const Expr ends = (g[0] + g[2]) * half, middle = g[1] * half;
+  return Pick(row, {g[0], ends + middle, ends - middle, g[2]});
+}
+// Element `row` of A^T m.
+Expr Result(const Expr& row, const std::array<Expr, 4>& m) {
+  return te::Select(row == Expr(0), m[0] + m[1] + m[2], m[1] - m[2] - m[3]);
+}
+
+template <std::size_t n, typename Value>
+std::array<Expr, n> ArrayOf(const Value& value) {
+  std::array<Expr, n> values;
+  for (std::size_t i = 0; i < n; ++i) values[i] = value(static_cast<std::int64_t>(i));
+  return values;
+}
+
+// (vector of filters, row, column, channel, filter), in double precision until the end.
+Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t vectors) {
+  return te::Compute(
+      ToExprs(Shape{vectors, kPatch, kPatch, conv.group_inputs, kConvLanes}),
+      [&](const std::vector<Var>& i) {
+        const Expr filter = i[0] * kConvLanes + i[4];
+        const Expr value = TransformedWeight(
+            i[1], ArrayOf<3>([&](std::int64_t y) {
+              return TransformedWeight(i[2], ArrayOf<3>([&](std::int64_t x) {
+                                         return te::Cast(Float64, conv.Weight(filter, i[3], y, x));
+                                       }));
+            }));
+        const Expr rounded = te::Cast(conv.dtype, value);
+        if (vectors * kConvLanes == filters) return rounded;
+        return te::IfThenElse(filter < Expr(filters), rounded, te::Cast(conv.dtype, 0));
+      },
+      "packed", kWinogradWeights);
+}
+
+// (image, block of rows, row, column, channel, row of tiles, tile).
+Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& blocks) {
+  const Tensor& x = call.input(0);
+  const auto after = [&](std::int64_t tiles, std::int64_t extent, std::int64_t before) {
+    return tiles * kSide + kPatch - kSide - extent - before;
+  };
+  const std::int64_t rows = blocks.row_blocks() * blocks.block_rows;
+  const Tensor image = PadImage(x, {2, 3}, {conv.padding[0], conv.padding[1]},
+                                {after(rows, ExtentOf(x, 2), conv.padding[0]),
+                                 after(blocks.columns, ExtentOf(x, 3), conv.padding[1])},
+                                kWinogradImage);
+  return te::Compute(
+      ToExprs(Shape{ExtentOf(x, 0), blocks.row_blocks(), kPatch, kPatch, conv.group_inputs,
+                    blocks.block_rows, blocks.columns}),
+      [&](const std::vector<Var>& i) {
+        const Expr y = (i[1] * blocks.block_rows + i[5]) * kSide, column = i[6] * kSide;
+        return TransformedPixel(i[3], ArrayOf<4>([&](std::int64_t b) {
+                                  return TransformedPixel(i[2], ArrayOf<4>([&](std::int64_t a) {
+                                                            return image(i[0], i[4], y + a,
+                                                                         column + b);
+                                                          }));
+                                }));
+      },
+      "tiles", kWinogradTiles);
+}
+
+// Estimated times in cycles of two multiply-adds of vectors each.
+constexpr double kLanesACycle = 2 * kConvLanes;
+
+double PlainTime(const Shape& shape, std::int64_t channels) {
+  const double of_tile = TileStepTime(8, 2) / 16;
+  const auto filters = static_cast<double>(RoundUp(shape[1], kConvLanes));
+  return of_tile * 9 * static_cast<double>(shape[2] * shape[3] * channels) * filters / kLanesACycle;
+}
+
+double Time(const Shape& shape, std::int64_t channels, const Blocks& blocks) {
+  constexpr double kOfChannel = 3.5, kOfFilter = 3;  // transformations of a tile
+  constexpr std::int64_t kCached = 1 << 19;          // bytes that the second-level cache keeps
+  constexpr double kBytesACycle = 16;                // from the cache behind it
+  const double of_tile =
+      TileStepTime(blocks.tall, blocks.vectors) / static_cast<double>(blocks.tall * blocks.vectors);
+  const std::int64_t filters = RoundUp(shape[1], kConvLanes * blocks.vectors);
+  const std::int64_t tiles = blocks.row_blocks() * RoundUp(blocks.tiles(), blocks.tall);
+  const std::int64_t weights = kPatch * kPatch * channels * filters;
+  double time = of_tile * static_cast<double>(tiles * weights) / kLanesACycle;
+  time += static_cast<double>(tiles) *
+          (kOfChannel * static_cast<double>(channels) + kOfFilter * static_cast<double>(filters));
+  if (weights * 4 > kCached)
+    time += static_cast<double>(blocks.row_blocks() * weights * 4) / kBytesACycle;
+  return time;
+}
+
+// The fastest, where the transformed pixels of a block stay in cache.
+Blocks ChooseBlocks(const Shape& shape, std::int64_t channels) {
+  constexpr std::int64_t kMostBytes = 1 << 20, kMostTiles = 56;
+  const std::int64_t rows = CeilDiv(shape[2], kSide), columns = CeilDiv(shape[3], kSide);
+  const std::int64_t vectors = CeilDiv(shape[1], kConvLanes) % 2 == 0 ? 2 : 1;
+  const std::int64_t most_tall = 16 / vectors;
+  Blocks best{rows, columns, 1, most_tall, vectors};
+  for (std::int64_t n = 1; n <= rows; ++n) {
+    const std::int64_t bytes = n * columns * channels * kPatch * kPatch * 4;
+    if (n > 1 && (bytes > kMostBytes || n * columns > kMostTiles)) break;
+    for (std::int64_t tall = most_tall; tall >= most_tall * 3 / 4; --tall) {
+      const Blocks blocks{rows, columns, n, tall, vectors};
+      if (Time(shape, channels, blocks) < Time(shape, channels, best)) best = blocks;
+    }
+  }
+  return best;
+}
+
+// Throws Unimplemented where the algorithm does not apply or does not pay.
+Blocks BlocksFor(const Conv& conv, const TeCall& call) {
+  constexpr std::array<std::int64_t, 2> kOnes = {1, 1}, kThree = {3, 3};
+  constexpr double kMargin = 1.1;
+  if (conv.taps != kThree || conv.strides != kOnes || conv.dilation != kOnes || conv.groups != 1)
+    throw Unimplemented("it is for kernels of 3 x 3 with strides and dilation 1 in one group");
+  if (!conv.IsNchw()) throw Unimplemented("channels do not come first");
+  if (conv.dtype != Float32 || call.input(0).dtype() != Float32)
+    throw Unimplemented("it is for float32");
+  if (!call.IsConstant(1)) throw Unimplemented("the weights are not constant");
+  const Shape shape = call.shape();
+  if (NumElements(shape) == 0) throw Unimplemented("the result has no elements");
+  const Blocks blocks = ChooseBlocks(shape, conv.group_inputs);
+  const double speedup =
+      PlainTime(shape, conv.group_inputs) / Time(shape, conv.group_inputs, blocks);
+  if (speedup < kMargin)
+    throw Unimplemented(StrCat("the plain sum is about as fast (estimated speed-up ",
+                               FormatShortest(std::round(speedup * 100) / 100), ")"));
+  return blocks;
+}
+
+}  // namespace
+
+Tensor WinogradConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Blocks blocks = BlocksFor(conv, call);
+  const std::int64_t channels = conv.group_inputs;
+  const std::int64_t filter_blocks = CeilDiv(shape[1], kConvLanes * blocks.vectors);
+  const Tensor weights =
+      call.Prepared(TransformedWeights(conv, shape[1], filter_blocks * blocks.vectors));
+  const Tensor tiles = TransformedTiles(conv, call, blocks);
+  const IterVar rc = te::ReduceAxis(0, channels, "rc");
+  const Tensor product = te::Compute(
+      ToExprs(Shape{shape[0], blocks.row_blocks(), filter_blocks, kPatch, kPatch,
+                    CeilDiv(blocks.tiles(), blocks.tall), blocks.vectors, blocks.tall, kConvLanes}),
+      [&](const std::vector<Var>& i) {
+        Expr tile = i[5] * blocks.tall + i[7];
+        // Tiles past the last one are computed from it and dropped.
+        if (blocks.tiles() % blocks.tall != 0) tile = te::Min(tile, blocks.tiles() - 1);
+        return te::Sum(tiles(i[0], i[1], i[3], i[4], rc.var, te::FloorDiv(tile, blocks.columns),
+                             te::FloorMod(tile, blocks.columns)) *
+                           weights(i[2] * blocks.vectors + i[6], i[3], i[4], rc.var, i[8]),
+                       {rc});
+      },
+      "product", kWinogradProduct);
+  const Tensor results = te::Compute(
+      ToExprs(Shape{shape[0], blocks.row_blocks(), filter_blocks, kSide * blocks.block_rows,
+                    blocks.vectors, kSide * blocks.columns, kConvLanes}),
+      [&](const std::vector<Var>& i) {
+        const Expr tile = te::FloorDiv(i[3], kSide) * blocks.columns + te::FloorDiv(i[5], kSide);
+        const Expr at = te::FloorDiv(tile, blocks.tall), row = te::FloorMod(tile, blocks.tall);
+        return Result(te::FloorMod(i[5], kSide), ArrayOf<4>([&](std::int64_t b) {
+                        return Result(te::FloorMod(i[3], kSide), ArrayOf<4>([&](std::int64_t a) {
+                                        return product(i[0], i[1], i[2], a, b, at, i[4], row, i[6]);
+                                      }));
+                      }));
+      },
+      "results", kWinogradResult);
+  const std::int64_t rows = kSide * blocks.block_rows;
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& k, const Var& y, const Var& x) {
+        return results(n, te::FloorDiv(y, rows), te::FloorDiv(k, blocks.vectors * kConvLanes),
+                       te::FloorMod(y, rows),
+                       te::FloorMod(te::FloorDiv(k, kConvLanes), blocks.vectors), x,
+                       te::FloorMod(k, kConvLanes));
+      },
+      "conv2d", "injective");
+}
+
+}  // namespace tenon::strategies

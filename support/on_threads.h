@@ -1,0 +1,22 @@
+// Work that a few threads share.
+//
+//   std::atomic<std::size_t> next{0};
+//   OnThreads(files.size(), [&] {
+//     for (std::size_t i = next++; i < files.size(); i = next++) Read(files[i]);
+//   });
+#ifndef TENON_SUPPORT_ON_THREADS_H_
+#define TENON_SUPPORT_ON_THREADS_H_
+
+#include <cstddef>
+#include <functional>
+
+namespace tenon {
+
+// Runs `work` on as many threads as there are cores, at most on `most`, of which this one is one,
+// and returns when all have ended. Where the system gives no more threads they are fewer. `work`
+// must not throw.
+void OnThreads(std::size_t most, const std::function<void()>& work);
+
+}  // namespace tenon
+
+#endif  // TENON_SUPPORT_ON_THREADS_H_

@@ -1,0 +1,91 @@
+// Which sums get accumulators by lane, and what becomes of them. That the values stay right at all
+// extents is proved of kernels (tests/jit/reductions_test.cc).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/loop/print.h"
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/transforms.h"
+
+namespace tenon::loop {
+namespace {
+
+const Var k("k"), n("n"), row("row");
+const Buffer x = Buffer::Make("x", Float32, {1600}), y = Buffer::Make("y", Float64, {200});
+const Buffer sum = Buffer::Make("sum", Float32, {8}), total = Buffer::Make("total", Float64, {1});
+const Buffer count = Buffer::Make("count", Int32, {1}), bytes = Buffer::Make("bytes", Int32, {200});
+
+// for k in [0, extent): sum[row] += term
+Stmt SumOf(const Expr& term, const Expr& extent, bool in_any_order = true) {
+  return For(k, 0, extent, ForKind::kSerial,
+             Store(sum, Load(sum, {row}) + term, {row}, in_any_order));
+}
+
+TEST(VectorizeSumsTest, TheRestIsReadAsABlockThatEndsWithTheRow) {
+  EXPECT_EQ(Print(Simplify(VectorizeSums(SumOf(Load(x, {row + k}), 150)))),
+            "allocate sum.lanes: float32[64]\n"
+            "vectorized k.lane in [0, 64) {\n"
+            "  sum.lanes[k.lane] = 0f\n"
+            "}\n"
+            "for k.block in [0, 2) {\n"
+            "  vectorized k.lane in [0, 64) {\n"
+            "    sum.lanes[k.lane] = (sum.lanes[k.lane] + x[((row + (k.block * 64)) + k.lane)])\n"
+            "  }\n"
+            "}\n"
+            "vectorized k.lane in [0, 64) {\n"
+            "  sum.lanes[k.lane] = (sum.lanes[k.lane] + select((k.lane >= 42), x[((row + k.lane) + "
+            "86)], 0f))\n"
+            "}\n"
+            "vectorized k.lane in [0, 32) {\n"
+            "  sum.lanes[k.lane] = (sum.lanes[k.lane] + sum.lanes[(k.lane + 32)])\n"
+            "}\n"
+            "vectorized k.lane in [0, 16) {\n"
+            "  sum.lanes[k.lane] = (sum.lanes[k.lane] + sum.lanes[(k.lane + 16)])\n"
+            "}\n"
+            "vectorized k.lane in [0, 8) {\n"
+            "  sum.lanes[k.lane] = (sum.lanes[k.lane] + sum.lanes[(k.lane + 8)])\n"
+            "}\n"
+            "vectorized k.lane in [0, 4) {\n"
+            "  sum.lanes[k.lane] = (sum.lanes[k.lane] + sum.lanes[(k.lane + 4)])\n"
+            "}\n"
+            "vectorized k.lane in [0, 2) {\n"
+            "  sum.lanes[k.lane] = (sum.lanes[k.lane] + sum.lanes[(k.lane + 2)])\n"
+            "}\n"
+            "sum.lanes[0] = (sum.lanes[0] + sum.lanes[1])\n"
+            "sum[row] = (sum[row] + sum.lanes[0])\n");
+}
+
+TEST(VectorizeSumsTest, LanesFillTheSameRegistersForWiderFloats) {
+  const Stmt loop = For(k, 0, 100, ForKind::kSerial,
+                        Store(total, Load(total, {0}) + Load(y, {k}) * Load(y, {k}), {0}, true));
+  const std::string text = Print(Simplify(VectorizeSums(loop)));
+  EXPECT_THAT(text, ::testing::HasSubstr("allocate total.lanes: float64[32]"));
+  EXPECT_THAT(text, ::testing::HasSubstr("for k.block in [0, 3)"));
+}
+
+TEST(VectorizeSumsTest, OtherLoopsStay) {
+  const Expr here = Load(x, {row + k});
+  for (const Stmt& loop :
+       {// LLVM's vectors take all of it, or it is not long enough to fill the lanes.
+        SumOf(here, 128), SumOf(here, 63), SumOf(here, n),
+        // The order matters.
+        SumOf(here, 150, false),
+        // The terms do not lie side by side.
+        SumOf(Load(x, {k * n + row}), 150), SumOf(Load(x, {row + k * 2}), 70),
+        SumOf(Load(x, {row + 199 - k}), 150), SumOf(Load(x, {row}), 150),
+        // A load that is guarded, and a function that lanes would call one by one.
+        SumOf(IfThenElse(k < n, here, 0.0F), 150), SumOf(Call(Intrinsic::kExp, {here}), 150),
+        SumOf(ExternCall(Float32, "next", {here}), 150),
+        // Terms that depend on the sum, other results, other kinds of loops.
+        SumOf(here * Load(sum, {row}), 150),
+        For(k, 0, 150, ForKind::kSerial,
+            Store(count, Load(count, {0}) + Load(bytes, {k}), {0}, true)),
+        For(k, 0, 150, ForKind::kSerial, Store(sum, Load(sum, {row}) * here, {row}, true)),
+        For(k, 0, 150, ForKind::kVectorized, Store(sum, Load(sum, {row}) + here, {row}, true)),
+        For(k, 0, 8, ForKind::kSerial, Store(sum, Load(sum, {k}) + 1.0F, {k}, true))}) {
+    EXPECT_TRUE(VectorizeSums(loop) == loop) << Print(loop);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::loop

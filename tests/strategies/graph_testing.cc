@@ -1,0 +1,111 @@
+#include "tenon/tests/strategies/graph_testing.h"
+
+#include <cmath>
+#include <random>
+#include <utility>
+
+namespace tenon::testing_graphs {
+
+ir::Module Parsed(const std::string& text) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  return ValueOrThrow(ir::ParseModule(text, ops::OpRegistry::Global().Resolver(), "test"));
+}
+
+NDArray Random(const Shape& shape, DataType dtype, int seed, double low, double high) {
+  NDArray array = NDArray::Zeros(shape, dtype);
+  std::mt19937 generator(static_cast<unsigned>(seed));
+  std::uniform_real_distribution<double> reals(low, high);
+  std::uniform_int_distribution<std::int64_t> whole(static_cast<std::int64_t>(std::ceil(low)),
+                                                    static_cast<std::int64_t>(std::floor(high)));
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    if (dtype == Float32) {
+      array.data<float>()[i] = static_cast<float>(reals(generator));
+    } else if (dtype == Float64) {
+      array.data<double>()[i] = reals(generator);
+    } else if (dtype == Int32) {
+      array.data<std::int32_t>()[i] = static_cast<std::int32_t>(whole(generator));
+    } else if (dtype == Int64) {
+      array.data<std::int64_t>()[i] = whole(generator);
+    } else {
+      array.data<bool>()[i] = reals(generator) > (low + high) / 2;
+    }
+  }
+  return array;
+}
+
+runtime::Inputs RandomInputs(const ir::Module& module, int seed) {
+  const ir::Module typed = passes::InferType(module);
+  runtime::Inputs inputs;
+  for (const ir::Expr& param : typed.Main().params) {
+    const auto* type = param.checked_type().As<ir::TensorTypeNode>();
+    inputs[ir::Var(param).name()] =
+        Random(ir::StaticShape(param.checked_type(), "an input"), type->dtype, ++seed);
+  }
+  return inputs;
+}
+
+std::vector<NDArray> Interpreted(const ir::Module& module, const runtime::Inputs& inputs) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  const ir::Module typed = passes::InferType(module);
+  const strategies::TeFunction function = strategies::LowerFunction(typed.Main());
+  std::vector<std::pair<te::Tensor, NDArray>> given;
+  for (std::size_t i = 0; i < function.params.size(); ++i)
+    given.emplace_back(function.params[i], inputs.at(ir::Var(typed.Main().params[i]).name()));
+  return te::Interpret(function.outputs, given);
+}
+
+double ValueAt(const NDArray& array, std::int64_t i) {
+  const DataType t = array.dtype();
+  const auto at = [&](const auto* data) { return static_cast<double>(data[i]); };
+  if (t == Float32) return at(array.data<float>());
+  if (t == Float64) return at(array.data<double>());
+  if (t == Int32) return at(array.data<std::int32_t>());
+  if (t == Int64) return at(array.data<std::int64_t>());
+  if (t == Int8) return at(array.data<std::int8_t>());
+  if (t == UInt8) return at(array.data<std::uint8_t>());
+  if (t == Int16) return at(array.data<std::int16_t>());
+  if (t == UInt16) return at(array.data<std::uint16_t>());
+  if (t == UInt32) return at(array.data<std::uint32_t>());
+  if (t == UInt64) return at(array.data<std::uint64_t>());
+  if (t == Bool) return at(array.data<bool>());
+  throw Unimplemented("values of " + t.ToString());
+}
+
+bool IsClose(double got, double expected, double tolerance) {
+  if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) && std::isnan(got);
+  if (std::isinf(expected) || std::isinf(got)) return got == expected;
+  return std::fabs(got - expected) <= tolerance * std::fabs(expected) + tolerance / 10;
+}
+
+void ExpectClose(const NDArray& got, const NDArray& expected, double tolerance) {
+  ASSERT_EQ(got.shape(), expected.shape());
+  ASSERT_EQ(got.dtype().ToString(), expected.dtype().ToString());
+  const double allowed = got.dtype().is_float() ? tolerance : 0;
+  for (std::int64_t i = 0; i < got.size(); ++i)
+    ASSERT_PRED3(IsClose, ValueAt(got, i), ValueAt(expected, i), allowed) << "element " << i;
+}
+void ExpectClose(const std::vector<NDArray>& got, const std::vector<NDArray>& expected,
+                 double tolerance) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    SCOPED_TRACE("result " + std::to_string(i));
+    ExpectClose(got[i], expected[i], tolerance);
+  }
+}
+
+std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& inputs,
+                             const CompileOptions& options) {
+  const absl::StatusOr<Executable> exe = Compile(module, options);
+  if (!exe.ok()) {
+    ADD_FAILURE() << "Compile: " << exe.status();
+    return {};
+  }
+  const auto results = exe->Run(inputs);
+  if (!results.ok()) {
+    ADD_FAILURE() << "Run: " << results.status();
+    return {};
+  }
+  return *results;
+}
+
+}  // namespace tenon::testing_graphs

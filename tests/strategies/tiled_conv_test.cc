@@ -1,0 +1,79 @@
+// Convolutions of constant weights, whose lanes are filters, under epilogues that are computed
+// before and after the tile is transposed; against the plain sum, which weights that are given at
+// each run get.
+#include <string>
+
+#include "tenon/passes/bind_params.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::strategies {
+namespace {
+
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Outcome;
+using testing_graphs::Parsed;
+using testing_graphs::RandomInputs;
+
+struct ConvCase {
+  const char* name;
+  std::int64_t batch, channels, filters, height, width, kernel, stride, groups = 1;
+};
+void PrintTo(const ConvCase& c, std::ostream* out) { *out << c.name; }
+
+// Of %0, the biased result, and %r, a residual of its shape.
+constexpr const char* kEpilogues[] = {
+    "%0",
+    "nn.relu(%0)",
+    "multiply(%0, sigmoid(%0))",
+    "add(multiply(%0, sigmoid(%0)), %r)",
+    "tanh(add(%0, %r))",
+    "multiply(erf(%0), %s)",
+};
+
+class TiledConvTest : public ::testing::TestWithParam<ConvCase> {};
+
+TEST_P(TiledConvTest, EqualsThePlainSumUnderEveryEpilogue) {
+  const ConvCase& c = GetParam();
+  const std::int64_t padding = c.kernel / 2;
+  const auto extent = [&](std::int64_t n) { return (n + 2 * padding - c.kernel) / c.stride + 1; };
+  const std::string result = StrCat(extent(c.height), ", ", extent(c.width));
+  for (const char* epilogue : kEpilogues) {
+    SCOPED_TRACE(epilogue);
+    const ir::Module module = Parsed(StrCat(
+        "def @main(%x: Tensor[(", c.batch, ", ", c.channels, ", ", c.height, ", ", c.width,
+        "), float32], %w: Tensor[(", c.filters, ", ", c.channels / c.groups, ", ", c.kernel, ", ",
+        c.kernel, "), float32], %b: Tensor[(", c.filters, ", 1, 1), float32], %r: Tensor[(",
+        c.batch, ", ", c.filters, ", ", result, "), float32], %s: Tensor[(1, 1, ", result,
+        "), float32]) { %0 = add(nn.conv2d(%x, %w, strides=[", c.stride, ", ", c.stride,
+        "], padding=[", padding, ", ", padding, "], groups=", c.groups, "), %b); ", epilogue,
+        " }"));
+    runtime::Inputs inputs = RandomInputs(module, 11);
+    const std::vector<NDArray> expected = Interpreted(module, inputs);
+    const ir::Module bound =
+        passes::BindParams(module, "main", {{"w", inputs.at("w")}, {"b", inputs.at("b")}});
+    inputs.erase("w");
+    inputs.erase("b");
+    ExpectClose(Outcome(bound, inputs, {.library = LibraryChoice::kTe}), expected, 1e-3);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, TiledConvTest,
+                         ::testing::Values(ConvCase{"OnePixel", 1, 48, 144, 1, 1, 1, 1},
+                                           ConvCase{"OnePixelOfManyFilters", 2, 5, 208, 1, 1, 1, 1},
+                                           ConvCase{"OnePixelOfThreeRows", 1, 7, 40, 5, 5, 3, 5},
+                                           ConvCase{"OnePixelInGroups", 1, 32, 64, 1, 1, 1, 1, 2},
+                                           ConvCase{"TwoPixels", 1, 9, 48, 1, 2, 1, 1},
+                                           ConvCase{"ThreePixels", 1, 9, 9, 3, 1, 3, 1},
+                                           ConvCase{"SevenBySeven", 1, 20, 64, 7, 7, 1, 1},
+                                           ConvCase{"WholeTiles", 1, 12, 32, 4, 4, 1, 1},
+                                           ConvCase{"PrimeWidth", 1, 4, 96, 3, 13, 3, 1},
+                                           ConvCase{"PrimeWidthOfFewTerms", 2, 3, 32, 9, 25, 3, 2},
+                                           ConvCase{"OddFilters", 1, 6, 23, 5, 6, 1, 1},
+                                           ConvCase{"WholeLines", 1, 3, 32, 2, 16, 3, 1},
+                                           ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tenon::strategies

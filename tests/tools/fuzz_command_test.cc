@@ -1,0 +1,34 @@
+// tenon fuzz.
+#include "tenon/tests/tools/cli_testing.h"
+
+namespace tenon::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using FuzzCommandTest = CliTest;
+
+TEST_F(FuzzCommandTest, RunsPassesAloneAndInAsManyPairsAsAsked) {
+  EXPECT_THAT(OutputOf("fuzz --graphs --cases 2 --passes InferType --pairs 0"),
+              HasSubstr("2 runs of passes"));
+  EXPECT_THAT(OutputOf("fuzz --graphs --cases 2 --passes InferType --pairs 3"),
+              HasSubstr("8 runs of passes"));
+}
+
+TEST_F(FuzzCommandTest, ChecksRandomSchedulesOfRandomComputations) {
+  EXPECT_THAT(OutputOf("fuzz --cases 10 --seed 5"),
+              AllOf(HasSubstr("10 cases, "), HasSubstr("no findings")));
+}
+
+TEST_F(FuzzCommandTest, ChecksAnOperatorOfAPlugin) {
+  EXPECT_THAT(OutputOf(StrCat("fuzz --op plugin.halve --cases 5 --plugin ", TENON_TEST_PLUGIN)),
+              AllOf(HasSubstr("calls such as plugin.halve("), HasSubstr("no findings")));
+}
+
+TEST_F(FuzzCommandTest, SaysThatAnOperatorIsUnknown) {
+  EXPECT_THAT(ErrorOf("fuzz --op nn.rleu"), HasSubstr("nn.relu"));
+}
+
+}  // namespace
+}  // namespace tenon::tools
