@@ -136,6 +136,14 @@ TEST(FuzzPassesTest, WhatIsEqualAfterRoundingIsExplained) {
   EXPECT_EQ(statistics.ill_conditioned, 1);
 }
 
+// A sum that is zero before its floor, until a batch norm is folded: six nudges leave it there.
+TEST(FuzzPassesTest, AValueOnTheEdgeOfAJumpIsExplained) {
+  PassFuzzStatistics statistics;
+  const PassFuzzOptions options{.passes = {"SimplifyInference"}, .pairs = 0};
+  EXPECT_EQ(FuzzPasses(96009775, options, &statistics), std::nullopt);
+  EXPECT_EQ(statistics.ill_conditioned, 1);
+}
+
 TEST(GraphFindingTest, CollapsingToAnotherElementTypeIsRefused) {
   EXPECT_THAT(ErrorOf([] {
                 passes::InferType(
