@@ -15,6 +15,11 @@ Stmt FlattenBuffers(const Stmt& stmt);
 // (any of bools, the pairs of argmax). The order is the same in every run.
 Stmt VectorizeReductions(const Stmt& stmt);
 
+// A parallel loop of constant extent whose first or last iterations alone call vector math, as
+// where a concatenation's parts differ, becomes one in which every run of iterations has its share
+// of them. Extents that have no divisor up to 8 stay.
+Stmt BalanceParallel(const Stmt& stmt);
+
 // Whether it is a function of the vector math library, which costs as much as many instructions.
 bool IsVectorMath(Intrinsic intrinsic);
 bool CallsVectorMath(const Expr& expr);

@@ -393,6 +393,7 @@ class Lowerer {
     body = loop::Simplify(body, bounds_);
     CheckParallel(body, nullptr);
     body = loop::Simplify(loop::VectorizeReductions(body), bounds_);
+    body = loop::Simplify(loop::BalanceParallel(body), bounds_);
     body = loop::Simplify(loop::HoistGuards(body), bounds_);
     body = loop::Simplify(loop::PartitionLoops(body), bounds_);
     body = loop::Simplify(loop::PartitionSelects(body), bounds_);

@@ -91,6 +91,8 @@ const Pattern kPatterns[] = {
      "%2 = rsqrt(add(%1, 1e-6f)); (multiply(multiply(%0, %2), %g), %2, %0)",
      true, 512},
     {"AnActivationThatIsKept", "%0 = tanh(%x); (%0, multiply(%0, %y))"},
+    {"AConcatenationOfACheapAndADearPart",
+     "%0 = (nn.relu(%x), sigmoid(%y)); concatenate(%0, axis=0)"},
     {"AnExponentialThatTwoReductionsRead",
      "%0 = exp(%x); divide(max(%0, axis=[1]), add(sum(%0, axis=[1]), 1f))"},
     {"ALongExpressionThatIsReadTwice",
