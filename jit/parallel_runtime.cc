@@ -1,7 +1,8 @@
-// A loop ends when the last of its threads does. Where other programs use the cores, that one may
-// wait for its turn, milliseconds for a loop of microseconds; then the calling thread works alone
-// for as long as it has waited, and for four times as long each time that this happens again soon,
-// so that on a busy machine waiting takes a small part of the time.
+// A loop begins when all of its threads are back from the one before, and ends when the last of
+// them does. Where other programs use the cores, that one may wait for its turn, milliseconds for a
+// loop of microseconds; then the calling thread works alone for as long as it has waited, and for
+// four times as long each time that this happens again soon, so that on a busy machine waiting
+// takes a small part of the time.
 #include "tenon/jit/parallel_runtime.h"
 
 #include <algorithm>
@@ -137,7 +138,7 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     body(closure, 0, extent);
     return;
   }
-  Clock::time_point own_end;
+  Clock::duration own_share;
 #pragma omp parallel num_threads(threads)
   {
     const ScopedFlushDenormals flush;
@@ -147,10 +148,13 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     const std::int64_t share = extent / count;
     const std::int64_t longer = extent % count;
     const std::int64_t begin = thread * share + std::min(thread, longer);
+    const Clock::time_point own_start = thread == 0 ? Clock::now() : start;
     body(closure, begin, begin + share + (thread < longer ? 1 : 0));
-    if (thread == 0) own_end = Clock::now();
+    if (thread == 0) own_share = Clock::now() - own_start;
   }
-  NoteWait(own_end - start, Clock::now() - own_end);
+  // The pool makes its caller wait for the others before a loop, too, if they are not back from the
+  // last one.
+  NoteWait(own_share, Clock::now() - start - own_share);
 }
 
 }  // namespace tenon::jit
