@@ -1,10 +1,11 @@
-// A whole model: compile time and run time. TENON_MODEL names the ONNX file of the text-angle
-// classifier (scripts/bench fetches it), TENON_MODEL_DATA the folder of an input and of the result
-// that ONNX Runtime gives for it.
+// Whole models: compile time, run time and layouts. TENON_MODEL names the ONNX file of the
+// text-angle classifier (scripts/bench fetches it), TENON_MODEL_DATA the folder of an input and of
+// the result that ONNX Runtime gives for it.
 #include <cstdio>
 #include <cstdlib>
 
 #include "tenon/benchmarks/baselines.h"
+#include "tenon/benchmarks/blocked_layouts.h"
 #include "tenon/benchmarks/compile_times.h"
 #include "tenon/benchmarks/race.h"
 #include "tenon/models/densenet.h"
@@ -68,6 +69,7 @@ std::vector<Race> Races() {
                      .aim = {.of_peer = 1.3},
                      .prepare = [=] { return PrepareRun(module, threads); }});
   }
+  AddBlockedLayouts(races);
   return races;
 }
 

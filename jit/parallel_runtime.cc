@@ -1,18 +1,15 @@
 // A loop begins when all of its threads are back from the one before, and ends when the last of
-// them does. Where other programs use the cores, that one may wait for its turn, milliseconds for a
-// loop of microseconds; then the calling thread works alone for as long as it has waited, and for
-// four times as long each time that this happens again soon, so that on a busy machine waiting
-// takes a small part of the time.
+// them does; waits for them count against running loops in parallel (jit/wait_balance.h).
 #include "tenon/jit/parallel_runtime.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <vector>
 
 #include <omp.h>
 #include <xmmintrin.h>
 
+#include "tenon/jit/wait_balance.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 
@@ -67,26 +64,9 @@ struct BlockCache {
 };
 thread_local BlockCache cache;
 
-using Clock = std::chrono::steady_clock;
-
-// Waiting that shares of different work, or a thread that has to be woken, do not explain.
-constexpr std::chrono::microseconds kLongWait(500);
-constexpr int kLongestShare = 2;
-constexpr int kGrowth = 4;
-constexpr std::chrono::seconds kLongestAlone(1);
-
-// Until when loops that this thread starts run on it alone, and how long that is in all.
-thread_local Clock::time_point alone_until;
-thread_local Clock::duration time_alone;
-
-void NoteWait(Clock::duration own_share, Clock::duration wait) {
-  if (wait <= kLongestShare * own_share + kLongWait) return;
-  const Clock::time_point now = Clock::now();
-  const bool is_soon = now < alone_until + time_alone;
-  time_alone = std::clamp<Clock::duration>(is_soon ? kGrowth * time_alone : wait, wait,
-                                           std::max<Clock::duration>(wait, kLongestAlone));
-  alone_until = now + time_alone;
-}
+using Clock = WaitBalance::Clock;
+// Of the loops that this thread starts.
+thread_local WaitBalance balance;
 
 }  // namespace
 
@@ -116,7 +96,7 @@ ScopedFlushDenormals::~ScopedFlushDenormals() { _mm_setcsr(previous_); }
 int ParallelThreads() { return omp_get_max_threads(); }
 
 ScopedThreads::ScopedThreads(int threads) {
-  if (Clock::now() < alone_until) threads = 1;
+  if (balance.WorksAlone(Clock::now())) threads = 1;
   if (threads <= 0 || threads == omp_get_max_threads()) return;
   previous_ = omp_get_max_threads();
   omp_set_num_threads(threads);
@@ -134,7 +114,7 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     return;
   }
   const Clock::time_point start = Clock::now();
-  if (start < alone_until) {
+  if (balance.WorksAlone(start)) {
     body(closure, 0, extent);
     return;
   }
@@ -152,9 +132,8 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     body(closure, begin, begin + share + (thread < longer ? 1 : 0));
     if (thread == 0) own_share = Clock::now() - own_start;
   }
-  // The pool makes its caller wait for the others before a loop, too, if they are not back from the
-  // last one.
-  NoteWait(own_share, Clock::now() - start - own_share);
+  const Clock::time_point end = Clock::now();
+  balance.Note(end, own_share, end - start - own_share);
 }
 
 }  // namespace tenon::jit

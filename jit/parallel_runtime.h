@@ -17,8 +17,9 @@ namespace tenon::jit {
 using ParallelBody = void (*)(void* closure, std::int64_t begin, std::int64_t end);
 
 // Runs [0, extent) on the threads of the caller's setting and returns when all are done; extent <=
-// 0 runs nothing. After a loop that had to wait long for another thread, as happens where other
-// programs use the cores, the caller's loops run on its own thread for a while.
+// 0 runs nothing. Where loops wait longer for other threads than these save, as happens where other
+// programs use the cores, the caller's loops run on its own thread for a while
+// (jit/wait_balance.h).
 void ParallelFor(ParallelBody body, void* closure, std::int64_t extent);
 
 // Memory for a kernel's larger intermediate results, 64-byte aligned; blocks are kept by the thread
