@@ -1,6 +1,7 @@
 // Passes keep what a module means, and the fuzzer says so when one does not.
 #include "tenon/compiler/fuzz_passes.h"
 
+#include <cmath>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -9,6 +10,8 @@
 #include "tenon/compiler/interpret.h"
 #include "tenon/ir/structural.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/simplify_inference.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::compiler {
@@ -136,12 +139,59 @@ TEST(FuzzPassesTest, WhatIsEqualAfterRoundingIsExplained) {
   EXPECT_EQ(statistics.ill_conditioned, 1);
 }
 
-// A sum that is zero before its floor, until a batch norm is folded: six nudges leave it there.
+// floor(batch_norm(x) + c) of `shape`, whose second axis is that of the norm.
+RandomModule FlooredNorm(const Shape& shape, const std::vector<std::vector<float>>& inputs) {
+  const std::string tensor = StrCat("Tensor[(", StrJoin(shape, ", "), "), float32]");
+  const std::string vector = StrCat("Tensor[(", shape[1], "), float32]");
+  RandomModule made{
+      passes::InferType(Parse(StrCat("def @main(%x: ", tensor, ", %g: ", vector, ", %b: ", vector,
+                                     ", %m: ", vector, ", %v: ", vector, ", %c: ", tensor, ") {\n",
+                                     "  %0 = nn.batch_norm(%x, %g, %b, %m, %v);\n"
+                                     "  floor(add(%0.0, %c)) }"))),
+      {}};
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    made.inputs.push_back(
+        NDArray::FromVector<float>(i == 0 || i == 5 ? shape : Shape{shape[1]}, inputs[i]));
+  return made;
+}
+
+// Zero before its floor, and a little below once the norm is a product and a sum: a nudge crosses
+// the edge every other time.
 TEST(FuzzPassesTest, AValueOnTheEdgeOfAJumpIsExplained) {
+  constexpr int kChannels = 200;
+  std::vector<std::vector<float>> inputs(6, std::vector<float>(kChannels));
+  for (int i = 0; i < kChannels; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const auto t = static_cast<float>(i);
+    inputs[0][k] = std::sin(t);
+    inputs[1][k] = 1.5F + std::cos(3 * t);
+    inputs[2][k] = std::sin(5 * t);
+    inputs[3][k] = std::cos(7 * t);
+    inputs[4][k] = 1.1F + std::sin(9 * t);
+  }
+  const Shape shape = {1, kChannels, 1, 1};
+  RandomModule given = FlooredNorm(shape, inputs);
+  const ir::Expr floored = given.module.Main().body;
+  const GraphValues values = InterpretEach(given.module, given.module.Main(), given.inputs);
+  const ir::Expr norm = floored.As<ir::CallNode>()->args[0].As<ir::CallNode>()->args[0];
+  for (int i = 0; i < kChannels; ++i)
+    inputs[5][static_cast<std::size_t>(i)] = -values.at(norm)[0].data<float>()[i];
+  given = FlooredNorm(shape, inputs);
+  const NDArray folded =
+      Interpret(passes::InferType(passes::SimplifyInference(given.module)), given.inputs)[0];
+  int edges = 0;
   PassFuzzStatistics statistics;
-  const PassFuzzOptions options{.passes = {"SimplifyInference"}, .pairs = 0};
-  EXPECT_EQ(FuzzPasses(96009775, options, &statistics), std::nullopt);
-  EXPECT_EQ(statistics.ill_conditioned, 1);
+  for (int i = 0; i < kChannels; ++i) {
+    if (folded.data<float>()[i] == 0) continue;
+    std::vector<std::vector<float>> one;
+    for (const std::vector<float>& input : inputs)
+      one.push_back({input[static_cast<std::size_t>(i)]});
+    const RandomModule edge = FlooredNorm({1, 1, 1, 1}, one);
+    for (std::uint64_t seed = 1; seed <= 10; ++seed, ++edges)
+      EXPECT_EQ(CheckPasses(edge, {"SimplifyInference"}, seed, &statistics), std::nullopt);
+  }
+  EXPECT_GT(edges, 100);
+  EXPECT_EQ(statistics.ill_conditioned, edges);
 }
 
 TEST(GraphFindingTest, CollapsingToAnotherElementTypeIsRefused) {
