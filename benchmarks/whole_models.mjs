@@ -68,7 +68,7 @@ const peerBy = (interpreter, script) => (model, files, threads, calls, ...more) 
 // Why PyTorch cannot run; undefined when it can.
 function whyNoPyTorch() {
   try {
-    execFileSync(python, ['-c', 'import torch, onnx, numpy'], {encoding: 'utf8', stdio: 'pipe'});
+    execFileSync(python, ['-c', 'import torch, numpy; from onnx import numpy_helper'], {encoding: 'utf8', stdio: 'pipe'});
   } catch (error) {
     return error.stderr?.trim().split('\n').at(-1) || error.message.split('\n')[0];
   }
