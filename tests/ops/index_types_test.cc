@@ -109,6 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
             "unravel_index(%i, %s)", "unravel_index: the indices must have rank 0 or 1"},
         Row{"UnravelIndexOfAnUnknownRank", "%i: Tensor[(2), int64], %s: Tensor[(?), int32]",
             "unravel_index(%i, %s)", "unravel_index: the length of shape must be known"},
+        Row{"UnravelIndexOverTooManyAxes", "%i: int32, %s: Tensor[(65), int32]",
+            "unravel_index(%i, %s)", "unravel_index: shape has 65 extents; 64 are the most"},
         Row{"UnravelIndexByFloats", "%i: Tensor[(2), int64], %s: Tensor[(3), float32]",
             "unravel_index(%i, %s)", "unravel_index: shape must be a vector of integers"}),
     NameOf);
