@@ -17,8 +17,7 @@ constexpr double kNoise = 0.95;
 constexpr double kTolerance = 1e-3;
 
 ir::Module InBlocks(const ir::Module& module) {
-  passes::Pipeline before_fusion =
-      passes::DefaultPipeline(strategies::EvaluateCall, 3, {.group = false});
+  passes::Pipeline before_fusion = passes::DefaultPipeline(strategies::EvaluateCall, 3, {});
   std::erase_if(before_fusion, [](const passes::Pass& pass) {
     return pass.name == "PlanDevices" || pass.name == "FuseOps";
   });
@@ -28,9 +27,7 @@ ir::Module InBlocks(const ir::Module& module) {
 
 Contestants Prepare(const std::string& name) {
   const ir::Module module = passes::InferType(models::Build(name));
-  runtime::Inputs inputs;
-  for (const ir::Expr& param : module.Main().params)
-    inputs[ir::Var(param).name()] = RandomArray(ir::StaticShape(param.checked_type(), name), 1);
+  const runtime::Inputs inputs = RandomInputs(module);
   const auto plain = std::make_shared<CompiledGraph>(module, inputs, CompileOptions{});
   const auto blocked = std::make_shared<CompiledGraph>(InBlocks(module), inputs, CompileOptions{});
   RequireClose(plain->Run(inputs)[0], blocked->Run(inputs)[0], kTolerance);

@@ -15,6 +15,16 @@ ir::Var Input(const std::string& name, const Shape& shape) {
   return ir::Var::Make(name, ir::TensorType({shape.begin(), shape.end()}, Float32));
 }
 
+runtime::Inputs RandomInputs(const ir::Module& module) {
+  runtime::Inputs inputs;
+  int seed = 1;
+  for (const ir::Expr& param : module.Main().params) {
+    const ir::Var var(param);
+    inputs[var.name()] = RandomArray(ir::StaticShape(var.type_annotation(), var.name()), seed++);
+  }
+  return inputs;
+}
+
 CompiledGraph::CompiledGraph(const ir::Module& module, const runtime::Inputs& inputs,
                              const CompileOptions& options)
     : executable_(ValueOrThrow(Compile(module, options))) {

@@ -12,16 +12,6 @@ namespace {
 constexpr double kNoise = 0.95;
 constexpr double kTolerance = 2e-5;
 
-runtime::Inputs RandomInputs(const ir::Module& module) {
-  runtime::Inputs inputs;
-  int seed = 1;
-  for (const ir::Expr& param : module.Main().params) {
-    const ir::Var var(param);
-    inputs[var.name()] = RandomArray(ir::StaticShape(var.type_annotation(), var.name()), seed++);
-  }
-  return inputs;
-}
-
 Contestants Prepare(const Snippet& snippet) {
   const ir::Module module = Parse(snippet.text);
   const runtime::Inputs inputs = RandomInputs(module);

@@ -88,8 +88,12 @@ int KernelTable::For(const ir::Expr& function, const std::string& name,
                         : SameAreConstant(constants, known.constants))
       return known.kernel;
   }
-  std::optional<Made> made = TakeMade({function, name, constants, hash});
-  if (!made) made = Made{{function, names_.Unique(name, "_"), constants, hash}, std::nullopt};
+  Request request{function, name, constants, hash};
+  std::optional<Made> made = TakeMade(request);
+  if (!made) {
+    request.name = names_.Unique(name, "_");
+    made = Made{std::move(request), std::nullopt};
+  }
   if (!made->choice) made->choice = Choose(made->request);
   const int kernel = static_cast<int>(kernels_.size());
   kernels_.push_back({made->request.name, function, *std::move(made->choice)});

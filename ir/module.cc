@@ -38,9 +38,9 @@ Module Module::Map(const std::function<Expr(const Expr& function)>& rewrite) con
   return builder.Build();
 }
 
-Expr Module::Find(const std::string& name) const {
-  const auto found = functions_->place.find(name);
-  return found == functions_->place.end() ? Expr() : functions()[found->second].second;
+Expr Module::Functions::Find(const std::string& name) const {
+  const auto found = place.find(name);
+  return found == place.end() ? Expr() : in_order[found->second].second;
 }
 
 Expr Module::Get(const std::string& name) const {

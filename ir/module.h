@@ -34,7 +34,7 @@ class Module {
   // With what `rewrite` gives for each function in its place.
   Module Map(const std::function<Expr(const Expr& function)>& rewrite) const;
   // Null when there is none.
-  Expr Find(const std::string& name) const;
+  Expr Find(const std::string& name) const { return functions_->Find(name); }
   // Throws NotFound naming what there is.
   Expr Get(const std::string& name) const;
   const FunctionNode& Main() const { return *Get("main").As<FunctionNode>(); }
@@ -52,6 +52,8 @@ class Module {
   struct Functions {
     std::vector<std::pair<std::string, Expr>> in_order;
     std::unordered_map<std::string, std::size_t> place;  // of a name in it
+
+    Expr Find(const std::string& name) const;
   };
 
   explicit Module(Functions functions)

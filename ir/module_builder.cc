@@ -17,9 +17,4 @@ void ModuleBuilder::Set(const std::string& name, const Expr& function) {
   }
 }
 
-Expr ModuleBuilder::Find(const std::string& name) const {
-  const auto found = functions_.place.find(name);
-  return found == functions_.place.end() ? Expr() : functions_.in_order[found->second].second;
-}
-
 }  // namespace tenon::ir

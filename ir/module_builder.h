@@ -22,7 +22,7 @@ class ModuleBuilder {
   // function.
   void Set(const std::string& name, const Expr& function);
   // Null when there is none.
-  Expr Find(const std::string& name) const;
+  Expr Find(const std::string& name) const { return functions_.Find(name); }
   std::size_t size() const { return functions_.in_order.size(); }
   // What was set until now. Linear in the number of functions.
   Module Build() const { return Module(functions_); }

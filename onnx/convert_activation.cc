@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/gelu.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -71,20 +72,10 @@ std::vector<Expr> Mish(Node& node) {
 }
 
 std::vector<Expr> Gelu(Node& node) {
-  const Expr& x = node.input(0);
-  const Numbers n(node);
   const std::string how = node.String("approximate", "none");
-  Expr inner;
-  if (how == "none") {
-    inner = ops::Erf(ops::Multiply(x, n(std::sqrt(0.5))));
-  } else if (how == "tanh") {
-    const Expr cube = ops::Multiply(ops::Multiply(x, x), x);
-    inner = ops::Tanh(
-        ops::Multiply(n(std::sqrt(2 / M_PI)), ops::Add(x, ops::Multiply(n(0.044715), cube))));
-  } else {
-    throw InvalidArgument(StrCat("approximate is ", how, "; it may be none or tanh"));
-  }
-  return {node.Typed(ops::Multiply(ops::Multiply(n(0.5), x), ops::Add(n(1), inner)))};
+  if (how == "none") return {node.Typed(GeluByErf(node.input(0)))};
+  if (how == "tanh") return {node.Typed(GeluByTanh(node.input(0)))};
+  throw InvalidArgument(StrCat("approximate is ", how, "; it may be none or tanh"));
 }
 
 // Half-way values go to the even neighbour, where `round` goes away from zero.

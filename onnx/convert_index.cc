@@ -75,6 +75,12 @@ std::vector<Expr> ScatterND(Node& node) {
                           ops::ScatterNDAttrs{.mode = ReductionOf(node)}))};
 }
 
+template <typename T>
+Expr Vector(const std::vector<T>& values) {
+  return ir::Constant::Make(
+      NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
+}
+
 // Which elements stay must be known: they make the result's shape.
 std::vector<Expr> Compress(Node& node) {
   const NDArray condition = node.Constant(1);
@@ -83,11 +89,9 @@ std::vector<Expr> Compress(Node& node) {
   for (std::int64_t i = 0; i < condition.size(); ++i) {
     if (condition.data<bool>()[i]) kept.push_back(i);
   }
-  const auto count = static_cast<std::int64_t>(kept.size());
-  const Expr indices = ir::Constant::Make(NDArray::FromVector({count}, kept));
   const bool flat = !node.Has("axis");
   const Expr x = flat ? ops::Reshape(node.input(0), {-1}) : node.input(0);
-  return {node.Typed(ops::Take(x, indices, {.axis = flat ? 0 : AxisOf(node, 0)}))};
+  return {node.Typed(ops::Take(x, Vector(kept), {.axis = flat ? 0 : AxisOf(node, 0)}))};
 }
 
 std::vector<Expr> OneHot(Node& node) {
@@ -128,12 +132,6 @@ std::vector<Expr> ReverseSequence(Node& node) {
   return {node.Typed(Call(ops::Known().reverse_sequence, {node.input(0), node.input(1)},
                           ops::ReverseSequenceAttrs{.seq_axis = node.Int("time_axis", 0),
                                                     .batch_axis = node.Int("batch_axis", 1)}))};
-}
-
-template <typename T>
-Expr Vector(const std::vector<T>& values) {
-  return ir::Constant::Make(
-      NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
 }
 
 Expr RealRange(double start, double limit, double step) {

@@ -1,10 +1,9 @@
 // Operators of ONNX Runtime's domain com.microsoft that its optimiser fuses standard ones into, as
 // its document of contributed operators defines them. Fusing is left to the passes here.
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "tenon/onnx/converters.h"
+#include "tenon/onnx/gelu.h"
 #include "tenon/onnx/matmul.h"
 #include "tenon/ops/builders.h"
 #include "tenon/support/error.h"
@@ -99,46 +98,14 @@ Expr WithBias(const Node& node) {
   return node.has_input(1) ? node.Typed(ops::Add(x, node.input(1))) : x;
 }
 
-std::vector<Expr> Gelu(Node& node) {
-  const Expr x = WithBias(node);
-  const DataType t = DataTypeOf(x);
-  const Expr inner = ops::Erf(ops::Multiply(x, ops::Scalar(std::sqrt(0.5), t)));
-  return {node.Typed(
-      ops::Multiply(ops::Multiply(ops::Scalar(0.5, t), x), ops::Add(ops::Scalar(1, t), inner)))};
-}
+std::vector<Expr> Gelu(Node& node) { return {node.Typed(GeluByErf(WithBias(node)))}; }
 
-std::vector<Expr> FastGelu(Node& node) {
-  const Expr x = WithBias(node);
-  const DataType t = DataTypeOf(x);
-  const Expr cube = ops::Multiply(ops::Multiply(x, x), x);
-  const Expr inner =
-      ops::Tanh(ops::Multiply(ops::Scalar(std::sqrt(2 / M_PI), t),
-                              ops::Add(x, ops::Multiply(ops::Scalar(0.044715, t), cube))));
-  return {node.Typed(
-      ops::Multiply(ops::Multiply(ops::Scalar(0.5, t), x), ops::Add(ops::Scalar(1, t), inner)))};
-}
+std::vector<Expr> FastGelu(Node& node) { return {node.Typed(GeluByTanh(WithBias(node)))}; }
 
 std::vector<Expr> QuickGelu(Node& node) {
   const Expr& x = node.input(0);
   const Expr alpha = ops::Scalar(node.Float("alpha", 1.702), DataTypeOf(x));
   return {node.Typed(ops::Multiply(x, ops::Sigmoid(ops::Multiply(x, alpha))))};
-}
-
-// --- normalisation
-
-// Also gives the sum that is normalised, as its fourth result.
-std::vector<Expr> SkipLayerNormalization(Node& node) {
-  for (int i = 1; i < std::min(node.num_outputs(), 3); ++i)
-    if (!node.proto().output(i).empty())
-      throw Unimplemented(StrCat("output ", i, ", which only training reads, is not supported"));
-  Expr sum = ops::Add(node.input(0), node.input(1));
-  if (node.has_input(4)) sum = ops::Add(sum, node.input(4));
-  sum = node.Typed(sum);
-  const bool center = node.has_input(3);
-  const Expr y =
-      node.Typed(ops::LayerNorm(sum, node.input(2), center ? node.input(3) : node.input(2),
-                                {.epsilon = node.Float("epsilon", 1e-12), .center = center}));
-  return {y, Expr(), Expr(), sum};
 }
 
 }  // namespace
@@ -152,7 +119,6 @@ void AddMicrosoftConverters(ConverterTable* table) {
   t["FusedMatMul"] = FusedMatMul;
   t["Gelu"] = Gelu;
   t["QuickGelu"] = QuickGelu;
-  t["SkipLayerNormalization"] = SkipLayerNormalization;
 }
 
 }  // namespace tenon::onnx_import

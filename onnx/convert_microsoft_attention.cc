@@ -12,10 +12,6 @@
 namespace tenon::onnx_import {
 namespace {
 
-Expr OptionalInput(const Node& node, std::size_t i) {
-  return node.has_input(i) ? node.input(i) : Expr();
-}
-
 AttentionOptions OptionsOf(Node& node) {
   return {.scale = node.Float("scale", 0),
           .masked = node.Float("mask_filter_value", -10000),
@@ -34,20 +30,12 @@ void RefuseModes(Node& node, std::size_t shared_length) {
                                ", the length of a past that shares its memory, is not supported"));
 }
 
-std::vector<Expr> Parts(const Node& node, const Expr& x, const Ints& places, std::int64_t axis) {
-  const Expr parts = node.Typed(ops::Split(x, {.indices_or_sections = places, .axis = axis}));
-  std::vector<Expr> fields;
-  for (std::size_t i = 0; i <= places.size(); ++i)
-    fields.push_back(node.Typed(ir::TupleGetItem::Make(parts, static_cast<int>(i))));
-  return fields;
-}
-
 // Attention over projections [batch, length, sizes of query, key and value]; the result, and the
 // keys and values of past and present.
 std::vector<Expr> SelfAttention(Node& node, const Expr& projected, const Ints& sizes,
                                 const Expr& past, AttentionOptions options) {
   const std::int64_t heads = NumHeads(node);
-  const std::vector<Expr> parts = Parts(node, projected, {sizes[0], sizes[0] + sizes[1]}, 2);
+  const std::vector<Expr> parts = PartsAlong(node, projected, {sizes[0], sizes[0] + sizes[1]}, 2);
   Heads of{SplitHeads(node, parts[0], heads), SplitHeads(node, parts[1], heads),
            SplitHeads(node, parts[2], heads)};
   if (past) {
@@ -94,9 +82,9 @@ std::vector<Expr> Attention(Node& node) {
   Expr projected = ProductOfAnyRank(node, x, weights);
   if (node.has_input(2)) projected = node.Typed(ops::Add(projected, node.input(2)));
   AttentionOptions options = OptionsOf(node);
-  options.mask = OptionalInput(node, 3);
-  options.bias = OptionalInput(node, 5);
-  return SelfAttention(node, projected, sizes, OptionalInput(node, 4), options);
+  options.mask = node.optional_input(3);
+  options.bias = node.optional_input(5);
+  return SelfAttention(node, projected, sizes, node.optional_input(4), options);
 }
 
 std::vector<Expr> QAttention(Node& node) {
@@ -106,11 +94,10 @@ std::vector<Expr> QAttention(Node& node) {
   const Expr product = IntegerProduct(node, {x, SingleZeroPointAt(node, 6, DataTypeOf(x))},
                                       {weights, ZeroPointAt(node, 7, DataTypeOf(weights))});
   const Expr scale = node.Typed(ops::Multiply(ParameterAt(node, 4), ParameterAt(node, 3)));
-  const Expr projected = node.Typed(
-      ops::Add(ops::Multiply(ops::Cast(product, DataTypeOf(scale)), scale), node.input(2)));
+  const Expr projected = ScaledProduct(node, product, scale, node.input(2));
   AttentionOptions options = OptionsOf(node);
-  options.mask = OptionalInput(node, 5);
-  return SelfAttention(node, projected, sizes, OptionalInput(node, 8), options);
+  options.mask = node.optional_input(5);
+  return SelfAttention(node, projected, sizes, node.optional_input(8), options);
 }
 
 std::vector<Expr> MultiHeadAttention(Node& node) {
@@ -129,19 +116,19 @@ std::vector<Expr> MultiHeadAttention(Node& node) {
   const bool by_heads = RankOf(inputs[1]) == 4;
   if (by_heads != (RankOf(inputs[2]) == 4))
     throw InvalidArgument("key and value must have one rank");
-  const Expr past_key = OptionalInput(node, 6), past_value = OptionalInput(node, 7);
+  const Expr past_key = node.optional_input(6), past_value = node.optional_input(7);
   if (by_heads && (node.has_input(3) || past_key || past_value))
     throw Unimplemented("a bias or a past beside keys and values of rank 4 is not supported");
   if (static_cast<bool>(past_key) != static_cast<bool>(past_value))
     throw InvalidArgument("past_key and past_value must be given together");
   if (node.has_input(3)) {
     const std::int64_t size = ShapeOf(inputs[0])[2];
-    const std::vector<Expr> biases = Parts(node, node.input(3), {size, 2 * size}, 0);
+    const std::vector<Expr> biases = PartsAlong(node, node.input(3), {size, 2 * size}, 0);
     for (std::size_t i = 0; i < 3; ++i) inputs[i] = node.Typed(ops::Add(inputs[i], biases[i]));
   }
   AttentionOptions options = OptionsOf(node);
-  options.mask = OptionalInput(node, 4);
-  options.bias = OptionalInput(node, 5);
+  options.mask = node.optional_input(4);
+  options.bias = node.optional_input(5);
   Heads of{SplitHeads(node, inputs[0], heads), inputs[1], inputs[2]};
   if (!by_heads) {
     of.key = AfterPast(node, past_key, SplitHeads(node, inputs[1], heads));

@@ -112,33 +112,43 @@ std::vector<Expr> RotaryEmbedding(Node& node) {
   if (turned == size) {
     y = Rotated(node, x, cosine, sine, interleaved);
   } else {
-    const Expr parts = node.Typed(ops::Split(x, {.indices_or_sections = Ints{turned}, .axis = 3}));
-    const auto part = [&](int i) { return node.Typed(ir::TupleGetItem::Make(parts, i)); };
+    const std::vector<Expr> parts = PartsAlong(node, x, {turned}, 3);
     y = node.Typed(
-        ops::Concatenate({Rotated(node, part(0), cosine, sine, interleaved), part(1)}, 3));
+        ops::Concatenate({Rotated(node, parts[0], cosine, sine, interleaved), parts[1]}, 3));
   }
   if (shape.size() == 4) return {node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}))};
   return {node.Typed(ops::Reshape(y, shape))};
 }
 
-// --- normalisation by the root of the mean square (Zhang and Sennrich, NeurIPS 2019)
+// --- normalisation of a sum, which is given as the fourth result
 
-Expr RootMeanSquared(Node& node, const Expr& x, const Expr& gamma, double otherwise) {
-  const DataType t = DataTypeOf(x);
-  const Expr mean = ops::Mean(ops::Multiply(x, x), {.axis = Ints{-1}, .keepdims = true});
-  const Expr root = ops::Sqrt(ops::Add(mean, ops::Scalar(node.Float("epsilon", otherwise), t)));
-  return node.Typed(ops::Multiply(ops::Divide(x, root), gamma));
-}
-
-std::vector<Expr> SkipSimplifiedLayerNormalization(Node& node) {
+// Of the inputs 0 and 1, and of the bias where there is one.
+Expr SumOfSkip(const Node& node, std::size_t bias) {
   for (int i = 1; i < std::min(node.num_outputs(), 3); ++i) {
     if (!node.proto().output(i).empty())
       throw Unimplemented(StrCat("output ", i, ", which only training reads, is not supported"));
   }
-  Expr sum = ops::Add(node.input(0), node.input(1));
-  if (node.has_input(3)) sum = ops::Add(sum, node.input(3));
-  sum = node.Typed(sum);
-  return {RootMeanSquared(node, sum, node.input(2), 1e-12), Expr(), Expr(), sum};
+  const Expr sum = ops::Add(node.input(0), node.input(1));
+  return node.Typed(node.has_input(bias) ? ops::Add(sum, node.input(bias)) : sum);
+}
+
+std::vector<Expr> SkipLayerNormalization(Node& node) {
+  const Expr sum = SumOfSkip(node, 4);
+  const bool center = node.has_input(3);
+  const Expr y =
+      node.Typed(ops::LayerNorm(sum, node.input(2), center ? node.input(3) : node.input(2),
+                                {.epsilon = node.Float("epsilon", 1e-12), .center = center}));
+  return {y, Expr(), Expr(), sum};
+}
+
+// By the root of the mean square (Zhang and Sennrich, NeurIPS 2019).
+std::vector<Expr> SkipSimplifiedLayerNormalization(Node& node) {
+  const Expr sum = SumOfSkip(node, 3);
+  const DataType t = DataTypeOf(sum);
+  const Expr mean = ops::Mean(ops::Multiply(sum, sum), {.axis = Ints{-1}, .keepdims = true});
+  const Expr root = ops::Sqrt(ops::Add(mean, ops::Scalar(node.Float("epsilon", 1e-12), t)));
+  const Expr y = node.Typed(ops::Multiply(ops::Divide(sum, root), node.input(2)));
+  return {y, Expr(), Expr(), sum};
 }
 
 }  // namespace
@@ -147,6 +157,7 @@ void AddMicrosoftEmbeddingConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["EmbedLayerNormalization"] = EmbedLayerNormalization;
   t["RotaryEmbedding"] = RotaryEmbedding;
+  t["SkipLayerNormalization"] = SkipLayerNormalization;
   t["SkipSimplifiedLayerNormalization"] = SkipSimplifiedLayerNormalization;
 }
 

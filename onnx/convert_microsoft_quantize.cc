@@ -69,20 +69,13 @@ std::vector<Expr> QLinearConcat(Node& node) {
 
 // --- matrix products
 
-// The integer product as floats, and the bias at input `bias`.
-std::vector<Expr> Scaled(const Node& node, const Expr& product, const Expr& scale,
-                         std::size_t bias) {
-  Expr y = ops::Multiply(ops::Cast(product, DataTypeOf(scale)), scale);
-  if (node.has_input(bias)) y = ops::Add(y, node.input(bias));
-  return {node.Typed(y)};
-}
-
 std::vector<Expr> DynamicQuantizeMatMul(Node& node) {
   const DynamicallyQuantized a = QuantizeDynamically(node, node.input(0));
   const Expr& b = node.input(1);
   const Expr product =
       IntegerProduct(node, {a.data, a.zero_point}, {b, ZeroPointAt(node, 3, DataTypeOf(b))});
-  return Scaled(node, product, node.Typed(ops::Multiply(a.scale, ParameterAt(node, 2))), 4);
+  const Expr scale = node.Typed(ops::Multiply(a.scale, ParameterAt(node, 2)));
+  return {ScaledProduct(node, product, scale, node.optional_input(4))};
 }
 
 std::vector<Expr> MatMulIntegerToFloat(Node& node) {
@@ -90,7 +83,7 @@ std::vector<Expr> MatMulIntegerToFloat(Node& node) {
   const Expr product = IntegerProduct(node, {a, SingleZeroPointAt(node, 4, DataTypeOf(a))},
                                       {b, ZeroPointAt(node, 5, DataTypeOf(b))});
   const Expr scale = node.Typed(ops::Multiply(ParameterAt(node, 2), ParameterAt(node, 3)));
-  return Scaled(node, product, scale, 6);
+  return {ScaledProduct(node, product, scale, node.optional_input(6))};
 }
 
 }  // namespace

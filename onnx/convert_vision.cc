@@ -43,9 +43,8 @@ std::vector<Expr> RoiAlign(Node& node) {
 
 // Boxes of centre and extent as corners.
 Expr CornersOf(const Node& node, const Expr& boxes) {
-  const Expr parts = node.Typed(ops::Split(boxes, {.indices_or_sections = Ints{2}, .axis = 2}));
-  const Expr centre = ir::TupleGetItem::Make(parts, 0);
-  const Expr half = ops::Multiply(ir::TupleGetItem::Make(parts, 1), ops::Scalar(0.5));
+  const std::vector<Expr> parts = PartsAlong(node, boxes, {2}, 2);
+  const Expr &centre = parts[0], half = ops::Multiply(parts[1], ops::Scalar(0.5));
   const Expr x_first =
       node.Typed(ops::Concatenate({ops::Subtract(centre, half), ops::Add(centre, half)}, 2));
   const Expr order = ir::Constant::Make(NDArray::FromVector<std::int64_t>({4}, {1, 0, 3, 2}));

@@ -195,6 +195,15 @@ Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis) {
   return ops::Take(x, ops::Scalar(static_cast<double>(index), Int64), {.axis = axis});
 }
 
+std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,
+                             std::int64_t axis) {
+  const Expr parts = node.Typed(ops::Split(x, {.indices_or_sections = places, .axis = axis}));
+  std::vector<Expr> fields;
+  for (std::size_t i = 0; i <= places.size(); ++i)
+    fields.push_back(node.Typed(ir::TupleGetItem::Make(parts, static_cast<int>(i))));
+  return fields;
+}
+
 std::int64_t AxisOf(Node& node, std::int64_t otherwise) {
   return ops::NormalAxis(node.Int("axis", otherwise),
                          static_cast<std::size_t>(RankOf(node.input(0))));

@@ -42,6 +42,8 @@ class Node {
   bool has_input(std::size_t i) const { return i < inputs_.size() && inputs_[i]; }
   // Throws InvalidArgument when it is missing.
   const Expr& input(std::size_t i) const;
+  // Null when it is missing.
+  Expr optional_input(std::size_t i) const { return has_input(i) ? inputs_[i] : Expr(); }
   const std::vector<Expr>& inputs() const { return inputs_; }
   // The value of an input that must be known at import.
   NDArray Constant(std::size_t i) const;
@@ -93,6 +95,9 @@ std::int64_t RankOf(const Expr& e);
 DataType DataTypeOf(const Expr& e);
 // The element `index` along `axis` of a typed expression, without that axis.
 Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis);
+// The pieces of a typed expression that is cut at `places` along `axis`: one more than places.
+std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,
+                             std::int64_t axis);
 // The attribute axis, in [0, rank of the first input). Throws InvalidArgument.
 std::int64_t AxisOf(Node& node, std::int64_t otherwise);
 

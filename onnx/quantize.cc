@@ -41,6 +41,11 @@ Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const Quantized
       });
 }
 
+Expr ScaledProduct(const Node& node, const Expr& product, const Expr& scale, const Expr& bias) {
+  const Expr y = ops::Multiply(ops::Cast(product, DataTypeOf(scale)), scale);
+  return node.Typed(bias ? ops::Add(y, bias) : y);
+}
+
 DynamicallyQuantized QuantizeDynamically(const Node& node, const Expr& x) {
   const Expr zero = ops::Scalar(0);
   const Expr highest = ops::Maximum(ops::Max(x), zero);

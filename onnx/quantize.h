@@ -20,6 +20,9 @@ struct QuantizedOperand {
 // The int32 product of operands of any rank, less their zero points.
 Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b);
 
+// An integer product times its scale, in the type of the scale, and a bias unless that is null.
+Expr ScaledProduct(const Node& node, const Expr& product, const Expr& scale, const Expr& bias);
+
 struct DynamicallyQuantized {
   Expr data, scale, zero_point;  // of uint8, float32 and uint8; typed
 };

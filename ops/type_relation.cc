@@ -183,7 +183,7 @@ void RequireIntegers(const TypeCall& call, const TensorTypeNode& indices) {
 void RequireRegions(const TypeCall& call, const TensorTypeNode& data,
                     const TensorTypeNode& regions) {
   if (data.shape.size() != 4) call.Refuse("the data must have rank 4");
-  if (regions.shape.size() != 2 || (regions.shape[1].is_static() && regions.shape[1].value() != 5))
+  if (regions.shape.size() != 2 || Differ(regions.shape[1], Dim(5)))
     call.Refuse("the regions must have the shape (count, 5): batch index, x1, y1, x2, y2");
   if (!data.dtype.is_float() || data.dtype != regions.dtype)
     call.Refuse("data and regions must have one floating-point type");

@@ -45,11 +45,7 @@ Expr Zero(const Expr& x) { return te::Cast(x.dtype(), 0); }
 std::vector<Tensor> Reinterpret(const TeCall& call) {
   const Tensor& x = call.input(0);
   const std::int64_t bytes = NumElements(call.shape()) * (call.dtype().bits() / 8);
-  if (bytes == 0) {
-    return {te::Compute(
-        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(call.dtype(), 0); },
-        "reinterpreted", "elemwise")};
-  }
+  if (bytes == 0) return {Zeros(call)};
   return te::Extern(
       {call.te_shape()}, {x}, {call.dtype()},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
