@@ -89,11 +89,8 @@ std::vector<std::string> FieldNames(const Schema& schema) {
   return names;
 }
 
-}  // namespace
-
-namespace attrs_internal {
-
-std::string BoundsText(std::int64_t lowest, std::int64_t highest, const char* choices) {
+std::string BoundsText(const FieldRange& range) {
+  const auto& [lowest, highest, choices] = range;
   if (choices != nullptr) return StrCat("one of ", StrJoin(StrSplit(choices, ' '), ", "));
   if (lowest != kNoLowest && highest != kNoHighest) return StrCat(lowest, " to ", highest);
   if (lowest != kNoLowest) return StrCat("at least ", lowest);
@@ -101,34 +98,68 @@ std::string BoundsText(std::int64_t lowest, std::int64_t highest, const char* ch
   return "";
 }
 
-void CheckBounds(const std::string& struct_name, const char* field, const Value& value,
-                 std::int64_t lowest, std::int64_t highest, const char* choices) {
-  const auto refuse = [&](const Value& bad) {
-    throw InvalidArgument(StrCat(struct_name, ": field ", field, " is ", ToText(bad),
-                                 "; allowed is ", BoundsText(lowest, highest, choices)));
-  };
-  if (const List* list = value.As<List>()) {
-    for (const Value& e : *list) CheckBounds(struct_name, field, e, lowest, highest, choices);
-  } else if (const std::int64_t* v = value.As<std::int64_t>()) {
-    if (*v < lowest || *v > highest) refuse(value);
-  } else if (const double* d = value.As<double>()) {
-    // Written so that NaN is outside every bound.
-    const bool is_low = lowest != kNoLowest && !(*d >= static_cast<double>(lowest));
-    const bool is_high = highest != kNoHighest && !(*d <= static_cast<double>(highest));
-    if (is_low || is_high) refuse(value);
-  } else if (const std::string* s = value.As<std::string>(); s != nullptr && choices != nullptr) {
-    const std::vector<std::string> words = StrSplit(choices, ' ');
-    if (std::find(words.begin(), words.end(), *s) == words.end()) refuse(value);
+bool IsWithin(const FieldRange& range, double number) {
+  // NaN is outside of every bound.
+  return (range.lowest == kNoLowest || number >= static_cast<double>(range.lowest)) &&
+         (range.highest == kNoHighest || number <= static_cast<double>(range.highest));
+}
+
+bool IsOneOf(const char* choices, const std::string& word) {
+  const std::vector<std::string> words = StrSplit(choices, ' ');
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+Value FieldInfo::Get(const void* attrs) const {
+  return access->get(static_cast<const char*>(attrs) + offset);
+}
+
+void FieldInfo::Set(void* attrs, const Value& value) const {
+  void* member = static_cast<char*>(attrs) + offset;
+  if (const std::optional<std::string> wanted = access->set(value, member)) {
+    throw InvalidArgument(StrCat(struct_name, ": field ", name, " is ", ToText(value), ", ",
+                                 KindOf(value), "; it takes ", *wanted));
   }
+  CheckBounds(value);
 }
 
-void RefuseType(const std::string& struct_name, const char* field, const Value& value,
-                const std::string& wanted) {
-  throw InvalidArgument(StrCat(struct_name, ": field ", field, " is ", ToText(value), ", ",
-                               KindOf(value), "; it takes ", wanted));
+void FieldInfo::CheckBounds(const Value& value) const {
+  bool within = true;
+  if (const List* list = value.As<List>()) {
+    for (const Value& e : *list) CheckBounds(e);
+  } else if (const std::int64_t* v = value.As<std::int64_t>()) {
+    within = *v >= range.lowest && *v <= range.highest;
+  } else if (const double* d = value.As<double>()) {
+    within = IsWithin(range, *d);
+  } else if (const std::string* s = value.As<std::string>(); s != nullptr && range.choices) {
+    within = IsOneOf(range.choices, *s);
+  }
+  if (!within)
+    throw InvalidArgument(
+        StrCat(struct_name, ": field ", name, " is ", ToText(value), "; allowed is ", bounds));
 }
 
-}  // namespace attrs_internal
+void attrs_internal::AddField(const FieldText& text, const FieldRange& range,
+                              const MemberAccess& access, std::ptrdiff_t place, void* defaults,
+                              Schema* schema) {
+  FieldInfo field{.struct_name = schema->name,
+                  .name = text.name,
+                  .help = text.help,
+                  .type = "anything",
+                  .bounds = BoundsText(range),
+                  .default_value = Value(),
+                  .always_printed = text.always_printed,
+                  .is_required = text.is_required,
+                  .range = range,
+                  .offset = place,
+                  .access = &access};
+  field.default_value = field.Get(defaults);
+  // What it says when it gets what nothing takes.
+  const Value odd = List{List{List{}}};
+  if (auto words = access.set(odd, static_cast<char*>(defaults) + place)) field.type = *words;
+  schema->fields.push_back(std::move(field));
+}
 
 const FieldInfo* Schema::Find(const std::string& field) const {
   const auto found = std::find_if(fields.begin(), fields.end(),
@@ -148,7 +179,7 @@ Attrs Attrs::FromFields(const Schema& schema, const FieldValues& values) {
         error.AddNote(std::move(hint));
       throw error;
     }
-    field->set(data.get(), value);
+    field->Set(data.get(), value);
   }
   for (const FieldInfo& field : schema.fields) {
     if (field.is_required && !values.contains(field.name)) {
@@ -165,20 +196,19 @@ void Attrs::RequireSame(const Schema* have, const std::type_info& wanted) {
 }
 
 void Attrs::Check() const {
-  const std::shared_ptr<void> scratch = schema_->make_default();
-  for (const FieldInfo& field : schema_->fields) field.set(scratch.get(), field.get(data_.get()));
+  for (const FieldInfo& field : schema_->fields) field.CheckBounds(field.Get(data_.get()));
 }
 
 Value Attrs::Get(const std::string& field) const {
   const FieldInfo* info = defined() ? schema_->Find(field) : nullptr;
-  return info == nullptr ? Value() : info->get(data_.get());
+  return info == nullptr ? Value() : info->Get(data_.get());
 }
 
 std::string Attrs::ToText() const {
   if (!defined()) return "";
   std::string text;
   for (const FieldInfo& field : schema_->fields) {
-    const Value value = field.get(data_.get());
+    const Value value = field.Get(data_.get());
     if (!field.always_printed && value == field.default_value) continue;
     StrAppend(&text, text.empty() ? "" : ", ", field.name, "=", attrs::ToText(value));
   }
@@ -189,7 +219,7 @@ std::string Attrs::ToJson() const {
   Json json = Json::object();
   if (defined()) {
     for (const FieldInfo& field : schema_->fields)
-      json[field.name] = ToJsonValue(field.get(data_.get()));
+      json[field.name] = ToJsonValue(field.Get(data_.get()));
   }
   // A string need not be UTF-8, but JSON is: other bytes become U+FFFD.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -206,7 +236,7 @@ Attrs Attrs::FromJson(const Schema& schema, const std::string& text) {
 std::uint64_t Attrs::Hash() const {
   if (!defined()) return 0;
   std::uint64_t hash = HashBytes(schema_->name);
-  for (const FieldInfo& field : schema_->fields) hash = attrs::Hash(field.get(data_.get()), hash);
+  for (const FieldInfo& field : schema_->fields) hash = attrs::Hash(field.Get(data_.get()), hash);
   return hash;
 }
 
@@ -215,7 +245,7 @@ bool operator==(const Attrs& a, const Attrs& b) {
   if (!a.defined() || a.data_ == b.data_) return true;
   return std::all_of(
       a.schema_->fields.begin(), a.schema_->fields.end(),
-      [&](const FieldInfo& field) { return field.get(a.data_.get()) == field.get(b.data_.get()); });
+      [&](const FieldInfo& field) { return field.Get(a.data_.get()) == field.Get(b.data_.get()); });
 }
 
 }  // namespace tenon::attrs

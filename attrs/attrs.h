@@ -9,8 +9,8 @@
 #ifndef TENON_ATTRS_ATTRS_H_
 #define TENON_ATTRS_ATTRS_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +25,7 @@ namespace tenon::attrs {
 
 // One field of a schema, with types erased.
 struct FieldInfo {
+  std::string struct_name;
   std::string name;
   std::string help;
   std::string type;    // in words: "a list of integers"
@@ -32,16 +33,21 @@ struct FieldInfo {
   Value default_value;
   bool always_printed = false;
   bool is_required = false;
-  std::function<Value(const void* attrs)> get;
-  // Sets the field; throws when the value is of the wrong type or out of bounds.
-  std::function<void(void* attrs, const Value& value)> set;
+  FieldRange range;
+  std::ptrdiff_t offset = 0;  // of the member in the struct, in bytes
+  const MemberAccess* access = nullptr;
+
+  Value Get(const void* attrs) const;
+  // Throws when the value is of the wrong type or out of bounds.
+  void Set(void* attrs, const Value& value) const;
+  void CheckBounds(const Value& value) const;
 };
 
 struct Schema {
   std::string name;
   const std::type_info* type = nullptr;
   std::vector<FieldInfo> fields;
-  std::function<std::shared_ptr<void>()> make_default;
+  std::shared_ptr<void> (*make_default)() = nullptr;
 
   const FieldInfo* Find(const std::string& field) const;
 };
@@ -83,13 +89,6 @@ class Attrs {
 
 namespace attrs_internal {
 
-std::string BoundsText(std::int64_t lowest, std::int64_t highest, const char* choices);
-// Nothing when the value is within; otherwise throws.
-void CheckBounds(const std::string& struct_name, const char* field, const Value& value,
-                 std::int64_t lowest, std::int64_t highest, const char* choices);
-[[noreturn]] void RefuseType(const std::string& struct_name, const char* field, const Value& value,
-                             const std::string& wanted);
-
 template <typename T>
 std::string NameOf() {
   if constexpr (requires { T::kTypeKey; }) {
@@ -99,44 +98,22 @@ std::string NameOf() {
   }
 }
 
-// What FromValue says that it takes, when it gets what nothing takes.
-template <typename Member>
-std::string TypeInWords() {
-  Member member{};
-  return FromValue(List{List{List{}}}, &member).value_or("anything");
-}
+// `place` is the member's distance from the start of `defaults`.
+void AddField(const FieldText& text, const FieldRange& range, const MemberAccess& access,
+              std::ptrdiff_t place, void* defaults, Schema* schema);
 
 template <typename T>
 Schema MakeSchema() {
   Schema schema{.name = NameOf<T>(), .type = &typeid(T), .fields = {}, .make_default = [] {
-                  return std::make_shared<T>();
+                  return std::shared_ptr<void>(std::make_shared<T>());
                 }};
-  const T defaults{};
-  std::apply(
-      [&](const auto&... field) {
-        (schema.fields.push_back(
-             FieldInfo{.name = field.name,
-                       .help = field.help,
-                       .type = TypeInWords<std::decay_t<decltype(defaults.*field.member)>>(),
-                       .bounds = BoundsText(field.lowest, field.highest, field.choices),
-                       .default_value = ToValue(defaults.*field.member),
-                       .always_printed = field.always_printed,
-                       .is_required = field.is_required,
-                       .get =
-                           [field](const void* attrs) {
-                             return ToValue(static_cast<const T*>(attrs)->*field.member);
-                           },
-                       .set =
-                           [field](void* attrs, const Value& value) {
-                             auto& member = static_cast<T*>(attrs)->*field.member;
-                             if (const auto wanted = FromValue(value, &member))
-                               RefuseType(NameOf<T>(), field.name, value, *wanted);
-                             CheckBounds(NameOf<T>(), field.name, value, field.lowest,
-                                         field.highest, field.choices);
-                           }}),
-         ...);
-      },
-      T::Fields());
+  T defaults{};
+  const auto add = [&]<typename Member>(const FieldOf<T, Member>& field) {
+    const auto place = reinterpret_cast<const char*>(&(defaults.*field.member)) -
+                       reinterpret_cast<const char*>(&defaults);
+    AddField(field.text, field.range, kMemberAccess<Member>, place, &defaults, &schema);
+  };
+  std::apply([&](const auto&... field) { (add(field), ...); }, T::Fields());
   return schema;
 }
 

@@ -23,45 +23,52 @@
 
 namespace tenon::attrs {
 
-template <typename Struct, typename Member>
-struct FieldOf {
-  const char* name;
-  Member Struct::*member;
-  const char* help;
+// Numbers (each element of a list) lie within; a string is one of the words.
+struct FieldRange {
   std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
   std::int64_t highest = std::numeric_limits<std::int64_t>::max();
   const char* choices = nullptr;  // separated by spaces
-  bool always_printed = false;    // has no default
-  bool is_required = false;
+};
 
-  // Numbers (each element of a list) must lie within.
+struct FieldText {
+  const char* name;
+  const char* help;
+  bool always_printed = false;  // has no default
+  bool is_required = false;
+};
+
+template <typename Struct, typename Member>
+struct FieldOf {
+  Member Struct::*member;
+  FieldText text;
+  FieldRange range;
+
   constexpr FieldOf AtLeast(std::int64_t bound) const {
     FieldOf f = *this;
-    f.lowest = bound;
+    f.range.lowest = bound;
     return f;
   }
   constexpr FieldOf AtMost(std::int64_t bound) const {
     FieldOf f = *this;
-    f.highest = bound;
+    f.range.highest = bound;
     return f;
   }
-  // A string must be one of the words.
   constexpr FieldOf OneOf(const char* words) const {
     FieldOf f = *this;
-    f.choices = words;
+    f.range.choices = words;
     return f;
   }
   // Prints even when unset, as None.
   constexpr FieldOf NoDefault() const {
     FieldOf f = *this;
-    f.always_printed = true;
+    f.text.always_printed = true;
     return f;
   }
   // Must be given.
   constexpr FieldOf Required() const {
     FieldOf f = *this;
-    f.is_required = true;
-    f.always_printed = true;
+    f.text.is_required = true;
+    f.text.always_printed = true;
     return f;
   }
 };
@@ -69,7 +76,7 @@ struct FieldOf {
 template <typename Struct, typename Member>
 constexpr FieldOf<Struct, Member> Field(const char* name, Member Struct::*member,
                                         const char* help) {
-  return {name, member, help};
+  return {member, {name, help}, {}};
 }
 template <typename... F>
 constexpr std::tuple<F...> Fields(F... fields) {
@@ -115,6 +122,19 @@ std::optional<std::string> FromValue(const Value& value, std::optional<T>* out) 
   *out = std::move(inner);
   return std::nullopt;
 }
+
+// Reads and writes a member that has lost its type.
+struct MemberAccess {
+  Value (*get)(const void* member);
+  std::optional<std::string> (*set)(const Value& value, void* member);  // as FromValue
+};
+
+template <typename Member>
+inline constexpr MemberAccess kMemberAccess = {
+    [](const void* member) { return ToValue(*static_cast<const Member*>(member)); },
+    [](const Value& value, void* member) {
+      return FromValue(value, static_cast<Member*>(member));
+    }};
 
 }  // namespace tenon::attrs
 
