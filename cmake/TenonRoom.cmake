@@ -12,7 +12,9 @@ endif()
 
 find_program(TENON_CCACHE ccache)
 if(TENON_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENON_CCACHE})
+  # Paths relative to the checkout, so that a second one finds what the first has compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+                                  CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${TENON_CCACHE})
 endif()
 
 add_library(tenon_options INTERFACE)
@@ -37,6 +39,31 @@ if(TENON_SANITIZE)
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 
+# Headers of others that most files include: parsed once for all rooms, and once for all tests. Headers of Tenon are not
+# among them, so that a change of one compiles what includes it and no more.
+set(TENON_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional>
+                           <set> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>)
+if(TENON_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # ccache cannot tell otherwise what a precompiled header holds.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+endif()
+
+# Gives a target the precompiled headers of the library `from`, which is made at the first call.
+function(tenon_precompile target from)
+  if(NOT TENON_PRECOMPILE)
+    return()
+  endif()
+  if(NOT TARGET ${from})
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${from}.cc CONTENT "")
+    add_library(${from} OBJECT ${CMAKE_BINARY_DIR}/${from}.cc)
+    cmake_parse_arguments(FROM "" "" "HEADERS;LIBRARIES;OPTIONS" ${ARGN})
+    target_link_libraries(${from} PRIVATE tenon_options tenon_private_options ${FROM_LIBRARIES})
+    target_compile_options(${from} PRIVATE ${FROM_OPTIONS})
+    target_precompile_headers(${from} PRIVATE ${TENON_STANDARD_HEADERS} ${FROM_HEADERS})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${from})
+endfunction()
+
 function(tenon_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(tenon_${name} STATIC ${ROOM_SOURCES})
@@ -44,15 +71,20 @@ function(tenon_room name)
   set_target_properties(tenon_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(tenon_${name} PUBLIC tenon_options ${ROOM_DEPS}
                                       PRIVATE $<BUILD_INTERFACE:tenon_private_options> ${ROOM_PRIVATE_DEPS})
+  tenon_precompile(tenon_${name} tenon_room_headers)
   set_property(GLOBAL APPEND PROPERTY TENON_ROOM_TARGETS tenon_${name})
 endfunction()
+
+# Tests are compiled far longer than they run.
+set(TENON_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 
 function(tenon_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE tenon_private_options ${TEST_DEPS} GTest::gmock GTest::gtest_main)
-  # Tests are compiled far longer than they run.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE ${TENON_TEST_OPTIONS})
+  tenon_precompile(${name} tenon_test_headers HEADERS <gmock/gmock.h> <gtest/gtest.h> LIBRARIES GTest::gmock
+                   OPTIONS -fPIE ${TENON_TEST_OPTIONS})
   target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              TENON_BINARY_DIR="${CMAKE_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
