@@ -8,11 +8,14 @@
 
 #include "tenon/attrs/attrs.h"
 #include "tenon/ops/ints.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::ops {
 
 // The layout of data with this number of spatial axes.
-inline std::string PooledLayout(std::size_t dims) { return std::string("NC") + &"DHW"[3 - dims]; }
+inline std::string PooledLayout(std::size_t dims) {
+  return StrCat("NC", std::string_view("DHW").substr(3 - dims));
+}
 
 // The fields of all windows. Lists hold one value for all spatial axes or one for each; padding
 // also one for each side, the leading ones first.
