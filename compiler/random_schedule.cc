@@ -51,6 +51,9 @@ class Caller {
       case Primitive::kRollingBuffer:
         stage.RollingBuffer();
         return true;
+      case Primitive::kStreamStores:
+        stage.StreamStores();
+        return true;
       case Primitive::kTransformLayout:
         return TransformLayout(stage);
       case Primitive::kTensorize:
@@ -299,17 +302,17 @@ std::vector<ScheduleCall> RandomCalls(Random& random) {
   using enum Primitive;
   // As often as each stands here.
   static const std::vector<Primitive>& deck = *new std::vector<Primitive>{
-      kSplit,         kSplit,         kSplit,           kSplit,           kSplitParts,
-      kFuse,          kFuse,          kFuseNothing,     kReorder,         kReorder,
-      kTile,          kVectorize,     kVectorize,       kVectorize,       kUnroll,
-      kUnroll,        kParallel,      kComputeAt,       kComputeAt,       kComputeAt,
-      kComputeAt,     kComputeAt,     kComputeInline,   kComputeInline,   kComputeRoot,
-      kCacheRead,     kCacheRead,     kCacheWrite,      kCacheWrite,      kRFactor,
-      kRFactor,       kSetScope,      kDoubleBuffer,    kDoubleBuffer,    kStorageAlign,
-      kPragma,        kPrefetch,      kTransformLayout, kTransformLayout, kBind,
-      kRollingBuffer, kRollingBuffer, kTensorize,       kTensorize,       kTensorize,
-      kTensorize,     kTensorize,     kTensorize,       kVectorizeSpace,  kVectorizeSpace,
-      kVectorizeSpace};
+      kSplit,          kSplit,         kSplit,           kSplit,           kSplitParts,
+      kFuse,           kFuse,          kFuseNothing,     kReorder,         kReorder,
+      kTile,           kVectorize,     kVectorize,       kVectorize,       kUnroll,
+      kUnroll,         kParallel,      kComputeAt,       kComputeAt,       kComputeAt,
+      kComputeAt,      kComputeAt,     kComputeInline,   kComputeInline,   kComputeRoot,
+      kCacheRead,      kCacheRead,     kCacheWrite,      kCacheWrite,      kRFactor,
+      kRFactor,        kSetScope,      kDoubleBuffer,    kDoubleBuffer,    kStorageAlign,
+      kPragma,         kPrefetch,      kTransformLayout, kTransformLayout, kBind,
+      kRollingBuffer,  kRollingBuffer, kTensorize,       kTensorize,       kTensorize,
+      kTensorize,      kTensorize,     kTensorize,       kVectorizeSpace,  kVectorizeSpace,
+      kVectorizeSpace, kStreamStores};
   std::vector<ScheduleCall> calls(static_cast<std::size_t>(random.Below(14)));
   for (ScheduleCall& call : calls) {
     call.primitive = random.Of(deck);

@@ -38,6 +38,7 @@ enum class Primitive {
   kRollingBuffer,
   kStorageAlign,
   kPragma,
+  kStreamStores,
   kPrefetch,
   kTransformLayout,
   kTensorize,       // with the splits and the reordering that it needs

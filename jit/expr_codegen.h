@@ -64,6 +64,8 @@ class ExprCodegen {
   // The values that a loop's variable takes from here on.
   void Bound(const loop::Var& var, loop::Interval values) { bounds_.Bind(var, values); }
   const loop::Bounds& bounds() const { return bounds_; }
+  // These start with a line of memory from here on, for what StoresWholeLines.
+  void StreamTo(std::vector<loop::Buffer> buffers) { streamed_ = std::move(buffers); }
   using Vars = InsertionMap<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
   using Buffers = InsertionMap<loop::Buffer, llvm::Value*, loop::BufferHash>;
   Vars& vars() { return vars_; }
@@ -122,6 +124,7 @@ class ExprCodegen {
   const loop::ExprNode* joining_ = nullptr;  // adds a term to a sum, in any order
   Vars vars_;
   Buffers buffers_;
+  std::vector<loop::Buffer> streamed_;
   llvm::MDNode* alias_domain_;
   InsertionMap<loop::Buffer, llvm::MDNode*, loop::BufferHash> alias_scopes_;
   loop::DataReads reads_data_;

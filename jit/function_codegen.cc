@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "llvm/IR/IntrinsicsX86.h"
 #include "tenon/jit/expr_codegen.h"
+#include "tenon/jit/streaming_stores.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/stmt.h"
 #include "tenon/loop/transforms.h"
@@ -61,7 +63,7 @@ class FunctionCodegen {
       exprs_.Define(function.scalars[i],
                     builder_.CreateLoad(builder_.getInt64Ty(), slot, function.scalars[i].name()));
     }
-    Emit(function.body);
+    EmitBody(function);
     builder_.CreateRet(builder_.CreateLoad(builder_.getInt32Ty(), status_));
   }
 
@@ -71,6 +73,32 @@ class FunctionCodegen {
     builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function));
   }
 
+  void EmitBody(const loop::Function& function) {
+    std::vector<loop::Buffer> streamed = StreamedResults(function);
+    if (streamed.empty()) return Emit(function.body);
+    Value* offset = builder_.getInt64(0);
+    for (const loop::Buffer& buffer : streamed) {
+      Value* address = builder_.CreatePtrToInt(exprs_.buffers().at(buffer), builder_.getInt64Ty());
+      offset = builder_.CreateOr(offset, address);
+    }
+    offset = builder_.CreateAnd(offset, kLineBytes - 1);
+    auto* in_lines = llvm::BasicBlock::Create(context_, "in_lines", function_);
+    auto* anywhere = llvm::BasicBlock::Create(context_, "anywhere", function_);
+    auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+    builder_.CreateCondBr(builder_.CreateICmpEQ(offset, builder_.getInt64(0)), in_lines, anywhere);
+    streams_ = true;
+    exprs_.StreamTo(std::move(streamed));
+    EmitBlock(in_lines, function.body, after);
+    streams_ = false;
+    exprs_.StreamTo({});
+    EmitBlock(anywhere, function.body, after);
+    builder_.SetInsertPoint(after);
+    // Other threads see what was stored past the caches before they see that the kernel is done.
+    FenceStreams();
+  }
+
+  void FenceStreams() { builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {}); }
+
   void Emit(const Stmt& stmt) {
     switch (stmt.kind()) {
       case StmtKind::kFor:
@@ -78,7 +106,7 @@ class FunctionCodegen {
         return;
       case StmtKind::kStore: {
         const auto& node = *stmt.As<loop::StoreNode>();
-        exprs_.EmitStore(node, node.reassociate && options_.reassociate_reductions);
+        exprs_.EmitStore(node, loop::MayReassociate(node) && options_.reassociate_reductions);
         return;
       }
       case StmtKind::kSeq:
@@ -185,7 +213,7 @@ class FunctionCodegen {
     const auto* extent = node.extent.As<loop::IntImmNode>();
     const auto* store = node.body.As<loop::StoreNode>();
     return options_.reassociate_reductions && extent != nullptr && extent->value >= kLeastLongSum &&
-           store != nullptr && store->reassociate && !store->value.dtype().is_vector();
+           store != nullptr && loop::MayReassociate(*store) && !store->value.dtype().is_vector();
   }
 
   // One into several vectors, whose additions fill the processor as they are: copies of the loop
@@ -194,7 +222,8 @@ class FunctionCodegen {
     constexpr std::int64_t kMany = 8, kBits = 2048;
     const auto* extent = node.extent.As<loop::IntImmNode>();
     const auto* store = node.body.As<loop::StoreNode>();
-    return extent != nullptr && extent->value >= kMany && store != nullptr && store->reassociate &&
+    return extent != nullptr && extent->value >= kMany && store != nullptr &&
+           loop::MayReassociate(*store) &&
            std::int64_t{store->value.dtype().bits()} * store->value.dtype().lanes() >= kBits;
   }
 
@@ -268,6 +297,7 @@ class FunctionCodegen {
     Value* first = restore(i);
     EmitLoop(node, builder_.CreateAdd(first, body->getArg(1)),
              builder_.CreateAdd(first, body->getArg(2)));
+    if (streams_) FenceStreams();
     builder_.CreateRetVoid();
     exprs_.vars() = outer_vars;
     exprs_.buffers() = outer_buffers;
@@ -343,6 +373,7 @@ class FunctionCodegen {
   llvm::IRBuilder<> builder_;
   ExprCodegen exprs_;
   llvm::Function* function_ = nullptr;
+  bool streams_ = false;     // whether there are streaming stores
   Value* status_ = nullptr;  // where the function's result is kept
 };
 

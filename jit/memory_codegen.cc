@@ -1,8 +1,10 @@
 // Loads and stores of ExprCodegen.
+#include <algorithm>
 #include <bit>
 #include <numeric>
 
 #include "tenon/jit/expr_codegen.h"
+#include "tenon/jit/streaming_stores.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
@@ -194,6 +196,12 @@ void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
     std::iota(widened.begin(), widened.begin() + lanes, 0);
     store = builder_.CreateMaskedStore(builder_.CreateShuffleVector(stored, widened), address,
                                        align, FirstLanes(lanes));
+  } else if (StoresWholeLines(node) &&
+             std::find(streamed_.begin(), streamed_.end(), buffer) != streamed_.end()) {
+    store = builder_.CreateAlignedStore(stored, address, llvm::Align(kLineBytes));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                       llvm::MDNode::get(module_.getContext(),
+                                         llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
   } else {
     store = builder_.CreateAlignedStore(stored, address, align);
   }

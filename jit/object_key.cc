@@ -195,7 +195,7 @@ class KeyWriter {
         Buffer(node.buffer);
         Expression(node.value);
         List(node.indices);
-        Int(static_cast<std::int64_t>(node.reassociate));
+        Int(static_cast<std::int64_t>(node.store_kind));
         return Expression(node.predicate);
       }
       case StmtKind::kSeq: {

@@ -57,7 +57,7 @@ class Flattener : public StmtMutator {
     const Stmt mutated = MutateStmtChildren(stmt);
     const auto* n = mutated.As<StoreNode>();
     if (n == nullptr) return mutated;
-    return Store(n->buffer, n->value, {Offset(n->buffer, n->indices)}, n->reassociate);
+    return Store(n->buffer, n->value, {Offset(n->buffer, n->indices)}, n->store_kind);
   }
 
  private:

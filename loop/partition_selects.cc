@@ -38,7 +38,7 @@ class Partitioner : public StmtMutator {
     if (IsNeverBelow(first, last)) return Seq({});
     const auto loop_over = [&](const Expr& begin, const Expr& end) {
       return For(var, begin, Simplify(end - begin), ForKind::kSerial,
-                 Store(store.buffer, value, store.indices, store.reassociate));
+                 Store(store.buffer, value, store.indices, store.store_kind));
     };
     const auto* select = value.As<SelectNode>();
     if (select == nullptr || !select->lazy) return loop_over(first, last);

@@ -90,7 +90,8 @@ class Printer {
       case StmtKind::kStore: {
         const auto& n = *stmt.As<StoreNode>();
         out_ += InOrder({indent, Name(n.buffer), "[", List(n.indices), "] = ", Text(n.value),
-                         Where(n.predicate), "\n"});
+                         Where(n.predicate),
+                         n.store_kind == StoreKind::kStreaming ? " past the caches" : "", "\n"});
         return;
       }
       case StmtKind::kSeq:

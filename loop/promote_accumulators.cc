@@ -132,7 +132,7 @@ class Replacer : public StmtMutator {
   Stmt MutateStmt(const Stmt& stmt) override {
     const auto* store = stmt.As<StoreNode>();
     if (store == nullptr || !(Place::Of(*store) == place_)) return MutateStmtChildren(stmt);
-    return Store(with_, (*this)(store->value), {index_}, store->reassociate);
+    return Store(with_, (*this)(store->value), {index_}, store->store_kind);
   }
 
  private:
@@ -176,8 +176,8 @@ class Promoter : public StmtMutator {
       first.push_back(
           Store(sum, start ? *start : Load(place.buffer, {place.index}, nullptr, place.predicate),
                 {index}));
-      last.push_back(
-          Store(place.buffer, Load(sum, {index}), {place.index}, false, place.predicate));
+      last.push_back(Store(place.buffer, Load(sum, {index}), {place.index}, StoreKind::kPlain,
+                           place.predicate));
       buffers.push_back(sum);
     }
     first.push_back(body);

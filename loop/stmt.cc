@@ -20,7 +20,7 @@ Stmt For(const Var& var, const Expr& min, const Expr& extent, ForKind kind, cons
   return Make<ForNode>(var, min, extent, kind, body);
 }
 
-Stmt Store(const Buffer& buffer, const Expr& value, std::vector<Expr> indices, bool reassociate,
+Stmt Store(const Buffer& buffer, const Expr& value, std::vector<Expr> indices, StoreKind kind,
            const Expr& predicate) {
   if (value.dtype().element() != buffer->dtype) {
     throw InvalidArgument(StrCat("a ", value.dtype().ToString(), " value is stored to ",
@@ -30,7 +30,7 @@ Stmt Store(const Buffer& buffer, const Expr& value, std::vector<Expr> indices, b
   const int lanes = value.dtype().lanes();
   CheckInvariant(!mask.defined() || (lanes > 1 && mask.dtype() == Bool.WithLanes(lanes)),
                  "the predicate of a store of a vector has a bool for each lane");
-  return Make<StoreNode>(buffer, value, std::move(indices), reassociate, mask);
+  return Make<StoreNode>(buffer, value, std::move(indices), kind, mask);
 }
 
 Stmt Seq(std::vector<Stmt> stmts) {

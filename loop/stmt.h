@@ -55,20 +55,25 @@ struct ForNode : StmtNode {  // for var in [min, min + extent)
   const ForKind for_kind;
   const Stmt body;
 };
+enum class StoreKind {
+  kPlain,
+  kReassociated,  // an update of a reduction, which may go in another order
+  kStreaming,     // past the caches, where whole lines are stored: nobody reads them soon
+};
 struct StoreNode : StmtNode {
   static constexpr StmtKind kKind = StmtKind::kStore;
-  StoreNode(Buffer b, Expr v, std::vector<Expr> i, bool r, Expr m)
+  StoreNode(Buffer b, Expr v, std::vector<Expr> i, StoreKind k, Expr m)
       : StmtNode(kKind),
         buffer(std::move(b)),
         value(std::move(v)),
         indices(std::move(i)),
-        reassociate(r),
+        store_kind(k),
         predicate(std::move(m)) {}
   const Buffer buffer;
   const Expr value;
   const std::vector<Expr> indices;
-  const bool reassociate;  // an update of a reduction, which may go in another order
-  const Expr predicate;    // lanes where it is false store nothing; undefined: all lanes store
+  const StoreKind store_kind;
+  const Expr predicate;  // lanes where it is false store nothing; undefined: all lanes store
 };
 struct SeqNode : StmtNode {
   static constexpr StmtKind kKind = StmtKind::kSeq;
@@ -105,9 +110,13 @@ struct EvaluateNode : StmtNode {  // for its effect
   const Expr value;
 };
 
+inline bool MayReassociate(const StoreNode& store) {
+  return store.store_kind == StoreKind::kReassociated;
+}
+
 Stmt For(const Var& var, const Expr& min, const Expr& extent, ForKind kind, const Stmt& body);
 Stmt Store(const Buffer& buffer, const Expr& value, std::vector<Expr> indices,
-           bool reassociate = false, const Expr& predicate = Expr());
+           StoreKind kind = StoreKind::kPlain, const Expr& predicate = Expr());
 Stmt Seq(std::vector<Stmt> stmts);  // flattens; one statement stays itself
 Stmt If(const Expr& condition, const Stmt& then_case, const Stmt& else_case = Stmt());
 Stmt Allocate(const Buffer& buffer, const Stmt& body);

@@ -79,7 +79,7 @@ class Widener : public StmtMutator {
         const Expr value = (*this)(n.value);
         if (index.dtype().lanes() == 1) failed_ = true;
         if (failed_) return stmt;
-        return Store(n.buffer, Broadcast(value, lanes_), {index}, n.reassociate, mask_);
+        return Store(n.buffer, Broadcast(value, lanes_), {index}, n.store_kind, mask_);
       }
       case StmtKind::kFor: {
         const auto& n = *stmt.As<ForNode>();

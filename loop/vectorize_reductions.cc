@@ -101,7 +101,7 @@ class ToLane : public StmtMutator {
     const auto* store = stmt.As<StoreNode>();
     for (std::size_t i = 0; store != nullptr && i < stores_.size(); ++i) {
       if (store->buffer == stores_[i]->buffer)
-        return Store(lanes_[i], (*this)(store->value), {lane_}, store->reassociate);
+        return Store(lanes_[i], (*this)(store->value), {lane_}, store->store_kind);
     }
     return MutateStmtChildren(stmt);
   }
@@ -209,7 +209,7 @@ class ReductionVectorizer : public StmtMutator {
   static bool MayReorder(const Update& update) {
     if (!update.joined.empty()) {
       return std::all_of(update.stores.begin(), update.stores.end(),
-                         [](const StoreNode* store) { return store->reassociate; });
+                         [](const StoreNode* store) { return MayReassociate(*store); });
     }
     const auto& n = *update.stores[0]->value.As<BinaryNode>();
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) return n.b.dtype().is_integral();
@@ -259,7 +259,7 @@ class ReductionVectorizer : public StmtMutator {
       const Expr joined = Binary(n.op, n.a, Load(values, {element}));
       const Stmt join = For(element, 0, lanes, ForKind::kSerial,
                             If(block + element < extent,
-                               Store(store.buffer, joined, store.indices, store.reassociate)));
+                               Store(store.buffer, joined, store.indices, store.store_kind)));
       return Allocate(values, Seq({compute, join}));
     });
   }
@@ -269,11 +269,11 @@ class ReductionVectorizer : public StmtMutator {
     if (update.joined.empty()) {
       const StoreNode& store = *update.stores[0];
       const auto& n = *store.value.As<BinaryNode>();
-      return Store(store.buffer, Binary(n.op, n.a, values[0]), store.indices, store.reassociate);
+      return Store(store.buffer, Binary(n.op, n.a, values[0]), store.indices, store.store_kind);
     }
     std::vector<Stmt> stores;
     for (const StoreNode* store : update.stores)
-      stores.push_back(Store(store->buffer, store->value, store->indices, store->reassociate));
+      stores.push_back(Store(store->buffer, store->value, store->indices, store->store_kind));
     Stmt result = Seq(std::move(stores));
     for (auto it = update.joined.rbegin(); it != update.joined.rend(); ++it)
       result = LetStmt(it->first, it->second, result);

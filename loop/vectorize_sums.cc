@@ -53,7 +53,7 @@ class SumVectorizer : public StmtMutator {
  private:
   static bool IsSum(const ForNode& loop, const StoreNode& store) {
     const DataType type = store.value.dtype();
-    if (!store.reassociate || store.predicate.defined() || (type != Float32 && type != Float64))
+    if (!MayReassociate(store) || store.predicate.defined() || (type != Float32 && type != Float64))
       return false;
     const auto* sum = store.value.As<BinaryNode>();
     if (sum == nullptr || sum->op != BinaryOp::kAdd) return false;
@@ -77,7 +77,8 @@ class SumVectorizer : public StmtMutator {
     const Buffer sums = Buffer::Make(store.buffer->name + ".lanes", type, {lanes});
     const Var lane(loop.var.name() + ".lane"), block(loop.var.name() + ".block");
     const auto in_lanes = [&](std::int64_t count, const Expr& value) {
-      return For(lane, 0, count, ForKind::kVectorized, Store(sums, value, {lane}, true));
+      return For(lane, 0, count, ForKind::kVectorized,
+                 Store(sums, value, {lane}, StoreKind::kReassociated));
     };
     const auto term_at = [&](const Expr& k) {
       return Substitute(sum.b, {{loop.var, loop.min + k}});
@@ -92,7 +93,8 @@ class SumVectorizer : public StmtMutator {
         in_lanes(lanes, so_far + Select(lane >= taken, term_at(last + lane), Constant(type, 0))));
     for (std::int64_t half = lanes / 2; half >= 1; half /= 2)
       steps.push_back(in_lanes(half, so_far + Load(sums, {lane + half})));
-    steps.push_back(Store(store.buffer, sum.a + Load(sums, {0}), store.indices, true));
+    steps.push_back(
+        Store(store.buffer, sum.a + Load(sums, {0}), store.indices, StoreKind::kReassociated));
     return Allocate(sums, Seq(std::move(steps)));
   }
 };

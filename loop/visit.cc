@@ -201,7 +201,7 @@ Stmt StmtMutator::MutateStmtChildren(const Stmt& stmt) {
         predicate = (*this)(predicate);
         changed = changed || !predicate.same_as(n.predicate);
       }
-      return changed ? Store(n.buffer, value, std::move(indices), n.reassociate, predicate) : stmt;
+      return changed ? Store(n.buffer, value, std::move(indices), n.store_kind, predicate) : stmt;
     }
     case StmtKind::kSeq: {
       std::vector<Stmt> stmts = stmt.As<SeqNode>()->stmts;

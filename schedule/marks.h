@@ -49,6 +49,7 @@ struct StageMarks {
   loop::Memory memory = loop::Memory::kAutomatic;
   bool double_buffered = false;
   bool rolling = false;
+  bool streaming = false;
   std::optional<TensorizeMark> tensorize;
   std::optional<IndexMap> store_predicate;  // from the axes of the operation to one bool
 };

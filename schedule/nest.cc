@@ -91,10 +91,12 @@ class NestMaker {
 
   Stmt StoreAll(const std::vector<Expr>& values, const ByVar& fresh) const {
     const ByVar roots = RootSubstitution(fresh);
+    const auto kind =
+        stage_.marks().streaming ? loop::StoreKind::kStreaming : loop::StoreKind::kPlain;
     std::vector<Stmt> stores;
     for (std::size_t i = 0; i < values.size(); ++i) {
       stores.push_back(
-          loop::Store(op_.outputs[i], loop::Substitute(values[i], roots), Indices(fresh)));
+          loop::Store(op_.outputs[i], loop::Substitute(values[i], roots), Indices(fresh), kind));
     }
     return loop::Seq(std::move(stores));
   }
@@ -110,17 +112,20 @@ class NestMaker {
     }
     if (body_.size() == 1 && !combiner.is_order_free) {
       const bool reassociate = combiner.is_sum && op_.outputs[0]->dtype.is_float();
+      const auto kind = reassociate ? loop::StoreKind::kReassociated : loop::StoreKind::kPlain;
       return loop::Store(op_.outputs[0], loop::Substitute(combiner.result[0], operands), indices,
-                         reassociate);
+                         kind);
     }
     // All new values are computed before the first is stored, since each may depend on all old
     // ones, and no value is computed twice.
     std::vector<Var> values, joined;
     std::vector<Stmt> stores;
+    const auto kind =
+        combiner.is_order_free ? loop::StoreKind::kReassociated : loop::StoreKind::kPlain;
     for (std::size_t i = 0; i < body_.size(); ++i) {
       values.emplace_back("value", combiner.rhs[i].dtype());
       joined.emplace_back("joined", combiner.lhs[i].dtype());
-      stores.push_back(loop::Store(op_.outputs[i], joined[i], indices, combiner.is_order_free));
+      stores.push_back(loop::Store(op_.outputs[i], joined[i], indices, kind));
     }
     ByVar names = operands;
     for (std::size_t i = 0; i < body_.size(); ++i) names[combiner.rhs[i]] = values[i];

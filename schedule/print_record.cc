@@ -91,6 +91,7 @@ class RecordPrinter {
     return StrCat(On(x.stage), ".SetStorePredicate([](const std::vector<Var>& i) { return ",
                   Text(x.predicate.to[0]), "; })");
   }
+  std::string Call(const StreamStoresStep& x) { return On(x.stage) + ".StreamStores()"; }
   std::string Call(const StorageAlignStep& x) {
     return StrCat(On(x.axis.stage), ".StorageAlign(", Axis(x.axis), ", ", x.factor, ", ", x.offset,
                   ")");

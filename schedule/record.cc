@@ -61,6 +61,7 @@ class Player {
       return step.predicate(std::vector<loop::Expr>(axes.begin(), axes.end())).at(0);
     });
   }
+  void operator()(const StreamStoresStep& step) { StageAt(step.stage).StreamStores(); }
   void operator()(const StorageAlignStep& step) {
     StageOf(step.axis).StorageAlign(AxisOf(step.axis), step.factor, step.offset);
   }

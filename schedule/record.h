@@ -71,6 +71,9 @@ struct StorePredicateStep {
   std::size_t stage;
   IndexMap predicate;
 };
+struct StreamStoresStep {
+  std::size_t stage;
+};
 struct StorageAlignStep {
   AxisRef axis;
   std::int64_t factor, offset;
@@ -108,11 +111,11 @@ struct TransformLayoutStep {
   IndexMap map;
 };
 
-using Step =
-    std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
-                 ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
-                 RollingBufferStep, StorePredicateStep, StorageAlignStep, PragmaStep, PrefetchStep,
-                 TensorizeStep, CacheReadStep, CacheWriteStep, RFactorStep, TransformLayoutStep>;
+using Step = std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
+                          ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
+                          RollingBufferStep, StorePredicateStep, StreamStoresStep, StorageAlignStep,
+                          PragmaStep, PrefetchStep, TensorizeStep, CacheReadStep, CacheWriteStep,
+                          RFactorStep, TransformLayoutStep>;
 using Record = std::vector<Step>;
 
 class Schedule;

@@ -126,7 +126,7 @@ class Renamer : public loop::StmtMutator {
     const Stmt mutated = MutateStmtChildren(stmt);
     const auto* n = mutated.As<loop::StoreNode>();
     if (n == nullptr || !names_.contains(n->buffer)) return mutated;
-    return loop::Store(names_.at(n->buffer), n->value, n->indices, n->reassociate);
+    return loop::Store(names_.at(n->buffer), n->value, n->indices, n->store_kind);
   }
 
  private:

@@ -87,6 +87,11 @@ class Stage {
   // rewrites the stage (cache_write, rfactor, transform_layout) comes before. `holds` gives a bool
   // of the axes alone. Schedule::Verify tells elements apart that it leaves out.
   Stage& SetStorePredicate(const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds);
+  // Stores past the caches (non-temporal): for results larger than these, of which it writes whole
+  // lines of 64 bytes one after the other. A hint, which is followed where the stores are vectors
+  // of whole lines and the caller's memory is aligned to lines. Legal for an output that is a
+  // compute without reduce axes.
+  Stage& StreamStores();
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
   Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);

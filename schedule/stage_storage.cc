@@ -78,6 +78,17 @@ Stage& Stage::SetStorePredicate(
   return *this;
 }
 
+Stage& Stage::StreamStores() {
+  constexpr const char* kName = "stream_stores";
+  if (!op_->is_compute() || !is_output_)
+    Refuse(kName, nullptr, "it is no compute whose result goes to the caller's memory");
+  if (!op_->reduce_axes.empty())
+    Refuse(kName, nullptr, "a reduction reads what it has stored; call cache_write before");
+  marks_.streaming = true;
+  record_->emplace_back(StreamStoresStep{number_});
+  return *this;
+}
+
 Stage& Stage::StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset) {
   RequireOwnMemory("storage_align");
   const auto found = std::find_if(op_->axes.begin(), op_->axes.end(), [&](const IterVar& other) {

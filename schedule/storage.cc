@@ -38,7 +38,7 @@ class Relocator : public loop::StmtMutator {
     const Stmt mutated = MutateStmtChildren(stmt);
     const auto* n = mutated.As<loop::StoreNode>();
     if (n == nullptr || !(n->buffer == from_)) return mutated;
-    return loop::Store(to_, n->value, index_(n->indices), n->reassociate);
+    return loop::Store(to_, n->value, index_(n->indices), n->store_kind);
   }
 
  private:

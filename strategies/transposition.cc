@@ -1,5 +1,6 @@
 #include "tenon/strategies/transposition.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -13,8 +14,12 @@ using te::IterVar;
 
 // Bytes of an array that stays in the second-level cache.
 constexpr std::int64_t kCached = 1 << 19;
-// Square tiles that are taken from the same rows, and that go into the same rows, in turn.
-constexpr std::int64_t kSourceTiles = 4, kResultTiles = 32;
+// Square tiles that are taken from the same rows, and that go into the same rows, in turn: runs
+// along rows of the source, whose next lines the processor fetches ahead, of few rows of it.
+constexpr std::int64_t kSourceTiles = 64, kResultTiles = 4;
+// Bytes of a result from which it goes past the caches. Reading a line only to write all of it
+// takes more time then than reading it once more later, even where a large cache could hold it.
+constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
 
 // The one axis along which every access lies in memory that does not lie along the last axis.
 std::optional<std::size_t> AxisOfGathers(const Stage& stage, Accesses& accesses) {
@@ -85,25 +90,34 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   const auto [source_tiles, source_lane] = stage.Split(source, lanes);
   // From memory, runs of tiles read and write longer parts of few rows; in cache they would only
   // mix the result's rows, and short rows of a result lie together anyway.
-  const bool from_memory = extent * last_extent * kVectorBytes / lanes > kCached;
+  const std::int64_t elements = extent * last_extent;
+  const bool from_memory = elements * kVectorBytes / lanes > kCached;
+  const auto tiles_in = [&](std::int64_t length, std::int64_t most) {
+    return from_memory ? std::min(most, (length + lanes - 1) / lanes) : 1;
+  };
   const auto [source_blocks, source_tile] =
-      stage.Split(source_tiles, from_memory ? kSourceTiles : 1);
+      stage.Split(source_tiles, tiles_in(extent, kSourceTiles));
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
-  const auto [result_runs, result_tile] = stage.Split(
-      result_tiles, from_memory && last_extent >= kResultTiles * lanes ? kResultTiles : 1);
+  const auto [result_runs, result_tile] =
+      stage.Split(result_tiles, tiles_in(last_extent, kResultTiles));
   std::vector<IterVar> order;
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);
   }
+  if (from_memory) order.push_back(result_runs);
   order.push_back(source_blocks);
-  IterVar outer = order[0];
   std::vector<IterVar> all = order;
-  all.insert(all.end(), {result_runs, source_tile, result_tile, source_lane, result_lane});
+  if (!from_memory) all.push_back(result_runs);
+  all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
+  IterVar outer = order[0];
   for (std::size_t i = 1; i < order.size(); ++i) outer = stage.Fuse(outer, order[i]);
   if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
   stage.Unroll(source_lane);
   stage.Vectorize(result_lane);
+  std::int64_t bytes = kVectorBytes / lanes;
+  for (const IterVar& axis : axes) bytes *= Extent(axis);
+  if (stage.is_output() && bytes >= kStreamed) stage.StreamStores();
   return true;
 }
 

@@ -1,0 +1,73 @@
+// Transpositions that are larger than caches: runs of tiles, and stores past the caches.
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tenon/loop/print.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::strategies {
+namespace {
+
+using testing_graphs::Parsed;
+
+struct Transposition {
+  Shape shape;
+  std::vector<std::int64_t> axes;
+  bool streams;
+};
+
+void PrintTo(const Transposition& t, std::ostream* out) { *out << ShapeToString(t.shape); }
+
+class TranspositionTest : public ::testing::TestWithParam<Transposition> {
+ protected:
+  Lowered Compiled() const {
+    const Transposition& t = GetParam();
+    return ValueOrThrow(
+        Lower(Parsed(StrCat("fn (%x: Tensor[", ShapeToString(t.shape),
+                            ", float32]) { transpose(%x, axes=[", StrJoin(t.axes, ", "), "]) }")),
+              {.library = LibraryChoice::kTe}));
+  }
+};
+
+TEST_P(TranspositionTest, MovesEveryElement) {
+  const auto& [shape, axes, streams] = GetParam();
+  NDArray x = NDArray::Zeros(shape, Int32);
+  for (std::int64_t i = 0; i < x.size(); ++i) x.data<std::int32_t>()[i] = static_cast<int>(i);
+  // The bits of integers are those of floats, of which none is computed with.
+  const NDArray floats =
+      NDArray::View(shape, Float32, x.data<std::int32_t>(), std::make_shared<NDArray>(x));
+  const std::vector<NDArray> results =
+      ValueOrThrow(ValueOrThrow(Link(Compiled())).Run({{"x", floats}}));
+  const auto* y = static_cast<const std::int32_t*>(results[0].raw());
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t d = shape.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * shape[d + 1];
+  const Shape& to = results[0].shape();
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    std::int64_t rest = i, from = 0;
+    for (std::size_t d = shape.size(); d-- > 0; rest /= to[d])
+      from += rest % to[d] * strides[static_cast<std::size_t>(axes[d])];
+    ASSERT_EQ(y[i], from) << "element " << i;
+  }
+}
+
+TEST_P(TranspositionTest, StreamsWhatIsLargerThanCaches) {
+  const Lowered lowered = Compiled();
+  const auto& function = std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel);
+  EXPECT_EQ(loop::Print(function).find("past the caches") != std::string::npos, GetParam().streams);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, TranspositionTest,
+                         ::testing::Values(Transposition{{2048, 2048}, {1, 0}, true},
+                                           Transposition{{2053, 2049}, {1, 0}, true},
+                                           Transposition{{1024, 1024}, {1, 0}, false},
+                                           Transposition{{1031, 1409}, {1, 0}, false},
+                                           Transposition{{3, 1031, 1409}, {0, 2, 1}, true},
+                                           Transposition{{2, 64, 200, 197}, {0, 2, 3, 1}, true},
+                                           Transposition{{5, 41, 1537, 17}, {0, 3, 1, 2}, true},
+                                           Transposition{{300, 128, 128}, {0, 2, 1}, true}));
+
+}  // namespace
+}  // namespace tenon::strategies
