@@ -1,4 +1,5 @@
-# tenon_room(NAME SOURCES a.cc b.cc DEPS tenon::support ...) - one static library for one room (top-level folder).
+# tenon_room(NAME SOURCES a.cc b.cc DEPS tenon::support ...) - one static library for one room (top-level folder). With
+# PRECOMPILE <header> ... it has precompiled headers of its own: these, and what all have.
 # tenon_test(NAME SOURCES a_test.cc DEPS tenon::support ...) - one GoogleTest program, its tests listed to CTest.
 
 set(CMAKE_CXX_STANDARD 20)
@@ -26,6 +27,11 @@ target_compile_features(tenon_options INTERFACE cxx_std_20)
 add_library(tenon_private_options INTERFACE)
 target_compile_options(tenon_private_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
                                                        -fno-plt)
+if(TENON_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC 12 warns of its own strings where their header is precompiled.
+  target_compile_options(tenon_private_options INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+                                                         -Wno-stringop-overread)
+endif()
 if(TENON_WERROR)
   target_compile_options(tenon_private_options INTERFACE -Werror)
 endif()
@@ -65,13 +71,17 @@ function(tenon_precompile target from)
 endfunction()
 
 function(tenon_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;PRIVATE_DEPS;PRECOMPILE" ${ARGN})
   add_library(tenon_${name} STATIC ${ROOM_SOURCES})
   add_library(tenon::${name} ALIAS tenon_${name})
   set_target_properties(tenon_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(tenon_${name} PUBLIC tenon_options ${ROOM_DEPS}
                                       PRIVATE $<BUILD_INTERFACE:tenon_private_options> ${ROOM_PRIVATE_DEPS})
-  tenon_precompile(tenon_${name} tenon_room_headers)
+  if(NOT ROOM_PRECOMPILE)
+    tenon_precompile(tenon_${name} tenon_room_headers)
+  elseif(TENON_PRECOMPILE)
+    target_precompile_headers(tenon_${name} PRIVATE ${TENON_STANDARD_HEADERS} ${ROOM_PRECOMPILE})
+  endif()
   set_property(GLOBAL APPEND PROPERTY TENON_ROOM_TARGETS tenon_${name})
 endfunction()
 
