@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/benchmarks/race.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
 

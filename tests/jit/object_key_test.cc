@@ -17,7 +17,8 @@ using loop::Expr;
 
 // B[i] = value(A[i]) for i below 8.
 template <typename Value>
-loop::Function Made(const Value& value, const std::string& name = "f", bool reassociate = false,
+loop::Function Made(const Value& value, const std::string& name = "f",
+                    loop::StoreKind store = loop::StoreKind::kPlain,
                     loop::ForKind kind = loop::ForKind::kSerial) {
   const loop::Buffer a = loop::Buffer::Make("A", Float32, {8});
   const loop::Buffer b = loop::Buffer::Make("B", Float32, {8});
@@ -26,7 +27,7 @@ loop::Function Made(const Value& value, const std::string& name = "f", bool reas
   return {.name = name,
           .buffers = {a, b},
           .scalars = {},
-          .body = loop::For(i, 0, 8, kind, loop::Store(b, value(element), {i}, reassociate))};
+          .body = loop::For(i, 0, 8, kind, loop::Store(b, value(element), {i}, store))};
 }
 
 Expr PlusOne(const Expr& x) { return x + 1.0F; }
@@ -52,9 +53,10 @@ TEST(ObjectKeyTest, FunctionsThatDifferHaveDifferentKeys) {
   const std::vector<loop::Function> functions = {
       Made(PlusOne),
       Made(PlusOne, "g"),
-      Made(PlusOne, "f", /*reassociate=*/true),
-      Made(PlusOne, "f", false, loop::ForKind::kParallel),
-      Made(PlusOne, "f", false, loop::ForKind::kUnrolled),
+      Made(PlusOne, "f", loop::StoreKind::kReassociated),
+      Made(PlusOne, "f", loop::StoreKind::kStreaming),
+      Made(PlusOne, "f", loop::StoreKind::kPlain, loop::ForKind::kParallel),
+      Made(PlusOne, "f", loop::StoreKind::kPlain, loop::ForKind::kUnrolled),
       Made([](const Expr& x) { return x + 2.0F; }),
       Made([](const Expr& x) { return x - 1.0F; }),
       Made([](const Expr& x) { return x + x; }),

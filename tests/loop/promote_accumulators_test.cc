@@ -19,10 +19,11 @@ Expr From(const Buffer& buffer, const Expr& first, const Expr& mask) {
 }
 // out[first...] += what `row` begins with, under the mask.
 Stmt Add(const Expr& first, const Expr& row, const Expr& mask) {
-  return Store(out, From(out, first, mask) + From(in, row, mask), {Vector(first)}, true, mask);
+  return Store(out, From(out, first, mask) + From(in, row, mask), {Vector(first)},
+               StoreKind::kReassociated, mask);
 }
 Stmt Zero(const Expr& first, const Expr& mask) {
-  return Store(out, Broadcast(IntImm(Int64, 0), 8), {Vector(first)}, false, mask);
+  return Store(out, Broadcast(IntImm(Int64, 0), 8), {Vector(first)}, StoreKind::kPlain, mask);
 }
 Stmt Loop(const Var& var, const Stmt& body, ForKind kind = ForKind::kSerial) {
   return For(var, 0, 5, kind, body);
@@ -89,7 +90,7 @@ TEST(PromoteAccumulatorsTest, OthersStay) {
 
 // The first value of a sum that something else stands in between is left where it is.
 TEST(PromoteAccumulatorsTest, AFirstValueBehindAReadStays) {
-  const Stmt read = Store(out, From(out, 0, five) + 1, {Vector(0)}, false, five);
+  const Stmt read = Store(out, From(out, 0, five) + 1, {Vector(0)}, StoreKind::kPlain, five);
   const Stmt nest = Seq({Zero(0, five), read, Loop(r, Add(0, r, five))});
   EXPECT_EQ(Result(PromoteAccumulators(nest)), Result(nest));
 }

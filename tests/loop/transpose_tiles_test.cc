@@ -80,9 +80,10 @@ TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
         const Tile tile;
         const Expr mask = Ramp(Expr(32), 1, lanes) < Broadcast(Expr(32 + wanted), lanes);
         const Expr gather = Load(tile.in, {Ramp(tile.i + 3, kStride, lanes)}, nullptr, mask);
-        const Stmt transposed = TransposeTiles(
-            For(tile.i, 0, columns, ForKind::kUnrolled,
-                Store(tile.out, gather + 1, {Ramp(tile.i * kStride, 1, lanes)}, false, mask)));
+        const Stmt transposed =
+            TransposeTiles(For(tile.i, 0, columns, ForKind::kUnrolled,
+                               Store(tile.out, gather + 1, {Ramp(tile.i * kStride, 1, lanes)},
+                                     StoreKind::kPlain, mask)));
         ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
         std::vector<std::int64_t> numbers(kStride * 64);
         std::iota(numbers.begin(), numbers.end(), 1);

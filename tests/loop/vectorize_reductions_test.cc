@@ -29,19 +29,19 @@ Stmt Over(const Expr& extent, const Stmt& body, ForKind kind = ForKind::kSerial)
 Stmt AnyOf() { return Store(any, Load(any, {0}) || Load(flags, {k}), {0}); }
 
 // The largest element and the first place of it.
-Stmt LargestOf(bool in_any_order) {
+Stmt LargestOf(StoreKind kind) {
   const Var place("place"), value("value"), new_place("new_place"), new_best("new_best");
   const Expr old = Load(best, {0}), old_place = Load(where, {0});
   const Expr keep = old > value || (old == value && old_place < place);
-  const Stmt stores =
-      Seq({Store(where, new_place, {0}, in_any_order), Store(best, new_best, {0}, in_any_order)});
+  const Stmt stores = Seq({Store(where, new_place, {0}, kind), Store(best, new_best, {0}, kind)});
   const Stmt joined = LetStmt(new_place, Select(keep, old_place, place),
                               LetStmt(new_best, Select(keep, old, value), stores));
   return LetStmt(place, k, LetStmt(value, Load(data, {k}), joined));
 }
 
 Stmt SumOfExps() {
-  return Store(sum, Load(sum, {0}) + Call(Intrinsic::kExp, {Load(reals, {k})}), {0}, true);
+  return Store(sum, Load(sum, {0}) + Call(Intrinsic::kExp, {Load(reals, {k})}), {0},
+               StoreKind::kReassociated);
 }
 
 TEST(VectorizeReductionsTest, ADisjunctionKeepsAResultALane) {
@@ -71,11 +71,11 @@ TEST(VectorizeReductionsTest, OtherLoopsStay) {
         Over(200, AnyOf(), ForKind::kParallel),
         // LLVM does these itself.
         Over(200, Store(any, here && flag, {0})),
-        Over(200, Store(sum, Load(sum, {0}) + Load(reals, {k}), {0}, true)),
+        Over(200, Store(sum, Load(sum, {0}) + Load(reals, {k}), {0}, StoreKind::kReassociated)),
         // Each iteration has a result of its own.
         Over(200, Store(flags, flag || flag, {k})),
         // The order matters, or nobody says that it does not.
-        Over(200, LargestOf(false)),
+        Over(200, LargestOf(StoreKind::kPlain)),
         // More than one element of the result's buffer is read.
         Over(200, Store(flags, Load(flags, {0}) || flag, {0})),
         // The value is called for its effect.
@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Extents, ReductionExtentTest,
 
 TEST_P(ReductionExtentTest, ResultsStayTheSame) {
   std::mt19937 generator(3);
-  for (const Stmt& loop : {Over(GetParam(), AnyOf()), Over(GetParam(), LargestOf(true))}) {
+  for (const Stmt& loop :
+       {Over(GetParam(), AnyOf()), Over(GetParam(), LargestOf(StoreKind::kReassociated))}) {
     Stmt made = Simplify(HoistGuards(Simplify(VectorizeReductions(loop))));
     made = Simplify(FlattenBuffers(Simplify(PartitionLoops(made))));
     made = Simplify(UnrollLoops(VectorizeLoops(made)));

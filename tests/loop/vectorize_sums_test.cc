@@ -16,9 +16,8 @@ const Buffer sum = Buffer::Make("sum", Float32, {8}), total = Buffer::Make("tota
 const Buffer count = Buffer::Make("count", Int32, {1}), bytes = Buffer::Make("bytes", Int32, {200});
 
 // for k in [0, extent): sum[row] += term
-Stmt SumOf(const Expr& term, const Expr& extent, bool in_any_order = true) {
-  return For(k, 0, extent, ForKind::kSerial,
-             Store(sum, Load(sum, {row}) + term, {row}, in_any_order));
+Stmt SumOf(const Expr& term, const Expr& extent, StoreKind kind = StoreKind::kReassociated) {
+  return For(k, 0, extent, ForKind::kSerial, Store(sum, Load(sum, {row}) + term, {row}, kind));
 }
 
 TEST(VectorizeSumsTest, TheRestIsReadAsABlockThatEndsWithTheRow) {
@@ -56,8 +55,9 @@ TEST(VectorizeSumsTest, TheRestIsReadAsABlockThatEndsWithTheRow) {
 }
 
 TEST(VectorizeSumsTest, LanesFillTheSameRegistersForWiderFloats) {
-  const Stmt loop = For(k, 0, 100, ForKind::kSerial,
-                        Store(total, Load(total, {0}) + Load(y, {k}) * Load(y, {k}), {0}, true));
+  const Stmt loop = For(
+      k, 0, 100, ForKind::kSerial,
+      Store(total, Load(total, {0}) + Load(y, {k}) * Load(y, {k}), {0}, StoreKind::kReassociated));
   const std::string text = Print(Simplify(VectorizeSums(loop)));
   EXPECT_THAT(text, ::testing::HasSubstr("allocate total.lanes: float64[32]"));
   EXPECT_THAT(text, ::testing::HasSubstr("for k.block in [0, 3)"));
@@ -69,7 +69,7 @@ TEST(VectorizeSumsTest, OtherLoopsStay) {
        {// LLVM's vectors take all of it, or it is not long enough to fill the lanes.
         SumOf(here, 128), SumOf(here, 63), SumOf(here, n),
         // The order matters.
-        SumOf(here, 150, false),
+        SumOf(here, 150, StoreKind::kPlain),
         // The terms do not lie side by side.
         SumOf(Load(x, {k * n + row}), 150), SumOf(Load(x, {row + k * 2}), 70),
         SumOf(Load(x, {row + 199 - k}), 150), SumOf(Load(x, {row}), 150),
@@ -79,10 +79,13 @@ TEST(VectorizeSumsTest, OtherLoopsStay) {
         // Terms that depend on the sum, other results, other kinds of loops.
         SumOf(here * Load(sum, {row}), 150),
         For(k, 0, 150, ForKind::kSerial,
-            Store(count, Load(count, {0}) + Load(bytes, {k}), {0}, true)),
-        For(k, 0, 150, ForKind::kSerial, Store(sum, Load(sum, {row}) * here, {row}, true)),
-        For(k, 0, 150, ForKind::kVectorized, Store(sum, Load(sum, {row}) + here, {row}, true)),
-        For(k, 0, 8, ForKind::kSerial, Store(sum, Load(sum, {k}) + 1.0F, {k}, true))}) {
+            Store(count, Load(count, {0}) + Load(bytes, {k}), {0}, StoreKind::kReassociated)),
+        For(k, 0, 150, ForKind::kSerial,
+            Store(sum, Load(sum, {row}) * here, {row}, StoreKind::kReassociated)),
+        For(k, 0, 150, ForKind::kVectorized,
+            Store(sum, Load(sum, {row}) + here, {row}, StoreKind::kReassociated)),
+        For(k, 0, 8, ForKind::kSerial,
+            Store(sum, Load(sum, {k}) + 1.0F, {k}, StoreKind::kReassociated))}) {
     EXPECT_TRUE(VectorizeSums(loop) == loop) << Print(loop);
   }
 }
