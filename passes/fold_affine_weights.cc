@@ -1,7 +1,10 @@
 #include "tenon/passes/fold_affine_weights.h"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
+
+#include "tenon/support/on_threads.h"
 
 namespace tenon::passes {
 namespace {
@@ -146,11 +149,20 @@ void ScaleRow(const T* from, T* to, std::int64_t length, const Factor& factor,
   if (lost != 0) ScaleWatched(from, to, length, factor, result);
 }
 
+// Large weights are scaled in parts, which threads share: writing to new memory takes most of the
+// time.
+constexpr std::int64_t kLarge = 1 << 18;
+constexpr std::int64_t kParts = 4;
+
+// The rows that begin in that part of `parts`.
 template <typename T>
-void Scale(const NDArray& weight, const ChannelAxes& axes, const std::vector<double>& out_scale,
-           const std::vector<double>& in_scale, ScaledWeight* result) {
+void ScalePart(const NDArray& weight, const ChannelAxes& axes, const std::vector<double>& out_scale,
+               const std::vector<double>& in_scale, std::int64_t part, std::int64_t parts,
+               ScaledWeight* result) {
   const T* from = weight.data<T>();
   T* to = result->weight.data<T>();
+  const std::int64_t begin = weight.size() * part / parts;
+  const std::int64_t end = weight.size() * (part + 1) / parts;
   const double one = 1;
   const bool scales_out = !out_scale.empty();
   const bool scales_in = !in_scale.empty();
@@ -158,6 +170,7 @@ void Scale(const NDArray& weight, const ChannelAxes& axes, const std::vector<dou
                       : scales_in             ? Reads::kInputs
                                               : Reads::kOutputs;
   ForEachRow(weight.shape(), axes, reads, [&](const Row& row) {
+    if (row.first < begin || row.first >= end) return;
     const double* out = scales_out ? &out_scale[static_cast<std::size_t>(row.out)] : &one;
     const double* in = scales_in ? &in_scale[static_cast<std::size_t>(row.in)] : &one;
     const std::int64_t out_step = scales_out ? row.out_step : 0;
@@ -173,6 +186,22 @@ void Scale(const NDArray& weight, const ChannelAxes& axes, const std::vector<dou
           result);
     }
   });
+}
+
+template <typename T>
+void Scale(const NDArray& weight, const ChannelAxes& axes, const std::vector<double>& out_scale,
+           const std::vector<double>& in_scale, ScaledWeight* result) {
+  const std::int64_t parts = weight.size() >= kLarge ? kParts : 1;
+  std::vector<ScaledWeight> done(static_cast<std::size_t>(parts), *result);
+  std::atomic<std::int64_t> next{0};
+  OnThreads(done.size(), [&] {
+    for (std::int64_t i = next++; i < parts; i = next++)
+      ScalePart<T>(weight, axes, out_scale, in_scale, i, parts, &done[static_cast<std::size_t>(i)]);
+  });
+  for (const ScaledWeight& part : done) {
+    result->flushed += part.flushed;
+    result->has_overflow |= part.has_overflow;
+  }
 }
 
 }  // namespace

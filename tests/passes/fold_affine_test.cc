@@ -341,6 +341,30 @@ TEST(FoldAffineTest, S003_08_AFoldedBlockIsOneKernel) {
   EXPECT_EQ(ValueOrThrow(Lower(block, {.opt_level = 3})).kernels.size(), 1U);
 }
 
+// Threads share these; a few elements of each share vanish.
+TEST(FoldAffineTest, LargeWeightsAreScaledWholeAndWhatVanishesIsCounted) {
+  constexpr std::int64_t kOutputs = 631, kInputs = 541;
+  std::vector<float> elements(kOutputs * kInputs);
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    elements[i] = i % 1009 == 0 ? 1e-30F : static_cast<float>(i % 257) + 1;
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, kInputs}, Float32));
+  const ir::Expr weight = ir::Constant::Make(NDArray::FromVector({kOutputs, kInputs}, elements));
+  const Module before =
+      InferType(Module::FromExpr(ops::Multiply(ops::Dense(x, weight), ops::Scalar(1e-10))));
+  FoldAffineReport report;
+  const Module after = FoldAffine(before, &report);
+  const auto values =
+      after.Main().body.As<ir::CallNode>()->args[1].As<ir::ConstantNode>()->data.ToVector<float>();
+  std::int64_t vanished = 0;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const bool vanishes = i % 1009 == 0;
+    vanished += vanishes ? 1 : 0;
+    const double scale = static_cast<double>(1e-10F);
+    ASSERT_EQ(values[i], vanishes ? 0 : static_cast<float>(elements[i] * scale)) << i;
+  }
+  EXPECT_EQ(report.flushed, vanished);
+}
+
 TEST(FoldAffineTest, ValuesTooSmallToBeNormalBecomeZeroAndAreCounted) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
   const ir::Expr weight =
