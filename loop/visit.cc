@@ -2,58 +2,81 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <unordered_set>
 
+#include "absl/container/inlined_vector.h"
 #include "tenon/support/error.h"
 
 namespace tenon::loop {
 
 namespace {
 
-std::vector<Expr> WithPredicate(std::vector<Expr> indices, const Expr& predicate) {
-  if (predicate.defined()) indices.push_back(predicate);
-  return indices;
+// Calls `on_child` for the operands of a node, in order, until it gives false. Whether none did.
+template <typename OnChild>
+bool EachChild(const Expr& e, OnChild on_child) {
+  const auto each = [&](const std::vector<Expr>& children) {
+    return std::all_of(children.begin(), children.end(), on_child);
+  };
+  switch (e.kind()) {
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm:
+    case ExprKind::kVar:
+      return true;
+    case ExprKind::kCast:
+      return on_child(e.As<CastNode>()->value);
+    case ExprKind::kBinary:
+      return on_child(e.As<BinaryNode>()->a) && on_child(e.As<BinaryNode>()->b);
+    case ExprKind::kNot:
+      return on_child(e.As<NotNode>()->a);
+    case ExprKind::kSelect: {
+      const auto& n = *e.As<SelectNode>();
+      return on_child(n.condition) && on_child(n.on_true) && on_child(n.on_false);
+    }
+    case ExprKind::kLoad: {
+      const auto& n = *e.As<LoadNode>();
+      return each(n.indices) && (!n.predicate.defined() || on_child(n.predicate));
+    }
+    case ExprKind::kCall:
+      return each(e.As<CallNode>()->args);
+    case ExprKind::kExternCall:
+      return each(e.As<ExternCallNode>()->args);
+    case ExprKind::kAddress:
+      return each(e.As<AddressNode>()->indices) && each(e.As<AddressNode>()->extents);
+    case ExprKind::kRamp:
+      return on_child(e.As<RampNode>()->base) && on_child(e.As<RampNode>()->stride);
+    case ExprKind::kBroadcast:
+      return on_child(e.As<BroadcastNode>()->value);
+    case ExprKind::kShuffle:
+      return on_child(e.As<ShuffleNode>()->a) && on_child(e.As<ShuffleNode>()->b);
+    case ExprKind::kLet:
+      return on_child(e.As<LetNode>()->value) && on_child(e.As<LetNode>()->body);
+  }
+  Unreachable("the switch over expression kinds is exhaustive");
+}
+
+bool IsLeaf(const Expr& e) {
+  return e.kind() == ExprKind::kIntImm || e.kind() == ExprKind::kFloatImm ||
+         e.kind() == ExprKind::kVar;
+}
+
+// Whether a node for which `is_it` holds can be reached; nodes in `seen` were looked at before.
+template <typename IsIt>
+bool Reaches(const Expr& e, const IsIt& is_it, std::unordered_set<const ExprNode*>* seen) {
+  if (is_it(e)) return true;
+  if (IsLeaf(e) || !seen->insert(e.get()).second) return false;
+  return !EachChild(e, [&](const Expr& child) { return !Reaches(child, is_it, seen); });
 }
 
 }  // namespace
 
 std::vector<Expr> Children(const Expr& e) {
-  switch (e.kind()) {
-    case ExprKind::kIntImm:
-    case ExprKind::kFloatImm:
-    case ExprKind::kVar:
-      return {};
-    case ExprKind::kCast:
-      return {e.As<CastNode>()->value};
-    case ExprKind::kBinary:
-      return {e.As<BinaryNode>()->a, e.As<BinaryNode>()->b};
-    case ExprKind::kNot:
-      return {e.As<NotNode>()->a};
-    case ExprKind::kSelect:
-      return {e.As<SelectNode>()->condition, e.As<SelectNode>()->on_true,
-              e.As<SelectNode>()->on_false};
-    case ExprKind::kLoad:
-      return WithPredicate(e.As<LoadNode>()->indices, e.As<LoadNode>()->predicate);
-    case ExprKind::kCall:
-      return e.As<CallNode>()->args;
-    case ExprKind::kExternCall:
-      return e.As<ExternCallNode>()->args;
-    case ExprKind::kAddress: {
-      std::vector<Expr> children = e.As<AddressNode>()->indices;
-      const std::vector<Expr>& extents = e.As<AddressNode>()->extents;
-      children.insert(children.end(), extents.begin(), extents.end());
-      return children;
-    }
-    case ExprKind::kRamp:
-      return {e.As<RampNode>()->base, e.As<RampNode>()->stride};
-    case ExprKind::kBroadcast:
-      return {e.As<BroadcastNode>()->value};
-    case ExprKind::kShuffle:
-      return {e.As<ShuffleNode>()->a, e.As<ShuffleNode>()->b};
-    case ExprKind::kLet:
-      return {e.As<LetNode>()->value, e.As<LetNode>()->body};
-  }
-  Unreachable("the switch over expression kinds is exhaustive");
+  std::vector<Expr> children;
+  EachChild(e, [&](const Expr& child) {
+    children.push_back(child);
+    return true;
+  });
+  return children;
 }
 
 namespace {
@@ -109,7 +132,10 @@ struct Walker {
 
   void Walk(const Expr& e) {
     if (!seen.insert(e.get()).second) return;
-    for (const Expr& child : Children(e)) Walk(child);
+    EachChild(e, [&](const Expr& child) {
+      Walk(child);
+      return true;
+    });
     visit(e);
   }
 };
@@ -160,6 +186,8 @@ class Substituter : public StmtMutator {
 }  // namespace
 
 Expr ExprMutator::operator()(const Expr& expr) {
+  // To look a constant up takes longer than to change it again.
+  if (expr.kind() == ExprKind::kIntImm || expr.kind() == ExprKind::kFloatImm) return Mutate(expr);
   if (const auto found = memo_.find(expr); found != memo_.end()) return found->second;
   Expr result = Mutate(expr);
   memo_.emplace(expr, result);
@@ -167,14 +195,17 @@ Expr ExprMutator::operator()(const Expr& expr) {
 }
 
 Expr ExprMutator::MutateChildren(const Expr& expr) {
-  std::vector<Expr> children = Children(expr);
+  if (IsLeaf(expr)) return expr;
+  absl::InlinedVector<Expr, 4> mutated;
   bool changed = false;
-  for (Expr& child : children) {
-    Expr mutated = (*this)(child);
-    changed = changed || !mutated.same_as(child);
-    child = std::move(mutated);
-  }
-  return changed ? Rebuild(expr, std::move(children)) : expr;
+  EachChild(expr, [&](const Expr& child) {
+    mutated.push_back((*this)(child));
+    changed = changed || !mutated.back().same_as(child);
+    return true;
+  });
+  if (!changed) return expr;
+  return Rebuild(
+      expr, {std::make_move_iterator(mutated.begin()), std::make_move_iterator(mutated.end())});
 }
 
 Stmt StmtMutator::MutateStmtChildren(const Stmt& stmt) {
@@ -283,9 +314,9 @@ Stmt Substitute(const Stmt& stmt, const ExprMap& values) {
 }
 
 bool UsesVar(const Expr& expr, const Var& var) {
-  bool used = false;
-  VisitExpr(expr, [&](const Expr& e) { used = used || e.same_as(var); });
-  return used;
+  std::unordered_set<const ExprNode*> seen;
+  return Reaches(
+      expr, [&](const Expr& e) { return e.same_as(var); }, &seen);
 }
 
 bool DataReads::operator()(const Expr& expr) {
@@ -309,9 +340,7 @@ bool DataReads::operator()(const Expr& expr) {
       break;
   }
   if (const auto found = known_.find(expr); found != known_.end()) return found->second;
-  const std::vector<Expr> children = Children(expr);
-  const bool reads = std::any_of(children.begin(), children.end(),
-                                 [&](const Expr& child) { return (*this)(child); });
+  const bool reads = !EachChild(expr, [&](const Expr& child) { return !(*this)(child); });
   known_.emplace(expr, reads);
   return reads;
 }
