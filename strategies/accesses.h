@@ -31,6 +31,10 @@ class Accesses {
   // Whether neighbours along `var` may differ in what they must not load, and so cannot be made
   // together.
   bool DifferByLane(const schedule::Stage& stage, const loop::Var& var);
+  // Whether some are made under conditions.
+  bool AreConditional(const schedule::Stage& stage) {
+    return !InlinedOf(stage).lazy_conditions.empty();
+  }
   // Nodes of an element's expression, and the calls of the vector math library among them.
   std::int64_t NodesOf(const schedule::Stage& stage) { return InlinedOf(stage).nodes; }
   std::int64_t MathCallsOf(const schedule::Stage& stage) { return InlinedOf(stage).math_calls; }

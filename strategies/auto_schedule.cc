@@ -437,8 +437,10 @@ class Scheduler {
 
   // What the iteration `count` steps later reads, which is one line on. A result that reads nothing
   // from memory fetches the line that it will write: a loop that fetched both would wait for them.
+  // Of the parts of a concatenation only one is read, so that most of what it fetched would be
+  // waste, and before and behind a part lies memory of others.
   void FetchNextLine(Stage& stage, const IterVar& steps, std::int64_t count) {
-    if (count < 2) return;
+    if (count < 2 || accesses_.AreConditional(stage)) return;
     const te::Tensor reader(stage.op(), 0);
     bool fetches = false;
     for (const te::Tensor& input : te::InputsOf(*stage.op())) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/jit/kernel.h"
+#include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/strings.h"
@@ -146,6 +147,18 @@ TEST(AutoScheduleTest, LargeElementwiseWorkIsParallelAndSmallIsNot) {
   };
   EXPECT_TRUE(is_parallel("def @main(%x: Tensor[(1024, 1024), float32]) { exp(%x) }"));
   EXPECT_FALSE(is_parallel("def @main(%x: Tensor[(8, 8), float32]) { exp(%x) }"));
+}
+
+TEST(AutoScheduleTest, RowsFetchTheNextOneUnlessTheyAreReadOnACondition) {
+  const auto fetches = [](const char* text) {
+    const Lowered lowered = ValueOrThrow(Lower(Parsed(text), kTeOnly));
+    const auto& function = std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
+    return loop::Print(function).find("prefetch(") != std::string::npos;
+  };
+  EXPECT_TRUE(fetches("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }"));
+  EXPECT_FALSE(
+      fetches("def @main(%x: Tensor[(256, 256), float32], %y: Tensor[(256, 256), float32]) "
+              "{ concatenate((%x, %y), axis=0) }"));
 }
 
 // Whether `of`, one of `outputs` of {16, 9} numbers, is computed in the loop of another one. All
