@@ -53,7 +53,7 @@ class Accesses {
 };
 
 // Scalar operations below which starting threads costs more than it saves.
-inline constexpr std::int64_t kParallelWork = 1 << 16;
+inline constexpr std::int64_t kParallelWork = 1 << 17;
 
 // The coefficient of `var` in the element offset of an access; nothing when it is not linear.
 std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var);
