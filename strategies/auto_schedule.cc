@@ -185,13 +185,14 @@ class Scheduler {
   }
 
   void ScheduleTileInput(Stage& stage) {
-    if (stage.op()->tag != kTileSteps) return ScheduleInner(stage, 0);
+    if (stage.op()->tag == kTileInput) return ScheduleInner(stage, 0);
     const auto& axes = stage.op()->axes;
     const auto [vectors, lane] = stage.Split(axes.back(), LanesOf(*stage.op()));
     stage.Vectorize(lane);
     if (CeilDiv(Extent(axes.back()), LanesOf(*stage.op())) <= kUnroll) stage.Unroll(vectors);
     // The rows of one step lie one behind the other: memory is read as it comes.
     const std::size_t last = axes.size() - 1;
+    if (stage.op()->tag == kTileRows) stage.StorageAlign(axes[last - 1], LanesOf(*stage.op()));
     stage.Reorder({axes[last - 1], axes[last - 3], axes[last - 2], vectors, lane});
     stage.Unroll(axes[last - 3]);
     stage.Unroll(axes[last - 2]);

@@ -23,8 +23,6 @@ constexpr std::size_t kTileAxes = 3;
 constexpr std::int64_t kLeastSquare = 4;
 // Steps of a lone reduction that share one loop test.
 constexpr std::int64_t kUnrolledSteps = 4;
-// Terms of a sum that is written out: those of 3 x 3 taps and 3 channels.
-constexpr std::int64_t kFewTerms = 32;
 
 std::int64_t ConstantOf(const Expr& e) {
   const auto* imm = e.As<loop::IntImmNode>();
@@ -62,12 +60,13 @@ std::optional<GridIndex> AxesOf(const Expr& e, const std::vector<IterVar>& axes,
   return found;
 }
 
-std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices,
+// Of the first `count` indices.
+std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices, std::size_t count,
                                                 const std::vector<IterVar>& axes) {
   std::vector<GridIndex> grid;
   std::vector<bool> used(axes.size(), false);
   std::vector<Expr> rest;
-  for (std::size_t g = 0; g + kTileAxes < indices.size(); ++g) {
+  for (std::size_t g = 0; g < count; ++g) {
     if (loop::IsConstInt(indices[g], 0)) continue;
     const auto* quotient = indices[g].As<loop::BinaryNode>();
     const bool divides = quotient != nullptr && quotient->op == loop::BinaryOp::kFloorDiv &&
@@ -137,11 +136,11 @@ double TileStepTime(std::int64_t left, std::int64_t right) {
 }
 
 bool IsRegisterTile(const te::OperationNode& op) {
-  return op.tag == kRegisterTile || op.tag == kUnevenTile || IsDotTile(op);
+  return op.tag == kRegisterTile || op.tag == kUnevenTile || op.tag == kTallTile || IsDotTile(op);
 }
 
 bool IsTileInput(const te::OperationNode& op) {
-  return op.tag == kTileInput || op.tag == kTileSteps;
+  return op.tag == kTileInput || op.tag == kTileSteps || op.tag == kTileRows;
 }
 
 void ScheduleTile(Stage& tile) {
@@ -158,7 +157,7 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (op.tag == kUnevenTile && TermsOf(op) <= kFewTerms) {
+  } else if ((op.tag == kUnevenTile || op.tag == kTallTile) && TermsOf(op) <= kFewTerms) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }
@@ -178,7 +177,8 @@ void ScheduleTile(Stage& tile) {
 bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indices,
                      const TileReaderTraits& traits) {
   const std::vector<IterVar> axes = reader.op()->axes;
-  const auto grid = MatchGrid(indices, axes);
+  const std::size_t whole = tile.op()->tag == kTallTile ? 1 : 0;
+  const auto grid = MatchGrid(indices, indices.size() - kTileAxes - whole, axes);
   if (!grid || grid->empty()) return false;
   std::vector<IterVar> outer;
   std::vector<std::optional<IterVar>> inner(axes.begin(), axes.end());

@@ -21,6 +21,9 @@ namespace tenon::strategies {
 inline constexpr const char* kRegisterTile = "register_tile";
 // The tag of a register tile whose rows read at uneven distances: pixels of several image rows.
 inline constexpr const char* kUnevenTile = "uneven_register_tile";
+// The tag of a kUnevenTile that is computed for all of the last grid axis in each block of the
+// others.
+inline constexpr const char* kTallTile = "tall_register_tile";
 // The tag of a tile whose innermost reduction axis is what one instruction adds up in each lane: 4
 // products of uint8 by int8 in int32, or 2 of bfloat16 in float32. It reads the left operand in a
 // row of memory and the right one as (..., lane, group).
@@ -36,6 +39,12 @@ inline constexpr const char* kTileInput = "tile_input";
 // The tag of a kTileInput of the axes (..., place, place, step, step): its loops over places are
 // unrolled, as where a line is inside the image depends on them.
 inline constexpr const char* kTileSteps = "tile_steps";
+
+// The tag of a kTileSteps whose rows start with a vector.
+inline constexpr const char* kTileRows = "tile_rows";
+
+// Terms of a sum that are written out: those of 3 x 3 taps and 3 channels.
+inline constexpr std::int64_t kFewTerms = 32;
 
 // Bytes of the widest vector, and how many elements of so many bytes it holds.
 inline constexpr std::int64_t kVectorBytes = 64;

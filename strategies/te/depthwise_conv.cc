@@ -71,7 +71,8 @@ bool IsCovering(const Conv& conv, const TeCall& call) {
 // The padded image taken apart by the place of a pixel in a step of the window: (image, channel,
 // row in the step, column in the step, step of rows, step of columns). What a tap reads for
 // neighbouring results are neighbours there, whatever the strides.
-Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::int64_t columns) {
+Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::int64_t columns,
+                    const char* tag = kTileSteps) {
   const auto& [row_step, column_step] = conv.strides;
   return te::Compute(
       ToExprs({ExtentOf(x, 0), ExtentOf(x, 1), row_step, column_step, rows, columns}),
@@ -80,7 +81,7 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::i
         const Expr column = i[5] * column_step + i[3] - conv.padding[1];
         return ReadPadded(x, {i[0], i[1], row, column}, {2, 3}, te::Cast(x.dtype(), 0));
       },
-      "pad_image", kTileSteps);
+      "pad_image", tag);
 }
 
 // One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
@@ -136,6 +137,59 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
       "conv2d", "injective");
 }
 
+// Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More than
+// kMost read little less and take longer to compile.
+std::int64_t RowsOfTile(std::int64_t rows) {
+  constexpr std::int64_t kFewest = 3, kMost = 7;
+  for (std::int64_t r = kMost; r >= kFewest; --r) {
+    if (rows % r == 0) return r;
+  }
+  return 1;
+}
+
+// One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is
+// read serves every row of the result whose window it lies in. The rows of a block of tiles are
+// padded, computed and stored while they are in the nearest cache.
+Tensor TallTileConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Tensor& x = call.input(0);
+  const std::int64_t rows = RowsOfTile(shape[2]);
+  const std::int64_t row_tiles = shape[2] / rows;
+  const std::int64_t column_tiles = CeilDiv(shape[3], kConvLanes);
+  const std::array<std::int64_t, 2> reach = {conv.taps[0] - 1, conv.taps[1] - 1};
+  // The last tiles read past the image: zeros lie there. Rows start with a vector.
+  const std::int64_t height = row_tiles * rows + reach[0];
+  const std::int64_t pitch = RoundUp(column_tiles * kConvLanes + reach[1], kConvLanes);
+  const Tensor image = SplitBySteps(conv, x, height, pitch, kTileRows);
+  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
+                                  te::ReduceAxis(0, conv.taps[0], "ry")};
+  const Tensor sums = te::Compute(
+      {shape[0], shape[1], row_tiles, column_tiles, rows, 1, kConvLanes},
+      [&](const std::vector<Var>& i) {
+        const Expr row = i[2] * rows + i[4];
+        const Expr column = i[3] * kConvLanes + i[6];
+        const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs), 0, 0, row + k[1].var,
+                                 column + k[0].var);
+        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+      },
+      "conv2d", kTallTile);
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
+        return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, kConvLanes),
+                    te::FloorMod(y, rows), 0, te::FloorMod(column, kConvLanes));
+      },
+      "conv2d", "injective");
+}
+
+// Where vectors are nearly filled, and the taps are few enough to write out.
+bool TakesTallTiles(const Conv& conv, const Shape& shape) {
+  const std::array<std::int64_t, 2> ones = {1, 1};
+  return conv.strides == ones && conv.dilation == ones &&
+         conv.taps[0] * conv.taps[1] <= kFewTerms && RowsOfTile(shape[2]) > 1 &&
+         4 * RoundUp(shape[3], kConvLanes) <= 5 * shape[3] && shape[3] >= kConvLanes;
+}
+
 // On images whose rows follow each other, do not fill vectors, and of which one channel stays in
 // cache. Rows in steps are taken apart in any case.
 bool IsFlat(const Conv& conv, const Shape& shape) {
@@ -153,6 +207,7 @@ std::optional<Tensor> DepthwiseConv(const Conv& conv, const TeCall& call) {
   if (conv.groups == 1 || conv.group_inputs != 1 || !conv.IsNchw() || !conv.FillsLanes(shape))
     return std::nullopt;
   if (IsCovering(conv, call)) return CoveringConv(conv, call);
+  if (TakesTallTiles(conv, shape)) return TallTileConv(conv, call);
   if (IsFlat(conv, shape)) return FlatConv(conv, call);
   return std::nullopt;
 }
