@@ -6,7 +6,11 @@
 // rounding to odd", 2008).
 #include "tenon/jit/bfloat16.h"
 
+#include <numeric>
+
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace tenon::jit {
 namespace {
@@ -36,15 +40,51 @@ Value* RoundToOddFloat32(llvm::IRBuilder<>& builder, Value* value) {
                                near->getType());
 }
 
+// The instruction itself, on whole registers: LLVM 19 folds the truncation of a constant lane to a
+// bfloat that it cannot select where it takes the vector apart.
+Value* ByInstruction(llvm::IRBuilder<>& builder, Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  const unsigned lanes = vector == nullptr ? 1 : vector->getNumElements();
+  const unsigned chunk = lanes <= 8 ? 8 : 16;
+  const unsigned padded = (lanes + chunk - 1) / chunk * chunk;
+  Value* floats = value;
+  if (vector == nullptr) {
+    auto* zeros =
+        llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getFloatTy(), chunk));
+    floats = builder.CreateInsertElement(zeros, value, std::uint64_t{0});
+  } else if (padded != lanes) {
+    llvm::SmallVector<int> picks(padded, -1);
+    std::iota(picks.begin(), picks.begin() + lanes, 0);
+    floats = builder.CreateShuffleVector(value, picks);
+  }
+  const auto instruction = chunk == 8 ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256
+                                      : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512;
+  auto* part_type = llvm::FixedVectorType::get(builder.getFloatTy(), chunk);
+  auto* bits_type = llvm::FixedVectorType::get(builder.getInt16Ty(), chunk);
+  Value* bits = llvm::PoisonValue::get(llvm::FixedVectorType::get(builder.getInt16Ty(), padded));
+  for (unsigned first = 0; first < padded; first += chunk) {
+    Value* part = padded == chunk
+                      ? floats
+                      : builder.CreateExtractVector(part_type, floats, builder.getInt64(first));
+    Value* halves =
+        builder.CreateBitCast(builder.CreateIntrinsic(instruction, {}, {part}), bits_type);
+    bits = padded == chunk
+               ? halves
+               : builder.CreateInsertVector(bits->getType(), bits, halves, builder.getInt64(first));
+  }
+  if (vector == nullptr) return builder.CreateExtractElement(bits, std::uint64_t{0});
+  if (padded == lanes) return bits;
+  llvm::SmallVector<int> picks(lanes);
+  std::iota(picks.begin(), picks.end(), 0);
+  return builder.CreateShuffleVector(bits, picks);
+}
+
 }  // namespace
 
 Value* ToBfloat16(llvm::IRBuilder<>& builder, Value* value, bool native) {
   if (value->getType()->getScalarType()->isDoubleTy()) value = RoundToOddFloat32(builder, value);
+  if (native) return ByInstruction(builder, value);
   llvm::Type* halves = LikeLanesOf(value, builder.getInt16Ty());
-  if (native) {
-    llvm::Type* target = LikeLanesOf(value, builder.getBFloatTy());
-    return builder.CreateBitCast(builder.CreateFPTrunc(value, target), halves);
-  }
   llvm::Type* words = LikeLanesOf(value, builder.getInt32Ty());
   const auto word = [&](std::uint64_t bits) { return llvm::ConstantInt::get(words, bits); };
   Value* bits = builder.CreateBitCast(value, words);

@@ -106,5 +106,38 @@ TEST_P(Bfloat16Test, IntegersAreRoundedOnce) {
   ExpectNearest(values, GetParam());
 }
 
+// LLVM knows the lanes that are not loaded, and takes vectors apart for functions of single
+// numbers.
+TEST_P(Bfloat16Test, LanesThatAreLeftOutMayBeTakenApart) {
+  constexpr std::int64_t kCount = 65;
+  constexpr int kLanes = 64;
+  const Buffer in = Buffer::Make("in", Int32, {kCount});
+  const Buffer out = Buffer::Make("out", BFloat16, {kCount});
+  const loop::Expr last = loop::Ramp(loop::Expr(kCount - 1), 1, kLanes);
+  const loop::Expr mask = last < loop::Broadcast(loop::Expr(kCount), kLanes);
+  const auto all = [](DataType type, double value) {
+    return loop::Broadcast(loop::Constant(type, value), kLanes);
+  };
+  const loop::Expr number =
+      loop::Cast(Float32.WithLanes(kLanes), loop::Load(in, {last}, nullptr, mask));
+  const loop::Expr x = loop::Cast(BFloat16.WithLanes(kLanes), number * all(Float32, 0.5));
+  const loop::Expr angle =
+      loop::Call(loop::Intrinsic::kAtan2,
+                 {all(BFloat16, 2), loop::Call(loop::Intrinsic::kAbs, {x}) + all(BFloat16, 1)});
+  const loop::Function function{
+      .name = "angle",
+      .buffers = {in, out},
+      .body = loop::Store(out, angle - x, {last}, loop::StoreKind::kPlain, mask)};
+  const absl::StatusOr<Kernel> kernel = Compile(function, {.cpu_features = GetParam()});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  NDArray numbers = NDArray::Zeros({kCount}, Int32), angles = NDArray::Zeros({kCount}, BFloat16);
+  numbers.data<std::int32_t>()[kCount - 1] = 6;
+  ASSERT_TRUE((*kernel)(numbers, angles).ok());
+  const auto* bits = static_cast<const std::uint16_t*>(angles.raw());
+  EXPECT_EQ(bits[0], 0);
+  EXPECT_NEAR(std::bit_cast<float>(std::uint32_t{bits[kCount - 1]} << 16), std::atan2(2, 4) - 3,
+              0.02);
+}
+
 }  // namespace
 }  // namespace tenon::jit
