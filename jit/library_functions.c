@@ -47,6 +47,26 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
                                       void* found, void* scratch, int64_t images, int64_t classes,
                                       int64_t spatial);
 
+/* Sparse matrices in compressed rows: entry k stands in column indices[k] of the row r with
+   starts[r] <= k < starts[r + 1]. Starts are read as within 0 and `count`, the number of entries,
+   and one below those before it as the greatest of these; so no entry is in two rows. */
+
+/* The row of each entry, or -1 where no row has it or its column is none of `columns`. */
+TENON_LIBRARY void tenon_lib_sparse_rows(const void* indices, const void* starts, void* row,
+                                         int64_t rows, int64_t columns, int64_t count);
+/* Entries by column, those of a column in order: source[k] is the entry at place k, -1 behind the
+   last that has a row; starts[c] is where those of column c begin. */
+TENON_LIBRARY void tenon_lib_sparse_transpose(const void* indices, const void* row, void* source,
+                                              void* starts, int64_t columns, int64_t count);
+/* The products of a sparse matrix and `batch` dense ones of depth x columns. The entries are blocks
+   of block_rows x block_columns elements; those beyond the depth are skipped. `type`: 0 float32,
+   1 float64, 2 int32, 3 int64. */
+TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indices,
+                                             const void* starts, const void* dense, void* out,
+                                             int64_t batch, int64_t rows, int64_t count,
+                                             int64_t block_rows, int64_t block_columns,
+                                             int64_t depth, int64_t columns, int64_t type);
+
 /* --- sorting */
 
 /* Whether the element at `a` must come before that at `b`. */
@@ -316,6 +336,114 @@ TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* 
 
 TENON_LIBRARY void tenon_lib_copy(const void* from, void* to, int64_t bytes) {
   memcpy(to, from, (size_t)bytes);
+}
+
+/* --- sparse matrices */
+
+/* Where row `r` begins, when the one before it does at `least`. */
+static int64_t tenon_row_start(const void* starts, int64_t r, int64_t least, int64_t count) {
+  const int64_t at = tenon_within(((const int64_t*)starts)[r], count);
+  return at > least ? at : least;
+}
+
+TENON_LIBRARY void tenon_lib_sparse_rows(const void* indices, const void* starts, void* row,
+                                         int64_t rows, int64_t columns, int64_t count) {
+  const int64_t* column = (const int64_t*)indices;
+  int64_t* result = (int64_t*)row;
+  int64_t r, k, end = tenon_row_start(starts, 0, 0, count);
+  for (k = 0; k < end; ++k) result[k] = -1;
+  for (r = 0; r < rows; ++r) {
+    end = tenon_row_start(starts, r + 1, end, count);
+    for (; k < end; ++k) result[k] = column[k] >= 0 && column[k] < columns ? r : -1;
+  }
+  for (; k < count; ++k) result[k] = -1;
+}
+
+TENON_LIBRARY void tenon_lib_sparse_transpose(const void* indices, const void* row, void* source,
+                                              void* starts, int64_t columns, int64_t count) {
+  const int64_t *column = (const int64_t*)indices, *of = (const int64_t*)row;
+  int64_t *from = (int64_t*)source, *next = (int64_t*)starts, k, c;
+  for (c = 0; c <= columns; ++c) next[c] = 0;
+  for (k = 0; k < count; ++k) {
+    from[k] = -1;
+    if (of[k] >= 0) ++next[column[k] + 1];
+  }
+  for (c = 0; c < columns; ++c) next[c + 1] += next[c];
+  for (k = 0; k < count; ++k) {
+    if (of[k] >= 0) from[next[column[k]]++] = k;
+  }
+  /* Each column has moved on to its end, which is where the next one begins. */
+  for (c = columns; c > 0; --c) next[c] = next[c - 1];
+  next[0] = 0;
+}
+
+/* So many columns at a time that those of the dense matrix stay near. */
+enum { TENON_SPARSE_COLUMNS = 256 };
+
+#define TENON_SPARSE_ROW(NAME, TYPE)                                                            \
+  static void NAME(const TYPE* data, const int64_t* indices, int64_t begin, int64_t end,        \
+                   int64_t block_rows, int64_t block_columns, int64_t depth, const TYPE* dense, \
+                   TYPE* out, int64_t columns, int64_t first, int64_t last) {                   \
+    int64_t k, i, j, c;                                                                         \
+    for (i = 0; i < block_rows; ++i) {                                                          \
+      for (c = first; c < last; ++c) out[i * columns + c] = 0;                                  \
+    }                                                                                           \
+    for (k = begin; k < end; ++k) {                                                             \
+      const TYPE* block = data + k * block_rows * block_columns;                                \
+      if (indices[k] < 0 || indices[k] >= depth / block_columns) continue;                      \
+      for (i = 0; i < block_rows; ++i) {                                                        \
+        TYPE* to = out + i * columns;                                                           \
+        for (j = 0; j < block_columns; ++j) {                                                   \
+          const TYPE* from = dense + (indices[k] * block_columns + j) * columns;                \
+          const TYPE factor = block[i * block_columns + j];                                     \
+          for (c = first; c < last; ++c) to[c] += factor * from[c];                             \
+        }                                                                                       \
+      }                                                                                         \
+    }                                                                                           \
+  }
+/* Integers wrap, which only those without a sign may. */
+TENON_SPARSE_ROW(tenon_sparse_row_f32, float)
+TENON_SPARSE_ROW(tenon_sparse_row_f64, double)
+TENON_SPARSE_ROW(tenon_sparse_row_i32, uint32_t)
+TENON_SPARSE_ROW(tenon_sparse_row_i64, uint64_t)
+#undef TENON_SPARSE_ROW
+
+TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indices,
+                                             const void* starts, const void* dense, void* out,
+                                             int64_t batch, int64_t rows, int64_t count,
+                                             int64_t block_rows, int64_t block_columns,
+                                             int64_t depth, int64_t columns, int64_t type) {
+  const int64_t* index = (const int64_t*)indices;
+  int64_t b, first, r;
+  for (b = 0; b < batch; ++b) {
+    const int64_t from = b * depth * columns;
+    for (first = 0; first < columns; first += TENON_SPARSE_COLUMNS) {
+      const int64_t last = tenon_within(first + TENON_SPARSE_COLUMNS, columns);
+      int64_t begin, end = tenon_row_start(starts, 0, 0, count);
+      for (r = 0; r < rows; ++r) {
+        const int64_t to = (b * rows + r) * block_rows * columns;
+        begin = end;
+        end = tenon_row_start(starts, r + 1, begin, count);
+        if (type == 0) {
+          tenon_sparse_row_f32((const float*)data, index, begin, end, block_rows, block_columns,
+                               depth, (const float*)dense + from, (float*)out + to, columns, first,
+                               last);
+        } else if (type == 1) {
+          tenon_sparse_row_f64((const double*)data, index, begin, end, block_rows, block_columns,
+                               depth, (const double*)dense + from, (double*)out + to, columns,
+                               first, last);
+        } else if (type == 2) {
+          tenon_sparse_row_i32((const uint32_t*)data, index, begin, end, block_rows, block_columns,
+                               depth, (const uint32_t*)dense + from, (uint32_t*)out + to, columns,
+                               first, last);
+        } else {
+          tenon_sparse_row_i64((const uint64_t*)data, index, begin, end, block_rows, block_columns,
+                               depth, (const uint64_t*)dense + from, (uint64_t*)out + to, columns,
+                               first, last);
+        }
+      }
+    }
+  }
 }
 
 /* --- suppression */

@@ -159,6 +159,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachScatterComputes(registry);
   AttachSearchComputes(registry);
   AttachSortComputes(registry);
+  AttachSparseComputes(registry);
   AttachRegionComputes(registry);
   AttachWarpComputes(registry);
   AttachBoxComputes(registry);

@@ -61,6 +61,7 @@ void AttachScanComputes(ops::OpRegistry& registry);
 void AttachScatterComputes(ops::OpRegistry& registry);
 void AttachSearchComputes(ops::OpRegistry& registry);
 void AttachSortComputes(ops::OpRegistry& registry);
+void AttachSparseComputes(ops::OpRegistry& registry);
 void AttachRegionComputes(ops::OpRegistry& registry);
 void AttachWarpComputes(ops::OpRegistry& registry);
 void AttachBoxComputes(ops::OpRegistry& registry);

@@ -112,6 +112,7 @@ void AddIndexing(std::vector<OpCase>* cases);
 void AddScans(std::vector<OpCase>* cases);
 void AddScatters(std::vector<OpCase>* cases);
 void AddSorts(std::vector<OpCase>* cases);
+void AddSparse(std::vector<OpCase>* cases);
 void AddBoxes(std::vector<OpCase>* cases);
 void AddBoxLists(std::vector<OpCase>* cases);
 void AddDetectors(std::vector<OpCase>* cases);

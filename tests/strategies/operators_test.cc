@@ -76,6 +76,7 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddSlices(&made);
     operator_cases::AddIndexing(&made);
     operator_cases::AddSorts(&made);
+    operator_cases::AddSparse(&made);
     operator_cases::AddBoxes(&made);
     operator_cases::AddBoxLists(&made);
     operator_cases::AddDetectors(&made);
