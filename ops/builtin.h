@@ -28,6 +28,8 @@ void RegisterPadOps(OpRegistry& registry);
 void RegisterBatchSpaceOps(OpRegistry& registry);  // space_to_batch_nd, batch_to_space_nd
 void RegisterDeviceOps(OpRegistry& registry);      // on_device, device_copy
 void RegisterCodegenOps(OpRegistry& registry);     // compiler_begin, compiler_end
+void RegisterFourierOps(OpRegistry& registry);     // dft, stft
+void RegisterCorrelationOps(OpRegistry& registry);
 void RegisterImageOps(OpRegistry& registry);
 void RegisterVisionOps(OpRegistry& registry);    // roi_align, non_max_suppression
 void RegisterDetectorOps(OpRegistry& registry);  // multibox_prior, roi_pool, yolo_reorg
@@ -55,6 +57,8 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterBatchSpaceOps(registry);
   RegisterDeviceOps(registry);
   RegisterCodegenOps(registry);
+  RegisterFourierOps(registry);
+  RegisterCorrelationOps(registry);
   RegisterImageOps(registry);
   RegisterVisionOps(registry);
   RegisterDetectorOps(registry);

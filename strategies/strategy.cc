@@ -164,6 +164,8 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachWarpComputes(registry);
   AttachBoxComputes(registry);
   AttachFixedPointComputes(registry);
+  AttachFourierComputes(registry);
+  AttachCorrelationComputes(registry);
   AttachVisionComputes(registry);
   AttachDetectorComputes(registry);
   AttachConvComputes(registry);

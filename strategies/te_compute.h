@@ -66,6 +66,8 @@ void AttachRegionComputes(ops::OpRegistry& registry);
 void AttachWarpComputes(ops::OpRegistry& registry);
 void AttachBoxComputes(ops::OpRegistry& registry);
 void AttachFixedPointComputes(ops::OpRegistry& registry);
+void AttachFourierComputes(ops::OpRegistry& registry);
+void AttachCorrelationComputes(ops::OpRegistry& registry);
 void AttachVisionComputes(ops::OpRegistry& registry);
 void AttachDetectorComputes(ops::OpRegistry& registry);
 void AttachConvComputes(ops::OpRegistry& registry);

@@ -56,8 +56,7 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
        "vision.all_class_non_max_suppression are what they use.",
        {"vision.multibox_transform_loc", "vision.proposal", "vision.regular_non_max_suppression"}},
       {"No model that is built or imported here has windows at computed places.",
-       {"nn.correlation", "nn.deformable_conv2d"}},
-      {"The ONNX importer makes these of nn.matmul and sliding_window.", {"dft", "stft"}},
+       {"nn.deformable_conv2d"}},
   };
   return all;
 }

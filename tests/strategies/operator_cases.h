@@ -113,6 +113,8 @@ void AddScans(std::vector<OpCase>* cases);
 void AddScatters(std::vector<OpCase>* cases);
 void AddSorts(std::vector<OpCase>* cases);
 void AddSparse(std::vector<OpCase>* cases);
+void AddFourier(std::vector<OpCase>* cases);
+void AddCorrelations(std::vector<OpCase>* cases);
 void AddBoxes(std::vector<OpCase>* cases);
 void AddBoxLists(std::vector<OpCase>* cases);
 void AddDetectors(std::vector<OpCase>* cases);

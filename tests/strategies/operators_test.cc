@@ -77,6 +77,8 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddIndexing(&made);
     operator_cases::AddSorts(&made);
     operator_cases::AddSparse(&made);
+    operator_cases::AddFourier(&made);
+    operator_cases::AddCorrelations(&made);
     operator_cases::AddBoxes(&made);
     operator_cases::AddBoxLists(&made);
     operator_cases::AddDetectors(&made);
