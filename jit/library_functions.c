@@ -377,71 +377,86 @@ TENON_LIBRARY void tenon_lib_sparse_transpose(const void* indices, const void* r
   next[0] = 0;
 }
 
-/* So many columns at a time that those of the dense matrix stay near. */
-enum { TENON_SPARSE_COLUMNS = 256 };
-
-#define TENON_SPARSE_ROW(NAME, TYPE)                                                            \
-  static void NAME(const TYPE* data, const int64_t* indices, int64_t begin, int64_t end,        \
-                   int64_t block_rows, int64_t block_columns, int64_t depth, const TYPE* dense, \
-                   TYPE* out, int64_t columns, int64_t first, int64_t last) {                   \
-    int64_t k, i, j, c;                                                                         \
-    for (i = 0; i < block_rows; ++i) {                                                          \
-      for (c = first; c < last; ++c) out[i * columns + c] = 0;                                  \
-    }                                                                                           \
-    for (k = begin; k < end; ++k) {                                                             \
-      const TYPE* block = data + k * block_rows * block_columns;                                \
-      if (indices[k] < 0 || indices[k] >= depth / block_columns) continue;                      \
-      for (i = 0; i < block_rows; ++i) {                                                        \
-        TYPE* to = out + i * columns;                                                           \
-        for (j = 0; j < block_columns; ++j) {                                                   \
-          const TYPE* from = dense + (indices[k] * block_columns + j) * columns;                \
-          const TYPE factor = block[i * block_columns + j];                                     \
-          for (c = first; c < last; ++c) to[c] += factor * from[c];                             \
-        }                                                                                       \
-      }                                                                                         \
-    }                                                                                           \
+/* WIDTH columns of a block row: their sums stay in registers. */
+#define TENON_SPARSE_SUMS(NAME, TYPE, WIDTH)                                             \
+  static void NAME(const TYPE* data, const int64_t* indices, int64_t begin, int64_t end, \
+                   int64_t block_rows, int64_t block_columns, int64_t blocks,            \
+                   const TYPE* dense, TYPE* out, int64_t columns) {                      \
+    int64_t i, k, j;                                                                     \
+    int c;                                                                               \
+    for (i = 0; i < block_rows; ++i) {                                                   \
+      TYPE sums[WIDTH];                                                                  \
+      for (c = 0; c < WIDTH; ++c) sums[c] = 0;                                           \
+      for (k = begin; k < end; ++k) {                                                    \
+        const TYPE* block = data + (k * block_rows + i) * block_columns;                 \
+        const TYPE* from;                                                                \
+        if (indices[k] < 0 || indices[k] >= blocks) continue;                            \
+        from = dense + indices[k] * block_columns * columns;                             \
+        for (j = 0; j < block_columns; ++j, from += columns) {                           \
+          for (c = 0; c < WIDTH; ++c) sums[c] += block[j] * from[c];                     \
+        }                                                                                \
+      }                                                                                  \
+      for (c = 0; c < WIDTH; ++c) out[i * columns + c] = sums[c];                        \
+    }                                                                                    \
+  }
+#define TENON_SPARSE_MULTIPLY(NAME, TYPE)                                                        \
+  TENON_SPARSE_SUMS(NAME##_32, TYPE, 32)                                                         \
+  TENON_SPARSE_SUMS(NAME##_8, TYPE, 8)                                                           \
+  TENON_SPARSE_SUMS(NAME##_1, TYPE, 1)                                                           \
+  static void NAME(const TYPE* data, const int64_t* indices, const void* starts,                 \
+                   const TYPE* dense, TYPE* out, int64_t rows, int64_t count,                    \
+                   int64_t block_rows, int64_t block_columns, int64_t depth, int64_t columns) {  \
+    const int64_t blocks = depth / block_columns;                                                \
+    int64_t first = 0, width, r;                                                                 \
+    for (; first < columns; first += width) {                                                    \
+      int64_t begin, end = tenon_row_start(starts, 0, 0, count);                                 \
+      width = columns - first >= 32 ? 32 : columns - first >= 8 ? 8 : 1;                         \
+      for (r = 0; r < rows; ++r) {                                                               \
+        TYPE* to = out + r * block_rows * columns + first;                                       \
+        begin = end;                                                                             \
+        end = tenon_row_start(starts, r + 1, begin, count);                                      \
+        if (width == 32) {                                                                       \
+          NAME##_32(data, indices, begin, end, block_rows, block_columns, blocks, dense + first, \
+                    to, columns);                                                                \
+        } else if (width == 8) {                                                                 \
+          NAME##_8(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,  \
+                   to, columns);                                                                 \
+        } else {                                                                                 \
+          NAME##_1(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,  \
+                   to, columns);                                                                 \
+        }                                                                                        \
+      }                                                                                          \
+    }                                                                                            \
   }
 /* Integers wrap, which only those without a sign may. */
-TENON_SPARSE_ROW(tenon_sparse_row_f32, float)
-TENON_SPARSE_ROW(tenon_sparse_row_f64, double)
-TENON_SPARSE_ROW(tenon_sparse_row_i32, uint32_t)
-TENON_SPARSE_ROW(tenon_sparse_row_i64, uint64_t)
-#undef TENON_SPARSE_ROW
+TENON_SPARSE_MULTIPLY(tenon_sparse_f32, float)
+TENON_SPARSE_MULTIPLY(tenon_sparse_f64, double)
+TENON_SPARSE_MULTIPLY(tenon_sparse_i32, uint32_t)
+TENON_SPARSE_MULTIPLY(tenon_sparse_i64, uint64_t)
+#undef TENON_SPARSE_MULTIPLY
+#undef TENON_SPARSE_SUMS
 
 TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indices,
                                              const void* starts, const void* dense, void* out,
                                              int64_t batch, int64_t rows, int64_t count,
                                              int64_t block_rows, int64_t block_columns,
                                              int64_t depth, int64_t columns, int64_t type) {
-  const int64_t* index = (const int64_t*)indices;
-  int64_t b, first, r;
+  const int64_t* at = (const int64_t*)indices;
+  int64_t b;
   for (b = 0; b < batch; ++b) {
-    const int64_t from = b * depth * columns;
-    for (first = 0; first < columns; first += TENON_SPARSE_COLUMNS) {
-      const int64_t last = tenon_within(first + TENON_SPARSE_COLUMNS, columns);
-      int64_t begin, end = tenon_row_start(starts, 0, 0, count);
-      for (r = 0; r < rows; ++r) {
-        const int64_t to = (b * rows + r) * block_rows * columns;
-        begin = end;
-        end = tenon_row_start(starts, r + 1, begin, count);
-        if (type == 0) {
-          tenon_sparse_row_f32((const float*)data, index, begin, end, block_rows, block_columns,
-                               depth, (const float*)dense + from, (float*)out + to, columns, first,
-                               last);
-        } else if (type == 1) {
-          tenon_sparse_row_f64((const double*)data, index, begin, end, block_rows, block_columns,
-                               depth, (const double*)dense + from, (double*)out + to, columns,
-                               first, last);
-        } else if (type == 2) {
-          tenon_sparse_row_i32((const uint32_t*)data, index, begin, end, block_rows, block_columns,
-                               depth, (const uint32_t*)dense + from, (uint32_t*)out + to, columns,
-                               first, last);
-        } else {
-          tenon_sparse_row_i64((const uint64_t*)data, index, begin, end, block_rows, block_columns,
-                               depth, (const uint64_t*)dense + from, (uint64_t*)out + to, columns,
-                               first, last);
-        }
-      }
+    const int64_t from = b * depth * columns, to = b * rows * block_rows * columns;
+    if (type == 0) {
+      tenon_sparse_f32((const float*)data, at, starts, (const float*)dense + from,
+                       (float*)out + to, rows, count, block_rows, block_columns, depth, columns);
+    } else if (type == 1) {
+      tenon_sparse_f64((const double*)data, at, starts, (const double*)dense + from,
+                       (double*)out + to, rows, count, block_rows, block_columns, depth, columns);
+    } else if (type == 2) {
+      tenon_sparse_i32((const uint32_t*)data, at, starts, (const uint32_t*)dense + from,
+                       (uint32_t*)out + to, rows, count, block_rows, block_columns, depth, columns);
+    } else {
+      tenon_sparse_i64((const uint64_t*)data, at, starts, (const uint64_t*)dense + from,
+                       (uint64_t*)out + to, rows, count, block_rows, block_columns, depth, columns);
     }
   }
 }
