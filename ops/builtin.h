@@ -31,9 +31,11 @@ void RegisterCodegenOps(OpRegistry& registry);     // compiler_begin, compiler_e
 void RegisterFourierOps(OpRegistry& registry);     // dft, stft
 void RegisterCorrelationOps(OpRegistry& registry);
 void RegisterImageOps(OpRegistry& registry);
-void RegisterVisionOps(OpRegistry& registry);    // roi_align, non_max_suppression
-void RegisterDetectorOps(OpRegistry& registry);  // multibox_prior, roi_pool, yolo_reorg
-void RegisterQnnOps(OpRegistry& registry);       // after those on numbers
+void RegisterVisionOps(OpRegistry& registry);     // roi_align, non_max_suppression
+void RegisterDetectorOps(OpRegistry& registry);   // multibox_prior, roi_pool, yolo_reorg
+void RegisterDetectionOps(OpRegistry& registry);  // multibox_transform_loc, proposal, ...
+void RegisterLossOps(OpRegistry& registry);
+void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
@@ -62,6 +64,8 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterImageOps(registry);
   RegisterVisionOps(registry);
   RegisterDetectorOps(registry);
+  RegisterDetectionOps(registry);
+  RegisterLossOps(registry);
   RegisterQnnOps(registry);
   AttachLayoutInference(registry);
 }

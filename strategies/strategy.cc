@@ -168,6 +168,9 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachCorrelationComputes(registry);
   AttachVisionComputes(registry);
   AttachDetectorComputes(registry);
+  AttachDetectionComputes(registry);
+  AttachProposalComputes(registry);
+  AttachLossComputes(registry);
   AttachConvComputes(registry);
   AttachConvNdComputes(registry);
   AttachConvTransposeComputes(registry);

@@ -17,7 +17,7 @@ using te::Var;
 std::vector<Tensor> Correlation(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::CorrelationAttrs>();
   const auto padding = ops::FourPaddings(attrs.padding);
-  const DataType dtype = call.dtype().bits() < 32 ? Float32 : call.dtype();
+  const DataType dtype = SumType(call.dtype());
   const auto padded = [&](std::size_t i) {
     return PadImage(call.input(i), 2, 3, padding, kPacked);
   };

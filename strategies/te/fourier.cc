@@ -15,9 +15,6 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// The type that sums of halves are made in.
-DataType SumType(DataType type) { return type.bits() < 32 ? Float32 : type; }
-
 // (row, bin) and (row, bins + bin): each row of `rows`, which has `n` elements, times the cosines
 // and times the sines of the first `bins` bins, all times `scale`.
 Tensor Transformed(const TeCall& call, const Tensor& rows, std::int64_t n, std::int64_t bins,

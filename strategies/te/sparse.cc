@@ -20,11 +20,6 @@ using te::Var;
 
 Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
 
-Tensor Filled(const std::vector<Expr>& shape, DataType dtype, const Expr& value) {
-  return te::Compute(
-      shape, [&](const std::vector<Var>&) { return te::Cast(dtype, value); }, "filled", "elemwise");
-}
-
 // A sparse matrix: three inputs from `first` on.
 struct Compressed {
   Tensor data, indices, starts;
@@ -158,8 +153,8 @@ std::vector<Tensor> SparseTranspose(const TeCall& call) {
   const Compressed sparse(call, 0);
   const DataType index_type = call.input(1).dtype(), start_type = call.input(2).dtype();
   if (sparse.count == 0)
-    return {Filled({0}, sparse.data.dtype(), Number(0)), Filled({0}, index_type, Number(0)),
-            Filled({sparse.rows + 1}, start_type, Number(0))};
+    return {Filled({0}, te::Cast(sparse.data.dtype(), 0)), Filled({0}, te::Cast(index_type, 0)),
+            Filled({sparse.rows + 1}, te::Cast(start_type, 0))};
   const Tensor row = sparse.RowOfEntry(sparse.rows);
   const std::vector<Tensor> ordered = te::Extern(
       {{sparse.count}, {sparse.rows + 1}}, {sparse.indices, row}, {Int64, Int64},
@@ -187,7 +182,7 @@ std::vector<Tensor> SparseToDense(const TeCall& call) {
   const Tensor& indices = call.input(0);
   const Tensor& values = call.input(1);
   const Shape shape = call.shape();
-  const Tensor filled = Filled(call.te_shape(), call.dtype(), call.input(2)());
+  const Tensor filled = Filled(call.te_shape(), call.input(2)());
   const std::int64_t count = indices.ndim() == 0 ? 1 : ExtentOf(indices, 0);
   if (NumElements(shape) == 0 || count == 0) return {filled};
   const Tensor offsets = te::Compute(
@@ -205,7 +200,7 @@ std::vector<Tensor> SparseToDense(const TeCall& call) {
         return te::Select(inside, offset, Number(-1));
       },
       "offsets", "injective");
-  const Tensor updates = values.ndim() == 0 ? Filled({count}, values.dtype(), values()) : values;
+  const Tensor updates = values.ndim() == 0 ? Filled({count}, values()) : values;
   return {Scatter("update", filled, updates, offsets, 1, call.dtype())};
 }
 

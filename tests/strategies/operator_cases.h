@@ -118,6 +118,8 @@ void AddCorrelations(std::vector<OpCase>* cases);
 void AddBoxes(std::vector<OpCase>* cases);
 void AddBoxLists(std::vector<OpCase>* cases);
 void AddDetectors(std::vector<OpCase>* cases);
+void AddDetections(std::vector<OpCase>* cases);
+void AddLosses(std::vector<OpCase>* cases);
 void AddRegions(std::vector<OpCase>* cases);
 void AddSearches(std::vector<OpCase>* cases);
 void AddWarps(std::vector<OpCase>* cases);

@@ -82,6 +82,8 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddBoxes(&made);
     operator_cases::AddBoxLists(&made);
     operator_cases::AddDetectors(&made);
+    operator_cases::AddDetections(&made);
+    operator_cases::AddLosses(&made);
     operator_cases::AddRegions(&made);
     operator_cases::AddSearches(&made);
     operator_cases::AddWarps(&made);
