@@ -47,6 +47,26 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
                                       void* found, void* scratch, int64_t images, int64_t classes,
                                       int64_t spatial);
 
+/* Sparse matrices in compressed rows: entry k stands in column indices[k] of the row r with
+   starts[r] <= k < starts[r + 1]. Starts are read as within 0 and `count`, the number of entries,
+   and one below those before it as the greatest of these; so no entry is in two rows. */
+
+/* The row of each entry, or -1 where no row has it or its column is none of `columns`. */
+TENON_LIBRARY void tenon_lib_sparse_rows(const void* indices, const void* starts, void* row,
+                                         int64_t rows, int64_t columns, int64_t count);
+/* Entries by column, those of a column in order: source[k] is the entry at place k, -1 behind the
+   last that has a row; starts[c] is where those of column c begin. */
+TENON_LIBRARY void tenon_lib_sparse_transpose(const void* indices, const void* row, void* source,
+                                              void* starts, int64_t columns, int64_t count);
+/* The products of a sparse matrix and `batch` dense ones of depth x columns. The entries are blocks
+   of block_rows x block_columns elements; those beyond the depth are skipped. `type`: 0 float32,
+   1 float64, 2 int32, 3 int64. */
+TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indices,
+                                             const void* starts, const void* dense, void* out,
+                                             int64_t batch, int64_t rows, int64_t count,
+                                             int64_t block_rows, int64_t block_columns,
+                                             int64_t depth, int64_t columns, int64_t type);
+
 /* --- sorting */
 
 /* Whether the element at `a` must come before that at `b`. */
@@ -316,6 +336,129 @@ TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* 
 
 TENON_LIBRARY void tenon_lib_copy(const void* from, void* to, int64_t bytes) {
   memcpy(to, from, (size_t)bytes);
+}
+
+/* --- sparse matrices */
+
+/* Where row `r` begins, when the one before it does at `least`. */
+static int64_t tenon_row_start(const void* starts, int64_t r, int64_t least, int64_t count) {
+  const int64_t at = tenon_within(((const int64_t*)starts)[r], count);
+  return at > least ? at : least;
+}
+
+TENON_LIBRARY void tenon_lib_sparse_rows(const void* indices, const void* starts, void* row,
+                                         int64_t rows, int64_t columns, int64_t count) {
+  const int64_t* column = (const int64_t*)indices;
+  int64_t* result = (int64_t*)row;
+  int64_t r, k, end = tenon_row_start(starts, 0, 0, count);
+  for (k = 0; k < end; ++k) result[k] = -1;
+  for (r = 0; r < rows; ++r) {
+    end = tenon_row_start(starts, r + 1, end, count);
+    for (; k < end; ++k) result[k] = column[k] >= 0 && column[k] < columns ? r : -1;
+  }
+  for (; k < count; ++k) result[k] = -1;
+}
+
+TENON_LIBRARY void tenon_lib_sparse_transpose(const void* indices, const void* row, void* source,
+                                              void* starts, int64_t columns, int64_t count) {
+  const int64_t *column = (const int64_t*)indices, *of = (const int64_t*)row;
+  int64_t *from = (int64_t*)source, *next = (int64_t*)starts, k, c;
+  for (c = 0; c <= columns; ++c) next[c] = 0;
+  for (k = 0; k < count; ++k) {
+    from[k] = -1;
+    if (of[k] >= 0) ++next[column[k] + 1];
+  }
+  for (c = 0; c < columns; ++c) next[c + 1] += next[c];
+  for (k = 0; k < count; ++k) {
+    if (of[k] >= 0) from[next[column[k]]++] = k;
+  }
+  /* Each column has moved on to its end, which is where the next one begins. */
+  for (c = columns; c > 0; --c) next[c] = next[c - 1];
+  next[0] = 0;
+}
+
+/* WIDTH columns of a block row: their sums stay in registers. */
+#define TENON_SPARSE_SUMS(NAME, TYPE, WIDTH)                                             \
+  static void NAME(const TYPE* data, const int64_t* indices, int64_t begin, int64_t end, \
+                   int64_t block_rows, int64_t block_columns, int64_t blocks,            \
+                   const TYPE* dense, TYPE* out, int64_t columns) {                      \
+    int64_t i, k, j;                                                                     \
+    int c;                                                                               \
+    for (i = 0; i < block_rows; ++i) {                                                   \
+      TYPE sums[WIDTH];                                                                  \
+      for (c = 0; c < WIDTH; ++c) sums[c] = 0;                                           \
+      for (k = begin; k < end; ++k) {                                                    \
+        const TYPE* block = data + (k * block_rows + i) * block_columns;                 \
+        const TYPE* from;                                                                \
+        if (indices[k] < 0 || indices[k] >= blocks) continue;                            \
+        from = dense + indices[k] * block_columns * columns;                             \
+        for (j = 0; j < block_columns; ++j, from += columns) {                           \
+          for (c = 0; c < WIDTH; ++c) sums[c] += block[j] * from[c];                     \
+        }                                                                                \
+      }                                                                                  \
+      for (c = 0; c < WIDTH; ++c) out[i * columns + c] = sums[c];                        \
+    }                                                                                    \
+  }
+#define TENON_SPARSE_MULTIPLY(NAME, TYPE)                                                        \
+  TENON_SPARSE_SUMS(NAME##_32, TYPE, 32)                                                         \
+  TENON_SPARSE_SUMS(NAME##_8, TYPE, 8)                                                           \
+  TENON_SPARSE_SUMS(NAME##_1, TYPE, 1)                                                           \
+  static void NAME(const TYPE* data, const int64_t* indices, const void* starts,                 \
+                   const TYPE* dense, TYPE* out, int64_t rows, int64_t count,                    \
+                   int64_t block_rows, int64_t block_columns, int64_t depth, int64_t columns) {  \
+    const int64_t blocks = depth / block_columns;                                                \
+    int64_t first = 0, width, r;                                                                 \
+    for (; first < columns; first += width) {                                                    \
+      int64_t begin, end = tenon_row_start(starts, 0, 0, count);                                 \
+      width = columns - first >= 32 ? 32 : columns - first >= 8 ? 8 : 1;                         \
+      for (r = 0; r < rows; ++r) {                                                               \
+        TYPE* to = out + r * block_rows * columns + first;                                       \
+        begin = end;                                                                             \
+        end = tenon_row_start(starts, r + 1, begin, count);                                      \
+        if (width == 32) {                                                                       \
+          NAME##_32(data, indices, begin, end, block_rows, block_columns, blocks, dense + first, \
+                    to, columns);                                                                \
+        } else if (width == 8) {                                                                 \
+          NAME##_8(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,  \
+                   to, columns);                                                                 \
+        } else {                                                                                 \
+          NAME##_1(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,  \
+                   to, columns);                                                                 \
+        }                                                                                        \
+      }                                                                                          \
+    }                                                                                            \
+  }
+/* Integers wrap, which only those without a sign may. */
+TENON_SPARSE_MULTIPLY(tenon_sparse_f32, float)
+TENON_SPARSE_MULTIPLY(tenon_sparse_f64, double)
+TENON_SPARSE_MULTIPLY(tenon_sparse_i32, uint32_t)
+TENON_SPARSE_MULTIPLY(tenon_sparse_i64, uint64_t)
+#undef TENON_SPARSE_MULTIPLY
+#undef TENON_SPARSE_SUMS
+
+TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indices,
+                                             const void* starts, const void* dense, void* out,
+                                             int64_t batch, int64_t rows, int64_t count,
+                                             int64_t block_rows, int64_t block_columns,
+                                             int64_t depth, int64_t columns, int64_t type) {
+  const int64_t* at = (const int64_t*)indices;
+  int64_t b;
+  for (b = 0; b < batch; ++b) {
+    const int64_t from = b * depth * columns, to = b * rows * block_rows * columns;
+    if (type == 0) {
+      tenon_sparse_f32((const float*)data, at, starts, (const float*)dense + from,
+                       (float*)out + to, rows, count, block_rows, block_columns, depth, columns);
+    } else if (type == 1) {
+      tenon_sparse_f64((const double*)data, at, starts, (const double*)dense + from,
+                       (double*)out + to, rows, count, block_rows, block_columns, depth, columns);
+    } else if (type == 2) {
+      tenon_sparse_i32((const uint32_t*)data, at, starts, (const uint32_t*)dense + from,
+                       (uint32_t*)out + to, rows, count, block_rows, block_columns, depth, columns);
+    } else {
+      tenon_sparse_i64((const uint64_t*)data, at, starts, (const uint64_t*)dense + from,
+                       (uint64_t*)out + to, rows, count, block_rows, block_columns, depth, columns);
+    }
+  }
 }
 
 /* --- suppression */

@@ -14,6 +14,12 @@ void tenon_lib_roi_align(const void*, const void*, void*, std::int64_t, std::int
 void tenon_lib_roi_pool(const void*, const void*, void*, std::int64_t, std::int64_t, std::int64_t,
                         std::int64_t, std::int64_t, std::int64_t, std::int64_t, double);
 void tenon_lib_copy(const void*, void*, std::int64_t);
+void tenon_lib_sparse_rows(const void*, const void*, void*, std::int64_t, std::int64_t,
+                           std::int64_t);
+void tenon_lib_sparse_transpose(const void*, const void*, void*, void*, std::int64_t, std::int64_t);
+void tenon_lib_sparse_multiply(const void*, const void*, const void*, const void*, void*,
+                               std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                               std::int64_t, std::int64_t, std::int64_t);
 void tenon_lib_suppress(const void*, const void*, const void*, const void*, const void*, void*,
                         void*, void*, std::int64_t, std::int64_t, std::int64_t);
 }
@@ -46,13 +52,29 @@ const ExternFunction& CopyFunction() {
   static const ExternFunction f = ExternFunction::At("tenon_lib_copy", &tenon_lib_copy);
   return f;
 }
+const ExternFunction& SparseRowsFunction() {
+  static const ExternFunction f =
+      ExternFunction::At("tenon_lib_sparse_rows", &tenon_lib_sparse_rows);
+  return f;
+}
+const ExternFunction& SparseTransposeFunction() {
+  static const ExternFunction f =
+      ExternFunction::At("tenon_lib_sparse_transpose", &tenon_lib_sparse_transpose);
+  return f;
+}
+const ExternFunction& SparseMultiplyFunction() {
+  static const ExternFunction f =
+      ExternFunction::At("tenon_lib_sparse_multiply", &tenon_lib_sparse_multiply);
+  return f;
+}
 
 namespace {
 
 const std::vector<ExternFunction>& AllFunctions() {
-  static const std::vector<ExternFunction> all = {ArgsortFunction(),  ScatterFunction(),
-                                                  RoiAlignFunction(), RoiPoolFunction(),
-                                                  SuppressFunction(), CopyFunction()};
+  static const std::vector<ExternFunction> all = {
+      ArgsortFunction(),    ScatterFunction(),         RoiAlignFunction(),
+      RoiPoolFunction(),    SuppressFunction(),        CopyFunction(),
+      SparseRowsFunction(), SparseTransposeFunction(), SparseMultiplyFunction()};
   return all;
 }
 

@@ -20,6 +20,9 @@ const loop::ExternFunction& RoiAlignFunction();
 const loop::ExternFunction& RoiPoolFunction();
 const loop::ExternFunction& SuppressFunction();
 const loop::ExternFunction& CopyFunction();
+const loop::ExternFunction& SparseRowsFunction();
+const loop::ExternFunction& SparseTransposeFunction();
+const loop::ExternFunction& SparseMultiplyFunction();
 
 // Their symbols, which all begin with "tenon_lib_".
 const std::vector<std::string>& LibrarySymbols();

@@ -5,6 +5,7 @@
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/fourier_attrs.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
@@ -14,8 +15,6 @@ namespace tenon::onnx_import {
 namespace {
 
 constexpr std::int64_t kLongestWindow = 1 << 20;
-// A transform is a product with a matrix of this many rows.
-constexpr std::int64_t kLongestTransform = 2048;
 
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), with n one less where both ends are part of it.
 Converter CosineWindow(double a0, double a1, double a2) {
@@ -43,9 +42,9 @@ struct Transform {
 
   Transform(std::int64_t length, std::int64_t have, bool onesided)
       : n(length), used(std::min(have, length)), made(onesided ? length / 2 + 1 : length) {
-    if (n < 1 || n > kLongestTransform)
+    if (n < 1 || n > ops::kLongestTransform)
       throw Unimplemented(StrCat("a transform of ", n, " elements is not supported; 1 to ",
-                                 kLongestTransform, " are"));
+                                 ops::kLongestTransform, " are"));
   }
 
   // Real and imaginary parts, as (rows, made), of those of (rows, used); `imaginary` may be null.
@@ -157,7 +156,7 @@ std::vector<Expr> MelWeightMatrix(Node& node) {
   const auto rate = node.ConstantInt(2);
   const DataType dtype =
       ToDataType(static_cast<int>(node.Int("output_datatype", 1)), "the attribute output_datatype");
-  if (bands < 1 || bands > kLongestWindow || length < 0 || length > kLongestTransform * 64 ||
+  if (bands < 1 || bands > kLongestWindow || length < 0 || length > ops::kLongestTransform * 64 ||
       rate < 1)
     throw InvalidArgument(
         StrCat(bands, " bands of a spectrum of ", length, " elements at a rate of ", rate));

@@ -15,6 +15,7 @@ void RegisterShapeOps(OpRegistry& registry);    // reshape, squeeze, transpose, 
 void RegisterIndexOps(OpRegistry& registry);    // take, strided_slice, gather, one_hot, ...
 void RegisterScanOps(OpRegistry& registry);     // cumsum, cumprod
 void RegisterScatterOps(OpRegistry& registry);  // scatter_elements, scatter_nd, ...
+void RegisterSparseOps(OpRegistry& registry);   // sparse_to_dense, nn.sparse_dense, ...
 void RegisterSortOps(OpRegistry& registry);     // sort, argsort, topk, unique, searchsorted
 void RegisterRegionOps(OpRegistry& registry);   // strided_set, sliding_window, ...
 void RegisterCreateOps(OpRegistry& registry);   // full, zeros, arange, ...
@@ -27,10 +28,14 @@ void RegisterPadOps(OpRegistry& registry);
 void RegisterBatchSpaceOps(OpRegistry& registry);  // space_to_batch_nd, batch_to_space_nd
 void RegisterDeviceOps(OpRegistry& registry);      // on_device, device_copy
 void RegisterCodegenOps(OpRegistry& registry);     // compiler_begin, compiler_end
+void RegisterFourierOps(OpRegistry& registry);     // dft, stft
+void RegisterCorrelationOps(OpRegistry& registry);
 void RegisterImageOps(OpRegistry& registry);
-void RegisterVisionOps(OpRegistry& registry);    // roi_align, non_max_suppression
-void RegisterDetectorOps(OpRegistry& registry);  // multibox_prior, roi_pool, yolo_reorg
-void RegisterQnnOps(OpRegistry& registry);       // after those on numbers
+void RegisterVisionOps(OpRegistry& registry);     // roi_align, non_max_suppression
+void RegisterDetectorOps(OpRegistry& registry);   // multibox_prior, roi_pool, yolo_reorg
+void RegisterDetectionOps(OpRegistry& registry);  // multibox_transform_loc, proposal, ...
+void RegisterLossOps(OpRegistry& registry);
+void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);
@@ -41,6 +46,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterIndexOps(registry);
   RegisterScanOps(registry);
   RegisterScatterOps(registry);
+  RegisterSparseOps(registry);
   RegisterSortOps(registry);
   RegisterRegionOps(registry);
   RegisterCreateOps(registry);
@@ -53,9 +59,13 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterBatchSpaceOps(registry);
   RegisterDeviceOps(registry);
   RegisterCodegenOps(registry);
+  RegisterFourierOps(registry);
+  RegisterCorrelationOps(registry);
   RegisterImageOps(registry);
   RegisterVisionOps(registry);
   RegisterDetectorOps(registry);
+  RegisterDetectionOps(registry);
+  RegisterLossOps(registry);
   RegisterQnnOps(registry);
   AttachLayoutInference(registry);
 }

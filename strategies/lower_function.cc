@@ -114,8 +114,9 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
           const auto& tensors = values.at(arg);
           inputs.insert(inputs.end(), tensors.begin(), tensors.end());
         }
-        values.emplace(e,
-                       ComputeCall(*e.As<ir::CallNode>(), inputs, &preparer, options.by_winograd));
+        values.emplace(
+            e, ComputeCall(*e.As<ir::CallNode>(), inputs,
+                           options.is_constant.empty() ? nullptr : &preparer, options.by_winograd));
         return;
       }
       case ExprKind::kTuple: {

@@ -18,7 +18,7 @@ struct TeFunction {
 };
 
 struct LowerFunctionOptions {
-  std::vector<bool> is_constant;  // by parameter, tuples flattened; empty when none is known to be
+  std::vector<bool> is_constant;  // by parameter, tuples flattened; empty: nothing is prepared
   bool by_winograd = false;       // the form of operators that have one
 };
 

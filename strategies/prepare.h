@@ -15,7 +15,7 @@ namespace tenon::strategies {
 
 struct PreparedTensor {
   te::Tensor placeholder;  // what the kernel reads
-  te::Tensor computed;     // from constant placeholders alone
+  te::Tensor computed;     // from nothing but constant placeholders
 };
 
 class Preparer {
@@ -24,7 +24,8 @@ class Preparer {
       : constants_(std::move(constants)) {}
 
   bool IsConstant(const te::Tensor& tensor) const { return constants_.contains(tensor.op().get()); }
-  // A placeholder that stands for `tensor` when that reads constants alone; else `tensor` itself.
+  // A placeholder that stands for `tensor` when that reads nothing but constants; else `tensor`
+  // itself.
   te::Tensor Prepare(const te::Tensor& tensor);
   const std::vector<PreparedTensor>& prepared() const { return prepared_; }
 

@@ -159,12 +159,18 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachScatterComputes(registry);
   AttachSearchComputes(registry);
   AttachSortComputes(registry);
+  AttachSparseComputes(registry);
   AttachRegionComputes(registry);
   AttachWarpComputes(registry);
   AttachBoxComputes(registry);
   AttachFixedPointComputes(registry);
+  AttachFourierComputes(registry);
+  AttachCorrelationComputes(registry);
   AttachVisionComputes(registry);
   AttachDetectorComputes(registry);
+  AttachDetectionComputes(registry);
+  AttachProposalComputes(registry);
+  AttachLossComputes(registry);
   AttachConvComputes(registry);
   AttachConvNdComputes(registry);
   AttachConvTransposeComputes(registry);

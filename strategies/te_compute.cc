@@ -77,10 +77,13 @@ std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents) {
   return axes;
 }
 
-te::Tensor Zeros(const TeCall& call) {
+te::Tensor Zeros(const TeCall& call) { return Filled(call.te_shape(), te::Cast(call.dtype(), 0)); }
+
+DataType SumType(DataType type) { return type.is_float() && type.bits() < 32 ? Float32 : type; }
+
+te::Tensor Filled(const std::vector<te::Expr>& shape, const te::Expr& value) {
   return te::Compute(
-      call.te_shape(), [&](const std::vector<te::Var>&) { return te::Cast(call.dtype(), 0); },
-      "zeros", "elemwise");
+      shape, [&](const std::vector<te::Var>&) { return value; }, "filled", "elemwise");
 }
 
 te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,

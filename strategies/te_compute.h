@@ -61,12 +61,18 @@ void AttachScanComputes(ops::OpRegistry& registry);
 void AttachScatterComputes(ops::OpRegistry& registry);
 void AttachSearchComputes(ops::OpRegistry& registry);
 void AttachSortComputes(ops::OpRegistry& registry);
+void AttachSparseComputes(ops::OpRegistry& registry);
 void AttachRegionComputes(ops::OpRegistry& registry);
 void AttachWarpComputes(ops::OpRegistry& registry);
 void AttachBoxComputes(ops::OpRegistry& registry);
 void AttachFixedPointComputes(ops::OpRegistry& registry);
+void AttachFourierComputes(ops::OpRegistry& registry);
+void AttachCorrelationComputes(ops::OpRegistry& registry);
 void AttachVisionComputes(ops::OpRegistry& registry);
 void AttachDetectorComputes(ops::OpRegistry& registry);
+void AttachDetectionComputes(ops::OpRegistry& registry);
+void AttachProposalComputes(ops::OpRegistry& registry);
+void AttachLossComputes(ops::OpRegistry& registry);
 void AttachConvComputes(ops::OpRegistry& registry);
 void AttachConvNdComputes(ops::OpRegistry& registry);
 void AttachConvTransposeComputes(ops::OpRegistry& registry);
@@ -93,6 +99,10 @@ te::Tensor AsType(const te::Tensor& x, DataType dtype);
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
 // The call's result where there is nothing to compute it from.
 te::Tensor Zeros(const TeCall& call);
+// The type that elements are summed up in: halves in float32.
+DataType SumType(DataType type);
+// `value` everywhere.
+te::Tensor Filled(const std::vector<te::Expr>& shape, const te::Expr& value);
 // x[from], or `value` where a coordinate along one of the axes `at` is beyond the image.
 te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
                     const std::vector<std::size_t>& at, const te::Expr& value);

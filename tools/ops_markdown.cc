@@ -26,13 +26,10 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
   static const std::vector<LeftOut> all = {
       {"For training, which is out of scope.",
        {"annotation.checkpoint", "nn.avg_pool2d_grad", "nn.conv2d_backward_weight",
-        "nn.cross_entropy", "nn.cross_entropy_with_logits", "nn.max_pool2d_grad", "nn.nll_loss"}},
+        "nn.max_pool2d_grad"}},
       {"Random numbers are no function of the inputs.",
        {"random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split",
         "random.uniform"}},
-      {"Sparse tensors have no representation here.",
-       {"nn.internal.sparse_dense_padded", "nn.sparse_add", "nn.sparse_conv2d", "nn.sparse_dense",
-        "nn.sparse_transpose", "sparse_fill_empty_rows", "sparse_reshape", "sparse_to_dense"}},
       {"Stages of a schedule that the reference writes into its graphs: a strategy packs weights, "
        "transforms tiles and changes layouts inside of kernels here.",
        {"auto_scheduler_layout_transform", "meta_schedule_layout_transform",
@@ -43,24 +40,19 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
         "nn.contrib_conv2d_winograd_without_weight_transform",
         "nn.contrib_conv3d_winograd_weight_transform",
         "nn.contrib_conv3d_winograd_without_weight_transform", "nn.contrib_dense_pack",
-        "qnn.contrib_dense_pack"}},
+        "nn.internal.sparse_dense_padded", "qnn.contrib_dense_pack"}},
       {"Marks that its passes leave for one another: composites, devices and quantisation are "
        "attributes here.",
        {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint",
-        "annotation.compiler_begin", "annotation.compiler_end", "call_lowered", "debug",
-        "qnn.simulated_dequantize", "qnn.simulated_quantize",
+        "call_lowered", "debug", "qnn.simulated_dequantize", "qnn.simulated_quantize",
         "relay.op.annotation.simulated_quantize"}},
       {"Arithmetic bit by bit is for CPUs without instructions for bytes.",
        {"nn.bitpack", "nn.bitserial_conv2d", "nn.bitserial_dense"}},
       {"The extents of the result are values, which only the last operator of a model may have "
        "here (take_first).",
-       {"argwhere"}},
-      {"Lists of boxes of older detectors; vision.non_max_suppression and "
-       "vision.all_class_non_max_suppression are what they use.",
-       {"vision.multibox_transform_loc", "vision.proposal", "vision.regular_non_max_suppression"}},
+       {"argwhere", "sparse_fill_empty_rows"}},
       {"No model that is built or imported here has windows at computed places.",
-       {"nn.correlation", "nn.deformable_conv2d"}},
-      {"The ONNX importer makes these of nn.matmul and sliding_window.", {"dft", "stft"}},
+       {"nn.deformable_conv2d"}},
   };
   return all;
 }

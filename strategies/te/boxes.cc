@@ -18,41 +18,13 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// (image, place) -> which of `count` boxes stands there when those with a flag come first; and the
-// number of these.
-struct Compacted {
-  Tensor order, kept;
-
-  Compacted(std::int64_t batch, std::int64_t count,
-            const std::function<Expr(const Expr& image, const Expr& box)>& has_flag) {
-    order = StableOrder(
-        batch, count,
-        [&](const Expr& image, const Expr& box) {
-          return te::Select(has_flag(image, box), Expr(0), Expr(1));
-        },
-        false);
-    const IterVar box = te::ReduceAxis(0, count, "box");
-    kept = te::Compute(
-        {batch},
-        [&](const Var& image) {
-          return te::Sum(te::Select(has_flag(image, box.var), Expr(1), Expr(0)), {box});
-        },
-        "kept", kPacked);
-  }
-};
-
-Tensor Filled(const std::vector<Expr>& shape, DataType type, double value) {
-  return te::Compute(
-      shape, [&](const std::vector<Var>&) { return te::Cast(type, value); }, "filled", "elemwise");
-}
-
 std::vector<Tensor> GetValidCounts(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::GetValidCountsAttrs>();
   const Tensor& x = call.input(0);
   const Shape shape = ShapeOf(x);
   if (shape[0] * shape[1] == 0)
-    return {Filled({shape[0]}, Int32, 0), Filled(ToExprs(shape), x.dtype(), -1),
-            Filled({shape[0], shape[1]}, Int32, -1)};
+    return {Filled({shape[0]}, te::Cast(Int32, 0)), Filled(ToExprs(shape), te::Cast(x.dtype(), -1)),
+            Filled({shape[0], shape[1]}, te::Cast(Int32, -1))};
   const auto counts = [&](const Expr& image, const Expr& box) {
     const Expr threshold = attrs.score_threshold ? te::Cast(x.dtype(), *attrs.score_threshold)
                                                  : te::Cast(x.dtype(), call.input(1)());
@@ -204,8 +176,9 @@ std::vector<Tensor> NonMaximumSuppression(const TeCall& call) {
   const Tensor& x = call.input(0);
   const Shape shape = ShapeOf(x);
   if (shape[0] * shape[1] == 0) {
-    if (!attrs.return_indices) return {Filled(ToExprs(shape), x.dtype(), -1)};
-    return {Filled({shape[0], shape[1]}, Int32, -1), Filled({shape[0], 1}, Int32, 0)};
+    if (!attrs.return_indices) return {Filled(ToExprs(shape), te::Cast(x.dtype(), -1))};
+    return {Filled({shape[0], shape[1]}, te::Cast(Int32, -1)),
+            Filled({shape[0], 1}, te::Cast(Int32, 0))};
   }
   const RankedBoxes boxes(call, attrs);
   const auto is_kept = [&](const Expr& image, const Expr& rank) {

@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "tenon/jit/library_functions.h"
+#include "tenon/strategies/register_tile.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
 
 namespace tenon::strategies {
 namespace {
@@ -41,6 +43,23 @@ Tensor StableOrder(std::int64_t rows, std::int64_t extent,
                                number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
       },
       "order")[0];
+}
+
+Compacted::Compacted(std::int64_t rows, std::int64_t extent,
+                     const std::function<Expr(const Expr& row, const Expr& at)>& has_flag) {
+  order = StableOrder(
+      rows, extent,
+      [&](const Expr& row, const Expr& at) {
+        return te::Select(has_flag(row, at), Expr(0), Expr(1));
+      },
+      false);
+  const te::IterVar at = te::ReduceAxis(0, extent, "at");
+  kept = te::Compute(
+      {rows},
+      [&](const Var& row) {
+        return te::Sum(te::Select(has_flag(row, at.var), Expr(1), Expr(0)), {at});
+      },
+      "kept", kPacked);
 }
 
 }  // namespace tenon::strategies

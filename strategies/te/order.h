@@ -18,6 +18,15 @@ te::Tensor StableOrder(std::int64_t rows, std::int64_t extent,
                        const std::function<te::Expr(const te::Expr& row, const te::Expr& at)>& key,
                        bool descends);
 
+// Those of the `extent` elements of a row that have a flag come first, in order.
+struct Compacted {
+  te::Tensor order;  // (row, place) -> which element stands there
+  te::Tensor kept;   // row -> how many have a flag
+
+  Compacted(std::int64_t rows, std::int64_t extent,
+            const std::function<te::Expr(const te::Expr& row, const te::Expr& at)>& has_flag);
+};
+
 }  // namespace tenon::strategies
 
 #endif  // TENON_STRATEGIES_TE_ORDER_H_

@@ -2,6 +2,8 @@
 // copy. Which places updates go to is computed before, as offsets; what is out of range is dropped,
 // and a negative index counts from the end. Updates run in order: of several to one element the
 // last counts.
+#include "tenon/strategies/te/scatter.h"
+
 #include <functional>
 
 #include "tenon/jit/library_functions.h"
@@ -25,34 +27,6 @@ std::int64_t ModeOf(const std::string& mode) {
   if (mode == "add") return 1;
   if (mode == "mul") return 2;
   return mode == "min" ? 3 : 4;
-}
-
-// The type that elements are joined in, which holds all of theirs, and its number.
-std::pair<DataType, std::int64_t> JoinedIn(DataType type) {
-  if (type == Float64) return {Float64, 1};
-  if (type.is_float()) return {Float32, 0};
-  return type.bits() < 32 || type == Int32 ? std::pair(Int32, std::int64_t{2})
-                                           : std::pair(Int64, std::int64_t{3});
-}
-
-// Slices of `row` elements of `updates` go to `offsets`, which counts such slices.
-Tensor Scatter(const TeCall& call, const std::string& reduction, const Tensor& x,
-               const Tensor& updates, const Tensor& offsets, std::int64_t row) {
-  const std::int64_t mode = ModeOf(reduction);
-  const auto [wide, number] =
-      mode == 0 ? std::pair(x.dtype(), static_cast<std::int64_t>(x.dtype().bytes()))
-                : JoinedIn(x.dtype());
-  const std::int64_t type = number;
-  const Tensor scattered = te::Extern(
-      {x.shape()}, {AsType(x, wide), offsets, AsType(updates, wide)}, {wide},
-      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
-        return te::ExternCall(
-            jit::ScatterFunction(),
-            {in[0], in[1], in[2], out[0], Number(NumElements(ShapeOf(x))),
-             Number(ExtentOf(offsets, 0)), Number(row), Number(type), Number(mode)});
-      },
-      "scatter")[0];
-  return AsType(scattered, call.dtype());
 }
 
 std::vector<Tensor> Unchanged(const TeCall& call) {
@@ -87,7 +61,7 @@ std::vector<Tensor> ScatterElements(const TeCall& call) {
         return te::Select(inside, offset, Number(-1));
       },
       "offsets", "injective");
-  return {Scatter(call, attrs.reduction, x, call.input(2), offsets, 1)};
+  return {Scatter(attrs.reduction, x, call.input(2), offsets, 1, call.dtype())};
 }
 
 std::vector<Tensor> ScatterND(const TeCall& call) {
@@ -112,7 +86,8 @@ std::vector<Tensor> ScatterND(const TeCall& call) {
       "offsets", "injective");
   std::int64_t row = 1;
   for (std::size_t d = length; d < x.ndim(); ++d) row *= ExtentOf(x, d);
-  return {Scatter(call, call.attrs.As<ops::ScatterNDAttrs>().mode, x, call.input(2), offsets, row)};
+  return {Scatter(call.attrs.As<ops::ScatterNDAttrs>().mode, x, call.input(2), offsets, row,
+                  call.dtype())};
 }
 
 // The result of what is no permutation is 0 where no element points.
@@ -131,10 +106,36 @@ std::vector<Tensor> InvertPermutation(const TeCall& call) {
   });
   const Tensor zeros = vector(p.dtype(), "zeros", [](const Var&) { return Number(0); });
   const Tensor numbers = vector(p.dtype(), "numbers", [](const Var& i) { return Expr(i); });
-  return {Scatter(call, "update", zeros, numbers, offsets, 1)};
+  return {Scatter("update", zeros, numbers, offsets, 1, call.dtype())};
 }
 
 }  // namespace
+
+std::pair<DataType, std::int64_t> JoinedIn(DataType type) {
+  if (type == Float64) return {Float64, 1};
+  if (type.is_float()) return {Float32, 0};
+  return type.bits() < 32 || type == Int32 ? std::pair(Int32, std::int64_t{2})
+                                           : std::pair(Int64, std::int64_t{3});
+}
+
+Tensor Scatter(const std::string& mode, const Tensor& x, const Tensor& updates,
+               const Tensor& offsets, std::int64_t row, DataType result) {
+  const std::int64_t kind = ModeOf(mode);
+  const auto [wide, number] =
+      kind == 0 ? std::pair(x.dtype(), static_cast<std::int64_t>(x.dtype().bytes()))
+                : JoinedIn(x.dtype());
+  const std::int64_t type = number;
+  const Tensor scattered = te::Extern(
+      {x.shape()}, {AsType(x, wide), offsets, AsType(updates, wide)}, {wide},
+      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
+        return te::ExternCall(
+            jit::ScatterFunction(),
+            {in[0], in[1], in[2], out[0], Number(NumElements(ShapeOf(x))),
+             Number(ExtentOf(offsets, 0)), Number(row), Number(type), Number(kind)});
+      },
+      "scatter")[0];
+  return AsType(scattered, result);
+}
 
 void AttachScatterComputes(ops::OpRegistry& registry) {
   registry.Definition("scatter_elements").SetColumn(TeCompute{ScatterElements});

@@ -1,5 +1,6 @@
 // Operators of early detectors.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "tenon/support/strings.h"
@@ -80,6 +81,82 @@ Arrays Reorganised(const Arrays& in, std::int64_t stride) {
   return {y};
 }
 
+struct Listing {
+  bool clip = true, background = false;
+  double threshold = 0.01;
+};
+
+// Liu et al., "SSD", ECCV 2016, section 2.2, backwards.
+Reference Listed(const Listing& l) {
+  return [=](const Arrays& in) {
+    constexpr double kVariances[] = {0.1, 0.1, 0.2, 0.2};
+    const Array &scores = in[0], &offsets = in[1], &anchors = in[2];
+    const std::int64_t boxes = scores.shape[2];
+    Array y{{scores.shape[0], boxes, 6}, {}};
+    Array counts{{scores.shape[0]}, {}};
+    for (std::int64_t n = 0; n < scores.shape[0]; ++n) {
+      std::int64_t count = 0;
+      for (std::int64_t b = 0; b < boxes; ++b) {
+        double best = -1;
+        std::int64_t number = 0;
+        for (std::int64_t c = l.background ? 0 : 1; c < scores.shape[1]; ++c) {
+          if (!(scores({n, c, b}) > best)) continue;
+          best = scores({n, c, b});
+          number = c;
+        }
+        if (best < static_cast<float>(l.threshold)) number = 0;
+        if (number == 0 && !l.background) continue;
+        ++count;
+        y.values.push_back(static_cast<double>(l.background ? number : number - 1));
+        y.values.push_back(best);
+        std::array<double, 4> box{};
+        for (std::int64_t d = 0; d < 2; ++d) {
+          const double low = anchors({0, b, d}), high = anchors({0, b, d + 2});
+          const double centre = (low + high) / 2 + offsets({n, 4 * b + d}) *
+                                                       kVariances[static_cast<std::size_t>(d)] *
+                                                       (high - low);
+          const double size =
+              std::exp(offsets({n, 4 * b + d + 2}) * kVariances[static_cast<std::size_t>(d + 2)]) *
+              (high - low);
+          box.at(static_cast<std::size_t>(d)) = centre - size / 2;
+          box.at(static_cast<std::size_t>(d + 2)) = centre + size / 2;
+        }
+        for (const double corner : box)
+          y.values.push_back(l.clip ? std::clamp(corner, 0.0, 1.0) : corner);
+      }
+      counts.values.push_back(static_cast<double>(count));
+      y.values.resize(static_cast<std::size_t>((n + 1) * boxes * 6), -1);
+    }
+    return Arrays{y, counts};
+  };
+}
+
+void AddListings(std::vector<OpCase>* cases) {
+  const auto add = [&](const std::string& name, std::int64_t classes, std::int64_t boxes,
+                       const Listing& l) {
+    cases->push_back({StrCat("multibox_transform_loc", name),
+                      {F("p", {2, classes, boxes}, 0, 1), F("l", {2, 4 * boxes}, -3, 3),
+                       F("a", {1, boxes, 4}, 0, 1)},
+                      StrCat("vision.multibox_transform_loc(%p, %l, %a, clip=",
+                             l.clip ? "True" : "False", ", threshold=", l.threshold,
+                             ", keep_background=", l.background ? "True" : "False", ")"),
+                      Listed(l)});
+  };
+  add("", 4, 17, {});
+  add("_above", 3, 15, {.threshold = 0.6});
+  add("_beyond_the_image", 2, 16, {.clip = false, .threshold = 0.5});
+  add("_with_background", 3, 13, {.background = true, .threshold = 0.7});
+  add("_of_background_alone", 1, 5, {});
+  add("_of_no_box", 3, 0, {});
+  // NaN is no probability: class 2 of the first box, all of the second.
+  cases->push_back({"multibox_transform_loc_beside_nan",
+                    {With(F("p", {1, 3, 2}), {0.1, 0.2, 0.3, kNaN, kNaN, kNaN}),
+                     With(F("l", {1, 8}), {1, 2, -1, 0.5, 0, 0, 0, 0}),
+                     With(F("a", {1, 2, 4}), {0.1, 0.2, 0.5, 0.9, 0, 0, 1, 1})},
+                    "vision.multibox_transform_loc(%p, %l, %a)",
+                    Listed({})});
+}
+
 }  // namespace
 
 void AddDetectors(std::vector<OpCase>* cases) {
@@ -127,6 +204,7 @@ void AddDetectors(std::vector<OpCase>* cases) {
                     {I("x", {1, 9, 3, 15})},
                     "vision.yolo_reorg(%x, stride=3)",
                     [](const Arrays& in) { return Reorganised(in, 3); }});
+  AddListings(cases);
 }
 
 }  // namespace tenon::operator_cases

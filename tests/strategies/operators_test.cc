@@ -76,9 +76,14 @@ const std::vector<OpCase>& Cases() {
     operator_cases::AddSlices(&made);
     operator_cases::AddIndexing(&made);
     operator_cases::AddSorts(&made);
+    operator_cases::AddSparse(&made);
+    operator_cases::AddFourier(&made);
+    operator_cases::AddCorrelations(&made);
     operator_cases::AddBoxes(&made);
     operator_cases::AddBoxLists(&made);
     operator_cases::AddDetectors(&made);
+    operator_cases::AddDetections(&made);
+    operator_cases::AddLosses(&made);
     operator_cases::AddRegions(&made);
     operator_cases::AddSearches(&made);
     operator_cases::AddWarps(&made);

@@ -343,6 +343,21 @@ TEST_F(CliTest, TheReferenceOfOperatorsIsWhatTheRegistrySays) {
       << "the registry has changed: tenon ops --markdown > docs/operators.md";
 }
 
+TEST_F(CliTest, NoOperatorThatIsThereStandsAmongThoseLeftOut) {
+  const std::string text = OutputOf("ops --markdown");
+  const std::string table = text.substr(text.find("\n## Left out\n"));
+  std::size_t names = 0;
+  for (const std::string& row : StrSplit(table, '\n')) {
+    const std::vector<std::string> cells = StrSplit(row, '|');
+    if (cells.size() < 3) continue;
+    for (const std::string& name : StrSplit(cells[1], ',')) {
+      EXPECT_THAT(text, Not(HasSubstr(StrCat("\n## ", name.substr(1), "\n")))) << name;
+      ++names;
+    }
+  }
+  EXPECT_GT(names, 10U);
+}
+
 TEST_F(CliTest, HelpIsNoFailure) {
   EXPECT_THAT(OutputOf("--help"),
               AllOf(HasSubstr("run"), HasSubstr("compile"), HasSubstr("opt"), HasSubstr("ops")));

@@ -1,0 +1,64 @@
+// Correlation of two images (Dosovitskiy et al., "FlowNet", ICCV 2015, section 3).
+#include "tenon/ops/builtin.h"
+#include "tenon/ops/correlation_attrs.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::ops {
+namespace {
+
+using ir::Dim;
+
+// Beyond it extents and offsets could leave 64 bits.
+constexpr std::int64_t kMostReach = std::int64_t{1} << 20;
+
+void Correlation(TypeCall& call) {
+  const auto* a = call.tensor(0);
+  const auto* b = call.tensor(1);
+  if (a == nullptr || b == nullptr) return;
+  const auto& attrs = call.attrs<CorrelationAttrs>();
+  if (a->shape.size() != 4 || b->shape.size() != 4) call.Refuse("both images must have rank 4");
+  if (!a->dtype.is_float() || b->dtype != a->dtype)
+    call.Refuse(StrCat("both images must be of one floating type, not ", a->dtype.ToString(),
+                       " and ", b->dtype.ToString()));
+  for (std::size_t d = 0; d < 4; ++d) {
+    if (Differ(a->shape[d], b->shape[d])) call.Refuse("both images must have one shape");
+  }
+  if (attrs.kernel_size % 2 == 0)
+    call.Refuse(StrCat("kernel_size is ", attrs.kernel_size, "; it must be odd"));
+  if (attrs.kernel_size > kMostReach || attrs.max_displacement > kMostReach)
+    call.Refuse(StrCat("kernel_size and max_displacement may be ", kMostReach, " at most"));
+  const auto padding = FourPaddings(attrs.padding);
+  const std::int64_t border = attrs.max_displacement + attrs.kernel_size / 2;
+  const auto places = [&](const Dim& extent, std::size_t side) {
+    if (!extent.is_static()) return Dim();
+    const std::int64_t padded = PaddedExtent(extent.value(), padding[side], padding[side + 2]);
+    if (padded <= 2 * border)
+      call.Refuse(StrCat("patches reach over ", 2 * border + 1,
+                         " elements and the padded image "
+                         "has ",
+                         padded));
+    return Dim((padded - 2 * border - 1) / attrs.stride1 + 1);
+  };
+  const std::int64_t displacements = DisplacementsOf(attrs);
+  call.LearnResult(ir::TensorType({a->shape[0], Dim(displacements * displacements),
+                                   places(a->shape[2], 0), places(a->shape[3], 1)},
+                                  a->dtype));
+}
+
+}  // namespace
+
+void RegisterCorrelationOps(OpRegistry& registry) {
+  registry.Register("nn.correlation")
+      .Describe(
+          "how alike patches of two images are: for each patch of the first and each displacement, "
+          "row by row from the upper left one, the mean over the patch and all channels")
+      .Argument("data1", "Tensor", "images, NCHW")
+      .Argument("data2", "Tensor", "images that are looked at nearby")
+      .Attrs<CorrelationAttrs>()
+      .Level(2)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(Correlation, "Correlation");
+}
+
+}  // namespace tenon::ops

@@ -1,0 +1,42 @@
+// Products of matrices that are given by their elements: what matrix products and operators that
+// are one in other words have in common.
+//
+//   Tensor c = Multiply({.rows = m, .columns = n, .depth = k, .dtype = Float32,
+//                        .left = ..., .right = ...}, {m, n});
+#ifndef TENON_STRATEGIES_TE_PRODUCT_H_
+#define TENON_STRATEGIES_TE_PRODUCT_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "tenon/support/ndarray.h"
+#include "tenon/te/tensor.h"
+
+namespace tenon::strategies {
+
+// An element of a matrix in a batch, at (batch, row, column).
+using ReadMatrix =
+    std::function<te::Expr(const std::vector<te::Expr>&, const te::Expr&, const te::Expr&)>;
+
+struct Product {
+  Shape batch;
+  std::int64_t rows, columns, depth;
+  DataType dtype;
+  ReadMatrix left, right;       // (batch, row, depth) and (batch, depth, column)
+  std::int64_t least_rows;      // that pay for packing the right operand
+  std::vector<bool> right_has;  // for each batch axis, whether the right operand differs along it
+  std::function<te::Tensor(const te::Tensor&)> prepared;  // see TeCall
+  // Products that one instruction adds up, of operands as they are; 1 where there is none.
+  std::int64_t group = 1;
+  // Whether the left operand lies in memory along its rows.
+  bool left_in_rows = false;
+};
+
+// The shape is that of the batch, then rows and columns. Large products are summed up in register
+// tiles from a packed right operand, small ones plainly.
+te::Tensor Multiply(const Product& product, const std::vector<te::Expr>& shape);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_PRODUCT_H_

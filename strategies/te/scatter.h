@@ -1,0 +1,28 @@
+// Slices written at offsets, by a library function: what scattering and sparse operators have in
+// common.
+//
+//   Tensor y = Scatter("add", x, updates, offsets, 1, Float32);  // y[offsets[k]] += updates[k]
+#ifndef TENON_STRATEGIES_TE_SCATTER_H_
+#define TENON_STRATEGIES_TE_SCATTER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::strategies {
+
+// The type that elements are joined in, which holds all of theirs, and its number for library
+// functions.
+std::pair<DataType, std::int64_t> JoinedIn(DataType type);
+
+// `x` as `result`, in which slice k of `row` elements of `updates` goes to offsets[k], which counts
+// such slices; a negative offset drops it. `mode`: update, add, mul, min or max. Neither may be
+// empty.
+te::Tensor Scatter(const std::string& mode, const te::Tensor& x, const te::Tensor& updates,
+                   const te::Tensor& offsets, std::int64_t row, DataType result);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_SCATTER_H_
