@@ -14,9 +14,13 @@ using te::IterVar;
 
 // Bytes of an array that stays in the second-level cache.
 constexpr std::int64_t kCached = 1 << 19;
-// Square tiles that are taken from the same rows, and that go into the same rows, in turn: runs
-// along rows of the source, whose next lines the processor fetches ahead, of few rows of it.
-constexpr std::int64_t kSourceTiles = 64, kResultTiles = 4;
+// Square tiles that are taken from the same rows, and that go into the same rows, in turn. Runs go
+// along the source, whose next lines the processor fetches ahead; where tiles do not write whole
+// lines, along the result, so that few lines are written in two parts.
+struct Runs {
+  std::int64_t source, result;
+};
+constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32};
 // Bytes of a result from which it goes past the caches. Reading a line only to write all of it
 // takes more time then than reading it once more later, even where a large cache could hold it.
 constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
@@ -91,15 +95,16 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   // From memory, runs of tiles read and write longer parts of few rows; in cache they would only
   // mix the result's rows, and short rows of a result lie together anyway.
   const std::int64_t elements = extent * last_extent;
+  const Runs runs = last_extent % lanes == 0 ? kOfWholeLines : kOfPartsOfLines;
   const bool from_memory = elements * kVectorBytes / lanes > kCached;
   const auto tiles_in = [&](std::int64_t length, std::int64_t most) {
     return from_memory ? std::min(most, (length + lanes - 1) / lanes) : 1;
   };
   const auto [source_blocks, source_tile] =
-      stage.Split(source_tiles, tiles_in(extent, kSourceTiles));
+      stage.Split(source_tiles, tiles_in(extent, runs.source));
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
   const auto [result_runs, result_tile] =
-      stage.Split(result_tiles, tiles_in(last_extent, kResultTiles));
+      stage.Split(result_tiles, tiles_in(last_extent, runs.result));
   std::vector<IterVar> order;
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);
