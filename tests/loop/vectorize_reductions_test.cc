@@ -14,7 +14,6 @@ namespace tenon::loop {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const Var k("k"), r("r"), n("n");
 const Buffer flags = Buffer::Make("flags", Bool, {200}), any = Buffer::Make("any", Bool, {1});
