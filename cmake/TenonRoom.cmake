@@ -13,7 +13,7 @@ endif()
 
 find_program(TENON_CCACHE ccache)
 if(TENON_CCACHE)
-  # Paths relative to the checkout, so that a second one finds what the first has compiled.
+  # Paths relative to the checkout, so that a second one finds what the first has compiled where no header is precompiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
                                   CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${TENON_CCACHE})
 endif()
