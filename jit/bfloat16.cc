@@ -6,11 +6,10 @@
 // rounding to odd", 2008).
 #include "tenon/jit/bfloat16.h"
 
-#include <numeric>
-
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "tenon/jit/vector_pieces.h"
+#include "tenon/support/arithmetic.h"
 
 namespace tenon::jit {
 namespace {
@@ -44,39 +43,26 @@ Value* RoundToOddFloat32(llvm::IRBuilder<>& builder, Value* value) {
 // bfloat that it cannot select where it takes the vector apart.
 Value* ByInstruction(llvm::IRBuilder<>& builder, Value* value) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  const unsigned lanes = vector == nullptr ? 1 : vector->getNumElements();
-  const unsigned chunk = lanes <= 8 ? 8 : 16;
-  const unsigned padded = (lanes + chunk - 1) / chunk * chunk;
-  Value* floats = value;
+  constexpr unsigned kLeast = 8;
   if (vector == nullptr) {
     auto* zeros =
-        llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getFloatTy(), chunk));
-    floats = builder.CreateInsertElement(zeros, value, std::uint64_t{0});
-  } else if (padded != lanes) {
-    llvm::SmallVector<int> picks(padded, -1);
-    std::iota(picks.begin(), picks.begin() + lanes, 0);
-    floats = builder.CreateShuffleVector(value, picks);
+        llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getFloatTy(), kLeast));
+    Value* one = builder.CreateInsertElement(zeros, value, std::uint64_t{0});
+    return Piece(builder, ByInstruction(builder, one), 0, 1);
   }
-  const auto instruction = chunk == 8 ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256
-                                      : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512;
-  auto* part_type = llvm::FixedVectorType::get(builder.getFloatTy(), chunk);
+  const unsigned lanes = vector->getNumElements();
+  const unsigned chunk = lanes <= kLeast ? kLeast : 16;
+  const unsigned padded = RoundUp(lanes, chunk);
+  const auto instruction = chunk == kLeast ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256
+                                           : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512;
   auto* bits_type = llvm::FixedVectorType::get(builder.getInt16Ty(), chunk);
-  Value* bits = llvm::PoisonValue::get(llvm::FixedVectorType::get(builder.getInt16Ty(), padded));
-  for (unsigned first = 0; first < padded; first += chunk) {
-    Value* part = padded == chunk
-                      ? floats
-                      : builder.CreateExtractVector(part_type, floats, builder.getInt64(first));
+  Value* floats = Resized(builder, value, padded);
+  Value* bits = ByPieces(builder, padded, chunk, [&](unsigned first) {
     Value* halves =
-        builder.CreateBitCast(builder.CreateIntrinsic(instruction, {}, {part}), bits_type);
-    bits = padded == chunk
-               ? halves
-               : builder.CreateInsertVector(bits->getType(), bits, halves, builder.getInt64(first));
-  }
-  if (vector == nullptr) return builder.CreateExtractElement(bits, std::uint64_t{0});
-  if (padded == lanes) return bits;
-  llvm::SmallVector<int> picks(lanes);
-  std::iota(picks.begin(), picks.end(), 0);
-  return builder.CreateShuffleVector(bits, picks);
+        builder.CreateIntrinsic(instruction, {}, {Piece(builder, floats, first, chunk)});
+    return builder.CreateBitCast(halves, bits_type);
+  });
+  return Resized(builder, bits, lanes);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "llvm/IR/IntrinsicsX86.h"
 #include "tenon/jit/expr_codegen.h"
+#include "tenon/jit/vector_pieces.h"
 
 namespace tenon::jit {
 namespace {
@@ -60,31 +61,21 @@ Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
 
 Value* ExprCodegen::EmitDotInstructions(bool bytes, int lanes, const std::vector<Value*>& args) {
   const int chunk = std::min(lanes, 16);
-  const int group = bytes ? 4 : 2;
+  const unsigned group = bytes ? 4 : 2;
   llvm::Function* instruction =
       llvm::Intrinsic::getDeclaration(&module_, DotInstruction(bytes, chunk));
-  const auto piece = [&](Value* vector, DataType element, int width, int first) -> Value* {
-    if (lanes == chunk) return vector;
-    return builder_.CreateExtractVector(RegisterType(element.WithLanes(width)), vector,
-                                        builder_.getInt64(static_cast<std::uint64_t>(first)));
-  };
-  Value* result = llvm::PoisonValue::get(args[0]->getType());
-  for (int first = 0; first < lanes; first += chunk) {
-    Value* sum = piece(args[0], bytes ? Int32 : Float32, chunk, first);
-    Value* a = piece(args[1], bytes ? UInt8 : BFloat16, group * chunk, group * first);
-    Value* b = piece(args[2], bytes ? Int8 : BFloat16, group * chunk, group * first);
+  const auto lane_count = static_cast<unsigned>(lanes), part = static_cast<unsigned>(chunk);
+  return ByPieces(builder_, lane_count, part, [&](unsigned first) -> Value* {
+    Value* sum = Piece(builder_, args[0], first, part);
     // LLVM names the bytes four at a time, and has a type of its own for bfloat16.
-    llvm::Type* operand = bytes ? sum->getType()
-                                : llvm::FixedVectorType::get(builder_.getBFloatTy(),
-                                                             static_cast<unsigned>(group * chunk));
-    a = builder_.CreateBitCast(a, operand);
-    b = builder_.CreateBitCast(b, operand);
-    Value* dot = builder_.CreateCall(instruction, {sum, a, b});
-    if (lanes == chunk) return dot;
-    result = builder_.CreateInsertVector(result->getType(), result, dot,
-                                         builder_.getInt64(static_cast<std::uint64_t>(first)));
-  }
-  return result;
+    llvm::Type* operand =
+        bytes ? sum->getType() : llvm::FixedVectorType::get(builder_.getBFloatTy(), group * part);
+    const auto factor = [&](Value* vector) {
+      return builder_.CreateBitCast(Piece(builder_, vector, group * first, group * part), operand);
+    };
+    Value *a = factor(args[1]), *b = factor(args[2]);
+    return builder_.CreateCall(instruction, {sum, a, b});
+  });
 }
 
 }  // namespace tenon::jit

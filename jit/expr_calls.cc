@@ -6,6 +6,7 @@
 #include "tenon/jit/extern_symbols.h"
 #include "tenon/jit/inline_math.h"
 #include "tenon/jit/vector_math.h"
+#include "tenon/jit/vector_pieces.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
@@ -154,22 +155,13 @@ Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
       chunk == 1 ? std::string(name) + (type.bits() == 32 ? "f" : "")
                  : LibmvecName(name, type.element(), chunk, static_cast<int>(args.size()));
   llvm::Type* operand = RegisterType(type.WithLanes(chunk));
-  if (chunk == lanes) return call(symbol, operand, args);
-  Value* result = llvm::PoisonValue::get(RegisterType(type));
-  for (int first = 0; first < lanes; first += chunk) {
+  const auto part = static_cast<unsigned>(chunk);
+  return ByPieces(builder_, static_cast<unsigned>(lanes), part, [&](unsigned first) -> Value* {
+    if (chunk == lanes) return call(symbol, operand, args);
     std::vector<Value*> pieces;
-    for (Value* arg : args) {
-      pieces.push_back(chunk == 1
-                           ? builder_.CreateExtractElement(arg, static_cast<std::uint64_t>(first))
-                           : builder_.CreateExtractVector(operand, arg, builder_.getInt64(first)));
-    }
-    Value* piece = call(symbol, operand, pieces);
-    result = chunk == 1
-                 ? builder_.CreateInsertElement(result, piece, static_cast<std::uint64_t>(first))
-                 : builder_.CreateInsertVector(result->getType(), result, piece,
-                                               builder_.getInt64(first));
-  }
-  return result;
+    for (Value* arg : args) pieces.push_back(Piece(builder_, arg, first, part));
+    return call(symbol, operand, pieces);
+  });
 }
 
 namespace {

@@ -66,6 +66,7 @@ class ExprCodegen {
   const loop::Bounds& bounds() const { return bounds_; }
   // These start with a line of memory from here on, for what StoresWholeLines.
   void StreamTo(std::vector<loop::Buffer> buffers) { streamed_ = std::move(buffers); }
+  bool streams() const { return !streamed_.empty(); }
   using Vars = InsertionMap<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
   using Buffers = InsertionMap<loop::Buffer, llvm::Value*, loop::BufferHash>;
   Vars& vars() { return vars_; }

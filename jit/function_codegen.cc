@@ -86,10 +86,8 @@ class FunctionCodegen {
     auto* anywhere = llvm::BasicBlock::Create(context_, "anywhere", function_);
     auto* after = llvm::BasicBlock::Create(context_, "after", function_);
     builder_.CreateCondBr(builder_.CreateICmpEQ(offset, builder_.getInt64(0)), in_lines, anywhere);
-    streams_ = true;
     exprs_.StreamTo(std::move(streamed));
     EmitBlock(in_lines, function.body, after);
-    streams_ = false;
     exprs_.StreamTo({});
     EmitBlock(anywhere, function.body, after);
     builder_.SetInsertPoint(after);
@@ -297,7 +295,7 @@ class FunctionCodegen {
     Value* first = restore(i);
     EmitLoop(node, builder_.CreateAdd(first, body->getArg(1)),
              builder_.CreateAdd(first, body->getArg(2)));
-    if (streams_) FenceStreams();
+    if (exprs_.streams()) FenceStreams();
     builder_.CreateRetVoid();
     exprs_.vars() = outer_vars;
     exprs_.buffers() = outer_buffers;
@@ -373,7 +371,6 @@ class FunctionCodegen {
   llvm::IRBuilder<> builder_;
   ExprCodegen exprs_;
   llvm::Function* function_ = nullptr;
-  bool streams_ = false;     // whether there are streaming stores
   Value* status_ = nullptr;  // where the function's result is kept
 };
 

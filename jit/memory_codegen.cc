@@ -5,6 +5,7 @@
 
 #include "tenon/jit/expr_codegen.h"
 #include "tenon/jit/streaming_stores.h"
+#include "tenon/jit/vector_pieces.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
@@ -78,9 +79,7 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
       llvm::CallInst* load =
           builder_.CreateMaskedLoad(MemoryType(wide), address, align, FirstLanes(lanes));
       Annotate(load, node.buffer);
-      llvm::SmallVector<int> kept(static_cast<std::size_t>(lanes));
-      std::iota(kept.begin(), kept.end(), 0);
-      return ToRegister(builder_.CreateShuffleVector(load, kept), type);
+      return ToRegister(Resized(builder_, load, static_cast<unsigned>(lanes)), type);
     }
     auto* load = builder_.CreateAlignedLoad(MemoryType(type), address, align);
     Annotate(load, node.buffer);
@@ -112,8 +111,7 @@ Value* ExprCodegen::EmitGather(const loop::LoadNode& node, Value* index, Value* 
   Value* result = gather(builder_.CreateShuffleVector(index, filled),
                          mask == nullptr ? nullptr : builder_.CreateShuffleVector(mask, filled),
                          type.WithLanes(wide));
-  filled.resize(static_cast<std::size_t>(lanes));
-  return ToRegister(builder_.CreateShuffleVector(result, filled), type);
+  return ToRegister(Resized(builder_, result, static_cast<unsigned>(lanes)), type);
 }
 
 // Lanes without a true predicate read 0 and touch no memory. LLVM writes these as loads under a
@@ -192,10 +190,8 @@ void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
   } else if (const int lanes = index.dtype().lanes();
              !std::has_single_bit(static_cast<unsigned>(lanes))) {
     const unsigned wide = std::bit_ceil(static_cast<unsigned>(lanes));
-    llvm::SmallVector<int> widened(wide, -1);
-    std::iota(widened.begin(), widened.begin() + lanes, 0);
-    store = builder_.CreateMaskedStore(builder_.CreateShuffleVector(stored, widened), address,
-                                       align, FirstLanes(lanes));
+    store = builder_.CreateMaskedStore(Resized(builder_, stored, wide), address, align,
+                                       FirstLanes(lanes));
   } else if (StoresWholeLines(node) &&
              std::find(streamed_.begin(), streamed_.end(), buffer) != streamed_.end()) {
     store = builder_.CreateAlignedStore(stored, address, llvm::Align(kLineBytes));

@@ -21,9 +21,7 @@ void Correlation(TypeCall& call) {
   if (!a->dtype.is_float() || b->dtype != a->dtype)
     call.Refuse(StrCat("both images must be of one floating type, not ", a->dtype.ToString(),
                        " and ", b->dtype.ToString()));
-  for (std::size_t d = 0; d < 4; ++d) {
-    if (Differ(a->shape[d], b->shape[d])) call.Refuse("both images must have one shape");
-  }
+  if (Differ(a->shape, b->shape)) call.Refuse("both images must have one shape");
   if (attrs.kernel_size % 2 == 0)
     call.Refuse(StrCat("kernel_size is ", attrs.kernel_size, "; it must be odd"));
   if (attrs.kernel_size > kMostReach || attrs.max_displacement > kMostReach)

@@ -13,9 +13,7 @@ using ir::TensorTypeNode;
 
 void RequireShape(const TypeCall& call, const TensorTypeNode& x, const std::vector<Dim>& shape,
                   const char* words) {
-  bool agrees = x.shape.size() == shape.size();
-  for (std::size_t d = 0; agrees && d < shape.size(); ++d) agrees = !Differ(x.shape[d], shape[d]);
-  if (!agrees) call.Refuse(words);
+  if (Differ(x.shape, shape)) call.Refuse(words);
 }
 void RequireFloat32(const TypeCall& call, const TensorTypeNode& x) {
   if (x.dtype != Float32)

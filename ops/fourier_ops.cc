@@ -24,10 +24,8 @@ void Dft(TypeCall& call) {
     call.Refuse(StrCat("real and imaginary parts must be of one floating type, not ",
                        real->dtype.ToString(), " and ", imaginary->dtype.ToString()));
   if (real->shape.empty()) call.Refuse("the signal must have an axis");
-  bool agrees = real->shape.size() == imaginary->shape.size();
-  for (std::size_t d = 0; agrees && d < real->shape.size(); ++d)
-    agrees = !Differ(real->shape[d], imaginary->shape[d]);
-  if (!agrees) call.Refuse("real and imaginary parts must have one shape");
+  if (Differ(real->shape, imaginary->shape))
+    call.Refuse("real and imaginary parts must have one shape");
   if (const Dim& n = real->shape.back(); n.is_static()) RequireLength(call, n.value());
   call.LearnResult(ir::TupleType({call.input(0), call.input(1)}));
 }

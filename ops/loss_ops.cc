@@ -40,8 +40,7 @@ void CrossEntropy(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto* targets = call.tensor(1);
   if (x == nullptr || targets == nullptr) return;
-  if (x->shape.size() != 2 || targets->shape.size() != 2 ||
-      Differ(x->shape[0], targets->shape[0]) || Differ(x->shape[1], targets->shape[1]))
+  if (x->shape.size() != 2 || Differ(x->shape, targets->shape))
     call.Refuse("predictions and targets must have one shape (batch, classes)");
   if (!x->dtype.is_float() || targets->dtype != x->dtype)
     call.Refuse(StrCat("predictions and targets must be of one floating type, not ",

@@ -51,10 +51,7 @@ void MatrixSetDiag(TypeCall& call) {
   std::vector<Dim> wanted(x->shape.begin(), x->shape.end() - 2);
   if (diagonals.Count() > 1) wanted.emplace_back(diagonals.Count());
   wanted.emplace_back(diagonals.Longest());
-  bool agrees = wanted.size() == values->shape.size();
-  for (std::size_t d = 0; agrees && d < wanted.size(); ++d)
-    agrees = !Differ(wanted[d], values->shape[d]);
-  if (!agrees)
+  if (Differ(wanted, values->shape))
     call.Refuse(StrCat(
         "the diagonal must have the shape (",
         StrJoin(wanted, ", ", [](std::string* out, const Dim& dim) { *out += dim.ToString(); }),

@@ -54,10 +54,7 @@ void ScatterND(TypeCall& call) {
     call.Refuse(StrCat("an index of ", length, " for data of rank ", x->shape.size()));
   std::vector<Dim> shape(indices->shape.begin() + 1, indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + length, x->shape.end());
-  bool agrees = updates->shape.size() == shape.size();
-  for (std::size_t i = 0; agrees && i < shape.size(); ++i)
-    agrees = !Differ(updates->shape[i], shape[i]);
-  if (!agrees)
+  if (Differ(updates->shape, shape))
     call.Refuse(StrCat(
         "the updates must have the shape (",
         StrJoin(shape, ", ", [](std::string* out, const Dim& dim) { *out += dim.ToString(); }),

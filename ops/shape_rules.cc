@@ -14,6 +14,11 @@ bool Differ(const ir::Dim& a, const ir::Dim& b) {
   return a.is_static() && b.is_static() && !(a == b);
 }
 
+bool Differ(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                     [](const Dim& x, const Dim& y) { return !Differ(x, y); });
+}
+
 int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute) {
   const auto n = static_cast<std::int64_t>(rank);
   if (axis < -n || axis >= n)

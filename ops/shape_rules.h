@@ -15,6 +15,8 @@ namespace tenon::ops {
 
 // Whether both extents are known, and not equal.
 bool Differ(const ir::Dim& a, const ir::Dim& b);
+// Whether the shapes have different ranks, or extents that differ.
+bool Differ(const std::vector<ir::Dim>& a, const std::vector<ir::Dim>& b);
 
 // `axis` in [0, rank).
 int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute = "axis");

@@ -49,6 +49,12 @@ std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {
   return at;
 }
 
+te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape) {
+  te::Expr flat = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d] + at[d];
+  return flat;
+}
+
 te::Tensor AsType(const te::Tensor& x, DataType dtype) {
   if (x.dtype() == dtype) return x;
   return te::Compute(

@@ -93,6 +93,8 @@ Shape ShapeOf(const te::Tensor& tensor);
 std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents);
 // The coordinates of the element at row-major offset `flat`.
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
+// The row-major offset of the element at these coordinates.
+te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape);
 // `x` in another element type; itself where that is its own.
 te::Tensor AsType(const te::Tensor& x, DataType dtype);
 // The element of `tensor` that broadcasting to the result's axes reads.

@@ -94,9 +94,9 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   const auto [source_tiles, source_lane] = stage.Split(source, lanes);
   // From memory, runs of tiles read and write longer parts of few rows; in cache they would only
   // mix the result's rows, and short rows of a result lie together anyway.
-  const std::int64_t elements = extent * last_extent;
+  const std::int64_t element_bytes = kVectorBytes / lanes;
   const Runs runs = last_extent % lanes == 0 ? kOfWholeLines : kOfPartsOfLines;
-  const bool from_memory = elements * kVectorBytes / lanes > kCached;
+  const bool from_memory = extent * last_extent * element_bytes > kCached;
   const auto tiles_in = [&](std::int64_t length, std::int64_t most) {
     return from_memory ? std::min(most, (length + lanes - 1) / lanes) : 1;
   };
@@ -120,7 +120,7 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
   stage.Unroll(source_lane);
   stage.Vectorize(result_lane);
-  std::int64_t bytes = kVectorBytes / lanes;
+  std::int64_t bytes = element_bytes;
   for (const IterVar& axis : axes) bytes *= Extent(axis);
   if (stage.is_output() && bytes >= kStreamed) stage.StreamStores();
   return true;

@@ -77,8 +77,7 @@ std::vector<Tensor> Dft(const TeCall& call) {
     return te::Compute(
         call.te_shape(),
         [&](const std::vector<Var>& i) {
-          Expr row = 0;
-          for (std::size_t d = 0; d + 1 < shape.size(); ++d) row = row * shape[d] + i[d];
+          const Expr row = Flatten(ToExprs(i), outer);
           const Expr below = row + count;
           const Expr cosines = product(is_real ? row : below, i.back());
           const Expr sines = product(is_real ? below : row, i.back() + n);

@@ -20,19 +20,11 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
-
 std::int64_t ModeOf(const std::string& mode) {
   if (mode == "update") return 0;
   if (mode == "add") return 1;
   if (mode == "mul") return 2;
   return mode == "min" ? 3 : 4;
-}
-
-std::vector<Tensor> Unchanged(const TeCall& call) {
-  return {te::Compute(
-      call.te_shape(), [&](const std::vector<Var>& i) { return call.input(0)[ToExprs(i)]; },
-      "scatter", "injective")};
 }
 
 // -1 where `at` is out of range; then `inside` becomes false.
@@ -56,9 +48,7 @@ std::vector<Tensor> ScatterElements(const TeCall& call) {
         std::vector<Expr> at = Unflatten(k, extents);
         Expr inside = loop::True();
         at[axis] = Placed(indices[at], ExtentOf(x, axis), &inside);
-        Expr offset = 0;
-        for (std::size_t d = 0; d < at.size(); ++d) offset = offset * ExtentOf(x, d) + at[d];
-        return te::Select(inside, offset, Number(-1));
+        return te::Select(inside, Flatten(at, ShapeOf(x)), Expr(-1));
       },
       "offsets", "injective");
   return {Scatter(attrs.reduction, x, call.input(2), offsets, 1, call.dtype())};
@@ -78,10 +68,10 @@ std::vector<Tensor> ScatterND(const TeCall& call) {
         Expr offset = 0;
         for (std::size_t d = 0; d < length; ++d) {
           std::vector<Expr> from = Unflatten(k, tuples);
-          from.insert(from.begin(), Number(static_cast<std::int64_t>(d)));
+          from.insert(from.begin(), Expr(static_cast<std::int64_t>(d)));
           offset = offset * ExtentOf(x, d) + Placed(indices[from], ExtentOf(x, d), &inside);
         }
-        return te::Select(inside, offset, Number(-1));
+        return te::Select(inside, offset, Expr(-1));
       },
       "offsets", "injective");
   std::int64_t row = 1;
@@ -102,14 +92,20 @@ std::vector<Tensor> InvertPermutation(const TeCall& call) {
   if (n == 0) return Unchanged(call);
   const Tensor offsets = vector(Int64, "offsets", [&](const Var& i) {
     const Expr at = te::Cast(Int64, p(i));
-    return te::Select(at >= Expr(0) && at < Expr(n), at, Number(-1));
+    return te::Select(at >= Expr(0) && at < Expr(n), at, Expr(-1));
   });
-  const Tensor zeros = vector(p.dtype(), "zeros", [](const Var&) { return Number(0); });
+  const Tensor zeros = vector(p.dtype(), "zeros", [](const Var&) { return Expr(0); });
   const Tensor numbers = vector(p.dtype(), "numbers", [](const Var& i) { return Expr(i); });
   return {Scatter("update", zeros, numbers, offsets, 1, call.dtype())};
 }
 
 }  // namespace
+
+std::vector<Tensor> Unchanged(const TeCall& call) {
+  return {te::Compute(
+      call.te_shape(), [&](const std::vector<Var>& i) { return call.input(0)[ToExprs(i)]; },
+      "unchanged", "injective")};
+}
 
 std::pair<DataType, std::int64_t> JoinedIn(DataType type) {
   if (type == Float64) return {Float64, 1};
@@ -128,10 +124,9 @@ Tensor Scatter(const std::string& mode, const Tensor& x, const Tensor& updates,
   const Tensor scattered = te::Extern(
       {x.shape()}, {AsType(x, wide), offsets, AsType(updates, wide)}, {wide},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
-        return te::ExternCall(
-            jit::ScatterFunction(),
-            {in[0], in[1], in[2], out[0], Number(NumElements(ShapeOf(x))),
-             Number(ExtentOf(offsets, 0)), Number(row), Number(type), Number(kind)});
+        return te::ExternCall(jit::ScatterFunction(),
+                              {in[0], in[1], in[2], out[0], Expr(NumElements(ShapeOf(x))),
+                               Expr(ExtentOf(offsets, 0)), Expr(row), Expr(type), Expr(kind)});
       },
       "scatter")[0];
   return AsType(scattered, result);

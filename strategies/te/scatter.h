@@ -8,10 +8,14 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "tenon/te/tensor.h"
+#include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {
+
+// The call's first input, where nothing is written.
+std::vector<te::Tensor> Unchanged(const TeCall& call);
 
 // The type that elements are joined in, which holds all of theirs, and its number for library
 // functions.

@@ -49,9 +49,7 @@ std::vector<Tensor> SameElements(const TeCall& call) {
           }
           return x[indices];
         }
-        Expr flat = 0;
-        for (std::size_t d = 0; d < to.size(); ++d) flat = flat * to[d] + i[d];
-        return x[Unflatten(flat, from)];
+        return x[Unflatten(Flatten(ToExprs(i), to), from)];
       },
       "reshape", "injective")};
 }

@@ -18,8 +18,6 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
-
 // A sparse matrix: three inputs from `first` on.
 struct Compressed {
   Tensor data, indices, starts;
@@ -42,8 +40,8 @@ struct Compressed {
     return te::Extern(
         {{count}}, {indices, starts}, {Int64},
         [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
-          return te::ExternCall(jit::SparseRowsFunction(), {in[0], in[1], out[0], Number(rows),
-                                                            Number(columns), Number(count)});
+          return te::ExternCall(jit::SparseRowsFunction(),
+                                {in[0], in[1], out[0], Expr(rows), Expr(columns), Expr(count)});
         },
         "row_of_entry")[0];
   }
@@ -58,9 +56,9 @@ struct Compressed {
         {shape}, {AsType(data, type), indices, starts, AsType(dense, type)}, {type},
         [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
           return te::ExternCall(jit::SparseMultiplyFunction(),
-                                {in[0], in[1], in[2], in[3], out[0], Number(batch), Number(rows),
-                                 Number(count), Number(block_rows), Number(block_columns),
-                                 Number(depth), Number(columns), Number(type_number)});
+                                {in[0], in[1], in[2], in[3], out[0], Expr(batch), Expr(rows),
+                                 Expr(count), Expr(block_rows), Expr(block_columns), Expr(depth),
+                                 Expr(columns), Expr(type_number)});
         },
         "sparse_product")[0];
   }
@@ -135,10 +133,7 @@ std::vector<Tensor> SparseAdd(const TeCall& call) {
   const Tensor& dense = call.input(0);
   const Compressed sparse(call, 1);
   const std::int64_t columns = ExtentOf(dense, 1);
-  if (NumElements(call.shape()) == 0 || sparse.count == 0)
-    return {te::Compute(
-        call.te_shape(), [&](const Var& i, const Var& j) { return dense(i, j); }, "sparse_add",
-        "injective")};
+  if (NumElements(call.shape()) == 0 || sparse.count == 0) return Unchanged(call);
   const Tensor row = sparse.RowOfEntry(columns);
   const Tensor offsets = te::Compute(
       {sparse.count},
@@ -161,7 +156,7 @@ std::vector<Tensor> SparseTranspose(const TeCall& call) {
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(
             jit::SparseTransposeFunction(),
-            {in[0], in[1], out[0], out[1], Number(sparse.rows), Number(sparse.count)});
+            {in[0], in[1], out[0], out[1], Expr(sparse.rows), Expr(sparse.count)});
       },
       "by_column");
   const Tensor& source = ordered[0];
@@ -188,16 +183,16 @@ std::vector<Tensor> SparseToDense(const TeCall& call) {
   const Tensor offsets = te::Compute(
       {count},
       [&](const Var& k) {
-        Expr offset = Number(0), inside = loop::True();
+        Expr offset = Expr(0), inside = loop::True();
         for (std::size_t d = 0; d < shape.size(); ++d) {
           std::vector<Expr> from;
           if (indices.ndim() > 0) from.emplace_back(k);
-          if (indices.ndim() > 1) from.push_back(Number(static_cast<std::int64_t>(d)));
+          if (indices.ndim() > 1) from.push_back(Expr(static_cast<std::int64_t>(d)));
           const Expr at = te::Cast(Int64, indices[from]);
           inside = inside && at >= Expr(0) && at < Expr(shape[d]);
           offset = offset * shape[d] + at;
         }
-        return te::Select(inside, offset, Number(-1));
+        return te::Select(inside, offset, Expr(-1));
       },
       "offsets", "injective");
   const Tensor updates = values.ndim() == 0 ? Filled({count}, values()) : values;
@@ -210,10 +205,10 @@ std::vector<Tensor> SparseReshape(const TeCall& call) {
   const Tensor& after = call.input(2);
   const std::int64_t from_rank = ExtentOf(before, 0), rank = ExtentOf(after, 0);
   const auto wide = [](const Tensor& x, std::int64_t at) { return te::Cast(Int64, x(Expr(at))); };
-  Expr elements = Number(1), known = Number(1);
+  Expr elements = Expr(1), known = Expr(1);
   for (std::int64_t d = 0; d < from_rank; ++d) elements = elements * wide(before, d);
   for (std::int64_t d = 0; d < rank; ++d)
-    known = known * te::Select(wide(after, d) == Expr(-1), Number(1), wide(after, d));
+    known = known * te::Select(wide(after, d) == Expr(-1), Expr(1), wide(after, d));
   const Tensor shape = te::Compute(
       {rank},
       [&](const Var& d) {
@@ -226,16 +221,16 @@ std::vector<Tensor> SparseReshape(const TeCall& call) {
   const Tensor steps = te::Compute(
       {rank},
       [&](const Var& d) {
-        Expr product = Number(1);
+        Expr product = Expr(1);
         for (std::int64_t later = 1; later < rank; ++later)
-          product = product * te::Select(Expr(later) > d, shape(Expr(later)), Number(1));
+          product = product * te::Select(Expr(later) > d, shape(Expr(later)), Expr(1));
         return te::Max(product, Expr(1));
       },
       "steps", kPacked);
   const Tensor moved = te::Compute(
       call.te_shape(),
       [&](const Var& i, const Var& d) {
-        Expr flat = Number(0);
+        Expr flat = Expr(0);
         for (std::int64_t k = 0; k < from_rank; ++k)
           flat = flat * wide(before, k) + te::Cast(Int64, indices(i, Expr(k)));
         const Expr at = te::FloorDiv(flat, steps(d));

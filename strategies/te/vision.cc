@@ -13,8 +13,6 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-Expr Number(std::int64_t n) { return loop::IntImm(Int64, n); }
-
 std::vector<Tensor> RoiAlign(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::RoiAlignAttrs>();
   const Shape shape = call.shape();
@@ -26,10 +24,10 @@ std::vector<Tensor> RoiAlign(const TeCall& call) {
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(
             jit::RoiAlignFunction(),
-            {in[0], in[1], out[0], Number(from[0]), Number(from[1]), Number(from[2]),
-             Number(from[3]), Number(shape[0]), Number(shape[2]), Number(shape[3]),
-             loop::FloatImm(Float64, attrs.spatial_scale), Number(attrs.sample_ratio),
-             Number(attrs.mode == "max" ? 1 : 0), Number(attrs.aligned ? 1 : 0)});
+            {in[0], in[1], out[0], Expr(from[0]), Expr(from[1]), Expr(from[2]), Expr(from[3]),
+             Expr(shape[0]), Expr(shape[2]), Expr(shape[3]),
+             loop::FloatImm(Float64, attrs.spatial_scale), Expr(attrs.sample_ratio),
+             Expr(attrs.mode == "max" ? 1 : 0), Expr(attrs.aligned ? 1 : 0)});
       },
       "roi_align")[0];
   return {AsType(pooled, call.dtype())};
@@ -40,9 +38,9 @@ std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
   const std::vector<Expr> rows = {NumElements(scores), 3};
   if (NumElements(scores) == 0) {
     return {te::Compute(
-                rows, [](const std::vector<Var>&) { return Number(0); }, "selected", "elemwise"),
+                rows, [](const std::vector<Var>&) { return Expr(0); }, "selected", "elemwise"),
             te::Compute(
-                {1}, [](const std::vector<Var>&) { return Number(0); }, "found", "elemwise")};
+                {1}, [](const std::vector<Var>&) { return Expr(0); }, "found", "elemwise")};
   }
   std::vector<Tensor> results = te::Extern(
       {rows, {1}, {2 * scores[2]}},
@@ -52,7 +50,7 @@ std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(jit::SuppressFunction(),
                               {in[0], in[1], in[2], in[3], in[4], out[0], out[1], out[2],
-                               Number(scores[0]), Number(scores[1]), Number(scores[2])});
+                               Expr(scores[0]), Expr(scores[1]), Expr(scores[2])});
       },
       "suppress");
   results.pop_back();
