@@ -31,7 +31,7 @@ std::vector<EntryRef> PreparedConstants::For(const LoweredKernel& kernel, int in
     Shape shape;
     for (const loop::Expr& extent : buffer->shape)
       shape.push_back(extent.As<loop::IntImmNode>()->value);
-    preparation.constant = add(NDArray::Zeros(shape, buffer->dtype));
+    preparation.constant = add(NDArray::Empty(shape, buffer->dtype));
     entries.push_back(preparation.constant);
     made.push_back(std::move(preparation));
   }

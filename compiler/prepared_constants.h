@@ -20,7 +20,7 @@ class PreparedConstants {
   explicit PreparedConstants(const std::string& cache_dir) : cache_dir_(cache_dir) {}
 
   // What `kernel`, number `index` of its plan, wants prepared of `constants`, its arguments. New
-  // ones get room by `add`, which makes a constant node of zeros; Compute fills it.
+  // ones get room by `add`, which makes a constant node; Compute fills it.
   std::vector<runtime::EntryRef> For(const LoweredKernel& kernel, int index,
                                      const std::vector<NDArray>& constants,
                                      const std::function<runtime::EntryRef(const NDArray&)>& add);

@@ -188,6 +188,11 @@ class Lowerer {
     return loop::Allocate(box.memory(), box.Move(stmt, MinsOf(region)));
   }
 
+  static bool HaveSameShape(const loop::Buffer& a, const loop::Buffer& b) {
+    return std::equal(a->shape.begin(), a->shape.end(), b->shape.begin(), b->shape.end(),
+                      loop::StructuralEqual);
+  }
+
   Stmt AddPrefetches(const Stage& stage, const IterVar& axis, const Expr& extent, Stmt inside) {
     for (const PrefetchMark& mark : stage.marks().prefetches) {
       if (!LeafOf(stage.relations(), mark.axis).var.same_as(axis.var)) continue;
@@ -208,13 +213,18 @@ class Lowerer {
           source.op()->outputs[static_cast<std::size_t>(mark.tensor.index())];
       const bool is_own = source.op() == stage.op();
       std::optional<std::vector<Range>> region =
-          is_own ? RegionWritten(inside, buffer, bounds_) : RegionRead(inside, buffer, bounds_);
+          is_own ? std::nullopt : RegionRead(inside, buffer, bounds_);
+      const bool is_written = !region;
+      const loop::Buffer& own = is_own ? buffer : stage.op()->outputs.front();
+      // What a producer computes goes into the result of the same shape, place by place.
+      if (is_own || (is_written && source.is_output() && HaveSameShape(own, buffer)))
+        region = RegionWritten(inside, own, bounds_);
       if (!region) refuse(StrCat("it is not ", is_own ? "written" : "read", " inside the loop"));
       for (Range& range : *region) {
         range.min = loop::Substitute(range.min, {{axis.var, axis.var + mark.offset}});
         range.extent = loop::Substitute(range.extent, {{axis.var, axis.var + mark.offset}});
       }
-      inside = loop::Seq({PrefetchBox(buffer, *region, is_own), inside});
+      inside = loop::Seq({PrefetchBox(buffer, *region, is_written), inside});
     }
     return inside;
   }

@@ -69,8 +69,10 @@ class Schedule {
                      bool include_inputs = false);
 
   // In each iteration of that loop of `reader`, fetches into the cache what the iteration `offset`
-  // later reads of `tensor`, or writes when `tensor` is what the reader computes. Lowering refuses
-  // a loop of one iteration, a vectorised loop and a tensor that does not exist outside the loop.
+  // later reads of `tensor`, or writes when `tensor` is what the reader computes. Of a result that
+  // it does not read, and whose shape its own has, it fetches the same place for writing. Lowering
+  // refuses a loop of one iteration, a vectorised loop and a tensor that does not exist outside the
+  // loop.
   void Prefetch(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
                 const loop::Expr& offset);
 

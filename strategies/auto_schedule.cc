@@ -233,14 +233,30 @@ class Scheduler {
     std::int64_t work = WorkOf(output);
     for (const auto& [stage, common] : inside) work += WorkOf(*stage);
     const IterVar loop = FuseOuter(output, outer);
-    ScheduleInner(output, outer);
+    const Stage* fetcher = FetcherOf(output, inside);
+    ScheduleInner(output, outer, fetcher == nullptr ? &output : nullptr);
     if (work >= kParallelWork && OuterExtent(output, outer) > 1) output.Parallel(loop);
     done_.insert(&output);
     for (const auto& [stage, common] : inside) {
-      ScheduleInner(*stage, std::min(outer, stage->op()->axes.size()));
+      ScheduleInner(*stage, std::min(outer, stage->op()->axes.size()),
+                    stage == fetcher ? &output : nullptr);
       stage->ComputeAt(output, loop);
       done_.insert(stage);
     }
+  }
+
+  // The stage of those inside that has the result's axes and computes long enough to fetch the
+  // lines meanwhile that the result will be written to, or null.
+  const Stage* FetcherOf(const Stage& output,
+                         const std::vector<std::pair<Stage*, std::size_t>>& inside) {
+    const std::size_t rank = output.op()->axes.size();
+    for (const auto& [stage, common] : inside) {
+      if (!stage->is_output() && !stage->op()->is_reduction() &&
+          accesses_.MathCallsOf(*stage) > 0 && stage->op()->axes.size() == rank &&
+          EqualAxes(*stage, output) == rank)
+        return stage;
+    }
+    return nullptr;
   }
 
   // Whether an iteration would call mathematics for one element, at a price that a row beside it
@@ -405,8 +421,13 @@ class Scheduler {
     return first;
   }
 
-  // Loops of the stage from axis `from` on, and its reduction.
   void ScheduleInner(Stage& stage, std::size_t from) {
+    ScheduleInner(stage, from, stage.is_output() ? &stage : nullptr);
+  }
+
+  // Loops of the stage from axis `from` on, and its reduction. Lines of `written`, if any, which is
+  // the stage itself or a result of its shape, are fetched before they are written.
+  void ScheduleInner(Stage& stage, std::size_t from, const Stage* written) {
     const OperationNode& op = *stage.op();
     if (op.axes.size() <= from) return;
     if (op.is_reduction()) {
@@ -431,7 +452,7 @@ class Scheduler {
       stage.Unroll(step);
       // While one line is computed, the next one comes from memory.
       if (from > 0 && is_one_axis && extent <= kLongestFetched)
-        FetchNextLine(stage, steps, CeilDiv(extent, lanes * kUnroll));
+        FetchNextLine(stage, steps, CeilDiv(extent, lanes * kUnroll), written);
     }
     stage.Vectorize(lane);
   }
@@ -440,7 +461,7 @@ class Scheduler {
   // from memory fetches the line that it will write: a loop that fetched both would wait for them.
   // Of the parts of a concatenation only one is read, so that most of what it fetched would be
   // waste, and before and behind a part lies memory of others.
-  void FetchNextLine(Stage& stage, const IterVar& steps, std::int64_t count) {
+  void FetchNextLine(Stage& stage, const IterVar& steps, std::int64_t count, const Stage* written) {
     if (count < 2 || accesses_.AreConditional(stage)) return;
     const te::Tensor reader(stage.op(), 0);
     bool fetches = false;
@@ -451,7 +472,9 @@ class Scheduler {
       schedule_.Prefetch(input, reader, steps, count);
       fetches = true;
     }
-    if (!fetches && stage.is_output()) schedule_.Prefetch(reader, reader, steps, count);
+    if (written == nullptr || (fetches && written == &stage)) return;
+    // What another stage writes comes after all steps of this one.
+    schedule_.Prefetch(te::Tensor(written->op(), 0), reader, steps, written == &stage ? count : 0);
   }
 
   // What is read at several places is no line: all between them would be fetched.

@@ -204,6 +204,21 @@ TEST(PrefetchTest, AStageMayAskForTheLinesThatItWillWrite) {
   EXPECT_THAT(jit::Compile(Lower(s, {a, b}, "f"))->LlvmIr(), ContainsRegex(kToWrite));
 }
 
+TEST(PrefetchTest, AProducerMayAskForTheLinesOfTheResultThatItsElementsGoInto) {
+  const Tensor a = Placeholder({64, 40}, Float32, "A");
+  const Tensor b = Compute(
+      {64, 40}, [&](Var i, Var j) { return a(i, j) * 2.0F; }, "B");
+  const Tensor c = Compute(
+      {64, 40}, [&](Var i, Var j) { return b(i, j) + 1.0F; }, "C");
+  Schedule s(c);
+  s[b].ComputeAt(s[c], c.axis(0));
+  const auto [steps, lane] = s[b].Split(b.axis(1), 16);
+  s.Prefetch(c, b, steps, 0);
+  EXPECT_THAT(LoopsOf(s, {a, c}),
+              HasSubstr("      prefetch_write(C[((ax0 * 40) + (ax1.outer * 16))])\n"));
+  ExpectRight(s, {a});
+}
+
 // Check 33, and prefetches of what is not there.
 TEST(PrefetchTest, IsRefusedInWords) {
   const Tensor a = Placeholder({1, 64}, Float32, "A");
@@ -222,6 +237,14 @@ TEST(PrefetchTest, IsRefusedInWords) {
               HasSubstr("prefetch: stage C, axis ax0, of B: the loop is trivial"));
   EXPECT_THAT(refused([&](Schedule& s) { s.Prefetch(a, c, c.axis(1), 1); }),
               HasSubstr("of A: it is not read inside the loop"));
+  const Tensor sums = Compute(
+      {1}, [&](Var i) { return c(i, 0) + c(i, 1); }, "sums");
+  EXPECT_THAT(Refusal([&] {
+                Schedule s(sums);
+                s.Prefetch(sums, c, c.axis(1), 0);
+                Lower(s, {a, sums}, "f");
+              }),
+              HasSubstr("stage C, axis ax1, of sums: it is not read inside the loop"));
   EXPECT_THAT(refused([&](Schedule& s) {
                 s[c].Vectorize(c.axis(1));
                 s.Prefetch(b, c, c.axis(1), 1);

@@ -149,16 +149,27 @@ TEST(AutoScheduleTest, LargeElementwiseWorkIsParallelAndSmallIsNot) {
   EXPECT_FALSE(is_parallel("def @main(%x: Tensor[(8, 8), float32]) { exp(%x) }"));
 }
 
+// The printed loops of the only kernel.
+std::string LoopsOf(const char* text) {
+  const Lowered lowered = ValueOrThrow(Lower(Parsed(text), kTeOnly));
+  return loop::Print(std::get<loop::Function>(lowered.kernels[0].choice.built.kernel));
+}
+
 TEST(AutoScheduleTest, RowsFetchTheNextOneUnlessTheyAreReadOnACondition) {
   const auto fetches = [](const char* text) {
-    const Lowered lowered = ValueOrThrow(Lower(Parsed(text), kTeOnly));
-    const auto& function = std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
-    return loop::Print(function).find("prefetch(") != std::string::npos;
+    return LoopsOf(text).find("prefetch(") != std::string::npos;
   };
   EXPECT_TRUE(fetches("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }"));
   EXPECT_FALSE(
       fetches("def @main(%x: Tensor[(256, 256), float32], %y: Tensor[(256, 256), float32]) "
               "{ concatenate((%x, %y), axis=0) }"));
+}
+
+// The last loop of softmax has nothing to do while it waits for its lines.
+TEST(AutoScheduleTest, LinesOfARowAreFetchedWhileItsExponentialsAreComputed) {
+  const std::string loops =
+      LoopsOf("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }");
+  EXPECT_LT(loops.find("prefetch_write("), loops.find("exp("));
 }
 
 // Whether `of`, one of `outputs` of {16, 9} numbers, is computed in the loop of another one. All
