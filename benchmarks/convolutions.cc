@@ -6,7 +6,6 @@
 #include "tenon/benchmarks/onednn_peer.h"
 #include "tenon/ops/qnn_builders.h"
 #include "tenon/support/strings.h"
-
 namespace tenon::benchmarks {
 namespace {
 
@@ -40,6 +39,18 @@ ConvolutionShape ShapeOf(const Kind& kind, const Image& image) {
           .groups = kind.depthwise ? image.channels : 1,
           .winograd = kind.winograd};
 }
+
+// The layers of ResNet-50 whose numbers of channels in and out differ, or whose images are small.
+struct Layer {
+  std::int64_t in, out, size, kernel, stride;
+};
+
+constexpr Layer kResNetLayers[] = {
+    {3, 64, 224, 7, 2},    {64, 256, 56, 1, 1},    {256, 64, 56, 1, 1},   {256, 128, 56, 1, 1},
+    {256, 512, 56, 1, 2},  {128, 512, 28, 1, 1},   {512, 128, 28, 1, 1},  {512, 256, 28, 1, 1},
+    {512, 1024, 28, 1, 2}, {256, 1024, 14, 1, 1},  {1024, 256, 14, 1, 1}, {1024, 512, 14, 1, 1},
+    {512, 512, 14, 3, 2},  {1024, 2048, 14, 1, 2}, {512, 2048, 7, 1, 1},  {2048, 512, 7, 1, 1},
+    {512, 512, 7, 3, 1}};
 
 // Tenon's contestant, checked, with oneDNN and the floor beside it. `result` gives what `tenon`
 // computes of `x` and `w`, channels first.
@@ -166,6 +177,26 @@ void AddConvolutions(std::vector<Race>& races) {
   };
   add(kByWinograd);
   for (const Kind& kind : kKinds) add(kind);
+  for (const Layer& layer : kResNetLayers) {
+    const ConvolutionShape shape{.in_channels = layer.in,
+                                 .out_channels = layer.out,
+                                 .size = layer.size,
+                                 .kernel = layer.kernel,
+                                 .stride = layer.stride,
+                                 .padding = layer.kernel / 2,
+                                 .groups = 1,
+                                 .winograd = true};
+    for (const int threads : {1, 2}) {
+      races.push_back({.table = "resnet50_layers",
+                       .name = StrCat(layer.kernel, "x", layer.kernel,
+                                      layer.stride > 1 ? " stride 2" : "", ", ", layer.in, " to ",
+                                      layer.out, " channels of ", layer.size, " x ", layer.size),
+                       .threads = threads,
+                       .flops = shape.flops(),
+                       .aim = {.of_peer = 0.75},
+                       .prepare = [=] { return Prepare(shape, threads); }});
+    }
+  }
 }
 
 }  // namespace tenon::benchmarks
