@@ -21,6 +21,9 @@ using te::IterVar;
 constexpr std::size_t kTileAxes = 3;
 // Rows and columns that pay for a transposition in registers.
 constexpr std::int64_t kLeastSquare = 4;
+// Multiply-adds that are written out one after the other. LLVM orders more of them so that sums
+// leave their registers.
+constexpr std::int64_t kMostWrittenOut = 16 * kFewTerms;
 // Steps of a lone reduction that share one loop test.
 constexpr std::int64_t kUnrolledSteps = 4;
 
@@ -119,6 +122,12 @@ std::int64_t TermsOf(const te::OperationNode& op) {
   return terms;
 }
 
+// Results of a tile, in vectors.
+std::int64_t SumsOf(const te::OperationNode& op) {
+  const std::size_t grid = op.axes.size() - kTileAxes;
+  return ConstantOf(op.axes[grid].extent) * ConstantOf(op.axes[grid + 1].extent);
+}
+
 bool IsDotTile(const te::OperationNode& op) { return op.tag == kDotTile || op.tag == kWordDotTile; }
 
 te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
@@ -157,11 +166,16 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if ((op.tag == kUnevenTile || op.tag == kTallTile) && TermsOf(op) <= kFewTerms) {
+  } else if ((op.tag == kUnevenTile || op.tag == kTallTile) && TermsOf(op) <= kFewTerms &&
+             TermsOf(op) * SumsOf(op) <= kMostWrittenOut) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }
   order.insert(order.end(), op.axes.begin() + static_cast<std::ptrdiff_t>(grid), op.axes.end());
+  // The operands of the shorter side stay in registers for the whole step, those of the longer one
+  // are loaded when their turn comes.
+  if (ConstantOf(op.axes[grid].extent) < ConstantOf(op.axes[grid + 1].extent))
+    std::swap(order[order.size() - 3], order[order.size() - 2]);
   if (group) order.push_back(*group);
   tile.Reorder(order);
   tile.Unroll(op.axes[grid]);

@@ -1,6 +1,8 @@
 // The padded image is a stage of its own, so that the sum reads without conditions.
 #include "tenon/strategies/te/conv_sum.h"
 
+#include <algorithm>
+
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -92,32 +94,6 @@ Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vec
       "packed", kPacked);
 }
 
-// Vectors of filters that a tile holds: two, so that what is loaded of the image serves both, even
-// where one vector of many is then beyond the last filter, or all three of three.
-std::int64_t VectorsOfTile(const ConvSum& conv, std::int64_t vectors) {
-  constexpr std::int64_t kMany = 7;
-  constexpr std::int64_t kShallow = 64;
-  if (conv.groups > 1) return conv.group_outputs % (2 * kConvLanes) == 0 ? 2 : 1;
-  // Sums that are short beside their way to memory leave in squares of whole cache lines.
-  if (conv.group_inputs * NumElements(conv.taps) <= kShallow &&
-      conv.shape[conv.out[1]] % kConvLanes == 0 && conv.shape[conv.out.back()] % kConvLanes == 0)
-    return 1;
-  if (vectors % 2 == 0) return 2;
-  if (vectors >= kMany) return 2;
-  return vectors % 3 == 0 ? 3 : 1;
-}
-
-// Pixels of a tile: `most`, a power of two, for which results are transposed on their way to
-// memory, or somewhat fewer where that leaves less beyond the last pixel, as with 7 x 7.
-std::int64_t PixelsOfTile(std::int64_t pixels, std::int64_t most) {
-  constexpr double kWorthFewer = 0.95;
-  const std::int64_t fewer = most - most / 8;
-  const auto covered = [&](std::int64_t tile) {
-    return static_cast<double>(RoundUp(pixels, tile));
-  };
-  return covered(fewer) < kWorthFewer * covered(most) ? fewer : most;
-}
-
 // Vectors of filters by pixels.
 struct TileShape {
   std::int64_t vectors, pixels;
@@ -136,15 +112,90 @@ TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_
   return {best, pixels};
 }
 
+// Whether tiles of so many pixels begin at the same places of rows, or hold whole ones.
+bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
+  const std::int64_t row = conv.shape[conv.out.back()];
+  return row % pixels == 0 || pixels % row == 0;
+}
+
+// The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
+// weights is a line; pixels lie together unless a step or the end of a row parts them, or are near
+// in any case, as the tile reads few channels. Results are transposed on their way to memory, in
+// squares if there are so many pixels, or nearly.
+double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
+              const TileShape& tile) {
+  constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
+  constexpr double kInSquares = 1.5, kInParts = 5;
+  constexpr std::int64_t kLeastSums = 8;  // that hide the latency of a multiply-add
+  const bool is_near =
+      conv.group_inputs < kConvLanes || (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
+  const bool in_squares = tile.pixels % 7 == 0 || tile.pixels % 8 == 0;
+  const auto sums = static_cast<double>(tile.vectors * tile.pixels);
+  const double step = std::max(sums, static_cast<double>(kLeastSums)) +
+                      kWeights * static_cast<double>(tile.vectors) +
+                      (is_near ? kNearPixel : kFarPixel) * static_cast<double>(tile.pixels);
+  const auto steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps));
+  return static_cast<double>(CeilDiv(vectors, tile.vectors) * CeilDiv(pixels, tile.pixels)) *
+         (steps * step + (in_squares ? kInSquares : kInParts) * sums);
+}
+
+// Pixels are loaded when their turn comes, and those of several taps may be kept for the next one:
+// with one tap more sums fit into the registers, if pixels need no addresses of their own.
 TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
+  constexpr std::int64_t kShallow = 64;
+  constexpr TileShape kShapes[] = {{2, 8}, {2, 7}, {3, 8}, {3, 7}, {4, 6}, {1, 16}, {1, 14}};
+  constexpr TileShape kOfOneTap = {2, 14};
   if (pixels < kFewPixels) return TileOfFewPixels(conv, vectors, pixels);
-  const std::int64_t of_tile = VectorsOfTile(conv, vectors);
-  return {of_tile, PixelsOfTile(pixels, of_tile == 1 ? 16 : 8)};
+  const auto better = [&](const TileShape& a, const TileShape& b) {
+    return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
+  };
+  if (conv.groups > 1) {
+    const std::int64_t most = conv.group_outputs % (2 * kConvLanes) == 0 ? 2 : 1;
+    return std::min(TileShape{most, 16 / most}, TileShape{most, 14 / most}, better);
+  }
+  const std::int64_t taps = NumElements(conv.taps);
+  // Sums that are short beside their way to memory leave in squares of whole cache lines.
+  if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]] % kConvLanes == 0 &&
+      conv.shape[conv.out.back()] % kConvLanes == 0)
+    return {1, 16};
+  const TileShape best = *std::min_element(std::begin(kShapes), std::end(kShapes), better);
+  const bool takes_more = taps == 1 && FitsRows(conv, kOfOneTap.pixels);
+  return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
+}
+
+// With one tap and steps most of the image is never read: the pixels that are read lie together,
+// so that all filters read lines of nothing else.
+ConvSum WithReadPixelsOnly(const ConvSum& plain) {
+  // Vectors of filters that pay for the copy.
+  constexpr std::int64_t kLeastVectors = 8;
+  const bool steps = std::any_of(plain.strides.begin(), plain.strides.end(),
+                                 [](std::int64_t stride) { return stride > 1; });
+  if (!steps || plain.groups > 1 || NumElements(plain.taps) > 1 ||
+      plain.shape[plain.out[1]] < kLeastVectors * kConvLanes)
+    return plain;
+  ConvSum conv = plain;
+  Shape shape(plain.data.size());
+  shape[plain.data[0]] = plain.shape[plain.out[0]];
+  shape[plain.data[1]] = plain.group_inputs;
+  for (std::size_t d = 0; d < plain.dims(); ++d)
+    shape[plain.data[d + 2]] = plain.shape[plain.out[d + 2]];
+  conv.image = te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> at(i.begin(), i.end());
+        for (std::size_t d = 0; d < plain.dims(); ++d)
+          at[plain.data[d + 2]] = at[plain.data[d + 2]] * plain.strides[d];
+        return plain.image[at];
+      },
+      "pixels", kPacked);
+  conv.strides.assign(plain.dims(), 1);
+  return conv;
 }
 
 // Lanes are filters, and a register tile is a few pixels of the result, counted row by row, by a
 // few vectors of filters.
-Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name) {
+Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
+  const ConvSum conv = WithReadPixelsOnly(plain);
   const std::int64_t filters = conv.shape[conv.out[1]];
   const Shape spatial = conv.Spatial();
   const std::int64_t pixels = NumElements(spatial);
@@ -153,7 +204,6 @@ Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);
-  const bool is_even = spatial.back() % tall == 0 || tall % spatial.back() == 0;
   const Tensor sums = te::Compute(
       {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall, kConvLanes},
       [&](const std::vector<Var>& i) {
@@ -172,7 +222,7 @@ Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name
                            packed[weight],
                        ReduceAxes(rc, taps));
       },
-      name, is_even ? kRegisterTile : kUnevenTile);
+      name, FitsRows(conv, tall) ? kRegisterTile : kUnevenTile);
   return te::Compute(
       ToExprs(conv.shape),
       [&](const std::vector<Var>& i) {

@@ -1,6 +1,8 @@
 // A register tile is a few filters by a few vectors of pixels that lie together: a convolution of
-// one tap is the product of a matrix of filters by the image as it is, which needs no packing, and
-// results leave the registers in the order of memory.
+// one tap is the product of a matrix of filters by the image, and results leave the registers in
+// the order of memory. Where the channels of a block of pixels do not stay in the first-level cache
+// while all filters read them, they are packed first (Goto and van de Geijn, "Anatomy of
+// high-performance matrix multiplication", TOMS 2008).
 #include <algorithm>
 
 #include "tenon/strategies/te/conv.h"
@@ -26,20 +28,39 @@ constexpr std::int64_t kLeastFilters = 4;
 constexpr std::int64_t kMostChannels = 256;
 constexpr std::int64_t kMostAliasingChannels = 64;
 constexpr std::int64_t kAliasingBytes = 4096;
+// Filters that pay for packing what they read, and channels and bytes of an image that is far
+// enough for that: beyond these, most rows of a block lie in other pages and outside the caches.
+constexpr std::int64_t kLeastFiltersToPack = 64;
+constexpr std::int64_t kLeastChannelsToPack = 128;
+constexpr std::int64_t kNearBytes = 1 << 20;
 
 // Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
 struct RowTiles {
-  bool flat;  // the image is taken as a single row
+  bool flat;    // the image is taken as a single row
+  bool packed;  // flat, and the channels of a block are copied to lie together
   std::int64_t rows, columns;
   std::int64_t filters, vectors;  // of a tile
+
+  std::int64_t block() const { return vectors * kConvLanes; }
 };
+
+// Whether all filters read too much for the first-level cache, or every second pixel.
+bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
+  const std::array<std::int64_t, 2> ones = {1, 1};
+  const bool aliases = columns * 4 % kAliasingBytes == 0;
+  const bool is_far =
+      conv.group_inputs >= kLeastChannelsToPack && conv.group_inputs * columns * 4 > kNearBytes;
+  return shape[1] >= kLeastFiltersToPack &&
+         (conv.strides != ones || is_far ||
+          conv.group_inputs > (aliases ? kMostAliasingChannels : kMostChannels));
+}
 
 // Whether lanes that are filters, whose vectors every pixel and tap shares, are no better.
 bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
   if (!conv.IsNchw() || conv.groups != 1 || !conv.FillsLanes(shape) ||
       tiles.columns % kConvLanes != 0)
     return false;
-  if (shape[1] < kConvLanes) return true;
+  if (shape[1] < kConvLanes || tiles.packed) return true;
   const bool aliases = tiles.columns * 4 % kAliasingBytes == 0;
   return tiles.flat && conv.group_inputs <= (aliases ? kMostAliasingChannels : kMostChannels);
 }
@@ -47,12 +68,14 @@ bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
 // The tile of the least estimated time.
 std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
   const std::array<std::int64_t, 2> ones = {1, 1};
-  RowTiles best{.flat = conv.taps == ones && conv.strides == ones &&
-                        conv.padding == std::array<std::int64_t, 4>{},
+  RowTiles best{.flat = conv.taps == ones && conv.padding == std::array<std::int64_t, 4>{},
+                .packed = false,
                 .rows = shape[conv.out[2]],
                 .columns = shape[conv.out[3]],
                 .filters = 0,
                 .vectors = 0};
+  best.packed = best.flat && PaysToPack(conv, shape, best.rows * best.columns);
+  best.flat = best.packed || (best.flat && conv.strides == ones);
   if (best.flat) {
     best.columns *= best.rows;
     best.rows = 1;
@@ -74,6 +97,41 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
   return best;
 }
 
+// The pixel that a lane of a vector of the flat image stands for. Vectors past the last one stand
+// for it, too; what is computed of them is dropped.
+Expr ColumnOf(const RowTiles& tiles, Expr vector, const Expr& lane) {
+  if (tiles.columns % tiles.block() != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
+  return vector * kConvLanes + lane;
+}
+
+// The channels of each block of pixels, as (image, block, channel, pixel).
+Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
+  return te::Compute(
+      ToExprs({shape[0], CeilDiv(tiles.columns, tiles.block()), conv.group_inputs, tiles.block()}),
+      [&](const std::vector<Var>& i) {
+        const Expr column = ColumnOf(tiles, i[1] * tiles.vectors + te::FloorDiv(i[3], kConvLanes),
+                                     te::FloorMod(i[3], kConvLanes));
+        return conv.Pixel(i[0], i[2], te::FloorDiv(column, shape[3]) * conv.strides[0],
+                          te::FloorMod(column, shape[3]) * conv.strides[1]);
+      },
+      "panel", kTileInput);
+}
+
+// What a lane of a tile adds up: i are the indices of the tile.
+Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape,
+            const std::vector<IterVar>& k, const std::vector<Var>& i) {
+  const Expr filter = i[3] * tiles.filters + i[4];
+  const Expr column = ColumnOf(tiles, i[2] * tiles.vectors + i[5], i[6]);
+  if (tiles.flat) {
+    return conv.Pixel(i[0], k[0].var, te::FloorDiv(column, shape[3]),
+                      te::FloorMod(column, shape[3])) *
+           conv.Weight(filter, k[0].var, 0, 0);
+  }
+  return conv.Pixel(i[0], k[0].var, i[1] * conv.strides[0] + k[1].var * conv.dilation[0],
+                    column * conv.strides[1] + k[2].var * conv.dilation[1]) *
+         conv.Weight(filter, k[0].var, k[1].var, k[2].var);
+}
+
 }  // namespace
 
 // Of a block of pixels all filters are computed in turn, so that its channels stay in cache.
@@ -82,27 +140,20 @@ std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
   const std::optional<RowTiles> chosen = ChooseRowTiles(conv, shape);
   if (!chosen) return std::nullopt;
   const RowTiles& tiles = *chosen;
-  const std::int64_t block = tiles.vectors * kConvLanes;
+  const std::int64_t block = tiles.block();
   const std::vector<IterVar> k = conv.ReduceAxes();
+  const Tensor panel = tiles.packed ? PackPixels(conv, tiles, shape) : Tensor();
   const Tensor sums = te::Compute(
       {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.filters, tiles.filters,
        tiles.vectors, kConvLanes},
       [&](const std::vector<Var>& i) {
-        Expr vector = i[2] * tiles.vectors + i[5];
-        // Vectors past the last one are computed from it and dropped.
-        if (tiles.columns % block != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
-        const Expr column = vector * kConvLanes + i[6];
-        const Expr y = tiles.flat ? te::FloorDiv(column, shape[3])
-                                  : i[1] * conv.strides[0] + k[1].var * conv.dilation[0];
-        const Expr x = tiles.flat ? te::FloorMod(column, shape[3])
-                                  : column * conv.strides[1] + k[2].var * conv.dilation[1];
-        const Expr filter = i[3] * tiles.filters + i[4];
-        const Expr product = conv.Pixel(i[0], k[0].var, y, x) *
-                             (tiles.flat ? conv.Weight(filter, k[0].var, 0, 0)
-                                         : conv.Weight(filter, k[0].var, k[1].var, k[2].var));
-        return te::Sum(product, tiles.flat ? std::vector<IterVar>{k[0]} : k);
+        const Expr term = tiles.packed
+                              ? panel(i[0], i[2], k[0].var, i[5] * kConvLanes + i[6]) *
+                                    conv.Weight(i[3] * tiles.filters + i[4], k[0].var, 0, 0)
+                              : TermOf(conv, tiles, shape, k, i);
+        return te::Sum(term, tiles.flat ? std::vector<IterVar>{k[0]} : k);
       },
-      "conv2d", kRegisterTile);
+      "conv2d", tiles.packed ? kTallTile : kRegisterTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& filter, const Var& y, const Var& x) {

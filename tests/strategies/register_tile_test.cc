@@ -173,6 +173,12 @@ TEST(TiledProductTest, TheHotLoopSpillsNoVectorRegister) {
         "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\") }",
         "def @main(%x: Tensor[(1, 64, 56, 56), float32], %w: Tensor[(64, 64, 1, 1), float32]) "
         "{ nn.conv2d(%x, %w) }",
+        "def @main(%x: Tensor[(1, 64, 14, 14), float32], %w: Tensor[(32, 64, 1, 1), float32]) "
+        "{ nn.conv2d(%x, %w) }",
+        "def @main(%x: Tensor[(1, 64, 29, 29), float32], %w: Tensor[(64, 64, 3, 3), float32]) "
+        "{ nn.conv2d(%x, %w, strides=[2, 2]) }",
+        "def @main(%x: Tensor[(1, 512, 4, 32), float32], %w: Tensor[(64, 512, 1, 1), float32]) "
+        "{ nn.conv2d(%x, %w) }",
         "def @main(%x: Tensor[(1, 8, 3, 96), float32], %w: Tensor[(8, 1, 5, 5), float32]) "
         "{ nn.conv2d(%x, %w, padding=[2, 2, 2, 2], groups=8) }"}) {
     SCOPED_TRACE(text);

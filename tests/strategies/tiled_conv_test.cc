@@ -3,6 +3,7 @@
 // each run get.
 #include <string>
 
+#include "tenon/loop/print.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -59,21 +60,65 @@ TEST_P(TiledConvTest, EqualsThePlainSumUnderEveryEpilogue) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, TiledConvTest,
-                         ::testing::Values(ConvCase{"OnePixel", 1, 48, 144, 1, 1, 1, 1},
-                                           ConvCase{"OnePixelOfManyFilters", 2, 5, 208, 1, 1, 1, 1},
-                                           ConvCase{"OnePixelOfThreeRows", 1, 7, 40, 5, 5, 3, 5},
-                                           ConvCase{"OnePixelInGroups", 1, 32, 64, 1, 1, 1, 1, 2},
-                                           ConvCase{"TwoPixels", 1, 9, 48, 1, 2, 1, 1},
-                                           ConvCase{"ThreePixels", 1, 9, 9, 3, 1, 3, 1},
-                                           ConvCase{"SevenBySeven", 1, 20, 64, 7, 7, 1, 1},
-                                           ConvCase{"WholeTiles", 1, 12, 32, 4, 4, 1, 1},
-                                           ConvCase{"PrimeWidth", 1, 4, 96, 3, 13, 3, 1},
-                                           ConvCase{"PrimeWidthOfFewTerms", 2, 3, 32, 9, 25, 3, 2},
-                                           ConvCase{"OddFilters", 1, 6, 23, 5, 6, 1, 1},
-                                           ConvCase{"WholeLines", 1, 3, 32, 2, 16, 3, 1},
-                                           ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, TiledConvTest,
+    ::testing::Values(ConvCase{"OnePixel", 1, 48, 144, 1, 1, 1, 1},
+                      ConvCase{"OnePixelOfManyFilters", 2, 5, 208, 1, 1, 1, 1},
+                      ConvCase{"OnePixelOfThreeRows", 1, 7, 40, 5, 5, 3, 5},
+                      ConvCase{"OnePixelInGroups", 1, 32, 64, 1, 1, 1, 1, 2},
+                      ConvCase{"TwoPixels", 1, 9, 48, 1, 2, 1, 1},
+                      ConvCase{"ThreePixels", 1, 9, 9, 3, 1, 3, 1},
+                      ConvCase{"SevenBySeven", 1, 20, 64, 7, 7, 1, 1},
+                      ConvCase{"WholeTiles", 1, 12, 32, 4, 4, 1, 1},
+                      ConvCase{"PrimeWidth", 1, 4, 96, 3, 13, 3, 1},
+                      ConvCase{"PrimeWidthOfFewTerms", 2, 3, 32, 9, 25, 3, 2},
+                      ConvCase{"OddFilters", 1, 6, 23, 5, 6, 1, 1},
+                      ConvCase{"WholeLines", 1, 3, 32, 2, 16, 3, 1},
+                      ConvCase{"FourVectorsOfSixPixels", 1, 70, 64, 5, 5, 1, 1},
+                      ConvCase{"FourVectorsWithSteps", 1, 20, 128, 9, 13, 3, 2},
+                      ConvCase{"ThreeVectorsOfAPrime", 2, 70, 48, 17, 17, 1, 1},
+                      ConvCase{"OneTapOfFourteenPixels", 1, 67, 32, 14, 14, 1, 1},
+                      ConvCase{"OneTapWithSteps", 2, 5, 128, 11, 13, 1, 2},
+                      ConvCase{"OneTapWithStepsInGroups", 1, 8, 256, 9, 9, 1, 2, 2},
+                      ConvCase{"PackedPixels", 2, 257, 64, 4, 20, 1, 1},
+                      ConvCase{"PackedAliasingPixels", 1, 65, 72, 32, 32, 1, 1},
+                      ConvCase{"PackedPixelsWithSteps", 2, 3, 64, 15, 31, 1, 2},
+                      ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2}),
+    [](const auto& info) { return info.param.name; });
+
+// The printed loops of a convolution of one tap with constant weights.
+std::string LoopsOf(std::int64_t channels, std::int64_t filters, std::int64_t size,
+                    std::int64_t stride) {
+  const ir::Module module = Parsed(
+      StrCat("def @main(%x: Tensor[(1, ", channels, ", ", size, ", ", size,
+             "), float32], %w: Tensor[(", filters, ", ", channels,
+             ", 1, 1), float32]) { nn.conv2d(%x, %w, strides=[", stride, ", ", stride, "]) }"));
+  const ir::Module bound =
+      passes::BindParams(module, "main", {{"w", RandomInputs(module, 3).at("w")}});
+  const Lowered lowered = ValueOrThrow(Lower(bound, {.library = LibraryChoice::kTe}));
+  return loop::Print(std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel));
+}
+
+TEST(TiledConvFormTest, PixelsArePackedWhereTheirChannelsLeaveTheNearestCache) {
+  const auto packs = [](std::int64_t channels, std::int64_t filters, std::int64_t size,
+                        std::int64_t stride) {
+    return LoopsOf(channels, filters, size, stride).find("allocate panel") != std::string::npos;
+  };
+  EXPECT_TRUE(packs(512, 128, 28, 1));
+  EXPECT_TRUE(packs(256, 64, 56, 1));
+  EXPECT_TRUE(packs(65, 64, 32, 1));  // rows share a few sets
+  EXPECT_TRUE(packs(8, 64, 32, 2));
+  EXPECT_FALSE(packs(8, 64, 16, 1));
+  EXPECT_FALSE(packs(256, 128, 28, 1));
+  EXPECT_FALSE(packs(512, 48, 28, 1));   // too few filters to pay
+  EXPECT_FALSE(packs(512, 128, 14, 1));  // lanes are filters
+}
+
+TEST(TiledConvFormTest, OfAnImageWithStepsThePixelsThatAreReadAreStoredOnce) {
+  EXPECT_NE(LoopsOf(16, 128, 14, 2).find("allocate pixels"), std::string::npos);
+  EXPECT_EQ(LoopsOf(16, 112, 14, 2).find("allocate pixels"), std::string::npos);
+  EXPECT_EQ(LoopsOf(16, 128, 14, 1).find("allocate pixels"), std::string::npos);
+}
 
 }  // namespace
 }  // namespace tenon::strategies
