@@ -185,11 +185,14 @@ class Scheduler {
   }
 
   void ScheduleTileInput(Stage& stage) {
-    if (stage.op()->tag == kTileInput) return ScheduleInner(stage, 0);
     const auto& axes = stage.op()->axes;
-    const auto [vectors, lane] = stage.Split(axes.back(), LanesOf(*stage.op()));
+    const std::int64_t lanes = LanesOf(*stage.op());
+    const bool in_steps = stage.op()->tag != kTileInput;
+    if (!in_steps && Extent(axes.back()) < lanes) return ScheduleInner(stage, 0);
+    const auto [vectors, lane] = stage.Split(axes.back(), lanes);
     stage.Vectorize(lane);
-    if (CeilDiv(Extent(axes.back()), LanesOf(*stage.op())) <= kUnroll) stage.Unroll(vectors);
+    if (CeilDiv(Extent(axes.back()), lanes) <= kUnroll) stage.Unroll(vectors);
+    if (!in_steps) return;
     // The rows of one step lie one behind the other: memory is read as it comes.
     const std::size_t last = axes.size() - 1;
     if (stage.op()->tag == kTileRows) stage.StorageAlign(axes[last - 1], LanesOf(*stage.op()));

@@ -30,8 +30,10 @@ constexpr std::int64_t kMostAliasingChannels = 64;
 constexpr std::int64_t kAliasingBytes = 4096;
 // Filters that pay for packing what they read, and channels and bytes of an image that is far
 // enough for that: beyond these, most rows of a block lie in other pages and outside the caches.
+// Fewer channels do where rows end within vectors, as each pixel of the other forms has an address.
 constexpr std::int64_t kLeastFiltersToPack = 64;
 constexpr std::int64_t kLeastChannelsToPack = 128;
+constexpr std::int64_t kLeastRaggedChannelsToPack = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;
 
 // Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
@@ -46,19 +48,20 @@ struct RowTiles {
 
 // Whether all filters read too much for the first-level cache, or every second pixel.
 bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
+  if (shape[1] < kLeastFiltersToPack) return false;
+  const bool is_ragged = columns % kConvLanes != 0;
+  const std::int64_t least = is_ragged ? kLeastRaggedChannelsToPack : kLeastChannelsToPack;
+  if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > kNearBytes) return true;
   const std::array<std::int64_t, 2> ones = {1, 1};
   const bool aliases = columns * 4 % kAliasingBytes == 0;
-  const bool is_far =
-      conv.group_inputs >= kLeastChannelsToPack && conv.group_inputs * columns * 4 > kNearBytes;
-  return shape[1] >= kLeastFiltersToPack &&
-         (conv.strides != ones || is_far ||
-          conv.group_inputs > (aliases ? kMostAliasingChannels : kMostChannels));
+  return !is_ragged && (conv.strides != ones ||
+                        conv.group_inputs > (aliases ? kMostAliasingChannels : kMostChannels));
 }
 
 // Whether lanes that are filters, whose vectors every pixel and tap shares, are no better.
 bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
   if (!conv.IsNchw() || conv.groups != 1 || !conv.FillsLanes(shape) ||
-      tiles.columns % kConvLanes != 0)
+      (tiles.columns % kConvLanes != 0 && !tiles.packed))
     return false;
   if (shape[1] < kConvLanes || tiles.packed) return true;
   const bool aliases = tiles.columns * 4 % kAliasingBytes == 0;
@@ -97,31 +100,32 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
   return best;
 }
 
-// The pixel that a lane of a vector of the flat image stands for. Vectors past the last one stand
-// for it, too; what is computed of them is dropped.
-Expr ColumnOf(const RowTiles& tiles, Expr vector, const Expr& lane) {
-  if (tiles.columns % tiles.block() != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
-  return vector * kConvLanes + lane;
-}
-
-// The channels of each block of pixels, as (image, block, channel, pixel).
+// The channels of each block of pixels, as (image, block, channel, pixel); past the last pixel
+// zeros.
 Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
   return te::Compute(
       ToExprs({shape[0], CeilDiv(tiles.columns, tiles.block()), conv.group_inputs, tiles.block()}),
       [&](const std::vector<Var>& i) {
-        const Expr column = ColumnOf(tiles, i[1] * tiles.vectors + te::FloorDiv(i[3], kConvLanes),
-                                     te::FloorMod(i[3], kConvLanes));
-        return conv.Pixel(i[0], i[2], te::FloorDiv(column, shape[3]) * conv.strides[0],
-                          te::FloorMod(column, shape[3]) * conv.strides[1]);
+        const Expr column = i[1] * tiles.block() + i[3];
+        const Expr pixel = conv.Pixel(i[0], i[2], te::FloorDiv(column, shape[3]) * conv.strides[0],
+                                      te::FloorMod(column, shape[3]) * conv.strides[1]);
+        if (tiles.columns % tiles.block() == 0) return pixel;
+        return te::IfThenElse(column < Expr(tiles.columns), pixel, te::Cast(conv.dtype, 0));
       },
       "panel", kTileInput);
 }
 
 // What a lane of a tile adds up: i are the indices of the tile.
-Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape,
+Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape, const Tensor& panel,
             const std::vector<IterVar>& k, const std::vector<Var>& i) {
   const Expr filter = i[3] * tiles.filters + i[4];
-  const Expr column = ColumnOf(tiles, i[2] * tiles.vectors + i[5], i[6]);
+  if (tiles.packed)
+    return panel(i[0], i[2], k[0].var, i[5] * kConvLanes + i[6]) *
+           conv.Weight(filter, k[0].var, 0, 0);
+  Expr vector = i[2] * tiles.vectors + i[5];
+  // Vectors past the last one are computed from it and dropped.
+  if (tiles.columns % tiles.block() != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
+  const Expr column = vector * kConvLanes + i[6];
   if (tiles.flat) {
     return conv.Pixel(i[0], k[0].var, te::FloorDiv(column, shape[3]),
                       te::FloorMod(column, shape[3])) *
@@ -147,11 +151,8 @@ std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
       {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.filters, tiles.filters,
        tiles.vectors, kConvLanes},
       [&](const std::vector<Var>& i) {
-        const Expr term = tiles.packed
-                              ? panel(i[0], i[2], k[0].var, i[5] * kConvLanes + i[6]) *
-                                    conv.Weight(i[3] * tiles.filters + i[4], k[0].var, 0, 0)
-                              : TermOf(conv, tiles, shape, k, i);
-        return te::Sum(term, tiles.flat ? std::vector<IterVar>{k[0]} : k);
+        return te::Sum(TermOf(conv, tiles, shape, panel, k, i),
+                       tiles.flat ? std::vector<IterVar>{k[0]} : k);
       },
       "conv2d", tiles.packed ? kTallTile : kRegisterTile);
   return te::Compute(

@@ -82,6 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"OneTapWithStepsInGroups", 1, 8, 256, 9, 9, 1, 2, 2},
                       ConvCase{"PackedPixels", 2, 257, 64, 4, 20, 1, 1},
                       ConvCase{"PackedAliasingPixels", 1, 65, 72, 32, 32, 1, 1},
+                      ConvCase{"PackedRaggedPixels", 1, 64, 64, 37, 111, 1, 1},
                       ConvCase{"PackedPixelsWithSteps", 2, 3, 64, 15, 31, 1, 2},
                       ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2}),
     [](const auto& info) { return info.param.name; });
