@@ -92,6 +92,8 @@ class ExprCodegen {
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
+  llvm::Value* EmitUnderMask(const loop::Buffer& buffer, llvm::Value* base, DataType type,
+                             llvm::Value* mask, llvm::ArrayRef<int> bits);
   llvm::Value* EmitGather(const loop::LoadNode& node, llvm::Value* index, llvm::Value* mask,
                           DataType type);  // mask null: all lanes
   llvm::Value* FirstLanes(int lanes);
