@@ -4,13 +4,13 @@
 
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/bfloat16.h"
+#include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
 namespace {
 
 using llvm::Value;
-using loop::BinaryOp;
 using loop::Expr;
 using loop::ExprKind;
 
@@ -120,6 +120,7 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       if (node.lazy) return EmitLazySelect(node);
       Value* condition = EmitShared(node.condition);
       Value* on_true = EmitShared(node.on_true);
+      if (llvm::isa<llvm::Constant>(condition) && IsZeroOutside(node)) return on_true;
       return builder_.CreateSelect(condition, on_true, EmitShared(node.on_false));
     }
     case ExprKind::kLoad:
@@ -249,6 +250,17 @@ void ExprCodegen::KeepOrderOfBools(bool* found) {
   *found = true;
   if (casts_bools_ && orders_signed_)
     builder_.GetInsertBlock()->getParent()->addFnAttr(llvm::Attribute::NoImplicitFloat);
+}
+
+// Whether the select is of a load that reads 0 where the select gives 0. LLVM sees that of masks
+// that it does not know, and leaves one more instruction where they are constant.
+bool ExprCodegen::IsZeroOutside(const loop::SelectNode& node) {
+  const auto* load = node.on_true.As<loop::LoadNode>();
+  if (load == nullptr || !load->predicate.defined() ||
+      !loop::StructuralEqual(load->predicate, node.condition))
+    return false;
+  const auto* zero = llvm::dyn_cast<llvm::Constant>(EmitShared(node.on_false));
+  return zero != nullptr && zero->isNullValue();
 }
 
 Value* ExprCodegen::EmitLazySelect(const loop::SelectNode& node) {

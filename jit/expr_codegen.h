@@ -89,6 +89,7 @@ class ExprCodegen {
   llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitCast(const loop::CastNode& node);
   llvm::Value* EmitLet(const loop::LetNode& node);
+  bool IsZeroOutside(const loop::SelectNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);

@@ -72,7 +72,11 @@ INSTANTIATE_TEST_SUITE_P(Shapes, TiledConvTest,
                                            ConvCase{"PrimeWidthOfFewTerms", 2, 3, 32, 9, 25, 3, 2},
                                            ConvCase{"OddFilters", 1, 6, 23, 5, 6, 1, 1},
                                            ConvCase{"WholeLines", 1, 3, 32, 2, 16, 3, 1},
-                                           ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2}),
+                                           ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2},
+                                           ConvCase{"Depthwise14x14", 1, 9, 9, 14, 14, 3, 1, 9},
+                                           ConvCase{"Depthwise16x16", 1, 4, 4, 16, 16, 3, 1, 4},
+                                           ConvCase{"DepthwiseStride2", 2, 3, 6, 14, 14, 5, 2, 3},
+                                           ConvCase{"Depthwise8x4", 1, 5, 5, 8, 4, 3, 1, 5}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
