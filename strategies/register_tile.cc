@@ -95,18 +95,20 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
 // The two loops along memory, `inner` without those of one iteration: in vectors, of which the last
 // may be masked, and where the inner one is a single vector, unrolled, so that TransposeTiles finds
 // the square. Where the reader calls vector math, whole vectors are unrolled for
-// StageTransposedMath. `unrolls_rows`: the outer one is unrolled in any case.
-void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
-                    const std::vector<std::int64_t>& extents, bool unrolls_rows, bool calls_math) {
+// StageTransposedMath.
+void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vector<IterVar>& inner,
+                    const std::vector<std::int64_t>& extents, bool calls_math) {
   if (inner.empty()) return;
-  const std::int64_t lanes = VectorLanes(reader.op()->outputs[0]->dtype.bytes());
+  // What is read lies together in vectors of the tile's type.
+  const std::int64_t lanes =
+      VectorLanes(std::max(reader.op()->outputs[0]->dtype.bytes(), tile.outputs[0]->dtype.bytes()));
   const std::int64_t extent = extents.back();
   const auto covering =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   const std::int64_t width = std::min(covering, lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
   if (inner.size() < 2 || extent > width) return;
-  if (unrolls_rows) {
+  if (tile.tag == kRowsTile) {
     reader.Unroll(inner[inner.size() - 2]);
     return;
   }
@@ -218,7 +220,7 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
     inside_extents.push_back(extents[i]);
   }
   reader.Reorder(order);
-  VectorizeInner(reader, inside, inside_extents, tile.op()->tag == kRowsTile, traits.calls_math);
+  VectorizeInner(reader, *tile.op(), inside, inside_extents, traits.calls_math);
   IterVar place = outer[0];
   for (std::size_t i = 1; i < outer.size(); ++i) place = reader.Fuse(place, outer[i]);
   if (traits.parallel) reader.Parallel(place);
