@@ -1,16 +1,19 @@
 #include "tenon/jit/expr_codegen.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/bfloat16.h"
+#include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
 namespace {
 
 using llvm::Value;
-using loop::BinaryOp;
 using loop::Expr;
 using loop::ExprKind;
 
@@ -120,6 +123,7 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       if (node.lazy) return EmitLazySelect(node);
       Value* condition = EmitShared(node.condition);
       Value* on_true = EmitShared(node.on_true);
+      if (llvm::isa<llvm::Constant>(condition) && IsZeroOutside(node)) return on_true;
       return builder_.CreateSelect(condition, on_true, EmitShared(node.on_false));
     }
     case ExprKind::kLoad:
@@ -189,8 +193,35 @@ Value* ExprCodegen::EmitLet(const loop::LetNode& node) {
   return result;
 }
 
+// LLVM converts a lane at a time where it saturates. float32 has no 2^31 - 1: lanes from 2^31 on
+// are picked behind the conversion.
+Value* ExprCodegen::SaturateToInt32(Value* value, DataType type) {
+  const auto splat = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+  const double limit = std::ldexp(1.0, 31);
+  Value* const above = builder_.CreateFCmpOGE(value, splat(limit));
+  Value* bounded =
+      builder_.CreateSelect(builder_.CreateFCmpOGT(value, splat(-limit)), value, splat(-limit));
+  bounded = builder_.CreateSelect(builder_.CreateOr(above, builder_.CreateFCmpUNO(value, value)),
+                                  splat(0), bounded);
+  llvm::Type* const target = RegisterType(type);
+  return builder_.CreateSelect(
+      above, llvm::ConstantInt::get(target, std::numeric_limits<std::int32_t>::max()),
+      builder_.CreateFPToSI(bounded, target));
+}
+
+ExprCodegen::FloatRange ExprCodegen::RangeOf(const Expr& e, int depth) {
+  if (const auto* n = e.As<loop::FloatImmNode>()) return {n->value, n->value};
+  if (const auto* n = e.As<loop::BroadcastNode>()) return RangeOf(n->value, depth);
+  const auto* n = e.As<loop::BinaryNode>();
+  if (n == nullptr || depth == 0) return {};
+  if (n->op != loop::BinaryOp::kMin && n->op != loop::BinaryOp::kMax) return {};
+  const FloatRange a = RangeOf(n->a, depth - 1), b = RangeOf(n->b, depth - 1);
+  if (n->op == loop::BinaryOp::kMin) return {std::min(a.low, b.low), std::min(a.high, b.high)};
+  return {std::max(a.low, b.low), std::max(a.high, b.high)};
+}
+
 // LLVM makes a call a lane of its saturating conversion to narrow types.
-Value* ExprCodegen::SaturateToInt(Value* value, DataType type) {
+Value* ExprCodegen::SaturateToInt(Value* value, DataType type, const FloatRange& range) {
   const int bits = type.bits();
   const double low = type.is_int() ? -std::ldexp(1.0, bits - 1) : 0;
   const double high = std::ldexp(1.0, type.is_int() ? bits - 1 : bits) - 1;
@@ -198,8 +229,11 @@ Value* ExprCodegen::SaturateToInt(Value* value, DataType type) {
   Value* const highest = llvm::ConstantFP::get(value->getType(), high);
   Value* const zero = llvm::ConstantFP::get(value->getType(), 0);
   Value* const number = builder_.CreateFCmpORD(value, value);
-  Value* bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(value, highest), value, highest);
-  bounded = builder_.CreateSelect(builder_.CreateFCmpOGT(bounded, lowest), bounded, lowest);
+  Value* bounded = value;
+  if (range.high > high)
+    bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(bounded, highest), bounded, highest);
+  if (range.low < low)
+    bounded = builder_.CreateSelect(builder_.CreateFCmpOGT(bounded, lowest), bounded, lowest);
   bounded = builder_.CreateSelect(number, bounded, zero);
   Value* const wide = builder_.CreateFPToSI(bounded, RegisterType(Int32.WithLanes(type.lanes())));
   return bits == 32 ? wide : builder_.CreateTrunc(wide, RegisterType(type));
@@ -224,7 +258,13 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
   if (from.is_float()) {
     // Saturates, and NaN becomes 0: plain conversion leaves both undefined.
     const bool holds_bounds = to.bits() <= 16 || (to.element() == Int32 && from.bits() == 64);
-    if (to.lanes() > 1 && holds_bounds && from.bits() >= 32) return SaturateToInt(value, to);
+    if (to.lanes() > 1 && holds_bounds && from.bits() >= 32) {
+      constexpr int kDepth = 3;
+      // A bound may be rounded to a half beyond what the type holds.
+      return SaturateToInt(value, to, from_half ? FloatRange{} : RangeOf(node.value, kDepth));
+    }
+    if (to.lanes() > 1 && to.element() == Int32 && from.element() == Float32)
+      return SaturateToInt32(value, to);
     return builder_.CreateIntrinsic(
         to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
         {target, value->getType()}, {value});
@@ -249,6 +289,17 @@ void ExprCodegen::KeepOrderOfBools(bool* found) {
   *found = true;
   if (casts_bools_ && orders_signed_)
     builder_.GetInsertBlock()->getParent()->addFnAttr(llvm::Attribute::NoImplicitFloat);
+}
+
+// Whether the select is of a load that reads 0 where the select gives 0. LLVM sees that of masks
+// that it does not know, and leaves one more instruction where they are constant.
+bool ExprCodegen::IsZeroOutside(const loop::SelectNode& node) {
+  const auto* load = node.on_true.As<loop::LoadNode>();
+  if (load == nullptr || !load->predicate.defined() ||
+      !loop::StructuralEqual(load->predicate, node.condition))
+    return false;
+  const auto* zero = llvm::dyn_cast<llvm::Constant>(EmitShared(node.on_false));
+  return zero != nullptr && zero->isNullValue();
 }
 
 Value* ExprCodegen::EmitLazySelect(const loop::SelectNode& node) {

@@ -7,6 +7,7 @@
 #ifndef TENON_JIT_EXPR_CODEGEN_H_
 #define TENON_JIT_EXPR_CODEGEN_H_
 
+#include <limits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -89,9 +90,12 @@ class ExprCodegen {
   llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitCast(const loop::CastNode& node);
   llvm::Value* EmitLet(const loop::LetNode& node);
+  bool IsZeroOutside(const loop::SelectNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);
   llvm::Value* EmitLoad(const loop::LoadNode& node);
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
+  llvm::Value* EmitUnderMask(const loop::Buffer& buffer, llvm::Value* base, DataType type,
+                             llvm::Value* mask, llvm::ArrayRef<int> bits);
   llvm::Value* EmitGather(const loop::LoadNode& node, llvm::Value* index, llvm::Value* mask,
                           DataType type);  // mask null: all lanes
   llvm::Value* FirstLanes(int lanes);
@@ -111,8 +115,17 @@ class ExprCodegen {
   // Between a 16-bit floating type and float32, in which its arithmetic runs.
   llvm::Value* Widen(llvm::Value* half, DataType type);
   llvm::Value* Narrow(llvm::Value* value, DataType type);
-  // A vector of floats as integers whose bounds its type holds; saturates, NaN becomes 0.
-  llvm::Value* SaturateToInt(llvm::Value* value, DataType type);
+  struct FloatRange {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+  };
+  // Where the number is that `e` gives, if it gives one; looks so many operations deep.
+  static FloatRange RangeOf(const loop::Expr& e, int depth);
+  // A vector of floats, which are in the range or no numbers, as integers whose bounds its type
+  // holds; saturates, NaN becomes 0.
+  llvm::Value* SaturateToInt(llvm::Value* value, DataType type, const FloatRange& range);
+  // The same of float32 as int32.
+  llvm::Value* SaturateToInt32(llvm::Value* value, DataType type);
   llvm::Value* EmitConstant(DataType type, double value);
   llvm::Value* ToRegister(llvm::Value* loaded, DataType type);
   llvm::Value* ToMemory(llvm::Value* value, DataType type);

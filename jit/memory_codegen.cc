@@ -6,12 +6,32 @@
 #include "tenon/jit/expr_codegen.h"
 #include "tenon/jit/streaming_stores.h"
 #include "tenon/jit/vector_pieces.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
 
 using llvm::Value;
 using loop::Expr;
+
+namespace {
+
+unsigned LanesOf(const Value* vector) {
+  return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+}
+
+// The bits of a mask at these places; false beyond its end. Constants stay apart, so that LLVM sees
+// which are never true.
+Value* PickBits(llvm::IRBuilder<>& builder, Value* mask, llvm::ArrayRef<int> places) {
+  const auto* both = llvm::dyn_cast<llvm::BinaryOperator>(mask);
+  if (both != nullptr && both->getOpcode() == llvm::Instruction::And) {
+    return builder.CreateAnd(PickBits(builder, both->getOperand(0), places),
+                             PickBits(builder, both->getOperand(1), places));
+  }
+  return builder.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), places);
+}
+
+}  // namespace
 
 Value* ExprCodegen::ElementAddress(const loop::Buffer& buffer, Value* index) {
   const auto found = buffers_.find(buffer);
@@ -117,7 +137,6 @@ Value* ExprCodegen::EmitGather(const loop::LoadNode& node, Value* index, Value* 
 // Lanes without a true predicate read 0 and touch no memory. LLVM writes these as loads under a
 // mask register where the CPU has them, otherwise as a branch for each lane.
 Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
-  const llvm::Align align(type.element().bytes());
   const Expr& index = node.indices[0];
   const auto* ramp = index.As<loop::RampNode>();
   Value* mask = EmitShared(node.predicate);
@@ -125,11 +144,35 @@ Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
     return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type, mask), type);
   if (ramp == nullptr || !loop::IsConstInt(ramp->stride, 1))
     return EmitGather(node, EmitShared(index), mask, type);
-  Value* nothing = llvm::Constant::getNullValue(MemoryType(type));
-  Value* address = ElementAddress(node.buffer, EmitShared(ramp->base));
-  llvm::CallInst* load = builder_.CreateMaskedLoad(MemoryType(type), address, align, mask, nothing);
-  Annotate(load, node.buffer);
-  return ToRegister(load, type);
+  llvm::SmallVector<int> bits(static_cast<std::size_t>(type.lanes()));
+  std::iota(bits.begin(), bits.end(), 0);
+  return ToRegister(EmitUnderMask(node.buffer, EmitShared(ramp->base), type, mask, bits), type);
+}
+
+// Elements base, base + 1, ..., the one of a lane under the bit of `mask` that `bits` says; a bit
+// beyond its end is false. A vector longer than a register is loaded in pieces: where a half of its
+// mask is false whatever the rest is, LLVM 19 loads that half without a mask on AVX2.
+Value* ExprCodegen::EmitUnderMask(const loop::Buffer& buffer, Value* base, DataType type,
+                                  Value* mask, llvm::ArrayRef<int> bits) {
+  const DataType element = type.element();
+  const auto lanes = static_cast<unsigned>(type.lanes());
+  const std::size_t register_bytes = static_cast<std::size_t>(options_.vector_bits) / 8;
+  unsigned chunk = lanes;
+  while (chunk > 1 && chunk * element.bytes() > register_bytes) chunk = CeilDiv(chunk, 2);
+  const unsigned whole = RoundUp(lanes, chunk);
+  llvm::SmallVector<int> all(bits.begin(), bits.end());
+  all.resize(whole, static_cast<int>(LanesOf(mask)));
+  llvm::Type* part = MemoryType(element.WithLanes(static_cast<int>(chunk)));
+  const auto load = [&](unsigned first) -> Value* {
+    Value* index = first == 0 ? base : builder_.CreateAdd(base, builder_.getInt64(first));
+    llvm::CallInst* call =
+        builder_.CreateMaskedLoad(part, ElementAddress(buffer, index), llvm::Align(element.bytes()),
+                                  PickBits(builder_, mask, llvm::ArrayRef(all).slice(first, chunk)),
+                                  llvm::Constant::getNullValue(part));
+    Annotate(call, buffer);
+    return call;
+  };
+  return Resized(builder_, ByPieces(builder_, whole, chunk, load), lanes);
 }
 
 // Elements base, base + 2, ... from two loads, of which the second ends with the last element
@@ -143,22 +186,16 @@ Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, Dat
     Value* index = builder_.CreateAdd(
         base, llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(offset)), "",
         false, true);
-    Value* address = ElementAddress(buffer, index);
-    const llvm::Align align(type.element().bytes());
-    llvm::Instruction* part = nullptr;
     if (mask == nullptr) {
-      part = builder_.CreateAlignedLoad(MemoryType(type), address, align);
-    } else {
-      llvm::SmallVector<int> bits;
-      for (int element = offset; element < offset + lanes; ++element)
-        bits.push_back(element % 2 == 0 && element >= least ? element / 2 : lanes);
-      Value* none = llvm::Constant::getNullValue(mask->getType());
-      part = builder_.CreateMaskedLoad(MemoryType(type), address, align,
-                                       builder_.CreateShuffleVector(mask, none, bits),
-                                       llvm::Constant::getNullValue(MemoryType(type)));
+      auto* part = builder_.CreateAlignedLoad(MemoryType(type), ElementAddress(buffer, index),
+                                              llvm::Align(type.element().bytes()));
+      Annotate(part, buffer);
+      return part;
     }
-    Annotate(part, buffer);
-    return part;
+    llvm::SmallVector<int> bits;
+    for (int element = offset; element < offset + lanes; ++element)
+      bits.push_back(element % 2 == 0 && element >= least ? element / 2 : lanes);
+    return EmitUnderMask(buffer, index, type, mask, bits);
   };
   std::vector<int> picks;
   for (int lane = 0; lane < lanes; ++lane) {

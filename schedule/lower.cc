@@ -5,6 +5,7 @@
 #include "tenon/schedule/lower.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
@@ -262,7 +263,8 @@ class Lowerer {
   }
 
   Stmt Place(const Stage& producer, const Stmt& inside) {
-    const std::vector<Range> region = RegionNeeded(producer, inside);
+    std::vector<Range> region = RegionNeeded(producer, inside);
+    WidenLanes(producer, region);
     Stmt result = loop::Seq({Nest(producer, region), inside});
     for (const loop::Buffer& buffer : producer.op()->outputs)
       result = AllocateBox(producer, buffer, region, result);
@@ -391,6 +393,21 @@ class Lowerer {
                                    "; choose a loop around its readers"));
     }
     return *region;
+  }
+
+  // A vectorised axis of which more than half is needed is computed whole where that makes it a
+  // whole vector: 14 lanes cost as much as 16, and LLVM keeps whole vectors alone in registers.
+  static void WidenLanes(const Stage& producer, std::vector<Range>& region) {
+    for (std::size_t d = 0; d < region.size(); ++d) {
+      const IterVar& axis = producer.op()->axes[d];
+      const auto* needed = region[d].extent.As<loop::IntImmNode>();
+      const auto* whole = axis.extent.As<loop::IntImmNode>();
+      if (needed == nullptr || whole == nullptr || needed->value < 1 ||
+          !std::has_single_bit(static_cast<std::uint64_t>(whole->value)) ||
+          2 * needed->value <= whole->value || producer.KindOf(axis) != loop::ForKind::kVectorized)
+        continue;
+      region[d] = {0, axis.extent};
+    }
   }
 
   static bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {

@@ -48,7 +48,8 @@ class Stage {
   Tiles Tile(const IterVar& x, const IterVar& y, const loop::Expr& x_factor,
              const loop::Expr& y_factor);
 
-  // Legal on data axes; at lowering the extent must be constant.
+  // Legal on data axes; at lowering the extent must be constant. Of an axis of 2^n elements that is
+  // not split, a reader that needs more than half gets all: vectors are then whole.
   Stage& Vectorize(const IterVar& axis);
   // At lowering the extent must be constant.
   Stage& Unroll(const IterVar& axis);

@@ -99,16 +99,23 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
 // may be masked, and where the inner one is a single vector, unrolled, so that TransposeTiles finds
 // the square. Where the reader calls vector math, whole vectors are unrolled for
 // StageTransposedMath.
-void VectorizeInner(Stage& reader, const std::vector<IterVar>& inner,
+void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vector<IterVar>& inner,
                     const std::vector<std::int64_t>& extents, bool calls_math) {
   if (inner.empty()) return;
-  const std::int64_t lanes = VectorLanes(reader.op()->outputs[0]->dtype.bytes());
+  // What is read lies together in vectors of the tile's type.
+  const std::int64_t lanes =
+      VectorLanes(std::max(reader.op()->outputs[0]->dtype.bytes(), tile.outputs[0]->dtype.bytes()));
   const std::int64_t extent = extents.back();
   const auto covering =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   const std::int64_t width = std::min(covering, lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
-  if (inner.size() < 2 || extent > width || width < kLeastSquare) return;
+  if (inner.size() < 2 || extent > width) return;
+  if (tile.tag == kRowsTile) {
+    reader.Unroll(inner[inner.size() - 2]);
+    return;
+  }
+  if (width < kLeastSquare) return;
   const std::int64_t rows = extents[inner.size() - 2];
   const std::int64_t unrolled = calls_math && rows % lanes == 0 ? lanes : width;
   if (rows % unrolled != 0) return;
@@ -145,7 +152,8 @@ double TileStepTime(std::int64_t left, std::int64_t right) {
 }
 
 bool IsRegisterTile(const te::OperationNode& op) {
-  return op.tag == kRegisterTile || op.tag == kUnevenTile || op.tag == kTallTile || IsDotTile(op);
+  return op.tag == kRegisterTile || op.tag == kUnevenTile || op.tag == kTallTile ||
+         op.tag == kRowsTile || IsDotTile(op);
 }
 
 bool IsTileInput(const te::OperationNode& op) {
@@ -166,8 +174,8 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if ((op.tag == kUnevenTile || op.tag == kTallTile) && TermsOf(op) <= kFewTerms &&
-             TermsOf(op) * SumsOf(op) <= kMostWrittenOut) {
+  } else if ((op.tag == kUnevenTile || op.tag == kTallTile || op.tag == kRowsTile) &&
+             TermsOf(op) <= kFewTerms && TermsOf(op) * SumsOf(op) <= kMostWrittenOut) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }
@@ -225,7 +233,7 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
     inside_extents.push_back(extents[i]);
   }
   reader.Reorder(order);
-  VectorizeInner(reader, inside, inside_extents, traits.calls_math);
+  VectorizeInner(reader, *tile.op(), inside, inside_extents, traits.calls_math);
   IterVar place = outer[0];
   for (std::size_t i = 1; i < outer.size(); ++i) place = reader.Fuse(place, outer[i]);
   if (traits.parallel) reader.Parallel(place);

@@ -24,6 +24,8 @@ inline constexpr const char* kUnevenTile = "uneven_register_tile";
 // The tag of a kUnevenTile that is computed for all of the last grid axis in each block of the
 // others.
 inline constexpr const char* kTallTile = "tall_register_tile";
+// The tag of a kUnevenTile whose rows are those of its reader, which takes them out of registers.
+inline constexpr const char* kRowsTile = "rows_register_tile";
 // The tag of a tile whose innermost reduction axis is what one instruction adds up in each lane: 4
 // products of uint8 by int8 in int32, or 2 of bfloat16 in float32. It reads the left operand in a
 // row of memory and the right one as (..., lane, group).

@@ -1,6 +1,7 @@
 // A kernel for each channel: nothing is shared between channels, so lanes are pixels of one. What
 // bounds these sums are loads, of which most cross a cache line.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "tenon/strategies/te/conv.h"
@@ -190,6 +191,44 @@ bool TakesTallTiles(const Conv& conv, const Shape& shape) {
          4 * RoundUp(shape[3], kConvLanes) <= 5 * shape[3] && shape[3] >= kConvLanes;
 }
 
+// One kernel a channel of a small image: a tile is all rows of the result, a vector each, and stays
+// in registers. Taps read the image itself, under masks that are the same for all channels, where
+// padding would cost more than the sums do.
+Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Tensor& x = call.input(0);
+  const auto lanes = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(shape[3])));
+  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
+                                  te::ReduceAxis(0, conv.taps[0], "ry")};
+  const Tensor sums = te::Compute(
+      {shape[0], shape[1], shape[2], 1, lanes},
+      [&](const std::vector<Var>& i) {
+        const auto at = [&](const Var& result, std::size_t axis, const Var& tap) {
+          return result * conv.strides[axis] + tap * conv.dilation[axis] - conv.padding[axis];
+        };
+        const Expr pixel = ReadPadded(x,
+                                      {i[0], te::FloorDiv(i[1], conv.group_outputs),
+                                       at(i[2], 0, k[1].var), at(i[4], 1, k[0].var)},
+                                      {2, 3}, te::Cast(x.dtype(), 0));
+        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+      },
+      "conv2d", kRowsTile);
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
+        return sums(n, c, y, 0, column);
+      },
+      "conv2d", "injective");
+}
+
+// Where registers hold the result, the taps are few enough to write out, and neighbouring results
+// read what one or two vectors of a row hold.
+bool IsSmallImage(const Conv& conv, const Shape& shape) {
+  constexpr std::int64_t kMostRows = 16;
+  return conv.strides[1] <= 2 && conv.taps[0] * conv.taps[1] <= kFewTerms &&
+         shape[2] <= kMostRows && shape[3] <= kConvLanes;
+}
+
 // On images whose rows follow each other, do not fill vectors, and of which one channel stays in
 // cache. Rows in steps are taken apart in any case.
 bool IsFlat(const Conv& conv, const Shape& shape) {
@@ -207,6 +246,7 @@ std::optional<Tensor> DepthwiseConv(const Conv& conv, const TeCall& call) {
   if (conv.groups == 1 || conv.group_inputs != 1 || !conv.IsNchw() || !conv.FillsLanes(shape))
     return std::nullopt;
   if (IsCovering(conv, call)) return CoveringConv(conv, call);
+  if (IsSmallImage(conv, shape)) return SmallImageConv(conv, call);
   if (TakesTallTiles(conv, shape)) return TallTileConv(conv, call);
   if (IsFlat(conv, shape)) return FlatConv(conv, call);
   return std::nullopt;

@@ -272,6 +272,48 @@ TEST(KernelTest, CastsSaturateAndTurnNanIntoZero) {
   }
 }
 
+TEST(KernelTest, CastsOfFloat32ToInt32SaturateInVectors) {
+  constexpr float kBeyond = 2147483648.0F;
+  const std::vector<float> values = {
+      0,   1.9F,       -1.9F, kBeyond, -kBeyond,     3e9F,        -3e9F,      INFINITY, -INFINITY,
+      NAN, 2147483520, -0.5F, 1e30F,   -16777218.0F, 16777216.0F, 8388607.5F, 4.99F};
+  const auto n = static_cast<std::int64_t>(values.size());
+  const NDArray x = NDArray::FromVector<float>({n}, values), y = NDArray::Zeros({n}, Int32);
+  const Kernel kernel =
+      Elementwise(n, {Float32}, [](const std::vector<Expr>& e) { return te::Cast(Int32, e[0]); });
+  EXPECT_THAT(kernel.LlvmIr(false), ::testing::Not(::testing::HasSubstr("fptosi.sat")));
+  ASSERT_TRUE(kernel(x, y).ok());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double v = std::isnan(values[i]) ? 0 : std::trunc(static_cast<double>(values[i]));
+    EXPECT_EQ(y.data<std::int32_t>()[i], std::clamp(v, -2147483648.0, 2147483647.0)) << values[i];
+  }
+}
+
+// Bounds of the type's own, narrower ones, wider ones, and bounds on one side.
+TEST(KernelTest, CastsOfClampedNumbersSaturateAllTheSame) {
+  const std::vector<float> values = {0, 1.9F, -1.9F, 255, 256, 300, -300, INFINITY, -INFINITY, NAN};
+  const auto n = static_cast<std::int64_t>(values.size());
+  const NDArray x = NDArray::FromVector<float>({n}, values);
+  const std::pair<float, float> bounds[] = {{0, 255},      {3, 200},  {-5, 280}, {-INFINITY, 9},
+                                            {7, INFINITY}, {-1, 255}, {0, 256}};
+  for (const auto& [low, high] : bounds) {
+    for (const bool low_first : {false, true}) {
+      const NDArray y = NDArray::Zeros({n}, UInt8);
+      const auto clamped = [&](const std::vector<Expr>& e) {
+        const Expr least = Expr(low), most = Expr(high);
+        return te::Cast(UInt8, low_first ? te::Min(te::Max(e[0], least), most)
+                                         : te::Max(te::Min(e[0], most), least));
+      };
+      ASSERT_TRUE(Elementwise(n, {Float32}, clamped)(x, y).ok());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const float v = std::isnan(values[i]) ? 0 : std::clamp(values[i], low, high);
+        EXPECT_EQ(y.data<std::uint8_t>()[i], std::trunc(std::clamp(v, 0.0F, 255.0F)))
+            << values[i] << " in " << low << ", " << high;
+      }
+    }
+  }
+}
+
 TEST(KernelTest, BoolsAreBytesOfZeroAndOne) {
   const NDArray x = NDArray::FromVector<float>({3}, {-1, 0, 1}), y = NDArray::Empty({3}, Bool);
   ASSERT_TRUE(

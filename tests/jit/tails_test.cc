@@ -129,6 +129,29 @@ TEST_P(TailTest, ElementsOfEveryExtent) {
   }
 }
 
+// Halves of vectors lie outside whatever the row is.
+TEST_P(TailTest, ImagesWithMarginsWiderThanHalfAVector) {
+  constexpr std::int64_t kRows = 3, kColumns = 21, kMargin = 9, kWidth = 48;
+  for (const std::int64_t step : {1, 2}) {
+    SCOPED_TRACE(step);
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({kRows, kColumns}, t, "A");
+      const auto padded = [&](Var i, Var j) {
+        const Expr row = i - 1, column = j * step - kMargin;
+        return te::IfThenElse(row >= 0 && row < kRows && column >= 0 && column < kColumns,
+                              a(row, column), te::Cast(t, 0));
+      };
+      return Graph{{a}, te::Compute({kRows + 2, kWidth}, padded, "C")};
+    };
+    const auto schedule = [](Schedule& s, const Tensor& c) {
+      const auto [blocks, lane] = s[c].Split(c.axis(1), 16);
+      s[c].Parallel(c.axis(0)).Unroll(blocks).Vectorize(lane);
+    };
+    ExpectAsInterpreted(graph, schedule, type(), {{kRows, kColumns}}, {kRows + 2, kWidth},
+                        features());
+  }
+}
+
 // Whole vectors and the masked one are told apart as the kernel runs.
 TEST_P(TailTest, ElementsOfASymbolicExtentInAParallelLoop) {
   for (const std::int64_t size : {0, 1, 16, 33, 1000}) {

@@ -238,6 +238,22 @@ TEST(LowerTest, AnAttachedStageFollowsItsLoopThroughALaterSplit) {  // check lis
   EXPECT_THAT(loop::Print(Lower(s, {a, c}, "f")), HasSubstr("allocate B: float32[1]"));
 }
 
+TEST(LowerTest, AVectorOfWhichMoreThanHalfIsNeededIsComputedWhole) {
+  const auto lanes_computed = [](std::int64_t needed) {
+    const Tensor a = Placeholder({4, 16}, Float32, "A");
+    const Tensor b = Compute(
+        {4, 16}, [&](Var i, Var j) { return a(i, j) + 1.0F; }, "B");
+    const Tensor c = Compute(
+        {4, needed}, [&](Var i, Var j) { return b(i, j) * 2.0F; }, "C");
+    Schedule s(c);
+    s[b].ComputeAt(s[c], c.axis(0)).Vectorize(b.axis(1));
+    return loop::Print(Lower(s, {a, c}, "f"));
+  };
+  EXPECT_THAT(lanes_computed(14), HasSubstr("B[ramp(0, 1, 16)] ="));
+  EXPECT_THAT(lanes_computed(9), HasSubstr("B[ramp(0, 1, 16)] ="));
+  EXPECT_THAT(lanes_computed(8), HasSubstr("B[ramp(0, 1, 8)] ="));
+}
+
 template <typename Body>
 std::string Refusal(Body body) {
   try {

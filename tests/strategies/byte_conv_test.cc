@@ -104,10 +104,31 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"OddGroups", 1, 15, 48, 9, 9, 3, 1, 1, 1, 3},
                       ConvCase{"SmallGroups", 1, 6, 12, 9, 9, 3, 1, 1, 1, 3},
                       ConvCase{"Depthwise", 1, 17, 17, 9, 11, 3, 1, 1, 1, 17},
+                      ConvCase{"Depthwise14x14", 2, 3, 3, 14, 14, 3, 1, 1, 1, 3},
+                      ConvCase{"Depthwise16Columns", 1, 3, 3, 13, 16, 5, 1, 2, 1, 3},
+                      ConvCase{"Depthwise17Columns", 1, 3, 3, 14, 17, 3, 1, 1, 1, 3},
+                      ConvCase{"DepthwiseOneColumn", 1, 5, 5, 7, 1, 3, 1, 1, 1, 5},
+                      ConvCase{"DepthwiseTall", 2, 3, 3, 14, 28, 3, 1, 1, 1, 3},
+                      ConvCase{"DepthwiseTallMultiplied", 1, 2, 4, 7, 47, 3, 1, 1, 1, 2},
+                      ConvCase{"DepthwiseStride2", 1, 3, 3, 28, 28, 3, 2, 1, 1, 3},
+                      ConvCase{"DepthwiseFlat", 1, 3, 3, 19, 21, 7, 1, 3, 1, 3},
                       ConvCase{"FewPixels", 1, 8, 32, 2, 3, 1, 1, 0, 1, 1},
                       ConvCase{"FewFilters", 1, 16, 3, 12, 16, 3, 1, 1, 1, 1},
                       ConvCase{"ChannelsLast", 1, 9, 33, 10, 7, 3, 1, 1, 1, 1, true}),
     ::testing::PrintToStringParamName());
+
+// A vector of bytes is as long as four of sums.
+TEST(ByteConvTest, ResultsOfBytesReadSumsInVectorsOfSums) {
+  const Lowered lowered = ValueOrThrow(
+      Lower(Parsed("def @main(%x: Tensor[(1, 8, 56, 56), uint8], %w: Tensor[(8, 1, 3, 3), int8]) {"
+                   "cast(clip(nn.conv2d(%x, %w, padding=[1, 1], groups=8, out_dtype=\"int32\"), "
+                   "a_min=0f, a_max=255f), dtype=\"uint8\") }"),
+            {.library = LibraryChoice::kTe}));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  const auto& function = std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
+  EXPECT_THAT(ValueOrThrow(jit::Compile(function)).Assembly(),
+              ::testing::Not(::testing::HasSubstr("gather")));
+}
 
 TEST(ByteConvTest, TheInstructionRunsWhereTheHostHasIt) {
   if (!jit::CpuFeatures::Host().Has("avx512vnni"))

@@ -84,7 +84,11 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"PackedAliasingPixels", 1, 65, 72, 32, 32, 1, 1},
                       ConvCase{"PackedRaggedPixels", 1, 64, 64, 37, 111, 1, 1},
                       ConvCase{"PackedPixelsWithSteps", 2, 3, 64, 15, 31, 1, 2},
-                      ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2}),
+                      ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2},
+                      ConvCase{"Depthwise14x14", 1, 9, 9, 14, 14, 3, 1, 9},
+                      ConvCase{"Depthwise16x16", 1, 4, 4, 16, 16, 3, 1, 4},
+                      ConvCase{"DepthwiseStride2", 2, 3, 6, 14, 14, 5, 2, 3},
+                      ConvCase{"Depthwise8x4", 1, 5, 5, 8, 4, 3, 1, 5}),
     [](const auto& info) { return info.param.name; });
 
 // The printed loops of a convolution of one tap with constant weights.
