@@ -137,7 +137,14 @@ class Caller {
         const Tensor own(stage.op(), 0);
         std::vector<Tensor> tensors = te::InputsOf(*stage.op());
         tensors.push_back(own);
-        s_.Prefetch(Pick(tensors), own, axis, 1 + static_cast<int>(Next() % 3));
+        tensors.push_back(s_.outputs().front());
+        const Tensor& fetched = Pick(tensors);
+        const std::uint32_t number = 1 + Next() % 3;
+        if (Next() % 2 == 0) {
+          s_.Prefetch(fetched, own, axis, static_cast<int>(number));
+        } else {
+          s_.PrefetchNextBlock(fetched, own, axis, number);
+        }
         return true;
       }
       case Primitive::kBind:

@@ -123,9 +123,12 @@ Value* ExprCodegen::EmitPrefetch(const loop::LoadNode& node, bool to_write) {
   Value* address = builder_.CreateGEP(MemoryType(node.buffer->dtype), buffers_.at(node.buffer),
                                       EmitShared(node.indices[0]));
   constexpr std::uint32_t kAllLevels = 3, kData = 1;
-  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                           {address, builder_.getInt32(to_write ? 1 : 0),
-                            builder_.getInt32(kAllLevels), builder_.getInt32(kData)});
+  llvm::CallInst* const call =
+      builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                               {address, builder_.getInt32(to_write ? 1 : 0),
+                                builder_.getInt32(kAllLevels), builder_.getInt32(kData)});
+  // It changes no memory, so that sums beside it may stay in registers.
+  call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
   return builder_.getTrue();
 }
 

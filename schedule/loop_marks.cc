@@ -1,16 +1,12 @@
 #include "tenon/schedule/loop_marks.h"
 
 #include "tenon/loop/visit.h"
-#include "tenon/support/strings.h"
 
 namespace tenon::schedule {
 namespace {
 
 using loop::Expr;
 using loop::Stmt;
-using loop::Var;
-
-constexpr std::int64_t kCacheLineBytes = 64;
 
 class Unroller : public loop::StmtMutator {
  public:
@@ -47,24 +43,6 @@ class Unroller : public loop::StmtMutator {
 };
 
 }  // namespace
-
-Stmt PrefetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool is_written) {
-  const std::int64_t line = kCacheLineBytes / static_cast<std::int64_t>(buffer->dtype.bytes());
-  std::vector<Var> vars;
-  std::vector<Expr> extents, indices;
-  for (std::size_t d = 0; d < region.size(); ++d) {
-    const std::int64_t step = d + 1 == region.size() ? line : 1;
-    vars.emplace_back(StrCat("fetch", d));
-    extents.push_back(loop::FloorDiv(region[d].extent + (step - 1), step));
-    indices.push_back(region[d].min + vars[d] * step);
-  }
-  Stmt stmt = loop::Evaluate(
-      loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
-                 {loop::Load(buffer, std::move(indices))}));
-  for (std::size_t d = region.size(); d-- > 0;)
-    stmt = loop::For(vars[d], 0, extents[d], loop::ForKind::kSerial, stmt);
-  return stmt;
-}
 
 Stmt AutoUnroll(const Stmt& stmt, const UnrollMarks& marks) {
   return marks.empty() ? stmt : Unroller(marks)(stmt);

@@ -3,17 +3,10 @@
 #define TENON_SCHEDULE_LOOP_MARKS_H_
 
 #include <unordered_map>
-#include <vector>
 
 #include "tenon/schedule/marks.h"
-#include "tenon/schedule/region.h"
 
 namespace tenon::schedule {
-
-// Statements that fetch the box `region` of the buffer into the cache, one line of it at a time, to
-// read or to write it.
-loop::Stmt PrefetchBox(const loop::Buffer& buffer, const std::vector<Range>& region,
-                       bool is_written);
 
 // Unrolls the loops whose variables are keys, as their marks say. Requires that vectorised and
 // unrolled loops are expanded.

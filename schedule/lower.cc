@@ -13,6 +13,7 @@
 #include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/attached_output.h"
+#include "tenon/schedule/fetches.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/loop_marks.h"
 #include "tenon/schedule/nest.h"
@@ -167,7 +168,7 @@ class Lowerer {
   LoopHooks Hooks(const Stage& stage) {
     return {.inside =
                 [&](const IterVar& axis, const Expr& extent, const Stmt& inside) {
-                  return AddPrefetches(stage, axis, extent,
+                  return AddPrefetches(schedule_, bounds_, stage, axis, extent,
                                        PlaceProducers(stage, axis, extent, inside));
                 },
             .around =
@@ -187,47 +188,6 @@ class Lowerer {
                           const std::vector<Range>& region, const Stmt& stmt) {
     const Box box(stage, buffer, region);
     return loop::Allocate(box.memory(), box.Move(stmt, MinsOf(region)));
-  }
-
-  static bool HaveSameShape(const loop::Buffer& a, const loop::Buffer& b) {
-    return std::equal(a->shape.begin(), a->shape.end(), b->shape.begin(), b->shape.end(),
-                      loop::StructuralEqual);
-  }
-
-  Stmt AddPrefetches(const Stage& stage, const IterVar& axis, const Expr& extent, Stmt inside) {
-    for (const PrefetchMark& mark : stage.marks().prefetches) {
-      if (!LeafOf(stage.relations(), mark.axis).var.same_as(axis.var)) continue;
-      const auto refuse = [&](const std::string& reason) {
-        throw InvalidArgument(StrCat("prefetch: stage ", stage.name(), ", axis ", axis.var.name(),
-                                     ", of ", mark.tensor.name(), ": ", reason));
-      };
-      const Stage& source = *schedule_.Find(mark.tensor.op().get());
-      const loop::ForKind kind = stage.KindOf(axis);
-      if (loop::IsConstInt(extent, 1))
-        refuse("the loop is trivial: it runs once, so no later iteration reads anything");
-      if (kind == loop::ForKind::kVectorized)
-        refuse("the loop is vectorised; choose one around it");
-      if (!source.op()->is_placeholder() && !source.is_output() &&
-          source.placement() != Stage::Placement::kRoot)
-        refuse("only arguments and stages at the root are there before the loop begins");
-      const loop::Buffer& buffer =
-          source.op()->outputs[static_cast<std::size_t>(mark.tensor.index())];
-      const bool is_own = source.op() == stage.op();
-      std::optional<std::vector<Range>> region =
-          is_own ? std::nullopt : RegionRead(inside, buffer, bounds_);
-      const bool is_written = !region;
-      const loop::Buffer& own = is_own ? buffer : stage.op()->outputs.front();
-      // What a producer computes goes into the result of the same shape, place by place.
-      if (is_own || (is_written && source.is_output() && HaveSameShape(own, buffer)))
-        region = RegionWritten(inside, own, bounds_);
-      if (!region) refuse(StrCat("it is not ", is_own ? "written" : "read", " inside the loop"));
-      for (Range& range : *region) {
-        range.min = loop::Substitute(range.min, {{axis.var, axis.var + mark.offset}});
-        range.extent = loop::Substitute(range.extent, {{axis.var, axis.var + mark.offset}});
-      }
-      inside = loop::Seq({PrefetchBox(buffer, *region, is_written), inside});
-    }
-    return inside;
   }
 
   void MarkUnrolls(const Stage& stage, const IterVar& axis, const Stmt& stmt) {

@@ -27,6 +27,14 @@ struct PrefetchMark {
   loop::Expr offset;
 };
 
+// While the stage uses a block of the tensor, which it does at `turns` places in a row, each
+// iteration of the axis fetches a share of the next block.
+struct NextBlockMark {
+  te::Tensor tensor;
+  te::IterVar axis;
+  std::int64_t turns;
+};
+
 // The loop and serial loops of constant extent inside it are unrolled while the
 // copies have at most `max_step` stores together.
 struct UnrollMark {
@@ -45,6 +53,7 @@ struct StageMarks {
   std::unordered_map<loop::Expr, loop::ForKind, loop::ExprHash, loop::ExprSame> kinds;
   std::vector<UnrollMark> unrolls;
   std::vector<PrefetchMark> prefetches;
+  std::vector<NextBlockMark> next_blocks;
   std::vector<Alignment> alignments;
   loop::Memory memory = loop::Memory::kAutomatic;
   bool double_buffered = false;

@@ -18,4 +18,18 @@ void Schedule::Prefetch(const Tensor& tensor, const Tensor& reader, const IterVa
   record_->emplace_back(PrefetchStep{RefTo(tensor), RefTo(reader), stage.RefTo(axis), offset});
 }
 
+void Schedule::PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
+                                 std::int64_t turns) {
+  Stage& stage = (*this)[reader];
+  (*this)[tensor];  // throws when it is foreign
+  stage.Position("prefetch_next_block", axis);
+  if (turns < 1) {
+    stage.Refuse("prefetch_next_block", &axis,
+                 StrCat("a block is used at least once, not ", turns, " times"));
+  }
+  stage.marks_.next_blocks.push_back({tensor, axis, turns});
+  record_->emplace_back(
+      PrefetchNextBlockStep{RefTo(tensor), RefTo(reader), stage.RefTo(axis), turns});
+}
+
 }  // namespace tenon::schedule

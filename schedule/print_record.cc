@@ -103,6 +103,10 @@ class RecordPrinter {
     return StrCat("s.Prefetch(", Name(x.tensor), ", ", Name(x.reader), ", ", Axis(x.axis), ", ",
                   Text(x.offset), ")");
   }
+  std::string Call(const PrefetchNextBlockStep& x) {
+    return StrCat("s.PrefetchNextBlock(", Name(x.tensor), ", ", Name(x.reader), ", ", Axis(x.axis),
+                  ", ", x.turns, ")");
+  }
   // The intrinsic goes by its name.
   std::string Call(const TensorizeStep& x) {
     return StrCat(On(x.axis.stage), ".Tensorize(", Axis(x.axis), ", ",

@@ -72,6 +72,10 @@ class Player {
     schedule_.Prefetch(TensorOf(step.tensor), TensorOf(step.reader), AxisOf(step.axis),
                        step.offset);
   }
+  void operator()(const PrefetchNextBlockStep& step) {
+    schedule_.PrefetchNextBlock(TensorOf(step.tensor), TensorOf(step.reader), AxisOf(step.axis),
+                                step.turns);
+  }
   void operator()(const TensorizeStep& step) {
     StageOf(step.axis).Tensorize(AxisOf(step.axis), step.intrinsic);
   }

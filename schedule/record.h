@@ -88,6 +88,11 @@ struct PrefetchStep {
   AxisRef axis;
   loop::Expr offset;
 };
+struct PrefetchNextBlockStep {
+  TensorRef tensor, reader;
+  AxisRef axis;
+  std::int64_t turns;
+};
 struct TensorizeStep {
   AxisRef axis;
   te::TensorIntrinsic intrinsic;
@@ -114,8 +119,8 @@ struct TransformLayoutStep {
 using Step = std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
                           ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
                           RollingBufferStep, StorePredicateStep, StreamStoresStep, StorageAlignStep,
-                          PragmaStep, PrefetchStep, TensorizeStep, CacheReadStep, CacheWriteStep,
-                          RFactorStep, TransformLayoutStep>;
+                          PragmaStep, PrefetchStep, PrefetchNextBlockStep, TensorizeStep,
+                          CacheReadStep, CacheWriteStep, RFactorStep, TransformLayoutStep>;
 using Record = std::vector<Step>;
 
 class Schedule;

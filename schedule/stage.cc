@@ -24,6 +24,7 @@ void Stage::Reset(te::Operation op) {
   marks_.kinds.clear();
   marks_.unrolls.clear();
   marks_.prefetches.clear();
+  marks_.next_blocks.clear();
 }
 
 AxisRef Stage::RefTo(const IterVar& axis) const {

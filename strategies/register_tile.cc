@@ -18,7 +18,6 @@ using loop::Expr;
 using schedule::Stage;
 using te::IterVar;
 
-constexpr std::size_t kTileAxes = 3;
 // Rows and columns that pay for a transposition in registers.
 constexpr std::int64_t kLeastSquare = 4;
 // Multiply-adds that are written out one after the other. LLVM orders more of them so that sums

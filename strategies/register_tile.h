@@ -18,6 +18,7 @@
 
 namespace tenon::strategies {
 
+inline constexpr std::size_t kTileAxes = 3;
 inline constexpr const char* kRegisterTile = "register_tile";
 // The tag of a register tile whose rows read at uneven distances: pixels of several image rows.
 inline constexpr const char* kUnevenTile = "uneven_register_tile";

@@ -219,6 +219,130 @@ TEST(PrefetchTest, AProducerMayAskForTheLinesOfTheResultThatItsElementsGoInto) {
   ExpectRight(s, {a});
 }
 
+// Sums of a 4 x 24 tile of rows by weights: 6 blocks of 8 weights, each used by the tiles of 3
+// rows.
+class NextBlockTest : public ::testing::Test {
+ protected:
+  NextBlockTest()
+      : rows_(Placeholder({3, 4}, Float32, "rows")),
+        weights_(Placeholder({6, 4, 8}, Float32, "weights")),
+        k_(ReduceAxis(0, 4, "k")),
+        sums_(Compute(
+            {6, 3, 8},
+            [&](Var i, Var j, Var l) {
+              return Sum(rows_(j, k_.var) * weights_(i, k_.var, l), {k_});
+            },
+            "sums")),
+        y_(Compute(
+            {6, 3, 8}, [&](Var i, Var j, Var l) { return sums_(i, j, l) + 1.0F; }, "y")) {}
+
+  // A schedule whose sums are computed at a loop over blocks and rows.
+  Schedule Scheduled() const {
+    Schedule s(y_);
+    s[sums_].ComputeAt(s[y_], s[y_].Fuse(y_.axis(0), y_.axis(1)));
+    s[sums_].Reorder({k_, sums_.axis(2)});
+    return s;
+  }
+
+  Tensor rows_, weights_;
+  IterVar k_;
+  Tensor sums_, y_;
+};
+
+// 32 weights in 3 rows of 4 steps: shares of 3.
+TEST_F(NextBlockTest, IsFetchedInSharesWhileThisOneIsUsed) {
+  Schedule s = Scheduled();
+  s.PrefetchNextBlock(weights_, sums_, k_, 3);
+  EXPECT_THAT(LoopsOf(s, {rows_, weights_, y_}),
+              HasSubstr("prefetch(weights[((((floordiv(ax0.ax1.fused, 3) * 32) + "
+                        "(floormod(ax0.ax1.fused, 3) * 12)) + (k * 3)) + 32)])\n"));
+  ExpectRight(s, {rows_, weights_});
+}
+
+// A share of more than a line is several.
+TEST_F(NextBlockTest, IsFetchedInLines) {
+  const Tensor wide = Placeholder({6, 4, 40}, Float32, "wide");
+  const IterVar k = ReduceAxis(0, 4, "k");
+  const Tensor sums = Compute(
+      {6, 40}, [&](Var i, Var j) { return Sum(wide(i, k.var, j), {k}); }, "sums");
+  const Tensor y = Compute(
+      {6, 40}, [&](Var i, Var j) { return sums(i, j) + 1.0F; }, "y");
+  Schedule s(y);
+  s[sums].ComputeAt(s[y], y.axis(0)).Reorder({k, sums.axis(1)});
+  s.PrefetchNextBlock(wide, sums, k, 1);
+  EXPECT_THAT(LoopsOf(s, {wide, y}),
+              HasSubstr("      prefetch(wide[(((ax0 * 160) + (k * 40)) + 160)])\n"
+                        "      prefetch(wide[(((ax0 * 160) + (k * 40)) + 176)])\n"
+                        "      prefetch(wide[(((ax0 * 160) + (k * 40)) + 192)])\n"));
+  ExpectRight(s, {wide});
+}
+
+// Of each block two rows of two planes are read.
+TEST_F(NextBlockTest, IsFetchedPieceByPiece) {
+  const Tensor planes = Placeholder({3, 2, 4, 8}, Float32, "planes");
+  const IterVar k = ReduceAxis(0, 16, "k");
+  const Tensor sums = Compute(
+      {3},
+      [&](Var i) {
+        return Sum(planes(i, 0, loop::FloorDiv(k.var, 8) + 1, loop::FloorMod(k.var, 8)) +
+                       planes(i, 1, loop::FloorDiv(k.var, 8) + 1, loop::FloorMod(k.var, 8)),
+                   {k});
+      },
+      "sums");
+  const Tensor y = Compute(
+      {3}, [&](Var i) { return sums(i) + 1.0F; }, "y");
+  Schedule s(y);
+  s[sums].ComputeAt(s[y], y.axis(0));
+  s.PrefetchNextBlock(planes, sums, k, 1);
+  EXPECT_THAT(LoopsOf(s, {planes, y}),
+              HasSubstr("      prefetch(planes[(((ax0 * 64) + k) + 72)])\n"
+                        "      prefetch(planes[(((ax0 * 64) + k) + 104)])\n"));
+  ExpectRight(s, {planes});
+}
+
+TEST_F(NextBlockTest, IsRefusedInWords) {
+  const auto refused = [&](auto change) {
+    return Refusal([&] {
+      Schedule s = Scheduled();
+      change(s);
+      Lower(s, {rows_, weights_, y_}, "f");
+    });
+  };
+  EXPECT_THAT(refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, k_, 0); }),
+              HasSubstr("prefetch_next_block: stage sums, axis k: a block is used at least once, "
+                        "not 0 times"));
+  EXPECT_THAT(refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, y_.axis(2), 3); }),
+              HasSubstr("stage sums, axis ax2: the axis is not part of the schedule"));
+  EXPECT_THAT(
+      refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, sums_.axis(0), 3); }),
+      HasSubstr("prefetch_next_block: stage sums, axis ax0, of weights: the loop is trivial"));
+  EXPECT_THAT(refused([&](Schedule& s) { s.PrefetchNextBlock(y_, sums_, k_, 3); }),
+              HasSubstr("of y: it is not read inside the loop"));
+  EXPECT_THAT(refused([&](Schedule& s) {
+                s.PrefetchNextBlock(weights_, sums_, k_, 3);
+                s[sums_].ComputeRoot();
+              }),
+              HasSubstr("the stage is not computed at a loop, so there is no next block"));
+  EXPECT_THAT(refused([&](Schedule& s) {
+                s[sums_].Vectorize(sums_.axis(2));
+                s.PrefetchNextBlock(weights_, sums_, sums_.axis(2), 3);
+              }),
+              HasSubstr("the loop is vectorised; choose one around it"));
+  const Var n("n");
+  const Tensor any = Placeholder({3, n}, Float32, "any");
+  const Tensor twice = Compute(
+      {3, n}, [&](Var i, Var j) { return any(i, j) * 2.0F; }, "twice");
+  const Tensor more = Compute(
+      {3, n}, [&](Var i, Var j) { return twice(i, j) + 1.0F; }, "more");
+  EXPECT_THAT(Refusal([&] {
+                Schedule s(more);
+                s[twice].ComputeAt(s[more], more.axis(0));
+                s.PrefetchNextBlock(any, twice, twice.axis(1), 1);
+                Lower(s, {any, more}, "f");
+              }),
+              HasSubstr("of any: the loop or what it reads has no constant extents"));
+}
+
 // Check 33, and prefetches of what is not there.
 TEST(PrefetchTest, IsRefusedInWords) {
   const Tensor a = Placeholder({1, 64}, Float32, "A");

@@ -3,6 +3,8 @@
 // each run get.
 #include <string>
 
+#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/kernel.h"
 #include "tenon/loop/print.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
@@ -91,9 +93,9 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"Depthwise8x4", 1, 5, 5, 8, 4, 3, 1, 5}),
     [](const auto& info) { return info.param.name; });
 
-// The printed loops of a convolution of one tap with constant weights.
-std::string LoopsOf(std::int64_t channels, std::int64_t filters, std::int64_t size,
-                    std::int64_t stride) {
+// The kernel of a convolution of one tap with constant weights.
+loop::Function FunctionOf(std::int64_t channels, std::int64_t filters, std::int64_t size,
+                          std::int64_t stride) {
   const ir::Module module = Parsed(
       StrCat("def @main(%x: Tensor[(1, ", channels, ", ", size, ", ", size,
              "), float32], %w: Tensor[(", filters, ", ", channels,
@@ -101,7 +103,12 @@ std::string LoopsOf(std::int64_t channels, std::int64_t filters, std::int64_t si
   const ir::Module bound =
       passes::BindParams(module, "main", {{"w", RandomInputs(module, 3).at("w")}});
   const Lowered lowered = ValueOrThrow(Lower(bound, {.library = LibraryChoice::kTe}));
-  return loop::Print(std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel));
+  return std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel);
+}
+
+std::string LoopsOf(std::int64_t channels, std::int64_t filters, std::int64_t size,
+                    std::int64_t stride) {
+  return loop::Print(FunctionOf(channels, filters, size, stride));
 }
 
 TEST(TiledConvFormTest, PixelsArePackedWhereTheirChannelsLeaveTheNearestCache) {
@@ -123,6 +130,24 @@ TEST(TiledConvFormTest, OfAnImageWithStepsThePixelsThatAreReadAreStoredOnce) {
   EXPECT_NE(LoopsOf(16, 128, 14, 2).find("allocate pixels"), std::string::npos);
   EXPECT_EQ(LoopsOf(16, 112, 14, 2).find("allocate pixels"), std::string::npos);
   EXPECT_EQ(LoopsOf(16, 128, 14, 1).find("allocate pixels"), std::string::npos);
+}
+
+TEST(TiledConvFormTest, WeightsThatLeaveTheCacheAreFetchedAhead) {
+  EXPECT_NE(LoopsOf(1024, 256, 14, 1).find("prefetch(packed["), std::string::npos);
+  EXPECT_EQ(LoopsOf(1023, 128, 14, 1).find("prefetch("), std::string::npos);
+  EXPECT_EQ(LoopsOf(1024, 256, 1, 1).find("prefetch("), std::string::npos);  // one tile
+}
+
+// LLVM takes a prefetch for something that may change memory unless it is told otherwise.
+TEST(TiledConvFormTest, SumsBesideAPrefetchStayInRegisters) {
+  if (jit::CpuFeatures::Host().vector_bits() < 512)
+    GTEST_SKIP() << "the tile is made for the 32 registers of AVX-512";
+  const std::string assembly = ValueOrThrow(jit::Compile(FunctionOf(1024, 256, 14, 1))).Assembly();
+  const std::size_t begin = assembly.find("prefetcht0");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string loop = assembly.substr(begin, assembly.find("\tj", begin) - begin);
+  EXPECT_NE(loop.find("vfmadd"), std::string::npos);
+  EXPECT_EQ(loop.find("(%rsp)"), std::string::npos) << loop;
 }
 
 }  // namespace

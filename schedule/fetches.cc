@@ -1,0 +1,206 @@
+// A fetch is one call for each line of a box, or of a share of a block, at addresses that may lie
+// behind the tensor's end: what is not there is not fetched.
+#include "tenon/schedule/fetches.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/transforms.h"
+#include "tenon/loop/visit.h"
+#include "tenon/schedule/relation.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+namespace {
+
+using loop::Expr;
+using loop::Stmt;
+using loop::Var;
+
+constexpr std::int64_t kCacheLineBytes = 64;
+
+std::int64_t ElementsOfLine(const loop::Buffer& buffer) {
+  return kCacheLineBytes / static_cast<std::int64_t>(buffer->dtype.bytes());
+}
+
+Stmt Fetch(const loop::Buffer& buffer, std::vector<Expr> at, bool is_written) {
+  return loop::Evaluate(
+      loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
+                 {loop::Load(buffer, std::move(at))}));
+}
+
+// Fetches the box `region` of the buffer, to read or to write it.
+Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool is_written) {
+  const std::int64_t line = ElementsOfLine(buffer);
+  std::vector<Var> vars;
+  std::vector<Expr> extents, indices;
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    const std::int64_t step = d + 1 == region.size() ? line : 1;
+    vars.emplace_back(StrCat("fetch", d));
+    extents.push_back(loop::FloorDiv(region[d].extent + (step - 1), step));
+    indices.push_back(region[d].min + vars[d] * step);
+  }
+  Stmt stmt = Fetch(buffer, std::move(indices), is_written);
+  for (std::size_t d = region.size(); d-- > 0;)
+    stmt = loop::For(vars[d], 0, extents[d], loop::ForKind::kSerial, stmt);
+  return stmt;
+}
+
+std::optional<std::int64_t> ConstantOf(const Expr& e) {
+  const auto* constant = e.As<loop::IntImmNode>();
+  return constant == nullptr ? std::nullopt : std::optional(constant->value);
+}
+
+// A box as pieces of memory: all dimensions from `first` on are one of them.
+struct Pieces {
+  std::size_t first;
+  std::int64_t elements;                  // of each
+  std::vector<std::vector<Expr>> starts;  // by dimension
+};
+
+// Those of `region`; nothing unless its extents are constant.
+std::optional<Pieces> PiecesOf(const loop::Buffer& buffer, const std::vector<Range>& region) {
+  std::vector<std::int64_t> extents;
+  for (const Range& range : region) {
+    const std::optional<std::int64_t> extent = ConstantOf(range.extent);
+    if (!extent) return std::nullopt;
+    extents.push_back(*extent);
+  }
+  Pieces pieces{.first = region.size() - 1, .elements = extents.back(), .starts = {{}}};
+  while (pieces.first > 0 && ConstantOf(buffer->shape[pieces.first]) == extents[pieces.first]) {
+    pieces.elements *= extents[--pieces.first];
+  }
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    std::vector<std::vector<Expr>> longer;
+    for (const std::vector<Expr>& start : pieces.starts) {
+      for (std::int64_t i = 0; i < (d < pieces.first ? extents[d] : 1); ++i) {
+        longer.push_back(start);
+        longer.back().push_back(region[d].min + i);
+      }
+    }
+    pieces.starts = std::move(longer);
+  }
+  return pieces;
+}
+
+bool HaveSameShape(const loop::Buffer& a, const loop::Buffer& b) {
+  return std::equal(a->shape.begin(), a->shape.end(), b->shape.begin(), b->shape.end(),
+                    loop::StructuralEqual);
+}
+
+// A loop of a stage, and what stands inside.
+class Fetcher {
+ public:
+  Fetcher(const Schedule& schedule, const loop::Bounds& bounds, const Stage& stage,
+          const IterVar& axis, const Expr& extent, const Stmt& inside)
+      : schedule_(schedule),
+        bounds_(bounds),
+        stage_(stage),
+        axis_(axis),
+        extent_(extent),
+        inside_(inside) {}
+
+  bool IsHere(const IterVar& axis) const {
+    return LeafOf(stage_.relations(), axis).var.same_as(axis_.var);
+  }
+
+  Stmt operator()(const PrefetchMark& mark) const {
+    constexpr const char* kName = "prefetch";
+    const loop::Buffer& buffer = Fetchable(kName, mark.tensor);
+    const bool is_own = mark.tensor.op() == stage_.op();
+    std::optional<std::vector<Range>> region =
+        is_own ? std::nullopt : RegionRead(inside_, buffer, bounds_);
+    const bool is_written = !region;
+    const loop::Buffer& own = is_own ? buffer : stage_.op()->outputs.front();
+    // What a producer computes goes into the result of the same shape, place by place.
+    if (is_own || (is_written && schedule_.Find(mark.tensor.op().get())->is_output() &&
+                   HaveSameShape(own, buffer)))
+      region = RegionWritten(inside_, own, bounds_);
+    if (!region)
+      Refuse(kName, mark.tensor,
+             StrCat("it is not ", is_own ? "written" : "read", " inside the loop"));
+    for (Range& range : *region) {
+      range.min = loop::Substitute(range.min, {{axis_.var, axis_.var + mark.offset}});
+      range.extent = loop::Substitute(range.extent, {{axis_.var, axis_.var + mark.offset}});
+    }
+    return FetchBox(buffer, *region, is_written);
+  }
+
+  Stmt operator()(const NextBlockMark& mark) const {
+    constexpr const char* kName = "prefetch_next_block";
+    const loop::Buffer& buffer = Fetchable(kName, mark.tensor);
+    if (stage_.placement() != Stage::Placement::kAt)
+      Refuse(kName, mark.tensor, "the stage is not computed at a loop, so there is no next block");
+    const Stmt loop = loop::For(axis_.var, 0, extent_, loop::ForKind::kSerial, inside_);
+    const std::optional<std::vector<Range>> block = RegionRead(loop, buffer, bounds_);
+    if (!block) Refuse(kName, mark.tensor, "it is not read inside the loop");
+    const std::optional<Pieces> pieces = PiecesOf(buffer, *block);
+    const std::optional<std::int64_t> steps = ConstantOf(extent_);
+    if (!pieces || !steps)
+      Refuse(kName, mark.tensor, "the loop or what it reads has no constant extents");
+    const Var& place = LeafOf(stage_.attach_stage().relations(), stage_.attach_axis()).var;
+    const std::int64_t share = CeilDiv(pieces->elements, *steps * mark.turns);
+    const Expr first = (loop::FloorMod(place, mark.turns) * *steps + axis_.var) * share;
+    std::vector<Stmt> lines;
+    for (const std::vector<Expr>& start : pieces->starts) {
+      for (std::int64_t i = 0; i < share; i += ElementsOfLine(buffer)) {
+        std::vector<Expr> at;
+        for (const Expr& index : start)
+          at.push_back(loop::Substitute(index, {{place, place + mark.turns}}));
+        at.back() = at.back() + first + i;
+        lines.push_back(Fetch(buffer, std::move(at), /*is_written=*/false));
+      }
+    }
+    return loop::Seq(std::move(lines));
+  }
+
+ private:
+  [[noreturn]] void Refuse(const char* primitive, const Tensor& tensor,
+                           const std::string& reason) const {
+    throw InvalidArgument(StrCat(primitive, ": stage ", stage_.name(), ", axis ", axis_.var.name(),
+                                 ", of ", tensor.name(), ": ", reason));
+  }
+
+  const loop::Buffer& Fetchable(const char* primitive, const Tensor& tensor) const {
+    const Stage& source = *schedule_.Find(tensor.op().get());
+    if (loop::IsConstInt(extent_, 1))
+      Refuse(primitive, tensor,
+             "the loop is trivial: it runs once, so no later iteration reads anything");
+    if (stage_.KindOf(axis_) == loop::ForKind::kVectorized)
+      Refuse(primitive, tensor, "the loop is vectorised; choose one around it");
+    if (!source.op()->is_placeholder() && !source.is_output() &&
+        source.placement() != Stage::Placement::kRoot)
+      Refuse(primitive, tensor,
+             "only arguments and stages at the root are there before the loop begins");
+    return source.op()->outputs[static_cast<std::size_t>(tensor.index())];
+  }
+
+  const Schedule& schedule_;
+  const loop::Bounds& bounds_;
+  const Stage& stage_;
+  const IterVar& axis_;
+  const Expr& extent_;
+  const Stmt& inside_;
+};
+
+}  // namespace
+
+Stmt AddPrefetches(const Schedule& schedule, const loop::Bounds& bounds, const Stage& stage,
+                   const IterVar& axis, const Expr& extent, Stmt inside) {
+  const Fetcher fetcher(schedule, bounds, stage, axis, extent, inside);
+  std::vector<Stmt> all;
+  for (const PrefetchMark& mark : stage.marks().prefetches) {
+    if (fetcher.IsHere(mark.axis)) all.insert(all.begin(), fetcher(mark));
+  }
+  for (const NextBlockMark& mark : stage.marks().next_blocks) {
+    if (fetcher.IsHere(mark.axis)) all.insert(all.begin(), fetcher(mark));
+  }
+  all.push_back(inside);
+  return loop::Seq(std::move(all));
+}
+
+}  // namespace tenon::schedule
