@@ -111,14 +111,15 @@ class Fetcher {
   Stmt operator()(const PrefetchMark& mark) const {
     constexpr const char* kName = "prefetch";
     const loop::Buffer& buffer = Fetchable(kName, mark.tensor);
-    const bool is_own = mark.tensor.op() == stage_.op();
+    // The tensor may be the one that a rewrite of its stage has replaced.
+    const Stage& source = *schedule_.Find(mark.tensor.op().get());
+    const bool is_own = &source == &stage_;
     std::optional<std::vector<Range>> region =
         is_own ? std::nullopt : RegionRead(inside_, buffer, bounds_);
     const bool is_written = !region;
     const loop::Buffer& own = is_own ? buffer : stage_.op()->outputs.front();
     // What a producer computes goes into the result of the same shape, place by place.
-    if (is_own || (is_written && schedule_.Find(mark.tensor.op().get())->is_output() &&
-                   HaveSameShape(own, buffer)))
+    if (is_own || (is_written && source.is_output() && HaveSameShape(own, buffer)))
       region = RegionWritten(inside_, own, bounds_);
     if (!region)
       Refuse(kName, mark.tensor,

@@ -204,6 +204,18 @@ TEST(PrefetchTest, AStageMayAskForTheLinesThatItWillWrite) {
   EXPECT_THAT(jit::Compile(Lower(s, {a, b}, "f"))->LlvmIr(), ContainsRegex(kToWrite));
 }
 
+TEST(PrefetchTest, AStageMayBeNamedByTheTensorThatARewriteReplaced) {
+  const Tensor a = Placeholder({8, 6}, Float32, "A");
+  const IterVar k = ReduceAxis(0, 6, "k");
+  const Tensor b = Compute(
+      {8}, [&](Var i) { return Sum(a(i, k.var), {k}); }, "B");
+  Schedule s(b);
+  s.RFactor(b, k, 0);
+  const Tensor own(s[b].op(), 0);
+  s.Prefetch(b, own, own.axis(0), 2);
+  EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr("prefetch_write(B[(ax0_1 + 2)])"));
+}
+
 TEST(PrefetchTest, AProducerMayAskForTheLinesOfTheResultThatItsElementsGoInto) {
   const Tensor a = Placeholder({64, 40}, Float32, "A");
   const Tensor b = Compute(
