@@ -22,19 +22,16 @@ using loop::Stmt;
 using loop::Var;
 
 constexpr std::int64_t kCacheLineBytes = 64;
+// Lines that are fetched one after the other, without a loop.
+constexpr std::int64_t kFewLines = 16;
 
 std::int64_t ElementsOfLine(const loop::Buffer& buffer) {
   return kCacheLineBytes / static_cast<std::int64_t>(buffer->dtype.bytes());
 }
 
-Stmt Fetch(const loop::Buffer& buffer, std::vector<Expr> at, bool is_written) {
-  return loop::Evaluate(
-      loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
-                 {loop::Load(buffer, std::move(at))}));
-}
-
 // Fetches the box `region` of the buffer, to read or to write it.
-Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool is_written) {
+Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool is_written,
+              loop::ForKind kind = loop::ForKind::kSerial) {
   const std::int64_t line = ElementsOfLine(buffer);
   std::vector<Var> vars;
   std::vector<Expr> extents, indices;
@@ -44,9 +41,11 @@ Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool
     extents.push_back(loop::FloorDiv(region[d].extent + (step - 1), step));
     indices.push_back(region[d].min + vars[d] * step);
   }
-  Stmt stmt = Fetch(buffer, std::move(indices), is_written);
+  Stmt stmt = loop::Evaluate(
+      loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
+                 {loop::Load(buffer, std::move(indices))}));
   for (std::size_t d = region.size(); d-- > 0;)
-    stmt = loop::For(vars[d], 0, extents[d], loop::ForKind::kSerial, stmt);
+    stmt = loop::For(vars[d], 0, extents[d], kind, stmt);
   return stmt;
 }
 
@@ -55,36 +54,16 @@ std::optional<std::int64_t> ConstantOf(const Expr& e) {
   return constant == nullptr ? std::nullopt : std::optional(constant->value);
 }
 
-// A box as pieces of memory: all dimensions from `first` on are one of them.
-struct Pieces {
-  std::size_t first;
-  std::int64_t elements;                  // of each
-  std::vector<std::vector<Expr>> starts;  // by dimension
-};
-
-// Those of `region`; nothing unless its extents are constant.
-std::optional<Pieces> PiecesOf(const loop::Buffer& buffer, const std::vector<Range>& region) {
-  std::vector<std::int64_t> extents;
-  for (const Range& range : region) {
-    const std::optional<std::int64_t> extent = ConstantOf(range.extent);
-    if (!extent) return std::nullopt;
-    extents.push_back(*extent);
-  }
-  Pieces pieces{.first = region.size() - 1, .elements = extents.back(), .starts = {{}}};
-  while (pieces.first > 0 && ConstantOf(buffer->shape[pieces.first]) == extents[pieces.first]) {
-    pieces.elements *= extents[--pieces.first];
-  }
-  for (std::size_t d = 0; d < region.size(); ++d) {
-    std::vector<std::vector<Expr>> longer;
-    for (const std::vector<Expr>& start : pieces.starts) {
-      for (std::int64_t i = 0; i < (d < pieces.first ? extents[d] : 1); ++i) {
-        longer.push_back(start);
-        longer.back().push_back(region[d].min + i);
-      }
-    }
-    pieces.starts = std::move(longer);
-  }
-  return pieces;
+// How many dimensions of the box stand before those that are one piece of memory; nothing unless
+// all extents are constant.
+std::optional<std::size_t> DimensionsOfPieces(const loop::Buffer& buffer,
+                                              const std::vector<Range>& box) {
+  if (!std::all_of(box.begin(), box.end(),
+                   [](const Range& range) { return ConstantOf(range.extent).has_value(); }))
+    return std::nullopt;
+  std::size_t first = box.size() - 1;
+  while (first > 0 && ConstantOf(buffer->shape[first]) == ConstantOf(box[first].extent)) --first;
+  return first;
 }
 
 bool HaveSameShape(const loop::Buffer& a, const loop::Buffer& b) {
@@ -139,24 +118,26 @@ class Fetcher {
     const Stmt loop = loop::For(axis_.var, 0, extent_, loop::ForKind::kSerial, inside_);
     const std::optional<std::vector<Range>> block = RegionRead(loop, buffer, bounds_);
     if (!block) Refuse(kName, mark.tensor, "it is not read inside the loop");
-    const std::optional<Pieces> pieces = PiecesOf(buffer, *block);
+    const std::optional<std::size_t> dimensions = DimensionsOfPieces(buffer, *block);
     const std::optional<std::int64_t> steps = ConstantOf(extent_);
-    if (!pieces || !steps)
+    if (!dimensions || !steps)
       Refuse(kName, mark.tensor, "the loop or what it reads has no constant extents");
     const Var& place = LeafOf(stage_.attach_stage().relations(), stage_.attach_axis()).var;
-    const std::int64_t share = CeilDiv(pieces->elements, *steps * mark.turns);
-    const Expr first = (loop::FloorMod(place, mark.turns) * *steps + axis_.var) * share;
-    std::vector<Stmt> lines;
-    for (const std::vector<Expr>& start : pieces->starts) {
-      for (std::int64_t i = 0; i < share; i += ElementsOfLine(buffer)) {
-        std::vector<Expr> at;
-        for (const Expr& index : start)
-          at.push_back(loop::Substitute(index, {{place, place + mark.turns}}));
-        at.back() = at.back() + first + i;
-        lines.push_back(Fetch(buffer, std::move(at), /*is_written=*/false));
-      }
+    std::vector<Range> share;
+    std::int64_t pieces = 1, elements = 1;
+    for (std::size_t d = 0; d < block->size(); ++d) {
+      const Range& range = (*block)[d];
+      const Expr next = loop::Substitute(range.min, {{place, place + mark.turns}});
+      const bool in_piece = d >= *dimensions;
+      share.push_back({next, in_piece ? Expr(1) : range.extent});
+      (in_piece ? elements : pieces) *= *ConstantOf(range.extent);
     }
-    return loop::Seq(std::move(lines));
+    const std::int64_t most = CeilDiv(elements, *steps * mark.turns);
+    const Expr number = loop::FloorMod(place, mark.turns) * *steps + axis_.var;
+    share.back() = {share.back().min + number * most, most};
+    const std::int64_t lines = pieces * CeilDiv(most, ElementsOfLine(buffer));
+    return FetchBox(buffer, share, /*is_written=*/false,
+                    lines <= kFewLines ? loop::ForKind::kUnrolled : loop::ForKind::kSerial);
   }
 
  private:

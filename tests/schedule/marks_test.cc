@@ -289,6 +289,21 @@ TEST_F(NextBlockTest, IsFetchedInLines) {
   ExpectRight(s, {wide});
 }
 
+TEST_F(NextBlockTest, IsFetchedInALoopWhereAShareIsLong) {
+  const Tensor wide = Placeholder({3, 2, 4096}, Float32, "wide");
+  const IterVar k = ReduceAxis(0, 2, "k");
+  const Tensor sums = Compute(
+      {3, 4096}, [&](Var i, Var j) { return Sum(wide(i, k.var, j), {k}); }, "sums");
+  const Tensor y = Compute(
+      {3, 4096}, [&](Var i, Var j) { return sums(i, j) + 1.0F; }, "y");
+  Schedule s(y);
+  s[sums].ComputeAt(s[y], y.axis(0)).Reorder({k, sums.axis(1)});
+  s.PrefetchNextBlock(wide, sums, k, 1);
+  EXPECT_THAT(LoopsOf(s, {wide, y}),
+              HasSubstr("for fetch2 in [0, 256) {\n        prefetch(wide[((((ax0 * 8192) + "
+                        "(k * 4096)) + (fetch2 * 16)) + 8192)])\n"));
+}
+
 // Of each block two rows of two planes are read.
 TEST_F(NextBlockTest, IsFetchedPieceByPiece) {
   const Tensor planes = Placeholder({3, 2, 4, 8}, Float32, "planes");
