@@ -19,7 +19,6 @@
 namespace tenon::schedule {
 namespace {
 
-using loop::Expr;
 using te::Compute;
 using te::Placeholder;
 using te::ReduceAxis;
