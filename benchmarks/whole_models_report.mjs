@@ -26,7 +26,7 @@ const rows = measured.rows.map(({times, ...row}) => ({
   ...row,
   ...Object.fromEntries(threadCounts.map(n => {
     const {tenon, ...others} = mapValues(times[n], statistics);
-    const withSpeed = peer => ({...peer, speed: peer.median_s / tenon.median_s});
+    const withSpeed = peer => ({...peer, speed: peer.min_s / tenon.min_s});
     return [`threads_${n}`, {tenon, peers: mapValues(others, withSpeed)}];
   })),
 }));
