@@ -6,6 +6,7 @@
 #include "tenon/benchmarks/onednn_peer.h"
 #include "tenon/ops/qnn_builders.h"
 #include "tenon/support/strings.h"
+
 namespace tenon::benchmarks {
 namespace {
 
@@ -161,19 +162,20 @@ void AddByteConvolutions(std::vector<Race>& races) {
 }
 
 void AddConvolutions(std::vector<Race>& races) {
-  const auto add = [&](const Kind& kind) {
-    for (const Image& image : kImages) {
-      const ConvolutionShape shape = ShapeOf(kind, image);
-      for (const int threads : {1, 2}) {
-        races.push_back({.table = "conv2d",
-                         .name = StrCat(kind.name, ", ", image.channels, " channels of ",
-                                        image.size, " x ", image.size),
-                         .threads = threads,
-                         .flops = shape.flops(),
-                         .aim = {.of_peer = 0.75},
-                         .prepare = [=] { return Prepare(shape, threads); }});
-      }
+  const auto race = [&](const char* table, const std::string& layer,
+                        const ConvolutionShape& shape) {
+    for (const int threads : {1, 2}) {
+      races.push_back({.table = table,
+                       .name = StrCat(layer, " channels of ", shape.size, " x ", shape.size),
+                       .threads = threads,
+                       .flops = shape.flops(),
+                       .aim = {.of_peer = 0.75},
+                       .prepare = [=] { return Prepare(shape, threads); }});
     }
+  };
+  const auto add = [&](const Kind& kind) {
+    for (const Image& image : kImages)
+      race("conv2d", StrCat(kind.name, ", ", image.channels), ShapeOf(kind, image));
   };
   add(kByWinograd);
   for (const Kind& kind : kKinds) add(kind);
@@ -186,16 +188,10 @@ void AddConvolutions(std::vector<Race>& races) {
                                  .padding = layer.kernel / 2,
                                  .groups = 1,
                                  .winograd = true};
-    for (const int threads : {1, 2}) {
-      races.push_back({.table = "resnet50_layers",
-                       .name = StrCat(layer.kernel, "x", layer.kernel,
-                                      layer.stride > 1 ? " stride 2" : "", ", ", layer.in, " to ",
-                                      layer.out, " channels of ", layer.size, " x ", layer.size),
-                       .threads = threads,
-                       .flops = shape.flops(),
-                       .aim = {.of_peer = 0.75},
-                       .prepare = [=] { return Prepare(shape, threads); }});
-    }
+    race("resnet50_layers",
+         StrCat(layer.kernel, "x", layer.kernel, layer.stride > 1 ? " stride 2" : "", ", ",
+                layer.in, " to ", layer.out),
+         shape);
   }
 }
 

@@ -16,10 +16,6 @@ using loop::Expr;
 
 namespace {
 
-unsigned LanesOf(const Value* vector) {
-  return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
-}
-
 // The bits of a mask at these places; false beyond its end. Constants stay apart, so that LLVM sees
 // which are never true.
 Value* PickBits(llvm::IRBuilder<>& builder, Value* mask, llvm::ArrayRef<int> places) {

@@ -7,7 +7,6 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace tenon::jit {
-namespace {
 
 using llvm::FixedVectorType;
 using llvm::Value;
@@ -15,8 +14,6 @@ using llvm::Value;
 unsigned LanesOf(const Value* vector) {
   return llvm::cast<FixedVectorType>(vector->getType())->getNumElements();
 }
-
-}  // namespace
 
 Value* Piece(llvm::IRBuilder<>& builder, Value* vector, unsigned first, unsigned lanes) {
   if (LanesOf(vector) == lanes) return vector;

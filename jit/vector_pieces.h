@@ -12,6 +12,8 @@
 
 namespace tenon::jit {
 
+unsigned LanesOf(const llvm::Value* vector);
+
 // Lanes first to first + lanes, a multiple of which `first` is; of one lane its element.
 llvm::Value* Piece(llvm::IRBuilder<>& builder, llvm::Value* vector, unsigned first, unsigned lanes);
 // The first lanes, and undefined ones beyond those that there are.

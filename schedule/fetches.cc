@@ -3,11 +3,11 @@
 #include "tenon/schedule/fetches.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tenon/loop/simplify.h"
-#include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/relation.h"
 #include "tenon/support/arithmetic.h"

@@ -197,7 +197,7 @@ class Scheduler {
     if (!in_steps) return;
     // The rows of one step lie one behind the other: memory is read as it comes.
     const std::size_t last = axes.size() - 1;
-    if (stage.op()->tag == kTileRows) stage.StorageAlign(axes[last - 1], LanesOf(*stage.op()));
+    if (stage.op()->tag == kTileRows) stage.StorageAlign(axes[last - 1], lanes);
     stage.Reorder({axes[last - 1], axes[last - 3], axes[last - 2], vectors, lane});
     stage.Unroll(axes[last - 3]);
     stage.Unroll(axes[last - 2]);

@@ -7,6 +7,7 @@
 
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {
 namespace {
@@ -16,10 +17,8 @@ namespace {
 constexpr std::int64_t kFarBytes = 1 << 20;
 constexpr std::int64_t kLeastSteps = 16;
 
-std::int64_t BytesOf(const loop::Buffer& buffer) {
-  auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
-  for (const loop::Expr& extent : buffer->shape) bytes *= extent.As<loop::IntImmNode>()->value;
-  return bytes;
+std::int64_t BytesOf(const te::Tensor& tensor) {
+  return NumElements(ShapeOf(tensor)) * static_cast<std::int64_t>(tensor.dtype().bytes());
 }
 
 }  // namespace
@@ -34,7 +33,7 @@ void PrefetchNextWeights(schedule::Schedule& schedule, Accesses& accesses, sched
   if (Extent(last) == 1 || count == nullptr || count->value < kLeastSteps) return;
   const te::Tensor reader(tile.op(), 0);
   for (const te::Tensor& input : te::InputsOf(*tile.op())) {
-    if (!input.op()->is_placeholder() || BytesOf(input.buffer()) < kFarBytes) continue;
+    if (!input.op()->is_placeholder() || BytesOf(input) < kFarBytes) continue;
     const std::vector<Access>& all = accesses.Of(tile);
     const bool is_shared = std::all_of(all.begin(), all.end(), [&](const Access& access) {
       return access.producer != input.op().get() ||

@@ -134,6 +134,10 @@ std::int64_t SumsOf(const te::OperationNode& op) {
   return ConstantOf(op.axes[grid].extent) * ConstantOf(op.axes[grid + 1].extent);
 }
 
+bool HasUnevenRows(const te::OperationNode& op) {
+  return op.tag == kUnevenTile || op.tag == kTallTile || op.tag == kRowsTile;
+}
+
 bool IsDotTile(const te::OperationNode& op) { return op.tag == kDotTile || op.tag == kWordDotTile; }
 
 te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
@@ -143,16 +147,15 @@ te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
 
 }  // namespace
 
-double TileStepTime(std::int64_t left, std::int64_t right) {
+double TileStepTime(std::int64_t left, std::int64_t right, double left_load, double right_load) {
   // Sums that hide the latency of a multiply-add.
   constexpr std::int64_t kLeastSums = 8;
   return static_cast<double>(std::max(left * right, kLeastSums)) +
-         0.25 * static_cast<double>(left + right);
+         left_load * static_cast<double>(left) + right_load * static_cast<double>(right);
 }
 
 bool IsRegisterTile(const te::OperationNode& op) {
-  return op.tag == kRegisterTile || op.tag == kUnevenTile || op.tag == kTallTile ||
-         op.tag == kRowsTile || IsDotTile(op);
+  return op.tag == kRegisterTile || HasUnevenRows(op) || IsDotTile(op);
 }
 
 bool IsTileInput(const te::OperationNode& op) {
@@ -173,8 +176,8 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if ((op.tag == kUnevenTile || op.tag == kTallTile || op.tag == kRowsTile) &&
-             TermsOf(op) <= kFewTerms && TermsOf(op) * SumsOf(op) <= kMostWrittenOut) {
+  } else if (HasUnevenRows(op) && TermsOf(op) <= kFewTerms &&
+             TermsOf(op) * SumsOf(op) <= kMostWrittenOut) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }

@@ -18,6 +18,7 @@
 
 namespace tenon::strategies {
 
+// Rows, vectors and lanes.
 inline constexpr std::size_t kTileAxes = 3;
 inline constexpr const char* kRegisterTile = "register_tile";
 // The tag of a register tile whose rows read at uneven distances: pixels of several image rows.
@@ -56,8 +57,9 @@ constexpr std::int64_t VectorLanes(std::size_t element_bytes) {
 }
 
 // The estimated time of a tile for each step of its sums: its multiply-adds or the latency of one,
-// and the loads, where `left` scalars meet `right` vectors. The unit is one multiply-add.
-double TileStepTime(std::int64_t left, std::int64_t right);
+// and the loads of `left` operands that meet `right` ones. The unit is one multiply-add.
+double TileStepTime(std::int64_t left, std::int64_t right, double left_load = 0.25,
+                    double right_load = 0.25);
 
 bool IsRegisterTile(const te::OperationNode& op);
 bool IsTileInput(const te::OperationNode& op);

@@ -126,14 +126,12 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
               const TileShape& tile) {
   constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
   constexpr double kInSquares = 1.5, kInParts = 5;
-  constexpr std::int64_t kLeastSums = 8;  // that hide the latency of a multiply-add
   const bool is_near =
       conv.group_inputs < kConvLanes || (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
   const bool in_squares = tile.pixels % 7 == 0 || tile.pixels % 8 == 0;
   const auto sums = static_cast<double>(tile.vectors * tile.pixels);
-  const double step = std::max(sums, static_cast<double>(kLeastSums)) +
-                      kWeights * static_cast<double>(tile.vectors) +
-                      (is_near ? kNearPixel : kFarPixel) * static_cast<double>(tile.pixels);
+  const double step =
+      TileStepTime(tile.vectors, tile.pixels, kWeights, is_near ? kNearPixel : kFarPixel);
   const auto steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps));
   return static_cast<double>(CeilDiv(vectors, tile.vectors) * CeilDiv(pixels, tile.pixels)) *
          (steps * step + (in_squares ? kInSquares : kInParts) * sums);

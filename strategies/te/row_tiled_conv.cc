@@ -36,6 +36,12 @@ constexpr std::int64_t kLeastChannelsToPack = 128;
 constexpr std::int64_t kLeastRaggedChannelsToPack = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;
 
+constexpr std::array<std::int64_t, 2> kOnes = {1, 1};
+
+std::int64_t MostNearChannels(std::int64_t columns) {
+  return columns * 4 % kAliasingBytes == 0 ? kMostAliasingChannels : kMostChannels;
+}
+
 // Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
 struct RowTiles {
   bool flat;    // the image is taken as a single row
@@ -52,10 +58,7 @@ bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
   const bool is_ragged = columns % kConvLanes != 0;
   const std::int64_t least = is_ragged ? kLeastRaggedChannelsToPack : kLeastChannelsToPack;
   if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > kNearBytes) return true;
-  const std::array<std::int64_t, 2> ones = {1, 1};
-  const bool aliases = columns * 4 % kAliasingBytes == 0;
-  return !is_ragged && (conv.strides != ones ||
-                        conv.group_inputs > (aliases ? kMostAliasingChannels : kMostChannels));
+  return !is_ragged && (conv.strides != kOnes || conv.group_inputs > MostNearChannels(columns));
 }
 
 // Whether lanes that are filters, whose vectors every pixel and tap shares, are no better.
@@ -64,21 +67,19 @@ bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
       (tiles.columns % kConvLanes != 0 && !tiles.packed))
     return false;
   if (shape[1] < kConvLanes || tiles.packed) return true;
-  const bool aliases = tiles.columns * 4 % kAliasingBytes == 0;
-  return tiles.flat && conv.group_inputs <= (aliases ? kMostAliasingChannels : kMostChannels);
+  return tiles.flat && conv.group_inputs <= MostNearChannels(tiles.columns);
 }
 
 // The tile of the least estimated time.
 std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
-  const std::array<std::int64_t, 2> ones = {1, 1};
-  RowTiles best{.flat = conv.taps == ones && conv.padding == std::array<std::int64_t, 4>{},
+  RowTiles best{.flat = conv.taps == kOnes && conv.padding == std::array<std::int64_t, 4>{},
                 .packed = false,
                 .rows = shape[conv.out[2]],
                 .columns = shape[conv.out[3]],
                 .filters = 0,
                 .vectors = 0};
   best.packed = best.flat && PaysToPack(conv, shape, best.rows * best.columns);
-  best.flat = best.packed || (best.flat && conv.strides == ones);
+  best.flat = best.packed || (best.flat && conv.strides == kOnes);
   if (best.flat) {
     best.columns *= best.rows;
     best.rows = 1;
@@ -119,21 +120,18 @@ Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
 Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape, const Tensor& panel,
             const std::vector<IterVar>& k, const std::vector<Var>& i) {
   const Expr filter = i[3] * tiles.filters + i[4];
-  if (tiles.packed)
-    return panel(i[0], i[2], k[0].var, i[5] * kConvLanes + i[6]) *
-           conv.Weight(filter, k[0].var, 0, 0);
+  const Expr weight = tiles.flat ? conv.Weight(filter, k[0].var, 0, 0)
+                                 : conv.Weight(filter, k[0].var, k[1].var, k[2].var);
+  if (tiles.packed) return panel(i[0], i[2], k[0].var, i[5] * kConvLanes + i[6]) * weight;
   Expr vector = i[2] * tiles.vectors + i[5];
   // Vectors past the last one are computed from it and dropped.
   if (tiles.columns % tiles.block() != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
   const Expr column = vector * kConvLanes + i[6];
-  if (tiles.flat) {
-    return conv.Pixel(i[0], k[0].var, te::FloorDiv(column, shape[3]),
-                      te::FloorMod(column, shape[3])) *
-           conv.Weight(filter, k[0].var, 0, 0);
-  }
-  return conv.Pixel(i[0], k[0].var, i[1] * conv.strides[0] + k[1].var * conv.dilation[0],
-                    column * conv.strides[1] + k[2].var * conv.dilation[1]) *
-         conv.Weight(filter, k[0].var, k[1].var, k[2].var);
+  const Expr y = tiles.flat ? te::FloorDiv(column, shape[3])
+                            : i[1] * conv.strides[0] + k[1].var * conv.dilation[0];
+  const Expr x = tiles.flat ? te::FloorMod(column, shape[3])
+                            : column * conv.strides[1] + k[2].var * conv.dilation[1];
+  return conv.Pixel(i[0], k[0].var, y, x) * weight;
 }
 
 }  // namespace
