@@ -3,6 +3,7 @@
 #include "tenon/schedule/fetches.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,17 +30,51 @@ std::int64_t ElementsOfLine(const loop::Buffer& buffer) {
   return kCacheLineBytes / static_cast<std::int64_t>(buffer->dtype.bytes());
 }
 
-// Fetches the box `region` of the buffer, to read or to write it.
-Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool is_written,
-              loop::ForKind kind = loop::ForKind::kSerial) {
+std::optional<std::int64_t> ConstantOf(const Expr& e) {
+  const auto* constant = e.As<loop::IntImmNode>();
+  return constant == nullptr ? std::nullopt : std::optional(constant->value);
+}
+
+// Lines that a row of the box lies in at most, without one that the next iteration of `axis` begins
+// with. Buffers begin where a line does, and rows at multiples of what divides their variables'
+// steps.
+Expr LinesOfRow(const loop::Buffer& buffer, const std::vector<Range>& box, const Var& axis) {
+  if (box.empty()) return 1;
+  const std::int64_t line = ElementsOfLine(buffer);
+  const Expr& elements = box.back().extent;
+  const std::optional<std::int64_t> constant = ConstantOf(elements);
+  if (!constant) return loop::FloorDiv(elements + (line - 1), line);
+  Expr first = 0;
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    const bool is_one_row = d + 1 == box.size() || loop::IsConstInt(box[d].extent, 1);
+    first = first * buffer->shape[d] + box[d].min + (is_one_row ? Expr(0) : Var("row"));
+  }
+  const loop::Linear linear = loop::ToLinear(first, {});
+  const std::int64_t along = linear.CoefficientOf(axis);
+  if (along > 0 && along <= *constant) return CeilDiv(*constant, line);
+  std::int64_t apart = std::gcd(line, linear.constant);
+  for (const auto& [atom, step] : linear.terms) apart = std::gcd(apart, step);
+  return CeilDiv(*constant + line - apart, line);
+}
+
+// Fetches so many lines of each row of the box `region` of the buffer, to read or to write it.
+Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, const Expr& lines,
+              bool is_written, loop::ForKind kind = loop::ForKind::kSerial) {
   const std::int64_t line = ElementsOfLine(buffer);
   std::vector<Var> vars;
   std::vector<Expr> extents, indices;
   for (std::size_t d = 0; d < region.size(); ++d) {
-    const std::int64_t step = d + 1 == region.size() ? line : 1;
-    vars.emplace_back(StrCat("fetch", d));
-    extents.push_back(loop::FloorDiv(region[d].extent + (step - 1), step));
-    indices.push_back(region[d].min + vars[d] * step);
+    const auto& [min, extent] = region[d];
+    const Var& var = vars.emplace_back(StrCat("fetch", d));
+    if (d + 1 < region.size()) {
+      extents.push_back(extent);
+      indices.push_back(min + var);
+    } else {
+      extents.push_back(lines);
+      // The last line may be one that only the last element lies in.
+      const std::optional<std::int64_t> elements = ConstantOf(extent);
+      indices.push_back(min + (elements ? loop::Min(var * line, *elements - 1) : var * line));
+    }
   }
   Stmt stmt = loop::Evaluate(
       loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
@@ -47,11 +82,6 @@ Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, bool
   for (std::size_t d = region.size(); d-- > 0;)
     stmt = loop::For(vars[d], 0, extents[d], kind, stmt);
   return stmt;
-}
-
-std::optional<std::int64_t> ConstantOf(const Expr& e) {
-  const auto* constant = e.As<loop::IntImmNode>();
-  return constant == nullptr ? std::nullopt : std::optional(constant->value);
 }
 
 // How many dimensions of the box stand before those that are one piece of memory; nothing unless
@@ -64,6 +94,75 @@ std::optional<std::size_t> DimensionsOfPieces(const loop::Buffer& buffer,
   std::size_t first = box.size() - 1;
   while (first > 0 && ConstantOf(buffer->shape[first]) == ConstantOf(box[first].extent)) --first;
   return first;
+}
+
+// Loads of a buffer as those of one whose dimensions from `first` on are one.
+class JoinDimensions : public loop::StmtMutator {
+ public:
+  JoinDimensions(const loop::Buffer& buffer, std::size_t first) : buffer_(buffer), first_(first) {
+    std::vector<Expr> shape = Front(buffer->shape, 1);
+    for (std::size_t d = first; d < buffer->shape.size(); ++d)
+      shape.back() = shape.back() * buffer->shape[d];
+    joined_ = loop::Buffer::Make(buffer->name, buffer->dtype, std::move(shape));
+  }
+  const loop::Buffer& joined() const { return joined_; }
+
+ protected:
+  Expr Mutate(const Expr& expr) override {
+    const Expr mutated = MutateChildren(expr);
+    const auto* load = mutated.As<loop::LoadNode>();
+    if (load == nullptr || load->buffer != buffer_) return mutated;
+    std::vector<Expr> indices = Front(load->indices, 0);
+    for (std::size_t d = first_; d < load->indices.size(); ++d)
+      indices.back() = indices.back() * buffer_->shape[d] + load->indices[d];
+    return loop::Load(joined_, std::move(indices));
+  }
+
+ private:
+  std::vector<Expr> Front(const std::vector<Expr>& all, std::int64_t last) const {
+    std::vector<Expr> front(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first_));
+    front.emplace_back(last);
+    return front;
+  }
+
+  const loop::Buffer& buffer_;
+  const std::size_t first_;
+  loop::Buffer joined_;
+};
+
+// The most lines of a box of constant extents.
+std::optional<std::int64_t> LinesOf(const loop::Buffer& buffer, const std::vector<Range>& box,
+                                    const Var& axis) {
+  std::int64_t lines = 1;
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    const auto count =
+        ConstantOf(d + 1 == box.size() ? LinesOfRow(buffer, box, axis) : box[d].extent);
+    if (!count) return std::nullopt;
+    lines *= *count;
+  }
+  return lines;
+}
+
+// The box that covers what `stmt`, inside the loop of `axis`, reads, in the fewest lines: its last
+// dimensions may be taken as one, since pixels that are counted through several rows lie one behind
+// the other.
+std::optional<std::vector<Range>> ReadInFewestLines(const Stmt& stmt, const Var& axis,
+                                                    const loop::Buffer& buffer,
+                                                    const loop::Bounds& bounds) {
+  std::optional<std::vector<Range>> best = RegionRead(stmt, buffer, bounds);
+  if (!best || best->size() < 2) return best;
+  std::optional<std::int64_t> least = LinesOf(buffer, *best, axis);
+  for (std::size_t first = best->size() - 1; first-- > 0 && least.value_or(1) > 1;) {
+    JoinDimensions join(buffer, first);
+    auto box = RegionRead(loop::Simplify(join(stmt), bounds), join.joined(), bounds);
+    const std::optional<std::int64_t> lines =
+        box ? LinesOf(join.joined(), *box, axis) : std::nullopt;
+    if (!lines || *lines >= *least) continue;
+    least = lines;
+    box->insert(box->end() - 1, best->size() - box->size(), Range{0, 1});
+    best = std::move(box);
+  }
+  return best;
 }
 
 bool HaveSameShape(const loop::Buffer& a, const loop::Buffer& b) {
@@ -94,7 +193,7 @@ class Fetcher {
     const Stage& source = *schedule_.Find(mark.tensor.op().get());
     const bool is_own = &source == &stage_;
     std::optional<std::vector<Range>> region =
-        is_own ? std::nullopt : RegionRead(inside_, buffer, bounds_);
+        is_own ? std::nullopt : ReadInFewestLines(inside_, axis_.var, buffer, bounds_);
     const bool is_written = !region;
     const loop::Buffer& own = is_own ? buffer : stage_.op()->outputs.front();
     // What a producer computes goes into the result of the same shape, place by place.
@@ -107,7 +206,7 @@ class Fetcher {
       range.min = loop::Substitute(range.min, {{axis_.var, axis_.var + mark.offset}});
       range.extent = loop::Substitute(range.extent, {{axis_.var, axis_.var + mark.offset}});
     }
-    return FetchBox(buffer, *region, is_written);
+    return FetchBox(buffer, *region, LinesOfRow(buffer, *region, axis_.var), is_written);
   }
 
   Stmt operator()(const NextBlockMark& mark) const {
@@ -135,9 +234,11 @@ class Fetcher {
     const std::int64_t most = CeilDiv(elements, *steps * mark.turns);
     const Expr number = loop::FloorMod(place, mark.turns) * *steps + axis_.var;
     share.back() = {share.back().min + number * most, most};
-    const std::int64_t lines = pieces * CeilDiv(most, ElementsOfLine(buffer));
-    return FetchBox(buffer, share, /*is_written=*/false,
-                    lines <= kFewLines ? loop::ForKind::kUnrolled : loop::ForKind::kSerial);
+    // The last line of a share is the first of the next one.
+    const std::int64_t lines = CeilDiv(most, ElementsOfLine(buffer));
+    return FetchBox(
+        buffer, share, lines, /*is_written=*/false,
+        pieces * lines <= kFewLines ? loop::ForKind::kUnrolled : loop::ForKind::kSerial);
   }
 
  private:

@@ -3,6 +3,7 @@
 // not constant, is covered whole.
 #include "tenon/schedule/region.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -109,9 +110,42 @@ class RegionFinder {
   }
 
  private:
+  // The largest value of an extent. A smaller of two that is added is at most either; less another
+  // smaller of two, it is at most the greater of the differences of their parts.
+  std::optional<std::int64_t> LargestOf(const Expr& extent) const {
+    loop::Linear rest = loop::ToLinear(extent, bounds_);
+    const auto is_min = [](const auto& term) {
+      const auto* n = term.first.template As<loop::BinaryNode>();
+      return n != nullptr && n->op == BinaryOp::kMin;
+    };
+    const auto take = [&](auto wanted) -> std::optional<std::pair<Expr, std::int64_t>> {
+      const auto found = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const auto& term) {
+        return is_min(term) && wanted(term.second);
+      });
+      if (found == rest.terms.end()) return std::nullopt;
+      const auto term = *found;
+      rest.terms.erase(found);
+      return term;
+    };
+    const auto added = take([](std::int64_t times) { return times > 0; });
+    if (!added) return LargestValueOf(extent);
+    const std::int64_t times = added->second;
+    const auto less = take([=](std::int64_t other) { return other == -times; });
+    const auto with = [&](Expr part, const Expr* other) {
+      if (other != nullptr) part = part - *other;
+      return LargestOf(loop::Simplify(rest.ToExpr() + part * times, bounds_));
+    };
+    const auto& high = *added->first.As<loop::BinaryNode>();
+    const auto* low = less ? less->first.As<loop::BinaryNode>() : nullptr;
+    const auto a = with(high.a, low == nullptr ? nullptr : &low->a);
+    const auto b = with(high.b, low == nullptr ? nullptr : &low->b);
+    if (low != nullptr) return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
+    return a && b ? std::min(*a, *b) : a ? a : b;
+  }
+
   // The largest value, unless it rests on what a symbolic extent is assumed to be at most: it moves
   // when variables of so wide a range get a wider one.
-  std::optional<std::int64_t> LargestOf(const Expr& extent) const {
+  std::optional<std::int64_t> LargestValueOf(const Expr& extent) const {
     const std::int64_t high = loop::RangeOf(extent, bounds_).high;
     loop::Bounds wider = bounds_;
     loop::VisitExpr(extent, [&](const Expr& e) {

@@ -15,7 +15,7 @@
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/inline_stages.h"
-#include "tenon/strategies/next_weights.h"
+#include "tenon/strategies/operand_fetches.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/transposition.h"
 #include "tenon/strategies/winograd.h"
@@ -174,7 +174,7 @@ class Scheduler {
     if (indices == nullptr) return false;
     if (!strategies::ScheduleByTiles(output, *tile, *indices, TraitsOf(output, *tile)))
       return false;
-    PrefetchNextWeights(schedule_, accesses_, *tile);
+    FetchOperandsAhead(schedule_, accesses_, *tile);
     for (const auto& stage : schedule_.stages()) {
       if (!IsTileInput(*stage->op()) || stage->placement() != Stage::Placement::kRoot) continue;
       ScheduleTileInput(*stage);

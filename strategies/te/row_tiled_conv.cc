@@ -35,6 +35,9 @@ constexpr std::int64_t kLeastFiltersToPack = 64;
 constexpr std::int64_t kLeastChannelsToPack = 128;
 constexpr std::int64_t kLeastRaggedChannelsToPack = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;
+// Threads that few blocks are shared out among, and what packing a vector costs in multiply-adds.
+constexpr std::int64_t kSharers = 4;
+constexpr std::int64_t kPackWork = 8;
 
 constexpr std::array<std::int64_t, 2> kOnes = {1, 1};
 
@@ -48,6 +51,7 @@ struct RowTiles {
   bool packed;  // flat, and the channels of a block are copied to lie together
   std::int64_t rows, columns;
   std::int64_t filters, vectors;  // of a tile
+  std::int64_t part;              // filters that share a packed block
 
   std::int64_t block() const { return vectors * kConvLanes; }
 };
@@ -70,6 +74,19 @@ bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
   return tiles.flat && conv.group_inputs <= MostNearChannels(tiles.columns);
 }
 
+// Few blocks of pixels are shared out among more threads when parts of the filters each pack them.
+std::int64_t ChoosePart(const Shape& shape, const RowTiles& tiles) {
+  const std::int64_t blocks = shape[0] * CeilDiv(tiles.columns, tiles.block());
+  const auto time = [&](std::int64_t parts) {
+    return CeilDiv(blocks * parts, kSharers) * (shape[1] / parts + kPackWork);
+  };
+  std::int64_t best = 1;
+  for (std::int64_t parts = 2; blocks < 2 * kSharers && parts <= kSharers; ++parts) {
+    if (shape[1] / tiles.filters % parts == 0 && time(parts) < time(best)) best = parts;
+  }
+  return shape[1] / best;
+}
+
 // The tile of the least estimated time.
 std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
   RowTiles best{.flat = conv.taps == kOnes && conv.padding == std::array<std::int64_t, 4>{},
@@ -77,7 +94,8 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
                 .rows = shape[conv.out[2]],
                 .columns = shape[conv.out[3]],
                 .filters = 0,
-                .vectors = 0};
+                .vectors = 0,
+                .part = shape[1]};
   best.packed = best.flat && PaysToPack(conv, shape, best.rows * best.columns);
   best.flat = best.packed || (best.flat && conv.strides == kOnes);
   if (best.flat) {
@@ -98,6 +116,7 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
     }
   }
   if (shape[1] >= kConvLanes && best.filters < kLeastFilters) return std::nullopt;
+  if (best.packed) best.part = ChoosePart(shape, best);
   return best;
 }
 
@@ -119,14 +138,14 @@ Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
 // What a lane of a tile adds up: i are the indices of the tile.
 Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape, const Tensor& panel,
             const std::vector<IterVar>& k, const std::vector<Var>& i) {
-  const Expr filter = i[3] * tiles.filters + i[4];
+  const Expr filter = i[3] * tiles.part + i[4] * tiles.filters + i[5];
   const Expr weight = tiles.flat ? conv.Weight(filter, k[0].var, 0, 0)
                                  : conv.Weight(filter, k[0].var, k[1].var, k[2].var);
-  if (tiles.packed) return panel(i[0], i[2], k[0].var, i[5] * kConvLanes + i[6]) * weight;
-  Expr vector = i[2] * tiles.vectors + i[5];
+  if (tiles.packed) return panel(i[0], i[2], k[0].var, i[6] * kConvLanes + i[7]) * weight;
+  Expr vector = i[2] * tiles.vectors + i[6];
   // Vectors past the last one are computed from it and dropped.
   if (tiles.columns % tiles.block() != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
-  const Expr column = vector * kConvLanes + i[6];
+  const Expr column = vector * kConvLanes + i[7];
   const Expr y = tiles.flat ? te::FloorDiv(column, shape[3])
                             : i[1] * conv.strides[0] + k[1].var * conv.dilation[0];
   const Expr x = tiles.flat ? te::FloorMod(column, shape[3])
@@ -146,8 +165,8 @@ std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
   const std::vector<IterVar> k = conv.ReduceAxes();
   const Tensor panel = tiles.packed ? PackPixels(conv, tiles, shape) : Tensor();
   const Tensor sums = te::Compute(
-      {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.filters, tiles.filters,
-       tiles.vectors, kConvLanes},
+      {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.part,
+       tiles.part / tiles.filters, tiles.filters, tiles.vectors, kConvLanes},
       [&](const std::vector<Var>& i) {
         return te::Sum(TermOf(conv, tiles, shape, panel, k, i),
                        tiles.flat ? std::vector<IterVar>{k[0]} : k);
@@ -158,7 +177,10 @@ std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
       [&](const Var& n, const Var& filter, const Var& y, const Var& x) {
         const Expr row = tiles.flat ? Expr(0) : Expr(y);
         const Expr column = tiles.flat ? y * shape[3] + x : Expr(x);
-        return sums(n, row, te::FloorDiv(column, block), te::FloorDiv(filter, tiles.filters),
+        const bool is_one_part = tiles.part == shape[1];
+        const Expr part = is_one_part ? Expr(0) : te::FloorDiv(filter, tiles.part);
+        const Expr in_part = is_one_part ? Expr(filter) : te::FloorMod(filter, tiles.part);
+        return sums(n, row, te::FloorDiv(column, block), part, te::FloorDiv(in_part, tiles.filters),
                     te::FloorMod(filter, tiles.filters),
                     te::FloorMod(te::FloorDiv(column, kConvLanes), tiles.vectors),
                     te::FloorMod(column, kConvLanes));

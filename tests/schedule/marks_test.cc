@@ -189,6 +189,63 @@ TEST(PrefetchTest, EachIterationAsksForTheLinesOfALaterOne) {
   EXPECT_THAT(jit::Compile(Lower(s, {a, b}, "f"))->LlvmIr(), HasSubstr("call void @llvm.prefetch"));
 }
 
+TEST(PrefetchTest, AScalarIsOneLine) {
+  const Tensor a = Placeholder({}, Float32, "A");
+  const Tensor b = Compute(
+      {8}, [&](Var i) { return a() * loop::Cast(Float32, i); }, "B");
+  Schedule s(b);
+  s.Prefetch(a, b, b.axis(0), 4);
+  EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr("    prefetch(A[0])\n"));
+  ExpectRight(s, {a});
+}
+
+// Three elements of rows of five may lie in two lines of sixteen, and the next row is elsewhere.
+TEST(PrefetchTest, ALineThatOnlyTheLastElementMayLieInIsAskedFor) {
+  const Tensor a = Placeholder({64, 5}, Float32, "A");
+  const Tensor b = Compute(
+      {64, 3}, [&](Var i, Var j) { return a(i, j + 1) * 2.0F; }, "B");
+  Schedule s(b);
+  s.Prefetch(a, b, b.axis(0), 4);
+  EXPECT_THAT(LoopsOf(s, {a, b}),
+              HasSubstr("    for fetch1 in [0, 2) {\n"
+                        "      prefetch(A[(((ax0 * 5) + min((fetch1 * 16), 2)) + 21)])\n"));
+  ExpectRight(s, {a});
+}
+
+// A line of its own only the last iteration would have.
+TEST(PrefetchTest, ALineThatTheNextIterationBeginsWithIsLeftToIt) {
+  const Tensor a = Placeholder({60}, Float32, "A");
+  const Tensor b = Compute(
+      {60}, [&](Var i) { return a(i) * 2.0F; }, "B");
+  Schedule s(b);
+  const auto [outer, inner] = s[b].Split(b.axis(0), 12);
+  s.Prefetch(a, b, outer, 1);
+  EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr("    prefetch(A[((ax0.outer * 12) + 12)])\n"));
+  ExpectRight(s, {a});
+}
+
+// Twelve pixels that are counted through rows of ten are one piece of memory; the last ones are
+// taken again where the image ends.
+TEST(PrefetchTest, PixelsThatCrossRowsAreOnePiece) {
+  const Tensor a = Placeholder({40, 7, 10}, Float32, "A");
+  const IterVar c = ReduceAxis(0, 40, "c");
+  const Tensor b = Compute(
+      {6, 12},
+      [&](Var tile, Var i) {
+        const loop::Expr pixel = loop::Min(tile * 12 + i, 69);
+        return Sum(a(c.var, loop::FloorDiv(pixel, 10), loop::FloorMod(pixel, 10)), {c});
+      },
+      "B");
+  Schedule s(b);
+  s[b].Reorder({b.axis(0), c, b.axis(1)});
+  s.Prefetch(a, b, c, 8);
+  EXPECT_THAT(LoopsOf(s, {a, b}),
+              HasSubstr("      for fetch2 in [0, 2) {\n"
+                        "        prefetch(A[((((c * 70) + (ax0 * 12)) + min((fetch2 * 16), 11)) "
+                        "+ 560)])\n"));
+  ExpectRight(s, {a});
+}
+
 TEST(PrefetchTest, AStageMayAskForTheLinesThatItWillWrite) {
   const Tensor a = Placeholder({64, 40}, Float32, "A");
   const Tensor b = Compute(

@@ -1,7 +1,10 @@
 // Convolutions of constant weights, whose lanes are filters, under epilogues that are computed
 // before and after the tile is transposed; against the plain sum, which weights that are given at
 // each run get.
+#include <sstream>
 #include <string>
+
+#include <gmock/gmock.h>
 
 #include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
@@ -85,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"PackedPixels", 2, 257, 64, 4, 20, 1, 1},
                       ConvCase{"PackedAliasingPixels", 1, 65, 72, 32, 32, 1, 1},
                       ConvCase{"PackedRaggedPixels", 1, 64, 64, 37, 111, 1, 1},
+                      ConvCase{"PackedOnceAPartOfTheFilters", 1, 259, 320, 8, 8, 1, 1},
+                      ConvCase{"PackedTwoBlocksAPart", 1, 261, 72, 4, 20, 1, 1},
                       ConvCase{"PackedPixelsWithSteps", 2, 3, 64, 15, 31, 1, 2},
                       ConvCase{"Groups", 1, 8, 64, 5, 7, 3, 1, 2},
                       ConvCase{"Depthwise14x14", 1, 9, 9, 14, 14, 3, 1, 9},
@@ -126,6 +131,36 @@ TEST(TiledConvFormTest, PixelsArePackedWhereTheirChannelsLeaveTheNearestCache) {
   EXPECT_FALSE(packs(512, 128, 14, 1));  // lanes are filters
 }
 
+TEST(TiledConvFormTest, PartsOfTheFiltersShareOutAnImageOfOneBlock) {
+  const auto shares = [](std::int64_t filters, std::int64_t size) {
+    const std::string loops = LoopsOf(512, filters, size, 1);
+    const std::size_t parallel = loops.find("parallel"), panel = loops.find("allocate panel");
+    EXPECT_NE(panel, std::string::npos) << loops;
+    return parallel < panel && loops.find(".ax1.outer", parallel) < panel;
+  };
+  EXPECT_TRUE(shares(320, 8));
+  EXPECT_FALSE(shares(320, 28));  // its blocks are enough
+}
+
+// The fetches of the image in the kernel.
+std::string PixelFetchesOf(const std::string& loops) {
+  std::istringstream lines(loops);
+  std::string fetches, line;
+  while (std::getline(lines, line)) {
+    if (line.find("prefetch(p0[") != std::string::npos) fetches += line + "\n";
+  }
+  return fetches;
+}
+
+// 6 pixels in a row lie in two lines at most, wherever they begin.
+TEST(TiledConvFormTest, PixelsOfLaterChannelsAreFetchedAhead) {
+  EXPECT_THAT(PixelFetchesOf(LoopsOf(96, 64, 17, 1)),
+              ::testing::HasSubstr("+ min((fetch3 * 16), 5)) + 4624)])"));
+  EXPECT_EQ(PixelFetchesOf(LoopsOf(96, 64, 4, 1)), "");   // in the nearest cache
+  EXPECT_EQ(PixelFetchesOf(LoopsOf(96, 64, 35, 2)), "");  // not one behind the other
+  EXPECT_EQ(PixelFetchesOf(LoopsOf(15, 64, 64, 1)), "");  // too few steps
+}
+
 TEST(TiledConvFormTest, OfAnImageWithStepsThePixelsThatAreReadAreStoredOnce) {
   EXPECT_NE(LoopsOf(16, 128, 14, 2).find("allocate pixels"), std::string::npos);
   EXPECT_EQ(LoopsOf(16, 112, 14, 2).find("allocate pixels"), std::string::npos);
@@ -134,8 +169,8 @@ TEST(TiledConvFormTest, OfAnImageWithStepsThePixelsThatAreReadAreStoredOnce) {
 
 TEST(TiledConvFormTest, WeightsThatLeaveTheCacheAreFetchedAhead) {
   EXPECT_NE(LoopsOf(1024, 256, 14, 1).find("prefetch(packed["), std::string::npos);
-  EXPECT_EQ(LoopsOf(1023, 128, 14, 1).find("prefetch("), std::string::npos);
-  EXPECT_EQ(LoopsOf(1024, 256, 1, 1).find("prefetch("), std::string::npos);  // one tile
+  EXPECT_EQ(LoopsOf(1023, 128, 14, 1).find("prefetch(packed["), std::string::npos);
+  EXPECT_EQ(LoopsOf(1024, 256, 1, 1).find("prefetch(packed["), std::string::npos);  // one tile
 }
 
 // LLVM takes a prefetch for something that may change memory unless it is told otherwise.

@@ -1,0 +1,18 @@
+// Fetches of what a register tile multiplies, before its turn comes.
+#ifndef TENON_STRATEGIES_OPERAND_FETCHES_H_
+#define TENON_STRATEGIES_OPERAND_FETCHES_H_
+
+#include "tenon/schedule/schedule.h"
+#include "tenon/strategies/accesses.h"
+
+namespace tenon::strategies {
+
+// `tile`, a register tile that is scheduled inside its reader, fetches the block of a large
+// argument that the tiles of the next block of rows or pixels share, while those of this one are
+// computed; and a few steps of its sum ahead, the pixels of an argument of which each step reads
+// another channel.
+void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedule::Stage& tile);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_OPERAND_FETCHES_H_
