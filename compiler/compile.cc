@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
+Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool defer = false) {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
   registry.ThrowStartupErrors();
   strategies::RegisterStrategies(registry);
@@ -34,7 +34,8 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options) {
                          .verify = options.verify,
                          .report = options.pass_report});
   Lowered lowered = compiler::BuildPlan(
-      fused, {.library = options.library, .winograd = options.winograd}, options.cache_dir);
+      fused, {.library = options.library, .winograd = options.winograd, .defer = defer},
+      options.cache_dir);
   lowered.plan.extents = extents;
   return lowered;
 }
@@ -71,7 +72,9 @@ absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& op
   return CatchErrors([&] { return DoLink(lowered, options); });
 }
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options) {
-  return CatchErrors([&] { return DoLink(DoLower(module, options), options); });
+  // Kernels whose code is in the cache are not lowered.
+  const bool defer = !options.cache_dir.empty();
+  return CatchErrors([&] { return DoLink(DoLower(module, options, defer), options); });
 }
 
 }  // namespace tenon

@@ -382,7 +382,7 @@ std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
   auto module = std::make_unique<llvm::Module>(function.name, context);
   loop::Function generated = function;
   if (options.reassociate_reductions) generated.body = loop::VectorizeSums(function.body);
-  if (!(generated.body == function.body))
+  if (!(generated.body.stmt() == function.body.stmt()))
     generated.body = loop::Simplify(loop::VectorizeLoops(generated.body));
   FunctionCodegen(*module, options).Generate(generated);
   return module;

@@ -60,6 +60,14 @@ std::string CompileToObject(const loop::Function& function, const CompileOptions
   return compiler.EmitObject(*module);
 }
 
+// The object whose key stands under that of what its function is made of. Such a function calls
+// nothing by its address.
+std::optional<std::string> LoadOfOrigin(const ObjectCache& cache,
+                                        const std::optional<std::string>& origin) {
+  const std::optional<std::string> key = origin ? cache.Load(*origin) : std::nullopt;
+  return key ? cache.Load(*key) : std::nullopt;
+}
+
 [[noreturn]] void RefuseArray(const loop::Function& function, std::size_t index,
                               const std::string& problem) {
   throw InvalidArgument(StrCat("kernel ", function.name, ", argument ", index, " (",
@@ -230,20 +238,27 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
                              .codegen = CodegenOptionsFor(options, features)};
     std::atomic<bool> stored = false;
     CompileEach(functions.size(), features, [&](std::size_t i, LazyCompiler& compiler) {
+      const bool is_cached = !options.cache_dir.empty();
+      const auto origin = is_cached ? OriginKey(functions[i], context) : std::nullopt;
+      if (std::optional<std::string> known = LoadOfOrigin(cache, origin)) {
+        objects[i] = std::move(*known);
+        return;
+      }
       loop::Verify(functions[i]);
       externs[i] = ExternSymbols(functions[i], *session);
-      if (options.cache_dir.empty()) {
+      if (!is_cached) {
         objects[i] = CompileToObject(functions[i], options, features, *compiler);
         return;
       }
       const std::string key = ObjectKey(functions[i], context);
       if (std::optional<std::string> known = cache.Load(key)) {
         objects[i] = std::move(*known);
-        return;
+      } else {
+        objects[i] = CompileToObject(functions[i], options, features, *compiler);
+        cache.Store(key, objects[i]);
+        stored = true;
       }
-      objects[i] = CompileToObject(functions[i], options, features, *compiler);
-      cache.Store(key, objects[i]);
-      stored = true;
+      if (origin) cache.Store(*origin, key);
     });
     if (stored) cache.Trim();
     std::vector<Kernel> kernels(functions.size());

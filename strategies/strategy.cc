@@ -12,6 +12,7 @@
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/content.h"
 
 namespace tenon::strategies {
 namespace {
@@ -35,9 +36,16 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
 }
 
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
-                            const std::string& name) {
+                            const std::string& name, bool defer) {
   args.insert(args.end(), outputs.begin(), outputs.end());
-  return schedule::Lower(AutoSchedule(outputs), args, name);
+  const auto lower = [=] { return schedule::Lower(AutoSchedule(outputs), args, name); };
+  const std::optional<std::string> origin = defer ? te::ContentOf(outputs) : std::nullopt;
+  if (!origin) return lower();
+  // Shapes are static, so that nothing but the body is left to make.
+  loop::Function function{.name = name, .body = loop::Body([=] { return lower().body.stmt(); })};
+  for (const te::Tensor& arg : args) function.buffers.push_back(arg.buffer());
+  function.origin = *origin;
+  return function;
 }
 
 Built BuildFromTe(const Group& group, bool by_winograd) {
@@ -51,10 +59,10 @@ Built BuildFromTe(const Group& group, bool by_winograd) {
     PreparedConstant& constant = built.prepared.emplace_back();
     const std::vector<te::Tensor> results = {tensor.computed};
     const auto sources = ParamsReadBy(results, function.params, &constant.arguments);
-    constant.function =
-        LowerOutputs(sources, results, StrCat(group.name, "_prepare", built.prepared.size()));
+    constant.function = LowerOutputs(
+        sources, results, StrCat(group.name, "_prepare", built.prepared.size()), group.defer);
   }
-  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name);
+  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, group.defer);
   return built;
 }
 
@@ -92,6 +100,7 @@ const ir::CallNode* Group::Anchor() const {
 Choice Choose(const Group& asked, const StrategyOptions& options) {
   Group group = asked;
   group.library = options.library;
+  group.defer = options.defer;
   std::string explanation;
   const auto composite = group.function->attrs.find("Composite");
   if (composite != group.function->attrs.end() && options.library == LibraryChoice::kAuto) {

@@ -38,6 +38,7 @@ struct Group {
   std::string name;
   std::vector<NDArray> constants;  // by parameter; undefined where the argument is computed
   LibraryChoice library = LibraryChoice::kAuto;
+  bool defer = false;  // as in StrategyOptions
 
   // The call of kOutEWiseFusable pattern, or null.
   const ir::CallNode* Anchor() const;
@@ -76,6 +77,7 @@ struct Strategy {
 struct StrategyOptions {
   LibraryChoice library = LibraryChoice::kAuto;
   bool winograd = true;  // let convolutions take Winograd's algorithm
+  bool defer = false;    // lower kernels when their bodies are asked for
 };
 
 struct Choice {

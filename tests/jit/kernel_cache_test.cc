@@ -5,6 +5,7 @@
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/object_cache.h"
 #include "tenon/schedule/lower.h"
+#include "tenon/support/error.h"
 #include "tenon/te/extern.h"
 #include "tenon/tests/jit/scratch_folder.h"
 
@@ -94,6 +95,62 @@ TEST(KernelCacheTest, DamagedEntriesAreRebuilt) {
     WriteBytes(entry, damaged);
     EXPECT_THAT(ResultOf(Adding(1), options), ElementsAre(2, 3, 4, 5));
     EXPECT_EQ(ReadBytes(entry), whole);
+  }
+}
+
+// Adding(1), which says what it is made of and counts how often it is made.
+loop::Function AddingOne(int* made) {
+  loop::Function function = Adding(1);
+  function.body = loop::Body([body = function.body, made] {
+    ++*made;
+    return body.stmt();
+  });
+  function.origin = "A + 1";
+  return function;
+}
+
+TEST(KernelCacheTest, ABodyIsNotMadeWhereTheObjectOfItsOriginIsKnown) {
+  const ScratchFolder folder;
+  const CompileOptions options{.cache_dir = folder.path()};
+  int made = 0;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(ResultOf(AddingOne(&made), options), ElementsAre(2, 3, 4, 5));
+  EXPECT_EQ(made, 1);
+  EXPECT_THAT(folder.files(), SizeIs(2));  // the object, and its key under that of the origin
+  // It is made for the texts.
+  const Kernel warm = Compile(AddingOne(&made), options).value();
+  EXPECT_THAT(warm.LlvmIr(), HasSubstr("i32 @adding("));
+  EXPECT_EQ(made, 2);
+}
+
+TEST(KernelCacheTest, ABodyIsMadeWhereEitherEntryIsLostOrDamaged) {
+  const ScratchFolder folder;
+  const CompileOptions options{.cache_dir = folder.path()};
+  int made = 0;
+  ResultOf(AddingOne(&made), options);
+  for (const fs::path& entry : folder.files()) {
+    for (const bool is_lost : {false, true}) {
+      const int before = made;
+      std::string bytes = ReadBytes(entry);
+      bytes.back() = static_cast<char>(bytes.back() ^ 1);
+      is_lost ? static_cast<void>(fs::remove(entry)) : WriteBytes(entry, bytes);
+      EXPECT_THAT(ResultOf(AddingOne(&made), options), ElementsAre(2, 3, 4, 5));
+      EXPECT_EQ(made, before + 1);
+      EXPECT_THAT(ResultOf(AddingOne(&made), options), ElementsAre(2, 3, 4, 5));
+      EXPECT_EQ(made, before + 1);
+    }
+  }
+}
+
+TEST(KernelCacheTest, ABodyThatCannotBeMadeIsAnErrorOfTheCompilation) {
+  const ScratchFolder folder;
+  for (const std::string& cache_dir : {std::string(), folder.path().string()}) {
+    loop::Function function = Adding(1);
+    function.body = loop::Body([]() -> loop::Stmt { throw InvalidArgument("no loop for this"); });
+    function.origin = "nothing";
+    const absl::Status status = Compile(function, {.cache_dir = cache_dir}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("no loop for this"));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "tenon/jit/object_key.h"
 
 #include <set>
+#include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -122,6 +123,41 @@ TEST(ObjectKeyTest, DependsOnAllThatMakesTheCode) {
   // Neighbouring texts are not run together.
   with([](KeyContext& c) { c.llvm_version = "19.1.7+", c.cpu_features = "avx2"; });
   EXPECT_EQ(keys.size(), 11U);
+}
+
+TEST(OriginKeyTest, AFunctionOfUnknownOriginHasNone) {
+  EXPECT_EQ(OriginKey(Made(PlusOne), {}), std::nullopt);
+}
+
+TEST(OriginKeyTest, IsMadeWithoutTheBody) {
+  loop::Function function = Made(PlusOne);
+  function.origin = "B[i] = A[i] + 1";
+  const auto key = OriginKey(function, {});
+  ASSERT_TRUE(key.has_value()) << "this program has no build ID";
+  EXPECT_THAT(*key, ::testing::MatchesRegex("[0-9a-f]{64}"));
+  EXPECT_NE(*key, KeyOf(function));
+  function.body = loop::Body([]() -> loop::Stmt { throw std::runtime_error("is asked for"); });
+  EXPECT_EQ(OriginKey(function, {}), key);
+}
+
+TEST(OriginKeyTest, DependsOnTheNameTheSignatureTheOriginAndAllThatMakesTheCode) {
+  loop::Function function = Made(PlusOne);
+  function.origin = "o";
+  std::set<std::optional<std::string>> keys = {OriginKey(function, {})};
+  const auto with = [&](const auto& change) {
+    loop::Function changed = function;
+    KeyContext context;
+    change(changed, context);
+    keys.insert(OriginKey(changed, context));
+  };
+  with([](loop::Function& f, KeyContext&) { f.origin = "p"; });
+  with([](loop::Function& f, KeyContext&) { f.name = "g"; });
+  with([](loop::Function& f, KeyContext&) { f.buffers.pop_back(); });
+  with([](loop::Function& f, KeyContext&) { f.scalars.emplace_back("n"); });
+  with([](loop::Function&, KeyContext& c) { c.generator = "h"; });
+  with([](loop::Function&, KeyContext& c) { c.cpu_features = "+avx2"; });
+  with([](loop::Function&, KeyContext& c) { c.codegen.vector_bits = 256; });
+  EXPECT_EQ(keys.size(), 8U);
 }
 
 TEST(ObjectKeyTest, TheGeneratorAndLlvmHaveNames) {

@@ -1,5 +1,6 @@
 #include "tenon/strategies/strategy.h"
 
+#include "tenon/loop/print.h"
 #include "tenon/ops/builders.h"
 #include "tenon/strategies/onednn/epilogue.h"
 #include "tenon/support/strings.h"
@@ -54,6 +55,31 @@ std::string Explanation(const ir::Module& module, LibraryChoice library = Librar
   std::string text;
   for (const LoweredKernel& kernel : lowered->kernels) text += kernel.choice.explanation;
   return text;
+}
+
+// --- deferral
+
+TEST(StrategyTest, AKernelThatIsDeferredIsTheOneThatIsLoweredAtOnce) {
+  for (const ir::Module& module :
+       {ConvThen("nn.relu(nn.bias_add(%0, %b))"), DenseThen("nn.softmax(%0)"),
+        Parsed("def @main(%x: Tensor[(3, 17), float32]) { (exp(%x), sum(%x, axis=[1])) }")}) {
+    for (const LoweredKernel& kernel : ValueOrThrow(Lower(module)).kernels) {
+      const auto* group = kernel.function.As<ir::FunctionNode>();
+      std::vector<NDArray> constants(group->params.size());
+      if (constants.size() > 1)
+        constants[1] = Random(ir::StaticShape(group->params[1].checked_type(), "w"), 1);
+      const auto made = [&](bool defer) {
+        const Choice choice = Choose({.function = group, .name = "f", .constants = constants},
+                                     {.library = LibraryChoice::kTe, .defer = defer});
+        return std::get<loop::Function>(choice.built.kernel);
+      };
+      const loop::Function at_once = made(false), deferred = made(true);
+      EXPECT_EQ(at_once.origin, "");
+      EXPECT_NE(deferred.origin, "");
+      EXPECT_EQ(deferred.origin, made(true).origin);
+      EXPECT_EQ(loop::Print(deferred), loop::Print(at_once));
+    }
+  }
 }
 
 // --- choice

@@ -1,0 +1,181 @@
+#include "tenon/loop/content.h"
+
+#include <bit>
+
+#include "tenon/support/error.h"
+
+namespace tenon::loop {
+
+void ContentWriter::Int(std::int64_t value) {
+  bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+void ContentWriter::Text(std::string_view text) {
+  Int(static_cast<std::int64_t>(text.size()));
+  bytes_.append(text);
+}
+
+void ContentWriter::Type(DataType type) {
+  Kind(type.code());
+  Int(type.bits());
+  Int(type.lanes());
+}
+
+void ContentWriter::Expressions(const std::vector<Expr>& exprs) {
+  Int(static_cast<std::int64_t>(exprs.size()));
+  for (const Expr& e : exprs) Expression(e);
+}
+
+void ContentWriter::Ints(const std::vector<int>& values) {
+  Int(static_cast<std::int64_t>(values.size()));
+  for (const int value : values) Int(value);
+}
+
+bool ContentWriter::IsNew(const void* node) {
+  const auto [entry, is_new] = numbers_.emplace(node, static_cast<std::int64_t>(numbers_.size()));
+  Int(entry->second);
+  return is_new;
+}
+
+void ContentWriter::Buffer(const loop::Buffer& buffer) {
+  if (!IsNew(buffer.get())) return;
+  Text(buffer->name);
+  Type(buffer->dtype);
+  Kind(buffer->memory);
+  Expressions(buffer->shape);
+}
+
+void ContentWriter::Callee(const ExternFunction& callee) {
+  Text(callee->symbol);
+  Int(callee->address == nullptr ? 0 : 1);
+  Kind(callee->effect);
+  Type(callee->result);
+  Int(static_cast<std::int64_t>(callee->parameters.size()));
+  for (const auto& parameter : callee->parameters) {
+    Type(parameter.type);
+    Type(parameter.pointee);
+  }
+}
+
+void ContentWriter::Expression(const Expr& e) {
+  if (!e.defined()) return Int(-1);
+  if (!IsNew(e.get())) return;
+  Kind(e.kind());
+  Type(e.dtype());
+  switch (e.kind()) {
+    case ExprKind::kIntImm:
+      return Int(e.As<IntImmNode>()->value);
+    case ExprKind::kFloatImm:
+      return Int(std::bit_cast<std::int64_t>(e.As<FloatImmNode>()->value));
+    case ExprKind::kVar:
+      return Text(e.As<VarNode>()->name);
+    case ExprKind::kCast:
+      return Expression(e.As<CastNode>()->value);
+    case ExprKind::kBinary: {
+      const auto& node = *e.As<BinaryNode>();
+      Kind(node.op);
+      Expression(node.a);
+      return Expression(node.b);
+    }
+    case ExprKind::kNot:
+      return Expression(e.As<NotNode>()->a);
+    case ExprKind::kSelect: {
+      const auto& node = *e.As<SelectNode>();
+      Int(static_cast<std::int64_t>(node.lazy));
+      Expression(node.condition);
+      Expression(node.on_true);
+      return Expression(node.on_false);
+    }
+    case ExprKind::kLoad: {
+      const auto& node = *e.As<LoadNode>();
+      Buffer(node.buffer);
+      Expressions(node.indices);
+      return Expression(node.predicate);
+    }
+    case ExprKind::kCall: {
+      const auto& node = *e.As<CallNode>();
+      Kind(node.intrinsic);
+      return Expressions(node.args);
+    }
+    case ExprKind::kExternCall: {
+      const auto& node = *e.As<ExternCallNode>();
+      Callee(node.callee);
+      return Expressions(node.args);
+    }
+    case ExprKind::kAddress: {
+      const auto& node = *e.As<AddressNode>();
+      Buffer(node.buffer);
+      Expressions(node.indices);
+      return Expressions(node.extents);
+    }
+    case ExprKind::kRamp: {
+      const auto& node = *e.As<RampNode>();
+      Expression(node.base);
+      return Expression(node.stride);
+    }
+    case ExprKind::kBroadcast:
+      return Expression(e.As<BroadcastNode>()->value);
+    case ExprKind::kShuffle: {
+      const auto& node = *e.As<ShuffleNode>();
+      Ints(node.lanes);
+      Expression(node.a);
+      return Expression(node.b);
+    }
+    case ExprKind::kLet: {
+      const auto& node = *e.As<LetNode>();
+      Expression(node.var);
+      Expression(node.value);
+      return Expression(node.body);
+    }
+  }
+  Unreachable("the switch over expression kinds is exhaustive");
+}
+
+void ContentWriter::Statement(const Stmt& stmt) {
+  if (!stmt) return Int(-1);
+  Kind(stmt.kind());
+  switch (stmt.kind()) {
+    case StmtKind::kFor: {
+      const auto& node = *stmt.As<ForNode>();
+      Kind(node.for_kind);
+      Expression(node.var);
+      Expression(node.min);
+      Expression(node.extent);
+      return Statement(node.body);
+    }
+    case StmtKind::kStore: {
+      const auto& node = *stmt.As<StoreNode>();
+      Buffer(node.buffer);
+      Expression(node.value);
+      Expressions(node.indices);
+      Int(static_cast<std::int64_t>(node.store_kind));
+      return Expression(node.predicate);
+    }
+    case StmtKind::kSeq: {
+      const auto& node = *stmt.As<SeqNode>();
+      Int(static_cast<std::int64_t>(node.stmts.size()));
+      for (const Stmt& part : node.stmts) Statement(part);
+      return;
+    }
+    case StmtKind::kIf: {
+      const auto& node = *stmt.As<IfNode>();
+      Expression(node.condition);
+      Statement(node.then_case);
+      return Statement(node.else_case);
+    }
+    case StmtKind::kAllocate:
+      Buffer(stmt.As<AllocateNode>()->buffer);
+      return Statement(stmt.As<AllocateNode>()->body);
+    case StmtKind::kLet: {
+      const auto& node = *stmt.As<LetStmtNode>();
+      Expression(node.var);
+      Expression(node.value);
+      return Statement(node.body);
+    }
+    case StmtKind::kEvaluate:
+      return Expression(stmt.As<EvaluateNode>()->value);
+  }
+  Unreachable("the switch over statement kinds is exhaustive");
+}
+
+}  // namespace tenon::loop

@@ -1,0 +1,52 @@
+// What expressions and statements say, as bytes that can be read back unambiguously: equal bytes
+// are equal programs.
+//
+// Every list and text comes after its length, every node after its kind. Nodes are numbered as they
+// are met, so that a shared subexpression counts once and variables are told apart whatever their
+// names. The address of an external function is not content, only that it has one.
+//
+//   ContentWriter writer;
+//   writer.Statement(function.body);
+//   writer.bytes();
+#ifndef TENON_LOOP_CONTENT_H_
+#define TENON_LOOP_CONTENT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/loop/stmt.h"
+
+namespace tenon::loop {
+
+class ContentWriter {
+ public:
+  const std::string& bytes() const { return bytes_; }
+
+  void Int(std::int64_t value);
+  void Text(std::string_view text);
+  template <typename Enum>
+  void Kind(Enum kind) {
+    Int(static_cast<std::int64_t>(kind));
+  }
+  void Type(DataType type);
+  void Buffer(const loop::Buffer& buffer);
+  void Expression(const Expr& expr);
+  void Expressions(const std::vector<Expr>& exprs);
+  void Statement(const Stmt& stmt);
+
+ private:
+  // Writes the number of a node; whether it is a new one, whose content must follow.
+  bool IsNew(const void* node);
+  void Ints(const std::vector<int>& values);
+  void Callee(const ExternFunction& callee);
+
+  std::string bytes_;
+  std::unordered_map<const void*, std::int64_t> numbers_;
+};
+
+}  // namespace tenon::loop
+
+#endif  // TENON_LOOP_CONTENT_H_

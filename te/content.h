@@ -1,0 +1,20 @@
+// What a computation says, as bytes (loop/content.h).
+#ifndef TENON_TE_CONTENT_H_
+#define TENON_TE_CONTENT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::te {
+
+// Of all that `outputs` are computed from, down to the placeholders: equal bytes are equal
+// computations. Nothing where external operations, scans or calls of external functions are among
+// them.
+std::optional<std::string> ContentOf(const std::vector<Tensor>& outputs);
+
+}  // namespace tenon::te
+
+#endif  // TENON_TE_CONTENT_H_

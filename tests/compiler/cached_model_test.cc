@@ -1,0 +1,73 @@
+// Models whose kernels come from the object cache, without being lowered.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Parsed;
+using testing_graphs::RandomInputs;
+
+class CachedModelTest : public ::testing::Test {
+ protected:
+  CachedModelTest()
+      : folder_(fs::path(::testing::TempDir()) / StrCat("tenon_cached_model_", getpid())) {}
+  ~CachedModelTest() override { fs::remove_all(folder_); }
+
+  std::vector<NDArray> Run(const ir::Module& module, const runtime::Inputs& inputs,
+                           const CompileOptions& changed = {}) const {
+    CompileOptions options = changed;
+    options.cache_dir = folder_;
+    return ValueOrThrow(ValueOrThrow(Compile(module, options)).Run(inputs));
+  }
+
+  std::vector<fs::path> Files() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder_)) files.push_back(entry.path());
+    return files;
+  }
+
+  const fs::path folder_;
+};
+
+// A convolution whose weights are packed, a softmax and a pool.
+ir::Module Model(float scale) {
+  return Parsed(
+      StrCat("def @main(%x: Tensor[(1, 16, 9, 11), float32], %w: Tensor[(32, 16, 3, 3), float32]) {"
+             " %0 = nn.conv2d(%x, %w, padding=[1, 1]);"
+             " %1 = nn.softmax(multiply(%0, ",
+             scale, "f), axis=1); nn.max_pool2d(%1, pool_size=[2, 2], strides=[2, 2]) }"));
+}
+
+TEST_F(CachedModelTest, AWarmModelComputesWhatAColdOneDid) {
+  const ir::Module module = Model(2);
+  const runtime::Inputs inputs = RandomInputs(module, 5);
+  const std::vector<NDArray> expected = Interpreted(module, inputs);
+  for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kAuto}) {
+    ExpectClose(Run(module, inputs, {.library = library}), expected, 1e-4);
+    const std::size_t files = Files().size();
+    ExpectClose(Run(module, inputs, {.library = library}), expected, 1e-4);
+    EXPECT_EQ(Files().size(), files);
+  }
+}
+
+TEST_F(CachedModelTest, AModelThatDiffersInAConstantHasKernelsOfItsOwn) {
+  for (const float scale : {2.0F, 3.0F, 2.0F}) {
+    const ir::Module module = Model(scale);
+    const runtime::Inputs inputs = RandomInputs(module, 5);
+    ExpectClose(Run(module, inputs), Interpreted(module, inputs), 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace tenon
