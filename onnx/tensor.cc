@@ -1,10 +1,13 @@
 #include "tenon/onnx/tensor.h"
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 
 #include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
+#include "tenon/support/on_threads.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
@@ -47,6 +50,18 @@ void ToTensorProto(const NDArray& array, const std::string& name, TensorProto* t
 }
 
 namespace {
+
+// Most of the time goes into pages that are new, which threads share.
+void CopyBytes(std::string_view bytes, char* to) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  std::atomic<std::size_t> next{0};
+  OnThreads(CeilDiv(bytes.size(), kPart), [&] {
+    for (std::size_t at = next.fetch_add(kPart); at < bytes.size(); at = next.fetch_add(kPart)) {
+      const std::string_view part = bytes.substr(at, kPart);
+      std::memcpy(to + at, part.data(), part.size());
+    }
+  });
+}
 
 // Typed fields hold narrow types in wider ones; their low bytes are the value.
 template <typename Field>
@@ -95,7 +110,7 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
   NDArray array = NDArray::Empty(shape, dtype);
   if (count == 0) return array;
   if (is_raw) {
-    std::memcpy(array.raw(), bytes.data(), wanted);
+    CopyBytes(bytes, static_cast<char*>(array.raw()));
   } else if (dtype == Float32) {
     CopyTyped(tensor.float_data(), array, what);
   } else if (dtype == Float64) {
