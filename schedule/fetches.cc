@@ -217,6 +217,8 @@ class Fetcher {
     const Stmt loop = loop::For(axis_.var, 0, extent_, loop::ForKind::kSerial, inside_);
     const std::optional<std::vector<Range>> block = RegionRead(loop, buffer, bounds_);
     if (!block) Refuse(kName, mark.tensor, "it is not read inside the loop");
+    if (block->empty())
+      Refuse(kName, mark.tensor, "it is a scalar, of which every block is the same");
     const std::optional<std::size_t> dimensions = DimensionsOfPieces(buffer, *block);
     const std::optional<std::int64_t> steps = ConstantOf(extent_);
     if (!dimensions || !steps)

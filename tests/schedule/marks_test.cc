@@ -224,13 +224,13 @@ TEST(PrefetchTest, ALineThatTheNextIterationBeginsWithIsLeftToIt) {
   ExpectRight(s, {a});
 }
 
-// Twelve pixels that are counted through rows of ten are one piece of memory; the last ones are
-// taken again where the image ends.
+// Twelve pixels that are counted through rows of ten are one piece of memory; the last one is taken
+// again where the image ends, and by the whole of the seventh tile.
 TEST(PrefetchTest, PixelsThatCrossRowsAreOnePiece) {
   const Tensor a = Placeholder({40, 7, 10}, Float32, "A");
   const IterVar c = ReduceAxis(0, 40, "c");
   const Tensor b = Compute(
-      {6, 12},
+      {7, 12},
       [&](Var tile, Var i) {
         const loop::Expr pixel = loop::Min(tile * 12 + i, 69);
         return Sum(a(c.var, loop::FloorDiv(pixel, 10), loop::FloorMod(pixel, 10)), {c});
@@ -241,8 +241,8 @@ TEST(PrefetchTest, PixelsThatCrossRowsAreOnePiece) {
   s.Prefetch(a, b, c, 8);
   EXPECT_THAT(LoopsOf(s, {a, b}),
               HasSubstr("      for fetch2 in [0, 2) {\n"
-                        "        prefetch(A[((((c * 70) + (ax0 * 12)) + min((fetch2 * 16), 11)) "
-                        "+ 560)])\n"));
+                        "        prefetch(A[((((c * 70) + min((ax0 * 12), 69)) + "
+                        "min((fetch2 * 16), 11)) + 560)])\n"));
   ExpectRight(s, {a});
 }
 
@@ -425,6 +425,21 @@ TEST_F(NextBlockTest, IsRefusedInWords) {
                 Lower(s, {any, more}, "f");
               }),
               HasSubstr("of any: the loop or what it reads has no constant extents"));
+}
+
+TEST_F(NextBlockTest, OfAScalarIsRefusedInWords) {
+  const Tensor factor = Placeholder({}, Float32, "factor");
+  const Tensor scaled = Compute(
+      {3, 8}, [&](Var i, Var j) { return weights_(i, 0, j) * factor(); }, "scaled");
+  const Tensor more = Compute(
+      {3, 8}, [&](Var i, Var j) { return scaled(i, j) + 1.0F; }, "more");
+  EXPECT_THAT(Refusal([&] {
+                Schedule s(more);
+                s[scaled].ComputeAt(s[more], more.axis(0));
+                s.PrefetchNextBlock(factor, scaled, scaled.axis(1), 1);
+                Lower(s, {weights_, factor, more}, "f");
+              }),
+              HasSubstr("axis ax1, of factor: it is a scalar, of which every block is the same"));
 }
 
 // Check 33, and prefetches of what is not there.
