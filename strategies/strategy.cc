@@ -39,7 +39,7 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
                             const std::string& name, bool defer) {
   args.insert(args.end(), outputs.begin(), outputs.end());
   const auto lower = [=] { return schedule::Lower(AutoSchedule(outputs), args, name); };
-  const std::optional<std::string> origin = defer ? te::ContentOf(outputs) : std::nullopt;
+  const std::optional<std::string> origin = defer ? te::ContentOf(outputs, args) : std::nullopt;
   if (!origin) return lower();
   // Shapes are static, so that nothing but the body is left to make.
   loop::Function function{.name = name, .body = loop::Body([=] { return lower().body.stmt(); })};

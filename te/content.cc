@@ -49,14 +49,17 @@ void WriteOperation(const OperationNode& op, loop::ContentWriter& writer) {
 
 }  // namespace
 
-std::optional<std::string> ContentOf(const std::vector<Tensor>& outputs) {
+std::optional<std::string> ContentOf(const std::vector<Tensor>& outputs,
+                                     const std::vector<Tensor>& args) {
   loop::ContentWriter writer;
   for (const Operation& op : PostOrder(outputs)) {
     if (CallsCode(*op)) return std::nullopt;
     WriteOperation(*op, writer);
   }
-  writer.Int(static_cast<std::int64_t>(outputs.size()));
-  for (const Tensor& output : outputs) writer.Buffer(output.buffer());
+  for (const std::vector<Tensor>* list : {&outputs, &args}) {
+    writer.Int(static_cast<std::int64_t>(list->size()));
+    for (const Tensor& tensor : *list) writer.Buffer(tensor.buffer());
+  }
   return writer.bytes();
 }
 

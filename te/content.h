@@ -10,10 +10,11 @@
 
 namespace tenon::te {
 
-// Of all that `outputs` are computed from, down to the placeholders: equal bytes are equal
-// computations. Nothing where external operations, scans or calls of external functions are among
-// them.
-std::optional<std::string> ContentOf(const std::vector<Tensor>& outputs);
+// Of all that `outputs` are computed from, down to the placeholders, and of which of these tensors
+// `args` are, in order: equal bytes are equal computations. Nothing where external operations,
+// scans or calls of external functions are among them.
+std::optional<std::string> ContentOf(const std::vector<Tensor>& outputs,
+                                     const std::vector<Tensor>& args);
 
 }  // namespace tenon::te
 

@@ -31,7 +31,7 @@ Tensor Reduced(std::int64_t terms, bool is_max = false) {
 }
 
 std::string ContentOf(const Tensor& output) {
-  return te::ContentOf(std::vector<Tensor>{output}).value_or("");
+  return te::ContentOf({output}, {output}).value_or("");
 }
 
 TEST(ContentTest, EqualComputationsMadeTwiceSayTheSame) {
@@ -74,7 +74,15 @@ TEST(ContentTest, TheOrderOfOutputsCounts) {
   const Tensor b = Made(PlusOne);
   const Tensor c = Compute(
       {8}, [&](Var i) { return b(i) * 2.0F; }, "C");
-  EXPECT_NE(te::ContentOf({b, c}), te::ContentOf({c, b}));
+  EXPECT_NE(te::ContentOf({b, c}, {b, c}), te::ContentOf({c, b}, {b, c}));
+}
+
+// A kernel takes its arrays by position, and their names need not differ.
+TEST(ContentTest, TheOrderOfArgumentsOfOneNameCounts) {
+  const Tensor a = Placeholder({4}, Float32, "x"), b = Placeholder({4}, Float32, "x");
+  const Tensor c = Compute(
+      {4}, [&](Var i) { return a(i) - b(i); }, "C");
+  EXPECT_NE(te::ContentOf({c}, {a, b, c}), te::ContentOf({c}, {b, a, c}));
 }
 
 TEST(ContentTest, WhatCallsCodeOfItsOwnSaysNothing) {
