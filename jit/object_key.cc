@@ -55,7 +55,7 @@ std::string ObjectKey(const loop::Function& function, const KeyContext& context)
 }
 
 std::optional<std::string> OriginKey(const loop::Function& function, const KeyContext& context) {
-  const std::string build = BuildIdOf(reinterpret_cast<const void*>(&OriginKey));
+  static const std::string build = BuildIdOf(reinterpret_cast<const void*>(&OriginKey));
   if (function.origin.empty() || build.empty()) return std::nullopt;
   loop::ContentWriter writer;
   WriteContext(context, writer);
