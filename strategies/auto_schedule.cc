@@ -40,6 +40,8 @@ constexpr std::int64_t kTile = 8;
 constexpr std::int64_t kLeastLanes = 8;
 // Elements of a line that stays in the first-level cache until it is read.
 constexpr std::int64_t kLongestFetched = 8192;
+// Steps of a line, each of kUnroll vectors, that a line of results is fetched ahead.
+constexpr std::int64_t kWrittenAhead = 8;
 // Iterations that make an outer loop worth being one.
 constexpr std::int64_t kLeastOuter = 8;
 // What a function of the vector math library costs in simple operations: a lane of a vector, and
@@ -478,8 +480,10 @@ class Scheduler {
       fetches = true;
     }
     if (written == nullptr || (fetches && written == &stage)) return;
-    // What another stage writes comes after all steps of this one.
-    schedule_.Prefetch(te::Tensor(written->op(), 0), reader, steps, written == &stage ? count : 0);
+    // Another stage writes after all steps of this one. Fetched a few steps ahead, of which the last
+    // are the next line's, its lines come in evenly while this one computes.
+    const std::int64_t ahead = written == &stage ? count : std::min(count, kWrittenAhead);
+    schedule_.Prefetch(te::Tensor(written->op(), 0), reader, steps, ahead);
   }
 
   // What is read at several places is no line: all between them would be fetched.

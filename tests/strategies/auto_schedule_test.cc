@@ -169,7 +169,11 @@ TEST(AutoScheduleTest, RowsFetchTheNextOneUnlessTheyAreReadOnACondition) {
 TEST(AutoScheduleTest, LinesOfARowAreFetchedWhileItsExponentialsAreComputed) {
   const std::string loops =
       LoopsOf("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }");
-  EXPECT_LT(loops.find("prefetch_write("), loops.find("exp("));
+  const std::size_t fetch = loops.find("prefetch_write(");
+  EXPECT_LT(fetch, loops.find("exp("));
+  // Eight steps of four vectors ahead.
+  EXPECT_NE(loops.substr(fetch, loops.find("\n", fetch) - fetch).find(" + 512)"),
+            std::string::npos);
 }
 
 // Whether `of`, one of `outputs` of {16, 9} numbers, is computed in the loop of another one. All
