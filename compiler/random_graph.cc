@@ -438,8 +438,10 @@ class Generator {
     }
     if (times.empty()) return false;
     const Extent time = random_.Of(times);
+    const std::int64_t lag = 1 + random_.Below(std::min<std::int64_t>(time.value, 3));
+    const bool is_mirrored = random_.Chance(30);
     std::vector<Extent> first_shape = shape;
-    first_shape.insert(first_shape.begin(), {Expr(1), 1});
+    first_shape.insert(first_shape.begin(), {Expr(lag), lag});
     shape.insert(shape.begin(), time);
     const DataType type = random_.Chance(70) ? Float32 : Int32;
     const std::string name = Name();
@@ -456,7 +458,9 @@ class Generator {
         ExprsOf(shape),
         [&](const std::vector<Var>& vars) {
           std::vector<Expr> before(vars.begin(), vars.end());
-          before[0] = before[0] - 1;
+          before[0] = before[0] - lag;
+          if (is_mirrored && before.size() > 1)
+            before.back() = shape.back().expr - 1 - before.back();
           step = RandomTerm(type, Axes(vars, shape), 1);
           const Expr old = state[before];
           return std::vector<Expr>{type.is_float() ? old * 0.5F + step.value : old + step.value};
@@ -468,7 +472,22 @@ class Generator {
         first.error + 2 * step.error + 4 * RoundingError(type) * (first.bound + 2 * step.bound),
         first.may_be_special || step.may_be_special};
     if (!type.is_float()) term = {step.value, std::ldexp(1, 31), 1, 0};
-    Remember({result}, shape, {term});
+    if (random_.Chance(60)) {
+      Remember({result}, shape, {term});
+      return true;
+    }
+    // One of the last steps is all that others can read.
+    const std::int64_t at = time.value - 1 - random_.Below(std::min<std::int64_t>(time.value, 3));
+    shape.erase(shape.begin());
+    const Tensor late = te::Compute(
+        ExprsOf(shape),
+        [&](const std::vector<Var>& vars) {
+          std::vector<Expr> indices(vars.begin(), vars.end());
+          indices.insert(indices.begin(), at);
+          return result[indices];
+        },
+        name + "_late");
+    Remember({late}, shape, {term});
     return true;
   }
 

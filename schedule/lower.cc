@@ -46,9 +46,10 @@ class Lowerer {
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& stage = **it;
       if (stage.op()->is_placeholder() || steps_.IsStep(stage) || !IsAtRoot(stage)) continue;
+      const Stmt readers = body;
       body = loop::Seq({Root(stage), body});
-      for (const loop::Buffer& buffer : stage.op()->outputs) {
-        if (!IsParameter(buffer)) body = AllocateBox(stage, buffer, WholeRegion(buffer), body);
+      for (std::size_t i = 0; i < stage.op()->outputs.size(); ++i) {
+        if (!IsParameter(stage.op()->outputs[i])) body = AllocateRoot(stage, i, readers, body);
       }
     }
     CheckOutputs();
@@ -162,7 +163,9 @@ class Lowerer {
         body = Place(step, body);
       }
     }
-    return MakeTimeNest(scan, UseScanBuffers(op, body), Hooks(scan));
+    body = UseScanBuffers(op, body);
+    scan_steps_.emplace(&scan, body);
+    return MakeTimeNest(scan, body, Hooks(scan));
   }
 
   LoopHooks Hooks(const Stage& stage) {
@@ -187,6 +190,20 @@ class Lowerer {
   static Stmt AllocateBox(const Stage& stage, const loop::Buffer& buffer,
                           const std::vector<Range>& region, const Stmt& stmt) {
     const Box box(stage, buffer, region);
+    return loop::Allocate(box.memory(), box.Move(stmt, MinsOf(region)));
+  }
+
+  // An output of a stage at the root, which `readers` read: the whole, or of a scan the steps that
+  // are read again.
+  Stmt AllocateRoot(const Stage& stage, std::size_t output, const Stmt& readers, const Stmt& stmt) {
+    const loop::Buffer& buffer = stage.op()->outputs[output];
+    std::vector<Range> region = WholeRegion(buffer);
+    std::optional<std::int64_t> kept;
+    if (const auto step = scan_steps_.find(&stage); step != scan_steps_.end())
+      kept = StepsKept(*stage.op(), output, step->second, readers, bounds_);
+    if (!kept) return AllocateBox(stage, buffer, region, stmt);
+    region[0].extent = *kept;
+    const Box box(stage, buffer, region, 1, 0);
     return loop::Allocate(box.memory(), box.Move(stmt, MinsOf(region)));
   }
 
@@ -447,6 +464,7 @@ class Lowerer {
   loop::Function function_;
   loop::Bounds bounds_;
   UnrollMarks unrolls_;
+  std::unordered_map<const Stage*, Stmt> scan_steps_;  // what a step of the scan runs
   // What is to stand before the loop of that variable once it is made.
   struct FirstCopy {
     Stmt compute;

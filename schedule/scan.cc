@@ -1,5 +1,7 @@
 #include "tenon/schedule/scan.h"
 
+#include <algorithm>
+
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -136,5 +138,42 @@ class Renamer : public loop::StmtMutator {
 }  // namespace
 
 Stmt UseScanBuffers(const te::OperationNode& scan, const Stmt& step) { return Renamer(scan)(step); }
+
+namespace {
+
+// External functions and intrinsics are given addresses, and know nothing of circular buffers.
+bool TakesAddress(const Stmt& stmt, const loop::Buffer& buffer) {
+  bool takes = false;
+  loop::VisitExprs(stmt, [&](const Expr& e) {
+    const auto* address = e.As<loop::AddressNode>();
+    takes = takes || (address != nullptr && address->buffer == buffer);
+  });
+  return takes;
+}
+
+}  // namespace
+
+// Step t takes the place of step t - kept. Of the steps before t, it reads the last kept - 1.
+std::optional<std::int64_t> StepsKept(const te::OperationNode& scan, std::size_t output,
+                                      const Stmt& step, const Stmt& readers,
+                                      const loop::Bounds& bounds) {
+  const loop::Buffer& buffer = scan.outputs[output];
+  const Expr& steps = buffer->shape[0];
+  if (TakesAddress(step, buffer) || TakesAddress(readers, buffer)) return std::nullopt;
+  std::vector<Expr> needs = {scan.init[output].shape()[0]};
+  if (const auto read = RegionRead(step, buffer, bounds))
+    needs.push_back(scan.axes[0].var - read->front().min + 1);
+  if (const auto read = RegionRead(readers, buffer, bounds))
+    needs.push_back(steps - read->front().min);
+  std::int64_t kept = 1;
+  for (const Expr& need : needs) {
+    const Expr simple = loop::Simplify(need);
+    const auto* constant = simple.As<loop::IntImmNode>();
+    if (constant == nullptr) return std::nullopt;
+    kept = std::max(kept, constant->value);
+  }
+  if (loop::CanProve(steps <= kept, bounds)) return std::nullopt;
+  return kept;
+}
 
 }  // namespace tenon::schedule

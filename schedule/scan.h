@@ -6,6 +6,9 @@
 #ifndef TENON_SCHEDULE_SCAN_H_
 #define TENON_SCHEDULE_SCAN_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -44,6 +47,13 @@ std::vector<Range> StepRegion(const te::OperationNode& scan);
 loop::Stmt CopyInits(const te::OperationNode& scan, loop::ExprMutator& inliner);
 // States and updates become the scan's buffers.
 loop::Stmt UseScanBuffers(const te::OperationNode& scan, const loop::Stmt& step);
+
+// How many steps of output `output` memory must hold at a time, where that is a constant less than
+// all: `step`, which computes step `t`, reads the last ones alone, and so does `readers`, what runs
+// after all steps.
+std::optional<std::int64_t> StepsKept(const te::OperationNode& scan, std::size_t output,
+                                      const loop::Stmt& step, const loop::Stmt& readers,
+                                      const loop::Bounds& bounds);
 
 }  // namespace tenon::schedule
 

@@ -480,8 +480,8 @@ class Scheduler {
       fetches = true;
     }
     if (written == nullptr || (fetches && written == &stage)) return;
-    // Another stage writes after all steps of this one. Fetched a few steps ahead, of which the last
-    // are the next line's, its lines come in evenly while this one computes.
+    // Another stage writes after all steps of this one. Fetched a few steps ahead, of which the
+    // last are the next line's, its lines come in evenly while this one computes.
     const std::int64_t ahead = written == &stage ? count : std::min(count, kWrittenAhead);
     schedule_.Prefetch(te::Tensor(written->op(), 0), reader, steps, ahead);
   }
