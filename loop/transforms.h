@@ -67,6 +67,11 @@ Stmt VectorizeLoops(const Stmt& stmt);
 // vectors and simplified indices.
 Stmt PromoteAccumulators(const Stmt& stmt);
 
+// A buffer of constant size takes the memory of one that the statements around it allocate before
+// and do not use any more, of the same element type and kind of memory; that becomes as large as
+// the larger of them. Small ones, which registers may serve, keep theirs. Requires flat buffers.
+Stmt ShareMemory(const Stmt& stmt);
+
 // Sums of floats along memory that may go in any order, of more terms than one of LLVM's vectorised
 // iterations takes but no multiple of them, get accumulators by lane and a rest that is one block
 // more. Code generation asks for it where sums may be reassociated at all, and for VectorizeLoops

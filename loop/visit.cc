@@ -313,6 +313,59 @@ Stmt Substitute(const Stmt& stmt, const ExprMap& values) {
   return substituter(stmt);
 }
 
+namespace {
+
+class BufferReplacer : public StmtMutator {
+ public:
+  explicit BufferReplacer(const BufferMap& buffers) : buffers_(buffers) {}
+
+ protected:
+  Expr Mutate(const Expr& e) override {
+    const Expr mutated = MutateChildren(e);
+    if (const auto* n = mutated.As<LoadNode>()) {
+      const Buffer* buffer = InsteadOf(n->buffer);
+      return buffer == nullptr ? mutated : Load(*buffer, n->indices, nullptr, n->predicate);
+    }
+    if (const auto* n = mutated.As<AddressNode>()) {
+      const Buffer* buffer = InsteadOf(n->buffer);
+      return buffer == nullptr ? mutated : Address(*buffer, n->indices, n->extents);
+    }
+    return mutated;
+  }
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const Stmt mutated = MutateStmtChildren(stmt);
+    const auto* n = mutated.As<StoreNode>();
+    const Buffer* buffer = n == nullptr ? nullptr : InsteadOf(n->buffer);
+    if (buffer == nullptr) return mutated;
+    return Store(*buffer, n->value, n->indices, n->store_kind, n->predicate);
+  }
+
+ private:
+  const Buffer* InsteadOf(const Buffer& buffer) const {
+    const auto found = buffers_.find(buffer);
+    return found == buffers_.end() ? nullptr : &found->second;
+  }
+
+  const BufferMap& buffers_;
+};
+
+}  // namespace
+
+const Buffer* BufferOf(const Stmt& stmt) {
+  const auto* store = stmt.As<StoreNode>();
+  return store == nullptr ? nullptr : &store->buffer;
+}
+
+const Buffer* BufferOf(const Expr& expr) {
+  if (const auto* load = expr.As<LoadNode>()) return &load->buffer;
+  const auto* address = expr.As<AddressNode>();
+  return address == nullptr ? nullptr : &address->buffer;
+}
+
+Stmt ReplaceBuffers(const Stmt& stmt, const BufferMap& buffers) {
+  return BufferReplacer(buffers)(stmt);
+}
+
 bool UsesVar(const Expr& expr, const Var& var) {
   std::unordered_set<const ExprNode*> seen;
   return Reaches(

@@ -61,6 +61,14 @@ Expr Substitute(const Expr& expr, const ExprMap& values);
 Stmt Substitute(const Stmt& stmt, const ExprMap& values);
 bool UsesVar(const Expr& expr, const Var& var);
 
+// Loads, stores and addresses of the keys become those of the values, at the same indices.
+using BufferMap = std::unordered_map<Buffer, Buffer, BufferHash>;
+Stmt ReplaceBuffers(const Stmt& stmt, const BufferMap& buffers);
+// The buffer that a store writes, that a load reads, or whose address is taken; null for all other
+// nodes.
+const Buffer* BufferOf(const Stmt& stmt);
+const Buffer* BufferOf(const Expr& expr);
+
 // Tells arithmetic on a kernel's data from index arithmetic. Indices are as small as memory,
 // whereas int64 data may be any number and its sums wrap around; integers of fewer bits count as
 // indices.

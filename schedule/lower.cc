@@ -406,7 +406,8 @@ class Lowerer {
     body = loop::TransposeTiles(body);
     body = loop::UnrollLoops(body);
     if (!unrolls_.empty()) body = AutoUnroll(loop::Simplify(body, bounds_), unrolls_);
-    return loop::PromoteAccumulators(loop::Simplify(body, bounds_));
+    body = loop::PromoteAccumulators(loop::Simplify(body, bounds_));
+    return loop::ShareMemory(body);
   }
 
   static void CheckParallel(const Stmt& stmt, const loop::ForNode* outer) {

@@ -104,40 +104,14 @@ Stmt CopyInits(const te::OperationNode& scan, loop::ExprMutator& inliner) {
   return loop::Seq(std::move(copies));
 }
 
-namespace {
-
-class Renamer : public loop::StmtMutator {
- public:
-  explicit Renamer(const te::OperationNode& scan) {
-    for (std::size_t i = 0; i < scan.outputs.size(); ++i) {
-      names_[scan.state[i].buffer()] = scan.outputs[i];
-      names_[scan.update[i].buffer()] = scan.outputs[i];
-    }
+Stmt UseScanBuffers(const te::OperationNode& scan, const Stmt& step) {
+  loop::BufferMap buffers;
+  for (std::size_t i = 0; i < scan.outputs.size(); ++i) {
+    buffers[scan.state[i].buffer()] = scan.outputs[i];
+    buffers[scan.update[i].buffer()] = scan.outputs[i];
   }
-
- protected:
-  Expr Mutate(const Expr& e) override {
-    const Expr mutated = MutateChildren(e);
-    if (const auto* n = mutated.As<loop::LoadNode>(); n != nullptr && names_.contains(n->buffer))
-      return loop::Load(names_.at(n->buffer), n->indices);
-    if (const auto* n = mutated.As<loop::AddressNode>(); n != nullptr && names_.contains(n->buffer))
-      return loop::Address(names_.at(n->buffer), n->indices, n->extents);
-    return mutated;
-  }
-  Stmt MutateStmt(const Stmt& stmt) override {
-    const Stmt mutated = MutateStmtChildren(stmt);
-    const auto* n = mutated.As<loop::StoreNode>();
-    if (n == nullptr || !names_.contains(n->buffer)) return mutated;
-    return loop::Store(names_.at(n->buffer), n->value, n->indices, n->store_kind);
-  }
-
- private:
-  std::unordered_map<loop::Buffer, loop::Buffer, loop::BufferHash> names_;
-};
-
-}  // namespace
-
-Stmt UseScanBuffers(const te::OperationNode& scan, const Stmt& step) { return Renamer(scan)(step); }
+  return loop::ReplaceBuffers(step, buffers);
+}
 
 namespace {
 

@@ -1,5 +1,5 @@
-// How many steps of a scan memory holds: what is folded into a circular buffer, the values, and
-// what keeps all steps.
+// What memory intermediate results take: the steps that a scan keeps in a circular buffer, what
+// keeps all of them, stages that share memory, and the values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -172,6 +172,27 @@ TEST(ScanStorageTest, AllStepsStayWhereMoreIsReadOrNobodyKnows) {
       },
       "given")[0];
   EXPECT_THAT(loops(given), HasSubstr(all));
+}
+
+// A chain of stages at the root, of which each reads the one before alone.
+TEST(SharedMemoryTest, StagesThatAreReadNoMoreGiveTheirsAway) {
+  constexpr std::int64_t kRows = 40, kColumns = 67;
+  const Tensor x = Placeholder({kRows, kColumns}, Float32, "x");
+  Tensor last = x;
+  for (int k = 0; k < 6; ++k) {
+    const Tensor from = last;
+    last = Compute(
+        {kRows, kColumns},
+        [&](const Var& r, const Var& c) {
+          return from(kRows - 1 - r, kColumns - 1 - c) * 0.5F + from(r, c) + Expr(float(k));
+        },
+        StrCat("stage", k));
+  }
+  const std::string loops = LoopsOf(Schedule(last), {x, last});
+  EXPECT_THAT(loops, HasSubstr("allocate stage0: float32[40, 67]"));
+  EXPECT_THAT(loops, HasSubstr("allocate stage1: float32[40, 67]"));
+  EXPECT_THAT(loops, Not(HasSubstr("allocate stage2")));
+  ExpectRight(Schedule(last), {x}, 1e-3F);
 }
 
 }  // namespace
