@@ -122,6 +122,26 @@ Pattern DotProducts(Random& random, const MakeOperand& make, const std::string& 
   return {out, {rows, columns}, term};
 }
 
+// c[m, n] = sum over w and q of byte q of the word a[m, w] * b[w, n, q].
+Pattern WordDotProducts(Random& random, const MakeOperand& make, const std::string& name) {
+  const std::int64_t rows = 1 + random.Below(5), columns = random.Of(Sizes{16, 16, 32, 48, 24, 17}),
+                     words = 1 + random.Below(6), depth = 4 * words;
+  const Operand a = make(Int32, {rows, words}, false), b = make(Int8, {words, columns, 4}, false);
+  const IterVar w = te::ReduceAxis(0, words, "w"), q = te::ReduceAxis(0, 4, "q");
+  Term product;
+  const Tensor out = te::Compute(
+      {rows, columns},
+      [&](const Var& m, const Var& n) {
+        const Expr x = te::ByteOfWord(a.tensor(m, w.var), q.var),
+                   y = loop::Cast(Int32, b.tensor(w.var, n, q.var));
+        product = ProductOf({x, 255, 1, 0, false}, TermOf(b, y));
+        return te::Sum(x * y, {w, q});
+      },
+      name);
+  product.value = loop::Constant(Int32, 0);
+  return {out, {rows, columns}, SumOf(product, depth)};
+}
+
 // What AxpyOf computes.
 Pattern Axpy(Random& random, const MakeOperand& make, const std::string& name) {
   const std::int64_t rows = 1 + random.Below(6), columns = random.Of(Sizes{8, 16, 24, 32, 64, 30});
@@ -205,7 +225,7 @@ void BackwardsAndForwards(const void* in, void* out, void* same, std::int64_t co
 }  // namespace
 
 Pattern RandomPattern(Random& random, const MakeOperand& make, const std::string& name) {
-  switch (random.Below(10)) {
+  switch (random.Below(12)) {
     case 0:
     case 1:
     case 2:
@@ -218,6 +238,9 @@ Pattern RandomPattern(Random& random, const MakeOperand& make, const std::string
     case 7:
       return DotProducts(random, make, name);
     case 8:
+    case 9:
+      return WordDotProducts(random, make, name);
+    case 10:
       return Axpy(random, make, name);
     default:
       return RowSums(random, make, name);
@@ -250,7 +273,10 @@ std::optional<TensorIntrinsic> IntrinsicFor(const te::OperationNode& op, int wid
     return inputs.size() == 2 && inputs[0].dtype() == a && inputs[1].dtype() == b;
   };
   if (op.is_reduction()) {
-    if (op.combiner->identity.size() != 1 || op.reduce_axes.size() != 1) return std::nullopt;
+    if (op.combiner->identity.size() != 1) return std::nullopt;
+    if (type == Int32 && op.reduce_axes.size() == 2 && reads(Int32, Int8))
+      return te::DotWordS8(width);
+    if (op.reduce_axes.size() != 1) return std::nullopt;
     if (type == Int32 && reads(UInt8, Int8)) return te::DotU8S8(width);
     if (type == Float32 && reads(BFloat16, BFloat16)) return te::DotBF16(width);
     if (type == Float32 && inputs.size() == 1 && inputs[0].dtype() == Float32) return PartialSums();

@@ -277,11 +277,11 @@ class Caller {
     const te::OperationNode& pattern = *intrinsic->op;
     const IterVar first = stage.Split(*axis, pattern.axes[0].extent).second;
     std::vector<IterVar> inside = {first};
-    for (const IterVar& leaf : stage.leaves()) {
-      if (!leaf.is_reduce) continue;
-      inside.push_back(stage.Split(leaf, pattern.reduce_axes[0].extent).second);
-      break;
-    }
+    const std::vector<IterVar> leaves = stage.leaves();
+    const auto last = std::find_if(leaves.rbegin(), leaves.rend(),
+                                   [](const IterVar& leaf) { return leaf.is_reduce; });
+    if (last != leaves.rend())
+      inside.push_back(stage.Split(*last, pattern.reduce_axes[0].extent).second);
     std::vector<IterVar> order;
     for (const IterVar& leaf : stage.leaves()) {
       const auto is_leaf = [&](const IterVar& other) { return other.var.get() == leaf.var.get(); };

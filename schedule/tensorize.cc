@@ -157,6 +157,10 @@ class Matcher {
                       leaf.var.name(),
                       " inside; split by factors that divide, so that no part is guarded"));
     }
+    // A loop around that runs once stays at its beginning, too.
+    for (const IterVar& leaf : site.stage.leaves()) {
+      if (loop::IsConstInt(site.extents.at(leaf.var), 1)) first_[leaf.var] = 0;
+    }
   }
 
   TensorizeMatch Match() {

@@ -70,7 +70,8 @@ TEST(FuzzCasesTest, AShortRunMeetsCFunctionsPatternsSpecialValuesAndIntrinsics) 
   EXPECT_GT(patterns, 30);
   EXPECT_GT(special, 10);
   intrinsics.erase("");
-  EXPECT_THAT(intrinsics, UnorderedElementsAre("axpy", "dot_bf16", "dot_u8s8", "partial_sums"));
+  EXPECT_THAT(intrinsics,
+              UnorderedElementsAre("axpy", "dot_bf16", "dot_u8s8", "dot_word_s8", "partial_sums"));
 }
 
 TEST(FuzzFindingTest, AWrongElementIsNamedWithGraphScheduleAndSeed) {

@@ -54,6 +54,8 @@ NDArray Random(const Tensor& like, unsigned seed) {
                   reinterpret_cast<const char*>(&value) + 2, 2);
     } else if (like.dtype() == Float32) {
       array.data<float>()[i] = static_cast<float>(random() % 100) / 8;
+    } else if (like.dtype() == Int32) {
+      array.data<std::int32_t>()[i] = static_cast<std::int32_t>(random());
     } else {
       static_cast<std::uint8_t*>(array.raw())[i] = static_cast<std::uint8_t>(random());
     }
@@ -334,6 +336,30 @@ TEST(TensorizeTest, AReductionGoesOnOutsideWithAndWithoutAnInit) {
   const Tensor a = Placeholder({12, 24}, Float32, "a"), c = SumsOf(a, 24);
   for (const bool with_init : {true, false})
     ExpectLikeInterpreter(PartialSchedule(c, PartialSums(with_init, true)), {a});
+}
+
+// The bytes of a word, all of which one loop outside or inside takes.
+TEST(TensorizeTest, ALoopAroundThatRunsOnceIsNoPartOfTheCompute) {
+  const Tensor a = Placeholder({3, 5}, Int32, "a"), b = Placeholder({5, 32, 4}, Int8, "b");
+  const te::IterVar w = te::ReduceAxis(0, 5, "w"), q = te::ReduceAxis(0, 4, "q");
+  const Tensor c = Compute(
+      {3, 32},
+      [&](const Var& m, const Var& n) {
+        return te::Sum(te::ByteOfWord(a(m, w.var), q.var) * te::Cast(Int32, b(w.var, n, q.var)),
+                       {w, q});
+      },
+      "c");
+  for (const bool split : {true, false}) {
+    Schedule s(c);
+    const te::IterVar lane = s[c].Split(c.axis(1), 16).second;
+    const te::IterVar byte = split ? s[c].Split(q, 4).second : q;
+    std::vector<te::IterVar> order = {w, lane, byte};
+    if (split) order.insert(order.begin(), s[c].leaves().end()[-2]);
+    s[c].Reorder(order);
+    s[c].Tensorize(lane, te::DotWordS8());
+    for (const char* features : {"", "-avx512vnni", "-avx512f"})
+      ExpectLikeInterpreter(s, {a, b}, {.cpu_features = features});
+  }
 }
 
 TEST(TensorizeTest, SymbolicExtentsAreLegalOutside) {
