@@ -122,10 +122,15 @@ function machineText() {
   if (!context) return 'Nothing was measured.';
   const caches = context.caches.filter(c => c.type !== 'Instruction')
       .map(c => `L${c.level} ${c.size >= 1 << 20 ? `${c.size >> 20} MiB` : `${c.size >> 10} KiB`}`);
-  const load = Math.max(...Object.values(contexts).map(c => c.load_avg?.[0] ?? 0));
+  // The programs before are a load of their own, of one to two threads.
+  const [before, ...meanwhile] = Object.values(contexts)
+      .sort((a, b) => a.date.localeCompare(b.date)).map(c => c.load_avg?.[0] ?? 0);
+  const later = Math.max(0, ...meanwhile);
+  const busy = busyText(before, 0) || busyText(later, 1);
   return `Measured ${context.date.slice(0, 10)} on ${context.num_cpus} cores with ` +
       `${context.vector_bits}-bit vectors (${caches.join(', ')}), oneDNN ${context.onednn}, ` +
-      `glibc ${context.glibc}. Load average when the programs started: at most ${load.toFixed(1)}.${busyText(load, 0)}`;
+      `glibc ${context.glibc}. Load average when it began: ${before.toFixed(1)}` +
+      `${meanwhile.length ? `; later, with its own load, at most ${later.toFixed(1)}` : ''}.${busy}`;
 }
 
 function summaryText() {

@@ -118,4 +118,11 @@ test('a busy machine is named as such', () => {
   assert.doesNotMatch(quiet.text, /busy/);
   const busy = report({'a.json': {context: {...context, load_avg: [4]}, benchmarks: []}});
   assert.match(busy.text, /busy/);
+  // What the first program leaves behind is no work of others.
+  for (const [load, isBusy] of [[2, false], [3, true]]) {
+    const later = {...context, date: '2026-01-02T04:00:00+00:00', load_avg: [load]};
+    const both = report({'a.json': {context: later, benchmarks: []}, 'b.json': {context, benchmarks: []}});
+    assert.match(both.text, new RegExp(`when it began: 0.1; later, with its own load, at most ${load}`));
+    assert.equal(/busy/.test(both.text), isBusy);
+  }
 });
