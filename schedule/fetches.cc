@@ -223,6 +223,7 @@ class Fetcher {
     const std::optional<std::int64_t> steps = ConstantOf(extent_);
     if (!dimensions || !steps)
       Refuse(kName, mark.tensor, "the loop or what it reads has no constant extents");
+    if (*steps == 0) return loop::Seq({});
     const Var& place = LeafOf(stage_.attach_stage().relations(), stage_.attach_axis()).var;
     std::vector<Range> share;
     std::int64_t pieces = 1, elements = 1;

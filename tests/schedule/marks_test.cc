@@ -427,6 +427,23 @@ TEST_F(NextBlockTest, IsRefusedInWords) {
               HasSubstr("of any: the loop or what it reads has no constant extents"));
 }
 
+TEST_F(NextBlockTest, ALoopThatNeverRunsFetchesNothing) {
+  for (const auto& [rows, columns] : {std::pair{0, 5}, {5, 0}, {0, 0}}) {
+    const Tensor x = Placeholder({3, rows, columns}, Float32, "x");
+    const Tensor twice = Compute(
+        {3, rows, columns}, [&](Var i, Var j, Var k) { return x(i, j, k) * 2.0F; }, "twice");
+    const Tensor more = Compute(
+        {3, rows, columns}, [&](Var i, Var j, Var k) { return twice(i, j, k) + 1.0F; }, "more");
+    for (const std::size_t axis : {1, 2}) {
+      Schedule s(more);
+      s[twice].ComputeAt(s[more], more.axis(0));
+      s.PrefetchNextBlock(x, twice, twice.axis(axis), 1);
+      EXPECT_THAT(LoopsOf(s, {x, more}), Not(HasSubstr("prefetch(")));
+      ExpectRight(s, {x});
+    }
+  }
+}
+
 TEST_F(NextBlockTest, OfAScalarIsRefusedInWords) {
   const Tensor factor = Placeholder({}, Float32, "factor");
   const Tensor scaled = Compute(
