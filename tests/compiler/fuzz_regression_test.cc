@@ -65,6 +65,38 @@ TEST(FuzzRegressionTest, AProductKeepsTheOperationsOfItsTermsTogether) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// Elements were gathered before the store of the vector that holds them.
+TEST(FuzzRegressionTest, ElementsOfAVectorAreReadAfterItIsStored) {
+  const Tensor a = te::Placeholder({1, 33}, Float32, "A");
+  const auto inside = [](const loop::Expr& x, std::int64_t n) {
+    return loop::Expr(0) <= x && x < n;
+  };
+  const Tensor whole = te::Compute(
+      {4, 1},
+      [&](const Var& i, const Var& j) {
+        const loop::Expr x = te::IfThenElse(inside(i * 3 - 2, 33), a(j, i * 3 - 2), 1.0F);
+        return te::Cast(Int32, x);
+      },
+      "whole");
+  const Tensor signs = te::Compute(
+      {8, 2, 4}, [&](const Var&, const Var&, const Var& k) { return loop::Call(loop::Intrinsic::kSign, {whole(3 - k, 0)}); },
+      "signs");
+  const IterVar c = te::ReduceAxis(0, 2), x = te::ReduceAxis(0, 4);
+  const Tensor sums = te::Compute(
+      {8, 1},
+      [&](const Var& i, const Var& j) {
+        const loop::Expr place = j * 2 + x.var - 2;
+        return te::Sum(
+            te::IfThenElse(inside(place, 1), whole(loop::FloorDiv(i, 4) * 2 + c.var, place),
+                           te::Cast(Int32, 0)) *
+                signs(i, c.var, x.var),
+            {c, x});
+      },
+      "sums");
+  const absl::Status status = Verified(Schedule(sums), {a});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST(FuzzRegressionTest, AProductOfHalvesIsTakenInOrder) {
   const Tensor a = te::Placeholder({23}, Int32, "A");
   const IterVar k = te::ReduceAxis(0, 15), l = te::ReduceAxis(0, 23);
