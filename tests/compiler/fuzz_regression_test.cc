@@ -79,7 +79,10 @@ TEST(FuzzRegressionTest, ElementsOfAVectorAreReadAfterItIsStored) {
       },
       "whole");
   const Tensor signs = te::Compute(
-      {8, 2, 4}, [&](const Var&, const Var&, const Var& k) { return loop::Call(loop::Intrinsic::kSign, {whole(3 - k, 0)}); },
+      {8, 2, 4},
+      [&](const Var&, const Var&, const Var& k) {
+        return loop::Call(loop::Intrinsic::kSign, {whole(3 - k, 0)});
+      },
       "signs");
   const IterVar c = te::ReduceAxis(0, 2), x = te::ReduceAxis(0, 4);
   const Tensor sums = te::Compute(
