@@ -7,11 +7,11 @@
 // third of all passes' time; GVN finds the loads that it would have.
 #include "tenon/jit/kernel_passes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -58,36 +58,32 @@ llvm::FunctionToLoopPassAdaptor Hoist() {
 
 SimplifyCFGOptions Plain() { return SimplifyCFGOptions().convertSwitchRangeToICmp(true); }
 
-// Whether the function loads from memory that it stores to.
-bool ReadsBack(llvm::Function& function) {
+// Whether the block loads single elements of memory that it stores to.
+bool ReadsBack(const llvm::BasicBlock& block) {
   llvm::SmallPtrSet<const llvm::Value*, 8> loaded, stored;
-  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+  for (const llvm::Instruction& instruction : block) {
     const llvm::Value* place = llvm::getLoadStorePointerOperand(&instruction);
     if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
       const llvm::Intrinsic::ID id = call->getIntrinsicID();
-      if (id == llvm::Intrinsic::masked_load || id == llvm::Intrinsic::masked_gather)
-        place = call->getArgOperand(0);
-      if (id == llvm::Intrinsic::masked_store || id == llvm::Intrinsic::masked_scatter)
-        place = call->getArgOperand(1);
+      if (id == llvm::Intrinsic::masked_scatter) return true;  // nobody knows where to
+      if (id == llvm::Intrinsic::masked_store) place = call->getArgOperand(1);
     }
-    if (place == nullptr) continue;
-    if (place->getType()->isVectorTy()) return true;  // nobody knows which memory
+    if (place == nullptr || instruction.getType()->isVectorTy()) continue;
     (instruction.mayWriteToMemory() ? stored : loaded)
         .insert(llvm::getUnderlyingObject(place, /*MaxLookup=*/0));
   }
-  for (const llvm::Value* place : stored) {
-    if (loaded.contains(place)) return true;
-  }
-  return false;
+  return std::any_of(stored.begin(), stored.end(),
+                     [&](const llvm::Value* memory) { return loaded.contains(memory); });
 }
 
 // LLVM 19's vectoriser of straight-line code gathers elements of memory before the store of a
-// vector that writes them (seed 400000696 of the schedule fuzzer). It runs where no load can follow
-// a store to the same memory.
+// vector that writes them (seed 400000696 of the schedule fuzzer). It moves instructions within a
+// block, and runs where no block has both.
 struct VectorizeStraightLines : llvm::PassInfoMixin<VectorizeStraightLines> {
   llvm::PreservedAnalyses run(llvm::Function& function,
                               llvm::FunctionAnalysisManager& analyses) const {
-    if (ReadsBack(function)) return llvm::PreservedAnalyses::all();
+    if (std::any_of(function.begin(), function.end(), ReadsBack))
+      return llvm::PreservedAnalyses::all();
     return llvm::SLPVectorizerPass().run(function, analyses);
   }
 };
