@@ -45,7 +45,6 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   if (&node == joining_) {
     llvm::FastMathFlags flags = builder_.getFastMathFlags();
     flags.setAllowReassoc();
-    flags.setNoSignedZeros();
     builder_.setFastMathFlags(flags);
   }
   if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);

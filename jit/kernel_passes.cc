@@ -12,8 +12,10 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -21,6 +23,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopDeletion.h"
 #include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
@@ -76,6 +79,41 @@ bool ReadsBack(const llvm::BasicBlock& block) {
                      [&](const llvm::Value* memory) { return loaded.contains(memory); });
 }
 
+// Sums whose terms may be joined in any order carry `reassoc` alone. With `nsz`, which the passes
+// that reorder them ask for, InstCombine would take out common factors as well: 0 * inf + 1 * inf,
+// which is NaN, would become (0 + 1) * inf. It is there while such a pass runs.
+template <typename Pass>
+struct OnFreeSums : llvm::PassInfoMixin<OnFreeSums<Pass>> {
+  llvm::PreservedAnalyses run(llvm::Function& function,
+                              llvm::FunctionAnalysisManager& analyses) const {
+    const auto set = [&](bool value) {
+      for (llvm::Instruction& instruction : llvm::instructions(function)) {
+        if (llvm::isa<llvm::FPMathOperator>(instruction) && instruction.hasAllowReassoc())
+          instruction.setHasNoSignedZeros(value);
+      }
+    };
+    set(true);
+    llvm::PreservedAnalyses preserved = Pass().run(function, analyses);
+    set(false);
+    return preserved;
+  }
+};
+
+// Instruction selection takes out common factors of what carries `reassoc` alone, too; it needs it
+// for reductions of a vector's lanes only, which are calls.
+struct KeepOrder : llvm::PassInfoMixin<KeepOrder> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) const {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (llvm::isa<llvm::FPMathOperator>(instruction) && !llvm::isa<llvm::CallBase>(instruction))
+        instruction.setHasAllowReassoc(false);
+    }
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
+// 0 + the first term, of loops that are unrolled.
+using DropFirstZeros = OnFreeSums<llvm::InstSimplifyPass>;
+
 // LLVM 19's vectoriser of straight-line code gathers elements of memory before the store of a
 // vector that writes them (seed 400000696 of the schedule fuzzer). It moves instructions within a
 // block, and runs where no block has both.
@@ -84,7 +122,7 @@ struct VectorizeStraightLines : llvm::PassInfoMixin<VectorizeStraightLines> {
                               llvm::FunctionAnalysisManager& analyses) const {
     if (std::any_of(function.begin(), function.end(), ReadsBack))
       return llvm::PreservedAnalyses::all();
-    return llvm::SLPVectorizerPass().run(function, analyses);
+    return OnFreeSums<llvm::SLPVectorizerPass>().run(function, analyses);
   }
 };
 
@@ -94,7 +132,7 @@ void AddSimplification(FunctionPassManager& passes) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(Plain()));
-  passes.addPass(llvm::ReassociatePass());
+  passes.addPass(OnFreeSums<llvm::ReassociatePass>());
   passes.addPass(llvm::EarlyCSEPass());
   {
     LoopPassManager loops;
@@ -112,6 +150,7 @@ void AddSimplification(FunctionPassManager& passes) {
   }
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::GVNPass());
+  passes.addPass(DropFirstZeros());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::MemCpyOptPass());
@@ -121,7 +160,7 @@ void AddSimplification(FunctionPassManager& passes) {
 }
 
 void AddVectorization(FunctionPassManager& passes) {
-  passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(OnFreeSums<llvm::LoopVectorizePass>());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(Plain()
                                            .forwardSwitchCondToPhi(true)
@@ -133,10 +172,12 @@ void AddVectorization(FunctionPassManager& passes) {
   passes.addPass(llvm::VectorCombinePass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(kLevel)));
+  passes.addPass(DropFirstZeros());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(Hoist());
   passes.addPass(llvm::DivRemPairsPass());
   passes.addPass(llvm::SimplifyCFGPass(Plain().speculateUnpredictables(true)));
+  passes.addPass(KeepOrder());
 }
 
 }  // namespace

@@ -65,6 +65,21 @@ TEST(FuzzRegressionTest, AProductKeepsTheOperationsOfItsTermsTogether) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// k * inf was summed up as the sum of k, times inf; the first term is 0 * inf.
+TEST(FuzzRegressionTest, ASumTakesOutNoCommonFactor) {
+  const Tensor a = te::Placeholder({3}, Float32, "A");
+  const IterVar k = te::ReduceAxis(0, 8);
+  const Tensor b = te::Compute(
+      {3},
+      [&](const Var& i) {
+        const loop::Expr infinity = (a(i) * 0.0F + 3e38F) * 1024.0F;
+        return te::Sum(te::Cast(Float32, k.var) * infinity, {k});
+      },
+      "B");
+  const absl::Status status = Verified(Schedule(b), {a});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 // Elements were gathered before the store of the vector that holds them.
 TEST(FuzzRegressionTest, ElementsOfAVectorAreReadAfterItIsStored) {
   const Tensor a = te::Placeholder({1, 33}, Float32, "A");
