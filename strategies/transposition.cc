@@ -92,11 +92,12 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   IterVar source = axes[first];
   for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
   const auto [source_tiles, source_lane] = stage.Split(source, lanes);
-  // From memory, runs of tiles read and write longer parts of few rows; in cache they would only
-  // mix the result's rows, and short rows of a result lie together anyway.
+  // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
+  // another along the shorter rows, source's or result's, which lie together where they end.
   const std::int64_t element_bytes = kVectorBytes / lanes;
   const Runs runs = last_extent % lanes == 0 ? kOfWholeLines : kOfPartsOfLines;
   const bool from_memory = extent * last_extent * element_bytes > kCached;
+  const bool by_source_rows = extent < last_extent;
   const auto tiles_in = [&](std::int64_t length, std::int64_t most) {
     return from_memory ? std::min(most, (length + lanes - 1) / lanes) : 1;
   };
@@ -109,10 +110,10 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);
   }
-  if (from_memory) order.push_back(result_runs);
-  order.push_back(source_blocks);
+  if (from_memory || by_source_rows) order.push_back(result_runs);
+  if (from_memory || !by_source_rows) order.push_back(source_blocks);
   std::vector<IterVar> all = order;
-  if (!from_memory) all.push_back(result_runs);
+  if (!from_memory) all.push_back(by_source_rows ? source_blocks : result_runs);
   all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
   IterVar outer = order[0];

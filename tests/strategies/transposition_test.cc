@@ -1,4 +1,5 @@
-// Transpositions that are larger than caches: runs of tiles, and stores past the caches.
+// Transpositions in cache and from memory: the order of tiles, runs of them, and stores past the
+// caches.
 #include <variant>
 #include <vector>
 
@@ -59,10 +60,29 @@ TEST_P(TranspositionTest, StreamsWhatIsLargerThanCaches) {
   EXPECT_EQ(loop::Print(function).find("past the caches") != std::string::npos, GetParam().streams);
 }
 
+class CachedTranspositionTest : public TranspositionTest {};
+
+TEST_P(CachedTranspositionTest, FollowsTheShorterRowsTileByTile) {
+  const Lowered lowered = Compiled();
+  const std::string loops =
+      loop::Print(std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel));
+  const std::size_t longer = loops.find("in [0, 49)"), shorter = loops.find("in [0, 4)");
+  ASSERT_NE(longer, std::string::npos) << loops;
+  ASSERT_NE(shorter, std::string::npos) << loops;
+  EXPECT_LT(longer, shorter) << loops;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CachedTranspositionTest,
+                         ::testing::Values(Transposition{{784, 64}, {1, 0}, false},
+                                           Transposition{{64, 784}, {1, 0}, false}));
+
 INSTANTIATE_TEST_SUITE_P(Shapes, TranspositionTest,
                          ::testing::Values(Transposition{{2048, 2048}, {1, 0}, true},
                                            Transposition{{2053, 2049}, {1, 0}, true},
                                            Transposition{{1024, 1024}, {1, 0}, false},
+                                           Transposition{{784, 64}, {1, 0}, false},
+                                           Transposition{{64, 784}, {1, 0}, false},
+                                           Transposition{{3, 211, 35}, {0, 2, 1}, false},
                                            Transposition{{1031, 1409}, {1, 0}, false},
                                            Transposition{{3, 1031, 1409}, {0, 2, 1}, true},
                                            Transposition{{2, 64, 200, 197}, {0, 2, 3, 1}, true},
