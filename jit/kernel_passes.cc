@@ -37,6 +37,7 @@
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 #include "llvm/Transforms/Vectorize/SLPVectorizer.h"
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
+#include "tenon/jit/invariant_divisions.h"
 
 namespace tenon::jit {
 namespace {
@@ -160,6 +161,7 @@ void AddSimplification(FunctionPassManager& passes) {
 }
 
 void AddVectorization(FunctionPassManager& passes) {
+  passes.addPass(HoistInvariantDivisions());
   passes.addPass(OnFreeSums<llvm::LoopVectorizePass>());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(Plain()

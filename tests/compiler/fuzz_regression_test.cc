@@ -115,6 +115,37 @@ TEST(FuzzRegressionTest, ElementsOfAVectorAreReadAfterItIsStored) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// Lanes whose condition holds read i % n, which was computed where the first lane's holds.
+TEST(FuzzRegressionTest, AnInvariantRemainderBehindAConditionIsComputedForEachLane) {
+  const Var n("n");
+  const Tensor a = te::Placeholder({4, 24}, Float32, "A"), b = te::Placeholder({n}, Float64, "B");
+  const Tensor c = te::Compute(
+      {4, 24},
+      [&](const Var& i, const Var& j) {
+        return te::IfThenElse(te::Cast(Int64, a(i, j)) > 0, b(loop::FloorMod(i, te::Max(n, 1))),
+                              0.0);
+      },
+      "C");
+  for (const std::int64_t size : {1, 3, 13}) {
+    const absl::Status status = Verified(Schedule(c), {a, b}, {.sizes = {{n, size}}});
+    EXPECT_TRUE(status.ok()) << status;
+  }
+}
+
+TEST(FuzzRegressionTest, AnInvariantQuotientBehindAConditionIsComputedForEachLane) {
+  const Tensor a = te::Placeholder({8, 24}, Float32, "A"), b = te::Placeholder({8}, Int32, "B");
+  const Tensor c = te::Compute(
+      {8, 24},
+      [&](const Var& i, const Var& j) {
+        // What is divided by may be 0 or -1.
+        return te::IfThenElse(te::Cast(Int64, a(i, j)) > 0,
+                              loop::FloorDiv(te::Cast(Int32, i) + 5, b(i)), te::Cast(Int32, 0));
+      },
+      "C");
+  const absl::Status status = Verified(Schedule(c), {a, b});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST(FuzzRegressionTest, AProductOfHalvesIsTakenInOrder) {
   const Tensor a = te::Placeholder({23}, Int32, "A");
   const IterVar k = te::ReduceAxis(0, 15), l = te::ReduceAxis(0, 23);
