@@ -118,8 +118,6 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
   const BinaryOp op = node.op;
   const DataType type = node.a.dtype();
   const bool is_signed = type.is_int();
-  if (is_signed && (op == BinaryOp::kMin || op == BinaryOp::kMax))
-    KeepOrderOfBools(&orders_signed_);
   // Addresses are computed in int64 and stay far from its ends, which lets LLVM widen and reorder
   // them. Sums of data wrap around.
   const bool no_wrap = type.element() == Int64 && !reads_data_(node.a) && !reads_data_(node.b);

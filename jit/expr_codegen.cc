@@ -279,16 +279,7 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
     return from.is_int() ? builder_.CreateSIToFP(value, target)
                          : builder_.CreateUIToFP(value, target);
   }
-  if (from.is_bool()) KeepOrderOfBools(&casts_bools_);
   return builder_.CreateIntCast(value, target, from.is_int());
-}
-
-// LLVM 19's SLP vectoriser narrows signed minima and maxima of what were bools to one bit, in which
-// true is the lesser: in a function that has both it must not run.
-void ExprCodegen::KeepOrderOfBools(bool* found) {
-  *found = true;
-  if (casts_bools_ && orders_signed_)
-    builder_.GetInsertBlock()->getParent()->addFnAttr(llvm::Attribute::NoImplicitFloat);
 }
 
 // Whether the select is of a load that reads 0 where the select gives 0. LLVM sees that of masks

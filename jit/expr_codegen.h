@@ -99,7 +99,6 @@ class ExprCodegen {
   llvm::Value* EmitGather(const loop::LoadNode& node, llvm::Value* index, llvm::Value* mask,
                           DataType type);  // mask null: all lanes
   llvm::Value* FirstLanes(int lanes);
-  void KeepOrderOfBools(bool* found);
   llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type,
                                llvm::Value* mask);
   llvm::Value* EmitCall(const loop::CallNode& node);
@@ -133,8 +132,6 @@ class ExprCodegen {
   llvm::Module& module_;
   llvm::IRBuilder<>& builder_;
   const CodegenOptions& options_;
-  bool casts_bools_ = false;                 // to integers
-  bool orders_signed_ = false;               // minima and maxima of signed integers
   const loop::ExprNode* joining_ = nullptr;  // adds a term to a sum, in any order
   Vars vars_;
   Buffers buffers_;

@@ -381,7 +381,8 @@ std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
                                              const CodegenOptions& options) {
   auto module = std::make_unique<llvm::Module>(function.name, context);
   loop::Function generated = function;
-  if (options.reassociate_reductions) generated.body = loop::VectorizeSums(function.body);
+  generated.body = loop::VectorizeCopies(function.body);
+  if (options.reassociate_reductions) generated.body = loop::VectorizeSums(generated.body);
   if (!(generated.body.stmt() == function.body.stmt()))
     generated.body = loop::Simplify(loop::VectorizeLoops(generated.body));
   FunctionCodegen(*module, options).Generate(generated);

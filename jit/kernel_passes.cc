@@ -7,14 +7,10 @@
 // third of all passes' time; GVN finds the loads that it would have.
 #include "tenon/jit/kernel_passes.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -35,7 +31,6 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
-#include "llvm/Transforms/Vectorize/SLPVectorizer.h"
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
 #include "tenon/jit/invariant_divisions.h"
 
@@ -61,24 +56,6 @@ llvm::FunctionToLoopPassAdaptor Hoist() {
 }
 
 SimplifyCFGOptions Plain() { return SimplifyCFGOptions().convertSwitchRangeToICmp(true); }
-
-// Whether the block loads single elements of memory that it stores to.
-bool ReadsBack(const llvm::BasicBlock& block) {
-  llvm::SmallPtrSet<const llvm::Value*, 8> loaded, stored;
-  for (const llvm::Instruction& instruction : block) {
-    const llvm::Value* place = llvm::getLoadStorePointerOperand(&instruction);
-    if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
-      const llvm::Intrinsic::ID id = call->getIntrinsicID();
-      if (id == llvm::Intrinsic::masked_scatter) return true;  // nobody knows where to
-      if (id == llvm::Intrinsic::masked_store) place = call->getArgOperand(1);
-    }
-    if (place == nullptr || instruction.getType()->isVectorTy()) continue;
-    (instruction.mayWriteToMemory() ? stored : loaded)
-        .insert(llvm::getUnderlyingObject(place, /*MaxLookup=*/0));
-  }
-  return std::any_of(stored.begin(), stored.end(),
-                     [&](const llvm::Value* memory) { return loaded.contains(memory); });
-}
 
 // Sums whose terms may be joined in any order carry `reassoc` alone. With `nsz`, which the passes
 // that reorder them ask for, InstCombine would take out common factors as well: 0 * inf + 1 * inf,
@@ -114,18 +91,6 @@ struct KeepOrder : llvm::PassInfoMixin<KeepOrder> {
 
 // 0 + the first term, of loops that are unrolled.
 using DropFirstZeros = OnFreeSums<llvm::InstSimplifyPass>;
-
-// LLVM 19's vectoriser of straight-line code gathers elements of memory before the store of a
-// vector that writes them (seed 400000696 of the schedule fuzzer). It moves instructions within a
-// block, and runs where no block has both.
-struct VectorizeStraightLines : llvm::PassInfoMixin<VectorizeStraightLines> {
-  llvm::PreservedAnalyses run(llvm::Function& function,
-                              llvm::FunctionAnalysisManager& analyses) const {
-    if (std::any_of(function.begin(), function.end(), ReadsBack))
-      return llvm::PreservedAnalyses::all();
-    return OnFreeSums<llvm::SLPVectorizerPass>().run(function, analyses);
-  }
-};
 
 void AddSimplification(FunctionPassManager& passes) {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -170,7 +135,6 @@ void AddVectorization(FunctionPassManager& passes) {
                                            .needCanonicalLoops(false)
                                            .hoistCommonInsts(true)
                                            .sinkCommonInsts(true)));
-  passes.addPass(VectorizeStraightLines());
   passes.addPass(llvm::VectorCombinePass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(kLevel)));

@@ -78,6 +78,11 @@ Stmt ShareMemory(const Stmt& stmt);
 // after it. Requires flat buffers.
 Stmt VectorizeSums(const Stmt& stmt);
 
+// Serial copies of 4 to 128 elements that lie together, from one buffer to another, move vectors,
+// of which the last may overlap the one before. Code generation asks for it, and for VectorizeLoops
+// after it. Requires flat buffers.
+Stmt VectorizeCopies(const Stmt& stmt);
+
 }  // namespace tenon::loop
 
 #endif  // TENON_LOOP_TRANSFORMS_H_

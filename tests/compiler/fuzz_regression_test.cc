@@ -146,6 +146,24 @@ TEST(FuzzRegressionTest, AnInvariantQuotientBehindAConditionIsComputedForEachLan
   EXPECT_TRUE(status.ok()) << status;
 }
 
+// Lanes of a product were left without a value.
+TEST(FuzzRegressionTest, SmallMatricesAreMultipliedInFull) {
+  const Tensor a = te::Placeholder({3, 1, 3}, Int64, "A"),
+               b = te::Placeholder({3, 1, 3}, Int64, "B");
+  const IterVar k = te::ReduceAxis(0, 1);
+  const Tensor c = te::Compute(
+      {3, 3, 3},
+      [&](const Var& i, const Var& j, const Var& l) {
+        return te::Sum(a(i, k.var, j) * b(i, k.var, l), {k});
+      },
+      "C");
+  Schedule s(c);
+  s[c].Fuse(c.axis(0), c.axis(1));
+  s[c].Reorder({k, c.axis(2)});
+  const absl::Status status = Verified(s, {a, b});
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST(FuzzRegressionTest, AProductOfHalvesIsTakenInOrder) {
   const Tensor a = te::Placeholder({23}, Int32, "A");
   const IterVar k = te::ReduceAxis(0, 15), l = te::ReduceAxis(0, 23);
