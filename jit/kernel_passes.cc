@@ -2,9 +2,10 @@
 // that find nothing to do in kernels. A kernel's module has no function to inline, no global
 // variable, no exception, no coroutine, no switch and no recursion. Of the passes over functions
 // those are left out without which every object file of the text-angle classifier stayed the same,
-// and repetitions of InstCombine and SimplifyCFG that changed none either. The second EarlyCSE runs
-// after Reassociate and without MemorySSA, whose walks over the accesses of register tiles took a
-// third of all passes' time; GVN finds the loads that it would have.
+// and repetitions of InstCombine and SimplifyCFG that changed none either. The vectoriser of
+// straight-line code (SLP) is not run since it is wrong: docs/bugs-found.md. The second EarlyCSE
+// runs after Reassociate and without MemorySSA, whose walks over the accesses of register tiles
+// took a third of all passes' time; GVN finds the loads that it would have.
 #include "tenon/jit/kernel_passes.h"
 
 #include <utility>

@@ -154,11 +154,7 @@ Column Evaluator::ComputeCast(DataType to, const Column& value, DataType from) c
                            : static_cast<double>(value.i[k]);
       c.f[k] = RoundTo(to, v);
     } else if (value.is_float) {
-      const double v = value.f[k];
-      // Out of range is not defined; keep away from undefined behaviour here.
-      const bool fits = v > -9.2e18 && v < 9.2e18;
-      c.i[k] =
-          to.is_bool() ? (v != 0 ? 1 : 0) : WrapTo(to, fits ? static_cast<std::int64_t>(v) : 0);
+      c.i[k] = SaturateTo(to, value.f[k]);
     } else {
       c.i[k] = WrapTo(to, value.i[k]);
     }

@@ -45,6 +45,21 @@ std::int64_t WrapTo(DataType t, std::int64_t v) {
   }
 }
 
+std::int64_t SaturateTo(DataType t, double v) {
+  if (t.is_bool()) return v != 0 ? 1 : 0;
+  if (std::isnan(v)) return 0;
+  const int bits = t.bits();
+  if (!t.is_int()) {
+    if (v <= 0) return 0;
+    if (v >= std::ldexp(1.0, bits)) return WrapTo(t, -1);  // all bits are set
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(v));
+  }
+  const std::int64_t lowest = std::numeric_limits<std::int64_t>::min() >> (64 - bits);
+  if (v <= static_cast<double>(lowest)) return lowest;
+  if (v >= -static_cast<double>(lowest)) return ~lowest;
+  return static_cast<std::int64_t>(v);
+}
+
 double ApplyUnary(Intrinsic intrinsic, double x) {
   switch (intrinsic) {
     case Intrinsic::kExp:
@@ -178,9 +193,10 @@ std::int64_t ApplyInt(BinaryOp op, DataType t, std::int64_t a, std::int64_t b) {
     case BinaryOp::kBitXor:
       return a ^ b;
     case BinaryOp::kShl:
-      return b < 0 || b > 63 ? 0 : static_cast<std::int64_t>(ua << b);
+      return static_cast<std::int64_t>(ua << (b & (t.bits() - 1)));
     case BinaryOp::kShr:
-      return b < 0 || b > 63 ? 0 : t.is_uint() ? static_cast<std::int64_t>(ua >> b) : a >> b;
+      b &= t.bits() - 1;
+      return t.is_uint() ? static_cast<std::int64_t>(ua >> b) : a >> b;
     default:
       Unreachable("the operation takes integer operands");
   }

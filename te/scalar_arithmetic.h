@@ -11,10 +11,12 @@ namespace tenon::te {
 
 double RoundTo(DataType type, double value);
 std::int64_t WrapTo(DataType type, std::int64_t value);
+// Towards zero; the nearest that the type holds where it is out of range, 0 for NaN.
+std::int64_t SaturateTo(DataType type, double value);
 
 double ApplyUnary(loop::Intrinsic intrinsic, double x);
 double ApplyFloat(loop::BinaryOp op, double a, double b);
-// Division by zero gives 0: only lanes that a guard excludes divide by it.
+// Division by zero gives 0. Of the distance of a shift the low bits count that the width allows.
 std::int64_t ApplyInt(loop::BinaryOp op, DataType type, std::int64_t a, std::int64_t b);
 
 template <typename T>

@@ -57,6 +57,45 @@ TEST(InterpretTest, FloatsAreRoundedAfterEachOperation) {
   EXPECT_EQ(*Interpret({b}, {{a, big}})[0].data<float>(), 16777216.0F + 1.0F - 16777216.0F);
 }
 
+TEST(InterpretTest, FloatsThatAnIntegerCannotHoldAreSaturated) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Tensor a = Placeholder({7}, Float64, "a");
+  const NDArray values =
+      NDArray::FromVector<double>({7}, {-2.9, 254.9, 1e19, -1e19, kNan, kInfinity, -kInfinity});
+  const auto cast_to = [&](DataType type) {
+    return Interpret({Compute(
+                         {7}, [&](const Var& i) { return loop::Cast(type, a(i)); }, "b")},
+                     {{a, values}})[0];
+  };
+  const auto elements = [](const NDArray& array, auto zero) {
+    const auto* data = array.data<decltype(zero)>();
+    return std::vector<decltype(zero)>(data, data + array.size());
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(elements(cast_to(UInt8), std::uint8_t{}), ElementsAre(0, 254, 255, 0, 0, 255, 0));
+  EXPECT_THAT(elements(cast_to(Int8), std::int8_t{}),
+              ElementsAre(-2, 127, 127, -128, 0, 127, -128));
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  EXPECT_THAT(elements(cast_to(Int64), std::int64_t{}),
+              ElementsAre(-2, 254, ~kLeast, kLeast, 0, ~kLeast, kLeast));
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_THAT(elements(cast_to(UInt64), std::uint64_t{}),
+              ElementsAre(0, 254, 10000000000000000000U, 0, 0, kMost, 0));
+}
+
+TEST(InterpretTest, ADistanceOfAShiftCountsModuloTheWidth) {
+  const Tensor a = Placeholder({3}, Int8, "a");
+  const NDArray distances = NDArray::FromVector<std::int8_t>({3}, {1, 9, -7});
+  for (const loop::BinaryOp op : {loop::BinaryOp::kShl, loop::BinaryOp::kShr}) {
+    const Tensor b = Compute(
+        {3}, [&](const Var& i) { return loop::Binary(op, Cast(Int8, 6), a(i)); }, "b");
+    const NDArray result = Interpret({b}, {{a, distances}})[0];
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(result.data<std::int8_t>()[i], op == loop::BinaryOp::kShl ? 12 : 3) << i;
+  }
+}
+
 TEST(InterpretTest, IntegersWrapToTheirType) {
   const Tensor a = Placeholder({1}, Int8, "a");
   const Tensor b = Compute(
