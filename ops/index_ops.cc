@@ -96,6 +96,13 @@ void GatherND(TypeCall& call) {
   if (used > x->shape.size())
     call.Refuse(StrCat("an index of ", indices->shape[0].value(), " and ", batch,
                        " batch axes for data of rank ", x->shape.size()));
+  if (batch >= indices->shape.size())
+    call.Refuse(StrCat(batch, " batch axes, but the indices have ", indices->shape.size() - 1,
+                       " axes behind the first"));
+  for (std::size_t d = 0; d < batch; ++d) {
+    if (Differ(indices->shape[d + 1], x->shape[d]))
+      call.Refuse(StrCat("batch axis ", d, " has other extents in data and indices"));
+  }
   std::vector<Dim> shape(indices->shape.begin() + 1, indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + static_cast<std::ptrdiff_t>(used), x->shape.end());
   call.LearnResult(TensorType(std::move(shape), x->dtype));
