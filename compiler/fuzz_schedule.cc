@@ -207,8 +207,13 @@ class Checker {
       const double tolerance = graph_.tolerances.empty()
                                    ? relative_ * std::max(1.0, LargestMagnitude(expected[i]))
                                    : graph_.tolerances[i];
-      const auto d = FirstDifference(arrays[inputs_.size() + i], expected[i], tolerance);
+      const NDArray& actual = arrays[inputs_.size() + i];
+      const auto d = FirstDifference(actual, expected[i], tolerance);
       if (!d) continue;
+      // Where floats become an integer, their roundings may decide which of two it is.
+      if (graph_.tolerances.empty() && relative_ > 0 && !expected[i].dtype().is_float() &&
+          LargestDifference(actual, expected[i]) <= 1)
+        continue;
       return Finding{Kind::kWrong, StrCat("wrong result: ", graph_.outputs[i].name(), "(",
                                           StrJoin(d->index, ", "), ") is ", d->actual,
                                           "; it must be ", d->expected, " within ", tolerance)};
