@@ -1,9 +1,8 @@
 // Shapes that LLVM's vectoriser leaves scalar or makes little of, as loops that VectorizeLoops
 // takes.
 //
-// `for k: r = r op f(k)`, where f calls a function of the vector math library: a sum that may go in
-// any order is summed by lane, the last block in as many lanes as are left. Of other operations
-// blocks of f's values come first, in vectors, and are combined afterwards, in the same order.
+// `for k: r = r op f(k)`, where f calls a function of the vector math library: blocks of f's values
+// come first, in vectors, and are combined afterwards, in the same order.
 //
 // Any reduction that may go in another order and whose operation gives r when it combines r with r
 // (any, the extrema of integers, the pairs of argmax): each lane keeps a result of its own, all
@@ -127,8 +126,7 @@ class ReductionVectorizer : public StmtMutator {
       if (const auto update = TakeApart(*n)) {
         if (update->stores.size() == 1 && update->joined.empty() &&
             CallsVectorMath(update->values[0].second))
-          return IsFreeSum(*update) ? SumByLane(*n, *update, extent->value)
-                                    : ValuesFirst(*n, *update, extent->value);
+          return ValuesFirst(*n, *update, extent->value);
         if (IsFloatExtremum(*update)) return ExtremumByLane(*n, *update, extent->value);
         if (MayReorder(*update)) return LaneByLane(*n, *update, extent->value);
       }
@@ -218,12 +216,6 @@ class ReductionVectorizer : public StmtMutator {
     return n.op == BinaryOp::kOr;  // LLVM does the conjunction
   }
 
-  static bool IsFreeSum(const Update& update) {
-    const StoreNode& store = *update.stores[0];
-    return MayReassociate(store) && store.value.As<BinaryNode>()->op == BinaryOp::kAdd &&
-           store.buffer->dtype.is_float();
-  }
-
   static bool IsFloatExtremum(const Update& update) {
     if (!update.joined.empty()) return false;
     const auto& n = *update.stores[0]->value.As<BinaryNode>();
@@ -255,35 +247,13 @@ class ReductionVectorizer : public StmtMutator {
   }
 
   // Halves of the lanes are combined until one is left: `combine(lane, half)` takes lane + half in.
-  static void AddHalves(const Var& k, std::int64_t lanes, std::vector<Stmt>& steps,
-                        const std::function<Stmt(const Var& lane, std::int64_t half)>& combine) {
+  static void CombineHalves(
+      const Var& k, std::int64_t lanes, std::vector<Stmt>& steps,
+      const std::function<Stmt(const Var& lane, std::int64_t half)>& combine) {
     for (std::int64_t half = lanes / 2; half >= 1; half /= 2) {
       const Var lane(k.name() + ".lane");
       steps.push_back(For(lane, 0, half, ForKind::kVectorized, combine(lane, half)));
     }
-  }
-
-  static Stmt SumByLane(const ForNode& loop, const Update& update, std::int64_t extent) {
-    const std::int64_t lanes = Lanes(update, extent);
-    const StoreNode& store = *update.stores[0];
-    const auto& n = *store.value.As<BinaryNode>();
-    const Buffer sums = Buffer::Make(store.buffer->name + ".lanes", store.buffer->dtype, {lanes});
-    const Var lane(loop.var.name() + ".lane");
-    const auto sum_of = [&](const Expr& at, const Expr& value) {
-      return Store(sums, Load(sums, {at}) + value, {at}, StoreKind::kReassociated);
-    };
-    std::vector<Stmt> steps = {
-        For(lane, 0, lanes, ForKind::kVectorized, Store(sums, Constant(n.b.dtype(), 0), {lane}))};
-    steps.push_back(InBlocks(loop, extent, lanes, [&](const Expr& block) {
-      const Expr value = Substitute(n.b, {{loop.var, loop.min + block + lane}});
-      return For(lane, 0, lanes, ForKind::kVectorized,
-                 If(block + lane < extent, sum_of(lane, value)));
-    }));
-    AddHalves(loop.var, lanes, steps,
-              [&](const Var& l, std::int64_t half) { return sum_of(l, Load(sums, {l + half})); });
-    steps.push_back(
-        Store(store.buffer, n.a + Load(sums, {0}), store.indices, StoreKind::kReassociated));
-    return Allocate(sums, Seq(std::move(steps)));
   }
 
   static Stmt ValuesFirst(const ForNode& loop, const Update& update, std::int64_t extent) {
@@ -353,7 +323,7 @@ class ReductionVectorizer : public StmtMutator {
                        take(lane, value, value));
       });
     }));
-    AddHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
+    CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
       return take(lane, Load(best, {lane + half}), Load(nan, {lane + half}));
     });
     const Expr last_nan = Load(nan, {0});
@@ -382,7 +352,7 @@ class ReductionVectorizer : public StmtMutator {
       return For(lane, 0, lanes, ForKind::kVectorized,
                  ToLane(update.stores, results, lane)(With(update, values)));
     }));
-    AddHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
+    CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
       std::vector<Expr> values;
       for (const Buffer& result : results) values.push_back(Load(result, {lane + half}));
       return ToLane(update.stores, results, lane)(With(update, values));

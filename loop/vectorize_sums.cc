@@ -5,7 +5,11 @@
 // Each lane keeps a sum of its own over blocks of all lanes. What is left over is read as a
 // block that ends with the row, in which what has been taken already counts as 0, so that nothing
 // beyond the row is read and no load needs a mask. Then halves of the lanes are added up until one
-// is left. The order depends on the extent alone.
+// is left. The order depends on the extent alone. Elements that do not fill the lanes, as a block
+// of values of vector mathematics, take as many lanes as the largest power of two of them.
+#include <bit>
+#include <cstdint>
+
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
@@ -16,6 +20,9 @@ namespace {
 
 // Of the accumulators: several vector registers, which hide how long an addition takes.
 constexpr std::int64_t kBytes = 256;
+// Elements of a block, of values of vector mathematics for instance, that LLVM would add one by
+// one.
+constexpr std::int64_t kLeastElements = 8;
 
 // Whether iterations read the elements of `e` side by side, or the same one each time.
 bool ReadsAlongMemory(const Expr& e, const Var& var) {
@@ -46,7 +53,12 @@ class SumVectorizer : public StmtMutator {
     if (store == nullptr) return MutateStmtChildren(stmt);
     const auto bytes = static_cast<std::int64_t>(store->buffer->dtype.bytes());
     const std::int64_t lanes = kBytes / bytes;
-    if (extent->value < lanes || extent->value % lanes == 0 || !IsSum(*n, *store)) return stmt;
+    if (!IsSum(*n, *store)) return stmt;
+    if (extent->value >= kLeastElements && SumsABlock(*store, lanes))
+      return ByLane(
+          *n, *store, extent->value,
+          static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(extent->value))));
+    if (extent->value < lanes || extent->value % lanes == 0) return stmt;
     return ByLane(*n, *store, extent->value, lanes);
   }
 
@@ -70,6 +82,14 @@ class SumVectorizer : public StmtMutator {
     return !reads_result && !CallsVectorMath(sum->b) && ReadsAlongMemory(sum->b, loop.var);
   }
 
+  // Whether the terms are the elements of a buffer that the lanes hold, as a block of values is.
+  static bool SumsABlock(const StoreNode& store, std::int64_t lanes) {
+    const auto* load = store.value.As<BinaryNode>()->b.As<LoadNode>();
+    if (load == nullptr || load->buffer->shape.size() != 1) return false;
+    const auto* elements = load->buffer->shape[0].As<IntImmNode>();
+    return elements != nullptr && elements->value <= lanes;
+  }
+
   static Stmt ByLane(const ForNode& loop, const StoreNode& store, std::int64_t extent,
                      std::int64_t lanes) {
     const auto& sum = *store.value.As<BinaryNode>();
@@ -89,8 +109,9 @@ class SumVectorizer : public StmtMutator {
     steps.push_back(For(block, 0, whole, ForKind::kSerial,
                         in_lanes(lanes, so_far + term_at(block * lanes + lane))));
     const std::int64_t last = extent - lanes, taken = whole * lanes - last;
-    steps.push_back(
-        in_lanes(lanes, so_far + Select(lane >= taken, term_at(last + lane), Constant(type, 0))));
+    if (extent % lanes != 0)
+      steps.push_back(
+          in_lanes(lanes, so_far + Select(lane >= taken, term_at(last + lane), Constant(type, 0))));
     for (std::int64_t half = lanes / 2; half >= 1; half /= 2)
       steps.push_back(in_lanes(half, so_far + Load(sums, {lane + half})));
     steps.push_back(

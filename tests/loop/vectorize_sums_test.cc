@@ -54,6 +54,30 @@ TEST(VectorizeSumsTest, TheRestIsReadAsABlockThatEndsWithTheRow) {
             "sum[row] = (sum[row] + sum.lanes[0])\n");
 }
 
+TEST(VectorizeSumsTest, ABlockOfValuesTakesAsManyLanesAsThePowerOfTwoBelow) {
+  const Buffer x = Buffer::Make("x", Float32, {64});
+  EXPECT_EQ(
+      Print(Simplify(VectorizeSums(SumOf(Load(x, {k}), 11)))),
+      "allocate sum.lanes: float32[8]\n"
+      "vectorized k.lane in [0, 8) {\n"
+      "  sum.lanes[k.lane] = 0f\n"
+      "}\n"
+      "vectorized k.lane in [0, 8) {\n"
+      "  sum.lanes[k.lane] = (sum.lanes[k.lane] + x[k.lane])\n"
+      "}\n"
+      "vectorized k.lane in [0, 8) {\n"
+      "  sum.lanes[k.lane] = (sum.lanes[k.lane] + select((k.lane >= 5), x[(k.lane + 3)], 0f))\n"
+      "}\n"
+      "vectorized k.lane in [0, 4) {\n"
+      "  sum.lanes[k.lane] = (sum.lanes[k.lane] + sum.lanes[(k.lane + 4)])\n"
+      "}\n"
+      "vectorized k.lane in [0, 2) {\n"
+      "  sum.lanes[k.lane] = (sum.lanes[k.lane] + sum.lanes[(k.lane + 2)])\n"
+      "}\n"
+      "sum.lanes[0] = (sum.lanes[0] + sum.lanes[1])\n"
+      "sum[row] = (sum[row] + sum.lanes[0])\n");
+}
+
 TEST(VectorizeSumsTest, LanesFillTheSameRegistersForWiderFloats) {
   const Stmt loop = For(
       k, 0, 100, ForKind::kSerial,
