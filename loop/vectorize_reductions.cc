@@ -10,7 +10,8 @@
 // extent alone. Elements may be taken twice, so that no block is a part of one.
 //
 // The extremum of floats likewise, in two parts: one that no NaN enters, which is one instruction,
-// and the last NaN. A result that NaN enters would wait for a comparison with itself at each step.
+// and zero or a NaN that was there. A result that NaN enters would wait for a comparison with
+// itself at each step.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -297,38 +298,50 @@ class ReductionVectorizer : public StmtMutator {
     const StoreNode& store = *update.stores[0];
     const auto& n = *store.value.As<BinaryNode>();
     const DataType type = n.b.dtype();
+    // One comparison looks at two values, whose sum is NaN where one of them is.
+    const std::int64_t width = lanes / 2;
     const Buffer best = Buffer::Make(store.buffer->name + ".lanes", type, {lanes});
-    const Buffer nan = Buffer::Make(store.buffer->name + ".nan", type, {lanes});
+    const Buffer nan = Buffer::Make(store.buffer->name + ".nan", type, {width});
     const auto is_nan = [](const Expr& x) { return Binary(BinaryOp::kNE, x, x); };
-    // Takes `value` into lane `at`, and `value_nan` where it is NaN.
-    const auto take = [&](const Expr& at, const Expr& value, const Expr& value_nan) {
+    const auto take = [&](const Expr& at, const Expr& value) {
       const Expr so_far = Load(best, {at});
       const Expr wins =
           Binary(n.op == BinaryOp::kMin ? BinaryOp::kLT : BinaryOp::kGT, value, so_far);
-      return Seq({Store(nan, Select(is_nan(value_nan), value_nan, Load(nan, {at})), {at}),
-                  Store(best, Select(wins, value, so_far), {at})});
+      return Store(best, Select(wins, value, so_far), {at});
     };
     const auto in_lanes = [&](std::int64_t count, const std::function<Stmt(const Var&)>& body) {
       const Var lane(loop.var.name() + ".lane");
       return For(lane, 0, count, ForKind::kVectorized, body(lane));
     };
-    std::vector<Stmt> steps = {in_lanes(lanes, [&](const Var& lane) {
-      return Seq({Store(best, Load(store.buffer, store.indices), {lane}),
-                  Store(nan, Constant(type, 0), {lane})});
-    })};
+    std::vector<Stmt> steps = {
+        in_lanes(lanes,
+                 [&](const Var& lane) {
+                   return Store(best, Load(store.buffer, store.indices), {lane});
+                 }),
+        in_lanes(width, [&](const Var& lane) { return Store(nan, Constant(type, 0), {lane}); })};
     steps.push_back(InOverlappingBlocks(loop, extent, lanes, [&](const Expr& block) {
-      return in_lanes(lanes, [&](const Var& lane) {
-        const Var value("value", type);
-        return LetStmt(value, Substitute(n.b, {{loop.var, loop.min + block + lane}}),
-                       take(lane, value, value));
+      return in_lanes(width, [&](const Var& lane) {
+        const auto value_at = [&](const Expr& at) {
+          return Substitute(n.b, {{loop.var, loop.min + block + at}});
+        };
+        const Var first("value", type), second("value", type);
+        const Expr found = Binary(BinaryOp::kOr, is_nan(first), is_nan(second));
+        const Expr kept = Select(found, first + second, Load(nan, {lane}));
+        return LetStmt(first, value_at(lane),
+                       LetStmt(second, value_at(lane + width),
+                               Seq({Store(nan, kept, {lane}), take(lane, first),
+                                    take(lane + width, second)})));
       });
     }));
     CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
-      return take(lane, Load(best, {lane + half}), Load(nan, {lane + half}));
+      return take(lane, Load(best, {lane + half}));
     });
-    const Expr last_nan = Load(nan, {0});
+    CombineHalves(loop.var, width, steps, [&](const Var& lane, std::int64_t half) {
+      return Store(nan, Load(nan, {lane}) + Load(nan, {lane + half}), {lane});
+    });
+    const Expr found_nan = Load(nan, {0});
     steps.push_back(
-        Store(store.buffer, Select(is_nan(last_nan), last_nan, Load(best, {0})), store.indices));
+        Store(store.buffer, Select(is_nan(found_nan), found_nan, Load(best, {0})), store.indices));
     return Allocate(best, Allocate(nan, Seq(std::move(steps))));
   }
 

@@ -5,6 +5,7 @@
 // 4. The innermost loop runs along memory in explicit vectors, of which the last may be masked. A
 //    sum along memory is left to LLVM, or to VectorizeReductions; other sums keep vectors of
 //    results in registers while they run.
+// 5. Large results are stored past the caches (streamed_results.h).
 #include "tenon/strategies/auto_schedule.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/operand_fetches.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/streamed_results.h"
 #include "tenon/strategies/transposition.h"
 #include "tenon/strategies/winograd.h"
 #include "tenon/support/arithmetic.h"
@@ -454,14 +456,19 @@ class Scheduler {
     const std::int64_t lanes = LanesOf(op);
     if (extent < lanes || accesses_.DifferByLane(stage, inner.var)) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
+    const auto streams = [&](const Stage& result) {
+      return IsStreamed(schedule_, result, accesses_, first == 0 ? 0 : extent);
+    };
     if (extent >= lanes * kUnroll) {
       const auto [steps, step] = stage.Split(blocks, kUnroll);
       stage.Unroll(step);
+      if (written != nullptr && streams(*written)) written = nullptr;
       // While one line is computed, the next one comes from memory.
       if (from > 0 && is_one_axis && extent <= kLongestFetched)
         FetchNextLine(stage, steps, CeilDiv(extent, lanes * kUnroll), written);
     }
     stage.Vectorize(lane);
+    if (streams(stage)) stage.StreamStores();
   }
 
   // What the iteration `count` steps later reads, which is one line on. A result that reads nothing

@@ -134,6 +134,33 @@ TEST(ArgMaxTest, TheFirstNanWins) {
   }
 }
 
+TEST(ExtremaTest, OneNanAnywhereWinsAndInfinitiesMakeNone) {
+  for (const std::int64_t n : {8, 16, 33, 64, 100}) {
+    const RowReduction greatest =
+        Rows(n, Float32, [](const Expr& e, const IterVar& k) { return te::Max(e, {k}); });
+    const RowReduction least =
+        Rows(n, Float32, [](const Expr& e, const IterVar& k) { return te::Min(e, {k}); });
+    const Kernel max = Compiled(greatest, ""), min = Compiled(least, "");
+    const NDArray in = NDArray::Zeros({kRows, n}, Float32), out = NDArray::Zeros({kRows}, Float32);
+    for (std::int64_t at = 0; at < n; ++at) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        in.data<float>()[i] = i == at ? NAN : 1;
+        in.data<float>()[n + i] = i % 2 == 0 ? HUGE_VALF : -HUGE_VALF;
+        in.data<float>()[2 * n + i] = static_cast<float>(i == at ? -5 : 1);
+      }
+      const auto result = [&](const Kernel& kernel, int row) {
+        EXPECT_TRUE(kernel.Run(std::vector<NDArray>{in, out}).ok());
+        return out.data<float>()[row];
+      };
+      EXPECT_TRUE(std::isnan(result(max, 0)) && std::isnan(result(min, 0))) << at << " of " << n;
+      EXPECT_EQ(result(max, 1), HUGE_VALF);
+      EXPECT_EQ(result(min, 1), -HUGE_VALF);
+      EXPECT_EQ(result(max, 2), 1);
+      EXPECT_EQ(result(min, 2), -5);
+    }
+  }
+}
+
 TEST(MaxOfNumbersTest, NansAreNoNumbers) {
   for (const std::int64_t n : {3, 17, 64, 1000}) {
     const RowReduction rows =

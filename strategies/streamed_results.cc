@@ -1,0 +1,41 @@
+#include "tenon/strategies/streamed_results.h"
+
+#include <algorithm>
+
+namespace tenon::strategies {
+namespace {
+
+using schedule::Stage;
+using te::OperationNode;
+
+// Bytes of a result. With a large third-level cache, writing and reading again took 0.9 of the time
+// at 32 MiB on one thread and 1.1 on two; at 64 MiB it took 0.8 and 0.9.
+constexpr std::int64_t kStreamed = std::int64_t{64} << 20;
+constexpr std::int64_t kLineBytes = 64;
+
+bool IsRead(const schedule::Schedule& schedule, const OperationNode& op, Accesses& accesses) {
+  const auto& stages = schedule.stages();
+  return std::any_of(stages.begin(), stages.end(), [&](const auto& reader) {
+    if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
+      return false;
+    const std::vector<Access>& reads = accesses.Of(*reader);
+    return std::any_of(reads.begin(), reads.end(),
+                       [&](const Access& access) { return access.producer == &op; });
+  });
+}
+
+}  // namespace
+
+bool IsStreamed(const schedule::Schedule& schedule, const Stage& stage, Accesses& accesses,
+                std::int64_t distance) {
+  const OperationNode& op = *stage.op();
+  if (!stage.is_output() || op.is_reduction() || op.outputs.size() > 1) return false;
+  const auto element = static_cast<std::int64_t>(op.outputs[0]->dtype.bytes());
+  std::int64_t bytes = element;
+  for (const te::IterVar& axis : op.axes) bytes *= Extent(axis);
+  // A loop that calls mathematics is slower than memory, and streaming stores that wait hold it up.
+  return bytes >= kStreamed && distance * element % kLineBytes == 0 &&
+         accesses.MathCallsOf(stage) == 0 && !IsRead(schedule, op, accesses);
+}
+
+}  // namespace tenon::strategies
