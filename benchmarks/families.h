@@ -8,7 +8,7 @@
 
 namespace tenon::benchmarks {
 
-void AddByteConvolutions(std::vector<Race>& races);
+void AddBytes(std::vector<Race>& races);
 void AddConvolutions(std::vector<Race>& races);
 void AddElementwise(std::vector<Race>& races);
 void AddFusions(std::vector<Race>& races);

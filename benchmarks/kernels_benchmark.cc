@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   tenon::benchmarks::AddVectorMath(races);
   tenon::benchmarks::AddMatmuls(races);
   tenon::benchmarks::AddConvolutions(races);
-  tenon::benchmarks::AddByteConvolutions(races);
+  tenon::benchmarks::AddBytes(races);
   tenon::benchmarks::AddLayoutChanges(races);
   tenon::benchmarks::AddFusions(races);
   tenon::benchmarks::AddOverheads(races);

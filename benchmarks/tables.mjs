@@ -9,7 +9,7 @@ export const tables = [
   {id: 'matmul', title: 'Matrix products', unit: 'ms', rate: 'GFLOP/s'},
   {id: 'conv2d', title: 'Convolutions', unit: 'ms', rate: 'GFLOP/s'},
   {id: 'resnet50_layers', title: 'Layers of ResNet-50', unit: 'ms', rate: 'GFLOP/s'},
-  {id: 'byte_conv2d', title: 'Convolutions of bytes', unit: 'us', rate: 'GFLOP/s'},
+  {id: 'bytes', title: 'Convolutions and products of bytes', unit: 'us', rate: 'GFLOP/s'},
   {id: 'layout', title: 'Transposes and concatenations', unit: 'us', rate: 'GB/s'},
   {id: 'fusion', title: 'Fusion', unit: 'us', rate: ''},
   {id: 'halide', title: 'Schedules against Halide', unit: 'ms', rate: ''},

@@ -1,6 +1,7 @@
 #include "tenon/compiler/compile.h"
 
 #include "tenon/compiler/build_plan.h"
+#include "tenon/compiler/joined_kernel.h"
 #include "tenon/compiler/run_time_extents.h"
 #include "tenon/ir/verify.h"
 #include "tenon/jit/kernel.h"
@@ -43,19 +44,27 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
 Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
   std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : lowered.kernels) {
-    if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
-      functions.push_back(*function);
+    for (loop::Function& function : strategies::GeneratedFunctions(kernel.choice.built))
+      functions.push_back(std::move(function));
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(
       jit::CompileAll(functions, {.cpu_features = options.target.cpu_features,
                                   .reassociate_reductions = options.reassociate_reductions,
                                   .cache_dir = options.cache_dir}));
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
-  std::size_t next = 0;
+  auto next = compiled.begin();
   for (const LoweredKernel& kernel : lowered.kernels) {
-    const auto& built = kernel.choice.built.kernel;
-    const auto* callable = std::get_if<std::shared_ptr<const jit::Callable>>(&built);
-    kernels.push_back(callable != nullptr ? *callable : compiled[next++].AsCallable());
+    const strategies::Built& built = kernel.choice.built;
+    std::vector<std::shared_ptr<const jit::Callable>> generated;
+    for (std::size_t i = strategies::GeneratedFunctions(built).size(); i-- > 0; ++next)
+      generated.push_back(next->AsCallable());
+    if (std::holds_alternative<loop::Function>(built.kernel)) {
+      kernels.push_back(std::move(generated.front()));
+    } else if (generated.empty()) {
+      kernels.push_back(std::get<std::shared_ptr<const jit::Callable>>(built.kernel));
+    } else {
+      kernels.push_back(compiler::Join(built, std::move(generated)));
+    }
   }
   return Executable({.plan = lowered.plan,
                      .kernels = std::move(kernels),

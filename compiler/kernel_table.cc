@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include "tenon/ir/structural.h"
@@ -82,8 +83,9 @@ int KernelTable::For(const ir::Expr& function, const std::string& name,
   for (const Known& known : known_[hash]) {
     if (!ir::StructuralEqual(function, known.function)) continue;
     const auto& built = kernels_[static_cast<std::size_t>(known.kernel)].choice.built;
+    const std::set<int> arguments(built.arguments.begin(), built.arguments.end());
     const bool holds_constants = !std::holds_alternative<loop::Function>(built.kernel) &&
-                                 built.arguments.size() != constants.size();
+                                 arguments.size() != constants.size();
     if (holds_constants ? SameArrays(constants, known.constants)
                         : SameAreConstant(constants, known.constants))
       return known.kernel;

@@ -121,8 +121,9 @@ class ExprCodegen {
   // Where the number is that `e` gives, if it gives one; looks so many operations deep.
   static FloatRange RangeOf(const loop::Expr& e, int depth);
   // A vector of floats, which are in the range or no numbers, as integers whose bounds its type
-  // holds; saturates, NaN becomes 0.
-  llvm::Value* SaturateToInt(llvm::Value* value, DataType type, const FloatRange& range);
+  // holds; saturates, NaN becomes 0. Fractions are cut off, or rounded half to even.
+  llvm::Value* SaturateToInt(llvm::Value* value, DataType type, const FloatRange& range,
+                             bool round);
   // The same of float32 as int32.
   llvm::Value* SaturateToInt32(llvm::Value* value, DataType type);
   llvm::Value* EmitConstant(DataType type, double value);

@@ -109,6 +109,10 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
         values.emplace(e, std::vector<Tensor>{Immediate(e.As<ir::ConstantNode>()->data)});
         return;
       case ExprKind::kCall: {
+        if (e.get() == options.given) {
+          values.emplace(e, std::vector<Tensor>{options.given_value});
+          return;
+        }
         std::vector<Tensor> inputs;
         for (const Expr& arg : e.As<ir::CallNode>()->args) {
           const auto& tensors = values.at(arg);

@@ -20,6 +20,9 @@ struct TeFunction {
 struct LowerFunctionOptions {
   std::vector<bool> is_constant;  // by parameter, tuples flattened; empty: nothing is prepared
   bool by_winograd = false;       // the form of operators that have one
+  // A call that is not computed, and its value.
+  const ir::CallNode* given = nullptr;
+  te::Tensor given_value;
 };
 
 // Requires checked, static types. Throws Unimplemented for an operator without a compute, naming

@@ -2,51 +2,20 @@
 
 #include <algorithm>
 #include <mutex>
-#include <unordered_set>
 
 #include "tenon/ir/visit.h"
-#include "tenon/schedule/lower.h"
-#include "tenon/strategies/auto_schedule.h"
 #include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/lower_outputs.h"
 #include "tenon/strategies/onednn/strategy.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
-#include "tenon/te/content.h"
 
 namespace tenon::strategies {
 namespace {
 
 // What Composite begins with in functions for oneDNN; the rest of the name says nothing.
 constexpr std::string_view kOneDnnComposites = "dnnl.";
-
-// The parameters that `outputs` are computed from, and their positions.
-std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
-                                     const std::vector<te::Tensor>& params,
-                                     std::vector<int>* positions) {
-  std::unordered_set<const te::OperationNode*> read;
-  for (const te::Operation& op : te::PostOrder(outputs)) read.insert(op.get());
-  std::vector<te::Tensor> used;
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    if (!read.contains(params[i].op().get())) continue;
-    used.push_back(params[i]);
-    positions->push_back(static_cast<int>(i));
-  }
-  return used;
-}
-
-loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
-                            const std::string& name, bool defer) {
-  args.insert(args.end(), outputs.begin(), outputs.end());
-  const auto lower = [=] { return schedule::Lower(AutoSchedule(outputs), args, name); };
-  const std::optional<std::string> origin = defer ? te::ContentOf(outputs, args) : std::nullopt;
-  if (!origin) return lower();
-  // Shapes are static, so that nothing but the body is left to make.
-  loop::Function function{.name = name, .body = loop::Body([=] { return lower().body.stmt(); })};
-  for (const te::Tensor& arg : args) function.buffers.push_back(arg.buffer());
-  function.origin = *origin;
-  return function;
-}
 
 Built BuildFromTe(const Group& group, bool by_winograd) {
   LowerFunctionOptions options{.is_constant = {}, .by_winograd = by_winograd};
@@ -85,6 +54,16 @@ Implementation FromTeByWinograd() {
 }
 
 }  // namespace
+
+std::vector<loop::Function> GeneratedFunctions(const Built& built) {
+  std::vector<loop::Function> functions;
+  if (const auto* function = std::get_if<loop::Function>(&built.kernel))
+    functions.push_back(*function);
+  for (const std::optional<Side>& side : {built.before, built.behind}) {
+    if (side) functions.push_back(side->function);
+  }
+  return functions;
+}
 
 const ir::CallNode* Group::Anchor() const {
   const ir::CallNode* anchor = nullptr;

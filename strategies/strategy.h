@@ -50,6 +50,14 @@ struct PreparedConstant {
   std::vector<int> arguments;  // which parameters
 };
 
+// Generated code at a side of a library's kernel: another order of axes, operators that the library
+// has not. Its buffers are arguments, what the library's kernel made, results.
+struct Side {
+  loop::Function function;
+  std::size_t arguments = 0;
+  std::size_t bytes = 0;  // of what lies between both kernels
+};
+
 // A kernel before code generation, or a finished one of a library. `arguments` are the parameters
 // (tuples flattened) that it is called with, in order, before the `prepared` ones; others are
 // already part of it or of what is prepared.
@@ -57,7 +65,14 @@ struct Built {
   std::variant<loop::Function, std::shared_ptr<const jit::Callable>> kernel;
   std::vector<int> arguments;
   std::vector<PreparedConstant> prepared;
+  // Of a library's kernel: what makes its first argument of the first one, and what makes the
+  // results of the last arguments and its result.
+  std::optional<Side> before;
+  std::optional<Side> behind;
 };
+
+// The kernel, or what is at the sides of a library's.
+std::vector<loop::Function> GeneratedFunctions(const Built& built);
 
 // Kernels are made on several threads, so its functions may be called by several at once.
 struct Implementation {

@@ -81,19 +81,17 @@ std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
       text += WithTitle(kernel, te::Print(function.outputs));
       continue;
     }
-    const auto* loops = std::get_if<loop::Function>(&kernel.choice.built.kernel);
-    if (loops == nullptr) {
-      const auto& callable =
-          std::get<std::shared_ptr<const jit::Callable>>(kernel.choice.built.kernel);
-      text += WithTitle(kernel, StrCat("// ", callable->implementation()));
-      continue;
+    const strategies::Built& built = kernel.choice.built;
+    if (const auto* callable = std::get_if<std::shared_ptr<const jit::Callable>>(&built.kernel))
+      text += WithTitle(kernel, StrCat("// ", (*callable)->implementation()));
+    for (const loop::Function& loops : strategies::GeneratedFunctions(built)) {
+      const jit::Kernel compiled =
+          ValueOrThrow(jit::Compile(loops, {.cpu_features = arguments.compile.cpu_features,
+                                            .cache_dir = arguments.compile.CacheFolder()}));
+      text += WithTitle(kernel, stage == "loops"  ? compiled.Loops()
+                                : stage == "llvm" ? compiled.LlvmIr()
+                                                  : compiled.Assembly());
     }
-    const jit::Kernel compiled =
-        ValueOrThrow(jit::Compile(*loops, {.cpu_features = arguments.compile.cpu_features,
-                                           .cache_dir = arguments.compile.CacheFolder()}));
-    text += WithTitle(kernel, stage == "loops"  ? compiled.Loops()
-                              : stage == "llvm" ? compiled.LlvmIr()
-                                                : compiled.Assembly());
   }
   return text;
 }

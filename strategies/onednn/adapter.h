@@ -101,6 +101,12 @@ struct MatrixProduct {
 // code for the case.
 std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
                                                const NDArray& bias, bool has_bias = false);
+// Of a uint8 image by a known int8 weight, each sum in int32, exactly (with the dot products of
+// AVX512-VNNI or AMX). Image and result are NHWC, whatever `conv` says; there are no post-ops.
+std::unique_ptr<jit::Callable> MakeByteConvolution(const Convolution& conv, const NDArray& weight);
+// Of uint8 by a known int8 right side, likewise.
+std::unique_ptr<jit::Callable> MakeByteMatrixProduct(const MatrixProduct& product,
+                                                     const NDArray& rhs);
 // `conv` transposed: its weight is IOHW (in, out / groups, height, width).
 std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
                                                  const NDArray& bias, bool has_bias = false);

@@ -10,17 +10,23 @@ using ir::CallNode;
 using ir::Expr;
 using ir::TensorTypeNode;
 
+std::optional<std::string> RefuseShape(const CallNode& anchor) {
+  for (const Expr& arg : anchor.args) {
+    if (arg.kind() != ir::ExprKind::kVar) return "an operand is computed inside the kernel";
+  }
+  for (const ir::Dim& dim : anchor.checked_type.As<TensorTypeNode>()->shape) {
+    if (dim == ir::Dim(0)) return "the result has no elements";
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> RefuseOperands(const CallNode& anchor) {
   const auto* result = anchor.checked_type.As<TensorTypeNode>();
   for (const Expr& arg : anchor.args) {
     if (arg.checked_type().As<TensorTypeNode>()->dtype != Float32 || result->dtype != Float32)
       return "it takes float32 only";
-    if (arg.kind() != ir::ExprKind::kVar) return "an operand is computed inside the kernel";
   }
-  for (const ir::Dim& dim : result->shape) {
-    if (dim == ir::Dim(0)) return "the result has no elements";
-  }
-  return std::nullopt;
+  return RefuseShape(anchor);
 }
 
 std::optional<std::string> RefuseUnlessAsked(const Group& group) {

@@ -11,7 +11,9 @@
 
 namespace tenon::strategies::onednn {
 
-// Element types, operands that are parameters, and elements to compute.
+// Operands that are no parameters, and results without elements.
+std::optional<std::string> RefuseShape(const ir::CallNode& anchor);
+// These, and other types than float32.
 std::optional<std::string> RefuseOperands(const ir::CallNode& anchor);
 
 // Why generated code is taken where a library is not asked for.

@@ -204,12 +204,13 @@ void AddTensorOperands(const std::vector<PostOp>& post_ops, const memory::desc& 
   }
 }
 
-void RequireElements(const NDArray& array, std::int64_t count, std::string_view what) {
+void RequireElements(const NDArray& array, std::int64_t count, std::string_view what,
+                     DataType type) {
   if (!array.defined()) return;
-  if (array.dtype() != Float32 || array.size() != count) {
+  if (array.dtype() != type || array.size() != count) {
     throw InvalidArgument(StrCat("oneDNN: the ", what, " is ", array.dtype().ToString(), " ",
-                                 ShapeToString(array.shape()), "; it must have ", count,
-                                 " float32 elements"));
+                                 ShapeToString(array.shape()), "; it must have ", count, " ",
+                                 type.ToString(), " elements"));
   }
 }
 

@@ -64,7 +64,8 @@ dnnl::primitive_attr MakeAttr(const std::vector<PostOp>& post_ops,
 // The name of a primitive's code for people; throws Unimplemented for reference code.
 std::string CheckedImplementation(const char* name, std::string_view what);
 
-void RequireElements(const NDArray& array, std::int64_t count, std::string_view what);
+void RequireElements(const NDArray& array, std::int64_t count, std::string_view what,
+                     DataType type = Float32);
 
 std::unique_ptr<jit::Callable> MakeKernel(dnnl::primitive primitive,
                                           std::vector<Argument> arguments,

@@ -1,10 +1,12 @@
 #include "tenon/strategies/onednn/strategy.h"
 
-#include "tenon/ops/conv_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/onednn/byte_sums.h"
 #include "tenon/strategies/onednn/operands.h"
+#include "tenon/strategies/onednn/products.h"
+#include "tenon/strategies/onednn/windows.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -26,38 +28,10 @@ std::optional<std::string> RefuseWindows(const Group& group, const std::string& 
   const CallNode& anchor = *group.Anchor();
   if (const auto refusal = RefuseOperands(anchor)) return refusal;
   const auto& attrs = anchor.attrs.As<ConvAttrs>();
-  if (attrs.data_layout != "NCHW" && attrs.data_layout != "NHWC")
-    return StrCat("it takes the layouts NCHW and NHWC, not ", attrs.data_layout);
-  if (!attrs.out_layout.empty() && attrs.out_layout != attrs.data_layout)
-    return "it keeps the layout of the data";
-  if (attrs.kernel_layout != kernel_layout)
-    return StrCat("it takes kernels in ", kernel_layout, ", not ", attrs.kernel_layout);
+  if (const auto refusal = RefuseLayouts(attrs, kernel_layout)) return refusal;
   const auto epilogue = ReadEpilogue(*group.function, anchor, attrs.data_layout == "NCHW" ? 1 : 3);
   if (const auto* problem = std::get_if<std::string>(&epilogue)) return *problem;
   return std::nullopt;
-}
-
-template <typename ConvAttrs>
-Convolution DescribeWindows(const CallNode& anchor) {
-  const auto& attrs = anchor.attrs.As<ConvAttrs>();
-  const bool nchw = attrs.data_layout == "NCHW";
-  const Shape data = ir::StaticShape(anchor.args[0].checked_type(), "the data");
-  const Shape weight = ir::StaticShape(anchor.args[1].checked_type(), "the weight");
-  const Shape result = ir::StaticShape(anchor.checked_type, "the result");
-  const auto padding = ops::FourPaddings(attrs.padding);
-  const std::size_t h = nchw ? 2 : 1, c = nchw ? 1 : 3;
-  return {.batch = data[0],
-          .in_channels = data[c],
-          .out_channels = result[c],
-          .groups = attrs.groups,
-          .in_size = {data[h], data[h + 1]},
-          .kernel = {weight[2], weight[3]},
-          .out_size = {result[h], result[h + 1]},
-          .strides = ops::Pair(attrs.strides, "strides"),
-          .dilation = ops::Pair(attrs.dilation, "dilation"),
-          .pad_before = {padding[0], padding[1]},
-          .pad_after = {padding[2], padding[3]},
-          .layout = nchw ? ActivationLayout::kNCHW : ActivationLayout::kNHWC};
 }
 
 Epilogue EpilogueOf(const Group& group, ActivationLayout layout) {
@@ -66,11 +40,13 @@ Epilogue EpilogueOf(const Group& group, ActivationLayout layout) {
 }
 
 std::optional<std::string> RefuseConvolution(const Group& group) {
+  if (IsOfBytes(*group.Anchor())) return RefuseByteConvolution(group);
   return RefuseWindows<ops::Conv2DAttrs>(group, "OIHW");
 }
 
 Built BuildConvolution(const Group& group) {
   const CallNode& anchor = *group.Anchor();
+  if (IsOfBytes(anchor)) return BuildByteConvolution(group);
   Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
   const Epilogue epilogue = EpilogueOf(group, conv.layout);
   conv.post_ops = epilogue.post_ops;
@@ -121,52 +97,16 @@ Built BuildDeconvolution(const Group& group) {
 
 // --- matrix products
 
-MatrixProduct DescribeProduct(const CallNode& anchor) {
-  const auto& known = ops::Known();
-  const Shape a = ir::StaticShape(anchor.args[0].checked_type(), "the first operand");
-  const Shape b = ir::StaticShape(anchor.args[1].checked_type(), "the second operand");
-  MatrixProduct product;
-  if (anchor.callee == known.batch_matmul) {
-    const auto& attrs = anchor.attrs.As<ops::BatchMatmulAttrs>();
-    product.lhs_transposed = attrs.transpose_a;
-    product.rhs_transposed = attrs.transpose_b;
-    product.batch = a[0];
-    product.rhs_batch = b[0];
-    product.rows = a[attrs.transpose_a ? 2 : 1];
-    product.depth = a[attrs.transpose_a ? 1 : 2];
-    product.columns = b[attrs.transpose_b ? 1 : 2];
-    return product;
-  }
-  if (anchor.callee == known.dense) {
-    product.rhs_transposed = true;
-  } else {
-    const auto& attrs = anchor.attrs.As<ops::MatmulAttrs>();
-    product.lhs_transposed = attrs.transpose_a;
-    product.rhs_transposed = attrs.transpose_b;
-  }
-  const std::size_t rank = a.size();
-  product.depth = a[product.lhs_transposed ? rank - 2 : rank - 1];
-  product.columns = b[product.rhs_transposed ? 0 : 1];
-  if (product.lhs_transposed) {
-    product.rows = a[rank - 1];
-    for (std::size_t i = 0; i + 2 < rank; ++i) product.batch *= a[i];
-  } else {
-    product.rows = 1;
-    for (std::size_t i = 0; i + 1 < rank; ++i) product.rows *= a[i];
-  }
-  return product;
-}
-
 int LastAxis(const CallNode& anchor) {
   return static_cast<int>(anchor.checked_type.As<TensorTypeNode>()->shape.size()) - 1;
 }
 
 std::optional<std::string> RefuseProduct(const Group& group) {
   const CallNode& anchor = *group.Anchor();
+  if (IsOfBytes(anchor)) return RefuseByteProduct(group);
   if (const auto refusal = RefuseOperands(anchor)) return refusal;
   const MatrixProduct product = DescribeProduct(anchor);
-  if (product.depth == 0) return "the sum has no terms";
-  if (product.batch == 1 && product.rhs_batch > 1) return "the first operand is shared by a batch";
+  if (const auto refusal = RefuseExtents(product)) return refusal;
   // Bound by the reading of the second operand: 25088 x 4096 in 11 ms, with brgemm in 20 to 41 ms.
   if (group.library == LibraryChoice::kAuto && product.batch == 1 && product.rows == 1)
     return "one row by a matrix reads the matrix once, which generated code does faster";
@@ -177,6 +117,7 @@ std::optional<std::string> RefuseProduct(const Group& group) {
 
 Built BuildProduct(const Group& group) {
   const CallNode& anchor = *group.Anchor();
+  if (IsOfBytes(anchor)) return BuildByteProduct(group);
   const Epilogue epilogue =
       std::get<Epilogue>(ReadEpilogue(*group.function, anchor, LastAxis(anchor)));
   MatrixProduct product = DescribeProduct(anchor);

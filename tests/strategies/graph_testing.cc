@@ -26,6 +26,8 @@ NDArray Random(const Shape& shape, DataType dtype, int seed, double low, double 
       array.data<std::int32_t>()[i] = static_cast<std::int32_t>(whole(generator));
     } else if (dtype == Int64) {
       array.data<std::int64_t>()[i] = whole(generator);
+    } else if (dtype == UInt8 || dtype == Int8) {
+      static_cast<std::uint8_t*>(array.raw())[i] = static_cast<std::uint8_t>(generator());
     } else {
       array.data<bool>()[i] = reals(generator) > (low + high) / 2;
     }

@@ -25,7 +25,7 @@ namespace tenon::testing_graphs {
 // Throws when the text is wrong, which fails the test with the message.
 ir::Module Parsed(const std::string& text);
 
-// Values in [low, high]; bool takes both.
+// Values in [low, high]; bool takes both, bytes take all.
 NDArray Random(const Shape& shape, DataType dtype, int seed, double low = -1, double high = 1);
 inline NDArray Random(const Shape& shape, int seed) { return Random(shape, Float32, seed); }
 

@@ -170,6 +170,20 @@ TEST(AdapterErrorTest, WrongWeightIsRefusedInWords) {
   }
 }
 
+TEST(AdapterErrorTest, AWeightOfAnotherTypeIsRefusedInWords) {
+  Convolution conv{.in_channels = 3, .out_channels = 4};
+  conv.in_size = conv.out_size = {5, 5};
+  conv.kernel = {1, 1};
+  try {
+    MakeByteConvolution(conv, Random({4, 3, 1, 1}, 1));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("the weight of a convolution of bytes is float32 "
+                                        "(4, 3, 1, 1); it must have 12 int8 elements"));
+  }
+}
+
 TEST(AdapterErrorTest, ShapesThatDoNotFitAreNotRun) {
   Convolution conv{.in_channels = 3, .out_channels = 4};
   conv.in_size = {5, 5};

@@ -1,0 +1,39 @@
+#include "tenon/strategies/lower_outputs.h"
+
+#include <optional>
+#include <unordered_set>
+
+#include "tenon/schedule/lower.h"
+#include "tenon/strategies/auto_schedule.h"
+#include "tenon/te/content.h"
+
+namespace tenon::strategies {
+
+std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
+                                     const std::vector<te::Tensor>& params,
+                                     std::vector<int>* positions) {
+  std::unordered_set<const te::OperationNode*> read;
+  for (const te::Operation& op : te::PostOrder(outputs)) read.insert(op.get());
+  std::vector<te::Tensor> used;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (!read.contains(params[i].op().get())) continue;
+    used.push_back(params[i]);
+    positions->push_back(static_cast<int>(i));
+  }
+  return used;
+}
+
+loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
+                            const std::string& name, bool defer) {
+  args.insert(args.end(), outputs.begin(), outputs.end());
+  const auto lower = [=] { return schedule::Lower(AutoSchedule(outputs), args, name); };
+  const std::optional<std::string> origin = defer ? te::ContentOf(outputs, args) : std::nullopt;
+  if (!origin) return lower();
+  // Shapes are static, so that nothing but the body is left to make.
+  loop::Function function{.name = name, .body = loop::Body([=] { return lower().body.stmt(); })};
+  for (const te::Tensor& arg : args) function.buffers.push_back(arg.buffer());
+  function.origin = *origin;
+  return function;
+}
+
+}  // namespace tenon::strategies
