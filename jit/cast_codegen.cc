@@ -25,6 +25,11 @@ bool IsWholeNumber(const Expr& e) {
   return n != nullptr && std::trunc(n->value) == n->value;
 }
 
+// Whether the bounds of `to` are numbers of the type `from`.
+bool HoldsBounds(DataType from, DataType to) {
+  return from.bits() >= 32 && (to.bits() <= 16 || (to.element() == Int32 && from.bits() == 64));
+}
+
 // What `e` rounds half to even: the conversion to integers may round it itself. Bounds that are
 // whole numbers give the same before the rounding and behind it.
 std::optional<Expr> BeforeRounding(const Expr& e, int depth) {
@@ -93,7 +98,20 @@ Value* ExprCodegen::SaturateToInt(Value* value, DataType type, const FloatRange&
   return bits == 32 ? wide : builder_.CreateTrunc(wide, RegisterType(type));
 }
 
+// Null where the value is not rounded, or where LLVM would convert a lane at a time.
+Value* ExprCodegen::EmitRoundingCast(const loop::CastNode& node) {
+  const DataType from = node.value.dtype(), to = node.type;
+  const bool is_one_instruction = from.element() == Float32 || options_.vector_bits >= 256;
+  if (!from.is_float() || to.is_float() || to.is_bool() || to.lanes() == 1 ||
+      !HoldsBounds(from, to) || !is_one_instruction)
+    return nullptr;
+  const std::optional<Expr> real = BeforeRounding(node.value, kDepth);
+  if (!real) return nullptr;
+  return SaturateToInt(EmitShared(*real), to, RangeOf(*real, kDepth), true);
+}
+
 Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
+  if (Value* const rounded = EmitRoundingCast(node)) return rounded;
   const bool from_half = IsHalf(node.value.dtype());
   const DataType from = from_half ? Float32.WithLanes(node.type.lanes()) : node.value.dtype();
   const DataType to = node.type;
@@ -111,14 +129,10 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
   }
   if (from.is_float()) {
     // Saturates, and NaN becomes 0: plain conversion leaves both undefined.
-    const bool holds_bounds = to.bits() <= 16 || (to.element() == Int32 && from.bits() == 64);
-    if (to.lanes() > 1 && holds_bounds && from.bits() >= 32) {
+    if (to.lanes() > 1 && HoldsBounds(from, to)) {
       // A bound may be rounded to a half beyond what the type holds.
-      if (from_half) return SaturateToInt(value, to, {}, false);
-      const std::optional<Expr> real = BeforeRounding(node.value, kDepth);
-      if (real && (from.bits() == 32 || options_.vector_bits >= 256))
-        return SaturateToInt(EmitShared(*real), to, RangeOf(*real, kDepth), true);
-      return SaturateToInt(value, to, RangeOf(node.value, kDepth), false);
+      return SaturateToInt(value, to, from_half ? FloatRange{} : RangeOf(node.value, kDepth),
+                           false);
     }
     if (to.lanes() > 1 && to.element() == Int32 && from.element() == Float32)
       return SaturateToInt32(value, to);

@@ -89,6 +89,7 @@ class ExprCodegen {
   llvm::Value* EmitIntDivision(loop::BinaryOp op, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitCast(const loop::CastNode& node);
+  llvm::Value* EmitRoundingCast(const loop::CastNode& node);
   llvm::Value* EmitLet(const loop::LetNode& node);
   bool IsZeroOutside(const loop::SelectNode& node);
   llvm::Value* EmitLazySelect(const loop::SelectNode& node);

@@ -37,7 +37,7 @@ inline Kernel Compiled(const schedule::Schedule& s, const std::vector<te::Tensor
 // One output that is `body` of the elements of inputs A, B, ... of `n` elements, 16 at a time.
 template <typename Body>
 Kernel Elementwise(const loop::Expr& n, const std::vector<DataType>& types, const Body& body,
-                   const std::string& name = "kernel") {
+                   const std::string& name = "kernel", const CompileOptions& options = {}) {
   std::vector<te::Tensor> args;
   for (std::size_t i = 0; i < types.size(); ++i)
     args.push_back(te::Placeholder({n}, types[i], std::string(1, static_cast<char>('A' + i))));
@@ -52,7 +52,7 @@ Kernel Elementwise(const loop::Expr& n, const std::vector<DataType>& types, cons
   schedule::Schedule s(out);
   s[out].Vectorize(s[out].Split(out.axis(0), 16).second);
   args.push_back(out);
-  return Compiled(s, args, name);
+  return Compiled(s, args, name, options);
 }
 
 inline Kernel VectorAdd(const loop::Expr& n) {
