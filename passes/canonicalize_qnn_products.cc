@@ -8,8 +8,9 @@
 //
 // of which all but the first is known when kernels are made if the right operand is constant
 // (Jacob et al., "Quantization and Training of Neural Networks for Efficient
-// Integer-Arithmetic-Only Inference", CVPR 2018). A convolution takes its weight less its zero
-// point, where bytes hold that, and its image with the zero point around it.
+// Integer-Arithmetic-Only Inference", CVPR 2018). A convolution takes its image with the zero point
+// around it, and its weight less its zero point, where bytes hold that; else zb sum a are sums of
+// windows over all channels, which one filter of ones gives.
 //
 // Otherwise zero points are taken from the operands before they meet, so that padding by zero is
 // padding by the zero point; differences of 8-bit numbers are kept in int16.
@@ -116,13 +117,46 @@ Expr PaddedWith(const Expr& image, const Expr& value, const ops::ConvRules& rule
                         attrs::Attrs::Make(ops::PadAttrs{.pad_width = std::move(width)}));
 }
 
+// A weight of int8, and what is still to be taken from it: an int32, or one a filter; null for 0.
+struct ByteWeight {
+  Expr data, zero_point;
+};
+std::optional<ByteWeight> WeightOfBytes(const QnnCall& call, std::int64_t groups,
+                                        std::size_t filters) {
+  if (auto centered = SignedWeight(call, filters)) return ByteWeight{*std::move(centered), {}};
+  // The windows of a group are sums of their own.
+  if (groups != 1 || !Integers(call.arg(1)) || !Integers(call.arg(3))) return std::nullopt;
+  const QnnTensor moved = AsBytes({.data = call.arg(1),
+                                   .scale = {},
+                                   .zero_point = call.arg(3),
+                                   .dtype = call.type(1).dtype,
+                                   .scale_dtype = DataType::Void(),
+                                   .zero_point_dtype = call.type(3).dtype},
+                                  Int8);
+  return ByteWeight{moved.data, moved.zero_point};
+}
+
+// The sum of all that a filter sees of the image, at each place of the result. `weight`: its shape.
+Expr WindowSums(const Expr& image, ops::Conv2DAttrs attrs, const ops::ConvRules& rules,
+                const Shape& weight) {
+  const Expr plane =
+      ops::Sum(ops::Cast(image, Int32),
+               {.axis = Ints{static_cast<std::int64_t>(rules.data[1])}, .keepdims = true});
+  Shape taps = weight;
+  taps[rules.kernel[0]] = taps[rules.kernel[1]] = 1;
+  NDArray ones = NDArray::Empty(taps, Int32);
+  std::fill_n(ones.data<std::int32_t>(), ones.size(), 1);
+  attrs.channels = 1;
+  return ops::Conv2D(plane, ir::Constant::Make(std::move(ones)), attrs);
+}
+
 std::optional<Expr> ConvOfBytes(const QnnCall& call) {
   auto attrs = call.now.attrs.As<ops::Conv2DAttrs>();
   const ops::ConvRules rules = ops::ConvRulesOf(attrs);
   const QnnTensor given = OperandAt(call, 0, -1);
   if (!AreBytes(call) || !call.type(2).shape.empty() || (Pads(rules) && !IsByteZeroPoint(given)))
     return std::nullopt;
-  const auto weight = SignedWeight(call, rules.kernel[0]);
+  const auto weight = WeightOfBytes(call, attrs.groups, rules.kernel[0]);
   if (!weight) return std::nullopt;
   QnnTensor data = AsBytes(given, UInt8);
   attrs.out_dtype = Int32;
@@ -131,14 +165,27 @@ std::optional<Expr> ConvOfBytes(const QnnCall& call) {
     data.data = PaddedWith(data.data, data.zero_point, rules);
     attrs.padding = {0, 0};
   }
-  const Expr sums = ops::Conv2D(data.data, *weight, attrs);
-  if (is_centered) return sums;
-  const Expr filters =
-      ops::Sum(ops::Cast(*weight, Int32),
-               {.axis = Ints{static_cast<std::int64_t>(rules.kernel[0])}, .exclude = true});
-  const auto trailing = static_cast<std::int64_t>(3 - rules.out[1]);
-  const Expr by_channel = trailing == 0 ? filters : ops::ExpandDims(filters, 1, trailing);
-  return ops::Subtract(sums, ops::Multiply(data.zero_point, by_channel));
+  Expr sums = ops::Conv2D(data.data, weight->data, attrs);
+  const auto by_channel = [&](const Expr& filters) {
+    const auto trailing = static_cast<std::int64_t>(3 - rules.out[1]);
+    return trailing == 0 ? filters : ops::ExpandDims(filters, 1, trailing);
+  };
+  if (!is_centered) {
+    const Expr filters =
+        ops::Sum(ops::Cast(weight->data, Int32),
+                 {.axis = Ints{static_cast<std::int64_t>(rules.kernel[0])}, .exclude = true});
+    sums = ops::Subtract(sums, ops::Multiply(data.zero_point, by_channel(filters)));
+  }
+  if (!weight->zero_point) return sums;
+  const Shape shape = ir::StaticShape(call.typed.args[1].checked_type(), "the weight");
+  Expr windows = WindowSums(data.data, attrs, rules, shape);
+  if (!is_centered) {
+    const auto depth = static_cast<double>(NumElements(shape) / shape[rules.kernel[0]]);
+    windows = ops::Subtract(windows, ops::Multiply(data.zero_point, ops::Scalar(depth, Int32)));
+  }
+  const Expr zero_point =
+      call.type(3).shape.empty() ? weight->zero_point : by_channel(weight->zero_point);
+  return ops::Subtract(sums, ops::Multiply(zero_point, windows));
 }
 
 Expr Conv2D(const QnnCall& call) {

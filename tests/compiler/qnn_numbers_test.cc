@@ -260,9 +260,42 @@ INSTANTIATE_TEST_SUITE_P(
         ConvCase{"Strided", {2, 7, 15, 17}, {80, 7, 3, 3}, UInt8, Int8, 200, {0}, 2, 1, 1, 1},
         ConvCase{"SignedImage", {1, 5, 17, 15}, {64, 5, 1, 1}, Int8, Int8, -128, {0}, 1, 0, 1, 1},
         ConvCase{"UnsignedWeight", {1, 9, 7, 9}, {48, 9, 3, 3}, Int8, UInt8, 3, {128}, 1, 1, 1, 1},
+        // int8 does not hold the weight less its zero point.
+        ConvCase{"WideWeight", {2, 5, 9, 7}, {7, 5, 3, 3}, UInt8, UInt8, 131, {137}, 1, 1, 1, 1},
+        ConvCase{
+            "WideFilters", {1, 4, 9, 8}, {3, 4, 3, 2}, UInt8, UInt8, 9, {0, 255, 90}, 1, 1, 1, 1},
+        ConvCase{"WideSigned", {1, 3, 8, 9}, {4, 3, 3, 3}, Int8, Int8, -128, {-100}, 1, 1, 1, 1},
+        ConvCase{"WideStrided", {1, 3, 11, 9}, {4, 3, 3, 3}, UInt8, UInt8, 77, {3}, 2, 2, 2, 1},
+        ConvCase{"WideUnpadded", {1, 17, 9, 9}, {33, 17, 3, 3}, UInt8, UInt8, 77, {3}, 1, 0, 1, 1},
+        ConvCase{"WideOfZero", {1, 17, 9, 9}, {33, 17, 3, 3}, UInt8, UInt8, 0, {3}, 1, 1, 1, 1},
+        ConvCase{"WideGrouped", {1, 6, 9, 9}, {4, 3, 3, 3}, UInt8, UInt8, 77, {3}, 1, 1, 1, 2},
         // Beyond int16 when the zero point is taken away.
         ConvCase{"FarZeroPoint", {1, 1, 3, 3}, {1, 1, 2, 2}, UInt8, Int8, 40000, {0}, 1, 1, 1, 1}),
     [](const auto& info) { return info.param.name; });
+
+// A zero point that is an input, as of dynamic quantisation, and channels last.
+TEST(QnnConvOfWideWeightsTest, SumsProductsOfBytes) {
+  const NDArray x = Bytes({1, 7, 9, 6}, UInt8, 2), w = Bytes({5, 6, 3, 3}, UInt8, 3);
+  const NDArray zero = Array({}, UInt8, {130});
+  const ir::Var xv = VarOf("x", x), zv = VarOf("z", zero);
+  const ops::Conv2DAttrs attrs{.padding = {1, 1}, .data_layout = "NHWC"};
+  const auto conv = [&](const Expr& weight) {
+    return ops::QnnConv2D(xv, weight, zv, Scalar(141, UInt8), Scalar(0.5), Scalar(0.25), attrs);
+  };
+  const ir::Module module = passes::InferType(
+      ir::Module().With("main", ir::Function::Make({xv, zv}, conv(Constant::Make(w)))));
+  const std::string fused =
+      ir::PrintModule(ValueOrThrow(Lower(module)).module, {.metadata = false});
+  EXPECT_THAT(fused, ::testing::HasSubstr("Tensor[(1, 9, 11, 6), uint8]"));
+  EXPECT_THAT(fused, ::testing::HasSubstr("Tensor[(5, 6, 3, 3), int8]"));
+  EXPECT_THAT(fused, ::testing::Not(::testing::HasSubstr("int16")));
+  const ir::Var wv = VarOf("w", w);  // not known: in int16
+  const ir::Module by_differences =
+      ir::Module().With("main", ir::Function::Make({xv, zv, wv}, conv(wv)));
+  const std::vector<NDArray> expected =
+      Outcome(by_differences, {{"x", x}, {"z", zero}, {"w", w}}, {});
+  ExpectClose(Outcome(module, {{"x", x}, {"z", zero}}, {}), expected, 0);
+}
 
 struct ProductCase {
   std::int64_t rows, depth, columns;
