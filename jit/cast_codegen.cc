@@ -128,14 +128,14 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
     return builder_.CreateFPCast(value, target);
   }
   if (from.is_float()) {
-    // Saturates, and NaN becomes 0: plain conversion leaves both undefined.
-    if (to.lanes() > 1 && HoldsBounds(from, to)) {
+    // Saturates, and NaN becomes 0: plain conversion leaves both undefined. LLVM vectorises no loop
+    // around its own saturating conversion.
+    if (HoldsBounds(from, to)) {
       // A bound may be rounded to a half beyond what the type holds.
       return SaturateToInt(value, to, from_half ? FloatRange{} : RangeOf(node.value, kDepth),
                            false);
     }
-    if (to.lanes() > 1 && to.element() == Int32 && from.element() == Float32)
-      return SaturateToInt32(value, to);
+    if (to.element() == Int32 && from.element() == Float32) return SaturateToInt32(value, to);
     return builder_.CreateIntrinsic(
         to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
         {target, value->getType()}, {value});
