@@ -1,6 +1,7 @@
-// Convolutions of bytes by oneDNN and generated code around it, against generated code alone, to
-// the bit, and the choice between both.
+// Convolutions and matrix products of bytes by oneDNN and generated code around it, against
+// generated code alone, to the bit, and the choice between both.
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -16,7 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing_graphs::Outcome;
 using testing_graphs::Parsed;
-using testing_graphs::Random;
 
 constexpr const char* kRequantize =
     "%1 = cast(%0, dtype=\"float64\"); %2 = multiply(%1, 0.01f64); %3 = nearbyint(%2); "
