@@ -52,19 +52,13 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
                                   .reassociate_reductions = options.reassociate_reductions,
                                   .cache_dir = options.cache_dir}));
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
-  auto next = compiled.begin();
+  auto kernel_code = compiled.begin();
+  const auto next = [&] { return kernel_code++->AsCallable(); };
   for (const LoweredKernel& kernel : lowered.kernels) {
     const strategies::Built& built = kernel.choice.built;
-    std::vector<std::shared_ptr<const jit::Callable>> generated;
-    for (std::size_t i = strategies::GeneratedFunctions(built).size(); i-- > 0; ++next)
-      generated.push_back(next->AsCallable());
-    if (std::holds_alternative<loop::Function>(built.kernel)) {
-      kernels.push_back(std::move(generated.front()));
-    } else if (generated.empty()) {
-      kernels.push_back(std::get<std::shared_ptr<const jit::Callable>>(built.kernel));
-    } else {
-      kernels.push_back(compiler::Join(built, std::move(generated)));
-    }
+    kernels.push_back(std::holds_alternative<loop::Function>(built.kernel)
+                          ? next()
+                          : compiler::Join(built, next));
   }
   return Executable({.plan = lowered.plan,
                      .kernels = std::move(kernels),

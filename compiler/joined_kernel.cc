@@ -1,7 +1,10 @@
 #include "tenon/compiler/joined_kernel.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
@@ -24,14 +27,13 @@ struct Part {
 
 class JoinedKernel : public Callable {
  public:
-  JoinedKernel(const Built& built, std::vector<std::shared_ptr<const Callable>> generated)
+  JoinedKernel(const Built& built, const std::function<std::shared_ptr<const Callable>()>& next)
       : library_(std::get<std::shared_ptr<const Callable>>(built.kernel)),
         library_arguments_(built.arguments.size()) {
-    auto next = generated.begin();
     std::size_t bytes = library_->workspace_bytes();
     const auto take = [&](const std::optional<Side>& side) -> std::optional<Part> {
       if (!side) return std::nullopt;
-      Part part{.kernel = std::move(*next++),
+      Part part{.kernel = next(),
                 .arguments = side->arguments,
                 .results = side->function.buffers.size() - side->arguments - 1,
                 .offset = between_bytes_};
@@ -85,8 +87,10 @@ class JoinedKernel : public Callable {
 }  // namespace
 
 std::shared_ptr<const Callable> Join(const Built& built,
-                                     std::vector<std::shared_ptr<const Callable>> generated) {
-  return std::make_shared<JoinedKernel>(built, std::move(generated));
+                                     const std::function<std::shared_ptr<const Callable>()>& next) {
+  if (!built.before && !built.behind)
+    return std::get<std::shared_ptr<const Callable>>(built.kernel);
+  return std::make_shared<JoinedKernel>(built, next);
 }
 
 }  // namespace tenon::compiler

@@ -2,18 +2,19 @@
 #ifndef TENON_COMPILER_JOINED_KERNEL_H_
 #define TENON_COMPILER_JOINED_KERNEL_H_
 
+#include <functional>
 #include <memory>
-#include <vector>
 
 #include "tenon/jit/callable.h"
 #include "tenon/strategies/strategy.h"
 
 namespace tenon::compiler {
 
-// `built` has a library's kernel; `generated` is the code of GeneratedFunctions(built), in order.
-// What lies between the kernels is in the workspace.
+// `built` has a library's kernel; `next` gives the code of GeneratedFunctions(built), one after the
+// other. What lies between the kernels is in the workspace.
 std::shared_ptr<const jit::Callable> Join(
-    const strategies::Built& built, std::vector<std::shared_ptr<const jit::Callable>> generated);
+    const strategies::Built& built,
+    const std::function<std::shared_ptr<const jit::Callable>()>& next);
 
 }  // namespace tenon::compiler
 

@@ -83,9 +83,10 @@ int KernelTable::For(const ir::Expr& function, const std::string& name,
   for (const Known& known : known_[hash]) {
     if (!ir::StructuralEqual(function, known.function)) continue;
     const auto& built = kernels_[static_cast<std::size_t>(known.kernel)].choice.built;
-    const std::set<int> arguments(built.arguments.begin(), built.arguments.end());
-    const bool holds_constants = !std::holds_alternative<loop::Function>(built.kernel) &&
-                                 arguments.size() != constants.size();
+    // Both kernels of a library and of what is behind it may take an argument.
+    const bool holds_constants =
+        !std::holds_alternative<loop::Function>(built.kernel) &&
+        std::set<int>(built.arguments.begin(), built.arguments.end()).size() != constants.size();
     if (holds_constants ? SameArrays(constants, known.constants)
                         : SameAreConstant(constants, known.constants))
       return known.kernel;

@@ -15,6 +15,7 @@
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/stmt.h"
 #include "tenon/loop/transforms.h"
+#include "tenon/support/alignment.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
@@ -81,7 +82,7 @@ class FunctionCodegen {
       Value* address = builder_.CreatePtrToInt(exprs_.buffers().at(buffer), builder_.getInt64Ty());
       offset = builder_.CreateOr(offset, address);
     }
-    offset = builder_.CreateAnd(offset, kLineBytes - 1);
+    offset = builder_.CreateAnd(offset, kCacheLineBytes - 1);
     auto* in_lines = llvm::BasicBlock::Create(context_, "in_lines", function_);
     auto* anywhere = llvm::BasicBlock::Create(context_, "anywhere", function_);
     auto* after = llvm::BasicBlock::Create(context_, "after", function_);

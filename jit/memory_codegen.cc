@@ -6,6 +6,7 @@
 #include "tenon/jit/expr_codegen.h"
 #include "tenon/jit/streaming_stores.h"
 #include "tenon/jit/vector_pieces.h"
+#include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 
@@ -227,7 +228,7 @@ void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
                                        FirstLanes(lanes));
   } else if (StoresWholeLines(node) &&
              std::find(streamed_.begin(), streamed_.end(), buffer) != streamed_.end()) {
-    store = builder_.CreateAlignedStore(stored, address, llvm::Align(kLineBytes));
+    store = builder_.CreateAlignedStore(stored, address, llvm::Align(kCacheLineBytes));
     store->setMetadata(llvm::LLVMContext::MD_nontemporal,
                        llvm::MDNode::get(module_.getContext(),
                                          llvm::ConstantAsMetadata::get(builder_.getInt32(1))));

@@ -4,6 +4,7 @@
 
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
+#include "tenon/support/alignment.h"
 
 namespace tenon::jit {
 
@@ -12,7 +13,7 @@ bool StoresWholeLines(const loop::StoreNode& store) {
   const auto* ramp = store.indices[0].As<loop::RampNode>();
   if (ramp == nullptr || !loop::IsConstInt(ramp->stride, 1)) return false;
   const auto bytes = static_cast<std::int64_t>(store.buffer->dtype.bytes());
-  const auto whole = [&](std::int64_t elements) { return elements * bytes % kLineBytes == 0; };
+  const auto whole = [&](std::int64_t elements) { return elements * bytes % kCacheLineBytes == 0; };
   const loop::Linear first = loop::ToLinear(ramp->base, {});
   return whole(ramp->lanes) && whole(first.constant) &&
          std::all_of(first.terms.begin(), first.terms.end(),

@@ -12,8 +12,6 @@
 
 namespace tenon::jit {
 
-inline constexpr int kLineBytes = 64;
-
 // Whether it is a streaming store that writes whole lines if the buffer starts with one.
 bool StoresWholeLines(const loop::StoreNode& store);
 // The parameters that such stores write to.

@@ -125,7 +125,10 @@ std::optional<ByteWeight> WeightOfBytes(const QnnCall& call, std::int64_t groups
                                         std::size_t filters) {
   if (auto centered = SignedWeight(call, filters)) return ByteWeight{*std::move(centered), {}};
   // The windows of a group are sums of their own.
-  if (groups != 1 || !Integers(call.arg(1)) || !Integers(call.arg(3))) return std::nullopt;
+  const auto is_known = [&](std::size_t i) {
+    return call.arg(i).kind() == ir::ExprKind::kConstant;
+  };
+  if (groups != 1 || !is_known(1) || !is_known(3)) return std::nullopt;
   const QnnTensor moved = AsBytes({.data = call.arg(1),
                                    .scale = {},
                                    .zero_point = call.arg(3),

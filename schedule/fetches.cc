@@ -11,6 +11,7 @@
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/relation.h"
+#include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -22,7 +23,6 @@ using loop::Expr;
 using loop::Stmt;
 using loop::Var;
 
-constexpr std::int64_t kCacheLineBytes = 64;
 // Lines that are fetched one after the other, without a loop.
 constexpr std::int64_t kFewLines = 16;
 

@@ -13,6 +13,7 @@
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {
@@ -26,11 +27,6 @@ constexpr std::int64_t kLeastSteps = 16;
 // cache, and the distance of channels that have no line in common.
 constexpr std::int64_t kTermsAhead = 16;
 constexpr std::int64_t kLeastImageBytes = 1 << 15;
-constexpr std::int64_t kLineBytes = 64;
-
-std::int64_t BytesOf(const te::Tensor& tensor) {
-  return NumElements(ShapeOf(tensor)) * static_cast<std::int64_t>(tensor.dtype().bytes());
-}
 
 // Those of one argument that the tile makes.
 std::vector<Access> AccessesOf(Accesses& accesses, const schedule::Stage& tile,
@@ -62,7 +58,7 @@ bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode&
   return std::all_of(reads.begin(), reads.end(), [&](const Access& read) {
     const auto bytes = static_cast<std::int64_t>(read.buffer->dtype.bytes());
     const std::int64_t channel = StepOf(read, taps.front().var).value_or(0);
-    return channel * bytes >= kLineBytes && StepOf(read, tile.axes.back().var) == 0 &&
+    return channel * bytes >= kCacheLineBytes && StepOf(read, tile.axes.back().var) == 0 &&
            CeilDiv(channel, pixels) == Extent(tile.axes[grid - 1]);
   });
 }

@@ -51,11 +51,11 @@ struct PreparedConstant {
 };
 
 // Generated code at a side of a library's kernel: another order of axes, operators that the library
-// has not. Its buffers are arguments, what the library's kernel made, results.
+// has not. Its buffers are arguments, what lies between both kernels, results.
 struct Side {
   loop::Function function;
   std::size_t arguments = 0;
-  std::size_t bytes = 0;  // of what lies between both kernels
+  std::size_t bytes = 0;  // of what lies between
 };
 
 // A kernel before code generation, or a finished one of a library. `arguments` are the parameters

@@ -38,6 +38,10 @@ Shape ShapeOf(const te::Tensor& tensor) {
   return shape;
 }
 
+std::int64_t BytesOf(const te::Tensor& tensor) {
+  return NumElements(ShapeOf(tensor)) * static_cast<std::int64_t>(tensor.dtype().bytes());
+}
+
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {
   std::vector<te::Expr> at(shape.size());
   for (std::size_t d = shape.size(); d-- > 0;) {

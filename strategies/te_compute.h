@@ -89,6 +89,7 @@ std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars);
 std::vector<te::Expr> ToExprs(const Shape& shape);
 std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);  // requires a constant
 Shape ShapeOf(const te::Tensor& tensor);
+std::int64_t BytesOf(const te::Tensor& tensor);
 // An axis for each extent of a window, named after depth, height and width.
 std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents);
 // The coordinates of the element at row-major offset `flat`.

@@ -4,10 +4,12 @@
 #define TENON_SUPPORT_ALIGNMENT_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tenon {
 
-inline constexpr std::size_t kAlignment = 64;  // bytes
+inline constexpr std::int64_t kCacheLineBytes = 64;
+inline constexpr std::size_t kAlignment = kCacheLineBytes;  // bytes
 
 }  // namespace tenon
 

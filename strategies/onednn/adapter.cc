@@ -13,30 +13,38 @@ using dnnl::memory;
 
 memory::dims Pair(const std::array<std::int64_t, 2>& v) { return {v[0], v[1]}; }
 
+// Of the elements of a primitive's operands.
+struct Types {
+  memory::data_type source, weight, result;
+};
+constexpr Types kFloats = {kFloat, kFloat, kFloat};
+constexpr Types kBytes = {memory::data_type::u8, memory::data_type::s8, memory::data_type::s32};
+
+std::int64_t WeightElements(const Convolution& conv) {
+  return conv.out_channels * (conv.in_channels / conv.groups) * conv.kernel[0] * conv.kernel[1];
+}
+
 // A convolution or a transposed one. The latter's weight has its input channels first.
 template <typename Primitive>
-std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, algorithm algorithm,
-                                           memory::format_tag plain, memory::format_tag in_groups,
-                                           const NDArray& weight, const NDArray& bias,
-                                           bool has_bias, std::string_view what) {
-  RequireElements(
-      weight,
-      conv.out_channels * (conv.in_channels / conv.groups) * conv.kernel[0] * conv.kernel[1],
-      StrCat(what, "'s weight"));
+std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, const Types& types,
+                                           algorithm algorithm, memory::format_tag plain,
+                                           memory::format_tag in_groups, const NDArray& weight,
+                                           const NDArray& bias, bool has_bias,
+                                           std::string_view what) {
   RequireElements(bias, conv.out_channels, StrCat(what, "'s bias"));
   return Guard(what, [&]() -> std::unique_ptr<jit::Callable> {
     const auto tag = conv.layout == ActivationLayout::kNCHW ? memory::format_tag::nchw
                                                             : memory::format_tag::nhwc;
-    const memory::desc src({conv.batch, conv.in_channels, conv.in_size[0], conv.in_size[1]}, kFloat,
-                           tag);
+    const memory::desc src({conv.batch, conv.in_channels, conv.in_size[0], conv.in_size[1]},
+                           types.source, tag);
     const memory::desc dst({conv.batch, conv.out_channels, conv.out_size[0], conv.out_size[1]},
-                           kFloat, tag);
+                           types.result, tag);
     memory::dims weight_dims = {conv.out_channels / conv.groups, conv.in_channels / conv.groups,
                                 conv.kernel[0], conv.kernel[1]};
     const bool grouped = conv.groups > 1;
     if (grouped) weight_dims.insert(weight_dims.begin(), conv.groups);
-    const memory::desc given(weight_dims, kFloat, grouped ? in_groups : plain);
-    const memory::desc any(weight_dims, kFloat, memory::format_tag::any);
+    const memory::desc given(weight_dims, types.weight, grouped ? in_groups : plain);
+    const memory::desc any(weight_dims, types.weight, memory::format_tag::any);
     const bool with_bias = has_bias || bias.defined();
     const memory::desc bias_desc =
         with_bias ? memory::desc({conv.out_channels}, kFloat, memory::format_tag::a)
@@ -56,37 +64,21 @@ std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, algorithm al
   });
 }
 
-}  // namespace
-
-std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
-                                               const NDArray& bias, bool has_bias) {
-  return MakeWindows<dnnl::convolution_forward>(conv, algorithm::convolution_direct,
-                                                memory::format_tag::oihw, memory::format_tag::goihw,
-                                                weight, bias, has_bias, "convolution");
-}
-
-std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
-                                                 const NDArray& bias, bool has_bias) {
-  return MakeWindows<dnnl::deconvolution_forward>(
-      conv, algorithm::deconvolution_direct, memory::format_tag::iohw, memory::format_tag::giohw,
-      weight, bias, has_bias, "transposed convolution");
-}
-
-std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs,
-                                                 const NDArray& bias, bool has_bias) {
-  RequireElements(rhs, product.rhs_batch * product.depth * product.columns,
-                  "matrix product's right side");
-  RequireElements(bias, product.columns, "matrix product's bias");
-  return Guard("matrix product", [&]() -> std::unique_ptr<jit::Callable> {
+std::unique_ptr<jit::Callable> MakeProduct(const MatrixProduct& product, const Types& types,
+                                           const NDArray& rhs, const NDArray& bias, bool has_bias,
+                                           std::string_view what) {
+  RequireElements(bias, product.columns, StrCat(what, "'s bias"));
+  return Guard(what, [&]() -> std::unique_ptr<jit::Callable> {
     using tag = memory::format_tag;
-    const memory::desc src({product.batch, product.rows, product.depth}, kFloat,
+    const memory::desc src({product.batch, product.rows, product.depth}, types.source,
                            product.lhs_transposed ? tag::acb : tag::abc);
-    const memory::desc dst({product.batch, product.rows, product.columns}, kFloat, tag::abc);
+    const memory::desc dst({product.batch, product.rows, product.columns}, types.result, tag::abc);
     const memory::dims rhs_dims = {product.rhs_batch, product.depth, product.columns};
-    const memory::desc given(rhs_dims, kFloat, product.rhs_transposed ? tag::acb : tag::abc);
+    const memory::desc given(rhs_dims, types.weight, product.rhs_transposed ? tag::acb : tag::abc);
     // A right side that changes from call to call is read as it is; packing it each time would not
     // pay.
-    const memory::desc wanted = rhs.defined() ? memory::desc(rhs_dims, kFloat, tag::any) : given;
+    const memory::desc wanted =
+        rhs.defined() ? memory::desc(rhs_dims, types.weight, tag::any) : given;
     const bool with_bias = has_bias || bias.defined();
     const memory::desc bias_desc =
         with_bias ? memory::desc({1, 1, product.columns}, kFloat, tag::abc) : memory::desc();
@@ -94,7 +86,7 @@ std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, c
     const dnnl::matmul::desc desc = with_bias ? dnnl::matmul::desc(src, wanted, bias_desc, dst)
                                               : dnnl::matmul::desc(src, wanted, dst);
     const dnnl::matmul::primitive_desc chosen(desc, attr, Engine());
-    std::string name = CheckedImplementation(chosen.impl_info_str(), "matrix product");
+    std::string name = CheckedImplementation(chosen.impl_info_str(), what);
     std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, src),
                                        Weight(DNNL_ARG_WEIGHTS, given, chosen.weights_desc(), rhs)};
     if (with_bias) arguments.push_back(Weight(DNNL_ARG_BIAS, bias_desc, bias_desc, bias));
@@ -103,6 +95,47 @@ std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, c
     return MakeKernel(dnnl::matmul(chosen), std::move(arguments), chosen.scratchpad_desc(),
                       std::move(name));
   });
+}
+
+}  // namespace
+
+std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
+                                               const NDArray& bias, bool has_bias) {
+  RequireElements(weight, WeightElements(conv), "convolution's weight");
+  return MakeWindows<dnnl::convolution_forward>(conv, kFloats, algorithm::convolution_direct,
+                                                memory::format_tag::oihw, memory::format_tag::goihw,
+                                                weight, bias, has_bias, "convolution");
+}
+
+std::unique_ptr<jit::Callable> MakeByteConvolution(const Convolution& conv, const NDArray& weight) {
+  RequireElements(weight, WeightElements(conv), "weight of a convolution of bytes", Int8);
+  Convolution in_nhwc = conv;  // for which there is optimised code
+  in_nhwc.layout = ActivationLayout::kNHWC;
+  return MakeWindows<dnnl::convolution_forward>(in_nhwc, kBytes, algorithm::convolution_direct,
+                                                memory::format_tag::oihw, memory::format_tag::goihw,
+                                                weight, {}, false, "convolution of bytes");
+}
+
+std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
+                                                 const NDArray& bias, bool has_bias) {
+  RequireElements(weight, WeightElements(conv), "transposed convolution's weight");
+  return MakeWindows<dnnl::deconvolution_forward>(
+      conv, kFloats, algorithm::deconvolution_direct, memory::format_tag::iohw,
+      memory::format_tag::giohw, weight, bias, has_bias, "transposed convolution");
+}
+
+std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs,
+                                                 const NDArray& bias, bool has_bias) {
+  RequireElements(rhs, product.rhs_batch * product.depth * product.columns,
+                  "matrix product's right side");
+  return MakeProduct(product, kFloats, rhs, bias, has_bias, "matrix product");
+}
+
+std::unique_ptr<jit::Callable> MakeByteMatrixProduct(const MatrixProduct& product,
+                                                     const NDArray& rhs) {
+  RequireElements(rhs, product.rhs_batch * product.depth * product.columns,
+                  "right side of a matrix product of bytes", Int8);
+  return MakeProduct(product, kBytes, rhs, {}, false, "matrix product of bytes");
 }
 
 std::string LibraryVersion() {

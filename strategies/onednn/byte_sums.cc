@@ -37,10 +37,6 @@ std::int64_t ProductsAnElement(const Convolution& conv) {
 
 DataType TypeOf(const ir::Type& type) { return type.As<ir::TensorTypeNode>()->dtype; }
 
-std::size_t BytesOf(const Shape& shape, DataType type) {
-  return static_cast<std::size_t>(NumElements(shape)) * type.bytes();
-}
-
 // The image in NHWC.
 Side Before(const Group& group, const Convolution& conv) {
   const Shape shape = {conv.batch, conv.in_size[0], conv.in_size[1], conv.in_channels};
@@ -52,7 +48,7 @@ Side Before(const Group& group, const Convolution& conv) {
       "image_in_nhwc", "injective");
   return {.function = LowerOutputs({image}, {in_nhwc}, StrCat(group.name, "_before"), group.defer),
           .arguments = 1,
-          .bytes = BytesOf(shape, UInt8)};
+          .bytes = static_cast<std::size_t>(BytesOf(in_nhwc))};
 }
 
 // The group's results, of its parameters (which are added to `arguments`) and of `sums`, which are
@@ -69,7 +65,7 @@ Side Behind(const Group& group, const Tensor& sums, const Tensor& anchor_value,
   return {.function = LowerOutputs(std::move(args), function.outputs, StrCat(group.name, "_behind"),
                                    group.defer),
           .arguments = count,
-          .bytes = BytesOf(ir::StaticShape(group.Anchor()->checked_type, "the sums"), Int32)};
+          .bytes = static_cast<std::size_t>(BytesOf(sums))};
 }
 
 std::optional<std::string> RefuseBytes(const Group& group) {
