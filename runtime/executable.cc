@@ -12,6 +12,7 @@
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
+#include "tenon/runtime/result_memory.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
@@ -67,9 +68,10 @@ class Session::Workspace {
   std::vector<void*> arguments_;          // of all steps, one after the other
   std::vector<std::vector<Slot>> slots_;  // by storage id
   std::vector<Step> steps_;
-  // Storages of results: their memory is new in each run and goes to the caller. Of one that served
-  // something much larger before, the caller gets a copy of the result alone.
+  // Storages of results: their memory goes to the caller. Of one that served something much larger
+  // before, the caller gets a copy of the result alone.
   std::vector<bool> is_result_;
+  std::shared_ptr<ResultMemory> result_memory_;
 };
 
 namespace {
@@ -119,6 +121,7 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
   const std::size_t storages = plan.storage_bytes.size();
   slots_.resize(storages);
   is_result_.resize(storages, false);
+  result_memory_ = std::make_shared<ResultMemory>(storages);
   std::vector<void*> address(storages, nullptr);
   std::vector<bool> is_working(storages, false);
   for (const Node& node : plan.nodes) {
@@ -198,12 +201,12 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
     if (node.kind == NodeKind::kInput)
       Bind(node.outputs[0].storage_id, inputs.find(node.name)->second.raw());
   }
-  std::vector<NDArray> fresh(plan.storage_bytes.size());
+  std::vector<NDArray> given(plan.storage_bytes.size());
   for (const EntryRef head : plan.heads) {
     const int id = plan.entry(head).storage_id;
-    if (!is_result_[id] || fresh[id].defined()) continue;
-    fresh[id] = Bytes(plan.storage_bytes[id]);
-    Bind(id, fresh[id].raw());
+    if (!is_result_[id] || given[id].defined()) continue;
+    given[id] = result_memory_->Take(id, plan.storage_bytes[id]);
+    Bind(id, given[id].raw());
   }
   {
     const jit::ScopedFlushDenormals flush;
@@ -231,7 +234,7 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
   std::vector<NDArray> results;
   for (const EntryRef head : plan.heads) {
     const Entry& entry = plan.entry(head);
-    const NDArray& storage = fresh[entry.storage_id];
+    const NDArray& storage = given[entry.storage_id];
     if (storage.defined()) {
       results.push_back(NDArray::View(entry.shape, entry.dtype, At(storage.raw(), entry.offset),
                                       std::make_shared<NDArray>(storage)));

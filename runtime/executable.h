@@ -40,8 +40,10 @@ class Executable {
   };
   explicit Executable(Parts parts);
 
-  // Runs once with working memory taken from a pool. Errors: InvalidArgument for a missing or
-  // unknown input, another shape or another element type, each named with what is expected.
+  // Runs once with working memory taken from a pool. Memory of results that the caller lets go of
+  // is kept for later runs, once for each run that there has been at a time. Errors:
+  // InvalidArgument for a missing or unknown input, another shape or another element type, each
+  // named with what is expected.
   absl::StatusOr<std::vector<NDArray>> Run(const Inputs& inputs) const;
 
   const Plan& plan() const;

@@ -62,6 +62,30 @@ TEST(ExecutableTest, ResultsOfAnEarlierRunStayUnchanged) {
   EXPECT_TRUE(first.SameBytes(Filled(2)));
 }
 
+TEST(ExecutableTest, MemoryOfAResultThatWasLetGoIsTakenAgain) {
+  const Executable exe = ChainOf(1);
+  Session session(exe);
+  std::vector<NDArray> y = session.Run({{"x", Filled(1)}}).value();
+  const void* first = y[0].raw();
+  y = session.Run({{"x", Filled(2)}}).value();  // while the first one is held
+  EXPECT_NE(y[0].raw(), first);
+  y = session.Run({{"x", Filled(3)}}).value();
+  EXPECT_EQ(y[0].raw(), first);
+  // A result that is the next input is held.
+  y = session.Run({{"x", y[0]}}).value();
+  EXPECT_TRUE(y[0].SameBytes(Filled(5)));
+}
+
+TEST(ExecutableTest, ResultsOutliveTheExecutable) {
+  std::vector<NDArray> y;
+  {
+    const Executable exe = ChainOf(1);
+    exe.Run({{"x", Filled(9)}}).value();
+    y = exe.Run({{"x", Filled(1)}}).value();
+  }
+  EXPECT_TRUE(y[0].SameBytes(Filled(2)));
+}
+
 TEST(ExecutableTest, AnInputReturnedAsResultIsCopied) {
   const Executable exe = ChainOf(0);
   const NDArray x = Filled(3);

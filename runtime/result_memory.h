@@ -1,0 +1,36 @@
+// Memory of a run's results. It goes to the caller; once nobody holds it any more, a later run
+// takes it again, since filling new pages of the system costs more than most kernels.
+//
+//   auto memory = std::make_shared<ResultMemory>(plan.storage_bytes.size());
+//   NDArray storage = memory->Take(id, bytes);  // comes back when the last copy of it goes
+#ifndef TENON_RUNTIME_RESULT_MEMORY_H_
+#define TENON_RUNTIME_RESULT_MEMORY_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tenon/support/ndarray.h"
+
+namespace tenon::runtime {
+
+// Keeps at most one block for each place, and frees what comes back after it was destroyed. Safe
+// for any threads.
+class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
+ public:
+  explicit ResultMemory(std::size_t places) : idle_(places) {}
+
+  // An array of bytes for `place`, of the same size each time. Its contents are undefined.
+  NDArray Take(std::size_t place, std::size_t bytes);
+
+ private:
+  void GiveBack(std::size_t place, NDArray block);
+
+  std::mutex mutex_;
+  std::vector<NDArray> idle_;
+};
+
+}  // namespace tenon::runtime
+
+#endif  // TENON_RUNTIME_RESULT_MEMORY_H_
