@@ -30,7 +30,7 @@
 #include "tenon/passes/simplify_expr.h"
 #include "tenon/passes/simplify_inference.h"
 #include "tenon/passes/to_mixed_precision.h"
-#include "tenon/passes/widen_float16.h"
+#include "tenon/passes/widen_half_floats.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -79,7 +79,7 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level, const
       // Joins of neighbouring additions need to know every one as such.
       {"CanonicalizeOps", 3, typed([](const Module& m) { return CanonicalizeOps(m); })},
       // Weights that it casts are constants again when these are folded.
-      {"WidenFloat16", 3, [](const Module& m) { return WidenFloat16(m); }},
+      {"WidenHalfFloats", 3, [](const Module& m) { return WidenHalfFloats(m); }},
       Fold(evaluate),
       // Again, for weights that are constants only now.
       {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
@@ -150,7 +150,7 @@ Pipeline AllPasses(const ConstantEvaluator& evaluate, const FuseOptions& fuse,
        [](const Module& m) { return RewriteAnnotatedOps(InferType(m), Device()); }},
       {"ToMixedPrecision", 0, [](const Module& m) { return ToMixedPrecision(InferType(m)); },
        /*keeps_values=*/false},
-      {"WidenFloat16", 0, typed([](const Module& m) { return WidenFloat16(m); }),
+      {"WidenHalfFloats", 0, typed([](const Module& m) { return WidenHalfFloats(m); }),
        /*keeps_values=*/false},
   };
 }

@@ -145,7 +145,7 @@ TEST(PipelineTest, LevelsChooseThePasses) {
               ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
                           "FakeQuantizationToInteger", "CanonicalizeQnn", "EmbedComposites",
                           "SimplifyInference", "DeadCodeElimination", "FoldAffine",
-                          "CanonicalizeOps", "WidenFloat16", "FoldConstant", "FoldAffine",
+                          "CanonicalizeOps", "WidenHalfFloats", "FoldConstant", "FoldAffine",
                           "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding",
                           "FlattenAtrousConv", "PlanDevices", "FuseOps"));
 }
