@@ -35,7 +35,10 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
                          .verify = options.verify,
                          .report = options.pass_report});
   Lowered lowered = compiler::BuildPlan(
-      fused, {.library = options.library, .winograd = options.winograd, .defer = defer},
+      fused,
+      {.library = options.library,
+       .winograd = options.winograd,
+       .lowering = {.defer = defer, .reassociate_sums = options.reassociate_reductions}},
       options.cache_dir);
   lowered.plan.extents = extents;
   return lowered;

@@ -412,6 +412,14 @@ Expr Address(const Buffer& buffer, std::vector<Expr> indices, std::vector<Expr> 
 Expr Address(const Buffer& buffer) {
   return Address(buffer, std::vector<Expr>(buffer->shape.size(), 0), buffer->shape);
 }
+
+Expr OffsetOf(const Buffer& buffer, const std::vector<Expr>& indices) {
+  CheckInvariant(indices.size() == buffer->shape.size(),
+                 "a buffer is indexed by as many indices as it has dimensions");
+  Expr offset = 0;
+  for (std::size_t d = 0; d < indices.size(); ++d) offset = offset * buffer->shape[d] + indices[d];
+  return offset;
+}
 Expr Ramp(const Expr& base, const Expr& stride, int lanes) {
   if (base.dtype().is_vector())
     throw InvalidArgument(

@@ -39,6 +39,8 @@ Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args);
 Expr ExternCall(DataType type, std::string symbol, std::vector<Expr> args);
 Expr Address(const Buffer& buffer, std::vector<Expr> indices, std::vector<Expr> extents = {});
 Expr Address(const Buffer& buffer);  // of the whole
+// The row-major place of an element, in elements.
+Expr OffsetOf(const Buffer& buffer, const std::vector<Expr>& indices);
 Expr Ramp(const Expr& base, const Expr& stride, int lanes);
 Expr Broadcast(const Expr& value, int lanes);
 // Lanes of `a` followed by those of `b`, two vectors of one type, in any order and number.

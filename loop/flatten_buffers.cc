@@ -62,11 +62,7 @@ class Flattener : public StmtMutator {
 
  private:
   static Expr Offset(const Buffer& buffer, const std::vector<Expr>& indices) {
-    CheckInvariant(indices.size() == buffer->shape.size(),
-                   "a buffer is indexed by as many indices as it has dimensions");
-    Expr offset = 0;
-    for (std::size_t d = 0; d < indices.size(); ++d)
-      offset = offset * buffer->shape[d] + indices[d];
+    const Expr offset = OffsetOf(buffer, indices);
     return offset.dtype().is_vector() ? AsRamp(offset) : offset;
   }
 };

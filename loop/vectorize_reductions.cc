@@ -7,7 +7,12 @@
 // Any reduction that may go in another order and whose operation gives r when it combines r with r
 // (any, the extrema of integers, the pairs of argmax): each lane keeps a result of its own, all
 // starting from r; halves of the lanes are combined until one is left. The order depends on the
-// extent alone. Elements may be taken twice, so that no block is a part of one.
+// extent alone. Elements may be taken twice, so that no block is a part of one. Where a value rises
+// with k, as the index of argmax does, lanes start from the first block instead: which of two
+// indices is the smaller one is known then, and a step of argmax is two comparisons.
+//
+// The last block of a split has min(c, x) iterations; where these are too few for vectors, the loop
+// stays.
 //
 // The extremum of floats likewise, in two parts: one that no NaN enters, which is one instruction,
 // and zero or a NaN that was there. A result that NaN enters would wait for a comparison with
@@ -17,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/loop/guards.h"
+#include "tenon/loop/reduction_update.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
@@ -69,20 +76,6 @@ constexpr std::int64_t kBytes = 256;
 constexpr std::int64_t kMostLanes = 128;
 constexpr std::int64_t kLeastLanes = 8;
 
-bool CallsOutside(const Expr& e) {
-  bool calls = false;
-  VisitExpr(e, [&](const Expr& x) { calls = calls || x.kind() == ExprKind::kExternCall; });
-  return calls;
-}
-
-// What a loop's body does to its results, taken apart: values of this iteration, then the joined
-// ones, then the stores.
-struct Update {
-  std::vector<std::pair<Var, Expr>> values;
-  std::vector<std::pair<Var, Expr>> joined;
-  std::vector<const StoreNode*> stores;
-};
-
 // Moves the loads and stores of results to lanes of their own.
 class ToLane : public StmtMutator {
  public:
@@ -122,110 +115,48 @@ class ReductionVectorizer : public StmtMutator {
     if (n == nullptr) return MutateStmtChildren(stmt);
     // Lanes of a loop that is vectorised already are not vectorised again.
     if (n->for_kind == ForKind::kVectorized) return stmt;
-    const auto* extent = n->extent.As<IntImmNode>();
-    if (n->for_kind == ForKind::kSerial && extent != nullptr && extent->value >= kLeastLanes) {
+    if (n->for_kind == ForKind::kSerial && n->body.kind() == StmtKind::kIf) {
+      const Stmt hoisted = Simplify(HoistGuards(stmt));
+      const auto* loop = hoisted.As<ForNode>();
+      if (loop == nullptr || loop->body.kind() != StmtKind::kIf) return MutateStmt(hoisted);
+    }
+    const std::int64_t most = MostIterations(n->extent);
+    if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0)
+      bounds_.Bind(n->var, {first->value, first->value + most - 1});
+    if (n->for_kind == ForKind::kSerial && most >= kLeastLanes) {
       if (const auto update = TakeApart(*n)) {
+        const std::int64_t lanes = Lanes(*update, most);
         if (update->stores.size() == 1 && update->joined.empty() &&
             CallsVectorMath(update->values[0].second))
-          return ValuesFirst(*n, *update, extent->value);
-        if (IsFloatExtremum(*update)) return ExtremumByLane(*n, *update, extent->value);
-        if (MayReorder(*update)) return LaneByLane(*n, *update, extent->value);
+          return ValuesFirst(*n, *update, lanes);
+        // Whole blocks need one.
+        const Expr is_long = n->extent >= lanes;
+        if (IsFloatExtremum(*update)) return If(is_long, ExtremumByLane(*n, *update, lanes), stmt);
+        if (MayReorder(*update)) return If(is_long, LaneByLane(*n, *update, lanes), stmt);
       }
     }
     return MutateStmtChildren(stmt);
   }
 
  private:
-  static std::optional<Update> TakeApart(const ForNode& loop) {
-    Update update;
-    std::vector<const LetStmtNode*> lets;
-    Stmt rest = loop.body;
-    for (const auto* let = rest.As<LetStmtNode>(); let != nullptr; let = rest.As<LetStmtNode>()) {
-      lets.push_back(let);
-      rest = let->body;
-    }
-    if (const auto* seq = rest.As<SeqNode>()) {
-      for (const Stmt& part : seq->stmts) update.stores.push_back(part.As<StoreNode>());
-    } else {
-      update.stores.push_back(rest.As<StoreNode>());
-    }
-    if (update.stores.empty()) return std::nullopt;
-    for (const StoreNode* store : update.stores) {
-      if (store == nullptr) return std::nullopt;
-      for (const Expr& index : store->indices) {
-        if (UsesVar(index, loop.var) || CallsOutside(index)) return std::nullopt;
-      }
-    }
-    if (lets.empty()) return TakeApartBinary(loop.var, update);
-    for (const LetStmtNode* let : lets) {
-      if (CallsOutside(let->value)) return std::nullopt;
-      const std::optional<bool> reads = ReadsResult(let->value, update.stores);
-      if (!reads) return std::nullopt;
-      if (*reads || !update.joined.empty()) {
-        update.joined.emplace_back(let->var, let->value);
-        if (UsesVar(let->value, loop.var)) return std::nullopt;
-      } else {
-        update.values.emplace_back(let->var, let->value);
-      }
-    }
-    for (const StoreNode* store : update.stores) {
-      const auto is_joined = [&](const auto& joined) { return joined.first.same_as(store->value); };
-      if (!std::any_of(update.joined.begin(), update.joined.end(), is_joined)) return std::nullopt;
-    }
-    if (update.values.size() != update.stores.size()) return std::nullopt;
-    return update;
-  }
-
-  // r = r op value
-  static std::optional<Update> TakeApartBinary(const Var& var, Update update) {
-    if (update.stores.size() != 1) return std::nullopt;
-    const auto* n = update.stores[0]->value.As<BinaryNode>();
-    if (n == nullptr || IsComparison(n->op) || CallsOutside(n->b)) return std::nullopt;
-    const auto* result = n->a.As<LoadNode>();
-    if (result == nullptr || !(result->buffer == update.stores[0]->buffer)) return std::nullopt;
-    if (ReadsResult(n->a, update.stores) != true || ReadsResult(n->b, update.stores) != false ||
-        !UsesVar(n->b, var))
-      return std::nullopt;
-    update.values.emplace_back(Var("value", n->b.dtype()), n->b);
-    return update;
-  }
-
-  // Whether `e` reads a result; nothing when it reads another element of its buffer.
-  static std::optional<bool> ReadsResult(const Expr& e,
-                                         const std::vector<const StoreNode*>& stores) {
-    bool reads = false, strange = false;
-    VisitExpr(e, [&](const Expr& x) {
-      const auto* load = x.As<LoadNode>();
-      for (const StoreNode* store : stores) {
-        if (load == nullptr || !(load->buffer == store->buffer)) continue;
-        reads = true;
-        for (std::size_t d = 0; d < store->indices.size(); ++d)
-          strange = strange || !StructuralEqual(load->indices[d], store->indices[d]);
-      }
-    });
-    return strange ? std::nullopt : std::optional(reads);
-  }
-
   // In any order, and r op r = r.
-  static bool MayReorder(const Update& update) {
+  static bool MayReorder(const ReductionUpdate& update) {
     if (!update.joined.empty()) {
       return std::all_of(update.stores.begin(), update.stores.end(),
                          [](const StoreNode* store) { return MayReassociate(*store); });
     }
     const auto& n = *update.stores[0]->value.As<BinaryNode>();
-    if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) return n.b.dtype().is_integral();
+    if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) return !n.b.dtype().is_float();
     return n.op == BinaryOp::kOr;  // LLVM does the conjunction
   }
 
-  static bool IsFloatExtremum(const Update& update) {
+  static bool IsFloatExtremum(const ReductionUpdate& update) {
     if (!update.joined.empty()) return false;
     const auto& n = *update.stores[0]->value.As<BinaryNode>();
-    const DataType type = n.b.dtype();
-    return (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) &&
-           (type == Float32 || type == Float64);
+    return (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) && n.b.dtype().is_float();
   }
 
-  static std::int64_t Lanes(const Update& update, std::int64_t extent) {
+  static std::int64_t Lanes(const ReductionUpdate& update, std::int64_t extent) {
     std::size_t widest = 1;
     for (const auto& [var, value] : update.values) widest = std::max(widest, value.dtype().bytes());
     std::int64_t lanes = std::min(kMostLanes, kBytes / static_cast<std::int64_t>(widest));
@@ -233,18 +164,32 @@ class ReductionVectorizer : public StmtMutator {
     return lanes;
   }
 
-  static Stmt InBlocks(const ForNode& loop, std::int64_t extent, std::int64_t lanes,
-                       const std::function<Stmt(const Expr& block)>& body) {
+  // The iterations of a loop if they are constant, or of the whole blocks of a split: min(c, x).
+  // Otherwise 0.
+  static std::int64_t MostIterations(const Expr& extent) {
+    if (const auto* n = extent.As<IntImmNode>()) return n->value;
+    const auto* n = extent.As<BinaryNode>();
+    if (n == nullptr || n->op != BinaryOp::kMin || LoadsAnything(extent)) return 0;
+    return std::max(MostIterations(n->a), MostIterations(n->b));
+  }
+
+  static Stmt InBlocks(const ForNode& loop, std::int64_t lanes,
+                       const std::function<Stmt(const Expr& block)>& body, std::int64_t from = 0) {
     const Var block(loop.var.name() + ".block");
-    return For(block, 0, CeilDiv(extent, lanes), ForKind::kSerial, body(block * lanes));
+    const Expr blocks = FloorDiv(loop.extent + (lanes - 1), lanes);
+    return For(block, from, blocks - from, ForKind::kSerial, body(block * lanes));
   }
 
   // The last block begins early enough to be whole: what is taken twice changes no result.
-  static Stmt InOverlappingBlocks(const ForNode& loop, std::int64_t extent, std::int64_t lanes,
-                                  const std::function<Stmt(const Expr& block)>& body) {
-    return InBlocks(loop, extent, lanes, [&](const Expr& block) {
-      return body(extent % lanes == 0 ? block : Min(block, extent - lanes));
-    });
+  static Stmt InOverlappingBlocks(const ForNode& loop, std::int64_t lanes,
+                                  const std::function<Stmt(const Expr& block)>& body,
+                                  std::int64_t from = 0) {
+    const auto* constant = loop.extent.As<IntImmNode>();
+    const bool are_whole = constant != nullptr && constant->value % lanes == 0;
+    const auto whole = [&](const Expr& block) {
+      return body(are_whole ? block : Min(block, loop.extent - lanes));
+    };
+    return InBlocks(loop, lanes, whole, from);
   }
 
   // Halves of the lanes are combined until one is left: `combine(lane, half)` takes lane + half in.
@@ -257,47 +202,29 @@ class ReductionVectorizer : public StmtMutator {
     }
   }
 
-  static Stmt ValuesFirst(const ForNode& loop, const Update& update, std::int64_t extent) {
-    const std::int64_t lanes = Lanes(update, extent);
+  static Stmt ValuesFirst(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes) {
     const StoreNode& store = *update.stores[0];
     const auto& n = *store.value.As<BinaryNode>();
     const Buffer values = Buffer::Make("values", n.b.dtype(), {lanes});
     const Var lane(loop.var.name() + ".lane"), element(loop.var.name() + ".element");
-    return InBlocks(loop, extent, lanes, [&](const Expr& block) {
+    return InBlocks(loop, lanes, [&](const Expr& block) {
       const Expr value = Substitute(n.b, {{loop.var, loop.min + block + lane}});
       const Stmt compute = For(lane, 0, lanes, ForKind::kVectorized,
-                               If(block + lane < extent, Store(values, value, {lane})));
+                               If(block + lane < loop.extent, Store(values, value, {lane})));
       const Expr joined = Binary(n.op, n.a, Load(values, {element}));
       const Stmt join = For(element, 0, lanes, ForKind::kSerial,
-                            If(block + element < extent,
+                            If(block + element < loop.extent,
                                Store(store.buffer, joined, store.indices, store.store_kind)));
       return Allocate(values, Seq({compute, join}));
     });
   }
 
-  // The update with `values` in place of this iteration's.
-  static Stmt With(const Update& update, const std::vector<Expr>& values) {
-    if (update.joined.empty()) {
-      const StoreNode& store = *update.stores[0];
-      const auto& n = *store.value.As<BinaryNode>();
-      return Store(store.buffer, Binary(n.op, n.a, values[0]), store.indices, store.store_kind);
-    }
-    std::vector<Stmt> stores;
-    for (const StoreNode* store : update.stores)
-      stores.push_back(Store(store->buffer, store->value, store->indices, store->store_kind));
-    Stmt result = Seq(std::move(stores));
-    for (auto it = update.joined.rbegin(); it != update.joined.rend(); ++it)
-      result = LetStmt(it->first, it->second, result);
-    for (std::size_t i = values.size(); i-- > 0;)
-      result = LetStmt(update.values[i].first, values[i], result);
-    return result;
-  }
-
-  static Stmt ExtremumByLane(const ForNode& loop, const Update& update, std::int64_t extent) {
-    const std::int64_t lanes = Lanes(update, extent);
+  static Stmt ExtremumByLane(const ForNode& loop, const ReductionUpdate& update,
+                             std::int64_t lanes) {
     const StoreNode& store = *update.stores[0];
     const auto& n = *store.value.As<BinaryNode>();
-    const DataType type = n.b.dtype();
+    // Vectors of halves are compared as float32 anyway.
+    const DataType type = n.b.dtype().bits() == 16 ? Float32 : n.b.dtype();
     // One comparison looks at two values, whose sum is NaN where one of them is.
     const std::int64_t width = lanes / 2;
     const Buffer best = Buffer::Make(store.buffer->name + ".lanes", type, {lanes});
@@ -316,13 +243,13 @@ class ReductionVectorizer : public StmtMutator {
     std::vector<Stmt> steps = {
         in_lanes(lanes,
                  [&](const Var& lane) {
-                   return Store(best, Load(store.buffer, store.indices), {lane});
+                   return Store(best, Cast(type, Load(store.buffer, store.indices)), {lane});
                  }),
         in_lanes(width, [&](const Var& lane) { return Store(nan, Constant(type, 0), {lane}); })};
-    steps.push_back(InOverlappingBlocks(loop, extent, lanes, [&](const Expr& block) {
+    steps.push_back(InOverlappingBlocks(loop, lanes, [&](const Expr& block) {
       return in_lanes(width, [&](const Var& lane) {
         const auto value_at = [&](const Expr& at) {
-          return Substitute(n.b, {{loop.var, loop.min + block + at}});
+          return Cast(type, Substitute(n.b, {{loop.var, loop.min + block + at}}));
         };
         const Var first("value", type), second("value", type);
         const Expr found = Binary(BinaryOp::kOr, is_nan(first), is_nan(second));
@@ -340,45 +267,63 @@ class ReductionVectorizer : public StmtMutator {
       return Store(nan, Load(nan, {lane}) + Load(nan, {lane + half}), {lane});
     });
     const Expr found_nan = Load(nan, {0});
-    steps.push_back(
-        Store(store.buffer, Select(is_nan(found_nan), found_nan, Load(best, {0})), store.indices));
+    const Expr result = Select(is_nan(found_nan), found_nan, Load(best, {0}));
+    steps.push_back(Store(store.buffer, Cast(store.buffer->dtype, result), store.indices));
     return Allocate(best, Allocate(nan, Seq(std::move(steps))));
   }
 
-  static Stmt LaneByLane(const ForNode& loop, const Update& update, std::int64_t extent) {
-    const std::int64_t lanes = Lanes(update, extent);
+  // Lanes start from r, or, where it helps that a lane's results are of earlier iterations, from
+  // the first block, and r comes last.
+  Stmt LaneByLane(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes) const {
+    const std::optional<OrderedUpdate> in_order = InOrder(update, loop.var, bounds_);
     std::vector<Buffer> results;
-    std::vector<Stmt> start;
-    const Var first(loop.var.name() + ".lane");
-    for (const StoreNode* store : update.stores) {
+    for (const StoreNode* store : update.stores)
       results.push_back(
           Buffer::Make(store->buffer->name + ".lanes", store->buffer->dtype, {lanes}));
-      start.push_back(For(first, 0, lanes, ForKind::kVectorized,
-                          Store(results.back(), Load(store->buffer, store->indices), {first})));
-    }
-    std::vector<Stmt> steps = {Seq(std::move(start))};
-    steps.push_back(InOverlappingBlocks(loop, extent, lanes, [&](const Expr& block) {
-      const Var lane(loop.var.name() + ".lane");
+    const auto values_at = [&](const Expr& at) {
       std::vector<Expr> values;
       for (const auto& [var, value] : update.values)
-        values.push_back(Substitute(value, {{loop.var, loop.min + block + lane}}));
+        values.push_back(Substitute(value, {{loop.var, loop.min + at}}));
+      return values;
+    };
+    const auto results_at = [&](const Expr& at) {
+      std::vector<Expr> loads;
+      for (const Buffer& result : results) loads.push_back(Load(result, {at}));
+      return loads;
+    };
+    std::vector<Stmt> steps;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const Var first(loop.var.name() + ".lane");
+      const StoreNode& store = *update.stores[i];
+      const Expr start = in_order ? values_at(first)[i] : Load(store.buffer, store.indices);
+      steps.push_back(
+          For(first, 0, lanes, ForKind::kVectorized, Store(results[i], start, {first})));
+    }
+    const auto block_of = [&](const Expr& block) {
+      const Var lane(loop.var.name() + ".lane");
       return For(lane, 0, lanes, ForKind::kVectorized,
-                 ToLane(update.stores, results, lane)(With(update, values)));
-    }));
+                 ToLane(update.stores, results, lane)(
+                     JoinWith(in_order ? in_order->of_later : update, values_at(block + lane))));
+    };
+    steps.push_back(InOverlappingBlocks(loop, lanes, block_of, in_order ? 1 : 0));
     CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
-      std::vector<Expr> values;
-      for (const Buffer& result : results) values.push_back(Load(result, {lane + half}));
-      return ToLane(update.stores, results, lane)(With(update, values));
+      return ToLane(update.stores, results,
+                    lane)(JoinWith(in_order ? in_order->of_any : update, results_at(lane + half)));
     });
-    std::vector<Stmt> stores;
-    for (std::size_t i = 0; i < results.size(); ++i)
-      stores.push_back(
-          Store(update.stores[i]->buffer, Load(results[i], {0}), update.stores[i]->indices));
-    steps.push_back(Seq(std::move(stores)));
+    if (in_order) {
+      steps.push_back(JoinWith(update, results_at(0)));
+    } else {
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        const StoreNode& store = *update.stores[i];
+        steps.push_back(Store(store.buffer, Load(results[i], {0}), store.indices));
+      }
+    }
     Stmt result = Seq(std::move(steps));
     for (const Buffer& buffer : results) result = Allocate(buffer, result);
     return result;
   }
+
+  Bounds bounds_;  // of the variables of loops around the statement
 };
 
 }  // namespace

@@ -18,6 +18,13 @@ using loop::Expr;
 using loop::Stmt;
 using loop::Var;
 
+// Whether one operation joins two values, such as addition: loops of it are known by that form.
+bool IsOneOperation(const te::Combiner& combiner) {
+  if (combiner.result.size() != 1) return false;
+  const auto* n = combiner.result[0].As<loop::BinaryNode>();
+  return n != nullptr && n->a.same_as(combiner.lhs[0]) && n->b.same_as(combiner.rhs[0]);
+}
+
 class NestMaker {
  public:
   NestMaker(const Stage& stage, std::vector<Expr> body, std::vector<Range> region,
@@ -110,7 +117,7 @@ class NestMaker {
       operands[combiner.lhs[i]] = loop::Load(op_.outputs[i], indices);
       operands[combiner.rhs[i]] = loop::Substitute(body_[i], roots);
     }
-    if (body_.size() == 1 && !combiner.is_order_free) {
+    if (IsOneOperation(combiner)) {
       const bool reassociate = combiner.is_sum && op_.outputs[0]->dtype.is_float();
       const auto kind = reassociate ? loop::StoreKind::kReassociated : loop::StoreKind::kPlain;
       return loop::Store(op_.outputs[0], loop::Substitute(combiner.result[0], operands), indices,

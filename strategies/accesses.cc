@@ -45,19 +45,32 @@ bool Accesses::DifferByLane(const Stage& stage, const loop::Var& var) {
                      [&](const Expr& condition) { return loop::UsesVar(condition, var); });
 }
 
+namespace {
+
+std::optional<std::int64_t> StepOf(const Expr& index, const loop::Var& var) {
+  const loop::Linear linear = loop::ToLinear(index, {});
+  for (const auto& [atom, coefficient] : linear.terms) {
+    if (!atom.same_as(var) && loop::UsesVar(atom, var)) return std::nullopt;
+  }
+  return linear.CoefficientOf(var);
+}
+
+}  // namespace
+
 std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var) {
   std::int64_t step = 0;
   std::int64_t stride = 1;
+  bool each_is_linear = true;
   for (std::size_t d = access.indices.size(); d-- > 0;) {
-    const loop::Linear linear = loop::ToLinear(access.indices[d], {});
-    for (const auto& [atom, coefficient] : linear.terms) {
-      if (!atom.same_as(var) && loop::UsesVar(atom, var)) return std::nullopt;
-    }
-    step += linear.CoefficientOf(var) * stride;
+    const std::optional<std::int64_t> of_dimension = StepOf(access.indices[d], var);
+    each_is_linear = each_is_linear && of_dimension;
+    step += of_dimension.value_or(0) * stride;
     const auto* extent = access.buffer->shape[d].As<loop::IntImmNode>();
     stride *= extent == nullptr ? 1 : extent->value;
   }
-  return step;
+  // Quotients and remainders of one fused axis are it again, once they are added up.
+  if (each_is_linear) return step;
+  return StepOf(loop::Simplify(loop::OffsetOf(access.buffer, access.indices)), var);
 }
 
 std::int64_t Extent(const IterVar& axis) {

@@ -17,6 +17,7 @@
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/operand_fetches.h"
+#include "tenon/strategies/reductions.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/streamed_results.h"
 #include "tenon/strategies/transposition.h"
@@ -36,8 +37,6 @@ using te::OperationNode;
 
 // Vectors of an elementwise loop that one iteration computes.
 constexpr std::int64_t kUnroll = 4;
-// Vectors of results that one sum keeps in registers.
-constexpr std::int64_t kTile = 8;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
 // Elements of a line that stays in the first-level cache until it is read.
@@ -57,12 +56,13 @@ constexpr std::int64_t kManyOuter = 128;
 
 class Scheduler {
  public:
-  explicit Scheduler(const std::vector<te::Tensor>& outputs)
-      : schedule_(outputs), accesses_(schedule_) {}
+  Scheduler(const std::vector<te::Tensor>& outputs, const AutoScheduleOptions& options)
+      : schedule_(outputs), accesses_(schedule_), options_(options) {}
 
   Schedule Run() {
     if (HasOpaqueStages()) return RunAroundOpaqueStages();
     InlineStages(schedule_);
+    SplitLongReductions(schedule_, options_.reassociate_sums);
     ScheduleStoredTiles();
     for (Stage* stage : ScheduleWinograd(schedule_, accesses_)) done_.insert(stage);
     const std::vector<Stage*> outputs = OutputStages();
@@ -79,7 +79,8 @@ class Scheduler {
       if (done_.contains(&stage) || stage.op()->is_placeholder() ||
           stage.placement() != Stage::Placement::kRoot)
         continue;
-      if (stage.op()->is_reduction() && !ReadsRepeatedly(*stage.op()) && SumsAlongMemory(stage)) {
+      if (stage.op()->is_reduction() && !ReadsRepeatedly(*stage.op()) &&
+          ReducesAlongMemory(stage, accesses_)) {
         ScheduleWithProducers(stage);
       } else {
         ScheduleRoot(stage, MaxOuter(stage));
@@ -124,7 +125,7 @@ class Scheduler {
   std::size_t MaxOuter(const Stage& stage) {
     const std::size_t rank = stage.op()->axes.size();
     if (rank == 0) return 0;
-    if (stage.op()->is_reduction() && SumsAlongMemory(stage)) return rank;
+    if (stage.op()->is_reduction() && ReducesAlongMemory(stage, accesses_)) return rank;
     return rank - 1;
   }
 
@@ -299,7 +300,7 @@ class Scheduler {
       const bool same = std::equal(axes.begin(), axes.end(), access.indices.begin(),
                                    [](const IterVar& a, const Expr& i) { return IsAxis(i, a); });
       const Stage* sum = schedule_.Find(access.producer);
-      if (same && sum != nullptr && SumsAlongMemory(*sum)) return true;
+      if (same && sum != nullptr && ReducesAlongMemory(*sum, accesses_)) return true;
     }
     return false;
   }
@@ -382,27 +383,6 @@ class Scheduler {
     return fused;
   }
 
-  bool SumsAlongMemory(const Stage& stage) {
-    const OperationNode& op = *stage.op();
-    bool along_reduction = false;
-    bool along_result = false;
-    for (const Access& access : accesses_.Of(stage)) {
-      const std::optional<std::int64_t> along = StepOf(access, op.reduce_axes.back().var);
-      along_reduction = along_reduction || along == 1;
-      // One value a row, the mean for instance, is read once.
-      if (op.axes.empty() || Extent(op.axes.back()) == 1 || IsSameForAllTerms(op, access)) continue;
-      // Every second element still comes in whole vectors.
-      const std::int64_t step = StepOf(access, op.axes.back().var).value_or(0);
-      along_result = along_result || step == 1 || step == 2;
-    }
-    return along_reduction && !along_result;
-  }
-
-  static bool IsSameForAllTerms(const OperationNode& op, const Access& access) {
-    return std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(),
-                       [&](const IterVar& axis) { return StepOf(access, axis.var) == 0; });
-  }
-
   // The first of the trailing axes that can be one loop: every access moves through memory as the
   // result does, or not at all.
   std::size_t FirstInner(const Stage& stage, std::size_t from) {
@@ -438,11 +418,12 @@ class Scheduler {
   // the stage itself or a result of its shape, are fetched before they are written.
   void ScheduleInner(Stage& stage, std::size_t from, const Stage* written) {
     const OperationNode& op = *stage.op();
-    if (op.axes.size() <= from) return;
     if (op.is_reduction()) {
-      ScheduleReduction(stage);
+      if (op.axes.size() > from || ReducesAlongMemory(stage, accesses_))
+        ScheduleReduction(stage, accesses_);
       return;
     }
+    if (op.axes.size() <= from) return;
     const std::size_t first = FirstInner(stage, from);
     IterVar inner = op.axes[first];
     std::int64_t extent = Extent(inner);
@@ -504,52 +485,16 @@ class Scheduler {
     return true;
   }
 
-  void ScheduleReduction(Stage& stage) {
-    const OperationNode& op = *stage.op();
-    if (SumsAlongMemory(stage)) return;
-    // Sums run inside the block of results that registers hold; several vectors of results at once,
-    // since one sum after the other would wait for each addition.
-    const IterVar last = op.axes.back();
-    std::int64_t lanes = LanesOf(op);
-    // Half vectors without a rest beat whole ones with one.
-    if (Extent(last) % lanes != 0 && Extent(last) % (lanes / 2) == 0) lanes /= 2;
-    std::vector<IterVar> order = op.reduce_axes;
-    if (Extent(last) < lanes || op.outputs.size() > 1) {
-      order.push_back(last);
-      stage.Reorder(order);
-      return;
-    }
-    auto [blocks, lane] = stage.Split(last, lanes);
-    const std::int64_t count = CeilDiv(Extent(last), lanes);  // the last one may be masked
-    const bool whole = Extent(last) % lanes == 0;
-    if (whole ? count > 1 : LargestDivisor(count, kTile) > 1) {
-      const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
-      order.insert(order.begin(), outer);
-      order.push_back(tile);
-      order.push_back(lane);
-      stage.Reorder(order);
-      stage.Unroll(tile);
-    } else {
-      order.insert(order.begin(), blocks);
-      order.push_back(lane);
-      stage.Reorder(order);
-    }
-    stage.Vectorize(lane);
-  }
-
-  static std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
-    std::int64_t divisor = std::min(value, most);
-    while (value % divisor != 0) --divisor;
-    return divisor;
-  }
-
   Schedule schedule_;
   Accesses accesses_;
+  AutoScheduleOptions options_;
   std::unordered_set<const Stage*> done_;
 };
 
 }  // namespace
 
-Schedule AutoSchedule(const std::vector<te::Tensor>& outputs) { return Scheduler(outputs).Run(); }
+Schedule AutoSchedule(const std::vector<te::Tensor>& outputs, const AutoScheduleOptions& options) {
+  return Scheduler(outputs, options).Run();
+}
 
 }  // namespace tenon::strategies

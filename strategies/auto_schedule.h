@@ -10,8 +10,13 @@
 
 namespace tenon::strategies {
 
+struct AutoScheduleOptions {
+  bool reassociate_sums = true;  // of floats, whose bits depend on the order
+};
+
 // The extents must be constant.
-schedule::Schedule AutoSchedule(const std::vector<te::Tensor>& outputs);
+schedule::Schedule AutoSchedule(const std::vector<te::Tensor>& outputs,
+                                const AutoScheduleOptions& options = {});
 
 }  // namespace tenon::strategies
 

@@ -24,10 +24,14 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
 }
 
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
-                            const std::string& name, bool defer) {
+                            const std::string& name, const LoweringOptions& options) {
   args.insert(args.end(), outputs.begin(), outputs.end());
-  const auto lower = [=] { return schedule::Lower(AutoSchedule(outputs), args, name); };
-  const std::optional<std::string> origin = defer ? te::ContentOf(outputs, args) : std::nullopt;
+  const auto lower = [=] {
+    const AutoScheduleOptions schedule = {.reassociate_sums = options.reassociate_sums};
+    return schedule::Lower(AutoSchedule(outputs, schedule), args, name);
+  };
+  const std::optional<std::string> origin =
+      options.defer ? te::ContentOf(outputs, args) : std::nullopt;
   if (!origin) return lower();
   // Shapes are static, so that nothing but the body is left to make.
   loop::Function function{.name = name, .body = loop::Body([=] { return lower().body.stmt(); })};

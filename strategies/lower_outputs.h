@@ -15,10 +15,16 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
                                      const std::vector<te::Tensor>& params,
                                      std::vector<int>* positions);
 
-// The kernel of `args` and then `outputs`. `defer`: its body is lowered when it is asked for, where
-// the content of the expressions tells kernels apart.
+struct LoweringOptions {
+  // Bodies are lowered when they are asked for, where the content of the expressions tells kernels
+  // apart.
+  bool defer = false;
+  bool reassociate_sums = true;  // as in AutoScheduleOptions
+};
+
+// The kernel of `args` and then `outputs`.
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
-                            const std::string& name, bool defer);
+                            const std::string& name, const LoweringOptions& options);
 
 }  // namespace tenon::strategies
 

@@ -5,7 +5,6 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/strategies/lower_function.h"
-#include "tenon/strategies/lower_outputs.h"
 #include "tenon/strategies/onednn/strategy.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
@@ -29,9 +28,9 @@ Built BuildFromTe(const Group& group, bool by_winograd) {
     const std::vector<te::Tensor> results = {tensor.computed};
     const auto sources = ParamsReadBy(results, function.params, &constant.arguments);
     constant.function = LowerOutputs(
-        sources, results, StrCat(group.name, "_prepare", built.prepared.size()), group.defer);
+        sources, results, StrCat(group.name, "_prepare", built.prepared.size()), group.lowering);
   }
-  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, group.defer);
+  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, group.lowering);
   return built;
 }
 
@@ -79,7 +78,7 @@ const ir::CallNode* Group::Anchor() const {
 Choice Choose(const Group& asked, const StrategyOptions& options) {
   Group group = asked;
   group.library = options.library;
-  group.defer = options.defer;
+  group.lowering = options.lowering;
   std::string explanation;
   const auto composite = group.function->attrs.find("Composite");
   if (composite != group.function->attrs.end() && options.library == LibraryChoice::kAuto) {

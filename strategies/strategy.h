@@ -22,6 +22,7 @@
 #include "tenon/jit/callable.h"
 #include "tenon/loop/function.h"
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/lower_outputs.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::strategies {
@@ -38,7 +39,7 @@ struct Group {
   std::string name;
   std::vector<NDArray> constants;  // by parameter; undefined where the argument is computed
   LibraryChoice library = LibraryChoice::kAuto;
-  bool defer = false;  // as in StrategyOptions
+  LoweringOptions lowering;
 
   // The call of kOutEWiseFusable pattern, or null.
   const ir::CallNode* Anchor() const;
@@ -92,7 +93,7 @@ struct Strategy {
 struct StrategyOptions {
   LibraryChoice library = LibraryChoice::kAuto;
   bool winograd = true;  // let convolutions take Winograd's algorithm
-  bool defer = false;    // lower kernels when their bodies are asked for
+  LoweringOptions lowering;
 };
 
 struct Choice {

@@ -22,6 +22,11 @@ Expr Highest(DataType type) {
   return loop::IntImm(type, -1);  // all bits
 }
 
+Reduction OrderFree(Reduction reduction) {
+  reduction.combiner.is_order_free = true;
+  return reduction;
+}
+
 Reduction Simple(std::string name, const Expr& source, std::vector<IterVar> axes,
                  const Expr& identity, Expr (*combine)(const Expr&, const Expr&)) {
   const Combiner combiner = MakeCombiner(std::move(name), {source.dtype()},
@@ -36,27 +41,23 @@ Reduction ArgReduce(std::string name, bool is_max, const Expr& index, const Expr
                     std::vector<IterVar> axes, bool last) {
   const auto combine = [&](const std::vector<Var>& l, const std::vector<Var>& r) {
     // NaN counts as the most extreme value, as in NumPy.
-    Expr left_wins = is_max ? l[1] > r[1] : l[1] < r[1];
-    Expr tie = l[1] == r[1];
-    if (value.dtype().is_float()) {
-      const Expr left_nan = loop::Call(loop::Intrinsic::kIsNan, {l[1]}),
-                 right_nan = loop::Call(loop::Intrinsic::kIsNan, {r[1]});
-      left_wins = left_wins || (left_nan && !right_nan);
-      tie = tie || (left_nan && right_nan);
-    }
-    const Expr first = last ? l[0] > r[0] : l[0] < r[0];
-    // The identity's index is -1: it loses every tie.
-    const Expr keep = (left_wins || (tie && (first || r[0] < loop::IntImm(r[0].dtype(), 0)))) &&
-                      l[0] >= loop::IntImm(l[0].dtype(), 0);
-    const Expr take_left = keep || r[0] < loop::IntImm(r[0].dtype(), 0);
+    const auto is_as_extreme = [&](const Var& x, const Var& y) {
+      const Expr is_so = is_max ? x >= y : x <= y;
+      return value.dtype().is_float() ? is_so || loop::Call(loop::Intrinsic::kIsNan, {x}) : is_so;
+    };
+    // Of equals the one that comes first, or last, wins; the identity's index is -1 and never does.
+    const Expr wins_ties = last ? l[0] > r[0] : l[0] < r[0];
+    const Expr left_wins =
+        (wins_ties && is_as_extreme(l[1], r[1])) || (!wins_ties && !is_as_extreme(r[1], l[1]));
+    const Expr none = loop::IntImm(index.dtype(), 0);
+    const Expr take_left = (left_wins && l[0] >= none) || r[0] < none;
     return std::vector<Expr>{loop::Select(take_left, l[0], r[0]),
                              loop::Select(take_left, l[1], r[1])};
   };
-  Combiner combiner = MakeCombiner(
+  const Combiner combiner = MakeCombiner(
       std::move(name), {index.dtype(), value.dtype()}, combine,
       {loop::IntImm(index.dtype(), -1), is_max ? Lowest(value.dtype()) : Highest(value.dtype())});
-  combiner.is_order_free = true;
-  return Reduce(combiner, {index, value}, std::move(axes));
+  return OrderFree(Reduce(combiner, {index, value}, std::move(axes)));
 }
 
 }  // namespace
@@ -126,22 +127,20 @@ Reduction Prod(const Expr& source, std::vector<IterVar> axes) {
                 &loop::operator*);
 }
 Reduction Max(const Expr& source, std::vector<IterVar> axes) {
-  return Simple("max", source, std::move(axes), Lowest(source.dtype()), &loop::Max);
+  return OrderFree(Simple("max", source, std::move(axes), Lowest(source.dtype()), &loop::Max));
 }
 Reduction Min(const Expr& source, std::vector<IterVar> axes) {
-  return Simple("min", source, std::move(axes), Highest(source.dtype()), &loop::Min);
+  return OrderFree(Simple("min", source, std::move(axes), Highest(source.dtype()), &loop::Min));
 }
 Reduction MaxOfNumbers(const Expr& source, std::vector<IterVar> axes) {
-  Reduction r = Simple("max_of_numbers", source, std::move(axes), Lowest(source.dtype()),
-                       [](const Expr& x, const Expr& y) { return loop::Select(y > x, y, x); });
-  r.combiner.is_order_free = true;
-  return r;
+  return OrderFree(Simple("max_of_numbers", source, std::move(axes), Lowest(source.dtype()),
+                          [](const Expr& x, const Expr& y) { return loop::Select(y > x, y, x); }));
 }
 Reduction All(const Expr& source, std::vector<IterVar> axes) {
-  return Simple("all", source, std::move(axes), loop::True(), &loop::operator&&);
+  return OrderFree(Simple("all", source, std::move(axes), loop::True(), &loop::operator&&));
 }
 Reduction Any(const Expr& source, std::vector<IterVar> axes) {
-  return Simple("any", source, std::move(axes), loop::False(), &loop::operator||);
+  return OrderFree(Simple("any", source, std::move(axes), loop::False(), &loop::operator||));
 }
 Reduction ArgMax(const Expr& index, const Expr& value, std::vector<IterVar> axes,
                  bool select_last) {

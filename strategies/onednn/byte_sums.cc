@@ -46,9 +46,10 @@ Side Before(const Group& group, const Convolution& conv) {
       ToExprs(shape),
       [&](const Var& n, const Var& y, const Var& x, const Var& c) { return image(n, c, y, x); },
       "image_in_nhwc", "injective");
-  return {.function = LowerOutputs({image}, {in_nhwc}, StrCat(group.name, "_before"), group.defer),
-          .arguments = 1,
-          .bytes = static_cast<std::size_t>(BytesOf(in_nhwc))};
+  return {
+      .function = LowerOutputs({image}, {in_nhwc}, StrCat(group.name, "_before"), group.lowering),
+      .arguments = 1,
+      .bytes = static_cast<std::size_t>(BytesOf(in_nhwc))};
 }
 
 // The group's results, of its parameters (which are added to `arguments`) and of `sums`, which are
@@ -63,7 +64,7 @@ Side Behind(const Group& group, const Tensor& sums, const Tensor& anchor_value,
   const std::size_t count = args.size();
   args.push_back(sums);
   return {.function = LowerOutputs(std::move(args), function.outputs, StrCat(group.name, "_behind"),
-                                   group.defer),
+                                   group.lowering),
           .arguments = count,
           .bytes = static_cast<std::size_t>(BytesOf(sums))};
 }

@@ -108,39 +108,6 @@ Expr PlaceIn(const Reading& reading) {
   return loop::Cast(Int32, place);
 }
 
-// Whether what one result is made of lies together and stays in the first-level cache.
-bool ReadsShortRows(const Reading& reading, DataType type) {
-  constexpr std::int64_t kRowBytes = 1 << 15;
-  const std::size_t kept = reading.result_axis.size() - reading.axes.size();
-  for (std::size_t i = 0; i < kept; ++i) {
-    if (!reading.result_axis[i]) return false;
-  }
-  return reading.count > 0 && reading.count * static_cast<std::int64_t>(type.bytes()) <= kRowBytes;
-}
-
-// The extremum and then the first place, or the last one, that holds it: two reductions of one
-// value each, which vectors do in less than half of the time that pairs take. An extremum of NaN is
-// at a NaN.
-Tensor PlaceOfExtremum(const TeCall& call, const Reading& reading, bool is_max, const char* name) {
-  const auto& attrs = call.attrs.As<ops::ArgReduceAttrs>();
-  const Tensor& x = call.input(0);
-  const Reducer reducer = is_max ? Reducer{te::Max} : Reducer{te::Min};
-  const Tensor extremum = Reduce(call, Reading(x, attrs), reducer, "extremum");
-  return te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        const Expr value = x[reading.Indices(i)];
-        Expr holds = value == extremum[ToExprs(i)];
-        if (x.dtype().is_float()) holds = holds || loop::Call(loop::Intrinsic::kIsNan, {value});
-        const Expr nowhere =
-            te::Cast(Int32, static_cast<double>(attrs.select_last_index ? -1 : reading.count));
-        const Expr place = te::Select(holds, PlaceIn(reading), nowhere);
-        return attrs.select_last_index ? te::Max(place, reading.axes)
-                                       : te::Min(place, reading.axes);
-      },
-      name, "comm_reduce");
-}
-
 std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
   const auto& attrs = call.attrs.As<ops::ArgReduceAttrs>();
   const Tensor& x = call.input(0);
@@ -151,8 +118,6 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
     return {te::Compute(
         call.te_shape(), [](const std::vector<Var>&) { return te::Cast(Int32, 0); }, name,
         "elemwise")};
-  if (!x.dtype().is_bool() && ReadsShortRows(reading, x.dtype()))
-    return {PlaceOfExtremum(call, reading, is_max, name)};
   const std::vector<Tensor> pair = te::ReduceTuple(
       call.te_shape(),
       [&](const std::vector<Var>& i) {

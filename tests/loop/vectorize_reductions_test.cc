@@ -83,6 +83,16 @@ TEST(VectorizeReductionsTest, OtherLoopsStay) {
   }
 }
 
+TEST(VectorizeReductionsTest, TheLastBlockOfASplitKeepsALoopForFewIterations) {
+  // Both as lowering makes it, with the guard inside, and hoisted.
+  for (const Stmt& loop : {Over(100, If(k + n < 200, AnyOf())), Over(Min(100, 200 - n), AnyOf())}) {
+    const std::string text = Print(Simplify(VectorizeReductions(loop)));
+    EXPECT_THAT(text, HasSubstr("allocate any.lanes: bool[64]")) << text;
+    EXPECT_THAT(text, HasSubstr("if (")) << text;
+    EXPECT_THAT(text, HasSubstr("any[0] = (any[0] || flags[k])")) << text;
+  }
+}
+
 // Every later transform runs, too.
 class ReductionExtentTest : public ::testing::TestWithParam<std::int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Extents, ReductionExtentTest,
@@ -90,8 +100,11 @@ INSTANTIATE_TEST_SUITE_P(Extents, ReductionExtentTest,
 
 TEST_P(ReductionExtentTest, ResultsStayTheSame) {
   std::mt19937 generator(3);
+  const Stmt any_of = AnyOf(), largest_of = LargestOf(StoreKind::kReassociated);
+  // The last two end with the data.
   for (const Stmt& loop :
-       {Over(GetParam(), AnyOf()), Over(GetParam(), LargestOf(StoreKind::kReassociated))}) {
+       {Over(GetParam(), any_of), Over(GetParam(), largest_of),
+        Over(GetParam(), If(k + n < 200, any_of)), Over(Min(GetParam(), 200 - n), largest_of)}) {
     Stmt made = Simplify(HoistGuards(Simplify(VectorizeReductions(loop))));
     made = Simplify(FlattenBuffers(Simplify(PartitionLoops(made))));
     made = Simplify(UnrollLoops(VectorizeLoops(made)));
@@ -110,6 +123,7 @@ TEST_P(ReductionExtentTest, ResultsStayTheSame) {
         interpreter.Set(any, {0});
         interpreter.Set(best, {-1});
         interpreter.Set(where, {-1});
+        interpreter.Set(n, 200 - (count * 13 % 200));
         interpreter.Execute(stmt);
         return std::vector<std::int64_t>{interpreter.Of(any)[0], interpreter.Of(best)[0],
                                          interpreter.Of(where)[0]};

@@ -70,7 +70,7 @@ TEST(StrategyTest, AKernelThatIsDeferredIsTheOneThatIsLoweredAtOnce) {
         constants[1] = Random(ir::StaticShape(group->params[1].checked_type(), "w"), 1);
       const auto made = [&](bool defer) {
         const Choice choice = Choose({.function = group, .name = "f", .constants = constants},
-                                     {.library = LibraryChoice::kTe, .defer = defer});
+                                     {.library = LibraryChoice::kTe, .lowering = {.defer = defer}});
         return std::get<loop::Function>(choice.built.kernel);
       };
       const loop::Function at_once = made(false), deferred = made(true);

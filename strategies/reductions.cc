@@ -1,0 +1,184 @@
+// Along memory: the innermost axes that are one run of it become one loop, which LLVM or
+// VectorizeReductions takes in vectors. Across memory: several vectors of results stay in registers
+// while the terms go by, since one after the other would wait for each addition.
+//
+// Long reductions are factored (Suriana, Adams and Kamil, "Parallel Associative Reductions in
+// Halide", 2017) along their outermost loop.
+#include "tenon/strategies/reductions.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "tenon/strategies/inline_stages.h"
+#include "tenon/support/arithmetic.h"
+
+namespace tenon::strategies {
+namespace {
+
+using schedule::Stage;
+using te::IterVar;
+using te::OperationNode;
+
+// Vectors of results that one sum keeps in registers.
+constexpr std::int64_t kTile = 8;
+// Scalar operations from which a reduction is worth being split, and those of a piece.
+constexpr std::int64_t kLongReduction = 4 * kParallelWork;
+constexpr std::int64_t kPieceWork = kParallelWork / 2;
+// Pieces that any number of threads share evenly.
+constexpr std::int64_t kMostPieces = 128;
+// Iterations that threads can share: of results without pieces, or of the loop that is split.
+constexpr std::int64_t kManyIterations = 8;
+// Terms to a piece's result, which is written and read again.
+constexpr std::int64_t kLeastTerms = 16;
+// Pieces are multiples of so many terms, where one run of memory is split: whole lines and vectors.
+constexpr std::int64_t kRun = 1024;
+
+bool IsSameForAllTerms(const OperationNode& op, const Access& access) {
+  return std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(),
+                     [&](const IterVar& axis) { return StepOf(access, axis.var) == 0; });
+}
+
+std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
+  std::int64_t divisor = std::min(value, most);
+  while (value % divisor != 0) --divisor;
+  return divisor;
+}
+
+std::int64_t Product(const std::vector<IterVar>& axes) {
+  std::int64_t product = 1;
+  for (const IterVar& axis : axes) product *= Extent(axis);
+  return product;
+}
+
+// Whether one step of `outer` is as far in memory as all steps of `inner`.
+bool IsOneRun(const Stage& stage, Accesses& accesses, const IterVar& outer, const IterVar& inner) {
+  const std::vector<Access>& all = accesses.Of(stage);
+  return std::all_of(all.begin(), all.end(), [&](const Access& access) {
+    const std::optional<std::int64_t> step = StepOf(access, inner.var);
+    return step && StepOf(access, outer.var) == *step * Extent(inner);
+  });
+}
+
+// The reduce axes in order, those together that are one run of memory.
+std::vector<std::vector<IterVar>> RunsOf(const Stage& stage, Accesses& accesses) {
+  std::vector<std::vector<IterVar>> runs;
+  for (const IterVar& axis : stage.op()->reduce_axes) {
+    const bool goes_on = !runs.empty() && !accesses.AreConditional(stage) &&
+                         IsOneRun(stage, accesses, runs.back().back(), axis);
+    if (!goes_on) runs.emplace_back();
+    runs.back().push_back(axis);
+  }
+  return runs;
+}
+
+IterVar FuseRun(Stage& stage, const std::vector<IterVar>& run) {
+  IterVar fused = run[0];
+  for (std::size_t i = 1; i < run.size(); ++i) fused = stage.Fuse(fused, run[i]);
+  return fused;
+}
+
+bool MaySplit(const OperationNode& op, bool reassociate) {
+  const te::Combiner& combiner = *op.combiner;
+  if (combiner.is_sum && op.outputs[0]->dtype.is_float()) return reassociate;
+  return combiner.is_sum || combiner.is_order_free;
+}
+
+// Results whose loops threads can share.
+std::int64_t SharedResults(const Stage& stage, Accesses& accesses) {
+  std::vector<IterVar> outer = stage.op()->axes;
+  if (!outer.empty() && !ReducesAlongMemory(stage, accesses)) outer.pop_back();
+  return Product(outer);
+}
+
+// The terms of a piece, or nothing where the reduction is not long enough.
+std::optional<std::int64_t> TermsOfPiece(const Stage& stage,
+                                         const std::vector<std::vector<IterVar>>& runs,
+                                         const std::vector<IterVar>& split) {
+  const std::int64_t work = WorkOf(stage), terms = Product(stage.op()->reduce_axes);
+  const std::int64_t extent = Product(split);
+  const std::int64_t most = std::min({kMostPieces, work / kPieceWork, terms / kLeastTerms, extent});
+  if (most < 2) return std::nullopt;
+  const std::int64_t of_piece = CeilDiv(extent, most);
+  if (runs.size() > 1 || of_piece < kRun) return of_piece;
+  return CeilDiv(of_piece, kRun) * kRun;
+}
+
+void SplitIfLong(schedule::Schedule& schedule, Stage& stage) {
+  const OperationNode& op = *stage.op();
+  if (Product(op.axes) == 0 || WorkOf(stage) < kLongReduction) return;
+  Accesses accesses(schedule);  // what it keeps is wrong once the stage computes something else
+  if (SharedResults(stage, accesses) >= kManyIterations) return;
+  const std::vector<std::vector<IterVar>> runs = RunsOf(stage, accesses);
+  const auto run = std::find_if(runs.begin(), runs.end(), [](const std::vector<IterVar>& axes) {
+    return Product(axes) >= kManyIterations;
+  });
+  if (run == runs.end()) return;
+  const std::optional<std::int64_t> of_piece = TermsOfPiece(stage, runs, *run);
+  if (!of_piece) return;
+  const auto [piece, term] = stage.Split(FuseRun(stage, *run), *of_piece);
+  schedule.RFactor(te::Tensor(stage.op(), 0), piece);
+}
+
+}  // namespace
+
+bool ReducesAlongMemory(const Stage& stage, Accesses& accesses) {
+  const OperationNode& op = *stage.op();
+  bool along_reduction = false;
+  bool along_result = false;
+  for (const Access& access : accesses.Of(stage)) {
+    const std::optional<std::int64_t> along = StepOf(access, op.reduce_axes.back().var);
+    along_reduction = along_reduction || along == 1;
+    // One value a row, the mean for instance, is read once.
+    if (op.axes.empty() || Extent(op.axes.back()) == 1 || IsSameForAllTerms(op, access)) continue;
+    // Every second element still comes in whole vectors.
+    const std::int64_t step = StepOf(access, op.axes.back().var).value_or(0);
+    along_result = along_result || step == 1 || step == 2;
+  }
+  return along_reduction && !along_result;
+}
+
+void ScheduleReduction(Stage& stage, Accesses& accesses) {
+  const OperationNode& op = *stage.op();
+  std::vector<IterVar> order;
+  for (const std::vector<IterVar>& run : RunsOf(stage, accesses))
+    order.push_back(FuseRun(stage, run));
+  if (op.axes.empty() || ReducesAlongMemory(stage, accesses)) return;
+  const IterVar last = op.axes.back();
+  std::int64_t lanes = LanesOf(op);
+  // Half vectors without a rest beat whole ones with one.
+  if (Extent(last) % lanes != 0 && Extent(last) % (lanes / 2) == 0) lanes /= 2;
+  if (Extent(last) < lanes || op.outputs.size() > 1) {
+    order.push_back(last);
+    stage.Reorder(order);
+    return;
+  }
+  auto [blocks, lane] = stage.Split(last, lanes);
+  const std::int64_t count = CeilDiv(Extent(last), lanes);  // the last one may be masked
+  const bool whole = Extent(last) % lanes == 0;
+  if (whole ? count > 1 : LargestDivisor(count, kTile) > 1) {
+    const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
+    order.insert(order.begin(), outer);
+    order.push_back(tile);
+    order.push_back(lane);
+    stage.Reorder(order);
+    stage.Unroll(tile);
+  } else {
+    order.insert(order.begin(), blocks);
+    order.push_back(lane);
+    stage.Reorder(order);
+  }
+  stage.Vectorize(lane);
+}
+
+void SplitLongReductions(schedule::Schedule& schedule, bool reassociate) {
+  std::vector<Stage*> reductions;  // splitting adds stages
+  for (const auto& stage : schedule.stages()) {
+    const OperationNode& op = *stage->op();
+    if (op.is_reduction() && !ReadsRepeatedly(op) && MaySplit(op, reassociate))
+      reductions.push_back(stage.get());
+  }
+  for (Stage* stage : reductions) SplitIfLong(schedule, *stage);
+}
+
+}  // namespace tenon::strategies

@@ -1,0 +1,25 @@
+// How reductions other than register tiles run: which of their axes are one loop, what is kept in
+// registers, and which parts threads share.
+#ifndef TENON_STRATEGIES_REDUCTIONS_H_
+#define TENON_STRATEGIES_REDUCTIONS_H_
+
+#include "tenon/schedule/schedule.h"
+#include "tenon/strategies/accesses.h"
+
+namespace tenon::strategies {
+
+// Whether neighbours in memory are terms of one result rather than of several.
+bool ReducesAlongMemory(const schedule::Stage& stage, Accesses& accesses);
+
+// Orders the loops of a reduction that has nothing scheduled yet.
+void ScheduleReduction(schedule::Stage& stage, Accesses& accesses);
+
+// Reductions of many terms to few results get two stages, of which the first has a result for each
+// piece of the terms, so that threads can share them. The pieces depend on the extents alone, and
+// so do the bits of the results. Sums of floats are left alone unless they may be `reassociated`;
+// products, whose parts may overflow, always. Which stages are inlined must be decided.
+void SplitLongReductions(schedule::Schedule& schedule, bool reassociate);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_REDUCTIONS_H_
