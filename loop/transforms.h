@@ -10,9 +10,15 @@ namespace tenon::loop {
 // Multi-dimensional indices become one row-major element offset.
 Stmt FlattenBuffers(const Stmt& stmt);
 
-// Reductions along a serial loop of constant extent that LLVM would leave scalar get vectorised
-// loops: those whose values call vector math, and those whose results may be combined in any order
-// (any of bools, the pairs of argmax). The order is the same in every run.
+// A serial loop around vectors that are stored past the caches one behind the other, from a place
+// in the middle of a line, begins earlier and ends later, so that all whole vectors store whole
+// lines.
+Stmt AlignStreams(const Stmt& stmt);
+
+// Reductions along a serial loop that LLVM would leave scalar get vectorised loops: those whose
+// values call vector math, and those whose results may be combined in any order (any of bools, the
+// pairs of argmax). The loop's extent is constant or min(constant, x), perhaps as a guard inside
+// it. The order is the same in every run.
 Stmt VectorizeReductions(const Stmt& stmt);
 
 // A parallel loop of constant extent whose first or last iterations alone call vector math, as

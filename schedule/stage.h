@@ -90,7 +90,8 @@ class Stage {
   Stage& SetStorePredicate(const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds);
   // Stores past the caches (non-temporal): for results larger than these, of which it writes whole
   // lines of 64 bytes one after the other. A hint, which is followed where the stores are vectors
-  // of whole lines and the caller's memory is aligned to lines. Legal for an output that is a
+  // of whole lines and the caller's memory is aligned to lines; a run that begins in the middle of
+  // a line is stored from the next one on. Legal for an output that is a
   // compute without reduce axes.
   Stage& StreamStores();
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.

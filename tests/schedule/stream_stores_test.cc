@@ -38,8 +38,10 @@ class StreamStoresTest : public ::testing::TestWithParam<std::int64_t> {
   Schedule s{b};
 };
 
-// Rows of whole vectors, with a masked rest, and shorter than a vector.
-INSTANTIATE_TEST_SUITE_P(Columns, StreamStoresTest, ::testing::Values(16, 48, 40, 33, 7));
+// Rows of whole vectors, rows that begin and end in the middle of a line, of which the shortest may
+// hold no whole one, and rows shorter than a vector.
+INSTANTIATE_TEST_SUITE_P(Columns, StreamStoresTest,
+                         ::testing::Values(16, 48, 100, 40, 33, 31, 30, 17, 7));
 
 TEST_P(StreamStoresTest, StoresTheSameWhereverTheMemoryStarts) {
   const jit::Kernel kernel = Kernel();
@@ -61,9 +63,9 @@ TEST_P(StreamStoresTest, StoresTheSameWhereverTheMemoryStarts) {
   }
 }
 
-TEST_P(StreamStoresTest, GoPastTheCachesWhereRowsAreWholeLines) {
+TEST_P(StreamStoresTest, GoPastTheCachesWhereRowsHoldWholeLines) {
   const std::string ir = Kernel().LlvmIr();
-  if (columns_ % 16 == 0) {
+  if (columns_ % 16 == 0 || columns_ >= 31) {
     EXPECT_THAT(ir, HasSubstr("!nontemporal"));
     EXPECT_THAT(ir, HasSubstr("sfence"));
   } else {

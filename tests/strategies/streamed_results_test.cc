@@ -33,12 +33,14 @@ TEST_P(StreamedResultsTest, AreLargeAndWrittenInWholeLinesByLoopsWithoutMathemat
 INSTANTIATE_TEST_SUITE_P(
     Graphs, StreamedResultsTest,
     ::testing::Values(
-        // 64 MiB, and one row less.
-        Graph{"fn (%x: Tensor[(16384, 1024), float32]) { nn.relu(%x) }", true},
-        Graph{"fn (%x: Tensor[(16383, 1024), float32]) { nn.relu(%x) }", false},
-        // Rows of half lines, as one run and row by row.
+        // 48 MiB, and one row less.
+        Graph{"fn (%x: Tensor[(12288, 1024), float32]) { nn.relu(%x) }", true},
+        Graph{"fn (%x: Tensor[(12287, 1024), float32]) { nn.relu(%x) }", false},
+        // Rows that are no whole lines, as one run and row by row, long and short.
         Graph{"fn (%x: Tensor[(16800, 1000), float32]) { nn.relu(%x) }", true},
-        Graph{"fn (%x: Tensor[(16800, 1000), float32]) { nn.softmax(%x) }", false},
+        Graph{"fn (%x: Tensor[(16800, 1000), float32]) { nn.softmax(%x) }", true},
+        Graph{"fn (%x: Tensor[(16800, 1023), float32]) { nn.softmax(%x) }", true},
+        Graph{"fn (%x: Tensor[(168000, 100), float32]) { nn.softmax(%x) }", false},
         Graph{"fn (%x: Tensor[(16384, 1024), float32]) { nn.softmax(%x) }", true},
         Graph{"fn (%x: Tensor[(16384, 1024), float32]) { exp(%x) }", false},
         Graph{"fn (%x: Tensor[(16384, 1024), float32]) { %0 = nn.relu(%x); (%0, negative(%0)) }",
@@ -63,7 +65,12 @@ TEST_P(StreamedValuesTest, EqualTheInterpretersOnOneThreadAndOnTwo) {
 INSTANTIATE_TEST_SUITE_P(
     Graphs, StreamedValuesTest,
     ::testing::Values("def @main(%x: Tensor[(16784, 1000), float32]) { nn.relu(%x) }",
-                      "def @main(%x: Tensor[(16384, 1024), float32]) { nn.softmax(%x) }"));
+                      "def @main(%x: Tensor[(12288, 1024), float32]) { nn.softmax(%x) }",
+                      "def @main(%x: Tensor[(12583, 1001), float32]) { nn.softmax(%x) }",
+                      "def @main(%x: Tensor[(12601, 1000), float32], %g: Tensor[(1000,), float32]) "
+                      "{ nn.layer_norm(%x, %g, %g) }",
+                      "def @main(%x: Tensor[(50021, 263), float32], %g: Tensor[(263,), float32]) "
+                      "{ nn.layer_norm(%x, %g, %g) }"));
 
 }  // namespace
 }  // namespace tenon::strategies
