@@ -9,11 +9,13 @@
 #define TENON_LIBRARY
 #endif
 
-/* The indices that sort each of `rows` rows of `n` keys, float64 or int64; equal keys stay in
-   order, NaN is greater than every number. `scratch` holds n indices. A merge sort from the bottom
-   up (Knuth, The Art of Computer Programming, volume 3, section 5.2.4). */
+/* The indices of the first `limit` of each of `rows` rows of `n` keys, float64 or int64, in their
+   order; equal keys stay in order, NaN is greater than every number. `indices` takes rows x limit,
+   `scratch` holds 4 * n numbers of 64 bits. Few of many are selected by their leading digits;
+   sorting is by digits from the last one (Knuth, The Art of Computer Programming, volume 3, section
+   5.2.5), or by insertion where there are few. */
 TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scratch, int64_t rows,
-                                     int64_t n, int64_t is_float, int64_t descends);
+                                     int64_t n, int64_t limit, int64_t is_float, int64_t descends);
 /* A copy of `size` elements of `data`, in which slice k of `count` slices of `row` elements in
    `updates` is written at element offsets[k] * row (mode 0) or joined with what is there: added,
    multiplied, the lesser, the greater (1 to 4). Updates run in order; a negative offset drops one.
@@ -41,7 +43,8 @@ TENON_LIBRARY void tenon_lib_copy(const void* from, void* to, int64_t bytes);
 /* Non-maximum suppression of each class of each image (Neubeck and Van Gool, ICPR 2006) as ONNX has
    it. boxes: images x spatial x 4 corners y1, x1, y2, x2 in any order of corners; scores: images x
    classes x spatial. `selected` takes image, class and box of each in order of image, class and
-   falling score, zeros behind them; `found` their number. `scratch` holds 2 * spatial indices. */
+   falling score, zeros behind them; `found` their number. `scratch` holds 4 * spatial numbers of
+   64 bits. */
 TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, const void* most,
                                       const void* overlap, const void* threshold, void* selected,
                                       void* found, void* scratch, int64_t images, int64_t classes,
@@ -69,57 +72,114 @@ TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indic
 
 /* --- sorting */
 
-/* Whether the element at `a` must come before that at `b`. */
-typedef int (*tenon_before)(const void* keys, int64_t a, int64_t b);
+#define TENON_SIGN ((uint64_t)1 << 63)
 
-static int tenon_is_less(double a, double b) { return a < b || (b != b && a == a); }
-static int tenon_less_float(const void* keys, int64_t a, int64_t b) {
-  return tenon_is_less(((const double*)keys)[a], ((const double*)keys)[b]);
-}
-static int tenon_greater_float(const void* keys, int64_t a, int64_t b) {
-  return tenon_less_float(keys, b, a);
-}
-static int tenon_less_int(const void* keys, int64_t a, int64_t b) {
-  return ((const int64_t*)keys)[a] < ((const int64_t*)keys)[b];
-}
-static int tenon_greater_int(const void* keys, int64_t a, int64_t b) {
-  return tenon_less_int(keys, b, a);
-}
-static int tenon_greater_score(const void* scores, int64_t a, int64_t b) {
-  return ((const float*)scores)[a] > ((const float*)scores)[b];
+/* Unsigned numbers in the order of the keys: all NaN are one, and so are both zeros. */
+static uint64_t tenon_rank_of_int(int64_t key) { return (uint64_t)key ^ TENON_SIGN; }
+static uint64_t tenon_rank_of_float(double key) {
+  uint64_t bits;
+  if (key != key) return ~(uint64_t)0;
+  if (key == 0) return TENON_SIGN;
+  memcpy(&bits, &key, sizeof(bits));
+  return (bits & TENON_SIGN) != 0 ? ~bits : bits | TENON_SIGN;
 }
 
-static void tenon_sort(const void* keys, tenon_before before, int64_t* indices, int64_t* scratch,
-                       int64_t n) {
-  int64_t *from = indices, *to = scratch, *swap, width;
-  for (width = 1; width < n; width *= 2) {
-    int64_t begin;
-    for (begin = 0; begin < n; begin += 2 * width) {
-      const int64_t middle = begin + width < n ? begin + width : n;
-      const int64_t end = begin + 2 * width < n ? begin + 2 * width : n;
-      int64_t left = begin, right = middle, at = begin;
-      /* The right one goes first only where it must. */
-      while (left < middle && right < end)
-        to[at++] = before(keys, from[right], from[left]) ? from[right++] : from[left++];
-      while (left < middle) to[at++] = from[left++];
-      while (right < end) to[at++] = from[right++];
+static void tenon_insertion_sort(uint64_t* ranks, int64_t* at, int64_t n) {
+  int64_t i, j;
+  for (i = 1; i < n; ++i) {
+    const uint64_t rank = ranks[i];
+    const int64_t place = at[i];
+    for (j = i; j > 0 && ranks[j - 1] > rank; --j) {
+      ranks[j] = ranks[j - 1];
+      at[j] = at[j - 1];
     }
-    swap = from;
-    from = to;
-    to = swap;
+    ranks[j] = rank;
+    at[j] = place;
   }
-  if (from != indices) memcpy(indices, from, (size_t)n * sizeof(int64_t));
+}
+
+/* Orders `at` by `ranks`; the others are as long. */
+static void tenon_sort_by_rank(uint64_t* ranks, int64_t* at, uint64_t* other_ranks,
+                               int64_t* other_at, int64_t n) {
+  int64_t counts[8][256];
+  uint64_t *from = ranks, *to = other_ranks;
+  int64_t *from_at = at, *to_at = other_at;
+  int64_t i;
+  int digit, shift;
+  if (n < 64) {
+    tenon_insertion_sort(ranks, at, n);
+    return;
+  }
+  memset(counts, 0, sizeof(counts));
+  for (i = 0; i < n; ++i) {
+    for (digit = 0; digit < 8; ++digit) ++counts[digit][ranks[i] >> 8 * digit & 255];
+  }
+  for (digit = 0, shift = 0; digit < 8; ++digit, shift += 8) {
+    int64_t* begin = counts[digit];
+    int64_t sum = 0;
+    uint64_t* swap = from;
+    int64_t* swap_at = from_at;
+    if (begin[from[0] >> shift & 255] == n) continue; /* all have the same */
+    for (i = 0; i < 256; ++i) {
+      const int64_t count = begin[i];
+      begin[i] = sum;
+      sum += count;
+    }
+    for (i = 0; i < n; ++i) {
+      const int64_t place = begin[from[i] >> shift & 255]++;
+      to[place] = from[i];
+      to_at[place] = from_at[i];
+    }
+    from = to;
+    from_at = to_at;
+    to = swap;
+    to_at = swap_at;
+  }
+  if (from_at != at) memcpy(at, from_at, (size_t)n * sizeof(int64_t));
+}
+
+/* Moves those that may be among the `limit` first to the front, in order; returns how many. */
+static int64_t tenon_select(uint64_t* ranks, int64_t* at, int64_t n, int64_t limit) {
+  uint64_t prefix = 0, mask = 0;
+  int64_t missing = limit, candidates, kept = 0, i;
+  int shift = 64;
+  do {
+    int64_t counts[256] = {0};
+    uint64_t digit = 0;
+    shift -= 8;
+    for (i = 0; i < n; ++i) counts[ranks[i] >> shift & 255] += (ranks[i] & mask) == prefix;
+    while (missing > counts[digit]) missing -= counts[digit++];
+    candidates = limit - missing + counts[digit];
+    prefix |= digit << shift;
+    mask |= (uint64_t)255 << shift;
+  } while (candidates > 2 * limit + 32 && shift > 0);
+  for (i = 0; i < n; ++i) {
+    ranks[kept] = ranks[i];
+    at[kept] = at[i];
+    kept += (ranks[i] & mask) <= prefix;
+  }
+  return kept;
 }
 
 TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scratch, int64_t rows,
-                                     int64_t n, int64_t is_float, int64_t descends) {
-  const tenon_before before = is_float ? (descends ? tenon_greater_float : tenon_less_float)
-                                       : (descends ? tenon_greater_int : tenon_less_int);
+                                     int64_t n, int64_t limit, int64_t is_float, int64_t descends) {
+  uint64_t* ranks = (uint64_t*)scratch;
+  int64_t* at = (int64_t*)(ranks + n);
   int64_t row, i;
   for (row = 0; row < rows; ++row) {
-    int64_t* order = (int64_t*)indices + row * n;
-    for (i = 0; i < n; ++i) order[i] = i;
-    tenon_sort((const char*)keys + row * n * 8, before, order, (int64_t*)scratch, n);
+    const double* floats = (const double*)keys + row * n;
+    const int64_t* ints = (const int64_t*)keys + row * n;
+    const uint64_t turned = descends ? ~(uint64_t)0 : 0;
+    int64_t count = n;
+    for (i = 0; i < n; ++i) at[i] = i;
+    if (is_float) {
+      for (i = 0; i < n; ++i) ranks[i] = tenon_rank_of_float(floats[i]) ^ turned;
+    } else {
+      for (i = 0; i < n; ++i) ranks[i] = tenon_rank_of_int(ints[i]) ^ turned;
+    }
+    if (limit < n / 4) count = tenon_select(ranks, at, n, limit);
+    tenon_sort_by_rank(ranks, at, ranks + 2 * n, at + 2 * n, count);
+    memcpy((int64_t*)indices + row * limit, at, (size_t)limit * sizeof(int64_t));
   }
 }
 
@@ -477,13 +537,18 @@ static float tenon_overlap(const float* a, const float* b) {
   return area_a > 0.0F && area_b > 0.0F ? both / (area_a + area_b - both) : 0.0F;
 }
 
-/* Indices of the scores above the threshold in falling order, at the start of `order`. */
+/* Indices of the scores above the threshold in falling order, at the start of `order`, behind which
+   there is room for three times as many. */
 static int64_t tenon_candidates(const float* scores, float threshold, int64_t spatial,
-                                int64_t* order, int64_t* scratch) {
+                                int64_t* order) {
+  uint64_t* ranks = (uint64_t*)(order + spatial);
   int64_t count = 0, i;
-  for (i = 0; i < spatial; ++i)
-    if (scores[i] > threshold) order[count++] = i;
-  tenon_sort(scores, tenon_greater_score, order, scratch, count);
+  for (i = 0; i < spatial; ++i) {
+    if (!(scores[i] > threshold)) continue;
+    ranks[count] = ~tenon_rank_of_float(scores[i]);
+    order[count++] = i;
+  }
+  tenon_sort_by_rank(ranks, order, ranks + spatial, order + 3 * spatial, count);
   return count;
 }
 
@@ -500,7 +565,7 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
     for (class_index = 0; class_index < classes; ++class_index) {
       const float* row = (const float*)scores + (image * classes + class_index) * spatial;
       const int64_t count =
-          tenon_candidates(row, *(const float*)threshold, spatial, order, order + spatial);
+          tenon_candidates(row, *(const float*)threshold, spatial, order);
       int64_t kept = 0;
       for (i = 0; i < count && kept < limit; ++i) {
         int stays = 1;

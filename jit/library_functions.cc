@@ -5,7 +5,7 @@
 
 extern "C" {
 void tenon_lib_argsort(const void*, void*, void*, std::int64_t, std::int64_t, std::int64_t,
-                       std::int64_t);
+                       std::int64_t, std::int64_t);
 void tenon_lib_scatter(const void*, const void*, const void*, void*, std::int64_t, std::int64_t,
                        std::int64_t, std::int64_t, std::int64_t);
 void tenon_lib_roi_align(const void*, const void*, void*, std::int64_t, std::int64_t, std::int64_t,

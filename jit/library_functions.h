@@ -3,7 +3,8 @@
 // with it, so that a kernel that calls them works everywhere. jit/library_functions.c has their
 // contracts.
 //
-//   te::ExternCall(jit::ArgsortFunction(), {keys, indices, scratch, rows, n, is_float, descends});
+//   te::ExternCall(jit::ArgsortFunction(), {keys, indices, scratch, rows, n, limit, is_float,
+//   descends});
 #ifndef TENON_JIT_LIBRARY_FUNCTIONS_H_
 #define TENON_JIT_LIBRARY_FUNCTIONS_H_
 

@@ -30,17 +30,19 @@ Expr Key(const Expr& value) {
 }  // namespace
 
 Tensor StableOrder(std::int64_t rows, std::int64_t extent,
-                   const std::function<Expr(const Expr& row, const Expr& at)>& key, bool descends) {
+                   const std::function<Expr(const Expr& row, const Expr& at)>& key, bool descends,
+                   std::optional<std::int64_t> limit) {
   const Tensor keys = te::Compute(
       {rows, extent}, [&](const Var& row, const Var& at) { return Key(key(row, at)); }, "keys",
       "injective");
   return te::Extern(
-      {{rows, extent}, {extent}}, {keys}, {Int64, Int64},
+      {{rows, limit.value_or(extent)}, {4 * extent}}, {keys}, {Int64, Int64},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         const auto number = [](std::int64_t n) { return loop::IntImm(Int64, n); };
-        return te::ExternCall(jit::ArgsortFunction(),
-                              {in[0], out[0], out[1], number(rows), number(extent),
-                               number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
+        return te::ExternCall(
+            jit::ArgsortFunction(),
+            {in[0], out[0], out[1], number(rows), number(extent), number(limit.value_or(extent)),
+             number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
       },
       "order")[0];
 }

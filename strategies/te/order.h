@@ -7,16 +7,17 @@
 #define TENON_STRATEGIES_TE_ORDER_H_
 
 #include <functional>
+#include <optional>
 
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
 
-// (row, rank) -> place, in int64. Equal keys stay in order; NaN is greater than every number. There
-// must be elements.
+// (row, rank) -> place, in int64, of the first `limit` ranks or of all. Equal keys stay in order;
+// NaN is greater than every number. There must be elements.
 te::Tensor StableOrder(std::int64_t rows, std::int64_t extent,
                        const std::function<te::Expr(const te::Expr& row, const te::Expr& at)>& key,
-                       bool descends);
+                       bool descends, std::optional<std::int64_t> limit = std::nullopt);
 
 // Those of the `extent` elements of a row that have a flag come first, in order.
 struct Compacted {

@@ -69,11 +69,12 @@ struct Ranking {
   }
 };
 
-// Of a tensor with elements.
-Ranking Rank(const Tensor& x, std::int64_t axis, bool ascends) {
+// Of a tensor with elements: of the first `limit` ranks, or of all.
+Ranking Rank(const Tensor& x, std::int64_t axis, bool ascends,
+             std::optional<std::int64_t> limit = std::nullopt) {
   const Rows rows = RowsOf(x, axis);
   const auto key = [&](const Expr& row, const Expr& at) { return x[rows.At(row, at)]; };
-  return {x, StableOrder(rows.count, rows.extent, key, !ascends), rows};
+  return {x, StableOrder(rows.count, rows.extent, key, !ascends, limit), rows};
 }
 
 Tensor Nothing(const std::vector<Expr>& shape, DataType dtype) {
@@ -94,7 +95,9 @@ std::vector<Tensor> TopK(const TeCall& call) {
     if (indices) results.push_back(Nothing(shape, index_type));
     return results;
   }
-  const Ranking ranking = Rank(x, attrs.axis, attrs.is_ascend);
+  const std::int64_t limit =
+      call.shape()[static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()))];
+  const Ranking ranking = Rank(x, attrs.axis, attrs.is_ascend, limit);
   if (values) results.push_back(ranking.Values(shape));
   if (indices) results.push_back(ranking.Indices(shape, index_type));
   return results;

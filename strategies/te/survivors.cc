@@ -24,7 +24,7 @@ Survivors::Survivors(const Tensor& boxes, const Tensor& scores, std::int64_t mos
   const auto number = [](std::int64_t n) { return loop::IntImm(Int64, n); };
   const auto one = [](const Expr& value) { return Filled({1}, value); };
   const std::vector<Tensor> results = te::Extern(
-      {{total, 3}, {1}, {2 * shape[2]}},
+      {{total, 3}, {1}, {4 * shape[2]}},
       {boxes, scores, one(number(most)), one(loop::FloatImm(Float32, overlap)),
        one(loop::FloatImm(Float32, lowest))},
       {Int64, Int64, Int64},

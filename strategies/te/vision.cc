@@ -43,7 +43,7 @@ std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
                 {1}, [](const std::vector<Var>&) { return Expr(0); }, "found", "elemwise")};
   }
   std::vector<Tensor> results = te::Extern(
-      {rows, {1}, {2 * scores[2]}},
+      {rows, {1}, {4 * scores[2]}},
       {call.input(0), call.input(1), AsType(call.input(2), Int64), AsType(call.input(3), Float32),
        AsType(call.input(4), Float32)},
       {Int64, Int64, Int64},

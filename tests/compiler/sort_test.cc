@@ -2,6 +2,7 @@
 // C++ library and plain loops.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -60,7 +61,58 @@ TEST_P(SortTest, OrdersEachRowStablyWithNaNAsTheGreatest) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lengths, SortTest, ::testing::Values(1, 2, 3, 16, 17, 65, 1000));
+INSTANTIATE_TEST_SUITE_P(Lengths, SortTest, ::testing::Values(1, 2, 3, 16, 17, 63, 64, 65, 1000));
+
+// Few of many, with ties, zeros of both signs, infinities, NaN and neighbours that differ in their
+// last digits alone.
+TEST(TopKTest, TakesTheFirstOfTheStableOrder) {
+  constexpr std::int64_t kCount = 1009;
+  const std::vector<std::function<float(std::int64_t)>> rows = {
+      [](std::int64_t i) { return static_cast<float>(i * 7919 % kCount) - 500; },
+      [](std::int64_t i) { return static_cast<float>(i % 3); },
+      [](std::int64_t) { return 1.0F; },
+      [](std::int64_t i) { return i % 2 == 0 ? 0.0F : -0.0F; },
+      [](std::int64_t i) { return 1 + static_cast<float>(i * 31 % kCount) * 0x1p-23F; },
+      [](std::int64_t i) { return i % 100 == 7 ? std::nanf("") : static_cast<float>(i); },
+      [](std::int64_t i) { return i % 50 == 7   ? HUGE_VALF
+                                  : i % 50 == 8 ? -HUGE_VALF
+                                                : 0.5F; }};
+  const auto count = static_cast<std::int64_t>(rows.size());
+  NDArray x = NDArray::Empty({count, kCount}, Float32);
+  for (std::int64_t row = 0; row < count; ++row) {
+    for (std::int64_t i = 0; i < kCount; ++i)
+      x.data<float>()[row * kCount + i] = rows[static_cast<std::size_t>(row)](i);
+  }
+  for (const std::int64_t k : {1, 2, 16, 63, 64, 251, 252, 253, 1009}) {
+    for (const bool ascends : {true, false}) {
+      const ir::Module module =
+          Parsed(StrCat("def @main(%x: Tensor[(", count, ", 1009), float32]) { %0 = topk(%x, k=", k,
+                        ", is_ascend=", ascends ? "True" : "False", ", dtype=\"int64\"); %0.1 }"));
+      const NDArray got = Outcome(module, {{"x", x}}).at(0);
+      for (std::int64_t row = 0; row < count; ++row) {
+        const float* first = x.data<float>() + row * kCount;
+        const std::vector<std::int64_t> order = StableOrder({first, first + kCount}, ascends);
+        for (std::int64_t i = 0; i < k; ++i) {
+          ASSERT_EQ(got.data<std::int64_t>()[row * k + i], order[static_cast<std::size_t>(i)])
+              << "row " << row << ", k " << k << ", rank " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(SortOfIntegersTest, OrdersTheLeastAndTheGreatestIntegers) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> numbers = {kGreatest, -1, kLeast, 0, 1, kLeast + 1, kGreatest - 1};
+  for (std::int64_t i = 0; i < 100; ++i) numbers.push_back((i * 7919 % 101 - 50) << (i % 58));
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  const ir::Module module =
+      Parsed(StrCat("def @main(%x: Tensor[(", count, ",), int64]) { sort(%x) }"));
+  const NDArray got = Outcome(module, {{"x", NDArray::FromVector({count}, numbers)}}).at(0);
+  std::sort(numbers.begin(), numbers.end());
+  EXPECT_EQ(got.ToVector<std::int64_t>(), numbers);
+}
 
 TEST(TopKTest, TakesTheGreatestAndTheLeastOfIntegers) {
   const ir::Module module = Parsed(
