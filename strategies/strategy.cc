@@ -163,6 +163,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachConvTransposeComputes(registry);
   AttachBlockedConvComputes(registry);
   AttachLayoutComputes(registry);
+  AttachEinsumCompute(registry);
   AttachMatmulComputes(registry);
   AttachPoolComputes(registry);
   AttachNormComputes(registry);

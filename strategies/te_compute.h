@@ -78,6 +78,7 @@ void AttachConvNdComputes(ops::OpRegistry& registry);
 void AttachConvTransposeComputes(ops::OpRegistry& registry);
 void AttachBlockedConvComputes(ops::OpRegistry& registry);
 void AttachLayoutComputes(ops::OpRegistry& registry);
+void AttachEinsumCompute(ops::OpRegistry& registry);
 void AttachMatmulComputes(ops::OpRegistry& registry);
 void AttachPoolComputes(ops::OpRegistry& registry);
 void AttachNormComputes(ops::OpRegistry& registry);

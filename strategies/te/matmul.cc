@@ -1,12 +1,8 @@
-// Matrix products (te/product.cc) and sums of Einstein's notation.
-#include <map>
-
+// Matrix products (te/product.cc).
 #include "tenon/jit/cpu_features.h"
-#include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/te/product.h"
 #include "tenon/strategies/te_compute.h"
-#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -17,17 +13,6 @@ using te::Expr;
 using te::IterVar;
 using te::Tensor;
 using te::Var;
-
-// Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
-// when it is constant.
-constexpr std::int64_t kLeastRows = 8;
-constexpr std::int64_t kLeastRowsTransposed = 32;
-constexpr std::int64_t kLeastRowsConstant = 4;
-
-std::int64_t LeastRows(const TeCall& call, bool transpose_b) {
-  if (call.IsConstant(1)) return kLeastRowsConstant;
-  return transpose_b ? kLeastRowsTransposed : kLeastRows;
-}
 
 std::int64_t DotGroup(const Tensor& a, const Tensor& b, DataType sum) {
   const jit::CpuFeatures host = jit::CpuFeatures::Host();
@@ -72,7 +57,7 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
            },
        .right = [&](const std::vector<Expr>&, const Expr& k,
                     const Expr& column) { return transpose_b ? b(column, k) : b(k, column); },
-       .least_rows = LeastRows(call, transpose_b),
+       .least_rows = LeastRows(call.IsConstant(1), transpose_b),
        .right_has = std::vector<bool>(batch.size(), false),
        .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
        .group = DotGroup(a, b, call.dtype()),
@@ -102,46 +87,12 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
                           const Expr batch = b_shared ? Expr(0) : at[0];
                           return attrs.transpose_b ? b(batch, column, k) : b(batch, k, column);
                         },
-                    .least_rows = LeastRows(call, attrs.transpose_b),
+                    .least_rows = LeastRows(call.IsConstant(1), attrs.transpose_b),
                     .right_has = {!b_shared},
                     .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
                     .group = DotGroup(a, b, call.dtype()),
                     .left_in_rows = !attrs.transpose_a && a.op()->is_placeholder()},
                    call.te_shape())};
-}
-
-// One sum over all labels that the result lacks.
-std::vector<Tensor> Einsum(const TeCall& call) {
-  std::vector<std::size_t> ranks;
-  for (const Tensor& x : call.inputs) ranks.push_back(x.ndim());
-  const ops::EinsumAxes axes = ops::ParseEinsum(call.attrs.As<ops::EinsumAttrs>().equation, ranks);
-  std::map<int, std::int64_t> extents;
-  for (std::size_t k = 0; k < ranks.size(); ++k)
-    for (std::size_t d = 0; d < ranks[k]; ++d) {
-      std::int64_t& extent = extents.emplace(axes.operands[k][d], 1).first->second;
-      if (extent == 1) extent = ExtentOf(call.input(k), d);
-    }
-  std::vector<IterVar> summed;
-  for (const int label : axes.summed)
-    summed.push_back(te::ReduceAxis(0, extents.at(label), StrCat("k", summed.size())));
-  const auto product = [&](const std::vector<Var>& i) {
-    std::map<int, Expr> at;
-    for (std::size_t d = 0; d < i.size(); ++d) at.emplace(axes.result[d], i[d]);
-    for (std::size_t d = 0; d < summed.size(); ++d) at.emplace(axes.summed[d], summed[d].var);
-    Expr all;
-    for (std::size_t k = 0; k < ranks.size(); ++k) {
-      std::vector<Expr> from;
-      for (std::size_t d = 0; d < ranks[k]; ++d)
-        from.push_back(ExtentOf(call.input(k), d) == 1 ? Expr(0) : at.at(axes.operands[k][d]));
-      const Expr factor = call.input(k)[from];
-      all = k == 0 ? factor : all * factor;
-    }
-    return all;
-  };
-  if (summed.empty()) return {te::Compute(call.te_shape(), product, "einsum", "injective")};
-  return {te::Compute(
-      call.te_shape(), [&](const std::vector<Var>& i) { return te::Sum(product(i), summed); },
-      "einsum", "comm_reduce")};
 }
 
 }  // namespace
@@ -155,7 +106,6 @@ void AttachMatmulComputes(ops::OpRegistry& registry) {
     return Matmul(call, attrs.transpose_a, attrs.transpose_b);
   }});
   registry.Definition("nn.batch_matmul").SetColumn(TeCompute{BatchMatmul});
-  registry.Definition("einsum").SetColumn(TeCompute{Einsum});
 }
 
 }  // namespace tenon::strategies

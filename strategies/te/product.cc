@@ -35,6 +35,12 @@ TileShape ChooseTile(std::int64_t columns, std::int64_t lanes) {
       [&](const TileShape& a, const TileShape& b) { return covered(a) < covered(b); });
 }
 
+// Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
+// when it is constant.
+constexpr std::int64_t kLeastRows = 8;
+constexpr std::int64_t kLeastRowsTransposed = 32;
+constexpr std::int64_t kLeastRowsConstant = 4;
+
 Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
   const IterVar k = te::ReduceAxis(0, product.depth, "k");
   return te::Compute(
@@ -147,6 +153,11 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 }
 
 }  // namespace
+
+std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed) {
+  if (right_is_constant) return kLeastRowsConstant;
+  return right_is_transposed ? kLeastRowsTransposed : kLeastRows;
+}
 
 Tensor Multiply(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = VectorLanes(product.dtype.bytes());

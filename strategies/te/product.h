@@ -33,6 +33,9 @@ struct Product {
   bool left_in_rows = false;
 };
 
+// Rows that pay for packing a right operand, whose rows may be the result's columns in memory.
+std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed);
+
 // The shape is that of the batch, then rows and columns. Large products are summed up in register
 // tiles from a packed right operand, small ones plainly.
 te::Tensor Multiply(const Product& product, const std::vector<te::Expr>& shape);

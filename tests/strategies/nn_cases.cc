@@ -25,6 +25,30 @@ Array NaiveProduct(const Array& a, const Array& b, bool transpose_a, bool transp
               });
 }
 
+// Of two operands with a letter for each axis, by loops over all letters.
+Array NaiveEinsum(const Array& a, const Array& b, const std::string& left, const std::string& right,
+                  const std::string& result) {
+  std::string letters = result;
+  for (const char letter : left + right) {
+    if (letters.find(letter) == std::string::npos) letters += letter;
+  }
+  Shape extents(letters.size());
+  for (std::size_t d = 0; d < left.size(); ++d) extents[letters.find(left[d])] = a.shape[d];
+  for (std::size_t d = 0; d < right.size(); ++d) extents[letters.find(right[d])] = b.shape[d];
+  const auto at = [&](const std::string& labels, const Index& all) {
+    Index index;
+    for (const char label : labels) index.push_back(all[letters.find(label)]);
+    return index;
+  };
+  Array sums =
+      Make(Shape(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(result.size())),
+           [](const Index&) { return 0.0; });
+  ForEach(extents, [&](const Index& all) {
+    sums.values[sums.Offset(at(result, all))] += a(at(left, all)) * b(at(right, all));
+  });
+  return sums;
+}
+
 std::vector<double> SoftmaxOf(const std::vector<double>& line) {
   const double greatest = GreatestOf(line);
   std::vector<double> y;
@@ -93,6 +117,37 @@ void AddProducts(std::vector<OpCase>* cases) {
                         return std::max(sum, 0.0);
                       })};
                     }});
+  // Products of matrices in other words, large enough for register tiles, and what only looks like
+  // one: a label of one operand alone that is summed, a diagonal, an axis that is broadcast.
+  const auto of_two = [&](const char* name, const Shape& a, const Shape& b, const std::string& left,
+                          const std::string& right, const std::string& result) {
+    einsum(
+        name, {F("a", a), F("b", b)}, StrCat(left, ",", right, "->", result).c_str(),
+        [=](const Arrays& in) { return Arrays{NaiveEinsum(in[0], in[1], left, right, result)}; });
+  };
+  of_two("scores", {2, 9, 3, 17}, {2, 33, 3, 17}, "bqhd", "bkhd", "bhqk");
+  of_two("values", {2, 3, 9, 17}, {2, 17, 3, 33}, "bhqk", "bkhd", "bqhd");
+  of_two("projection", {2, 9, 17}, {17, 3, 16}, "btd", "dhk", "bthk");
+  of_two("projection_back", {2, 9, 3, 16}, {3, 16, 17}, "bthk", "hkd", "btd");
+  of_two("operands_swapped", {35, 17}, {9, 17}, "ij", "kj", "ki");
+  of_two("depth_in_another_order", {9, 5, 7}, {7, 33, 5}, "iab", "bja", "ij");
+  of_two("batch_last", {9, 17, 4}, {33, 17, 4}, "idb", "jdb", "ijb");
+  of_two("matrix_and_vector", {35, 17}, {17}, "ij", "j", "i");
+  of_two("row_sums", {35, 17, 2}, {17, 9}, "ijs", "jk", "ik");
+  of_two("all_summed", {35, 17}, {35, 17}, "ij", "ij", "");
+  of_two("outer", {35}, {17}, "i", "j", "ij");
+  einsum("diagonal", {F("a", {17, 17}), F("b", {17, 9})}, "ii,ik->ik", [](const Arrays& in) {
+    return Arrays{Make({17, 9}, [&](const Index& at) {
+      return in[0]({at[0], at[0]}) * in[1](at);
+    })};
+  });
+  einsum("broadcast_depth", {F("a", {9, 1}), F("b", {17, 33})}, "ij,jk->ik", [](const Arrays& in) {
+    return Arrays{Make({9, 33}, [&](const Index& at) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < 17; ++j) sum += in[0]({at[0], 0}) * in[1]({j, at[1]});
+      return sum;
+    })};
+  });
   einsum("of_nothing", {F("a", {3, 0}), F("b", {0, 2})}, "ij,jk->ik", [](const Arrays&) {
     return Arrays{Make({3, 2}, [](const Index&) { return 0.0; })};
   });
