@@ -38,7 +38,7 @@ TileShape ChooseTile(std::int64_t columns, std::int64_t lanes) {
 // Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
 // when it is constant.
 constexpr std::int64_t kLeastRows = 8;
-constexpr std::int64_t kLeastRowsTransposed = 32;
+constexpr std::int64_t kLeastRowsTransposed = 12;
 constexpr std::int64_t kLeastRowsConstant = 4;
 
 Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
