@@ -31,6 +31,7 @@ struct ExportOptions {
   // Prefix of the C names; empty: the file's name, with "_" for what C does not allow.
   std::string name;
   std::string cpu_features;  // changes to what the host has, for instance "-avx512f"
+  // As in CompileOptions, for the order inside a loop; graphs are lowered with theirs.
   bool reassociate_reductions = true;
   std::string c_compiler = "cc";  // compiles the small C part of native exports and links
 };

@@ -76,7 +76,7 @@ class NestFinder {
 struct Run {
   Expr place;               // in the run, of an iteration
   Expr base;                // offset of place 0
-  std::int64_t step = 0;    // of the outermost loop
+  std::int64_t step = 1;    // of the outermost loop
   std::int64_t extent = 0;  // elements
 };
 

@@ -178,8 +178,8 @@ Stmt JoinWith(const ReductionUpdate& update, const std::vector<Expr>& values) {
 std::optional<OrderedUpdate> InOrder(const ReductionUpdate& update, const Var& var,
                                      const Bounds& bounds) {
   for (std::size_t i = 0; i < update.values.size(); ++i) {
-    const auto& [name, value] = update.values[i];
-    const std::optional<Interval> range = RangeOfRising(value, var, bounds);
+    const Var& name = update.values[i].first;
+    const std::optional<Interval> range = RangeOfRising(update.values[i].second, var, bounds);
     if (!range) continue;
     const auto decided = [&](bool is_later) {
       IndexDecider decide(*update.stores[i], name, *range, is_later);

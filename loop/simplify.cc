@@ -307,14 +307,14 @@ class Simplifier : public StmtMutator {
   // (x / d + y) / c as (x + d * y) / (d * c).
   std::optional<Expr> QuotientOfSum(const Linear& sum, std::int64_t c) {
     if (sum.terms.size() < 2) return std::nullopt;
-    for (const auto& [atom, coefficient] : sum.terms) {
-      const auto* n = atom.As<BinaryNode>();
-      if (coefficient != 1 || n == nullptr || n->op != BinaryOp::kFloorDiv) continue;
+    for (const auto& term : sum.terms) {
+      const auto* n = term.first.As<BinaryNode>();
+      if (term.second != 1 || n == nullptr || n->op != BinaryOp::kFloorDiv) continue;
       const auto* d = n->b.As<IntImmNode>();
       std::int64_t product = 0;
       if (d == nullptr || d->value <= 0 || __builtin_mul_overflow(d->value, c, &product)) continue;
       Linear others = sum;
-      std::erase_if(others.terms, [&](const auto& term) { return term.first.same_as(atom); });
+      std::erase_if(others.terms, [&](const auto& t) { return t.first.same_as(term.first); });
       Linear whole = LinearOf(n->a);
       if (!AddScaled(&whole, others, d->value) || MayWrap(whole, Range(whole))) continue;
       return FloorDiv(whole.ToExpr(), product);

@@ -1,4 +1,4 @@
-// 1. Stages are inlined or not (inline_stages.h).
+// 1. Stages are inlined or not (inline_stages.h), and long reductions taken apart (reductions.h).
 // 2. What the result reads at the same leading indices (a convolution under its epilogue, the sums
 //    of a softmax) is computed inside the result's outer loop, so that it stays in cache.
 // 3. The outer axes become one parallel loop when there is enough work to share.

@@ -55,10 +55,11 @@ struct Summation {
 };
 
 std::vector<Tensor> Sum(const Summation& summation) {
-  const auto& [call, axes, extents] = summation;
+  const TeCall& call = summation.call;
+  const ops::EinsumAxes& axes = summation.axes;
   std::vector<IterVar> summed;
   for (const int label : axes.summed)
-    summed.push_back(te::ReduceAxis(0, extents.at(label), StrCat("k", summed.size())));
+    summed.push_back(te::ReduceAxis(0, summation.extents.at(label), StrCat("k", summed.size())));
   const auto product = [&](const std::vector<Var>& i) {
     std::map<int, Expr> at;
     for (std::size_t d = 0; d < i.size(); ++d) at.emplace(axes.result[d], i[d]);
@@ -86,13 +87,14 @@ struct MatrixLabels {
 };
 
 std::optional<MatrixLabels> MatrixLabelsOf(const Summation& summation) {
-  const auto& [call, axes, extents] = summation;
+  const ops::EinsumAxes& axes = summation.axes;
   if (axes.operands.size() != 2 || axes.result.empty()) return std::nullopt;
   for (std::size_t k = 0; k < 2; ++k) {
     const EinsumLabels& labels = axes.operands[k];
     for (std::size_t d = 0; d < labels.size(); ++d) {
       const bool is_diagonal = std::count(labels.begin(), labels.end(), labels[d]) > 1;
-      if (is_diagonal || ExtentOf(call.input(k), d) != extents.at(labels[d])) return std::nullopt;
+      if (is_diagonal || ExtentOf(summation.call.input(k), d) != summation.extents.at(labels[d]))
+        return std::nullopt;
     }
   }
   MatrixLabels matrix;
