@@ -2,10 +2,8 @@
 // a constant c > 0 and a sum split as c * q + r, where q takes the terms that c divides, floor((c *
 // q + r) / c) = q + floor(r / c) and (c * q + r) mod c = r mod c, and both vanish when r lies in
 // [0, c). A quotient and a remainder of the same x by the same c join again: c * (x / c) + x mod c
-// = x; and for a divisor g of c and p in [0, g) floor((g * x + p) / c) = floor(x / (c / g)).
-// Quotients are taken of sums, not of sums of quotients: floor((floor(x / d) + y) / c) = floor((x +
-// d * y) / (d * c)). What is not linear goes through the rules of simplify_rules.h, from the
-// operands up.
+// = x; and for a divisor g of c and p in [0, g) floor((g * x + p) / c) = floor(x / (c / g)). What
+// is not linear goes through the rules of simplify_rules.h, from the operands up.
 #include "tenon/loop/simplify.h"
 
 #include <algorithm>
@@ -292,34 +290,12 @@ class Simplifier : public StmtMutator {
     }
     if (is_division) {
       result = quotient;
-      if (const auto whole = inside ? std::nullopt : QuotientOfSum(rest, c)) {
-        AddScaled(&result, LinearOf(*whole), 1);
-      } else if (!inside) {
-        AddAtom(&result, Binary(BinaryOp::kFloorDiv, rest.ToExpr(), c));
-      }
+      if (!inside) AddAtom(&result, Binary(BinaryOp::kFloorDiv, rest.ToExpr(), c));
       return result;
     }
     if (inside) return rest;
     AddAtom(&result, Binary(BinaryOp::kFloorMod, rest.ToExpr(), c));
     return result;
-  }
-
-  // (x / d + y) / c as (x + d * y) / (d * c).
-  std::optional<Expr> QuotientOfSum(const Linear& sum, std::int64_t c) {
-    if (sum.terms.size() < 2) return std::nullopt;
-    for (const auto& term : sum.terms) {
-      const auto* n = term.first.As<BinaryNode>();
-      if (term.second != 1 || n == nullptr || n->op != BinaryOp::kFloorDiv) continue;
-      const auto* d = n->b.As<IntImmNode>();
-      std::int64_t product = 0;
-      if (d == nullptr || d->value <= 0 || __builtin_mul_overflow(d->value, c, &product)) continue;
-      Linear others = sum;
-      std::erase_if(others.terms, [&](const auto& t) { return t.first.same_as(term.first); });
-      Linear whole = LinearOf(n->a);
-      if (!AddScaled(&whole, others, d->value) || MayWrap(whole, Range(whole))) continue;
-      return FloorDiv(whole.ToExpr(), product);
-    }
-    return std::nullopt;
   }
 
   // `sum` as g * whole + part with 0 <= part < g, for a divisor g > 1 of c.

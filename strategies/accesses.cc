@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
@@ -20,6 +19,15 @@ const Accesses::Inlined& Accesses::InlinedOf(const Stage& stage) {
   const auto [it, added] = inlined_.try_emplace(stage.op().get());
   Inlined& inlined = it->second;
   if (!added) return inlined;
+  const auto bounds = std::make_shared<loop::Bounds>();
+  for (const auto* axes : {&stage.op()->axes, &stage.op()->reduce_axes}) {
+    for (const IterVar& axis : *axes) {
+      const auto *first = axis.min.As<loop::IntImmNode>(),
+                 *extent = axis.extent.As<loop::IntImmNode>();
+      if (first != nullptr && extent != nullptr)
+        bounds->Bind(axis.var, {first->value, first->value + extent->value - 1});
+    }
+  }
   std::vector<Expr> bodies;  // `seen` holds addresses: the nodes must live
   std::unordered_set<const loop::ExprNode*> seen;
   schedule::Inliner inliner(schedule_);
@@ -32,7 +40,8 @@ const Accesses::Inlined& Accesses::InlinedOf(const Stage& stage) {
       ++inlined.nodes;
       if (call != nullptr && loop::IsVectorMath(call->intrinsic)) ++inlined.math_calls;
       if (load != nullptr && load->producer && seen.insert(e.get()).second)
-        inlined.accesses.push_back({te::TensorOf(*load).op().get(), load->indices, load->buffer});
+        inlined.accesses.push_back(
+            {te::TensorOf(*load).op().get(), load->indices, load->buffer, bounds});
       if (select != nullptr && select->lazy) inlined.lazy_conditions.push_back(select->condition);
     });
   }
@@ -70,7 +79,8 @@ std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var) {
   }
   // Quotients and remainders of one fused axis are it again, once they are added up.
   if (each_is_linear) return step;
-  return StepOf(loop::Simplify(loop::OffsetOf(access.buffer, access.indices)), var);
+  const Expr offset = loop::OffsetOf(access.buffer, access.indices);
+  return StepOf(loop::Simplify(offset, *access.bounds), var);
 }
 
 std::int64_t Extent(const IterVar& axis) {

@@ -7,10 +7,12 @@
 #define TENON_STRATEGIES_ACCESSES_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "tenon/loop/simplify.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::strategies {
@@ -19,6 +21,7 @@ struct Access {
   const te::OperationNode* producer;
   std::vector<loop::Expr> indices;
   loop::Buffer buffer;
+  std::shared_ptr<const loop::Bounds> bounds;  // of the axes that the indices are of
 };
 
 // The schedule must outlive it. Answers are kept, since inlining is costly: what is inlined must be

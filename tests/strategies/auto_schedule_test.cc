@@ -165,6 +165,20 @@ TEST(AutoScheduleTest, RowsFetchTheNextOneUnlessTheyAreReadOnACondition) {
               "{ concatenate((%x, %y), axis=0) }"));
 }
 
+// Quotients and remainders of pixels that are counted through rows come to one place in memory.
+TEST(AutoScheduleTest, PixelsOfAStridedDepthwiseConvolutionAreReadInVectors) {
+  const std::string loops = LoopsOf(
+      "def @main(%x: Tensor[(1, 16, 112, 112), float32], %w: Tensor[(16, 1, 3, 3), float32]) "
+      "{ nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], groups=16) }");
+  std::size_t reads = 0;
+  for (std::size_t at = loops.find("(pad_image["); at != std::string::npos;
+       at = loops.find("(pad_image[", at + 1)) {
+    ++reads;
+    EXPECT_EQ(loops.substr(at, 16), "(pad_image[ramp(") << loops.substr(at, 200);
+  }
+  EXPECT_GT(reads, 0U);
+}
+
 // The last loop of softmax has nothing to do while it waits for its lines.
 TEST(AutoScheduleTest, LinesOfARowAreFetchedWhileItsExponentialsAreComputed) {
   const std::string loops =
