@@ -204,6 +204,13 @@ Value Attrs::Get(const std::string& field) const {
   return info == nullptr ? Value() : info->Get(data_.get());
 }
 
+Attrs Attrs::With(const std::string& field, Value value) const {
+  FieldValues values;
+  for (const FieldInfo& info : schema_->fields) values[info.name] = info.Get(data_.get());
+  values[field] = std::move(value);
+  return FromFields(*schema_, values);
+}
+
 std::string Attrs::ToText() const {
   if (!defined()) return "";
   std::string text;

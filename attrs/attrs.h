@@ -68,6 +68,8 @@ class Attrs {
   template <typename T>
   const T& As() const;
   Value Get(const std::string& field) const;
+  // These, which are defined, with another value of one field. Throws as FromFields does.
+  Attrs With(const std::string& field, Value value) const;
 
   // "strides=[2, 2], channels=8": fields that differ from their default, and those without one.
   std::string ToText() const;

@@ -105,7 +105,7 @@ static void tenon_sort_by_rank(uint64_t* ranks, int64_t* at, uint64_t* other_ran
   uint64_t *from = ranks, *to = other_ranks;
   int64_t *from_at = at, *to_at = other_at;
   int64_t i;
-  int digit, shift;
+  int digit;
   if (n < 64) {
     tenon_insertion_sort(ranks, at, n);
     return;
@@ -114,7 +114,8 @@ static void tenon_sort_by_rank(uint64_t* ranks, int64_t* at, uint64_t* other_ran
   for (i = 0; i < n; ++i) {
     for (digit = 0; digit < 8; ++digit) ++counts[digit][ranks[i] >> 8 * digit & 255];
   }
-  for (digit = 0, shift = 0; digit < 8; ++digit, shift += 8) {
+  for (digit = 0; digit < 8; ++digit) {
+    const int shift = 8 * digit;
     int64_t* begin = counts[digit];
     int64_t sum = 0;
     uint64_t* swap = from;

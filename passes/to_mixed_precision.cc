@@ -133,14 +133,6 @@ bool IsSkipped(const Expr& e) {
 
 double HighestOf(DataType type) { return type == Float16 ? 65504 : 0x1.FEp127; }
 
-attrs::Attrs WithOutType(const attrs::Attrs& attrs, DataType type) {
-  attrs::FieldValues values;
-  for (const attrs::FieldInfo& field : attrs.schema()->fields)
-    values[field.name] = attrs.Get(field.name);
-  values["out_dtype"] = attrs::Value(type);
-  return attrs::Attrs::FromFields(*attrs.schema(), values);
-}
-
 class Mixer {
  public:
   explicit Mixer(DataType type) : type_(type), rules_(MakeRules()) {}
@@ -217,7 +209,7 @@ class Mixer {
   }
   Expr RewriteProduct(const CallNode& typed, const CallNode& call) {
     const Expr sum = ir::Call::Make(call.callee, LowArgs(typed.args, call.args),
-                                    WithOutType(call.attrs, Float32), call.span);
+                                    call.attrs.With("out_dtype", attrs::Value(Float32)), call.span);
     const Expr low = ops::Cast(sum, type_);
     high_.emplace(low, sum);
     return low;

@@ -33,6 +33,7 @@ const Operators& Products() {
   return operators;
 }
 
+// But for those whose computes sum halves up in float32 themselves.
 const Operators& OtherSums() {
   static const Operators operators = Find({"collapse_sum_like",
                                            "collapse_sum_to",
@@ -53,9 +54,6 @@ const Operators& OtherSums() {
                                            "nn.conv2d_transpose",
                                            "nn.conv3d",
                                            "nn.conv3d_transpose",
-                                           "nn.correlation",
-                                           "nn.cross_entropy",
-                                           "nn.cross_entropy_with_logits",
                                            "nn.fast_softmax",
                                            "nn.global_avg_pool2d",
                                            "nn.group_norm",
@@ -87,18 +85,14 @@ bool IsHalf(DataType type) { return type == Float16 || type == BFloat16; }
 
 // With sums in float32 where the attributes name another type, or may.
 attrs::Attrs Widened(const attrs::Attrs& attrs, bool name_type) {
-  if (attrs.schema() == nullptr) return attrs;
-  attrs::FieldValues values;
-  for (const attrs::FieldInfo& field : attrs.schema()->fields)
-    values[field.name] = attrs.Get(field.name);
-  for (const char* name : {"dtype", "out_dtype"}) {
-    const auto type = values.find(name);
-    if (type == values.end()) continue;
-    const auto* named = type->second.As<DataType>();
+  attrs::Attrs widened = attrs;
+  for (const char* field : {"dtype", "out_dtype"}) {
+    const attrs::Value value = attrs.Get(field);
+    const auto* named = value.As<DataType>();
     if (named != nullptr && (IsHalf(*named) || (named->is_void() && name_type)))
-      type->second = attrs::Value(Float32);
+      widened = widened.With(field, attrs::Value(Float32));
   }
-  return attrs::Attrs::FromFields(*attrs.schema(), values);
+  return widened;
 }
 
 bool IsEntered(const Expr& e) {

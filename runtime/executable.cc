@@ -26,7 +26,7 @@ std::string Describe(const Entry& entry) {
 }
 
 NDArray Bytes(std::size_t bytes) {
-  return NDArray::Empty({static_cast<std::int64_t>(std::max(bytes, kAlignment))}, UInt8);
+  return NDArray::Empty({static_cast<std::int64_t>(bytes)}, UInt8);
 }
 
 // Empty arrays may have no memory to point into.

@@ -1,9 +1,6 @@
 #include "tenon/runtime/result_memory.h"
 
-#include <algorithm>
 #include <utility>
-
-#include "tenon/support/alignment.h"
 
 namespace tenon::runtime {
 
@@ -13,8 +10,7 @@ NDArray ResultMemory::Take(std::size_t place, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     block = std::exchange(idle_[place], NDArray());
   }
-  if (!block.defined())
-    block = NDArray::Empty({static_cast<std::int64_t>(std::max(bytes, kAlignment))}, UInt8);
+  if (!block.defined()) block = NDArray::Empty({static_cast<std::int64_t>(bytes)}, UInt8);
   // A weak reference: results do not keep idle memory alive.
   auto give_back = [weak = weak_from_this(), place, block](const void*) mutable {
     if (const auto memory = weak.lock()) memory->GiveBack(place, std::move(block));

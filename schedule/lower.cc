@@ -396,8 +396,7 @@ class Lowerer {
   Stmt Finish(Stmt body) {
     body = loop::Simplify(body, bounds_);
     CheckParallel(body, nullptr);
-    body = loop::Simplify(loop::AlignStreams(body), bounds_);
-    body = loop::Simplify(loop::VectorizeReductions(body), bounds_);
+    body = loop::Simplify(loop::VectorizeReductions(loop::AlignStreams(body)), bounds_);
     body = loop::Simplify(loop::BalanceParallel(body), bounds_);
     body = loop::Simplify(loop::HoistGuards(body), bounds_);
     body = loop::Simplify(loop::PartitionLoops(body), bounds_);

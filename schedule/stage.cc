@@ -148,6 +148,13 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
   return fused;
 }
 
+IterVar Stage::Fuse(std::span<const IterVar> axes) {
+  if (axes.empty()) Refuse("fuse", nullptr, "no loop is given; there must be one at least");
+  IterVar fused = leaves_[Position("fuse", axes[0])];
+  for (const IterVar& axis : axes.subspan(1)) fused = Fuse(fused, axis);
+  return fused;
+}
+
 IterVar Stage::Fuse() {
   if (op_->is_placeholder()) Refuse("fuse", nullptr, "a placeholder is given and has no loops");
   const IterVar axis{loop::Var("singleton"), 0, Expr(1), false};

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,8 @@ class Stage {
   std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
   // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
   IterVar Fuse(const IterVar& outer, const IterVar& inner);
+  // The same of one or more neighbours, from left to right.
+  IterVar Fuse(std::span<const IterVar> axes);
   // A new outermost loop of one iteration, where a scalar's producers can be computed.
   IterVar Fuse();
   // The axes take the positions that they hold together, in the order given; each must be a loop of
@@ -91,8 +94,8 @@ class Stage {
   // Stores past the caches (non-temporal): for results larger than these, of which it writes whole
   // lines of 64 bytes one after the other. A hint, which is followed where the stores are vectors
   // of whole lines and the caller's memory is aligned to lines; a run that begins in the middle of
-  // a line is stored from the next one on. Legal for an output that is a
-  // compute without reduce axes.
+  // a line is stored from the next one on. Legal for an output that is a compute without reduce
+  // axes.
   Stage& StreamStores();
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.

@@ -88,6 +88,12 @@ std::int64_t Extent(const IterVar& axis) {
   Unreachable("automatic schedules need constant extents");
 }
 
+std::int64_t ProductOfExtents(std::span<const IterVar> axes) {
+  std::int64_t product = 1;
+  for (const IterVar& axis : axes) product *= Extent(axis);
+  return product;
+}
+
 std::int64_t WorkOf(const Stage& stage) {
   std::int64_t nodes = 0;
   for (const Expr& body : stage.op()->body) loop::VisitExpr(body, [&](const Expr&) { ++nodes; });

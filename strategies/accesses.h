@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -60,8 +61,9 @@ inline constexpr std::int64_t kParallelWork = 1 << 17;
 
 // The coefficient of `var` in the element offset of an access; nothing when it is not linear.
 std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var);
-// Requires a constant.
+// Require constants.
 std::int64_t Extent(const te::IterVar& axis);
+std::int64_t ProductOfExtents(std::span<const te::IterVar> axes);
 // Scalar operations of a stage, addresses counted in.
 std::int64_t WorkOf(const schedule::Stage& stage);
 // Elements of the widest result in a vector.

@@ -123,10 +123,9 @@ class Scheduler {
   // Leading axes of `stage` that the result computes in its outer loop: all but the last, and for a
   // reduction along memory all.
   std::size_t MaxOuter(const Stage& stage) {
+    if (stage.op()->is_reduction()) return AxesAroundReduction(stage, accesses_);
     const std::size_t rank = stage.op()->axes.size();
-    if (rank == 0) return 0;
-    if (stage.op()->is_reduction() && ReducesAlongMemory(stage, accesses_)) return rank;
-    return rank - 1;
+    return rank == 0 ? 0 : rank - 1;
   }
 
   static bool SameIndices(const std::vector<Expr>& a, const std::vector<Expr>& b) {
@@ -242,7 +241,7 @@ class Scheduler {
     }
     std::int64_t work = WorkOf(output);
     for (const auto& [stage, common] : inside) work += WorkOf(*stage);
-    const IterVar loop = FuseOuter(output, outer);
+    const IterVar loop = output.Fuse(OuterAxes(output, outer));
     const Stage* fetcher = FetcherOf(output, inside);
     ScheduleInner(output, outer, fetcher == nullptr ? &output : nullptr);
     if (work >= kParallelWork && OuterExtent(output, outer) > 1) output.Parallel(loop);
@@ -285,9 +284,7 @@ class Scheduler {
   }
 
   static std::int64_t InnerExtent(const std::vector<IterVar>& axes, std::size_t outer) {
-    std::int64_t extent = 1;
-    for (std::size_t i = outer; i < axes.size(); ++i) extent *= Extent(axes[i]);
-    return extent;
+    return ProductOfExtents(std::span(axes).subspan(outer));
   }
 
   // Whether each element of the stage takes a sum along memory at its own indices, beside which the
@@ -343,10 +340,11 @@ class Scheduler {
     return index.same_as(axis.var) || (Extent(axis) == 1 && loop::IsConstInt(index, 0));
   }
 
+  static std::span<const IterVar> OuterAxes(const Stage& stage, std::size_t outer) {
+    return std::span(stage.op()->axes).first(outer);
+  }
   static std::int64_t OuterExtent(const Stage& stage, std::size_t outer) {
-    std::int64_t extent = 1;
-    for (std::size_t i = 0; i < outer; ++i) extent *= Extent(stage.op()->axes[i]);
-    return extent;
+    return ProductOfExtents(OuterAxes(stage, outer));
   }
 
   void ScheduleRoot(Stage& stage, std::size_t outer) {
@@ -372,15 +370,9 @@ class Scheduler {
     if (outer > 1 && outer + 1 == stage.op()->axes.size() && !stage.op()->is_reduction() &&
         OuterExtent(stage, outer - 1) >= kManyOuter)
       --outer;
-    const IterVar loop = FuseOuter(stage, outer);
+    const IterVar loop = stage.Fuse(OuterAxes(stage, outer));
     ScheduleInner(stage, outer);
     if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
-  }
-
-  static IterVar FuseOuter(Stage& stage, std::size_t outer) {
-    IterVar fused = stage.op()->axes[0];
-    for (std::size_t i = 1; i < outer; ++i) fused = stage.Fuse(fused, stage.op()->axes[i]);
-    return fused;
   }
 
   // The first of the trailing axes that can be one loop: every access moves through memory as the

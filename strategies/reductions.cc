@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tenon/strategies/inline_stages.h"
@@ -45,12 +46,6 @@ std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
   return divisor;
 }
 
-std::int64_t Product(const std::vector<IterVar>& axes) {
-  std::int64_t product = 1;
-  for (const IterVar& axis : axes) product *= Extent(axis);
-  return product;
-}
-
 // Whether one step of `outer` is as far in memory as all steps of `inner`.
 bool IsOneRun(const Stage& stage, Accesses& accesses, const IterVar& outer, const IterVar& inner) {
   const std::vector<Access>& all = accesses.Of(stage);
@@ -72,51 +67,39 @@ std::vector<std::vector<IterVar>> RunsOf(const Stage& stage, Accesses& accesses)
   return runs;
 }
 
-IterVar FuseRun(Stage& stage, const std::vector<IterVar>& run) {
-  IterVar fused = run[0];
-  for (std::size_t i = 1; i < run.size(); ++i) fused = stage.Fuse(fused, run[i]);
-  return fused;
-}
-
 bool MaySplit(const OperationNode& op, bool reassociate) {
   const te::Combiner& combiner = *op.combiner;
   if (combiner.is_sum && op.outputs[0]->dtype.is_float()) return reassociate;
   return combiner.is_sum || combiner.is_order_free;
 }
 
-// Results whose loops threads can share.
-std::int64_t SharedResults(const Stage& stage, Accesses& accesses) {
-  std::vector<IterVar> outer = stage.op()->axes;
-  if (!outer.empty() && !ReducesAlongMemory(stage, accesses)) outer.pop_back();
-  return Product(outer);
-}
-
 // The terms of a piece, or nothing where the reduction is not long enough.
 std::optional<std::int64_t> TermsOfPiece(const Stage& stage,
                                          const std::vector<std::vector<IterVar>>& runs,
                                          const std::vector<IterVar>& split) {
-  const std::int64_t work = WorkOf(stage), terms = Product(stage.op()->reduce_axes);
-  const std::int64_t extent = Product(split);
+  const std::int64_t work = WorkOf(stage), terms = ProductOfExtents(stage.op()->reduce_axes);
+  const std::int64_t extent = ProductOfExtents(split);
   const std::int64_t most = std::min({kMostPieces, work / kPieceWork, terms / kLeastTerms, extent});
   if (most < 2) return std::nullopt;
   const std::int64_t of_piece = CeilDiv(extent, most);
   if (runs.size() > 1 || of_piece < kRun) return of_piece;
-  return CeilDiv(of_piece, kRun) * kRun;
+  return RoundUp(of_piece, kRun);
 }
 
 void SplitIfLong(schedule::Schedule& schedule, Stage& stage) {
   const OperationNode& op = *stage.op();
-  if (Product(op.axes) == 0 || WorkOf(stage) < kLongReduction) return;
+  if (ProductOfExtents(op.axes) == 0 || WorkOf(stage) < kLongReduction) return;
   Accesses accesses(schedule);  // what it keeps is wrong once the stage computes something else
-  if (SharedResults(stage, accesses) >= kManyIterations) return;
+  const std::size_t shared = AxesAroundReduction(stage, accesses);
+  if (ProductOfExtents(std::span(op.axes).first(shared)) >= kManyIterations) return;
   const std::vector<std::vector<IterVar>> runs = RunsOf(stage, accesses);
   const auto run = std::find_if(runs.begin(), runs.end(), [](const std::vector<IterVar>& axes) {
-    return Product(axes) >= kManyIterations;
+    return ProductOfExtents(axes) >= kManyIterations;
   });
   if (run == runs.end()) return;
   const std::optional<std::int64_t> of_piece = TermsOfPiece(stage, runs, *run);
   if (!of_piece) return;
-  const auto [piece, term] = stage.Split(FuseRun(stage, *run), *of_piece);
+  const auto [piece, term] = stage.Split(stage.Fuse(*run), *of_piece);
   schedule.RFactor(te::Tensor(stage.op(), 0), piece);
 }
 
@@ -138,11 +121,15 @@ bool ReducesAlongMemory(const Stage& stage, Accesses& accesses) {
   return along_reduction && !along_result;
 }
 
+std::size_t AxesAroundReduction(const Stage& stage, Accesses& accesses) {
+  const std::size_t rank = stage.op()->axes.size();
+  return rank == 0 || ReducesAlongMemory(stage, accesses) ? rank : rank - 1;
+}
+
 void ScheduleReduction(Stage& stage, Accesses& accesses) {
   const OperationNode& op = *stage.op();
   std::vector<IterVar> order;
-  for (const std::vector<IterVar>& run : RunsOf(stage, accesses))
-    order.push_back(FuseRun(stage, run));
+  for (const std::vector<IterVar>& run : RunsOf(stage, accesses)) order.push_back(stage.Fuse(run));
   if (op.axes.empty() || ReducesAlongMemory(stage, accesses)) return;
   const IterVar last = op.axes.back();
   std::int64_t lanes = LanesOf(op);

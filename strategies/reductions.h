@@ -3,6 +3,8 @@
 #ifndef TENON_STRATEGIES_REDUCTIONS_H_
 #define TENON_STRATEGIES_REDUCTIONS_H_
 
+#include <cstddef>
+
 #include "tenon/schedule/schedule.h"
 #include "tenon/strategies/accesses.h"
 
@@ -10,6 +12,10 @@ namespace tenon::strategies {
 
 // Whether neighbours in memory are terms of one result rather than of several.
 bool ReducesAlongMemory(const schedule::Stage& stage, Accesses& accesses);
+
+// How many leading axes have loops around those of the terms: all of a reduction along memory, of
+// others all but the last.
+std::size_t AxesAroundReduction(const schedule::Stage& stage, Accesses& accesses);
 
 // Orders the loops of a reduction that has nothing scheduled yet.
 void ScheduleReduction(schedule::Stage& stage, Accesses& accesses);

@@ -236,8 +236,7 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   }
   reader.Reorder(order);
   VectorizeInner(reader, *tile.op(), inside, inside_extents, traits.calls_math);
-  IterVar place = outer[0];
-  for (std::size_t i = 1; i < outer.size(); ++i) place = reader.Fuse(place, outer[i]);
+  const IterVar place = reader.Fuse(outer);
   if (traits.parallel) reader.Parallel(place);
   tile.ComputeAt(reader, place);
   ScheduleTile(tile);

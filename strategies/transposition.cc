@@ -87,10 +87,8 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   }
   const std::int64_t lanes = LanesOf(*stage.op());
   if (extent < lanes || last_extent < lanes) return false;
-  IterVar last = axes[first_last];
-  for (std::size_t i = first_last + 1; i < axes.size(); ++i) last = stage.Fuse(last, axes[i]);
-  IterVar source = axes[first];
-  for (std::size_t i = first + 1; i <= *along; ++i) source = stage.Fuse(source, axes[i]);
+  const IterVar last = stage.Fuse(std::span(axes).subspan(first_last));
+  const IterVar source = stage.Fuse(std::span(axes).subspan(first, *along + 1 - first));
   const auto [source_tiles, source_lane] = stage.Split(source, lanes);
   // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
   // another along the shorter rows, source's or result's, which lie together where they end.
@@ -116,14 +114,12 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   if (!from_memory) all.push_back(by_source_rows ? source_blocks : result_runs);
   all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
-  IterVar outer = order[0];
-  for (std::size_t i = 1; i < order.size(); ++i) outer = stage.Fuse(outer, order[i]);
+  const IterVar outer = stage.Fuse(order);
   if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
   stage.Unroll(source_lane);
   stage.Vectorize(result_lane);
-  std::int64_t bytes = element_bytes;
-  for (const IterVar& axis : axes) bytes *= Extent(axis);
-  if (stage.is_output() && bytes >= kStreamed) stage.StreamStores();
+  if (stage.is_output() && element_bytes * ProductOfExtents(axes) >= kStreamed)
+    stage.StreamStores();
   return true;
 }
 

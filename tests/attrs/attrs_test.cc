@@ -142,6 +142,16 @@ TEST(AttrsTest, GetReflectsAFieldAndGivesNoneForOthers) {
   EXPECT_TRUE(Attrs().Get("strides").is_none());
 }
 
+TEST(AttrsTest, WithChangesOneFieldOfACopy) {
+  const Attrs before = Attrs::Make(ConvAttrs{.groups = 3, .channels = 6});
+  const Attrs after = before.With("data_layout", Value("NHWC"));
+  EXPECT_EQ(after, Attrs::Make(ConvAttrs{.groups = 3, .channels = 6, .data_layout = "NHWC"}));
+  EXPECT_EQ(before.As<ConvAttrs>().data_layout, "NCHW");
+  EXPECT_THAT(Refusal([&] { before.With("group", std::int64_t{2}); }),
+              HasSubstr("relay.attrs.SampleConvAttrs: there is no field group"));
+  EXPECT_THAT(Refusal([&] { before.With("groups", std::int64_t{65}); }), HasSubstr("groups"));
+}
+
 TEST(AttrsTest, ReadingAnotherStructIsAnInternalError) {
   const Attrs a = Attrs::Make(ConvAttrs{});
   EXPECT_THROW(a.As<MixedAttrs>(), Error);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/schedule/record.h"
 #include "tenon/schedule/schedule.h"
 #include "tenon/support/error.h"
 #include "tenon/te/reduce.h"
@@ -68,6 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
              "number of parts is -1"},
         Case{"SplitOfAForeignAxis", [](Fixture& f) { f.s[f.middle].Split(f.sum.axis(0), 2); },
              "is not part of the schedule of this stage; its loops are: ax0, ax1"},
+        Case{"FuseOfNoAxes", [](Fixture& f) { f.s[f.middle].Fuse(std::vector<te::IterVar>()); },
+             "fuse: stage middle: no loop is given; there must be one at least"},
         Case{"FuseOfDistantAxes",
              [](Fixture&) {
                const Tensor t = Compute(
@@ -121,6 +124,18 @@ TEST(PrimitiveTest, SplitOfASplitAxisNamesTheLoops) {
         error.what(),
         HasSubstr("already been split or fused; the loops are now: ax0.outer, ax0.inner, ax1"));
   }
+}
+
+TEST(PrimitiveTest, AListIsFusedFromLeftToRight) {
+  const Tensor t = Compute(
+      {2, 3, 4}, [](Var i, Var, Var) { return loop::Cast(Float32, Expr(i)); }, "t");
+  Schedule by_pairs(t), of_list(t);
+  by_pairs[t].Fuse(by_pairs[t].Fuse(t.axis(0), t.axis(1)), t.axis(2));
+  of_list[t].Fuse(std::vector<te::IterVar>{t.axis(0), t.axis(1), t.axis(2)});
+  EXPECT_EQ(PrintRecord(of_list), PrintRecord(by_pairs));
+  Schedule of_one(t);
+  EXPECT_TRUE(of_one[t].Fuse(std::vector<te::IterVar>{t.axis(1)}).var.same_as(t.axis(1).var));
+  EXPECT_EQ(Loops(of_one[t]), (std::vector<std::string>{"ax0", "ax1", "ax2"}));
 }
 
 TEST(PrimitiveTest, SplitAndReorderAndFuseName) {

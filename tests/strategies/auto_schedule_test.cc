@@ -149,11 +149,7 @@ TEST(AutoScheduleTest, LargeElementwiseWorkIsParallelAndSmallIsNot) {
   EXPECT_FALSE(is_parallel("def @main(%x: Tensor[(8, 8), float32]) { exp(%x) }"));
 }
 
-// The printed loops of the only kernel.
-std::string LoopsOf(const char* text) {
-  const Lowered lowered = ValueOrThrow(Lower(Parsed(text), kTeOnly));
-  return loop::Print(std::get<loop::Function>(lowered.kernels[0].choice.built.kernel));
-}
+std::string LoopsOf(const char* text) { return testing_graphs::LoopsOf(Parsed(text)); }
 
 TEST(AutoScheduleTest, RowsFetchTheNextOneUnlessTheyAreReadOnACondition) {
   const auto fetches = [](const char* text) {

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <random>
 #include <utility>
+#include <variant>
+
+#include "tenon/loop/print.h"
 
 namespace tenon::testing_graphs {
 
@@ -93,6 +96,13 @@ void ExpectClose(const std::vector<NDArray>& got, const std::vector<NDArray>& ex
     SCOPED_TRACE("result " + std::to_string(i));
     ExpectClose(got[i], expected[i], tolerance);
   }
+}
+
+std::string LoopsOf(const ir::Module& module, const CompileOptions& options) {
+  std::string loops;
+  for (const LoweredKernel& kernel : ValueOrThrow(Lower(module, options)).kernels)
+    loops += loop::Print(std::get<loop::Function>(kernel.choice.built.kernel));
+  return loops;
 }
 
 std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& inputs,

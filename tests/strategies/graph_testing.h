@@ -38,6 +38,10 @@ double ValueAt(const NDArray& array, std::int64_t i);
 
 bool IsClose(double got, double expected, double tolerance);
 
+// The printed loops of all kernels, which must be generated ones.
+std::string LoopsOf(const ir::Module& module,
+                    const CompileOptions& options = {.library = LibraryChoice::kTe});
+
 // Floats to `tolerance`, relative; everything else exactly.
 void ExpectClose(const NDArray& got, const NDArray& expected, double tolerance = 1e-4);
 void ExpectClose(const std::vector<NDArray>& got, const std::vector<NDArray>& expected,

@@ -1,30 +1,19 @@
 // Which reductions are split into pieces, that several axes are one loop where memory allows it,
 // and that results are right and the same on any number of threads.
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "tenon/loop/print.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {
 
+using testing_graphs::LoopsOf;
 using testing_graphs::Parsed;
-
-std::string LoopsOf(const char* text, bool reassociate = true) {
-  const Lowered lowered = ValueOrThrow(
-      Lower(Parsed(text), {.library = LibraryChoice::kTe, .reassociate_reductions = reassociate}));
-  std::string loops;
-  for (const LoweredKernel& kernel : lowered.kernels)
-    loops += loop::Print(std::get<loop::Function>(kernel.choice.built.kernel));
-  return loops;
-}
 
 bool IsSplit(const std::string& loops) { return loops.find(".rf") != std::string::npos; }
 
@@ -38,7 +27,7 @@ void PrintTo(const Graph& graph, std::ostream* out) { *out << graph.text; }
 class SplitReductionTest : public ::testing::TestWithParam<Graph> {};
 
 TEST_P(SplitReductionTest, ThoseOfManyTermsToFewResultsAre) {
-  const std::string loops = LoopsOf(GetParam().text);
+  const std::string loops = LoopsOf(Parsed(GetParam().text));
   EXPECT_EQ(IsSplit(loops), GetParam().splits) << loops;
   EXPECT_EQ(loops.find("parallel ") != std::string::npos, GetParam().splits) << loops;
 }
@@ -67,11 +56,15 @@ INSTANTIATE_TEST_SUITE_P(
         Graph{"fn (%x: Tensor[(1000003,), float32]) { prod(%x) }", false}));
 
 TEST(SplitReductionTest, RowsThatThreadsCanShareAreNot) {
-  EXPECT_FALSE(IsSplit(LoopsOf("fn (%x: Tensor[(8, 100003), float32]) { sum(%x, axis=[1]) }")));
+  EXPECT_FALSE(
+      IsSplit(LoopsOf(Parsed("fn (%x: Tensor[(8, 100003), float32]) { sum(%x, axis=[1]) }"))));
 }
 
 TEST(SplitReductionTest, SumsOfFloatsAreNotWhereTheirOrderIsToStay) {
-  const auto is_split = [](const char* text) { return IsSplit(LoopsOf(text, false)); };
+  const auto is_split = [](const char* text) {
+    return IsSplit(
+        LoopsOf(Parsed(text), {.library = LibraryChoice::kTe, .reassociate_reductions = false}));
+  };
   EXPECT_FALSE(is_split("fn (%x: Tensor[(1000003,), float32]) { sum(%x) }"));
   EXPECT_FALSE(is_split("fn (%x: Tensor[(7, 100003), float16]) { mean(%x, axis=[1]) }"));
   EXPECT_TRUE(is_split("fn (%x: Tensor[(1000003,), int32]) { sum(%x) }"));
@@ -91,10 +84,6 @@ TEST(SplitReductionTest, ASumInOrderIsThatOfOneLoop) {
 
 class ReducedValuesTest : public ::testing::TestWithParam<const char*> {};
 
-bool SameBits(const NDArray& a, const NDArray& b) {
-  return a.bytes() == b.bytes() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
-}
-
 TEST_P(ReducedValuesTest, EqualTheInterpretersAndDoNotDependOnTheThreads) {
   const ir::Module module = Parsed(GetParam());
   const runtime::Inputs inputs = testing_graphs::RandomInputs(module, 7);
@@ -106,7 +95,7 @@ TEST_P(ReducedValuesTest, EqualTheInterpretersAndDoNotDependOnTheThreads) {
     options.threads = threads;
     const std::vector<NDArray> on_several = testing_graphs::Outcome(module, inputs, options);
     for (std::size_t i = 0; i < on_one.size(); ++i)
-      EXPECT_TRUE(SameBits(on_several[i], on_one[i])) << threads << " threads";
+      EXPECT_TRUE(on_several[i].SameBytes(on_one[i])) << threads << " threads";
   }
 }
 
@@ -174,9 +163,9 @@ TEST(SplitReductionTest, ExtremaTakeNanAndTheFirstOfEqualsWhereverTheyLie) {
 
 TEST(MergedAxesTest, ThatAreOneRunOfMemoryAreOneLoop) {
   const auto loops = [](const char* axes) {
-    return LoopsOf(
-        ("fn (%x: Tensor[(3, 5, 7, 11), float32]) { sum(%x, axis=" + std::string(axes) + ") }")
-            .c_str());
+    const std::string text =
+        "fn (%x: Tensor[(3, 5, 7, 11), float32]) { sum(%x, axis=" + std::string(axes) + ") }";
+    return LoopsOf(Parsed(text.c_str()));
   };
   EXPECT_NE(loops("[2, 3]").find("in [0, 77)"), std::string::npos);
   EXPECT_NE(loops("[1, 2, 3]").find("in [0, 385)"), std::string::npos);
