@@ -78,8 +78,9 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level, const
       {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
       // Joins of neighbouring additions need to know every one as such.
       {"CanonicalizeOps", 3, typed([](const Module& m) { return CanonicalizeOps(m); })},
-      // Weights that it casts are constants again when these are folded.
-      {"WidenHalfFloats", 3, [](const Module& m) { return WidenHalfFloats(m); }},
+      // At every level, as what sums are rounded to decides results. Weights that it casts are
+      // constants again when these are folded.
+      {"WidenHalfFloats", 0, [](const Module& m) { return WidenHalfFloats(m); }},
       Fold(evaluate),
       // Again, for weights that are constants only now.
       {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
