@@ -33,7 +33,7 @@ const Operators& Products() {
   return operators;
 }
 
-// But for those whose computes sum halves up in float32 themselves.
+// And `prod`. But for those whose computes sum halves up in float32 themselves.
 const Operators& OtherSums() {
   static const Operators operators = Find({"collapse_sum_like",
                                            "collapse_sum_to",
@@ -63,6 +63,7 @@ const Operators& OtherSums() {
                                            "nn.log_softmax",
                                            "nn.lrn",
                                            "nn.softmax",
+                                           "prod",
                                            "sum",
                                            "variance"});
   return operators;

@@ -130,17 +130,19 @@ std::vector<std::string> RunAt(int level, const Module& module, Module* result =
 
 TEST(PipelineTest, LevelsChooseThePasses) {
   const Module module = Parse(kIdentity);
-  EXPECT_THAT(RunAt(0, module),
-              ElementsAre("PartitionGraph", "Inline", "InferType", "CanonicalizeQnn",
-                          "EmbedComposites", "SimplifyInference", "PlanDevices", "FuseOps"));
+  EXPECT_THAT(
+      RunAt(0, module),
+      ElementsAre("PartitionGraph", "Inline", "InferType", "CanonicalizeQnn", "EmbedComposites",
+                  "SimplifyInference", "WidenHalfFloats", "PlanDevices", "FuseOps"));
   EXPECT_THAT(RunAt(1, module),
               ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
                           "CanonicalizeQnn", "EmbedComposites", "SimplifyInference",
-                          "DeadCodeElimination", "PlanDevices", "FuseOps"));
-  EXPECT_THAT(RunAt(2, module),
-              ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
-                          "CanonicalizeQnn", "EmbedComposites", "SimplifyInference",
-                          "DeadCodeElimination", "FoldConstant", "PlanDevices", "FuseOps"));
+                          "DeadCodeElimination", "WidenHalfFloats", "PlanDevices", "FuseOps"));
+  EXPECT_THAT(
+      RunAt(2, module),
+      ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
+                  "CanonicalizeQnn", "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
+                  "WidenHalfFloats", "FoldConstant", "PlanDevices", "FuseOps"));
   EXPECT_THAT(RunAt(3, module),
               ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
                           "FakeQuantizationToInteger", "CanonicalizeQnn", "EmbedComposites",

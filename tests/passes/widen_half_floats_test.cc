@@ -129,5 +129,15 @@ TEST(WidenHalfFloatsTest, NormalisationsOfLargeNumbersDoNotOverflow) {
   for (int i = 0; i < 64; ++i) EXPECT_NEAR(result.data<float>()[i], i % 2 == 0 ? 2 : 0, 1e-3) << i;
 }
 
+// 256 * 256 is above what float16 holds.
+TEST(WidenHalfFloatsTest, ProductsDoNotOverflowOnTheWay) {
+  const Module module = testing_graphs::Parsed(
+      "def @main(%x: Tensor[(4,), float16]) { cast(prod(%x), dtype=\"float32\") }");
+  NDArray x = NDArray::Empty({4}, Float16);
+  const float values[] = {256, 256, 256, 1.0F / 4096};
+  for (int i = 0; i < 4; ++i) static_cast<_Float16*>(x.raw())[i] = static_cast<_Float16>(values[i]);
+  EXPECT_EQ(testing_graphs::Outcome(module, {{"x", x}}).at(0).data<float>()[0], 4096);
+}
+
 }  // namespace
 }  // namespace tenon::passes
