@@ -27,10 +27,6 @@ target_compile_features(tenon_options INTERFACE cxx_std_20)
 add_library(tenon_private_options INTERFACE)
 target_compile_options(tenon_private_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
                                                        -fno-plt)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC 12 warns of members of its own variants.
-  target_compile_options(tenon_private_options INTERFACE -Wno-maybe-uninitialized)
-endif()
 if(TENON_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 warns of its own strings where their header is precompiled.
   target_compile_options(tenon_private_options INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
@@ -42,6 +38,10 @@ endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE}
                                                          -fno-omit-frame-pointer -g1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # GCC 12 warns of its own instrumented code.
+    target_compile_options(tenon_private_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 

@@ -1,6 +1,6 @@
 // Each operand is cast once, however many operators read it; a cast of a constant is folded later.
 // Where one such operator follows another through elementwise ones, fusion keeps the values between
-// them in registers or in float32 memory, rounded to float16 all the same.
+// them in registers or in float32 memory, rounded to their type all the same.
 #include "tenon/passes/widen_half_floats.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const Operators& Products() {
   return operators;
 }
 
-// And `prod`. But for those whose computes sum halves up in float32 themselves.
+// With `prod`, and without those whose computes sum halves up in float32 themselves.
 const Operators& OtherSums() {
   static const Operators operators = Find({"collapse_sum_like",
                                            "collapse_sum_to",
