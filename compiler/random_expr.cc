@@ -70,10 +70,20 @@ const std::vector<Intrinsic>& Jumps() {
   return functions;
 }
 
+// -x, by its sign bit.
+Expr NegatedByBits(const Expr& x) {
+  const int width = x.dtype().bits();
+  const DataType bits = width == 16 ? UInt16 : width == 32 ? UInt32 : UInt64;
+  const Expr sign = loop::IntImm(bits, static_cast<std::int64_t>(1ULL << (width - 1)));
+  return te::Reinterpret(x.dtype(),
+                         loop::Binary(BinaryOp::kBitXor, te::Reinterpret(bits, x), sign));
+}
+
 Term FloatUnary(const Term& a, Random& random) {
   const DataType type = a.value.dtype();
   const std::int64_t choice = random.Below(10);
-  if (choice == 0) return {-a.value, a.bound, a.grain, a.error};
+  if (choice == 0)
+    return {random.Chance(50) ? NegatedByBits(a.value) : -a.value, a.bound, a.grain, a.error};
   if (choice == 1) return {te::Abs(a.value), a.bound, a.grain, a.error};
   if (choice <= 3 && a.grain > 0)
     return Settled(

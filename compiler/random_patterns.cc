@@ -122,8 +122,39 @@ Pattern DotProducts(Random& random, const MakeOperand& make, const std::string& 
   return {out, {rows, columns}, term};
 }
 
+// c[m, n] = sum over w and q of element q of the word (a[m, 2 w], a[m, 2 w + 1]) * b[w, n, q].
+Pattern WordDotProductsOfBFloats(Random& random, const MakeOperand& make, const std::string& name) {
+  const std::int64_t rows = 1 + random.Below(5), columns = random.Of(Sizes{16, 16, 32, 48, 24, 17}),
+                     words = 1 + random.Below(6), depth = 2 * words;
+  const Operand a = make(BFloat16, {rows, depth}, false),
+                b = make(BFloat16, {words, columns, 2}, false);
+  const Tensor packed = te::Compute(
+      {rows, words},
+      [&](const Var& m, const Var& w) {
+        return te::WordOf({a.tensor(m, w * 2), a.tensor(m, w * 2 + 1)});
+      },
+      name + "w");
+  const IterVar w = te::ReduceAxis(0, words, "w"), q = te::ReduceAxis(0, 2, "q");
+  Term product;
+  const Tensor out = te::Compute(
+      {rows, columns},
+      [&](const Var& m, const Var& n) {
+        const Expr x = loop::Cast(Float32, te::BFloatOfWord(packed(m, w.var), q.var)),
+                   y = loop::Cast(Float32, b.tensor(w.var, n, q.var));
+        product = ProductOf(TermOf(a, x), TermOf(b, y));
+        return te::Sum(x * y, {w, q});
+      },
+      name);
+  product.value = loop::Constant(Float32, 0);
+  Term term = SumOf(product, depth);
+  // The instruction rounds a pair of products its own way.
+  term.error += 4 * RoundingError(Float32) * term.bound;
+  return {out, {rows, columns}, term};
+}
+
 // c[m, n] = sum over w and q of byte q of the word a[m, w] * b[w, n, q].
 Pattern WordDotProducts(Random& random, const MakeOperand& make, const std::string& name) {
+  if (random.Chance(40)) return WordDotProductsOfBFloats(random, make, name);
   const std::int64_t rows = 1 + random.Below(5), columns = random.Of(Sizes{16, 16, 32, 48, 24, 17}),
                      words = 1 + random.Below(6), depth = 4 * words;
   const Operand a = make(Int32, {rows, words}, false), b = make(Int8, {words, columns, 4}, false);
@@ -276,6 +307,8 @@ std::optional<TensorIntrinsic> IntrinsicFor(const te::OperationNode& op, int wid
     if (op.combiner->identity.size() != 1) return std::nullopt;
     if (type == Int32 && op.reduce_axes.size() == 2 && reads(Int32, Int8))
       return te::DotWordS8(width);
+    if (type == Float32 && op.reduce_axes.size() == 2 && reads(Int32, BFloat16))
+      return te::DotWordBF16(width);
     if (op.reduce_axes.size() != 1) return std::nullopt;
     if (type == Int32 && reads(UInt8, Int8)) return te::DotU8S8(width);
     if (type == Float32 && reads(BFloat16, BFloat16)) return te::DotBF16(width);

@@ -111,7 +111,8 @@ bool CExprCodegen::NeedsRounding(const Expr& expr) const {
   if (const auto* binary = expr.As<loop::BinaryNode>())
     return binary->op != BinaryOp::kMin && binary->op != BinaryOp::kMax;
   if (const auto* call = expr.As<loop::CallNode>())
-    return call->intrinsic != Intrinsic::kAbs && call->intrinsic != Intrinsic::kSign;
+    return call->intrinsic != Intrinsic::kAbs && call->intrinsic != Intrinsic::kSign &&
+           call->intrinsic != Intrinsic::kReinterpret;
   return expr.kind() == ExprKind::kCast || expr.kind() == ExprKind::kExternCall;
 }
 
@@ -405,16 +406,35 @@ std::string CExprCodegen::Dot(const loop::CallNode& node) {
   for (int j = group; j-- > 0;) {
     const std::string first = lane_.empty() ? "0" : Infix(lane_, "*", StrCat(group));
     const std::string lane = Infix(first, "+", StrCat(j));
-    const std::string left =
-        node.args[1].dtype().element() == Int32
-            ? StrCat("(uint8_t)((uint32_t)", Shared(node.args[1]), " >> ", 8 * j, ")")
-            : AtLane(node.args[1], lane);
+    std::string left;
+    if (node.args[1].dtype().element() == Int32) {
+      const std::string type = bytes ? "uint8_t" : "uint16_t";
+      left = StrCat("(", type, ")((uint32_t)", Shared(node.args[1]), " >> ", 32 / group * j, ")");
+      if (!bytes) left = StrCat(helpers_.Use(CHelper::kFromMemory, BFloat16), "(", left, ")");
+    } else {
+      left = AtLane(node.args[1], lane);
+    }
     const std::string product = Infix(left, "*", AtLane(node.args[2], lane));
     // Sums of bytes wrap around.
     sum = bytes ? StrCat("((int32_t)((uint32_t)", sum, " + (uint32_t)", product, "))")
                 : Infix(sum, "+", product);
   }
   return sum;
+}
+
+std::string CExprCodegen::Reinterpret(DataType from, DataType to, const std::string& value) {
+  std::string bits = value;
+  if (IsHalf(from)) {
+    bits = StrCat(helpers_.Use(CHelper::kToMemory, from), "(", value, ")");
+  } else if (from.is_float()) {
+    bits = StrCat(helpers_.Use(CHelper::kToBits, from), "(", value, ")");
+  }
+  if (IsHalf(to)) return StrCat(helpers_.Use(CHelper::kFromMemory, to), "((uint16_t)", bits, ")");
+  if (to.is_float()) {
+    const char* unsigned_type = to.bits() == 64 ? "((uint64_t)" : "((uint32_t)";
+    return StrCat(helpers_.Use(CHelper::kFromBits, to), unsigned_type, bits, ")");
+  }
+  return StrCat("((", CRegisterType(to), ")", bits, ")");
 }
 
 std::string CExprCodegen::Call(const loop::CallNode& node) {
@@ -432,6 +452,7 @@ std::string CExprCodegen::Call(const loop::CallNode& node) {
   const auto call = [&](const std::string& name) {
     return StrCat(name, "(", StrJoin(args, ", "), ")");
   };
+  if (node.intrinsic == Intrinsic::kReinterpret) return Reinterpret(type, node.type.element(), x);
   const std::string one = CFloatLiteral(type, 1);
   switch (node.intrinsic) {
     case Intrinsic::kFloor:

@@ -60,6 +60,7 @@ class CExprCodegen {
   // `expr` in another lane than that which is being written.
   std::string AtLane(const loop::Expr& expr, const std::string& lane);
   std::string Dot(const loop::CallNode& node);
+  std::string Reinterpret(DataType from, DataType to, const std::string& value);
   std::string ExternCall(const loop::ExternCallNode& node);
 
   CNames& names_;

@@ -104,19 +104,19 @@ static inline $R $N($T x) {
 }
 )";
 
-constexpr const char* kBitsOf = R"(static inline uint32_t $N(float value) {
+constexpr const char* kBitsOf = R"(static inline $U $N($T value) {
   union {
-    float value;
-    uint32_t bits;
+    $T value;
+    $U bits;
   } same;
   same.value = value;
   return same.bits;
 }
 )";
-constexpr const char* kOfBits = R"(static inline float $N(uint32_t bits) {
+constexpr const char* kOfBits = R"(static inline $T $N($U bits) {
   union {
-    uint32_t bits;
-    float value;
+    $U bits;
+    $T value;
   } same;
   same.bits = bits;
   return same.value;
@@ -214,16 +214,15 @@ std::string CHelpers::Define(const std::string& name, std::string text, DataType
   return name;
 }
 
-void CHelpers::UseBits() {
-  Define("tenon_bits_of_f32", kBitsOf, Float32);
-  Define("tenon_f32_of_bits", kOfBits, Float32);
-}
-
 std::string CHelpers::Use(CHelper helper, DataType type, DataType other) {
   type = type.element();
   const std::string suffix = CSuffix(type);
   const bool is_signed = type.is_int(), is_float = type.is_float();
   const bool is_bfloat = type.code() == TypeCode::kBFloat;
+  const auto use_bits = [&] {
+    Use(CHelper::kToBits, Float32);
+    Use(CHelper::kFromBits, Float32);
+  };
   switch (helper) {
     case CHelper::kDiv:
       return Define(StrCat("tenon_div_", suffix), is_signed ? kSignedDiv : kUnsignedDiv, type);
@@ -254,12 +253,16 @@ std::string CHelpers::Use(CHelper helper, DataType type, DataType other) {
       return Define(StrCat("tenon_", CSuffix(other), "_from_", CSuffix(from)),
                     SaturateText(from, other), from, other);
     }
+    case CHelper::kToBits:
+      return Define(StrCat("tenon_bits_of_", suffix), kBitsOf, type);
+    case CHelper::kFromBits:
+      return Define(StrCat("tenon_", suffix, "_of_bits"), kOfBits, type);
     case CHelper::kFromMemory:
-      UseBits();
+      use_bits();
       return Define(StrCat("tenon_", suffix, "_from_bits"),
                     is_bfloat ? kBf16FromBits : kF16FromBits, type);
     case CHelper::kToMemory:
-      UseBits();
+      use_bits();
       return Define(StrCat("tenon_", suffix, "_bits"), is_bfloat ? kBf16ToBits : kF16ToBits, type);
     case CHelper::kRoundTo: {
       const std::string to = Use(CHelper::kToMemory, type), from = Use(CHelper::kFromMemory, type);
@@ -269,7 +272,7 @@ std::string CHelpers::Use(CHelper helper, DataType type, DataType other) {
           type);
     }
     case CHelper::kRoundToOdd:
-      UseBits();
+      use_bits();
       return Define("tenon_f32_odd", kOdd, Float64);
     case CHelper::kFlushDenormals:
       return Define("tenon_flush_denormals", kFlush, Int64);

@@ -28,6 +28,8 @@ enum class CHelper {
   kSign,  // NaN stays
   kPopcount,
   kToInt,       // float to integer: saturates, NaN becomes 0; `type` to `other`
+  kToBits,      // of a float32 or float64, an unsigned integer
+  kFromBits,    // the reverse
   kFromMemory,  // the float that the bits of a 16-bit float mean
   kToMemory,    // the bits of the nearest 16-bit float
   kRoundTo,     // the nearest 16-bit float as a float
@@ -46,7 +48,6 @@ class CHelpers {
  private:
   std::string Define(const std::string& name, std::string text, DataType type,
                      DataType other = Int64);
-  void UseBits();
 
   std::unordered_set<std::string> defined_;
   std::string text_;

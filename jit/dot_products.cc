@@ -35,16 +35,17 @@ Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
   std::vector<Value*> args;
   for (const loop::Expr& arg : node.args) args.push_back(EmitShared(arg));
   const int group = bytes ? 4 : 2;
-  // Words hold their bytes in the order of memory, as the code is for little-endian CPUs.
+  const DataType factor = (bytes ? UInt8 : BFloat16).WithLanes(group * lanes);
+  // Words hold their elements in the order of memory, as the code is for little-endian CPUs.
   if (node.args[1].dtype().element() == Int32)
-    args[1] = builder_.CreateBitCast(args[1], RegisterType(UInt8.WithLanes(group * lanes)));
+    args[1] = builder_.CreateBitCast(args[1], RegisterType(factor));
   const bool has_instruction = bytes ? options_.byte_dots : options_.bfloat_dots;
   if (has_instruction && (lanes % 16 == 0 || (options_.narrow_dots && (lanes == 8 || lanes == 4))))
     return EmitDotInstructions(bytes, lanes, args);
 
   llvm::Type* wide = RegisterType((bytes ? Int32 : Float32).WithLanes(group * lanes));
   Value* sum = args[0];
-  Value* a = bytes ? builder_.CreateZExt(args[1], wide) : Widen(args[1], node.args[1].dtype());
+  Value* a = bytes ? builder_.CreateZExt(args[1], wide) : Widen(args[1], factor);
   Value* b = bytes ? builder_.CreateSExt(args[2], wide) : Widen(args[2], node.args[2].dtype());
   // A product of two bfloat16 is exact in float32, so it makes no difference whether it is rounded.
   Value* products = bytes ? builder_.CreateMul(a, b) : builder_.CreateFMul(a, b);

@@ -47,6 +47,8 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
                         node.intrinsic == Intrinsic::kPrefetchWrite);
   std::vector<Value*> args;
   for (const Expr& arg : node.args) args.push_back(EmitShared(arg));
+  if (node.intrinsic == Intrinsic::kReinterpret)
+    return builder_.CreateBitCast(args[0], RegisterType(node.type));
   const bool half = IsHalf(type);
   const DataType narrow = type;
   if (half) {

@@ -38,8 +38,6 @@ TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* 
                                       int64_t channels, int64_t height, int64_t width,
                                       int64_t count, int64_t pooled_height, int64_t pooled_width,
                                       double spatial_scale);
-/* The bytes as they are. */
-TENON_LIBRARY void tenon_lib_copy(const void* from, void* to, int64_t bytes);
 /* Non-maximum suppression of each class of each image (Neubeck and Van Gool, ICPR 2006) as ONNX has
    it. boxes: images x spatial x 4 corners y1, x1, y2, x2 in any order of corners; scores: images x
    classes x spatial. `selected` takes image, class and box of each in order of image, class and
@@ -393,10 +391,6 @@ TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* 
       }
     }
   }
-}
-
-TENON_LIBRARY void tenon_lib_copy(const void* from, void* to, int64_t bytes) {
-  memcpy(to, from, (size_t)bytes);
 }
 
 /* --- sparse matrices */

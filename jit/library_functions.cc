@@ -48,10 +48,6 @@ const ExternFunction& RoiPoolFunction() {
   static const ExternFunction f = ExternFunction::At("tenon_lib_roi_pool", &tenon_lib_roi_pool);
   return f;
 }
-const ExternFunction& CopyFunction() {
-  static const ExternFunction f = ExternFunction::At("tenon_lib_copy", &tenon_lib_copy);
-  return f;
-}
 const ExternFunction& SparseRowsFunction() {
   static const ExternFunction f =
       ExternFunction::At("tenon_lib_sparse_rows", &tenon_lib_sparse_rows);
@@ -72,9 +68,9 @@ namespace {
 
 const std::vector<ExternFunction>& AllFunctions() {
   static const std::vector<ExternFunction> all = {
-      ArgsortFunction(),    ScatterFunction(),         RoiAlignFunction(),
-      RoiPoolFunction(),    SuppressFunction(),        CopyFunction(),
-      SparseRowsFunction(), SparseTransposeFunction(), SparseMultiplyFunction()};
+      ArgsortFunction(),         ScatterFunction(),       RoiAlignFunction(),
+      RoiPoolFunction(),         SuppressFunction(),      SparseRowsFunction(),
+      SparseTransposeFunction(), SparseMultiplyFunction()};
   return all;
 }
 

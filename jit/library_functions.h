@@ -20,7 +20,6 @@ const loop::ExternFunction& ScatterFunction();
 const loop::ExternFunction& RoiAlignFunction();
 const loop::ExternFunction& RoiPoolFunction();
 const loop::ExternFunction& SuppressFunction();
-const loop::ExternFunction& CopyFunction();
 const loop::ExternFunction& SparseRowsFunction();
 const loop::ExternFunction& SparseTransposeFunction();
 const loop::ExternFunction& SparseMultiplyFunction();

@@ -332,7 +332,7 @@ Expr DotCall(Intrinsic intrinsic, std::vector<Expr> args) {
                              (bytes ? Int8 : BFloat16).WithLanes(wide)};
   for (std::size_t i = 0; i < 3; ++i) {
     if (args[i].dtype() == wanted[i]) continue;
-    if (bytes && i == 1 && args[i].dtype() == Int32.WithLanes(lanes)) continue;
+    if (i == 1 && args[i].dtype() == Int32.WithLanes(lanes)) continue;
     throw InvalidArgument(StrCat("argument ", i, " of ", ToString(intrinsic), " is ",
                                  args[i].dtype().ToString(), "; it must be ",
                                  wanted[i].ToString()));
@@ -343,6 +343,8 @@ Expr DotCall(Intrinsic intrinsic, std::vector<Expr> args) {
 }  // namespace
 
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
+  CheckInvariant(intrinsic != Intrinsic::kReinterpret,
+                 "Reinterpret() knows the type of the result");
   if (const std::size_t wanted = ArgumentCount(intrinsic); args.size() != wanted) {
     throw InvalidArgument(StrCat(ToString(intrinsic), " takes ", wanted,
                                  wanted == 1 ? " argument; " : " arguments; ", args.size(),
@@ -370,6 +372,20 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
   }
   return Make<CallNode>(IsPredicate(intrinsic) ? Bool.WithLanes(type.lanes()) : type, intrinsic,
                         std::move(args));
+}
+Expr Reinterpret(DataType type, const Expr& value) {
+  const DataType from = value.dtype();
+  const DataType to = type.WithLanes(from.lanes());
+  if (to == from) return value;
+  if (to.bits() != from.bits() || to.is_bool() || from.is_bool()) {
+    throw InvalidArgument(StrCat("the bits of ", from.ToString(), " are not those of ",
+                                 to.ToString(), "; both must have one width and not be bool"));
+  }
+  return Make<CallNode>(to, Intrinsic::kReinterpret, std::vector<Expr>{value});
+}
+Expr WithArguments(const CallNode& call, std::vector<Expr> args) {
+  if (call.intrinsic == Intrinsic::kReinterpret) return Reinterpret(call.type.element(), args[0]);
+  return Call(call.intrinsic, std::move(args));
 }
 Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args) {
   if (callee->has_signature && args.size() != callee->parameters.size()) {
@@ -505,11 +521,12 @@ const char* ToString(BinaryOp op) {
 
 const char* ToString(Intrinsic intrinsic) {
   static constexpr const char* kNames[] = {
-      "exp",   "log",       "log2",  "log10", "log1p",    "sqrt",     "rsqrt",    "sin",
-      "cos",   "tan",       "asin",  "acos",  "atan",     "sinh",     "cosh",     "tanh",
-      "asinh", "acosh",     "atanh", "erf",   "sigmoid",  "abs",      "floor",    "ceil",
-      "round", "nearbyint", "trunc", "pow",   "fmod",     "atan2",    "popcount", "isnan",
-      "isinf", "isfinite",  "sign",  "fma",   "dot_u8s8", "dot_bf16", "prefetch", "prefetch_write"};
+      "exp",  "log",         "log2",     "log10",    "log1p",     "sqrt",          "rsqrt",
+      "sin",  "cos",         "tan",      "asin",     "acos",      "atan",          "sinh",
+      "cosh", "tanh",        "asinh",    "acosh",    "atanh",     "erf",           "sigmoid",
+      "abs",  "floor",       "ceil",     "round",    "nearbyint", "trunc",         "pow",
+      "fmod", "atan2",       "popcount", "isnan",    "isinf",     "isfinite",      "sign",
+      "fma",  "reinterpret", "dot_u8s8", "dot_bf16", "prefetch",  "prefetch_write"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetchWrite) + 1);
   return kNames[static_cast<int>(intrinsic)];
 }

@@ -34,6 +34,10 @@ Expr IfThenElse(const Expr& condition, const Expr& on_true, const Expr& on_false
 Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted> producer = nullptr,
           const Expr& predicate = Expr());
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args);
+// The bits of `value` under another type of the same width, neither of them bool.
+Expr Reinterpret(DataType type, const Expr& value);
+// The same call of other arguments, of any number of lanes.
+Expr WithArguments(const CallNode& call, std::vector<Expr> args);
 // Throws InvalidArgument when the arguments do not fit the signature.
 Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args);
 Expr ExternCall(DataType type, std::string symbol, std::vector<Expr> args);

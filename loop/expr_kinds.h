@@ -84,11 +84,11 @@ enum class Intrinsic {
   kIsFinite,
   kSign,
   kFma,
+  kReinterpret,  // the bits under another type; Reinterpret() makes it
   // Dot products within lanes: lane l of the result is c[l] plus the sum over j of a[n * l + j] *
   // b[n * l + j], for an accumulator c of L lanes and operands of n * L lanes.
-  // n = 4, uint8 x int8, into int32, wrapping around. a may be given as L words of int32 that hold
-  // the bytes, the first one lowest.
-  kDotU8S8,
+  // a may be given as L words of int32 that hold the elements, the first one lowest.
+  kDotU8S8,  // n = 4, uint8 x int8, into int32, wrapping around
   kDotBF16,  // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
   // Of a load: ask for its address in the cache, to read or to write it, and load nothing.
   kPrefetch,

@@ -47,9 +47,12 @@ class Printer {
       case ExprKind::kLoad:
         return InOrder({Name(e.As<LoadNode>()->buffer), "[", List(e.As<LoadNode>()->indices),
                         Where(e.As<LoadNode>()->predicate), "]"});
-      case ExprKind::kCall:
-        return StrCat(ToString(e.As<CallNode>()->intrinsic), "(", List(e.As<CallNode>()->args),
-                      ")");
+      case ExprKind::kCall: {
+        const auto& n = *e.As<CallNode>();
+        const std::string type =
+            n.intrinsic == Intrinsic::kReinterpret ? StrCat("<", n.type.ToString(), ">") : "";
+        return StrCat(ToString(n.intrinsic), type, "(", List(n.args), ")");
+      }
       case ExprKind::kExternCall:
         return StrCat("@", e.As<ExternCallNode>()->callee->symbol, "(",
                       List(e.As<ExternCallNode>()->args), ")");

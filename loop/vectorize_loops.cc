@@ -65,7 +65,7 @@ class Widener : public StmtMutator {
         lanes = std::max(lanes, args.back().dtype().lanes());
       }
       for (Expr& arg : args) arg = Broadcast(arg, lanes);
-      return Call(n->intrinsic, std::move(args));
+      return WithArguments(*n, std::move(args));
     }
     return MutateChildren(e);
   }

@@ -105,7 +105,7 @@ Expr Rebuild(const Expr& e, std::vector<Expr> c) {
       return Load(n.buffer, std::move(c), n.producer, predicate);
     }
     case ExprKind::kCall:
-      return Call(e.As<CallNode>()->intrinsic, std::move(c));
+      return WithArguments(*e.As<CallNode>(), std::move(c));
     case ExprKind::kExternCall:
       return ExternCall(e.As<ExternCallNode>()->callee, std::move(c));
     case ExprKind::kAddress: {

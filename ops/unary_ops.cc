@@ -124,7 +124,6 @@ void RegisterUnaryOps(OpRegistry& registry) {
       .TypeRelation(Cast, "Cast");
   Unary(registry, "reinterpret", "the bits of the elements under another type of the same width", 3)
       .Attrs<CastAttrs>()
-      .Pattern(OpPattern::kOpaque)
       .TypeRelation(Reinterpret, "Reinterpret");
   Unary(registry, "nn.leaky_relu", "x > 0 ? x : alpha * x", 3).Attrs<LeakyReluAttrs>();
   registry.Register("cast_like")

@@ -28,8 +28,10 @@ Operators Find(std::initializer_list<const char*> names) {
   return found;
 }
 
+// Those for which a CPU may have instructions that take bfloat16 and add in float32.
 const Operators& Products() {
-  static const Operators operators = Find({"nn.batch_matmul", "nn.dense", "nn.matmul"});
+  static const Operators operators =
+      Find({"nn.batch_matmul", "nn.conv2d", "nn.dense", "nn.matmul"});
   return operators;
 }
 
@@ -50,7 +52,6 @@ const Operators& OtherSums() {
                                            "nn.contrib_depthwise_conv2d_NCHWc",
                                            "nn.conv1d",
                                            "nn.conv1d_transpose",
-                                           "nn.conv2d",
                                            "nn.conv2d_transpose",
                                            "nn.conv3d",
                                            "nn.conv3d_transpose",

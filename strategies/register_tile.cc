@@ -141,8 +141,9 @@ bool HasUnevenRows(const te::OperationNode& op) {
 bool IsDotTile(const te::OperationNode& op) { return op.tag == kDotTile || op.tag == kWordDotTile; }
 
 te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
-  if (op.tag == kWordDotTile) return te::DotWordS8(lanes);
-  return op.outputs[0]->dtype == Int32 ? te::DotU8S8(lanes) : te::DotBF16(lanes);
+  const bool bytes = op.outputs[0]->dtype == Int32;
+  if (op.tag == kWordDotTile) return bytes ? te::DotWordS8(lanes) : te::DotWordBF16(lanes);
+  return bytes ? te::DotU8S8(lanes) : te::DotBF16(lanes);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ inline constexpr const char* kRowsTile = "rows_register_tile";
 // products of uint8 by int8 in int32, or 2 of bfloat16 in float32. It reads the left operand in a
 // row of memory and the right one as (..., lane, group).
 inline constexpr const char* kDotTile = "dot_tile";
-// The tag of a kDotTile whose left operand is a word of four bytes.
+// The tag of a kDotTile whose left operand is a word of int32.
 inline constexpr const char* kWordDotTile = "word_dot_tile";
 // The tag of a copy in the order in which tiles read, which is stored rather than computed again at
 // each read.

@@ -59,11 +59,11 @@ te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape) {
   return flat;
 }
 
-te::Tensor AsType(const te::Tensor& x, DataType dtype) {
+te::Tensor AsType(const te::Tensor& x, DataType dtype, const char* tag) {
   if (x.dtype() == dtype) return x;
   return te::Compute(
       x.shape(), [&](const std::vector<te::Var>& i) { return loop::Cast(dtype, x[ToExprs(i)]); },
-      "as", "elemwise");
+      "as", tag);
 }
 
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes) {

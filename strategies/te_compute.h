@@ -98,7 +98,7 @@ std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 // The row-major offset of the element at these coordinates.
 te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape);
 // `x` in another element type; itself where that is its own.
-te::Tensor AsType(const te::Tensor& x, DataType dtype);
+te::Tensor AsType(const te::Tensor& x, DataType dtype, const char* tag = "elemwise");
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
 // The call's result where there is nothing to compute it from.

@@ -247,9 +247,34 @@ Column Evaluator::ComputeLoad(const loop::LoadNode& n) {
   return c;
 }
 
+Column Evaluator::ComputeReinterpret(DataType to, const Column& value, DataType from) const {
+  Column c = MakeColumn(to, size_);
+  WithElementType(from, [&](auto* from_type) {
+    WithElementType(to, [&](auto* to_type) {
+      using From = std::remove_pointer_t<decltype(from_type)>;
+      using To = std::remove_pointer_t<decltype(to_type)>;
+      if constexpr (sizeof(From) == sizeof(To)) {
+        for (std::size_t k = 0; k < size_; ++k) {
+          const From bits =
+              value.is_float ? static_cast<From>(value.f[k]) : static_cast<From>(value.i[k]);
+          const auto result = std::bit_cast<To>(bits);
+          if (c.is_float) {
+            c.f[k] = static_cast<double>(result);
+          } else {
+            c.i[k] = static_cast<std::int64_t>(result);
+          }
+        }
+      }
+    });
+  });
+  return c;
+}
+
 Column Evaluator::ComputeCall(const loop::CallNode& n) {
   std::vector<Column> args;
   for (const Expr& arg : n.args) args.push_back(Evaluate(arg));
+  if (n.intrinsic == Intrinsic::kReinterpret)
+    return ComputeReinterpret(n.type, args[0], n.args[0].dtype());
   Column c = MakeColumn(n.type, size_);
   for (std::size_t k = 0; k < size_; ++k) {
     switch (n.intrinsic) {

@@ -51,6 +51,7 @@ class Evaluator {
   Column Guarded(const loop::Expr& e, const Column& condition, bool wanted);
   Column ComputeLoad(const loop::LoadNode& n);
   Column ComputeCall(const loop::CallNode& n);
+  Column ComputeReinterpret(DataType to, const Column& value, DataType from) const;
   Column ComputeExternCall(const loop::ExternCallNode& n);
 
   const Arrays& arrays_;

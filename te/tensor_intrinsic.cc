@@ -143,6 +143,17 @@ DotOperands Neighbours(int lanes, int group, DataType a_type, DataType b_type, D
       .vector = [=](const Tile& tile, int n) { return loop::Broadcast(tile.Vector(), group * n); }};
 }
 
+// Of a word of int32, whose elements `element` takes out.
+DotOperands Word(int lanes, int group, DataType b_type, DataType sum,
+                 const std::function<Expr(const Expr& word, const Expr& i)>& element) {
+  const Tensor a = Placeholder({1}, Int32, "a");
+  return {.sum = sum,
+          .group = group,
+          .b = Placeholder({lanes, group}, b_type, "b"),
+          .left = [=](const IterVar& k) { return element(a(0), k.var); },
+          .vector = [](const Tile& tile, int n) { return loop::Broadcast(tile.At({0}), n); }};
+}
+
 }  // namespace
 
 TensorIntrinsic DotU8S8(int lanes) {
@@ -150,13 +161,15 @@ TensorIntrinsic DotU8S8(int lanes) {
              Neighbours(lanes, 4, UInt8, Int8, Int32));
 }
 TensorIntrinsic DotWordS8(int lanes) {
-  const Tensor a = Placeholder({1}, Int32, "a");
   return Dot("dot_word_s8", loop::Intrinsic::kDotU8S8, lanes,
-             {.sum = Int32,
-              .group = 4,
-              .b = Placeholder({lanes, 4}, Int8, "b"),
-              .left = [=](const IterVar& k) { return ByteOfWord(a(0), k.var); },
-              .vector = [](const Tile& tile, int n) { return loop::Broadcast(tile.At({0}), n); }});
+             Word(lanes, 4, Int8, Int32, ByteOfWord));
+}
+TensorIntrinsic DotWordBF16(int lanes) {
+  const auto element = [](const Expr& word, const Expr& i) {
+    return loop::Cast(Float32, BFloatOfWord(word, i));
+  };
+  return Dot("dot_word_bf16", loop::Intrinsic::kDotBF16, lanes,
+             Word(lanes, 2, BFloat16, Float32, element));
 }
 TensorIntrinsic DotBF16(int lanes) {
   return Dot("dot_bf16", loop::Intrinsic::kDotBF16, lanes,

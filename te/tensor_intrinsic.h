@@ -89,6 +89,8 @@ TensorIntrinsic DotWordS8(int lanes = 16);
 // c[n] = sum over 2 k of float32(a[k]) * float32(b[n, k]) for bfloat16: one VDPBF16PS where the CPU
 // has AVX512-BF16.
 TensorIntrinsic DotBF16(int lanes = 16);
+// The same of a word a[0] of int32 that holds both, the first one lowest.
+TensorIntrinsic DotWordBF16(int lanes = 16);
 
 }  // namespace tenon::te
 

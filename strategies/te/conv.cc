@@ -4,6 +4,7 @@
 
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -65,12 +66,33 @@ Conv ConvOf(const TeCall& call) {
           .dtype = call.dtype()};
 }
 
-std::vector<Tensor> Conv2D(const TeCall& call) {
+// The inputs with an image of halves in float32, if that is the type of the sum. What reads it tap
+// by tap finds a copy, be it the padded one.
+std::vector<Tensor> WithWideImage(const TeCall& call) {
+  const Tensor& x = call.input(0);
+  if (SumType(x.dtype()) != call.dtype() || x.dtype() == call.dtype()) return call.inputs;
   const Conv conv = ConvOf(call);
-  for (const auto& form : {DepthwiseConv, ByteConv, RowTiledConv}) {
-    if (const std::optional<Tensor> result = form(conv, call)) return {*result};
+  const bool is_copied = conv.padding == decltype(conv.padding){} && conv.group_inputs > 1;
+  return {AsType(x, call.dtype(), is_copied ? kPacked : "elemwise"), call.input(1)};
+}
+
+std::vector<Tensor> Conv2D(const TeCall& call) {
+  if (const Conv conv = ConvOf(call); TakesWords(conv, call)) return {WordConv(conv, call)};
+  const std::vector<Tensor> inputs = WithWideImage(call);
+  const TeCall wide{call.attrs, inputs, call.result, call.preparer};
+  const Conv conv = ConvOf(wide);
+  for (const auto& form : {DepthwiseConv, RowTiledConv}) {
+    if (const std::optional<Tensor> result = form(conv, wide)) return {*result};
   }
-  return {SumOverTaps(SumOf(conv, call), call, "conv2d")};
+  return {SumOverTaps(SumOf(conv, wide), wide, "conv2d")};
+}
+
+std::vector<Tensor> Conv2DByWinograd(const TeCall& call) {
+  if (TakesWords(ConvOf(call), call))
+    throw Unimplemented("the host adds up several products by one instruction");
+  const std::vector<Tensor> inputs = WithWideImage(call);
+  const TeCall wide{call.attrs, inputs, call.result, call.preparer};
+  return {WinogradConv(ConvOf(wide), wide)};
 }
 
 }  // namespace
@@ -98,11 +120,8 @@ std::vector<IterVar> Conv::ReduceAxes() const {
 }
 
 void AttachConvComputes(ops::OpRegistry& registry) {
-  const auto by_winograd = [](const TeCall& call) {
-    return std::vector<Tensor>{WinogradConv(ConvOf(call), call)};
-  };
   registry.Definition("nn.conv2d")
-      .SetColumn(TeCompute{.make = Conv2D, .make_by_winograd = by_winograd});
+      .SetColumn(TeCompute{.make = Conv2D, .make_by_winograd = Conv2DByWinograd});
 }
 
 }  // namespace tenon::strategies

@@ -45,8 +45,10 @@ std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
 te::Tensor WinogradConv(const Conv& conv, const TeCall& call);
 // Lanes are pixels of one channel: a kernel for each, channels first.
 std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
-// Sums of four products of bytes by one instruction. Lanes are filters: any order of the axes.
-std::optional<te::Tensor> ByteConv(const Conv& conv, const TeCall& call);
+// Sums of several products of bytes or of bfloat16 by one instruction, where the host has it. Lanes
+// are filters: any order of the axes.
+bool TakesWords(const Conv& conv, const TeCall& call);
+te::Tensor WordConv(const Conv& conv, const TeCall& call);
 
 }  // namespace tenon::strategies
 

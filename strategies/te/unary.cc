@@ -2,11 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tenon/jit/library_functions.h"
 #include "tenon/ops/elementwise_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
-#include "tenon/te/extern.h"
 #include "tenon/te/math.h"
 
 namespace tenon::strategies {
@@ -42,18 +40,6 @@ Expr Clip(const attrs::Attrs& attrs, const Expr& x) {
 Expr Zero(const Expr& x) { return te::Cast(x.dtype(), 0); }
 
 // A copy of bytes, which keeps them whatever they mean: registers hold 16-bit floats widened.
-std::vector<Tensor> Reinterpret(const TeCall& call) {
-  const Tensor& x = call.input(0);
-  const std::int64_t bytes = NumElements(call.shape()) * (call.dtype().bits() / 8);
-  if (bytes == 0) return {Zeros(call)};
-  return te::Extern(
-      {call.te_shape()}, {x}, {call.dtype()},
-      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
-        return te::ExternCall(jit::CopyFunction(), {in[0], out[0], loop::IntImm(Int64, bytes)});
-      },
-      "reinterpreted");
-}
-
 std::vector<Tensor> Cast(const TeCall& call) {
   const DataType to = call.dtype();
   return {te::Compute(
@@ -158,7 +144,14 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
   });
   attach("clip", Clip);
   registry.Definition("cast").SetColumn(TeCompute{Cast});
-  registry.Definition("reinterpret").SetColumn(TeCompute{Reinterpret});
+  registry.Definition("reinterpret").SetColumn(TeCompute{[](const TeCall& call) {
+    return std::vector<Tensor>{te::Compute(
+        call.te_shape(),
+        [&](const std::vector<Var>& i) {
+          return te::Reinterpret(call.dtype(), call.input(0)[ToExprs(i)]);
+        },
+        "reinterpreted", "elemwise")};
+  }});
   registry.Definition("cast_like").SetColumn(TeCompute{Cast});
   registry.Definition("full_like").SetColumn(TeCompute{[](const TeCall& call) {
     return std::vector<Tensor>{te::Compute(

@@ -20,10 +20,11 @@ NDArray Bytes(const NDArray& any, DataType type, std::int64_t count) {
   return result;
 }
 
-// out[l] = c[l] + a dot b for all lanes, where a is `width` numbers again and again.
+// out[l] = c[l] + a dot b for all lanes, where a is `width` numbers again and again; 0: a word.
 loop::Function DotFunction(const std::string& name, loop::Intrinsic dot, int lanes, int width) {
   const bool bytes = dot == loop::Intrinsic::kDotU8S8;
   const int wide = (bytes ? 4 : 2) * lanes;
+  const bool is_word = width == 0;
   const auto buffer = [](const char* what, DataType type, int size) {
     return loop::Buffer::Make(what, type, {size});
   };
@@ -32,10 +33,12 @@ loop::Function DotFunction(const std::string& name, loop::Intrinsic dot, int lan
   };
   loop::Function f;
   f.name = name;
-  f.buffers = {
-      buffer("c", bytes ? Int32 : Float32, lanes), buffer("a", bytes ? UInt8 : BFloat16, width),
-      buffer("b", bytes ? Int8 : BFloat16, wide), buffer("out", bytes ? Int32 : Float32, lanes)};
-  const Expr a = loop::Broadcast(all(f.buffers[1], width), wide);
+  f.buffers = {buffer("c", bytes ? Int32 : Float32, lanes),
+               is_word ? buffer("a", Int32, 1) : buffer("a", bytes ? UInt8 : BFloat16, width),
+               buffer("b", bytes ? Int8 : BFloat16, wide),
+               buffer("out", bytes ? Int32 : Float32, lanes)};
+  const Expr a = is_word ? loop::Broadcast(loop::Load(f.buffers[1], {0}), lanes)
+                         : loop::Broadcast(all(f.buffers[1], width), wide);
   f.body = loop::Store(f.buffers[3],
                        loop::Call(dot, {all(f.buffers[0], lanes), a, all(f.buffers[2], wide)}),
                        {loop::Ramp(0, 1, lanes)});
@@ -46,15 +49,16 @@ TEST(CDotTest, DotProductsAgree) {
   const NDArray bits = Numbers(UInt64, 64, 1);
   const NDArray floats = Numbers(Float32, 16, 2, 100), halves = Numbers(BFloat16, 32, 3, 100);
   CComparison comparison;
-  for (const int width : {4, 64}) {
-    comparison.Add(DotFunction(StrCat("bytes", width), loop::Intrinsic::kDotU8S8, 16, width),
-                   {Bytes(bits, Int32, 16), Bytes(bits, UInt8, width),
-                    Bytes(Rotated(bits, 5), Int8, 64), NDArray::Zeros({16}, Int32)});
+  for (const int width : {0, 4, 64}) {
+    comparison.Add(
+        DotFunction(StrCat("bytes", width), loop::Intrinsic::kDotU8S8, 16, width),
+        {Bytes(bits, Int32, 16), width == 0 ? Bytes(bits, Int32, 1) : Bytes(bits, UInt8, width),
+         Bytes(Rotated(bits, 5), Int8, 64), NDArray::Zeros({16}, Int32)});
   }
-  for (const int width : {2, 32}) {
+  for (const int width : {0, 2, 32}) {
     comparison.Add(DotFunction(StrCat("bfloats", width), loop::Intrinsic::kDotBF16, 16, width),
-                   {floats, Bytes(halves, BFloat16, width), Rotated(halves, 3),
-                    NDArray::Zeros({16}, Float32)});
+                   {floats, width == 0 ? Bytes(halves, Int32, 1) : Bytes(halves, BFloat16, width),
+                    Rotated(halves, 3), NDArray::Zeros({16}, Float32)});
   }
   comparison.Check();
 }

@@ -96,6 +96,20 @@ TEST_P(EachType, CastsAgree) {
   comparison.Check();
 }
 
+TEST_P(EachType, BitsAgree) {
+  const DataType from = GetParam();
+  if (from.is_bool()) return;  // has no bits that another type shares
+  const NDArray x = Numbers(from, kCount, 7);
+  CComparison comparison;
+  for (const DataType to : kEveryType) {
+    if (to.is_bool() || to.bits() != from.bits()) continue;
+    comparison.Add(Elementwise(Named("bits", to), {from},
+                               [&](const auto& e) { return loop::Reinterpret(to, e[0]); }),
+                   {x, NDArray::Zeros({kCount}, to)});
+  }
+  comparison.Check();
+}
+
 TEST_P(EachType, SelectionsConstantsAndIntegerIntrinsicsAgree) {
   const DataType type = GetParam();
   CComparison comparison;
@@ -126,7 +140,7 @@ TEST_P(EachFloat, IntrinsicsAgree) {
   const NDArray x = Numbers(type, kCount, 5), y = Rotated(Numbers(type, kCount, 6), 2);
   for (int n = 0; n <= static_cast<int>(Intrinsic::kFma); ++n) {
     const auto intrinsic = static_cast<Intrinsic>(n);
-    if (intrinsic == Intrinsic::kPopcount) continue;
+    if (intrinsic == Intrinsic::kPopcount || intrinsic == Intrinsic::kReinterpret) continue;
     const int arguments = intrinsic == Intrinsic::kFma ? 3
                           : intrinsic == Intrinsic::kPow || intrinsic == Intrinsic::kFmod ||
                                   intrinsic == Intrinsic::kAtan2

@@ -127,6 +127,17 @@ TEST(ExprTest, PredicatesOfFloatsAreBool) {
   EXPECT_EQ(Call(Intrinsic::kPopcount, {u8}).dtype(), UInt8);
 }
 
+TEST(ExprTest, ReinterpretingKeepsWidthAndLanes) {
+  const Expr bits = Reinterpret(UInt32, x);
+  EXPECT_EQ(bits.dtype(), UInt32);
+  EXPECT_EQ(Print(bits), "reinterpret<uint32>(x)");
+  EXPECT_TRUE(Reinterpret(Float32, x).same_as(x));
+  EXPECT_EQ(Reinterpret(Float64, Ramp(i, 1, 4)).dtype(), Float64.WithLanes(4));
+  const Var z("z", Float32);
+  EXPECT_EQ(Print(Substitute(bits, {{x, z}})), "reinterpret<uint32>(z)");
+  EXPECT_FALSE(StructuralEqual(bits, Reinterpret(Int32, x)));
+}
+
 TEST(ExprFoldTest, ConstantsOfSignedIntegersFold) {
   EXPECT_EQ(Print(Expr(2) + 3), "5");
   EXPECT_EQ(Print(Expr(2) - 3), "-1");
@@ -265,6 +276,13 @@ TEST(ExprErrorTest, RefusesIntrinsicsOfTheWrongType) {
               Call(Intrinsic::kPow, {x, y});
             }),
             "the arguments of pow have the types float32 and float64");
+}
+
+TEST(ExprErrorTest, RefusesBitsOfAnotherWidthAndOfBool) {
+  EXPECT_EQ(Refusal([] { Reinterpret(Int16, x); }),
+            "the bits of float32 are not those of int16; both must have one width and not be bool");
+  EXPECT_EQ(Refusal([] { Reinterpret(Bool, u8); }),
+            "the bits of uint8 are not those of bool; both must have one width and not be bool");
 }
 
 TEST(ExprErrorTest, RefusesAWrongNumberOfArguments) {

@@ -58,10 +58,14 @@ INSTANTIATE_TEST_SUITE_P(
                  "%0 = cast(%x, dtype=\"float32\");\n"
                  "%1 = mean(%0, axis=[1]);\n"
                  "cast(%1, dtype=\"bfloat16\")\n"},
-        PassCase{"AConvolutionOfBfloat16InFloat32", "%x: Tensor[(1, 1, 3, 3), bfloat16]",
+        PassCase{"AConvolutionOfFloat16InFloat32", "%x: Tensor[(1, 1, 3, 3), float16]",
                  "nn.conv2d(%x, %x, out_dtype=\"float32\")",
                  "%0 = cast(%x, dtype=\"float32\");\n"
                  "nn.conv2d(%0, %0, out_dtype=\"float32\")\n"},
+        PassCase{"AConvolutionOfBfloat16KeepsItsOperands", "%x: Tensor[(1, 1, 3, 3), bfloat16]",
+                 "nn.conv2d(%x, %x)",
+                 "%0 = nn.conv2d(%x, %x, out_dtype=\"float32\");\n"
+                 "cast(%0, dtype=\"bfloat16\")\n"},
         PassCase{"AProductOfBfloat16InItsTypeKeepsItsOperands", "%x: Tensor[(2, 3), bfloat16]",
                  "nn.dense(%x, %x)",
                  "%0 = nn.dense(%x, %x, units=None, out_dtype=\"float32\");\n"
@@ -92,6 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "nn.dense(%x, %w)"},
         PassCase{"AProductOfBfloat16InFloat32", "%x: Tensor[(2, 3), bfloat16]",
                  "nn.dense(%x, %x, out_dtype=\"float32\")"},
+        PassCase{"AConvolutionOfBfloat16InFloat32", "%x: Tensor[(1, 1, 3, 3), bfloat16]",
+                 "nn.conv2d(%x, %x, out_dtype=\"float32\")"},
         PassCase{"SumsOfIntegers", "%x: Tensor[(2, 3), int8]",
                  "cumsum(%x, axis=1, dtype=\"float16\")"},
         PassCase{"WhatSumsNothing", "%x: Tensor[(2, 3), float16]", "nn.relu(add(%x, %x))"}),

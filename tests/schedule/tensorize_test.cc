@@ -362,6 +362,31 @@ TEST(TensorizeTest, ALoopAroundThatRunsOnceIsNoPartOfTheCompute) {
   }
 }
 
+TEST(TensorizeTest, WordsOfBfloat16MeetTheirInstruction) {
+  const Tensor a = Placeholder({3, 10}, BFloat16, "a"), b = Placeholder({5, 32, 2}, BFloat16, "b");
+  const Tensor words = Compute(
+      {3, 5},
+      [&](const Var& m, const Var& w) {
+        return te::WordOf({a(m, w * 2), a(m, w * 2 + 1)});
+      },
+      "words");
+  const te::IterVar w = te::ReduceAxis(0, 5, "w"), q = te::ReduceAxis(0, 2, "q");
+  const Tensor c = Compute(
+      {3, 32},
+      [&](const Var& m, const Var& n) {
+        return te::Sum(te::Cast(Float32, te::BFloatOfWord(words(m, w.var), q.var)) *
+                           te::Cast(Float32, b(w.var, n, q.var)),
+                       {w, q});
+      },
+      "c");
+  Schedule s(c);
+  const te::IterVar lane = s[c].Split(c.axis(1), 16).second;
+  s[c].Reorder({w, lane, q});
+  s[c].Tensorize(lane, te::DotWordBF16());
+  for (const char* features : {"", "-avx512bf16", "-avx512f"})
+    ExpectLikeInterpreter(s, {a, b}, {.cpu_features = features});
+}
+
 TEST(TensorizeTest, SymbolicExtentsAreLegalOutside) {
   const Var n("n");
   const Tensor a = Placeholder({n, 16}, Float32, "a"), b = Placeholder({n, 16}, Float32, "b");

@@ -1,5 +1,6 @@
 #include "tenon/tests/strategies/graph_testing.h"
 
+#include <bit>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -73,6 +74,11 @@ double ValueAt(const NDArray& array, std::int64_t i) {
   if (t == UInt32) return at(array.data<std::uint32_t>());
   if (t == UInt64) return at(array.data<std::uint64_t>());
   if (t == Bool) return at(array.data<bool>());
+  if (t == Float16) return at(static_cast<const _Float16*>(array.raw()));
+  if (t == BFloat16) {
+    const std::uint32_t bits = static_cast<const std::uint16_t*>(array.raw())[i];
+    return static_cast<double>(std::bit_cast<float>(bits << 16));
+  }
   throw Unimplemented("values of " + t.ToString());
 }
 

@@ -1,8 +1,8 @@
-// Convolutions of uint8 by int8 in int32. One instruction adds four products in each lane (Intel
-// SDM volume 2, VPDPBUSD): lanes are filters, and four channels of a pixel meet them as one word.
-// The image is packed into such words, channel block by channel block, which takes whole vectors of
-// pixels: a word is made of bytes of four planes. A register tile is a few pixels, counted row by
-// row, by a few vectors of filters.
+// Convolutions of uint8 by int8 in int32, and of bfloat16 in float32. One instruction adds four or
+// two products in each lane (Intel SDM volume 2, VPDPBUSD and VDPBF16PS): lanes are filters, and as
+// many channels of a pixel meet them as one word. The image is packed into such words, channel
+// block by channel block, which takes whole vectors of pixels: a word is made of elements of as
+// many planes. A register tile is a few pixels, counted row by row, by a few vectors of filters.
 #include <algorithm>
 
 #include "tenon/jit/cpu_features.h"
@@ -19,8 +19,6 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// Channels of a word.
-constexpr std::int64_t kGroup = 4;
 // Pixels of a tile, whose sums hide the latency of an instruction: as many as lanes, so that
 // results leave in transposed squares.
 constexpr std::int64_t kPixels = kConvLanes;
@@ -29,57 +27,55 @@ constexpr std::int64_t kPixels = kConvLanes;
 constexpr std::int64_t kLeastPixels = 4;
 constexpr std::int64_t kLeastPixelsToPack = 64;
 
-bool Suits(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
-  if (call.input(0).dtype() != UInt8 || conv.weight.dtype() != Int8 || conv.dtype != Int32 ||
-      NumElements(shape) == 0 || conv.group_inputs == 0 || conv.group_outputs < kConvLanes)
-    return false;
-  // A channel alone fills a quarter of a word.
-  if (conv.groups > 1 && (conv.group_outputs % kConvLanes != 0 || conv.group_inputs < kGroup))
-    return false;
-  const std::int64_t pixels = shape[conv.out[2]] * shape[conv.out[3]];
-  return pixels >= (call.IsConstant(1) ? kLeastPixels : kLeastPixelsToPack) &&
-         jit::CpuFeatures::Host().Has("avx512vnni");
+// Channels of a word that the host multiplies by one instruction; 1 where there is none.
+std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
+  const DataType image = call.input(0).dtype(), weight = conv.weight.dtype();
+  const jit::CpuFeatures host = jit::CpuFeatures::Host();
+  if (image == UInt8 && weight == Int8 && conv.dtype == Int32 && host.Has("avx512vnni")) return 4;
+  if (image == BFloat16 && weight == BFloat16 && conv.dtype == Float32 && host.Has("avx512bf16"))
+    return 2;
+  return 1;
 }
 
 // The padded image in words, at (n, block of channels, y, x); blocks do not reach into the next
 // group.
-Tensor Words(const Conv& conv, const Tensor& x) {
-  const std::int64_t blocks = CeilDiv(conv.group_inputs, kGroup);
+Tensor Words(const Conv& conv, const Tensor& x, std::int64_t group) {
+  const std::int64_t blocks = CeilDiv(conv.group_inputs, group);
   const auto extent = [&](std::size_t axis) { return ExtentOf(x, conv.data[axis]); };
   const bool padded =
       std::any_of(conv.padding.begin(), conv.padding.end(), [](auto p) { return p != 0; });
   const Tensor words = te::Compute(
       ToExprs(Shape{extent(0), conv.groups * blocks, extent(2), extent(3)}),
       [&](const Var& n, const Var& block, const Var& y, const Var& column) {
-        std::array<Expr, kGroup> bytes;
-        for (std::int64_t j = 0; j < kGroup; ++j) {
-          const Expr inside = te::FloorMod(block, blocks) * kGroup + j;
-          std::vector<Expr> at(kGroup);
+        std::vector<Expr> elements;
+        for (std::int64_t j = 0; j < group; ++j) {
+          const Expr inside = te::FloorMod(block, blocks) * group + j;
+          std::vector<Expr> at(conv.data.size());
           at[conv.data[0]] = n;
           at[conv.data[1]] = te::FloorDiv(block, blocks) * conv.group_inputs + inside;
           at[conv.data[2]] = y;
           at[conv.data[3]] = column;
-          Expr byte = te::Cast(Int32, x[at]);
-          if (conv.group_inputs % kGroup > 0 && j >= conv.group_inputs % kGroup)
-            byte = te::IfThenElse(inside < Expr(conv.group_inputs), byte, te::Cast(Int32, 0));
-          bytes[static_cast<std::size_t>(j)] = byte;
+          const bool may_be_last = j >= conv.group_inputs % group;
+          elements.push_back(
+              conv.group_inputs % group > 0 && may_be_last
+                  ? te::IfThenElse(inside < Expr(conv.group_inputs), x[at], te::Cast(x.dtype(), 0))
+                  : x[at]);
         }
-        return te::WordOfBytes(bytes);
+        return te::WordOf(elements);
       },
       "words", padded ? "injective" : kPacked);
   return PadImage(words, 2, 3, conv.padding, kPacked);
 }
 
 // The weights a vector of filters after the other; past the last filter and channel zeros.
-Tensor PackedWeights(const Conv& conv, std::int64_t vectors) {
+Tensor PackedWeights(const Conv& conv, std::int64_t vectors, std::int64_t group) {
   const std::int64_t filters = conv.groups * conv.group_outputs;
-  const bool ragged = conv.group_inputs % kGroup != 0 || filters % kConvLanes != 0;
+  const bool ragged = conv.group_inputs % group != 0 || filters % kConvLanes != 0;
   return te::Compute(
-      {vectors, CeilDiv(conv.group_inputs, kGroup), conv.taps[0], conv.taps[1], kConvLanes, kGroup},
+      {vectors, CeilDiv(conv.group_inputs, group), conv.taps[0], conv.taps[1], kConvLanes, group},
       [&](const std::vector<Var>& i) {
         const Expr filter = i[0] * kConvLanes + i[4];
-        const Expr channel = i[1] * kGroup + i[5];
+        const Expr channel = i[1] * group + i[5];
         std::vector<Expr> at(4);
         at[conv.kernel[0]] = filter;
         at[conv.kernel[1]] = channel;
@@ -88,22 +84,35 @@ Tensor PackedWeights(const Conv& conv, std::int64_t vectors) {
         const Expr value = conv.weight[at];
         if (!ragged) return value;
         return te::IfThenElse(filter < Expr(filters) && channel < Expr(conv.group_inputs), value,
-                              te::Cast(Int8, 0));
+                              te::Cast(value.dtype(), 0));
       },
       "packed", kPacked);
 }
 
 }  // namespace
 
-std::optional<Tensor> ByteConv(const Conv& conv, const TeCall& call) {
-  if (!Suits(conv, call)) return std::nullopt;
+bool TakesWords(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const std::int64_t group = GroupOf(conv, call);
+  if (group == 1 || NumElements(shape) == 0 || conv.group_inputs == 0 ||
+      conv.group_outputs < kConvLanes)
+    return false;
+  // Words of one group that are not filled.
+  if (conv.groups > 1 && (conv.group_outputs % kConvLanes != 0 || conv.group_inputs < group))
+    return false;
+  const std::int64_t pixels = shape[conv.out[2]] * shape[conv.out[3]];
+  return pixels >= (call.IsConstant(1) ? kLeastPixels : kLeastPixelsToPack);
+}
+
+Tensor WordConv(const Conv& conv, const TeCall& call) {
+  const std::int64_t group = GroupOf(conv, call);
   const Shape shape = call.shape();
   const std::int64_t vectors = CeilDiv(shape[conv.out[1]], kConvLanes);
   const std::int64_t width = shape[conv.out[3]];
   const std::int64_t pixels = shape[conv.out[2]] * width;
-  const std::int64_t blocks = CeilDiv(conv.group_inputs, kGroup);
-  const Tensor words = Words(conv, call.input(0));
-  const Tensor packed = call.Prepared(PackedWeights(conv, vectors));
+  const std::int64_t blocks = CeilDiv(conv.group_inputs, group);
+  const Tensor words = Words(conv, call.input(0), group);
+  const Tensor packed = call.Prepared(PackedWeights(conv, vectors, group));
   std::vector<IterVar> axes = {te::ReduceAxis(0, blocks, "rcb")};
   Expr tap_y = 0, tap_x = 0;
   if (conv.taps[0] * conv.taps[1] > 1) {
@@ -112,9 +121,9 @@ std::optional<Tensor> ByteConv(const Conv& conv, const TeCall& call) {
     tap_y = axes[1].var;
     tap_x = axes[2].var;
   }
-  axes.push_back(te::ReduceAxis(0, kGroup, "g"));
+  axes.push_back(te::ReduceAxis(0, group, "g"));
   const Expr block = axes.front().var;
-  const Expr byte = axes.back().var;
+  const Expr element = axes.back().var;
   const Tensor sums = te::Compute(
       {shape[conv.out[0]], vectors, CeilDiv(pixels, kPixels), 1, kPixels, kConvLanes},
       [&](const std::vector<Var>& i) {
@@ -126,9 +135,12 @@ std::optional<Tensor> ByteConv(const Conv& conv, const TeCall& call) {
         Expr channels = block;
         if (conv.groups > 1)
           channels = te::FloorDiv(i[1], conv.group_outputs / kConvLanes) * blocks + block;
-        return te::Sum(te::ByteOfWord(words(i[0], channels, y, x), byte) *
-                           te::Cast(Int32, packed(i[1], block, tap_y, tap_x, i[5], byte)),
-                       axes);
+        const Expr word = words(i[0], channels, y, x);
+        const Expr pixel_element = group == 4 ? te::ByteOfWord(word, element)
+                                              : te::Cast(Float32, te::BFloatOfWord(word, element));
+        return te::Sum(
+            pixel_element * te::Cast(conv.dtype, packed(i[1], block, tap_y, tap_x, i[5], element)),
+            axes);
       },
       "conv2d", kWordDotTile);
   return te::Compute(

@@ -1,5 +1,6 @@
-// Convolutions of bytes against direct sums, with and without the instruction that adds four
-// products, and the code that is made for them.
+// Convolutions of bytes and of bfloat16 against direct sums, with and without the instruction that
+// adds several products, and the code that is made for them.
+#include <bit>
 #include <string>
 
 #include "tenon/jit/cpu_features.h"
@@ -13,6 +14,7 @@ namespace {
 using testing_graphs::ExpectClose;
 using testing_graphs::Outcome;
 using testing_graphs::Parsed;
+using testing_graphs::ValueAt;
 
 struct ConvCase {
   const char* name;
@@ -21,26 +23,40 @@ struct ConvCase {
 };
 void PrintTo(const ConvCase& c, std::ostream* out) { *out << c.name; }
 
-std::string TextOf(const ConvCase& c) {
+struct Types {
+  const char *image, *weight, *sum;
+};
+constexpr Types kOfBytes = {"uint8", "int8", "int32"};
+constexpr Types kOfBFloats = {"bfloat16", "bfloat16", "float32"};
+
+std::string TextOf(const ConvCase& c, const Types& types) {
   const std::string image = c.channels_last ? StrCat(c.height, ", ", c.width, ", ", c.channels)
                                             : StrCat(c.channels, ", ", c.height, ", ", c.width);
   const std::string layout = c.channels_last ? ", data_layout=\"NHWC\"" : "";
-  return StrCat("def @main(%x: Tensor[(", c.batch, ", ", image, "), uint8], %w: Tensor[(",
-                c.filters, ", ", c.channels / c.groups, ", ", c.kernel, ", ", c.kernel,
-                "), int8]) { nn.conv2d(%x, %w, strides=[", c.stride, ", ", c.stride, "], padding=[",
-                c.padding, ", ", c.padding, "], dilation=[", c.dilation, ", ", c.dilation,
-                "], groups=", c.groups, layout, ", out_dtype=\"int32\") }");
+  return StrCat("def @main(%x: Tensor[(", c.batch, ", ", image, "), ", types.image,
+                "], %w: Tensor[(", c.filters, ", ", c.channels / c.groups, ", ", c.kernel, ", ",
+                c.kernel, "), ", types.weight, "]) { nn.conv2d(%x, %w, strides=[", c.stride, ", ",
+                c.stride, "], padding=[", c.padding, ", ", c.padding, "], dilation=[", c.dilation,
+                ", ", c.dilation, "], groups=", c.groups, layout, ", out_dtype=\"", types.sum,
+                "\") }");
 }
 
-template <typename T>
-NDArray Bytes(const Shape& shape, DataType type, int seed) {
-  NDArray array = NDArray::Empty(shape, type);
-  for (std::int64_t i = 0; i < array.size(); ++i)
-    array.data<T>()[i] = static_cast<T>(255 - (i * 37 + i / 11 + seed) % 256);
+// Whole numbers whose sums of products float32 holds: results are equal in any order.
+NDArray Numbers(const Shape& shape, const std::string& type, int seed) {
+  NDArray array = NDArray::Empty(shape, DataType::Parse(type).value());
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(255 - (i * 37 + i / 11 + seed) % 256);
+    if (array.dtype() == BFloat16) {
+      const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(byte) - 128);
+      static_cast<std::uint16_t*>(array.raw())[i] = static_cast<std::uint16_t>(bits >> 16);
+    } else {
+      static_cast<std::uint8_t*>(array.raw())[i] = byte;
+    }
+  }
   return array;
 }
 
-NDArray DirectSum(const ConvCase& c, const NDArray& x, const NDArray& w) {
+NDArray DirectSum(const ConvCase& c, const NDArray& x, const NDArray& w, const std::string& type) {
   const std::int64_t span = (c.kernel - 1) * c.dilation + 1;
   const std::int64_t rows = (c.height + 2 * c.padding - span) / c.stride + 1;
   const std::int64_t columns = (c.width + 2 * c.padding - span) / c.stride + 1;
@@ -52,12 +68,12 @@ NDArray DirectSum(const ConvCase& c, const NDArray& x, const NDArray& w) {
   };
   NDArray result = NDArray::Empty(c.channels_last ? Shape{c.batch, rows, columns, c.filters}
                                                   : Shape{c.batch, c.filters, rows, columns},
-                                  Int32);
+                                  DataType::Parse(type).value());
   for (std::int64_t n = 0; n < c.batch; ++n)
     for (std::int64_t f = 0; f < c.filters; ++f)
       for (std::int64_t oy = 0; oy < rows; ++oy)
         for (std::int64_t ox = 0; ox < columns; ++ox) {
-          std::int32_t sum = 0;
+          double sum = 0;
           for (std::int64_t i = 0; i < inputs; ++i)
             for (std::int64_t ky = 0; ky < c.kernel; ++ky)
               for (std::int64_t kx = 0; kx < c.kernel; ++kx) {
@@ -65,35 +81,45 @@ NDArray DirectSum(const ConvCase& c, const NDArray& x, const NDArray& w) {
                 const std::int64_t at = ox * c.stride + kx * c.dilation - c.padding;
                 if (y < 0 || at < 0 || y >= c.height || at >= c.width) continue;
                 const std::int64_t channel = f / (c.filters / c.groups) * inputs + i;
-                sum += x.data<std::uint8_t>()[offset(n, channel, y, at, c.channels, c.height,
-                                                     c.width)] *
-                       w.data<std::int8_t>()[((f * inputs + i) * c.kernel + ky) * c.kernel + kx];
+                sum += ValueAt(x, offset(n, channel, y, at, c.channels, c.height, c.width)) *
+                       ValueAt(w, ((f * inputs + i) * c.kernel + ky) * c.kernel + kx);
               }
-          result.data<std::int32_t>()[offset(n, f, oy, ox, c.filters, rows, columns)] = sum;
+          const std::int64_t at = offset(n, f, oy, ox, c.filters, rows, columns);
+          if (result.dtype() == Int32) {
+            result.data<std::int32_t>()[at] = static_cast<std::int32_t>(sum);
+          } else {
+            result.data<float>()[at] = static_cast<float>(sum);
+          }
         }
   return result;
 }
 
-class ByteConvTest : public ::testing::TestWithParam<ConvCase> {};
-
-TEST_P(ByteConvTest, EqualsTheDirectSumWithAndWithoutTheInstruction) {
-  const ConvCase& c = GetParam();
-  const ir::Module module = Parsed(TextOf(c));
-  const NDArray x =
-      Bytes<std::uint8_t>(c.channels_last ? Shape{c.batch, c.height, c.width, c.channels}
-                                          : Shape{c.batch, c.channels, c.height, c.width},
-                          UInt8, 1);
+void ExpectDirectSums(const ConvCase& c, const Types& types,
+                      std::initializer_list<const char*> without) {
+  const ir::Module module = Parsed(TextOf(c, types));
+  const NDArray x = Numbers(c.channels_last ? Shape{c.batch, c.height, c.width, c.channels}
+                                            : Shape{c.batch, c.channels, c.height, c.width},
+                            types.image, 1);
   const NDArray w =
-      Bytes<std::int8_t>({c.filters, c.channels / c.groups, c.kernel, c.kernel}, Int8, 2);
-  for (const char* features : {"", "-avx512vnni", "-avx512f"}) {
+      Numbers({c.filters, c.channels / c.groups, c.kernel, c.kernel}, types.weight, 2);
+  const NDArray expected = DirectSum(c, x, w, types.sum);
+  for (const char* features : without) {
     SCOPED_TRACE(features);
-    ExpectClose(Outcome(module, {{"x", x}, {"w", w}}, {.target = {features}}),
-                {DirectSum(c, x, w)});
+    ExpectClose(Outcome(module, {{"x", x}, {"w", w}}, {.target = {features}}), {expected});
   }
 }
 
+class WordConvTest : public ::testing::TestWithParam<ConvCase> {};
+
+TEST_P(WordConvTest, OfBytesEqualsTheDirectSumWithAndWithoutTheInstruction) {
+  ExpectDirectSums(GetParam(), kOfBytes, {"", "-avx512vnni", "-avx512f"});
+}
+TEST_P(WordConvTest, OfBFloatsEqualsTheDirectSumWithAndWithoutTheInstruction) {
+  ExpectDirectSums(GetParam(), kOfBFloats, {"", "-avx512bf16", "-avx512f"});
+}
+
 INSTANTIATE_TEST_SUITE_P(
-    Edges, ByteConvTest,
+    Edges, WordConvTest,
     ::testing::Values(ConvCase{"OneTap", 1, 4, 16, 8, 8, 1, 1, 0, 1, 1},
                       ConvCase{"OddOneTap", 2, 5, 17, 9, 13, 1, 1, 0, 1, 1},
                       ConvCase{"FewChannels", 1, 3, 32, 15, 17, 7, 2, 3, 1, 1},
@@ -118,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::PrintToStringParamName());
 
 // A vector of bytes is as long as four of sums.
-TEST(ByteConvTest, ResultsOfBytesReadSumsInVectorsOfSums) {
+TEST(WordConvTest, ResultsOfBytesReadSumsInVectorsOfSums) {
   const Lowered lowered = ValueOrThrow(
       Lower(Parsed("def @main(%x: Tensor[(1, 8, 56, 56), uint8], %w: Tensor[(8, 1, 3, 3), int8]) {"
                    "cast(clip(nn.conv2d(%x, %w, padding=[1, 1], groups=8, out_dtype=\"int32\"), "
@@ -130,14 +156,23 @@ TEST(ByteConvTest, ResultsOfBytesReadSumsInVectorsOfSums) {
               ::testing::Not(::testing::HasSubstr("gather")));
 }
 
-TEST(ByteConvTest, TheInstructionRunsWhereTheHostHasIt) {
-  if (!jit::CpuFeatures::Host().Has("avx512vnni"))
-    GTEST_SKIP() << "the host has no such instruction";
-  const Lowered lowered = ValueOrThrow(Lower(Parsed(TextOf({"", 1, 64, 64, 14, 14, 3, 1, 1, 1, 1})),
-                                             {.library = LibraryChoice::kTe}));
-  ASSERT_EQ(lowered.kernels.size(), 1U);
-  const auto& function = std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
-  EXPECT_THAT(ValueOrThrow(jit::Compile(function)).Assembly(), ::testing::HasSubstr("vpdpbusd"));
+TEST(WordConvTest, TheInstructionRunsWhereTheHostHasIt) {
+  struct Row {
+    Types types;
+    const char *feature, *instruction;
+  };
+  const ConvCase c{"", 1, 64, 64, 14, 14, 3, 1, 1, 1, 1};
+  for (const Row& row :
+       {Row{kOfBytes, "avx512vnni", "vpdpbusd"}, Row{kOfBFloats, "avx512bf16", "vdpbf16ps"}}) {
+    if (!jit::CpuFeatures::Host().Has(row.feature))
+      GTEST_SKIP() << "the host has no " << row.feature;
+    const Lowered lowered =
+        ValueOrThrow(Lower(Parsed(TextOf(c, row.types)), {.library = LibraryChoice::kTe}));
+    ASSERT_EQ(lowered.kernels.size(), 1U);
+    const auto& function = std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
+    EXPECT_THAT(ValueOrThrow(jit::Compile(function)).Assembly(),
+                ::testing::HasSubstr(row.instruction));
+  }
 }
 
 }  // namespace
