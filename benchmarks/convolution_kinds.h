@@ -1,4 +1,4 @@
-// The convolutions that tables of float32 and of bytes have in common.
+// The convolutions that tables of float32, of bytes and of bfloat16 have in common.
 #ifndef TENON_BENCHMARKS_CONVOLUTION_KINDS_H_
 #define TENON_BENCHMARKS_CONVOLUTION_KINDS_H_
 

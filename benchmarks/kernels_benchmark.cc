@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   tenon::benchmarks::AddMatmuls(races);
   tenon::benchmarks::AddConvolutions(races);
   tenon::benchmarks::AddBytes(races);
+  tenon::benchmarks::AddBFloats(races);
   tenon::benchmarks::AddLayoutChanges(races);
   tenon::benchmarks::AddFusions(races);
   tenon::benchmarks::AddOverheads(races);

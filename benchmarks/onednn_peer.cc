@@ -45,6 +45,7 @@ memory Reordered(const memory& from, const memory::desc& desc) {
 
 memory::data_type TypeOf(const NDArray& array) {
   if (array.dtype() == UInt8) return memory::data_type::u8;
+  if (array.dtype() == BFloat16) return memory::data_type::bf16;
   return array.dtype() == Int8 ? memory::data_type::s8 : memory::data_type::f32;
 }
 

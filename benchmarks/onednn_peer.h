@@ -23,8 +23,8 @@ struct ConvolutionShape {
   }
 };
 
-// Of float32 images by float32 weights, followed by relu; or of uint8 images by int8 weights, whose
-// sums are multiplied by `scale`, rounded, and made uint8.
+// Of images by weights of the same type, float32 or bfloat16, followed by relu; or of uint8 images
+// by int8 weights, whose sums are multiplied by `scale`, rounded, and made uint8.
 class OneDnnConvolution {
  public:
   // `x` is (1, in_channels, size, size), `w` (out_channels, in_channels / groups, kernel, kernel).

@@ -1,0 +1,108 @@
+// Convolutions and matrix products of bfloat16 with constant weights, beside Tenon's own ones of
+// float32 as the floor to beat and oneDNN's of bfloat16.
+#include <bit>
+
+#include "tenon/benchmarks/compiled_graph.h"
+#include "tenon/benchmarks/convolution_kinds.h"
+#include "tenon/benchmarks/families.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::benchmarks {
+namespace {
+
+// A result is rounded to 8 bits of mantissa.
+constexpr double kTolerance = 1.0 / 128;
+
+Tensor Narrowed(const Tensor& floats) {
+  Tensor halves = Tensor::Zeros(floats.shape(), BFloat16);
+  for (std::int64_t i = 0; i < floats.size(); ++i) {
+    static_cast<std::uint16_t*>(halves.raw())[i] =
+        static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(floats.data<float>()[i]) >> 16);
+  }
+  return halves;
+}
+
+Tensor Widened(const Tensor& halves) {
+  Tensor floats = Tensor::Zeros(halves.shape(), Float32);
+  for (std::int64_t i = 0; i < floats.size(); ++i) {
+    const std::uint32_t bits = static_cast<const std::uint16_t*>(halves.raw())[i];
+    floats.data<float>()[i] = std::bit_cast<float>(bits << 16);
+  }
+  return floats;
+}
+
+// The graph that `make` builds of an image and weights, followed by relu.
+template <typename Make>
+std::shared_ptr<CompiledGraph> Compiled(const Tensor& x, const Tensor& w, const Make& make) {
+  const ir::Var image = ir::Var::Make("x", ir::TensorTypeOf(x.shape(), x.dtype()));
+  const ir::Expr sums = make(image, ir::Constant::Make(w));
+  return std::make_shared<CompiledGraph>(ir::Module::FromExpr(ops::Relu(sums)),
+                                         runtime::Inputs{{"x", x}});
+}
+
+// Both results are compared.
+template <typename Make>
+Contestants Pair(const Tensor& x, const Tensor& w, const Make& make) {
+  const auto halves = Compiled(x, w, make), floats = Compiled(Widened(x), Widened(w), make);
+  halves->Call();
+  floats->Call();
+  RequireClose(Widened(halves->result()), floats->result(), kTolerance);
+  return {{Role::kTenon, StrCat("kernels: ", halves->num_kernels()), [halves] { halves->Call(); }},
+          {Role::kFloor, "the same of float32", [floats] { floats->Call(); }}};
+}
+
+Contestants Prepare(const ConvolutionShape& s) {
+  const Tensor x = Narrowed(RandomArray({1, s.in_channels, s.size, s.size}));
+  const Tensor w =
+      Narrowed(RandomArray({s.out_channels, s.in_channels / s.groups, s.kernel, s.kernel}, 2));
+  const ops::Conv2DAttrs attrs{
+      .strides = {s.stride, s.stride}, .padding = {s.padding, s.padding}, .groups = s.groups};
+  Contestants contestants = Pair(x, w, [&](const ir::Expr& image, const ir::Expr& weight) {
+    return ops::Conv2D(image, weight, attrs);
+  });
+  auto peer = std::make_shared<OneDnnConvolution>(s, x, w);
+  contestants.push_back(
+      {Role::kPeer, StrCat("oneDNN ", peer->implementation()), [peer] { peer->Call(); }});
+  return contestants;
+}
+
+struct Product {
+  std::int64_t rows, columns, depth;
+};
+
+constexpr Product kProducts[] = {
+    {1, 1000, 2048}, {16, 768, 768}, {128, 768, 768}, {512, 3072, 768}};
+
+Contestants Prepare(const Product& product) {
+  const auto [rows, columns, depth] = product;
+  return Pair(Narrowed(RandomArray({rows, depth})), Narrowed(RandomArray({columns, depth}, 2)),
+              [](const ir::Expr& left, const ir::Expr& right) { return ops::Dense(left, right); });
+}
+
+template <typename Work>
+void Add(std::vector<Race>& races, const std::string& name, double flops, const Work& work) {
+  races.push_back(
+      {.table = "bfloats", .name = name, .flops = flops, .aim = {.of_floor = 1.0}, .prepare = [=] {
+         return Prepare(work);
+       }});
+}
+
+}  // namespace
+
+void AddBFloats(std::vector<Race>& races) {
+  for (const Kind& kind : kKinds) {
+    for (const Image& image : kImages) {
+      const ConvolutionShape shape = ShapeOf(kind, image);
+      Add(races,
+          StrCat(kind.name, ", ", image.channels, " channels of ", image.size, " x ", image.size),
+          shape.flops(), shape);
+    }
+  }
+  for (const Product& product : kProducts) {
+    const auto [rows, columns, depth] = product;
+    Add(races, StrCat("product of ", rows, " x ", columns, " x ", depth),
+        2.0 * static_cast<double>(rows * columns * depth), product);
+  }
+}
+
+}  // namespace tenon::benchmarks
