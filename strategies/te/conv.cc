@@ -77,7 +77,8 @@ std::vector<Tensor> WithWideImage(const TeCall& call) {
 }
 
 std::vector<Tensor> Conv2D(const TeCall& call) {
-  if (const Conv conv = ConvOf(call); TakesWords(conv, call)) return {WordConv(conv, call)};
+  if (const Conv conv = ConvOf(call); TakesWords(conv, call))
+    return {SumOverTaps(InWords(conv, SumOf(conv, call), call), call, "conv2d")};
   const std::vector<Tensor> inputs = WithWideImage(call);
   const TeCall wide{call.attrs, inputs, call.result, call.preparer};
   const Conv conv = ConvOf(wide);

@@ -48,7 +48,8 @@ std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
 // Sums of several products of bytes or of bfloat16 by one instruction, where the host has it. Lanes
 // are filters: any order of the axes.
 bool TakesWords(const Conv& conv, const TeCall& call);
-te::Tensor WordConv(const Conv& conv, const TeCall& call);
+// `plain` of words; refers to `conv`.
+ConvSum InWords(const Conv& conv, const ConvSum& plain, const TeCall& call);
 
 }  // namespace tenon::strategies
 

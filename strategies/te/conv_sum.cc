@@ -77,21 +77,35 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
       name, "conv2d");
 }
 
-// The weights a vector of filters after the other.
+// The weights a vector of filters after the other; those of a word together.
 Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vectors) {
   std::vector<Expr> shape = {vectors, conv.group_inputs};
   shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
+  const std::size_t lane = shape.size();
   shape.emplace_back(kConvLanes);
+  const std::int64_t group = conv.channels_of_word;
+  if (group > 1) shape.emplace_back(group);
   return te::Compute(
       shape,
       [&](const std::vector<Var>& i) {
-        const Expr filter = i[0] * kConvLanes + i.back();
-        const std::vector<Expr> taps(i.begin() + 2, i.end() - 1);
-        const Expr value = conv.weight(filter, i[1], taps);
+        const Expr filter = i[0] * kConvLanes + i[lane];
+        const Expr channel = group == 1 ? Expr(i[1]) : i[1] * group + i.back();
+        const std::vector<Expr> taps(i.begin() + 2, i.begin() + static_cast<std::ptrdiff_t>(lane));
+        const Expr value = conv.weight(filter, channel, taps);
         if (vectors * kConvLanes == filters) return value;
-        return te::IfThenElse(filter < Expr(filters), value, te::Cast(conv.dtype, 0));
+        return te::IfThenElse(filter < Expr(filters), value, te::Cast(value.dtype(), 0));
       },
       "packed", kPacked);
+}
+
+// Element `i` of a word, as the result's type.
+Expr ElementOf(const Expr& word, const Expr& i, DataType dtype) {
+  return dtype == Int32 ? te::ByteOfWord(word, i) : te::Cast(dtype, te::BFloatOfWord(word, i));
+}
+
+const char* TagOf(const ConvSum& conv, bool fits_rows) {
+  if (conv.channels_of_word > 1) return kWordDotTile;
+  return fits_rows ? kRegisterTile : kUnevenTile;
 }
 
 // Vectors of filters by pixels.
@@ -151,6 +165,8 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
     const std::int64_t most = conv.group_outputs % (2 * kConvLanes) == 0 ? 2 : 1;
     return std::min(TileShape{most, 16 / most}, TileShape{most, 14 / most}, better);
   }
+  // The instruction reads a word for all lanes itself, and results leave in squares.
+  if (conv.channels_of_word > 1 && pixels % kConvLanes == 0) return {1, kConvLanes};
   const std::int64_t taps = NumElements(conv.taps);
   // Sums that are short beside their way to memory leave in squares of whole cache lines.
   if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]] % kConvLanes == 0 &&
@@ -202,6 +218,9 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);
+  const IterVar g = te::ReduceAxis(0, conv.channels_of_word, "g");
+  std::vector<IterVar> axes = ReduceAxes(rc, taps);
+  if (conv.channels_of_word > 1) axes.push_back(g);
   const Tensor sums = te::Compute(
       {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall, kConvLanes},
       [&](const std::vector<Var>& i) {
@@ -216,11 +235,14 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         std::vector<Expr> weight = {i[1] * blocks + i[3], rc.var};
         for (const IterVar& tap : taps) weight.emplace_back(tap.var);
         weight.emplace_back(i[5]);
-        return te::Sum(conv.Pixel(i[0], channel, Window(conv, Unflatten(pixel, spatial), taps)) *
-                           packed[weight],
-                       ReduceAxes(rc, taps));
+        const Expr element =
+            conv.Pixel(i[0], channel, Window(conv, Unflatten(pixel, spatial), taps));
+        if (conv.channels_of_word == 1) return te::Sum(element * packed[weight], axes);
+        weight.emplace_back(g.var);
+        return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
+                       axes);
       },
-      name, FitsRows(conv, tall) ? kRegisterTile : kUnevenTile);
+      name, TagOf(conv, FitsRows(conv, tall)));
   return te::Compute(
       ToExprs(conv.shape),
       [&](const std::vector<Var>& i) {
@@ -261,11 +283,12 @@ Expr ConvSum::Pixel(const Expr& n, const Expr& channel, const std::vector<Expr>&
   from[data[0]] = n;
   from[data[1]] = channel;
   for (std::size_t d = 0; d < at.size(); ++d) from[data[d + 2]] = at[d];
-  return te::Cast(dtype, image[from]);
+  return channels_of_word > 1 ? image[from] : te::Cast(dtype, image[from]);
 }
 
 Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name) {
-  return PaysToTile(conv) ? TiledSum(conv, call, name) : PlainSum(conv, call, name);
+  const bool tiled = conv.channels_of_word > 1 || PaysToTile(conv);
+  return tiled ? TiledSum(conv, call, name) : PlainSum(conv, call, name);
 }
 
 }  // namespace tenon::strategies

@@ -30,6 +30,10 @@ struct ConvSum {
                          const std::vector<te::Expr>& taps)>
       weight;
   bool weight_is_constant;
+  // More than 1: the image is of words of int32 with so many channels each, which one instruction
+  // multiplies by as many weights, and `group_inputs` counts words. `weight` still counts channels,
+  // is 0 past the last one, and keeps its type.
+  std::int64_t channels_of_word = 1;
   // The weight is picked from another tensor, and the sum from this one's own order: both are
   // stored before they are read.
   bool is_stored = false;
@@ -38,11 +42,12 @@ struct ConvSum {
 
   std::size_t dims() const { return taps.size(); }
   Shape Spatial() const;  // extents of the result's spatial axes
+  // As the result's type, or a word.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;
 };
 
-// Large sums are made in register tiles. Weights are packed for these when the kernel is made,
-// where they are constant.
+// Large sums, and those of words, are made in register tiles. Weights are packed for these when the
+// kernel is made, where they are constant.
 te::Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name);
 
 }  // namespace tenon::strategies
