@@ -73,3 +73,12 @@ npm_files() {
     mv "$folder.part" "$folder"
   fi
 }
+
+# performance_page: the page that holds the figures of this machine's make of CPU.
+performance_page() {
+  if grep -q '^vendor_id.*AuthenticAMD' /proc/cpuinfo; then
+    echo docs/performance-zen5.md
+  else
+    echo docs/performance.md
+  fi
+}

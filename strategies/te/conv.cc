@@ -79,12 +79,11 @@ std::vector<Tensor> WithWideImage(const TeCall& call) {
 std::vector<Tensor> Conv2D(const TeCall& call) {
   if (const Conv conv = ConvOf(call); TakesWords(conv, call))
     return {SumOverTaps(InWords(conv, SumOf(conv, call), call), call, "conv2d")};
+  if (const auto result = DepthwiseConv(ConvOf(call), call)) return {*result};
   const std::vector<Tensor> inputs = WithWideImage(call);
   const TeCall wide{call.attrs, inputs, call.result, call.preparer};
   const Conv conv = ConvOf(wide);
-  for (const auto& form : {DepthwiseConv, RowTiledConv}) {
-    if (const std::optional<Tensor> result = form(conv, wide)) return {*result};
-  }
+  if (const auto result = RowTiledConv(conv, wide)) return {*result};
   return {SumOverTaps(SumOf(conv, wide), wide, "conv2d")};
 }
 

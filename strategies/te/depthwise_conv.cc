@@ -27,10 +27,8 @@ constexpr std::int64_t kMostSums = 24;
 // One kernel a channel, whose window covers all rows of the image wherever it stands: the sum runs
 // over these rows rather than over taps, so that what is read of one serves all rows of the result,
 // and only columns are padded.
-Tensor CoveringConv(const Conv& plain, const TeCall& call) {
+Tensor CoveringConv(const Conv& plain, const Tensor& x, const Shape& shape) {
   const auto& padding = plain.padding;
-  const Shape shape = call.shape();
-  const Tensor& x = call.input(0);
   const std::int64_t all = CeilDiv(shape[3], kConvLanes);
   std::int64_t vectors = std::max<std::int64_t>(1, std::min(all, kMostSums / shape[2]));
   vectors = CeilDiv(all, CeilDiv(all, vectors));
@@ -62,11 +60,10 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
       "conv2d", "injective");
 }
 
-bool IsCovering(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
+bool IsCovering(const Conv& conv, const Tensor& x, const Shape& shape) {
   return conv.strides[1] == 1 && conv.dilation[0] == 1 && shape[2] <= kMostSums &&
          shape[3] >= kConvLanes && conv.padding[0] >= (shape[2] - 1) * conv.strides[0] &&
-         ExtentOf(call.input(0), 2) + conv.padding[0] <= conv.taps[0];
+         ExtentOf(x, 2) + conv.padding[0] <= conv.taps[0];
 }
 
 // The padded image taken apart by the place of a pixel in a step of the window: (image, channel,
@@ -87,11 +84,9 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::i
 
 // One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
 // tap reads whole vectors whatever the width; what falls on the margins is dropped.
-Tensor FlatConv(const Conv& conv, const TeCall& call) {
+Tensor FlatConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const auto& padding = conv.padding;
   const auto& strides = conv.strides;
-  const Shape shape = call.shape();
-  const Tensor& x = call.input(0);
   const std::array<std::int64_t, 2> reach = {(conv.taps[0] - 1) * conv.dilation[0],
                                              (conv.taps[1] - 1) * conv.dilation[1]};
   // With stride 1 the zeros right of a row are the ones left of the next.
@@ -151,9 +146,7 @@ std::int64_t RowsOfTile(std::int64_t rows) {
 // One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is
 // read serves every row of the result whose window it lies in. The rows of a block of tiles are
 // padded, computed and stored while they are in the nearest cache.
-Tensor TallTileConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
-  const Tensor& x = call.input(0);
+Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const std::int64_t rows = RowsOfTile(shape[2]);
   const std::int64_t row_tiles = shape[2] / rows;
   const std::int64_t column_tiles = CeilDiv(shape[3], kConvLanes);
@@ -194,9 +187,7 @@ bool TakesTallTiles(const Conv& conv, const Shape& shape) {
 // One kernel a channel of a small image: a tile is all rows of the result, a vector each, and stays
 // in registers. Taps read the image itself, under masks that are the same for all channels, where
 // padding would cost more than the sums do.
-Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
-  const Tensor& x = call.input(0);
+Tensor SmallImageConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const auto lanes = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(shape[3])));
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
@@ -245,10 +236,14 @@ std::optional<Tensor> DepthwiseConv(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
   if (conv.groups == 1 || conv.group_inputs != 1 || !conv.IsNchw() || !conv.FillsLanes(shape))
     return std::nullopt;
-  if (IsCovering(conv, call)) return CoveringConv(conv, call);
-  if (IsSmallImage(conv, shape)) return SmallImageConv(conv, call);
-  if (TakesTallTiles(conv, shape)) return TallTileConv(conv, call);
-  if (IsFlat(conv, shape)) return FlatConv(conv, call);
+  // A padded image of halves is one of floats, so that no tap has to widen it. One of bytes is not,
+  // as few of its vectors cross a cache line.
+  const Tensor& given = call.input(0);
+  const Tensor x = given.dtype().is_float() ? AsType(given, conv.dtype) : given;
+  if (IsCovering(conv, x, shape)) return CoveringConv(conv, x, shape);
+  if (IsSmallImage(conv, shape)) return SmallImageConv(conv, given, shape);
+  if (TakesTallTiles(conv, shape)) return TallTileConv(conv, x, shape);
+  if (IsFlat(conv, shape)) return FlatConv(conv, x, shape);
   return std::nullopt;
 }
 
