@@ -308,12 +308,14 @@ void FuzzStatistics::Add(const FuzzStatistics& other) {
   refusals += other.refusals;
   too_large += other.too_large;
   undefined += other.undefined;
+  uncalled += other.uncalled;
 }
 
 std::string FuzzStatistics::ToString() const {
   return StrCat(cases, " cases, ", calls, " steps of schedules, ", refusals, " calls refused, ",
                 too_large, " cases too large to compile",
-                undefined == 0 ? "" : StrCat(", ", undefined, " not defined for their inputs"));
+                undefined == 0 ? "" : StrCat(", ", undefined, " not defined for their inputs"),
+                uncalled == 0 ? "" : StrCat(", ", uncalled, " without a call that fits"));
 }
 
 std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* statistics) {

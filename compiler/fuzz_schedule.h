@@ -26,6 +26,7 @@ struct FuzzStatistics {
   std::int64_t refusals = 0;   // calls that were refused, at once or by the lowering
   std::int64_t too_large = 0;  // cases whose loops are not worth compiling
   std::int64_t undefined = 0;  // cases whose inputs the computation is not defined for
+  std::int64_t uncalled = 0;   // cases that found no call of their operator
   void Add(const FuzzStatistics& other);
   std::string ToString() const;
 };

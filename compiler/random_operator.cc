@@ -31,6 +31,11 @@ Shape RandomShape(std::size_t rank, Random& random) {
   return shape;
 }
 
+// Of up to five dimensions, as convolutions over volumes have.
+Shape RandomShape(Random& random) {
+  return RandomShape(static_cast<std::size_t>(random.Below(6)), random);
+}
+
 // Like the first argument's shape in one of the ways in which operators relate their arguments.
 Shape RelatedShape(const Shape& first, Random& random) {
   switch (random.Below(5)) {
@@ -51,7 +56,7 @@ Shape RelatedShape(const Shape& first, Random& random) {
       return shape;
     }
     default:
-      return RandomShape(static_cast<std::size_t>(random.Below(5)), random);
+      return RandomShape(random);
   }
 }
 
@@ -70,7 +75,7 @@ Drawn DrawArguments(const ops::OpDef& op, Random& random) {
   static const std::vector<DataType>& types = *new std::vector<DataType>{
       Float32, Float32, Float32, Float32, Float64, Int32, Int64, Int8, UInt8, Bool, Float16};
   const DataType type = random.Of(types);
-  const Shape first = RandomShape(static_cast<std::size_t>(random.Below(5)), random);
+  const Shape first = RandomShape(random);
   Drawn drawn;
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
     const DataType own = random.Chance(80) ? type : random.Of(types);
@@ -86,25 +91,70 @@ Drawn DrawArguments(const ops::OpDef& op, Random& random) {
   return drawn;
 }
 
-attrs::Value RandomInteger(Random& random) { return attrs::Value(random.Below(6) - 1); }
+attrs::Value RandomInteger(const attrs::FieldInfo& field, Random& random) {
+  const std::int64_t lowest = std::clamp<std::int64_t>(field.range.lowest, -1, 16);
+  const std::int64_t highest = std::clamp<std::int64_t>(field.range.highest, lowest, lowest + 5);
+  return attrs::Value(lowest + random.Below(highest - lowest + 1));
+}
 
-// Of the kind that the default is; a field without one may be a number or a list.
+attrs::Value RandomList(const attrs::FieldInfo& field, std::int64_t length, Random& random) {
+  attrs::List values;
+  for (std::int64_t i = 0; i < length; ++i) values.push_back(RandomInteger(field, random));
+  return attrs::Value(values);
+}
+
+attrs::Value RandomWord(const attrs::FieldInfo& field, Random& random) {
+  if (field.range.choices == nullptr) return field.default_value;
+  return attrs::Value(std::string(random.Of(StrSplit(field.range.choices, ' '))));
+}
+
+// Of the kind that the default is; without a default of any.
 attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
   const attrs::Value& usual = field.default_value;
+  const auto number = [&] { return attrs::Value(static_cast<double>(random.Below(17) - 8) / 4); };
+  const auto type = [&] { return attrs::Value(random.Chance(50) ? Float32 : Int32); };
   if (usual.As<bool>() != nullptr) return attrs::Value(random.Chance(50));
-  if (usual.As<double>() != nullptr)
-    return attrs::Value(static_cast<double>(random.Below(17) - 8) / 4);
-  if (usual.As<DataType>() != nullptr) return attrs::Value(random.Chance(50) ? Float32 : Int32);
-  if (usual.As<std::string>() != nullptr) return usual;
-  if (const auto* list = usual.As<attrs::List>(); list != nullptr || random.Chance(50)) {
-    const std::int64_t length = list != nullptr && !list->empty() && random.Chance(70)
-                                    ? static_cast<std::int64_t>(list->size())
-                                    : random.Below(5);
-    attrs::List values;
-    for (std::int64_t i = 0; i < length; ++i) values.push_back(RandomInteger(random));
-    return attrs::Value(values);
+  if (usual.As<double>() != nullptr) return number();
+  if (usual.As<DataType>() != nullptr) return type();
+  if (usual.As<std::string>() != nullptr) return RandomWord(field, random);
+  if (usual.As<std::int64_t>() != nullptr) return RandomInteger(field, random);
+  if (const auto* list = usual.As<attrs::List>()) {
+    const bool as_long = !list->empty() && random.Chance(70);
+    return RandomList(field, as_long ? static_cast<std::int64_t>(list->size()) : random.Below(5),
+                      random);
   }
-  return RandomInteger(random);
+  switch (random.Below(9)) {
+    case 0:
+      return number();
+    case 1:
+      return type();
+    case 2:
+      return RandomWord(field, random);
+    case 3: {
+      attrs::List pairs;
+      for (std::int64_t n = random.Below(5); n > 0; --n)
+        pairs.push_back(RandomList(field, 2, random));
+      return attrs::Value(pairs);
+    }
+    case 4:
+    case 5:
+    case 6:
+      return RandomList(field, random.Below(6), random);
+    default:
+      return RandomInteger(field, random);
+  }
+}
+
+// What the field takes, or nothing.
+std::optional<attrs::Value> DrawAcceptedValue(const ops::OpDef& op, const attrs::FieldInfo& field,
+                                              Random& random) {
+  constexpr int kTries = 20;
+  const std::shared_ptr<void> scratch = op.schema->make_default();
+  for (int i = 0; i < kTries; ++i) {
+    attrs::Value value = DrawValue(field, random);
+    if (CatchErrors([&] { field.Set(scratch.get(), value); }).ok()) return value;
+  }
+  return std::nullopt;
 }
 
 OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) {
@@ -130,26 +180,25 @@ attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random) {
   if (op.schema == nullptr) return {};
   attrs::FieldValues values;
   for (const attrs::FieldInfo& field : op.schema->fields) {
-    if (field.is_required || random.Chance(30)) values[field.name] = DrawValue(field, random);
+    if (!field.is_required && !random.Chance(30)) continue;
+    if (auto value = DrawAcceptedValue(op, field, random)) values[field.name] = *std::move(value);
   }
   return attrs::Attrs::FromFields(*op.schema, values);
 }
 
-OperatorCall MakeRandomCall(const std::string& name, Random& random) {
+std::optional<OperatorCall> MakeRandomCall(const std::string& name, Random& random,
+                                           std::string* refusal) {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
   strategies::RegisterStrategies(registry);
   const ir::Expr& callee = registry.Get(name);
   const ops::OpDef& op = *ops::OpOf(callee);
-  std::string refusal;
   for (int draw = 0; draw < kDraws; ++draw) {
     absl::StatusOr<OperatorCall> call = CatchErrors([&] { return Draw(callee, op, random); });
     if (call.ok()) return *std::move(call);
     if (call.status().code() == absl::StatusCode::kInternal) throw FromStatus(call.status());
-    refusal = FromStatus(call.status()).message();
+    *refusal = FromStatus(call.status()).message();
   }
-  throw FailedPrecondition(
-      StrCat("fuzz: no call of ", name, " could be made in ", kDraws,
-             " draws of shapes, types and attributes; the last was refused: ", refusal));
+  return std::nullopt;
 }
 
 }  // namespace tenon::compiler

@@ -3,11 +3,13 @@
 // Shapes, element types and attributes are drawn (attributes by reflection) until the operator's
 // type relation takes them; its compute gives the tensors.
 //
-//   OperatorCall call = MakeRandomCall("nn.conv2d", random);
-//   auto finding = FuzzSchedule(call.graph, seed, &statistics);
+//   std::string refusal;
+//   if (auto call = MakeRandomCall("nn.conv2d", random, &refusal))
+//     auto finding = FuzzSchedule(call->graph, seed, &statistics);
 #ifndef TENON_COMPILER_RANDOM_OPERATOR_H_
 #define TENON_COMPILER_RANDOM_OPERATOR_H_
 
+#include <optional>
 #include <string>
 
 #include "tenon/compiler/array_values.h"
@@ -21,13 +23,14 @@ struct OperatorCall {
   std::string text;  // "nn.relu(float32 (3, 5))"
 };
 
-// Throws NotFound for an unknown operator; FailedPrecondition naming the last refusal when none of
-// many draws is a call: arguments that only fit by chance, or an attribute whose text must be
-// known.
-OperatorCall MakeRandomCall(const std::string& op, Random& random);
+// Nothing when none of many draws is a call: arguments that only fit by chance, or an attribute
+// whose text must be known; `refusal` is then what the last one lacked. Throws NotFound for an
+// unknown operator.
+std::optional<OperatorCall> MakeRandomCall(const std::string& op, Random& random,
+                                           std::string* refusal);
 
-// Some of them at random, the rest by default. Throws InvalidArgument for values that a field does
-// not take.
+// Some of them at random, each of a value that its field takes, the rest by default. Throws
+// InvalidArgument where a required one only takes a text that nobody can draw.
 attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random);
 
 }  // namespace tenon::compiler

@@ -17,6 +17,8 @@
 // The extremum of floats likewise, in two parts: one that no NaN enters, which is one instruction,
 // and zero or a NaN that was there. A result that NaN enters would wait for a comparison with
 // itself at each step.
+//
+// What each iteration fetches before it does anything else, a block fetches line by line.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -27,6 +29,7 @@
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
+#include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::loop {
@@ -123,22 +126,54 @@ class ReductionVectorizer : public StmtMutator {
     const std::int64_t most = MostIterations(n->extent);
     if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0)
       bounds_.Bind(n->var, {first->value, first->value + most - 1});
+    const auto [fetches, bare] = SplitFetches(stmt);
+    n = bare.As<ForNode>();
     if (n->for_kind == ForKind::kSerial && most >= kLeastLanes) {
       if (const auto update = TakeApart(*n)) {
         const std::int64_t lanes = Lanes(*update, most);
         if (update->stores.size() == 1 && update->joined.empty() &&
             CallsVectorMath(update->values[0].second))
-          return ValuesFirst(*n, *update, lanes);
+          return fetches.empty() ? ValuesFirst(*n, *update, lanes) : stmt;
         // Whole blocks need one.
         const Expr is_long = n->extent >= lanes;
-        if (IsFloatExtremum(*update)) return If(is_long, ExtremumByLane(*n, *update, lanes), stmt);
-        if (MayReorder(*update)) return If(is_long, LaneByLane(*n, *update, lanes), stmt);
+        if (IsFloatExtremum(*update))
+          return If(is_long, ExtremumByLane(*n, *update, lanes, fetches), stmt);
+        if (MayReorder(*update)) return If(is_long, LaneByLane(*n, *update, lanes, fetches), stmt);
       }
     }
     return MutateStmtChildren(stmt);
   }
 
  private:
+  // What an iteration fetches before it does anything else, and the loop without that.
+  static std::pair<std::vector<Stmt>, Stmt> SplitFetches(const Stmt& loop) {
+    const auto& n = *loop.As<ForNode>();
+    const auto* seq = n.body.As<SeqNode>();
+    std::vector<Stmt> fetches, rest;
+    for (const Stmt& stmt : seq == nullptr ? std::vector<Stmt>{} : seq->stmts) {
+      const auto* evaluated = stmt.As<EvaluateNode>();
+      const auto* call = evaluated == nullptr ? nullptr : evaluated->value.As<CallNode>();
+      const bool is_fetch = rest.empty() && call != nullptr && IsPrefetch(call->intrinsic);
+      (is_fetch ? fetches : rest).push_back(stmt);
+    }
+    if (fetches.empty()) return {{}, loop};
+    return {fetches, For(n.var, n.min, n.extent, n.for_kind, Seq(std::move(rest)))};
+  }
+
+  // One for each line that a block of iterations reads along memory.
+  static std::vector<Stmt> FetchesOfBlock(const std::vector<Stmt>& fetches, const ForNode& loop,
+                                          const Expr& block, std::int64_t lanes) {
+    std::vector<Stmt> all;
+    for (const Stmt& fetch : fetches) {
+      const auto& call = *fetch.As<EvaluateNode>()->value.As<CallNode>();
+      const auto bytes =
+          static_cast<std::int64_t>(call.args[0].As<LoadNode>()->buffer->dtype.bytes());
+      for (std::int64_t lane = 0; lane < lanes; lane += kCacheLineBytes / bytes)
+        all.push_back(Substitute(fetch, {{loop.var, loop.min + block + lane}}));
+    }
+    return all;
+  }
+
   // In any order, and r op r = r.
   static bool MayReorder(const ReductionUpdate& update) {
     if (!update.joined.empty()) {
@@ -219,8 +254,8 @@ class ReductionVectorizer : public StmtMutator {
     });
   }
 
-  static Stmt ExtremumByLane(const ForNode& loop, const ReductionUpdate& update,
-                             std::int64_t lanes) {
+  static Stmt ExtremumByLane(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes,
+                             const std::vector<Stmt>& fetches) {
     const StoreNode& store = *update.stores[0];
     const auto& n = *store.value.As<BinaryNode>();
     // Vectors of halves are compared as float32 anyway.
@@ -247,7 +282,8 @@ class ReductionVectorizer : public StmtMutator {
                  }),
         in_lanes(width, [&](const Var& lane) { return Store(nan, Constant(type, 0), {lane}); })};
     steps.push_back(InOverlappingBlocks(loop, lanes, [&](const Expr& block) {
-      return in_lanes(width, [&](const Var& lane) {
+      std::vector<Stmt> steps_of = FetchesOfBlock(fetches, loop, block, lanes);
+      steps_of.push_back(in_lanes(width, [&](const Var& lane) {
         const auto value_at = [&](const Expr& at) {
           return Cast(type, Substitute(n.b, {{loop.var, loop.min + block + at}}));
         };
@@ -258,7 +294,8 @@ class ReductionVectorizer : public StmtMutator {
                        LetStmt(second, value_at(lane + width),
                                Seq({Store(nan, kept, {lane}), take(lane, first),
                                     take(lane + width, second)})));
-      });
+      }));
+      return Seq(std::move(steps_of));
     }));
     CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
       return take(lane, Load(best, {lane + half}));
@@ -274,7 +311,8 @@ class ReductionVectorizer : public StmtMutator {
 
   // Lanes start from r, or, where it helps that a lane's results are of earlier iterations, from
   // the first block, and r comes last.
-  Stmt LaneByLane(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes) const {
+  Stmt LaneByLane(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes,
+                  const std::vector<Stmt>& fetches) const {
     const std::optional<OrderedUpdate> in_order = InOrder(update, loop.var, bounds_);
     std::vector<Buffer> results;
     for (const StoreNode* store : update.stores)
@@ -301,10 +339,16 @@ class ReductionVectorizer : public StmtMutator {
     }
     const auto block_of = [&](const Expr& block) {
       const Var lane(loop.var.name() + ".lane");
-      return For(lane, 0, lanes, ForKind::kVectorized,
-                 ToLane(update.stores, results, lane)(
-                     JoinWith(in_order ? in_order->of_later : update, values_at(block + lane))));
+      std::vector<Stmt> steps_of = FetchesOfBlock(fetches, loop, block, lanes);
+      steps_of.push_back(For(
+          lane, 0, lanes, ForKind::kVectorized,
+          ToLane(update.stores, results,
+                 lane)(JoinWith(in_order ? in_order->of_later : update, values_at(block + lane)))));
+      return Seq(std::move(steps_of));
     };
+    if (in_order) {
+      for (const Stmt& fetch : FetchesOfBlock(fetches, loop, 0, lanes)) steps.push_back(fetch);
+    }
     steps.push_back(InOverlappingBlocks(loop, lanes, block_of, in_order ? 1 : 0));
     CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
       return ToLane(update.stores, results,

@@ -20,6 +20,7 @@
 #include "tenon/strategies/reductions.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/streamed_results.h"
+#include "tenon/strategies/te_compute.h"
 #include "tenon/strategies/transposition.h"
 #include "tenon/strategies/winograd.h"
 #include "tenon/support/arithmetic.h"
@@ -41,6 +42,9 @@ constexpr std::int64_t kUnroll = 4;
 constexpr std::int64_t kLeastLanes = 8;
 // Elements of a line that stays in the first-level cache until it is read.
 constexpr std::int64_t kLongestFetched = 8192;
+// Terms of a row that is worth fetching, and bytes that hardly survive in the second-level cache.
+constexpr std::int64_t kShortestFetched = 256;
+constexpr std::int64_t kFarBytes = 1 << 20;
 // Steps of a line, each of kUnroll vectors, that a line of results is fetched ahead.
 constexpr std::int64_t kWrittenAhead = 8;
 // Iterations that make an outer loop worth being one.
@@ -254,6 +258,34 @@ class Scheduler {
     }
   }
 
+  // The lanes of an extremum are joined in one chain at the end of a row, and loads of the next row
+  // do not get far ahead of it.
+  void FetchNextRow(const Stage& stage) {
+    const OperationNode& op = *stage.op();
+    if (!op.is_reduction() || op.combiner->is_sum || !op.combiner->is_order_free ||
+        !ReducesAlongMemory(stage, accesses_) || accesses_.AreConditional(stage))
+      return;
+    const std::int64_t terms = ProductOfExtents(op.reduce_axes);
+    if (terms < kShortestFetched || terms > kLongestFetched) return;
+    for (const te::Tensor& input : te::InputsOf(op)) {
+      if (input.op()->is_placeholder() && BytesOf(input) >= kFarBytes &&
+          !IsReadElsewhere(*input.op(), stage))
+        schedule_.Prefetch(input, te::Tensor(stage.op(), 0), stage.leaves().back(), terms);
+    }
+  }
+
+  bool IsReadElsewhere(const OperationNode& input, const Stage& reader) {
+    const auto& stages = schedule_.stages();
+    return std::any_of(stages.begin(), stages.end(), [&](const auto& stage) {
+      if (stage.get() == &reader || stage->op()->is_placeholder() ||
+          stage->placement() == Stage::Placement::kInline)
+        return false;
+      const std::vector<Access>& accesses = accesses_.Of(*stage);
+      return std::any_of(accesses.begin(), accesses.end(),
+                         [&](const Access& access) { return access.producer == &input; });
+    });
+  }
+
   // The stage of those inside that has the result's axes and computes long enough to fetch the
   // lines meanwhile that the result will be written to, or null.
   const Stage* FetcherOf(const Stage& output,
@@ -413,6 +445,7 @@ class Scheduler {
     if (op.is_reduction()) {
       if (op.axes.size() > from || ReducesAlongMemory(stage, accesses_))
         ScheduleReduction(stage, accesses_);
+      if (from > 0) FetchNextRow(stage);
       return;
     }
     if (op.axes.size() <= from) return;

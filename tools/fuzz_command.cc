@@ -70,10 +70,30 @@ class SharedMemory {
 std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
                                         FuzzStatistics* statistics) {
   compiler::Random random(seed);
-  const compiler::OperatorCall call = compiler::MakeRandomCall(op, random);
-  const auto finding = compiler::FuzzSchedule(call.graph, seed, statistics);
+  std::string refusal;
+  const auto call = compiler::MakeRandomCall(op, random, &refusal);
+  if (!call) {
+    ++statistics->uncalled;
+    return std::nullopt;
+  }
+  const auto finding = compiler::FuzzSchedule(call->graph, seed, statistics);
   if (!finding) return std::nullopt;
-  return StrCat(call.text, "\n", *finding);
+  return StrCat(call->text, "\n", *finding);
+}
+
+// What cannot be fuzzed is said before anything runs.
+std::string ExampleCall(const FuzzArguments& arguments) {
+  constexpr std::uint64_t kSeeds = 5;
+  std::string refusal;
+  for (std::uint64_t seed = arguments.seed; seed < arguments.seed + kSeeds; ++seed) {
+    compiler::Random random(seed);
+    if (const auto call = compiler::MakeRandomCall(arguments.op, random, &refusal))
+      return call->text;
+  }
+  throw FailedPrecondition(StrCat("fuzz: no call of ", arguments.op,
+                                  " fits random shapes, types and attributes; the last was "
+                                  "refused: ",
+                                  refusal));
 }
 
 std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t seed,
@@ -133,11 +153,7 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
 
 void Fuzz(const FuzzArguments& arguments) {
   LoadPlugins(arguments.plugins);
-  if (!arguments.op.empty()) {  // what cannot be fuzzed is said before anything runs
-    compiler::Random random(arguments.seed);
-    const compiler::OperatorCall call = compiler::MakeRandomCall(arguments.op, random);
-    std::printf("calls such as %s\n", call.text.c_str());
-  }
+  if (!arguments.op.empty()) std::printf("calls such as %s\n", ExampleCall(arguments).c_str());
   // A name that is no pass is said before anything runs, too.
   for (const std::string& pass : arguments.pass_options.passes)
     passes::FindPass(pass, strategies::EvaluateCall);

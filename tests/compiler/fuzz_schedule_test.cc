@@ -111,11 +111,30 @@ TEST(FuzzOperatorTest, CallsOfBuiltInOperatorsComputeWhatTheTensorsSay) {
     FuzzStatistics statistics;
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       Random random(seed);
-      const OperatorCall call = MakeRandomCall(op, random);
-      const auto finding = FuzzSchedule(call.graph, seed, &statistics);
-      ASSERT_FALSE(finding.has_value()) << call.text << "\n" << *finding;
+      std::string refusal;
+      const auto call = MakeRandomCall(op, random, &refusal);
+      ASSERT_TRUE(call.has_value()) << refusal;
+      const auto finding = FuzzSchedule(call->graph, seed, &statistics);
+      ASSERT_FALSE(finding.has_value()) << call->text << "\n" << *finding;
     }
   }
+}
+
+// Of five dimensions, with attributes of no default, with a word among several.
+TEST(FuzzOperatorTest, CallsOfManyKindsOfOperatorsAreDrawn) {
+  for (const char* op : {"nn.conv3d", "nn.conv3d_transpose", "image.resize2d", "nn.pad",
+                         "scatter_nd", "strided_slice", "nn.batch_flatten"}) {
+    std::string refusal;
+    Random random(1);
+    EXPECT_TRUE(MakeRandomCall(op, random, &refusal).has_value()) << op << ": " << refusal;
+  }
+}
+
+TEST(FuzzOperatorTest, ALayoutOfNumbersCannotBeDrawn) {
+  std::string refusal;
+  Random random(1);
+  EXPECT_FALSE(MakeRandomCall("nn.contrib_conv2d_NCHWc", random, &refusal).has_value());
+  EXPECT_THAT(refusal, ::testing::HasSubstr("NCHW{n}c"));
 }
 
 }  // namespace

@@ -63,6 +63,32 @@ TEST(VectorizeReductionsTest, ValuesOfVectorMathComeFirst) {
             "}\n");
 }
 
+Stmt Fetching(const Stmt& body) {
+  return Seq({Evaluate(Call(Intrinsic::kPrefetch, {Load(data, {k + 128})})), body});
+}
+
+// Lines of 8 elements.
+TEST(VectorizeReductionsTest, ABlockFetchesOncePerLine) {
+  const std::string text = Print(
+      Simplify(VectorizeReductions(Over(128, Fetching(LargestOf(StoreKind::kReassociated))))));
+  EXPECT_THAT(text, HasSubstr("for k.block in [1, 4) {\n"
+                              "  prefetch(data[((k.block * 32) + 128)])\n"
+                              "  prefetch(data[((k.block * 32) + 136)])\n"
+                              "  prefetch(data[((k.block * 32) + 144)])\n"
+                              "  prefetch(data[((k.block * 32) + 152)])\n"
+                              "  vectorized"));
+  // Those of the first block, from which the lanes start.
+  EXPECT_THAT(text, HasSubstr("prefetch(data[152])\nfor k.block"));
+}
+
+TEST(VectorizeReductionsTest, AnExtremumOfFloatsFetchesOncePerLine) {
+  const Stmt largest = Store(sum, Max(Load(sum, {0}), Load(reals, {k})), {0});
+  const std::string text = Print(Simplify(VectorizeReductions(Over(128, Fetching(largest)))));
+  EXPECT_THAT(text, HasSubstr("for k.block in [0, 2) {\n"
+                              "  prefetch(data[((k.block * 64) + 128)])\n"
+                              "  prefetch(data[((k.block * 64) + 136)])\n"));
+}
+
 TEST(VectorizeReductionsTest, OtherLoopsStay) {
   const Expr here = Load(any, {0}), flag = Load(flags, {k});
   for (const Stmt& loop :
@@ -71,6 +97,8 @@ TEST(VectorizeReductionsTest, OtherLoopsStay) {
         // LLVM does these itself.
         Over(200, Store(any, here && flag, {0})),
         Over(200, Store(sum, Load(sum, {0}) + Load(reals, {k}), {0}, StoreKind::kReassociated)),
+        // What it fetches would be lost.
+        Over(128, Fetching(SumOfExps())),
         // Each iteration has a result of its own.
         Over(200, Store(flags, flag || flag, {k})),
         // The order matters, or nobody says that it does not.

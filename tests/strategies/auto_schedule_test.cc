@@ -176,6 +176,23 @@ TEST(AutoScheduleTest, PixelsOfAStridedDepthwiseConvolutionAreReadInVectors) {
 }
 
 // The last loop of softmax has nothing to do while it waits for its lines.
+TEST(AutoScheduleTest, AnExtremumFetchesTheNextRowOfWhatItAloneReadsFromMemory) {
+  const auto fetches = [](const char* text) {
+    return LoopsOf(text).find("prefetch(") != std::string::npos;
+  };
+  EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { argmax(%x, axis=[1]) }"));
+  EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { max(%x, axis=[1]) }"));
+  // A sum, an array that stays in cache, short and long rows.
+  EXPECT_FALSE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { sum(%x, axis=[1]) }"));
+  EXPECT_FALSE(fetches("def @main(%x: Tensor[(64, 1024), float32]) { argmax(%x, axis=[1]) }"));
+  EXPECT_FALSE(fetches("def @main(%x: Tensor[(8192, 64), float32]) { argmax(%x, axis=[1]) }"));
+  EXPECT_FALSE(fetches("def @main(%x: Tensor[(64, 16384), float32]) { argmax(%x, axis=[1]) }"));
+  // The exponentials fetch what both read.
+  const std::string softmax =
+      LoopsOf("def @main(%x: Tensor[(512, 1024), float32]) { nn.softmax(%x) }");
+  EXPECT_GT(softmax.find("prefetch("), softmax.find(".nan[0]"));
+}
+
 TEST(AutoScheduleTest, LinesOfARowAreFetchedWhileItsExponentialsAreComputed) {
   const std::string loops =
       LoopsOf("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }");
