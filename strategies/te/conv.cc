@@ -13,7 +13,6 @@ namespace tenon::strategies {
 using te::Expr;
 using te::IterVar;
 using te::Tensor;
-using te::Var;
 
 namespace {
 
@@ -68,19 +67,19 @@ Conv ConvOf(const TeCall& call) {
 
 // The inputs with an image of halves in float32, if that is the type of the sum. What reads it tap
 // by tap finds a copy, be it the padded one.
-std::vector<Tensor> WithWideImage(const TeCall& call) {
+std::vector<Tensor> WithWideImage(const Conv& conv, const TeCall& call) {
   const Tensor& x = call.input(0);
   if (SumType(x.dtype()) != call.dtype() || x.dtype() == call.dtype()) return call.inputs;
-  const Conv conv = ConvOf(call);
   const bool is_copied = conv.padding == decltype(conv.padding){} && conv.group_inputs > 1;
   return {AsType(x, call.dtype(), is_copied ? kPacked : "elemwise"), call.input(1)};
 }
 
 std::vector<Tensor> Conv2D(const TeCall& call) {
-  if (const Conv conv = ConvOf(call); TakesWords(conv, call))
-    return {SumOverTaps(InWords(conv, SumOf(conv, call), call), call, "conv2d")};
-  if (const auto result = DepthwiseConv(ConvOf(call), call)) return {*result};
-  const std::vector<Tensor> inputs = WithWideImage(call);
+  const Conv given = ConvOf(call);
+  if (TakesWords(given, call))
+    return {SumOverTaps(InWords(given, SumOf(given, call), call), call, "conv2d")};
+  if (const auto result = DepthwiseConv(given, call)) return {*result};
+  const std::vector<Tensor> inputs = WithWideImage(given, call);
   const TeCall wide{call.attrs, inputs, call.result, call.preparer};
   const Conv conv = ConvOf(wide);
   if (const auto result = RowTiledConv(conv, wide)) return {*result};
@@ -88,9 +87,10 @@ std::vector<Tensor> Conv2D(const TeCall& call) {
 }
 
 std::vector<Tensor> Conv2DByWinograd(const TeCall& call) {
-  if (TakesWords(ConvOf(call), call))
+  const Conv given = ConvOf(call);
+  if (TakesWords(given, call))
     throw Unimplemented("the host adds up several products by one instruction");
-  const std::vector<Tensor> inputs = WithWideImage(call);
+  const std::vector<Tensor> inputs = WithWideImage(given, call);
   const TeCall wide{call.attrs, inputs, call.result, call.preparer};
   return {WinogradConv(ConvOf(wide), wide)};
 }

@@ -14,7 +14,6 @@ namespace tenon::strategies {
 namespace {
 
 using te::Expr;
-using te::IterVar;
 using te::Tensor;
 using te::Var;
 

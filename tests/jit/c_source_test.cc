@@ -19,10 +19,6 @@ using schedule::Schedule;
 using te::Placeholder;
 using te::Tensor;
 using te::Var;
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr std::int64_t kCount = 217;
 
