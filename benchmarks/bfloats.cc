@@ -66,43 +66,22 @@ Contestants Prepare(const ConvolutionShape& s) {
   return contestants;
 }
 
-struct Product {
-  std::int64_t rows, columns, depth;
-};
-
-constexpr Product kProducts[] = {
-    {1, 1000, 2048}, {16, 768, 768}, {128, 768, 768}, {512, 3072, 768}};
-
 Contestants Prepare(const Product& product) {
   const auto [rows, columns, depth] = product;
   return Pair(Narrowed(RandomArray({rows, depth})), Narrowed(RandomArray({columns, depth}, 2)),
               [](const ir::Expr& left, const ir::Expr& right) { return ops::Dense(left, right); });
 }
 
-template <typename Work>
-void Add(std::vector<Race>& races, const std::string& name, double flops, const Work& work) {
-  races.push_back(
-      {.table = "bfloats", .name = name, .flops = flops, .aim = {.of_floor = 1.0}, .prepare = [=] {
-         return Prepare(work);
-       }});
-}
-
 }  // namespace
 
 void AddBFloats(std::vector<Race>& races) {
-  for (const Kind& kind : kKinds) {
-    for (const Image& image : kImages) {
-      const ConvolutionShape shape = ShapeOf(kind, image);
-      Add(races,
-          StrCat(kind.name, ", ", image.channels, " channels of ", image.size, " x ", image.size),
-          shape.flops(), shape);
-    }
-  }
-  for (const Product& product : kProducts) {
-    const auto [rows, columns, depth] = product;
-    Add(races, StrCat("product of ", rows, " x ", columns, " x ", depth),
-        2.0 * static_cast<double>(rows * columns * depth), product);
-  }
+  ForEachNarrowWork([&](const std::string& name, const auto& work) {
+    races.push_back({.table = "bfloats",
+                     .name = name,
+                     .flops = work.flops(),
+                     .aim = {.of_floor = 1.0},
+                     .prepare = [=] { return Prepare(work); }});
+  });
 }
 
 }  // namespace tenon::benchmarks

@@ -75,13 +75,6 @@ Contestants Prepare(const ConvolutionShape& s, LibraryChoice library) {
           {Role::kPeer, StrCat("oneDNN ", peer->implementation()), [peer] { peer->Call(); }}};
 }
 
-struct Product {
-  std::int64_t rows, columns, depth;
-};
-
-constexpr Product kProducts[] = {
-    {1, 1000, 2048}, {16, 768, 768}, {128, 768, 768}, {512, 3072, 768}};
-
 Contestants Prepare(const Product& product, LibraryChoice library) {
   const auto [rows, columns, depth] = product;
   const Tensor x = RandomBytes<std::uint8_t>({rows, depth}, UInt8);
@@ -101,11 +94,11 @@ Contestants Prepare(const Product& product, LibraryChoice library) {
 }
 
 template <typename Work>
-void Add(std::vector<Race>& races, const std::string& name, double flops, const Work& work) {
+void Add(std::vector<Race>& races, const std::string& name, const Work& work) {
   for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kAuto}) {
     races.push_back({.table = "bytes",
                      .name = StrCat(name, library == LibraryChoice::kTe ? ", generated" : ""),
-                     .flops = flops,
+                     .flops = work.flops(),
                      .aim = {.of_floor = 1.0},
                      .prepare = [=] { return Prepare(work, library); }});
   }
@@ -114,19 +107,7 @@ void Add(std::vector<Race>& races, const std::string& name, double flops, const 
 }  // namespace
 
 void AddBytes(std::vector<Race>& races) {
-  for (const Kind& kind : kKinds) {
-    for (const Image& image : kImages) {
-      const ConvolutionShape shape = ShapeOf(kind, image);
-      Add(races,
-          StrCat(kind.name, ", ", image.channels, " channels of ", image.size, " x ", image.size),
-          shape.flops(), shape);
-    }
-  }
-  for (const Product& product : kProducts) {
-    const auto [rows, columns, depth] = product;
-    Add(races, StrCat("product of ", rows, " x ", columns, " x ", depth),
-        2.0 * static_cast<double>(rows * columns * depth), product);
-  }
+  ForEachNarrowWork([&](const std::string& name, const auto& work) { Add(races, name, work); });
 }
 
 }  // namespace tenon::benchmarks

@@ -1,10 +1,12 @@
-// The convolutions that tables of float32, of bytes and of bfloat16 have in common.
+// The convolutions that tables of float32, of bytes and of bfloat16 have in common, and the
+// products of the latter two.
 #ifndef TENON_BENCHMARKS_CONVOLUTION_KINDS_H_
 #define TENON_BENCHMARKS_CONVOLUTION_KINDS_H_
 
 #include <cstdint>
 
 #include "tenon/benchmarks/onednn_peer.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::benchmarks {
 
@@ -37,6 +39,25 @@ inline ConvolutionShape ShapeOf(const Kind& kind, const Image& image) {
           .padding = kind.padding,
           .groups = kind.depthwise ? image.channels : 1,
           .winograd = kind.winograd};
+}
+
+struct Product {
+  std::int64_t rows, columns, depth;
+  double flops() const { return 2.0 * static_cast<double>(rows * columns * depth); }
+};
+
+// Calls add(name, work) for every convolution and product of the tables of narrow types.
+template <typename Add>
+void ForEachNarrowWork(const Add& add) {
+  for (const Kind& kind : kKinds) {
+    for (const Image& image : kImages) {
+      add(StrCat(kind.name, ", ", image.channels, " channels of ", image.size, " x ", image.size),
+          ShapeOf(kind, image));
+    }
+  }
+  for (const Product& product : {Product{1, 1000, 2048}, Product{16, 768, 768},
+                                 Product{128, 768, 768}, Product{512, 3072, 768}})
+    add(StrCat("product of ", product.rows, " x ", product.columns, " x ", product.depth), product);
 }
 
 }  // namespace tenon::benchmarks

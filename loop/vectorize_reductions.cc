@@ -145,17 +145,25 @@ class ReductionVectorizer : public StmtMutator {
   }
 
  private:
+  // Whether it is a fetch of what lies an element further in the next iteration.
+  static bool IsFetchAlongMemory(const Stmt& stmt, const Var& var) {
+    const auto* evaluated = stmt.As<EvaluateNode>();
+    const auto* call = evaluated == nullptr ? nullptr : evaluated->value.As<CallNode>();
+    if (call == nullptr || !IsPrefetch(call->intrinsic)) return false;
+    const std::vector<Expr>& at = call->args[0].As<LoadNode>()->indices;
+    const bool others_stay =
+        std::none_of(at.begin(), at.end() - 1, [&](const Expr& i) { return UsesVar(i, var); });
+    const Expr next = Substitute(at.back(), {{var, var + 1}});
+    return others_stay && IsConstInt(Simplify(next - at.back()), 1);
+  }
+
   // What an iteration fetches before it does anything else, and the loop without that.
   static std::pair<std::vector<Stmt>, Stmt> SplitFetches(const Stmt& loop) {
     const auto& n = *loop.As<ForNode>();
     const auto* seq = n.body.As<SeqNode>();
     std::vector<Stmt> fetches, rest;
-    for (const Stmt& stmt : seq == nullptr ? std::vector<Stmt>{} : seq->stmts) {
-      const auto* evaluated = stmt.As<EvaluateNode>();
-      const auto* call = evaluated == nullptr ? nullptr : evaluated->value.As<CallNode>();
-      const bool is_fetch = rest.empty() && call != nullptr && IsPrefetch(call->intrinsic);
-      (is_fetch ? fetches : rest).push_back(stmt);
-    }
+    for (const Stmt& stmt : seq == nullptr ? std::vector<Stmt>{} : seq->stmts)
+      (rest.empty() && IsFetchAlongMemory(stmt, n.var) ? fetches : rest).push_back(stmt);
     if (fetches.empty()) return {{}, loop};
     return {fetches, For(n.var, n.min, n.extent, n.for_kind, Seq(std::move(rest)))};
   }

@@ -265,12 +265,13 @@ class Scheduler {
     if (!op.is_reduction() || op.combiner->is_sum || !op.combiner->is_order_free ||
         !ReducesAlongMemory(stage, accesses_) || accesses_.AreConditional(stage))
       return;
-    const std::int64_t terms = ProductOfExtents(op.reduce_axes);
-    if (terms < kShortestFetched || terms > kLongestFetched) return;
+    const IterVar terms = stage.leaves().back();
+    const std::int64_t count = ProductOfExtents(op.reduce_axes);
+    if (Extent(terms) != count || count < kShortestFetched || count > kLongestFetched) return;
     for (const te::Tensor& input : te::InputsOf(op)) {
       if (input.op()->is_placeholder() && BytesOf(input) >= kFarBytes &&
           !IsReadElsewhere(*input.op(), stage))
-        schedule_.Prefetch(input, te::Tensor(stage.op(), 0), stage.leaves().back(), terms);
+        schedule_.Prefetch(input, te::Tensor(stage.op(), 0), terms, count);
     }
   }
 

@@ -97,6 +97,9 @@ TEST(VectorizeReductionsTest, OtherLoopsStay) {
         // LLVM does these itself.
         Over(200, Store(any, here && flag, {0})),
         Over(200, Store(sum, Load(sum, {0}) + Load(reals, {k}), {0}, StoreKind::kReassociated)),
+        // It fetches lines far apart.
+        Over(128, Seq({Evaluate(Call(Intrinsic::kPrefetch, {Load(data, {k * 64})})),
+                       LargestOf(StoreKind::kReassociated)})),
         // What it fetches would be lost.
         Over(128, Fetching(SumOfExps())),
         // Each iteration has a result of its own.
