@@ -151,6 +151,7 @@ class ReductionVectorizer : public StmtMutator {
     const auto* call = evaluated == nullptr ? nullptr : evaluated->value.As<CallNode>();
     if (call == nullptr || !IsPrefetch(call->intrinsic)) return false;
     const std::vector<Expr>& at = call->args[0].As<LoadNode>()->indices;
+    if (at.empty()) return false;
     const bool others_stay =
         std::none_of(at.begin(), at.end() - 1, [&](const Expr& i) { return UsesVar(i, var); });
     const Expr next = Substitute(at.back(), {{var, var + 1}});

@@ -265,13 +265,15 @@ class Scheduler {
     if (!op.is_reduction() || op.combiner->is_sum || !op.combiner->is_order_free ||
         !ReducesAlongMemory(stage, accesses_) || accesses_.AreConditional(stage))
       return;
-    const IterVar terms = stage.leaves().back();
+    const std::vector<IterVar> leaves = stage.leaves();
+    const auto runs = std::count_if(leaves.begin(), leaves.end(),
+                                    [](const IterVar& leaf) { return leaf.is_reduce; });
     const std::int64_t count = ProductOfExtents(op.reduce_axes);
-    if (Extent(terms) != count || count < kShortestFetched || count > kLongestFetched) return;
+    if (runs > 1 || count < kShortestFetched || count > kLongestFetched) return;
     for (const te::Tensor& input : te::InputsOf(op)) {
       if (input.op()->is_placeholder() && BytesOf(input) >= kFarBytes &&
           !IsReadElsewhere(*input.op(), stage))
-        schedule_.Prefetch(input, te::Tensor(stage.op(), 0), terms, count);
+        schedule_.Prefetch(input, te::Tensor(stage.op(), 0), leaves.back(), count);
     }
   }
 

@@ -182,6 +182,9 @@ TEST(AutoScheduleTest, AnExtremumFetchesTheNextRowOfWhatItAloneReadsFromMemory) 
   };
   EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { argmax(%x, axis=[1]) }"));
   EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { max(%x, axis=[1]) }"));
+  EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 32, 32), float32]) { max(%x, axis=[1, 2]) }"));
+  // Rows that are no run of memory.
+  EXPECT_FALSE(fetches("def @main(%x: Tensor[(32, 512, 32), float32]) { max(%x, axis=[0, 2]) }"));
   // A sum, an array that stays in cache, short and long rows.
   EXPECT_FALSE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { sum(%x, axis=[1]) }"));
   EXPECT_FALSE(fetches("def @main(%x: Tensor[(64, 1024), float32]) { argmax(%x, axis=[1]) }"));
