@@ -176,6 +176,17 @@ TEST(AutoScheduleTest, PixelsOfAStridedDepthwiseConvolutionAreReadInVectors) {
 }
 
 // The last loop of softmax has nothing to do while it waits for its lines.
+TEST(AutoScheduleTest, BitsUnderAnotherTypeAreOneKernelWithWhatIsAround) {
+  const Lowered lowered =
+      ValueOrThrow(Lower(Parsed("def @main(%x: Tensor[(5, 13), int32]) "
+                                "{ add(reinterpret(add(%x, 1), dtype=\"float32\"), 1f) }"),
+                         {.library = LibraryChoice::kTe}));
+  ASSERT_EQ(lowered.kernels.size(), 1U);
+  const std::string loops =
+      loop::Print(std::get<loop::Function>(lowered.kernels[0].choice.built.kernel));
+  EXPECT_NE(loops.find("reinterpret<float32x16>("), std::string::npos) << loops;
+}
+
 TEST(AutoScheduleTest, AnExtremumFetchesTheNextRowOfWhatItAloneReadsFromMemory) {
   const auto fetches = [](const char* text) {
     return LoopsOf(text).find("prefetch(") != std::string::npos;
