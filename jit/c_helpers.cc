@@ -136,7 +136,8 @@ constexpr const char* kF16ToBits = R"(static inline uint16_t $N(float value) {
   const uint32_t sign = tenon_bits_of_f32(value) & 0x80000000u;
   uint32_t bits = tenon_bits_of_f32(value) ^ sign;
   if (bits >= 0x47800000u) { /* infinity, NaN or too large */
-    bits = bits > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    const uint32_t carried = (bits >> 13) & 0x3ffu; /* by NaN, which stays one */
+    bits = bits <= 0x7f800000u ? 0x7c00u : 0x7c00u | (carried != 0u ? carried : 0x200u);
   } else if (bits < 0x38800000u) { /* zero or denormal: the addition rounds */
     bits = tenon_bits_of_f32(tenon_f32_of_bits(bits) + 0.5f) - 0x3f000000u;
   } else {
@@ -151,7 +152,8 @@ constexpr const char* kBf16FromBits = R"(static inline float $N(uint16_t half) {
 )";
 constexpr const char* kBf16ToBits = R"(static inline uint16_t $N(float value) {
   const uint32_t bits = tenon_bits_of_f32(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u);
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return (uint16_t)(bits >> 16 | ((bits & 0x7f0000u) != 0u ? 0u : 0x40u));
   return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 )";

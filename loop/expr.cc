@@ -343,8 +343,8 @@ Expr DotCall(Intrinsic intrinsic, std::vector<Expr> args) {
 }  // namespace
 
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
-  CheckInvariant(intrinsic != Intrinsic::kReinterpret,
-                 "Reinterpret() knows the type of the result");
+  if (intrinsic == Intrinsic::kReinterpret)
+    throw InvalidArgument("reinterpret needs the type of its result; call Reinterpret instead");
   if (const std::size_t wanted = ArgumentCount(intrinsic); args.size() != wanted) {
     throw InvalidArgument(StrCat(ToString(intrinsic), " takes ", wanted,
                                  wanted == 1 ? " argument; " : " arguments; ", args.size(),

@@ -126,9 +126,9 @@ class ReductionVectorizer : public StmtMutator {
     const std::int64_t most = MostIterations(n->extent);
     if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0)
       bounds_.Bind(n->var, {first->value, first->value + most - 1});
-    const auto [fetches, bare] = SplitFetches(stmt);
-    n = bare.As<ForNode>();
     if (n->for_kind == ForKind::kSerial && most >= kLeastLanes) {
+      const auto [fetches, bare] = SplitFetches(stmt);
+      n = bare.As<ForNode>();
       if (const auto update = TakeApart(*n)) {
         const std::int64_t lanes = Lanes(*update, most);
         if (update->stores.size() == 1 && update->joined.empty() &&
@@ -224,16 +224,27 @@ class ReductionVectorizer : public StmtMutator {
     return For(block, from, blocks - from, ForKind::kSerial, body(block * lanes));
   }
 
-  // The last block begins early enough to be whole: what is taken twice changes no result.
+  // The last block begins early enough to be whole: what is taken twice changes no result. Blocks
+  // before `from` are fetched for all the same.
   static Stmt InOverlappingBlocks(const ForNode& loop, std::int64_t lanes,
+                                  const std::vector<Stmt>& fetches,
                                   const std::function<Stmt(const Expr& block)>& body,
                                   std::int64_t from = 0) {
     const auto* constant = loop.extent.As<IntImmNode>();
     const bool are_whole = constant != nullptr && constant->value % lanes == 0;
     const auto whole = [&](const Expr& block) {
-      return body(are_whole ? block : Min(block, loop.extent - lanes));
+      const Expr first = are_whole ? block : Min(block, loop.extent - lanes);
+      std::vector<Stmt> steps = FetchesOfBlock(fetches, loop, first, lanes);
+      steps.push_back(body(first));
+      return Seq(std::move(steps));
     };
-    return InBlocks(loop, lanes, whole, from);
+    std::vector<Stmt> all;
+    for (std::int64_t block = 0; block < from; ++block) {
+      for (const Stmt& fetch : FetchesOfBlock(fetches, loop, block * lanes, lanes))
+        all.push_back(fetch);
+    }
+    all.push_back(InBlocks(loop, lanes, whole, from));
+    return Seq(std::move(all));
   }
 
   // Halves of the lanes are combined until one is left: `combine(lane, half)` takes lane + half in.
@@ -290,9 +301,8 @@ class ReductionVectorizer : public StmtMutator {
                    return Store(best, Cast(type, Load(store.buffer, store.indices)), {lane});
                  }),
         in_lanes(width, [&](const Var& lane) { return Store(nan, Constant(type, 0), {lane}); })};
-    steps.push_back(InOverlappingBlocks(loop, lanes, [&](const Expr& block) {
-      std::vector<Stmt> steps_of = FetchesOfBlock(fetches, loop, block, lanes);
-      steps_of.push_back(in_lanes(width, [&](const Var& lane) {
+    steps.push_back(InOverlappingBlocks(loop, lanes, fetches, [&](const Expr& block) {
+      return in_lanes(width, [&](const Var& lane) {
         const auto value_at = [&](const Expr& at) {
           return Cast(type, Substitute(n.b, {{loop.var, loop.min + block + at}}));
         };
@@ -303,8 +313,7 @@ class ReductionVectorizer : public StmtMutator {
                        LetStmt(second, value_at(lane + width),
                                Seq({Store(nan, kept, {lane}), take(lane, first),
                                     take(lane + width, second)})));
-      }));
-      return Seq(std::move(steps_of));
+      });
     }));
     CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
       return take(lane, Load(best, {lane + half}));
@@ -348,17 +357,11 @@ class ReductionVectorizer : public StmtMutator {
     }
     const auto block_of = [&](const Expr& block) {
       const Var lane(loop.var.name() + ".lane");
-      std::vector<Stmt> steps_of = FetchesOfBlock(fetches, loop, block, lanes);
-      steps_of.push_back(For(
-          lane, 0, lanes, ForKind::kVectorized,
-          ToLane(update.stores, results,
-                 lane)(JoinWith(in_order ? in_order->of_later : update, values_at(block + lane)))));
-      return Seq(std::move(steps_of));
+      return For(lane, 0, lanes, ForKind::kVectorized,
+                 ToLane(update.stores, results, lane)(
+                     JoinWith(in_order ? in_order->of_later : update, values_at(block + lane))));
     };
-    if (in_order) {
-      for (const Stmt& fetch : FetchesOfBlock(fetches, loop, 0, lanes)) steps.push_back(fetch);
-    }
-    steps.push_back(InOverlappingBlocks(loop, lanes, block_of, in_order ? 1 : 0));
+    steps.push_back(InOverlappingBlocks(loop, lanes, fetches, block_of, in_order ? 1 : 0));
     CombineHalves(loop.var, lanes, steps, [&](const Var& lane, std::int64_t half) {
       return ToLane(update.stores, results,
                     lane)(JoinWith(in_order ? in_order->of_any : update, results_at(lane + half)));

@@ -48,6 +48,18 @@ const Accesses::Inlined& Accesses::InlinedOf(const Stage& stage) {
   return inlined;
 }
 
+bool Accesses::IsRead(const te::OperationNode& producer, const Stage* except) {
+  const auto& stages = schedule_.stages();
+  return std::any_of(stages.begin(), stages.end(), [&](const auto& reader) {
+    if (reader.get() == except || reader->op()->is_placeholder() ||
+        reader->placement() == Stage::Placement::kInline)
+      return false;
+    const std::vector<Access>& reads = Of(*reader);
+    return std::any_of(reads.begin(), reads.end(),
+                       [&](const Access& access) { return access.producer == &producer; });
+  });
+}
+
 bool Accesses::DifferByLane(const Stage& stage, const loop::Var& var) {
   const std::vector<Expr>& conditions = InlinedOf(stage).lazy_conditions;
   return std::any_of(conditions.begin(), conditions.end(),

@@ -39,6 +39,8 @@ class Accesses {
   bool AreConditional(const schedule::Stage& stage) {
     return !InlinedOf(stage).lazy_conditions.empty();
   }
+  // Whether a stage other than `except` reads it from memory.
+  bool IsRead(const te::OperationNode& producer, const schedule::Stage* except = nullptr);
   // Nodes of an element's expression, and the calls of the vector math library among them.
   std::int64_t NodesOf(const schedule::Stage& stage) { return InlinedOf(stage).nodes; }
   std::int64_t MathCallsOf(const schedule::Stage& stage) { return InlinedOf(stage).math_calls; }

@@ -42,9 +42,8 @@ constexpr std::int64_t kUnroll = 4;
 constexpr std::int64_t kLeastLanes = 8;
 // Elements of a line that stays in the first-level cache until it is read.
 constexpr std::int64_t kLongestFetched = 8192;
-// Terms of a row that is worth fetching, and bytes that hardly survive in the second-level cache.
+// Terms of a row that is worth fetching.
 constexpr std::int64_t kShortestFetched = 256;
-constexpr std::int64_t kFarBytes = 1 << 20;
 // Steps of a line, each of kUnroll vectors, that a line of results is fetched ahead.
 constexpr std::int64_t kWrittenAhead = 8;
 // Iterations that make an outer loop worth being one.
@@ -272,21 +271,9 @@ class Scheduler {
     if (runs > 1 || count < kShortestFetched || count > kLongestFetched) return;
     for (const te::Tensor& input : te::InputsOf(op)) {
       if (input.op()->is_placeholder() && BytesOf(input) >= kFarBytes &&
-          !IsReadElsewhere(*input.op(), stage))
+          !accesses_.IsRead(*input.op(), &stage))
         schedule_.Prefetch(input, te::Tensor(stage.op(), 0), leaves.back(), count);
     }
-  }
-
-  bool IsReadElsewhere(const OperationNode& input, const Stage& reader) {
-    const auto& stages = schedule_.stages();
-    return std::any_of(stages.begin(), stages.end(), [&](const auto& stage) {
-      if (stage.get() == &reader || stage->op()->is_placeholder() ||
-          stage->placement() == Stage::Placement::kInline)
-        return false;
-      const std::vector<Access>& accesses = accesses_.Of(*stage);
-      return std::any_of(accesses.begin(), accesses.end(),
-                         [&](const Access& access) { return access.producer == &input; });
-    });
   }
 
   // The stage of those inside that has the result's axes and computes long enough to fetch the
@@ -466,7 +453,7 @@ class Scheduler {
     if (extent < lanes || accesses_.DifferByLane(stage, inner.var)) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
     const auto streams = [&](const Stage& result) {
-      return IsStreamed(schedule_, result, accesses_, first == 0 ? 0 : extent);
+      return IsStreamed(result, accesses_, first == 0 ? 0 : extent);
     };
     if (extent >= lanes * kUnroll) {
       const auto [steps, step] = stage.Split(blocks, kUnroll);

@@ -19,9 +19,7 @@
 namespace tenon::strategies {
 namespace {
 
-// Weights that hardly survive a run in the second-level cache, and steps of a sum among which
-// fetches are few.
-constexpr std::int64_t kFarBytes = 1 << 20;
+// Steps of a sum among which fetches are few.
 constexpr std::int64_t kLeastSteps = 16;
 // Terms of a sum that take as long as a line from another core, images that leave the first-level
 // cache, and the distance of channels that have no line in common.

@@ -2,10 +2,15 @@
 #ifndef TENON_STRATEGIES_OPERAND_FETCHES_H_
 #define TENON_STRATEGIES_OPERAND_FETCHES_H_
 
+#include <cstdint>
+
 #include "tenon/schedule/schedule.h"
 #include "tenon/strategies/accesses.h"
 
 namespace tenon::strategies {
+
+// Bytes of an argument that hardly survives a run in the second-level cache.
+inline constexpr std::int64_t kFarBytes = 1 << 20;
 
 // `tile`, a register tile that is scheduled inside its reader, fetches the block of a large
 // argument that the tiles of the next block of rows or pixels share, while those of this one are

@@ -18,21 +18,9 @@ constexpr std::int64_t kStreamed = std::int64_t{48} << 20;
 // Bytes of a run in which lines that belong to two runs are few.
 constexpr std::int64_t kLongRun = 16 * kCacheLineBytes;
 
-bool IsRead(const schedule::Schedule& schedule, const OperationNode& op, Accesses& accesses) {
-  const auto& stages = schedule.stages();
-  return std::any_of(stages.begin(), stages.end(), [&](const auto& reader) {
-    if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
-      return false;
-    const std::vector<Access>& reads = accesses.Of(*reader);
-    return std::any_of(reads.begin(), reads.end(),
-                       [&](const Access& access) { return access.producer == &op; });
-  });
-}
-
 }  // namespace
 
-bool IsStreamed(const schedule::Schedule& schedule, const Stage& stage, Accesses& accesses,
-                std::int64_t distance) {
+bool IsStreamed(const Stage& stage, Accesses& accesses, std::int64_t distance) {
   const OperationNode& op = *stage.op();
   if (!stage.is_output() || op.is_reduction() || op.outputs.size() > 1) return false;
   const te::Tensor result(stage.op(), 0);
@@ -41,7 +29,7 @@ bool IsStreamed(const schedule::Schedule& schedule, const Stage& stage, Accesses
   const std::int64_t bytes = distance * element;
   const bool has_lines = bytes % kCacheLineBytes == 0 || bytes >= kLongRun;
   return BytesOf(result) >= kStreamed && has_lines && accesses.MathCallsOf(stage) == 0 &&
-         !IsRead(schedule, op, accesses);
+         !accesses.IsRead(op);
 }
 
 }  // namespace tenon::strategies

@@ -70,8 +70,8 @@ Conv ConvOf(const TeCall& call) {
 std::vector<Tensor> WithWideImage(const Conv& conv, const TeCall& call) {
   const Tensor& x = call.input(0);
   if (SumType(x.dtype()) != call.dtype() || x.dtype() == call.dtype()) return call.inputs;
-  const bool is_copied = conv.padding == decltype(conv.padding){} && conv.group_inputs > 1;
-  return {AsType(x, call.dtype(), is_copied ? kPacked : "elemwise"), call.input(1)};
+  const bool is_read_by_taps = !conv.IsPadded() && conv.group_inputs > 1;
+  return {AsType(x, call.dtype(), is_read_by_taps ? kPacked : "elemwise"), call.input(1)};
 }
 
 std::vector<Tensor> Conv2D(const TeCall& call) {
@@ -101,6 +101,8 @@ bool Conv::IsNchw() const {
   const std::vector<std::size_t> nchw = {0, 1, 2, 3};
   return data == nchw && out == nchw;
 }
+
+bool Conv::IsPadded() const { return padding != std::array<std::int64_t, 4>{}; }
 
 bool Conv::FillsLanes(const Shape& shape) const {
   return dtype.bytes() == 4 && NumElements(shape) > 0;

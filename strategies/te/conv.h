@@ -26,6 +26,7 @@ struct Conv {
   DataType dtype;
 
   bool IsNchw() const;
+  bool IsPadded() const;
   // Sums of results that exist and that vectors of kConvLanes hold, which tiles ask for.
   bool FillsLanes(const Shape& shape) const;
 
@@ -48,7 +49,7 @@ std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
 // Sums of several products of bytes or of bfloat16 by one instruction, where the host has it. Lanes
 // are filters: any order of the axes.
 bool TakesWords(const Conv& conv, const TeCall& call);
-// `plain` of words; refers to `conv`.
+// `plain` of words.
 ConvSum InWords(const Conv& conv, const ConvSum& plain, const TeCall& call);
 
 }  // namespace tenon::strategies

@@ -15,10 +15,8 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// Results of one filter below which a tile holds all of them, and below which packing the weights
-// at each run costs more than it saves.
+// Results of one filter below which a tile holds all of them.
 constexpr std::int64_t kFewPixels = 4;
-constexpr std::int64_t kLeastPixelsToPack = 64;
 
 // Where a tap reads: result coordinates times strides plus taps times dilations.
 std::vector<Expr> Window(const ConvSum& conv, const std::vector<Expr>& at,

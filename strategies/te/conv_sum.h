@@ -19,6 +19,9 @@ namespace tenon::strategies {
 // Elements of a vector of float32 or int32, the types that are summed up in register tiles.
 inline constexpr std::int64_t kConvLanes = VectorLanes(4);
 
+// Results of one filter below which packing the weights at each run costs more than it saves.
+inline constexpr std::int64_t kLeastPixelsToPack = 64;
+
 struct ConvSum {
   std::vector<std::size_t> data, out;  // positions of N, C and the spatial axes
   ops::Ints strides, dilation;

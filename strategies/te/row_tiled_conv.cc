@@ -89,7 +89,7 @@ std::int64_t ChoosePart(const Shape& shape, const RowTiles& tiles) {
 
 // The tile of the least estimated time.
 std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
-  RowTiles best{.flat = conv.taps == kOnes && conv.padding == std::array<std::int64_t, 4>{},
+  RowTiles best{.flat = conv.taps == kOnes && !conv.IsPadded(),
                 .packed = false,
                 .rows = shape[conv.out[2]],
                 .columns = shape[conv.out[3]],

@@ -39,7 +39,6 @@ Expr Clip(const attrs::Attrs& attrs, const Expr& x) {
 
 Expr Zero(const Expr& x) { return te::Cast(x.dtype(), 0); }
 
-// A copy of bytes, which keeps them whatever they mean: registers hold 16-bit floats widened.
 std::vector<Tensor> Cast(const TeCall& call) {
   const DataType to = call.dtype();
   return {te::Compute(

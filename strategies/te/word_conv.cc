@@ -3,8 +3,6 @@
 // many channels of a pixel meet them as one word. The image is packed into such words, channel
 // block by channel block, which takes whole vectors of pixels: a word is made of elements of as
 // many planes.
-#include <algorithm>
-
 #include "tenon/jit/cpu_features.h"
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
@@ -17,10 +15,9 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Pixels below which tiles are mostly waste, and below which packing the weights at each run costs
-// more than it saves. An instruction fills whole vectors: there are filters for one.
+// Pixels below which tiles are mostly waste. An instruction fills whole vectors: there are filters
+// for one.
 constexpr std::int64_t kLeastPixels = 4;
-constexpr std::int64_t kLeastPixelsToPack = 64;
 
 // Channels of a word that the host multiplies by one instruction; 1 where there is none.
 std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
@@ -37,28 +34,26 @@ std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
 Tensor Words(const Conv& conv, const Tensor& x, std::int64_t group) {
   const std::int64_t blocks = CeilDiv(conv.group_inputs, group);
   const auto extent = [&](std::size_t axis) { return ExtentOf(x, conv.data[axis]); };
-  const bool padded =
-      std::any_of(conv.padding.begin(), conv.padding.end(), [](auto p) { return p != 0; });
+  Conv unpadded = conv;
+  unpadded.image = x;
+  unpadded.dtype = x.dtype();
   const Tensor words = te::Compute(
       ToExprs(Shape{extent(0), conv.groups * blocks, extent(2), extent(3)}),
       [&](const Var& n, const Var& block, const Var& y, const Var& column) {
         std::vector<Expr> elements;
         for (std::int64_t j = 0; j < group; ++j) {
           const Expr inside = te::FloorMod(block, blocks) * group + j;
-          std::vector<Expr> at(conv.data.size());
-          at[conv.data[0]] = n;
-          at[conv.data[1]] = te::FloorDiv(block, blocks) * conv.group_inputs + inside;
-          at[conv.data[2]] = y;
-          at[conv.data[3]] = column;
-          const bool may_be_last = j >= conv.group_inputs % group;
+          const Expr channel = te::FloorDiv(block, blocks) * conv.group_inputs + inside;
+          const Expr pixel = unpadded.Pixel(n, channel, y, column);
+          const std::int64_t rest = conv.group_inputs % group;
           elements.push_back(
-              conv.group_inputs % group > 0 && may_be_last
-                  ? te::IfThenElse(inside < Expr(conv.group_inputs), x[at], te::Cast(x.dtype(), 0))
-                  : x[at]);
+              rest > 0 && j >= rest
+                  ? te::IfThenElse(inside < Expr(conv.group_inputs), pixel, te::Cast(x.dtype(), 0))
+                  : pixel);
         }
         return te::WordOf(elements);
       },
-      "words", padded ? "injective" : kPacked);
+      "words", conv.IsPadded() ? "injective" : kPacked);
   return PadImage(words, 2, 3, conv.padding, kPacked);
 }
 
@@ -84,16 +79,13 @@ ConvSum InWords(const Conv& conv, const ConvSum& plain, const TeCall& call) {
   sum.image = Words(conv, call.input(0), group);
   sum.channels_of_word = group;
   sum.group_inputs = CeilDiv(conv.group_inputs, group);
-  sum.weight = [&conv, group](const Expr& filter, const Expr& channel,
-                              const std::vector<Expr>& taps) {
-    std::vector<Expr> at(conv.kernel.size());
-    at[conv.kernel[0]] = filter;
-    at[conv.kernel[1]] = channel;
-    at[conv.kernel[2]] = taps[0];
-    at[conv.kernel[3]] = taps[1];
-    const Expr value = conv.weight[at];
-    if (conv.group_inputs % group == 0) return value;
-    return te::IfThenElse(channel < Expr(conv.group_inputs), value, te::Cast(value.dtype(), 0));
+  Conv stored = conv;
+  stored.dtype = conv.weight.dtype();
+  sum.weight = [stored, group](const Expr& filter, const Expr& channel,
+                               const std::vector<Expr>& taps) {
+    const Expr value = stored.Weight(filter, channel, taps[0], taps[1]);
+    if (stored.group_inputs % group == 0) return value;
+    return te::IfThenElse(channel < Expr(stored.group_inputs), value, te::Cast(value.dtype(), 0));
   };
   return sum;
 }

@@ -5,6 +5,7 @@
 
 #include "tenon/jit/vector_math.h"
 #include "tenon/loop/print.h"
+#include "tenon/support/error.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tests/jit/c_comparison.h"
@@ -25,12 +26,12 @@ constexpr std::int64_t kCount = 217;
 // `body` of the elements of vectors of `types`, 16 at a time and a rest.
 template <typename Body>
 loop::Function Elementwise(const std::string& name, const std::vector<DataType>& types,
-                           const Body& body) {
+                           const Body& body, std::int64_t count = kCount) {
   std::vector<Tensor> args;
   for (std::size_t i = 0; i < types.size(); ++i)
-    args.push_back(Placeholder({Expr(kCount)}, types[i], StrCat("x", i)));
+    args.push_back(Placeholder({Expr(count)}, types[i], StrCat("x", i)));
   const Tensor out = te::Compute(
-      {Expr(kCount)},
+      {Expr(count)},
       [&](Var i) {
         std::vector<Expr> elements;
         for (const Tensor& arg : args) elements.push_back(arg(i));
@@ -94,11 +95,14 @@ TEST_P(EachType, CastsAgree) {
 
 TEST_P(EachType, BitsAgree) {
   const DataType from = GetParam();
-  if (from.is_bool()) return;  // has no bits that another type shares
   const NDArray x = Numbers(from, kCount, 7);
   CComparison comparison;
   for (const DataType to : kEveryType) {
-    if (to.is_bool() || to.bits() != from.bits()) continue;
+    if (to == from) continue;
+    if (to.is_bool() || from.is_bool() || to.bits() != from.bits()) {
+      EXPECT_THROW(loop::Reinterpret(to, te::Var("v", from)), Error) << to.ToString();
+      continue;
+    }
     comparison.Add(Elementwise(Named("bits", to), {from},
                                [&](const auto& e) { return loop::Reinterpret(to, e[0]); }),
                    {x, NDArray::Zeros({kCount}, to)});
@@ -123,6 +127,27 @@ TEST_P(EachType, SelectionsConstantsAndIntegerIntrinsicsAgree) {
     add(StrCat("k_", loop::ToString(i)), [&](const auto& e) { return loop::Call(i, {e[0]}); });
   if (type.is_integral())
     add("k_popcount", [&](const auto& e) { return loop::Call(Intrinsic::kPopcount, {e[0]}); });
+  comparison.Check();
+}
+
+// All bits that a half can have, NaNs with what they carry among them.
+TEST(CSourceTest, BitsOfHalvesStayWhateverTheyMean) {
+  constexpr std::int64_t kAll = 1 << 16;
+  NDArray bits = NDArray::Empty({kAll}, Int16);
+  for (std::int64_t i = 0; i < kAll; ++i)
+    bits.data<std::int16_t>()[i] = static_cast<std::int16_t>(i);
+  CComparison comparison;
+  for (const DataType half : {Float16, BFloat16}) {
+    NDArray halves = NDArray::Empty({kAll}, half);
+    std::memcpy(halves.raw(), bits.raw(), bits.bytes());
+    const auto bits_of = [](const auto& e) { return loop::Reinterpret(Int16, e[0]); };
+    const loop::Function f = Elementwise(Named("bits_of", half), {half}, bits_of, kAll);
+    comparison.Add(f, {halves, NDArray::Zeros({kAll}, Int16)});
+    NDArray result = NDArray::Zeros({kAll}, Int16);
+    const absl::Status status = (*Compile(f))(halves, result);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_TRUE(result.SameBytes(bits)) << half.ToString();
+  }
   comparison.Check();
 }
 

@@ -285,6 +285,11 @@ TEST(ExprErrorTest, RefusesBitsOfAnotherWidthAndOfBool) {
             "the bits of uint8 are not those of bool; both must have one width and not be bool");
 }
 
+TEST(ExprErrorTest, RefusesBitsWithoutAType) {
+  EXPECT_EQ(Refusal([] { Call(Intrinsic::kReinterpret, {x}); }),
+            "reinterpret needs the type of its result; call Reinterpret instead");
+}
+
 TEST(ExprErrorTest, RefusesAWrongNumberOfArguments) {
   EXPECT_THAT(Refusal([] { Call(Intrinsic::kPow, {x}); }), HasSubstr("pow"));
   EXPECT_THAT(Refusal([] { Call(Intrinsic::kExp, {x, x}); }), HasSubstr("exp"));
