@@ -77,6 +77,11 @@ int CpuFeatures::vector_bits() const {
   return Has("avx2") ? 256 : 128;
 }
 
+// AMD's CPUs with AVX-512; Intel's have one such unit ("Instruction tables", Fog, 2024).
+bool CpuFeatures::moves_parts_fast() const {
+  return cpu_name_.starts_with("znver") && vector_bits() == 512;
+}
+
 std::string CpuFeatures::ToLlvm() const {
   return StrJoin(features_, ",", [](std::string* text, const auto& feature) {
     StrAppend(text, feature.second ? "+" : "-", feature.first);

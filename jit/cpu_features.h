@@ -28,6 +28,9 @@ class CpuFeatures {
   bool Has(const std::string& feature) const;
   // Width of the widest vector registers: 512, 256 or 128.
   int vector_bits() const;
+  // Whether two vector units move the 128-bit parts of registers, so that shuffles cost less than
+  // as many loads of parts.
+  bool moves_parts_fast() const;
   // "+avx,+avx2,-amx-tile,...", sorted; also part of the object cache key.
   std::string ToLlvm() const;
   const std::string& cpu_name() const { return cpu_name_; }

@@ -1,7 +1,8 @@
 // for a: for s: for lane: if (c < n) out[base + c] = f(c), with c = a * m + s * L + lane for
 // vectors of L elements, becomes the same loops with c - skew in place of c, where skew is how far
 // base lies behind a line. What whole vectors write are whole lines then; the first and the last
-// may be parts of one, which HoistGuards and PartitionLoops tell from the others.
+// may be parts of one, which HoistGuards and PartitionLoops tell from the others. The last line of
+// the next run is fetched beforehand.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -149,12 +150,13 @@ class StreamAligner : public StmtMutator {
     if (run->extent < 2 * line - 1) return stmt;
     const Expr skew = Simplify(run->base - FloorDiv(run->base, line) * line);
     if (IsConstInt(skew, 0)) return stmt;
-    return Shifted(*outer, lanes, *run, line, skew);
+    return Shifted(*outer, *nest, *run, line, skew);
   }
 
  private:
-  static Stmt Shifted(const ForNode& outer, const ForNode& lanes, const Run& run, std::int64_t line,
+  static Stmt Shifted(const ForNode& outer, const Nest& nest, const Run& run, std::int64_t line,
                       const Expr& skew) {
+    const ForNode& lanes = *nest.loops.back();
     const Stmt store =
         lanes.body.As<IfNode>() == nullptr ? lanes.body : lanes.body.As<IfNode>()->then_case;
     const Expr place = run.place - skew;
@@ -162,7 +164,27 @@ class StreamAligner : public StmtMutator {
         lanes.var, 0, lanes.extent, ForKind::kVectorized,
         If(place >= 0 && place < run.extent, Substitute(store, {{lanes.var, lanes.var - skew}})));
     const Stmt body = Replace(outer.body, lanes, part);
-    return For(outer.var, 0, CeilDiv(run.extent + line - 1, run.step), outer.for_kind, body);
+    const Stmt loop =
+        For(outer.var, 0, CeilDiv(run.extent + line - 1, run.step), outer.for_kind, body);
+    return HasNext(run) ? Seq({FetchOfNextEnd(nest, run), loop}) : loop;
+  }
+
+  // Whether a loop around it goes on where the run ends.
+  static bool HasNext(const Run& run) {
+    const Linear base = ToLinear(run.base, {});
+    return std::any_of(base.terms.begin(), base.terms.end(),
+                       [&](const auto& term) { return term.second == run.extent; });
+  }
+
+  // A line that is written in part is read before: that takes long, and stores wait for one
+  // another.
+  static Stmt FetchOfNextEnd(const Nest& nest, const Run& run) {
+    ExprMap last = {{nest.loops.back()->var, 2 * run.extent - 1}};
+    for (const ForNode* loop : nest.loops) last.emplace(loop->var, 0);
+    std::vector<Expr> indices;
+    for (const Expr& index : nest.store->indices) indices.push_back(Substitute(index, last));
+    return Evaluate(
+        Call(Intrinsic::kPrefetchWrite, {Load(nest.store->buffer, std::move(indices))}));
   }
 
   static Stmt Replace(const Stmt& stmt, const ForNode& old, const Stmt& now) {

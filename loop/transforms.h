@@ -12,7 +12,7 @@ Stmt FlattenBuffers(const Stmt& stmt);
 
 // A serial loop around vectors that are stored past the caches one behind the other, from a place
 // in the middle of a line, begins earlier and ends later, so that all whole vectors store whole
-// lines.
+// lines. Where the next vectors go on behind them, the line in which these will end is fetched.
 Stmt AlignStreams(const Stmt& stmt);
 
 // Reductions along a serial loop that LLVM would leave scalar get vectorised loops: those whose
@@ -55,7 +55,11 @@ Stmt StageTransposedMath(const Stmt& stmt);
 // shuffles and the stores as they were. With n the power of two that the elements fill, it has 4 to
 // n iterations or a multiple of n, and the first lanes alone may be wanted. Requires expanded
 // vectors.
-Stmt TransposeTiles(const Stmt& stmt);
+enum class RowLoads {
+  kParts,  // 128 bits at a time, for CPUs that shuffle these parts in one unit alone
+  kWhole,
+};
+Stmt TransposeTiles(const Stmt& stmt, RowLoads loads);
 
 // Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
 // extent that is not constant.

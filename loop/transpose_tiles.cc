@@ -1,9 +1,11 @@
 // Row j of an n by n block in memory is n elements that lie together; iteration i of the loop wants
-// column i. Shuffles between 128-bit parts of a register are slow and few CPUs do two at a time, so
-// rows are loaded part by part, each to where it belongs; then the squares within the parts are
-// transposed by interleaving pairs of rows, element by element, then pair by pair and so on, which
-// are single instructions. A block at the edge has zeros where rows or columns are missing.
+// column i. The squares within the 128-bit parts of registers are transposed by interleaving pairs
+// of rows, element by element, then pair by pair and so on, which are single instructions. What
+// moves parts from register to register is slow on CPUs that shuffle so in one unit alone: there
+// rows are loaded part by part, each to where it belongs. On others whole rows are loaded, and the
+// parts are shuffled at the end. A block at the edge has zeros where rows or columns are missing.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <numeric>
@@ -22,6 +24,9 @@ constexpr std::int64_t kMostRows = 16;
 constexpr std::int64_t kPartBytes = 16;
 
 class Transposer : public StmtMutator {
+ public:
+  explicit Transposer(RowLoads loads) : loads_(loads) {}
+
  protected:
   Expr Mutate(const Expr& e) override { return e; }
 
@@ -82,9 +87,8 @@ class Transposer : public StmtMutator {
   }
 
   // `columns` iterations from `from` on, out of a block of n by n.
-  static std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store,
-                                       const Expr& from, std::int64_t columns, std::int64_t lanes,
-                                       std::int64_t n) {
+  std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store, const Expr& from,
+                                std::int64_t columns, std::int64_t lanes, std::int64_t n) const {
     const auto* to = store.indices[0].As<RampNode>();
     if (to == nullptr || !IsConstInt(to->stride, 1)) return std::nullopt;
     std::vector<Expr> gathers;  // what x * f(x) reads has two nodes
@@ -111,27 +115,20 @@ class Transposer : public StmtMutator {
     const std::int64_t wanted = *RowsOf(load);
     const std::int64_t part = std::min<std::int64_t>(
         n, kPartBytes / static_cast<std::int64_t>(load.buffer->dtype.bytes()));
-    // Elements of row `row` from column `column` on.
-    const auto elements = [&](std::int64_t row, std::int64_t column) {
-      const auto count = static_cast<int>(part);
+    // `count` elements of row `row` from column `column` on.
+    const auto elements = [&](std::int64_t row, std::int64_t column, std::int64_t count) {
+      const auto lanes_of = static_cast<int>(count);
       if (row >= wanted || column >= columns)
-        return Broadcast(Constant(load.buffer->dtype, 0), count);
-      const Expr mask = column + part <= columns
-                            ? Expr()
-                            : Ramp(Expr(0), 1, count) < Broadcast(Expr(columns - column), count);
-      const Expr from = Ramp(Simplify(first + stride * row + column), 1, count);
+        return Broadcast(Constant(load.buffer->dtype, 0), lanes_of);
+      const Expr mask = column + count <= columns ? Expr()
+                                                  : Ramp(Expr(0), 1, lanes_of) <
+                                                        Broadcast(Expr(columns - column), lanes_of);
+      const Expr from = Ramp(Simplify(first + stride * row + column), 1, lanes_of);
       return Load(load.buffer, {from}, nullptr, mask);
     };
-    std::vector<Expr> rows;
-    for (std::int64_t column = 0; column < n; column += part) {
-      std::vector<Expr> square;
-      for (std::int64_t row = 0; row < part; ++row) {
-        std::vector<Expr> parts;
-        for (std::int64_t r = row; r < n; r += part) parts.push_back(elements(r, column));
-        square.push_back(name(Joined(std::move(parts))));
-      }
-      for (Expr& e : TransposeParts(std::move(square), 1, part, name)) rows.push_back(std::move(e));
-    }
+    const std::vector<Expr> rows = loads_ == RowLoads::kWhole
+                                       ? ColumnsOfRows(elements, n, part, name)
+                                       : ColumnsOfParts(elements, n, part, name);
 
     std::vector<int> first_lanes(static_cast<std::size_t>(lanes));
     std::iota(first_lanes.begin(), first_lanes.end(), 0);
@@ -147,6 +144,79 @@ class Transposer : public StmtMutator {
     for (auto it = names.rbegin(); it != names.rend(); ++it)
       result = LetStmt(it->first, it->second, result);
     return result;
+  }
+
+  // The columns of an n by n block, whose rows are loaded part by part.
+  template <typename Elements, typename Name>
+  static std::vector<Expr> ColumnsOfParts(const Elements& elements, std::int64_t n,
+                                          std::int64_t part, const Name& name) {
+    std::vector<Expr> columns;
+    for (std::int64_t column = 0; column < n; column += part) {
+      std::vector<Expr> square;
+      for (std::int64_t row = 0; row < part; ++row) {
+        std::vector<Expr> parts;
+        for (std::int64_t r = row; r < n; r += part) parts.push_back(elements(r, column, part));
+        square.push_back(name(Joined(std::move(parts))));
+      }
+      for (Expr& e : TransposeParts(std::move(square), 1, part, name))
+        columns.push_back(std::move(e));
+    }
+    return columns;
+  }
+
+  // The same, whose rows are loaded as they are. Of the rows of a part's height, columns that are a
+  // part apart come into one register.
+  template <typename Elements, typename Name>
+  static std::vector<Expr> ColumnsOfRows(const Elements& elements, std::int64_t n,
+                                         std::int64_t part, const Name& name) {
+    std::vector<std::vector<Expr>> heights;
+    for (std::int64_t first = 0; first < n; first += part) {
+      std::vector<Expr> rows;
+      for (std::int64_t row = first; row < first + part; ++row)
+        rows.push_back(name(elements(row, 0, n)));
+      heights.push_back(TransposeParts(std::move(rows), 1, part, name));
+    }
+    std::vector<Expr> columns(static_cast<std::size_t>(n));
+    for (std::int64_t k = 0; k < part; ++k) {
+      std::vector<Expr> of_heights;
+      for (const std::vector<Expr>& height : heights)
+        of_heights.push_back(height[static_cast<std::size_t>(k)]);
+      const std::vector<Expr> in_order = GatherParts(std::move(of_heights), part, name);
+      for (std::size_t i = 0; i < in_order.size(); ++i)
+        columns[i * static_cast<std::size_t>(part) + static_cast<std::size_t>(k)] = in_order[i];
+    }
+    return columns;
+  }
+
+  // As many registers as each has parts: first the first parts of all, then the second ones and so
+  // on.
+  template <typename Name>
+  static std::vector<Expr> GatherParts(std::vector<Expr> registers, std::int64_t part,
+                                       const Name& name) {
+    if (registers.size() == 1) return registers;
+    std::array<std::vector<Expr>, 2> gathered;  // even and odd parts
+    for (std::size_t odd = 0; odd < 2; ++odd) {
+      std::vector<Expr> pairs;
+      for (std::size_t i = 0; i < registers.size(); i += 2) {
+        pairs.push_back(name(
+            EveryOtherPart(registers[i], registers[i + 1], static_cast<std::int64_t>(odd), part)));
+      }
+      gathered[odd] = GatherParts(std::move(pairs), part, name);
+    }
+    std::vector<Expr> all;
+    for (std::size_t i = 0; i < gathered[0].size(); ++i) {
+      for (const std::vector<Expr>& of : gathered) all.push_back(of[i]);
+    }
+    return all;
+  }
+
+  // The parts of `a` from part `first` on, but every second one, then those of `b`.
+  static Expr EveryOtherPart(const Expr& a, const Expr& b, std::int64_t first, std::int64_t part) {
+    std::vector<int> lanes;
+    for (std::int64_t start = first * part; start < 2 * a.dtype().lanes(); start += 2 * part) {
+      for (std::int64_t k = 0; k < part; ++k) lanes.push_back(static_cast<int>(start + k));
+    }
+    return Shuffle(a, b, std::move(lanes));
   }
 
   static Expr Joined(std::vector<Expr> parts) {
@@ -193,10 +263,12 @@ class Transposer : public StmtMutator {
     }
     return Shuffle(a, b, std::move(lanes));
   }
+
+  const RowLoads loads_;
 };
 
 }  // namespace
 
-Stmt TransposeTiles(const Stmt& stmt) { return Transposer()(stmt); }
+Stmt TransposeTiles(const Stmt& stmt, RowLoads loads) { return Transposer(loads)(stmt); }
 
 }  // namespace tenon::loop

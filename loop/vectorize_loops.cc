@@ -151,7 +151,6 @@ class Widener : public StmtMutator {
     if (condition.dtype().lanes() == 1) {
       return If(condition, MutateStmt(n.then_case), n.else_case ? MutateStmt(n.else_case) : Stmt());
     }
-    // When the first lanes run or the last ones, one of them tells whether any does.
     const std::optional<Expr> runs = mask_.defined() ? std::nullopt : SomeLaneRuns(n.condition);
     Stmt then_case = Where(condition, runs.has_value(), [&] { return MutateStmt(n.then_case); });
     if (runs) then_case = If(*runs, then_case);
@@ -172,21 +171,32 @@ class Widener : public StmtMutator {
     return result;
   }
 
-  // Whether any lane runs, when all conjuncts hold in the first lanes only, or all in the last.
+  // Whether any lane runs, when those that do lie beside each other. Each conjunct bounds them from
+  // one side, which the lane next to that bound may be asked about; bounds of both sides must leave
+  // a lane between them, which they do where the steps to it are no longer than one lane.
   std::optional<Expr> SomeLaneRuns(const Expr& condition) const {
     std::vector<Expr> parts;
     SplitConjunction(condition, &parts);
-    int direction = 0;
+    std::vector<LinearCondition> from_below, from_above;
+    Expr runs = True();
     for (const Expr& part : parts) {
-      if (!Varies(part)) continue;
+      if (!Varies(part)) {
+        runs = runs && part;
+        continue;
+      }
       const std::optional<LinearCondition> linear = ToLinearCondition(part, var_);
       if (!linear || Varies(linear->rest)) return std::nullopt;
-      const int towards = linear->coefficient > 0 ? -1 : 1;
-      if (direction != 0 && direction != towards) return std::nullopt;
-      direction = towards;
+      const bool above = linear->coefficient > 0;
+      (above ? from_above : from_below).push_back(*linear);
+      runs = runs && Substitute(part, {{var_, above ? min_ : min_ + (lanes_ - 1)}});
     }
-    const Expr lane = direction < 0 ? min_ : min_ + (lanes_ - 1);
-    return Simplify(Substitute(condition, {{var_, lane}}));
+    for (const LinearCondition& below : from_below) {
+      for (const LinearCondition& above : from_above) {
+        if (below.coefficient != -1 || above.coefficient != 1) return std::nullopt;
+        runs = runs && below.rest + above.rest <= 0;
+      }
+    }
+    return Simplify(runs);
   }
 
   const Var& var_;

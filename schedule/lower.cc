@@ -34,8 +34,9 @@ constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
 
 class Lowerer {
  public:
-  Lowerer(const Schedule& schedule, const std::vector<Tensor>& args, const std::string& name)
-      : schedule_(schedule), args_(args), inliner_(schedule), steps_(schedule) {
+  Lowerer(const Schedule& schedule, const std::vector<Tensor>& args, const std::string& name,
+          const LowerOptions& options)
+      : schedule_(schedule), args_(args), options_(options), inliner_(schedule), steps_(schedule) {
     function_.name = name;
   }
 
@@ -403,7 +404,7 @@ class Lowerer {
     body = loop::Simplify(loop::PartitionSelects(body), bounds_);
     body = loop::Simplify(loop::FlattenBuffers(body), bounds_);
     body = loop::VectorizeLoops(loop::StageTransposedMath(body));
-    body = loop::TransposeTiles(body);
+    body = loop::TransposeTiles(body, options_.row_loads);
     body = loop::UnrollLoops(body);
     if (!unrolls_.empty()) body = AutoUnroll(loop::Simplify(body, bounds_), unrolls_);
     body = loop::PromoteAccumulators(loop::Simplify(body, bounds_));
@@ -460,6 +461,7 @@ class Lowerer {
 
   const Schedule& schedule_;
   const std::vector<Tensor>& args_;
+  const LowerOptions& options_;
   Inliner inliner_;
   ScanSteps steps_;
   loop::Function function_;
@@ -477,8 +479,8 @@ class Lowerer {
 }  // namespace
 
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
-                     const std::string& name) {
-  return Lowerer(schedule, args, name).Run();
+                     const std::string& name, const LowerOptions& options) {
+  return Lowerer(schedule, args, name, options).Run();
 }
 
 }  // namespace tenon::schedule

@@ -14,12 +14,18 @@
 #include <vector>
 
 #include "tenon/loop/function.h"
+#include "tenon/loop/transforms.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::schedule {
 
+// What is faster on some CPUs than on others; the results are the same.
+struct LowerOptions {
+  loop::RowLoads row_loads = loop::RowLoads::kParts;
+};
+
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
-                     const std::string& name);
+                     const std::string& name, const LowerOptions& options = {});
 
 }  // namespace tenon::schedule
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "tenon/jit/cpu_features.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/strategies/auto_schedule.h"
 #include "tenon/te/content.h"
@@ -28,7 +29,10 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
   args.insert(args.end(), outputs.begin(), outputs.end());
   const auto lower = [=] {
     const AutoScheduleOptions schedule = {.reassociate_sums = options.reassociate_sums};
-    return schedule::Lower(AutoSchedule(outputs, schedule), args, name);
+    const schedule::LowerOptions lowering = {
+        .row_loads = jit::CpuFeatures::Host().moves_parts_fast() ? loop::RowLoads::kWhole
+                                                                 : loop::RowLoads::kParts};
+    return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
   };
   const std::optional<std::string> origin =
       options.defer ? te::ContentOf(outputs, args) : std::nullopt;

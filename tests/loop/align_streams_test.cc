@@ -13,6 +13,7 @@ namespace tenon::loop {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Var row("row"), block("block"), step("step"), lane("lane");
 
@@ -116,6 +117,18 @@ TEST(AlignStreamsTest, OtherLoopsStay) {
            over(Seq({store(column), Evaluate(ExternCall(Int64, "next", {row}))})),
        })
     EXPECT_TRUE(AlignStreams(loops) == loops) << Print(loops);
+}
+
+// Nothing is known of runs that lie apart.
+TEST(AlignStreamsTest, TheLineInWhichTheNextRunEndsIsFetched) {
+  const Rows r{9, 100, 1};
+  const auto text = [&](std::int64_t width) {
+    const Buffer out = Buffer::Make("out", Int64, {9, width});
+    return Print(Simplify(AlignStreams(Doubled(r, r.in(), out))));
+  };
+  EXPECT_THAT(text(100), HasSubstr("in [0, 9) {\n  prefetch_write(out[row, 199])\n"));
+  EXPECT_THAT(text(108), HasSubstr("in [0, 14)"));
+  EXPECT_THAT(text(108), Not(HasSubstr("prefetch_write")));
 }
 
 TEST(AlignStreamsTest, ARunOfNoRestNeedsNoGuardOfItsOwn) {

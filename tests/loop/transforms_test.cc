@@ -335,13 +335,16 @@ TEST(VectorizeTest, AConditionThatDiffersByLaneIsThePredicateOfWhatItGuards) {
             "in[ramp(0, 1, 4) where (ramp(0, 1, 4) < x4(n))], x4(0))\n");
 }
 
-// The first lane of i < n tells, the last one of i >= n.
+// The first lane of i < n tells, the last one of i >= n; of both, whether there is one between.
 TEST(VectorizeTest, WhatAllLanesShareIsLoadedWhenOneOfThemRuns) {
   const Stmt store = Store(out, Load(in, {j}), {i});
   EXPECT_THAT(Vectorized(If(i < n && j > 2, store)),
               AllOf(HasSubstr("if ((0 < n) && (j > 2))"), HasSubstr("= x4(in[j]) where")));
   EXPECT_THAT(Vectorized(If(i >= n, store)), HasSubstr("if (3 >= n)"));
-  EXPECT_THAT(Vectorized(If(i >= n && i < j, store)), HasSubstr("in[x4(j) where"));
+  EXPECT_THAT(Vectorized(If(i >= n && i < j, store)),
+              AllOf(HasSubstr("if (((3 >= n) && (0 < j)) && (((n - j) + 1) <= 0))"),
+                    HasSubstr("= x4(in[j]) where")));
+  EXPECT_THAT(Vectorized(If(i * 2 >= n && i * 2 < j, store)), HasSubstr("in[x4(j) where"));
   EXPECT_THAT(Vectorized(If(FloorMod(i, 2) == 0, store)), HasSubstr("in[x4(j) where"));
 }
 
@@ -497,7 +500,9 @@ TEST_P(NestTest, EveryTransformKeepsTheResult) {
     add("flattened", FlattenBuffers(steps.back().second));
     add("simplified flat", Simplify(steps.back().second, bounds));
     add("vectorised", VectorizeLoops(steps.back().second));
-    add("transposed", TransposeTiles(steps.back().second));
+    add("transposed", TransposeTiles(steps.back().second, RowLoads::kParts));
+    add("transposed by whole rows",
+        TransposeTiles(steps[steps.size() - 2].second, RowLoads::kWhole));
     add("unrolled", UnrollLoops(steps.back().second));
     add("simplified at last", Simplify(steps.back().second, bounds));
     for (const std::int64_t size : {0, 1, 4, 7}) {

@@ -29,7 +29,7 @@ struct Tile {
 
 TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
   const Tile tile;
-  EXPECT_EQ(Print(TransposeTiles(tile.Loop(4, tile.Gather(4)))),
+  EXPECT_EQ(Print(TransposeTiles(tile.Loop(4, tile.Gather(4)), RowLoads::kParts)),
             "let row = shuffle(in[ramp(3, 1, 2)], in[ramp(83, 1, 2)], [0 1 2 3])\n"
             "let row_1 = shuffle(in[ramp(43, 1, 2)], in[ramp(123, 1, 2)], [0 1 2 3])\n"
             "let row_2 = shuffle(row, row_1, [0 4 2 6])\n"
@@ -44,12 +44,39 @@ TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
             "out[ramp(120, 1, 4)] = row_7\n");
 }
 
-TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
+TEST(TransposeTilesTest, WholeRowsAreShuffledBetweenTheirPartsAtTheEnd) {
+  const Tile tile;
+  EXPECT_EQ(Print(TransposeTiles(tile.Loop(4, tile.Gather(4)), RowLoads::kWhole)),
+            "let row = in[ramp(3, 1, 4)]\n"
+            "let row_1 = in[ramp(43, 1, 4)]\n"
+            "let row_2 = shuffle(row, row_1, [0 4 2 6])\n"
+            "let row_3 = shuffle(row, row_1, [1 5 3 7])\n"
+            "let row_4 = in[ramp(83, 1, 4)]\n"
+            "let row_5 = in[ramp(123, 1, 4)]\n"
+            "let row_6 = shuffle(row_4, row_5, [0 4 2 6])\n"
+            "let row_7 = shuffle(row_4, row_5, [1 5 3 7])\n"
+            "let row_8 = shuffle(row_2, row_6, [0 1 4 5])\n"
+            "let row_9 = shuffle(row_2, row_6, [2 3 6 7])\n"
+            "let row_10 = shuffle(row_3, row_7, [0 1 4 5])\n"
+            "let row_11 = shuffle(row_3, row_7, [2 3 6 7])\n"
+            "out[ramp(0, 1, 4)] = row_8\n"
+            "out[ramp(40, 1, 4)] = row_10\n"
+            "out[ramp(80, 1, 4)] = row_9\n"
+            "out[ramp(120, 1, 4)] = row_11\n");
+}
+
+class EachWayToLoad : public ::testing::TestWithParam<RowLoads> {};
+INSTANTIATE_TEST_SUITE_P(Ways, EachWayToLoad, ::testing::Values(RowLoads::kParts, RowLoads::kWhole),
+                         [](const auto& info) {
+                           return info.param == RowLoads::kParts ? "Parts" : "WholeRows";
+                         });
+
+TEST_P(EachWayToLoad, GivesTheTransposedBlockUnderAnyEpilogue) {
   for (const int rows : {4, 5, 7, 8, 12, 14, 16}) {
     const Tile tile;
     const Expr value =
         tile.Gather(rows) + tile.Gather(rows) + Load(tile.in, {Ramp(tile.i * rows, 1, rows)});
-    const Stmt transposed = TransposeTiles(tile.Loop(rows, value));
+    const Stmt transposed = TransposeTiles(tile.Loop(rows, value), GetParam());
     ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
     std::vector<std::int64_t> numbers(kStride * 64);
     std::iota(numbers.begin(), numbers.end(), 1);
@@ -71,7 +98,7 @@ TEST(TransposeTilesTest, GivesTheTransposedBlockUnderAnyEpilogue) {
 
 // Blocks at the edges, with fewer iterations than lanes or fewer lanes than the vector has, and two
 // blocks beside each other.
-TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
+TEST_P(EachWayToLoad, GivesThePartsOfABlockThatExist) {
   for (const int lanes : {4, 7, 8, 14, 16}) {
     const int square = lanes > 8 ? 16 : lanes > 4 ? 8 : 4;
     for (const int columns : {4, lanes - 1, lanes, square, 2 * square}) {
@@ -83,7 +110,8 @@ TEST(TransposeTilesTest, GivesThePartsOfABlockThatExist) {
         const Stmt transposed =
             TransposeTiles(For(tile.i, 0, columns, ForKind::kUnrolled,
                                Store(tile.out, gather + 1, {Ramp(tile.i * kStride, 1, lanes)},
-                                     StoreKind::kPlain, mask)));
+                                     StoreKind::kPlain, mask)),
+                           GetParam());
         ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
         std::vector<std::int64_t> numbers(kStride * 64);
         std::iota(numbers.begin(), numbers.end(), 1);
@@ -132,8 +160,10 @@ TEST(TransposeTilesTest, OtherLoopsStay) {
        For(i, 0, 8, ForKind::kUnrolled, Store(tile.out, gather, {Ramp(i, kStride, 8)}))},
   };
   for (const auto& [name, loop] : loops) {
-    EXPECT_TRUE(TransposeTiles(loop) == loop) << name;
-    EXPECT_THAT(Print(TransposeTiles(loop)), Not(HasSubstr("shuffle"))) << name;
+    for (const RowLoads loads : {RowLoads::kParts, RowLoads::kWhole}) {
+      EXPECT_TRUE(TransposeTiles(loop, loads) == loop) << name;
+      EXPECT_THAT(Print(TransposeTiles(loop, loads)), Not(HasSubstr("shuffle"))) << name;
+    }
   }
 }
 
