@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/error.h"
@@ -18,8 +19,10 @@ namespace tenon::jit {
 inline absl::StatusOr<Kernel> Build(const schedule::Schedule& schedule,
                                     const std::vector<te::Tensor>& args, const std::string& name,
                                     const CompileOptions& options = {}) {
-  return CatchErrors(
-      [&] { return ValueOrThrow(Compile(schedule::Lower(schedule, args, name), options)); });
+  return CatchErrors([&] {
+    const schedule::LowerOptions lowering = {.row_loads = CpuFeatures::Host().row_loads()};
+    return ValueOrThrow(Compile(schedule::Lower(schedule, args, name, lowering), options));
+  });
 }
 
 }  // namespace tenon::jit

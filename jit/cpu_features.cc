@@ -78,8 +78,9 @@ int CpuFeatures::vector_bits() const {
 }
 
 // AMD's CPUs with AVX-512; Intel's have one such unit ("Instruction tables", Fog, 2024).
-bool CpuFeatures::moves_parts_fast() const {
-  return cpu_name_.starts_with("znver") && vector_bits() == 512;
+loop::RowLoads CpuFeatures::row_loads() const {
+  const bool moves_parts_twice = cpu_name_.starts_with("znver") && vector_bits() == 512;
+  return moves_parts_twice ? loop::RowLoads::kWhole : loop::RowLoads::kParts;
 }
 
 std::string CpuFeatures::ToLlvm() const {

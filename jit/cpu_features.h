@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "tenon/loop/transforms.h"
+
 namespace tenon::jit {
 
 class CpuFeatures {
@@ -28,9 +30,9 @@ class CpuFeatures {
   bool Has(const std::string& feature) const;
   // Width of the widest vector registers: 512, 256 or 128.
   int vector_bits() const;
-  // Whether two vector units move the 128-bit parts of registers, so that shuffles cost less than
-  // as many loads of parts.
-  bool moves_parts_fast() const;
+  // Which loads of transposed tiles are faster: whole rows where two vector units move the 128-bit
+  // parts of registers.
+  loop::RowLoads row_loads() const;
   // "+avx,+avx2,-amx-tile,...", sorted; also part of the object cache key.
   std::string ToLlvm() const;
   const std::string& cpu_name() const { return cpu_name_; }

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
+#include "tenon/loop/stream_results.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
@@ -397,6 +398,7 @@ class Lowerer {
   Stmt Finish(Stmt body) {
     body = loop::Simplify(body, bounds_);
     CheckParallel(body, nullptr);
+    if (options_.stream_results) body = loop::StreamResults(body, function_.buffers);
     body = loop::Simplify(loop::VectorizeReductions(loop::AlignStreams(body)), bounds_);
     body = loop::Simplify(loop::BalanceParallel(body), bounds_);
     body = loop::Simplify(loop::HoistGuards(body), bounds_);

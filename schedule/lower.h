@@ -19,9 +19,12 @@
 
 namespace tenon::schedule {
 
-// What is faster on some CPUs than on others; the results are the same.
+// The results are the same whatever they are.
 struct LowerOptions {
-  loop::RowLoads row_loads = loop::RowLoads::kParts;
+  loop::RowLoads row_loads = loop::RowLoads::kParts;  // faster on some CPUs than on others
+  // Outputs larger than the caches are streamed (loop/stream_results.h) where the schedule does not
+  // say so.
+  bool stream_results = true;
 };
 
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,

@@ -29,9 +29,8 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
   args.insert(args.end(), outputs.begin(), outputs.end());
   const auto lower = [=] {
     const AutoScheduleOptions schedule = {.reassociate_sums = options.reassociate_sums};
-    const schedule::LowerOptions lowering = {
-        .row_loads = jit::CpuFeatures::Host().moves_parts_fast() ? loop::RowLoads::kWhole
-                                                                 : loop::RowLoads::kParts};
+    const schedule::LowerOptions lowering = {.row_loads = jit::CpuFeatures::Host().row_loads(),
+                                             .stream_results = false};  // AutoSchedule says which
     return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
   };
   const std::optional<std::string> origin =

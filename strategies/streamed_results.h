@@ -1,8 +1,4 @@
-// Results that are stored past the caches (Stage::StreamStores), since none holds them long enough.
-//
-// Of a large array a plain store first reads the line that it writes; a streaming one does not, so
-// that copying takes two thirds of the time. What reads the array next finds no part of it in a
-// cache then, which costs less from some size on.
+// Results that the automatic schedule stores past the caches (loop/stream_results.h).
 #ifndef TENON_STRATEGIES_STREAMED_RESULTS_H_
 #define TENON_STRATEGIES_STREAMED_RESULTS_H_
 

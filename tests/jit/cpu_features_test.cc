@@ -41,6 +41,15 @@ TEST(CpuFeaturesTest, TheWidestVectorsFollowTheFeatures) {
   EXPECT_EQ(features.vector_bits(), 128);
 }
 
+TEST(CpuFeaturesTest, WholeRowsAreLoadedOnlyIntoVectorsOf512Bits) {
+  CpuFeatures features = CpuFeatures::Host();
+  const bool is_amd = features.cpu_name().starts_with("znver");
+  EXPECT_EQ(features.row_loads(), is_amd && features.vector_bits() == 512 ? loop::RowLoads::kWhole
+                                                                          : loop::RowLoads::kParts);
+  features.Apply("-avx512f");
+  EXPECT_EQ(features.row_loads(), loop::RowLoads::kParts);
+}
+
 TEST(CpuFeaturesTest, AMaskTakesWhatBuildsOnIt) {
   CpuFeatures without_avx512 = CpuFeatures::Host();
   without_avx512.Apply("-avx512f");

@@ -104,5 +104,19 @@ TEST_F(StreamedRowsTest, AreRefusedWhereTheCallerDoesNotReadThem) {
               HasSubstr("a reduction reads what it has stored; call cache_write before"));
 }
 
+TEST(StreamedResultsTest, LargeOutputsAreStreamedUnlessTheCallerSaysNo) {
+  const std::vector<te::Expr> shape = {4096, 4096};
+  const Tensor a = Placeholder(shape, Float32, "A");
+  const Tensor b = Compute(
+      shape, [&](const Var& i, const Var& j) { return a(i, j) * 2.0F; }, "B");
+  Schedule s(b);
+  s[b].Vectorize(s[b].Split(b.axis(1), 16).second);
+  const auto loops = [&](const LowerOptions& options) {
+    return loop::Print(Lower(s, {a, b}, "doubled", options));
+  };
+  EXPECT_THAT(loops({}), HasSubstr(" past the caches\n"));
+  EXPECT_THAT(loops({.stream_results = false}), Not(HasSubstr(" past the caches\n")));
+}
+
 }  // namespace
 }  // namespace tenon::schedule

@@ -1,0 +1,103 @@
+// An array is streamed when it is larger than the caches, all of it is written by one store, whose
+// vectors fill lines, and nothing reads it: then nobody misses the lines that a plain store would
+// have read and kept.
+#include "tenon/loop/stream_results.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/transforms.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/alignment.h"
+
+namespace tenon::loop {
+namespace {
+
+// Nothing where it is not constant or overflows.
+std::optional<std::int64_t> BytesOf(const Buffer& buffer) {
+  auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
+  for (const Expr& extent : buffer->shape) {
+    const auto* constant = extent.As<IntImmNode>();
+    if (constant == nullptr || __builtin_mul_overflow(bytes, constant->value, &bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+bool IsLarge(const Buffer& buffer) {
+  const std::optional<std::int64_t> bytes = BytesOf(buffer);
+  if (!bytes || *bytes < kStreamedBytes || buffer->shape.empty()) return false;
+  const auto element = static_cast<std::int64_t>(buffer->dtype.bytes());
+  return AreRunsOfLines(buffer->shape.back().As<IntImmNode>()->value * element);
+}
+
+// Whether one store is all that uses it.
+bool IsStoredOnce(const Buffer& buffer, const Stmt& stmt) {
+  int uses = 0;
+  const auto count = [&](const auto& node) {
+    const Buffer* used = BufferOf(node);
+    if (used == nullptr || *used != buffer) return;
+    uses += std::is_same_v<decltype(node), const Stmt&> ? 1 : 2;
+  };
+  VisitStmts(stmt, [&](const Stmt& s) { count(s); });
+  VisitExprs(stmt, [&](const Expr& e) { count(e); });
+  return uses == 1;
+}
+
+class ResultStreamer : public StmtMutator {
+ public:
+  explicit ResultStreamer(const std::vector<Buffer>& results) : results_(results) {}
+
+ protected:
+  Expr Mutate(const Expr& e) override { return e; }
+
+  Stmt MutateStmt(const Stmt& stmt) override {
+    if (const auto* loop = stmt.As<ForNode>()) {
+      const ForNode* outer = std::exchange(loop_, loop);
+      Stmt mutated = MutateStmtChildren(stmt);
+      loop_ = outer;
+      return mutated;
+    }
+    const auto* store = stmt.As<StoreNode>();
+    if (store == nullptr || !Streams(*store)) return MutateStmtChildren(stmt);
+    return Store(store->buffer, store->value, store->indices, StoreKind::kStreaming,
+                 store->predicate);
+  }
+
+ private:
+  // Whether it is a result's and the loop around it makes it a vector of whole lines. Where the
+  // loop calls mathematics, it is slower than memory, and stores that wait hold it up.
+  bool Streams(const StoreNode& store) const {
+    if (loop_ == nullptr || loop_->for_kind != ForKind::kVectorized ||
+        std::find(results_.begin(), results_.end(), store.buffer) == results_.end())
+      return false;
+    const auto* lanes = loop_->extent.As<IntImmNode>();
+    const auto element = static_cast<std::int64_t>(store.buffer->dtype.bytes());
+    if (lanes == nullptr || lanes->value * element % kCacheLineBytes != 0) return false;
+    const Linear offset = ToLinear(OffsetOf(store.buffer, store.indices), {});
+    return offset.CoefficientOf(loop_->var) == 1 && !CallsVectorMath(store.value);
+  }
+
+  const std::vector<Buffer>& results_;
+  const ForNode* loop_ = nullptr;  // the innermost one
+};
+
+}  // namespace
+
+bool AreRunsOfLines(std::int64_t bytes) {
+  constexpr std::int64_t kLongRun = 16 * kCacheLineBytes;
+  return bytes % kCacheLineBytes == 0 || bytes >= kLongRun;
+}
+
+Stmt StreamResults(const Stmt& stmt, const std::vector<Buffer>& params) {
+  std::vector<Buffer> results;
+  std::copy_if(params.begin(), params.end(), std::back_inserter(results),
+               [&](const Buffer& param) { return IsLarge(param) && IsStoredOnce(param, stmt); });
+  return results.empty() ? stmt : ResultStreamer(results)(stmt);
+}
+
+}  // namespace tenon::loop
