@@ -1,5 +1,10 @@
 # Shared by the scripts: sourced, never run. Sets `root` and defines the steps that every script starts with.
 set -euo pipefail
+# Each script begins with a comment that is its help.
+case " $* " in
+  *' --help '*) sed -n '2,$ { /^#/!q; s/^# \{0,1\}//p; }' "$0" && exit 0 ;;
+esac
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
@@ -74,11 +79,11 @@ npm_files() {
   fi
 }
 
-# performance_page: the page that holds the figures of this machine's make of CPU.
+# performance_page: the page that holds the figures of this machine's family of CPUs.
 performance_page() {
-  if grep -q '^vendor_id.*AuthenticAMD' /proc/cpuinfo; then
-    echo docs/performance-zen5.md
-  else
-    echo docs/performance.md
-  fi
+  case $(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p' /proc/cpuinfo | head -n 2 | tr '\n' ' ') in
+    'AuthenticAMD 25 ') echo docs/performance-zen4.md ;;
+    AuthenticAMD*) echo docs/performance-zen5.md ;;
+    *) echo docs/performance.md ;;
+  esac
 }
