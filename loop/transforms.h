@@ -57,7 +57,7 @@ Stmt StageTransposedMath(const Stmt& stmt);
 // vectors.
 enum class RowLoads {
   kParts,  // 128 bits at a time, for CPUs that shuffle these parts in one unit alone
-  kWhole,
+  kWhole,  // where rows are whole lines apart
 };
 Stmt TransposeTiles(const Stmt& stmt, RowLoads loads);
 

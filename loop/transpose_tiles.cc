@@ -2,8 +2,9 @@
 // column i. The squares within the 128-bit parts of registers are transposed by interleaving pairs
 // of rows, element by element, then pair by pair and so on, which are single instructions. What
 // moves parts from register to register is slow on CPUs that shuffle so in one unit alone: there
-// rows are loaded part by part, each to where it belongs. On others whole rows are loaded, and the
-// parts are shuffled at the end. A block at the edge has zeros where rows or columns are missing.
+// rows are loaded part by part, each to where it belongs. On others whole rows are loaded where
+// they are lines apart, and the parts are shuffled at the end. A block at the edge has zeros where
+// rows or columns are missing.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,6 +16,7 @@
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
+#include "tenon/support/alignment.h"
 
 namespace tenon::loop {
 namespace {
@@ -126,9 +128,8 @@ class Transposer : public StmtMutator {
       const Expr from = Ramp(Simplify(first + stride * row + column), 1, lanes_of);
       return Load(load.buffer, {from}, nullptr, mask);
     };
-    const std::vector<Expr> rows = loads_ == RowLoads::kWhole
-                                       ? ColumnsOfRows(elements, n, part, name)
-                                       : ColumnsOfParts(elements, n, part, name);
+    const std::vector<Expr> rows = LoadsWholeRows(load) ? ColumnsOfRows(elements, n, part, name)
+                                                        : ColumnsOfParts(elements, n, part, name);
 
     std::vector<int> first_lanes(static_cast<std::size_t>(lanes));
     std::iota(first_lanes.begin(), first_lanes.end(), 0);
@@ -144,6 +145,15 @@ class Transposer : public StmtMutator {
     for (auto it = names.rbegin(); it != names.rend(); ++it)
       result = LetStmt(it->first, it->second, result);
     return result;
+  }
+
+  // Rows that are no whole lines apart would mostly lie in one line more than parts of them do.
+  bool LoadsWholeRows(const LoadNode& gather) const {
+    const auto* stride = gather.indices[0].As<RampNode>()->stride.As<IntImmNode>();
+    return loads_ == RowLoads::kWhole && stride != nullptr &&
+           stride->value * static_cast<std::int64_t>(gather.buffer->dtype.bytes()) %
+                   kCacheLineBytes ==
+               0;
   }
 
   // The columns of an n by n block, whose rows are loaded part by part.

@@ -65,6 +65,13 @@ TEST(TransposeTilesTest, WholeRowsAreShuffledBetweenTheirPartsAtTheEnd) {
             "out[ramp(120, 1, 4)] = row_11\n");
 }
 
+TEST(TransposeTilesTest, RowsThatAreNoWholeLinesApartAreLoadedInParts) {
+  const Tile tile;
+  const Stmt loop = tile.Loop(4, Load(tile.in, {Ramp(tile.i + 3, kStride + 1, 4)}));
+  EXPECT_EQ(Print(TransposeTiles(loop, RowLoads::kWhole)),
+            Print(TransposeTiles(loop, RowLoads::kParts)));
+}
+
 class EachWayToLoad : public ::testing::TestWithParam<RowLoads> {};
 INSTANTIATE_TEST_SUITE_P(Ways, EachWayToLoad, ::testing::Values(RowLoads::kParts, RowLoads::kWhole),
                          [](const auto& info) {
