@@ -42,6 +42,7 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
         "matmul", "matmul")};
   }
   const Shape batch(shape.begin(), shape.end() - 2);
+  const std::int64_t group = DotGroup(a, b, call.dtype());
   return {Multiply(
       {.batch = batch,
        .rows = shape[rank - 2],
@@ -57,10 +58,10 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
            },
        .right = [&](const std::vector<Expr>&, const Expr& k,
                     const Expr& column) { return transpose_b ? b(column, k) : b(k, column); },
-       .least_rows = LeastRows(call.IsConstant(1), transpose_b),
+       .least_rows = LeastRows(call.IsConstant(1), transpose_b, group),
        .right_has = std::vector<bool>(batch.size(), false),
        .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
-       .group = DotGroup(a, b, call.dtype()),
+       .group = group,
        .left_in_rows = !transpose_a && a.op()->is_placeholder()},
       call.te_shape())};
 }
@@ -72,6 +73,7 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
   const Shape shape = call.shape();
   const bool a_shared = ExtentOf(a, 0) == 1;
   const bool b_shared = ExtentOf(b, 0) == 1;
+  const std::int64_t group = DotGroup(a, b, call.dtype());
   return {Multiply({.batch = {shape[0]},
                     .rows = shape[1],
                     .columns = shape[2],
@@ -87,10 +89,10 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
                           const Expr batch = b_shared ? Expr(0) : at[0];
                           return attrs.transpose_b ? b(batch, column, k) : b(batch, k, column);
                         },
-                    .least_rows = LeastRows(call.IsConstant(1), attrs.transpose_b),
+                    .least_rows = LeastRows(call.IsConstant(1), attrs.transpose_b, group),
                     .right_has = {!b_shared},
                     .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
-                    .group = DotGroup(a, b, call.dtype()),
+                    .group = group,
                     .left_in_rows = !attrs.transpose_a && a.op()->is_placeholder()},
                    call.te_shape())};
 }

@@ -4,6 +4,7 @@
 #include "tenon/strategies/te/product.h"
 
 #include <algorithm>
+#include <span>
 
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
@@ -23,23 +24,28 @@ struct TileShape {
   std::int64_t rows, vectors;
 };
 
-// 16 sums hide the latency of the multiply-add; of the shapes with so many the one that covers the
-// columns with the least waste, then the widest.
-TileShape ChooseTile(std::int64_t columns, std::int64_t lanes) {
-  constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
-  const auto covered = [&](const TileShape& tile) {
-    return RoundUp(columns, tile.vectors * lanes);
-  };
-  return *std::min_element(
-      std::begin(kShapes), std::end(kShapes),
-      [&](const TileShape& a, const TileShape& b) { return covered(a) < covered(b); });
-}
-
 // Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
 // when it is constant.
 constexpr std::int64_t kLeastRows = 8;
 constexpr std::int64_t kLeastRowsTransposed = 12;
 constexpr std::int64_t kLeastRowsConstant = 4;
+
+// Of the shapes with so many sums that they hide the latency of the multiply-add, the one that
+// covers the columns with the least waste, then the widest. Few rows take more vectors.
+TileShape ChooseTile(std::int64_t rows, std::int64_t columns, std::int64_t lanes) {
+  constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
+  constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 4}, {3, 2}, {3, 1}};
+  const std::span<const TileShape> shapes =
+      rows < kLeastRowsConstant ? std::span<const TileShape>(kOfFewRows) : kShapes;
+  const auto covered = [&](const TileShape& tile) {
+    return RoundUp(columns, tile.vectors * lanes);
+  };
+  TileShape best = *std::min_element(
+      shapes.begin(), shapes.end(),
+      [&](const TileShape& a, const TileShape& b) { return covered(a) < covered(b); });
+  best.rows = std::min(best.rows, rows);
+  return best;
+}
 
 Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
   const IterVar k = te::ReduceAxis(0, product.depth, "k");
@@ -102,7 +108,7 @@ Tensor PackRight(const Product& product, std::int64_t width) {
 
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = VectorLanes(product.dtype.bytes());
-  const TileShape tile = ChooseTile(product.columns, lanes);
+  const TileShape tile = ChooseTile(product.rows, product.columns, lanes);
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();
@@ -154,8 +160,9 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 
 }  // namespace
 
-std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed) {
-  if (right_is_constant) return kLeastRowsConstant;
+std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group) {
+  // Plain sums have no instruction for groups.
+  if (right_is_constant) return group > 1 ? 1 : kLeastRowsConstant;
   return right_is_transposed ? kLeastRowsTransposed : kLeastRows;
 }
 

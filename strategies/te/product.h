@@ -34,7 +34,7 @@ struct Product {
 };
 
 // Rows that pay for packing a right operand, whose rows may be the result's columns in memory.
-std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed);
+std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group = 1);
 
 // The shape is that of the batch, then rows and columns. Large products are summed up in register
 // tiles from a packed right operand, small ones plainly.

@@ -9,6 +9,7 @@
 #include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/visit.h"
+#include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -209,6 +210,7 @@ std::string DotDense(const Sizes& s, const char* left, const char* right, const 
 
 class DotTileTest : public ::testing::TestWithParam<Sizes> {};
 
+// Where the right operand is known, few rows are summed up in tiles, too.
 TEST_P(DotTileTest, BytesMakeThePlainSumWithAndWithoutTheInstruction) {
   const Sizes& s = GetParam();
   const ir::Module module = Parsed(DotDense(s, "uint8", "int8", "int32"));
@@ -230,13 +232,17 @@ TEST_P(DotTileTest, BytesMakeThePlainSumWithAndWithoutTheInstruction) {
   for (const char* features : {"", "-avx512vnni", "-avx512f"}) {
     SCOPED_TRACE(features);
     ExpectClose(Outcome(module, {{"a", a}, {"b", b}}, {.target = {features}}), {y});
+    const ir::Module known = passes::BindParams(module, "main", {{"b", b}});
+    ExpectClose(Outcome(known, {{"a", a}}, {.target = {features}}), {y});
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DotTileTest,
-                         ::testing::Values(Sizes{1, 16, 4}, Sizes{33, 15, 4}, Sizes{32, 16, 4},
-                                           Sizes{33, 17, 8}, Sizes{37, 63, 12}, Sizes{65, 64, 64},
-                                           Sizes{64, 65, 60}, Sizes{33, 129, 63}),
+                         ::testing::Values(Sizes{1, 16, 4}, Sizes{1, 200, 3}, Sizes{2, 97, 64},
+                                           Sizes{3, 33, 5}, Sizes{1, 15, 8}, Sizes{33, 15, 4},
+                                           Sizes{32, 16, 4}, Sizes{33, 17, 8}, Sizes{37, 63, 12},
+                                           Sizes{65, 64, 64}, Sizes{64, 65, 60},
+                                           Sizes{33, 129, 63}),
                          ::testing::PrintToStringParamName());
 
 TEST(DotTileTest, TheHostsInstructionsRunInTheHotLoop) {
@@ -250,6 +256,22 @@ TEST(DotTileTest, TheHostsInstructionsRunInTheHotLoop) {
   }
   if (host.Has("avx512bf16")) {
     EXPECT_THAT(assembly("bfloat16", "bfloat16", "float32"), ::testing::HasSubstr("vdpbf16ps"));
+  }
+  // One row, too, where the weights may be packed before.
+  const auto of_one_row = [&](const char* left, const char* right, DataType type, const char* sum) {
+    const ir::Module module = Parsed(DotDense({1, 64, 64}, left, right, sum));
+    const Lowered lowered = ValueOrThrow(
+        Lower(passes::BindParams(module, "main", {{"b", NDArray::Zeros({64, 64}, type)}}),
+              {.library = LibraryChoice::kTe}));
+    const auto& function = std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel);
+    return ValueOrThrow(jit::Compile(function)).Assembly();
+  };
+  if (host.Has("avx512vnni")) {
+    EXPECT_THAT(of_one_row("uint8", "int8", Int8, "int32"), ::testing::HasSubstr("vpdpbusd"));
+  }
+  if (host.Has("avx512bf16")) {
+    EXPECT_THAT(of_one_row("bfloat16", "bfloat16", BFloat16, "float32"),
+                ::testing::HasSubstr("vdpbf16ps"));
   }
   EXPECT_THAT(assembly("int8", "int8", "int32"), ::testing::Not(::testing::HasSubstr("vpdpbusd")));
 }
