@@ -5,6 +5,7 @@
 #include "tenon/ir/expr.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/strategies/accesses.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
@@ -16,6 +17,8 @@ namespace {
 
 constexpr int kDraws = 2000;
 constexpr std::int64_t kMostElements = 4096;
+// What the interpreter computes in some seconds.
+constexpr std::int64_t kMostTerms = 1 << 22;
 
 Shape RandomShape(std::size_t rank, Random& random) {
   static const std::vector<std::int64_t>& sizes =
@@ -157,6 +160,17 @@ std::optional<attrs::Value> DrawAcceptedValue(const ops::OpDef& op, const attrs:
   return std::nullopt;
 }
 
+// Elements and terms that all computations take.
+std::int64_t TermsOf(const std::vector<te::Tensor>& outputs) {
+  std::int64_t terms = 0;
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    if (op->is_compute())
+      terms +=
+          strategies::ProductOfExtents(op->axes) * strategies::ProductOfExtents(op->reduce_axes);
+  }
+  return terms;
+}
+
 OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) {
   Drawn drawn = DrawArguments(op, random);
   const attrs::Attrs attributes = DrawAttributes(op, random);
@@ -168,6 +182,8 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) 
       throw InvalidArgument("the result is too large to check");
     if (output.op()->is_placeholder()) throw InvalidArgument("nothing is computed");
   }
+  if (TermsOf(made.outputs) > kMostTerms)
+    throw InvalidArgument("the result takes too long to check");
   const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
   return {
       {.inputs = made.params, .outputs = made.outputs},

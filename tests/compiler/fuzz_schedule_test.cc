@@ -130,6 +130,23 @@ TEST(FuzzOperatorTest, CallsOfManyKindsOfOperatorsAreDrawn) {
   }
 }
 
+// This seed first draws a kernel of 31 x 2 with a dilation of 5, over 64 channels.
+TEST(FuzzOperatorTest, CallsThatTakeTheInterpreterMinutesAreNotDrawn) {
+  std::string refusal;
+  Random random(1050000004);
+  const auto call = MakeRandomCall("nn.conv2d_transpose", random, &refusal);
+  ASSERT_TRUE(call.has_value()) << refusal;
+  std::int64_t terms = 0;
+  for (const te::Operation& op : te::PostOrder(call->graph.outputs)) {
+    std::int64_t of_op = 1;
+    for (const auto* axes : {&op->axes, &op->reduce_axes}) {
+      for (const te::IterVar& axis : *axes) of_op *= axis.extent.As<loop::IntImmNode>()->value;
+    }
+    terms += of_op;
+  }
+  EXPECT_LE(terms, 1 << 22) << call->text;
+}
+
 TEST(FuzzOperatorTest, ALayoutOfNumbersCannotBeDrawn) {
   std::string refusal;
   Random random(1);
