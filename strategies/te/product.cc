@@ -30,20 +30,22 @@ constexpr std::int64_t kLeastRows = 8;
 constexpr std::int64_t kLeastRowsTransposed = 12;
 constexpr std::int64_t kLeastRowsConstant = 4;
 
-// Of the shapes with so many sums that they hide the latency of the multiply-add, the one that
-// covers the columns with the least waste, then the widest. Few rows take more vectors.
+// Of the shapes with so many sums that they hide the latency of the multiply-add, the one of the
+// least estimated time, then the widest. Few rows take more vectors.
 TileShape ChooseTile(std::int64_t rows, std::int64_t columns, std::int64_t lanes) {
   constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
-  constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 4}, {3, 2}, {3, 1}};
-  const std::span<const TileShape> shapes =
-      rows < kLeastRowsConstant ? std::span<const TileShape>(kOfFewRows) : kShapes;
-  const auto covered = [&](const TileShape& tile) {
-    return RoundUp(columns, tile.vectors * lanes);
+  constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 5}, {3, 4}};
+  constexpr std::int64_t kSumsInFlight = 8;
+  const std::int64_t vectors = CeilDiv(columns, lanes);
+  const auto time = [&](const TileShape& tile) {
+    return CeilDiv(rows, tile.rows) * CeilDiv(vectors, tile.vectors) *
+           std::max(tile.rows * tile.vectors, kSumsInFlight);
   };
-  TileShape best = *std::min_element(
-      shapes.begin(), shapes.end(),
-      [&](const TileShape& a, const TileShape& b) { return covered(a) < covered(b); });
-  best.rows = std::min(best.rows, rows);
+  TileShape best{};
+  for (TileShape tile : rows < kLeastRowsConstant ? std::span(kOfFewRows) : std::span(kShapes)) {
+    tile = {std::min(tile.rows, rows), std::min(tile.vectors, vectors)};
+    if (best.rows == 0 || time(tile) < time(best)) best = tile;
+  }
   return best;
 }
 
