@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include "tenon/loop/simplify.h"
@@ -37,15 +36,24 @@ bool IsLarge(const Buffer& buffer) {
 
 // Whether one store is all that uses it.
 bool IsStoredOnce(const Buffer& buffer, const Stmt& stmt) {
-  int uses = 0;
-  const auto count = [&](const auto& node) {
+  const auto uses = [&](const auto& node) {
     const Buffer* used = BufferOf(node);
-    if (used == nullptr || *used != buffer) return;
-    uses += std::is_same_v<decltype(node), const Stmt&> ? 1 : 2;
+    return used != nullptr && *used == buffer;
   };
-  VisitStmts(stmt, [&](const Stmt& s) { count(s); });
-  VisitExprs(stmt, [&](const Expr& e) { count(e); });
-  return uses == 1;
+  int stores = 0;
+  bool is_read = false;
+  VisitStmts(stmt, [&](const Stmt& s) { stores += uses(s) ? 1 : 0; });
+  VisitExprs(stmt, [&](const Expr& e) { is_read = is_read || uses(e); });
+  return stores == 1 && !is_read;
+}
+
+bool CallsVectorMathIn(const Stmt& stmt) {
+  bool calls = false;
+  VisitExprs(stmt, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    calls = calls || (call != nullptr && IsVectorMath(call->intrinsic));
+  });
+  return calls;
 }
 
 class ResultStreamer : public StmtMutator {
@@ -79,7 +87,7 @@ class ResultStreamer : public StmtMutator {
     const auto element = static_cast<std::int64_t>(store.buffer->dtype.bytes());
     if (lanes == nullptr || lanes->value * element % kCacheLineBytes != 0) return false;
     const Linear offset = ToLinear(OffsetOf(store.buffer, store.indices), {});
-    return offset.CoefficientOf(loop_->var) == 1 && !CallsVectorMath(store.value);
+    return offset.CoefficientOf(loop_->var) == 1 && !CallsVectorMathIn(loop_->body);
   }
 
   const std::vector<Buffer>& results_;

@@ -67,6 +67,11 @@ TEST(StreamResultsTest, OtherResultsStay) {
   stays(Rows([](const Expr& column) {
     return Store(out, Call(Intrinsic::kExp, {Load(in, {row, column})}), {row, column});
   }));
+  stays(Rows([](const Expr& column) {
+    const Var value("value", Float32);
+    return LetStmt(value, Call(Intrinsic::kExp, {Load(in, {row, column})}),
+                   Store(out, value, {row, column}));
+  }));
   for (const Buffer& small : {
            Buffer::Make("small", Float32, {kRows - 1, kColumns}),
            Buffer::Make("short", Float32,
