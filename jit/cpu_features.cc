@@ -22,14 +22,17 @@ bool BuildsOn(const std::string& feature, const std::string& base) {
 
 }  // namespace
 
-CpuFeatures CpuFeatures::Host() {
-  CpuFeatures host;
-  host.cpu_name_ = llvm::sys::getHostCPUName().str();
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    host.host_[feature.getKey().str()] = feature.getValue();
-  }
-  host.features_ = host.host_;
-  return host;
+const CpuFeatures& CpuFeatures::Host() {
+  static const CpuFeatures kHost = [] {
+    CpuFeatures host;
+    host.cpu_name_ = llvm::sys::getHostCPUName().str();
+    for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+      host.host_[feature.getKey().str()] = feature.getValue();
+    }
+    host.features_ = host.host_;
+    return host;
+  }();
+  return kHost;
 }
 
 void CpuFeatures::Apply(std::string_view changes) {

@@ -19,7 +19,8 @@ namespace tenon::jit {
 
 class CpuFeatures {
  public:
-  static CpuFeatures Host();
+  // Asked once a process: CPUID is slow where a virtual machine answers it.
+  static const CpuFeatures& Host();
 
   // Switches features by a comma-separated list of +name and -name in LLVM's spelling; taking one
   // away also takes what LLVM builds on it ("-fma" takes avx512f), and giving it back gives back

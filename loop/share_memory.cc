@@ -61,14 +61,9 @@ Stmt Join(const std::vector<Item>& items) {
 
 // Elements of a buffer that may share, or nothing.
 std::optional<std::int64_t> SharedSize(const Buffer& buffer) {
-  std::int64_t elements = 1;
-  for (const Expr& extent : buffer->shape) {
-    const auto* constant = extent.As<IntImmNode>();
-    if (constant == nullptr || __builtin_mul_overflow(elements, constant->value, &elements))
-      return std::nullopt;
-  }
+  const std::optional<std::int64_t> elements = ConstantElements(buffer);
   const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
-  if (elements < kLeastBytes / bytes) return std::nullopt;
+  if (elements && *elements < kLeastBytes / bytes) return std::nullopt;
   return elements;
 }
 

@@ -16,22 +16,11 @@
 namespace tenon::loop {
 namespace {
 
-// Nothing where it is not constant or overflows.
-std::optional<std::int64_t> BytesOf(const Buffer& buffer) {
-  auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
-  for (const Expr& extent : buffer->shape) {
-    const auto* constant = extent.As<IntImmNode>();
-    if (constant == nullptr || __builtin_mul_overflow(bytes, constant->value, &bytes))
-      return std::nullopt;
-  }
-  return bytes;
-}
-
 bool IsLarge(const Buffer& buffer) {
-  const std::optional<std::int64_t> bytes = BytesOf(buffer);
-  if (!bytes || *bytes < kStreamedBytes || buffer->shape.empty()) return false;
   const auto element = static_cast<std::int64_t>(buffer->dtype.bytes());
-  return AreRunsOfLines(buffer->shape.back().As<IntImmNode>()->value * element);
+  const std::optional<std::int64_t> elements = ConstantElements(buffer);
+  return elements && *elements >= kStreamedBytes / element &&
+         AreRunsOfLines(buffer->shape.back().As<IntImmNode>()->value * element);
 }
 
 // Whether one store is all that uses it.
@@ -45,15 +34,6 @@ bool IsStoredOnce(const Buffer& buffer, const Stmt& stmt) {
   VisitStmts(stmt, [&](const Stmt& s) { stores += uses(s) ? 1 : 0; });
   VisitExprs(stmt, [&](const Expr& e) { is_read = is_read || uses(e); });
   return stores == 1 && !is_read;
-}
-
-bool CallsVectorMathIn(const Stmt& stmt) {
-  bool calls = false;
-  VisitExprs(stmt, [&](const Expr& e) {
-    const auto* call = e.As<CallNode>();
-    calls = calls || (call != nullptr && IsVectorMath(call->intrinsic));
-  });
-  return calls;
 }
 
 class ResultStreamer : public StmtMutator {
@@ -87,7 +67,7 @@ class ResultStreamer : public StmtMutator {
     const auto element = static_cast<std::int64_t>(store.buffer->dtype.bytes());
     if (lanes == nullptr || lanes->value * element % kCacheLineBytes != 0) return false;
     const Linear offset = ToLinear(OffsetOf(store.buffer, store.indices), {});
-    return offset.CoefficientOf(loop_->var) == 1 && !CallsVectorMathIn(loop_->body);
+    return offset.CoefficientOf(loop_->var) == 1 && !CallsVectorMath(loop_->body);
   }
 
   const std::vector<Buffer>& results_;

@@ -29,6 +29,7 @@ Stmt BalanceParallel(const Stmt& stmt);
 // Whether it is a function of the vector math library, which costs as much as many instructions.
 bool IsVectorMath(Intrinsic intrinsic);
 bool CallsVectorMath(const Expr& expr);
+bool CallsVectorMath(const Stmt& stmt);
 
 // Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
 // and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
@@ -50,15 +51,17 @@ Stmt PartitionSelects(const Stmt& stmt);
 // before by way of a small buffer. Requires flat buffers.
 Stmt StageTransposedMath(const Stmt& stmt);
 
+// How the rows of a tile come into registers.
+enum class RowLoads {
+  kParts,  // 128 bits at a time, for CPUs that shuffle these parts in one unit alone
+  kWhole,  // where rows are whole lines apart
+};
+
 // An unrolled loop that stores one vector of 4 to 16 elements each time, gathered from the places
 // that follow those of the iteration before, becomes loads of what lies together, a network of
 // shuffles and the stores as they were. With n the power of two that the elements fill, it has 4 to
 // n iterations or a multiple of n, and the first lanes alone may be wanted. Requires expanded
 // vectors.
-enum class RowLoads {
-  kParts,  // 128 bits at a time, for CPUs that shuffle these parts in one unit alone
-  kWhole,  // where rows are whole lines apart
-};
 Stmt TransposeTiles(const Stmt& stmt, RowLoads loads);
 
 // Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an

@@ -33,6 +33,14 @@
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::loop {
+namespace {
+
+bool CallsVectorMathItself(const Expr& e) {
+  const auto* call = e.As<CallNode>();
+  return call != nullptr && IsVectorMath(call->intrinsic);
+}
+
+}  // namespace
 
 bool IsVectorMath(Intrinsic intrinsic) {
   switch (intrinsic) {
@@ -65,10 +73,13 @@ bool IsVectorMath(Intrinsic intrinsic) {
 
 bool CallsVectorMath(const Expr& e) {
   bool calls = false;
-  VisitExpr(e, [&](const Expr& x) {
-    const auto* call = x.As<CallNode>();
-    calls = calls || (call != nullptr && IsVectorMath(call->intrinsic));
-  });
+  VisitExpr(e, [&](const Expr& x) { calls = calls || CallsVectorMathItself(x); });
+  return calls;
+}
+
+bool CallsVectorMath(const Stmt& stmt) {
+  bool calls = false;
+  VisitExprs(stmt, [&](const Expr& x) { calls = calls || CallsVectorMathItself(x); });
   return calls;
 }
 

@@ -362,6 +362,16 @@ const Buffer* BufferOf(const Expr& expr) {
   return address == nullptr ? nullptr : &address->buffer;
 }
 
+std::optional<std::int64_t> ConstantElements(const Buffer& buffer) {
+  std::int64_t elements = 1;
+  for (const Expr& extent : buffer->shape) {
+    const auto* constant = extent.As<IntImmNode>();
+    if (constant == nullptr || __builtin_mul_overflow(elements, constant->value, &elements))
+      return std::nullopt;
+  }
+  return elements;
+}
+
 Stmt ReplaceBuffers(const Stmt& stmt, const BufferMap& buffers) {
   return BufferReplacer(buffers)(stmt);
 }

@@ -9,7 +9,9 @@
 #ifndef TENON_LOOP_VISIT_H_
 #define TENON_LOOP_VISIT_H_
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -68,6 +70,9 @@ Stmt ReplaceBuffers(const Stmt& stmt, const BufferMap& buffers);
 // nodes.
 const Buffer* BufferOf(const Stmt& stmt);
 const Buffer* BufferOf(const Expr& expr);
+
+// The elements of a buffer of constant shape; nothing where they overflow.
+std::optional<std::int64_t> ConstantElements(const Buffer& buffer);
 
 // Tells arithmetic on a kernel's data from index arithmetic. Indices are as small as memory,
 // whereas int64 data may be any number and its sums wrap around; integers of fewer bits count as

@@ -39,7 +39,8 @@ bool IsCostly(const OperationNode& op) {
 }
 
 bool CallsVectorMath(const OperationNode& op) {
-  return std::any_of(op.body.begin(), op.body.end(), loop::CallsVectorMath);
+  return std::any_of(op.body.begin(), op.body.end(),
+                     [](const Expr& e) { return loop::CallsVectorMath(e); });
 }
 
 class InlineChooser {

@@ -73,7 +73,7 @@ std::optional<std::string> RefuseBytes(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   if (const auto refusal = RefuseShape(anchor)) return refusal;
   if (!KnownValue(group, anchor.args[1]).defined()) return "the weights are not known";
-  const jit::CpuFeatures cpu = jit::CpuFeatures::Host();
+  const jit::CpuFeatures& cpu = jit::CpuFeatures::Host();
   if (!cpu.Has("avx512vnni")) return "the CPU has no instruction whose sums of bytes are exact";
   if (group.library == LibraryChoice::kAuto && !cpu.Has("amx-int8"))
     return "the CPU has no matrix instructions, without which it gains nothing";

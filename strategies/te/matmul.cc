@@ -1,5 +1,4 @@
 // Matrix products (te/product.cc).
-#include "tenon/jit/cpu_features.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/te/product.h"
 #include "tenon/strategies/te_compute.h"
@@ -13,16 +12,6 @@ using te::Expr;
 using te::IterVar;
 using te::Tensor;
 using te::Var;
-
-std::int64_t DotGroup(const Tensor& a, const Tensor& b, DataType sum) {
-  const jit::CpuFeatures host = jit::CpuFeatures::Host();
-  const DataType left = a.dtype();
-  const DataType right = b.dtype();
-  const bool bytes = left == UInt8 && right == Int8 && sum == Int32 && host.Has("avx512vnni");
-  const bool halves =
-      left == BFloat16 && right == BFloat16 && sum == Float32 && host.Has("avx512bf16");
-  return bytes ? 4 : halves ? 2 : 1;
-}
 
 // One matrix or, on the left, a batch of them by one matrix.
 std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_b) {
@@ -42,7 +31,7 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
         "matmul", "matmul")};
   }
   const Shape batch(shape.begin(), shape.end() - 2);
-  const std::int64_t group = DotGroup(a, b, call.dtype());
+  const std::int64_t group = DotGroup(a.dtype(), b.dtype(), call.dtype());
   return {Multiply(
       {.batch = batch,
        .rows = shape[rank - 2],
@@ -73,7 +62,7 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
   const Shape shape = call.shape();
   const bool a_shared = ExtentOf(a, 0) == 1;
   const bool b_shared = ExtentOf(b, 0) == 1;
-  const std::int64_t group = DotGroup(a, b, call.dtype());
+  const std::int64_t group = DotGroup(a.dtype(), b.dtype(), call.dtype());
   return {Multiply({.batch = {shape[0]},
                     .rows = shape[1],
                     .columns = shape[2],

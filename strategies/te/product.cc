@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "tenon/jit/cpu_features.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
@@ -161,6 +162,13 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 }
 
 }  // namespace
+
+std::int64_t DotGroup(DataType left, DataType right, DataType sum) {
+  const jit::CpuFeatures& host = jit::CpuFeatures::Host();
+  if (left == UInt8 && right == Int8 && sum == Int32 && host.Has("avx512vnni")) return 4;
+  if (left == BFloat16 && right == BFloat16 && sum == Float32 && host.Has("avx512bf16")) return 2;
+  return 1;
+}
 
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group) {
   // Plain sums have no instruction for groups.

@@ -33,6 +33,9 @@ struct Product {
   bool left_in_rows = false;
 };
 
+// Products of these types that one instruction of the host adds up, 1 where there is none.
+std::int64_t DotGroup(DataType left, DataType right, DataType sum);
+
 // Rows that pay for packing a right operand, whose rows may be the result's columns in memory.
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group = 1);
 

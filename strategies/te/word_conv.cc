@@ -3,8 +3,8 @@
 // many channels of a pixel meet them as one word. The image is packed into such words, channel
 // block by channel block, which takes whole vectors of pixels: a word is made of elements of as
 // many planes.
-#include "tenon/jit/cpu_features.h"
 #include "tenon/strategies/te/conv.h"
+#include "tenon/strategies/te/product.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
 
@@ -21,12 +21,7 @@ constexpr std::int64_t kLeastPixels = 4;
 
 // Channels of a word that the host multiplies by one instruction; 1 where there is none.
 std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
-  const DataType image = call.input(0).dtype(), weight = conv.weight.dtype();
-  const jit::CpuFeatures host = jit::CpuFeatures::Host();
-  if (image == UInt8 && weight == Int8 && conv.dtype == Int32 && host.Has("avx512vnni")) return 4;
-  if (image == BFloat16 && weight == BFloat16 && conv.dtype == Float32 && host.Has("avx512bf16"))
-    return 2;
-  return 1;
+  return DotGroup(call.input(0).dtype(), conv.weight.dtype(), conv.dtype);
 }
 
 // The padded image in words, at (n, block of channels, y, x); blocks do not reach into the next

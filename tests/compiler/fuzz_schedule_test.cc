@@ -11,6 +11,7 @@
 #include "tenon/compiler/random_operator.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/schedule/record.h"
+#include "tenon/strategies/accesses.h"
 #include "tenon/support/error.h"
 #include "tenon/te/extern.h"
 
@@ -138,11 +139,7 @@ TEST(FuzzOperatorTest, CallsThatTakeTheInterpreterMinutesAreNotDrawn) {
   ASSERT_TRUE(call.has_value()) << refusal;
   std::int64_t terms = 0;
   for (const te::Operation& op : te::PostOrder(call->graph.outputs)) {
-    std::int64_t of_op = 1;
-    for (const auto* axes : {&op->axes, &op->reduce_axes}) {
-      for (const te::IterVar& axis : *axes) of_op *= axis.extent.As<loop::IntImmNode>()->value;
-    }
-    terms += of_op;
+    terms += strategies::ProductOfExtents(op->axes) * strategies::ProductOfExtents(op->reduce_axes);
   }
   EXPECT_LE(terms, 1 << 22) << call->text;
 }

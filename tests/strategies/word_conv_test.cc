@@ -167,13 +167,13 @@ void ExpectInstruction(const Types& types, const std::string& instruction) {
 
 TEST(WordConvTest, TheInstructionForBytesRunsWhereTheHostHasIt) {
   if (!jit::CpuFeatures::Host().Has("avx512vnni"))
-    GTEST_SKIP() << "the host has no such instruction";
+    GTEST_SKIP() << "the host has no AVX512-VNNI, whose instruction this is";
   ExpectInstruction(kOfBytes, "vpdpbusd");
 }
 
 TEST(WordConvTest, TheInstructionForBFloatsRunsWhereTheHostHasIt) {
   if (!jit::CpuFeatures::Host().Has("avx512bf16"))
-    GTEST_SKIP() << "the host has no such instruction";
+    GTEST_SKIP() << "the host has no AVX512-BF16, whose instruction this is";
   ExpectInstruction(kOfBFloats, "vdpbf16ps");
 }
 
