@@ -116,7 +116,7 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
 }
 
 Value* ExprCodegen::EmitExponential(DataType type, Value* x) {
-  if (type.element() == Float32) return EmitExp(builder_, x, options_.vector_bits >= 512);
+  if (type.element() == Float32) return EmitExp(builder_, x, options_.exp_by_table);
   return EmitLibraryCall("exp", type, {x});
 }
 

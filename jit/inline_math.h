@@ -1,7 +1,7 @@
 // Mathematical functions as instructions in the loop itself: no call, no registers saved around it,
 // and neighbouring vectors overlap. Only files inside jit/ include this header.
 //
-//   llvm::Value* y = EmitExp(builder, x, /*has_avx512=*/true);
+//   llvm::Value* y = EmitExp(builder, x, /*by_table=*/true);
 #ifndef TENON_JIT_INLINE_MATH_H_
 #define TENON_JIT_INLINE_MATH_H_
 
@@ -9,11 +9,13 @@
 
 namespace tenon::jit {
 
-// exp of floats, one or a vector of any length. Within 2 ULP where the result is a normal number;
-// NaN gives NaN, overflow infinity; results below the smallest normal number are flushed to 0 or
-// given as they are, by the mode that the kernel runs in. `has_avx512`: the target scales by powers
-// of two in one instruction; other targets give the same normal results.
-llvm::Value* EmitExp(llvm::IRBuilder<>& builder, llvm::Value* x, bool has_avx512);
+// exp of floats, one or a vector of any length. Within 1.1 ULP where the result is a normal number,
+// within 2 on targets without fused multiply-add; NaN gives NaN, overflow infinity; results below
+// the smallest normal number are flushed to 0 or given as they are, by the mode that the kernel
+// runs in. `by_table`: on 16 floats at a time the target looks up, bounds and scales in one
+// instruction each (AVX512-F and AVX512-DQ). Either way all lanes of vectors of all lengths give
+// the same bits for the same number.
+llvm::Value* EmitExp(llvm::IRBuilder<>& builder, llvm::Value* x, bool by_table);
 
 }  // namespace tenon::jit
 

@@ -117,12 +117,13 @@ TEST(ObjectKeyTest, DependsOnAllThatMakesTheCode) {
   with([](KeyContext& c) { c.codegen.vector_bits = 256; });
   with([](KeyContext& c) { c.codegen.native_bfloat16 = true; });
   with([](KeyContext& c) { c.codegen.reassociate_reductions = false; });
+  with([](KeyContext& c) { c.codegen.exp_by_table = true; });
   with([](KeyContext& c) { c.codegen.byte_dots = true; });
   with([](KeyContext& c) { c.codegen.bfloat_dots = true; });
   with([](KeyContext& c) { c.codegen.narrow_dots = true; });
   // Neighbouring texts are not run together.
   with([](KeyContext& c) { c.llvm_version = "19.1.7+", c.cpu_features = "avx2"; });
-  EXPECT_EQ(keys.size(), 11U);
+  EXPECT_EQ(keys.size(), 12U);
 }
 
 TEST(OriginKeyTest, AFunctionOfUnknownOriginHasNone) {

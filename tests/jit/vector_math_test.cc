@@ -218,6 +218,24 @@ TEST_P(UnaryTest, ADenormalInputCountsAsANumberNearZero) {
   }
 }
 
+// By the table, by the polynomial, and where products are rounded before they are added.
+TEST(VectorMathTest, ExpStaysWithinItsErrorBoundOverItsDomain) {
+  for (const auto& [features, ulps] :
+       {std::pair("", 1.1), std::pair("-avx512dq", 1.1), std::pair("-fma", 2.0)}) {
+    if (*features != '\0' && !CpuFeatures::Host().Has(features + 1)) continue;
+    CompileOptions options;
+    options.cpu_features = features;
+    const NDArray x = Rows(Draw(-87.3, 88.7, false, 5, 17 * 30000));
+    const NDArray y = Apply(Intrinsic::kExp, {x}, Float32, 16, options).back();
+    double worst = 0;
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      const double exact = std::exp(static_cast<double>(x.data<float>()[i]));
+      worst = std::max(worst, std::abs(y.data<float>()[i] - exact) / Ulp(exact));
+    }
+    EXPECT_LE(worst, ulps) << "ULP, features \"" << features << "\"";
+  }
+}
+
 struct BinaryCase {
   Intrinsic intrinsic;
   double (*exact)(double, double);
@@ -339,8 +357,9 @@ TEST(VectorMathTest, IntegersKeepTheirValueUnderRoundingAndLoseTheirSignUnderAbs
 class WidthTest : public ::testing::TestWithParam<std::tuple<int, std::string>> {};
 INSTANTIATE_TEST_SUITE_P(LanesAndFeatures, WidthTest,
                          ::testing::Combine(::testing::Values(1, 2, 3, 4, 8, 12, 16, 32, 48, 64),
-                                            ::testing::Values("", "-avx512f", "-avx2", "-avx",
-                                                              "-fma", "-f16c", "-sse4.2", "-sse3")),
+                                            ::testing::Values("", "-avx512dq", "-avx512f", "-avx2",
+                                                              "-avx", "-fma", "-f16c", "-sse4.2",
+                                                              "-sse3")),
                          [](const auto& info) {
                            std::string name = StrCat(std::get<0>(info.param), "Lanes");
                            for (const char c : std::get<1>(info.param)) {
@@ -361,6 +380,27 @@ TEST_P(WidthTest, ExpIsRight) {
   for (std::int64_t i = 0; i < x.size(); ++i) {
     ExpectClose(y.data<float>()[i], std::exp(static_cast<double>(x.data<float>()[i])), 4,
                 StrCat("exp(", x.data<float>()[i], "), element ", i));
+  }
+}
+
+TEST_P(WidthTest, ExpGivesTheBitsOfTheScalarCode) {
+  const auto [lanes, features] = GetParam();
+  if (!CpuFeatures::Host().Has(features.empty() ? "sse2" : features.substr(1)))
+    GTEST_SKIP() << "this machine has nothing to mask";
+  std::vector<float> values = Draw(-87, 88, false, 4, 500);
+  for (const float special : {kNan, kInf, -kInf, 0.0F, -0.0F, 90.0F, -110.0F, FLT_MAX, -FLT_MAX})
+    values.push_back(special);
+  CompileOptions options;
+  options.cpu_features = features;
+  const auto applied = [&](int width) {
+    return Apply(Intrinsic::kExp, {Rows(values, width)}, Float32, width, options).back();
+  };
+  const NDArray scalar = applied(1), vectors = applied(lanes);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(vectors.data<float>()[i]),
+              std::bit_cast<std::uint32_t>(scalar.data<float>()[i]))
+        << "exp(" << values[i] << ") is " << vectors.data<float>()[i] << " in a vector and "
+        << scalar.data<float>()[i] << " as a scalar";
   }
 }
 
