@@ -386,6 +386,7 @@ std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
   if (options.reassociate_reductions) generated.body = loop::VectorizeSums(generated.body);
   if (!(generated.body.stmt() == function.body.stmt()))
     generated.body = loop::Simplify(loop::VectorizeLoops(generated.body));
+  generated.body = loop::FuseLoops(generated.body);
   FunctionCodegen(*module, options).Generate(generated);
   return module;
 }

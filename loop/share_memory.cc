@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tenon/loop/block.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 
@@ -18,46 +19,6 @@ namespace {
 
 // Bytes from which a buffer is no matter of registers.
 constexpr std::int64_t kLeastBytes = 4096;
-
-// A statement of a block, or a buffer that exists from there on.
-struct Item {
-  Stmt stmt;
-  Buffer buffer;
-};
-
-void AppendItems(const Stmt& stmt, std::vector<Item>& items) {
-  if (const auto* allocate = stmt.As<AllocateNode>()) {
-    items.push_back({{}, allocate->buffer});
-    AppendItems(allocate->body, items);
-  } else if (const auto* seq = stmt.As<SeqNode>()) {
-    if (seq->stmts.empty()) return;
-    for (std::size_t i = 0; i + 1 < seq->stmts.size(); ++i) items.push_back({seq->stmts[i], {}});
-    AppendItems(seq->stmts.back(), items);
-  } else {
-    items.push_back({stmt, {}});
-  }
-}
-
-Stmt Join(const std::vector<Item>& items) {
-  std::vector<Stmt> reversed;
-  Stmt block = Seq({});
-  const auto flush = [&] {
-    std::reverse(reversed.begin(), reversed.end());
-    reversed.push_back(block);
-    block = Seq(std::move(reversed));
-    reversed.clear();
-  };
-  for (auto item = items.rbegin(); item != items.rend(); ++item) {
-    if (item->stmt) {
-      reversed.push_back(item->stmt);
-      continue;
-    }
-    flush();
-    block = Allocate(item->buffer, block);
-  }
-  flush();
-  return block;
-}
 
 // Elements of a buffer that may share, or nothing.
 std::optional<std::int64_t> SharedSize(const Buffer& buffer) {
@@ -178,8 +139,7 @@ class Sharer : public StmtMutator {
   Stmt MutateStmt(const Stmt& stmt) override {
     if (stmt.kind() != StmtKind::kAllocate && stmt.kind() != StmtKind::kSeq)
       return MutateStmtChildren(stmt);
-    std::vector<Item> items;
-    AppendItems(stmt, items);
+    std::vector<Item> items = ItemsOf(stmt);
     bool changed = ShareIn(items);
     for (Item& item : items) {
       if (!item.stmt) continue;

@@ -86,10 +86,16 @@ Stmt PromoteAccumulators(const Stmt& stmt);
 Stmt ShareMemory(const Stmt& stmt);
 
 // Sums of floats along memory that may go in any order, of more terms than one of LLVM's vectorised
-// iterations takes but no multiple of them, get accumulators by lane and a rest that is one block
-// more. Code generation asks for it where sums may be reassociated at all, and for VectorizeLoops
+// iterations takes, get accumulators by lane and a rest that is one block more; those of a multiple
+// of such iterations only where an allocated buffer is read, whose loop may take them in. Code
+// generation asks for it where sums may be reassociated at all, and for VectorizeLoops
 // after it. Requires flat buffers.
 Stmt VectorizeSums(const Stmt& stmt);
+
+// Loops of a block that run equally often and store vectors become one where each iteration of the
+// later one needs what the same iteration of the earlier one has stored, and nothing of another.
+// Code generation asks for it. Requires flat buffers and expanded vectors.
+Stmt FuseLoops(const Stmt& stmt);
 
 // Serial copies of 4 to 128 elements that lie together, from one buffer to another, move vectors,
 // of which the last may overlap the one before. Code generation asks for it, and for VectorizeLoops

@@ -235,5 +235,36 @@ TEST(SumOfExponentialsTest, IsExactOnEveryCpu) {
   }
 }
 
+// Rows of exponentials, four vectors at a time, and their sums.
+Kernel SumOfRows(std::int64_t n) {
+  const Tensor a = Placeholder({kRows, n}, Float32, "A");
+  const Tensor e = te::Compute(
+      {kRows, n}, [&](Var i, Var j) { return te::Exp(a(i, j)); }, "E");
+  const IterVar k = te::ReduceAxis(0, n);
+  const Tensor c = te::Compute(
+      {kRows}, [&](Var i) { return te::Sum(e(i, k.var), {k}); }, "C");
+  Schedule s(c);
+  s[e].ComputeAt(s[c], s[c].leaves()[0]);
+  const auto [vectors, lanes] = s[e].Split(e.axis(1), 16);
+  s[e].Unroll(s[e].Split(vectors, 4).second);
+  s[e].Vectorize(lanes);
+  return Compile(schedule::Lower(s, {a, c}, "rows")).value();
+}
+
+TEST(SumOfARowTest, IsAddedUpWhileTheRowIsMade) {
+  for (const std::int64_t n : {63, 64, 65, 128, 200, 1000, 1023, 1024}) {
+    const NDArray in = GuardedNumbers({kRows, n}, Float32, Place::kAtTheEnd, 5);
+    const NDArray out = NDArray::Zeros({kRows}, Float32);
+    ASSERT_TRUE(SumOfRows(n)(in, out).ok());
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      double wanted = 0;
+      for (std::int64_t j = 0; j < n; ++j) wanted += std::exp(double{in.data<float>()[i * n + j]});
+      EXPECT_NEAR(out.data<float>()[i], wanted, wanted * 1e-6) << n;
+    }
+  }
+  // Nothing else reads the row, so that it needs no memory.
+  EXPECT_THAT(SumOfRows(1024).LlvmIr(), ::testing::Not(HasSubstr("alloca [1024")));
+}
+
 }  // namespace
 }  // namespace tenon::jit

@@ -87,6 +87,15 @@ TEST(VectorizeSumsTest, LanesFillTheSameRegistersForWiderFloats) {
   EXPECT_THAT(text, ::testing::HasSubstr("for k.block in [0, 3)"));
 }
 
+TEST(VectorizeSumsTest, WholeBlocksTakeLanesWhereTheRowIsAllocated) {
+  const Buffer made = Buffer::Make("made", Float32, {128});
+  const Stmt add = SumOf(Load(made, {k}), 128);
+  EXPECT_TRUE(VectorizeSums(add) == add);
+  const std::string text = Print(Simplify(VectorizeSums(Allocate(made, add))));
+  EXPECT_THAT(text, ::testing::HasSubstr("for k.block in [0, 2) {"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("select")));
+}
+
 TEST(VectorizeSumsTest, OtherLoopsStay) {
   const Expr here = Load(x, {row + k});
   for (const Stmt& loop :
