@@ -9,7 +9,7 @@ struct CodegenOptions {
   int vector_bits = 512;
   bool native_bfloat16 = false;  // the CPU converts float32 to bfloat16
   bool reassociate_reductions = true;
-  bool exp_by_table = false;  // the widest registers bound from both sides (AVX512-DQ)
+  bool math_by_table = false;  // the widest registers hold tables to look up in (AVX512-DQ)
   // Dot products within lanes: of bytes (AVX512-VNNI) and of bfloat16 (AVX512-BF16), both on the
   // widest registers; and whether they are there on narrower ones too (AVX512-VL).
   bool byte_dots = false;

@@ -18,7 +18,7 @@ CodegenOptions CodegenOptionsFor(const CompileOptions& options, const CpuFeature
   return {.vector_bits = features.vector_bits(),
           .native_bfloat16 = features.Has("avx512bf16") && features.Has("avx512vl"),
           .reassociate_reductions = options.reassociate_reductions,
-          .exp_by_table = features.vector_bits() == 512 && features.Has("avx512dq"),
+          .math_by_table = features.vector_bits() == 512 && features.Has("avx512dq"),
           .byte_dots = features.Has("avx512vnni"),
           .bfloat_dots = features.Has("avx512bf16"),
           .narrow_dots = features.Has("avx512vl")};

@@ -108,6 +108,7 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
     case Intrinsic::kPopcount:
       return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
     default: {
+      if (Value* result = EmitByTable(node.intrinsic, type, x)) return finish(result);
       const std::optional<std::string_view> name = LibmName(node.intrinsic);
       CheckInvariant(name.has_value(), "every intrinsic has code");
       return finish(EmitLibraryCall(*name, type, args));
@@ -116,8 +117,15 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
 }
 
 Value* ExprCodegen::EmitExponential(DataType type, Value* x) {
-  if (type.element() == Float32) return EmitExp(builder_, x, options_.exp_by_table);
+  if (type.element() == Float32) return EmitExp(builder_, x, options_.math_by_table);
   return EmitLibraryCall("exp", type, {x});
+}
+
+Value* ExprCodegen::EmitByTable(Intrinsic intrinsic, DataType type, Value* x) {
+  if (!options_.math_by_table || type.element() != Float32) return nullptr;
+  if (intrinsic == Intrinsic::kErf) return EmitErf(builder_, x);
+  if (intrinsic == Intrinsic::kTanh) return EmitTanh(builder_, x);
+  return nullptr;
 }
 
 // The address may lie outside the buffer, which a prefetch bears and an inbounds address does not.

@@ -104,6 +104,8 @@ class ExprCodegen {
                                llvm::Value* mask);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
+  // Null where the target has no tables or the function none.
+  llvm::Value* EmitByTable(loop::Intrinsic intrinsic, DataType type, llvm::Value* x);
   llvm::Value* EmitPrefetch(const loop::LoadNode& node, bool to_write);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);

@@ -16,11 +16,11 @@ void WriteContext(const KeyContext& context, loop::ContentWriter& writer) {
   writer.Text(context.generator);
   writer.Text(context.llvm_version);
   writer.Text(context.cpu_features);
-  const auto& [vector_bits, native_bfloat16, reassociate, exp_by_table, byte_dots, bfloat_dots,
+  const auto& [vector_bits, native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
                narrow_dots] = context.codegen;
   writer.Int(vector_bits);
   for (const bool flag :
-       {native_bfloat16, reassociate, exp_by_table, byte_dots, bfloat_dots, narrow_dots})
+       {native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots, narrow_dots})
     writer.Int(static_cast<std::int64_t>(flag));
 }
 

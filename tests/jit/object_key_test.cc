@@ -117,7 +117,7 @@ TEST(ObjectKeyTest, DependsOnAllThatMakesTheCode) {
   with([](KeyContext& c) { c.codegen.vector_bits = 256; });
   with([](KeyContext& c) { c.codegen.native_bfloat16 = true; });
   with([](KeyContext& c) { c.codegen.reassociate_reductions = false; });
-  with([](KeyContext& c) { c.codegen.exp_by_table = true; });
+  with([](KeyContext& c) { c.codegen.math_by_table = true; });
   with([](KeyContext& c) { c.codegen.byte_dots = true; });
   with([](KeyContext& c) { c.codegen.bfloat_dots = true; });
   with([](KeyContext& c) { c.codegen.narrow_dots = true; });
