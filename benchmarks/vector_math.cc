@@ -1,5 +1,8 @@
 // Chains of transcendental functions against hand-written loops over the same vector mathematics,
 // in memory and in cache.
+#include <cmath>
+#include <span>
+
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/benchmarks/families.h"
 #include "tenon/benchmarks/vector_math_loops.h"
@@ -12,12 +15,14 @@ struct Chain {
   const char* name;
   VectorFunction function;
   const char* body;
+  bool of_positives = false;
 };
 
 constexpr Chain kChains[] = {
     {"exp", VectorFunction::kExp, "exp(%x)"},
     {"tanh", VectorFunction::kTanh, "tanh(%x)"},
     {"erf", VectorFunction::kErf, "erf(%x)"},
+    {"log", VectorFunction::kLog, "log(%x)", true},
     {"sigmoid", VectorFunction::kSigmoid, "sigmoid(%x)"},
     {"swish", VectorFunction::kSwish, "%0 = sigmoid(%x); multiply(%x, %0)"},
     {"gelu", VectorFunction::kGelu,
@@ -27,7 +32,8 @@ constexpr Chain kChains[] = {
 
 Contestants Prepare(const Chain& chain, std::int64_t n, int threads) {
   const Tensor x = RandomArray({n});
-  for (std::int64_t i = 0; i < n; ++i) x.data<float>()[i] *= 5;
+  for (float& number : std::span(x.data<float>(), n))
+    number = 5 * (chain.of_positives ? std::abs(number) + 0.01F : number);
   const Tensor y = Tensor::Zeros({n}, Float32);
   auto graph = std::make_shared<CompiledGraph>(
       Parse(StrCat("fn (%x: Tensor[(", n, "), float32]) { ", chain.body, " }")),

@@ -9,6 +9,7 @@ extern "C" {
 TENON_AVX512 __m512 _ZGVeN16v_expf(__m512 x);
 TENON_AVX512 __m512 _ZGVeN16v_tanhf(__m512 x);
 TENON_AVX512 __m512 _ZGVeN16v_erff(__m512 x);
+TENON_AVX512 __m512 _ZGVeN16v_logf(__m512 x);
 }
 
 namespace tenon::benchmarks {
@@ -29,6 +30,7 @@ TENON_AVX512 inline __m512 Inner(__m512 x) {
   if constexpr (F == VectorFunction::kExp) return _ZGVeN16v_expf(x);
   if constexpr (F == VectorFunction::kTanh) return _ZGVeN16v_tanhf(x);
   if constexpr (F == VectorFunction::kErf) return _ZGVeN16v_erff(x);
+  if constexpr (F == VectorFunction::kLog) return _ZGVeN16v_logf(x);
   if constexpr (F == VectorFunction::kGelu)
     return _ZGVeN16v_erff(_mm512_mul_ps(x, _mm512_set1_ps(0.70710678F)));
   if constexpr (F == VectorFunction::kSigmoid || F == VectorFunction::kSwish)
@@ -88,6 +90,8 @@ void MapArray(VectorFunction f, float* dst, const float* src, std::int64_t n, in
       return Map<VectorFunction::kTanh>(dst, src, n, threads);
     case VectorFunction::kErf:
       return Map<VectorFunction::kErf>(dst, src, n, threads);
+    case VectorFunction::kLog:
+      return Map<VectorFunction::kLog>(dst, src, n, threads);
     case VectorFunction::kSigmoid:
       return Map<VectorFunction::kSigmoid>(dst, src, n, threads);
     case VectorFunction::kGelu:

@@ -11,6 +11,7 @@ enum class VectorFunction {
   kExp,
   kTanh,
   kErf,
+  kLog,
   kSigmoid,  // 1 / (1 + exp(-x))
   kGelu,     // x * (1 + erf(x / sqrt(2))) / 2
   kSwish,    // x / (1 + exp(-x))

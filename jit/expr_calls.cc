@@ -125,6 +125,7 @@ Value* ExprCodegen::EmitByTable(Intrinsic intrinsic, DataType type, Value* x) {
   if (!options_.math_by_table || type.element() != Float32) return nullptr;
   if (intrinsic == Intrinsic::kErf) return EmitErf(builder_, x);
   if (intrinsic == Intrinsic::kTanh) return EmitTanh(builder_, x);
+  if (intrinsic == Intrinsic::kLog) return EmitLog(builder_, x);
   return nullptr;
 }
 

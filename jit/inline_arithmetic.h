@@ -14,6 +14,8 @@ namespace tenon::jit {
 
 // Adding and taking off 1.5 * 2^23 rounds a float to an integer, which then stands in its low bits.
 inline constexpr double kRoundingShift = 12582912.0;
+// What instructions of AVX-512 that take a rounding mode take to keep the current one.
+inline constexpr int kCurrentRounding = 4;
 // Floats of a register of AVX-512, and what one instruction looks up among.
 inline constexpr unsigned kTableSize = 16;
 using Table = std::array<float, kTableSize>;
@@ -30,7 +32,7 @@ class Arithmetic {
   // The lesser, and NaN where x is NaN: one instruction.
   llvm::Value* AtMost(llvm::Value* x, double limit) const;
   llvm::Value* AtLeast(llvm::Value* x, double limit) const;
-  // The entries whose numbers stand in the lowest bits of 16 floats (AVX-512).
+  // The entries whose numbers stand in the lowest bits of 16 lanes of 32 bits (AVX-512).
   llvm::Value* LookUp(const Table& table, llvm::Value* numbers) const;
 
  private:

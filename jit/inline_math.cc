@@ -22,8 +22,6 @@ constexpr std::int64_t kRoundingShiftBits = 0x4B400000;
 // Beyond these exp is infinite and 0.
 constexpr double kHighest = 89;
 constexpr double kLowest = -104;
-// The unit of AVX-512 keeps the rounding mode that it is in.
-constexpr int kCurrentRounding = 4;
 
 Table PowersOfTwo() {
   Table powers;

@@ -17,9 +17,11 @@ namespace tenon::jit {
 // the same bits for the same number.
 llvm::Value* EmitExp(llvm::IRBuilder<>& builder, llvm::Value* x, bool by_table);
 
-// The same of functions that are looked up alone (AVX512-F). erf within 2.5 ULP, tanh within 1.5.
+// The same of functions that are looked up alone (AVX512-F). erf within 2.5 ULP, tanh within 1.5,
+// log within 2.
 llvm::Value* EmitErf(llvm::IRBuilder<>& builder, llvm::Value* x);
 llvm::Value* EmitTanh(llvm::IRBuilder<>& builder, llvm::Value* x);
+llvm::Value* EmitLog(llvm::IRBuilder<>& builder, llvm::Value* x);
 
 }  // namespace tenon::jit
 
