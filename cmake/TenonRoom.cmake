@@ -92,7 +92,7 @@ function(tenon_room name)
 endfunction()
 
 # Tests are compiled far longer than they run.
-set(TENON_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+set(TENON_TEST_OPTIONS $<$<CONFIG:Release>:-Og>)
 
 function(tenon_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPS" ${ARGN})

@@ -442,8 +442,11 @@ std::string CExprCodegen::Call(const loop::CallNode& node) {
     return Dot(node);
   if (IsPrefetch(node.intrinsic)) {
     const auto& load = *node.args[0].As<loop::LoadNode>();
-    return StrCat("(__builtin_prefetch(", Name(load.buffer), " + ", Shared(load.indices[0]),
-                  node.intrinsic == Intrinsic::kPrefetchWrite ? ", 1), 0)" : "), 0)");
+    const char* how = node.intrinsic == Intrinsic::kPrefetchWrite   ? ", 1"
+                      : node.intrinsic == Intrinsic::kPrefetchLater ? ", 0, 2"
+                                                                    : "";
+    return StrCat("(__builtin_prefetch(", Name(load.buffer), " + ", Shared(load.indices[0]), how,
+                  "), 0)");
   }
   const DataType type = node.args[0].dtype().element();
   std::vector<std::string> args;

@@ -42,9 +42,7 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
   if (node.intrinsic == Intrinsic::kDotU8S8 || node.intrinsic == Intrinsic::kDotBF16)
     return EmitDot(node);
   DataType type = node.args[0].dtype();
-  if (IsPrefetch(node.intrinsic))
-    return EmitPrefetch(*node.args[0].As<loop::LoadNode>(),
-                        node.intrinsic == Intrinsic::kPrefetchWrite);
+  if (IsPrefetch(node.intrinsic)) return EmitPrefetch(node);
   std::vector<Value*> args;
   for (const Expr& arg : node.args) args.push_back(EmitShared(arg));
   if (node.intrinsic == Intrinsic::kReinterpret)
@@ -130,14 +128,17 @@ Value* ExprCodegen::EmitByTable(Intrinsic intrinsic, DataType type, Value* x) {
 }
 
 // The address may lie outside the buffer, which a prefetch bears and an inbounds address does not.
-Value* ExprCodegen::EmitPrefetch(const loop::LoadNode& node, bool to_write) {
-  Value* address = builder_.CreateGEP(MemoryType(node.buffer->dtype), buffers_.at(node.buffer),
-                                      EmitShared(node.indices[0]));
-  constexpr std::uint32_t kAllLevels = 3, kData = 1;
-  llvm::CallInst* const call =
-      builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                               {address, builder_.getInt32(to_write ? 1 : 0),
-                                builder_.getInt32(kAllLevels), builder_.getInt32(kData)});
+Value* ExprCodegen::EmitPrefetch(const loop::CallNode& node) {
+  const auto& load = *node.args[0].As<loop::LoadNode>();
+  Value* address = builder_.CreateGEP(MemoryType(load.buffer->dtype), buffers_.at(load.buffer),
+                                      EmitShared(load.indices[0]));
+  constexpr std::uint32_t kAllLevels = 3, kAllButFirst = 2, kData = 1;
+  const bool to_write = node.intrinsic == Intrinsic::kPrefetchWrite;
+  const bool later = node.intrinsic == Intrinsic::kPrefetchLater;
+  llvm::CallInst* const call = builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {address->getType()},
+      {address, builder_.getInt32(to_write ? 1 : 0),
+       builder_.getInt32(later ? kAllButFirst : kAllLevels), builder_.getInt32(kData)});
   // It changes no memory, so that sums beside it may stay in registers.
   call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
   return builder_.getTrue();

@@ -106,7 +106,7 @@ class ExprCodegen {
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
   // Null where the target has no tables or the function none.
   llvm::Value* EmitByTable(loop::Intrinsic intrinsic, DataType type, llvm::Value* x);
-  llvm::Value* EmitPrefetch(const loop::LoadNode& node, bool to_write);
+  llvm::Value* EmitPrefetch(const loop::CallNode& node);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);

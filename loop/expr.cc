@@ -521,18 +521,20 @@ const char* ToString(BinaryOp op) {
 
 const char* ToString(Intrinsic intrinsic) {
   static constexpr const char* kNames[] = {
-      "exp",  "log",         "log2",     "log10",    "log1p",     "sqrt",          "rsqrt",
-      "sin",  "cos",         "tan",      "asin",     "acos",      "atan",          "sinh",
-      "cosh", "tanh",        "asinh",    "acosh",    "atanh",     "erf",           "sigmoid",
-      "abs",  "floor",       "ceil",     "round",    "nearbyint", "trunc",         "pow",
-      "fmod", "atan2",       "popcount", "isnan",    "isinf",     "isfinite",      "sign",
-      "fma",  "reinterpret", "dot_u8s8", "dot_bf16", "prefetch",  "prefetch_write"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetchWrite) + 1);
+      "exp",         "log",       "log2",     "log10",    "log1p",          "sqrt",
+      "rsqrt",       "sin",       "cos",      "tan",      "asin",           "acos",
+      "atan",        "sinh",      "cosh",     "tanh",     "asinh",          "acosh",
+      "atanh",       "erf",       "sigmoid",  "abs",      "floor",          "ceil",
+      "round",       "nearbyint", "trunc",    "pow",      "fmod",           "atan2",
+      "popcount",    "isnan",     "isinf",    "isfinite", "sign",           "fma",
+      "reinterpret", "dot_u8s8",  "dot_bf16", "prefetch", "prefetch_write", "prefetch_later"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetchLater) + 1);
   return kNames[static_cast<int>(intrinsic)];
 }
 
 bool IsPrefetch(Intrinsic intrinsic) {
-  return intrinsic == Intrinsic::kPrefetch || intrinsic == Intrinsic::kPrefetchWrite;
+  return intrinsic == Intrinsic::kPrefetch || intrinsic == Intrinsic::kPrefetchWrite ||
+         intrinsic == Intrinsic::kPrefetchLater;
 }
 
 bool IsComparison(BinaryOp op) { return op >= BinaryOp::kEQ && op <= BinaryOp::kGE; }

@@ -90,9 +90,11 @@ enum class Intrinsic {
   // a may be given as L words of int32 that hold the elements, the first one lowest.
   kDotU8S8,  // n = 4, uint8 x int8, into int32, wrapping around
   kDotBF16,  // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
-  // Of a load: ask for its address in the cache, to read or to write it, and load nothing.
+  // Of a load: ask for its address in the cache, to read it, to write it, or to read it later, for
+  // which the second level will do, and load nothing.
   kPrefetch,
   kPrefetchWrite,
+  kPrefetchLater,
 };
 
 // Text of an operation for messages: "+", "min".

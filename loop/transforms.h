@@ -15,6 +15,10 @@ Stmt FlattenBuffers(const Stmt& stmt);
 // lines. Where the next vectors go on behind them, the line in which these will end is fetched.
 Stmt AlignStreams(const Stmt& stmt);
 
+// A transposition that stores past the caches, in square tiles, rows that begin anywhere in a line,
+// collects some rows of whole lines in a small buffer first. The source's next rows are fetched.
+Stmt AlignTransposes(const Stmt& stmt);
+
 // Reductions along a serial loop that LLVM would leave scalar get vectorised loops: those whose
 // values call vector math, and those whose results may be combined in any order (any of bools, the
 // pairs of argmax). The loop's extent is constant or min(constant, x), perhaps as a guard inside

@@ -16,11 +16,11 @@ using te::IterVar;
 constexpr std::int64_t kCached = 1 << 19;
 // Square tiles that are taken from the same rows, and that go into the same rows, in turn. Runs go
 // along the source, whose next lines the processor fetches ahead; where tiles do not write whole
-// lines, along the result, so that few lines are written in two parts.
+// lines, along the result, so that few lines are written in two parts, or few read twice.
 struct Runs {
   std::int64_t source, result;
 };
-constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32};
+constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfAlignedLines = {8, 6};
 // Bytes of a result from which it goes past the caches. Reading a line only to write all of it
 // takes more time then than reading it once more later, even where a large cache could hold it.
 constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
@@ -93,7 +93,13 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
   // another along the shorter rows, source's or result's, which lie together where they end.
   const std::int64_t element_bytes = kVectorBytes / lanes;
-  const Runs runs = last_extent % lanes == 0 ? kOfWholeLines : kOfPartsOfLines;
+  const bool streams = stage.is_output() && element_bytes * ProductOfExtents(axes) >= kStreamed;
+  // Where a row has many blocks, and the source's row has another one, which is fetched.
+  const bool aligned = streams && last_extent >= 4 * (kOfAlignedLines.result + 1) * lanes &&
+                       extent >= 2 * kOfAlignedLines.source * lanes;
+  const Runs runs = last_extent % lanes == 0 ? kOfWholeLines
+                    : aligned                ? kOfAlignedLines
+                                             : kOfPartsOfLines;
   const bool from_memory = extent * last_extent * element_bytes > kCached;
   const bool by_source_rows = extent < last_extent;
   const auto tiles_in = [&](std::int64_t length, std::int64_t most) {
@@ -118,8 +124,7 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
   stage.Unroll(source_lane);
   stage.Vectorize(result_lane);
-  if (stage.is_output() && element_bytes * ProductOfExtents(axes) >= kStreamed)
-    stage.StreamStores();
+  if (streams) stage.StreamStores();
   return true;
 }
 

@@ -60,6 +60,23 @@ TEST_P(TranspositionTest, StreamsWhatIsLargerThanCaches) {
   EXPECT_EQ(loop::Print(function).find("past the caches") != std::string::npos, GetParam().streams);
 }
 
+class StagedTranspositionTest : public TranspositionTest {};
+
+// Rows of the result begin anywhere in a line.
+TEST_P(StagedTranspositionTest, WritesLongRowsByWholeLines) {
+  const Lowered lowered = Compiled();
+  const auto& function = std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel);
+  EXPECT_EQ(loop::Print(function).find("allocate staged") != std::string::npos, GetParam().streams);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, StagedTranspositionTest,
+                         ::testing::Values(Transposition{{2053, 2049}, {1, 0}, true},
+                                           Transposition{{2053, 2064}, {1, 0}, true},
+                                           Transposition{{7, 1031, 777}, {0, 2, 1}, true},
+                                           Transposition{{2048, 2049}, {1, 0}, false},
+                                           Transposition{{131, 40009}, {1, 0}, false},
+                                           Transposition{{40009, 131}, {1, 0}, false}));
+
 class CachedTranspositionTest : public TranspositionTest {};
 
 TEST_P(CachedTranspositionTest, FollowsTheShorterRowsTileByTile) {
@@ -79,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CachedTranspositionTest,
 INSTANTIATE_TEST_SUITE_P(Shapes, TranspositionTest,
                          ::testing::Values(Transposition{{2048, 2048}, {1, 0}, true},
                                            Transposition{{2053, 2049}, {1, 0}, true},
+                                           Transposition{{2053, 2064}, {1, 0}, true},
                                            Transposition{{1024, 1024}, {1, 0}, false},
                                            Transposition{{784, 64}, {1, 0}, false},
                                            Transposition{{64, 784}, {1, 0}, false},

@@ -1,0 +1,258 @@
+// for t: for u: for s: for lane: if (c < n && i < m) y[base + n i + c] = f(x[.. + k c + i]), with
+// c = a + u L + lane for vectors of L elements, a line each, i = b + t R + s, and rows of n
+// elements that begin anywhere in a line, becomes
+//   for t: for u, once more than before: for s: for lane: staged[i, c] = f(x[.. + k c + i])
+//          for s: for u: for lane: if (c + skew < n && i < m) y[base + n i + c + skew] =
+//          staged[..],
+// where skew is how far the next line is from the base. Each row's lines are those that begin in
+// the block, whose last one ends in the next block: neighbours read L columns twice, and nobody
+// writes a part of a line but at the ends of rows. Tiles that would reach beyond n or m are moved
+// back to end there, so that all are whole: what they stage twice is the same.
+//
+// Reading goes down a column of short pieces, which no processor foresees. So each tile fetches
+// some rows of the next block from memory, in which a row's piece is one run.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "tenon/loop/guards.h"
+#include "tenon/loop/simplify.h"
+#include "tenon/loop/transforms.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
+
+namespace tenon::loop {
+namespace {
+
+// Where a block of tiles begins along one of its two axes, of `extent` elements.
+struct Position {
+  Expr at;
+  std::int64_t extent = 0;
+};
+
+// Square tiles of a transposition: `sources` of them lie beside each other in the source, of which
+// each is `rows` of the result, and `results` in the result.
+struct Tiles {
+  const ForNode *sources = nullptr, *results = nullptr, *rows = nullptr, *lanes = nullptr;
+  const IfNode* guard = nullptr;
+  const StoreNode* store = nullptr;
+  std::int64_t source_count = 0, result_count = 0, row_count = 0, line = 0;
+  Position column;
+  std::optional<Position> row;  // where a condition says that rows end
+  std::int64_t pitch() const { return (result_count + 1) * line; }
+};
+
+// A loop from 0 whose extent is constant.
+const ForNode* AsLoop(const Stmt& stmt, ForKind kind, std::int64_t* extent) {
+  const auto* loop = stmt.As<ForNode>();
+  const auto* count = loop == nullptr ? nullptr : loop->extent.As<IntImmNode>();
+  if (count == nullptr || loop->for_kind != kind || !IsConstInt(loop->min, 0)) return nullptr;
+  *extent = count->value;
+  return loop;
+}
+
+std::optional<Tiles> NestOf(const Stmt& stmt) {
+  Tiles tiles;
+  std::int64_t lanes = 0;
+  tiles.sources = AsLoop(stmt, ForKind::kSerial, &tiles.source_count);
+  if (tiles.sources == nullptr) return std::nullopt;
+  tiles.results = AsLoop(tiles.sources->body, ForKind::kSerial, &tiles.result_count);
+  if (tiles.results == nullptr) return std::nullopt;
+  tiles.rows = AsLoop(tiles.results->body, ForKind::kUnrolled, &tiles.row_count);
+  if (tiles.rows == nullptr) return std::nullopt;
+  tiles.lanes = AsLoop(tiles.rows->body, ForKind::kVectorized, &lanes);
+  if (tiles.lanes == nullptr) return std::nullopt;
+  tiles.guard = tiles.lanes->body.As<IfNode>();
+  if (tiles.guard == nullptr || tiles.guard->else_case) return std::nullopt;
+  tiles.store = tiles.guard->then_case.As<StoreNode>();
+  if (tiles.store == nullptr || tiles.store->store_kind != StoreKind::kStreaming)
+    return std::nullopt;
+  tiles.line = kCacheLineBytes / static_cast<std::int64_t>(tiles.store->buffer->dtype.bytes());
+  return lanes == tiles.line ? std::optional(tiles) : std::nullopt;
+}
+
+// The position of a block from a condition under which an iteration is in its axis.
+std::optional<Position> PositionUnder(const Expr& condition, const Var& var) {
+  const auto end = ToLinearCondition(condition, var);
+  if (!end || end->coefficient != 1) return std::nullopt;
+  Linear rest = ToLinear(end->rest, {});
+  const std::int64_t extent = 1 - rest.constant;
+  rest.constant = 0;
+  return Position{rest.ToExpr(), extent};
+}
+
+// The same of tiles of `length` elements, in each of which `var` counts.
+std::optional<Position> PositionUnder(const Expr& condition, const Var& var, const Var& tile,
+                                      std::int64_t length) {
+  std::optional<Position> found = PositionUnder(condition, var);
+  if (!found || ToLinear(found->at, {}).CoefficientOf(tile) != length) return std::nullopt;
+  found->at = Simplify(Substitute(found->at, {{tile, 0}}));
+  return found;
+}
+
+// Whether it says no more than that tiles of `length` elements end where the axis does.
+bool EndsTiles(const Expr& condition, const Var& tile, std::int64_t length,
+               const Position& position) {
+  const std::optional<Position> tiles = PositionUnder(condition, tile);
+  return tiles && tiles->extent == tenon::CeilDiv(position.extent, length) &&
+         IsConstInt(Simplify(tiles->at * length - position.at), 0);
+}
+
+// Takes positions from the conditions, all of which say that rows, columns or tiles end.
+bool FindPositions(Tiles& tiles) {
+  std::vector<Expr> conditions;
+  SplitConjunction(tiles.guard->condition, &conditions);
+  const Var &result_tile = tiles.results->var, &source_tile = tiles.sources->var;
+  const auto column = [&](const Expr& condition) {
+    return PositionUnder(condition, tiles.lanes->var, result_tile, tiles.line);
+  };
+  const auto row = [&](const Expr& condition) {
+    return PositionUnder(condition, tiles.rows->var, source_tile, tiles.row_count);
+  };
+  for (const Expr& condition : conditions) {
+    if (const std::optional<Position> found = column(condition)) tiles.column = *found;
+    if (const std::optional<Position> found = row(condition)) tiles.row = found;
+  }
+  for (const Expr& condition : conditions) {
+    const std::optional<Position> found = PositionUnder(condition, source_tile);
+    if (found && !tiles.row)
+      tiles.row = {Simplify(found->at * tiles.row_count), found->extent * tiles.row_count};
+  }
+  return std::all_of(conditions.begin(), conditions.end(), [&](const Expr& condition) {
+    return column(condition) || row(condition) ||
+           EndsTiles(condition, result_tile, tiles.line, tiles.column) ||
+           (tiles.row && EndsTiles(condition, source_tile, tiles.row_count, *tiles.row));
+  });
+}
+
+// Whether moved blocks stay in the matrix, few columns are read twice, and what blocks stage stays
+// in half of a first-level cache.
+bool Fits(const Tiles& tiles) {
+  constexpr std::int64_t kStagedBytes = 16 << 10;
+  constexpr std::int64_t kBlocksOfRow = 4;
+  const auto element = static_cast<std::int64_t>(tiles.store->value.dtype().bytes());
+  return tiles.column.extent >= kBlocksOfRow * tiles.pitch() &&
+         (!tiles.row || tiles.row->extent >= tiles.source_count * tiles.row_count) &&
+         tiles.row_count * tiles.pitch() * element <= kStagedBytes;
+}
+
+std::optional<Tiles> TilesOf(const Stmt& stmt) {
+  std::optional<Tiles> tiles = NestOf(stmt);
+  if (!tiles || !FindPositions(*tiles) || !Fits(*tiles) || CallsVectorMath(tiles->store->value))
+    return std::nullopt;
+  const Buffer& result = tiles->store->buffer;
+  const Linear place = ToLinear(OffsetOf(result, tiles->store->indices), {});
+  if (place.CoefficientOf(tiles->lanes->var) != 1 ||
+      place.CoefficientOf(tiles->results->var) != tiles->line ||
+      place.CoefficientOf(tiles->rows->var) != tiles->column.extent)
+    return std::nullopt;
+  return tiles;
+}
+
+// How far a block of `length` elements moves, so as to end where the axis does.
+Expr ShiftOf(const Position& position, std::int64_t length) {
+  return Min(Expr(0), Expr(position.extent - length) - position.at);
+}
+
+class TransposeAligner : public StmtMutator {
+ protected:
+  Expr Mutate(const Expr& e) override { return e; }
+
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const std::optional<Tiles> tiles = TilesOf(stmt);
+    if (!tiles) return MutateStmtChildren(stmt);
+    const StoreNode& store = *tiles->store;
+    const Expr base = Simplify(Substitute(OffsetOf(store.buffer, store.indices),
+                                          {{tiles->lanes->var, 0}, {tiles->results->var, 0}}));
+    const Expr next_line = FloorDiv(base + tiles->line - 1, tiles->line) * tiles->line;
+    const Expr skew = Simplify(next_line - base);
+    return IsConstInt(skew, 0) ? stmt : Staged(*tiles, skew);
+  }
+
+ private:
+  static Stmt Staged(const Tiles& tiles, const Expr& skew) {
+    const Buffer staged = Buffer::Make("staged", tiles.store->value.dtype(),
+                                       {Expr(tiles.row_count * tiles.pitch())}, Memory::kStack);
+    const Expr columns = ShiftOf(tiles.column, tiles.pitch());
+    const Expr rows = tiles.row ? ShiftOf(*tiles.row, tiles.source_count * tiles.row_count) : 0;
+    return For(tiles.sources->var, 0, tiles.source_count, ForKind::kSerial,
+               Allocate(staged, Seq({Fill(tiles, staged, rows, columns),
+                                     Copy(tiles, staged, rows, columns, skew)})));
+  }
+
+  static Stmt Fill(const Tiles& tiles, const Buffer& staged, const Expr& row_shift,
+                   const Expr& column_shift) {
+    const Var &row = tiles.rows->var, &tile = tiles.results->var, &lane = tiles.lanes->var;
+    const Expr value =
+        Substitute(tiles.store->value, {{row, row + row_shift}, {lane, lane + column_shift}});
+    const Stmt store = Store(staged, value, {row * tiles.pitch() + tile * tiles.line + lane});
+    const Stmt square = For(row, 0, tiles.row_count, ForKind::kUnrolled,
+                            For(lane, 0, tiles.line, ForKind::kVectorized, store));
+    return For(tile, 0, tiles.result_count + 1, ForKind::kSerial,
+               Seq({FetchesOfNextBlock(tiles), square}));
+  }
+
+  static Stmt Copy(const Tiles& tiles, const Buffer& staged, const Expr& row_shift,
+                   const Expr& column_shift, const Expr& skew) {
+    const Var staged_row(tiles.rows->var.name()), tile(tiles.results->var.name()),
+        lane(tiles.lanes->var.name());
+    const Expr row = staged_row + row_shift;
+    // To column `column` of the block.
+    const auto copy = [&](const Expr& column, StoreKind kind) {
+      const ExprMap place = {
+          {tiles.rows->var, row}, {tiles.results->var, 0}, {tiles.lanes->var, column}};
+      std::vector<Expr> indices;
+      for (const Expr& index : tiles.store->indices) indices.push_back(Substitute(index, place));
+      const Expr from = staged_row * tiles.pitch() + column - column_shift;
+      return If(tiles.column.at + column < tiles.column.extent,
+                Store(tiles.store->buffer, Load(staged, {from}), std::move(indices), kind));
+    };
+    const Expr skew_of_row = Substitute(skew, {{tiles.rows->var, row}});
+    const Stmt lines =
+        For(tile, 0, tiles.result_count, ForKind::kSerial,
+            For(lane, 0, tiles.line, ForKind::kVectorized,
+                copy(tile * tiles.line + lane + skew_of_row, StoreKind::kStreaming)));
+    // What lies before the first line that begins in the row.
+    const Var first("first");
+    const Stmt start =
+        For(first, 0, tiles.line, ForKind::kVectorized,
+            If(tiles.column.at <= 0 && first < skew_of_row, copy(first, StoreKind::kPlain)));
+    const Expr others = Min(Expr(tiles.row_count),
+                            Max(Expr(0), 0 - row_shift - tiles.sources->var * tiles.row_count));
+    return For(staged_row, others, tiles.row_count - others, ForKind::kSerial, Seq({start, lines}));
+  }
+
+  // For each of the rows of the source that a tile reads, in one of the tiles that do.
+  static Stmt FetchesOfNextBlock(const Tiles& tiles) {
+    std::vector<Stmt> fetches;
+    VisitExpr(tiles.store->value, [&](const Expr& e) {
+      const auto* load = e.As<LoadNode>();
+      if (load == nullptr || !UsesVar(e, tiles.lanes->var)) return;
+      const Linear index = ToLinear(OffsetOf(load->buffer, load->indices), {});
+      if (index.CoefficientOf(tiles.rows->var) == 1) AddFetches(tiles, *load, fetches);
+    });
+    return Seq(std::move(fetches));
+  }
+
+  static void AddFetches(const Tiles& tiles, const LoadNode& gather, std::vector<Stmt>& fetches) {
+    const std::int64_t rows = tenon::CeilDiv(tiles.line, tiles.source_count);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t line = 0; line < tiles.source_count * tiles.row_count; line += tiles.line) {
+        const ExprMap next = {{tiles.lanes->var, tiles.sources->var * rows + i},
+                              {tiles.sources->var, tiles.source_count},
+                              {tiles.rows->var, line}};
+        std::vector<Expr> indices;
+        for (const Expr& index : gather.indices) indices.push_back(Substitute(index, next));
+        fetches.push_back(
+            Evaluate(Call(Intrinsic::kPrefetchLater, {Load(gather.buffer, std::move(indices))})));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Stmt AlignTransposes(const Stmt& stmt) { return TransposeAligner()(stmt); }
+
+}  // namespace tenon::loop
