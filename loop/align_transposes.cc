@@ -2,12 +2,11 @@
 // c = a + u L + lane for vectors of L elements, a line each, i = b + t R + s, and rows of n
 // elements that begin anywhere in a line, becomes
 //   for t: for u, once more than before: for s: for lane: staged[i, c] = f(x[.. + k c + i])
-//          for s: for u: for lane: if (c + skew < n && i < m) y[base + n i + c + skew] =
-//          staged[..],
+//          for s: for u: for lane: if (c + skew < n) y[base + n i + c + skew] = staged[i, c + skew]
 // where skew is how far the next line is from the base. Each row's lines are those that begin in
 // the block, whose last one ends in the next block: neighbours read L columns twice, and nobody
-// writes a part of a line but at the ends of rows. Tiles that would reach beyond n or m are moved
-// back to end there, so that all are whole: what they stage twice is the same.
+// writes a part of a line but at the ends of rows. Blocks that would reach beyond n or m are moved
+// back to end there, so that all their tiles are whole, and write what no other block does.
 //
 // Reading goes down a column of short pieces, which no processor foresees. So each tile fetches
 // some rows of the next block from memory, in which a row's piece is one run.
@@ -225,13 +224,18 @@ class TransposeAligner : public StmtMutator {
 
   // For each of the rows of the source that a tile reads, in one of the tiles that do.
   static Stmt FetchesOfNextBlock(const Tiles& tiles) {
-    std::vector<Stmt> fetches;
+    std::vector<Expr> gathers;  // what x * f(x) reads has two nodes
     VisitExpr(tiles.store->value, [&](const Expr& e) {
       const auto* load = e.As<LoadNode>();
       if (load == nullptr || !UsesVar(e, tiles.lanes->var)) return;
       const Linear index = ToLinear(OffsetOf(load->buffer, load->indices), {});
-      if (index.CoefficientOf(tiles.rows->var) == 1) AddFetches(tiles, *load, fetches);
+      if (index.CoefficientOf(tiles.rows->var) == 1 &&
+          std::none_of(gathers.begin(), gathers.end(),
+                       [&](const Expr& other) { return StructuralEqual(e, other); }))
+        gathers.push_back(e);
     });
+    std::vector<Stmt> fetches;
+    for (const Expr& gather : gathers) AddFetches(tiles, *gather.As<LoadNode>(), fetches);
     return Seq(std::move(fetches));
   }
 

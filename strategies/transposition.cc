@@ -92,8 +92,9 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   const auto [source_tiles, source_lane] = stage.Split(source, lanes);
   // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
   // another along the shorter rows, source's or result's, which lie together where they end.
-  const std::int64_t element_bytes = kVectorBytes / lanes;
-  const bool streams = stage.is_output() && element_bytes * ProductOfExtents(axes) >= kStreamed;
+  const auto element_bytes = static_cast<std::int64_t>(te::Tensor(stage.op(), 0).dtype().bytes());
+  const bool streams = stage.is_output() && lanes * element_bytes == kVectorBytes &&
+                       element_bytes * ProductOfExtents(axes) >= kStreamed;
   // Where a row has many blocks, and the source's row has another one, which is fetched.
   const bool aligned = streams && last_extent >= 4 * (kOfAlignedLines.result + 1) * lanes &&
                        extent >= 2 * kOfAlignedLines.source * lanes;

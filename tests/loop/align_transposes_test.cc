@@ -15,7 +15,6 @@ namespace tenon::loop {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const Var matrix("matrix"), below("below"), along("along"), source("source"), result("result"),
     row("row"), lane("lane");
