@@ -48,4 +48,18 @@ Stmt Join(const std::vector<Item>& items) {
   return block;
 }
 
+Stmt BlockMutator::MutateStmt(const Stmt& stmt) {
+  if (stmt.kind() != StmtKind::kAllocate && stmt.kind() != StmtKind::kSeq)
+    return MutateStmtChildren(stmt);
+  std::vector<Item> items = ItemsOf(stmt);
+  bool changed = Change(items);
+  for (Item& item : items) {
+    if (!item.stmt) continue;
+    Stmt mutated = MutateStmt(item.stmt);
+    changed = changed || !(mutated == item.stmt);
+    item.stmt = std::move(mutated);
+  }
+  return changed ? Join(items) : stmt;
+}
+
 }  // namespace tenon::loop

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/loop/stmt.h"
+#include "tenon/loop/visit.h"
 
 namespace tenon::loop {
 
@@ -19,6 +20,16 @@ struct Item {
 
 std::vector<Item> ItemsOf(const Stmt& stmt);
 Stmt Join(const std::vector<Item>& items);
+
+// Changes every block of a statement, the outer ones first. Expressions stay.
+class BlockMutator : public StmtMutator {
+ protected:
+  // Whether it changed the items.
+  virtual bool Change(std::vector<Item>& items) = 0;
+
+  Expr Mutate(const Expr& e) override { return e; }
+  Stmt MutateStmt(const Stmt& stmt) override;
+};
 
 }  // namespace tenon::loop
 

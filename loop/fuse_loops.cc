@@ -200,23 +200,13 @@ std::vector<Item> Opened(const std::vector<Item>& items) {
   return opened;
 }
 
-class LoopFuser : public StmtMutator {
+class LoopFuser : public BlockMutator {
  protected:
-  Expr Mutate(const Expr& e) override { return e; }
-
-  Stmt MutateStmt(const Stmt& stmt) override {
-    if (stmt.kind() != StmtKind::kAllocate && stmt.kind() != StmtKind::kSeq)
-      return MutateStmtChildren(stmt);
-    std::vector<Item> items = ItemsOf(stmt), opened = Opened(items);
-    bool changed = FuseIn(opened);
-    if (changed) items = std::move(opened);
-    for (Item& item : items) {
-      if (!item.stmt) continue;
-      Stmt mutated = MutateStmt(item.stmt);
-      changed = changed || !(mutated == item.stmt);
-      item.stmt = std::move(mutated);
-    }
-    return changed ? Join(items) : stmt;
+  bool Change(std::vector<Item>& items) override {
+    std::vector<Item> opened = Opened(items);
+    const bool fused = FuseIn(opened);
+    if (fused) items = std::move(opened);
+    return fused;
   }
 };
 

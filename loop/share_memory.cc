@@ -134,21 +134,9 @@ bool ShareIn(std::vector<Item>& items) {
   return true;
 }
 
-class Sharer : public StmtMutator {
+class Sharer : public BlockMutator {
  protected:
-  Stmt MutateStmt(const Stmt& stmt) override {
-    if (stmt.kind() != StmtKind::kAllocate && stmt.kind() != StmtKind::kSeq)
-      return MutateStmtChildren(stmt);
-    std::vector<Item> items = ItemsOf(stmt);
-    bool changed = ShareIn(items);
-    for (Item& item : items) {
-      if (!item.stmt) continue;
-      Stmt mutated = MutateStmt(item.stmt);
-      changed = changed || !(mutated == item.stmt);
-      item.stmt = std::move(mutated);
-    }
-    return changed ? Join(items) : stmt;
-  }
+  bool Change(std::vector<Item>& items) override { return ShareIn(items); }
 };
 
 }  // namespace
