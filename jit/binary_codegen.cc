@@ -1,5 +1,6 @@
 // Binary operations of ExprCodegen.
 #include <utility>
+#include <vector>
 
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/expr_codegen.h"
@@ -32,6 +33,7 @@ bool IsSafeDivisor(Value* value) {
 
 Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   const DataType operand = node.a.dtype();
+  if (Value* mask = EmitFirstLanes(node)) return mask;
   Value* a = EmitShared(node.a);
   Value* b = EmitShared(node.b);
   if (node.op == BinaryOp::kAnd) return builder_.CreateAnd(a, b);
@@ -50,6 +52,33 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);
   Value* result = EmitFloatBinary(node.op, Widen(a, operand), Widen(b, operand));
   return result->getType()->isFPOrFPVectorTy() ? Narrow(result, operand) : result;
+}
+
+// Indices first + 0, first + 1, .. below an end, in elements that fill one register: those lanes
+// whose number is below the count of them. Null where the comparison is another one.
+Value* ExprCodegen::EmitFirstLanes(const loop::BinaryNode& node) {
+  constexpr int kMostWithoutCount = 8;
+  const auto* indices = node.a.As<loop::RampNode>();
+  const auto* end = node.b.As<loop::BroadcastNode>();
+  if (node.op != BinaryOp::kLT || node.a.dtype().element() != Int64 || indices == nullptr ||
+      end == nullptr || indices->lanes <= kMostWithoutCount || indices->lanes > 64 ||
+      !loop::IsConstInt(indices->stride, 1) || end->value.dtype().lanes() > 1 ||
+      reads_data_(node.a) || reads_data_(node.b))
+    return nullptr;
+  Value* first = EmitShared(indices->base);
+  Value* below = EmitShared(end->value);
+  if (llvm::isa<llvm::Constant>(first) && llvm::isa<llvm::Constant>(below)) return nullptr;
+  const auto lanes = static_cast<unsigned>(indices->lanes);
+  Value* count = builder_.CreateNSWSub(below, first);
+  count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, builder_.getInt64(0));
+  count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, builder_.getInt64(lanes));
+  llvm::IntegerType* const number = builder_.getIntNTy(lanes <= 16 ? 32 : lanes <= 32 ? 16 : 8);
+  std::vector<llvm::Constant*> numbers;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    numbers.push_back(llvm::ConstantInt::get(number, lane));
+  return builder_.CreateICmpULT(
+      llvm::ConstantVector::get(numbers),
+      builder_.CreateVectorSplat(lanes, builder_.CreateTrunc(count, number)));
 }
 
 Value* ExprCodegen::EmitFloatBinary(BinaryOp op, Value* a, Value* b) {

@@ -455,6 +455,7 @@ std::string CExprCodegen::Call(const loop::CallNode& node) {
   const auto call = [&](const std::string& name) {
     return StrCat(name, "(", StrJoin(args, ", "), ")");
   };
+  if (node.intrinsic == Intrinsic::kOpaque) return x;
   if (node.intrinsic == Intrinsic::kReinterpret) return Reinterpret(type, node.type.element(), x);
   const std::string one = CFloatLiteral(type, 1);
   switch (node.intrinsic) {

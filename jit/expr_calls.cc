@@ -1,6 +1,7 @@
 // Calls of intrinsics, of vector math and of external functions.
 #include <string>
 
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/expr_codegen.h"
 #include "tenon/jit/extern_symbols.h"
@@ -34,6 +35,16 @@ llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic intrinsic) {
     default:
       return llvm::Intrinsic::not_intrinsic;
   }
+}
+
+// No instruction, whose result is in the register of its operand.
+Value* EmitOpaque(llvm::IRBuilder<>& builder, Value* x) {
+  auto* const type = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
+  llvm::CallInst* const same =
+      builder.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false), {x});
+  same->setDoesNotAccessMemory();
+  same->setDoesNotThrow();
+  return same;
 }
 
 }  // namespace
@@ -105,6 +116,8 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
       return finish(builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, args));
     case Intrinsic::kPopcount:
       return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
+    case Intrinsic::kOpaque:
+      return EmitOpaque(builder_, x);
     default: {
       if (Value* result = EmitByTable(node.intrinsic, type, x)) return finish(result);
       const std::optional<std::string_view> name = LibmName(node.intrinsic);

@@ -16,6 +16,7 @@
 
 #include "tenon/loop/guards.h"
 #include "tenon/loop/simplify.h"
+#include "tenon/loop/tile_position.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/alignment.h"
@@ -23,12 +24,6 @@
 
 namespace tenon::loop {
 namespace {
-
-// Where a block of tiles begins along one of its two axes, of `extent` elements.
-struct Position {
-  Expr at;
-  std::int64_t extent = 0;
-};
 
 // Square tiles of a transposition: `sources` of them lie beside each other in the source, of which
 // each is `rows` of the result, and `results` in the result.
@@ -71,17 +66,7 @@ std::optional<Tiles> NestOf(const Stmt& stmt) {
   return lanes == tiles.line ? std::optional(tiles) : std::nullopt;
 }
 
-// The position of a block from a condition under which an iteration is in its axis.
-std::optional<Position> PositionUnder(const Expr& condition, const Var& var) {
-  const auto end = ToLinearCondition(condition, var);
-  if (!end || end->coefficient != 1) return std::nullopt;
-  Linear rest = ToLinear(end->rest, {});
-  const std::int64_t extent = 1 - rest.constant;
-  rest.constant = 0;
-  return Position{rest.ToExpr(), extent};
-}
-
-// The same of tiles of `length` elements, in each of which `var` counts.
+// The position of a block of tiles of `length` elements, in each of which `var` counts.
 std::optional<Position> PositionUnder(const Expr& condition, const Var& var, const Var& tile,
                                       std::int64_t length) {
   std::optional<Position> found = PositionUnder(condition, var);
@@ -147,11 +132,6 @@ std::optional<Tiles> TilesOf(const Stmt& stmt) {
       place.CoefficientOf(tiles->rows->var) != tiles->column.extent)
     return std::nullopt;
   return tiles;
-}
-
-// How far a block of `length` elements moves, so as to end where the axis does.
-Expr ShiftOf(const Position& position, std::int64_t length) {
-  return Min(Expr(0), Expr(position.extent - length) - position.at);
 }
 
 class TransposeAligner : public StmtMutator {

@@ -359,10 +359,12 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
                         intrinsic == Intrinsic::kSign || intrinsic == Intrinsic::kFloor ||
                         intrinsic == Intrinsic::kCeil || intrinsic == Intrinsic::kRound ||
                         intrinsic == Intrinsic::kTrunc || intrinsic == Intrinsic::kNearbyint;
-  if (intrinsic == Intrinsic::kPopcount ? !type.is_integral() : (!type.is_float() && !any_type)) {
-    throw InvalidArgument(
-        StrCat(ToString(intrinsic), " does not take ", type.ToString(), "; it needs ",
-               intrinsic == Intrinsic::kPopcount ? "an integer" : "a floating type"));
+  if (intrinsic == Intrinsic::kOpaque && type.lanes() > 1)
+    throw InvalidArgument(StrCat("opaque does not take ", type.ToString(), "; it needs one lane"));
+  const bool integers = intrinsic == Intrinsic::kPopcount || intrinsic == Intrinsic::kOpaque;
+  if (integers ? !type.is_integral() : (!type.is_float() && !any_type)) {
+    throw InvalidArgument(StrCat(ToString(intrinsic), " does not take ", type.ToString(),
+                                 "; it needs ", integers ? "an integer" : "a floating type"));
   }
   for (const Expr& arg : args) {
     if (arg.dtype() != type) {
@@ -527,8 +529,9 @@ const char* ToString(Intrinsic intrinsic) {
       "atanh",       "erf",       "sigmoid",  "abs",      "floor",          "ceil",
       "round",       "nearbyint", "trunc",    "pow",      "fmod",           "atan2",
       "popcount",    "isnan",     "isinf",    "isfinite", "sign",           "fma",
-      "reinterpret", "dot_u8s8",  "dot_bf16", "prefetch", "prefetch_write", "prefetch_later"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kPrefetchLater) + 1);
+      "reinterpret", "dot_u8s8",  "dot_bf16", "prefetch", "prefetch_write", "prefetch_later",
+      "opaque"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Intrinsic::kOpaque) + 1);
   return kNames[static_cast<int>(intrinsic)];
 }
 

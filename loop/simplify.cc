@@ -508,7 +508,7 @@ class Simplifier : public StmtMutator {
 
 std::int64_t Linear::CoefficientOf(const Expr& atom) const {
   for (const auto& [other, coefficient] : terms) {
-    if (other.same_as(atom)) return coefficient;
+    if (StructuralEqual(other, atom)) return coefficient;
   }
   return 0;
 }

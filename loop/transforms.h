@@ -19,6 +19,11 @@ Stmt AlignStreams(const Stmt& stmt);
 // collects some rows of whole lines in a small buffer first. The source's next rows are fetched.
 Stmt AlignTransposes(const Stmt& stmt);
 
+// The tiles of a transposition (an unrolled loop around a vectorised one) that reach beyond an axis
+// are moved back, so that all are whole, and elements may be stored twice. What is stored to must
+// not be memory of what is read.
+Stmt ShiftTiles(const Stmt& stmt);
+
 // Reductions along a serial loop that LLVM would leave scalar get vectorised loops: those whose
 // values call vector math, and those whose results may be combined in any order (any of bools, the
 // pairs of argmax). The loop's extent is constant or min(constant, x), perhaps as a guard inside
@@ -61,7 +66,7 @@ enum class RowLoads {
   kWhole,  // where rows are whole lines apart
 };
 
-// An unrolled loop that stores one vector of 4 to 16 elements each time, gathered from the places
+// An unrolled loop that stores one vector of 4 to 64 elements each time, gathered from the places
 // that follow those of the iteration before, becomes loads of what lies together, a network of
 // shuffles and the stores as they were. With n the power of two that the elements fill, it has 4 to
 // n iterations or a multiple of n, and the first lanes alone may be wanted. Requires expanded

@@ -22,7 +22,7 @@ namespace tenon::loop {
 namespace {
 
 constexpr std::int64_t kLeastRows = 4;
-constexpr std::int64_t kMostRows = 16;
+constexpr std::int64_t kMostRows = 64;
 constexpr std::int64_t kPartBytes = 16;
 
 class Transposer : public StmtMutator {
@@ -108,12 +108,16 @@ class Transposer : public StmtMutator {
     if (gathers.empty() || !single) return std::nullopt;
 
     std::vector<std::pair<Var, Expr>> names;
-    const auto name = [&](const Expr& value) {
-      names.emplace_back(Var("row", value.dtype()), value);
+    const auto name_as = [&](const char* what, const Expr& value) {
+      names.emplace_back(Var(what, value.dtype()), value);
       return Expr(names.back().first);
     };
+    const auto name = [&](const Expr& value) { return name_as("row", value); };
     const LoadNode& load = *gathers[0].As<LoadNode>();
     const Expr stride = load.indices[0].As<RampNode>()->stride;
+    const Expr origin = first.kind() == ExprKind::kIntImm
+                            ? first
+                            : name_as("origin", Call(Intrinsic::kOpaque, {first}));
     const std::int64_t wanted = *RowsOf(load);
     const std::int64_t part = std::min<std::int64_t>(
         n, kPartBytes / static_cast<std::int64_t>(load.buffer->dtype.bytes()));
@@ -125,11 +129,12 @@ class Transposer : public StmtMutator {
       const Expr mask = column + count <= columns ? Expr()
                                                   : Ramp(Expr(0), 1, lanes_of) <
                                                         Broadcast(Expr(columns - column), lanes_of);
-      const Expr from = Ramp(Simplify(first + stride * row + column), 1, lanes_of);
+      const Expr from = Ramp(Simplify(origin + stride * row + column), 1, lanes_of);
       return Load(load.buffer, {from}, nullptr, mask);
     };
-    const std::vector<Expr> rows = LoadsWholeRows(load) ? ColumnsOfRows(elements, n, part, name)
-                                                        : ColumnsOfParts(elements, n, part, name);
+    const std::vector<Expr> rows = LoadsWholeRows(load) && columns > part
+                                       ? ColumnsOfRows(elements, n, part, name)
+                                       : ColumnsOfParts(elements, n, columns, part, name);
 
     std::vector<int> first_lanes(static_cast<std::size_t>(lanes));
     std::iota(first_lanes.begin(), first_lanes.end(), 0);
@@ -156,12 +161,14 @@ class Transposer : public StmtMutator {
                0;
   }
 
-  // The columns of an n by n block, whose rows are loaded part by part.
+  // The first columns of an n by n block, whose rows are loaded part by part, up to `wanted` and
+  // perhaps more.
   template <typename Elements, typename Name>
   static std::vector<Expr> ColumnsOfParts(const Elements& elements, std::int64_t n,
-                                          std::int64_t part, const Name& name) {
+                                          std::int64_t wanted, std::int64_t part,
+                                          const Name& name) {
     std::vector<Expr> columns;
-    for (std::int64_t column = 0; column < n; column += part) {
+    for (std::int64_t column = 0; column < wanted; column += part) {
       std::vector<Expr> square;
       for (std::int64_t row = 0; row < part; ++row) {
         std::vector<Expr> parts;

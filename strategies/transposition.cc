@@ -14,12 +14,16 @@ using te::IterVar;
 
 // Bytes of an array that stays in the second-level cache.
 constexpr std::int64_t kCached = 1 << 19;
-// Square tiles that are taken from the same rows, and that go into the same rows, in turn. Runs go
+// Tiles that are taken from the same rows, and that go into the same rows, in turn. Runs go
 // along the source, whose next lines the processor fetches ahead; where tiles do not write whole
 // lines, along the result, so that few lines are written in two parts, or few read twice.
 struct Runs {
   std::int64_t source, result;
 };
+// Rows that the caches still hold when all of them fall into the same sets.
+constexpr std::int64_t kAliasedRows = 32;
+// The side of the largest tiles that are square.
+constexpr std::int64_t kSquare = 16;
 constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfAlignedLines = {8, 6};
 // Bytes of a result from which it goes past the caches. Reading a line only to write all of it
 // takes more time then than reading it once more later, even where a large cache could hold it.
@@ -64,6 +68,29 @@ bool ContinuesLast(const Stage& stage, const IterVar& axis, std::int64_t extent,
   return !accesses.DifferByLane(stage, axis.var);
 }
 
+// Elements of the widest array in a vector; fewer of narrow ones where `least` are not as many.
+std::int64_t LanesOfCopy(const Stage& stage, Accesses& accesses, std::int64_t least) {
+  std::size_t widest = 1;
+  for (const loop::Buffer& output : stage.op()->outputs)
+    widest = std::max(widest, output->dtype.bytes());
+  for (const Access& access : accesses.Of(stage))
+    widest = std::max(widest, access.buffer->dtype.bytes());
+  const std::int64_t lanes = VectorLanes(widest);
+  return lanes <= least && accesses.MathCallsOf(stage) == 0 ? lanes : LanesOf(*stage.op());
+}
+
+// Whether rows of the source begin a multiple of a page apart, and so fall into few sets of a
+// cache.
+bool AliasesInCaches(const Stage& stage, Accesses& accesses) {
+  constexpr std::int64_t kPage = 4096;
+  const std::vector<Access>& all = accesses.Of(stage);
+  return std::any_of(all.begin(), all.end(), [&](const Access& access) {
+    const std::int64_t step = StepOf(access, stage.op()->axes.back().var).value_or(0);
+    const auto bytes = step * static_cast<std::int64_t>(access.buffer->dtype.bytes());
+    return bytes != 0 && bytes % kPage == 0;
+  });
+}
+
 }  // namespace
 
 bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
@@ -85,11 +112,13 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
     --first_last;
     last_extent *= Extent(axes[first_last]);
   }
-  const std::int64_t lanes = LanesOf(*stage.op());
+  const std::int64_t lanes = LanesOfCopy(stage, accesses, std::min(extent, last_extent));
   if (extent < lanes || last_extent < lanes) return false;
   const IterVar last = stage.Fuse(std::span(axes).subspan(first_last));
   const IterVar source = stage.Fuse(std::span(axes).subspan(first, *along + 1 - first));
-  const auto [source_tiles, source_lane] = stage.Split(source, lanes);
+  // As many as are loaded at once; of numbers that wide, tiles are square.
+  const std::int64_t rows = lanes <= kSquare ? lanes : lanes / 4;
+  const auto [source_tiles, source_lane] = stage.Split(source, rows);
   // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
   // another along the shorter rows, source's or result's, which lie together where they end.
   const auto element_bytes = static_cast<std::int64_t>(te::Tensor(stage.op(), 0).dtype().bytes());
@@ -102,15 +131,19 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
                     : aligned                ? kOfAlignedLines
                                              : kOfPartsOfLines;
   const bool from_memory = extent * last_extent * element_bytes > kCached;
+  const std::int64_t result_run =
+      AliasesInCaches(stage, accesses)
+          ? std::clamp(kAliasedRows / lanes, std::int64_t{1}, runs.result)
+          : runs.result;
   const bool by_source_rows = extent < last_extent;
-  const auto tiles_in = [&](std::int64_t length, std::int64_t most) {
-    return from_memory ? std::min(most, (length + lanes - 1) / lanes) : 1;
+  const auto tiles_in = [&](std::int64_t length, std::int64_t tile, std::int64_t most) {
+    return from_memory ? std::min(most, (length + tile - 1) / tile) : 1;
   };
   const auto [source_blocks, source_tile] =
-      stage.Split(source_tiles, tiles_in(extent, runs.source));
+      stage.Split(source_tiles, tiles_in(extent, rows, runs.source));
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
   const auto [result_runs, result_tile] =
-      stage.Split(result_tiles, tiles_in(last_extent, runs.result));
+      stage.Split(result_tiles, tiles_in(last_extent, lanes, result_run));
   std::vector<IterVar> order;
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);

@@ -7,9 +7,9 @@
 
 namespace tenon::strategies {
 
-// Schedules `stage`, which is no reduction, in square tiles that TransposeTiles then reads and
-// writes in whole vectors. Answers false and changes nothing where it is no transposition, or one
-// of few rows or columns.
+// Schedules `stage`, which is no reduction, in tiles that TransposeTiles then reads and writes in
+// whole vectors: square ones, or fewer rows of many narrow numbers. Answers false and changes
+// nothing where it is no transposition, or one of few rows or columns.
 bool ScheduleTransposition(schedule::Stage& stage, Accesses& accesses);
 
 }  // namespace tenon::strategies

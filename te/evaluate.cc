@@ -312,7 +312,7 @@ Column Evaluator::ComputeCall(const loop::CallNode& n) {
         } else if (n.intrinsic == Intrinsic::kSign) {
           c.i[k] = n.type.is_uint() ? args[0].i[k] != 0 : (args[0].i[k] > 0) - (args[0].i[k] < 0);
         } else {
-          c.i[k] = args[0].i[k];  // rounding an integer
+          c.i[k] = args[0].i[k];  // rounding an integer, or hiding it
         }
     }
   }

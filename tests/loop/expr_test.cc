@@ -272,6 +272,10 @@ TEST(ExprErrorTest, RefusesIntrinsicsOfTheWrongType) {
             "exp does not take int64; it needs a floating type");
   EXPECT_EQ(Refusal([] { Call(Intrinsic::kPopcount, {x}); }),
             "popcount does not take float32; it needs an integer");
+  EXPECT_EQ(Refusal([] { Call(Intrinsic::kOpaque, {x}); }),
+            "opaque does not take float32; it needs an integer");
+  EXPECT_EQ(Refusal([] { Call(Intrinsic::kOpaque, {Ramp(i, 1, 4)}); }),
+            "opaque does not take int64x4; it needs one lane");
   EXPECT_EQ(Refusal([] {
               Call(Intrinsic::kPow, {x, y});
             }),

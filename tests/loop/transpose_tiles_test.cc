@@ -103,6 +103,37 @@ TEST_P(EachWayToLoad, GivesTheTransposedBlockUnderAnyEpilogue) {
   }
 }
 
+// A result's vector of narrow elements has more rows than one load of 16 bytes has columns.
+TEST_P(EachWayToLoad, GivesLongRowsOfNarrowElements) {
+  for (const DataType type : {Int8, UInt8, Int16}) {
+    for (const int lanes : {32, 64}) {
+      for (const int columns : {4, 7, 8, 16, 32}) {
+        const Buffer in = Buffer::Make("in", type, {Expr(kStride * lanes)});
+        const Buffer out = Buffer::Make("out", type, {Expr(columns * lanes)});
+        const Var i("i"), start("start");
+        const Stmt transposed =
+            TransposeTiles(For(i, 0, columns, ForKind::kUnrolled,
+                               Store(out, Load(in, {Ramp(start + i, kStride, lanes)}),
+                                     {Ramp(i * lanes, 1, lanes)})),
+                           GetParam());
+        ASSERT_THAT(Print(transposed), HasSubstr("let origin = opaque(start)\n"));
+        ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
+        std::vector<std::int64_t> numbers(kStride * lanes), wanted;
+        std::iota(numbers.begin(), numbers.end(), 1);
+        for (int c = 0; c < columns; ++c) {
+          for (int row = 0; row < lanes; ++row) wanted.push_back(numbers[row * kStride + c + 5]);
+        }
+        Interpreter interpreter;
+        interpreter.Set(start, {5});
+        interpreter.Set(in, numbers);
+        interpreter.Set(out, std::vector<std::int64_t>(columns * lanes));
+        interpreter.Execute(transposed);
+        EXPECT_EQ(interpreter.Of(out), wanted) << type.ToString() << ": " << columns;
+      }
+    }
+  }
+}
+
 // Blocks at the edges, with fewer iterations than lanes or fewer lanes than the vector has, and two
 // blocks beside each other.
 TEST_P(EachWayToLoad, GivesThePartsOfABlockThatExist) {

@@ -107,5 +107,63 @@ INSTANTIATE_TEST_SUITE_P(Shapes, TranspositionTest,
                                            Transposition{{5, 41, 1537, 17}, {0, 3, 1, 2}, true},
                                            Transposition{{300, 128, 128}, {0, 2, 1}, true}));
 
+struct NarrowTransposition {
+  DataType type;
+  std::int64_t rows, columns;
+  const char* wide;     // the result's vectors, in the loops
+  bool staged = false;  // by whole lines past the caches
+};
+
+void PrintTo(const NarrowTransposition& t, std::ostream* out) {
+  *out << t.type.ToString() << " " << t.rows << " x " << t.columns;
+}
+
+class NarrowTranspositionTest : public ::testing::TestWithParam<NarrowTransposition> {};
+
+// Tiles at the ends of axes are moved back, so that nothing is stored under a condition.
+TEST_P(NarrowTranspositionTest, StoresWholeLinesOfVectors) {
+  const auto& [type, rows, columns, wide, staged] = GetParam();
+  const Lowered lowered =
+      ValueOrThrow(Lower(Parsed(StrCat("fn (%x: Tensor[(", rows, ", ", columns, "), ",
+                                       type.ToString(), "]) { transpose(%x, axes=[1, 0]) }")),
+                         {.library = LibraryChoice::kTe}));
+  const std::string loops =
+      loop::Print(std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel));
+  EXPECT_NE(loops.find(wide), std::string::npos) << loops;
+  EXPECT_EQ(loops.find("allocate staged") != std::string::npos, staged) << loops;
+  EXPECT_EQ(loops.find(" where ") != std::string::npos, staged) << loops;
+
+  const auto bytes = static_cast<std::int64_t>(type.bytes());
+  NDArray x = NDArray::Zeros({rows, columns}, type);
+  auto* from = static_cast<unsigned char*>(x.raw());
+  const int kinds = type.is_bool() ? 2 : 251;
+  for (std::int64_t i = 0; i < rows * columns * bytes; ++i)
+    from[i] = static_cast<unsigned char>(i * 7 % kinds);
+  const std::vector<NDArray> results = ValueOrThrow(ValueOrThrow(Link(lowered)).Run({{"x", x}}));
+  const auto* to = static_cast<const unsigned char*>(results[0].raw());
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      for (std::int64_t b = 0; b < bytes; ++b)
+        ASSERT_EQ(to[(c * rows + r) * bytes + b], from[(r * columns + c) * bytes + b])
+            << r << ", " << c;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, NarrowTranspositionTest,
+                         ::testing::Values(NarrowTransposition{Int8, 64, 64, "1, 64)]"},
+                                           NarrowTransposition{Int8, 197, 769, "1, 64)]"},
+                                           NarrowTransposition{UInt8, 4099, 67, "1, 64)]"},
+                                           NarrowTransposition{Bool, 65, 1031, "1, 64)]"},
+                                           NarrowTransposition{Int8, 63, 65, "1, 16)]"},
+                                           NarrowTransposition{BFloat16, 32, 33, "1, 32)]"},
+                                           NarrowTransposition{BFloat16, 197, 769, "1, 32)]"},
+                                           NarrowTransposition{Float16, 4096, 127, "1, 32)]"},
+                                           NarrowTransposition{Int16, 31, 47, "1, 16)]"},
+                                           NarrowTransposition{Int8, 3001, 3203, "1, 64)]"},
+                                           NarrowTransposition{BFloat16, 3001, 3203, "1, 32)]",
+                                                               true},
+                                           NarrowTransposition{Float32, 17, 19, "1, 16)]"}));
+
 }  // namespace
 }  // namespace tenon::strategies
