@@ -12,8 +12,8 @@ ir::Module Parse(const std::string& text) {
   return ValueOrThrow(ir::ParseModule(text, ops::OpRegistry::Global().Resolver()));
 }
 
-ir::Var Input(const std::string& name, const Shape& shape) {
-  return ir::Var::Make(name, ir::TensorType({shape.begin(), shape.end()}, Float32));
+ir::Var Input(const std::string& name, const Shape& shape, DataType type) {
+  return ir::Var::Make(name, ir::TensorType({shape.begin(), shape.end()}, type));
 }
 
 runtime::Inputs RandomInputs(const ir::Module& module) {

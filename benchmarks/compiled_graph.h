@@ -15,8 +15,8 @@
 namespace tenon::benchmarks {
 
 ir::Module Parse(const std::string& text);
-// A float32 input of a graph.
-ir::Var Input(const std::string& name, const Shape& shape);
+// An input of a graph.
+ir::Var Input(const std::string& name, const Shape& shape, DataType type = Float32);
 // For the parameters of @main, which are annotated with static shapes.
 runtime::Inputs RandomInputs(const ir::Module& module);
 

@@ -14,6 +14,7 @@ struct Transposition {
   const char* name;
   Shape shape;
   std::vector<std::int64_t> axes;
+  DataType type = Float32;
 };
 
 struct Concatenation {
@@ -26,6 +27,12 @@ std::vector<Transposition> Transpositions() {
   return {{"2-D", {256, 256}, {1, 0}},
           {"2-D", {4096, 4096}, {1, 0}},
           {"2-D odd", {4093, 4099}, {1, 0}},
+          {"2-D bfloat16", {256, 256}, {1, 0}, BFloat16},
+          {"2-D bfloat16", {4128, 4192}, {1, 0}, BFloat16},
+          {"2-D bfloat16 odd", {4093, 4099}, {1, 0}, BFloat16},
+          {"2-D bytes", {256, 256}, {1, 0}, Int8},
+          {"2-D bytes", {4128, 4192}, {1, 0}, Int8},
+          {"2-D bytes odd", {4093, 4099}, {1, 0}, Int8},
           {"NCHW to NHWC", {1, 64, 28, 28}, {0, 2, 3, 1}},
           {"NCHW to NHWC", {16, 64, 112, 112}, {0, 2, 3, 1}},
           {"NHWC to NCHW", {1, 28, 28, 64}, {0, 3, 1, 2}},
@@ -58,25 +65,37 @@ std::int64_t SourceOf(std::int64_t position, const Transposition& t) {
   return source;
 }
 
+// Of bytes that repeat after a prime.
+Tensor Numbered(const Shape& shape, DataType type) {
+  Tensor array = Tensor::Zeros(shape, type);
+  auto* bytes = static_cast<unsigned char*>(array.raw());
+  for (std::size_t i = 0; i < array.bytes(); ++i) bytes[i] = static_cast<unsigned char>(i % 251);
+  return array;
+}
+
 Contestants WithFloor(const std::shared_ptr<CompiledGraph>& graph, int threads) {
   Require(graph->num_kernels() == 1, "not one kernel");
   const Tensor& y = graph->result();
   const auto bytes = static_cast<std::int64_t>(y.bytes());
   const int floor_threads = FloorThreads(2.0 * static_cast<double>(bytes), threads);
-  const Tensor from = RandomArray(y.shape());
-  const Tensor to = Tensor::Zeros(y.shape(), Float32);
+  const Tensor from = Numbered(y.shape(), y.dtype());
+  const Tensor to = Tensor::Zeros(y.shape(), y.dtype());
   return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
           {Role::kFloor, "memcpy", [=] { CopyBytes(to.raw(), from.raw(), bytes, floor_threads); }}};
 }
 
 Contestants PrepareTranspose(const Transposition& t, int threads) {
-  const Tensor x = RandomArray(t.shape);
-  const ir::Expr var = Input("x", t.shape);
+  const Tensor x = Numbered(t.shape, t.type);
+  const ir::Expr var = Input("x", t.shape, t.type);
   auto graph = std::make_shared<CompiledGraph>(ir::Module::FromExpr(ops::Transpose(var, t.axes)),
                                                runtime::Inputs{{"x", x}});
   graph->Call();
+  const std::size_t element = t.type.bytes();
+  const auto at = [&](const Tensor& array, std::int64_t i) {
+    return static_cast<const char*>(array.raw()) + static_cast<std::size_t>(i) * element;
+  };
   for (std::int64_t i = 0; i < x.size(); ++i) {
-    if (graph->result().data<float>()[i] != x.data<float>()[SourceOf(i, t)])
+    if (std::memcmp(at(graph->result(), i), at(x, SourceOf(i, t)), element) != 0)
       Require(false, StrCat("wrong result: element ", i));
   }
   return WithFloor(graph, threads);
@@ -111,11 +130,11 @@ Contestants PrepareConcatenate(const Concatenation& c, int threads) {
   return WithFloor(graph, threads);
 }
 
-Race RaceOf(const char* kind, const std::string& name, double elements, int threads) {
+Race RaceOf(const char* kind, const std::string& name, double bytes, int threads) {
   return {.table = "layout",
           .name = StrCat(kind, " ", name),
           .threads = threads,
-          .bytes = 8 * elements,
+          .bytes = 2 * bytes,
           .aim = {.of_floor = 0.8}};
 }
 
@@ -124,17 +143,18 @@ Race RaceOf(const char* kind, const std::string& name, double elements, int thre
 void AddLayoutChanges(std::vector<Race>& races) {
   for (const int threads : {1, 2}) {
     for (const Transposition& t : Transpositions()) {
-      Race race = RaceOf("transpose", StrCat(t.name, ", ", StrJoin(t.shape, " x ")),
-                         static_cast<double>(NumElements(t.shape)), threads);
+      Race race = RaceOf(
+          "transpose", StrCat(t.name, ", ", StrJoin(t.shape, " x ")),
+          static_cast<double>(NumElements(t.shape)) * static_cast<double>(t.type.bytes()), threads);
       race.prepare = [=] { return PrepareTranspose(t, threads); };
       races.push_back(std::move(race));
     }
     for (const Concatenation& c : Concatenations()) {
-      double elements = 0;
-      for (const Shape& shape : c.shapes) elements += static_cast<double>(NumElements(shape));
+      double bytes = 0;
+      for (const Shape& shape : c.shapes) bytes += 4.0 * static_cast<double>(NumElements(shape));
       Race race = RaceOf("concatenate",
                          StrCat(c.name, ", ", c.shapes.size(), " of ", StrJoin(c.shapes[0], " x ")),
-                         elements, threads);
+                         bytes, threads);
       race.prepare = [=] { return PrepareConcatenate(c, threads); };
       races.push_back(std::move(race));
     }
