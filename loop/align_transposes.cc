@@ -16,54 +16,27 @@
 
 #include "tenon/loop/guards.h"
 #include "tenon/loop/simplify.h"
-#include "tenon/loop/tile_position.h"
+#include "tenon/loop/tile.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
-#include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::loop {
 namespace {
 
-// Square tiles of a transposition: `sources` of them lie beside each other in the source, of which
-// each is `rows` of the result, and `results` in the result.
-struct Tiles {
-  const ForNode *sources = nullptr, *results = nullptr, *rows = nullptr, *lanes = nullptr;
-  const IfNode* guard = nullptr;
-  const StoreNode* store = nullptr;
-  std::int64_t source_count = 0, result_count = 0, row_count = 0, line = 0;
+// Square tiles of a transposition, whose vectors are lines of the result.
+struct Tiles : TileNest {
+  std::int64_t line() const { return lane_count; }
+  std::int64_t pitch() const { return (result_count + 1) * line(); }
+
   Position column;
   std::optional<Position> row;  // where a condition says that rows end
-  std::int64_t pitch() const { return (result_count + 1) * line; }
 };
 
-// A loop from 0 whose extent is constant.
-const ForNode* AsLoop(const Stmt& stmt, ForKind kind, std::int64_t* extent) {
-  const auto* loop = stmt.As<ForNode>();
-  const auto* count = loop == nullptr ? nullptr : loop->extent.As<IntImmNode>();
-  if (count == nullptr || loop->for_kind != kind || !IsConstInt(loop->min, 0)) return nullptr;
-  *extent = count->value;
-  return loop;
-}
-
 std::optional<Tiles> NestOf(const Stmt& stmt) {
-  Tiles tiles;
-  std::int64_t lanes = 0;
-  tiles.sources = AsLoop(stmt, ForKind::kSerial, &tiles.source_count);
-  if (tiles.sources == nullptr) return std::nullopt;
-  tiles.results = AsLoop(tiles.sources->body, ForKind::kSerial, &tiles.result_count);
-  if (tiles.results == nullptr) return std::nullopt;
-  tiles.rows = AsLoop(tiles.results->body, ForKind::kUnrolled, &tiles.row_count);
-  if (tiles.rows == nullptr) return std::nullopt;
-  tiles.lanes = AsLoop(tiles.rows->body, ForKind::kVectorized, &lanes);
-  if (tiles.lanes == nullptr) return std::nullopt;
-  tiles.guard = tiles.lanes->body.As<IfNode>();
-  if (tiles.guard == nullptr || tiles.guard->else_case) return std::nullopt;
-  tiles.store = tiles.guard->then_case.As<StoreNode>();
-  if (tiles.store == nullptr || tiles.store->store_kind != StoreKind::kStreaming)
-    return std::nullopt;
-  tiles.line = kCacheLineBytes / static_cast<std::int64_t>(tiles.store->buffer->dtype.bytes());
-  return lanes == tiles.line ? std::optional(tiles) : std::nullopt;
+  const std::optional<TileNest> nest = TileNestOf(stmt);
+  if (!nest || nest->guard == nullptr || !StreamsLines(*nest)) return std::nullopt;
+  return Tiles{*nest, {}, {}};
 }
 
 // The position of a block of tiles of `length` elements, in each of which `var` counts.
@@ -89,7 +62,7 @@ bool FindPositions(Tiles& tiles) {
   SplitConjunction(tiles.guard->condition, &conditions);
   const Var &result_tile = tiles.results->var, &source_tile = tiles.sources->var;
   const auto column = [&](const Expr& condition) {
-    return PositionUnder(condition, tiles.lanes->var, result_tile, tiles.line);
+    return PositionUnder(condition, tiles.lanes->var, result_tile, tiles.line());
   };
   const auto row = [&](const Expr& condition) {
     return PositionUnder(condition, tiles.rows->var, source_tile, tiles.row_count);
@@ -105,7 +78,7 @@ bool FindPositions(Tiles& tiles) {
   }
   return std::all_of(conditions.begin(), conditions.end(), [&](const Expr& condition) {
     return column(condition) || row(condition) ||
-           EndsTiles(condition, result_tile, tiles.line, tiles.column) ||
+           EndsTiles(condition, result_tile, tiles.line(), tiles.column) ||
            (tiles.row && EndsTiles(condition, source_tile, tiles.row_count, *tiles.row));
   });
 }
@@ -128,7 +101,7 @@ std::optional<Tiles> TilesOf(const Stmt& stmt) {
   const Buffer& result = tiles->store->buffer;
   const Linear place = ToLinear(OffsetOf(result, tiles->store->indices), {});
   if (place.CoefficientOf(tiles->lanes->var) != 1 ||
-      place.CoefficientOf(tiles->results->var) != tiles->line ||
+      place.CoefficientOf(tiles->results->var) != tiles->line() ||
       place.CoefficientOf(tiles->rows->var) != tiles->column.extent)
     return std::nullopt;
   return tiles;
@@ -144,7 +117,7 @@ class TransposeAligner : public StmtMutator {
     const StoreNode& store = *tiles->store;
     const Expr base = Simplify(Substitute(OffsetOf(store.buffer, store.indices),
                                           {{tiles->lanes->var, 0}, {tiles->results->var, 0}}));
-    const Expr next_line = FloorDiv(base + tiles->line - 1, tiles->line) * tiles->line;
+    const Expr next_line = FloorDiv(base + tiles->line() - 1, tiles->line()) * tiles->line();
     const Expr skew = Simplify(next_line - base);
     return IsConstInt(skew, 0) ? stmt : Staged(*tiles, skew);
   }
@@ -165,9 +138,9 @@ class TransposeAligner : public StmtMutator {
     const Var &row = tiles.rows->var, &tile = tiles.results->var, &lane = tiles.lanes->var;
     const Expr value =
         Substitute(tiles.store->value, {{row, row + row_shift}, {lane, lane + column_shift}});
-    const Stmt store = Store(staged, value, {row * tiles.pitch() + tile * tiles.line + lane});
+    const Stmt store = Store(staged, value, {row * tiles.pitch() + tile * tiles.line() + lane});
     const Stmt square = For(row, 0, tiles.row_count, ForKind::kUnrolled,
-                            For(lane, 0, tiles.line, ForKind::kVectorized, store));
+                            For(lane, 0, tiles.line(), ForKind::kVectorized, store));
     return For(tile, 0, tiles.result_count + 1, ForKind::kSerial,
                Seq({FetchesOfNextBlock(tiles), square}));
   }
@@ -190,12 +163,12 @@ class TransposeAligner : public StmtMutator {
     const Expr skew_of_row = Substitute(skew, {{tiles.rows->var, row}});
     const Stmt lines =
         For(tile, 0, tiles.result_count, ForKind::kSerial,
-            For(lane, 0, tiles.line, ForKind::kVectorized,
-                copy(tile * tiles.line + lane + skew_of_row, StoreKind::kStreaming)));
+            For(lane, 0, tiles.line(), ForKind::kVectorized,
+                copy(tile * tiles.line() + lane + skew_of_row, StoreKind::kStreaming)));
     // What lies before the first line that begins in the row.
     const Var first("first");
     const Stmt start =
-        For(first, 0, tiles.line, ForKind::kVectorized,
+        For(first, 0, tiles.line(), ForKind::kVectorized,
             If(tiles.column.at <= 0 && first < skew_of_row, copy(first, StoreKind::kPlain)));
     const Expr others = Min(Expr(tiles.row_count),
                             Max(Expr(0), 0 - row_shift - tiles.sources->var * tiles.row_count));
@@ -204,25 +177,16 @@ class TransposeAligner : public StmtMutator {
 
   // For each of the rows of the source that a tile reads, in one of the tiles that do.
   static Stmt FetchesOfNextBlock(const Tiles& tiles) {
-    std::vector<Expr> gathers;  // what x * f(x) reads has two nodes
-    VisitExpr(tiles.store->value, [&](const Expr& e) {
-      const auto* load = e.As<LoadNode>();
-      if (load == nullptr || !UsesVar(e, tiles.lanes->var)) return;
-      const Linear index = ToLinear(OffsetOf(load->buffer, load->indices), {});
-      if (index.CoefficientOf(tiles.rows->var) == 1 &&
-          std::none_of(gathers.begin(), gathers.end(),
-                       [&](const Expr& other) { return StructuralEqual(e, other); }))
-        gathers.push_back(e);
-    });
     std::vector<Stmt> fetches;
-    for (const Expr& gather : gathers) AddFetches(tiles, *gather.As<LoadNode>(), fetches);
+    for (const Expr& gather : tiles.Gathers()) AddFetches(tiles, *gather.As<LoadNode>(), fetches);
     return Seq(std::move(fetches));
   }
 
   static void AddFetches(const Tiles& tiles, const LoadNode& gather, std::vector<Stmt>& fetches) {
-    const std::int64_t rows = tenon::CeilDiv(tiles.line, tiles.source_count);
+    const std::int64_t rows = tenon::CeilDiv(tiles.line(), tiles.source_count);
     for (std::int64_t i = 0; i < rows; ++i) {
-      for (std::int64_t line = 0; line < tiles.source_count * tiles.row_count; line += tiles.line) {
+      for (std::int64_t line = 0; line < tiles.source_count * tiles.row_count;
+           line += tiles.line()) {
         const ExprMap next = {{tiles.lanes->var, tiles.sources->var * rows + i},
                               {tiles.sources->var, tiles.source_count},
                               {tiles.rows->var, line}};

@@ -14,36 +14,12 @@
 
 #include "tenon/loop/guards.h"
 #include "tenon/loop/simplify.h"
-#include "tenon/loop/tile_position.h"
+#include "tenon/loop/tile.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::loop {
 namespace {
-
-struct Tile {
-  const ForNode *rows = nullptr, *lanes = nullptr;
-  const IfNode* guard = nullptr;
-  const StoreNode* store = nullptr;
-};
-
-std::optional<std::int64_t> ExtentOf(const ForNode& loop) {
-  const auto* extent = loop.extent.As<IntImmNode>();
-  return extent != nullptr && IsConstInt(loop.min, 0) ? std::optional(extent->value) : std::nullopt;
-}
-
-std::optional<Tile> TileOf(const Stmt& stmt) {
-  Tile tile;
-  tile.rows = stmt.As<ForNode>();
-  if (tile.rows == nullptr || tile.rows->for_kind != ForKind::kUnrolled) return std::nullopt;
-  tile.lanes = tile.rows->body.As<ForNode>();
-  if (tile.lanes == nullptr || tile.lanes->for_kind != ForKind::kVectorized) return std::nullopt;
-  tile.guard = tile.lanes->body.As<IfNode>();
-  if (tile.guard == nullptr || tile.guard->else_case) return std::nullopt;
-  tile.store = tile.guard->then_case.As<StoreNode>();
-  if (tile.store == nullptr || !ExtentOf(*tile.rows) || !ExtentOf(*tile.lanes)) return std::nullopt;
-  return tile;
-}
 
 // The offsets in memory that a tile stores to and loads from; nothing when the value is made of
 // indices otherwise, or of what is stored.
@@ -98,7 +74,7 @@ class TileShifter : public StmtMutator {
 
   Stmt MutateStmt(const Stmt& stmt) override {
     const std::optional<Tile> tile = TileOf(stmt);
-    if (!tile) return MutateStmtChildren(stmt);
+    if (!tile || tile->guard == nullptr) return MutateStmtChildren(stmt);
     const std::optional<std::vector<Linear>> offsets = OffsetsOf(*tile);
     if (!offsets) return stmt;
     std::vector<Expr> conditions;
@@ -115,9 +91,9 @@ class TileShifter : public StmtMutator {
       if (of_rows && of_lanes) return stmt;
       const ForNode& loop = of_rows ? *tile->rows : *tile->lanes;
       const std::optional<Position> position = PositionUnder(condition, loop.var);
-      const std::int64_t length = *ExtentOf(loop);
-      if (!position || position->extent < length || moved.contains(loop.var) ||
-          offsets->front().CoefficientOf(loop.var) == 0 ||
+      const std::int64_t length = of_rows ? tile->row_count : tile->lane_count;
+      if (!position || !IsConstInt(loop.min, 0) || position->extent < length ||
+          moved.contains(loop.var) || offsets->front().CoefficientOf(loop.var) == 0 ||
           !std::all_of(offsets->begin(), offsets->end(), [&](const Linear& offset) {
             return Moves(offset, offsets->front(), loop.var, *position);
           }))

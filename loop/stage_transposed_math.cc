@@ -4,72 +4,47 @@
 // where the vectors along i are longer than those along l. The copy is the transposition that
 // TransposeTiles does in registers.
 #include <cstdint>
+#include <optional>
 
 #include "tenon/loop/simplify.h"
+#include "tenon/loop/tile.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::loop {
 namespace {
 
-// Two loops and the store inside them, perhaps under a condition.
-struct TransposedStore {
-  const ForNode* rows = nullptr;
-  const ForNode* lanes = nullptr;
-  const IfNode* guard = nullptr;
-  const StoreNode* store = nullptr;
-  std::int64_t row_count = 0, lane_count = 0;
-
-  static TransposedStore Of(const Stmt& stmt) {
-    TransposedStore found;
-    found.rows = stmt.As<ForNode>();
-    if (found.rows == nullptr || found.rows->for_kind != ForKind::kUnrolled) return found;
-    found.lanes = found.rows->body.As<ForNode>();
-    if (found.lanes == nullptr || found.lanes->for_kind != ForKind::kVectorized) return found;
-    const auto* row_count = found.rows->extent.As<IntImmNode>();
-    const auto* lane_count = found.lanes->extent.As<IntImmNode>();
-    if (row_count == nullptr || lane_count == nullptr) return found;
-    found.row_count = row_count->value;
-    found.lane_count = lane_count->value;
-    Stmt body = found.lanes->body;
-    found.guard = body.As<IfNode>();
-    if (found.guard != nullptr && !found.guard->else_case) body = found.guard->then_case;
-    found.store = body.As<StoreNode>();
-    return found;
-  }
-
-  // Whether what differs by lane lies along the rows, and at least one value does.
-  bool ReadsAcross() const {
-    bool across = false, otherwise = false;
-    VisitExpr(store->value, [&](const Expr& e) {
-      const auto* load = e.As<LoadNode>();
-      if (load == nullptr) return;
-      if (load->buffer == store->buffer) otherwise = true;
-      if (!UsesVar(e, lanes->var)) return;
-      const Linear index = ToLinear(load->indices[0], {});
-      if (index.CoefficientOf(rows->var) == 1 && index.CoefficientOf(lanes->var) > 1)
-        across = true;
-      else
-        otherwise = true;
-    });
-    return across && !otherwise;
-  }
-};
+// Whether what differs by lane lies along the rows, and at least one value does.
+bool ReadsAcross(const Tile& tile) {
+  bool across = false, otherwise = false;
+  VisitExpr(tile.store->value, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (load == nullptr) return;
+    if (load->buffer == tile.store->buffer) otherwise = true;
+    if (!UsesVar(e, tile.lanes->var)) return;
+    const Linear index = ToLinear(load->indices[0], {});
+    if (index.CoefficientOf(tile.rows->var) == 1 && index.CoefficientOf(tile.lanes->var) > 1)
+      across = true;
+    else
+      otherwise = true;
+  });
+  return across && !otherwise;
+}
 
 class Stager : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override { return e; }
 
   Stmt MutateStmt(const Stmt& stmt) override {
-    const TransposedStore tile = TransposedStore::Of(stmt);
-    if (tile.store == nullptr || tile.lane_count >= tile.row_count ||
-        !CallsVectorMath(tile.store->value) || !tile.ReadsAcross())
+    const std::optional<Tile> tile = TileOf(stmt);
+    if (!tile || tile->lane_count >= tile->row_count || !CallsVectorMath(tile->store->value) ||
+        !ReadsAcross(*tile))
       return MutateStmtChildren(stmt);
-    return Staged(tile);
+    return Staged(*tile);
   }
 
  private:
-  static Stmt Staged(const TransposedStore& tile) {
+  static Stmt Staged(const Tile& tile) {
     const StoreNode& store = *tile.store;
     const Var& row = tile.rows->var;
     const Var& lane = tile.lanes->var;
