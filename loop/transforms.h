@@ -19,6 +19,10 @@ Stmt AlignStreams(const Stmt& stmt);
 // collects some rows of whole lines in a small buffer first. The source's next rows are fetched.
 Stmt AlignTransposes(const Stmt& stmt);
 
+// A transposition that stores past the caches, whole lines at a time, fetches the source's rows of
+// the next block.
+Stmt FetchTransposes(const Stmt& stmt);
+
 // The tiles of a transposition (an unrolled loop around a vectorised one) that reach beyond an axis
 // are moved back, so that all are whole, and elements may be stored twice. What is stored to must
 // not be memory of what is read.

@@ -399,7 +399,8 @@ class Lowerer {
     body = loop::Simplify(body, bounds_);
     CheckParallel(body, nullptr);
     if (options_.stream_results) body = loop::StreamResults(body, function_.buffers);
-    body = loop::ShiftTiles(loop::AlignTransposes(loop::AlignStreams(body)));
+    body = loop::AlignTransposes(loop::AlignStreams(body));
+    body = loop::ShiftTiles(loop::FetchTransposes(body));
     body = loop::Simplify(loop::VectorizeReductions(body), bounds_);
     body = loop::Simplify(loop::BalanceParallel(body), bounds_);
     body = loop::Simplify(loop::HoistGuards(body), bounds_);

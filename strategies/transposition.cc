@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tenon/strategies/register_tile.h"
+#include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {
 namespace {
@@ -16,15 +17,19 @@ using te::IterVar;
 constexpr std::int64_t kCached = 1 << 19;
 // Tiles that are taken from the same rows, and that go into the same rows, in turn. Runs go
 // along the source, whose next lines the processor fetches ahead; where tiles do not write whole
-// lines, along the result, so that few lines are written in two parts, or few read twice.
+// lines, along the result, so that few lines are written in two parts, or few read twice. Past the
+// caches, short runs along the result have the next ones fetched in time.
 struct Runs {
   std::int64_t source, result;
 };
+constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfAlignedLines = {8, 6},
+               kOfStreamedLines = {64, 2};
+// The least tiles of a block, which is what is fetched at a time.
+constexpr std::int64_t kLeastTiles = 16;
 // Rows that the caches still hold when all of them fall into the same sets.
 constexpr std::int64_t kAliasedRows = 32;
 // The side of the largest tiles that are square.
 constexpr std::int64_t kSquare = 16;
-constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfAlignedLines = {8, 6};
 // Bytes of a result from which it goes past the caches. Reading a line only to write all of it
 // takes more time then than reading it once more later, even where a large cache could hold it.
 constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
@@ -91,6 +96,34 @@ bool AliasesInCaches(const Stage& stage, Accesses& accesses) {
   });
 }
 
+// A matrix whose rows are read down, `source` elements each, into rows of `result` elements.
+struct Matrix {
+  std::int64_t source, result;
+  std::int64_t rows, lanes;  // of a tile
+  bool streams, aliased;
+
+  std::int64_t source_tiles() const { return CeilDiv(source, rows); }
+  std::int64_t result_tiles() const { return CeilDiv(result, lanes); }
+};
+
+Runs RunsOf(const Matrix& m) {
+  Runs runs = kOfPartsOfLines;
+  if (m.result % m.lanes == 0 && m.streams) {
+    runs = kOfStreamedLines;
+    // What is stored lies together all the same where rows are short.
+    if (m.result_tiles() <= 2 * runs.result && m.source_tiles() >= runs.source) runs.result = 1;
+    runs.result = std::max(runs.result, kLeastTiles / m.source_tiles());
+  } else if (m.result % m.lanes == 0) {
+    runs = kOfWholeLines;
+  } else if (m.streams && m.result >= 4 * (kOfAlignedLines.result + 1) * m.lanes &&
+             m.source >= 2 * kOfAlignedLines.source * m.lanes) {
+    // Rows have many blocks, and the source's row has another one, which is fetched.
+    runs = kOfAlignedLines;
+  }
+  if (m.aliased) runs.result = std::clamp(kAliasedRows / m.lanes, std::int64_t{1}, runs.result);
+  return {std::min(runs.source, m.source_tiles()), std::min(runs.result, m.result_tiles())};
+}
+
 }  // namespace
 
 bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
@@ -124,26 +157,18 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   const auto element_bytes = static_cast<std::int64_t>(te::Tensor(stage.op(), 0).dtype().bytes());
   const bool streams = stage.is_output() && lanes * element_bytes == kVectorBytes &&
                        element_bytes * ProductOfExtents(axes) >= kStreamed;
-  // Where a row has many blocks, and the source's row has another one, which is fetched.
-  const bool aligned = streams && last_extent >= 4 * (kOfAlignedLines.result + 1) * lanes &&
-                       extent >= 2 * kOfAlignedLines.source * lanes;
-  const Runs runs = last_extent % lanes == 0 ? kOfWholeLines
-                    : aligned                ? kOfAlignedLines
-                                             : kOfPartsOfLines;
-  const bool from_memory = extent * last_extent * element_bytes > kCached;
-  const std::int64_t result_run =
-      AliasesInCaches(stage, accesses)
-          ? std::clamp(kAliasedRows / lanes, std::int64_t{1}, runs.result)
-          : runs.result;
+  const bool from_memory = streams || extent * last_extent * element_bytes > kCached;
+  const Runs runs = from_memory ? RunsOf({.source = extent,
+                                          .result = last_extent,
+                                          .rows = rows,
+                                          .lanes = lanes,
+                                          .streams = streams,
+                                          .aliased = AliasesInCaches(stage, accesses)})
+                                : Runs{1, 1};
   const bool by_source_rows = extent < last_extent;
-  const auto tiles_in = [&](std::int64_t length, std::int64_t tile, std::int64_t most) {
-    return from_memory ? std::min(most, (length + tile - 1) / tile) : 1;
-  };
-  const auto [source_blocks, source_tile] =
-      stage.Split(source_tiles, tiles_in(extent, rows, runs.source));
+  const auto [source_blocks, source_tile] = stage.Split(source_tiles, runs.source);
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
-  const auto [result_runs, result_tile] =
-      stage.Split(result_tiles, tiles_in(last_extent, lanes, result_run));
+  const auto [result_runs, result_tile] = stage.Split(result_tiles, runs.result);
   std::vector<IterVar> order;
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);

@@ -54,10 +54,12 @@ TEST_P(TranspositionTest, MovesEveryElement) {
   }
 }
 
-TEST_P(TranspositionTest, StreamsWhatIsLargerThanCaches) {
+TEST_P(TranspositionTest, StreamsWhatIsLargerThanCachesAndFetchesWhatFollows) {
   const Lowered lowered = Compiled();
-  const auto& function = std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel);
-  EXPECT_EQ(loop::Print(function).find("past the caches") != std::string::npos, GetParam().streams);
+  const std::string loops =
+      loop::Print(std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel));
+  EXPECT_EQ(loops.find("past the caches") != std::string::npos, GetParam().streams);
+  EXPECT_EQ(loops.find("prefetch_later") != std::string::npos, GetParam().streams);
 }
 
 class StagedTranspositionTest : public TranspositionTest {};
