@@ -15,6 +15,9 @@ using te::IterVar;
 
 // Bytes of an array that stays in the second-level cache.
 constexpr std::int64_t kCached = 1 << 19;
+// Bytes of a result below which threads take longer to start than they save, when nothing is
+// computed.
+constexpr std::int64_t kParallelBytes = 1 << 18;
 // Tiles that are taken from the same rows, and that go into the same rows, in turn. Runs go
 // along the source, whose next lines the processor fetches ahead; where tiles do not write whole
 // lines, along the result, so that few lines are written in two parts, or few read twice. Past the
@@ -22,8 +25,12 @@ constexpr std::int64_t kCached = 1 << 19;
 struct Runs {
   std::int64_t source, result;
 };
-constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfAlignedLines = {8, 6},
-               kOfStreamedLines = {64, 2};
+constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfFewPartsOfLines = {4, 4},
+               kOfAlignedLines = {8, 6}, kOfStreamedLines = {64, 2};
+// Bytes of a result whose lines stay in the last cache until their second part is written.
+constexpr std::int64_t kKept = std::int64_t{4} << 20;
+// Rows of which a line each stays in the second-level cache while they are read part by part.
+constexpr std::int64_t kMostRows = 1024;
 // The least tiles of a block, which is what is fetched at a time.
 constexpr std::int64_t kLeastTiles = 16;
 // Rows that the caches still hold when all of them fall into the same sets.
@@ -100,6 +107,7 @@ bool AliasesInCaches(const Stage& stage, Accesses& accesses) {
 struct Matrix {
   std::int64_t source, result;
   std::int64_t rows, lanes;  // of a tile
+  std::int64_t bytes;        // of all of the result
   bool streams, aliased;
 
   std::int64_t source_tiles() const { return CeilDiv(source, rows); }
@@ -119,7 +127,10 @@ Runs RunsOf(const Matrix& m) {
              m.source >= 2 * kOfAlignedLines.source * m.lanes) {
     // Rows have many blocks, and the source's row has another one, which is fetched.
     runs = kOfAlignedLines;
+  } else if (m.bytes <= kKept) {
+    runs = kOfFewPartsOfLines;
   }
+  runs.result = std::min(runs.result, kMostRows / m.lanes);
   if (m.aliased) runs.result = std::clamp(kAliasedRows / m.lanes, std::int64_t{1}, runs.result);
   return {std::min(runs.source, m.source_tiles()), std::min(runs.result, m.result_tiles())};
 }
@@ -155,16 +166,18 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
   // another along the shorter rows, source's or result's, which lie together where they end.
   const auto element_bytes = static_cast<std::int64_t>(te::Tensor(stage.op(), 0).dtype().bytes());
-  const bool streams = stage.is_output() && lanes * element_bytes == kVectorBytes &&
-                       element_bytes * ProductOfExtents(axes) >= kStreamed;
+  const std::int64_t bytes = element_bytes * ProductOfExtents(axes);
+  const bool streams =
+      stage.is_output() && lanes * element_bytes == kVectorBytes && bytes >= kStreamed;
   const bool from_memory = streams || extent * last_extent * element_bytes > kCached;
   const Runs runs = from_memory ? RunsOf({.source = extent,
                                           .result = last_extent,
                                           .rows = rows,
                                           .lanes = lanes,
+                                          .bytes = bytes,
                                           .streams = streams,
                                           .aliased = AliasesInCaches(stage, accesses)})
-                                : Runs{1, 1};
+                                : Runs{std::min(lanes / rows, CeilDiv(extent, rows)), 1};
   const bool by_source_rows = extent < last_extent;
   const auto [source_blocks, source_tile] = stage.Split(source_tiles, runs.source);
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
@@ -180,7 +193,9 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
   const IterVar outer = stage.Fuse(order);
-  if (WorkOf(stage) >= kParallelWork) stage.Parallel(outer);
+  if (WorkOf(stage) >= kParallelWork &&
+      (bytes >= kParallelBytes || accesses.MathCallsOf(stage) > 0))
+    stage.Parallel(outer);
   stage.Unroll(source_lane);
   stage.Vectorize(result_lane);
   if (streams) stage.StreamStores();
