@@ -8,8 +8,7 @@
 // writes a part of a line but at the ends of rows. Blocks that would reach beyond n or m are moved
 // back to end there, so that all their tiles are whole, and write what no other block does.
 //
-// Reading goes down a column of short pieces, which no processor foresees. So each tile fetches
-// some rows of the next block from memory, in which a row's piece is one run.
+// What the next block reads is fetched, as FetchTransposes does.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -142,7 +141,7 @@ class TransposeAligner : public StmtMutator {
     const Stmt square = For(row, 0, tiles.row_count, ForKind::kUnrolled,
                             For(lane, 0, tiles.line(), ForKind::kVectorized, store));
     return For(tile, 0, tiles.result_count + 1, ForKind::kSerial,
-               Seq({FetchesOfNextBlock(tiles), square}));
+               Seq({FetchOfNextRows(tiles), square}));
   }
 
   static Stmt Copy(const Tiles& tiles, const Buffer& staged, const Expr& row_shift,
@@ -173,29 +172,6 @@ class TransposeAligner : public StmtMutator {
     const Expr others = Min(Expr(tiles.row_count),
                             Max(Expr(0), 0 - row_shift - tiles.sources->var * tiles.row_count));
     return For(staged_row, others, tiles.row_count - others, ForKind::kSerial, Seq({start, lines}));
-  }
-
-  // For each of the rows of the source that a tile reads, in one of the tiles that do.
-  static Stmt FetchesOfNextBlock(const Tiles& tiles) {
-    std::vector<Stmt> fetches;
-    for (const Expr& gather : tiles.Gathers()) AddFetches(tiles, *gather.As<LoadNode>(), fetches);
-    return Seq(std::move(fetches));
-  }
-
-  static void AddFetches(const Tiles& tiles, const LoadNode& gather, std::vector<Stmt>& fetches) {
-    const std::int64_t rows = tenon::CeilDiv(tiles.line(), tiles.source_count);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      for (std::int64_t line = 0; line < tiles.source_count * tiles.row_count;
-           line += tiles.line()) {
-        const ExprMap next = {{tiles.lanes->var, tiles.sources->var * rows + i},
-                              {tiles.sources->var, tiles.source_count},
-                              {tiles.rows->var, line}};
-        std::vector<Expr> indices;
-        for (const Expr& index : gather.indices) indices.push_back(Substitute(index, next));
-        fetches.push_back(
-            Evaluate(Call(Intrinsic::kPrefetchLater, {Load(gather.buffer, std::move(indices))})));
-      }
-    }
   }
 };
 

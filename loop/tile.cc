@@ -73,6 +73,31 @@ std::vector<Expr> Tile::Gathers() const {
   return gathers;
 }
 
+Stmt FetchOfNextRows(const TileNest& nest) {
+  std::vector<Stmt> fetches;
+  for (const Expr& gather : nest.Gathers()) {
+    const LoadNode& load = *gather.As<LoadNode>();
+    const auto element = static_cast<std::int64_t>(load.buffer->dtype.bytes());
+    const std::int64_t tiles_in_line =
+        std::clamp(kCacheLineBytes / (element * nest.row_count), std::int64_t{1}, nest.lane_count);
+    const std::int64_t share = nest.lane_count / tiles_in_line;
+    const Expr in_line = FloorMod(nest.sources->var, tiles_in_line);
+    for (std::int64_t i = 0; i < share; ++i) {
+      for (std::int64_t line = 0; line < nest.row_count; line += kCacheLineBytes / element) {
+        const ExprMap next = {{nest.results->var, nest.results->var + nest.result_count},
+                              {nest.lanes->var, in_line * share + i},
+                              {nest.sources->var, nest.sources->var - in_line},
+                              {nest.rows->var, line}};
+        std::vector<Expr> indices;
+        for (const Expr& index : load.indices) indices.push_back(Substitute(index, next));
+        fetches.push_back(
+            Evaluate(Call(Intrinsic::kPrefetchLater, {Load(load.buffer, std::move(indices))})));
+      }
+    }
+  }
+  return Seq(std::move(fetches));
+}
+
 std::optional<Position> PositionUnder(const Expr& condition, const Var& var) {
   const auto end = ToLinearCondition(condition, var);
   if (!end || end->coefficient != 1) return std::nullopt;

@@ -39,6 +39,11 @@ std::optional<TileNest> TileNestOf(const Stmt& stmt);
 // Whether each vector that is stored is as long as a line and goes past the caches.
 bool StreamsLines(const Tile& tile);
 
+// Of each tile of a nest: asks for what is read in the same places as here, but by the next
+// `results` tiles, in the second level of the caches (lines of a column may fall into few sets of
+// the first one). Tiles with fewer rows than fill a line ask for their share of whole lines.
+Stmt FetchOfNextRows(const TileNest& nest);
+
 // The tile begins at `at`, along an axis of `extent` elements.
 struct Position {
   Expr at;

@@ -26,7 +26,7 @@ struct Runs {
   std::int64_t source, result;
 };
 constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfFewPartsOfLines = {4, 4},
-               kOfAlignedLines = {8, 6}, kOfStreamedLines = {64, 2};
+               kOfAlignedLines = {16, 4}, kOfStreamedLines = {64, 2};
 // Bytes of a result whose lines stay in the last cache until their second part is written.
 constexpr std::int64_t kKept = std::int64_t{4} << 20;
 // Rows of which a line each stays in the second-level cache while they are read part by part.
@@ -125,7 +125,6 @@ Runs RunsOf(const Matrix& m) {
     runs = kOfWholeLines;
   } else if (m.streams && m.result >= 4 * (kOfAlignedLines.result + 1) * m.lanes &&
              m.source >= 2 * kOfAlignedLines.source * m.lanes) {
-    // Rows have many blocks, and the source's row has another one, which is fetched.
     runs = kOfAlignedLines;
   } else if (m.bytes <= kKept) {
     runs = kOfFewPartsOfLines;
@@ -178,6 +177,9 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
                                           .streams = streams,
                                           .aliased = AliasesInCaches(stage, accesses)})
                                 : Runs{std::min(lanes / rows, CeilDiv(extent, rows)), 1};
+  // What is fetched for the next run of rows must still be cached when its turn comes.
+  const bool by_columns = streams && (last_extent % lanes != 0 ||
+                                      extent * runs.result * lanes * element_bytes > kCached);
   const bool by_source_rows = extent < last_extent;
   const auto [source_blocks, source_tile] = stage.Split(source_tiles, runs.source);
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
@@ -186,8 +188,9 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);
   }
+  if (by_columns) order.push_back(source_blocks);
   if (from_memory || by_source_rows) order.push_back(result_runs);
-  if (from_memory || !by_source_rows) order.push_back(source_blocks);
+  if (!by_columns && (from_memory || !by_source_rows)) order.push_back(source_blocks);
   std::vector<IterVar> all = order;
   if (!from_memory) all.push_back(by_source_rows ? source_blocks : result_runs);
   all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});

@@ -148,12 +148,13 @@ TEST(AlignTransposesTest, OtherTilesStay) {
   EXPECT_TRUE(AlignTransposes(guarded) == guarded) << Print(guarded);
 }
 
-TEST(AlignTransposesTest, EveryTileFetchesItsShareOfTheNextBlock) {
+TEST(AlignTransposesTest, EveryTileFetchesTheLinesOfTheNextBlock) {
   const Matrices m{1, 33, 97, 2, 2};
   const std::string text = Print(Simplify(AlignTransposes(Transposed(m, m.in(), m.out()))));
-  // 4 of the 8 rows of a tile, of two lines each.
-  for (const char* fetch : {"prefetch_later(in[0, ((((along * 16) + (result * 8)) + (source * 4))",
-                            "(below * 16) + 16)", "(below * 16) + 24)"})
+  for (const char* fetch : {"prefetch_later(in[0, (((along * 16) + (result * 8)) + 16), ((below * "
+                            "16) + (source * 8))])",
+                            "prefetch_later(in[0, (((along * 16) + (result * 8)) + 23), ((below * "
+                            "16) + (source * 8))])"})
     EXPECT_THAT(text, HasSubstr(fetch));
 }
 
