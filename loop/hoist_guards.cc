@@ -32,10 +32,7 @@ class GuardHoister : public StmtMutator {
 
  private:
   static Stmt Unswitch(const ForNode& loop, const IfNode& guard) {
-    const auto over = [&](const Stmt& body) {
-      return For(loop.var, loop.min, loop.extent, loop.for_kind, body);
-    };
-    return If(guard.condition, over(guard.then_case), over(guard.else_case));
+    return If(guard.condition, Around(loop, guard.then_case), Around(loop, guard.else_case));
   }
 
   // Copies that all take the first branch do not ask one by one.
@@ -54,7 +51,7 @@ class GuardHoister : public StmtMutator {
       const Expr worst = linear->coefficient > 0 ? last : first;
       all = all && Simplify(Substitute(part, {{loop.var, worst}}));
     }
-    return If(all, For(loop.var, loop.min, loop.extent, loop.for_kind, guard.then_case), stmt);
+    return If(all, Around(loop, guard.then_case), stmt);
   }
 
   // if (c) a else b; if (c) d else e  =>  if (c) {a; d} else {b; e}
@@ -100,15 +97,14 @@ class GuardHoister : public StmtMutator {
     const Stmt body = If(inside, guard.then_case);
     Stmt result;
     if (!bounded) {
-      result = For(loop.var, loop.min, loop.extent, loop.for_kind, body);
+      result = Around(loop, body);
     } else {
       const Expr extent = Simplify(end - begin);
       if (loop.for_kind == ForKind::kVectorized || loop.for_kind == ForKind::kUnrolled) {
-        const Stmt whole = For(loop.var, loop.min, loop.extent, loop.for_kind, body);
-        const Stmt rest =
-            loop.for_kind == ForKind::kVectorized
-                ? For(loop.var, loop.min, loop.extent, loop.for_kind, If(bounds, body))
-                : For(loop.var, begin, extent, ForKind::kSerial, body);
+        const Stmt whole = Around(loop, body);
+        const Stmt rest = loop.for_kind == ForKind::kVectorized
+                              ? Around(loop, If(bounds, body))
+                              : For(loop.var, begin, extent, ForKind::kSerial, body);
         result = If(all_inside, whole, rest);
       } else {
         result = For(loop.var, Simplify(begin), extent, loop.for_kind, body);

@@ -102,11 +102,8 @@ class TileShifter : public StmtMutator {
       guard = guard && position->at < position->extent;
     }
     if (moved.empty()) return stmt;
-    const auto over = [](const ForNode& loop, Stmt body) {
-      return For(loop.var, loop.min, loop.extent, loop.for_kind, std::move(body));
-    };
-    return If(guard,
-              over(*tile->rows, over(*tile->lanes, Substitute(tile->guard->then_case, moved))));
+    const Stmt store = Substitute(tile->guard->then_case, moved);
+    return If(guard, Around(*tile->rows, Around(*tile->lanes, store)));
   }
 };
 

@@ -13,6 +13,9 @@ Stmt Make(Args&&... args) {
 
 }  // namespace
 
+Stmt Around(const ForNode& loop, const Stmt& body) {
+  return For(loop.var, loop.min, loop.extent, loop.for_kind, body);
+}
 Stmt For(const Var& var, const Expr& min, const Expr& extent, ForKind kind, const Stmt& body) {
   CheckInvariant(static_cast<bool>(body), "a loop has a body");
   CheckInvariant(var.dtype() == Int64 && min.dtype() == Int64 && extent.dtype() == Int64,

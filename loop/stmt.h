@@ -115,6 +115,8 @@ inline bool MayReassociate(const StoreNode& store) {
 }
 
 Stmt For(const Var& var, const Expr& min, const Expr& extent, ForKind kind, const Stmt& body);
+// The same loop around another body.
+Stmt Around(const ForNode& loop, const Stmt& body);
 Stmt Store(const Buffer& buffer, const Expr& value, std::vector<Expr> indices,
            StoreKind kind = StoreKind::kPlain, const Expr& predicate = Expr());
 Stmt Seq(std::vector<Stmt> stmts);  // flattens; one statement stays itself

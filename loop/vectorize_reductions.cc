@@ -177,7 +177,7 @@ class ReductionVectorizer : public StmtMutator {
     for (const Stmt& stmt : seq == nullptr ? std::vector<Stmt>{} : seq->stmts)
       (rest.empty() && IsFetchAlongMemory(stmt, n.var) ? fetches : rest).push_back(stmt);
     if (fetches.empty()) return {{}, loop};
-    return {fetches, For(n.var, n.min, n.extent, n.for_kind, Seq(std::move(rest)))};
+    return {fetches, Around(n, Seq(std::move(rest)))};
   }
 
   // One for each line that a block of iterations reads along memory.
