@@ -86,6 +86,10 @@ loop::RowLoads CpuFeatures::row_loads() const {
   return moves_parts_twice ? loop::RowLoads::kWhole : loop::RowLoads::kParts;
 }
 
+// Asked for the next row of 1024 floats, Zen 4 takes 1.3 times as long for layer_norm and max, and
+// Sapphire Rapids 0.8 times. Zen 5 was not measured.
+bool CpuFeatures::fetches_rows() const { return cpu_name_ == "znver4"; }
+
 std::string CpuFeatures::ToLlvm() const {
   return StrJoin(features_, ",", [](std::string* text, const auto& feature) {
     StrAppend(text, feature.second ? "+" : "-", feature.first);

@@ -34,6 +34,8 @@ class CpuFeatures {
   // Which loads of transposed tiles are faster: whole rows where two vector units move the 128-bit
   // parts of registers.
   loop::RowLoads row_loads() const;
+  // Whether the CPU itself has fetched a row of a matrix in time when the one before it is done.
+  bool fetches_rows() const;
   // "+avx,+avx2,-amx-tile,...", sorted; also part of the object cache key.
   std::string ToLlvm() const;
   const std::string& cpu_name() const { return cpu_name_; }

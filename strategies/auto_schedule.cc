@@ -261,6 +261,7 @@ class Scheduler {
   // do not get far ahead of it.
   void FetchNextRow(const Stage& stage) {
     const OperationNode& op = *stage.op();
+    if (!options_.fetch_rows) return;
     if (!op.is_reduction() || op.combiner->is_sum || !op.combiner->is_order_free ||
         !ReducesAlongMemory(stage, accesses_) || accesses_.AreConditional(stage))
       return;
@@ -473,6 +474,7 @@ class Scheduler {
   // waste, and before and behind a part lies memory of others.
   void FetchNextLine(Stage& stage, const IterVar& steps, std::int64_t count, const Stage* written) {
     if (count < 2 || accesses_.AreConditional(stage)) return;
+    if (!options_.fetch_rows && accesses_.MathCallsOf(stage) == 0) return;
     const te::Tensor reader(stage.op(), 0);
     bool fetches = false;
     for (const te::Tensor& input : te::InputsOf(*stage.op())) {

@@ -12,6 +12,9 @@ namespace tenon::strategies {
 
 struct AutoScheduleOptions {
   bool reassociate_sums = true;  // of floats, whose bits depend on the order
+  // Whether loops over a row that do not call mathematics ask memory for the next row. Those that
+  // do always ask.
+  bool fetch_rows = true;
 };
 
 // The extents must be constant.

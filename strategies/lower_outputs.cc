@@ -28,8 +28,10 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
                             const std::string& name, const LoweringOptions& options) {
   args.insert(args.end(), outputs.begin(), outputs.end());
   const auto lower = [=] {
-    const AutoScheduleOptions schedule = {.reassociate_sums = options.reassociate_sums};
-    const schedule::LowerOptions lowering = {.row_loads = jit::CpuFeatures::Host().row_loads(),
+    const jit::CpuFeatures& cpu = jit::CpuFeatures::Host();
+    const AutoScheduleOptions schedule = {.reassociate_sums = options.reassociate_sums,
+                                          .fetch_rows = !cpu.fetches_rows()};
+    const schedule::LowerOptions lowering = {.row_loads = cpu.row_loads(),
                                              .stream_results = false};  // AutoSchedule says which
     return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
   };

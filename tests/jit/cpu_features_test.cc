@@ -50,6 +50,14 @@ TEST(CpuFeaturesTest, WholeRowsAreLoadedOnlyIntoVectorsOf512Bits) {
   EXPECT_EQ(features.row_loads(), loop::RowLoads::kParts);
 }
 
+TEST(CpuFeaturesTest, RowsAreFetchedByTheCpuOnZen4WhateverItsVectorsAre) {
+  CpuFeatures features = CpuFeatures::Host();
+  const bool is_zen4 = features.cpu_name() == "znver4";
+  EXPECT_EQ(features.fetches_rows(), is_zen4);
+  features.Apply("-avx512f");
+  EXPECT_EQ(features.fetches_rows(), is_zen4);
+}
+
 TEST(CpuFeaturesTest, AMaskTakesWhatBuildsOnIt) {
   CpuFeatures without_avx512 = CpuFeatures::Host();
   without_avx512.Apply("-avx512f");

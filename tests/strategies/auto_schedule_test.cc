@@ -151,14 +151,37 @@ TEST(AutoScheduleTest, LargeElementwiseWorkIsParallelAndSmallIsNot) {
 
 std::string LoopsOf(const char* text) { return testing_graphs::LoopsOf(Parsed(text)); }
 
+std::string LoopsOf(const char* text, const AutoScheduleOptions& options) {
+  RegisterStrategies(ops::OpRegistry::Global());
+  const ir::Module module = passes::InferType(Parsed(text));
+  const TeFunction function = LowerFunction(module.Main());
+  std::vector<te::Tensor> args = function.params;
+  args.insert(args.end(), function.outputs.begin(), function.outputs.end());
+  return loop::Print(schedule::Lower(AutoSchedule(function.outputs, options), args, "kernel"));
+}
+
+// Whether the next row is asked for.
+bool FetchesRows(const char* text, bool fetch_rows = true) {
+  return LoopsOf(text, {.fetch_rows = fetch_rows}).find("prefetch(") != std::string::npos;
+}
+
 TEST(AutoScheduleTest, RowsFetchTheNextOneUnlessTheyAreReadOnACondition) {
-  const auto fetches = [](const char* text) {
-    return LoopsOf(text).find("prefetch(") != std::string::npos;
-  };
-  EXPECT_TRUE(fetches("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }"));
+  EXPECT_TRUE(FetchesRows("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }"));
   EXPECT_FALSE(
-      fetches("def @main(%x: Tensor[(256, 256), float32], %y: Tensor[(256, 256), float32]) "
-              "{ concatenate((%x, %y), axis=0) }"));
+      FetchesRows("def @main(%x: Tensor[(256, 256), float32], %y: Tensor[(256, 256), float32]) "
+                  "{ concatenate((%x, %y), axis=0) }"));
+}
+
+TEST(AutoScheduleTest, OnlyRowsOfMathematicsAreFetchedWhereTheCpuFetchesRows) {
+  const char* softmax = "def @main(%x: Tensor[(512, 1024), float32]) { nn.softmax(%x) }";
+  const char* most = "def @main(%x: Tensor[(512, 1024), float32]) { max(%x, axis=[1]) }";
+  const char* norm =
+      "def @main(%x: Tensor[(512, 1024), float32], %g: Tensor[(1024), float32], "
+      "%b: Tensor[(1024), float32]) { nn.layer_norm(%x, %g, %b) }";
+  for (const char* text : {softmax, most, norm}) EXPECT_TRUE(FetchesRows(text)) << text;
+  EXPECT_TRUE(FetchesRows(softmax, false));
+  EXPECT_FALSE(FetchesRows(most, false));
+  EXPECT_FALSE(FetchesRows(norm, false));
 }
 
 // Quotients and remainders of pixels that are counted through rows come to one place in memory.
@@ -175,7 +198,6 @@ TEST(AutoScheduleTest, PixelsOfAStridedDepthwiseConvolutionAreReadInVectors) {
   EXPECT_GT(reads, 0U);
 }
 
-// The last loop of softmax has nothing to do while it waits for its lines.
 TEST(AutoScheduleTest, BitsUnderAnotherTypeAreOneKernelWithWhatIsAround) {
   const Lowered lowered =
       ValueOrThrow(Lower(Parsed("def @main(%x: Tensor[(5, 13), int32]) "
@@ -188,27 +210,27 @@ TEST(AutoScheduleTest, BitsUnderAnotherTypeAreOneKernelWithWhatIsAround) {
 }
 
 TEST(AutoScheduleTest, AnExtremumFetchesTheNextRowOfWhatItAloneReadsFromMemory) {
-  const auto fetches = [](const char* text) {
-    return LoopsOf(text).find("prefetch(") != std::string::npos;
-  };
-  EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { argmax(%x, axis=[1]) }"));
-  EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { max(%x, axis=[1]) }"));
-  EXPECT_TRUE(fetches("def @main(%x: Tensor[(512, 32, 32), float32]) { max(%x, axis=[1, 2]) }"));
+  EXPECT_TRUE(FetchesRows("def @main(%x: Tensor[(512, 1024), float32]) { argmax(%x, axis=[1]) }"));
+  EXPECT_TRUE(FetchesRows("def @main(%x: Tensor[(512, 1024), float32]) { max(%x, axis=[1]) }"));
+  EXPECT_TRUE(
+      FetchesRows("def @main(%x: Tensor[(512, 32, 32), float32]) { max(%x, axis=[1, 2]) }"));
   // Rows that are no run of memory.
-  EXPECT_FALSE(fetches("def @main(%x: Tensor[(32, 512, 32), float32]) { max(%x, axis=[0, 2]) }"));
+  EXPECT_FALSE(
+      FetchesRows("def @main(%x: Tensor[(32, 512, 32), float32]) { max(%x, axis=[0, 2]) }"));
   // A sum, an array that stays in cache, short and long rows.
-  EXPECT_FALSE(fetches("def @main(%x: Tensor[(512, 1024), float32]) { sum(%x, axis=[1]) }"));
-  EXPECT_FALSE(fetches("def @main(%x: Tensor[(64, 1024), float32]) { argmax(%x, axis=[1]) }"));
-  EXPECT_FALSE(fetches("def @main(%x: Tensor[(8192, 64), float32]) { argmax(%x, axis=[1]) }"));
-  EXPECT_FALSE(fetches("def @main(%x: Tensor[(64, 16384), float32]) { argmax(%x, axis=[1]) }"));
+  EXPECT_FALSE(FetchesRows("def @main(%x: Tensor[(512, 1024), float32]) { sum(%x, axis=[1]) }"));
+  EXPECT_FALSE(FetchesRows("def @main(%x: Tensor[(64, 1024), float32]) { argmax(%x, axis=[1]) }"));
+  EXPECT_FALSE(FetchesRows("def @main(%x: Tensor[(8192, 64), float32]) { argmax(%x, axis=[1]) }"));
+  EXPECT_FALSE(FetchesRows("def @main(%x: Tensor[(64, 16384), float32]) { argmax(%x, axis=[1]) }"));
   // The exponentials fetch what both read.
   const std::string softmax =
-      LoopsOf("def @main(%x: Tensor[(512, 1024), float32]) { nn.softmax(%x) }");
+      LoopsOf("def @main(%x: Tensor[(512, 1024), float32]) { nn.softmax(%x) }", {});
   const std::size_t fetch = softmax.find("prefetch(");
   EXPECT_EQ(softmax.find("prefetch(", fetch + 1), std::string::npos);
   EXPECT_LT(softmax.find("softmax_max[0] = "), fetch);
 }
 
+// The last loop of softmax has nothing to do while it waits for its lines.
 TEST(AutoScheduleTest, LinesOfARowAreFetchedWhileItsExponentialsAreComputed) {
   const std::string loops =
       LoopsOf("def @main(%x: Tensor[(256, 1024), float32]) { nn.softmax(%x) }");
