@@ -101,8 +101,8 @@ class ExprCodegen {
   llvm::Value* EmitGather(const loop::LoadNode& node, llvm::Value* index, llvm::Value* mask,
                           DataType type);  // mask null: all lanes
   llvm::Value* FirstLanes(int lanes);
-  llvm::Value* EmitEverySecond(const loop::Buffer& buffer, llvm::Value* base, DataType type,
-                               llvm::Value* mask);
+  // Null where a gather is better; mask null: all lanes.
+  llvm::Value* EmitNear(const loop::LoadNode& node, llvm::Value* mask, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
   // Null where the target has no tables or the function none.

@@ -102,8 +102,7 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
     Annotate(load, node.buffer);
     return ToRegister(load, type);
   }
-  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2) && lanes > 1)
-    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type, nullptr), type);
+  if (Value* near = EmitNear(node, nullptr, type)) return near;
   return EmitGather(node, EmitShared(index), nullptr, type);
 }
 
@@ -137,10 +136,10 @@ Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
   const Expr& index = node.indices[0];
   const auto* ramp = index.As<loop::RampNode>();
   Value* mask = EmitShared(node.predicate);
-  if (ramp != nullptr && loop::IsConstInt(ramp->stride, 2))
-    return ToRegister(EmitEverySecond(node.buffer, EmitShared(ramp->base), type, mask), type);
-  if (ramp == nullptr || !loop::IsConstInt(ramp->stride, 1))
+  if (ramp == nullptr || !loop::IsConstInt(ramp->stride, 1)) {
+    if (Value* near = EmitNear(node, mask, type)) return near;
     return EmitGather(node, EmitShared(index), mask, type);
+  }
   llvm::SmallVector<int> bits(static_cast<std::size_t>(type.lanes()));
   std::iota(bits.begin(), bits.end(), 0);
   return ToRegister(EmitUnderMask(node.buffer, EmitShared(ramp->base), type, mask, bits), type);
@@ -170,38 +169,6 @@ Value* ExprCodegen::EmitUnderMask(const loop::Buffer& buffer, Value* base, DataT
     return call;
   };
   return Resized(builder_, ByPieces(builder_, whole, chunk, load), lanes);
-}
-
-// Elements base, base + 2, ... from two loads, of which the second ends with the last element
-// wanted, so that nothing beyond it is read. A gather costs a load for each lane. With a mask
-// (null: none) lanes without a true bit read 0 and touch no memory.
-Value* ExprCodegen::EmitEverySecond(const loop::Buffer& buffer, Value* base, DataType type,
-                                    Value* mask) {
-  const int lanes = type.lanes();
-  // Of `lanes` elements from element `offset` on, the even ones that are at least `least`.
-  const auto load = [&](int offset, int least) -> Value* {
-    Value* index = builder_.CreateAdd(
-        base, llvm::ConstantInt::get(base->getType(), static_cast<std::uint64_t>(offset)), "",
-        false, true);
-    if (mask == nullptr) {
-      auto* part = builder_.CreateAlignedLoad(MemoryType(type), ElementAddress(buffer, index),
-                                              llvm::Align(type.element().bytes()));
-      Annotate(part, buffer);
-      return part;
-    }
-    llvm::SmallVector<int> bits;
-    for (int element = offset; element < offset + lanes; ++element)
-      bits.push_back(element % 2 == 0 && element >= least ? element / 2 : lanes);
-    return EmitUnderMask(buffer, index, type, mask, bits);
-  };
-  std::vector<int> picks;
-  for (int lane = 0; lane < lanes; ++lane) {
-    const int element = 2 * lane;
-    // In the second part, which starts at element lanes - 1.
-    picks.push_back(element < lanes ? element : lanes + element - (lanes - 1));
-  }
-  Value* first = load(0, 0);
-  return builder_.CreateShuffleVector(first, load(lanes - 1, lanes), picks);
 }
 
 void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {

@@ -1,5 +1,6 @@
 // Vectorised loops whose extent is no multiple of the vector's: the last block runs under a mask,
 // gives what the interpreter gives, and touches nothing outside of the arrays.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/print.h"
+#include "tenon/loop/simplify.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/interpret.h"
@@ -171,16 +173,42 @@ TEST_P(TailTest, ElementsOfASymbolicExtentInAParallelLoop) {
   }
 }
 
-TEST_P(TailTest, EveryThirdElementIsGathered) {
-  for (const std::int64_t n : {1, 15, 17, 65}) {
-    SCOPED_TRACE(n);
-    const auto graph = [&](DataType t) {
-      const Tensor a = Placeholder({3 * n - 2}, t, "A");
-      return Graph{{a},
-                   te::Compute(
-                       {n}, [&](Var i) { return Joined(a(i * 3), a(0)); }, "C")};
-    };
-    ExpectAsInterpreted(graph, Lanes(8), type(), {{3 * n - 2}}, {n}, features());
+// What lies near each other is read by whole vectors, none of which reaches beyond the array.
+TEST_P(TailTest, ElementsThatLieNearEachOtherInAnyOrder) {
+  using Place = std::function<Expr(std::int64_t n, const Expr& i)>;
+  const std::pair<const char*, Place> places[] = {
+      {"every third", [](std::int64_t, const Expr& i) { return i * 3; }},
+      {"every fourth", [](std::int64_t, const Expr& i) { return i * 4; }},
+      {"backwards", [](std::int64_t n, const Expr& i) { return Expr(n - 1) - i; }},
+      {"each twice", [](std::int64_t, const Expr& i) { return te::FloorDiv(i, 2); }},
+      {"each three times", [](std::int64_t, const Expr& i) { return te::FloorDiv(i, 3); }},
+      {"each four times", [](std::int64_t, const Expr& i) { return te::FloorDiv(i, 4); }},
+      {"neighbours swapped",
+       [](std::int64_t n, const Expr& i) {
+         return te::Min(te::FloorDiv(i, 2) * 2 + 1 - te::FloorMod(i, 2), Expr(n - 1));
+       }},
+      {"windows of four",
+       [](std::int64_t, const Expr& i) { return te::FloorDiv(i, 4) + te::FloorMod(i, 4); }},
+      {"a ring", [](std::int64_t, const Expr& i) { return te::FloorMod(i * 5, 16); }},
+  };
+  for (const auto& [name, place] : places) {
+    for (const std::int64_t n : {1, 16, 17, 64, 131}) {
+      for (const int lanes : {8, 16, 64}) {
+        SCOPED_TRACE(StrCat(name, " of ", n, " by ", lanes));
+        std::int64_t size = 1;
+        for (std::int64_t i = 0; i < n; ++i) {
+          const Expr at = loop::Simplify(place(n, i));
+          size = std::max(size, at.As<loop::IntImmNode>()->value + 1);
+        }
+        const auto graph = [&](DataType t) {
+          const Tensor a = Placeholder({size}, t, "A");
+          return Graph{{a},
+                       te::Compute(
+                           {n}, [&](Var i) { return Joined(a(place(n, i)), a(0)); }, "C")};
+        };
+        ExpectAsInterpreted(graph, Lanes(lanes), type(), {{size}}, {n}, features());
+      }
+    }
   }
 }
 
@@ -245,6 +273,26 @@ TEST(TailCodeTest, MaskedAccessesAreMaskedInLlvm) {
   const Kernel kernel = Compile(Added(1000)).value();
   EXPECT_THAT(kernel.LlvmIr(false), HasSubstr("call void @llvm.masked.store.v16f32"));
   EXPECT_THAT(kernel.LlvmIr(false), HasSubstr("@llvm.masked.load.v16f32"));
+}
+
+TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
+  const auto code = [](const std::function<Expr(const Expr&)>& place) {
+    const Tensor a = Placeholder({256}, Float32, "A");
+    const Tensor c = te::Compute(
+        {64}, [&](Var i) { return a(place(i)); }, "C");
+    Schedule s(c);
+    Lanes(16)(s, c);
+    return Compile(schedule::Lower(s, {a, c}, "picked")).value().LlvmIr(false);
+  };
+  for (const int step : {-1, 2, 3, 4})
+    EXPECT_THAT(code([&](const Expr& i) { return i * step + (step < 0 ? 63 : 0); }),
+                Not(HasSubstr("masked.gather")))
+        << step;
+  EXPECT_THAT(code([](const Expr& i) { return te::FloorDiv(i, 2); }),
+              Not(HasSubstr("masked.gather")));
+  // As many loads as a gather makes.
+  EXPECT_THAT(code([](const Expr& i) { return te::FloorMod(i * 37, 256); }),
+              HasSubstr("masked.gather"));
 }
 
 // exp(0) of the lanes that do not run is computed and thrown away.

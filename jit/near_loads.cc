@@ -1,0 +1,141 @@
+// Loads of ExprCodegen whose lanes lie near each other, but not one behind the other: every second
+// or third element, each one twice, backwards, sliding windows. A few loads cover what the lanes of
+// a register reach over, and shuffles pick from them, as compilers do for interleaved accesses
+// (Nuzman, Rosen and Zaks, "Auto-vectorization of interleaved data for SIMD", PLDI 2006).
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "tenon/jit/expr_codegen.h"
+#include "tenon/jit/vector_pieces.h"
+#include "tenon/loop/lanes.h"
+#include "tenon/support/arithmetic.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+
+// What the lanes of a register read. The last load ends with the last element that is wanted, and
+// an element that two loads hold is taken from the first one unless that is the last.
+struct Window {
+  std::int64_t first;            // the lowest element
+  std::int64_t part;             // elements of a load
+  std::vector<std::int64_t> at;  // loads, counted from the lowest element
+  std::vector<std::int64_t> of;  // the element of each lane, likewise
+
+  std::size_t LoadOf(std::size_t lane) const {
+    return std::min(static_cast<std::size_t>(of[lane] / part), at.size() - 1);
+  }
+};
+
+// Nothing where that takes more than `most` loads.
+std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_t most) {
+  const auto lanes = static_cast<std::int64_t>(offsets.size());
+  const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
+  const auto reach = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
+  if (reach >= static_cast<std::uint64_t>(most * lanes)) return std::nullopt;
+  const auto extent = static_cast<std::int64_t>(reach) + 1;
+  Window window{.first = *low,
+                .part = std::min(lanes, static_cast<std::int64_t>(std::bit_floor(reach + 1)))};
+  for (std::int64_t at = 0; at < extent; at += window.part)
+    window.at.push_back(std::min(at, extent - window.part));
+  for (const std::int64_t offset : offsets) window.of.push_back(offset - *low);
+  return window;
+}
+
+// Those of each `chunk` lanes; the last lane stands for those that are missing. Empty where one
+// takes more than `most` loads.
+std::vector<Window> WindowsOf(std::vector<std::int64_t> offsets, std::size_t chunk,
+                              std::int64_t most) {
+  offsets.resize(RoundUp(offsets.size(), chunk), offsets.back());
+  std::vector<Window> windows;
+  for (std::size_t first = 0; first < offsets.size(); first += chunk) {
+    const auto window = WindowOf(llvm::ArrayRef(offsets).slice(first, chunk), most);
+    if (!window) return {};
+    windows.push_back(*window);
+  }
+  return windows;
+}
+
+// Whether every element is that of one lane, and every load a vector.
+bool AreOneToOne(std::vector<std::int64_t> offsets, const std::vector<Window>& windows) {
+  std::sort(offsets.begin(), offsets.end());
+  return std::adjacent_find(offsets.begin(), offsets.end()) == offsets.end() &&
+         std::none_of(windows.begin(), windows.end(),
+                      [](const Window& window) { return window.part == 1; });
+}
+
+// The lanes of the window from its loads, of which `load` makes one.
+Value* Picked(llvm::IRBuilder<>& builder, const Window& window,
+              const std::function<Value*(std::size_t i)>& load) {
+  Value* all = nullptr;
+  for (std::size_t i = 0; i < window.at.size(); i += 2) {
+    Value* first = load(i);
+    const bool is_pair = i + 1 < window.at.size();
+    Value* second = is_pair ? load(i + 1) : llvm::PoisonValue::get(first->getType());
+    const auto lanes = static_cast<int>(window.of.size());
+    llvm::SmallVector<int> picks, joined;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::size_t from = window.LoadOf(static_cast<std::size_t>(lane));
+      const bool is_here = from == i || from == i + 1;
+      const std::int64_t element = window.of[static_cast<std::size_t>(lane)] - window.at[from];
+      picks.push_back(is_here ? static_cast<int>((from == i ? 0 : window.part) + element) : -1);
+      joined.push_back(is_here ? lanes + lane : lane);
+    }
+    Value* picked = builder.CreateShuffleVector(first, second, picks);
+    all = all == nullptr ? picked : builder.CreateShuffleVector(all, picked, joined);
+  }
+  return all;
+}
+
+}  // namespace
+
+// Without a mask all lanes are read. With one, a lane without a true bit reads 0 and touches no
+// memory; an element that two lanes read would need both their bits.
+Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType type) {
+  // As many loads as take less time than a gather, which loads each lane by itself.
+  constexpr std::int64_t kLanesOfLoad = 4;
+  const std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);
+  if (!near) return nullptr;
+  const DataType element = type.element();
+  const auto lanes = static_cast<std::size_t>(type.lanes());
+  const std::size_t chunk = std::min(
+      std::bit_ceil(lanes), static_cast<std::size_t>(options_.vector_bits) / 8 / element.bytes());
+  const std::int64_t most =
+      mask != nullptr ? 2
+                      : std::max<std::int64_t>(2, static_cast<std::int64_t>(chunk) / kLanesOfLoad);
+  const std::vector<Window> windows = WindowsOf(near->offsets, chunk, most);
+  if (windows.empty() || (mask != nullptr && !AreOneToOne(near->offsets, windows))) return nullptr;
+  Value* base = EmitShared(near->base);
+  const auto load = [&](const Window& window, std::size_t first, std::size_t i) -> Value* {
+    const std::int64_t offset = window.first + window.at[i];
+    Value* index = builder_.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), offset),
+                                      "", false, true);
+    const DataType part = element.WithLanes(static_cast<int>(window.part));
+    if (mask != nullptr) {
+      llvm::SmallVector<int> bits(static_cast<std::size_t>(window.part), static_cast<int>(lanes));
+      for (std::size_t lane = 0; lane < chunk && first + lane < lanes; ++lane) {
+        if (window.LoadOf(lane) == i)
+          bits[static_cast<std::size_t>(window.of[lane] - window.at[i])] =
+              static_cast<int>(first + lane);
+      }
+      return EmitUnderMask(node.buffer, index, part, mask, bits);
+    }
+    auto* loaded = builder_.CreateAlignedLoad(MemoryType(part), ElementAddress(node.buffer, index),
+                                              llvm::Align(element.bytes()));
+    Annotate(loaded, node.buffer);
+    return window.part == 1 ? builder_.CreateVectorSplat(1, loaded) : loaded;
+  };
+  Value* made = ByPieces(builder_, static_cast<unsigned>(windows.size() * chunk),
+                         static_cast<unsigned>(chunk), [&](unsigned first) {
+                           const Window& window = windows[first / chunk];
+                           return Picked(builder_, window,
+                                         [&](std::size_t i) { return load(window, first, i); });
+                         });
+  return ToRegister(Resized(builder_, made, static_cast<unsigned>(lanes)), type);
+}
+
+}  // namespace tenon::jit
