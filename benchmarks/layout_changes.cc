@@ -5,6 +5,7 @@
 #include "tenon/benchmarks/baselines.h"
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/benchmarks/families.h"
+#include "tenon/ops/index_builders.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::benchmarks {
@@ -50,6 +51,27 @@ std::vector<Concatenation> Concatenations() {
           {"last axis", 1, {{256, 128}, {256, 128}}},
           {"last axis", 1, {{4096, 2048}, {4096, 2048}}},
           {"last axis odd", 1, {{4096, 1023}, {4096, 2049}, {4096, 1024}}}};
+}
+
+// Columns of a matrix that are read near each other, but not one behind the other.
+struct Pick {
+  const char* name;
+  std::int64_t rows, columns;
+  DataType type;
+  ir::Expr (*make)(const ir::Expr& x);
+  std::int64_t (*source)(std::int64_t column);  // of a column of the result
+};
+
+std::vector<Pick> Picks() {
+  const auto backwards = [](const ir::Expr& x) { return ops::Reverse(x, 1); };
+  const auto twice = [](const ir::Expr& x) { return ops::Repeat(x, 2, 1); };
+  const auto half = [](std::int64_t column) { return column / 2; };
+  const auto from_end = [](std::int64_t column) { return 511 - column; };
+  return {{"backwards, 512 x 512", 512, 512, Float32, backwards, from_end},
+          {"backwards of bytes, 512 x 512", 512, 512, UInt8, backwards, from_end},
+          {"each twice, 512 x 256", 512, 256, Float32, twice, half},
+          {"each twice of bfloat16, 512 x 256", 512, 256, BFloat16, twice, half},
+          {"each twice of bytes, 512 x 256", 512, 256, UInt8, twice, half}};
 }
 
 // The element that a transposition puts at `position`, by the definition.
@@ -130,6 +152,25 @@ Contestants PrepareConcatenate(const Concatenation& c, int threads) {
   return WithFloor(graph, threads);
 }
 
+Contestants PreparePick(const Pick& pick, int threads) {
+  const Tensor x = Numbered({pick.rows, pick.columns}, pick.type);
+  const ir::Expr var = Input("x", x.shape(), pick.type);
+  auto graph = std::make_shared<CompiledGraph>(ir::Module::FromExpr(pick.make(var)),
+                                               runtime::Inputs{{"x", x}});
+  graph->Call();
+  const std::size_t element = pick.type.bytes();
+  const std::int64_t columns = graph->result().size() / pick.rows;
+  const auto* from = static_cast<const char*>(x.raw());
+  const auto* to = static_cast<const char*>(graph->result().raw());
+  for (std::int64_t i = 0; i < graph->result().size(); ++i) {
+    const std::int64_t source = i / columns * pick.columns + pick.source(i % columns);
+    if (std::memcmp(to + static_cast<std::size_t>(i) * element,
+                    from + static_cast<std::size_t>(source) * element, element) != 0)
+      Require(false, StrCat("wrong result: element ", i));
+  }
+  return WithFloor(graph, threads);
+}
+
 Race RaceOf(const char* kind, const std::string& name, double bytes, int threads) {
   return {.table = "layout",
           .name = StrCat(kind, " ", name),
@@ -147,6 +188,12 @@ void AddLayoutChanges(std::vector<Race>& races) {
           "transpose", StrCat(t.name, ", ", StrJoin(t.shape, " x ")),
           static_cast<double>(NumElements(t.shape)) * static_cast<double>(t.type.bytes()), threads);
       race.prepare = [=] { return PrepareTranspose(t, threads); };
+      races.push_back(std::move(race));
+    }
+    for (const Pick& pick : Picks()) {
+      Race race = RaceOf("columns", pick.name,
+                         512.0 * 512.0 * static_cast<double>(pick.type.bytes()), threads);
+      race.prepare = [=] { return PreparePick(pick, threads); };
       races.push_back(std::move(race));
     }
     for (const Concatenation& c : Concatenations()) {
