@@ -33,7 +33,7 @@ bool IsSafeDivisor(Value* value) {
 
 Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   const DataType operand = node.a.dtype();
-  if (Value* mask = EmitFirstLanes(node)) return mask;
+  if (Value* mask = EmitLanesByCount(node)) return mask;
   Value* a = EmitShared(node.a);
   Value* b = EmitShared(node.b);
   if (node.op == BinaryOp::kAnd) return builder_.CreateAnd(a, b);
@@ -54,16 +54,17 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   return result->getType()->isFPOrFPVectorTy() ? Narrow(result, operand) : result;
 }
 
-// Indices first + 0, first + 1, .. below an end, in elements that fill one register: those lanes
-// whose number is below the count of them. Null where the comparison is another one.
-Value* ExprCodegen::EmitFirstLanes(const loop::BinaryNode& node) {
+// Indices first + 0, first + 1, .. below an end or not, in elements that fill one register: those
+// lanes whose number is below the count of the former or not. Null where the comparison is another
+// one.
+Value* ExprCodegen::EmitLanesByCount(const loop::BinaryNode& node) {
   constexpr int kMostWithoutCount = 8;
   const auto* indices = node.a.As<loop::RampNode>();
   const auto* end = node.b.As<loop::BroadcastNode>();
-  if (node.op != BinaryOp::kLT || node.a.dtype().element() != Int64 || indices == nullptr ||
-      end == nullptr || indices->lanes <= kMostWithoutCount || indices->lanes > 64 ||
-      !loop::IsConstInt(indices->stride, 1) || end->value.dtype().lanes() > 1 ||
-      reads_data_(node.a) || reads_data_(node.b))
+  if ((node.op != BinaryOp::kLT && node.op != BinaryOp::kGE) || node.a.dtype().element() != Int64 ||
+      indices == nullptr || end == nullptr || indices->lanes <= kMostWithoutCount ||
+      indices->lanes > 64 || !loop::IsConstInt(indices->stride, 1) ||
+      end->value.dtype().lanes() > 1 || reads_data_(node.a) || reads_data_(node.b))
     return nullptr;
   Value* first = EmitShared(indices->base);
   Value* below = EmitShared(end->value);
@@ -76,7 +77,8 @@ Value* ExprCodegen::EmitFirstLanes(const loop::BinaryNode& node) {
   std::vector<llvm::Constant*> numbers;
   for (unsigned lane = 0; lane < lanes; ++lane)
     numbers.push_back(llvm::ConstantInt::get(number, lane));
-  return builder_.CreateICmpULT(
+  return builder_.CreateICmp(
+      node.op == BinaryOp::kLT ? llvm::CmpInst::ICMP_ULT : llvm::CmpInst::ICMP_UGE,
       llvm::ConstantVector::get(numbers),
       builder_.CreateVectorSplat(lanes, builder_.CreateTrunc(count, number)));
 }

@@ -83,7 +83,7 @@ class ExprCodegen {
   llvm::Value* EmitShared(const loop::Expr& expr);
   llvm::Value* EmitNew(const loop::Expr& expr);
   llvm::Value* EmitBinary(const loop::BinaryNode& node);
-  llvm::Value* EmitFirstLanes(const loop::BinaryNode& node);
+  llvm::Value* EmitLanesByCount(const loop::BinaryNode& node);
   llvm::Value* EmitFloatBinary(loop::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitIntBinary(const loop::BinaryNode& node, llvm::Value* a, llvm::Value* b);
   bool IsIndexDivision(const loop::BinaryNode& node);

@@ -31,8 +31,28 @@ struct Window {
   }
 };
 
+// Elements that are known to exist: those of a buffer, and where in it the offsets count from.
+struct Existing {
+  std::int64_t size = 0, place = 0;
+};
+
+// One load for all where so many elements exist around those that are wanted: that which ends no
+// later than the next multiple of its size, where values may have been stored, if it covers them.
+void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Existing& existing) {
+  const auto part = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
+  const std::int64_t wanted = existing.place + window.first;
+  const std::int64_t aligned = wanted / part * part;
+  const std::int64_t begin = wanted + extent <= aligned + part ? aligned : wanted;
+  if (window.at.size() == 1 || part > lanes || begin + part > existing.size) return;
+  for (std::int64_t& of : window.of) of += wanted - begin;
+  window.first += begin - wanted;
+  window.part = part;
+  window.at = {0};
+}
+
 // Nothing where that takes more than `most` loads.
-std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_t most) {
+std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_t most,
+                               const Existing& existing) {
   const auto lanes = static_cast<std::int64_t>(offsets.size());
   const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
   const auto reach = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
@@ -43,21 +63,35 @@ std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_
   for (std::int64_t at = 0; at < extent; at += window.part)
     window.at.push_back(std::min(at, extent - window.part));
   for (const std::int64_t offset : offsets) window.of.push_back(offset - *low);
+  WidenLoad(window, extent, lanes, existing);
   return window;
 }
 
 // Those of each `chunk` lanes; the last lane stands for those that are missing. Empty where one
 // takes more than `most` loads.
 std::vector<Window> WindowsOf(std::vector<std::int64_t> offsets, std::size_t chunk,
-                              std::int64_t most) {
+                              std::int64_t most, const Existing& existing) {
   offsets.resize(RoundUp(offsets.size(), chunk), offsets.back());
   std::vector<Window> windows;
   for (std::size_t first = 0; first < offsets.size(); first += chunk) {
-    const auto window = WindowOf(llvm::ArrayRef(offsets).slice(first, chunk), most);
+    const auto window = WindowOf(llvm::ArrayRef(offsets).slice(first, chunk), most, existing);
     if (!window) return {};
     windows.push_back(*window);
   }
   return windows;
+}
+
+// What is known to exist beyond the elements that are read: those of a buffer at a known place.
+Existing ExistingAround(const loop::Buffer& buffer, const loop::Expr& base) {
+  const auto* place = base.As<loop::IntImmNode>();
+  if (place == nullptr) return {};
+  Existing existing{.size = 1, .place = place->value};
+  for (const loop::Expr& extent : buffer->shape) {
+    const auto* number = extent.As<loop::IntImmNode>();
+    if (number == nullptr) return {};
+    existing.size *= number->value;
+  }
+  return existing;
 }
 
 // Whether every element is that of one lane, and every load a vector.
@@ -107,7 +141,8 @@ Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType t
   const std::int64_t most =
       mask != nullptr ? 2
                       : std::max<std::int64_t>(2, static_cast<std::int64_t>(chunk) / kLanesOfLoad);
-  const std::vector<Window> windows = WindowsOf(near->offsets, chunk, most);
+  const Existing existing = mask != nullptr ? Existing{} : ExistingAround(node.buffer, near->base);
+  const std::vector<Window> windows = WindowsOf(near->offsets, chunk, most, existing);
   if (windows.empty() || (mask != nullptr && !AreOneToOne(near->offsets, windows))) return nullptr;
   Value* base = EmitShared(near->base);
   const auto load = [&](const Window& window, std::size_t first, std::size_t i) -> Value* {

@@ -374,19 +374,27 @@ class Lowerer {
     return *region;
   }
 
-  // A vectorised axis of which more than half is needed is computed whole where that makes it a
-  // whole vector: 14 lanes cost as much as 16, and LLVM keeps whole vectors alone in registers.
+  // An axis that is a tensor intrinsic's is computed whole, and so is a vectorised one of which
+  // more than half is needed where that makes it a whole vector: 14 lanes cost as much as 16, and
+  // LLVM keeps whole vectors alone in registers.
   static void WidenLanes(const Stage& producer, std::vector<Range>& region) {
     for (std::size_t d = 0; d < region.size(); ++d) {
       const IterVar& axis = producer.op()->axes[d];
       const auto* needed = region[d].extent.As<loop::IntImmNode>();
       const auto* whole = axis.extent.As<loop::IntImmNode>();
-      if (needed == nullptr || whole == nullptr || needed->value < 1 ||
-          !std::has_single_bit(static_cast<std::uint64_t>(whole->value)) ||
-          2 * needed->value <= whole->value || producer.KindOf(axis) != loop::ForKind::kVectorized)
-        continue;
-      region[d] = {0, axis.extent};
+      if (needed == nullptr || whole == nullptr || needed->value < 1) continue;
+      const bool makes_vector = std::has_single_bit(static_cast<std::uint64_t>(whole->value)) &&
+                                2 * needed->value > whole->value &&
+                                producer.KindOf(axis) == loop::ForKind::kVectorized;
+      if (makes_vector || IsOfIntrinsic(producer, d, whole->value)) region[d] = {0, axis.extent};
     }
+  }
+
+  static bool IsOfIntrinsic(const Stage& stage, std::size_t axis, std::int64_t extent) {
+    if (!stage.marks().tensorize) return false;
+    const auto& pattern = stage.marks().tensorize->intrinsic->op->axes;
+    const std::size_t outer = stage.op()->axes.size() - pattern.size();
+    return axis >= outer && loop::IsConstInt(pattern[axis - outer].extent, extent);
   }
 
   static bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {

@@ -195,7 +195,12 @@ class Scheduler {
 
   void ScheduleTileInput(Stage& stage) {
     const auto& axes = stage.op()->axes;
-    const std::int64_t lanes = LanesOf(*stage.op());
+    const std::int64_t lanes = VectorLanes(stage.op()->outputs[0]->dtype.bytes());
+    if (stage.op()->tag == kTileVectors) {
+      stage.Vectorize(axes.back());
+      stage.Unroll(axes[axes.size() - 3]);
+      return;
+    }
     const bool in_steps = stage.op()->tag != kTileInput;
     if (!in_steps && Extent(axes.back()) < lanes) return ScheduleInner(stage, 0);
     const auto [vectors, lane] = stage.Split(axes.back(), lanes);

@@ -66,7 +66,7 @@ bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode&
 void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedule::Stage& tile) {
   const te::OperationNode& op = *tile.op();
   const std::size_t grid = op.axes.size() - kTileAxes;
-  if (grid == 0 || op.tag == kTallTile) return;
+  if (grid == 0 || IsTallTile(op)) return;
   const te::IterVar& last = op.axes[grid - 1];
   const te::IterVar steps = tile.leaves()[grid];
   const auto* count = steps.extent.As<loop::IntImmNode>();

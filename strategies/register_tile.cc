@@ -122,9 +122,10 @@ void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vec
   reader.Unroll(rows == unrolled ? axis : reader.Split(axis, unrolled).second);
 }
 
-std::int64_t TermsOf(const te::OperationNode& op) {
+// Of a sum over these.
+std::int64_t TermsOf(const std::vector<IterVar>& axes) {
   std::int64_t terms = 1;
-  for (const IterVar& axis : op.reduce_axes) terms *= ConstantOf(axis.extent);
+  for (const IterVar& axis : axes) terms *= ConstantOf(axis.extent);
   return terms;
 }
 
@@ -135,13 +136,27 @@ std::int64_t SumsOf(const te::OperationNode& op) {
 }
 
 bool HasUnevenRows(const te::OperationNode& op) {
-  return op.tag == kUnevenTile || op.tag == kTallTile || op.tag == kRowsTile;
+  return op.tag == kUnevenTile || op.tag == kRowsTile || IsTallTile(op);
 }
 
-bool IsDotTile(const te::OperationNode& op) { return op.tag == kDotTile || op.tag == kWordDotTile; }
+bool IsDotTile(const te::OperationNode& op) {
+  return op.tag == kDotTile || op.tag == kWordDotTile || op.tag == kTallDotTile;
+}
+
+// How far the lanes of a kTallDotTile are from each other in the row that they read.
+int StepOf(const te::OperationNode& op) {
+  std::int64_t step = 0;
+  loop::VisitExpr(op.body[0], [&](const Expr& e) {
+    if (const auto* load = e.As<loop::LoadNode>())
+      step += loop::ToLinear(load->indices.back(), {}).CoefficientOf(op.axes.back().var);
+  });
+  return static_cast<int>(step);
+}
 
 te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
   const bool bytes = op.outputs[0]->dtype == Int32;
+  if (op.tag == kTallDotTile)
+    return bytes ? te::SlidingDotU8S8(StepOf(op), lanes) : te::SlidingDotBF16(StepOf(op), lanes);
   if (op.tag == kWordDotTile) return bytes ? te::DotWordS8(lanes) : te::DotWordBF16(lanes);
   return bytes ? te::DotU8S8(lanes) : te::DotBF16(lanes);
 }
@@ -155,12 +170,17 @@ double TileStepTime(std::int64_t left, std::int64_t right, double left_load, dou
          left_load * static_cast<double>(left) + right_load * static_cast<double>(right);
 }
 
+bool IsTallTile(const te::OperationNode& op) {
+  return op.tag == kTallTile || op.tag == kTallDotTile;
+}
+
 bool IsRegisterTile(const te::OperationNode& op) {
   return op.tag == kRegisterTile || HasUnevenRows(op) || IsDotTile(op);
 }
 
 bool IsTileInput(const te::OperationNode& op) {
-  return op.tag == kTileInput || op.tag == kTileSteps || op.tag == kTileRows;
+  return op.tag == kTileInput || op.tag == kTileSteps || op.tag == kTileRows ||
+         op.tag == kTileVectors;
 }
 
 void ScheduleTile(Stage& tile) {
@@ -177,8 +197,8 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (HasUnevenRows(op) && TermsOf(op) <= kFewTerms &&
-             TermsOf(op) * SumsOf(op) <= kMostWrittenOut) {
+  } else if (HasUnevenRows(op) && TermsOf(order) <= kFewTerms &&
+             TermsOf(order) * SumsOf(op) <= kMostWrittenOut) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }
@@ -189,6 +209,8 @@ void ScheduleTile(Stage& tile) {
     std::swap(order[order.size() - 3], order[order.size() - 2]);
   if (group) order.push_back(*group);
   tile.Reorder(order);
+  // The vectors that its tiles have in common stay in registers.
+  if (op.tag == kTallDotTile) tile.Unroll(op.axes[grid - 1]);
   tile.Unroll(op.axes[grid]);
   tile.Unroll(op.axes[grid + 1]);
   if (!group) {
@@ -202,7 +224,7 @@ void ScheduleTile(Stage& tile) {
 bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indices,
                      const TileReaderTraits& traits) {
   const std::vector<IterVar> axes = reader.op()->axes;
-  const std::size_t whole = tile.op()->tag == kTallTile ? 1 : 0;
+  const std::size_t whole = IsTallTile(*tile.op()) ? 1 : 0;
   const auto grid = MatchGrid(indices, indices.size() - kTileAxes - whole, axes);
   if (!grid || grid->empty()) return false;
   std::vector<IterVar> outer;

@@ -34,6 +34,9 @@ inline constexpr const char* kRowsTile = "rows_register_tile";
 inline constexpr const char* kDotTile = "dot_tile";
 // The tag of a kDotTile whose left operand is a word of int32.
 inline constexpr const char* kWordDotTile = "word_dot_tile";
+// The tag of a kTallTile whose innermost reduction axis is taps along a row, of which one
+// instruction adds up as many as of a kDotTile. Lanes step through the row.
+inline constexpr const char* kTallDotTile = "tall_dot_tile";
 // The tag of a copy in the order in which tiles read, which is stored rather than computed again at
 // each read.
 inline constexpr const char* kPacked = "packed";
@@ -46,6 +49,9 @@ inline constexpr const char* kTileSteps = "tile_steps";
 
 // The tag of a kTileSteps whose rows start with a vector.
 inline constexpr const char* kTileRows = "tile_rows";
+// The tag of a kTileInput of the axes (..., row, group, lane), of whole vectors that stay in
+// registers.
+inline constexpr const char* kTileVectors = "tile_vectors";
 
 // Terms of a sum that are written out: those of 3 x 3 taps and 3 channels.
 inline constexpr std::int64_t kFewTerms = 32;
@@ -62,6 +68,7 @@ double TileStepTime(std::int64_t left, std::int64_t right, double left_load = 0.
                     double right_load = 0.25);
 
 bool IsRegisterTile(const te::OperationNode& op);
+bool IsTallTile(const te::OperationNode& op);
 bool IsTileInput(const te::OperationNode& op);
 
 // The loops of the sum itself: reduction outside, the tile unrolled in vectors inside. Its grid

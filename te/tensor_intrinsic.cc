@@ -99,27 +99,25 @@ TensorIntrinsic DeclareTensorIntrinsic(std::string name, const Tensor& compute,
 
 namespace {
 
-struct DotOperands {
+// What one call of an intrinsic adds up in each of the lanes: `group` products.
+struct Dots {
   DataType sum;
-  int group;
-  Tensor b;
-  std::function<Expr(const IterVar& k)> left;            // as the sum takes it
-  std::function<Expr(const Tile& a, int lanes)> vector;  // the left operand for all lanes
+  int lanes, group;
+  std::function<Expr(const Var& n, const Var& k)> product;
+  // The factors of all lanes, those of a lane together, from the tiles of what `product` reads.
+  std::function<Expr(const Tile&tile)> left, right;
 };
 
-// c[n] = sum over `group` k of left(k) * b[n, k], with one call of `dot`.
-TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, int lanes, const DotOperands& operands) {
-  const IterVar k = ReduceAxis(0, operands.group, "k");
+// c[n] = sum over k of product(n, k), with one call of `dot`.
+TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, const Dots& dots) {
+  const IterVar k = ReduceAxis(0, dots.group, "k");
   const Tensor c = Compute(
-      {lanes},
-      [&](const Var& n) {
-        return Sum(operands.left(k) * loop::Cast(operands.sum, operands.b(n, k.var)), {k});
-      },
-      "c");
-  const auto add_to = [=, vector = operands.vector](const Expr& sum, const std::vector<Tile>& in) {
-    return loop::Call(dot, {sum, vector(in[0], lanes), in[1].Vector()});
+      {dots.lanes}, [&](const Var& n) { return Sum(dots.product(n, k.var), {k}); }, "c");
+  const auto add_to = [dot, left = dots.left, right = dots.right](const Expr& sum,
+                                                                  const std::vector<Tile>& in) {
+    return loop::Call(dot, {sum, left(in[0]), right(in[1])});
   };
-  const Expr zero = loop::Broadcast(loop::Constant(operands.sum, 0), lanes);
+  const Expr zero = loop::Broadcast(loop::Constant(dots.sum, 0), dots.lanes);
   return DeclareTensorIntrinsic(
       name, c,
       {.body = [=](const std::vector<Tile>& in,
@@ -132,48 +130,86 @@ TensorIntrinsic Dot(const char* name, loop::Intrinsic dot, int lanes, const DotO
            }});
 }
 
-// Of `group` elements that lie together.
-DotOperands Neighbours(int lanes, int group, DataType a_type, DataType b_type, DataType sum) {
+Expr WholeTile(const Tile& tile) { return tile.Vector(); }
+
+// The tile again for each lane.
+std::function<Expr(const Tile&)> ForAll(int lanes) {
+  return [lanes](const Tile& tile) {
+    return loop::Broadcast(tile.Vector(), lanes * static_cast<int>(tile.size()));
+  };
+}
+
+// Of `group` elements that lie together, for all lanes.
+Dots Neighbours(int lanes, int group, DataType a_type, DataType b_type, DataType sum) {
   const Tensor a = Placeholder({group}, a_type, "a");
+  const Tensor b = Placeholder({lanes, group}, b_type, "b");
   return {
       .sum = sum,
+      .lanes = lanes,
       .group = group,
-      .b = Placeholder({lanes, group}, b_type, "b"),
-      .left = [=](const IterVar& k) { return loop::Cast(sum, a(k.var)); },
-      .vector = [=](const Tile& tile, int n) { return loop::Broadcast(tile.Vector(), group * n); }};
+      .product = [=](const Var& n, const Var& k) { return Cast(sum, a(k)) * Cast(sum, b(n, k)); },
+      .left = ForAll(lanes),
+      .right = WholeTile};
 }
 
 // Of a word of int32, whose elements `element` takes out.
-DotOperands Word(int lanes, int group, DataType b_type, DataType sum,
-                 const std::function<Expr(const Expr& word, const Expr& i)>& element) {
+Dots Word(int lanes, int group, DataType b_type, DataType sum,
+          const std::function<Expr(const Expr& word, const Expr& i)>& element) {
   const Tensor a = Placeholder({1}, Int32, "a");
+  const Tensor b = Placeholder({lanes, group}, b_type, "b");
+  return {
+      .sum = sum,
+      .lanes = lanes,
+      .group = group,
+      .product = [=](const Var& n, const Var& k) { return element(a(0), k) * Cast(sum, b(n, k)); },
+      .left = ForAll(lanes),
+      .right = WholeTile};
+}
+
+// Of windows of `group` elements of a row, `stride` apart, and as many factors for all lanes.
+Dots Sliding(int stride, int lanes, int group, DataType a_type, DataType b_type, DataType sum) {
+  const Tensor a = Placeholder({(lanes - 1) * stride + group}, a_type, "a");
+  const Tensor b = Placeholder({group}, b_type, "b");
+  const auto windows = [=](const Tile& tile) {
+    const Expr element = loop::Ramp(0, 1, group * lanes);
+    return tile.At({loop::FloorDiv(element, group) * stride + loop::FloorMod(element, group)});
+  };
   return {.sum = sum,
+          .lanes = lanes,
           .group = group,
-          .b = Placeholder({lanes, group}, b_type, "b"),
-          .left = [=](const IterVar& k) { return element(a(0), k.var); },
-          .vector = [](const Tile& tile, int n) { return loop::Broadcast(tile.At({0}), n); }};
+          .product = [=](const Var& n,
+                         const Var& k) { return Cast(sum, a(n * stride + k)) * Cast(sum, b(k)); },
+          .left = windows,
+          .right = ForAll(lanes)};
 }
 
 }  // namespace
 
 TensorIntrinsic DotU8S8(int lanes) {
-  return Dot("dot_u8s8", loop::Intrinsic::kDotU8S8, lanes,
-             Neighbours(lanes, 4, UInt8, Int8, Int32));
+  return Dot("dot_u8s8", loop::Intrinsic::kDotU8S8, Neighbours(lanes, 4, UInt8, Int8, Int32));
 }
 TensorIntrinsic DotWordS8(int lanes) {
-  return Dot("dot_word_s8", loop::Intrinsic::kDotU8S8, lanes,
-             Word(lanes, 4, Int8, Int32, ByteOfWord));
+  return Dot("dot_word_s8", loop::Intrinsic::kDotU8S8, Word(lanes, 4, Int8, Int32, ByteOfWord));
 }
 TensorIntrinsic DotWordBF16(int lanes) {
   const auto element = [](const Expr& word, const Expr& i) {
     return loop::Cast(Float32, BFloatOfWord(word, i));
   };
-  return Dot("dot_word_bf16", loop::Intrinsic::kDotBF16, lanes,
+  return Dot("dot_word_bf16", loop::Intrinsic::kDotBF16,
              Word(lanes, 2, BFloat16, Float32, element));
 }
 TensorIntrinsic DotBF16(int lanes) {
-  return Dot("dot_bf16", loop::Intrinsic::kDotBF16, lanes,
+  return Dot("dot_bf16", loop::Intrinsic::kDotBF16,
              Neighbours(lanes, 2, BFloat16, BFloat16, Float32));
+}
+
+TensorIntrinsic SlidingDotU8S8(int stride, int lanes) {
+  return Dot("sliding_dot_u8s8", loop::Intrinsic::kDotU8S8,
+             Sliding(stride, lanes, 4, UInt8, Int8, Int32));
+}
+TensorIntrinsic SlidingDotBF16(int stride, int lanes) {
+  return Dot("sliding_dot_bf16", loop::Intrinsic::kDotBF16,
+             Sliding(stride, lanes, 2, BFloat16, BFloat16, Float32));
 }
 
 }  // namespace tenon::te

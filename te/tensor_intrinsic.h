@@ -86,11 +86,16 @@ TensorIntrinsic DotU8S8(int lanes = 16);
 // The same of a word a[0] of int32 that holds four bytes, the first one lowest: a[k] is
 // uint8(a[0] >> 8 k).
 TensorIntrinsic DotWordS8(int lanes = 16);
+// c[n] = sum over 4 k of int32(a[stride * n + k]) * int32(b[k]) for uint8 a and int8 b: four taps
+// of a row of pixels.
+TensorIntrinsic SlidingDotU8S8(int stride = 1, int lanes = 16);
 // c[n] = sum over 2 k of float32(a[k]) * float32(b[n, k]) for bfloat16: one VDPBF16PS where the CPU
 // has AVX512-BF16.
 TensorIntrinsic DotBF16(int lanes = 16);
 // The same of a word a[0] of int32 that holds both, the first one lowest.
 TensorIntrinsic DotWordBF16(int lanes = 16);
+// c[n] = sum over 2 k of float32(a[stride * n + k]) * float32(b[k]): two taps of a row of pixels.
+TensorIntrinsic SlidingDotBF16(int stride = 1, int lanes = 16);
 
 }  // namespace tenon::te
 

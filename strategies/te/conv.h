@@ -46,6 +46,9 @@ std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
 te::Tensor WinogradConv(const Conv& conv, const TeCall& call);
 // Lanes are pixels of one channel: a kernel for each, channels first.
 std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
+// The same of bytes or of bfloat16, several taps of a row by one instruction, where the host has
+// it.
+std::optional<te::Tensor> DepthwiseDotConv(const Conv& conv, const TeCall& call);
 // Sums of several products of bytes or of bfloat16 by one instruction, where the host has it. Lanes
 // are filters: any order of the axes.
 bool TakesWords(const Conv& conv, const TeCall& call);

@@ -134,9 +134,10 @@ TEST_P(TailTest, ElementsOfEveryExtent) {
 // Halves of vectors lie outside whatever the row is.
 TEST_P(TailTest, ImagesWithMarginsWiderThanHalfAVector) {
   constexpr std::int64_t kRows = 3, kColumns = 21, kMargin = 9, kWidth = 48;
-  for (const std::int64_t step : {1, 2}) {
-    SCOPED_TRACE(step);
-    const auto graph = [&](DataType t) {
+  for (const auto& [step, unrolled] :
+       {std::pair{1, true}, std::pair{2, true}, std::pair{1, false}, std::pair{2, false}}) {
+    SCOPED_TRACE(StrCat("step ", step, unrolled ? " unrolled" : ""));
+    const auto graph = [&, step = step](DataType t) {
       const Tensor a = Placeholder({kRows, kColumns}, t, "A");
       const auto padded = [&](Var i, Var j) {
         const Expr row = i - 1, column = j * step - kMargin;
@@ -145,9 +146,10 @@ TEST_P(TailTest, ImagesWithMarginsWiderThanHalfAVector) {
       };
       return Graph{{a}, te::Compute({kRows + 2, kWidth}, padded, "C")};
     };
-    const auto schedule = [](Schedule& s, const Tensor& c) {
+    const auto schedule = [unrolled = unrolled](Schedule& s, const Tensor& c) {
       const auto [blocks, lane] = s[c].Split(c.axis(1), 16);
-      s[c].Parallel(c.axis(0)).Unroll(blocks).Vectorize(lane);
+      s[c].Parallel(c.axis(0)).Vectorize(lane);
+      if (unrolled) s[c].Unroll(blocks);
     };
     ExpectAsInterpreted(graph, schedule, type(), {{kRows, kColumns}}, {kRows + 2, kWidth},
                         features());
@@ -189,6 +191,8 @@ TEST_P(TailTest, ElementsThatLieNearEachOtherInAnyOrder) {
        }},
       {"windows of four",
        [](std::int64_t, const Expr& i) { return te::FloorDiv(i, 4) + te::FloorMod(i, 4); }},
+      {"windows of four further on",
+       [](std::int64_t, const Expr& i) { return te::FloorDiv(i, 4) + te::FloorMod(i, 4) + 5; }},
       {"a ring", [](std::int64_t, const Expr& i) { return te::FloorMod(i * 5, 16); }},
   };
   for (const auto& [name, place] : places) {
@@ -293,6 +297,25 @@ TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
   // As many loads as a gather makes.
   EXPECT_THAT(code([](const Expr& i) { return te::FloorMod(i * 37, 256); }),
               HasSubstr("masked.gather"));
+}
+
+// Of an array that is long enough at a place that is known.
+TEST(TailCodeTest, WindowsAreOneLoad) {
+  const auto loads = [](std::int64_t size) {
+    const Tensor a = Placeholder({size}, UInt8, "A");
+    const Tensor c = te::Compute(
+        {64}, [&](Var i) { return a(te::FloorDiv(i, 4) + te::FloorMod(i, 4) + 5); }, "C");
+    Schedule s(c);
+    Lanes(64)(s, c);
+    const std::string ir = Compile(schedule::Lower(s, {a, c}, "picked")).value().LlvmIr(false);
+    std::size_t count = 0;
+    for (std::size_t at = ir.find("= load <"); at != std::string::npos;
+         at = ir.find("= load <", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(loads(24), 2U);
+  EXPECT_EQ(loads(32), 1U);
 }
 
 // exp(0) of the lanes that do not run is computed and thrown away.

@@ -16,6 +16,7 @@
 #include "tenon/te/interpret.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::schedule {
@@ -359,6 +360,47 @@ TEST(TensorizeTest, ALoopAroundThatRunsOnceIsNoPartOfTheCompute) {
     s[c].Tensorize(lane, te::DotWordS8());
     for (const char* features : {"", "-avx512vnni", "-avx512f"})
       ExpectLikeInterpreter(s, {a, b}, {.cpu_features = features});
+  }
+}
+
+// Rows of `width` results; the intrinsic takes 16 at a time.
+void ExpectSlidingDots(DataType pixel, DataType tap, DataType sum, int group, int stride,
+                       std::int64_t width) {
+  const int steps = 2;
+  const std::int64_t blocks = (width + 15) / 16;
+  const Tensor a = Placeholder({3, (blocks * 16 - 1) * stride + steps * group}, pixel, "a");
+  const Tensor b = Placeholder({steps, group}, tap, "b");
+  const te::IterVar w = te::ReduceAxis(0, steps, "w"), q = te::ReduceAxis(0, group, "q");
+  const Tensor sums = Compute(
+      {3, blocks, 16},
+      [&](const Var& m, const Var& block, const Var& n) {
+        return te::Sum(te::Cast(sum, a(m, (block * 16 + n) * stride + w.var * group + q.var)) *
+                           te::Cast(sum, b(w.var, q.var)),
+                       {w, q});
+      },
+      "sums");
+  const Tensor c = Compute(
+      {3, width},
+      [&](const Var& m, const Var& n) { return sums(m, te::FloorDiv(n, 16), te::FloorMod(n, 16)); },
+      "c");
+  Schedule s(c);
+  s[sums].ComputeAt(s[c], c.axis(0));
+  s[sums].Reorder({w, sums.axis(2), q});
+  s[sums].Tensorize(sums.axis(2),
+                    sum == Int32 ? te::SlidingDotU8S8(stride) : te::SlidingDotBF16(stride));
+  for (const char* features : {"", "-avx512vnni", "-avx512bf16", "-avx512f"}) {
+    SCOPED_TRACE(StrCat(sum.ToString(), ", stride ", stride, ", width ", width, " ", features));
+    ExpectLikeInterpreter(s, {a, b}, {.cpu_features = features});
+  }
+}
+
+// A row that ends inside a tile is computed to the tile's end.
+TEST(TensorizeTest, WindowsOfARowMeetTheirInstruction) {
+  for (const int stride : {1, 2, 3, 4}) {
+    for (const std::int64_t width : {1, 7, 16, 17, 31}) {
+      ExpectSlidingDots(UInt8, Int8, Int32, 4, stride, width);
+      ExpectSlidingDots(BFloat16, BFloat16, Float32, 2, stride, width);
+    }
   }
 }
 

@@ -138,6 +138,20 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"DepthwiseTallMultiplied", 1, 2, 4, 7, 47, 3, 1, 1, 1, 2},
                       ConvCase{"DepthwiseStride2", 1, 3, 3, 28, 28, 3, 2, 1, 1, 3},
                       ConvCase{"DepthwiseFlat", 1, 3, 3, 19, 21, 7, 1, 3, 1, 3},
+                      ConvCase{"Depthwise15Columns", 2, 3, 6, 8, 15, 3, 1, 1, 1, 3},
+                      ConvCase{"Depthwise31x33", 1, 2, 2, 31, 33, 3, 1, 1, 1, 2},
+                      ConvCase{"DepthwiseTwoGroups", 1, 3, 3, 9, 56, 3, 1, 1, 1, 3},
+                      ConvCase{"Depthwise65Columns", 1, 2, 2, 5, 65, 5, 1, 2, 1, 2},
+                      ConvCase{"DepthwiseManyColumns", 1, 2, 2, 3, 131, 3, 1, 0, 1, 2},
+                      ConvCase{"DepthwiseOneRow", 1, 3, 3, 1, 40, 3, 1, 1, 1, 3},
+                      ConvCase{"DepthwiseOneTap", 1, 3, 3, 6, 20, 1, 1, 0, 1, 3},
+                      ConvCase{"DepthwiseFourTaps", 1, 3, 3, 9, 18, 4, 1, 1, 1, 3},
+                      ConvCase{"DepthwiseManyTaps", 1, 2, 2, 20, 20, 11, 1, 5, 1, 2},
+                      ConvCase{"DepthwiseWideStride2", 1, 2, 2, 9, 67, 3, 2, 1, 1, 2},
+                      ConvCase{"DepthwiseStride3", 1, 3, 3, 17, 50, 5, 3, 2, 1, 3},
+                      ConvCase{"DepthwiseStride4", 1, 3, 3, 17, 70, 3, 4, 1, 1, 3},
+                      ConvCase{"DepthwiseStride5", 1, 3, 3, 17, 80, 3, 5, 1, 1, 3},
+                      ConvCase{"DepthwiseDilated", 1, 3, 3, 17, 20, 3, 1, 2, 2, 3},
                       ConvCase{"FewPixels", 1, 8, 32, 2, 3, 1, 1, 0, 1, 1},
                       ConvCase{"FewFilters", 1, 16, 3, 12, 16, 3, 1, 1, 1, 1},
                       ConvCase{"ChannelsLast", 1, 9, 33, 10, 7, 3, 1, 1, 1, 1, true}),
@@ -156,25 +170,52 @@ TEST(WordConvTest, ResultsOfBytesReadSumsInVectorsOfSums) {
               ::testing::Not(::testing::HasSubstr("gather")));
 }
 
-void ExpectInstruction(const Types& types, const std::string& instruction) {
-  const ConvCase c{"", 1, 64, 64, 14, 14, 3, 1, 1, 1, 1};
+std::string AssemblyOf(const ConvCase& c, const Types& types) {
   const Lowered lowered =
       ValueOrThrow(Lower(Parsed(TextOf(c, types)), {.library = LibraryChoice::kTe}));
-  ASSERT_EQ(lowered.kernels.size(), 1U);
+  EXPECT_EQ(lowered.kernels.size(), 1U);
   const auto& function = std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
-  EXPECT_THAT(ValueOrThrow(jit::Compile(function)).Assembly(), ::testing::HasSubstr(instruction));
+  return ValueOrThrow(jit::Compile(function)).Assembly();
+}
+
+constexpr ConvCase kWithInstruction[] = {
+    {"Plain", 1, 64, 64, 14, 14, 3, 1, 1, 1, 1},
+    {"Depthwise", 1, 64, 64, 14, 14, 3, 1, 1, 1, 64},
+};
+
+void ExpectInstruction(const ConvCase& c, const Types& types, const std::string& instruction) {
+  EXPECT_THAT(AssemblyOf(c, types), ::testing::HasSubstr(instruction)) << c.name;
 }
 
 TEST(WordConvTest, TheInstructionForBytesRunsWhereTheHostHasIt) {
   if (!jit::CpuFeatures::Host().Has("avx512vnni"))
     GTEST_SKIP() << "the host has no AVX512-VNNI, whose instruction this is";
-  ExpectInstruction(kOfBytes, "vpdpbusd");
+  for (const ConvCase& c : kWithInstruction) ExpectInstruction(c, kOfBytes, "vpdpbusd");
 }
 
 TEST(WordConvTest, TheInstructionForBFloatsRunsWhereTheHostHasIt) {
   if (!jit::CpuFeatures::Host().Has("avx512bf16"))
     GTEST_SKIP() << "the host has no AVX512-BF16, whose instruction this is";
-  ExpectInstruction(kOfBFloats, "vdpbf16ps");
+  for (const ConvCase& c : kWithInstruction) ExpectInstruction(c, kOfBFloats, "vdpbf16ps");
+}
+
+// The padded rows that windows are made of never see memory.
+TEST(WordConvTest, RowsOfADepthwiseConvolutionStayInRegisters) {
+  if (!jit::CpuFeatures::Host().Has("avx512vnni"))
+    GTEST_SKIP() << "the host has no AVX512-VNNI, which windows are made for";
+  for (const std::int64_t size : {7, 14, 28}) {
+    for (const std::int64_t stride : {1, 2}) {
+      const ConvCase c{"", 1, 8, 8, size, size, 3, stride, 1, 1, 8};
+      const std::string assembly = AssemblyOf(c, kOfBytes);
+      const std::size_t first = assembly.find("vpdpbusd");
+      ASSERT_NE(first, std::string::npos);
+      // A store and a load of the stack around the shuffles would be of whole vectors.
+      EXPECT_THAT(assembly, ::testing::Not(::testing::ContainsRegex("vpermb[^\n]*rsp")))
+          << size << " by " << stride;
+      EXPECT_THAT(assembly, ::testing::ContainsRegex("vmovdqu8[^\n]*\\{%k[0-7]\\} \\{z\\}"))
+          << size << " by " << stride;
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,124 @@
+// A kernel for each channel, of uint8 by int8 and of bfloat16: lanes are pixels of a row, and one
+// instruction adds four or two taps of the row to each (Intel SDM volume 2, VPDPBUSD and
+// VDPBF16PS). What the lanes read are windows of so many pixels, which a shuffle makes of the row;
+// a tile is several rows high, so that one window serves all rows of the result whose kernels it
+// lies in.
+#include <algorithm>
+#include <bit>
+
+#include "tenon/strategies/te/conv.h"
+#include "tenon/strategies/te/product.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+std::int64_t CoveringPower(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
+}
+
+// Rows of a tile: as few of all tiles lie below the image as may be.
+std::int64_t RowsOfTile(std::int64_t rows) {
+  constexpr std::int64_t kFewest = 4, kMost = 8;
+  if (rows <= kMost) return rows;
+  std::int64_t best = kMost;
+  for (std::int64_t r = kMost; r >= kFewest; --r) {
+    if (RoundUp(rows, r) < RoundUp(rows, best)) best = r;
+  }
+  return best;
+}
+
+// The columns of the result in vectors, of which so many make a group that what they read of a row
+// is one vector of pixels, which stays in a register.
+struct Columns {
+  std::int64_t lanes, per_group, groups;
+  std::int64_t pixels;  // of a row, for one group
+};
+
+// Nothing where one vector of results reads more.
+std::optional<Columns> ColumnsOf(const Conv& conv, std::int64_t columns, std::int64_t taps,
+                                 std::int64_t most_pixels) {
+  constexpr std::int64_t kFewestLanes = 4;
+  const std::int64_t step = conv.strides[1];
+  const std::int64_t lanes = std::min(CoveringPower(std::max(columns, kFewestLanes)), kConvLanes);
+  const std::int64_t vectors = CeilDiv(columns, lanes);
+  const auto pixels = [&](std::int64_t n) { return (n * lanes - 1) * step + taps; };
+  if (pixels(1) > most_pixels) return std::nullopt;
+  std::int64_t best = 1;
+  for (std::int64_t n = 2; pixels(n) <= most_pixels; ++n) {
+    if (RoundUp(vectors, n) <= RoundUp(vectors, best)) best = n;
+  }
+  return Columns{lanes, best, CeilDiv(vectors, best), CoveringPower(pixels(best))};
+}
+
+// Zeros where a window reaches beyond the last tap of a row: (filter, row, window, tap).
+Tensor WeightsOfWindows(const Conv& conv, std::int64_t windows, std::int64_t taps) {
+  Conv stored = conv;
+  stored.dtype = conv.weight.dtype();
+  return te::Compute(
+      {ExtentOf(conv.weight, conv.kernel[0]), conv.taps[0], windows, taps},
+      [&](const Var& filter, const Var& ry, const Var& window, const Var& tap) {
+        const Expr rx = window * taps + tap;
+        const Expr value = stored.Weight(filter, 0, ry, rx);
+        return te::IfThenElse(rx < Expr(conv.taps[1]), value, te::Cast(value.dtype(), 0));
+      },
+      "packed", kPacked);
+}
+
+}  // namespace
+
+std::optional<Tensor> DepthwiseDotConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Tensor& x = call.input(0);
+  const std::int64_t taps = DotGroup(x.dtype(), conv.weight.dtype(), conv.dtype);
+  if (taps == 1 || conv.groups == 1 || conv.group_inputs != 1 || !conv.IsNchw() ||
+      !conv.FillsLanes(shape) || conv.dilation[1] != 1)
+    return std::nullopt;
+  const std::int64_t windows = CeilDiv(conv.taps[1], taps);
+  const auto columns = ColumnsOf(conv, shape[3], windows * taps, VectorLanes(x.dtype().bytes()));
+  if (!columns) return std::nullopt;
+  const auto [lanes, per_group, groups, pixels] = *columns;
+  const std::int64_t rows = RowsOfTile(shape[2]), row_tiles = CeilDiv(shape[2], rows);
+  // The last tiles read past the image: zeros lie there.
+  const std::int64_t height =
+      (row_tiles * rows - 1) * conv.strides[0] + (conv.taps[0] - 1) * conv.dilation[0] + 1;
+  const Tensor image = te::Compute(
+      {shape[0], ExtentOf(x, 1), height, groups, pixels},
+      [&](const std::vector<Var>& i) {
+        const Expr column = i[3] * (per_group * lanes * conv.strides[1]) + i[4];
+        return ReadPadded(x, {i[0], i[1], i[2] - conv.padding[0], column - conv.padding[1]}, {2, 3},
+                          te::Cast(x.dtype(), 0));
+      },
+      "pad_image", kTileVectors);
+  const Tensor weights = call.Prepared(WeightsOfWindows(conv, windows, taps));
+  const std::vector<IterVar> k = {te::ReduceAxis(0, windows, "window"),
+                                  te::ReduceAxis(0, conv.taps[0], "ry"),
+                                  te::ReduceAxis(0, taps, "rx")};
+  const Tensor sums = te::Compute(
+      {shape[0], shape[1], row_tiles, groups, per_group, rows, 1, lanes},
+      [&](const std::vector<Var>& i) {
+        const Expr row = (i[2] * rows + i[5]) * conv.strides[0] + k[1].var * conv.dilation[0];
+        const Expr column = (i[4] * lanes + i[7]) * conv.strides[1] + k[0].var * taps + k[2].var;
+        const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs), row, i[3], column);
+        const Expr weight = weights(i[1], k[1].var, k[0].var, k[2].var);
+        return te::Sum(te::Cast(conv.dtype, pixel) * te::Cast(conv.dtype, weight), k);
+      },
+      "conv2d", kTallDotTile);
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
+        return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, per_group * lanes),
+                    te::FloorMod(te::FloorDiv(column, lanes), per_group), te::FloorMod(y, rows), 0,
+                    te::FloorMod(column, lanes));
+      },
+      "conv2d", "injective");
+}
+
+}  // namespace tenon::strategies
