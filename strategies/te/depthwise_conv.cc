@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "tenon/jit/cpu_features.h"
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
@@ -143,9 +144,16 @@ std::int64_t RowsOfTile(std::int64_t rows) {
   return 1;
 }
 
+// Whether taps read the image itself where it lies. Loads under masks are as fast as others with
+// AVX-512 alone; masks of more columns leave too few registers for them.
+bool ReadsUnderMasks(const Conv& conv) {
+  constexpr std::int64_t kMostColumns = 3;
+  return conv.taps[1] <= kMostColumns && jit::CpuFeatures::Host().Has("avx512f");
+}
+
 // One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is
-// read serves every row of the result whose window it lies in. The rows of a block of tiles are
-// padded, computed and stored while they are in the nearest cache.
+// read serves every row of the result whose window it lies in. Where they are padded, the rows of a
+// block of tiles are so while they are in the nearest cache.
 Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const std::int64_t rows = RowsOfTile(shape[2]);
   const std::int64_t row_tiles = shape[2] / rows;
@@ -154,17 +162,22 @@ Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   // The last tiles read past the image: zeros lie there. Rows start with a vector.
   const std::int64_t height = row_tiles * rows + reach[0];
   const std::int64_t pitch = RoundUp(column_tiles * kConvLanes + reach[1], kConvLanes);
-  const Tensor image = SplitBySteps(conv, x, height, pitch, kTileRows);
+  const bool reads_under_masks = ReadsUnderMasks(conv);
+  const Tensor image =
+      reads_under_masks ? Tensor() : SplitBySteps(conv, x, height, pitch, kTileRows);
+  const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& row, const Expr& column) {
+    if (!reads_under_masks) return image(n, channel, 0, 0, row, column);
+    return ReadPadded(x, {n, channel, row - conv.padding[0], column - conv.padding[1]}, {2, 3},
+                      te::Cast(x.dtype(), 0));
+  };
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
   const Tensor sums = te::Compute(
       {shape[0], shape[1], row_tiles, column_tiles, rows, 1, kConvLanes},
       [&](const std::vector<Var>& i) {
-        const Expr row = i[2] * rows + i[4];
-        const Expr column = i[3] * kConvLanes + i[6];
-        const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs), 0, 0, row + k[1].var,
-                                 column + k[0].var);
-        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+        const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs),
+                                i[2] * rows + i[4] + k[1].var, i[3] * kConvLanes + i[6] + k[0].var);
+        return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
       "conv2d", kTallTile);
   return te::Compute(

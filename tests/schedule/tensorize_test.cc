@@ -12,11 +12,11 @@
 #include "tenon/loop/print.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/interpret.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
-#include "tenon/support/strings.h"
 #include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::schedule {
