@@ -54,25 +54,33 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   return result->getType()->isFPOrFPVectorTy() ? Narrow(result, operand) : result;
 }
 
-// Indices first + 0, first + 1, .. below an end or not, in elements that fill one register: those
-// lanes whose number is below the count of the former or not. Null where the comparison is another
-// one.
+// Indices in steps below an end or not, in elements that fill one register: those lanes whose
+// number is below the count of the former or not. Null where the comparison is another one.
 Value* ExprCodegen::EmitLanesByCount(const loop::BinaryNode& node) {
   constexpr int kMostWithoutCount = 8;
+  constexpr std::int64_t kMostStep = 16;
   const auto* indices = node.a.As<loop::RampNode>();
   const auto* end = node.b.As<loop::BroadcastNode>();
   if ((node.op != BinaryOp::kLT && node.op != BinaryOp::kGE) || node.a.dtype().element() != Int64 ||
       indices == nullptr || end == nullptr || indices->lanes <= kMostWithoutCount ||
-      indices->lanes > 64 || !loop::IsConstInt(indices->stride, 1) ||
-      end->value.dtype().lanes() > 1 || reads_data_(node.a) || reads_data_(node.b))
+      indices->lanes > 64 || end->value.dtype().lanes() > 1 || reads_data_(node.a) ||
+      reads_data_(node.b))
     return nullptr;
+  const auto* step = indices->stride.As<loop::IntImmNode>();
+  if (step == nullptr || step->value < 1 || step->value > kMostStep) return nullptr;
   Value* first = EmitShared(indices->base);
   Value* below = EmitShared(end->value);
   if (llvm::isa<llvm::Constant>(first) && llvm::isa<llvm::Constant>(below)) return nullptr;
   const auto lanes = static_cast<unsigned>(indices->lanes);
+  const auto steps = static_cast<std::uint64_t>(step->value);
   Value* count = builder_.CreateNSWSub(below, first);
   count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, builder_.getInt64(0));
-  count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, builder_.getInt64(lanes));
+  count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count,
+                                         builder_.getInt64(lanes * steps));
+  if (steps > 1) {
+    count = builder_.CreateUDiv(builder_.CreateNUWAdd(count, builder_.getInt64(steps - 1)),
+                                builder_.getInt64(steps));
+  }
   llvm::IntegerType* const number = builder_.getIntNTy(lanes <= 16 ? 32 : lanes <= 32 ? 16 : 8);
   std::vector<llvm::Constant*> numbers;
   for (unsigned lane = 0; lane < lanes; ++lane)

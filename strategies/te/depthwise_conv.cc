@@ -175,8 +175,9 @@ Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const Tensor sums = te::Compute(
       {shape[0], shape[1], row_tiles, column_tiles, rows, 1, kConvLanes},
       [&](const std::vector<Var>& i) {
-        const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs),
-                                i[2] * rows + i[4] + k[1].var, i[3] * kConvLanes + i[6] + k[0].var);
+        const Expr row = (i[2] * rows + i[4]) * conv.strides[0] + k[1].var;
+        const Expr column = (i[3] * kConvLanes + i[6]) * conv.strides[1] + k[0].var;
+        const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), row, column);
         return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
       "conv2d", kTallTile);
@@ -189,10 +190,12 @@ Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
       "conv2d", "injective");
 }
 
-// Where vectors are nearly filled, and the taps are few enough to write out.
+// Where vectors are nearly filled, and the taps are few enough to write out. Steps need no copy of
+// the image that takes them apart where shuffles do.
 bool TakesTallTiles(const Conv& conv, const Shape& shape) {
-  const std::array<std::int64_t, 2> ones = {1, 1};
-  return conv.strides == ones && conv.dilation == ones &&
+  const std::array<std::int64_t, 2> ones = {1, 1}, twos = {2, 2};
+  const bool steps = conv.strides == twos && ReadsUnderMasks(conv);
+  return (conv.strides == ones || steps) && conv.dilation == ones &&
          conv.taps[0] * conv.taps[1] <= kFewTerms && RowsOfTile(shape[2]) > 1 &&
          4 * RoundUp(shape[3], kConvLanes) <= 5 * shape[3] && shape[3] >= kConvLanes;
 }

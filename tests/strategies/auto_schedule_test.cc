@@ -187,7 +187,7 @@ TEST(AutoScheduleTest, OnlyRowsOfMathematicsAreFetchedWhereTheCpuFetchesRows) {
 // Quotients and remainders of pixels that are counted through rows come to one place in memory.
 TEST(AutoScheduleTest, PixelsOfAStridedDepthwiseConvolutionAreReadInVectors) {
   const std::string loops = LoopsOf(
-      "def @main(%x: Tensor[(1, 16, 112, 112), float32], %w: Tensor[(16, 1, 3, 3), float32]) "
+      "def @main(%x: Tensor[(1, 16, 36, 36), float32], %w: Tensor[(16, 1, 3, 3), float32]) "
       "{ nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], groups=16) }");
   std::size_t reads = 0;
   for (std::size_t at = loops.find("(pad_image["); at != std::string::npos;
