@@ -17,6 +17,7 @@ void AddLayoutChanges(std::vector<Race>& races);
 void AddMatmuls(std::vector<Race>& races);
 void AddOverheads(std::vector<Race>& races);
 void AddReductions(std::vector<Race>& races);
+void AddResizes(std::vector<Race>& races);
 void AddVectorMath(std::vector<Race>& races);
 
 }  // namespace tenon::benchmarks

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   tenon::benchmarks::AddBytes(races);
   tenon::benchmarks::AddBFloats(races);
   tenon::benchmarks::AddLayoutChanges(races);
+  tenon::benchmarks::AddResizes(races);
   tenon::benchmarks::AddFusions(races);
   tenon::benchmarks::AddOverheads(races);
   return tenon::benchmarks::RunRaces(races, argc, argv);

@@ -12,6 +12,7 @@ export const tables = [
   {id: 'bytes', title: 'Convolutions and products of bytes', unit: 'us', rate: 'GFLOP/s'},
   {id: 'bfloats', title: 'Convolutions and products of bfloat16', unit: 'us', rate: 'GFLOP/s'},
   {id: 'layout', title: 'Transposes and concatenations', unit: 'us', rate: 'GB/s'},
+  {id: 'resize', title: 'Images of another size', unit: 'us', rate: 'GB/s'},
   {id: 'fusion', title: 'Fusion', unit: 'us', rate: ''},
   {id: 'halide', title: 'Schedules against Halide', unit: 'ms', rate: ''},
   {id: 'overhead', title: 'Calls', unit: 'ns', rate: ''},

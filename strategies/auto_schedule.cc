@@ -37,6 +37,8 @@ using te::Operation;
 using te::OperationNode;
 
 // Vectors of an elementwise loop that one iteration computes.
+// Vectors of a line that are written out.
+constexpr std::int64_t kMostWrittenOut = 24;
 constexpr std::int64_t kUnroll = 4;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
@@ -458,6 +460,11 @@ class Scheduler {
     const std::int64_t lanes = LanesOf(op);
     if (extent < lanes || accesses_.DifferByLane(stage, inner.var)) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
+    if (op.tag == kWrittenOut && extent <= lanes * kMostWrittenOut) {
+      stage.Unroll(blocks);
+      stage.Vectorize(lane);
+      return;
+    }
     const auto streams = [&](const Stage& result) {
       return IsStreamed(result, accesses_, first == 0 ? 0 : extent);
     };

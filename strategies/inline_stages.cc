@@ -77,7 +77,7 @@ class InlineChooser {
   bool IsInlined(const Stage& stage, const std::vector<const OperationNode*>& readers) {
     const OperationNode& op = *stage.op();
     if (op.is_placeholder() || op.is_reduction() || stage.is_output() || op.tag == kPacked ||
-        IsTileInput(op) || IsWinogradStage(op))
+        op.tag == kWrittenOut || IsTileInput(op) || IsWinogradStage(op))
       return false;
     const auto any = [&](const auto& test) {
       return std::any_of(readers.begin(), readers.end(), test);

@@ -41,6 +41,10 @@ inline constexpr const char* kTallDotTile = "tall_dot_tile";
 // each read.
 inline constexpr const char* kPacked = "packed";
 
+// The tag of a stored stage whose lines are written out where they are few vectors, so that what a
+// vector reads is known beforehand.
+inline constexpr const char* kWrittenOut = "written_out";
+
 // The tag of what a tile reads of its own block alone: it is computed where the tile is.
 inline constexpr const char* kTileInput = "tile_input";
 // The tag of a kTileInput of the axes (..., place, place, step, step): its loops over places are

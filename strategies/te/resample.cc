@@ -4,7 +4,9 @@
 // alone, so it is computed once for each line and stored. Coordinates are computed in float64.
 #include "tenon/strategies/te/resample.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "tenon/strategies/register_tile.h"
 #include "tenon/te/math.h"
@@ -80,6 +82,8 @@ struct Taps {
   std::function<Expr(const Expr& i, std::int64_t tap)> index;
   std::function<Expr(const Expr& i, std::int64_t tap)> weight;  // null: one tap of weight 1
   std::function<Expr(const Expr& i)> is_outside;                // null: none is
+  // Results after which indices go on as before; 0: indices are stored.
+  std::int64_t period = 1;
 };
 
 Expr Clamped(const Expr& index, std::int64_t extent) {
@@ -104,6 +108,7 @@ Taps NearestTaps(const ResampledAxis& a, const Line& line, const std::string& ro
     divides = nearest(i) == static_cast<double>(i / divisor);
   Taps taps;
   if (divides) {
+    taps.period = divisor;
     taps.index = [divisor](const Expr& i, std::int64_t) { return te::FloorDiv(i, divisor); };
     return taps;
   }
@@ -111,6 +116,7 @@ Taps NearestTaps(const ResampledAxis& a, const Line& line, const std::string& ro
       a.out,
       [&](const Expr& i) { return Clamped(te::Cast(Int64, Rounded(line.At(i), rounding)), a.in); },
       "nearest");
+  taps.period = 0;
   taps.index = [index](const Expr& i, std::int64_t) { return index(i); };
   return taps;
 }
@@ -123,6 +129,36 @@ Expr NearCubic(const Expr& t, double a) {
 Expr FarCubic(const Expr& t, double a) {
   const auto number = [](double v) { return te::Cast(Float64, v); };
   return ((t - number(5)) * t + number(8)) * t * number(a) - number(4 * a);
+}
+
+// (i * factor + shift) / divisor, rounded down.
+struct Quotient {
+  std::int64_t factor, shift, divisor;
+
+  std::int64_t At(std::int64_t i) const {
+    const std::int64_t dividend = i * factor + shift;
+    return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
+  }
+  Expr At(const Expr& i) const { return te::FloorDiv(i * factor + shift, divisor); }
+};
+
+// What gives floor(line) for every result, where one extent is a multiple of the other.
+std::optional<Quotient> FloorOf(const ResampledAxis& a, const Line& line) {
+  const auto floor = [&](std::int64_t i) {
+    return static_cast<std::int64_t>(std::floor(line.At(i)));
+  };
+  if (a.in < 1 || (a.out % a.in != 0 && a.in % a.out != 0)) return std::nullopt;
+  Quotient q{.factor = std::max<std::int64_t>(1, a.in / a.out),
+             .shift = 0,
+             .divisor = std::max<std::int64_t>(1, a.out / a.in)};
+  // The floor goes up after so many results that leave it where it is at first.
+  std::int64_t same = 1;
+  while (same < a.out && same <= q.divisor && floor(same) == floor(0)) ++same;
+  q.shift = floor(0) * q.divisor + (q.divisor - same);
+  for (std::int64_t i = 0; i < a.out; ++i) {
+    if (q.At(i) != floor(i)) return std::nullopt;
+  }
+  return q;
 }
 
 Taps WeightedTaps(const ResampledAxis& a, const Line& line, const Resampling& how, DataType t) {
@@ -154,10 +190,13 @@ Taps WeightedTaps(const ResampledAxis& a, const Line& line, const Resampling& ho
     const Expr at = position(i, tap);
     return te::Select(at >= Expr(0) && at < Expr(a.in), raw(i, tap), te::Cast(Float64, 0));
   };
+  const std::optional<Quotient> quotient = FloorOf(a, line);
   std::vector<Tensor> index, weight;
   for (std::int64_t tap = 0; tap < taps.count; ++tap) {
-    index.push_back(Stored(
-        a.out, [&](const Expr& i) { return Clamped(position(i, tap), a.in); }, "tap"));
+    if (!quotient) {
+      index.push_back(Stored(
+          a.out, [&](const Expr& i) { return Clamped(position(i, tap), a.in); }, "tap"));
+    }
     weight.push_back(Stored(
         a.out,
         [&](const Expr& i) {
@@ -171,9 +210,16 @@ Taps WeightedTaps(const ResampledAxis& a, const Line& line, const Resampling& ho
         },
         "tap_weight"));
   }
-  taps.index = [index](const Expr& i, std::int64_t tap) {
-    return index[static_cast<std::size_t>(tap)](i);
-  };
+  taps.period = quotient ? quotient->divisor : 0;
+  if (quotient) {
+    taps.index = [q = *quotient, before, in = a.in](const Expr& i, std::int64_t tap) {
+      return Clamped(q.At(i) + (tap - before), in);
+    };
+  } else {
+    taps.index = [index](const Expr& i, std::int64_t tap) {
+      return index[static_cast<std::size_t>(tap)](i);
+    };
+  }
   taps.weight = [weight](const Expr& i, std::int64_t tap) {
     return weight[static_cast<std::size_t>(tap)](i);
   };
@@ -208,6 +254,40 @@ Taps TapsOf(const ResampledAxis& a, const Resampling& how, DataType t) {
   return taps;
 }
 
+// The sum over the taps of axes[d] and of those behind it, at result `i` and where `from` reads
+// along the others.
+Expr SumOverTaps(const Tensor& x, DataType t, const std::vector<ResampledAxis>& axes,
+                 const std::vector<Taps>& taps, std::size_t d, const std::vector<Var>& i,
+                 std::vector<Expr> from) {
+  if (d == axes.size()) return te::Cast(t, x[from]);
+  const std::size_t axis = axes[d].axis;
+  Expr total;
+  for (std::int64_t tap = 0; tap < taps[d].count; ++tap) {
+    from[axis] = taps[d].index(i[axis], tap);
+    Expr term = SumOverTaps(x, t, axes, taps, d + 1, i, from);
+    if (taps[d].weight) term = taps[d].weight(i[axis], tap) * term;
+    total = tap == 0 ? term : total + term;
+  }
+  return total;
+}
+
+// Whether lines along memory are better resampled before others are: there are no more of them
+// than of the result, several results read each, and it takes more than to copy it. One tap does
+// where the steps of its index do not begin anew with each vector.
+bool IsLastAxisFirst(const Shape& shape, const std::vector<ResampledAxis>& axes,
+                     const std::vector<Taps>& taps) {
+  const std::size_t last = axes.size() - 1;
+  if (axes[last].axis + 1 != shape.size()) return false;
+  const bool is_uneven = taps[last].period > 1 && kVectorBytes % taps[last].period != 0;
+  if (taps[last].count == 1 && !is_uneven) return false;
+  bool is_read_again = false;
+  for (std::size_t d = 0; d < last; ++d) {
+    if (axes[d].in > axes[d].out) return false;
+    is_read_again = is_read_again || taps[d].count > 1 || axes[d].in < axes[d].out;
+  }
+  return is_read_again;
+}
+
 }  // namespace
 
 Tensor Resample(const Tensor& x, const Shape& shape, DataType dtype,
@@ -217,27 +297,28 @@ Tensor Resample(const Tensor& x, const Shape& shape, DataType dtype,
         ToExprs(shape), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, "resize",
         "injective");
   // Sums of integers would lose the fractions of their weights.
-  const bool sums = how.method != "nearest_neighbor";
-  const DataType t = x.dtype() == Float64 ? Float64 : Float32;
+  const DataType sum = x.dtype() == Float64 ? Float64 : Float32;
+  const DataType t = how.method == "nearest_neighbor" ? x.dtype() : sum;
   std::vector<Taps> taps;
-  for (const ResampledAxis& axis : axes) taps.push_back(TapsOf(axis, how, t));
+  for (const ResampledAxis& axis : axes) taps.push_back(TapsOf(axis, how, sum));
+  Tensor from = x;
+  std::vector<ResampledAxis> left = axes;
+  if (IsLastAxisFirst(shape, axes, taps)) {
+    Shape lines = shape;
+    for (const ResampledAxis& axis : axes) lines[axis.axis] = axis.in;
+    lines.back() = shape.back();
+    from = te::Compute(
+        ToExprs(lines),
+        [&](const std::vector<Var>& i) {
+          return SumOverTaps(x, t, axes, taps, axes.size() - 1, i, ToExprs(i));
+        },
+        "lines", taps.back().period == 0 ? kPacked : kWrittenOut);
+    left.pop_back();
+  }
   return te::Compute(
       ToExprs(shape),
       [&](const std::vector<Var>& i) {
-        std::vector<Expr> from = ToExprs(i);
-        const std::function<Expr(std::size_t)> sum = [&](std::size_t d) -> Expr {
-          if (d == axes.size()) return sums ? te::Cast(t, x[from]) : x[from];
-          const std::size_t axis = axes[d].axis;
-          Expr total;
-          for (std::int64_t tap = 0; tap < taps[d].count; ++tap) {
-            from[axis] = taps[d].index(i[axis], tap);
-            Expr term = sum(d + 1);
-            if (taps[d].weight) term = taps[d].weight(i[axis], tap) * term;
-            total = tap == 0 ? term : total + term;
-          }
-          return total;
-        };
-        Expr value = te::Cast(dtype, sum(0));
+        Expr value = te::Cast(dtype, SumOverTaps(from, t, left, taps, 0, i, ToExprs(i)));
         for (std::size_t d = 0; d < axes.size(); ++d) {
           if (taps[d].is_outside)
             value = te::Select(taps[d].is_outside(i[axes[d].axis]),

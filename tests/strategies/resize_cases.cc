@@ -194,6 +194,12 @@ void AddResizes(std::vector<OpCase>* cases) {
       for (const char* method : {"nearest_neighbor", "linear", "cubic"})
         AddCase({StrCat(method, "_", mode, "_", s.name), s.from, s.to, method, mode}, cases);
     }
+    for (const Sizes& s :
+         {Sizes{"twice_in_vectors", {3, 20}, {6, 40}}, Sizes{"three_times", {3, 17}, {9, 51}},
+          Sizes{"halves", {4, 66}, {2, 33}}, Sizes{"of_many_vectors", {2, 200}, {3, 400}}}) {
+      for (const char* method : {"nearest_neighbor", "linear", "cubic"})
+        AddCase({StrCat(method, "_", mode, "_", s.name), s.from, s.to, method, mode}, cases);
+    }
     for (const char* rounding : {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", ""})
       AddCase({StrCat("rounding_", *rounding == '\0' ? "default" : rounding, "_", mode),
                {5, 9},
