@@ -36,8 +36,9 @@ struct Existing {
   std::int64_t size = 0, place = 0;
 };
 
-// One load for all where so many elements exist around those that are wanted: that which ends no
-// later than the next multiple of its size, where values may have been stored, if it covers them.
+// One load for all where so many elements exist around those that are wanted: from a multiple of
+// its size on if that covers them, which is how vectors are stored, and loads of what is just being
+// stored must not reach over two.
 void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Existing& existing) {
   const auto part = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   const std::int64_t wanted = existing.place + window.first;
