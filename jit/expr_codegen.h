@@ -97,7 +97,7 @@ class ExprCodegen {
   llvm::Value* EmitLoad(const loop::LoadNode& node);
   llvm::Value* EmitMaskedLoad(const loop::LoadNode& node, DataType type);
   llvm::Value* EmitUnderMask(const loop::Buffer& buffer, llvm::Value* base, DataType type,
-                             llvm::Value* mask, llvm::ArrayRef<int> bits);
+                             llvm::Value* mask);
   llvm::Value* EmitGather(const loop::LoadNode& node, llvm::Value* index, llvm::Value* mask,
                           DataType type);  // mask null: all lanes
   llvm::Value* FirstLanes(int lanes);

@@ -15,21 +15,6 @@ namespace tenon::jit {
 using llvm::Value;
 using loop::Expr;
 
-namespace {
-
-// The bits of a mask at these places; false beyond its end. Constants stay apart, so that LLVM sees
-// which are never true.
-Value* PickBits(llvm::IRBuilder<>& builder, Value* mask, llvm::ArrayRef<int> places) {
-  const auto* both = llvm::dyn_cast<llvm::BinaryOperator>(mask);
-  if (both != nullptr && both->getOpcode() == llvm::Instruction::And) {
-    return builder.CreateAnd(PickBits(builder, both->getOperand(0), places),
-                             PickBits(builder, both->getOperand(1), places));
-  }
-  return builder.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), places);
-}
-
-}  // namespace
-
 Value* ExprCodegen::ElementAddress(const loop::Buffer& buffer, Value* index) {
   const auto found = buffers_.find(buffer);
   CheckInvariant(found != buffers_.end(),
@@ -140,24 +125,22 @@ Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
     if (Value* near = EmitNear(node, mask, type)) return near;
     return EmitGather(node, EmitShared(index), mask, type);
   }
-  llvm::SmallVector<int> bits(static_cast<std::size_t>(type.lanes()));
-  std::iota(bits.begin(), bits.end(), 0);
-  return ToRegister(EmitUnderMask(node.buffer, EmitShared(ramp->base), type, mask, bits), type);
+  return ToRegister(EmitUnderMask(node.buffer, EmitShared(ramp->base), type, mask), type);
 }
 
-// Elements base, base + 1, ..., the one of a lane under the bit of `mask` that `bits` says; a bit
-// beyond its end is false. A vector longer than a register is loaded in pieces: where a half of its
-// mask is false whatever the rest is, LLVM 19 loads that half without a mask on AVX2.
+// Elements base, base + 1, ..., each under its bit of `mask`. A vector longer than a register is
+// loaded in pieces: where a half of its mask is false whatever the rest is, LLVM 19 loads that half
+// without a mask on AVX2.
 Value* ExprCodegen::EmitUnderMask(const loop::Buffer& buffer, Value* base, DataType type,
-                                  Value* mask, llvm::ArrayRef<int> bits) {
+                                  Value* mask) {
   const DataType element = type.element();
   const auto lanes = static_cast<unsigned>(type.lanes());
   const std::size_t register_bytes = static_cast<std::size_t>(options_.vector_bits) / 8;
   unsigned chunk = lanes;
   while (chunk > 1 && chunk * element.bytes() > register_bytes) chunk = CeilDiv(chunk, 2);
   const unsigned whole = RoundUp(lanes, chunk);
-  llvm::SmallVector<int> all(bits.begin(), bits.end());
-  all.resize(whole, static_cast<int>(LanesOf(mask)));
+  llvm::SmallVector<int> all(whole, static_cast<int>(lanes));
+  std::iota(all.begin(), all.begin() + lanes, 0);
   llvm::Type* part = MemoryType(element.WithLanes(static_cast<int>(chunk)));
   const auto load = [&](unsigned first) -> Value* {
     Value* index = first == 0 ? base : builder_.CreateAdd(base, builder_.getInt64(first));

@@ -95,12 +95,58 @@ Existing ExistingAround(const loop::Buffer& buffer, const loop::Expr& base) {
   return existing;
 }
 
-// Whether every element is that of one lane, and every load a vector.
-bool AreOneToOne(std::vector<std::int64_t> offsets, const std::vector<Window>& windows) {
+// The offsets of lanes that a mask leaves out, if that is known, are those of the first that it
+// does not; whether it is known and leaves one in.
+bool LeaveOut(Value* mask, std::vector<std::int64_t>& offsets) {
+  const auto* known = llvm::dyn_cast<llvm::Constant>(mask);
+  if (known == nullptr) return false;
+  const auto is_in = [&](std::size_t lane) {
+    const llvm::Constant* bit = known->getAggregateElement(static_cast<unsigned>(lane));
+    return bit != nullptr && bit->isOneValue();
+  };
+  std::size_t first = 0;
+  while (first < offsets.size() && !is_in(first)) ++first;
+  if (first == offsets.size()) return false;
+  for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
+    if (!is_in(lane)) offsets[lane] = offsets[first];
+  }
+  return true;
+}
+
+// Lanes that read one element, at most.
+std::int64_t MostReaders(std::vector<std::int64_t> offsets) {
   std::sort(offsets.begin(), offsets.end());
-  return std::adjacent_find(offsets.begin(), offsets.end()) == offsets.end() &&
-         std::none_of(windows.begin(), windows.end(),
-                      [](const Window& window) { return window.part == 1; });
+  std::int64_t most = 0;
+  for (auto it = offsets.begin(); it != offsets.end();) {
+    const auto end = std::upper_bound(it, offsets.end(), *it);
+    most = std::max<std::int64_t>(most, end - it);
+    it = end;
+  }
+  return most;
+}
+
+// Of `mask`, whose first `lanes` bits from `first` on are those of the window's lanes: which
+// elements of load `i` are wanted by one of the lanes that read them.
+Value* MaskOfLoad(llvm::IRBuilder<>& builder, const Window& window, std::size_t i, Value* mask,
+                  std::size_t first, std::size_t lanes) {
+  const auto none = static_cast<int>(LanesOf(mask));
+  std::vector<llvm::SmallVector<int>> readers;  // the first lane of each element, the second, ...
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (window.LoadOf(lane) != i) continue;
+    const auto element = static_cast<std::size_t>(window.of[lane] - window.at[i]);
+    auto free = std::find_if(readers.begin(), readers.end(),
+                             [&](const auto& lane_of) { return lane_of[element] == none; });
+    if (free == readers.end())
+      free =
+          readers.insert(free, llvm::SmallVector<int>(static_cast<std::size_t>(window.part), none));
+    (*free)[element] = static_cast<int>(first + lane);
+  }
+  Value* wanted = nullptr;
+  for (const auto& lane_of : readers) {
+    Value* bits = PickBits(builder, mask, lane_of);
+    wanted = wanted == nullptr ? bits : builder.CreateOr(wanted, bits);
+  }
+  return wanted;
 }
 
 // The lanes of the window from its loads, of which `load` makes one.
@@ -128,37 +174,41 @@ Value* Picked(llvm::IRBuilder<>& builder, const Window& window,
 
 }  // namespace
 
-// Without a mask all lanes are read. With one, a lane without a true bit reads 0 and touches no
-// memory; an element that two lanes read would need both their bits.
+// Without a mask all lanes are read. With one, a lane without a true bit reads 0, and what no lane
+// with one wants is not touched.
 Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType type) {
   // As many loads as take less time than a gather, which loads each lane by itself.
   constexpr std::int64_t kLanesOfLoad = 4;
-  const std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);
+  // Masks of several lanes that take less than that, too.
+  constexpr std::int64_t kMostReaders = 4;
+  std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);
   if (!near) return nullptr;
+  // Loads for lanes that are known to be wanted need no mask.
+  Value* const guard = mask != nullptr && LeaveOut(mask, near->offsets) ? nullptr : mask;
   const DataType element = type.element();
   const auto lanes = static_cast<std::size_t>(type.lanes());
   const std::size_t chunk = std::min(
       std::bit_ceil(lanes), static_cast<std::size_t>(options_.vector_bits) / 8 / element.bytes());
   const std::int64_t most =
-      mask != nullptr ? 2
-                      : std::max<std::int64_t>(2, static_cast<std::int64_t>(chunk) / kLanesOfLoad);
-  const Existing existing = mask != nullptr ? Existing{} : ExistingAround(node.buffer, near->base);
+      guard != nullptr ? 2
+                       : std::max<std::int64_t>(2, static_cast<std::int64_t>(chunk) / kLanesOfLoad);
+  const Existing existing = guard != nullptr ? Existing{} : ExistingAround(node.buffer, near->base);
   const std::vector<Window> windows = WindowsOf(near->offsets, chunk, most, existing);
-  if (windows.empty() || (mask != nullptr && !AreOneToOne(near->offsets, windows))) return nullptr;
+  if (windows.empty()) return nullptr;
+  const std::int64_t readers = guard == nullptr ? 1 : MostReaders(near->offsets);
+  const bool are_vectors = std::none_of(windows.begin(), windows.end(),
+                                        [](const Window& window) { return window.part == 1; });
+  if (guard != nullptr && (readers > kMostReaders || !are_vectors)) return nullptr;
   Value* base = EmitShared(near->base);
   const auto load = [&](const Window& window, std::size_t first, std::size_t i) -> Value* {
     const std::int64_t offset = window.first + window.at[i];
     Value* index = builder_.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), offset),
                                       "", false, true);
     const DataType part = element.WithLanes(static_cast<int>(window.part));
-    if (mask != nullptr) {
-      llvm::SmallVector<int> bits(static_cast<std::size_t>(window.part), static_cast<int>(lanes));
-      for (std::size_t lane = 0; lane < chunk && first + lane < lanes; ++lane) {
-        if (window.LoadOf(lane) == i)
-          bits[static_cast<std::size_t>(window.of[lane] - window.at[i])] =
-              static_cast<int>(first + lane);
-      }
-      return EmitUnderMask(node.buffer, index, part, mask, bits);
+    if (guard != nullptr) {
+      Value* wanted = MaskOfLoad(builder_, window, i, guard, first, std::min(chunk, lanes - first));
+      if (wanted == nullptr) return llvm::Constant::getNullValue(MemoryType(part));
+      return EmitUnderMask(node.buffer, index, part, wanted);
     }
     auto* loaded = builder_.CreateAlignedLoad(MemoryType(part), ElementAddress(node.buffer, index),
                                               llvm::Align(element.bytes()));
@@ -171,7 +221,10 @@ Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType t
                            return Picked(builder_, window,
                                          [&](std::size_t i) { return load(window, first, i); });
                          });
-  return ToRegister(Resized(builder_, made, static_cast<unsigned>(lanes)), type);
+  made = Resized(builder_, made, static_cast<unsigned>(lanes));
+  if (readers > 1 || guard != mask)
+    made = builder_.CreateSelect(mask, made, llvm::Constant::getNullValue(made->getType()));
+  return ToRegister(made, type);
 }
 
 }  // namespace tenon::jit

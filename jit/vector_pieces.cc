@@ -46,4 +46,13 @@ Value* ByPieces(llvm::IRBuilder<>& builder, unsigned lanes, unsigned chunk,
   return joined;
 }
 
+Value* PickBits(llvm::IRBuilder<>& builder, Value* mask, llvm::ArrayRef<int> places) {
+  const auto* both = llvm::dyn_cast<llvm::BinaryOperator>(mask);
+  if (both != nullptr && both->getOpcode() == llvm::Instruction::And) {
+    return builder.CreateAnd(PickBits(builder, both->getOperand(0), places),
+                             PickBits(builder, both->getOperand(1), places));
+  }
+  return builder.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), places);
+}
+
 }  // namespace tenon::jit

@@ -18,6 +18,9 @@ unsigned LanesOf(const llvm::Value* vector);
 llvm::Value* Piece(llvm::IRBuilder<>& builder, llvm::Value* vector, unsigned first, unsigned lanes);
 // The first lanes, and undefined ones beyond those that there are.
 llvm::Value* Resized(llvm::IRBuilder<>& builder, llvm::Value* vector, unsigned lanes);
+// The bits of a mask at these places; false beyond its end. Constants stay apart, so that LLVM sees
+// which are never true.
+llvm::Value* PickBits(llvm::IRBuilder<>& builder, llvm::Value* mask, llvm::ArrayRef<int> places);
 // What `make` gives for first = 0, chunk, 2 * chunk ..., joined to a vector of `lanes`, which
 // `chunk` divides.
 llvm::Value* ByPieces(llvm::IRBuilder<>& builder, unsigned lanes, unsigned chunk,

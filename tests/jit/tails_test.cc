@@ -216,6 +216,32 @@ TEST_P(TailTest, ElementsThatLieNearEachOtherInAnyOrder) {
   }
 }
 
+// Lanes are left out by what is known when the kernel is compiled, and by what is not.
+TEST_P(TailTest, ElementsThatLieNearEachOtherUnderAMask) {
+  constexpr std::int64_t kRows = 3, kColumns = 37;
+  for (const int times : {1, 2, 3, 4, 5}) {
+    for (const bool unrolled : {true, false}) {
+      SCOPED_TRACE(StrCat("each ", times, " times", unrolled ? ", unrolled" : ""));
+      const std::int64_t size = (kColumns - 5 + times - 1) / times + 2;
+      const auto graph = [&](DataType t) {
+        const Tensor a = Placeholder({kRows, size}, t, "A");
+        const auto picked = [&](Var i, Var j) {
+          const Expr near = te::FloorDiv(j - 3, times);
+          return te::IfThenElse(j >= i + 3 && j < kColumns - 2,
+                                Joined(a(i, near), a(i, size - 1 - near)), te::Cast(t, 1));
+        };
+        return Graph{{a}, te::Compute({kRows, kColumns}, picked, "C")};
+      };
+      const auto schedule = [&](Schedule& s, const Tensor& c) {
+        const auto [blocks, lane] = s[c].Split(c.axis(1), 16);
+        s[c].Vectorize(lane);
+        if (unrolled) s[c].Unroll(blocks).Unroll(c.axis(0));
+      };
+      ExpectAsInterpreted(graph, schedule, type(), {{kRows, size}}, {kRows, kColumns}, features());
+    }
+  }
+}
+
 // A load that some lanes must not make.
 TEST_P(TailTest, PaddingIsLoadedUnderAMask) {
   for (const std::int64_t n : {1, 15, 16, 40}) {
