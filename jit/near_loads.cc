@@ -33,7 +33,7 @@ struct Window {
 
 // Elements that are known to exist: those of a buffer, and where in it the offsets count from.
 struct Existing {
-  std::int64_t size = 0, place = 0;
+  std::int64_t size, place;
 };
 
 // One load for all where so many elements exist around those that are wanted: from a multiple of
@@ -44,7 +44,8 @@ void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Ex
   const std::int64_t wanted = existing.place + window.first;
   const std::int64_t aligned = wanted / part * part;
   const std::int64_t begin = wanted + extent <= aligned + part ? aligned : wanted;
-  if (window.at.size() == 1 || part > lanes || begin + part > existing.size) return;
+  // What would lie before the buffer is never read.
+  if (wanted < 0 || begin + part > existing.size || part > lanes) return;
   for (std::int64_t& of : window.of) of += wanted - begin;
   window.first += begin - wanted;
   window.part = part;
@@ -53,7 +54,7 @@ void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Ex
 
 // Nothing where that takes more than `most` loads.
 std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_t most,
-                               const Existing& existing) {
+                               const std::optional<Existing>& existing) {
   const auto lanes = static_cast<std::int64_t>(offsets.size());
   const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
   const auto reach = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
@@ -64,14 +65,14 @@ std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_
   for (std::int64_t at = 0; at < extent; at += window.part)
     window.at.push_back(std::min(at, extent - window.part));
   for (const std::int64_t offset : offsets) window.of.push_back(offset - *low);
-  WidenLoad(window, extent, lanes, existing);
+  if (existing && window.at.size() > 1) WidenLoad(window, extent, lanes, *existing);
   return window;
 }
 
 // Those of each `chunk` lanes; the last lane stands for those that are missing. Empty where one
 // takes more than `most` loads.
 std::vector<Window> WindowsOf(std::vector<std::int64_t> offsets, std::size_t chunk,
-                              std::int64_t most, const Existing& existing) {
+                              std::int64_t most, const std::optional<Existing>& existing) {
   offsets.resize(RoundUp(offsets.size(), chunk), offsets.back());
   std::vector<Window> windows;
   for (std::size_t first = 0; first < offsets.size(); first += chunk) {
@@ -83,13 +84,13 @@ std::vector<Window> WindowsOf(std::vector<std::int64_t> offsets, std::size_t chu
 }
 
 // What is known to exist beyond the elements that are read: those of a buffer at a known place.
-Existing ExistingAround(const loop::Buffer& buffer, const loop::Expr& base) {
+std::optional<Existing> ExistingAround(const loop::Buffer& buffer, const loop::Expr& base) {
   const auto* place = base.As<loop::IntImmNode>();
-  if (place == nullptr) return {};
+  if (place == nullptr) return std::nullopt;
   Existing existing{.size = 1, .place = place->value};
   for (const loop::Expr& extent : buffer->shape) {
     const auto* number = extent.As<loop::IntImmNode>();
-    if (number == nullptr) return {};
+    if (number == nullptr) return std::nullopt;
     existing.size *= number->value;
   }
   return existing;
@@ -192,7 +193,8 @@ Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType t
   const std::int64_t most =
       guard != nullptr ? 2
                        : std::max<std::int64_t>(2, static_cast<std::int64_t>(chunk) / kLanesOfLoad);
-  const Existing existing = guard != nullptr ? Existing{} : ExistingAround(node.buffer, near->base);
+  const std::optional<Existing> existing =
+      guard != nullptr ? std::nullopt : ExistingAround(node.buffer, near->base);
   const std::vector<Window> windows = WindowsOf(near->offsets, chunk, most, existing);
   if (windows.empty()) return nullptr;
   const std::int64_t readers = guard == nullptr ? 1 : MostReaders(near->offsets);

@@ -216,6 +216,25 @@ TEST_P(TailTest, ElementsThatLieNearEachOtherInAnyOrder) {
   }
 }
 
+// The place that the elements are counted from is known as the kernel runs, and lies behind them.
+TEST_P(TailTest, ElementsThatLieNearEachOtherBeforeAPlace) {
+  constexpr std::int64_t kRows = 4, kColumns = 16;
+  for (const int times : {2, 3, 4}) {
+    SCOPED_TRACE(times);
+    const std::int64_t reach = (kColumns - 1) / times + 1, size = (kRows - 2) * 8 + reach;
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({size}, t, "A");
+      const auto picked = [&](Var i, Var j) {
+        return te::IfThenElse(i >= 1, Joined(a(i * 8 + te::FloorDiv(j, times) - 8), a(0)),
+                              te::Cast(t, 1));
+      };
+      return Graph{{a}, te::Compute({kRows, kColumns}, picked, "C")};
+    };
+    const auto schedule = [&](Schedule& s, const Tensor& c) { s[c].Vectorize(c.axis(1)); };
+    ExpectAsInterpreted(graph, schedule, type(), {{size}}, {kRows, kColumns}, features());
+  }
+}
+
 // Lanes are left out by what is known when the kernel is compiled, and by what is not.
 TEST_P(TailTest, ElementsThatLieNearEachOtherUnderAMask) {
   constexpr std::int64_t kRows = 3, kColumns = 37;
