@@ -1,8 +1,9 @@
 #include "tenon/benchmarks/compiled_graph.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "tenon/benchmarks/race.h"
+#include "tenon/benchmarks/baselines.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
 
@@ -75,6 +76,17 @@ void CompiledGraph::Call() const {
 
 std::vector<Tensor> CompiledGraph::Run(const runtime::Inputs& inputs) const {
   return ValueOrThrow(executable_.Run(inputs));
+}
+
+Contestants AgainstMemcpy(const std::shared_ptr<CompiledGraph>& graph, std::int64_t bytes,
+                          int threads) {
+  Require(graph->num_kernels() == 1, "not one kernel");
+  const int floor_threads = FloorThreads(2.0 * static_cast<double>(bytes), threads);
+  const Tensor from = Tensor::Zeros({bytes}, UInt8), to = Tensor::Zeros({bytes}, UInt8);
+  // Pages that nobody has written are one in memory.
+  std::memset(from.raw(), 1, from.bytes());
+  return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
+          {Role::kFloor, "memcpy", [=] { CopyBytes(to.raw(), from.raw(), bytes, floor_threads); }}};
 }
 
 }  // namespace tenon::benchmarks

@@ -7,9 +7,11 @@
 #ifndef TENON_BENCHMARKS_COMPILED_GRAPH_H_
 #define TENON_BENCHMARKS_COMPILED_GRAPH_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "tenon/benchmarks/race.h"
 #include "tenon/tenon.h"
 
 namespace tenon::benchmarks {
@@ -49,6 +51,10 @@ class CompiledGraph {
   std::vector<Step> steps_;
   Tensor result_;
 };
+
+// The graph, which must be one kernel, and a copy of so many bytes as its floor.
+Contestants AgainstMemcpy(const std::shared_ptr<CompiledGraph>& graph, std::int64_t bytes,
+                          int threads);
 
 }  // namespace tenon::benchmarks
 

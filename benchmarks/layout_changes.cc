@@ -2,7 +2,6 @@
 // the second-level cache, large ones no cache.
 #include <cstring>
 
-#include "tenon/benchmarks/baselines.h"
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/benchmarks/families.h"
 #include "tenon/ops/index_builders.h"
@@ -96,14 +95,7 @@ Tensor Numbered(const Shape& shape, DataType type) {
 }
 
 Contestants WithFloor(const std::shared_ptr<CompiledGraph>& graph, int threads) {
-  Require(graph->num_kernels() == 1, "not one kernel");
-  const Tensor& y = graph->result();
-  const auto bytes = static_cast<std::int64_t>(y.bytes());
-  const int floor_threads = FloorThreads(2.0 * static_cast<double>(bytes), threads);
-  const Tensor from = Numbered(y.shape(), y.dtype());
-  const Tensor to = Tensor::Zeros(y.shape(), y.dtype());
-  return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
-          {Role::kFloor, "memcpy", [=] { CopyBytes(to.raw(), from.raw(), bytes, floor_threads); }}};
+  return AgainstMemcpy(graph, static_cast<std::int64_t>(graph->result().bytes()), threads);
 }
 
 Contestants PrepareTranspose(const Transposition& t, int threads) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tenon/benchmarks/baselines.h"
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/benchmarks/families.h"
 #include "tenon/ops/builders.h"
@@ -17,7 +16,7 @@ struct Resize {
   const char* method;
   std::int64_t channels, from, to;  // square images
 
-  std::int64_t pixels() const { return channels * (from * from + to * to); }
+  std::int64_t bytes() const { return 4 * channels * (from * from + to * to); }
 };
 
 constexpr Resize kResizes[] = {
@@ -67,14 +66,8 @@ Contestants Prepare(const Resize& r, int threads) {
           {.size = {r.to, r.to}, .method = r.method, .rounding_method = "round_prefer_ceil"})),
       runtime::Inputs{{"x", x}});
   graph->Call();
-  Require(graph->num_kernels() == 1, "not one kernel");
   Check(r, x, graph->result());
-  const std::int64_t copied = r.pixels() / 2;
-  const auto bytes = copied * static_cast<std::int64_t>(sizeof(float));
-  const int floor_threads = FloorThreads(2.0 * static_cast<double>(bytes), threads);
-  const Tensor from = RandomArray({copied}), to = Tensor::Zeros({copied}, Float32);
-  return {{Role::kTenon, "one kernel", [graph] { graph->Call(); }},
-          {Role::kFloor, "memcpy", [=] { CopyBytes(to.raw(), from.raw(), bytes, floor_threads); }}};
+  return AgainstMemcpy(graph, r.bytes() / 2, threads);
 }
 
 }  // namespace
@@ -85,7 +78,7 @@ void AddResizes(std::vector<Race>& races) {
       races.push_back({.table = "resize",
                        .name = r.name,
                        .threads = threads,
-                       .bytes = 4.0 * static_cast<double>(r.pixels()),
+                       .bytes = static_cast<double>(r.bytes()),
                        .prepare = [=] { return Prepare(r, threads); }});
     }
   }

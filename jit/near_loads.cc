@@ -40,7 +40,7 @@ struct Existing {
 // its size on if that covers them, which is how vectors are stored, and loads of what is just being
 // stored must not reach over two.
 void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Existing& existing) {
-  const auto part = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
+  const std::int64_t part = BitCeil(extent);
   const std::int64_t wanted = existing.place + window.first;
   const std::int64_t aligned = wanted / part * part;
   const std::int64_t begin = wanted + extent <= aligned + part ? aligned : wanted;

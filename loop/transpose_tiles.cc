@@ -7,7 +7,6 @@
 // rows or columns are missing.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
 
 namespace tenon::loop {
 namespace {
@@ -40,7 +40,7 @@ class Transposer : public StmtMutator {
         extent->value < kLeastRows)
       return MutateStmtChildren(stmt);
     const std::int64_t lanes = store->indices[0].dtype().lanes();
-    const auto square = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lanes)));
+    const std::int64_t square = BitCeil(lanes);
     if (lanes < kLeastRows || lanes > kMostRows) return stmt;
     if (extent->value > square && extent->value % square != 0) return stmt;
     std::vector<Stmt> squares;

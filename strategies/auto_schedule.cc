@@ -37,9 +37,9 @@ using te::Operation;
 using te::OperationNode;
 
 // Vectors of an elementwise loop that one iteration computes.
+constexpr std::int64_t kUnroll = 4;
 // Vectors of a line that are written out.
 constexpr std::int64_t kMostWrittenOut = 24;
-constexpr std::int64_t kUnroll = 4;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
 // Elements of a line that stays in the first-level cache until it is read.
@@ -197,12 +197,12 @@ class Scheduler {
 
   void ScheduleTileInput(Stage& stage) {
     const auto& axes = stage.op()->axes;
-    const std::int64_t lanes = VectorLanes(stage.op()->outputs[0]->dtype.bytes());
     if (stage.op()->tag == kTileVectors) {
       stage.Vectorize(axes.back());
       stage.Unroll(axes[axes.size() - 3]);
       return;
     }
+    const std::int64_t lanes = VectorLanes(stage.op()->outputs[0]->dtype.bytes());
     const bool in_steps = stage.op()->tag != kTileInput;
     if (!in_steps && Extent(axes.back()) < lanes) return ScheduleInner(stage, 0);
     const auto [vectors, lane] = stage.Split(axes.back(), lanes);

@@ -4,11 +4,12 @@
 #include "tenon/strategies/register_tile.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
+#include "tenon/strategies/accesses.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::strategies {
@@ -105,9 +106,7 @@ void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vec
   const std::int64_t lanes =
       VectorLanes(std::max(reader.op()->outputs[0]->dtype.bytes(), tile.outputs[0]->dtype.bytes()));
   const std::int64_t extent = extents.back();
-  const auto covering =
-      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
-  const std::int64_t width = std::min(covering, lanes);
+  const std::int64_t width = std::min(BitCeil(extent), lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
   if (inner.size() < 2 || extent > width) return;
   if (tile.tag == kRowsTile) {
@@ -120,13 +119,6 @@ void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vec
   if (rows % unrolled != 0) return;
   const IterVar& axis = inner[inner.size() - 2];
   reader.Unroll(rows == unrolled ? axis : reader.Split(axis, unrolled).second);
-}
-
-// Of a sum over these.
-std::int64_t TermsOf(const std::vector<IterVar>& axes) {
-  std::int64_t terms = 1;
-  for (const IterVar& axis : axes) terms *= ConstantOf(axis.extent);
-  return terms;
 }
 
 // Results of a tile, in vectors.
@@ -192,13 +184,13 @@ void ScheduleTile(Stage& tile) {
     group = order.back();
     order.pop_back();
   }
+  const std::int64_t terms = ProductOfExtents(order);
   if (order.size() == 1 && ConstantOf(order[0].extent) % kUnrolledSteps == 0 &&
       ConstantOf(order[0].extent) > kUnrolledSteps) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (HasUnevenRows(op) && TermsOf(order) <= kFewTerms &&
-             TermsOf(order) * SumsOf(op) <= kMostWrittenOut) {
+  } else if (HasUnevenRows(op) && terms <= kFewTerms && terms * SumsOf(op) <= kMostWrittenOut) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }

@@ -2,9 +2,11 @@
 //
 //   CeilDiv(65, 16);  // 5
 //   RoundUp(65, 16);  // 80
+//   BitCeil(65);      // 128
 #ifndef TENON_SUPPORT_ARITHMETIC_H_
 #define TENON_SUPPORT_ARITHMETIC_H_
 
+#include <bit>
 #include <concepts>
 #include <type_traits>
 
@@ -20,6 +22,24 @@ constexpr T CeilDiv(T a, std::type_identity_t<T> b) {
 template <std::integral T>
 constexpr T RoundUp(T value, std::type_identity_t<T> multiple) {
   return CeilDiv(value, multiple) * multiple;
+}
+
+// The least power of two that is no less than `value`; it must fit.
+template <std::integral T>
+constexpr T BitCeil(T value) {
+  return static_cast<T>(std::bit_ceil(static_cast<std::make_unsigned_t<T>>(value)));
+}
+
+// Of the sizes from `least` > 0 to `most`, that of blocks which cover `value` with the least beyond
+// it; the largest of several.
+template <std::integral T>
+constexpr T TightestBlock(T value, std::type_identity_t<T> least, std::type_identity_t<T> most) {
+  T best = most;
+  for (T size = most; size > least;) {
+    --size;
+    if (RoundUp(value, size) < RoundUp(value, best)) best = size;
+  }
+  return best;
 }
 
 }  // namespace tenon

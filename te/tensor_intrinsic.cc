@@ -105,7 +105,7 @@ struct Dots {
   int lanes, group;
   std::function<Expr(const Var& n, const Var& k)> product;
   // The factors of all lanes, those of a lane together, from the tiles of what `product` reads.
-  std::function<Expr(const Tile&tile)> left, right;
+  std::function<Expr(const Tile&)> left, right;
 };
 
 // c[n] = sum over k of product(n, k), with one call of `dot`.

@@ -122,6 +122,12 @@ std::vector<IterVar> Conv::ReduceAxes() const {
           te::ReduceAxis(0, taps[1], "rx")};
 }
 
+Expr PaddedPixel(const Conv& conv, const Tensor& x, const Expr& n, const Expr& channel,
+                 const Expr& row, const Expr& column) {
+  return ReadPadded(x, {n, channel, row - conv.padding[0], column - conv.padding[1]}, {2, 3},
+                    te::Cast(x.dtype(), 0));
+}
+
 void AttachConvComputes(ops::OpRegistry& registry) {
   registry.Definition("nn.conv2d")
       .SetColumn(TeCompute{.make = Conv2D, .make_by_winograd = Conv2DByWinograd});

@@ -39,6 +39,10 @@ struct Conv {
   std::vector<te::IterVar> ReduceAxes() const;
 };
 
+// A pixel of the padded image, channels first, read from `x`, which is not padded.
+te::Expr PaddedPixel(const Conv& conv, const te::Tensor& x, const te::Expr& n,
+                     const te::Expr& channel, const te::Expr& row, const te::Expr& column);
+
 // Lanes are pixels of a row: few filters or channels, channels first.
 std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
 // Fewer multiplications: 3 x 3 kernels with constant weights, channels first. Throws Unimplemented

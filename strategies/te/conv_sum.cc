@@ -117,11 +117,7 @@ TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_
   constexpr std::int64_t kLeast = 4, kMost = 8;
   if (conv.groups > 1) return {1, pixels};
   if (vectors <= kMost) return {vectors, pixels};
-  std::int64_t best = kMost;
-  for (std::int64_t n = kMost; n >= kLeast; --n) {
-    if (RoundUp(vectors, n) < RoundUp(vectors, best)) best = n;
-  }
-  return {best, pixels};
+  return {TightestBlock(vectors, kLeast, kMost), pixels};
 }
 
 // Whether tiles of so many pixels begin at the same places of rows, or hold whole ones.

@@ -1,7 +1,6 @@
 // A kernel for each channel: nothing is shared between channels, so lanes are pixels of one. What
 // bounds these sums are loads, of which most cross a cache line.
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "tenon/jit/cpu_features.h"
@@ -76,9 +75,9 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::i
   return te::Compute(
       ToExprs({ExtentOf(x, 0), ExtentOf(x, 1), row_step, column_step, rows, columns}),
       [&](const std::vector<Var>& i) {
-        const Expr row = i[4] * row_step + i[2] - conv.padding[0];
-        const Expr column = i[5] * column_step + i[3] - conv.padding[1];
-        return ReadPadded(x, {i[0], i[1], row, column}, {2, 3}, te::Cast(x.dtype(), 0));
+        const Expr row = i[4] * row_step + i[2];
+        const Expr column = i[5] * column_step + i[3];
+        return PaddedPixel(conv, x, i[0], i[1], row, column);
       },
       "pad_image", tag);
 }
@@ -98,20 +97,18 @@ Tensor FlatConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   // vectors be cut short.
   if (std::gcd(pitch, kConvLanes) > shape[3]) ++pitch;
   const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
-  std::int64_t vectors = kMostVectors;
-  const auto covered = [&](std::int64_t v) { return CeilDiv(pixels, v * kConvLanes) * v; };
-  for (std::int64_t v = kMostVectors - 1; v >= kMostVectors / 2; --v) {
-    if (covered(v) < covered(vectors)) vectors = v;
-  }
+  const std::int64_t filled = CeilDiv(pixels, kConvLanes);
+  const std::int64_t vectors = TightestBlock(filled, kMostVectors / 2, kMostVectors);
+  const std::int64_t tiles = CeilDiv(filled, vectors);
   // The last tile reads past the image: rows of zeros lie there.
   const std::int64_t last =
-      covered(vectors) * kConvLanes - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
+      tiles * vectors * kConvLanes - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
   const std::int64_t rows = last / pitch + 1;
   const Tensor image = SplitBySteps(conv, x, rows, pitch);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], covered(vectors) / vectors, 1, vectors, kConvLanes},
+      {shape[0], shape[1], tiles, 1, vectors, kConvLanes},
       [&](const std::vector<Var>& i) {
         const Expr row = k[0].var * conv.dilation[0];
         const Expr column = k[1].var * conv.dilation[1];
@@ -158,17 +155,16 @@ Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const std::int64_t rows = RowsOfTile(shape[2]);
   const std::int64_t row_tiles = shape[2] / rows;
   const std::int64_t column_tiles = CeilDiv(shape[3], kConvLanes);
-  const std::array<std::int64_t, 2> reach = {conv.taps[0] - 1, conv.taps[1] - 1};
-  // The last tiles read past the image: zeros lie there. Rows start with a vector.
-  const std::int64_t height = row_tiles * rows + reach[0];
-  const std::int64_t pitch = RoundUp(column_tiles * kConvLanes + reach[1], kConvLanes);
-  const bool reads_under_masks = ReadsUnderMasks(conv);
-  const Tensor image =
-      reads_under_masks ? Tensor() : SplitBySteps(conv, x, height, pitch, kTileRows);
+  std::optional<Tensor> image;
+  if (!ReadsUnderMasks(conv)) {
+    // The last tiles read past the image: zeros lie there. Rows start with a vector.
+    const std::int64_t height = row_tiles * rows + conv.taps[0] - 1;
+    const std::int64_t pitch = RoundUp(column_tiles * kConvLanes + conv.taps[1] - 1, kConvLanes);
+    image = SplitBySteps(conv, x, height, pitch, kTileRows);
+  }
   const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& row, const Expr& column) {
-    if (!reads_under_masks) return image(n, channel, 0, 0, row, column);
-    return ReadPadded(x, {n, channel, row - conv.padding[0], column - conv.padding[1]}, {2, 3},
-                      te::Cast(x.dtype(), 0));
+    if (image) return (*image)(n, channel, 0, 0, row, column);
+    return PaddedPixel(conv, x, n, channel, row, column);
   };
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
@@ -204,19 +200,17 @@ bool TakesTallTiles(const Conv& conv, const Shape& shape) {
 // in registers. Taps read the image itself, under masks that are the same for all channels, where
 // padding would cost more than the sums do.
 Tensor SmallImageConv(const Conv& conv, const Tensor& x, const Shape& shape) {
-  const auto lanes = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(shape[3])));
+  const std::int64_t lanes = BitCeil(shape[3]);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
   const Tensor sums = te::Compute(
       {shape[0], shape[1], shape[2], 1, lanes},
       [&](const std::vector<Var>& i) {
         const auto at = [&](const Var& result, std::size_t axis, const Var& tap) {
-          return result * conv.strides[axis] + tap * conv.dilation[axis] - conv.padding[axis];
+          return result * conv.strides[axis] + tap * conv.dilation[axis];
         };
-        const Expr pixel = ReadPadded(x,
-                                      {i[0], te::FloorDiv(i[1], conv.group_outputs),
-                                       at(i[2], 0, k[1].var), at(i[4], 1, k[0].var)},
-                                      {2, 3}, te::Cast(x.dtype(), 0));
+        const Expr pixel = PaddedPixel(conv, x, i[0], te::FloorDiv(i[1], conv.group_outputs),
+                                       at(i[2], 0, k[1].var), at(i[4], 1, k[0].var));
         return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
       "conv2d", kRowsTile);

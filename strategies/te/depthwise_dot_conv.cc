@@ -4,7 +4,6 @@
 // a tile is several rows high, so that one window serves all rows of the result whose kernels it
 // lies in.
 #include <algorithm>
-#include <bit>
 
 #include "tenon/strategies/te/conv.h"
 #include "tenon/strategies/te/product.h"
@@ -20,19 +19,10 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-std::int64_t CoveringPower(std::int64_t n) {
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
-}
-
 // Rows of a tile: as few of all tiles lie below the image as may be.
 std::int64_t RowsOfTile(std::int64_t rows) {
   constexpr std::int64_t kFewest = 4, kMost = 8;
-  if (rows <= kMost) return rows;
-  std::int64_t best = kMost;
-  for (std::int64_t r = kMost; r >= kFewest; --r) {
-    if (RoundUp(rows, r) < RoundUp(rows, best)) best = r;
-  }
-  return best;
+  return rows <= kMost ? rows : TightestBlock(rows, kFewest, kMost);
 }
 
 // The columns of the result in vectors, of which so many make a group that what they read of a row
@@ -47,15 +37,13 @@ std::optional<Columns> ColumnsOf(const Conv& conv, std::int64_t columns, std::in
                                  std::int64_t most_pixels) {
   constexpr std::int64_t kFewestLanes = 4;
   const std::int64_t step = conv.strides[1];
-  const std::int64_t lanes = std::min(CoveringPower(std::max(columns, kFewestLanes)), kConvLanes);
+  const std::int64_t lanes = std::min(BitCeil(std::max(columns, kFewestLanes)), kConvLanes);
   const std::int64_t vectors = CeilDiv(columns, lanes);
   const auto pixels = [&](std::int64_t n) { return (n * lanes - 1) * step + taps; };
   if (pixels(1) > most_pixels) return std::nullopt;
-  std::int64_t best = 1;
-  for (std::int64_t n = 2; pixels(n) <= most_pixels; ++n) {
-    if (RoundUp(vectors, n) <= RoundUp(vectors, best)) best = n;
-  }
-  return Columns{lanes, best, CeilDiv(vectors, best), CoveringPower(pixels(best))};
+  const std::int64_t most = (most_pixels - taps + step) / (lanes * step);
+  const std::int64_t per_group = TightestBlock(vectors, 1, most);
+  return Columns{lanes, per_group, CeilDiv(vectors, per_group), BitCeil(pixels(per_group))};
 }
 
 // Zeros where a window reaches beyond the last tap of a row: (filter, row, window, tap).
@@ -93,8 +81,7 @@ std::optional<Tensor> DepthwiseDotConv(const Conv& conv, const TeCall& call) {
       {shape[0], ExtentOf(x, 1), height, groups, pixels},
       [&](const std::vector<Var>& i) {
         const Expr column = i[3] * (per_group * lanes * conv.strides[1]) + i[4];
-        return ReadPadded(x, {i[0], i[1], i[2] - conv.padding[0], column - conv.padding[1]}, {2, 3},
-                          te::Cast(x.dtype(), 0));
+        return PaddedPixel(conv, x, i[0], i[1], i[2], column);
       },
       "pad_image", kTileVectors);
   const Tensor weights = call.Prepared(WeightsOfWindows(conv, windows, taps));

@@ -97,19 +97,43 @@ Tensor Stored(std::int64_t extent, const std::function<Expr(const Expr&)>& value
       {extent}, [&](const Var& i) { return value(i); }, name, kPacked);
 }
 
-// i / d where that gives every nearest index; else a stored line.
+// (i * factor + shift) / divisor, rounded down.
+struct Quotient {
+  std::int64_t factor, shift, divisor;
+
+  std::int64_t At(std::int64_t i) const {
+    const std::int64_t dividend = i * factor + shift;
+    return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
+  }
+  Expr At(const Expr& i) const { return te::FloorDiv(i * factor + shift, divisor); }
+};
+
+// What gives `index` of every result, where one extent is a multiple of the other.
+std::optional<Quotient> QuotientOf(const ResampledAxis& a,
+                                   const std::function<double(std::int64_t i)>& index) {
+  if (a.in < 1 || (a.out % a.in != 0 && a.in % a.out != 0)) return std::nullopt;
+  Quotient q{.factor = std::max<std::int64_t>(1, a.in / a.out),
+             .shift = 0,
+             .divisor = std::max<std::int64_t>(1, a.out / a.in)};
+  // The index goes up after so many results that leave it where it is at first.
+  std::int64_t same = 1;
+  while (same < a.out && same <= q.divisor && index(same) == index(0)) ++same;
+  q.shift = static_cast<std::int64_t>(index(0)) * q.divisor + (q.divisor - same);
+  for (std::int64_t i = 0; i < a.out; ++i) {
+    if (static_cast<double>(q.At(i)) != index(i)) return std::nullopt;
+  }
+  return q;
+}
+
+// A quotient where that gives every nearest index; else a stored line.
 Taps NearestTaps(const ResampledAxis& a, const Line& line, const std::string& rounding) {
-  const auto nearest = [&](std::int64_t i) {
+  const auto quotient = QuotientOf(a, [&](std::int64_t i) {
     return std::clamp<double>(Rounded(line.At(i), rounding), 0, static_cast<double>(a.in - 1));
-  };
-  const std::int64_t divisor = a.in > 0 ? a.out / a.in : 0;
-  bool divides = divisor > 0;
-  for (std::int64_t i = 0; divides && i < a.out; ++i)
-    divides = nearest(i) == static_cast<double>(i / divisor);
+  });
   Taps taps;
-  if (divides) {
-    taps.period = divisor;
-    taps.index = [divisor](const Expr& i, std::int64_t) { return te::FloorDiv(i, divisor); };
+  if (quotient) {
+    taps.period = quotient->divisor;
+    taps.index = [q = *quotient](const Expr& i, std::int64_t) { return q.At(i); };
     return taps;
   }
   const Tensor index = Stored(
@@ -129,36 +153,6 @@ Expr NearCubic(const Expr& t, double a) {
 Expr FarCubic(const Expr& t, double a) {
   const auto number = [](double v) { return te::Cast(Float64, v); };
   return ((t - number(5)) * t + number(8)) * t * number(a) - number(4 * a);
-}
-
-// (i * factor + shift) / divisor, rounded down.
-struct Quotient {
-  std::int64_t factor, shift, divisor;
-
-  std::int64_t At(std::int64_t i) const {
-    const std::int64_t dividend = i * factor + shift;
-    return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
-  }
-  Expr At(const Expr& i) const { return te::FloorDiv(i * factor + shift, divisor); }
-};
-
-// What gives floor(line) for every result, where one extent is a multiple of the other.
-std::optional<Quotient> FloorOf(const ResampledAxis& a, const Line& line) {
-  const auto floor = [&](std::int64_t i) {
-    return static_cast<std::int64_t>(std::floor(line.At(i)));
-  };
-  if (a.in < 1 || (a.out % a.in != 0 && a.in % a.out != 0)) return std::nullopt;
-  Quotient q{.factor = std::max<std::int64_t>(1, a.in / a.out),
-             .shift = 0,
-             .divisor = std::max<std::int64_t>(1, a.out / a.in)};
-  // The floor goes up after so many results that leave it where it is at first.
-  std::int64_t same = 1;
-  while (same < a.out && same <= q.divisor && floor(same) == floor(0)) ++same;
-  q.shift = floor(0) * q.divisor + (q.divisor - same);
-  for (std::int64_t i = 0; i < a.out; ++i) {
-    if (q.At(i) != floor(i)) return std::nullopt;
-  }
-  return q;
 }
 
 Taps WeightedTaps(const ResampledAxis& a, const Line& line, const Resampling& how, DataType t) {
@@ -190,7 +184,7 @@ Taps WeightedTaps(const ResampledAxis& a, const Line& line, const Resampling& ho
     const Expr at = position(i, tap);
     return te::Select(at >= Expr(0) && at < Expr(a.in), raw(i, tap), te::Cast(Float64, 0));
   };
-  const std::optional<Quotient> quotient = FloorOf(a, line);
+  const auto quotient = QuotientOf(a, [&](std::int64_t i) { return std::floor(line.At(i)); });
   std::vector<Tensor> index, weight;
   for (std::int64_t tap = 0; tap < taps.count; ++tap) {
     if (!quotient) {

@@ -35,5 +35,22 @@ TEST(ArithmeticTest, RoundUpGivesTheNextMultiple) {
   EXPECT_EQ(RoundUp(std::int64_t{13}, 7), 14);
 }
 
+TEST(ArithmeticTest, BitCeilGivesThePowerOfTwoFromANumberOn) {
+  EXPECT_EQ(BitCeil(std::int64_t{0}), 1);
+  EXPECT_EQ(BitCeil(std::int64_t{1}), 1);
+  EXPECT_EQ(BitCeil(std::int64_t{64}), 64);
+  EXPECT_EQ(BitCeil(std::int64_t{65}), 128);
+  EXPECT_EQ(BitCeil(std::size_t{3}), 4U);
+}
+
+TEST(ArithmeticTest, TheTightestBlocksLeaveTheLeastAndAreTheLargest) {
+  EXPECT_EQ(TightestBlock(std::int64_t{56}, 4, 8), 8);
+  EXPECT_EQ(TightestBlock(std::int64_t{28}, 4, 8), 7);
+  EXPECT_EQ(TightestBlock(std::int64_t{13}, 4, 8), 7);
+  EXPECT_EQ(TightestBlock(std::int64_t{13}, 1, 8), 1);
+  EXPECT_EQ(TightestBlock(std::int64_t{3}, 1, 8), 3);
+  EXPECT_EQ(TightestBlock(std::int64_t{17}, 5, 5), 5);
+}
+
 }  // namespace
 }  // namespace tenon
