@@ -93,21 +93,16 @@ Contestants Prepare(const Product& product, LibraryChoice library) {
   return {Ours(graph), {Role::kFloor, "the same of float32", [floats] { floats->Call(); }}};
 }
 
-template <typename Work>
-void Add(std::vector<Race>& races, const std::string& name, const Work& work) {
-  for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kAuto}) {
-    races.push_back({.table = "bytes",
-                     .name = StrCat(name, library == LibraryChoice::kTe ? ", generated" : ""),
-                     .flops = work.flops(),
-                     .aim = {.of_floor = 1.0},
-                     .prepare = [=] { return Prepare(work, library); }});
-  }
-}
-
 }  // namespace
 
 void AddBytes(std::vector<Race>& races) {
-  ForEachNarrowWork([&](const std::string& name, const auto& work) { Add(races, name, work); });
+  ForEachNarrowWork([&](const std::string& name, const auto& work, LibraryChoice library) {
+    races.push_back({.table = "bytes",
+                     .name = name,
+                     .flops = work.flops(),
+                     .aim = {.of_floor = 1.0},
+                     .prepare = [=] { return Prepare(work, library); }});
+  });
 }
 
 }  // namespace tenon::benchmarks

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tenon/benchmarks/onednn_peer.h"
+#include "tenon/compiler/compile.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::benchmarks {
@@ -46,18 +47,25 @@ struct Product {
   double flops() const { return 2.0 * static_cast<double>(rows * columns * depth); }
 };
 
-// Calls add(name, work) for every convolution and product of the tables of narrow types.
+// Calls add(name, work, library) for every convolution and product of the tables of narrow types,
+// by generated code and as it runs by default.
 template <typename Add>
 void ForEachNarrowWork(const Add& add) {
+  const auto add_both = [&](const std::string& name, const auto& work) {
+    add(StrCat(name, ", generated"), work, LibraryChoice::kTe);
+    add(name, work, LibraryChoice::kAuto);
+  };
   for (const Kind& kind : kKinds) {
     for (const Image& image : kImages) {
-      add(StrCat(kind.name, ", ", image.channels, " channels of ", image.size, " x ", image.size),
+      add_both(
+          StrCat(kind.name, ", ", image.channels, " channels of ", image.size, " x ", image.size),
           ShapeOf(kind, image));
     }
   }
   for (const Product& product : {Product{1, 1000, 2048}, Product{16, 768, 768},
                                  Product{128, 768, 768}, Product{512, 3072, 768}})
-    add(StrCat("product of ", product.rows, " x ", product.columns, " x ", product.depth), product);
+    add_both(StrCat("product of ", product.rows, " x ", product.columns, " x ", product.depth),
+             product);
 }
 
 }  // namespace tenon::benchmarks

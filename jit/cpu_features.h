@@ -36,6 +36,8 @@ class CpuFeatures {
   loop::RowLoads row_loads() const;
   // Whether the CPU itself has fetched a row of a matrix in time when the one before it is done.
   bool fetches_rows() const;
+  // Whether its dot product of bfloat16 does at least as many multiply-adds as the one of float32.
+  bool has_fast_dots_of_bf16() const;
   // "+avx,+avx2,-amx-tile,...", sorted; also part of the object cache key.
   std::string ToLlvm() const;
   const std::string& cpu_name() const { return cpu_name_; }

@@ -18,7 +18,18 @@ struct Types {
   memory::data_type source, weight, result;
 };
 constexpr Types kFloats = {kFloat, kFloat, kFloat};
-constexpr Types kBytes = {memory::data_type::u8, memory::data_type::s8, memory::data_type::s32};
+
+memory::data_type TypeOf(DataType type) {
+  if (type == UInt8) return memory::data_type::u8;
+  if (type == Int8) return memory::data_type::s8;
+  if (type == Int32) return memory::data_type::s32;
+  if (type == BFloat16) return memory::data_type::bf16;
+  CheckInvariant(type == Float32, "oneDNN has the types of narrow sums");
+  return kFloat;
+}
+Types TypesOf(const NarrowTypes& types) {
+  return {TypeOf(types.data), TypeOf(types.weight), TypeOf(types.result)};
+}
 
 std::int64_t WeightElements(const Convolution& conv) {
   return conv.out_channels * (conv.in_channels / conv.groups) * conv.kernel[0] * conv.kernel[1];
@@ -107,13 +118,16 @@ std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const ND
                                                 weight, bias, has_bias, "convolution");
 }
 
-std::unique_ptr<jit::Callable> MakeByteConvolution(const Convolution& conv, const NDArray& weight) {
-  RequireElements(weight, WeightElements(conv), "weight of a convolution of bytes", Int8);
+std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
+                                                     const NarrowTypes& types,
+                                                     const NDArray& weight) {
+  const std::string what = StrCat("convolution of ", types.weight.ToString());
+  RequireElements(weight, WeightElements(conv), StrCat("weight of a ", what), types.weight);
   Convolution in_nhwc = conv;  // for which there is optimised code
   in_nhwc.layout = ActivationLayout::kNHWC;
-  return MakeWindows<dnnl::convolution_forward>(in_nhwc, kBytes, algorithm::convolution_direct,
-                                                memory::format_tag::oihw, memory::format_tag::goihw,
-                                                weight, {}, false, "convolution of bytes");
+  return MakeWindows<dnnl::convolution_forward>(
+      in_nhwc, TypesOf(types), algorithm::convolution_direct, memory::format_tag::oihw,
+      memory::format_tag::goihw, weight, {}, false, what);
 }
 
 std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
@@ -131,11 +145,13 @@ std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, c
   return MakeProduct(product, kFloats, rhs, bias, has_bias, "matrix product");
 }
 
-std::unique_ptr<jit::Callable> MakeByteMatrixProduct(const MatrixProduct& product,
-                                                     const NDArray& rhs) {
+std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& product,
+                                                       const NarrowTypes& types,
+                                                       const NDArray& rhs) {
+  const std::string what = StrCat("matrix product of ", types.weight.ToString());
   RequireElements(rhs, product.rhs_batch * product.depth * product.columns,
-                  "right side of a matrix product of bytes", Int8);
-  return MakeProduct(product, kBytes, rhs, {}, false, "matrix product of bytes");
+                  StrCat("right side of a ", what), types.weight);
+  return MakeProduct(product, TypesOf(types), rhs, {}, false, what);
 }
 
 std::string LibraryVersion() {

@@ -95,18 +95,27 @@ struct MatrixProduct {
   std::vector<PostOp> post_ops;
 };
 
+// uint8 by int8 in int32, exactly (with the dot products of AVX512-VNNI or AMX), or bfloat16 by
+// bfloat16 in float32, whose results may be rounded to bfloat16.
+struct NarrowTypes {
+  DataType data, weight, result;
+};
+
 // Buffers of the callables: the input; the weight and the bias, each only when not given here; the
 // operands of tensor post-ops in order; the result. `bias` has one value a result channel (column);
 // `has_bias` says that one is an argument. All throw Unimplemented when oneDNN has no optimised
 // code for the case.
 std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
                                                const NDArray& bias, bool has_bias = false);
-// Of a uint8 image by a known int8 weight, each sum in int32, exactly (with the dot products of
-// AVX512-VNNI or AMX). Image and result are NHWC, whatever `conv` says; there are no post-ops.
-std::unique_ptr<jit::Callable> MakeByteConvolution(const Convolution& conv, const NDArray& weight);
-// Of uint8 by a known int8 right side, likewise.
-std::unique_ptr<jit::Callable> MakeByteMatrixProduct(const MatrixProduct& product,
-                                                     const NDArray& rhs);
+// Of an image by a known weight that are narrower than their sums. Image and result are NHWC,
+// whatever `conv` says; there are no post-ops.
+std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
+                                                     const NarrowTypes& types,
+                                                     const NDArray& weight);
+// Likewise; a right side of bfloat16 may be an argument.
+std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& product,
+                                                       const NarrowTypes& types,
+                                                       const NDArray& rhs);
 // `conv` transposed: its weight is IOHW (in, out / groups, height, width).
 std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
                                                  const NDArray& bias, bool has_bias = false);

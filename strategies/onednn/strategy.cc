@@ -3,7 +3,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/strategies/onednn/byte_sums.h"
+#include "tenon/strategies/onednn/narrow_sums.h"
 #include "tenon/strategies/onednn/operands.h"
 #include "tenon/strategies/onednn/products.h"
 #include "tenon/strategies/onednn/windows.h"
@@ -40,13 +40,11 @@ Epilogue EpilogueOf(const Group& group, ActivationLayout layout) {
 }
 
 std::optional<std::string> RefuseConvolution(const Group& group) {
-  if (IsOfBytes(*group.Anchor())) return RefuseByteConvolution(group);
   return RefuseWindows<ops::Conv2DAttrs>(group, "OIHW");
 }
 
 Built BuildConvolution(const Group& group) {
   const CallNode& anchor = *group.Anchor();
-  if (IsOfBytes(anchor)) return BuildByteConvolution(group);
   Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
   const Epilogue epilogue = EpilogueOf(group, conv.layout);
   conv.post_ops = epilogue.post_ops;
@@ -103,7 +101,6 @@ int LastAxis(const CallNode& anchor) {
 
 std::optional<std::string> RefuseProduct(const Group& group) {
   const CallNode& anchor = *group.Anchor();
-  if (IsOfBytes(anchor)) return RefuseByteProduct(group);
   if (const auto refusal = RefuseOperands(anchor)) return refusal;
   const MatrixProduct product = DescribeProduct(anchor);
   if (const auto refusal = RefuseExtents(product)) return refusal;
@@ -117,7 +114,6 @@ std::optional<std::string> RefuseProduct(const Group& group) {
 
 Built BuildProduct(const Group& group) {
   const CallNode& anchor = *group.Anchor();
-  if (IsOfBytes(anchor)) return BuildByteProduct(group);
   const Epilogue epilogue =
       std::get<Epilogue>(ReadEpilogue(*group.function, anchor, LastAxis(anchor)));
   MatrixProduct product = DescribeProduct(anchor);
@@ -136,7 +132,8 @@ void AttachStrategies(ops::OpRegistry& registry) {
       .SetColumn(Strategy{{{.name = "onednn",
                             .priority = kPriority,
                             .refusal = RefuseConvolution,
-                            .build = BuildConvolution}}});
+                            .build = BuildConvolution},
+                           NarrowConvolution()}});
   registry.Definition("nn.conv2d_transpose")
       .SetColumn(Strategy{{{.name = "onednn",
                             .priority = kPriority,
@@ -144,10 +141,9 @@ void AttachStrategies(ops::OpRegistry& registry) {
                             .build = BuildDeconvolution}}});
   AttachRowStrategies(registry);
   for (const char* name : {"nn.dense", "nn.matmul", "nn.batch_matmul"})
-    registry.Definition(name).SetColumn(Strategy{{{.name = "onednn",
-                                                   .priority = kPriority,
-                                                   .refusal = RefuseProduct,
-                                                   .build = BuildProduct}}});
+    registry.Definition(name).SetColumn(Strategy{
+        {{.name = "onednn", .priority = kPriority, .refusal = RefuseProduct, .build = BuildProduct},
+         NarrowProduct()}});
 }
 
 }  // namespace tenon::strategies::onednn

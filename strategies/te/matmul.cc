@@ -31,7 +31,8 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
         "matmul", "matmul")};
   }
   const Shape batch(shape.begin(), shape.end() - 2);
-  const std::int64_t group = DotGroup(a.dtype(), b.dtype(), call.dtype());
+  const std::int64_t group =
+      DotGroup(a.dtype(), b.dtype(), call.dtype(), AreFewRows(shape[rank - 2], call.IsConstant(1)));
   return {Multiply(
       {.batch = batch,
        .rows = shape[rank - 2],
@@ -62,7 +63,8 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
   const Shape shape = call.shape();
   const bool a_shared = ExtentOf(a, 0) == 1;
   const bool b_shared = ExtentOf(b, 0) == 1;
-  const std::int64_t group = DotGroup(a.dtype(), b.dtype(), call.dtype());
+  const std::int64_t group =
+      DotGroup(a.dtype(), b.dtype(), call.dtype(), AreFewRows(shape[1], call.IsConstant(1)));
   return {Multiply({.batch = {shape[0]},
                     .rows = shape[1],
                     .columns = shape[2],

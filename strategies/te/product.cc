@@ -163,11 +163,17 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 
 }  // namespace
 
-std::int64_t DotGroup(DataType left, DataType right, DataType sum) {
+std::int64_t DotGroup(DataType left, DataType right, DataType sum, bool is_bound_by_memory) {
   const jit::CpuFeatures& host = jit::CpuFeatures::Host();
   if (left == UInt8 && right == Int8 && sum == Int32 && host.Has("avx512vnni")) return 4;
-  if (left == BFloat16 && right == BFloat16 && sum == Float32 && host.Has("avx512bf16")) return 2;
+  const bool has_dots_of_bf16 =
+      is_bound_by_memory ? host.Has("avx512bf16") : host.has_fast_dots_of_bf16();
+  if (left == BFloat16 && right == BFloat16 && sum == Float32 && has_dots_of_bf16) return 2;
   return 1;
+}
+
+bool AreFewRows(std::int64_t rows, bool right_is_constant) {
+  return right_is_constant && rows < kLeastRowsConstant;
 }
 
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group) {

@@ -33,8 +33,11 @@ struct Product {
   bool left_in_rows = false;
 };
 
-// Products of these types that one instruction of the host adds up, 1 where there is none.
-std::int64_t DotGroup(DataType left, DataType right, DataType sum);
+// Products of these types that one instruction of the host adds up; 1 where there is none, or where
+// wide operands are faster: those of a product that is not bound by reading the narrow ones.
+std::int64_t DotGroup(DataType left, DataType right, DataType sum, bool is_bound_by_memory = false);
+// Whether so few rows are that by a right operand that is packed already.
+bool AreFewRows(std::int64_t rows, bool right_is_constant);
 
 // Rows that pay for packing a right operand, whose rows may be the result's columns in memory.
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group = 1);

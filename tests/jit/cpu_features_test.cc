@@ -50,6 +50,14 @@ TEST(CpuFeaturesTest, WholeRowsAreLoadedOnlyIntoVectorsOf512Bits) {
   EXPECT_EQ(features.row_loads(), loop::RowLoads::kParts);
 }
 
+TEST(CpuFeaturesTest, DotsOfBFloatsAreFastOnAmdWhereTheyAreEnabled) {
+  CpuFeatures features = CpuFeatures::Host();
+  const bool is_amd = features.cpu_name().starts_with("znver");
+  EXPECT_EQ(features.has_fast_dots_of_bf16(), is_amd && features.Has("avx512bf16"));
+  features.Apply("-avx512bf16");
+  EXPECT_FALSE(features.has_fast_dots_of_bf16());
+}
+
 TEST(CpuFeaturesTest, RowsAreFetchedByTheCpuOnZen4WhateverItsVectorsAre) {
   CpuFeatures features = CpuFeatures::Host();
   const bool is_zen4 = features.cpu_name() == "znver4";

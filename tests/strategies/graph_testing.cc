@@ -26,6 +26,9 @@ NDArray Random(const Shape& shape, DataType dtype, int seed, double low, double 
       array.data<float>()[i] = static_cast<float>(reals(generator));
     } else if (dtype == Float64) {
       array.data<double>()[i] = reals(generator);
+    } else if (dtype == BFloat16) {
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(reals(generator)));
+      static_cast<std::uint16_t*>(array.raw())[i] = static_cast<std::uint16_t>(bits >> 16);
     } else if (dtype == Int32) {
       array.data<std::int32_t>()[i] = static_cast<std::int32_t>(whole(generator));
     } else if (dtype == Int64) {

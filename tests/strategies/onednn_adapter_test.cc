@@ -175,11 +175,11 @@ TEST(AdapterErrorTest, AWeightOfAnotherTypeIsRefusedInWords) {
   conv.in_size = conv.out_size = {5, 5};
   conv.kernel = {1, 1};
   try {
-    MakeByteConvolution(conv, Random({4, 3, 1, 1}, 1));
+    MakeNarrowConvolution(conv, {UInt8, Int8, Int32}, Random({4, 3, 1, 1}, 1));
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(error.what(), HasSubstr("the weight of a convolution of bytes is float32 "
+    EXPECT_THAT(error.what(), HasSubstr("the weight of a convolution of int8 is float32 "
                                         "(4, 3, 1, 1); it must have 12 int8 elements"));
   }
 }
