@@ -17,7 +17,7 @@ constexpr double kNoise = 0.95;
 constexpr double kTolerance = 1e-3;
 
 ir::Module InBlocks(const ir::Module& module) {
-  passes::Pipeline before_fusion = passes::DefaultPipeline(strategies::EvaluateCall, 3, {});
+  passes::Pipeline before_fusion = passes::DefaultPipeline(strategies::EvaluateCall, 3);
   std::erase_if(before_fusion, [](const passes::Pass& pass) {
     return pass.name == "PlanDevices" || pass.name == "FuseOps";
   });

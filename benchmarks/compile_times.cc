@@ -81,8 +81,9 @@ void AddPassTimes(const std::string& model, const ir::Module& module, double sec
                    .name = StrCat("passes over ", model),
                    .aim = {.seconds = seconds},
                    .prepare = [=]() -> Contestants {
-                     const passes::Pipeline pipeline = passes::DefaultPipeline(
-                         strategies::EvaluateCall, kLevel, {.mode = passes::FusionMode::kExtended});
+                     const passes::Pipeline pipeline =
+                         passes::DefaultPipeline(strategies::EvaluateCall, kLevel,
+                                                 {.fuse = {.mode = passes::FusionMode::kExtended}});
                      return {{Role::kTenon, StrCat(pipeline.size(), " passes"), [=] {
                                 (void)passes::RunPasses(pipeline, module, {.opt_level = kLevel});
                               }}};

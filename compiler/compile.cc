@@ -4,6 +4,7 @@
 #include "tenon/compiler/joined_kernel.h"
 #include "tenon/compiler/run_time_extents.h"
 #include "tenon/ir/verify.h"
+#include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/pipeline.h"
@@ -13,6 +14,16 @@
 
 namespace tenon {
 namespace {
+
+// oneDNN's matrix instructions take images with channels last; for others of two dimensions that
+// costs two transpositions.
+passes::DesiredLayouts LayoutsFor(const CompileOptions& options) {
+  const bool by_matrices = options.mixed_precision == BFloat16 &&
+                           options.library != LibraryChoice::kTe &&
+                           jit::CpuFeatures::Host().Has("amx-bf16");
+  if (!by_matrices) return {};
+  return {{"nn.conv2d", {"NHWC", "OIHW"}}};
+}
 
 Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool defer = false) {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
@@ -24,16 +35,18 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
   const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
   const FusionMode mode =
       options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);
-  const ir::Module fused =
-      passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
-                                                {.mode = mode, .report = options.fusion_report},
-                                                options.folding_report),
-                        plain,
-                        {.opt_level = options.opt_level,
-                         .required = options.required_passes,
-                         .disabled = options.disabled_passes,
-                         .verify = options.verify,
-                         .report = options.pass_report});
+  const ir::Module fused = passes::RunPasses(
+      passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
+                              {.fuse = {.mode = mode, .report = options.fusion_report},
+                               .folding = options.folding_report,
+                               .mixed_precision = options.mixed_precision,
+                               .layouts = LayoutsFor(options)}),
+      plain,
+      {.opt_level = options.opt_level,
+       .required = options.required_passes,
+       .disabled = options.disabled_passes,
+       .verify = options.verify,
+       .report = options.pass_report});
   Lowered lowered = compiler::BuildPlan(
       fused,
       {.library = options.library,

@@ -45,6 +45,11 @@ struct CompileOptions {
   // Lets convolutions of 3 x 3 constant weights take Winograd's algorithm, which rounds otherwise
   // than the plain sum, not worse by much; an infinity makes results NaN that do not depend on it.
   bool winograd = true;
+  // Convolutions and matrix products take operands of this type, BFloat16 or Float16, and sum in
+  // float32; what lies between them stays in it where that loses little (ToMixedPrecision). Results
+  // differ by more than rounding. Images go channels last where the CPU multiplies matrices of
+  // bfloat16.
+  std::optional<DataType> mixed_precision;
   // Lets sums be added up in another order, fixed at compile time.
   bool reassociate_reductions = true;
   std::vector<std::string> required_passes;

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tenon/loop/lanes.h"
 #include "tenon/loop/simplify_casts.h"
+#include "tenon/loop/simplify_lanes.h"
 #include "tenon/loop/simplify_rules.h"
 #include "tenon/support/error.h"
 
@@ -114,7 +116,9 @@ class Simplifier : public StmtMutator {
     if (const auto* n = e.As<BinaryNode>(); n != nullptr && IsComparison(n->op) && IsIndex(n->a)) {
       return Compare(n->op, n->a, n->b);
     }
+    if (const std::optional<Expr> decided = DecidedInAllLanes(e)) return *decided;
     const Expr mutated = MutateChildren(e);
+    if (const std::optional<Expr> simpler = SimplifyLanes(mutated)) return *simpler;
     if (IsIndex(mutated) && mutated.kind() == ExprKind::kBinary) return mutated;
     const std::optional<Expr> simpler = ByRules(mutated);
     return simpler ? (*this)(*simpler) : mutated;
@@ -389,6 +393,21 @@ class Simplifier : public StmtMutator {
     const Expr compared = Binary(op, a.ToExpr(), b.ToExpr());
     const std::optional<Expr> simpler = ByRules(compared);
     return simpler ? (*this)(*simpler) : compared;
+  }
+
+  // A comparison of vectors of indices that holds in all lanes, or in none.
+  std::optional<Expr> DecidedInAllLanes(const Expr& e) {
+    const auto* n = e.As<BinaryNode>();
+    if (n == nullptr || !IsComparison(n->op) || !e.dtype().is_vector() ||
+        n->a.dtype().element() != Int64)
+      return std::nullopt;
+    const Var lane("lane");
+    const Expr a = AtLane(n->a, lane), b = AtLane(n->b, lane);
+    if (!a.defined() || !b.defined()) return std::nullopt;
+    bounds_.Bind(lane, {0, e.dtype().lanes() - 1});
+    const Expr decided = Compare(n->op, a, b);
+    if (decided.kind() != ExprKind::kIntImm) return std::nullopt;
+    return Broadcast(decided, e.dtype().lanes());
   }
 
   // k * c * (x / c) + k * (x mod c) = k * x, and

@@ -2,9 +2,11 @@
 #ifndef TENON_PASSES_PIPELINE_H_
 #define TENON_PASSES_PIPELINE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tenon/passes/convert_layout.h"
 #include "tenon/passes/fold_affine.h"
 #include "tenon/passes/fold_constant.h"
 #include "tenon/passes/fuse_ops.h"
@@ -14,10 +16,16 @@ namespace tenon::passes {
 
 // From a module as it comes to one of fused functions. Level 0: every call is a kernel of its own;
 // 1: fusion; 2: constant folding; 3: algebra (affine folding, simplification, common
-// subexpressions); 4: branches combined, too. `fuse` says how fusion groups from level 1 on;
-// `folding` gets what affine folding did.
+// subexpressions); 4: branches combined, too.
+struct PipelineOptions {
+  FuseOptions fuse;                     // how fusion groups from level 1 on
+  FoldAffineReport* folding = nullptr;  // gets what affine folding did
+  // Whatever the level: ToMixedPrecision to this type, then ConvertLayout.
+  std::optional<DataType> mixed_precision;
+  DesiredLayouts layouts;
+};
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
-                         const FuseOptions& fuse = {}, FoldAffineReport* folding = nullptr);
+                         const PipelineOptions& options = {});
 
 // Any pass by name, for tools: those of the pipeline and those that are run by hand.
 Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate,

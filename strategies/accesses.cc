@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "tenon/loop/guards.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
@@ -33,6 +34,8 @@ const Accesses::Inlined& Accesses::InlinedOf(const Stage& stage) {
   schedule::Inliner inliner(schedule_);
   for (const Expr& body : stage.op()->body) {
     bodies.push_back(inliner(body));
+    const auto* choice = bodies.back().As<loop::SelectNode>();
+    inlined.is_choice = inlined.is_choice || (choice != nullptr && choice->lazy);
     loop::VisitExpr(bodies.back(), [&](const Expr& e) {
       const auto* load = e.As<loop::LoadNode>();
       const auto* select = e.As<loop::SelectNode>();
@@ -64,6 +67,17 @@ bool Accesses::DifferByLane(const Stage& stage, const loop::Var& var) {
   const std::vector<Expr>& conditions = InlinedOf(stage).lazy_conditions;
   return std::any_of(conditions.begin(), conditions.end(),
                      [&](const Expr& condition) { return loop::UsesVar(condition, var); });
+}
+
+bool Accesses::BoundAlong(const Stage& stage, const loop::Var& var) {
+  const Inlined& inlined = InlinedOf(stage);
+  if (inlined.is_choice) return false;
+  std::vector<Expr> bounds;
+  for (const Expr& condition : inlined.lazy_conditions) loop::SplitConjunction(condition, &bounds);
+  return std::all_of(bounds.begin(), bounds.end(), [&](const Expr& bound) {
+    const auto linear = loop::ToLinearCondition(bound, var);
+    return !loop::UsesVar(bound, var) || (linear && linear->rest.kind() == loop::ExprKind::kIntImm);
+  });
 }
 
 namespace {

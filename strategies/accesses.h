@@ -35,6 +35,9 @@ class Accesses {
   // Whether neighbours along `var` may differ in what they must not load, and so cannot be made
   // together.
   bool DifferByLane(const schedule::Stage& stage, const loop::Var& var);
+  // Whether they do so by bounds of `var` alone, which are known for a vector that is written out,
+  // and the element is computed from what is chosen, not a copy of it.
+  bool BoundAlong(const schedule::Stage& stage, const loop::Var& var);
   // Whether some are made under conditions.
   bool AreConditional(const schedule::Stage& stage) {
     return !InlinedOf(stage).lazy_conditions.empty();
@@ -51,6 +54,7 @@ class Accesses {
     std::int64_t math_calls = 0;
     std::vector<Access> accesses;
     std::vector<loop::Expr> lazy_conditions;  // under which some of them are made
+    bool is_choice = false;                   // an element is one of several, as it is
   };
   const Inlined& InlinedOf(const schedule::Stage& stage);
 

@@ -38,8 +38,9 @@ using te::OperationNode;
 
 // Vectors of an elementwise loop that one iteration computes.
 constexpr std::int64_t kUnroll = 4;
-// Vectors of a line that are written out.
+// Vectors of a line that are written out, and of one whose elements are chosen by their place.
 constexpr std::int64_t kMostWrittenOut = 24;
+constexpr std::int64_t kMostChosen = 64;
 // Columns below which a row is too short for vectors.
 constexpr std::int64_t kLeastLanes = 8;
 // Elements of a line that stays in the first-level cache until it is read.
@@ -458,9 +459,15 @@ class Scheduler {
       extent *= Extent(op.axes[i]);
     }
     const std::int64_t lanes = LanesOf(op);
-    if (extent < lanes || accesses_.DifferByLane(stage, inner.var)) return;
+    if (extent < lanes) return;
+    // Where elements are chosen by their place in a line, each vector that is written out knows its
+    // choice; others are left to PartitionSelects.
+    const bool differ = accesses_.DifferByLane(stage, inner.var);
+    const std::int64_t most = differ ? kMostChosen : op.tag == kWrittenOut ? kMostWrittenOut : 0;
+    const bool is_written_out = extent <= lanes * most;
+    if (differ && !(is_written_out && accesses_.BoundAlong(stage, inner.var))) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
-    if (op.tag == kWrittenOut && extent <= lanes * kMostWrittenOut) {
+    if (is_written_out) {
       stage.Unroll(blocks);
       stage.Vectorize(lane);
       return;

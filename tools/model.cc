@@ -80,6 +80,11 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->check(CLI::IsMember({"relay", "extended"}));
   command->add_flag("--no-winograd", no_winograd,
                     "convolutions as plain sums only, never by Winograd's algorithm");
+  command
+      ->add_option("--mixed-precision", mixed_precision,
+                   "convolutions and products of operands of this type, summed in float32: faster "
+                   "where the CPU multiplies it, less precise")
+      ->check(CLI::IsMember({"bfloat16", "float16"}));
   command->add_option("--mcpu-features", cpu_features, "changes to the CPU's features")
       ->type_name("-avx512f,...");
   command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
@@ -116,6 +121,9 @@ CompileOptions CompileArguments::Options() const {
                                            : LibraryChoice::kAuto,
           .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
           .winograd = !no_winograd,
+          .mixed_precision = mixed_precision.empty()         ? std::nullopt
+                             : mixed_precision == "bfloat16" ? std::optional(BFloat16)
+                                                             : std::optional(Float16),
           .disabled_passes = disabled_passes,
           .cache_dir = CacheFolder()};
 }

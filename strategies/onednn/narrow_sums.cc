@@ -143,7 +143,10 @@ std::optional<std::string> RefuseNarrowConvolution(const Group& group) {
   if (const auto refusal = RefuseLayouts(anchor.attrs.As<ops::Conv2DAttrs>(), "OIHW"))
     return refusal;
   if (group.library != LibraryChoice::kAuto) return std::nullopt;
-  const std::int64_t products = ProductsAnElement(DescribeWindows<ops::Conv2DAttrs>(anchor));
+  const Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
+  if (conv.groups == conv.in_channels && conv.groups > 1)
+    return "there is a kernel for each channel, of which matrix instructions make no use";
+  const std::int64_t products = ProductsAnElement(conv);
   const std::int64_t least = ThresholdOf(anchor).products;
   if (products < least)
     return StrCat(products, " products an element are fewer than ", least,

@@ -80,6 +80,7 @@ std::vector<Tensor> Conv2D(const TeCall& call) {
     return {SumOverTaps(InWords(given, SumOf(given, call), call), call, "conv2d")};
   if (const auto result = DepthwiseDotConv(given, call)) return {*result};
   if (const auto result = DepthwiseConv(given, call)) return {*result};
+  if (const auto result = DepthwiseChannelsLast(given, call)) return {*result};
   const std::vector<Tensor> inputs = WithWideImage(given, call);
   const TeCall wide{call.attrs, inputs, call.result, call.preparer};
   const Conv conv = ConvOf(wide);

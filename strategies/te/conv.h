@@ -53,6 +53,8 @@ std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
 // The same of bytes or of bfloat16, several taps of a row by one instruction, where the host has
 // it.
 std::optional<te::Tensor> DepthwiseDotConv(const Conv& conv, const TeCall& call);
+// Lanes are channels: a kernel for each, channels last.
+std::optional<te::Tensor> DepthwiseChannelsLast(const Conv& conv, const TeCall& call);
 // Sums of several products of bytes or of bfloat16 by one instruction, where the host has it. Lanes
 // are filters: any order of the axes.
 bool TakesWords(const Conv& conv, const TeCall& call);

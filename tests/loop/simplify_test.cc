@@ -51,6 +51,30 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"SymbolicProductsAreAtoms", i* n + i* n, "((i * n) * 2)"}),
     [](const auto& info) { return info.param.name; });
 
+// Four indices from `base` on.
+Expr Lanes(const Expr& base) { return Ramp(base, 1, 4); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Vectors, SimplifyTest,
+    ::testing::Values(
+        Case{"AllLanesAreBelow", Lanes(i) < Broadcast(13, 4), "x4(true)"},
+        Case{"NoLaneIsBelow", Lanes(n) < Broadcast(1, 4), "x4(false)"},
+        Case{"SomeLanesMayBeBelow", Lanes(i) < Broadcast(12, 4), "(ramp(i, 1, 4) < x4(12))"},
+        Case{"SomeLanesAreAtLeast", Lanes(2) >= Broadcast(3, 4), "(ramp(2, 1, 4) >= x4(3))"},
+        Case{"LanesOfUnknownPlaces", Lanes(k) < Broadcast(12, 4), "(ramp(k, 1, 4) < x4(12))"},
+        Case{"AChoiceOfAllLanes", Select(Lanes(i) < Broadcast(13, 4), Lanes(i), Lanes(n)),
+             "ramp(i, 1, 4)"},
+        Case{"AChoiceOfNoLane", Select(Lanes(n) < Broadcast(1, 4), Lanes(i), Lanes(n)),
+             "ramp(n, 1, 4)"},
+        Case{"AConjunctionWithAllLanes", Lanes(i) < Broadcast(13, 4) && Lanes(k) < Broadcast(12, 4),
+             "(ramp(k, 1, 4) < x4(12))"},
+        Case{"AConjunctionWithNoLane", Lanes(k) < Broadcast(12, 4) && Lanes(n) < Broadcast(1, 4),
+             "x4(false)"},
+        Case{"ADisjunctionWithNoLane", Lanes(n) < Broadcast(1, 4) || Lanes(k) < Broadcast(12, 4),
+             "(ramp(k, 1, 4) < x4(12))"},
+        Case{"ANegationOfAllLanes", Not(Lanes(i) < Broadcast(13, 4)), "x4(false)"}),
+    [](const auto& info) { return info.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(
     Quotients, SimplifyTest,
     ::testing::Values(

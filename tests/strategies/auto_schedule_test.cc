@@ -332,5 +332,30 @@ TEST(AutoScheduleTest, ComputesAroundExternalOperationsAndScansAreScheduled) {
   }
 }
 
+// What a concatenation along memory is computed on: every vector knows the field that it reads, but
+// for those that two fields share, or that end with the line.
+TEST(AutoScheduleTest, ElementsOfConcatenatedChannelsAreChosenBeforehand) {
+  const auto module = [](int last) {
+    return Parsed(
+        StrCat("def @main(%a: Tensor[(3, 5, 64), bfloat16], %b: Tensor[(3, 5, 32), "
+               "bfloat16], %c: Tensor[(3, 5, ",
+               last, "), bfloat16], %s: Tensor[(", 96 + last,
+               "), bfloat16]) { %0 = (%a, %b, %c); %1 = concatenate(%0, axis=2); "
+               "%2 = add(%1, %s); nn.relu(%2) }"));
+  };
+  const std::string whole = testing_graphs::LoopsOf(module(16));
+  EXPECT_THAT(whole, ::testing::Not(::testing::HasSubstr("where")));
+  EXPECT_THAT(whole, ::testing::Not(::testing::HasSubstr("select")));
+  EXPECT_THAT(whole, ::testing::HasSubstr(" * 112) + 64), 1, 16)] = max((p1[ramp((ax0.ax1.fused"));
+  for (const int last : {1, 15, 16, 17, 900, 2000}) {
+    SCOPED_TRACE(last);
+    const runtime::Inputs inputs = RandomInputs(module(last), 5);
+    for (const char* features : {"", "-avx512f", "-avx"})
+      ExpectClose(testing_graphs::Outcome(module(last), inputs,
+                                          {.target = {features}, .library = LibraryChoice::kTe}),
+                  Interpreted(module(last), inputs));
+  }
+}
+
 }  // namespace
 }  // namespace tenon::strategies

@@ -339,6 +339,15 @@ TEST(NarrowSumsChoiceTest, BFloatsGoToMatrixInstructionsBeforeWinogradsAlgorithm
   }
 }
 
+TEST(NarrowSumsChoiceTest, AKernelForEachChannelIsGenerated) {
+  const Graph conv{"Conv", BFloatConv("1, 32, 9, 9", "32, 1, 5, 5",
+                                      "padding=[2, 2], groups=32, channels=32", "%0")};
+  if (jit::CpuFeatures::Host().Has("amx-bf16")) {
+    EXPECT_THAT(Explanation(Bound(conv), LibraryChoice::kAuto),
+                HasSubstr("no, there is a kernel for each channel"));
+  }
+}
+
 TEST(NarrowSumsChoiceTest, FloatsAreNotItsMatter) {
   EXPECT_THAT(Explanation(Parsed("def @main(%x: Tensor[(1, 8, 9, 9), float32], %w: Tensor[(8, 8, "
                                  "1, 1), float32]) { nn.conv2d(%x, %w) }"),

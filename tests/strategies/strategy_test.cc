@@ -95,16 +95,21 @@ TEST(StrategyTest, OneRowByAMatrixIsGenerated) {
   EXPECT_THAT(Implementations(row, LibraryChoice::kLibrary), ElementsAre("onednn"));
 }
 
+constexpr const char* kNotNarrow =
+    "  onednn_narrow (priority 30): no, it sums uint8 by int8 in int32 and bfloat16 in float32\n";
+
 TEST(StrategyTest, TheHighestPriorityWinsAndTheRestIsNotNeeded) {
   EXPECT_EQ(Explanation(ConvThen("nn.relu(%0)")),
-            "  onednn (priority 10): chosen, the first whose condition holds\n"
-            "  te (priority 0): not needed\n");
+            StrCat(kNotNarrow,
+                   "  onednn (priority 10): chosen, the first whose condition holds\n"
+                   "  te (priority 0): not needed\n"));
 }
 
 TEST(StrategyTest, ARefusalIsExplainedAndTheNextIsTaken) {
   EXPECT_EQ(Explanation(ConvThen("exp(%0)")),
-            "  onednn (priority 10): no, oneDNN has no post-op for exp here\n"
-            "  te (priority 0): chosen, the first whose condition holds\n");
+            StrCat(kNotNarrow,
+                   "  onednn (priority 10): no, oneDNN has no post-op for exp here\n"
+                   "  te (priority 0): chosen, the first whose condition holds\n"));
 }
 
 TEST(StrategyTest, AFunctionWithoutAnchorHasOneCandidate) {

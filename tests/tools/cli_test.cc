@@ -199,6 +199,15 @@ TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
               HasSubstr("/nowhere/out.txt cannot be written"));
 }
 
+TEST_F(CliTest, MixedPrecisionIsAskedForByType) {
+  const std::string mixed = "compile %/model.relay --emit=fused --mixed-precision ";
+  EXPECT_THAT(OutputOf(mixed + "bfloat16"), HasSubstr("bfloat16"));
+  EXPECT_THAT(OutputOf(mixed + "float16"), HasSubstr("float16"));
+  EXPECT_THAT(OutputOf("compile %/model.relay --emit=fused"), Not(HasSubstr("float16")));
+  EXPECT_THAT(ErrorOf(mixed + "int8"), AllOf(HasSubstr("--mixed-precision"), HasSubstr("int8"),
+                                             HasSubstr("bfloat16"), HasSubstr("float16")));
+}
+
 TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
   const Ended ended = Tenon("compile %/model.relay --emit loops --explain=json -o %/loops.txt");
   EXPECT_EQ(ended.code, 0);
@@ -207,7 +216,7 @@ TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
   EXPECT_EQ(compiled["fusion"][0]["fused"], true);
   ASSERT_EQ(compiled["kernels"].size(), 1U);
   EXPECT_EQ(compiled["kernels"][0]["implementation"], "onednn");
-  EXPECT_EQ(compiled["kernels"][0]["candidates"].size(), 2U);
+  EXPECT_EQ(compiled["kernels"][0]["candidates"].size(), 3U);
   const Ended passes = Tenon("opt %/model.relay --passes=FuseOps --fusion=relay --explain=json");
   EXPECT_EQ(passes.code, 0);
   EXPECT_EQ(nlohmann::json::parse(passes.err)["fusion"][0]["reason"],
