@@ -7,6 +7,7 @@
 #include "tenon/benchmarks/baselines.h"
 #include "tenon/benchmarks/blocked_layouts.h"
 #include "tenon/benchmarks/compile_times.h"
+#include "tenon/benchmarks/mixed_precision.h"
 #include "tenon/benchmarks/race.h"
 #include "tenon/models/densenet.h"
 #include "tenon/onnx/import.h"
@@ -70,6 +71,7 @@ std::vector<Race> Races() {
                      .prepare = [=] { return PrepareRun(module, threads); }});
   }
   AddBlockedLayouts(races);
+  AddMixedPrecision(races);
   return races;
 }
 

@@ -19,6 +19,7 @@ export const tables = [
   {id: 'compile', title: 'Compile time', unit: 'ms', rate: ''},
   {id: 'model', title: 'Models', unit: 'ms', rate: ''},
   {id: 'blocked', title: 'Blocked layouts', unit: 'ms', rate: ''},
+  {id: 'mixed', title: 'Models in bfloat16', unit: 'ms', rate: ''},
 ];
 
 const perSecond = {s: 1, ms: 1e3, us: 1e6, ns: 1e9};

@@ -9,6 +9,8 @@ namespace tenon::tools {
 
 void AddRunCommand(CLI::App* app);
 void AddCompileCommand(CLI::App* app);
+void AddExploreCommand(CLI::App* app);
+void AddBenchCommand(CLI::App* app);
 void AddOptCommand(CLI::App* app);
 void AddOpsCommand(CLI::App* app);
 void AddFuzzCommand(CLI::App* app);

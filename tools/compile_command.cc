@@ -8,14 +8,13 @@
 
 #include "tenon/compiler/export.h"
 #include "tenon/ir/text_format.h"
-#include "tenon/jit/kernel.h"
 #include "tenon/onnx/export.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
+#include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/model.h"
 
 namespace tenon::tools {
@@ -71,26 +70,22 @@ std::string WithTitle(const LoweredKernel& kernel, const std::string& text) {
                 text.ends_with('\n') ? "\n" : "\n\n");
 }
 
-// A library's kernel has no text of ours.
 std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
                         const std::string& stage) {
   std::string text;
   for (const LoweredKernel& kernel : lowered.kernels) {
     if (stage == "te") {
-      const auto function = strategies::LowerFunction(*kernel.function.As<ir::FunctionNode>());
-      text += WithTitle(kernel, te::Print(function.outputs));
+      text += WithTitle(kernel, TensorExpressions(kernel));
       continue;
     }
-    const strategies::Built& built = kernel.choice.built;
-    if (const auto* callable = std::get_if<std::shared_ptr<const jit::Callable>>(&built.kernel))
-      text += WithTitle(kernel, StrCat("// ", (*callable)->implementation()));
-    for (const loop::Function& loops : strategies::GeneratedFunctions(built)) {
-      const jit::Kernel compiled =
-          ValueOrThrow(jit::Compile(loops, {.cpu_features = arguments.compile.cpu_features,
-                                            .cache_dir = arguments.compile.CacheFolder()}));
-      text += WithTitle(kernel, stage == "loops"  ? compiled.Loops()
-                                : stage == "llvm" ? compiled.LlvmIr()
-                                                  : compiled.Assembly());
+    if (const std::string library = LibraryCode(kernel); !library.empty())
+      text += WithTitle(kernel, StrCat("// ", library));
+    for (const jit::Kernel& code :
+         GeneratedCode(kernel, {.cpu_features = arguments.compile.cpu_features,
+                               .cache_dir = arguments.compile.CacheFolder()})) {
+      text += WithTitle(kernel, stage == "loops"  ? code.Loops()
+                                : stage == "llvm" ? code.LlvmIr()
+                                                  : code.Assembly());
     }
   }
   return text;

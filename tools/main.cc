@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   app.footer("tenon COMMAND --help says more about each command.");
   tenon::tools::AddRunCommand(&app);
   tenon::tools::AddCompileCommand(&app);
+  tenon::tools::AddExploreCommand(&app);
+  tenon::tools::AddBenchCommand(&app);
   tenon::tools::AddOptCommand(&app);
   tenon::tools::AddOpsCommand(&app);
   tenon::tools::AddFuzzCommand(&app);

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tenon/compiler/array_values.h"
 #include "tenon/compiler/verify_model.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/support/error.h"
@@ -16,6 +15,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/picture.h"
+#include "tenon/tools/random_inputs.h"
 #include "tenon/tools/run_times.h"
 
 namespace tenon::tools {
@@ -70,21 +70,10 @@ runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe)
   return inputs;
 }
 
-runtime::Inputs RandomInputs(const RunArguments& arguments, const Executable& exe) {
-  runtime::Inputs inputs;
-  compiler::Random random(arguments.seed);
-  for (const runtime::Node& node : exe.plan().nodes) {
-    if (node.kind != runtime::NodeKind::kInput) continue;
-    const runtime::Entry& entry = node.outputs[0];
-    inputs[node.name] = compiler::TypicalArray(entry.shape, entry.dtype, random);
-  }
-  return inputs;
-}
-
 // When no input is given, all are random: one that was forgotten would go unnoticed otherwise.
 runtime::Inputs MakeInputs(const RunArguments& arguments, const Executable& exe) {
   runtime::Inputs inputs =
-      arguments.inputs.empty() ? RandomInputs(arguments, exe) : ReadInputs(arguments, exe);
+      arguments.inputs.empty() ? RandomInputs(exe, arguments.seed) : ReadInputs(arguments, exe);
   for (const std::string& text : arguments.saved_inputs) {
     const auto [name, path] = SplitAssignment(text, "--save-input");
     const auto found = inputs.find(name);

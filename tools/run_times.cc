@@ -12,26 +12,63 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::tools {
+namespace {
 
-std::string ToText(const RunTimes& times) {
+// Of the run of which so many hundredths of all are faster.
+double Percentile(const RunTimes& times, std::size_t hundredths) {
   std::vector<double> sorted = times.run_s;
   std::sort(sorted.begin(), sorted.end());
-  char text[200];
-  std::snprintf(text, sizeof text, "%d fused kernels; import %.1f ms, compile %.1f ms, run %.3f ms",
-                times.kernels, times.import_s * 1e3, times.compile_s * 1e3,
-                sorted[sorted.size() / 2] * 1e3);
-  return sorted.size() > 1 ? StrCat(text, " (median of ", sorted.size(), ")") : text;
+  return sorted[std::min(sorted.size() - 1, sorted.size() * hundredths / 100)];
 }
 
-void WriteReport(const std::string& path, const RunTimes& times) {
+std::int64_t PeakBytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   constexpr std::int64_t kKibi = 1024;  // ru_maxrss counts them
+  return usage.ru_maxrss * kKibi;
+}
+
+}  // namespace
+
+std::string ToText(const RunTimes& times) {
+  char text[200];
+  std::snprintf(text, sizeof text, "%d fused kernels; import %.1f ms, compile %.1f ms, run %.3f ms",
+                times.kernels, times.import_s * 1e3, times.compile_s * 1e3,
+                Percentile(times, 50) * 1e3);
+  const std::size_t runs = times.run_s.size();
+  return runs > 1 ? StrCat(text, " (median of ", runs, ")") : text;
+}
+
+std::string SummaryText(const RunTimes& times) {
+  const auto ms = [&](std::size_t hundredths) { return Percentile(times, hundredths) * 1e3; };
+  char text[400];
+  std::snprintf(
+      text, sizeof text,
+      "run      least %.4f ms, median %.4f, 90 %% within %.4f, 99 %% within %.4f (%zu runs, "
+      "%.1f/s)\n"
+      "before   import %.1f ms, compile %.1f ms\n"
+      "model    %d kernels, peak memory %.1f MB\n",
+      ms(0), ms(50), ms(90), ms(99), times.run_s.size(), 1e3 / ms(50), times.import_s * 1e3,
+      times.compile_s * 1e3, times.kernels, static_cast<double>(PeakBytes()) * 1e-6);
+  return text;
+}
+
+std::string SummaryJson(const RunTimes& times) {
+  const nlohmann::ordered_json summary = {
+      {"kernels", times.kernels},        {"import_s", times.import_s},
+      {"compile_s", times.compile_s},    {"runs", times.run_s.size()},
+      {"least_s", Percentile(times, 0)}, {"median_s", Percentile(times, 50)},
+      {"p90_s", Percentile(times, 90)},  {"p99_s", Percentile(times, 99)},
+      {"peak_bytes", PeakBytes()}};
+  return summary.dump(1) + "\n";
+}
+
+void WriteReport(const std::string& path, const RunTimes& times) {
   const nlohmann::ordered_json report = {{"kernels", times.kernels},
                                          {"import_s", times.import_s},
                                          {"compile_s", times.compile_s},
                                          {"run_s", times.run_s},
-                                         {"peak_bytes", usage.ru_maxrss * kKibi}};
+                                         {"peak_bytes", PeakBytes()}};
   std::ofstream file(path);
   file << report.dump(1) << "\n";
   file.close();

@@ -1,4 +1,4 @@
-// What one call of "tenon run" took.
+// What the runs of one call of "tenon run" or "tenon bench" took.
 #ifndef TENON_TOOLS_RUN_TIMES_H_
 #define TENON_TOOLS_RUN_TIMES_H_
 
@@ -16,6 +16,11 @@ struct RunTimes {
 
 // One line, with the median run.
 std::string ToText(const RunTimes& times);
+// The least, the median and the 90th and 99th percentile of the runs, and the rest.
+std::string SummaryText(const RunTimes& times);
+// {"kernels", "import_s", "compile_s", "runs", "least_s", "median_s", "p90_s", "p99_s",
+// "peak_bytes"}
+std::string SummaryJson(const RunTimes& times);
 // JSON with these fields and the most memory that the process has held, peak_bytes. Throws NotFound
 // when the file cannot be written.
 void WriteReport(const std::string& path, const RunTimes& times);

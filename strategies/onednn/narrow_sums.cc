@@ -142,8 +142,10 @@ std::optional<std::string> RefuseNarrowConvolution(const Group& group) {
   if (!KnownValue(group, anchor.args[1]).defined()) return kNotKnown;
   if (const auto refusal = RefuseLayouts(anchor.attrs.As<ops::Conv2DAttrs>(), "OIHW"))
     return refusal;
-  if (group.library != LibraryChoice::kAuto) return std::nullopt;
   const Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
+  // With channels last there is no detour.
+  if (group.library != LibraryChoice::kAuto || conv.layout == ActivationLayout::kNHWC)
+    return std::nullopt;
   if (conv.groups == conv.in_channels && conv.groups > 1)
     return "there is a kernel for each channel, of which matrix instructions make no use";
   const std::int64_t products = ProductsAnElement(conv);

@@ -1,0 +1,31 @@
+// tenon bench: its figures.
+#include <nlohmann/json.hpp>
+
+#include "tenon/tests/tools/cli_testing.h"
+
+namespace tenon::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class BenchTest : public CliTest {};
+
+TEST_F(BenchTest, TellsTimesInOrder) {
+  const auto summary =
+      nlohmann::json::parse(OutputOf("bench %/model.relay --seconds 0.01 --threads 1 --json"));
+  EXPECT_GE(summary["runs"], 10);
+  EXPECT_EQ(summary["kernels"], 1);
+  EXPECT_GT(summary["least_s"], 0);
+  EXPECT_LE(summary["least_s"], summary["median_s"]);
+  EXPECT_LE(summary["median_s"], summary["p90_s"]);
+  EXPECT_LE(summary["p90_s"], summary["p99_s"]);
+  EXPECT_GT(summary["peak_bytes"], 1 << 20);
+  EXPECT_THAT(OutputOf("bench %/model.relay --seconds 0"),
+              AllOf(HasSubstr("least"), HasSubstr("10 runs"), HasSubstr("1 kernels")));
+  EXPECT_THAT(ErrorOf("bench %/model.relay --seconds=-1"), HasSubstr("--seconds"));
+  EXPECT_THAT(ErrorOf("bench %/absent.onnx"), HasSubstr("absent.onnx"));
+}
+
+}  // namespace
+}  // namespace tenon::tools

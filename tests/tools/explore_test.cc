@@ -1,0 +1,59 @@
+// tenon explore: what its page holds, and what it refuses.
+#include <nlohmann/json.hpp>
+
+#include "tenon/tests/tools/cli_testing.h"
+
+namespace tenon::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The data of a page of tenon explore.
+nlohmann::json DataOf(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"report\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+class ExploreTest : public CliTest {
+ protected:
+  std::string Page() const { return Contents(Path("page.html")); }
+};
+
+TEST_F(ExploreTest, WritesAPageOfEveryKernelAtEveryStage) {
+  EXPECT_EQ(Tenon("explore %/model.relay --library te --repeat 3 -o %/page.html").code, 0);
+  const nlohmann::json report = DataOf(Page());
+  ASSERT_EQ(report["kernels"].size(), 1U);
+  EXPECT_EQ(report["kernels"][0]["implementation"], "te");
+  const auto& texts = report["kernels"][0]["texts"];
+  EXPECT_THAT(texts["graph"].get<std::string>(), HasSubstr("Primitive=1"));
+  EXPECT_THAT(texts["choice"].get<std::string>(), HasSubstr("te (priority 0): chosen"));
+  EXPECT_THAT(texts["loops"].get<std::string>(), HasSubstr("function "));
+  EXPECT_THAT(texts["llvm"].get<std::string>(), HasSubstr("define "));
+  EXPECT_THAT(texts["asm"].get<std::string>(), HasSubstr("ret"));
+  EXPECT_FALSE(texts["te"].get<std::string>().empty());
+  ASSERT_EQ(report["nodes"].size(), 1U);
+  EXPECT_EQ(report["nodes"][0]["kernel"], 0);
+  EXPECT_GT(report["nodes"][0]["ns"], 0);
+  EXPECT_EQ(report["repeat"], 3);
+}
+
+TEST_F(ExploreTest, NamesTheCodeOfALibraryAndKeepsMarkupOutOfThePage) {
+  Write("<b>.relay", "def @main(%x: Tensor[(9), float32]) { exp(%x) }");
+  EXPECT_EQ(Tenon("explore '%/<b>.relay' -o %/page.html").code, 0);
+  EXPECT_THAT(Page(), Not(HasSubstr("<b>")));
+  EXPECT_THAT(DataOf(Page())["model"].get<std::string>(), HasSubstr("<b>.relay"));
+  EXPECT_EQ(Tenon("explore %/model.relay --library onednn -o %/page.html").code, 0);
+  EXPECT_THAT(DataOf(Page())["kernels"][0]["library"].get<std::string>(), HasSubstr("onednn"));
+}
+
+TEST_F(ExploreTest, SaysWhatIsMissing) {
+  EXPECT_THAT(ErrorOf("explore %/model.relay"), HasSubstr("--out is required"));
+  EXPECT_THAT(ErrorOf("explore %/model.relay -o /nowhere/page.html"),
+              HasSubstr("the file /nowhere/page.html cannot be written"));
+  EXPECT_THAT(ErrorOf("explore %/model.relay -o %/page.html --repeat 0"), HasSubstr("--repeat"));
+}
+
+}  // namespace
+}  // namespace tenon::tools

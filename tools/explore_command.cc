@@ -1,0 +1,155 @@
+// tenon explore: one page of a model's kernels, what each takes, why it is what it is, and its
+// code.
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "tenon/ir/text_format.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/tools/commands.h"
+#include "tenon/tools/explain.h"
+#include "tenon/tools/explore_page.h"
+#include "tenon/tools/kernel_texts.h"
+#include "tenon/tools/model.h"
+#include "tenon/tools/random_inputs.h"
+
+namespace tenon::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExploreArguments {
+  ModelArguments model;
+  CompileArguments compile;
+  std::uint64_t seed = 0;  // of random inputs
+  int repeat = 10;
+  std::string output;
+};
+
+// Text of one stage of one kernel that a page holds.
+constexpr std::size_t kMostText = 1 << 18;
+
+std::string Cut(std::string text) {
+  if (text.size() <= kMostText) return text;
+  const std::size_t left = text.size() - kMostText;
+  text.resize(kMostText);
+  StrAppend(&text, "\n... ", left, " more characters; tenon compile --emit prints all\n");
+  return text;
+}
+
+// The least time of each node.
+std::map<std::string, std::int64_t> Measure(const Executable& exe, const runtime::Inputs& inputs,
+                                            int repeat) {
+  Session session(exe);
+  std::map<std::string, std::int64_t> least;
+  for (int i = 0; i < repeat; ++i) {
+    std::vector<runtime::NodeTime> times;
+    (void)ValueOrThrow(session.RunProfiled(inputs, &times));
+    for (const runtime::NodeTime& time : times) {
+      const auto [found, is_new] = least.try_emplace(time.node, time.nanoseconds);
+      if (!is_new) found->second = std::min(found->second, time.nanoseconds);
+    }
+  }
+  return least;
+}
+
+Json TextsOf(const LoweredKernel& kernel, const jit::CompileOptions& options) {
+  std::string loops, llvm, assembly;
+  for (const jit::Kernel& code : GeneratedCode(kernel, options)) {
+    loops += code.Loops();
+    llvm += code.LlvmIr();
+    assembly += code.Assembly();
+  }
+  return {{"graph", Cut(ir::PrintExpr(kernel.function))},
+          {"choice", kernel.choice.explanation},
+          {"te", Cut(TensorExpressions(kernel))},
+          {"loops", Cut(std::move(loops))},
+          {"llvm", Cut(std::move(llvm))},
+          {"asm", Cut(std::move(assembly))}};
+}
+
+Json ReportOf(const ExploreArguments& arguments) {
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model));
+  PassDecisions decisions;
+  CompileOptions options = arguments.compile.Options();
+  options.fusion_report = &decisions.fusion;
+  options.folding_report = &decisions.folding;
+  const Lowered lowered = ValueOrThrow(Lower(module, options));
+  const Executable exe = ValueOrThrow(Link(lowered, options));
+  const auto times = Measure(exe, RandomInputs(exe, arguments.seed), arguments.repeat);
+
+  const jit::CompileOptions code = {.cpu_features = options.target.cpu_features,
+                                    .reassociate_reductions = options.reassociate_reductions,
+                                    .cache_dir = options.cache_dir};
+  const bool is_watched = isatty(STDERR_FILENO) != 0;
+  Json kernels = Json::array();
+  for (const LoweredKernel& kernel : lowered.kernels) {
+    if (is_watched)
+      std::cerr << "\rkernel " << kernels.size() + 1 << " of " << lowered.kernels.size()
+                << std::flush;
+    kernels.push_back({{"name", kernel.name},
+                       {"implementation", kernel.choice.implementation},
+                       {"library", LibraryCode(kernel)},
+                       {"texts", TextsOf(kernel, code)}});
+  }
+  if (is_watched) std::cerr << "\n";
+  Json nodes = Json::array();
+  std::int64_t total = 0;
+  for (const runtime::Node& node : exe.plan().nodes) {
+    const auto time = times.find(node.name);
+    if (time == times.end()) continue;
+    total += time->second;
+    nodes.push_back({{"name", node.name}, {"kernel", node.kernel}, {"ns", time->second}});
+  }
+  return {{"model", arguments.model.path},
+          {"nanoseconds", total},
+          {"repeat", arguments.repeat},
+          {"threads", arguments.compile.threads},
+          {"decisions", Cut(ExplainText(decisions))},
+          {"module", Cut(ir::PrintModule(lowered.module, {.metadata = false}))},
+          {"kernels", std::move(kernels)},
+          {"nodes", std::move(nodes)}};
+}
+
+void Explore(const ExploreArguments& arguments) {
+  // Before the work, which may be long.
+  std::ofstream file(arguments.output, std::ios::binary);
+  if (!file) throw NotFound(StrCat("the file ", arguments.output, " cannot be written"));
+  file << ExplorePage(ReportOf(arguments).dump(-1, ' ', false, Json::error_handler_t::replace));
+  file.close();
+  if (!file) throw NotFound(StrCat("the file ", arguments.output, " cannot be written"));
+}
+
+}  // namespace
+
+void AddExploreCommand(CLI::App* app) {
+  const auto arguments = std::make_shared<ExploreArguments>();
+  CLI::App* command = app->add_subcommand(
+      "explore", "Write a page of a model's kernels: times, reasons and code at every stage");
+  arguments->model.AddTo(command);
+  arguments->compile.AddTo(command);
+  command->add_option("-o,--out", arguments->output, "HTML page to write, which stands alone")
+      ->type_name("FILE.html")
+      ->required();
+  command->add_option("--seed", arguments->seed, "of random inputs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--repeat", arguments->repeat, "runs; the least time of each kernel counts")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->footer(
+      "Example:\n  tenon explore model.onnx --shape x=1,3,48,192 --threads 1 -o report.html");
+  command->callback([arguments] { Explore(*arguments); });
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,26 @@
+// A kernel on its way to machine code, as text.
+#ifndef TENON_TOOLS_KERNEL_TEXTS_H_
+#define TENON_TOOLS_KERNEL_TEXTS_H_
+
+#include <string>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/jit/kernel.h"
+
+namespace tenon::tools {
+
+// Its fused function as tensor expressions.
+std::string TensorExpressions(const LoweredKernel& kernel);
+
+// The code that is generated of it: the kernel itself, or what stands at the sides of a library's,
+// of which there is no text. Throws what code generation throws.
+std::vector<jit::Kernel> GeneratedCode(const LoweredKernel& kernel,
+                                       const jit::CompileOptions& options);
+
+// The library's name of its code, or "" when all is generated.
+std::string LibraryCode(const LoweredKernel& kernel);
+
+}  // namespace tenon::tools
+
+#endif  // TENON_TOOLS_KERNEL_TEXTS_H_
