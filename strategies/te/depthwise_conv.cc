@@ -142,10 +142,12 @@ std::int64_t RowsOfTile(std::int64_t rows) {
 }
 
 // Whether taps read the image itself where it lies. Loads under masks are as fast as others with
-// AVX-512 alone; masks of more columns leave too few registers for them.
+// AVX-512 alone; masks of more columns leave too few registers for them. Pixels of bfloat16 would
+// be widened at each tap.
 bool ReadsUnderMasks(const Conv& conv) {
   constexpr std::int64_t kMostColumns = 3;
-  return conv.taps[1] <= kMostColumns && jit::CpuFeatures::Host().Has("avx512f");
+  return conv.taps[1] <= kMostColumns && conv.weight.dtype() != BFloat16 &&
+         jit::CpuFeatures::Host().Has("avx512f");
 }
 
 // One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is

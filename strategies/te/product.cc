@@ -63,7 +63,8 @@ Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
       "matmul", "matmul");
 }
 
-// The left operand as (batch..., row, depth); past the last product of a group zeros.
+// The left operand as (batch..., row, depth); past the last product of a group zeros. Elements of
+// single products are of the result's type.
 Tensor PackLeft(const Product& product) {
   std::vector<Expr> shape = ToExprs(product.batch);
   shape.emplace_back(product.rows);
@@ -73,6 +74,7 @@ Tensor PackLeft(const Product& product) {
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> batch(i.begin(), i.end() - 2);
         const Expr value = product.left(batch, i[i.size() - 2], i.back());
+        if (product.group == 1) return te::Cast(product.dtype, value);
         if (product.depth % product.group == 0) return value;
         return te::IfThenElse(i.back() < Expr(product.depth), value, te::Cast(value.dtype(), 0));
       },
@@ -109,6 +111,13 @@ Tensor PackRight(const Product& product, std::int64_t width) {
       "packed", kPacked);
 }
 
+// Whether several tiles would widen the same elements of the left operand.
+bool IsWidenedOften(const Product& product, std::int64_t width) {
+  const std::vector<Expr> first(product.batch.size(), Expr(0));
+  return product.left(first, 0, 0).dtype().bytes() < product.dtype.bytes() &&
+         product.columns > width;
+}
+
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = VectorLanes(product.dtype.bytes());
   const TileShape tile = ChooseTile(product.rows, product.columns, lanes);
@@ -118,7 +127,8 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const IterVar k = te::ReduceAxis(0, CeilDiv(product.depth, product.group), "k");
   const IterVar g = te::ReduceAxis(0, product.group, "g");
   const bool dots = product.group > 1;
-  const bool in_place = !dots || (product.left_in_rows && product.depth % product.group == 0);
+  const bool in_place = dots ? product.left_in_rows && product.depth % product.group == 0
+                             : !IsWidenedOften(product, width);
   const Tensor rows = in_place ? Tensor() : PackLeft(product);
   std::vector<Expr> tiles(shape.begin(), shape.end() - 2);
   for (const std::int64_t extent :
