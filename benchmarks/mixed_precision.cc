@@ -1,11 +1,10 @@
 // The floor to beat is the same model in float32, as it compiles by default.
 #include "tenon/benchmarks/mixed_precision.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "tenon/benchmarks/compiled_graph.h"
+#include "tenon/compiler/array_values.h"
 #include "tenon/models/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
@@ -16,24 +15,16 @@ namespace {
 // Of the largest element: roundings to 8 bits of as many layers as the models have.
 constexpr double kTolerance = 0.08;
 
-void RequireAsPrecise(const Tensor& mixed, const Tensor& exact) {
-  double largest = 0, difference = 0;
-  for (std::int64_t i = 0; i < exact.size(); ++i) {
-    const double expected = exact.data<float>()[i];
-    largest = std::max(largest, std::abs(expected));
-    difference = std::max(difference, std::abs(mixed.data<float>()[i] - expected));
-  }
-  Require(difference <= kTolerance * largest,
-          StrCat("results differ by ", difference, " of ", largest));
-}
-
 Contestants Prepare(const std::string& name) {
   const ir::Module module = passes::InferType(models::Build(name));
   const runtime::Inputs inputs = RandomInputs(module);
   const auto exact = std::make_shared<CompiledGraph>(module, inputs, CompileOptions{});
   const auto mixed =
       std::make_shared<CompiledGraph>(module, inputs, CompileOptions{.mixed_precision = BFloat16});
-  RequireAsPrecise(mixed->Run(inputs)[0], exact->Run(inputs)[0]);
+  const Tensor expected = exact->Run(inputs)[0];
+  const auto difference = compiler::FirstDifference(
+      mixed->Run(inputs)[0], expected, kTolerance * compiler::LargestMagnitude(expected));
+  Require(!difference, StrCat(name, ": an element differs by more than rounding"));
   return {{Role::kTenon, StrCat("kernels: ", mixed->num_kernels()), [mixed] { mixed->Call(); }},
           {Role::kFloor, "the same in float32", [exact] { exact->Call(); }}};
 }

@@ -156,13 +156,9 @@ class Simplifier : public StmtMutator {
  private:
   std::optional<Expr> ByRules(const Expr& e) {
     if (e.kind() == ExprKind::kCast) return SimplifyCast(e);
-    const Expr& operand = IsComparisonOf(e) ? e.As<BinaryNode>()->a : e;
-    return ApplyRules(SimplifyRules(), e, IsIndex(operand) && !reads_data_(operand));
-  }
-
-  static bool IsComparisonOf(const Expr& e) {
     const auto* n = e.As<BinaryNode>();
-    return n != nullptr && IsComparison(n->op);
+    const Expr& operand = n != nullptr && IsComparison(n->op) ? n->a : e;
+    return ApplyRules(SimplifyRules(), e, IsIndex(operand) && !reads_data_(operand));
   }
 
   // Adds a quotient, remainder or extremum that the linear form cannot take apart.
