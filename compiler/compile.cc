@@ -6,6 +6,7 @@
 #include "tenon/ir/verify.h"
 #include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/jit/parallel_runtime.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
@@ -15,8 +16,8 @@
 namespace tenon {
 namespace {
 
-// oneDNN's matrix instructions take images with channels last; for others of two dimensions that
-// costs two transpositions.
+// Where oneDNN sums by matrix instructions, which take images with channels last. Others would be
+// transposed before and behind each convolution.
 passes::DesiredLayouts LayoutsFor(const CompileOptions& options) {
   const bool by_matrices = options.mixed_precision == BFloat16 &&
                            options.library != LibraryChoice::kTe &&
@@ -32,6 +33,8 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
   if (options.opt_level < 0)
     throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
   ir::VerifyModule(module);
+  // A library's kernels are made for so many.
+  const jit::ScopedThreads threads(options.threads);
   const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
   const FusionMode mode =
       options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);

@@ -38,7 +38,9 @@ struct Target {
 struct CompileOptions {
   Target target = Target::Host();
   int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: algebra; 4: branches
-  int threads = 0;    // that a run uses; 0: all cores
+  // That a run uses; 0: all cores. Where a session asks for another number, generated loops use it,
+  // and oneDNN's convolutions, which are made for this one, do not.
+  int threads = 0;
   LibraryChoice library = LibraryChoice::kAuto;
   // When not given: extended from level 3 on.
   std::optional<FusionMode> fusion;

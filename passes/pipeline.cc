@@ -1,7 +1,7 @@
 #include "tenon/passes/pipeline.h"
 
-#include <algorithm>
-#include <iterator>
+#include <functional>
+#include <utility>
 
 #include "tenon/passes/alter_op_layout.h"
 #include "tenon/passes/backward_fold_scale_axis.h"
@@ -56,35 +56,16 @@ Pass Simplify() {
 
 }  // namespace
 
-namespace {
-
-// What is asked for beside the level. Scales that are folded into weights come before, so that the
-// products are rounded once; weights that are cast are folded again.
-Pipeline AskedFor(const ConstantEvaluator& evaluate, const PipelineOptions& options) {
-  Pipeline passes;
-  if (options.mixed_precision) {
-    passes.push_back({"ToMixedPrecision", 0,
-                      [type = *options.mixed_precision](const Module& m) {
-                        return WidenHalfFloats(ToMixedPrecision(m, {.type = type}));
-                      },
-                      /*keeps_values=*/false});
-  }
-  if (!options.layouts.empty()) {
-    passes.push_back({"ConvertLayout", 0, [layouts = options.layouts](const Module& m) {
-                        return ConvertLayout(m, layouts);
-                      }});
-  }
-  if (!passes.empty()) passes.push_back(Fold(evaluate));
-  return passes;
-}
-
-}  // namespace
-
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
                          const PipelineOptions& options) {
   FuseOptions grouping = options.fuse;
   grouping.group = grouping.group && opt_level >= 1;
   FoldAffineReport* const folding = options.folding;
+  const std::optional<DataType> mixed = options.mixed_precision;
+  const DesiredLayouts& layouts = options.layouts;
+  const auto if_asked = [](bool asked, std::function<Module(const Module&)> function) {
+    return asked ? std::move(function) : nullptr;
+  };
   const auto typed = [](auto pass) {
     return [pass](const Module& m) { return InferType(pass(m)); };
   };
@@ -112,23 +93,33 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
       Fold(evaluate),
       // Again, for weights that are constants only now.
       {"FoldAffine", 3, [folding](const Module& m) { return FoldAffine(m, folding); }},
+      // Behind FoldAffine, so that weights are rounded with the scales that are folded into them.
+      {"ToMixedPrecision", 0,
+       if_asked(mixed.has_value(),
+                [mixed](const Module& m) {
+                  return WidenHalfFloats(ToMixedPrecision(m, {.type = *mixed}));
+                }),
+       /*keeps_values=*/false},
+      {"ConvertLayout", 0,
+       if_asked(!layouts.empty(),
+                [layouts](const Module& m) { return ConvertLayout(m, layouts); })},
+      // Weights that they cast or move.
+      {"FoldConstant", 2,
+       if_asked(mixed || !layouts.empty(),
+                [evaluate](const Module& m) { return FoldConstant(m, evaluate); })},
+      {"SimplifyExpr", 3, [](const Module& m) { return SimplifyExpr(m); }},
+      {"EliminateCommonSubexpr", 3, [](const Module& m) { return EliminateCommonSubexpr(m); }},
+      {"FoldExplicitPadding", 3, [](const Module& m) { return FoldExplicitPadding(m); }},
+      {"FlattenAtrousConv", 3, [](const Module& m) { return FlattenAtrousConv(m); }},
+      {"CombineParallelConv2D", 4, [](const Module& m) { return CombineParallelConv2D(m); }},
+      {"CombineParallelDense", 4,
+       [](const Module& m) { return CombineParallelDense(m, 3, DenseForm::kFlat); }},
+      {"CombineParallelBatchMatmul", 4,
+       [](const Module& m) { return CombineParallelBatchMatmul(m); }},
+      {"PlanDevices", 0, [](const Module& m) { return PlanDevices(m); }},
+      {"FuseOps", 0, [grouping](const Module& m) { return FuseOps(m, grouping); }},
   };
-  std::ranges::move(AskedFor(evaluate, options), std::back_inserter(pipeline));
-  std::ranges::move(
-      Pipeline{
-          {"SimplifyExpr", 3, [](const Module& m) { return SimplifyExpr(m); }},
-          {"EliminateCommonSubexpr", 3, [](const Module& m) { return EliminateCommonSubexpr(m); }},
-          {"FoldExplicitPadding", 3, [](const Module& m) { return FoldExplicitPadding(m); }},
-          {"FlattenAtrousConv", 3, [](const Module& m) { return FlattenAtrousConv(m); }},
-          {"CombineParallelConv2D", 4, [](const Module& m) { return CombineParallelConv2D(m); }},
-          {"CombineParallelDense", 4,
-           [](const Module& m) { return CombineParallelDense(m, 3, DenseForm::kFlat); }},
-          {"CombineParallelBatchMatmul", 4,
-           [](const Module& m) { return CombineParallelBatchMatmul(m); }},
-          {"PlanDevices", 0, [](const Module& m) { return PlanDevices(m); }},
-          {"FuseOps", 0, [grouping](const Module& m) { return FuseOps(m, grouping); }},
-      },
-      std::back_inserter(pipeline));
+  std::erase_if(pipeline, [](const Pass& pass) { return pass.function == nullptr; });
   return pipeline;
 }
 

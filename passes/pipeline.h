@@ -20,7 +20,8 @@ namespace tenon::passes {
 struct PipelineOptions {
   FuseOptions fuse;                     // how fusion groups from level 1 on
   FoldAffineReport* folding = nullptr;  // gets what affine folding did
-  // Whatever the level: ToMixedPrecision to this type, then ConvertLayout.
+  // Whatever the level: what ToMixedPrecision computes in, and what ConvertLayout makes. The passes
+  // are there when they are asked for.
   std::optional<DataType> mixed_precision;
   DesiredLayouts layouts;
 };

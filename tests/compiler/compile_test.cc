@@ -1,6 +1,9 @@
 #include "tenon/compiler/compile.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -245,6 +248,26 @@ TEST(CompileOptionsTest, ALevelBelowZeroIsRefused) {
   const absl::Status status = Compile(OfVector("exp(%x)"), {.opt_level = -1}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("opt_level is -1"));
+}
+
+// Ends the process with the number of its threads after a run.
+[[noreturn]] void RunAndCountThreads(LibraryChoice library, int threads) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 64, 28, 28), float32], %w: Tensor[(64, 64, 3, 3), float32]) { "
+      "nn.relu(nn.conv2d(%x, %w, padding=[1, 1])) }");
+  CompileOptions options;
+  options.library = library;
+  options.threads = threads;
+  (void)Outcome(module, RandomInputs(module, 1), options);
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  std::_Exit(static_cast<int>(std::distance(begin(tasks), end(tasks))));
+}
+
+TEST(CompileOptionsDeathTest, AModelForOneThreadStartsNoOther) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kLibrary})
+    EXPECT_EXIT(RunAndCountThreads(library, 1), ::testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(RunAndCountThreads(LibraryChoice::kLibrary, 2), ::testing::ExitedWithCode(2), "");
 }
 
 TEST(CompileOptionsTest, PassesCanBeRequiredDisabledAndReported) {
