@@ -122,10 +122,11 @@ Json ReportOf(const ExploreArguments& arguments) {
 }
 
 void Explore(const ExploreArguments& arguments) {
-  // Before the work, which may be long.
+  // First, so that a page that is there stays when there is no new one.
+  const std::string page =
+      ExplorePage(ReportOf(arguments).dump(-1, ' ', false, Json::error_handler_t::replace));
   std::ofstream file(arguments.output, std::ios::binary);
-  if (!file) throw NotFound(StrCat("the file ", arguments.output, " cannot be written"));
-  file << ExplorePage(ReportOf(arguments).dump(-1, ' ', false, Json::error_handler_t::replace));
+  file << page;
   file.close();
   if (!file) throw NotFound(StrCat("the file ", arguments.output, " cannot be written"));
 }

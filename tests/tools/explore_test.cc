@@ -48,6 +48,12 @@ TEST_F(ExploreTest, NamesTheCodeOfALibraryAndKeepsMarkupOutOfThePage) {
   EXPECT_THAT(DataOf(Page())["kernels"][0]["library"].get<std::string>(), HasSubstr("onednn"));
 }
 
+TEST_F(ExploreTest, APageStaysWhereNoneCanBeMade) {
+  Write("page.html", "an older page");
+  EXPECT_THAT(ErrorOf("explore %/absent.relay -o %/page.html"), HasSubstr("absent.relay"));
+  EXPECT_EQ(Page(), "an older page");
+}
+
 TEST_F(ExploreTest, SaysWhatIsMissing) {
   EXPECT_THAT(ErrorOf("explore %/model.relay"), HasSubstr("--out is required"));
   EXPECT_THAT(ErrorOf("explore %/model.relay -o /nowhere/page.html"),
