@@ -1,6 +1,5 @@
 // tenon compile: shows a model on its way to machine code, or exports it.
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -16,6 +15,7 @@
 #include "tenon/tools/explain.h"
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/write_file.h"
 
 namespace tenon::tools {
 namespace {
@@ -59,10 +59,7 @@ void Write(const std::string& path, const std::string& text) {
     std::cout << text << std::flush;
     return;
   }
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw NotFound(StrCat("the file ", path, " cannot be written"));
+  WriteFile(path, text);
 }
 
 std::string WithTitle(const LoweredKernel& kernel, const std::string& text) {

@@ -2,7 +2,6 @@
 // code.
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -22,6 +21,7 @@
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/random_inputs.h"
+#include "tenon/tools/write_file.h"
 
 namespace tenon::tools {
 namespace {
@@ -122,13 +122,9 @@ Json ReportOf(const ExploreArguments& arguments) {
 }
 
 void Explore(const ExploreArguments& arguments) {
-  // First, so that a page that is there stays when there is no new one.
-  const std::string page =
-      ExplorePage(ReportOf(arguments).dump(-1, ' ', false, Json::error_handler_t::replace));
-  std::ofstream file(arguments.output, std::ios::binary);
-  file << page;
-  file.close();
-  if (!file) throw NotFound(StrCat("the file ", arguments.output, " cannot be written"));
+  const Json report = ReportOf(arguments);
+  WriteFile(arguments.output,
+            ExplorePage(report.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
 }  // namespace

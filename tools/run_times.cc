@@ -3,21 +3,23 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/tools/write_file.h"
 
 namespace tenon::tools {
 namespace {
 
+std::vector<double> Sorted(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
 // Of the run of which so many hundredths of all are faster.
-double Percentile(const RunTimes& times, std::size_t hundredths) {
-  std::vector<double> sorted = times.run_s;
-  std::sort(sorted.begin(), sorted.end());
+double Percentile(const std::vector<double>& sorted, std::size_t hundredths) {
   return sorted[std::min(sorted.size() - 1, sorted.size() * hundredths / 100)];
 }
 
@@ -34,13 +36,14 @@ std::string ToText(const RunTimes& times) {
   char text[200];
   std::snprintf(text, sizeof text, "%d fused kernels; import %.1f ms, compile %.1f ms, run %.3f ms",
                 times.kernels, times.import_s * 1e3, times.compile_s * 1e3,
-                Percentile(times, 50) * 1e3);
+                Percentile(Sorted(times.run_s), 50) * 1e3);
   const std::size_t runs = times.run_s.size();
   return runs > 1 ? StrCat(text, " (median of ", runs, ")") : text;
 }
 
 std::string SummaryText(const RunTimes& times) {
-  const auto ms = [&](std::size_t hundredths) { return Percentile(times, hundredths) * 1e3; };
+  const std::vector<double> sorted = Sorted(times.run_s);
+  const auto ms = [&](std::size_t hundredths) { return Percentile(sorted, hundredths) * 1e3; };
   char text[400];
   std::snprintf(
       text, sizeof text,
@@ -54,11 +57,12 @@ std::string SummaryText(const RunTimes& times) {
 }
 
 std::string SummaryJson(const RunTimes& times) {
+  const std::vector<double> sorted = Sorted(times.run_s);
   const nlohmann::ordered_json summary = {
-      {"kernels", times.kernels},        {"import_s", times.import_s},
-      {"compile_s", times.compile_s},    {"runs", times.run_s.size()},
-      {"least_s", Percentile(times, 0)}, {"median_s", Percentile(times, 50)},
-      {"p90_s", Percentile(times, 90)},  {"p99_s", Percentile(times, 99)},
+      {"kernels", times.kernels},         {"import_s", times.import_s},
+      {"compile_s", times.compile_s},     {"runs", times.run_s.size()},
+      {"least_s", Percentile(sorted, 0)}, {"median_s", Percentile(sorted, 50)},
+      {"p90_s", Percentile(sorted, 90)},  {"p99_s", Percentile(sorted, 99)},
       {"peak_bytes", PeakBytes()}};
   return summary.dump(1) + "\n";
 }
@@ -69,10 +73,7 @@ void WriteReport(const std::string& path, const RunTimes& times) {
                                          {"compile_s", times.compile_s},
                                          {"run_s", times.run_s},
                                          {"peak_bytes", PeakBytes()}};
-  std::ofstream file(path);
-  file << report.dump(1) << "\n";
-  file.close();
-  if (!file) throw NotFound(StrCat("the file ", path, " cannot be written"));
+  WriteFile(path, report.dump(1) + "\n");
 }
 
 }  // namespace tenon::tools

@@ -82,10 +82,9 @@ const CallNode& MadeByLibrary(const Group& group) {
   return *made;
 }
 
-NarrowTypes TypesOf(const Group& group) {
-  const CallNode& anchor = *group.Anchor();
+NarrowTypes TypesOf(const CallNode& anchor, const CallNode& made) {
   return {TypeOf(anchor.args[0].checked_type()), TypeOf(anchor.args[1].checked_type()),
-          TypeOf(MadeByLibrary(group).checked_type)};
+          TypeOf(made.checked_type)};
 }
 
 // The image in NHWC.
@@ -104,12 +103,12 @@ Side Before(const Group& group, const Convolution& conv) {
 }
 
 // The group's results, of its parameters (which are added to `arguments`) and of `sums`, which are
-// `made`, of the library, in another order, or not.
-Side Behind(const Group& group, const Tensor& sums, const Tensor& made,
+// the value of `made` in another order, or not.
+Side Behind(const Group& group, const Tensor& sums, const CallNode& made, const Tensor& value,
             std::vector<int>* arguments) {
   LowerFunctionOptions options;
-  options.given = &MadeByLibrary(group);
-  options.given_value = made;
+  options.given = &made;
+  options.given_value = value;
   const TeFunction function = LowerFunction(*group.function, options);
   std::vector<Tensor> args = ParamsReadBy(function.outputs, function.params, arguments);
   const std::size_t count = args.size();
@@ -158,21 +157,23 @@ std::optional<std::string> RefuseNarrowConvolution(const Group& group) {
 
 Built BuildNarrowConvolution(const Group& group) {
   const CallNode& anchor = *group.Anchor();
+  const CallNode& made = MadeByLibrary(group);
+  const NarrowTypes types = TypesOf(anchor, made);
   const Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
   Built built{.kernel = std::shared_ptr<const jit::Callable>(
-                  MakeNarrowConvolution(conv, TypesOf(group), KnownValue(group, anchor.args[1]))),
+                  MakeNarrowConvolution(conv, types, KnownValue(group, anchor.args[1]))),
               .arguments = {ParameterIndex(group, anchor.args[0])}};
   const Shape shape = {conv.batch, conv.out_size[0], conv.out_size[1], conv.out_channels};
-  const Tensor sums = te::Placeholder(ToExprs(shape), TypesOf(group).result, "sums");
+  const Tensor sums = te::Placeholder(ToExprs(shape), types.result, "sums");
   if (conv.layout == ActivationLayout::kNCHW) {
     built.before = Before(group, conv);
     const Tensor in_nchw = te::Compute(
         ToExprs(Shape{shape[0], shape[3], shape[1], shape[2]}),
         [&](const Var& n, const Var& c, const Var& y, const Var& x) { return sums(n, y, x, c); },
         "sums_in_nchw", "injective");
-    built.behind = Behind(group, sums, in_nchw, &built.arguments);
-  } else if (group.function->body.get() != &MadeByLibrary(group)) {
-    built.behind = Behind(group, sums, sums, &built.arguments);
+    built.behind = Behind(group, sums, made, in_nchw, &built.arguments);
+  } else if (group.function->body.get() != &made) {
+    built.behind = Behind(group, sums, made, sums, &built.arguments);
   }
   return built;
 }
@@ -192,15 +193,17 @@ std::optional<std::string> RefuseNarrowProduct(const Group& group) {
 
 Built BuildNarrowProduct(const Group& group) {
   const CallNode& anchor = *group.Anchor();
+  const CallNode& made = MadeByLibrary(group);
+  const NarrowTypes types = TypesOf(anchor, made);
   Built built{.kernel = std::shared_ptr<const jit::Callable>(MakeNarrowMatrixProduct(
-                  DescribeProduct(anchor), TypesOf(group), KnownValue(group, anchor.args[1]))),
+                  DescribeProduct(anchor), types, KnownValue(group, anchor.args[1]))),
               .arguments = {ParameterIndex(group, anchor.args[0])}};
   if (!KnownValue(group, anchor.args[1]).defined())
     built.arguments.push_back(ParameterIndex(group, anchor.args[1]));
-  if (group.function->body.get() != &MadeByLibrary(group)) {
+  if (group.function->body.get() != &made) {
     const Tensor sums = te::Placeholder(ToExprs(ir::StaticShape(anchor.checked_type, "the sums")),
-                                        TypesOf(group).result, "sums");
-    built.behind = Behind(group, sums, sums, &built.arguments);
+                                        types.result, "sums");
+    built.behind = Behind(group, sums, made, sums, &built.arguments);
   }
   return built;
 }
