@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
+#include <utility>
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/stream_results.h"
@@ -57,6 +58,7 @@ class Lowerer {
     CheckOutputs();
     function_.body = Finish(body);
     CheckPlacements();
+    RestoreParameters();
     return std::move(function_);
   }
 
@@ -469,6 +471,17 @@ class Lowerer {
                                    " has a reader outside the loop that it is computed in; ",
                                    "choose a loop around all of its readers, or compute_root"));
     });
+  }
+
+  // The function's parameters are the buffers of the arguments, as callers expect who name a kernel
+  // before its body is made; PlaceOutput has put others in their places.
+  void RestoreParameters() {
+    loop::BufferMap arguments;
+    for (std::size_t i = 0; i < args_.size(); ++i) {
+      const loop::Buffer placed = std::exchange(function_.buffers[i], args_[i].buffer());
+      if (!(placed == args_[i].buffer())) arguments.emplace(placed, args_[i].buffer());
+    }
+    if (!arguments.empty()) function_.body = loop::ReplaceBuffers(function_.body, arguments);
   }
 
   const Schedule& schedule_;

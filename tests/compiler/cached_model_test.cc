@@ -69,5 +69,23 @@ TEST_F(CachedModelTest, AModelThatDiffersInAConstantHasKernelsOfItsOwn) {
   }
 }
 
+// A result that the kernel itself reads is computed into the caller's memory where it is read.
+TEST_F(CachedModelTest, AGroupWhoseResultsAreReadInsideItRunsFromAnEmptyAndAWarmCache) {
+  for (const std::int64_t columns : {7, 256, 768}) {
+    const ir::Module module = Parsed(
+        StrCat("def @main(%x: Tensor[(1, 197, ", columns,
+               "), float32]) {"
+               " %0 = mean(%x, axis=[-1], keepdims=True); %1 = subtract(%x, %0);"
+               " %2 = multiply(%1, %1); %3 = mean(%2, axis=[-1], keepdims=True); (%1, %3) }"));
+    const runtime::Inputs inputs = RandomInputs(module, 6);
+    const std::vector<NDArray> expected = ValueOrThrow(ValueOrThrow(Compile(module)).Run(inputs));
+    ExpectClose(expected, Interpreted(module, inputs), 1e-4);
+    for (int i = 0; i < 2; ++i) {
+      const std::vector<NDArray> cached = Run(module, inputs);
+      for (std::size_t r = 0; r < 2; ++r) EXPECT_TRUE(cached[r].SameBytes(expected[r]));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon
