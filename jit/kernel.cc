@@ -237,8 +237,8 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
     const KeyContext context{.cpu_features = features.ToLlvm(),
                              .codegen = CodegenOptionsFor(options, features)};
     std::atomic<bool> stored = false;
+    const bool is_cached = !options.cache_dir.empty() && !context.generator.empty();
     CompileEach(functions.size(), features, [&](std::size_t i, LazyCompiler& compiler) {
-      const bool is_cached = !options.cache_dir.empty();
       const auto origin = is_cached ? OriginKey(functions[i], context) : std::nullopt;
       if (std::optional<std::string> known = LoadOfOrigin(cache, origin)) {
         objects[i] = std::move(*known);

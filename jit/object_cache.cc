@@ -2,9 +2,9 @@
 #include "tenon/jit/object_cache.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -41,6 +41,32 @@ fs::path EntryPath(const fs::path& folder, const std::string& key) {
   return folder / StrCat(key, kEnding);
 }
 
+// Whether nobody else can have put the file there, or changed it.
+bool IsOwn(const struct stat& status) {
+  return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// The bytes of a regular file of this user; links are not followed, and pipes not waited for.
+std::optional<std::string> ReadOwn(const fs::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct stat status {};
+  std::optional<std::string> bytes;
+  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && IsOwn(status)) {
+    bytes.emplace(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t done = 0;
+    while (done < bytes->size()) {
+      const ssize_t got = read(file, bytes->data() + done, bytes->size() - done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    bytes->resize(done);
+  }
+  close(file);
+  return bytes;
+}
+
 bool WriteAll(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(file, bytes.data(), bytes.size());
@@ -56,17 +82,25 @@ bool WriteAll(int file, std::string_view bytes) {
 ObjectCache::ObjectCache(fs::path folder, std::int64_t most_bytes)
     : folder_(std::move(folder)), most_bytes_(most_bytes) {}
 
+std::string ObjectCache::Refusal() const {
+  if (folder_.empty()) return "no folder is given";
+  struct stat status {};
+  if (stat(folder_.c_str(), &status) != 0) return errno == ENOENT ? "" : std::strerror(errno);
+  if (!S_ISDIR(status.st_mode)) return "it is no folder";
+  if (!IsOwn(status)) return "it must belong to this user, and nobody else may write to it";
+  return "";
+}
+
 std::optional<std::string> ObjectCache::Load(const std::string& key) const {
-  if (folder_.empty()) return std::nullopt;
+  if (!Refusal().empty()) return std::nullopt;
   const fs::path path = EntryPath(folder_, key);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::optional<std::string> bytes = ReadOwn(path);
+  if (!bytes) return std::nullopt;
   const std::size_t header = kMagic.size() + key.size() + llvm::BLAKE3::hash({}).size();
-  if (bytes.size() > header &&
-      bytes.compare(0, header, Header(key, std::string_view(bytes).substr(header))) == 0) {
-    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
-    return bytes.substr(header);
+  if (bytes->size() > header &&
+      bytes->compare(0, header, Header(key, std::string_view(*bytes).substr(header))) == 0) {
+    utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+    return bytes->substr(header);
   }
   std::error_code ignored;
   fs::remove(path, ignored);
@@ -74,7 +108,7 @@ std::optional<std::string> ObjectCache::Load(const std::string& key) const {
 }
 
 void ObjectCache::Store(const std::string& key, std::string_view object) const {
-  if (folder_.empty()) return;
+  if (!Refusal().empty()) return;
   std::error_code error;
   if (!fs::is_directory(folder_, error)) {
     if (folder_.has_parent_path()) fs::create_directories(folder_.parent_path(), error);

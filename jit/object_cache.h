@@ -4,7 +4,8 @@
 // crash, a full disk or a changed bit left behind is seen, removed and made anew. Entries appear
 // whole, by renaming, so any number of processes and threads may use one folder. The cache never
 // fails: where the folder cannot be made, read or written, it is as if it were empty. Whoever may
-// write to the folder may run code in the programs that read it; it is made for its owner alone.
+// write to the folder may run code in the programs that read it. So it is made for its owner alone,
+// and a folder or an entry that another user owns, or that others may write, is not used.
 //
 //   ObjectCache cache("/home/me/.cache/tenon", 256 << 20);
 //   if (std::optional<std::string> object = cache.Load(key)) ...
@@ -24,6 +25,9 @@ class ObjectCache {
  public:
   // Without a folder (empty) it holds nothing.
   ObjectCache(std::filesystem::path folder, std::int64_t most_bytes);
+
+  // Why nothing is kept, or "". A folder that is not there yet is none.
+  std::string Refusal() const;
 
   // `key` has the form that ObjectKey gives. A load makes the entry the youngest.
   std::optional<std::string> Load(const std::string& key) const;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "llvm-c/Core.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/BLAKE3.h"
 #include "tenon/loop/content.h"
@@ -45,6 +46,15 @@ std::string Hash(const std::string& bytes) {
 
 }  // namespace
 
+const std::string& GeneratorId() {
+  static const std::string id = [] {
+    const std::string own = BuildIdOf(reinterpret_cast<const void*>(&GeneratorId));
+    const std::string llvm = BuildIdOf(reinterpret_cast<const void*>(&LLVMGetVersion));
+    return own.empty() || llvm.empty() ? std::string() : own + llvm;
+  }();
+  return id;
+}
+
 const char* LlvmVersion() { return LLVM_VERSION_STRING; }
 
 std::string ObjectKey(const loop::Function& function, const KeyContext& context) {
@@ -56,12 +66,10 @@ std::string ObjectKey(const loop::Function& function, const KeyContext& context)
 }
 
 std::optional<std::string> OriginKey(const loop::Function& function, const KeyContext& context) {
-  static const std::string build = BuildIdOf(reinterpret_cast<const void*>(&OriginKey));
-  if (function.origin.empty() || build.empty()) return std::nullopt;
+  if (function.origin.empty()) return std::nullopt;
   loop::ContentWriter writer;
   WriteContext(context, writer);
   WriteSignature(function, writer);
-  writer.Text(build);
   writer.Text(function.origin);
   return Hash(writer.bytes());
 }

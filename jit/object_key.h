@@ -18,13 +18,15 @@
 
 namespace tenon::jit {
 
-// A hash of the code generator's sources.
-const char* CodegenFingerprint();
+// The build IDs of the program or library that holds this code, and with it everything between an
+// operator and its loops and between loops and LLVM, and of LLVM. Empty where a linker wrote none:
+// nothing is cached then.
+const std::string& GeneratorId();
 // "19.1.7".
 const char* LlvmVersion();
 
 struct KeyContext {
-  std::string generator = CodegenFingerprint();
+  std::string generator = GeneratorId();
   std::string llvm_version = LlvmVersion();
   std::string cpu_features;
   CodegenOptions codegen;
@@ -35,8 +37,7 @@ struct KeyContext {
 std::string ObjectKey(const loop::Function& function, const KeyContext& context);
 
 // Likewise, of a function that is made by this program from what it says (loop::Function::origin),
-// without asking for its body. Nothing where it says nothing, or where the program has no build ID,
-// which stands for the code that lowers.
+// without asking for its body. Nothing where it says nothing.
 std::optional<std::string> OriginKey(const loop::Function& function, const KeyContext& context);
 
 }  // namespace tenon::jit

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,41 @@ TEST(ObjectCacheTest, TwoProcessesAtOnceSeeWholeEntriesOnly) {
   }
   for (const fs::path& file : folder.files())
     EXPECT_THAT(file.filename().string(), ::testing::EndsWith(".tenon-object"));
+}
+
+TEST(ObjectCacheTest, AFolderThatOthersMayWriteIsNotUsed) {
+  const ScratchFolder folder;
+  const ObjectCache cache(folder.path(), kPlenty);
+  cache.Store(Key('a'), "object");
+  EXPECT_EQ(cache.Refusal(), "");
+  for (const fs::perms shared : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(folder.path(), shared, fs::perm_options::add);
+    EXPECT_NE(cache.Refusal(), "");
+    EXPECT_EQ(cache.Load(Key('a')), std::nullopt);
+    cache.Store(Key('b'), "object");
+    EXPECT_THAT(folder.files(), SizeIs(1));
+    fs::permissions(folder.path(), shared, fs::perm_options::remove);
+  }
+  EXPECT_THAT(cache.Load(Key('a')), Optional(std::string("object")));
+}
+
+TEST(ObjectCacheTest, AnEntryThatIsALinkOrAPipeOrOfOthersIsNotGiven) {
+  const ScratchFolder folder;
+  const ObjectCache cache(folder.path(), kPlenty);
+  cache.Store(Key('a'), "object");
+  const fs::path entry = folder.files().at(0);
+  const fs::path moved = folder.path() / "moved";
+  fs::rename(entry, moved);
+  fs::create_symlink(moved, entry);
+  EXPECT_EQ(cache.Load(Key('a')), std::nullopt);
+  fs::remove(entry);
+  ASSERT_EQ(mkfifo(entry.c_str(), 0600), 0);
+  EXPECT_EQ(cache.Load(Key('a')), std::nullopt);
+  fs::remove(entry);
+  fs::rename(moved, entry);
+  EXPECT_THAT(cache.Load(Key('a')), Optional(std::string("object")));
+  fs::permissions(entry, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(cache.Load(Key('a')), std::nullopt);
 }
 
 }  // namespace

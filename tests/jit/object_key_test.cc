@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/loop/expr.h"
+#include "tenon/support/build_id.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::jit {
@@ -161,8 +162,12 @@ TEST(OriginKeyTest, DependsOnTheNameTheSignatureTheOriginAndAllThatMakesTheCode)
   EXPECT_EQ(keys.size(), 8U);
 }
 
-TEST(ObjectKeyTest, TheGeneratorAndLlvmHaveNames) {
-  EXPECT_THAT(CodegenFingerprint(), ::testing::MatchesRegex("[0-9a-f]{64}"));
+// Whatever is linked into a program changes its build ID, and with it every key.
+TEST(ObjectKeyTest, TheGeneratorIsWhatIsLinked) {
+  const std::string own = BuildIdOf(reinterpret_cast<const void*>(&ObjectKey));
+  ASSERT_FALSE(own.empty());
+  EXPECT_THAT(KeyContext().generator, ::testing::StartsWith(own));
+  EXPECT_GT(KeyContext().generator.size(), own.size()) << "LLVM's build ID follows";
   EXPECT_THAT(LlvmVersion(), ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+.*"));
 }
 
