@@ -11,6 +11,7 @@
 #include "tenon/compiler/memory_pieces.h"
 #include "tenon/compiler/prepared_constants.h"
 #include "tenon/compiler/unique_names.h"
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/device_attrs.h"
@@ -42,6 +43,11 @@ std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& w
   for (const ir::Type& field : Flatten(type)) {
     const Shape shape = ir::StaticShape(field, what);
     entries.push_back({.shape = shape, .dtype = field.As<ir::TensorTypeNode>()->dtype});
+    try {
+      entries.back().bytes();
+    } catch (Error& error) {
+      throw error.AddNote("it is " + what);
+    }
   }
   return entries;
 }

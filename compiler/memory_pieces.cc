@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/registry.h"
@@ -113,18 +114,6 @@ std::optional<Results> OfCall(const Expr& e, const CallNode& call, const Results
 }
 
 }  // namespace
-
-std::vector<ir::Type> Flatten(const ir::Type& type) {
-  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
-    std::vector<ir::Type> fields;
-    for (const ir::Type& field : tuple->fields) {
-      const std::vector<ir::Type> inner = Flatten(field);
-      fields.insert(fields.end(), inner.begin(), inner.end());
-    }
-    return fields;
-  }
-  return {type};
-}
 
 std::vector<Pieces> PiecesOf(const ir::FunctionNode& function) {
   std::unordered_map<Expr, Results, ir::ExprHash> values;

@@ -32,7 +32,6 @@ std::vector<Pieces> PiecesOf(const ir::FunctionNode& function);
 bool IsView(const std::vector<Pieces>& results);
 
 // The tensors of a type, from left to right.
-std::vector<ir::Type> Flatten(const ir::Type& type);
 
 }  // namespace tenon::compiler
 

@@ -18,8 +18,9 @@ struct RunTimeExtents {
   std::vector<runtime::RunTimeExtent> extents;
 };
 
-// A module without such calls comes back as it is. Throws Unimplemented for one whose value is not
-// a result of @main and nothing else.
+// A module without such calls comes back as it is. Otherwise types are inferred, which throws what
+// InferType throws. Throws Unimplemented for a call whose value is not a result of @main and
+// nothing else.
 RunTimeExtents SplitRunTimeExtents(const ir::Module& module);
 
 }  // namespace tenon::compiler

@@ -20,6 +20,7 @@ using loop::Stmt;
 using loop::StmtKind;
 
 constexpr std::int64_t kStackBytes = 64 * 1024;
+constexpr std::int64_t kFrameBytes = 256 * 1024;  // of all in a frame
 
 std::unordered_set<const loop::BufferNode*> StoredBuffers(const Stmt& body) {
   std::unordered_set<const loop::BufferNode*> stored;
@@ -237,26 +238,32 @@ class FunctionWriter {
     const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
     std::int64_t count = 1;
     bool is_constant = true;
-    Expr symbolic = 1;
     for (const Expr& extent : buffer->shape) {
       const auto* imm = extent.As<loop::IntImmNode>();
       is_constant =
           is_constant && imm != nullptr && !__builtin_mul_overflow(count, imm->value, &count);
-      symbolic = symbolic * extent;
     }
     out.Open("{");
-    if (is_constant && count <= kStackBytes / bytes) {
+    if (is_constant && count <= kStackBytes / bytes &&
+        frame_bytes_ + count * bytes <= kFrameBytes) {
+      frame_bytes_ += count * bytes;
       out.Line(StrCat(type, " ", exprs_.Name(buffer), "[", std::max<std::int64_t>(count, 1),
                       "] TENON_ALIGNED;"));
       Append(node.body, out);
+      frame_bytes_ -= count * bytes;
       return out.Close();
     }
     may_fail_ = true;
-    const std::string elements = exprs_.Value(symbolic, out);
     const std::string name = exprs_.Name(buffer);
-    // malloc(0) may give nothing.
-    out.Line(StrCat(type, "* ", name, " = (", type, "*)malloc(((size_t)(", elements, ") + 1) * ",
-                    bytes, ");"));
+    // As doubles, which do not wrap. malloc(0) may give nothing.
+    std::string size = StrCat(bytes, ".0"), elements = "(size_t)1";
+    for (const Expr& extent : buffer->shape) {
+      const std::string value = exprs_.Value(extent, out);
+      StrAppend(&size, " * (double)(", value, ")");
+      StrAppend(&elements, " * (size_t)(", value, ")");
+    }
+    out.Line(StrCat(type, "* ", name, " = ", size, " < 9e18 ? (", type, "*)malloc((", elements,
+                    " + 1) * ", bytes, ") : NULL;"));
     out.Open(StrCat("if (", name, " != NULL) {"));
     Append(node.body, out);
     out.Line(StrCat("free(", name, ");"));
@@ -273,6 +280,7 @@ class FunctionWriter {
   CExprCodegen exprs_;
   std::string status_;
   bool may_fail_ = false;
+  std::int64_t frame_bytes_ = 0;  // of the arrays around
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // One pass over the statements with a builder. A parallel loop's body is outlined: everything in
 // scope goes through a closure on the stack, and the runtime calls the body with a range of
-// iterations. Allocations of constant size up to kStackBytes, and all that ask for it, live on the
-// stack, where LLVM promotes small ones to registers; others come from the runtime's cache.
+// iterations. Allocations of constant size up to kStackBytes, while a frame holds no more than
+// kFrameBytes of them, and all that ask for it, live on the stack, where LLVM promotes small ones
+// to registers; others come from the runtime's cache.
 #include "tenon/jit/function_codegen.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,8 @@ using loop::Stmt;
 using loop::StmtKind;
 
 constexpr std::int64_t kStackBytes = 64 * 1024;
+// Of all buffers in a frame: threads of a host may have small stacks.
+constexpr std::int64_t kFrameBytes = 256 * 1024;
 // Terms from which a sum has several vectors of accumulators, and how many.
 constexpr std::int64_t kLeastLongSum = 256;
 constexpr unsigned kSumsAtOnce = 4;
@@ -275,6 +279,7 @@ class FunctionCodegen {
                         {body, closure, extent});
 
     llvm::Function* outer_function = function_;
+    const std::int64_t outer_bytes = std::exchange(frame_bytes_, 0);
     const llvm::IRBuilderBase::InsertPoint resume = builder_.saveIP();
     Enter(body);
     const auto restore = [&](unsigned i) {
@@ -301,6 +306,7 @@ class FunctionCodegen {
     exprs_.vars() = outer_vars;
     exprs_.buffers() = outer_buffers;
     function_ = outer_function;
+    frame_bytes_ = outer_bytes;
     status_ = outer_status;
     builder_.restoreIP(resume);
   }
@@ -315,12 +321,22 @@ class FunctionCodegen {
     return slot;
   }
 
+  // Of sizes, neither of which is negative; the largest integer, which no memory has, where the
+  // product would wrap.
+  Value* SizeProduct(Value* a, Value* b) {
+    Value* product = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, a, b);
+    return builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
+                                 builder_.getInt64(std::numeric_limits<std::int64_t>::max()),
+                                 builder_.CreateExtractValue(product, 0));
+  }
+
   void EmitAllocate(const loop::AllocateNode& node) {
     const loop::Buffer& buffer = node.buffer;
     llvm::Type* element = exprs_.MemoryType(buffer->dtype);
     std::int64_t constant_count = 1;
     bool is_constant = true;
-    Value* count = builder_.getInt64(1);
+    const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
+    Value* size = builder_.getInt64(static_cast<std::uint64_t>(bytes));
     for (const loop::Expr& extent : buffer->shape) {
       if (const auto* imm = extent.As<loop::IntImmNode>()) {
         is_constant =
@@ -328,13 +344,14 @@ class FunctionCodegen {
       } else {
         is_constant = false;
       }
-      count = builder_.CreateMul(count, exprs_.Emit(extent));
+      size = SizeProduct(size, exprs_.Emit(extent));
     }
-    const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
     CheckInvariant(is_constant || buffer->memory != loop::Memory::kStack,
                    "a buffer on the stack has a constant size");
-    if (is_constant &&
-        (constant_count <= kStackBytes / bytes || buffer->memory == loop::Memory::kStack)) {
+    if (is_constant && (buffer->memory == loop::Memory::kStack ||
+                        (constant_count <= kStackBytes / bytes &&
+                         frame_bytes_ + constant_count * bytes <= kFrameBytes))) {
+      frame_bytes_ += constant_count * bytes;
       Value* slot = StackSlot(element, std::max<std::int64_t>(constant_count, 1));
       slot->setName(buffer->name);
       const ScopedEntry scope(exprs_.buffers(), buffer, slot);
@@ -346,9 +363,7 @@ class FunctionCodegen {
         module_.getOrInsertFunction("tenon_take_memory", pointer, builder_.getInt64Ty());
     llvm::FunctionCallee give =
         module_.getOrInsertFunction("tenon_give_memory", builder_.getVoidTy(), pointer);
-    Value* memory = builder_.CreateCall(
-        take, {builder_.CreateMul(count, builder_.getInt64(static_cast<std::uint64_t>(bytes)))},
-        buffer->name);
+    Value* memory = builder_.CreateCall(take, {size}, buffer->name);
     const ScopedEntry scope(exprs_.buffers(), buffer, memory);
     auto* use = llvm::BasicBlock::Create(context_, buffer->name + ".use", function_);
     auto* fail = llvm::BasicBlock::Create(context_, buffer->name + ".fail", function_);
@@ -372,7 +387,8 @@ class FunctionCodegen {
   llvm::IRBuilder<> builder_;
   ExprCodegen exprs_;
   llvm::Function* function_ = nullptr;
-  Value* status_ = nullptr;  // where the function's result is kept
+  Value* status_ = nullptr;       // where the function's result is kept
+  std::int64_t frame_bytes_ = 0;  // of the buffers on its stack
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
@@ -20,9 +21,18 @@
 namespace tenon::jit {
 namespace {
 
+// LLVM ends the process where it cannot go on, for instance where it cannot select an instruction,
+// unless a handler leaves. What its frames hold then leaks, which is better than the end of a host.
+[[noreturn]] void ThrowFatalError(void*, const char* reason, bool) {
+  throw Error(absl::StatusCode::kInternal,
+              StrCat("internal error, please report: LLVM cannot compile a kernel: ", reason));
+}
+
 void InitializeHostTarget() {
   static std::once_flag once;
   std::call_once(once, [] {
+    llvm::remove_fatal_error_handler();
+    llvm::install_fatal_error_handler(ThrowFatalError);
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });

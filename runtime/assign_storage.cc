@@ -5,11 +5,15 @@
 // in another one have no storage of their own: the owner's is taken when the first of them is
 // written and is free again when the last reader of any of them has run.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <vector>
 
 #include "tenon/runtime/owners.h"
 #include "tenon/runtime/plan.h"
+#include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/error.h"
 
 namespace tenon::runtime {
 namespace {
@@ -108,6 +112,13 @@ class StorageAssigner {
 void AssignStorage(Plan* plan) {
   plan->storage_bytes.clear();
   StorageAssigner(plan).Run();
+  // Each is less than 2^63, so that rounding and one sum do not wrap.
+  std::size_t total = 0;
+  for (const std::size_t bytes : plan->storage_bytes) {
+    total += RoundUp(bytes, kAlignment);
+    if (total > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))
+      throw InvalidArgument("the values of the model take more than 2^63 bytes together");
+  }
 }
 
 }  // namespace tenon::runtime

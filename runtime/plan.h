@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/support/byte_size.h"
 #include "tenon/support/device.h"
 #include "tenon/support/ndarray.h"
 
@@ -34,7 +35,8 @@ struct Entry {
   Device device = {};
   std::size_t offset = 0;  // bytes from the storage's start, once assigned
 
-  std::size_t bytes() const { return static_cast<std::size_t>(NumElements(shape)) * dtype.bytes(); }
+  // Throws InvalidArgument for a value that no memory can hold.
+  std::size_t bytes() const { return ByteSize(shape, dtype); }
 };
 
 enum class NodeKind {
@@ -89,7 +91,8 @@ struct Plan {
 // Gives every entry a storage id by liveness: a value's storage is free again after its last
 // reader. Inputs and constants never share, a result is never written over, a node never writes
 // over its own inputs, views and the inputs of joins lie where their owners are (runtime/owners.h),
-// and values on different devices do not share.
+// and values on different devices do not share. Throws InvalidArgument when a value, or all
+// storages together, take more bytes than an int64 counts.
 void AssignStorage(Plan* plan);
 
 std::string ToGraphJson(const Plan& plan);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/support/byte_size.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -16,6 +17,13 @@ ir::Type FirstType(const ir::Type& type) {
 }
 
 }  // namespace
+
+const te::Tensor& TeCall::input(std::size_t i) const {
+  if (i < inputs.size()) return inputs[i];
+  throw InvalidArgument(
+      StrCat("input ", i, " is asked for; the call has ", inputs.size(),
+             inputs.size() == 1 ? " tensor" : " tensors, those of tuples counted one by one"));
+}
 
 Shape TeCall::shape() const { return ir::StaticShape(FirstType(result), "the result"); }
 DataType TeCall::dtype() const { return FirstType(result).As<ir::TensorTypeNode>()->dtype; }
@@ -39,7 +47,7 @@ Shape ShapeOf(const te::Tensor& tensor) {
 }
 
 std::int64_t BytesOf(const te::Tensor& tensor) {
-  return NumElements(ShapeOf(tensor)) * static_cast<std::int64_t>(tensor.dtype().bytes());
+  return static_cast<std::int64_t>(ByteSize(ShapeOf(tensor), tensor.dtype()));
 }
 
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {

@@ -27,7 +27,8 @@ struct TeCall {
   const ir::Type& result;
   Preparer* preparer = nullptr;  // null where nothing is known to be constant
 
-  const te::Tensor& input(std::size_t i) const { return inputs[i]; }
+  // Throws InvalidArgument where there are fewer.
+  const te::Tensor& input(std::size_t i) const;
   bool IsConstant(std::size_t i) const {
     return preparer != nullptr && preparer->IsConstant(inputs[i]);
   }
@@ -35,7 +36,7 @@ struct TeCall {
   te::Tensor Prepared(const te::Tensor& tensor) const {
     return preparer == nullptr ? tensor : preparer->Prepare(tensor);
   }
-  // The result's shape and element type; the first field's for a tuple.
+  // The result's shape and element type; the first field's for a tuple, whose others `result` has.
   Shape shape() const;
   DataType dtype() const;
   std::vector<te::Expr> te_shape() const;
@@ -90,7 +91,7 @@ std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars);
 std::vector<te::Expr> ToExprs(const Shape& shape);
 std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);  // requires a constant
 Shape ShapeOf(const te::Tensor& tensor);
-std::int64_t BytesOf(const te::Tensor& tensor);
+std::int64_t BytesOf(const te::Tensor& tensor);  // throws InvalidArgument past int64
 // An axis for each extent of a window, named after depth, height and width.
 std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents);
 // The coordinates of the element at row-major offset `flat`.

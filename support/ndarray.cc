@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "tenon/support/alignment.h"
+#include "tenon/support/byte_size.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -18,19 +19,6 @@ namespace {
 // Weights of many megabytes are written once: most of that time would go into page faults.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kLarge = 2 * kHugePage;
-
-// Throws InvalidArgument for what no array can have.
-std::size_t BytesOf(const Shape& shape, DataType dtype) {
-  if (dtype.is_void() || dtype.lanes() != 1) {
-    throw InvalidArgument(StrCat("an array cannot have the element type ", dtype.ToString()));
-  }
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(NumElements(shape), static_cast<std::int64_t>(dtype.bytes()),
-                             &bytes)) {
-    throw InvalidArgument(StrCat("shape ", ShapeToString(shape), " has too many bytes"));
-  }
-  return static_cast<std::size_t>(bytes);
-}
 
 std::shared_ptr<const void> Allocate(std::size_t bytes) {
   const auto alignment = std::align_val_t(bytes >= kLarge ? kHugePage : kAlignment);
@@ -69,18 +57,30 @@ std::int64_t NumElements(std::span<const std::int64_t> shape) {
   return count;
 }
 
+std::size_t ByteSize(std::span<const std::int64_t> shape, DataType dtype) {
+  if (dtype.is_void() || dtype.lanes() != 1) {
+    throw InvalidArgument(StrCat("an array cannot have the element type ", dtype.ToString()));
+  }
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(NumElements(shape), static_cast<std::int64_t>(dtype.bytes()),
+                             &bytes)) {
+    throw InvalidArgument(StrCat("shape ", ShapeToString(shape), " has too many bytes"));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
 std::string ShapeToString(std::span<const std::int64_t> shape) {
   return StrCat("(", StrJoin(shape, ", "), shape.size() == 1 ? ",)" : ")");
 }
 
 NDArray NDArray::Empty(Shape shape, DataType dtype) {
-  auto buffer = Allocate(BytesOf(shape, dtype));
+  auto buffer = Allocate(ByteSize(shape, dtype));
   void* data = const_cast<void*>(buffer.get());
   return View(std::move(shape), dtype, data, std::move(buffer));
 }
 
 NDArray NDArray::Zeros(Shape shape, DataType dtype) {
-  const std::size_t bytes = BytesOf(shape, dtype);
+  const std::size_t bytes = ByteSize(shape, dtype);
   if (bytes < kLarge) {
     NDArray array = Empty(std::move(shape), dtype);
     std::memset(array.data_, 0, bytes);

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
@@ -50,6 +51,35 @@ TEST(RunTimeExtentsTest, NothingReadsWhatIsCut) {
   EXPECT_EQ(compiled.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(compiled.status().message()),
               HasSubstr("the extent is known at run time only"));
+}
+
+TEST(RunTimeExtentsTest, AnAxisBeyondTheRankIsRefused) {
+  const auto compiled = Compile(Parsed(
+      "def @main(%x: Tensor[(4), float32], %n: Tensor[(1), int64]) { take_first(%x, %n, axis=7) "
+      "}"));
+  EXPECT_EQ(compiled.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(compiled.status().message()), HasSubstr("take_first"));
+}
+
+TEST(RunTimeExtentsTest, ACountOfAnotherTypeOrShapeIsRefused) {
+  for (const char* type : {"Tensor[(0), int64]", "Tensor[(2), int64]", "Tensor[(1), int32]"}) {
+    const auto compiled = Compile(Parsed(
+        StrCat("def @main(%x: Tensor[(4), float32], %n: ", type, ") { take_first(%x, %n) }")));
+    EXPECT_THAT(std::string(compiled.status().message()),
+                HasSubstr("the count must be one element of int64"));
+  }
+}
+
+// Each tensor of a nested tuple is a result of its own.
+TEST(RunTimeExtentsTest, ResultsOfNestedTuplesAreCountedOneByOne) {
+  const ir::Module module = Parsed(
+      "def @main(%a: Tensor[(3), float32], %n: Tensor[(1), int64]) { ((%a, %a), take_first(%a, "
+      "%n), (take_first(%a, %n), %a)) }");
+  const std::vector<NDArray> got =
+      Outcome(module, {{"a", Numbers({3})}, {"n", NDArray::FromVector<std::int64_t>({1}, {2})}});
+  ASSERT_EQ(got.size(), 5U);
+  for (const std::size_t whole : {0U, 1U, 4U}) EXPECT_EQ(got[whole].shape(), Shape{3});
+  for (const std::size_t cut : {2U, 3U}) EXPECT_EQ(got[cut].shape(), Shape{2});
 }
 
 }  // namespace

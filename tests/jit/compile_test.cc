@@ -3,10 +3,12 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tenon/loop/print.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/jit/kernel_testing.h"
 
@@ -168,6 +170,56 @@ bool WorksUnderTheName(const std::string& name) {
 TEST_P(NameTest, AKernelMayBeNamedLikeALibraryFunction) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(WorksUnderTheName(GetParam()) ? 0 : 1), ::testing::ExitedWithCode(0), "");
+}
+
+// LLVM ends the process over such errors where nobody takes them.
+TEST(LlvmErrorTest, AFatalErrorOfLlvmIsThrown) {
+  VectorAdd(64);  // sets LLVM up
+  using Fatal = void (*)(const char* reason, bool);
+  const auto fatal =
+      reinterpret_cast<Fatal>(dlsym(RTLD_DEFAULT, "_ZN4llvm18report_fatal_errorEPKcb"));
+  ASSERT_NE(fatal, nullptr);
+  try {
+    fatal("Cannot select: t0", false);
+    FAIL() << "nothing is thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), HasSubstr("LLVM cannot compile a kernel: Cannot select: t0"));
+  }
+  EXPECT_TRUE(VectorAdd(65).function().body.stmt());
+}
+
+// A host's threads may have stacks of a few hundred KiB.
+TEST(FrameTest, BuffersBeyondAFrameComeFromTheHeap) {
+  const te::Tensor a = Placeholder({8192}, Float32, "A");
+  std::vector<te::Tensor> stages = {a};
+  for (int i = 0; i < 12; ++i) {
+    stages.push_back(te::Compute(
+        {8192}, [&](const Var& j) { return stages.back()(8191 - j) + 1.0F; }, StrCat("S", i)));
+  }
+  const te::Tensor& last = stages.back();
+  const Kernel kernel = ValueOrThrow(Compile(Lower(Schedule(last), {a, last}, "chain")));
+  std::size_t bytes = 0;
+  for (const std::string& line : StrSplit(kernel.LlvmIr(false), '\n')) {
+    if (line.find("alloca float, i64 8192") != std::string::npos) bytes += 8192 * 4;
+  }
+  EXPECT_LE(bytes, 256U * 1024);
+  const NDArray x = NDArray::Zeros({8192}, Float32), y = NDArray::Zeros({8192}, Float32);
+  ASSERT_TRUE(kernel(x, y).ok());
+  EXPECT_EQ(y.data<float>()[0], 12);
+  EXPECT_EQ(y.data<float>()[8191], 12);
+}
+
+TEST(FrameTest, AnIntermediateResultOfMoreBytesThanThereAreIsAnError) {
+  const Var n("n");
+  const te::Tensor a = Placeholder({n}, Float32, "A");
+  const te::Tensor wide = te::Compute(
+      {n, n, n, n, n}, [&](const std::vector<Var>& i) { return a(i[0]) + a(i[4]); }, "wide");
+  const te::Tensor b = te::Compute(
+      {n}, [&](const Var& i) { return wide(i, i, i, i, i); }, "B");
+  const Kernel kernel = ValueOrThrow(Compile(Lower(Schedule(b), {a, b}, "wide")));
+  const NDArray x = NDArray::Zeros({8192}, Float32), y = NDArray::Zeros({8192}, Float32);
+  // 2^67 bytes.
+  EXPECT_EQ(kernel(x, y).code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace
