@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
+#include <cxxabi.h>
 #include <nlohmann/json.hpp>
 
 #include "tenon/support/error.h"
@@ -191,8 +193,16 @@ Attrs Attrs::FromFields(const Schema& schema, const FieldValues& values) {
 }
 
 void Attrs::RequireSame(const Schema* have, const std::type_info& wanted) {
-  CheckInvariant(have != nullptr && *have->type == wanted,
-                 "attributes are read as the struct that they are");
+  if (have != nullptr && *have->type == wanted) return;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(wanted.name(), nullptr, nullptr, &status), std::free);
+  const std::string text = name == nullptr ? wanted.name() : name.get();
+  throw InvalidArgument(
+      have == nullptr
+          ? StrCat("the call has no attributes, but they are read as ", text,
+                   "; register the operator with .Attrs<", text, ">()")
+          : StrCat("the call's attributes are ", have->name, ", but they are read as ", text));
 }
 
 void Attrs::Check() const {

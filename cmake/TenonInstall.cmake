@@ -12,6 +12,7 @@ foreach(room IN LISTS TENON_ROOMS)
   endif()
 endforeach()
 install(FILES tenon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon)
+install(FILES ${CMAKE_BINARY_DIR}/include/tenon_headers_stamp.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 configure_package_config_file(cmake/TenonConfig.cmake.in ${CMAKE_BINARY_DIR}/TenonConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)

@@ -54,6 +54,7 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
       fused,
       {.library = options.library,
        .winograd = options.winograd,
+       .keep_nan = options.keep_nan,
        .lowering = {.defer = defer, .reassociate_sums = options.reassociate_reductions}},
       options.cache_dir);
   lowered.plan.extents = extents;

@@ -38,15 +38,20 @@ struct Target {
 struct CompileOptions {
   Target target = Target::Host();
   int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: algebra; 4: branches
-  // That a run uses; 0: all cores. Where a session asks for another number, generated loops use it,
-  // and oneDNN's convolutions, which are made for this one, do not.
+  // That a run uses; 0: all cores. oneDNN's kernels are made for this number; where a session asks
+  // for another one, they are made again at its first run.
   int threads = 0;
   LibraryChoice library = LibraryChoice::kAuto;
   // When not given: extended from level 3 on.
   std::optional<FusionMode> fusion;
-  // Lets convolutions of 3 x 3 constant weights take Winograd's algorithm, which rounds otherwise
-  // than the plain sum, not worse by much; an infinity makes results NaN that do not depend on it.
+  // Lets convolutions of 3 x 3 constant weights take Winograd's algorithm. It rounds differently
+  // from the plain sum, not worse by much. If an infinity is in the image, neighbouring results
+  // become NaN.
   bool winograd = true;
+  // Keeps NaN where a library would not: oneDNN's relu, clip, sigmoid and tanh give a number for
+  // it. Convolutions with such operators after them are generated then. Matrix products are in any
+  // case, unless the library is asked for (docs/numerics.md).
+  bool keep_nan = false;
   // Convolutions and matrix products take operands of this type, BFloat16 or Float16, and sum in
   // float32; what lies between them stays in it where that loses little (ToMixedPrecision). Results
   // differ by more than rounding. Images go channels last where the CPU multiplies matrices of

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <set>
 #include <utility>
 
 #include "tenon/ir/structural.h"
@@ -57,7 +56,7 @@ void KernelTable::MakeAhead(const std::vector<Request>& requests) {
     for (std::size_t i = next++; i < all.size(); i = next++) {
       try {
         all[i]->choice = Choose(all[i]->request);
-      } catch (const std::exception&) {
+      } catch (...) {
         // For meets the same error, in the order of the calls.
       }
     }
@@ -83,12 +82,10 @@ int KernelTable::For(const ir::Expr& function, const std::string& name,
   for (const Known& known : known_[hash]) {
     if (!ir::StructuralEqual(function, known.function)) continue;
     const auto& built = kernels_[static_cast<std::size_t>(known.kernel)].choice.built;
-    // Both kernels of a library and of what is behind it may take an argument.
-    const bool holds_constants =
-        !std::holds_alternative<loop::Function>(built.kernel) &&
-        std::set<int>(built.arguments.begin(), built.arguments.end()).size() != constants.size();
-    if (holds_constants ? SameArrays(constants, known.constants)
-                        : SameAreConstant(constants, known.constants))
+    // Constants may be part of a finished kernel even where it takes them as arguments, too.
+    const bool may_hold_constants = !std::holds_alternative<loop::Function>(built.kernel);
+    if (may_hold_constants ? SameArrays(constants, known.constants)
+                           : SameAreConstant(constants, known.constants))
       return known.kernel;
   }
   Request request{function, name, constants, hash};

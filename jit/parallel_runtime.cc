@@ -20,9 +20,11 @@ constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
 
 // Blocks given back on this thread, the last one at the end. What a model's kernels need in one run
-// fits, so that the next run touches no fresh pages; a single block may be larger.
+// fits, so that the next run touches no fresh pages. A single block may be larger, up to a bound:
+// threads live long.
 constexpr std::size_t kKeptBlocks = 64;
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
+constexpr std::size_t kKeptBlockBytes = std::size_t{512} << 20;
 
 // A block carries its size in a header of one alignment unit.
 struct Block {
@@ -49,6 +51,7 @@ struct BlockCache {
   }
 
   void Give(const Block& block) {
+    if (block.bytes > kKeptBlockBytes) return std::free(block.start);
     blocks.push_back(block);
     bytes += block.bytes;
     while (blocks.size() > kKeptBlocks || (bytes > kKeptBytes && blocks.size() > 1)) {
@@ -95,8 +98,12 @@ ScopedFlushDenormals::~ScopedFlushDenormals() { _mm_setcsr(previous_); }
 
 int ParallelThreads() { return omp_get_max_threads(); }
 
+int TeamThreads() {
+  if (omp_in_parallel()) return 1;
+  return std::min(omp_get_max_threads(), omp_get_thread_limit());
+}
+
 ScopedThreads::ScopedThreads(int threads) {
-  if (balance.WorksAlone(Clock::now())) threads = 1;
   if (threads <= 0 || threads == omp_get_max_threads()) return;
   previous_ = omp_get_max_threads();
   omp_set_num_threads(threads);
@@ -104,6 +111,14 @@ ScopedThreads::ScopedThreads(int threads) {
 
 ScopedThreads::~ScopedThreads() {
   if (previous_ > 0) omp_set_num_threads(previous_);
+}
+
+ScopedTeam::ScopedTeam(int threads) : threads_(threads), is_dynamic_(omp_get_dynamic() != 0) {
+  if (is_dynamic_) omp_set_dynamic(0);
+}
+
+ScopedTeam::~ScopedTeam() {
+  if (is_dynamic_) omp_set_dynamic(1);
 }
 
 void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {

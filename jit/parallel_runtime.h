@@ -30,8 +30,12 @@ void GiveMemory(void* memory);
 // The number of threads of parallel loops started by this thread.
 int ParallelThreads();
 
-// Sets the number of threads of parallel loops started by this thread, until it goes out of scope;
-// to one while the thread works alone (ParallelFor). Zero or less leaves the setting as it is.
+// The number of threads that a library gets which starts a team here under a ScopedTeam: that of
+// ParallelThreads, or fewer inside a parallel region and where OpenMP's limit says so.
+int TeamThreads();
+
+// Sets the number of threads of parallel loops started by this thread, until it goes out of scope.
+// Zero or less leaves the setting as it is.
 class ScopedThreads {
  public:
   explicit ScopedThreads(int threads);
@@ -41,6 +45,20 @@ class ScopedThreads {
 
  private:
   int previous_ = 0;
+};
+
+// Teams of libraries have exactly `threads` threads until it goes out of scope: no load of the
+// machine makes them smaller (OMP_DYNAMIC).
+class ScopedTeam {
+ public:
+  explicit ScopedTeam(int threads);
+  ~ScopedTeam();
+  ScopedTeam(const ScopedTeam&) = delete;
+  ScopedTeam& operator=(const ScopedTeam&) = delete;
+
+ private:
+  ScopedThreads threads_;
+  bool is_dynamic_;
 };
 
 // Flushes denormals to zero on this thread (MXCSR's FTZ and DAZ bits) until it goes out of scope.

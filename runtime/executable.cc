@@ -232,20 +232,24 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
     }
   }
   std::vector<NDArray> results;
+  std::vector<bool> is_handed_out(given.size(), false);
   for (const EntryRef head : plan.heads) {
     const Entry& entry = plan.entry(head);
     const NDArray& storage = given[entry.storage_id];
-    if (storage.defined()) {
+    if (storage.defined() && !is_handed_out[entry.storage_id]) {
+      is_handed_out[entry.storage_id] = true;
       results.push_back(NDArray::View(entry.shape, entry.dtype, At(storage.raw(), entry.offset),
                                       std::make_shared<NDArray>(storage)));
       continue;
     }
-    // A result that is part of an input, a constant or working memory: the caller gets a copy.
+    // A result that is part of an input, a constant, working memory or an earlier result: the
+    // caller gets a copy, so that writing to one result changes nothing else.
     NDArray copy = NDArray::Empty(entry.shape, entry.dtype);
     const Node& node = plan.nodes[Viewed(plan, head).entry.node];
-    void* origin = node.kind == NodeKind::kConstant ? parts_.constants[node.constant].raw()
-                   : node.kind == NodeKind::kInput  ? inputs.find(node.name)->second.raw()
-                                                    : working_[entry.storage_id];
+    void* origin = storage.defined()                  ? storage.raw()
+                   : node.kind == NodeKind::kConstant ? parts_.constants[node.constant].raw()
+                   : node.kind == NodeKind::kInput    ? inputs.find(node.name)->second.raw()
+                                                      : working_[entry.storage_id];
     if (copy.bytes() != 0) std::memcpy(copy.raw(), At(origin, entry.offset), copy.bytes());
     results.push_back(std::move(copy));
   }

@@ -65,6 +65,7 @@ void Schedule::RequireRewritable(const char* primitive, const Stage& stage) cons
 }
 
 Stage& Schedule::operator[](const te::Operation& op) {
+  if (!op) throw NotFound("schedule: a null tensor is no part of a schedule");
   const auto found = by_op_.find(op.get());
   if (found == by_op_.end()) {
     throw NotFound(

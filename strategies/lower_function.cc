@@ -5,7 +5,10 @@
 #include <unordered_set>
 
 #include "tenon/ir/visit.h"
+#include "tenon/jit/parallel_runtime.h"
 #include "tenon/ops/op.h"
+#include "tenon/strategies/check_compute.h"
+#include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -64,7 +67,10 @@ std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tens
         .At(call.span);
   const auto& make =
       by_winograd && compute->make_by_winograd ? compute->make_by_winograd : compute->make;
-  return make({call.attrs, inputs, call.checked_type, preparer});
+  const TeCall te_call{call.attrs, inputs, call.checked_type, preparer};
+  std::vector<Tensor> results = make(te_call);
+  RequireResults(call.op()->name, te_call, results);
+  return results;
 }
 
 // Several results of one shape become outputs of one operation, which computes them in one loop.
@@ -169,6 +175,9 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
 }
 
 std::vector<NDArray> EvaluateCall(const ir::CallNode& call) {
+  RegisterStrategies(ops::OpRegistry::Global());
+  // As in kernels, so that a constant and an input of one value give one result.
+  const jit::ScopedFlushDenormals flush;
   std::vector<Tensor> inputs;
   std::vector<std::pair<Tensor, NDArray>> given;
   const auto add = [&](const Expr& constant) {

@@ -1,25 +1,31 @@
 #include "tenon/strategies/register_op.h"
 
+#include "tenon/strategies/check_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::strategies {
 using ops::OpPattern;
 
-OpRegistration::OpRegistration(const std::string& name, std::source_location where)
-    : name_(name), where_(where) {
+OpRegistration::OpRegistration(const std::string& name, std::source_location where,
+                               std::uint64_t headers)
+    : site_{name, where} {
+  // The chained setters need something to set.
+  op_ = MakeRef<ops::OpDef>(name, where);
+  if (headers != TENON_HEADERS_STAMP) {
+    Refuse("it was compiled with other headers of Tenon than this program; build it again");
+    return;
+  }
   try {
     op_ = Ref<ops::OpDef>(&ops::OpRegistry::Global().Register(name, where).op());
   } catch (const Error& error) {
     ops::OpRegistry::Global().AddStartupError(error.message());
-    // The chained setters need something to set.
-    op_ = MakeRef<ops::OpDef>(name, where);
   }
 }
 
 void OpRegistration::Refuse(const std::string& message) {
   ops::OpRegistry::Global().AddStartupError(
-      StrCat(name_, " (", where_.file_name(), ":", where_.line(), "): ", message));
+      StrCat(site_.name, " (", site_.where.file_name(), ":", site_.where.line(), "): ", message));
 }
 
 OpRegistration& OpRegistration::Describe(std::string text) {
@@ -34,8 +40,21 @@ OpRegistration& OpRegistration::Level(int level) {
   op_->support_level = level;
   return *this;
 }
+OpRegistration& OpRegistration::AttrsOf(const attrs::Schema& schema, std::uint64_t fingerprint) {
+  // The linker and the loader keep one schema for each name of a struct.
+  if (fingerprint != 0) {
+    Refuse(
+        "its attribute struct has the name of another one with other fields; put it into a "
+        "namespace of its own");
+    return *this;
+  }
+  op_->schema = &schema;
+  return *this;
+}
 OpRegistration& OpRegistration::TypeRelation(ops::TypeRelation relation) {
-  op_->type_relation = std::move(relation);
+  op_->type_relation = [site = site_, relation = std::move(relation)](ops::TypeCall& call) {
+    RunAuthorCode(site, "its type relation", [&] { relation(call); });
+  };
   op_->relation_name = "custom";
   return *this;
 }
@@ -47,9 +66,25 @@ OpRegistration& OpRegistration::Pattern(OpPattern pattern) {
   return *this;
 }
 
+void OpRegistration::SetCompute(TeCompute::Make make) {
+  if (op_->Column<TeCompute>() != nullptr)
+    Refuse("it has two computes; give it .Compute or .Elementwise, once");
+  op_->SetColumn(TeCompute{[site = site_, make = std::move(make)](const TeCall& call) {
+    return RunAuthorCode(site, "its compute", [&] { return make(call); });
+  }});
+}
+
 OpRegistration& OpRegistration::Compute(
     std::function<std::vector<te::Tensor>(const TeCall& call)> make) {
-  op_->SetColumn(TeCompute{std::move(make)});
+  // The definition lives as long as the process, and its pattern may still be set.
+  SetCompute([op = op_.get(), make = std::move(make)](const TeCall& call) {
+    std::vector<te::Tensor> results = make(call);
+    RequireResults(op->name, call, results);
+    if (const auto contradiction = ContradictionOf(*op->pattern, call.inputs, results))
+      throw InvalidArgument(StrCat(op->name, ": the pattern ", ops::ToString(*op->pattern),
+                                   " contradicts the compute: ", *contradiction));
+    return results;
+  });
   if (!op_->pattern) op_->pattern = OpPattern::kOpaque;
   return *this;
 }
@@ -60,21 +95,41 @@ OpRegistration& OpRegistration::ElementwiseOf(
     Refuse(StrCat("the pattern ", ops::ToString(*op_->pattern),
                   " contradicts the elementwise compute"));
   op_->pattern = OpPattern::kElemWise;
-  op_->SetColumn(TeCompute{[function, name = name_](const TeCall& call) {
+  SetCompute([function, name = site_.name](const TeCall& call) {
     return std::vector<te::Tensor>{te::Compute(
         call.te_shape(),
         [&](const std::vector<te::Var>& i) {
           return function(call.attrs, call.input(0)[ToExprs(i)]);
         },
         name, "elemwise")};
-  }});
+  });
   return *this;
 }
 
 OpRegistration& OpRegistration::Implement(Implementation implementation) {
+  if (implementation.name.empty()) Refuse("an implementation needs a name");
+  if (implementation.build == nullptr) {
+    Refuse(StrCat("the implementation ", implementation.name, " needs a function that builds"));
+    return *this;
+  }
+  const std::string what = StrCat("its implementation ", implementation.name);
+  Implementation guarded = implementation;
+  guarded.refusal = [site = site_, what, refusal = std::move(implementation.refusal)](
+                        const Group& group) -> std::optional<std::string> {
+    if (refusal == nullptr) return std::nullopt;
+    return RunAuthorCode(site, what, [&] { return refusal(group); });
+  };
+  guarded.build = [site = site_, what,
+                   build = std::move(implementation.build)](const Group& group) {
+    return RunAuthorCode(site, what, [&] {
+      Built built = build(group);
+      RequireBuilt(group, built);
+      return built;
+    });
+  };
   Strategy strategy;
   if (const auto* existing = op_->Column<Strategy>()) strategy = *existing;
-  strategy.implementations.push_back(std::move(implementation));
+  strategy.implementations.push_back(std::move(guarded));
   op_->SetColumn(std::move(strategy));
   return *this;
 }

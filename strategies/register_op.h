@@ -5,12 +5,18 @@
 //       .Argument("data", "Tensor", "input").TypeRelation(ops::Identity)
 //       .Elementwise([](const SwishAttrs& a, te::Expr x) { return ...; });
 //
-// It runs when the program starts or the plug-in is loaded. Errors (a name taken twice, a pattern
-// that contradicts the compute) are kept, and thrown by the next Compile or plug-in load. Computes
-// may be called by several threads at once: Compile makes kernels on all cores.
+// It runs when the program starts or the plug-in is loaded. Errors are kept, and thrown by the next
+// Compile or plug-in load: a name taken twice, a pattern that contradicts the elementwise compute,
+// an implementation without a function that builds, an attribute struct that shares its name with
+// another one, a plug-in compiled with other headers than the program. So attribute structs belong
+// into a namespace of their own. Whether results have the shapes and types that the type relation
+// promises, and whether a .Compute contradicts its pattern, is known when a call is compiled; that
+// is InvalidArgument of Compile then. Computes may be called by several threads at once: Compile
+// makes kernels on all cores.
 #ifndef TENON_STRATEGIES_REGISTER_OP_H_
 #define TENON_STRATEGIES_REGISTER_OP_H_
 
+#include <cstdint>
 #include <functional>
 #include <source_location>
 #include <string>
@@ -19,15 +25,19 @@
 #include <vector>
 
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/author_code.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon_headers_stamp.h"
 
 namespace tenon::strategies {
 
 class OpRegistration {
  public:
+  // `headers` says what the registering code was compiled with.
   explicit OpRegistration(const std::string& name,
-                          std::source_location where = std::source_location::current());
+                          std::source_location where = std::source_location::current(),
+                          std::uint64_t headers = TENON_HEADERS_STAMP);
 
   OpRegistration& Describe(std::string text);
   OpRegistration& Argument(std::string name, std::string type, std::string help);
@@ -36,8 +46,7 @@ class OpRegistration {
   OpRegistration& Pattern(ops::OpPattern pattern);
   template <typename T>
   OpRegistration& Attrs() {
-    op_->schema = &attrs::SchemaOf<T>();
-    return *this;
+    return AttrsOf(attrs::SchemaOf<T>(), 0);
   }
 
   // What the operator computes, by tensor expressions. Without a pattern it is opaque to fusion.
@@ -54,7 +63,9 @@ class OpRegistration {
       }
     });
   }
-  // A way of its own to make kernels of groups that the operator anchors.
+  // A way of its own to make kernels of the groups that hold a call of the operator, which must
+  // have the pattern kOutEWiseFusable (ops/op.h): such a call is what the rest of its group
+  // follows. An implementation without a refusal never refuses.
   OpRegistration& Implement(Implementation implementation);
 
  private:
@@ -67,12 +78,13 @@ class OpRegistration {
   template <typename Member>
   using FirstArgument = typename FirstOf<Member>::Type;
 
+  void SetCompute(TeCompute::Make make);
+  OpRegistration& AttrsOf(const attrs::Schema& schema, std::uint64_t fingerprint);
   OpRegistration& ElementwiseOf(
       std::function<te::Expr(const attrs::Attrs& attrs, const te::Expr& x)> function);
   void Refuse(const std::string& message);
 
-  std::string name_;
-  std::source_location where_;
+  OpSite site_;
   Ref<ops::OpDef> op_;  // one that no one else sees when the registration failed
 };
 

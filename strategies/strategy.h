@@ -39,6 +39,7 @@ struct Group {
   std::string name;
   std::vector<NDArray> constants;  // by parameter; undefined where the argument is computed
   LibraryChoice library = LibraryChoice::kAuto;
+  bool keep_nan = false;
   LoweringOptions lowering;
 
   // The call of kOutEWiseFusable pattern, or null.
@@ -72,6 +73,11 @@ struct Built {
   std::optional<Side> behind;
 };
 
+// Throws InvalidArgument, in words, for a kernel that cannot be called with the group's arguments
+// and results: one that is not there, parameters that the function has not, another number or type
+// of buffers than the arguments, the prepared constants and the results make.
+void RequireBuilt(const Group& group, const Built& built);
+
 // The kernel, or what is at the sides of a library's.
 std::vector<loop::Function> GeneratedFunctions(const Built& built);
 
@@ -92,7 +98,8 @@ struct Strategy {
 
 struct StrategyOptions {
   LibraryChoice library = LibraryChoice::kAuto;
-  bool winograd = true;  // let convolutions take Winograd's algorithm
+  bool winograd = true;   // let convolutions take Winograd's algorithm
+  bool keep_nan = false;  // take no library that gives a number for NaN
   LoweringOptions lowering;
 };
 

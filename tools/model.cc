@@ -80,6 +80,7 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->check(CLI::IsMember({"relay", "extended"}));
   command->add_flag("--no-winograd", no_winograd,
                     "convolutions as plain sums only, never by Winograd's algorithm");
+  command->add_flag("--keep-nan", keep_nan, "no library whose relu or clip gives a number for NaN");
   command
       ->add_option("--mixed-precision", mixed_precision,
                    "convolutions and products of operands of this type, summed in float32: faster "
@@ -121,6 +122,7 @@ CompileOptions CompileArguments::Options() const {
                                            : LibraryChoice::kAuto,
           .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
           .winograd = !no_winograd,
+          .keep_nan = keep_nan,
           .mixed_precision = mixed_precision.empty()         ? std::nullopt
                              : mixed_precision == "bfloat16" ? std::optional(BFloat16)
                                                              : std::optional(Float16),
@@ -156,7 +158,8 @@ void LoadPlugins(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     // A bare name would be searched for in the system's folders.
     const std::string file = std::filesystem::absolute(path).string();
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    // Plug-ins do not see each other's symbols.
+    if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
       throw NotFound(StrCat("the plug-in ", path, " cannot be loaded: ", dlerror()));
   }
   ops::OpRegistry::Global().ThrowStartupErrors();

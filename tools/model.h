@@ -34,6 +34,7 @@ struct CompileArguments {
   std::string partition = "none";
   std::string fusion;  // empty: by the level
   bool no_winograd = false;
+  bool keep_nan = false;
   std::string mixed_precision;  // empty: as the model says
   std::string cpu_features;
   std::vector<std::string> disabled_passes;

@@ -43,69 +43,74 @@ std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, const Types&
                                            const NDArray& bias, bool has_bias,
                                            std::string_view what) {
   RequireElements(bias, conv.out_channels, StrCat(what, "'s bias"));
-  return Guard(what, [&]() -> std::unique_ptr<jit::Callable> {
+  memory::dims weight_dims = {conv.out_channels / conv.groups, conv.in_channels / conv.groups,
+                              conv.kernel[0], conv.kernel[1]};
+  const bool grouped = conv.groups > 1;
+  if (grouped) weight_dims.insert(weight_dims.begin(), conv.groups);
+  const memory::desc given(weight_dims, types.weight, grouped ? in_groups : plain);
+  const bool with_bias = has_bias || bias.defined();
+  const memory::desc bias_desc =
+      with_bias ? memory::desc({conv.out_channels}, kFloat, memory::format_tag::a) : memory::desc();
+  Knowns known;
+  AddKnown(DNNL_ARG_WEIGHTS, given, weight, &known);
+  AddKnown(DNNL_ARG_BIAS, bias_desc, bias, &known);
+  const auto make = [=](const Knowns& weights) -> Made {
     const auto tag = conv.layout == ActivationLayout::kNCHW ? memory::format_tag::nchw
                                                             : memory::format_tag::nhwc;
     const memory::desc src({conv.batch, conv.in_channels, conv.in_size[0], conv.in_size[1]},
                            types.source, tag);
     const memory::desc dst({conv.batch, conv.out_channels, conv.out_size[0], conv.out_size[1]},
                            types.result, tag);
-    memory::dims weight_dims = {conv.out_channels / conv.groups, conv.in_channels / conv.groups,
-                                conv.kernel[0], conv.kernel[1]};
-    const bool grouped = conv.groups > 1;
-    if (grouped) weight_dims.insert(weight_dims.begin(), conv.groups);
-    const memory::desc given(weight_dims, types.weight, grouped ? in_groups : plain);
     const memory::desc any(weight_dims, types.weight, memory::format_tag::any);
-    const bool with_bias = has_bias || bias.defined();
-    const memory::desc bias_desc =
-        with_bias ? memory::desc({conv.out_channels}, kFloat, memory::format_tag::a)
-                  : memory::desc();
     const typename Primitive::desc desc(
         dnnl::prop_kind::forward_inference, algorithm, src, any, bias_desc, dst, Pair(conv.strides),
         {conv.dilation[0] - 1, conv.dilation[1] - 1}, Pair(conv.pad_before), Pair(conv.pad_after));
     const typename Primitive::primitive_desc chosen(desc, MakeAttr(conv.post_ops, dst), Engine());
-    std::string name = CheckedImplementation(chosen.impl_info_str(), what);
     std::vector<Argument> arguments = {
-        Buffer(DNNL_ARG_SRC, src), Weight(DNNL_ARG_WEIGHTS, given, chosen.weights_desc(), weight)};
-    if (with_bias) arguments.push_back(Weight(DNNL_ARG_BIAS, bias_desc, bias_desc, bias));
+        Buffer(DNNL_ARG_SRC, src), Weight(DNNL_ARG_WEIGHTS, given, chosen.weights_desc(), weights)};
+    if (with_bias) arguments.push_back(Weight(DNNL_ARG_BIAS, bias_desc, bias_desc, weights));
     AddTensorOperands(conv.post_ops, dst, &arguments);
     arguments.push_back(Buffer(DNNL_ARG_DST, dst));
-    return MakeKernel(Primitive(chosen), std::move(arguments), chosen.scratchpad_desc(),
-                      std::move(name));
-  });
+    return {Primitive(chosen), std::move(arguments), chosen.scratchpad_desc(),
+            chosen.impl_info_str()};
+  };
+  return MakeKernel(what, make, known);
 }
 
 std::unique_ptr<jit::Callable> MakeProduct(const MatrixProduct& product, const Types& types,
                                            const NDArray& rhs, const NDArray& bias, bool has_bias,
                                            std::string_view what) {
   RequireElements(bias, product.columns, StrCat(what, "'s bias"));
-  return Guard(what, [&]() -> std::unique_ptr<jit::Callable> {
-    using tag = memory::format_tag;
+  using tag = memory::format_tag;
+  const memory::dims rhs_dims = {product.rhs_batch, product.depth, product.columns};
+  const memory::desc given(rhs_dims, types.weight, product.rhs_transposed ? tag::acb : tag::abc);
+  // A right side that changes from call to call is read as it is; packing it each time would not
+  // pay.
+  const memory::desc wanted =
+      rhs.defined() ? memory::desc(rhs_dims, types.weight, tag::any) : given;
+  const bool with_bias = has_bias || bias.defined();
+  const memory::desc bias_desc =
+      with_bias ? memory::desc({1, 1, product.columns}, kFloat, tag::abc) : memory::desc();
+  Knowns known;
+  AddKnown(DNNL_ARG_WEIGHTS, given, rhs, &known);
+  AddKnown(DNNL_ARG_BIAS, bias_desc, bias, &known);
+  const auto make = [=](const Knowns& weights) -> Made {
     const memory::desc src({product.batch, product.rows, product.depth}, types.source,
                            product.lhs_transposed ? tag::acb : tag::abc);
     const memory::desc dst({product.batch, product.rows, product.columns}, types.result, tag::abc);
-    const memory::dims rhs_dims = {product.rhs_batch, product.depth, product.columns};
-    const memory::desc given(rhs_dims, types.weight, product.rhs_transposed ? tag::acb : tag::abc);
-    // A right side that changes from call to call is read as it is; packing it each time would not
-    // pay.
-    const memory::desc wanted =
-        rhs.defined() ? memory::desc(rhs_dims, types.weight, tag::any) : given;
-    const bool with_bias = has_bias || bias.defined();
-    const memory::desc bias_desc =
-        with_bias ? memory::desc({1, 1, product.columns}, kFloat, tag::abc) : memory::desc();
     const dnnl::primitive_attr attr = MakeAttr(product.post_ops, dst);
     const dnnl::matmul::desc desc = with_bias ? dnnl::matmul::desc(src, wanted, bias_desc, dst)
                                               : dnnl::matmul::desc(src, wanted, dst);
     const dnnl::matmul::primitive_desc chosen(desc, attr, Engine());
-    std::string name = CheckedImplementation(chosen.impl_info_str(), what);
-    std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, src),
-                                       Weight(DNNL_ARG_WEIGHTS, given, chosen.weights_desc(), rhs)};
-    if (with_bias) arguments.push_back(Weight(DNNL_ARG_BIAS, bias_desc, bias_desc, bias));
+    std::vector<Argument> arguments = {
+        Buffer(DNNL_ARG_SRC, src), Weight(DNNL_ARG_WEIGHTS, given, chosen.weights_desc(), weights)};
+    if (with_bias) arguments.push_back(Weight(DNNL_ARG_BIAS, bias_desc, bias_desc, weights));
     AddTensorOperands(product.post_ops, dst, &arguments);
     arguments.push_back(Buffer(DNNL_ARG_DST, dst));
-    return MakeKernel(dnnl::matmul(chosen), std::move(arguments), chosen.scratchpad_desc(),
-                      std::move(name));
-  });
+    return {dnnl::matmul(chosen), std::move(arguments), chosen.scratchpad_desc(),
+            chosen.impl_info_str()};
+  };
+  return MakeKernel(what, make, known);
 }
 
 }  // namespace

@@ -33,21 +33,23 @@ memory::desc Plain(const Shape& shape) {
 
 template <typename Primitive>
 std::unique_ptr<jit::Callable> MakeRows(const Softmax& softmax, std::string_view what) {
-  return Guard(what, [&]() -> std::unique_ptr<jit::Callable> {
+  const auto make = [=](const Knowns&) -> Made {
     const memory::desc data = Plain(softmax.shape);
     const typename Primitive::desc desc(dnnl::prop_kind::forward_inference, data,
                                         static_cast<int>(softmax.axis));
     const typename Primitive::primitive_desc chosen(desc, MakeAttr({}, data), Engine());
-    std::string name = CheckedImplementation(chosen.impl_info_str(), what);
-    return MakeKernel(Primitive(chosen), {Buffer(DNNL_ARG_SRC, data), Buffer(DNNL_ARG_DST, data)},
-                      chosen.scratchpad_desc(), std::move(name));
-  });
+    return {Primitive(chosen),
+            {Buffer(DNNL_ARG_SRC, data), Buffer(DNNL_ARG_DST, data)},
+            chosen.scratchpad_desc(),
+            chosen.impl_info_str()};
+  };
+  return MakeKernel(what, make, {});
 }
 
 }  // namespace
 
 std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling) {
-  return Guard("pooling", [&]() -> std::unique_ptr<jit::Callable> {
+  const auto make = [=](const Knowns&) -> Made {
     const auto tag = pooling.layout == ActivationLayout::kNCHW ? memory::format_tag::nchw
                                                                : memory::format_tag::nhwc;
     const memory::desc src(
@@ -61,13 +63,13 @@ std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling) {
                                               Pair(pooling.pad_before), Pair(pooling.pad_after));
     const dnnl::pooling_v2_forward::primitive_desc chosen(desc, MakeAttr(pooling.post_ops, dst),
                                                           Engine());
-    std::string name = CheckedImplementation(chosen.impl_info_str(), "pooling");
     std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, src)};
     AddTensorOperands(pooling.post_ops, dst, &arguments);
     arguments.push_back(Buffer(DNNL_ARG_DST, dst));
-    return MakeKernel(dnnl::pooling_v2_forward(chosen), std::move(arguments),
-                      chosen.scratchpad_desc(), std::move(name));
-  });
+    return {dnnl::pooling_v2_forward(chosen), std::move(arguments), chosen.scratchpad_desc(),
+            chosen.impl_info_str()};
+  };
+  return MakeKernel("pooling", make, {});
 }
 
 std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax) {
@@ -79,9 +81,12 @@ std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& 
                                                       const NDArray& gamma, const NDArray& beta) {
   RequireElements(gamma, norm.columns, "layer normalisation's scale");
   RequireElements(beta, norm.columns, "layer normalisation's shift");
-  return Guard("layer normalisation", [&]() -> std::unique_ptr<jit::Callable> {
+  const memory::desc along({norm.columns}, kFloat, memory::format_tag::a);
+  Knowns known;
+  AddKnown(DNNL_ARG_SCALE, along, gamma, &known);
+  AddKnown(DNNL_ARG_SHIFT, along, beta, &known);
+  const auto make = [=](const Knowns& weights) -> Made {
     const memory::desc data({norm.rows, norm.columns}, kFloat, memory::format_tag::ab);
-    const memory::desc along({norm.columns}, kFloat, memory::format_tag::a);
     dnnl::normalization_flags flags = dnnl::normalization_flags::none;
     if (norm.scale) flags = flags | dnnl::normalization_flags::use_scale;
     if (norm.shift) flags = flags | dnnl::normalization_flags::use_shift;
@@ -89,14 +94,14 @@ std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& 
                                                        static_cast<float>(norm.epsilon), flags);
     const dnnl::layer_normalization_forward::primitive_desc chosen(desc, MakeAttr({}, data),
                                                                    Engine());
-    std::string name = CheckedImplementation(chosen.impl_info_str(), "layer normalisation");
     std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, data)};
-    if (norm.scale) arguments.push_back(Weight(DNNL_ARG_SCALE, along, along, gamma));
-    if (norm.shift) arguments.push_back(Weight(DNNL_ARG_SHIFT, along, along, beta));
+    if (norm.scale) arguments.push_back(Weight(DNNL_ARG_SCALE, along, along, weights));
+    if (norm.shift) arguments.push_back(Weight(DNNL_ARG_SHIFT, along, along, weights));
     arguments.push_back(Buffer(DNNL_ARG_DST, data));
-    return MakeKernel(dnnl::layer_normalization_forward(chosen), std::move(arguments),
-                      chosen.scratchpad_desc(), std::move(name));
-  });
+    return {dnnl::layer_normalization_forward(chosen), std::move(arguments),
+            chosen.scratchpad_desc(), chosen.impl_info_str()};
+  };
+  return MakeKernel("layer normalisation", make, known);
 }
 
 }  // namespace tenon::strategies::onednn

@@ -296,6 +296,16 @@ class Reader {
 
 }  // namespace
 
+std::optional<std::string> LossOfNan(const Epilogue& epilogue) {
+  for (const PostOp& op : epilogue.post_ops) {
+    const bool loses = (op.kind == Kind::kRelu && op.alpha == 0) || op.kind == Kind::kClip ||
+                       op.kind == Kind::kSigmoid || op.kind == Kind::kTanh;
+    if (loses)
+      return "an operator after it would give a number for NaN, which generated code keeps";
+  }
+  return std::nullopt;
+}
+
 std::variant<Epilogue, std::string> ReadEpilogue(const ir::FunctionNode& function,
                                                  const CallNode& anchor, int channel_axis) {
   Reader reader(anchor, channel_axis);

@@ -23,6 +23,10 @@ struct Epilogue {
   std::vector<ir::Expr> operands;  // parameters that tensor post-ops read, in order
 };
 
+// Why NaN would not stay NaN, or nothing: oneDNN's relu and clip are a maximum and a minimum whose
+// second operand is taken for NaN, and its exponential cuts its argument off the same way.
+std::optional<std::string> LossOfNan(const Epilogue& epilogue);
+
 // `channel_axis`: of the anchor's result. Otherwise says what cannot be expressed.
 std::variant<Epilogue, std::string> ReadEpilogue(const ir::FunctionNode& function,
                                                  const ir::CallNode& anchor, int channel_axis);

@@ -2,9 +2,12 @@
 // execution through the C++ API builds a hash map, which costs more than a small kernel.
 #include "tenon/strategies/onednn/primitive.h"
 
+#include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
+#include "tenon/jit/parallel_runtime.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 
@@ -62,29 +65,37 @@ void AppendPostOps(const std::vector<PostOp>& post_ops, const memory::desc& resu
   attr->set_post_ops(chain);
 }
 
-class OneDnnKernel : public jit::Callable {
+// The name of a primitive's code for people; throws Unimplemented for reference code.
+std::string CheckedImplementation(const std::string& name, std::string_view what) {
+  if (name.starts_with("ref") || name.find(":ref") != std::string::npos) {
+    throw Unimplemented(StrCat("oneDNN would run its reference code (", name, ") for this ", what));
+  }
+  return StrCat("onednn ", name);
+}
+
+void Check(dnnl_status_t status) {
+  CheckInvariant(status == dnnl_success, "a oneDNN primitive that was made runs");
+}
+
+// What one number of threads runs.
+class Variant {
  public:
-  OneDnnKernel(dnnl::primitive primitive, std::vector<Argument> arguments,
-               const memory::desc& scratchpad, std::string implementation)
-      : primitive_(std::move(primitive)),
-        arguments_(std::move(arguments)),
-        scratchpad_(scratchpad),
-        implementation_(std::move(implementation)) {
-    workspace_bytes_ = RoundUp(scratchpad_.get_size(), kAlignment);
-    for (Argument& argument : arguments_) {
+  explicit Variant(Made made) : made_(std::move(made)) {
+    workspace_bytes_ = RoundUp(made_.scratchpad.get_size(), kAlignment);
+    for (Argument& argument : made_.arguments) {
       if (!argument.is_packed) continue;
       argument.packed_offset = workspace_bytes_;
       workspace_bytes_ += RoundUp(argument.desc.get_size(), kAlignment);
     }
   }
 
-  std::size_t workspace_bytes() const override { return workspace_bytes_; }
-  std::string implementation() const override { return implementation_; }
+  const Made& made() const { return made_; }
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
 
-  void Call(void* const* buffers, void* workspace) const override {
+  void Call(void* const* buffers, void* workspace) const {
     std::unique_ptr<Binding> binding = TakeBinding();
-    for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      const Argument& argument = arguments_[i];
+    for (std::size_t i = 0; i < made_.arguments.size(); ++i) {
+      const Argument& argument = made_.arguments[i];
       if (argument.is_fixed) continue;
       void* data = *buffers++;
       if (argument.is_packed) {
@@ -98,7 +109,7 @@ class OneDnnKernel : public jit::Callable {
       Check(dnnl_memory_set_data_handle(binding->memories[i].get(), data));
     }
     Check(dnnl_memory_set_data_handle(binding->memories.back().get(), workspace));
-    Check(dnnl_primitive_execute(primitive_.get(), ThreadStream(),
+    Check(dnnl_primitive_execute(made_.primitive.get(), ThreadStream(),
                                  static_cast<int>(binding->arguments.size()),
                                  binding->arguments.data()));
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -112,10 +123,6 @@ class OneDnnKernel : public jit::Callable {
     std::vector<dnnl_exec_arg_t> arguments;
   };
 
-  static void Check(dnnl_status_t status) {
-    CheckInvariant(status == dnnl_success, "a oneDNN primitive that was made runs");
-  }
-
   std::unique_ptr<Binding> TakeBinding() const {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -126,23 +133,75 @@ class OneDnnKernel : public jit::Callable {
       }
     }
     auto binding = std::make_unique<Binding>();
-    for (const Argument& argument : arguments_) {
+    for (const Argument& argument : made_.arguments) {
       binding->memories.push_back(argument.is_fixed ? argument.fixed
                                                     : memory(argument.desc, Engine(), nullptr));
       binding->arguments.push_back({argument.id, binding->memories.back().get()});
     }
-    binding->memories.emplace_back(scratchpad_, Engine(), nullptr);
+    binding->memories.emplace_back(made_.scratchpad, Engine(), nullptr);
     binding->arguments.push_back({DNNL_ARG_SCRATCHPAD, binding->memories.back().get()});
     return binding;
   }
 
-  dnnl::primitive primitive_;
-  std::vector<Argument> arguments_;
-  memory::desc scratchpad_;
-  std::string implementation_;
+  Made made_;
   std::size_t workspace_bytes_ = 0;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Binding>> idle_;
+};
+
+// oneDNN shares work out among as many threads as there could be when the primitive was made, and
+// a team of fewer leaves part of it undone. So a call takes a primitive for the threads that it
+// gets: that of compile time, or one that is made when it is first needed.
+class OneDnnKernel : public jit::Callable {
+ public:
+  OneDnnKernel(std::string_view what, Maker make, const Knowns& known)
+      : what_(what), make_(std::move(make)), threads_(jit::TeamThreads()) {
+    Made made = Make(threads_, known);
+    implementation_ = CheckedImplementation(made.implementation, what_);
+    variants_.emplace(threads_, std::make_unique<Variant>(std::move(made)));
+    first_ = variants_.at(threads_).get();
+  }
+
+  std::size_t workspace_bytes() const override { return first_->workspace_bytes(); }
+  std::string implementation() const override { return implementation_; }
+
+  void Call(void* const* buffers, void* workspace) const override {
+    const int threads = jit::TeamThreads();
+    const jit::ScopedTeam team(threads);
+    if (threads == threads_) return first_->Call(buffers, workspace);
+    const Variant& variant = VariantFor(threads);
+    const auto bytes = static_cast<std::int64_t>(variant.workspace_bytes());
+    const std::unique_ptr<void, void (*)(void*)> memory(jit::TakeMemory(bytes), jit::GiveMemory);
+    if (memory == nullptr) throw std::bad_alloc();
+    variant.Call(buffers, memory.get());
+  }
+
+ private:
+  Made Make(int threads, const Knowns& known) const {
+    const jit::ScopedTeam team(threads);
+    return Guard(what_, [&] { return make_(known); });
+  }
+
+  const Variant& VariantFor(int threads) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<Variant>& variant = variants_[threads];
+    if (variant == nullptr) {
+      Knowns known;
+      for (const Argument& argument : first_->made().arguments) {
+        if (argument.is_fixed) known.emplace(argument.id, Known{argument.fixed, true});
+      }
+      variant = std::make_unique<Variant>(Make(threads, known));
+    }
+    return *variant;
+  }
+
+  std::string what_;
+  Maker make_;
+  int threads_;
+  std::string implementation_;
+  const Variant* first_ = nullptr;
+  mutable std::mutex mutex_;
+  mutable std::map<int, std::unique_ptr<Variant>> variants_;
 };
 
 }  // namespace
@@ -161,14 +220,6 @@ dnnl::primitive_attr MakeAttr(const std::vector<PostOp>& post_ops, const memory:
   return attr;
 }
 
-std::string CheckedImplementation(const char* name, std::string_view what) {
-  const std::string text = name;
-  if (text.starts_with("ref") || text.find(":ref") != std::string::npos) {
-    throw Unimplemented(StrCat("oneDNN would run its reference code (", text, ") for this ", what));
-  }
-  return StrCat("onednn ", text);
-}
-
 Argument Buffer(int id, const memory::desc& desc) {
   Argument argument;
   argument.id = id;
@@ -176,14 +227,22 @@ Argument Buffer(int id, const memory::desc& desc) {
   return argument;
 }
 
+void AddKnown(int id, const memory::desc& given, const NDArray& data, Knowns* known) {
+  if (data.defined()) known->emplace(id, Known{memory(given, Engine(), data.raw()), false});
+}
+
 Argument Weight(int id, const memory::desc& given, const memory::desc& wanted,
-                const NDArray& data) {
+                const Knowns& known) {
   Argument argument = Buffer(id, wanted);
-  if (data.defined()) {
+  if (const auto found = known.find(id); found != known.end()) {
     argument.is_fixed = true;
+    memory source = found->second.memory;
+    if (found->second.is_owned && source.get_desc() == wanted) {
+      argument.fixed = source;
+      return argument;
+    }
     argument.fixed = memory(wanted, Engine());
     dnnl::stream stream(Engine());
-    memory source(given, Engine(), data.raw());
     dnnl::reorder(source, argument.fixed).execute(stream, source, argument.fixed);
     stream.wait();
   } else if (given != wanted) {
@@ -214,12 +273,8 @@ void RequireElements(const NDArray& array, std::int64_t count, std::string_view 
   }
 }
 
-std::unique_ptr<jit::Callable> MakeKernel(dnnl::primitive primitive,
-                                          std::vector<Argument> arguments,
-                                          const memory::desc& scratchpad,
-                                          std::string implementation) {
-  return std::make_unique<OneDnnKernel>(std::move(primitive), std::move(arguments), scratchpad,
-                                        std::move(implementation));
+std::unique_ptr<jit::Callable> MakeKernel(std::string_view what, Maker make, const Knowns& known) {
+  return std::make_unique<OneDnnKernel>(what, std::move(make), known);
 }
 
 }  // namespace tenon::strategies::onednn

@@ -5,6 +5,8 @@
 #ifndef TENON_STRATEGIES_ONEDNN_PRIMITIVE_H_
 #define TENON_STRATEGIES_ONEDNN_PRIMITIVE_H_
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,10 +51,20 @@ struct Argument {
 
 Argument Buffer(int id, const dnnl::memory::desc& desc);
 
+// Weights whose elements are known when a kernel is made, by the argument's id. What a kernel owns
+// may be part of another one.
+struct Known {
+  dnnl::memory memory;
+  bool is_owned = false;
+};
+using Knowns = std::map<int, Known>;
+// Adds `data`, in the layout `given`, where it is defined.
+void AddKnown(int id, const dnnl::memory::desc& given, const NDArray& data, Knowns* known);
+
 // The weight, in the layout `wanted`: packed now when its elements are known, else in each call
 // when the layouts differ.
 Argument Weight(int id, const dnnl::memory::desc& given, const dnnl::memory::desc& wanted,
-                const NDArray& data);
+                const Knowns& known);
 
 // The operands of tensor post-ops, which have the result's layout.
 void AddTensorOperands(const std::vector<PostOp>& post_ops, const dnnl::memory::desc& result,
@@ -61,16 +73,21 @@ void AddTensorOperands(const std::vector<PostOp>& post_ops, const dnnl::memory::
 dnnl::primitive_attr MakeAttr(const std::vector<PostOp>& post_ops,
                               const dnnl::memory::desc& result);
 
-// The name of a primitive's code for people; throws Unimplemented for reference code.
-std::string CheckedImplementation(const char* name, std::string_view what);
-
 void RequireElements(const NDArray& array, std::int64_t count, std::string_view what,
                      DataType type = Float32);
 
-std::unique_ptr<jit::Callable> MakeKernel(dnnl::primitive primitive,
-                                          std::vector<Argument> arguments,
-                                          const dnnl::memory::desc& scratchpad,
-                                          std::string implementation);
+// A primitive for the number of threads that the thread which makes it may start.
+struct Made {
+  dnnl::primitive primitive;
+  std::vector<Argument> arguments;
+  dnnl::memory::desc scratchpad;
+  std::string implementation;  // oneDNN's name of the code
+};
+using Maker = std::function<Made(const Knowns& known)>;
+
+// The kernel of what `make` makes, now and again for each number of threads that calls turn out to
+// have. Throws Unimplemented when oneDNN has no code for the case but its reference code.
+std::unique_ptr<jit::Callable> MakeKernel(std::string_view what, Maker make, const Knowns& known);
 
 }  // namespace tenon::strategies::onednn
 

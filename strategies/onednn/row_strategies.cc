@@ -95,6 +95,9 @@ std::optional<std::string> RefusePooling(const Group& group) {
       return "taps that ceil_mode lets overhang would count";
   }
   const auto read = ReadEpilogue(*group.function, anchor, layout == "NCHW" ? 1 : 3);
+  if (const auto* epilogue = std::get_if<Epilogue>(&read); epilogue != nullptr && group.keep_nan) {
+    if (const auto loss = LossOfNan(*epilogue)) return loss;
+  }
   if (const auto* problem = std::get_if<std::string>(&read)) return *problem;
   if (std::get<Epilogue>(read).bias) return "a pooling takes no bias";
   return std::nullopt;

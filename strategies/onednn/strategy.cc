@@ -31,7 +31,7 @@ std::optional<std::string> RefuseWindows(const Group& group, const std::string& 
   if (const auto refusal = RefuseLayouts(attrs, kernel_layout)) return refusal;
   const auto epilogue = ReadEpilogue(*group.function, anchor, attrs.data_layout == "NCHW" ? 1 : 3);
   if (const auto* problem = std::get_if<std::string>(&epilogue)) return *problem;
-  return std::nullopt;
+  return group.keep_nan ? LossOfNan(std::get<Epilogue>(epilogue)) : std::nullopt;
 }
 
 Epilogue EpilogueOf(const Group& group, ActivationLayout layout) {
@@ -109,6 +109,9 @@ std::optional<std::string> RefuseProduct(const Group& group) {
     return "one row by a matrix reads the matrix once, which generated code does faster";
   const auto epilogue = ReadEpilogue(*group.function, anchor, LastAxis(anchor));
   if (const auto* problem = std::get_if<std::string>(&epilogue)) return *problem;
+  // Generated products are as fast, so that nothing is lost with the library.
+  if (group.keep_nan || group.library == LibraryChoice::kAuto)
+    return LossOfNan(std::get<Epilogue>(epilogue));
   return std::nullopt;
 }
 

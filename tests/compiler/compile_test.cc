@@ -9,6 +9,7 @@
 
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/ops/builders.h"
+#include "tenon/passes/bind_params.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -49,7 +50,7 @@ using Lists = std::vector<std::vector<float>>;
 
 TEST(CompileTest, KernelsAreMadeUnderTheCallersNumberOfThreads) {
   const jit::ScopedThreads three(3);
-  const int threads = jit::ParallelThreads();  // one while this thread works alone
+  const int threads = jit::ParallelThreads();
   const auto others = std::make_shared<std::atomic<int>>(0);
   strategies::OpRegistration("test.counts_threads")
       .Argument("data", "Tensor", "input")
@@ -404,6 +405,145 @@ TEST(CompileTest, AChainOfTwoThousandDifferentOperatorsCompiles) {
   const ir::Module module = ir::Module::FromExpr(y);
   const runtime::Inputs inputs = {{"x", Random({2, 6}, 1)}};
   ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
+}
+
+// --- results
+
+TEST(CompileTest, WritingToOneResultChangesNoOther) {
+  for (const char* body :
+       {"%0 = exp(%x); (%0, %0)", "%0 = exp(%x); (%0, reshape(%0, newshape=[2, 2]))",
+        "%0 = exp(%x); (reshape(%0, newshape=[2, 2]), %0, %x, %x)"}) {
+    const std::vector<NDArray> results = Outcome(OfVector(body), {{"x", X()}});
+    const std::vector<float> before = results[1].ToVector<float>();
+    for (std::int64_t i = 0; i < 4; ++i) results[0].data<float>()[i] = 7;
+    for (std::size_t r = 1; r < results.size(); ++r) {
+      EXPECT_EQ(results[r].ToVector<float>(), r == 1 ? before : X().ToVector<float>()) << body;
+    }
+  }
+}
+
+// --- sizes
+
+TEST(CompileTest, AValueOfMoreBytesThanThereAreIsRefusedInWords) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1), float32]) { broadcast_to(%x, shape=[4611686018427387905]) }");
+  for (const int level : {0, 3}) {
+    const auto compiled = Compile(module, {.opt_level = level});
+    EXPECT_EQ(compiled.status().code(), absl::StatusCode::kInvalidArgument) << compiled.status();
+    EXPECT_THAT(std::string(compiled.status().message()),
+                HasSubstr("shape (4611686018427387905,) has too many bytes"));
+  }
+}
+
+TEST(CompileTest, ValuesOfMoreBytesThanThereAreTogetherAreRefused) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1), float32]) { (broadcast_to(%x, shape=[2000000000000000000]), "
+      "broadcast_to(%x, shape=[2000000000000000001])) }");
+  const auto compiled = Compile(module, {.opt_level = 0});
+  EXPECT_EQ(compiled.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(compiled.status().message()), HasSubstr("2^63 bytes together"));
+}
+
+// --- libraries
+
+// The weight is packed into oneDNN's kernel, and an operand of its epilogue.
+TEST(CompileTest, AWeightThatIsAlsoAddedBelongsToItsOwnKernel) {
+  const auto weight = [](float value) {
+    return ir::Constant::Make(
+        NDArray::FromVector<float>({64, 64}, std::vector<float>(64 * 64, value)));
+  };
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({64, 64}, Float32));
+  const auto layer = [&](const ir::Expr& w) { return ops::Add(ops::Matmul(x, w), w); };
+  const ir::Module module =
+      ir::Module::FromExpr(ir::Tuple::Make({layer(weight(1)), layer(weight(2))}));
+  const NDArray ones = NDArray::FromVector<float>({64, 64}, std::vector<float>(64 * 64, 1));
+  for (const LibraryChoice library :
+       {LibraryChoice::kAuto, LibraryChoice::kTe, LibraryChoice::kLibrary}) {
+    const std::vector<NDArray> results = Outcome(module, {{"x", ones}}, {.library = library});
+    EXPECT_EQ(results[0].data<float>()[0], 65);
+    EXPECT_EQ(results[1].data<float>()[0], 130);
+  }
+}
+
+// oneDNN's kernels are made for a number of threads; a region that is parallel already gives one.
+TEST(CompileTest, LibraryKernelsComputeAllOfTheirResultInsideAParallelRegion) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(67, 96), float32], %w: Tensor[(80, 96), float32]) {"
+      " nn.dense(%x, %w) }");
+  const runtime::Inputs inputs = RandomInputs(module, 3);
+  const jit::ScopedThreads four(4);
+  const Executable executable = ValueOrThrow(Compile(module, {.library = LibraryChoice::kLibrary}));
+  const std::vector<NDArray> expected = Interpreted(module, inputs);
+  ExpectClose(ValueOrThrow(executable.Run(inputs)), expected);
+  struct Run {
+    const Executable& executable;
+    const runtime::Inputs& inputs;
+    std::vector<NDArray> results[2];
+  } run{executable, inputs, {}};
+  const auto body = [](void* closure, std::int64_t begin, std::int64_t end) {
+    Run& self = *static_cast<Run*>(closure);
+    for (std::int64_t i = begin; i < end; ++i)
+      self.results[i] = ValueOrThrow(self.executable.Run(self.inputs));
+  };
+  const jit::ScopedThreads two(2);
+  jit::ParallelFor(body, &run, 2);
+  for (const std::vector<NDArray>& results : run.results) ExpectClose(results, expected);
+}
+
+TEST(CompileTest, SessionsOfOtherNumbersOfThreadsComputeTheSame) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 32, 14, 14), float32], %w: Tensor[(48, 32, 1, 1), float32]) {"
+      " nn.relu(nn.conv2d(%x, %w)) }");
+  const runtime::Inputs inputs = RandomInputs(module, 4);
+  const Executable executable =
+      ValueOrThrow(Compile(module, {.threads = 2, .library = LibraryChoice::kLibrary}));
+  const std::vector<NDArray> expected = Interpreted(module, inputs);
+  for (const int threads : {1, 2, 3, 8}) {
+    runtime::Session session(executable, {.threads = threads});
+    for (int i = 0; i < 2; ++i) ExpectClose(ValueOrThrow(session.Run(inputs)), expected);
+  }
+}
+
+// --- NaN and denormals
+
+// A relu or clip after a product of NaN is NaN, unless a library that loses it is asked for.
+TEST(CompileTest, NaNStaysNaNThroughProductsAndTheOperatorsAfterThem) {
+  for (const char* after : {"nn.relu", "sigmoid", "tanh"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(16, 64), float32], %w: Tensor[(32, 64), float32]) { ",
+                      after, "(nn.dense(%x, %w)) }"));
+    runtime::Inputs inputs = RandomInputs(module, 9);
+    inputs.at("x").data<float>()[3 * 64] = std::numeric_limits<float>::quiet_NaN();
+    ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary, .keep_nan = true}),
+                Interpreted(module, inputs));
+  }
+}
+
+TEST(CompileTest, NaNStaysNaNThroughConvolutionsWhereThatIsAskedFor) {
+  for (const char* body :
+       {"nn.relu(nn.conv2d(%x, %w))", "clip(nn.conv2d(%x, %w), a_min=0f64, a_max=6f64)"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(1, 32, 9, 9), float32], %w: Tensor[(32, 32, 1, 1), "
+                      "float32]) { ",
+                      body, " }"));
+    runtime::Inputs inputs = RandomInputs(module, 10);
+    inputs.at("x").data<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+    for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary})
+      ExpectClose(Outcome(module, inputs, {.library = library, .keep_nan = true}),
+                  Interpreted(module, inputs));
+  }
+}
+
+// Kernels take denormal floats for zero, and so does what is folded.
+TEST(CompileTest, ADenormalConstantCountsAsADenormalInputDoes) {
+  const NDArray x = Vector({1e-40F, -1e-40F, 1, 0});
+  for (const char* body : {"greater(%x, 0f)", "cast(%x, dtype=\"bool\")"}) {
+    const std::vector<NDArray> of_input = Outcome(OfVector(body), {{"x", x}});
+    const ir::Module of_constant = passes::BindParams(OfVector(body), "main", {{"x", x}});
+    const std::vector<NDArray> folded = Outcome(of_constant, {});
+    EXPECT_TRUE(of_input.at(0).SameBytes(folded.at(0))) << body;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,14 @@
 #include "tenon/strategies/register_op.h"
 
+#include <optional>
+#include <stdexcept>
+
+#include "tenon/schedule/schedule.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/lower_outputs.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon::strategies {
@@ -141,6 +149,235 @@ TEST(RegisterOpErrorTest, AllErrorsComeAtOnce) {
   OpRegistration("nn.relu").Describe("again");
   OpRegistration("exp").Describe("again");
   EXPECT_THAT(ErrorOfCompile(), AllOf(HasSubstr("nn.relu"), HasSubstr("exp")));
+}
+
+TEST(RegisterOpErrorTest, CodeOfOtherHeadersIsRefused) {
+  OpRegistration("my.of_other_headers", std::source_location::current(), TENON_HEADERS_STAMP + 1)
+      .TypeRelation(ops::Identity)
+      .Elementwise([](te::Expr x) { return x; });
+  EXPECT_THAT(ErrorOfCompile(), AllOf(HasSubstr("my.of_other_headers"),
+                                      HasSubstr("compiled with other headers of Tenon")));
+  EXPECT_FALSE(ops::OpRegistry::Global().Find("my.of_other_headers"));
+}
+
+TEST(RegisterOpErrorTest, TwoComputesAreRefused) {
+  OpRegistration("my.two_computes")
+      .TypeRelation(ops::Identity)
+      .Elementwise([](te::Expr x) { return x; })
+      .Compute([](const TeCall& call) { return call.inputs; });
+  EXPECT_THAT(ErrorOfCompile(), AllOf(HasSubstr("my.two_computes"), HasSubstr("two computes")));
+}
+
+TEST(RegisterOpErrorTest, AnImplementationNeedsANameAndAFunctionThatBuilds) {
+  OpRegistration("my.no_build").TypeRelation(ops::Identity).Implement({.name = "mine"});
+  EXPECT_THAT(ErrorOfCompile(), AllOf(HasSubstr("my.no_build"), HasSubstr("mine"),
+                                      HasSubstr("needs a function that builds")));
+}
+
+// --- what is known when a call is compiled
+
+// What Compile says of an operator over float32 (4, 4) with this compute; folding and kernels ask
+// for it.
+std::string ErrorOf(const std::string& name) {
+  const auto compiled =
+      Compile(Parsed(StrCat("def @main(%x: Tensor[(4, 4), float32]) { ", name, "(%x) }")));
+  EXPECT_EQ(compiled.status().code(), absl::StatusCode::kInvalidArgument) << compiled.status();
+  EXPECT_THAT(std::string(compiled.status().message()),
+              ::testing::Not(HasSubstr("internal error")));
+  EXPECT_THAT(std::string(compiled.status().message()),
+              AllOf(HasSubstr(name), HasSubstr("register_op_test.cc:")));
+  return std::string(compiled.status().message());
+}
+
+using Tensors = std::vector<te::Tensor>;
+
+OpRegistration WithCompute(const std::string& name, std::function<Tensors(const TeCall&)> make,
+                           std::optional<ops::OpPattern> pattern = std::nullopt) {
+  OpRegistration registration(name);
+  registration.Argument("data", "Tensor", "input").TypeRelation(ops::Identity);
+  if (pattern) registration.Pattern(*pattern);
+  registration.Compute(std::move(make));
+  return registration;
+}
+
+te::Tensor Filled(std::vector<te::Expr> shape, const te::Expr& value) {
+  return te::Compute(
+      std::move(shape), [&](const std::vector<te::Var>&) { return value; }, "filled");
+}
+
+TEST(ComputeTest, ResultsThatTheTypeRelationDoesNotPromiseAreRefused) {
+  const te::Expr zero = loop::Constant(Float32, 0);
+  WithCompute("my.of_shape", [=](const TeCall&) { return Tensors{Filled({2, 2}, zero)}; });
+  EXPECT_THAT(ErrorOf("my.of_shape"),
+              HasSubstr("gives float32 (2, 2); its type relation promises"));
+  WithCompute("my.of_type", [](const TeCall&) {
+    return Tensors{Filled({4, 4}, loop::Constant(Int32, 0))};
+  });
+  EXPECT_THAT(ErrorOf("my.of_type"), HasSubstr("gives int32 (4, 4)"));
+  WithCompute("my.of_null", [](const TeCall&) { return Tensors{te::Tensor()}; });
+  EXPECT_THAT(ErrorOf("my.of_null"), HasSubstr("a null tensor"));
+  WithCompute("my.of_none", [](const TeCall&) { return Tensors(); });
+  EXPECT_THAT(ErrorOf("my.of_none"), HasSubstr("gives 0 tensors; its type relation promises 1"));
+  WithCompute("my.of_two", [](const TeCall& call) { return Tensors(2, call.input(0)); });
+  EXPECT_THAT(ErrorOf("my.of_two"), HasSubstr("gives 2 tensors"));
+}
+
+TEST(ComputeTest, AnInputThatTheCallHasNotIsRefused) {
+  WithCompute("my.reads_more", [](const TeCall& call) { return Tensors{call.input(1)}; });
+  EXPECT_THAT(ErrorOf("my.reads_more"), HasSubstr("input 1 is asked for; the call has 1 tensor"));
+}
+
+TEST(ComputeTest, WhateverItThrowsNamesTheOperator) {
+  WithCompute("my.throws_int", [](const TeCall&) -> Tensors { throw 42; });
+  EXPECT_THAT(ErrorOf("my.throws_int"), HasSubstr("no std::exception"));
+  WithCompute("my.throws_std", [](const TeCall&) -> Tensors { throw std::runtime_error("boom"); });
+  EXPECT_THAT(ErrorOf("my.throws_std"), HasSubstr("boom"));
+  WithCompute("my.throws_error", [](const TeCall&) -> Tensors { throw InvalidArgument("no"); });
+  EXPECT_THAT(ErrorOf("my.throws_error"), HasSubstr("in its compute of my.throws_error"));
+}
+
+// Several kernels are made on several threads.
+TEST(ComputeTest, WhatIsThrownOnAThreadIsAnErrorToo) {
+  std::string fields;
+  for (int i = 1; i < 20; ++i) StrAppend(&fields, i > 1 ? ", " : "", "my.throws_int(%x", i, ")");
+  std::string params;
+  for (int i = 1; i < 20; ++i)
+    StrAppend(&params, i > 1 ? ", " : "", "%x", i, ": Tensor[(", i, "), float32]");
+  WithCompute("my.throws_int_too", [](const TeCall&) -> Tensors { throw 42; });
+  EXPECT_FALSE(Compile(Parsed(StrCat("def @main(", params, ") { (", fields, ") }"))).ok());
+}
+
+TEST(RelationTest, WhateverItThrowsNamesTheOperator) {
+  OpRegistration("my.relation_throws")
+      .Argument("data", "Tensor", "input")
+      .TypeRelation([](ops::TypeCall&) { throw 42; })
+      .Elementwise([](te::Expr x) { return x; });
+  EXPECT_THAT(ErrorOf("my.relation_throws"), HasSubstr("its type relation"));
+}
+
+TEST(RelationTest, AttributesThatAreNotRegisteredAreNamed) {
+  OpRegistration("my.reads_attributes")
+      .Argument("data", "Tensor", "input")
+      .TypeRelation([](ops::TypeCall& call) { call.attrs<SwishAttrs>(); })
+      .Elementwise([](te::Expr x) { return x; });
+  EXPECT_THAT(ErrorOf("my.reads_attributes"),
+              AllOf(HasSubstr("SwishAttrs"), HasSubstr("register the operator with .Attrs<")));
+}
+
+// --- patterns
+
+Tensors RowSums(const TeCall& call) {
+  const te::IterVar k = te::ReduceAxis(0, 4, "k");
+  const te::Tensor& x = call.input(0);
+  const te::Tensor sums = te::Compute(
+      {4}, [&](const te::Var& i) { return te::Sum(x(i, k.var), {k}); }, "sums");
+  return {te::Compute(
+      {4, 4}, [&](const te::Var& i, const te::Var& j) { return x(i, j) - sums(i); }, "centred")};
+}
+Tensors Transposed(const TeCall& call) {
+  return {te::Compute(
+      {4, 4}, [&](const te::Var& i, const te::Var& j) { return call.input(0)(j, i); },
+      "transposed")};
+}
+Tensors Doubled(const TeCall& call) {
+  return {te::Compute(
+      {4, 4}, [&](const te::Var& i, const te::Var& j) { return call.input(0)(i, j) * 2.0F; },
+      "doubled")};
+}
+
+TEST(PatternTest, APatternThatContradictsTheComputeIsRefused) {
+  using ops::OpPattern;
+  struct Case {
+    const char* name;
+    Tensors (*make)(const TeCall&);
+    OpPattern pattern;
+    const char* reason;
+  };
+  const Case cases[] = {
+      {"my.sums_as_elemwise", RowSums, OpPattern::kElemWise, "sums is a reduction"},
+      {"my.sums_as_broadcast", RowSums, OpPattern::kBroadcast, "sums is a reduction"},
+      {"my.sums_as_injective", RowSums, OpPattern::kInjective, "sums is a reduction"},
+      {"my.transposed_as_elemwise", Transposed, OpPattern::kElemWise, "of other places"},
+      {"my.doubled_as_reduction", Doubled, OpPattern::kCommReduce, "nothing in it is a reduction"},
+  };
+  for (const Case& c : cases) {
+    WithCompute(c.name, c.make, c.pattern);
+    EXPECT_THAT(ErrorOf(c.name), AllOf(HasSubstr(ToString(c.pattern)),
+                                       HasSubstr("contradicts the compute"), HasSubstr(c.reason)));
+  }
+}
+
+TEST(PatternTest, APatternThatTheComputeShowsIsTaken) {
+  using ops::OpPattern;
+  const NDArray x = Random({4, 4}, 7);
+  int made = 0;
+  for (const auto& [make, pattern] :
+       {std::pair(&RowSums, OpPattern::kCommReduce), std::pair(&RowSums, OpPattern::kOpaque),
+        std::pair(&Transposed, OpPattern::kInjective), std::pair(&Doubled, OpPattern::kElemWise),
+        std::pair(&Doubled, OpPattern::kBroadcast)}) {
+    const std::string name = StrCat("my.right_pattern_", ++made);
+    WithCompute(name, make, pattern);
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(4, 4), float32]) { exp(", name, "(%x)) }"));
+    ExpectClose(Outcome(module, {{"x", x}}), Interpreted(module, {{"x", x}}));
+  }
+}
+
+// --- implementations
+
+// An operator that anchors its group, with an implementation that gives `built`.
+void WithImplementation(const std::string& name, std::function<Built(const Group&)> build) {
+  WithCompute(name, Doubled, ops::OpPattern::kOutEWiseFusable)
+      .Implement({.name = "mine", .priority = 100, .build = std::move(build)});
+}
+
+TEST(ImplementationTest, OneWithoutARefusalIsTaken) {
+  WithImplementation("my.built", [](const Group& group) {
+    const TeFunction function = LowerFunction(*group.function);
+    Built built;
+    const std::vector<te::Tensor> args =
+        ParamsReadBy(function.outputs, function.params, &built.arguments);
+    built.kernel = LowerOutputs(args, function.outputs, group.name, group.lowering);
+    return built;
+  });
+  const ir::Module module = Parsed("def @main(%x: Tensor[(4, 4), float32]) { my.built(%x) }");
+  const NDArray x = Random({4, 4}, 8);
+  const Lowered lowered = ValueOrThrow(Lower(module));
+  EXPECT_EQ(lowered.kernels.at(0).choice.implementation, "mine");
+  ExpectClose(Outcome(module, {{"x", x}}), Interpreted(module, {{"x", x}}));
+}
+
+TEST(ImplementationTest, AKernelThatCannotBeCalledIsRefused) {
+  WithImplementation("my.empty", [](const Group&) { return Built{}; });
+  EXPECT_THAT(ErrorOf("my.empty"), HasSubstr("a function without a body"));
+  WithImplementation("my.forgets_arguments", [](const Group& group) {
+    const TeFunction function = LowerFunction(*group.function);
+    return Built{.kernel = LowerOutputs(function.params, function.outputs, group.name, {})};
+  });
+  EXPECT_THAT(ErrorOf("my.forgets_arguments"),
+              HasSubstr("has 2 buffers; it is called with 1: 0 of Built::arguments"));
+  WithImplementation("my.null_library", [](const Group&) {
+    return Built{.kernel = std::shared_ptr<const jit::Callable>(), .arguments = {0}};
+  });
+  EXPECT_THAT(ErrorOf("my.null_library"), HasSubstr("a null library kernel"));
+  WithImplementation("my.foreign_argument", [](const Group& group) {
+    const TeFunction function = LowerFunction(*group.function);
+    return Built{.kernel = LowerOutputs(function.params, function.outputs, group.name, {}),
+                 .arguments = {3}};
+  });
+  EXPECT_THAT(ErrorOf("my.foreign_argument"), HasSubstr("names parameter 3; the function has 1"));
+}
+
+TEST(ImplementationTest, AnErrorInsideOneNamesItAndTheOperator) {
+  WithImplementation("my.splits_by_zero", [](const Group& group) {
+    const TeFunction function = LowerFunction(*group.function);
+    schedule::Schedule s(function.outputs);
+    s[function.outputs[0]].Split(function.outputs[0].axis(0), 0);
+    return Built{};
+  });
+  EXPECT_THAT(ErrorOf("my.splits_by_zero"),
+              AllOf(HasSubstr("the factor is 0"),
+                    HasSubstr("in its implementation mine of my.splits_by_zero")));
 }
 
 }  // namespace
