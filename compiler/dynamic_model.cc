@@ -3,10 +3,12 @@
 #include "tenon/compiler/dynamic_model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <list>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "tenon/support/error.h"
@@ -21,6 +23,7 @@ struct Entry {
   ShapesByName shapes;
   std::shared_future<Result> executable;
   std::shared_ptr<const int> identity;  // tells an entry from a later one of the same shapes
+  std::thread::id maker;                // who compiles it
 };
 
 std::string NamesOf(const std::vector<ir::InputSpec>& inputs) {
@@ -92,9 +95,14 @@ Result DynamicModel::State::Compiled(const ShapesByName& shapes) {
     if (const auto found = index.find(shapes); found != index.end()) {
       entries.splice(entries.begin(), entries, found->second);
       future = found->second->executable;
+      const bool is_made = future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+      if (!is_made && found->second->maker == std::this_thread::get_id())
+        return absl::FailedPreconditionError(
+            "the importer of a dynamic model runs the model for the shapes that it imports");
     } else {
       identity = std::make_shared<const int>();
-      entries.push_front({shapes, promise.get_future().share(), identity});
+      entries.push_front(
+          {shapes, promise.get_future().share(), identity, std::this_thread::get_id()});
       index.emplace(shapes, entries.begin());
       if (entries.size() > options.cache) {
         index.erase(entries.back().shapes);
@@ -120,9 +128,16 @@ DynamicModel::DynamicModel(std::vector<ir::InputSpec> inputs, Importer importer,
     : state_(std::make_shared<State>()) {
   if (options.cache < 1)
     throw InvalidArgument("the cache of a dynamic model keeps at least 1 shape");
-  if (options.compile.pass_report != nullptr)
-    throw InvalidArgument(
-        "a dynamic model takes no pass_report; its compiles run at the same time");
+  const CompileOptions& compile = options.compile;
+  const std::pair<const void*, const char*> reports[] = {
+      {compile.pass_report, "pass_report"},
+      {compile.fusion_report, "fusion_report"},
+      {compile.folding_report, "folding_report"}};
+  for (const auto& [report, name] : reports) {
+    if (report != nullptr)
+      throw InvalidArgument(
+          StrCat("a dynamic model takes no ", name, "; its compiles run at the same time"));
+  }
   std::set<std::string> names;
   for (const ir::InputSpec& spec : inputs) {
     if (!names.insert(spec.name).second)

@@ -28,11 +28,12 @@ using ShapesByName = std::map<std::string, Shape>;
 
 class DynamicModel {
  public:
-  // The module for these shapes, one for each input. Called by several threads at once.
+  // The module for these shapes, one for each input. Called by several threads at once. It may run
+  // the model for other shapes, but not for these: that is FailedPrecondition.
   using Importer = std::function<absl::StatusOr<ir::Module>(const ShapesByName& shapes)>;
   struct Options {
     std::size_t cache = 16;  // compiled shapes that are kept, at least 1
-    CompileOptions compile;  // without pass_report: compiles run at the same time
+    CompileOptions compile;  // without reports: compiles run at the same time
   };
   struct Statistics {
     std::size_t compiled = 0;   // successful compiles

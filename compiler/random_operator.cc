@@ -65,16 +65,25 @@ Shape RelatedShape(const Shape& first, Random& random) {
 
 struct Drawn {
   std::vector<ir::Expr> params, args;
-  std::string text;
 
-  ir::Expr Add(const Shape& shape, DataType type) {
-    params.push_back(ir::Var::Make(StrCat("x", params.size()), ir::TensorTypeOf(shape, type)));
-    text += StrCat(text.empty() ? "" : ", ", type.ToString(), " ", ShapeToString(shape));
+  ir::Expr Add(const ir::Type& type) {
+    params.push_back(ir::Var::Make(StrCat("x", params.size()), type));
     return params.back();
   }
+  ir::Expr Add(const Shape& shape, DataType type) { return Add(ir::TensorTypeOf(shape, type)); }
 };
 
-Drawn DrawArguments(const ops::OpDef& op, Random& random) {
+// "float32 (3, 5), int64 (4,)"
+std::string TypesOf(const std::vector<ir::Expr>& params) {
+  return StrJoin(params, ", ", [](std::string* text, const ir::Expr& param) {
+    const ir::Type& type = param.checked_type();
+    StrAppend(text, type.As<ir::TensorTypeNode>()->dtype.ToString(), " ",
+              ShapeToString(ir::StaticShape(type, "an argument")));
+  });
+}
+
+// `leaves_types`: some arguments have none, which the relation may know.
+Drawn DrawArguments(const ops::OpDef& op, bool leaves_types, Random& random) {
   static const std::vector<DataType>& types = *new std::vector<DataType>{
       Float32, Float32, Float32, Float32, Float64, Int32, Int64, Int8, UInt8, Bool, Float16};
   const DataType type = random.Of(types);
@@ -87,6 +96,8 @@ Drawn DrawArguments(const ops::OpDef& op, Random& random) {
       for (std::int64_t f = 1 + random.Below(3); f > 0; --f)
         fields.push_back(drawn.Add(random.Chance(80) ? first : RelatedShape(first, random), own));
       drawn.args.push_back(ir::Tuple::Make(std::move(fields)));
+    } else if (leaves_types && i > 0 && random.Chance(50)) {
+      drawn.args.push_back(drawn.Add(ir::Type()));
     } else {
       drawn.args.push_back(drawn.Add(i == 0 ? first : RelatedShape(first, random), own));
     }
@@ -171,12 +182,15 @@ std::int64_t TermsOf(const std::vector<te::Tensor>& outputs) {
   return terms;
 }
 
-OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) {
-  Drawn drawn = DrawArguments(op, random);
+OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_types, Random& random) {
+  Drawn drawn = DrawArguments(op, leaves_types, random);
   const attrs::Attrs attributes = DrawAttributes(op, random);
   const ir::Expr call = ir::Call::Make(callee, drawn.args, attributes);
-  const ir::Expr function = passes::InferType(ir::Function::Make(drawn.params, call));
-  const strategies::TeFunction made = strategies::LowerFunction(*function.As<ir::FunctionNode>());
+  const ir::Module module =
+      passes::InferType(ir::Module::FromExpr(ir::Function::Make(drawn.params, call)));
+  const ir::FunctionNode& function = module.Main();
+  const std::string types = TypesOf(function.params);
+  const strategies::TeFunction made = strategies::LowerFunction(function);
   for (const te::Tensor& output : made.outputs) {
     if (NumElements(strategies::ShapeOf(output)) > 16 * kMostElements)
       throw InvalidArgument("the result is too large to check");
@@ -185,9 +199,9 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, Random& random) 
   if (TermsOf(made.outputs) > kMostTerms)
     throw InvalidArgument("the result takes too long to check");
   const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
-  return {
-      {.inputs = made.params, .outputs = made.outputs},
-      StrCat(op.name, "(", drawn.text, attribute_text.empty() ? "" : ", ", attribute_text, ")")};
+  return {{.inputs = made.params, .outputs = made.outputs},
+          module,
+          StrCat(op.name, "(", types, attribute_text.empty() ? "" : ", ", attribute_text, ")")};
 }
 
 }  // namespace
@@ -209,7 +223,8 @@ std::optional<OperatorCall> MakeRandomCall(const std::string& name, Random& rand
   const ir::Expr& callee = registry.Get(name);
   const ops::OpDef& op = *ops::OpOf(callee);
   for (int draw = 0; draw < kDraws; ++draw) {
-    absl::StatusOr<OperatorCall> call = CatchErrors([&] { return Draw(callee, op, random); });
+    absl::StatusOr<OperatorCall> call =
+        CatchErrors([&] { return Draw(callee, op, draw % 4 == 1, random); });
     if (call.ok()) return *std::move(call);
     if (call.status().code() == absl::StatusCode::kInternal) throw FromStatus(call.status());
     *refusal = FromStatus(call.status()).message();

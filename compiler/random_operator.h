@@ -1,7 +1,8 @@
 // Random calls of a registered operator, as computations to fuzz schedules of.
 //
 // Shapes, element types and attributes are drawn (attributes by reflection) until the operator's
-// type relation takes them; its compute gives the tensors.
+// type relation takes them, which may also give the type of an argument; its compute gives the
+// tensors.
 //
 //   std::string refusal;
 //   if (auto call = MakeRandomCall("nn.conv2d", random, &refusal))
@@ -14,13 +15,15 @@
 
 #include "tenon/compiler/array_values.h"
 #include "tenon/compiler/random_graph.h"
+#include "tenon/ir/module.h"
 #include "tenon/ops/op.h"
 
 namespace tenon::compiler {
 
 struct OperatorCall {
   RandomGraph graph;
-  std::string text;  // "nn.relu(float32 (3, 5))"
+  ir::Module module;  // @main is the call
+  std::string text;   // "nn.relu(float32 (3, 5))"
 };
 
 // Nothing when none of many draws is a call: arguments that only fit by chance, or an attribute

@@ -1,5 +1,6 @@
 #include "tenon/compiler/run_program.h"
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -31,8 +32,14 @@ void RunProgram(const std::vector<std::string>& command, const std::string& log)
     throw NotFound(
         StrCat("the program ", command[0], " cannot be started: ", std::strerror(failure)));
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  pid_t ended = 0;
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  // A host that ignores SIGCHLD never learns how its children end.
+  if (ended < 0)
+    throw FailedPrecondition(StrCat("how ", command[0], " ended is not known: ",
+                                    std::strerror(errno), "; SIGCHLD must not be ignored"));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   std::ifstream said(log, std::ios::binary);
   throw FailedPrecondition(

@@ -74,6 +74,14 @@ bool CpuFeatures::Has(const std::string& feature) const {
   return found != features_.end() && found->second;
 }
 
+std::vector<std::string> CpuFeatures::Enabled() const {
+  std::vector<std::string> enabled;
+  for (const auto& [feature, on] : features_) {
+    if (on) enabled.push_back(feature);
+  }
+  return enabled;
+}
+
 int CpuFeatures::vector_bits() const {
   // LLVM keeps AVX-512 to 256 bits without evex512, where it knows that feature.
   if (Has("avx512f") && (Has("evex512") || !features_.contains("evex512"))) return 512;

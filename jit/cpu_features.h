@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tenon/loop/transforms.h"
 
@@ -29,6 +30,8 @@ class CpuFeatures {
   void Apply(std::string_view changes);
 
   bool Has(const std::string& feature) const;
+  // All that are on, sorted.
+  std::vector<std::string> Enabled() const;
   // Width of the widest vector registers: 512, 256 or 128.
   int vector_bits() const;
   // Which loads of transposed tiles are faster: whole rows where two vector units move the 128-bit

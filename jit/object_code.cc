@@ -1,5 +1,6 @@
 #include "tenon/jit/object_code.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "llvm/IR/Constants.h"
@@ -13,6 +14,30 @@
 
 namespace tenon::jit {
 namespace {
+
+// What GCC's and Clang's __builtin_cpu_supports know by LLVM's names.
+constexpr const char* kGuarded[] = {"sse3",         "ssse3",
+                                    "sse4.1",       "sse4.2",
+                                    "popcnt",       "avx",
+                                    "avx2",         "fma",
+                                    "bmi",          "bmi2",
+                                    "aes",          "pclmul",
+                                    "gfni",         "vpclmulqdq",
+                                    "avx512f",      "avx512bw",
+                                    "avx512cd",     "avx512dq",
+                                    "avx512vl",     "avx512vbmi",
+                                    "avx512ifma",   "avx512vbmi2",
+                                    "avx512vnni",   "avx512bf16",
+                                    "avx512bitalg", "avx512vpopcntdq"};
+// What x86-64 has, what every CPU with AVX2 has beside it (the psABI's level x86-64-v3), and what
+// generated code has no use for but others build on.
+constexpr const char* kEverywhere[] = {"64bit", "cmov", "crc32", "cx16", "cx8",   "evex512",
+                                       "f16c",  "fxsr", "lzcnt", "mmx",  "movbe", "sahf",
+                                       "sse",   "sse2", "x87",   "xsave"};
+
+bool Contains(std::span<const char* const> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::string EmitKernel(const loop::Function& function, const std::string& symbol,
                        const ObjectOptions& options, const CpuFeatures& features,
@@ -44,7 +69,7 @@ absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Funct
                                                      const ObjectOptions& options) {
   return CatchErrors([&] {
     CheckInvariant(functions.size() == symbols.size(), "every function has a symbol");
-    const CpuFeatures features = FeaturesFor(options.compile);
+    const CpuFeatures features = ExportedFeatures(options.compile);
     std::vector<std::string> objects(functions.size());
     CompileEach(functions.size(), features, [&](std::size_t i, LazyCompiler& compiler) {
       objects[i] = EmitKernel(functions[i], symbols[i], options, features, *compiler);
@@ -69,13 +94,20 @@ absl::StatusOr<std::string> EmitDataObject(std::string_view bytes, const std::st
   });
 }
 
+CpuFeatures ExportedFeatures(const CompileOptions& options) {
+  CpuFeatures features = FeaturesFor(options);
+  for (const std::string& name : features.Enabled()) {
+    if (!Contains(kGuarded, name) && !Contains(kEverywhere, name))
+      features.Apply(StrCat("-", name));
+  }
+  return features;
+}
+
 absl::StatusOr<std::vector<std::string>> RequiredCpuFeatures(const CompileOptions& options) {
   return CatchErrors([&] {
-    const CpuFeatures features = FeaturesFor(options);
+    const CpuFeatures features = ExportedFeatures(options);
     std::vector<std::string> required;
-    for (const char* name : {"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma",
-                             "bmi", "bmi2", "avx512f", "avx512bw", "avx512cd", "avx512dq",
-                             "avx512vl", "avx512vbmi", "avx512vnni", "avx512bf16"}) {
+    for (const char* name : kGuarded) {
       if (features.Has(name)) required.emplace_back(name);
     }
     return required;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/function.h"
 
@@ -37,8 +38,12 @@ absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Funct
 // `bytes` as a hidden read-only array of bytes named `symbol`, 64-byte aligned.
 absl::StatusOr<std::string> EmitDataObject(std::string_view bytes, const std::string& symbol);
 
-// The features whose lack on another machine keeps code for `options` from running there, in the
-// spelling that C compilers' __builtin_cpu_supports takes.
+// What exported code may use: the features for `options` that a C program can ask for. Code is made
+// for no others, such as avx512fp16, which compilers before GCC 11 cannot name.
+CpuFeatures ExportedFeatures(const CompileOptions& options);
+
+// Those of them whose lack on another machine keeps the code from running there, in the spelling
+// that C compilers' __builtin_cpu_supports takes.
 absl::StatusOr<std::vector<std::string>> RequiredCpuFeatures(const CompileOptions& options);
 
 }  // namespace tenon::jit

@@ -72,6 +72,9 @@ absl::Status CurrentExceptionToStatus() {
     return absl::ResourceExhaustedError("out of memory");
   } catch (const std::exception& error) {
     return absl::InternalError(StrCat("internal error, please report: ", error.what()));
+  } catch (...) {
+    return absl::InternalError(
+        "something was thrown that is no std::exception, so that nothing more is known of it");
   }
 }
 

@@ -1,6 +1,9 @@
 #include "tenon/support/on_threads.h"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -10,15 +13,28 @@ namespace tenon {
 void OnThreads(std::size_t most, const std::function<void()>& work) {
   const std::size_t count =
       std::min<std::size_t>(most, std::max(1U, std::thread::hardware_concurrency()));
+  std::mutex mutex;
+  std::exception_ptr first;
+  const auto run = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (first == nullptr) first = std::current_exception();
+    }
+  };
   std::vector<std::thread> others;
   others.reserve(count);
   try {
-    for (std::size_t i = 1; i < count; ++i) others.emplace_back(work);
+    for (std::size_t i = 1; i < count; ++i) others.emplace_back(run);
   } catch (const std::system_error&) {
     // The system gives no more threads. Those there are share the work.
+  } catch (const std::bad_alloc&) {
+    // Nor has it memory for one.
   }
-  if (count > 0) work();
+  if (count > 0) run();
   for (std::thread& other : others) other.join();
+  if (first != nullptr) std::rethrow_exception(first);
 }
 
 }  // namespace tenon

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tenon/compiler/fuzz_operator.h"
 #include "tenon/compiler/fuzz_passes.h"
 #include "tenon/compiler/fuzz_schedule.h"
 #include "tenon/compiler/random_operator.h"
@@ -67,20 +68,6 @@ class SharedMemory {
   void* memory_;
 };
 
-std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
-                                        FuzzStatistics* statistics) {
-  compiler::Random random(seed);
-  std::string refusal;
-  const auto call = compiler::MakeRandomCall(op, random, &refusal);
-  if (!call) {
-    ++statistics->uncalled;
-    return std::nullopt;
-  }
-  const auto finding = compiler::FuzzSchedule(call->graph, seed, statistics);
-  if (!finding) return std::nullopt;
-  return StrCat(call->text, "\n", *finding);
-}
-
 // What cannot be fuzzed is said before anything runs.
 std::string ExampleCall(const FuzzArguments& arguments) {
   constexpr std::uint64_t kSeeds = 5;
@@ -102,7 +89,7 @@ std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t
     return compiler::FuzzPasses(seed, arguments.pass_options, &shared->pass_statistics);
   FuzzStatistics statistics;
   auto finding = arguments.op.empty() ? compiler::FuzzRandomGraph(seed, &statistics)
-                                      : FuzzOperator(arguments.op, seed, &statistics);
+                                      : compiler::FuzzOperator(arguments.op, seed, &statistics);
   shared->statistics.Add(statistics);
   return finding;
 }
@@ -167,6 +154,11 @@ void Fuzz(const FuzzArguments& arguments) {
   std::printf("%s\n", (arguments.graphs ? shared->pass_statistics.ToString()
                                         : shared->statistics.ToString())
                           .c_str());
+  const FuzzStatistics& statistics = shared->statistics;
+  if (statistics.undefined > 0 && statistics.undefined == statistics.cases)
+    throw FailedPrecondition(StrCat(
+        "fuzz: no call of ", arguments.op,
+        " is defined: its compute reads elements that its inputs have not, whatever they hold"));
   if (findings > 0)
     throw FailedPrecondition(StrCat("fuzz: ", findings, findings == 1 ? " finding" : " findings"));
   std::puts("no findings");
@@ -179,7 +171,8 @@ void AddFuzzCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand(
       "fuzz", "Check random schedules, or passes on random graphs, against the interpreter");
   command->add_option("--op", arguments->op,
-                      "random calls of this operator instead, under its automatic schedule, too");
+                      "random calls of this operator instead, under its automatic schedule and by "
+                      "its own implementations, too");
   CLI::Option* graphs = command->add_flag("--graphs", arguments->graphs,
                                           "random graphs of operators through the passes instead");
   command

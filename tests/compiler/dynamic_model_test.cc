@@ -144,5 +144,41 @@ TEST(DynamicModelTest, AnEmptyCacheIsRefused) {
   }
 }
 
+TEST(DynamicModelTest, ReportsThatCompilesWouldShareAreRefused) {
+  const auto refused = [](const CompileOptions& compile) {
+    EXPECT_THROW(DynamicModel(Adder().inputs, Adder(), {.compile = compile}), Error);
+  };
+  passes::FusionReport fusion;
+  passes::FoldAffineReport folding;
+  refused({.fusion_report = &fusion});
+  refused({.folding_report = &folding});
+}
+
+TEST(DynamicModelTest, AnImporterThatRunsTheModelForItsOwnShapesIsRefused) {
+  const Adder adder;
+  const DynamicModel* self = nullptr;
+  const auto importer = [&](const ShapesByName& shapes) -> absl::StatusOr<ir::Module> {
+    const auto inner = self->Run(Rows(shapes.at("x")[0]));
+    if (!inner.ok()) return inner.status();
+    return adder(shapes);
+  };
+  const DynamicModel model(adder.inputs, importer, {});
+  self = &model;
+  const auto result = model.Run(Rows(3));
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition) << result.status();
+}
+
+TEST(DynamicModelTest, AnImporterMayThrowAnything) {
+  int calls = 0;
+  const DynamicModel model(Adder().inputs,
+                           [&](const ShapesByName&) -> absl::StatusOr<ir::Module> {
+                             ++calls;
+                             throw 42;
+                           },
+                           {});
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(model.Run(Rows(3)).ok());
+  EXPECT_EQ(calls, 2) << "a failure is not remembered";
+}
+
 }  // namespace
 }  // namespace tenon

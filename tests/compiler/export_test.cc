@@ -2,10 +2,15 @@
 // library holds the very code that the executable runs, so that results agree in every bit.
 #include "tenon/compiler/export.h"
 
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
+#include <set>
 
+#include "tenon/compiler/run_program.h"
 #include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/jit/object_code.h"
 #include "tenon/ops/builders.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/te/reduce.h"
@@ -366,6 +371,28 @@ TEST(ExportTest, TwoKernelsOfOneNameAreRefused) {
   EXPECT_THAT(
       Refusal(ExportObject(functions, folder / "two.o"), absl::StatusCode::kInvalidArgument),
       HasSubstr("two kernels have the name row_sums"));
+}
+
+// Code is made for features that the guard asks for and for no others.
+TEST(ExportTest, TheGuardAsksForAllThatTheCodeMayUse) {
+  const std::vector<std::string> guarded = ValueOrThrow(jit::RequiredCpuFeatures({}));
+  const std::set<std::string> with_x86_64_v3 = {
+      "64bit", "cmov", "crc32", "cx16", "cx8", "evex512", "f16c", "fxsr",
+      "lzcnt", "mmx",  "movbe", "sahf", "sse", "sse2",    "x87",  "xsave"};
+  for (const std::string& feature : jit::ExportedFeatures({}).Enabled()) {
+    EXPECT_TRUE(with_x86_64_v3.contains(feature) ||
+                std::find(guarded.begin(), guarded.end(), feature) != guarded.end())
+        << feature;
+  }
+}
+
+// A host that ignores SIGCHLD does not learn that the compiler failed.
+TEST(ExportTest, ACompilerWhoseEndIsNotKnownIsAFailure) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  const absl::Status status =
+      CatchErrors([&] { compiler::RunProgram({"false"}, ::testing::TempDir() + "/false.log"); });
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
 }
 
 }  // namespace

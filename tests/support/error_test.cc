@@ -33,5 +33,10 @@ TEST(ErrorTest, BrokenInvariantAsksForAReportAndNamesThePlace) {
   EXPECT_THAT(status.message(), HasSubstr("error_test.cc"));
 }
 
+TEST(ErrorTest, WhatIsNoExceptionBecomesAStatus) {
+  const absl::StatusOr<int> result = CatchErrors([]() -> int { throw 42; });
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInternal);
+}
+
 }  // namespace
 }  // namespace tenon

@@ -52,5 +52,18 @@ TEST(OnThreadsTest, ThisThreadDoesTheWorkWhereTheSystemGivesNoOther) {
   EXPECT_EXIT(std::_Exit(RunsWithoutThreads()), ::testing::ExitedWithCode(1), "");
 }
 
+TEST(OnThreadsTest, TheFirstExceptionIsThrownAfterAllHaveEnded) {
+  std::atomic<int> ended{0};
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < 100; i = next++) {
+      if (i == 3) throw 42;
+    }
+    ++ended;
+  };
+  EXPECT_THROW(OnThreads(4, work), int);
+  EXPECT_GE(next, 4U);
+}
+
 }  // namespace
 }  // namespace tenon

@@ -1,0 +1,83 @@
+#include "tenon/compiler/fuzz_operator.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tenon/compiler/array_values.h"
+#include "tenon/compiler/compile.h"
+#include "tenon/compiler/interpret.h"
+#include "tenon/compiler/random_operator.h"
+#include "tenon/compiler/verify_schedule.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+// Libraries and Winograd's algorithm add up in other orders.
+constexpr double kTolerance = 1e-4;
+
+// Whether an integer result may be one of two, as roundings decide.
+bool MayBeEither(const NDArray& result, const std::vector<NDArray>& inputs) {
+  return !result.dtype().is_float() && !result.dtype().is_bool() &&
+         std::any_of(inputs.begin(), inputs.end(),
+                     [](const NDArray& input) { return input.dtype().is_float(); });
+}
+
+std::optional<std::string> CheckKernels(const OperatorCall& call, std::uint64_t seed,
+                                        LibraryChoice library) {
+  Random random(seed);
+  std::vector<NDArray> arrays;
+  runtime::Inputs inputs;
+  for (const ir::Expr& param : call.module.Main().params) {
+    const ir::Type& type = param.checked_type();
+    arrays.push_back(RandomArray(ir::StaticShape(type, "an argument"),
+                                 type.As<ir::TensorTypeNode>()->dtype, random));
+    inputs.emplace(ir::Var(param).name(), arrays.back());
+  }
+  const auto expected = CatchErrors([&] { return Interpret(call.module, arrays); });
+  if (!expected.ok()) return std::nullopt;  // an index outside; FuzzSchedule counts such cases
+  const absl::StatusOr<Lowered> lowered = Lower(call.module, {.library = library});
+  if (lowered.status().code() == absl::StatusCode::kUnimplemented) return std::nullopt;
+  const auto results = CatchErrors(
+      [&] { return ValueOrThrow(ValueOrThrow(Link(ValueOrThrow(lowered))).Run(inputs)); });
+  if (!results.ok()) return StrCat("compile and run: ", FromStatus(results.status()).message());
+  const double relative =
+      std::max(kTolerance, jit::DefaultTolerance(call.graph.outputs, loop::ExprMap()));
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    const NDArray& got = (*results)[i];
+    const NDArray& wanted = (*expected)[i];
+    const auto d = FirstDifference(got, wanted, relative * std::max(1.0, LargestMagnitude(wanted)));
+    if (!d || (MayBeEither(wanted, arrays) && LargestDifference(got, wanted) <= 1)) continue;
+    std::string made;
+    for (const LoweredKernel& kernel : lowered->kernels)
+      StrAppend(&made, made.empty() ? "" : ", ", kernel.choice.implementation);
+    return StrCat("wrong result of ", made, ": element (", StrJoin(d->index, ", "), ") of result ",
+                  i, " is ", d->actual, "; it must be ", d->expected);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
+                                        FuzzStatistics* statistics) {
+  Random random(seed);
+  std::string refusal;
+  const std::optional<OperatorCall> call = MakeRandomCall(op, random, &refusal);
+  if (!call) {
+    ++statistics->uncalled;
+    return std::nullopt;
+  }
+  if (const auto finding = FuzzSchedule(call->graph, seed, statistics))
+    return StrCat(call->text, "\n", *finding);
+  for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
+    if (const auto finding = CheckKernels(*call, seed, library))
+      return StrCat(call->text, "\nfinding of seed ", seed, ": ", *finding, "\n",
+                    ir::PrintModule(call->module));
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenon::compiler
