@@ -63,8 +63,8 @@ Value* ExprCodegen::EmitLanesByCount(const loop::BinaryNode& node) {
   const auto* end = node.b.As<loop::BroadcastNode>();
   if ((node.op != BinaryOp::kLT && node.op != BinaryOp::kGE) || node.a.dtype().element() != Int64 ||
       indices == nullptr || end == nullptr || indices->lanes <= kMostWithoutCount ||
-      indices->lanes > 64 || end->value.dtype().lanes() > 1 || reads_data_(node.a) ||
-      reads_data_(node.b))
+      indices->lanes > 64 || end->value.dtype().lanes() > 1 || !index_.Proves(node.a) ||
+      !index_.Proves(end->value - indices->base))
     return nullptr;
   const auto* step = indices->stride.As<loop::IntImmNode>();
   if (step == nullptr || step->value < 1 || step->value > kMostStep) return nullptr;
@@ -159,7 +159,8 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
   const bool is_signed = type.is_int();
   // Addresses are computed in int64 and stay far from its ends, which lets LLVM widen and reorder
   // them. Sums of data wrap around.
-  const bool no_wrap = type.element() == Int64 && !reads_data_(node.a) && !reads_data_(node.b);
+  const bool no_wrap =
+      type.element() == Int64 && index_.Proves(loop::Expr(Ref<const loop::ExprNode>(&node)));
   switch (op) {
     case BinaryOp::kAdd:
       return builder_.CreateAdd(a, b, "", false, no_wrap);
@@ -215,7 +216,7 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
 bool ExprCodegen::IsIndexDivision(const loop::BinaryNode& node) {
   const auto* divisor = node.b.As<loop::IntImmNode>();
   return divisor != nullptr && divisor->value > 0 && node.a.dtype() == Int64 &&
-         !reads_data_(node.a) && loop::RangeOf(node.a, bounds_).low >= 0;
+         index_.Proves(node.a) && loop::RangeOf(node.a, bounds_).low >= 0;
 }
 
 // Division by 0 gives 0, and the lowest value divided by -1 gives itself, where the CPU would trap.

@@ -178,6 +178,7 @@ std::string CExprCodegen::Let(const loop::LetNode& node) {
   const std::string name = names_.Unique(node.var.name());
   block_->Line(StrCat("const ", CRegisterType(node.var.dtype()), " ", name, " = ",
                       WithoutOuterParentheses(value), ";"));
+  StandsFor(node.var, node.value);
   std::string outer = std::exchange(known_names_[node.var.get()], name);
   // Inside a let of the same variable, what was written with its other value does not count.
   std::vector<Emitted> hidden;
@@ -317,7 +318,8 @@ std::string CExprCodegen::IntBinary(const loop::BinaryNode& node, const std::str
     case BinaryOp::kAdd:
     case BinaryOp::kSub:
     case BinaryOp::kMul: {
-      const bool is_index = type == Int64 && !reads_data_(node.a) && !reads_data_(node.b);
+      const bool is_index =
+          type == Int64 && index_.Proves(loop::Expr(Ref<const loop::ExprNode>(&node)));
       if (is_index || type == UInt64 || type == UInt32) return Infix(a, Operator(node.op), b);
       return StrCat("((", own, ")((", wide, ")", a, " ", Operator(node.op), " (", wide, ")", b,
                     "))");

@@ -14,6 +14,7 @@
 
 #include "tenon/jit/c_helpers.h"
 #include "tenon/jit/c_text.h"
+#include "tenon/loop/index_arithmetic.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::jit {
@@ -34,6 +35,8 @@ class CExprCodegen {
   // Gives a variable or a buffer a name of its own. A vector variable is an array of its lanes.
   std::string Name(const loop::Expr& var);
   std::string Name(const loop::Buffer& buffer);
+  // What a variable stands for, where it is no loop's.
+  void StandsFor(const loop::Var& var, const loop::Expr& value) { index_.Define(var, value); }
 
  private:
   using Emitted = std::unordered_map<loop::Expr, std::string, loop::ExprHash, loop::ExprSame>;
@@ -67,7 +70,8 @@ class CExprCodegen {
   CHelpers& helpers_;
   CPrototypes& externs_;
   std::unordered_map<const void*, std::string> known_names_;
-  loop::DataReads reads_data_;
+  loop::Bounds bounds_;  // of no variable: C needs no more than that indices are
+  loop::IndexArithmetic index_{bounds_};
   // Of the expression that is being written:
   CBlock* block_ = nullptr;
   std::string lane_;

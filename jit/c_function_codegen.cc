@@ -217,6 +217,7 @@ class FunctionWriter {
   void AppendLet(const loop::LetStmtNode& node, CBlock& out) {
     const int lanes = node.var.dtype().lanes();
     const std::string type = CRegisterType(node.var.dtype().element());
+    exprs_.StandsFor(node.var, node.value);
     if (lanes == 1) {
       const std::string value = exprs_.Value(node.value, out);
       out.Line(StrCat("const ", type, " ", exprs_.Name(node.var), " = ",

@@ -186,6 +186,7 @@ Value* ExprCodegen::EmitLet(const loop::LetNode& node) {
   const bool rebinds = vars_.contains(node.var);
   if (rebinds) std::swap(hidden, emitted_);
   const ScopedEntry scope(vars_, node.var, value);
+  StandsFor(node.var, node.value);
   emitted_.emplace_back();  // another let may give the variable another value
   Value* result = EmitShared(node.body);
   emitted_.pop_back();

@@ -17,6 +17,7 @@
 #include "llvm/IR/Module.h"
 #include "tenon/jit/codegen_options.h"
 #include "tenon/jit/insertion_map.h"
+#include "tenon/loop/index_arithmetic.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/visit.h"
 
@@ -63,7 +64,12 @@ class ExprCodegen {
   void Define(const loop::Expr& var, llvm::Value* value) { vars_[var] = value; }
   void Define(const loop::Buffer& buffer, llvm::Value* address) { buffers_[buffer] = address; }
   // The values that a loop's variable takes from here on.
-  void Bound(const loop::Var& var, loop::Interval values) { bounds_.Bind(var, values); }
+  void Bound(const loop::Var& var, loop::Interval values) {
+    bounds_.Bind(var, values);
+    index_.Forget();
+  }
+  // What a variable stands for, where it is no loop's.
+  void StandsFor(const loop::Var& var, const loop::Expr& value) { index_.Define(var, value); }
   const loop::Bounds& bounds() const { return bounds_; }
   // These start with a line of memory from here on, for what StoresWholeLines.
   void StreamTo(std::vector<loop::Buffer> buffers) { streamed_ = std::move(buffers); }
@@ -143,8 +149,8 @@ class ExprCodegen {
   std::vector<loop::Buffer> streamed_;
   llvm::MDNode* alias_domain_;
   InsertionMap<loop::Buffer, llvm::MDNode*, loop::BufferHash> alias_scopes_;
-  loop::DataReads reads_data_;
   loop::Bounds bounds_;
+  loop::IndexArithmetic index_{bounds_};
   std::vector<Emitted> emitted_;  // innermost branch last
 };
 

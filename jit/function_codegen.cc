@@ -125,6 +125,7 @@ class FunctionCodegen {
         const auto& node = *stmt.As<loop::LetStmtNode>();
         Value* value = exprs_.Emit(node.value);
         const ScopedEntry scope(exprs_.vars(), node.var, value);
+        exprs_.StandsFor(node.var, node.value);
         Emit(node.body);
         return;
       }

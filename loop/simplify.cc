@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tenon/loop/index_arithmetic.h"
 #include "tenon/loop/lanes.h"
 #include "tenon/loop/simplify_casts.h"
 #include "tenon/loop/simplify_lanes.h"
@@ -107,7 +108,7 @@ class Simplifier : public StmtMutator {
     Interval range{l.constant, l.constant};
     for (const auto& [atom, coefficient] : l.terms)
       range = Sum(range, Scale(AtomRange(atom), coefficient));
-    return MayWrap(l, range) ? Interval() : range;
+    return MayWrap(l) ? Interval() : range;
   }
 
  protected:
@@ -117,6 +118,7 @@ class Simplifier : public StmtMutator {
       return Compare(n->op, n->a, n->b);
     }
     if (const std::optional<Expr> decided = DecidedInAllLanes(e)) return *decided;
+    if (const auto* n = e.As<LetNode>()) index_.Define(n->var, n->value);
     const Expr mutated = MutateChildren(e);
     if (const std::optional<Expr> simpler = SimplifyLanes(mutated)) return *simpler;
     if (IsIndex(mutated) && mutated.kind() == ExprKind::kBinary) return mutated;
@@ -143,6 +145,7 @@ class Simplifier : public StmtMutator {
     }
     if (const auto* n = stmt.As<LetStmtNode>(); n != nullptr && IsIndex(n->var)) {
       const Expr value = (*this)(n->value);
+      index_.Define(n->var, value);
       const Stmt body = MutateWhere(n->var, Range(LinearOf(value)), n->body);
       if (value.same_as(n->value) && body == n->body) return stmt;
       return LetStmt(n->var, value, body);
@@ -158,7 +161,7 @@ class Simplifier : public StmtMutator {
     if (e.kind() == ExprKind::kCast) return SimplifyCast(e);
     const auto* n = e.As<BinaryNode>();
     const Expr& operand = n != nullptr && IsComparison(n->op) ? n->a : e;
-    return ApplyRules(SimplifyRules(), e, IsIndex(operand) && !reads_data_(operand));
+    return ApplyRules(SimplifyRules(), e, IsIndex(operand) && index_.Proves(operand));
   }
 
   // Adds a quotient, remainder or extremum that the linear form cannot take apart.
@@ -191,16 +194,12 @@ class Simplifier : public StmtMutator {
     Forget();
     linear_.clear();
     ranges_.clear();
+    index_.Forget();
     return before;
   }
 
-  // Index arithmetic stays within int64; arithmetic on a kernel's data wraps around where `range`,
-  // computed without wrapping, leaves an end open.
-  bool MayWrap(const Linear& l, Interval range) {
-    if ((HasLow(range) && HasHigh(range)) || IsAtom(l)) return false;
-    return std::any_of(l.terms.begin(), l.terms.end(),
-                       [&](const auto& term) { return reads_data_(term.first); });
-  }
+  // Whether the register that holds the sum may hold another number than the sum is.
+  bool MayWrap(const Linear& l) { return !IsAtom(l) && !index_.Proves(l); }
 
   Linear NewLinearOf(const Expr& e) {
     Linear l;
@@ -252,13 +251,11 @@ class Simplifier : public StmtMutator {
     const bool is_division = n.op == BinaryOp::kDiv || n.op == BinaryOp::kFloorDiv;
     BinaryOp op = n.op;
     const bool truncates = op == BinaryOp::kDiv || op == BinaryOp::kMod;
-    const Interval dividend = Range(a);
-    if (truncates && dividend.low >= 0 && Range(b).low > 0)
+    if (truncates && Range(a).low >= 0 && Range(b).low > 0)
       op = is_division ? BinaryOp::kFloorDiv : BinaryOp::kFloorMod;
     Linear result;
     const std::int64_t c = b.constant;
-    if (!b.terms.empty() || c <= 0 || op == BinaryOp::kDiv || op == BinaryOp::kMod ||
-        MayWrap(a, dividend)) {
+    if (!b.terms.empty() || c <= 0 || op == BinaryOp::kDiv || op == BinaryOp::kMod || MayWrap(a)) {
       // A symbolic divisor: only x / x multiples could be told, and they do not occur. A sum that
       // wraps around does not divide term by term.
       AddAtom(&result, Binary(op, a.ToExpr(), b.ToExpr()));
@@ -351,7 +348,7 @@ class Simplifier : public StmtMutator {
   // Whether `d`, a - b, lost terms that may wrap around: x + 1 may lie below x.
   bool CancelsData(const Linear& a, const Linear& b, const Linear& d) {
     const bool is_zero = d.terms.empty() && d.constant == 0;
-    return !is_zero && (MayWrap(a, {}) || MayWrap(b, {}));
+    return !is_zero && (MayWrap(a) || MayWrap(b));
   }
 
   Expr Compare(BinaryOp op, const Expr& left, const Expr& right) {
@@ -436,8 +433,7 @@ class Simplifier : public StmtMutator {
   // (x + n * c) mod (c * d) of `e` = (x / c + n) mod d; nothing of others.
   std::optional<Expr> JoinedRemainder(const Expr& e, const Expr& x, std::int64_t c) {
     const auto* mod = e.As<BinaryNode>();
-    if (mod == nullptr || mod->op != BinaryOp::kFloorMod || reads_data_(e) || reads_data_(x))
-      return std::nullopt;
+    if (mod == nullptr || mod->op != BinaryOp::kFloorMod) return std::nullopt;
     const auto* d = mod->b.As<IntImmNode>();
     std::int64_t product = 0;
     if (d == nullptr || d->value <= 0 || c <= 0 || __builtin_mul_overflow(c, d->value, &product))
@@ -449,7 +445,7 @@ class Simplifier : public StmtMutator {
     if (quotient == n.terms.end()) return std::nullopt;
     n.terms.erase(quotient);
     Linear sum = LinearOf(x);
-    if (!AddScaled(&sum, n, c)) return std::nullopt;
+    if (!AddScaled(&sum, n, c) || MayWrap(sum) || !index_.Proves(mod->a)) return std::nullopt;
     return Binary(BinaryOp::kFloorMod, sum.ToExpr(), product);
   }
 
@@ -485,7 +481,7 @@ class Simplifier : public StmtMutator {
 
   Interval NewAtomRange(const Expr& atom) {
     const auto* n = atom.As<BinaryNode>();
-    if (n == nullptr) return {};
+    if (n == nullptr) return index_.RangeOf(atom);
     const auto range_of = [&](const Expr& e) { return Range(LinearOf(e)); };
     const auto* c = n->b.As<IntImmNode>();
     switch (n->op) {
@@ -505,7 +501,7 @@ class Simplifier : public StmtMutator {
         const Interval a = range_of(n->a), b = range_of(n->b);
         if (a.low < 0 || b.low < 0) return {};
         const Interval product = Product(a, b);
-        return HasHigh(product) || !reads_data_(atom) ? product : Interval{};
+        return HasHigh(product) || index_.Proves(atom) ? product : Interval{};
       }
       default:
         return {};
@@ -513,7 +509,7 @@ class Simplifier : public StmtMutator {
   }
 
   Bounds bounds_;
-  DataReads reads_data_;
+  IndexArithmetic index_{bounds_};
   // Forgotten together with the rewritten expressions.
   std::unordered_map<Expr, Linear, ExprHash, ExprSame> linear_;
   std::unordered_map<Expr, Interval, ExprHash, ExprSame> ranges_;

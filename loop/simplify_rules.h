@@ -21,7 +21,7 @@ namespace tenon::loop {
 
 // What the rule's x (or, without one, its p) may be.
 enum class RuleDomain {
-  kIndex,    // int64 that is no data: so small that nothing wraps around
+  kIndex,    // int64 arithmetic that is proved not to wrap around
   kInt64,    // any int64
   kInteger,  // signed and unsigned integers of any width
   kAny,      // of any type, NaN and -0 included
@@ -54,7 +54,7 @@ std::vector<Rule> SelectRules();
 const std::vector<Rule>& SimplifyRules();
 
 // What the first rule that matches makes of `expr` itself (not of its operands); nothing when none
-// does. `is_index`: no part of `expr` is a kernel's data.
+// does. `is_index`: nothing that `expr` compares or divides wraps around.
 std::optional<Expr> ApplyRules(const std::vector<Rule>& rules, const Expr& expr, bool is_index);
 
 }  // namespace tenon::loop

@@ -382,32 +382,6 @@ bool UsesVar(const Expr& expr, const Var& var) {
       expr, [&](const Expr& e) { return e.same_as(var); }, &seen);
 }
 
-bool DataReads::operator()(const Expr& expr) {
-  if (expr.dtype().is_bool()) return false;
-  switch (expr.kind()) {
-    case ExprKind::kIntImm:
-    case ExprKind::kFloatImm:
-    case ExprKind::kVar:
-      return false;
-    case ExprKind::kLoad:
-    case ExprKind::kCall:
-    case ExprKind::kExternCall:
-    case ExprKind::kAddress:
-      return true;
-    case ExprKind::kCast: {
-      const DataType from = expr.As<CastNode>()->value.dtype();
-      if (!from.is_float() && from.bits() < 64) return false;
-      break;
-    }
-    default:
-      break;
-  }
-  if (const auto found = known_.find(expr); found != known_.end()) return found->second;
-  const bool reads = !EachChild(expr, [&](const Expr& child) { return !(*this)(child); });
-  known_.emplace(expr, reads);
-  return reads;
-}
-
 bool StructuralEqual(const Expr& a, const Expr& b) {
   if (a.same_as(b)) return true;
   if (a.kind() != b.kind() || a.dtype() != b.dtype()) return false;

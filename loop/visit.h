@@ -74,17 +74,6 @@ const Buffer* BufferOf(const Expr& expr);
 // The elements of a buffer of constant shape; nothing where they overflow.
 std::optional<std::int64_t> ConstantElements(const Buffer& buffer);
 
-// Tells arithmetic on a kernel's data from index arithmetic. Indices are as small as memory,
-// whereas int64 data may be any number and its sums wrap around; integers of fewer bits count as
-// indices.
-class DataReads {
- public:
-  bool operator()(const Expr& expr);
-
- private:
-  std::unordered_map<Expr, bool, ExprHash, ExprSame> known_;
-};
-
 // Same content, to the bit for floating constants; variables and buffers by identity.
 bool StructuralEqual(const Expr& a, const Expr& b);
 

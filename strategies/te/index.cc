@@ -226,9 +226,12 @@ std::vector<Tensor> Arange(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::ArangeAttrs>();
   const DataType dtype = call.dtype();
   return Filled(call, [&](const Var& i) {
-    const DataType wide = dtype.is_float() ? dtype : Int64;
-    return te::Cast(dtype,
-                    te::Cast(wide, attrs.start) + te::Cast(wide, i) * te::Cast(wide, attrs.step));
+    // Elements are data, which wraps around; int64 would be the arithmetic of indices.
+    const DataType wide = dtype.is_float() ? dtype : UInt64;
+    const auto number = [&](double v) {
+      return te::Cast(wide, te::Cast(v < 0 && !dtype.is_float() ? Int64 : wide, v));
+    };
+    return te::Cast(dtype, number(attrs.start) + te::Cast(wide, i) * number(attrs.step));
   });
 }
 
