@@ -55,6 +55,8 @@ void Take(TypeCall& call) {
   RequireIntegers(call, *indices);
   const auto& attrs = call.attrs<TakeAttrs>();
   if (!attrs.axis) {
+    for (std::size_t i = 0; i < x->shape.size(); ++i)
+      RequireElements(call, x->shape[i], StrCat("axis ", i), indices->shape);
     call.LearnResult(TensorType(indices->shape, x->dtype));
     return;
   }
@@ -65,6 +67,7 @@ void Take(TypeCall& call) {
   std::vector<Dim> shape(x->shape.begin(), x->shape.begin() + axis);
   shape.insert(shape.end(), indices->shape.begin() + batch, indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + axis + 1, x->shape.end());
+  RequireElements(call, x->shape[static_cast<std::size_t>(axis)], StrCat("axis ", axis), shape);
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 
@@ -81,6 +84,7 @@ void Gather(TypeCall& call) {
     if (i != axis && Differ(extent, x->shape[i]))
       call.Refuse("data and indices must have one shape but for the axis");
   }
+  RequireElements(call, x->shape[axis], StrCat("axis ", axis), indices->shape);
   call.LearnResult(TensorType(indices->shape, x->dtype));
 }
 
@@ -105,6 +109,8 @@ void GatherND(TypeCall& call) {
   }
   std::vector<Dim> shape(indices->shape.begin() + 1, indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + static_cast<std::ptrdiff_t>(used), x->shape.end());
+  for (std::size_t d = batch; d < used; ++d)
+    RequireElements(call, x->shape[d], StrCat("axis ", d), shape);
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 
@@ -121,6 +127,8 @@ void AdvIndex(TypeCall& call) {
     shape = BroadcastShapes(call, shape, (*fields)[f]->shape);
   }
   shape.insert(shape.end(), x.shape.begin() + static_cast<std::ptrdiff_t>(used), x.shape.end());
+  for (std::size_t d = 0; d < used; ++d)
+    RequireElements(call, x.shape[d], StrCat("axis ", d), shape);
   call.LearnResult(TensorType(std::move(shape), x.dtype));
 }
 

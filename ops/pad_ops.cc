@@ -1,4 +1,6 @@
 // nn.pad and nn.mirror_pad.
+#include <algorithm>
+
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
@@ -7,7 +9,13 @@
 namespace tenon::ops {
 namespace {
 
-void PadTo(TypeCall& call, const std::vector<Ints>& width, bool mirrored, std::int64_t edge) {
+struct Border {
+  bool mirrors = false;
+  std::int64_t edge = 0;  // 1 where the element at the edge is not repeated
+  bool repeats_edge = false;
+};
+
+void PadTo(TypeCall& call, const std::vector<Ints>& width, const Border& border) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
   if (width.size() != x->shape.size())
@@ -18,12 +26,17 @@ void PadTo(TypeCall& call, const std::vector<Ints>& width, bool mirrored, std::i
     if (width[i].size() != 2) call.Refuse("each entry of pad_width must be a pair (before, after)");
     if (!shape[i].is_static()) continue;
     const std::int64_t extent = shape[i].value();
-    if (mirrored && (width[i][0] > extent - edge || width[i][1] > extent - edge))
+    const std::int64_t most = std::max<std::int64_t>(extent - border.edge, 0);
+    if (border.mirrors && (width[i][0] > most || width[i][1] > most))
       call.Refuse(StrCat("axis ", i, " of extent ", extent, " cannot be mirrored by ", width[i][0],
                          " and ", width[i][1]));
     const std::int64_t padded = PaddedExtent(extent, width[i][0], width[i][1]);
     if (padded < 0) call.Refuse(StrCat("axis ", i, " is cropped by more than its extent ", extent));
     shape[i] = ir::Dim(padded);
+  }
+  if (border.repeats_edge) {
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      RequireElements(call, x->shape[i], StrCat("axis ", i), shape);
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
@@ -32,12 +45,15 @@ void Pad(TypeCall& call) {
   const auto& attrs = call.attrs<PadAttrs>();
   if (const auto* value = call.tensor(1); value != nullptr && !value->shape.empty())
     call.Refuse("pad_value must have rank 0");
-  PadTo(call, attrs.pad_width, attrs.pad_mode == "reflect", 1);
+  PadTo(call, attrs.pad_width,
+        {.mirrors = attrs.pad_mode == "reflect",
+         .edge = 1,
+         .repeats_edge = attrs.pad_mode == "edge"});
 }
 
 void MirrorPad(TypeCall& call) {
   const auto& attrs = call.attrs<MirrorPadAttrs>();
-  PadTo(call, attrs.pad_width, true, attrs.mode == "REFLECT" ? 1 : 0);
+  PadTo(call, attrs.pad_width, {.mirrors = true, .edge = attrs.mode == "REFLECT" ? 1 : 0});
 }
 
 }  // namespace

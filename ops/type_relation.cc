@@ -180,6 +180,16 @@ void RequireIntegers(const TypeCall& call, const TensorTypeNode& indices) {
     call.Refuse(StrCat("indices must be integers, not ", indices.dtype.ToString()));
 }
 
+void RequireElements(const TypeCall& call, const Dim& extent, std::string_view axis,
+                     const std::vector<Dim>& result) {
+  if (!extent.is_static() || extent.value() != 0) return;
+  // An extent that is not known may turn out to be 0.
+  for (const Dim& dim : result) {
+    if (!dim.is_static() || dim.value() == 0) return;
+  }
+  call.Refuse(StrCat(axis, " of the data has no elements, so that none can be taken"));
+}
+
 void RequireRegions(const TypeCall& call, const TensorTypeNode& data,
                     const TensorTypeNode& regions) {
   if (data.shape.size() != 4) call.Refuse("the data must have rank 4");

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
@@ -88,6 +89,10 @@ std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int6
                                std::size_t rank, const char* attribute = "axis");
 // Refuses indices of any other element type.
 void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices);
+// Refuses to take elements by index along an axis that has none, unless `result` has none either;
+// what is not known yet passes. `axis` names it in the message.
+void RequireElements(const TypeCall& call, const ir::Dim& extent, std::string_view axis,
+                     const std::vector<ir::Dim>& result);
 // Refuses data that is no batch of images, and regions that are not rows of batch index, x1, y1, x2
 // and y2 of its type.
 void RequireRegions(const TypeCall& call, const ir::TensorTypeNode& data,
