@@ -6,6 +6,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/passes/constant_arithmetic.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {
@@ -56,6 +57,14 @@ std::vector<double> Times(const std::vector<double>& a, const std::vector<double
 Affine Affine::After(const Affine& inner) const {
   return {Times(scale, inner.scale),
           Plus(inner.shift.empty() ? inner.shift : Times(scale, inner.shift), shift)};
+}
+
+bool Affine::Cancels(const Affine& inner, DataType dtype) const {
+  if (inner.shift.empty() || shift.empty()) return false;
+  const std::vector<double> moved = Times(scale, inner.shift);
+  SumsOfConstants sums(dtype);
+  for (std::size_t i = 0; i < shift.size(); ++i) sums.Add(moved[i], shift[i]);
+  return sums.Cancel();
 }
 
 bool Affine::IsFinite() const { return AllFinite(scale) && AllFinite(shift); }

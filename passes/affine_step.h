@@ -16,6 +16,8 @@ struct Affine {
 
   // This map after `inner`: scale * (inner.scale * x + inner.shift) + shift.
   Affine After(const Affine& inner) const;
+  // Whether the shifts of both cancel, so that this map after `inner` rounds.
+  bool Cancels(const Affine& inner, DataType dtype) const;
   bool IsFinite() const;
   // Drops a scale of ones and a shift of zeros.
   void Normalize();

@@ -69,14 +69,18 @@ std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray&
   const Shape& shape = to_a ? a.shape() : b.shape();
   NDArray result = NDArray::Empty(shape, a.dtype());
   bool is_good = true;
+  SumsOfConstants sums(a.dtype());
   const bool known = WithType(a.dtype(), [&]<typename T>(const T*) {
     for (std::int64_t i = 0; i < result.size() && is_good; ++i) {
       const T x = a.data<T>()[ElementFor(a.shape(), shape, i)];
       const T y = b.data<T>()[ElementFor(b.shape(), shape, i)];
       is_good = Apply(op, x, y, result.data<T>() + i);
+      if constexpr (std::is_floating_point_v<T>) {
+        if (op != Arithmetic::kMultiply) sums.Add(x, op == Arithmetic::kAdd ? y : -y);
+      }
     }
   });
-  return known && is_good ? std::optional(result) : std::nullopt;
+  return known && is_good && !sums.Cancel() ? std::optional(result) : std::nullopt;
 }
 
 bool IsFilledWith(const NDArray& array, double value) {

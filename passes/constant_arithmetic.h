@@ -2,6 +2,8 @@
 #ifndef TENON_PASSES_CONSTANT_ARITHMETIC_H_
 #define TENON_PASSES_CONSTANT_ARITHMETIC_H_
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "tenon/support/ndarray.h"
@@ -12,9 +14,27 @@ enum class Arithmetic { kAdd, kSubtract, kMultiply };
 
 // a op b, where one of the shapes broadcasts to the other. Integers wrap around; floats are
 // calculated in double precision and rounded once. Nothing for other shapes and element types, and
-// where finite operands overflow or factors other than zero give a product that is no normal
-// number.
+// where finite operands overflow, factors other than zero give a product that is no normal number,
+// or constants cancel (SumsOfConstants).
 std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray& b);
+
+// Sums of floating constants that x + a + b would be joined by, element by element. Adding a large
+// number and taking it off again rounds x to that number's steps, which x + (a + b) does not do.
+class SumsOfConstants {
+ public:
+  explicit SumsOfConstants(DataType dtype) : least_(dtype == Float64 ? 0x1p-26 : 0x1p-12) {}
+
+  void Add(double a, double b) {
+    const double larger = std::max(std::fabs(a), std::fabs(b));
+    (std::fabs(a + b) < larger * least_ ? some_cancel_ : some_stay_) |= larger > 0;
+  }
+  // Whether every sum that is not of zeros lost half of its digits: single channels do by chance.
+  bool Cancel() const { return some_cancel_ && !some_stay_; }
+
+ private:
+  double least_;
+  bool some_cancel_ = false, some_stay_ = false;
+};
 
 // Whether all elements equal the value (0.0 and -0.0 are told apart).
 bool IsFilledWith(const NDArray& array, double value);

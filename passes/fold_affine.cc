@@ -169,6 +169,11 @@ class BackwardFolder : public Folder {
       RefuseTail(call, *tail, reason);
       return false;
     }
+    const Affine& before = tail->activation ? tail->outer : tail->inner;
+    if (step->Cancels(before, call.checked_type.As<TensorTypeNode>()->dtype)) {
+      RefuseTail(call, *tail, "its shift takes off what was added before, which rounds");
+      return false;
+    }
     if (!tail->has_constant_weight && !step->scale.empty())
       RefuseTail(call, *tail, "the weight is no constant of the result's type");
     ++tail->steps;
@@ -269,8 +274,11 @@ class ForwardFolder : public Folder {
       std::optional<Affine> step = ReadAffine(*call, side, axes, values_, &reason);
       if (!step && call->args.size() == 2)
         step = ReadAffine(*call, side = 1, axes, values_, &reason);
-      if (!step) break;
       Affine& map = head.activation ? head.inner : head.outer;
+      if (!step) break;
+      // Rounded to steps of a large number, which the weight must not be multiplied by.
+      if (map.Cancels(*step, call->checked_type.As<TensorTypeNode>()->dtype))
+        return {.base = heavy.args[0], .inner = {}, .activation = Expr(), .outer = {}};
       map = map.After(*step);
       ++head.steps;
       head.base = call->args[side];

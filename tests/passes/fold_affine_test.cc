@@ -58,8 +58,6 @@ INSTANTIATE_TEST_SUITE_P(
                  "%1 = subtract(%kn_b, divide(multiply(%0, %k_s), %kn_t));\n"
                  "negative(subtract(multiply(2f, %1), %k_s))",
                  kOneAdd},
-        PassCase{"AShiftThatCancels", kConv, "subtract(add(nn.conv2d(%x, %k_w), %kn_b), %kn_b)",
-                 kBare},
         PassCase{"ConstantsThatAreCalculated", kConv,
                  "%0 = expand_dims(%k_v, axis=1, num_newaxis=2);\n"
                  "multiply(nn.conv2d(%x, %k_w), divide(1f, sqrt(add(%0, %k_s))))",
@@ -263,6 +261,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "%w: Tensor[(4, 3, 1, 1), float32]",
                  "multiply(nn.conv2d(%x, %w), 2f)",
                  "multiply after nn.conv2d stays: the weight is no constant"},
+        PassCase{"AShiftThatCancels", kConv, "subtract(add(nn.conv2d(%x, %k_w), %kn_b), %kn_b)",
+                 "subtract after nn.conv2d stays: its shift takes off what was added before"},
+        PassCase{"ARoundingAfterTheConvolution", kConv,
+                 "subtract(add(nn.conv2d(%x, %k_w), 12582912f), 12582912f)",
+                 "subtract after nn.conv2d stays: its shift takes off what was added before"},
+        PassCase{"ARoundingBeforeTheConvolution", kConv,
+                 "nn.conv2d(subtract(add(%x, 12582912f), 12582912f), %k_w)"},
         PassCase{"ADivisionByZero", kConv, "divide(nn.conv2d(%x, %k_w), 0f)", "divides by zero"},
         PassCase{"ADivisionOfAConstant", kConv, "divide(2f, nn.conv2d(%x, %k_w))",
                  "it divides by the value"},

@@ -213,6 +213,18 @@ TEST(SimplifyExprTest, SignsOfZeroAndNanAreKept) {
   }
 }
 
+// What rounds to the steps of a large number stays.
+TEST(SimplifyExprTest, ConstantsThatCancelStay) {
+  for (const char* body :
+       {"subtract(add(%x, 12582912f), 12582912f)", "add(subtract(%x, 12582912f), 12582912f)",
+        "subtract(add(%x, 12582912f), 12582784f)"}) {
+    const Module before = WithConstants("%x: Tensor[(4), float32]", body);
+    EXPECT_EQ(SimplifyExpr(before), before) << body;
+  }
+  const Module near = WithConstants("%x: Tensor[(4), float32]", "subtract(add(%x, 1f), 0.75f)");
+  EXPECT_EQ(Body(SimplifyExpr(near)), "add(%x, 0.25f)\n");
+}
+
 TEST(SimplifyExprTest, AChainOfAnyLengthJoins) {
   const Module after = SimplifyExpr(WithConstants(
       "%x: Tensor[(2), int32]", LongChain("add(%x, 1)", "add", "1", 30000) + "%last"));
