@@ -30,11 +30,12 @@ Expr Clip(const attrs::Attrs& attrs, const Expr& x) {
   const auto [low, high] = RangeOf(x.dtype());
   const auto bound = [&](double value) {
     const double whole = x.dtype().is_float() ? value : std::trunc(value);
+    // The highest integer of 64 bits is no double.
     if (!x.dtype().is_float() && x.dtype().bits() == 64 && whole >= high)
-      return loop::IntImm(x.dtype(), std::numeric_limits<std::int64_t>::max());
+      return loop::IntImm(x.dtype(), x.dtype().is_int() ? INT64_MAX : -1);
     return te::Cast(x.dtype(), std::min(std::max(whole, low), high));
   };
-  return te::Max(te::Min(x, bound(bounds.a_max)), bound(bounds.a_min));
+  return te::Min(te::Max(x, bound(bounds.a_min)), bound(bounds.a_max));
 }
 
 Expr Zero(const Expr& x) { return te::Cast(x.dtype(), 0); }

@@ -123,6 +123,10 @@ void AddUnary(std::vector<OpCase>* cases) {
                     {With(F("x", {3, 7}, -4, 4), {kNaN, kInf, -kInf})},
                     "clip(%x, a_min=-1f, a_max=2.5f)",
                     Map([](double x) { return NanMax(NanMin(x, 2.5), -1); })});
+  cases->push_back({"clip_of_crossed_bounds_is_the_upper_one",
+                    {With(F("x", {3, 7}, -4, 4), {kNaN, kInf, -kInf})},
+                    "clip(%x, a_min=3f, a_max=-1f)",
+                    Map([](double x) { return NanMin(NanMax(x, 3), -1); })});
   cases->push_back({"clip_of_int32_truncates_its_bounds",
                     {I("x", {19})},
                     "clip(%x, a_min=-1.5f, a_max=2.5f)",
