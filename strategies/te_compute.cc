@@ -98,6 +98,11 @@ std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents) {
 te::Tensor Zeros(const TeCall& call) { return Filled(call.te_shape(), te::Cast(call.dtype(), 0)); }
 
 DataType SumType(DataType type) { return type.is_float() && type.bits() < 32 ? Float32 : type; }
+DataType MeanType(DataType type, std::int64_t count, int bits) {
+  if (type.is_float()) return SumType(type);
+  if (type.is_bool() || type.bits() > 16) return type;
+  return count <= (std::int64_t{1} << std::max(31 - bits, 0)) ? Int32 : Int64;
+}
 
 te::Tensor Filled(const std::vector<te::Expr>& shape, const te::Expr& value) {
   return te::Compute(

@@ -106,6 +106,13 @@ te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axe
 te::Tensor Zeros(const TeCall& call);
 // The type that elements are summed up in: halves in float32.
 DataType SumType(DataType type);
+// The type that `count` numbers of `bits` bits, elements of `type` or what is made of them, are
+// summed up in for a mean, and divided by the count: integers of 8 and 16 bits in one that holds
+// both, halves in float32, all others in their own.
+DataType MeanType(DataType type, std::int64_t count, int bits);
+inline DataType MeanType(DataType type, std::int64_t count) {
+  return MeanType(type, count, type.bits());
+}
 // `value` everywhere.
 te::Tensor Filled(const std::vector<te::Expr>& shape, const te::Expr& value);
 // x[from], or `value` where a coordinate along one of the axes `at` is beyond the image.

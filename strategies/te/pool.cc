@@ -39,6 +39,11 @@ struct Window : ops::PoolRules {
   }
 };
 
+// Elements that sums of `count` of them fit in.
+Tensor ForMeans(const Tensor& x, std::int64_t count) {
+  return AsType(x, MeanType(x.dtype(), count));
+}
+
 // The image with `value` around it, wide enough for windows that overhang in ceil_mode.
 Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const Expr& value) {
   ops::Ints after;
@@ -53,9 +58,9 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
 // One spatial axis after the other: a row of the image is reduced over the rows of its window
 // first, and what that leaves along the row, which takes size[0] + size[1] reads rather than their
 // product.
-Tensor OverWindow(const TeCall& call, const Window& w, const Expr& outside, Reducer reducer,
-                  const std::string& name) {
-  Tensor reduced = Surrounded(call.input(0), w, call.shape(), outside);
+Tensor OverWindow(const TeCall& call, const Tensor& x, const Window& w, const Expr& outside,
+                  Reducer reducer, const std::string& name) {
+  Tensor reduced = Surrounded(x, w, call.shape(), outside);
   Shape shape = ShapeOf(reduced);
   const std::vector<IterVar> taps = TapAxes(w.size);
   for (std::size_t d = 0; d < w.dims; ++d) {
@@ -77,7 +82,8 @@ Tensor OverWindow(const TeCall& call, const Window& w, const Expr& outside, Redu
 template <typename AttrsType>
 std::vector<Tensor> MaxPool(const TeCall& call) {
   const Window w(call.attrs.As<AttrsType>(), call.input(0));
-  return {OverWindow(call, w, Lowest(call.dtype()), te::Max, StrCat("max_pool", w.dims, "d"))};
+  return {OverWindow(call, call.input(0), w, Lowest(call.dtype()), te::Max,
+                     StrCat("max_pool", w.dims, "d"))};
 }
 
 template <typename AttrsType>
@@ -85,7 +91,8 @@ std::vector<Tensor> AvgPool(const TeCall& call) {
   const auto& attrs = call.attrs.As<AttrsType>();
   const Window w(attrs, call.input(0));
   const std::string name = StrCat("avg_pool", w.dims, "d");
-  const Tensor sum = OverWindow(call, w, te::Cast(call.dtype(), 0), te::Sum, StrCat(name, "_sum"));
+  const Tensor x = ForMeans(call.input(0), NumElements(w.size));
+  const Tensor sum = OverWindow(call, x, w, te::Cast(x.dtype(), 0), te::Sum, StrCat(name, "_sum"));
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -104,7 +111,8 @@ std::vector<Tensor> AvgPool(const TeCall& call) {
                       Expr(w.size[d]));
           count = count * te::Max(reached - skipped, Expr(0));
         }
-        return sum[ToExprs(i)] / te::Cast(call.dtype(), te::Max(count, Expr(1)));
+        return te::Cast(call.dtype(),
+                        sum[ToExprs(i)] / te::Cast(sum.dtype(), te::Max(count, Expr(1))));
       },
       name, "elemwise")};
 }
@@ -139,9 +147,8 @@ std::vector<Bins> BinsOf(const TeCall& call, const std::vector<std::size_t>& at)
 }
 
 // Bins are reduced as if all were as long as the longest one; `outside` stands for what is beyond.
-Tensor OverBins(const TeCall& call, const std::vector<Bins>& bins, const Expr& outside,
-                Reducer reducer, const std::string& name) {
-  const Tensor& x = call.input(0);
+Tensor OverBins(const TeCall& call, const Tensor& x, const std::vector<Bins>& bins,
+                const Expr& outside, Reducer reducer, const std::string& name) {
   ops::Ints longest;
   for (const Bins& b : bins) longest.push_back(b.Longest());
   const std::vector<IterVar> taps = TapAxes(longest);
@@ -168,7 +175,7 @@ template <typename AttrsType>
 std::vector<Tensor> AdaptiveMaxPool(const TeCall& call) {
   constexpr std::size_t kDims = AttrsType::kSpatialAxes;
   const auto at = ops::PooledAxes(call.attrs.As<AttrsType>().layout, kDims);
-  return {OverBins(call, BinsOf(call, at), Lowest(call.dtype()), te::Max,
+  return {OverBins(call, call.input(0), BinsOf(call, at), Lowest(call.dtype()), te::Max,
                    StrCat("adaptive_max_pool", kDims, "d"))};
 }
 
@@ -177,20 +184,22 @@ std::vector<Tensor> AdaptiveAvgPool(const TeCall& call) {
   constexpr std::size_t kDims = AttrsType::kSpatialAxes;
   const auto bins = BinsOf(call, ops::PooledAxes(call.attrs.As<AttrsType>().layout, kDims));
   const std::string name = StrCat("adaptive_avg_pool", kDims, "d");
-  const Tensor sum = OverBins(call, bins, te::Cast(call.dtype(), 0), te::Sum, StrCat(name, "_sum"));
+  Shape longest;
+  for (const Bins& b : bins) longest.push_back(b.Longest());
+  const Tensor x = ForMeans(call.input(0), NumElements(longest));
+  const Tensor sum = OverBins(call, x, bins, te::Cast(x.dtype(), 0), te::Sum, StrCat(name, "_sum"));
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         Expr count = 1;
         for (const Bins& b : bins) count = count * b.Length(i);
-        return sum[ToExprs(i)] / te::Cast(call.dtype(), count);
+        return te::Cast(call.dtype(), sum[ToExprs(i)] / te::Cast(sum.dtype(), count));
       },
       name, "elemwise")};
 }
 
 // An image is one row of pixels, which lie together in most layouts.
-Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
-  const Tensor& x = call.input(0);
+Tensor OverImage(const TeCall& call, const Tensor& x, Reducer reducer, const char* name) {
   const auto at = ops::PooledAxes(call.attrs.As<ops::GlobalPool2DAttrs>().layout, 2);
   Shape image;
   for (const std::size_t axis : at) image.push_back(ExtentOf(x, axis));
@@ -207,13 +216,16 @@ Tensor OverImage(const TeCall& call, Reducer reducer, const char* name) {
 }
 
 std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
-  const Tensor& x = call.input(0);
-  const Tensor sum = OverImage(call, te::Sum, "global_pool_sum");
-  const double count = static_cast<double>(NumElements(ShapeOf(x))) /
-                       static_cast<double>(std::max<std::int64_t>(1, NumElements(call.shape())));
+  const std::int64_t count =
+      NumElements(ShapeOf(call.input(0))) / std::max<std::int64_t>(1, NumElements(call.shape()));
+  const Tensor x = ForMeans(call.input(0), count);
+  const Tensor sum = OverImage(call, x, te::Sum, "global_pool_sum");
   return {te::Compute(
       call.te_shape(),
-      [&](const std::vector<Var>& i) { return sum[ToExprs(i)] / te::Cast(x.dtype(), count); },
+      [&](const std::vector<Var>& i) {
+        return te::Cast(call.dtype(),
+                        sum[ToExprs(i)] / te::Cast(x.dtype(), static_cast<double>(count)));
+      },
       "global_avg_pool2d", "elemwise")};
 }
 
@@ -275,7 +287,7 @@ void AttachPoolComputes(ops::OpRegistry& registry) {
   AttachBins<3>(registry);
   registry.Definition("nn.global_avg_pool2d").SetColumn(TeCompute{GlobalAvgPool2D});
   registry.Definition("nn.global_max_pool2d").SetColumn(TeCompute{[](const TeCall& call) {
-    return std::vector<Tensor>{OverImage(call, te::Max, "global_max_pool2d")};
+    return std::vector<Tensor>{OverImage(call, call.input(0), te::Max, "global_max_pool2d")};
   }});
 }
 

@@ -36,7 +36,8 @@ struct Reading {
       if (attrs.keepdims) ++next;
       axes.push_back(te::ReduceAxis(0, x.shape()[i], StrCat("k", i)));
       extents.push_back(ExtentOf(x, i));
-      count *= extents.back();
+      // Beyond int64 no array of the elements can be.
+      if (__builtin_mul_overflow(count, extents.back(), &count)) count = INT64_MAX;
     }
   }
 
@@ -56,47 +57,54 @@ struct Reading {
 
 using Reducer = Reduction (*)(const Expr& source, std::vector<IterVar> axes);
 
-Tensor Reduce(const TeCall& call, const Reading& reading, Reducer reducer, const char* name) {
-  const Tensor& x = call.input(0);
-  if (reading.axes.empty())
-    return te::Compute(
-        call.te_shape(), [&](const std::vector<Var>& i) { return x[reading.Indices(i)]; }, name,
-        "elemwise");
+// In elements of `type`.
+Tensor Reduce(const TeCall& call, const Reading& reading, Reducer reducer, const char* name,
+              DataType type) {
+  const auto element = [&](const std::vector<Var>& i) {
+    return te::Cast(type, call.input(0)[reading.Indices(i)]);
+  };
+  if (reading.axes.empty()) return te::Compute(call.te_shape(), element, name, "elemwise");
   return te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) { return reducer(x[reading.Indices(i)], reading.axes); }, name,
-      "comm_reduce");
+      call.te_shape(), [&](const std::vector<Var>& i) { return reducer(element(i), reading.axes); },
+      name, "comm_reduce");
 }
 
-Tensor DividedBy(const Tensor& x, std::int64_t count, const char* name) {
+// `x` / count as elements of the call's type.
+Tensor DividedBy(const TeCall& call, const Tensor& x, std::int64_t count, const char* name) {
   return te::Compute(
       x.shape(),
       [&](const std::vector<Var>& i) {
-        return x[ToExprs(i)] / te::Cast(x.dtype(), static_cast<double>(count));
+        return te::Cast(call.dtype(),
+                        x[ToExprs(i)] / te::Cast(x.dtype(), static_cast<double>(count)));
       },
       name, "elemwise");
 }
 
 std::vector<Tensor> Mean(const TeCall& call) {
-  const Reading reading(call.input(0), call.attrs.As<ops::ReduceAttrs>());
-  return {DividedBy(Reduce(call, reading, te::Sum, "mean_sum"), reading.count, "mean")};
+  const Tensor& x = call.input(0);
+  const Reading reading(x, call.attrs.As<ops::ReduceAttrs>());
+  const DataType wide = MeanType(x.dtype(), reading.count);
+  return {DividedBy(call, Reduce(call, reading, te::Sum, "mean_sum", wide), reading.count, "mean")};
 }
 
 std::vector<Tensor> Variance(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::VarianceAttrs>();
   const Tensor& x = call.input(0);
   const Tensor& mean = call.input(1);
+  const Reading reading(x, attrs);
+  // A deviation has one bit more than the elements, and its square twice as many.
+  const DataType wide = MeanType(x.dtype(), reading.count, 2 * (x.dtype().bits() + 1));
   const Tensor squares = te::Compute(
       x.shape(),
       [&](const std::vector<Var>& i) {
-        const Expr deviation = x[ToExprs(i)] - BroadcastRead(mean, i);
+        const Expr deviation =
+            te::Cast(wide, x[ToExprs(i)]) - te::Cast(wide, BroadcastRead(mean, i));
         return deviation * deviation;
       },
       "squared_deviation", "broadcast");
-  const Reading reading(x, attrs);
   const std::vector<Tensor> inputs = {squares};
   const TeCall of_squares{call.attrs, inputs, call.result};
-  return {DividedBy(Reduce(of_squares, reading, te::Sum, "variance_sum"),
+  return {DividedBy(call, Reduce(of_squares, reading, te::Sum, "variance_sum", wide),
                     reading.count - (attrs.unbiased ? 1 : 0), "variance")};
 }
 
@@ -166,7 +174,8 @@ void AttachReduceComputes(ops::OpRegistry& registry) {
                          Row{"min", te::Min}, Row{"all", te::All}, Row{"any", te::Any}}) {
     registry.Definition(row.name).SetColumn(TeCompute{[row](const TeCall& call) {
       const Reading reading(call.input(0), call.attrs.As<ops::ReduceAttrs>());
-      return std::vector<Tensor>{Reduce(call, reading, row.reducer, row.name)};
+      return std::vector<Tensor>{
+          Reduce(call, reading, row.reducer, row.name, call.input(0).dtype())};
     }});
   }
   registry.Definition("mean").SetColumn(TeCompute{Mean});

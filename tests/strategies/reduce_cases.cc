@@ -87,6 +87,23 @@ void AddReductions(std::vector<OpCase>* cases) {
                     "mean(%x, axis=[1])",
                     Fold({false, true}, false,
                          [](const std::vector<double>& v) { return std::trunc(MeanOf(v)); })});
+  // Neither the sums nor the counts fit the bytes.
+  for (const DataType type : {Int8, UInt8})
+    cases->push_back({StrCat("mean_of_", type.ToString()),
+                      {Input{"x", type, {3, 1000}}},
+                      "mean(%x, axis=[1])",
+                      Fold({false, true}, false,
+                           [](const std::vector<double>& v) { return std::trunc(MeanOf(v)); })});
+  cases->push_back({"variance_of_uint8",
+                    {Input{"x", UInt8, {300}}, Input{"m", UInt8, {1}}},
+                    "variance(%x, %m, axis=[0])",
+                    [](const Arrays& in) {
+                      double sum = 0;
+                      for (const double v : in[0].values)
+                        sum += (v - in[1].values[0]) * (v - in[1].values[0]);
+                      const auto quotient = static_cast<std::int64_t>(sum / 300);
+                      return Arrays{Array{{}, {static_cast<double>(quotient % 256)}}};
+                    }});
   for (const bool last : {false, true}) {
     const std::string attributes = last ? ", select_last_index=True" : "";
     for (const bool greatest : {true, false}) {
