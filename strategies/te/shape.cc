@@ -140,14 +140,25 @@ std::vector<Tensor> Split(const TeCall& call) {
 }
 
 // The field whose range along `axis` holds the index; fields are read in place. `slot` is the index
-// within the field.
+// within the field. Many fields are halved again and again, so that expressions are not as deep as
+// there are fields.
 Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
                 const std::vector<std::int64_t>& starts,
                 const std::function<Expr(const Tensor& field, const Expr& slot)>& read) {
-  Expr value = read(fields.back(), index - starts.back());
-  for (std::size_t f = fields.size() - 1; f-- > 0;)
-    value = te::IfThenElse(index < Expr(starts[f + 1]), read(fields[f], index - starts[f]), value);
-  return value;
+  constexpr std::size_t kMostInARow = 64;
+  const std::function<Expr(std::size_t, std::size_t)> range = [&](std::size_t begin,
+                                                                  std::size_t end) -> Expr {
+    if (end - begin > kMostInARow) {
+      const std::size_t middle = begin + (end - begin) / 2;
+      return te::IfThenElse(index < Expr(starts[middle]), range(begin, middle), range(middle, end));
+    }
+    Expr value = read(fields[end - 1], index - starts[end - 1]);
+    for (std::size_t f = end - 1; f-- > begin;)
+      value =
+          te::IfThenElse(index < Expr(starts[f + 1]), read(fields[f], index - starts[f]), value);
+    return value;
+  };
+  return range(0, fields.size());
 }
 
 std::vector<Tensor> Concatenate(const TeCall& call) {
