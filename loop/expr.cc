@@ -40,12 +40,24 @@ double ToFloating(DataType from, std::int64_t value, DataType to) {
   return is_large ? static_cast<double>(bits) : static_cast<double>(value);
 }
 
+bool IsBeyondInt64(const Expr& e) {
+  return e.dtype().element() == UInt64 && e.As<IntImmNode>()->value < 0;
+}
+
+// Whether an integer type holds the integer constant.
+bool HoldsConstant(DataType type, const Expr& e) {
+  const std::int64_t value = e.As<IntImmNode>()->value;
+  if (type.element() == UInt64) return value >= 0 || IsBeyondInt64(e);
+  return !IsBeyondInt64(e) && Wrap(type, value) == value;
+}
+
 // A constant in another type; nothing where its value could get lost: a floating constant becomes
-// no integer.
+// no integer, and an integer no type that does not hold it.
 std::optional<Expr> ConstantAs(DataType type, const Expr& e) {
   if (const auto* imm = e.As<IntImmNode>()) {
-    return type.is_float() ? FloatImm(type, ToFloating(e.dtype(), imm->value, type))
-                           : IntImm(type, imm->value);
+    if (type.is_float()) return FloatImm(type, ToFloating(e.dtype(), imm->value, type));
+    if (!HoldsConstant(type, e)) return std::nullopt;
+    return IntImm(type, imm->value);
   }
   const auto* imm = e.As<FloatImmNode>();
   if (imm == nullptr || !type.is_float()) return std::nullopt;
@@ -72,9 +84,26 @@ bool MatchConstants(Expr& a, Expr& b) {
   return false;
 }
 
+// Refuses an integer constant that the type of the other side does not hold.
+void RequireFits(const Expr& constant, const Expr& other, std::string_view where) {
+  const DataType type = other.dtype().element();
+  const auto* imm = constant.As<IntImmNode>();
+  if (imm == nullptr || type.is_float() || type.is_bool() || IsConstant(other)) return;
+  const std::string value =
+      IsBeyondInt64(constant) ? StrCat(static_cast<std::uint64_t>(imm->value)) : StrCat(imm->value);
+  throw InvalidArgument(StrCat("constant ", value, " does not fit ", type.ToString(),
+                               ", the type of the other ", where,
+                               "; cast that side to a wider type"));
+}
+void RequireFit(const Expr& a, const Expr& b, std::string_view where) {
+  if (IsConstant(a)) RequireFits(a, b, where);
+  if (IsConstant(b)) RequireFits(b, a, where);
+}
+
 // Gives constants the type of the other side and scalars its lanes; the types must agree then.
 void Match(BinaryOp op, Expr& a, Expr& b) {
   if (!MatchConstants(a, b)) {
+    RequireFit(a, b, StrCat("operand of ", ToString(op)));
     throw InvalidArgument(StrCat("the operands of ", ToString(op), " have the types ",
                                  a.dtype().ToString(), " and ", b.dtype().ToString(),
                                  "; cast one to the other"));
@@ -188,7 +217,7 @@ void RequireBool(const Expr& e, std::string_view where) {
 
 Expr MakeSelect(const Expr& condition, Expr on_true, Expr on_false, bool lazy) {
   RequireBool(condition, "the condition of a selection");
-  MatchConstants(on_true, on_false);  // what does not match is refused below
+  if (!MatchConstants(on_true, on_false)) RequireFit(on_true, on_false, "side of a selection");
   const int lanes =
       std::max({condition.dtype().lanes(), on_true.dtype().lanes(), on_false.dtype().lanes()});
   if (on_true.dtype().lanes() < lanes) on_true = Broadcast(on_true, lanes);
@@ -247,16 +276,17 @@ Expr FloatImm(DataType type, double value) {
 }
 Expr Constant(DataType type, double value) {
   if (type.is_float()) return FloatImm(type, value);
-  constexpr double kEnd = 9.2233720368547758e18;
   if (value != value) return IntImm(type, 0);
-  if (type == UInt64 && value >= kEnd) {
-    const std::uint64_t large = value >= 2 * kEnd ? UINT64_MAX : static_cast<std::uint64_t>(value);
-    return IntImm(type, static_cast<std::int64_t>(large));
+  const double whole = std::trunc(value);
+  const double half = std::ldexp(1.0, type.bits() - 1);
+  const double low = type.is_int() ? -half : 0, end = type.is_int() ? half : 2 * half;
+  if (!type.is_bool() && (whole < low || whole >= end)) {
+    throw InvalidArgument(StrCat("constant ", value, " does not fit ", type.ToString(),
+                                 ", whose numbers are ", low, " to ", end - 1));
   }
-  const std::int64_t integer = value >= kEnd    ? INT64_MAX
-                               : value <= -kEnd ? INT64_MIN
-                                                : static_cast<std::int64_t>(value);
-  return IntImm(type, integer);
+  if (type.is_bool()) return IntImm(type, value != 0);
+  return IntImm(type, type == UInt64 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(whole))
+                                     : static_cast<std::int64_t>(whole));
 }
 Expr True() { return IntImm(Bool, 1); }
 Expr False() { return IntImm(Bool, 0); }
@@ -265,9 +295,11 @@ Expr Cast(DataType type, const Expr& value) {
   const DataType target = type.WithLanes(value.dtype().lanes());
   if (target == value.dtype()) return value;
   if (target.lanes() == 1) {
+    const auto* integer = value.As<IntImmNode>();
+    if (integer != nullptr && !target.is_float()) return IntImm(target, integer->value);
     // Between a large integer and a 16-bit float lies a rounding of its own; code does it once.
-    if (value.kind() == ExprKind::kIntImm && (!target.is_float() || target.bits() >= 32))
-      return *ConstantAs(target, value);
+    if (integer != nullptr && target.bits() >= 32)
+      return FloatImm(target, ToFloating(value.dtype(), integer->value, target));
     if (const auto* imm = value.As<FloatImmNode>();
         imm != nullptr && target.is_float() && target.bits() >= 32) {
       return FloatImm(target, imm->value);

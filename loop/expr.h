@@ -21,7 +21,8 @@ namespace tenon::loop {
 
 Expr IntImm(DataType type, std::int64_t value);
 Expr FloatImm(DataType type, double value);
-// `value` as a constant of any scalar type.
+// `value` as a constant of any scalar type; an integer has no fraction, and NaN gives 0. Throws
+// InvalidArgument where an integer type does not hold it.
 Expr Constant(DataType type, double value);
 Expr True();
 Expr False();
@@ -56,6 +57,7 @@ bool IsConstInt(const Expr& expr, std::int64_t value);
 bool IsAllTrue(const Expr& predicate);
 
 // An integer constant takes the type of the other side, a floating one only another floating type.
+// They throw InvalidArgument for an integer that the other side's type does not hold.
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator-(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);

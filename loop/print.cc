@@ -9,9 +9,22 @@
 namespace tenon::loop {
 namespace {
 
+// An expression that shares its parts may have a text far longer than itself.
+constexpr int kMostNodes = 20000;
+
 class Printer {
  public:
   std::string Text(const Expr& e) {
+    if (depth_ == 0) left_ = kMostNodes;
+    if (left_ == 0) return "...";
+    --left_;
+    ++depth_;
+    std::string text = WholeText(e);
+    --depth_;
+    return text;
+  }
+
+  std::string WholeText(const Expr& e) {
     switch (e.kind()) {
       case ExprKind::kIntImm: {
         const std::int64_t value = e.As<IntImmNode>()->value;
@@ -163,6 +176,8 @@ class Printer {
 
   std::unordered_map<const void*, std::string> names_;
   std::unordered_set<std::string> taken_;
+  int left_ = 0;   // nodes that the expression may still print
+  int depth_ = 0;  // of nodes within each other
 };
 
 }  // namespace

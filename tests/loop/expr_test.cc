@@ -354,5 +354,32 @@ TEST(VisitTest, UsesVarGoesByIdentity) {
   EXPECT_FALSE(UsesVar(Max(i * 2, 3), Var("i")));
 }
 
+TEST(PrintTest, AnExpressionThatSharesItsPartsHasATextOfBoundedLength) {
+  Expr e = i;
+  for (int depth = 0; depth < 200; ++depth) e = e * e + 1;
+  const std::string text = Print(e);
+  EXPECT_LT(text.size(), 1000000U);
+  EXPECT_THAT(text, HasSubstr("..."));
+  EXPECT_EQ(Print((i + 1) * (i + 1)), "((i + 1) * (i + 1))");
+}
+
+// A comparison with a wrapped constant would be another one.
+TEST(ExprTest, AnIntegerConstantMustFitTheTypeOfTheOtherSide) {
+  const Buffer bytes = Buffer::Make("U", UInt8, {4}), words = Buffer::Make("I", Int32, {4});
+  const Expr u = Load(bytes, {0}), i = Load(words, {0});
+  EXPECT_EQ(Refusal([&] { return u < 300; }),
+            "constant 300 does not fit uint8, the type of the other operand of <; cast that side "
+            "to a wider type");
+  EXPECT_THAT(Refusal([&] { return -1 == u; }), HasSubstr("constant -1 does not fit"));
+  EXPECT_THAT(Refusal([&] { return i + std::int64_t{5000000000}; }),
+              HasSubstr("constant 5000000000 does not fit int32"));
+  EXPECT_THAT(Refusal([&] { return Select(u < 3, u, 256); }),
+              HasSubstr("the type of the other side of a selection"));
+  EXPECT_THAT(Refusal([] { return Constant(Int8, 300); }),
+              HasSubstr("constant 300 does not fit int8, whose numbers are -128 to 127"));
+  EXPECT_EQ(Print(u < 255), "(U[0] < 255u8)");
+  EXPECT_EQ(Print(Cast(Int8, 300)), Print(IntImm(Int8, 44)));  // a cast wraps around
+}
+
 }  // namespace
 }  // namespace tenon::loop
