@@ -46,6 +46,18 @@ std::optional<Expr> BeforeRounding(const Expr& e, int depth) {
   return loop::Binary(n->op, *bounded, n->b);
 }
 
+// Integers of 64 bits as ones that float64 holds, of which those beyond 53 bits are rounded to odd:
+// rounded again to fewer bits they give what one rounding would.
+Value* RoundToOdd53Bits(llvm::IRBuilder<>& builder, Value* value, bool is_signed) {
+  const auto number = [&](std::uint64_t n) { return llvm::ConstantInt::get(value->getType(), n); };
+  constexpr std::uint64_t kDropped = 2047, kExact = std::uint64_t{1} << 53;
+  Value* mark = builder.CreateAdd(builder.CreateAnd(value, number(kDropped)), number(kDropped));
+  Value* odd = builder.CreateAnd(builder.CreateOr(mark, value), number(~kDropped));
+  Value* beyond = is_signed ? builder.CreateAdd(value, number(kExact)) : value;
+  Value* is_large = builder.CreateICmpUGT(beyond, number(is_signed ? 2 * kExact : kExact));
+  return builder.CreateSelect(is_large, odd, value);
+}
+
 }  // namespace
 
 // LLVM converts a lane at a time where it saturates. float32 has no 2^31 - 1: lanes from 2^31 on
@@ -141,8 +153,9 @@ Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
         {target, value->getType()}, {value});
   }
   if (to.is_float()) {
-    if (to.element() == BFloat16) {  // float64 keeps all that 53 bits can
+    if (to.element() == BFloat16) {
       target = RegisterType(Float64.WithLanes(to.lanes()));
+      if (from.bits() == 64) value = RoundToOdd53Bits(builder_, value, from.is_int());
       return Narrow(from.is_int() ? builder_.CreateSIToFP(value, target)
                                   : builder_.CreateUIToFP(value, target),
                     to);

@@ -148,11 +148,8 @@ Column Evaluator::ComputeCast(DataType to, const Column& value, DataType from) c
   Column c = MakeColumn(to, size_);
   for (std::size_t k = 0; k < size_; ++k) {
     if (to.is_float()) {
-      const double v = value.is_float ? value.f[k]
-                       : from.is_uint() && from.bits() == 64
-                           ? static_cast<double>(static_cast<std::uint64_t>(value.i[k]))
-                           : static_cast<double>(value.i[k]);
-      c.f[k] = RoundTo(to, v);
+      c.f[k] = value.is_float ? RoundTo(to, value.f[k])
+                              : RoundTo(to, value.i[k], from.is_uint() && from.bits() == 64);
     } else if (value.is_float) {
       c.i[k] = SaturateTo(to, value.f[k]);
     } else {
@@ -238,6 +235,9 @@ Column Evaluator::ComputeLoad(const loop::LoadNode& n) {
       if (!active_.empty() && !active_[k]) continue;
       if (c.is_float) {
         c.f[k] = static_cast<double>(data[offsets[k]]);
+      } else if (n.type.is_bool()) {
+        c.i[k] =
+            static_cast<std::int64_t>(data[offsets[k]]) != 0 ? 1 : 0;  // any other byte is true
       } else {
         c.i[k] = static_cast<std::int64_t>(data[offsets[k]]);
       }
@@ -308,7 +308,10 @@ Column Evaluator::ComputeCall(const loop::CallNode& n) {
         if (c.is_float) {
           c.f[k] = RoundTo(n.type, ApplyUnary(n.intrinsic, args[0].f[k]));
         } else if (n.intrinsic == Intrinsic::kAbs) {
-          c.i[k] = WrapTo(n.type, n.type.is_uint() ? args[0].i[k] : std::abs(args[0].i[k]));
+          // The lowest number is its own opposite.
+          const std::int64_t x = args[0].i[k];
+          c.i[k] = WrapTo(
+              n.type, x < 0 && n.type.is_int() ? ApplyInt(loop::BinaryOp::kSub, n.type, 0, x) : x);
         } else if (n.intrinsic == Intrinsic::kSign) {
           c.i[k] = n.type.is_uint() ? args[0].i[k] != 0 : (args[0].i[k] > 0) - (args[0].i[k] < 0);
         } else {

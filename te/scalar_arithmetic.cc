@@ -1,8 +1,8 @@
 #include "tenon/te/scalar_arithmetic.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "tenon/support/error.h"
@@ -12,20 +12,43 @@ namespace tenon::te {
 using loop::BinaryOp;
 using loop::Intrinsic;
 
+namespace {
+
+// As a float32 that was rounded to odd: a second rounding to fewer bits gives what one would.
+float RoundToOdd(double v) {
+  const auto near = static_cast<float>(v);
+  const double back = near;
+  const auto bits = std::bit_cast<std::uint32_t>(near);
+  if (std::isnan(v) || back == v || bits % 2 == 1) return near;
+  return std::bit_cast<float>(std::fabs(back) > std::fabs(v) ? bits - 1 : bits + 1);
+}
+
+}  // namespace
+
 double RoundTo(DataType t, double v) {
   if (t == Float32) return static_cast<float>(v);
   if (t == Float64) return v;
   if (t.code() == TypeCode::kFloat && t.bits() == 16)
     return static_cast<double>(static_cast<_Float16>(v));
   // bfloat16: the upper half of a float32, rounded to even.
-  const float single = static_cast<float>(v);
+  const float single = RoundToOdd(v);
   if (std::isnan(single)) return single;
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &single, 4);
+  auto bits = std::bit_cast<std::uint32_t>(single);
   bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000U;
-  float rounded = 0;
-  std::memcpy(&rounded, &bits, 4);
-  return rounded;
+  return std::bit_cast<float>(bits);
+}
+
+double RoundTo(DataType t, std::int64_t v, bool is_unsigned) {
+  const bool is_negative = v < 0 && !is_unsigned;
+  const auto bits = static_cast<std::uint64_t>(v);
+  const std::uint64_t magnitude = is_negative ? -bits : bits;
+  // What float64 drops leaves its mark in the last bit for the rounding that follows.
+  const int dropped = std::max(static_cast<int>(std::bit_width(magnitude)) - 53, 0);
+  std::uint64_t kept = magnitude >> dropped;
+  if (kept << dropped != magnitude && t != Float64) kept |= 1;
+  const double odd = std::ldexp(static_cast<double>(kept), dropped);
+  if (t != Float64) return RoundTo(t, is_negative ? -odd : odd);
+  return is_unsigned ? static_cast<double>(bits) : static_cast<double>(v);
 }
 
 std::int64_t WrapTo(DataType t, std::int64_t v) {
@@ -185,9 +208,11 @@ std::int64_t ApplyInt(BinaryOp op, DataType t, std::int64_t a, std::int64_t b) {
     case BinaryOp::kMax:
       return big ? static_cast<std::int64_t>(std::max(ua, ub)) : std::max(a, b);
     case BinaryOp::kAnd:
+      return a != 0 && b != 0;
+    case BinaryOp::kOr:
+      return a != 0 || b != 0;
     case BinaryOp::kBitAnd:
       return a & b;
-    case BinaryOp::kOr:
     case BinaryOp::kBitOr:
       return a | b;
     case BinaryOp::kBitXor:

@@ -9,7 +9,9 @@
 
 namespace tenon::te {
 
+// To a floating type, once.
 double RoundTo(DataType type, double value);
+double RoundTo(DataType type, std::int64_t value, bool is_unsigned);
 std::int64_t WrapTo(DataType type, std::int64_t value);
 // Towards zero; the nearest that the type holds where it is out of range, 0 for NaN.
 std::int64_t SaturateTo(DataType type, double value);

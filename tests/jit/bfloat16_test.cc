@@ -16,11 +16,11 @@ namespace {
 using loop::Buffer;
 using loop::Var;
 
-// The nearest bfloat16 of a double, by comparing the two around it.
-std::uint16_t Nearest(double value) {
+// The nearest bfloat16 of a number, which long double holds, by comparing the two around it.
+std::uint16_t Nearest(long double value) {
   if (std::isnan(value)) return 0x7fc0;
   const bool negative = std::signbit(value);
-  const double magnitude = std::fabs(value);
+  const long double magnitude = std::fabs(value);
   const auto number = [](std::uint32_t bits) {
     return static_cast<double>(std::bit_cast<float>(bits << 16));
   };
@@ -31,7 +31,7 @@ std::uint16_t Nearest(double value) {
   }
   // Infinity stands for the number that would follow the largest.
   const double next = above == 0x7f80 ? std::ldexp(1.0, 128) : number(above);
-  const double down = magnitude - number(below), up = next - magnitude;
+  const long double down = magnitude - number(below), up = next - magnitude;
   std::uint32_t chosen = down < up || (down == up && below % 2 == 0) ? below : above;
   if (std::isinf(value)) chosen = 0x7f80;
   return static_cast<std::uint16_t>(chosen | (negative ? 0x8000U : 0U));
@@ -58,7 +58,7 @@ void ExpectNearest(const std::vector<T>& values, const std::string& features) {
   ASSERT_TRUE((*kernel)(x, y).ok());
   const auto* bits = static_cast<const std::uint16_t*>(y.raw());
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const double value = static_cast<double>(values[k]);
+    const long double value = values[k];
     if (std::isnan(value)) {
       EXPECT_TRUE(std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(bits[k]) << 16)));
     } else {
@@ -103,6 +103,17 @@ TEST_P(Bfloat16Test, IntegersAreRoundedOnce) {
   std::mt19937 generator(9);
   for (int count = 0; count < 1000; ++count)
     values.push_back(static_cast<std::int32_t>(generator()));
+  ExpectNearest(values, GetParam());
+}
+
+// float64 does not hold what lies next to a tie beyond 53 bits.
+TEST_P(Bfloat16Test, LargeIntegersAreRoundedOnce) {
+  const std::int64_t tie = (std::int64_t{1} << 61) + (std::int64_t{1} << 53);
+  std::vector<std::int64_t> values = {INT64_MIN, INT64_MAX, std::int64_t{1} << 53};
+  for (const std::int64_t value : {tie - 1, tie, tie + 1}) {
+    values.push_back(value);
+    values.push_back(-value);
+  }
   ExpectNearest(values, GetParam());
 }
 

@@ -57,6 +57,52 @@ TEST(InterpretTest, FloatsAreRoundedAfterEachOperation) {
   EXPECT_EQ(*Interpret({b}, {{a, big}})[0].data<float>(), 16777216.0F + 1.0F - 16777216.0F);
 }
 
+// Half a place of bfloat16 and a little, which float32 would round away first.
+TEST(InterpretTest, ConversionsToFloatsRoundOnce) {
+  const Tensor a = Placeholder({1}, Float64, "a"), b = Placeholder({1}, Int64, "b");
+  const auto cast = [](const Tensor& x, const NDArray& value, DataType type) {
+    const Tensor y = Compute(
+        {1}, [&](const Var& i) { return Cast(Float32, Cast(type, x(i))); }, "y");
+    return *Interpret({y}, {{x, value}})[0].data<float>();
+  };
+  EXPECT_EQ(cast(a, NDArray::FromVector<double>({1}, {1.00390625093132257}), BFloat16), 1.0078125F);
+  EXPECT_EQ(cast(a, NDArray::FromVector<double>({1}, {1.00390625}), BFloat16), 1.0F);
+  const std::int64_t tie = (std::int64_t{1} << 61) + (std::int64_t{1} << 53);
+  EXPECT_EQ(cast(b, NDArray::FromVector<std::int64_t>({1}, {tie}), BFloat16), 0x1p61F);
+  EXPECT_EQ(cast(b, NDArray::FromVector<std::int64_t>({1}, {tie + 1}), BFloat16), 0x1.02p61F);
+  EXPECT_EQ(cast(b, NDArray::FromVector<std::int64_t>({1}, {-tie - 1}), BFloat16), -0x1.02p61F);
+  const std::int64_t of_float = (std::int64_t{1} << 61) + (std::int64_t{1} << 37);
+  EXPECT_EQ(cast(b, NDArray::FromVector<std::int64_t>({1}, {of_float + 1}), Float32),
+            static_cast<float>(of_float + 1));
+}
+
+// A bool that a file gives may be any byte.
+TEST(InterpretTest, EveryBoolButZeroIsTrue) {
+  const Tensor a = Placeholder({2}, Bool, "a"), b = Placeholder({2}, Bool, "b");
+  const Tensor both = Compute(
+      {2}, [&](const Var& i) { return a(i) && b(i); }, "both");
+  const Tensor equal = Compute(
+      {2}, [&](const Var& i) { return a(i) == b(i); }, "equal");
+  const auto bools = [](std::uint8_t x, std::uint8_t y) {
+    NDArray array = NDArray::Empty({2}, Bool);
+    static_cast<std::uint8_t*>(array.raw())[0] = x;
+    static_cast<std::uint8_t*>(array.raw())[1] = y;
+    return array;
+  };
+  const auto results = Interpret({both, equal}, {{a, bools(2, 0)}, {b, bools(1, 0)}});
+  EXPECT_EQ(results[0].ToVector<bool>(), (std::vector<bool>{true, false}));
+  EXPECT_EQ(results[1].ToVector<bool>(), (std::vector<bool>{true, true}));
+}
+
+TEST(InterpretTest, TheLowestInt64IsItsOwnAbsoluteValue) {
+  const Tensor a = Placeholder({2}, Int64, "a");
+  const Tensor b = Compute(
+      {2}, [&](const Var& i) { return loop::Call(loop::Intrinsic::kAbs, {a(i)}); }, "b");
+  const NDArray x = NDArray::FromVector<std::int64_t>({2}, {INT64_MIN, -7});
+  EXPECT_EQ(Interpret({b}, {{a, x}})[0].ToVector<std::int64_t>(),
+            (std::vector<std::int64_t>{INT64_MIN, 7}));
+}
+
 TEST(InterpretTest, FloatsThatAnIntegerCannotHoldAreSaturated) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
