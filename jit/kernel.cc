@@ -4,6 +4,8 @@
 #include "tenon/jit/kernel.h"
 
 #include <atomic>
+#include <cstdint>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -36,6 +38,25 @@ struct Kernel::State {
   std::unique_ptr<LinkedObject> code;
   std::unique_ptr<GdbEntry> known_to_gdb;  // dies before the code
   Entry entry = nullptr;
+  // Found out at the first checked call, since the body may not have been made before.
+  mutable std::once_flag is_known;
+  mutable std::vector<bool> writes;  // by parameter
+
+  const std::vector<bool>& Writes() const {
+    std::call_once(is_known, [&] {
+      for (const loop::Buffer& buffer : function.buffers)
+        writes.push_back(IsWritten(function, buffer));
+    });
+    return writes;
+  }
+  static bool IsWritten(const loop::Function& function, const loop::Buffer& buffer) {
+    bool is_written = false;
+    loop::VisitStmts(function.body, [&](const loop::Stmt& s) {
+      const loop::Buffer* stored = loop::BufferOf(s);
+      is_written = is_written || (stored != nullptr && *stored == buffer);
+    });
+    return is_written;
+  }
 };
 
 namespace {
@@ -151,6 +172,29 @@ std::vector<std::int64_t> BindExtents(const loop::Function& function,
   return values;
 }
 
+// Code may read an array before or after it writes another, in any order.
+void RequireApart(const loop::Function& function, std::span<const NDArray> arrays,
+                  const std::vector<bool>& writes) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (!writes[i]) continue;
+    const auto begin = [](const NDArray& array) {
+      return reinterpret_cast<std::uintptr_t>(array.raw());
+    };
+    const auto bytes = [](const NDArray& array) {
+      return static_cast<std::uintptr_t>(array.size() * array.dtype().bytes());
+    };
+    for (std::size_t j = 0; j < arrays.size(); ++j) {
+      if (i == j || bytes(arrays[i]) == 0 || bytes(arrays[j]) == 0) continue;
+      if (begin(arrays[i]) < begin(arrays[j]) + bytes(arrays[j]) &&
+          begin(arrays[j]) < begin(arrays[i]) + bytes(arrays[i]))
+        RefuseArray(function, i,
+                    StrCat("is written and shares memory with argument ", j, " (",
+                           function.buffers[j]->name,
+                           "); arrays that are written must not overlap others"));
+    }
+  }
+}
+
 class KernelCallable : public Callable {
  public:
   explicit KernelCallable(Kernel kernel) : kernel_(std::move(kernel)) {}
@@ -169,6 +213,7 @@ const loop::Function& Kernel::function() const { return state_->function; }
 absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
   return CatchErrors([&] {
     const std::vector<std::int64_t> extents = BindExtents(state_->function, arrays);
+    RequireApart(state_->function, arrays, state_->Writes());
     std::vector<void*> buffers;
     for (const NDArray& array : arrays) buffers.push_back(array.raw());
     RunUnchecked(buffers.data(), extents.data());

@@ -44,15 +44,17 @@ class Kernel {
   const std::string& name() const;
   const loop::Function& function() const;
 
-  // Runs on `arrays`, in the order of the function's parameters. Errors: InvalidArgument naming the
-  // parameter when the number, element type, rank or an extent of the arrays is wrong.
+  // Runs on `arrays`, in the order of the function's parameters. An array that the kernel writes
+  // must not overlap any other. Errors: InvalidArgument naming the parameter when the number,
+  // element type, rank or an extent of the arrays is wrong, or where they overlap so.
   absl::Status Run(std::span<const NDArray> arrays) const;
   template <typename... Arrays>
   absl::Status operator()(const Arrays&... arrays) const {
     const NDArray list[] = {arrays...};
     return Run(list);
   }
-  // The unchecked entry: data pointers in parameter order, then the values of the function's
+  // The unchecked entry: data pointers in parameter order, to memory as Run demands it, then the
+  // values of the function's
   // symbolic extents. Like every call it flushes denormals to zero, on all of the kernel's threads.
   void RunUnchecked(void* const* buffers, const std::int64_t* extents) const;
   // This kernel as a step of a compiled graph; only for functions without symbolic extents.

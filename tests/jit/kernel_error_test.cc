@@ -95,5 +95,23 @@ TEST(KernelErrorTest, RefusesAnUnknownCpuFeature) {
   EXPECT_THAT(std::string(kernel.status().message()), HasSubstr("'warp'"));
 }
 
+TEST(KernelErrorTest, AnArrayThatIsWrittenOverlapsNoOther) {
+  const te::Tensor a = te::Placeholder({16}, Float32, "A");
+  const te::Tensor b = te::Placeholder({16}, Float32, "B");
+  const te::Tensor c = te::Compute(
+      {16}, [&](te::Var i) { return a(i) + b(15 - i); }, "C");
+  const Kernel kernel = Compiled(schedule::Schedule(c), {a, b, c}, "add");
+  const NDArray whole = Random({24}), x = Random({16});
+  const auto part = [&](std::int64_t first) {
+    return NDArray::View({16}, Float32, whole.data<float>() + first,
+                         std::make_shared<NDArray>(whole));
+  };
+  EXPECT_TRUE(kernel(x, x, NDArray::Zeros({16}, Float32)).ok());  // of inputs nothing changes
+  EXPECT_EQ(kernel(x, part(0), part(8)).message(),
+            "kernel add, argument 2 (C): is written and shares memory with argument 1 (B); arrays "
+            "that are written must not overlap others");
+  EXPECT_FALSE(kernel(x, part(0), x).ok());
+}
+
 }  // namespace
 }  // namespace tenon::jit
