@@ -19,9 +19,10 @@
 namespace tenon::loop {
 namespace {
 
-// Longer loops stay loops: no register file holds such vectors, and LLVM takes them apart lane by
-// lane where they are gathered under a mask.
+// Longer loops become loops over blocks: no register file holds such vectors, and LLVM takes them
+// apart lane by lane where they are gathered under a mask.
 constexpr std::int64_t kMostLanes = 256;
+constexpr std::int64_t kBlockLanes = 64;
 
 // Rewrites one loop's body; `failed` says that it must stay serial.
 class Widener : public StmtMutator {
@@ -224,10 +225,32 @@ class LoopVectorizer : public StmtMutator {
     const auto serial = [&] {
       return HoistGuards(For(loop->var, loop->min, loop->extent, ForKind::kSerial, body));
     };
-    if (extent->value < 2 || extent->value > kMostLanes) return serial();
-    Widener widener(loop->var, loop->min, static_cast<int>(extent->value));
+    if (extent->value < 2) return serial();
+    const std::optional<Stmt> wide = extent->value <= kMostLanes
+                                         ? Widened(*loop, loop->min, extent->value, body)
+                                         : InBlocks(*loop, extent->value, body);
+    return wide ? *wide : serial();
+  }
+
+ private:
+  // The iterations [min, min + lanes) at once; nothing where the body cannot be.
+  static std::optional<Stmt> Widened(const ForNode& loop, const Expr& min, std::int64_t lanes,
+                                     const Stmt& body) {
+    if (lanes == 1) return Substitute(body, {{loop.var, min}});
+    Widener widener(loop.var, min, static_cast<int>(lanes));
     const Stmt wide = widener(body);
-    return widener.failed() ? serial() : wide;
+    return widener.failed() ? std::nullopt : std::optional(wide);
+  }
+
+  static std::optional<Stmt> InBlocks(const ForNode& loop, std::int64_t extent, const Stmt& body) {
+    const Var block(StrCat(loop.var.name(), ".block"));
+    const std::int64_t blocks = extent / kBlockLanes, rest = extent % kBlockLanes;
+    const auto whole = Widened(loop, loop.min + block * kBlockLanes, kBlockLanes, body);
+    if (!whole) return std::nullopt;
+    const Stmt vectors = For(block, 0, blocks, ForKind::kSerial, *whole);
+    if (rest == 0) return vectors;
+    const auto tail = Widened(loop, loop.min + blocks * kBlockLanes, rest, body);
+    return tail ? std::optional(Seq({vectors, *tail})) : std::nullopt;
   }
 };
 

@@ -380,14 +380,18 @@ TEST(VectorizeTest, AnInnerBoundThatDiffersByLaneStaysSerial) {
   EXPECT_THAT(Vectorized(Loop(j, i + 1, Store(out, 1, {i}))), HasSubstr("for i in [0, 4)"));
 }
 
-TEST(VectorizeTest, ALoopOfMoreLanesThanRegistersHoldStaysSerial) {
+TEST(VectorizeTest, ALoopOfMoreLanesThanRegistersHoldRunsOverBlocks) {
   const Buffer large = Buffer::Make("large", Int64, {70000});
   const auto text = [&](std::int64_t extent) {
     return Print(VectorizeLoops(Loop(i, extent, Store(large, i, {i}), ForKind::kVectorized)));
   };
   EXPECT_EQ(text(256), "large[ramp(0, 1, 256)] = ramp(0, 1, 256)\n");
-  EXPECT_EQ(text(257), "for i in [0, 257) {\n  large[i] = i\n}\n");
-  EXPECT_THAT(text(70000), HasSubstr("for i in [0, 70000)"));
+  EXPECT_EQ(text(257),
+            "for i.block in [0, 4) {\n"
+            "  large[ramp((i.block * 64), 1, 64)] = ramp((i.block * 64), 1, 64)\n"
+            "}\n"
+            "large[256] = 256\n");
+  EXPECT_THAT(text(70000), HasSubstr("large[ramp(69952, 1, 48)]"));
 }
 
 TEST(VectorizeTest, RefusesASymbolicExtent) {
