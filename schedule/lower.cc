@@ -15,6 +15,7 @@
 #include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/attached_output.h"
+#include "tenon/schedule/check_stages.h"
 #include "tenon/schedule/fetches.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/schedule/loop_marks.h"
@@ -44,6 +45,8 @@ class Lowerer {
 
   loop::Function Run() {
     CollectParameters();
+    CheckStages(schedule_, function_.scalars, function_.name);
+    ranges_ = bounds_;
     Stmt body = loop::Seq({});
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
@@ -65,6 +68,9 @@ class Lowerer {
  private:
   void CollectParameters() {
     for (const Tensor& arg : args_) {
+      if (IsParameter(arg.buffer()))
+        throw InvalidArgument(
+            StrCat("lower ", function_.name, ": argument ", arg.name(), " is given twice"));
       function_.buffers.push_back(arg.buffer());
       for (const Expr& extent : arg.shape()) {
         loop::VisitExpr(extent, [&](const Expr& e) {
@@ -144,7 +150,14 @@ class Lowerer {
       case te::OperationKind::kPlaceholder:
         break;
     }
+    CheckReads(stage, BodyOf(stage), {}, function_.name);
     return Nest(stage, WholeRegion(stage));
+  }
+
+  std::vector<Expr> BodyOf(const Stage& stage) {
+    std::vector<Expr> body;
+    for (const Expr& value : stage.op()->body) body.push_back(inliner_(value));
+    return body;
   }
 
   // The steps of a scan: what is not placed elsewhere is computed at its time loop, for the part
@@ -158,9 +171,10 @@ class Lowerer {
       const std::vector<loop::Buffer>& outputs = step.op()->outputs;
       const auto is_update = [&](const loop::Buffer& b) { return IsUpdateOf(op, b); };
       if (std::any_of(outputs.begin(), outputs.end(), is_update)) {
-        body = loop::Seq({Nest(step, StepRegion(op)), body});
+        const std::vector<Range> region = StepRegion(op, *step.op());
+        body = loop::Seq({Nest(step, region), body});
         for (const loop::Buffer& buffer : outputs) {
-          if (!is_update(buffer)) body = AllocateBox(step, buffer, StepRegion(op), body);
+          if (!is_update(buffer)) body = AllocateBox(step, buffer, region, body);
         }
       } else if (step.placement() == Stage::Placement::kRoot ||
                  (step.placement() == Stage::Placement::kAt && &step.attach_stage() == &scan)) {
@@ -173,7 +187,8 @@ class Lowerer {
   }
 
   LoopHooks Hooks(const Stage& stage) {
-    return {.inside =
+    return {.ranges = &ranges_,
+            .inside =
                 [&](const IterVar& axis, const Expr& extent, const Stmt& inside) {
                   return AddPrefetches(schedule_, bounds_, stage, axis, extent,
                                        PlaceProducers(stage, axis, extent, inside));
@@ -186,9 +201,7 @@ class Lowerer {
   }
 
   Stmt Nest(const Stage& stage, const std::vector<Range>& region) {
-    std::vector<Expr> body;
-    for (const Expr& value : stage.op()->body) body.push_back(inliner_(value));
-    return MakeNest(stage, body, region, Hooks(stage));
+    return MakeNest(stage, BodyOf(stage), region, Hooks(stage));
   }
 
   static Stmt AllocateBox(const Stage& stage, const loop::Buffer& buffer,
@@ -491,6 +504,7 @@ class Lowerer {
   ScanSteps steps_;
   loop::Function function_;
   loop::Bounds bounds_;
+  loop::Bounds ranges_;  // also of loops that are made
   UnrollMarks unrolls_;
   std::unordered_map<const Stage*, Stmt> scan_steps_;  // what a step of the scan runs
   // What is to stand before the loop of that variable once it is made.

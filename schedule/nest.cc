@@ -63,6 +63,10 @@ class NestMaker {
     for (std::size_t d = 0; d < op_.axes.size(); ++d) extent_[op_.axes[d].var] = region_[d].extent;
     for (const IterVar& axis : op_.reduce_axes) extent_[axis.var] = axis.extent;
     schedule::InferExtents(stage_.relations(), &extent_);
+    for (const IterVar& leaf : stage_.leaves()) {
+      if (const auto* extent = extent_.at(leaf.var).As<loop::IntImmNode>())
+        hooks_.ranges->Bind(leaf.var, {0, extent->value - 1});
+    }
   }
 
   // Values of all axes, given those of the loops; `fresh` renames loops.
@@ -183,7 +187,8 @@ class NestMaker {
     while (position < leaves.size() && !leaves[position].var.same_as(mark.axis.var)) ++position;
     if (position == leaves.size())
       refuse("the axis has been split or fused since; tensorize comes after");
-    const Expr guard = Condition(/*with_reduce=*/true, {});
+    // What the loops around decide guards nothing.
+    const Expr guard = loop::Simplify(Condition(/*with_reduce=*/true, {}), *hooks_.ranges);
     const TensorizeMatch match = MatchTensorize({.stage = stage_,
                                                  .position = position,
                                                  .body = body_,

@@ -13,6 +13,7 @@ namespace tenon::schedule {
 
 // Called with each loop's axis and extent, from the innermost loop outwards.
 struct LoopHooks {
+  loop::Bounds* ranges;  // has those of the loops around, and gets those of constant extents
   using Hook = std::function<loop::Stmt(const IterVar& axis, const loop::Expr& extent,
                                         const loop::Stmt& stmt)>;
   Hook inside;  // takes the loop's body, gives what shall stand there instead

@@ -30,6 +30,10 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   if (!stage.leaves()[leaf].is_reduce)
     stage.Refuse("rfactor", &axis, "this is a data axis; only reduce axes are allowed");
   const te::Operation former = stage.op();
+  if (!former->combiner->is_commutative)
+    stage.Refuse("rfactor", &axis,
+                 StrCat("reducer ", former->combiner->name,
+                        " is not commutative; rfactor joins terms in another order"));
   const auto rank = static_cast<int>(former->axes.size());
   if (factor_axis < 0 || factor_axis > rank) {
     stage.Refuse("rfactor", &axis,

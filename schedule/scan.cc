@@ -76,9 +76,9 @@ bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer) {
   return false;
 }
 
-std::vector<Range> StepRegion(const te::OperationNode& scan) {
+std::vector<Range> StepRegion(const te::OperationNode& scan, const te::OperationNode& update) {
   std::vector<Range> region;
-  for (const Expr& extent : scan.outputs[0]->shape) region.push_back({0, extent});
+  for (const Expr& extent : update.outputs[0]->shape) region.push_back({0, extent});
   region[0] = {scan.axes[0].var, 1};
   return region;
 }

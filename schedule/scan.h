@@ -41,8 +41,8 @@ class ScanSteps {
 
 // Whether the stage computes an update of the scan.
 bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer);
-// The elements of step `t` of a tensor of the scan's shape.
-std::vector<Range> StepRegion(const te::OperationNode& scan);
+// The elements of step `t` of an update, whose shape is that of its state.
+std::vector<Range> StepRegion(const te::OperationNode& scan, const te::OperationNode& update);
 // The given first steps go to the scan's buffers; what is computed inline is computed here.
 loop::Stmt CopyInits(const te::OperationNode& scan, loop::ExprMutator& inliner);
 // States and updates become the scan's buffers.

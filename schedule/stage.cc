@@ -1,6 +1,7 @@
 #include "tenon/schedule/stage.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "tenon/loop/print.h"
 #include "tenon/support/error.h"
@@ -178,6 +179,15 @@ Stage& Stage::Reorder(const std::vector<IterVar>& order) {
     positions.push_back(position);
     axes.push_back(leaves_[position]);
   }
+  if (op_->is_reduction() && !op_->combiner->is_commutative) {
+    std::vector<std::size_t> reduced;
+    std::copy_if(positions.begin(), positions.end(), std::back_inserter(reduced),
+                 [&](std::size_t position) { return leaves_[position].is_reduce; });
+    if (!std::is_sorted(reduced.begin(), reduced.end()))
+      Refuse("reorder", nullptr,
+             StrCat("reducer ", op_->combiner->name,
+                    " is not commutative, so that its reduce loops keep their order"));
+  }
   std::sort(positions.begin(), positions.end());
   for (std::size_t i = 0; i < positions.size(); ++i) leaves_[positions[i]] = axes[i];
   ReorderStep step{number_, {}};
@@ -249,6 +259,9 @@ void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
                   parent.name(), " does not"));
   }
   parent.Position("compute_at", axis);
+  if (!Needs(parent, *this))
+    Refuse("compute_at", &axis,
+           StrCat("stage ", parent.name(), " reads nothing of it; choose a loop of a reader"));
   // The parent's own place may not lie inside this stage.
   for (const Stage* at = &parent; at->placement_ == Placement::kAt; at = at->attach_stage_) {
     if (at->attach_stage_ == this)

@@ -89,7 +89,7 @@ class Stage {
   // Elements for which `holds`, of the operation's data axes, is false are not stored: memory that
   // the caller gives keeps what it has there, other memory is undefined. Legal for a compute; what
   // rewrites the stage (cache_write, rfactor, transform_layout) comes before. `holds` gives a bool
-  // of the axes alone. Schedule::Verify tells elements apart that it leaves out.
+  // of the axes alone.
   Stage& SetStorePredicate(const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds);
   // Stores past the caches (non-temporal): for results larger than these, of which it writes whole
   // lines of 64 bytes one after the other. A hint, which is followed where the stores are vectors

@@ -35,13 +35,15 @@ void WriteOperation(const OperationNode& op, loop::ContentWriter& writer) {
   WriteAxes(op.reduce_axes, writer);
   writer.Int(op.combiner ? 1 : 0);
   if (op.combiner) {
-    const auto& [name, lhs, rhs, result, identity, is_sum, is_order_free] = *op.combiner;
+    const auto& [name, lhs, rhs, result, identity, is_sum, is_commutative, is_order_free] =
+        *op.combiner;
     writer.Text(name);
     writer.Expressions({lhs.begin(), lhs.end()});
     writer.Expressions({rhs.begin(), rhs.end()});
     writer.Expressions(result);
     writer.Expressions(identity);
     writer.Int(is_sum ? 1 : 0);
+    writer.Int(is_commutative ? 1 : 0);
     writer.Int(is_order_free ? 1 : 0);
   }
   writer.Expressions(op.body);

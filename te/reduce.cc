@@ -69,9 +69,10 @@ IterVar ReduceAxis(const Expr& min, const Expr& extent, std::string name) {
 Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
                       const std::function<std::vector<Expr>(const std::vector<Var>&,
                                                             const std::vector<Var>&)>& combine,
-                      std::vector<Expr> identity) {
+                      std::vector<Expr> identity, bool is_commutative) {
   Combiner combiner;
   combiner.name = std::move(name);
+  combiner.is_commutative = is_commutative;
   for (const DataType type : types) {
     combiner.lhs.emplace_back("x", type);
     combiner.rhs.emplace_back("y", type);

@@ -34,12 +34,13 @@ Reduction ArgMin(const Expr& index, const Expr& value, std::vector<IterVar> axes
                  bool select_last = false);
 
 // A user's reducer over tuples: `combine(lhs, rhs)` gives as many values as there are types,
-// `identity` the values of no elements. `combine` must be associative. Throws InvalidArgument when
-// the numbers or types do not agree.
+// `identity` the values of no elements. `combine` must be associative. Where it is not commutative,
+// as in "the last one that is not zero", say so: schedules then refuse to join terms in another
+// order. Throws InvalidArgument when the numbers or types do not agree.
 Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
                       const std::function<std::vector<Expr>(const std::vector<Var>&,
                                                             const std::vector<Var>&)>& combine,
-                      std::vector<Expr> identity);
+                      std::vector<Expr> identity, bool is_commutative = true);
 Reduction Reduce(const Combiner& combiner, std::vector<Expr> source, std::vector<IterVar> axes);
 
 }  // namespace tenon::te

@@ -10,8 +10,14 @@
 namespace tenon::te {
 namespace {
 
-std::vector<IterVar> MakeAxes(const std::vector<Expr>& shape) {
+std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& shape) {
   std::vector<IterVar> axes;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const auto* extent = shape[d].As<loop::IntImmNode>();
+    if (extent != nullptr && extent->value < 0)
+      throw InvalidArgument(StrCat("tensor ", name, ": the extent of dimension ", d, " is ",
+                                   extent->value, "; it must be at least 0"));
+  }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     axes.push_back({Var(StrCat("ax", d)), 0, shape[d], false});
   }
@@ -83,7 +89,7 @@ Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name) {
   const Operation handle(op);
   op->kind = OperationKind::kPlaceholder;
   op->name = std::move(name);
-  op->axes = MakeAxes(shape);
+  op->axes = MakeAxes(op->name, shape);
   MakeOutputs(op, shape, {dtype});
   return Tensor(handle, 0);
 }
@@ -94,7 +100,7 @@ std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& bod
   const Operation handle(op);
   op->name = std::move(name);
   op->tag = std::move(tag);
-  op->axes = MakeAxes(shape);
+  op->axes = MakeAxes(op->name, shape);
   op->body = body(VarsOf(op->axes));
   if (op->body.empty())
     throw InvalidArgument(StrCat("compute ", op->name, ": the body has no value"));
@@ -110,7 +116,7 @@ std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction&
   const Operation handle(op);
   op->name = std::move(name);
   op->tag = std::move(tag);
-  op->axes = MakeAxes(shape);
+  op->axes = MakeAxes(op->name, shape);
   Reduction reduction = body(VarsOf(op->axes));
   op->body = std::move(reduction.source);
   op->combiner = std::move(reduction.combiner);

@@ -41,7 +41,8 @@ struct Combiner {
   std::vector<Var> lhs, rhs;
   std::vector<Expr> result;
   std::vector<Expr> identity;
-  bool is_sum = false;  // its terms may be added in another order
+  bool is_sum = false;         // its terms may be added in another order
+  bool is_commutative = true;  // b joined with a is a joined with b
   // Values may be joined in any order, and one joined with itself gives itself.
   bool is_order_free = false;
 };
@@ -98,7 +99,7 @@ class OperationNode : public RefCounted {
   OperationKind kind = OperationKind::kCompute;
   std::string name;
   std::string tag;                    // lower-case class of the computation, for schedules
-  std::vector<loop::Buffer> outputs;  // of one shape but for kExtern
+  std::vector<loop::Buffer> outputs;  // of one shape, except for kExtern and kScan
   // Of a compute one a dimension, of a scan time alone, of an external operation none.
   std::vector<IterVar> axes;
   // Of a compute one an output, the sources when this is a reduction; of an external operation the
@@ -111,12 +112,13 @@ class OperationNode : public RefCounted {
   std::vector<Tensor> state;
 };
 
+// Throws InvalidArgument for extents that are negative or not int64.
 Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name = "placeholder");
 
 using IndexedBody = std::function<std::vector<Expr>(const std::vector<Var>&)>;
 using IndexedReduction = std::function<Reduction(const std::vector<Var>&)>;
 // The general forms: any rank, several outputs. Errors: InvalidArgument for a body of no value, for
-// source types that do not match the combiner and for a shape that is not int64.
+// source types that do not match the combiner and for extents that are negative or not int64.
 std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body,
                                  std::string name = "compute", std::string tag = "");
 std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,

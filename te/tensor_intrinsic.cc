@@ -26,6 +26,12 @@ std::vector<Expr> Tile::Indices(const std::vector<Expr>& inside) const {
     throw InvalidArgument(StrCat("a tile of ", buffer_->name, " has ", extents_.size(),
                                  " dimensions; ", inside.size(), " indices are given"));
   }
+  for (std::size_t d = 0; d < inside.size(); ++d) {
+    const auto* index = inside[d].As<loop::IntImmNode>();
+    if (index == nullptr || (index->value >= 0 && index->value < extents_[d])) continue;
+    throw InvalidArgument(StrCat("index ", index->value, " of dimension ", d, " of a tile of ",
+                                 buffer_->name, ", whose extent is ", extents_[d]));
+  }
   std::vector<Expr> indices = base_;
   const std::size_t first = base_.size() - inside.size();
   for (std::size_t d = 0; d < inside.size(); ++d) indices[first + d] = base_[first + d] + inside[d];

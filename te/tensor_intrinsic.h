@@ -36,7 +36,8 @@ class Tile {
   const std::vector<std::int64_t>& extents() const { return extents_; }
   std::int64_t size() const;
 
-  // One element, by its place in the tile; throw InvalidArgument for a wrong number of indices.
+  // One element, by its place in the tile; throw InvalidArgument for a wrong number of indices and
+  // for a constant one outside the tile.
   Expr At(const std::vector<Expr>& indices) const;
   loop::Stmt Put(const std::vector<Expr>& indices, const Expr& value) const;
   // All elements in row-major order.

@@ -178,6 +178,31 @@ struct RunningSum {
   Tensor sum = te::Scan({init}, {update}, {state}, "sum")[0];
 };
 
+// States of different ranks and extents, the smallest first.
+TEST(ScanScheduleTest, EachStateHasItsOwnShape) {
+  for (const bool first_is_small : {true, false}) {
+    const Tensor a = Placeholder({5, 3}, Float32, "as"), b = Placeholder({5, 20}, Float32, "bs"),
+                 c = Placeholder({5, 3, 4}, Float32, "cs"), x = Placeholder({4}, Float32, "x");
+    const Tensor a0 = Compute(
+        {1, 3}, [&](const Var&, const Var&) { return x(0); }, "a0");
+    const Tensor b0 = Compute(
+        {1, 20}, [&](const Var&, const Var&) { return x(1); }, "b0");
+    const Tensor c0 = Compute(
+        {1, 3, 4}, [&](const Var&, const Var&, const Var& j) { return x(j); }, "c0");
+    const Tensor an = Compute(
+        {5, 3}, [&](const Var& t, const Var& i) { return a(t - 1, i) + 1.0F; }, "a");
+    const Tensor bn = Compute(
+        {5, 20}, [&](const Var& t, const Var& i) { return b(t - 1, i) * 0.5F; }, "b");
+    const Tensor cn = Compute(
+        {5, 3, 4},
+        [&](const Var& t, const Var& i, const Var& j) { return c(t - 1, i, j) + a(t - 1, i); },
+        "c");
+    const auto results = first_is_small ? te::Scan({a0, b0, c0}, {an, bn, cn}, {a, b, c}, "scan")
+                                        : te::Scan({c0, b0, a0}, {cn, bn, an}, {c, b, a}, "scan");
+    ExpectLikeInterpreter(Schedule(results), {{x, Random({4}, 9)}});
+  }
+}
+
 class ScanLengthTest : public ::testing::TestWithParam<std::int64_t> {};
 INSTANTIATE_TEST_SUITE_P(OddSizes, ScanLengthTest, ::testing::Values(1, 2, 15, 16, 17, 65));
 

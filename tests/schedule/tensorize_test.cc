@@ -245,6 +245,21 @@ TEST(TensorizeTest, AnElementwiseIntrinsic) {
   ExpectLikeInterpreter(s, {axpy.a, axpy.b});
 }
 
+// What the loops around keep inside guards nothing: of a tile, and of a tile of a tile.
+TEST(TensorizeTest, AStageThatIsComputedAtATile) {
+  const Tensor x = Placeholder({64}, Float32, "x"), y = Placeholder({64}, Float32, "y");
+  const Tensor c = Compute(
+      {64}, [&](const Var& i) { return x(i) * 2.0F + y(i); }, "c");
+  const Tensor d = Compute(
+      {64}, [&](const Var& i) { return c(i) + 1.0F; }, "d");
+  for (const int width : {16, 32}) {
+    Schedule s(d);
+    s[c].ComputeAt(s[d], s[d].Split(d.axis(0), width).first);
+    s[c].Tensorize(width == 16 ? c.axis(0) : s[c].Split(c.axis(0), 16).second, AxpyOf(16));
+    ExpectLikeInterpreter(s, {x, y});
+  }
+}
+
 TEST(TensorizeTest, ARecordKnowsIt) {
   const Axpy axpy;
   Schedule s(axpy.c);

@@ -49,6 +49,18 @@ TEST(PlaceholderTest, RefusesAnExtentThatIsNotInt64) {
             "buffer A: an extent has the type int32; extents are int64");
 }
 
+TEST(PlaceholderTest, RefusesANegativeExtent) {
+  EXPECT_EQ(Refusal([] {
+              Placeholder({4, -3}, Float32, "A");
+            }),
+            "tensor A: the extent of dimension 1 is -3; it must be at least 0");
+  EXPECT_EQ(Refusal([] {
+              Compute(
+                  {-1}, [](const Var&) { return Expr(1.0F); }, "B");
+            }),
+            "tensor B: the extent of dimension 0 is -1; it must be at least 0");
+}
+
 TEST(ReadTest, RefusesAWrongNumberOfIndices) {
   const Tensor a = Matrix();
   EXPECT_EQ(Refusal([&] { a(0); }), "tensor A has 2 dimensions; it is read with 1 indices");

@@ -1,0 +1,231 @@
+#include "tenon/schedule/check_stages.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "tenon/loop/print.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::schedule {
+namespace {
+
+using loop::Expr;
+using loop::Var;
+
+class VariableCheck {
+ public:
+  VariableCheck(const std::vector<Var>& scalars, const std::string& function)
+      : function_(function) {
+    for (const Var& scalar : scalars) scalars_.insert(scalar.get());
+  }
+
+  void Check(const Stage& stage) const {
+    const te::OperationNode& op = *stage.op();
+    Vars axes = scalars_;
+    for (const auto* list : {&op.axes, &op.reduce_axes}) {
+      for (const IterVar& axis : *list) axes.insert(axis.var.get());
+    }
+    for (const IterVar& axis : op.reduce_axes) {
+      for (const Expr* end : {&axis.min, &axis.extent}) {
+        if (const auto unknown = Unknown(*end, scalars_))
+          Refuse(StrCat("reduce axis ", axis.var.name(), " of ", op.name, " runs over ",
+                        loop::Print(*end), ", but no argument's shape has ", *unknown));
+      }
+    }
+    for (const loop::Buffer& output : op.outputs) {
+      for (const Expr& extent : output->shape) {
+        if (const auto unknown = Unknown(extent, scalars_))
+          Refuse(StrCat("the shape of ", op.name, " has the extent ", loop::Print(extent),
+                        ", but no argument's shape has ", *unknown));
+      }
+    }
+    for (const Expr& value : op.body) {
+      if (const auto unknown = Unknown(value, axes))
+        Refuse(StrCat("stage ", op.name, " uses the variable ", *unknown,
+                      ", which is none of its own axes", NamesOf(op),
+                      " and no extent of an argument"));
+    }
+    if (op.combiner) CheckCombiner(op);
+    for (const Relation& relation : stage.relations()) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      if (split == nullptr) continue;
+      const Expr& factor = split->factor.defined() ? split->factor : split->parts;
+      if (const auto unknown = Unknown(factor, scalars_))
+        throw InvalidArgument(StrCat("split: stage ", op.name, ", axis ", split->parent.var.name(),
+                                     ": no argument's shape has ", *unknown, ", which the ",
+                                     split->factor.defined() ? "factor " : "number of parts ",
+                                     loop::Print(factor), " needs"));
+    }
+  }
+
+ private:
+  using Vars = std::unordered_set<const loop::ExprNode*>;
+
+  [[noreturn]] void Refuse(const std::string& reason) const {
+    throw InvalidArgument(StrCat("lower ", function_, ": ", reason));
+  }
+
+  void CheckCombiner(const te::OperationNode& op) const {
+    Vars operands = scalars_;
+    for (const auto* list : {&op.combiner->lhs, &op.combiner->rhs}) {
+      for (const Var& var : *list) operands.insert(var.get());
+    }
+    for (const auto* list : {&op.combiner->result, &op.combiner->identity}) {
+      for (const Expr& value : *list) {
+        if (const auto unknown = Unknown(value, operands))
+          Refuse(StrCat("reducer ", op.combiner->name, " of ", op.name, " uses the variable ",
+                        *unknown, ", which is none of its operands"));
+      }
+    }
+  }
+
+  static std::string NamesOf(const te::OperationNode& op) {
+    std::vector<std::string> names;
+    for (const auto* list : {&op.axes, &op.reduce_axes}) {
+      for (const IterVar& axis : *list) names.push_back(axis.var.name());
+    }
+    return names.empty() ? "" : StrCat(" (", StrJoin(names, ", "), ")");
+  }
+
+  // The name of a variable of `e` that is not known.
+  static std::optional<std::string> Unknown(const Expr& e, const Vars& known) {
+    Vars lets;
+    std::optional<std::string> name;
+    loop::VisitExpr(e, [&](const Expr& part) {
+      if (const auto* let = part.As<loop::LetNode>()) lets.insert(let->var.get());
+    });
+    loop::VisitExpr(e, [&](const Expr& part) {
+      if (!name && part.kind() == loop::ExprKind::kVar && !known.contains(part.get()) &&
+          !lets.contains(part.get()))
+        name = Var(part).name();
+    });
+    return name;
+  }
+
+  const std::string& function_;
+  Vars scalars_;
+};
+
+// An axis object that two stages reduce over is one variable, which has one value at a time.
+void CheckSharedAxes(const Stage& stage) {
+  for (const Stage* inner = &stage; inner->placement() == Stage::Placement::kAt;
+       inner = &inner->attach_stage()) {
+    const Stage& outer = inner->attach_stage();
+    const IterVar at = LeafOf(outer.relations(), inner->attach_axis());
+    for (const IterVar& loop : outer.leaves()) {
+      const auto& own = stage.op()->reduce_axes;
+      const bool is_shared = std::any_of(
+          own.begin(), own.end(), [&](const IterVar& axis) { return axis.var.same_as(loop.var); });
+      if (is_shared)
+        throw InvalidArgument(StrCat(
+            "compute_at: stage ", stage.name(), " is computed in a loop of ", outer.name(),
+            " over reduce axis ", loop.var.name(), ", which belongs to both; make one for each"));
+      if (loop.var.same_as(at.var)) break;
+    }
+  }
+}
+
+void CheckVectorLoops(const Stage& stage) {
+  const IterVar* vectorized = nullptr;
+  for (const IterVar& leaf : stage.leaves()) {
+    const loop::ForKind kind = stage.KindOf(leaf);
+    const bool is_vectorized = kind == loop::ForKind::kVectorized;
+    if (vectorized != nullptr && (is_vectorized || kind == loop::ForKind::kParallel))
+      throw InvalidArgument(StrCat("vectorize: stage ", stage.name(), ", axis ",
+                                   vectorized->var.name(), ": the loop ", leaf.var.name(),
+                                   " inside is ", loop::ToString(kind),
+                                   "; vectorize one loop, with serial or unrolled ones inside"));
+    if (is_vectorized) vectorized = &leaf;
+  }
+}
+
+// What is loaded whatever the values are: not in a branch of a selection.
+class ReadCheck {
+ public:
+  ReadCheck(const Stage& stage, const loop::Bounds& ranges, const std::string& function)
+      : stage_(stage), bounds_(ranges), function_(function) {
+    for (const auto* list : {&stage.op()->axes, &stage.op()->reduce_axes}) {
+      for (const IterVar& axis : *list) {
+        if (!(bounds_.Of(axis.var) == loop::Interval())) continue;
+        const auto* min = axis.min.As<loop::IntImmNode>();
+        const auto* extent = axis.extent.As<loop::IntImmNode>();
+        if (extent != nullptr && extent->value <= 0) runs_ = false;
+        if (min != nullptr && extent != nullptr)
+          bounds_.Bind(axis.var, {min->value, min->value + extent->value - 1});
+      }
+    }
+  }
+
+  void Check(const Expr& e) {
+    if (!runs_ || !seen_.insert(e.get()).second) return;
+    if (const auto* select = e.As<loop::SelectNode>()) return Check(select->condition);
+    for (const Expr& child : loop::Children(e)) Check(child);
+    const auto* load = e.As<loop::LoadNode>();
+    if (load == nullptr) return;
+    for (std::size_t d = 0; d < load->indices.size(); ++d) {
+      const auto* extent = load->buffer->shape[d].As<loop::IntImmNode>();
+      if (extent != nullptr) CheckIndex(*load, d, extent->value);
+    }
+  }
+
+ private:
+  void CheckIndex(const loop::LoadNode& load, std::size_t d, std::int64_t extent) const {
+    const loop::Interval reached = Reached(load.indices[d]);
+    const bool is_low = reached.low < 0;
+    if (reached == loop::Interval() || (!is_low && reached.high < extent)) return;
+    throw InvalidArgument(
+        StrCat("lower ", function_, ": stage ", stage_.name(), " reads ", load.buffer->name,
+               " at index ", is_low ? reached.low : reached.high, " of dimension ", d,
+               ", whose extent is ", extent, "; the index is ", loop::Print(load.indices[d])));
+  }
+
+  // The first and the last of the indices, where they are known; the axes take all values.
+  loop::Interval Reached(const Expr& index) const {
+    const loop::Linear sum = loop::ToLinear(index, bounds_);
+    loop::Interval reached{sum.constant, sum.constant};
+    for (const auto& [atom, coefficient] : sum.terms) {
+      const loop::Interval values = bounds_.Of(atom);
+      if (atom.kind() != loop::ExprKind::kVar || values == loop::Interval()) return {};
+      const bool rises = coefficient > 0;
+      std::int64_t low = 0, high = 0;
+      if (__builtin_mul_overflow(rises ? values.low : values.high, coefficient, &low) ||
+          __builtin_mul_overflow(rises ? values.high : values.low, coefficient, &high) ||
+          __builtin_add_overflow(reached.low, low, &reached.low) ||
+          __builtin_add_overflow(reached.high, high, &reached.high))
+        return {};
+    }
+    return reached;
+  }
+
+  const Stage& stage_;
+  loop::Bounds bounds_;
+  const std::string& function_;
+  bool runs_ = true;
+  std::unordered_set<const loop::ExprNode*> seen_;
+};
+
+}  // namespace
+
+void CheckStages(const Schedule& schedule, const std::vector<Var>& scalars,
+                 const std::string& function) {
+  const VariableCheck variables(scalars, function);
+  for (const auto& stage : schedule.stages()) {
+    if (stage->op()->is_placeholder()) continue;
+    variables.Check(*stage);
+    CheckSharedAxes(*stage);
+    CheckVectorLoops(*stage);
+  }
+}
+
+void CheckReads(const Stage& stage, const std::vector<Expr>& body, const loop::Bounds& ranges,
+                const std::string& function) {
+  // Elements that are left out read nothing.
+  if (stage.guard().defined() || stage.marks().store_predicate) return;
+  ReadCheck check(stage, ranges, function);
+  for (const Expr& value : body) check.Check(value);
+}
+
+}  // namespace tenon::schedule

@@ -1,0 +1,29 @@
+// What lowering checks of a whole schedule before it makes loops. Only files inside schedule/
+// include this header.
+#ifndef TENON_SCHEDULE_CHECK_STAGES_H_
+#define TENON_SCHEDULE_CHECK_STAGES_H_
+
+#include <string>
+#include <vector>
+
+#include "tenon/loop/simplify.h"
+#include "tenon/schedule/schedule.h"
+
+namespace tenon::schedule {
+
+// Throws InvalidArgument for a body, an extent or a split factor with a variable that neither the
+// stage nor the shapes of the arguments, whose variables are `scalars`, give; for a stage that is
+// computed inside a reduce loop whose axis is one of its own, too; and for a vectorised loop around
+// a vectorised or parallel one of the same stage. `function` is named in the message.
+void CheckStages(const Schedule& schedule, const std::vector<loop::Var>& scalars,
+                 const std::string& function);
+
+// Throws InvalidArgument where one of `body`, the elements of the stage as it stores them all, is
+// known to read outside of a tensor: without a condition, by an index and from an extent that are
+// known. `ranges` has the axes whose ranges are not their extents.
+void CheckReads(const Stage& stage, const std::vector<loop::Expr>& body, const loop::Bounds& ranges,
+                const std::string& function);
+
+}  // namespace tenon::schedule
+
+#endif  // TENON_SCHEDULE_CHECK_STAGES_H_
