@@ -38,17 +38,19 @@ struct Kernel::State {
   std::unique_ptr<LinkedObject> code;
   std::unique_ptr<GdbEntry> known_to_gdb;  // dies before the code
   Entry entry = nullptr;
-  // Found out at the first checked call, since the body may not have been made before.
+  // Found out at the first checked call.
   mutable std::once_flag is_known;
   mutable std::vector<bool> writes;  // by parameter
 
   const std::vector<bool>& Writes() const {
     std::call_once(is_known, [&] {
       for (const loop::Buffer& buffer : function.buffers)
-        writes.push_back(IsWritten(function, buffer));
+        writes.push_back(HasBody(function) && IsWritten(function, buffer));
     });
     return writes;
   }
+  // Of a function with an origin the code may come from the cache, and the body need not be made.
+  static bool HasBody(const loop::Function& function) { return function.origin.empty(); }
   static bool IsWritten(const loop::Function& function, const loop::Buffer& buffer) {
     bool is_written = false;
     loop::VisitStmts(function.body, [&](const loop::Stmt& s) {

@@ -46,7 +46,8 @@ class Kernel {
 
   // Runs on `arrays`, in the order of the function's parameters. An array that the kernel writes
   // must not overlap any other. Errors: InvalidArgument naming the parameter when the number,
-  // element type, rank or an extent of the arrays is wrong, or where they overlap so.
+  // element type, rank or an extent of the arrays is wrong, or where they overlap so (which a
+  // function with an origin leaves unchecked).
   absl::Status Run(std::span<const NDArray> arrays) const;
   template <typename... Arrays>
   absl::Status operator()(const Arrays&... arrays) const {
