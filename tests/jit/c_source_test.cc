@@ -120,7 +120,8 @@ TEST_P(EachType, SelectionsConstantsAndIntegerIntrinsicsAgree) {
   add("k_select", [&](const auto& e) { return loop::Select(e[0] < e[1], e[0], e[1]); });
   add("k_lazy", [&](const auto& e) { return loop::IfThenElse(e[0] == e[1], e[0], e[1]); });
   add("k_constant", [&](const auto& e) {
-    return loop::Select(e[0] != e[1], loop::Constant(type, 0.1), loop::Constant(type, -100));
+    return loop::Select(e[0] != e[1], loop::Constant(type, 0.1),
+                        loop::Constant(type, type.is_uint() ? 100 : -100));
   });
   for (const Intrinsic i : {Intrinsic::kAbs, Intrinsic::kSign, Intrinsic::kFloor, Intrinsic::kCeil,
                             Intrinsic::kRound, Intrinsic::kTrunc, Intrinsic::kNearbyint})
