@@ -276,6 +276,13 @@ static int64_t tenon_samples(float bin, int64_t wanted) {
   return (float)samples < bin ? samples + 1 : samples;
 }
 
+/* The image that a region names, the first or last one instead of one beyond. No float of images or
+   more is cast: it may not fit. */
+static int64_t tenon_image_of(float index, int64_t images) {
+  if (!(index > 0.0F)) return 0;
+  return index < (float)images - 1.0F ? (int64_t)index : images - 1;
+}
+
 static float tenon_pool_bin(const float* image, int64_t height, int64_t width, float top,
                             float left, float bin_height, float bin_width, int64_t rows,
                             int64_t columns, int64_t takes_max) {
@@ -318,8 +325,8 @@ TENON_LIBRARY void tenon_lib_roi_align(const void* data, const void* rois, void*
     const float left = roi[1] * scale - offset, top = roi[2] * scale - offset;
     float roi_width = roi[3] * scale - offset - left, roi_height = roi[4] * scale - offset - top;
     float bin_height, bin_width;
-    int64_t image = roi[0] >= 0.0F ? (int64_t)roi[0] : 0, rows, columns;
-    if (image >= images) image = images - 1;
+    const int64_t image = tenon_image_of(roi[0], images);
+    int64_t rows, columns;
     if (!aligned) {
       roi_width = tenon_greater(roi_width, 1.0F);
       roi_height = tenon_greater(roi_height, 1.0F);
@@ -372,8 +379,7 @@ TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* 
     const int64_t down = tenon_round(roi[4] * scale) - top + 1;
     const float bin_height = (float)(down > 1 ? down : 1) / (float)pooled_height;
     const float bin_width = (float)(across > 1 ? across : 1) / (float)pooled_width;
-    int64_t image = roi[0] >= 0.0F ? (int64_t)roi[0] : 0;
-    if (image >= images) image = images - 1;
+    const int64_t image = tenon_image_of(roi[0], images);
     for (c = 0; c < channels; ++c) {
       const float* plane = (const float*)data + (image * channels + c) * height * width;
       for (y = 0; y < pooled_height; ++y) {

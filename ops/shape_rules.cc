@@ -216,6 +216,9 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
   return ranges;
 }
 
+// Each part is a type and a value of its own.
+constexpr std::int64_t kMaxParts = 65536;
+
 std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
                                                               std::int64_t extent) {
   std::vector<std::pair<std::int64_t, std::int64_t>> parts;
@@ -223,6 +226,9 @@ std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& 
     if (*sections < 1 || extent % *sections != 0)
       throw InvalidArgument(
           StrCat("an extent of ", extent, " cannot be split into ", *sections, " equal parts"));
+    if (*sections > kMaxParts)
+      throw InvalidArgument(
+          StrCat("a split into ", *sections, " parts; at most ", kMaxParts, " are supported"));
     for (std::int64_t i = 0; i < *sections; ++i)
       parts.emplace_back(i * (extent / *sections), extent / *sections);
     return parts;

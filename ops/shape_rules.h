@@ -36,7 +36,7 @@ struct SliceRange {
 };
 std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape& input);
 
-// First element and length of each part of a split.
+// First element and length of each part of a split; of 65536 equal ones at most.
 std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
                                                               std::int64_t extent);
 

@@ -36,7 +36,8 @@ struct ExpandDimsAttrs {
     return attrs::Fields(
         attrs::Field("axis", &ExpandDimsAttrs::axis, "place of the new axes").Required(),
         attrs::Field("num_newaxis", &ExpandDimsAttrs::num_newaxis, "how many axes to insert")
-            .AtLeast(0));
+            .AtLeast(0)
+            .AtMost(64));
   }
 };
 

@@ -13,19 +13,27 @@ using ir::TensorTypeNode;
 using ir::TupleTypeNode;
 using ir::Type;
 
+std::size_t TypeCall::Checked(std::size_t i) const {
+  if (i >= inputs_.size())
+    Refuse(StrCat("the type relation asks for argument ", i, " of ", inputs_.size()));
+  return i;
+}
+
 const TensorTypeNode* TypeCall::tensor(std::size_t i) const {
-  if (!inputs_[i]) return nullptr;
-  const auto* tensor = inputs_[i].As<TensorTypeNode>();
+  const Type& type = input(i);
+  if (!type) return nullptr;
+  const auto* tensor = type.As<TensorTypeNode>();
   if (tensor == nullptr)
-    Refuse(StrCat("argument ", i, " must be a tensor, not ", ir::ToString(inputs_[i])));
+    Refuse(StrCat("argument ", i, " must be a tensor, not ", ir::ToString(type)));
   return tensor;
 }
 
 std::optional<std::vector<const TensorTypeNode*>> TypeCall::tensors(std::size_t i) const {
-  if (!inputs_[i]) return std::nullopt;
-  const auto* tuple = inputs_[i].As<TupleTypeNode>();
+  const Type& type = input(i);
+  if (!type) return std::nullopt;
+  const auto* tuple = type.As<TupleTypeNode>();
   if (tuple == nullptr)
-    Refuse(StrCat("argument ", i, " must be a tuple of tensors, not ", ir::ToString(inputs_[i])));
+    Refuse(StrCat("argument ", i, " must be a tuple of tensors, not ", ir::ToString(type)));
   std::vector<const TensorTypeNode*> fields;
   for (const Type& field : tuple->fields) {
     if (!field) return std::nullopt;

@@ -35,8 +35,9 @@ class TypeCall {
   }
   const std::string& op() const { return op_; }
   std::size_t num_inputs() const { return inputs_.size(); }
-  // Null when not known yet.
-  const ir::Type& input(std::size_t i) const { return inputs_[i]; }
+  // Null when not known yet. This and the others that take the number of an input refuse one that
+  // the call does not have.
+  const ir::Type& input(std::size_t i) const { return inputs_[Checked(i)]; }
   const ir::Type& result() const { return result_; }
   // The input as a tensor type, null when not known yet. Refuses any other type.
   const ir::TensorTypeNode* tensor(std::size_t i) const;
@@ -44,14 +45,16 @@ class TypeCall {
   std::optional<std::vector<const ir::TensorTypeNode*>> tensors(std::size_t i) const;
 
   void LearnResult(ir::Type type) { learned_result_ = std::move(type); }
-  void LearnInput(std::size_t i, ir::Type type) { learned_inputs_[i] = std::move(type); }
+  void LearnInput(std::size_t i, ir::Type type) { learned_inputs_[Checked(i)] = std::move(type); }
   const ir::Type& learned_result() const { return learned_result_; }
-  const ir::Type& learned_input(std::size_t i) const { return learned_inputs_[i]; }
+  const ir::Type& learned_input(std::size_t i) const { return learned_inputs_[Checked(i)]; }
 
   // Throws InvalidArgument: "op: rule", with the input types as a note.
   [[noreturn]] void Refuse(const std::string& rule) const;
 
  private:
+  std::size_t Checked(std::size_t i) const;
+
   std::string op_;
   const attrs::Attrs& attrs_;
   std::vector<ir::Type> inputs_;

@@ -27,7 +27,8 @@ struct RoiAlignAttrs {
                      "elements of the data for one unit of the boxes")
             .Required(),
         attrs::Field("sample_ratio", &RoiAlignAttrs::sample_ratio,
-                     "samples of a bin along each axis; its extent, rounded up, when not positive"),
+                     "samples of a bin along each axis; its extent, rounded up, when not positive")
+            .AtMost(4096),
         attrs::Field("layout", &RoiAlignAttrs::layout, "order of the axes of the data")
             .OneOf("NCHW"),
         attrs::Field("mode", &RoiAlignAttrs::mode,

@@ -40,6 +40,12 @@ Error OneError(const std::vector<Error>& errors, std::size_t left_out) {
 // What the operator's relation learns from the types known so far.
 ops::TypeCall Related(const ops::OpDef& op, const CallNode& call, std::vector<Type> inputs,
                       Type result) {
+  if (!op.type_relation)
+    throw InvalidArgument(StrCat(op.name, " is registered without a type relation"));
+  if (op.num_inputs() >= 0 && static_cast<int>(inputs.size()) != op.num_inputs())
+    throw InvalidArgument(StrCat(op.name, " takes ", op.num_inputs(),
+                                 op.num_inputs() == 1 ? " argument" : " arguments", ", not ",
+                                 inputs.size()));
   ops::TypeCall relation(op.name, call.attrs, std::move(inputs), std::move(result));
   try {
     op.type_relation(relation);
@@ -49,6 +55,15 @@ ops::TypeCall Related(const ops::OpDef& op, const CallNode& call, std::vector<Ty
     relation.Refuse(error.message());
   }
   return relation;
+}
+
+// Throws InvalidArgument for a tensor, or one in a tuple, whose bytes cannot be counted.
+void RequireCountable(const Type& type) {
+  if (const auto* tensor = type.As<ir::TensorTypeNode>()) {
+    if (ir::IsStaticTensor(type)) NumBytes(ir::StaticShape(type, "a value"), tensor->dtype);
+  } else if (const auto* tuple = type.As<TupleTypeNode>()) {
+    for (const Type& field : tuple->fields) RequireCountable(field);
+  }
 }
 
 class Solver {
@@ -78,6 +93,7 @@ class Solver {
       }
     }
     if (errors_.empty()) ReportUnknown();
+    if (errors_.empty()) ReportTooLarge();
     if (!errors_.empty()) throw OneError(errors_, left_out_);
   }
 
@@ -198,11 +214,6 @@ class Solver {
 
   void ApplyOperator(const Expr& e, const CallNode& call) {
     const ops::OpDef& op = *ops::OpOf(call);
-    if (!op.type_relation)
-      throw InvalidArgument(StrCat(op.name, " is registered without a type relation"));
-    if (op.num_inputs() >= 0 && static_cast<int>(call.args.size()) != op.num_inputs())
-      throw InvalidArgument(
-          StrCat(op.name, " takes ", op.num_inputs(), " arguments, not ", call.args.size()));
     std::vector<Type> inputs;
     for (const Expr& arg : call.args) inputs.push_back(TypeOf(arg));
     const ops::TypeCall relation = Related(op, call, std::move(inputs), TypeOf(e));
@@ -313,6 +324,23 @@ class Solver {
     }
   }
 
+  // Whoever counts the elements or bytes of a value later need not check that they can be counted.
+  void ReportTooLarge() {
+    const auto check = [&](const Expr& e) {
+      try {
+        RequireCountable(TypeOf(e));
+      } catch (Error& error) {
+        errors_.push_back(error.At(e.span()));
+      }
+    };
+    for (const std::vector<Expr>* all : {&vars_, &constraints_}) {
+      for (const Expr& e : *all) {
+        check(e);
+        if (!errors_.empty()) return;
+      }
+    }
+  }
+
   Expr WithType(const Expr& original, const Expr& rebuilt) {
     const Type& type = types_[slots_.at(original)];
     switch (original.kind()) {
@@ -378,6 +406,7 @@ Expr InferCall(const Expr& expr) {
   for (const Expr& arg : call.args) inputs.push_back(arg.checked_type());
   const ops::TypeCall relation = Related(op, call, std::move(inputs), Type());
   if (!relation.learned_result()) relation.Refuse("the type of the result cannot be inferred");
+  RequireCountable(relation.learned_result());
   for (std::size_t i = 0; i < call.args.size(); ++i)
     ops::Unify(call.args[i].checked_type(), relation.learned_input(i));
   return ir::Call::Make(call.callee, call.args, call.attrs, expr.span(), relation.learned_result());

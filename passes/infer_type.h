@@ -18,7 +18,8 @@ ir::Module InferType(const ir::Module& module);
 // The same for one expression without references to globals. Free variables keep their identity
 // when they have a checked type, and must have an annotation otherwise.
 ir::Expr InferType(const ir::Expr& expr);
-// An operator call whose arguments have checked types, with its own. Constant time.
+// An operator call whose arguments have checked types, with its own. Constant time. Errors as
+// above.
 ir::Expr InferCall(const ir::Expr& call);
 
 }  // namespace tenon::passes

@@ -16,11 +16,13 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
 
 void RequireKnown(const Pipeline& pipeline, const std::vector<std::string>& names) {
   std::vector<std::string> known;
-  for (const Pass& pass : pipeline) known.push_back(pass.name);
+  for (const Pass& pass : pipeline) {
+    if (!Contains(known, pass.name)) known.push_back(pass.name);
+  }
   for (const std::string& name : names) {
     if (!Contains(known, name))
-      throw NotFound(
-          StrCat("there is no pass named ", name, "; passes are ", StrJoin(known, ", ")));
+      throw NotFound(StrCat("there is no pass named ", name, "; passes are ", StrJoin(known, ", "),
+                            DidYouMean("; ", name, known)));
   }
 }
 

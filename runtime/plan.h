@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "tenon/support/byte_size.h"
 #include "tenon/support/device.h"
 #include "tenon/support/ndarray.h"
 
@@ -36,7 +35,7 @@ struct Entry {
   std::size_t offset = 0;  // bytes from the storage's start, once assigned
 
   // Throws InvalidArgument for a value that no memory can hold.
-  std::size_t bytes() const { return ByteSize(shape, dtype); }
+  std::size_t bytes() const { return NumBytes(shape, dtype); }
 };
 
 enum class NodeKind {

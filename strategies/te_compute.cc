@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tenon/support/byte_size.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -47,7 +46,7 @@ Shape ShapeOf(const te::Tensor& tensor) {
 }
 
 std::int64_t BytesOf(const te::Tensor& tensor) {
-  return static_cast<std::int64_t>(ByteSize(ShapeOf(tensor), tensor.dtype()));
+  return static_cast<std::int64_t>(NumBytes(ShapeOf(tensor), tensor.dtype()));
 }
 
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 
 #include "tenon/support/alignment.h"
-#include "tenon/support/byte_size.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -45,26 +44,29 @@ std::shared_ptr<const void> MapZeros(std::size_t bytes) {
 
 std::int64_t NumElements(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
+  bool is_empty = false;
   for (const std::int64_t extent : shape) {
     if (extent < 0) {
       throw InvalidArgument(
           StrCat("shape ", ShapeToString(shape), " has the negative extent ", extent));
     }
-    if (__builtin_mul_overflow(count, extent, &count)) {
+    is_empty = is_empty || extent == 0;
+    if (extent != 0 && __builtin_mul_overflow(count, extent, &count)) {
       throw InvalidArgument(StrCat("shape ", ShapeToString(shape), " has too many elements"));
     }
   }
-  return count;
+  return is_empty ? 0 : count;
 }
 
-std::size_t ByteSize(std::span<const std::int64_t> shape, DataType dtype) {
+std::size_t NumBytes(std::span<const std::int64_t> shape, DataType dtype) {
   if (dtype.is_void() || dtype.lanes() != 1) {
     throw InvalidArgument(StrCat("an array cannot have the element type ", dtype.ToString()));
   }
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(NumElements(shape), static_cast<std::int64_t>(dtype.bytes()),
                              &bytes)) {
-    throw InvalidArgument(StrCat("shape ", ShapeToString(shape), " has too many bytes"));
+    throw InvalidArgument(
+        StrCat("shape ", ShapeToString(shape), " of ", dtype.ToString(), " has too many bytes"));
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -74,13 +76,13 @@ std::string ShapeToString(std::span<const std::int64_t> shape) {
 }
 
 NDArray NDArray::Empty(Shape shape, DataType dtype) {
-  auto buffer = Allocate(ByteSize(shape, dtype));
+  auto buffer = Allocate(NumBytes(shape, dtype));
   void* data = const_cast<void*>(buffer.get());
   return View(std::move(shape), dtype, data, std::move(buffer));
 }
 
 NDArray NDArray::Zeros(Shape shape, DataType dtype) {
-  const std::size_t bytes = ByteSize(shape, dtype);
+  const std::size_t bytes = NumBytes(shape, dtype);
   if (bytes < kLarge) {
     NDArray array = Empty(std::move(shape), dtype);
     std::memset(array.data_, 0, bytes);
@@ -92,6 +94,7 @@ NDArray NDArray::Zeros(Shape shape, DataType dtype) {
 }
 
 NDArray NDArray::View(Shape shape, DataType dtype, void* data, std::shared_ptr<const void> owner) {
+  NumBytes(shape, dtype);  // so that no reader's count of bytes wraps
   NDArray array;
   array.size_ = NumElements(shape);
   array.shape_ = std::move(shape);
@@ -101,6 +104,12 @@ NDArray NDArray::View(Shape shape, DataType dtype, void* data, std::shared_ptr<c
   array.buffer_ =
       owner != nullptr ? std::move(owner) : std::shared_ptr<const void>(data, [](const void*) {});
   return array;
+}
+
+void NormalizeBools(const NDArray& array) {
+  if (!array.dtype().is_bool()) return;
+  auto* bytes = static_cast<std::uint8_t*>(array.raw());
+  for (std::int64_t i = 0; i < array.size(); ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
 }
 
 NDArray MakeFilled(Shape shape, DataType dtype, const void* values, std::int64_t count) {

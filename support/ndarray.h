@@ -21,9 +21,12 @@ namespace tenon {
 
 using Shape = std::vector<std::int64_t>;
 
-// Number of elements; throws InvalidArgument on a negative extent or when the product overflows
-// int64.
+// Number of elements. Throws InvalidArgument on a negative extent and when the product of the
+// extents above 0 overflows int64, so that no product of some of the extents does.
 std::int64_t NumElements(std::span<const std::int64_t> shape);
+// Bytes of so many elements. Throws InvalidArgument for what no array can have: as above, a void or
+// vector type, and more bytes than int64 counts.
+std::size_t NumBytes(std::span<const std::int64_t> shape, DataType dtype);
 std::string ShapeToString(std::span<const std::int64_t> shape);  // "(1, 3, 48, 192)"
 
 // The DataType of a C++ element type (bool, [u]int{8,16,32,64}_t, float, double).
@@ -36,7 +39,8 @@ class NDArray {
   // Uninitialised elements. Throws InvalidArgument on a bad shape, bad_alloc when memory is out.
   static NDArray Empty(Shape shape, DataType dtype);
   static NDArray Zeros(Shape shape, DataType dtype);
-  // A view over memory owned by `owner`; `data` must hold the elements row-major.
+  // A view over memory owned by `owner`; `data` must hold the elements row-major. Throws as
+  // NumBytes does.
   static NDArray View(Shape shape, DataType dtype, void* data, std::shared_ptr<const void> owner);
   template <typename T>
   static NDArray FromVector(Shape shape, const std::vector<T>& values);
@@ -91,6 +95,10 @@ constexpr DataType DataTypeOf() {
     return DataType(std::is_signed_v<T> ? TypeCode::kInt : TypeCode::kUInt, sizeof(T) * 8);
   }
 }
+
+// Makes every byte of a bool array that is not 0 a 1; other arrays stay. What comes from a file may
+// hold any byte, and no reader of bools expects others.
+void NormalizeBools(const NDArray& array);
 
 // Copies `count` values into freshly made storage; `FromVector` checks the count.
 NDArray MakeFilled(Shape shape, DataType dtype, const void* values, std::int64_t count);

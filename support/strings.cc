@@ -1,6 +1,7 @@
 #include "tenon/support/strings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace tenon {
@@ -11,6 +12,13 @@ std::string Shortest(T value) {
   char buffer[64];
   const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, result.ptr);
+}
+
+std::string InSmallLetters(std::string_view text) {
+  std::string small(text);
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small;
 }
 
 // Levenshtein distance with one row of state (Wagner & Fischer, 1974).
@@ -47,9 +55,12 @@ std::string FormatShortest(float value) { return Shortest(value); }
 std::optional<std::string> NearestName(std::string_view name,
                                        const std::vector<std::string>& candidates) {
   std::optional<std::string> nearest;
+  const std::string typed = InSmallLetters(name);
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = EditDistance(name, candidate);
+    const std::string known = InSmallLetters(candidate);
+    const std::size_t distance =
+        !typed.empty() && known.ends_with("." + typed) ? 0 : EditDistance(typed, known);
     if (distance < best) {
       best = distance;
       nearest = candidate;
@@ -61,6 +72,20 @@ std::optional<std::string> NearestName(std::string_view name,
 std::string DidYouMean(std::string_view lead, std::string_view name,
                        const std::vector<std::string>& candidates, std::string_view sigil) {
   const std::optional<std::string> nearest = NearestName(name, candidates);
+  // Of what was typed in part, those that go on are more likely than one that looks alike.
+  constexpr std::size_t kShortest = 3;
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> longer;
+  for (const std::string& candidate : candidates) {
+    if (name.size() >= kShortest && candidate.starts_with(name))
+      longer.push_back(StrCat(sigil, candidate));
+  }
+  const bool is_slip = nearest && EditDistance(name, *nearest) <= 1;
+  if (longer.size() > 1 && !is_slip) {
+    const bool are_all = longer.size() <= kMost;
+    longer.resize(std::min(longer.size(), kMost));
+    return StrCat(lead, "did you mean ", StrJoin(longer, ", "), are_all ? "?" : ", ...?");
+  }
   return nearest ? StrCat(lead, "did you mean ", sigil, *nearest, "?") : std::string();
 }
 

@@ -84,11 +84,12 @@ std::string FormatShortest(double value);
 std::string FormatShortest(float value);
 
 // The entry of `candidates` nearest to `name` in edit distance, when it is near enough to be a slip
-// of the keyboard.
+// of the keyboard. Letters of another case count as equal; a name that ends in .`name` is the
+// nearest.
 std::optional<std::string> NearestName(std::string_view name,
                                        const std::vector<std::string>& candidates);
-// `lead` and "did you mean X?", X being the nearest candidate behind its `sigil`; empty when none
-// is near.
+// `lead` and "did you mean X?", X being the nearest candidate behind its `sigil`, or several
+// that begin with `name` when none is one slip away; empty when none is near.
 std::string DidYouMean(std::string_view lead, std::string_view name,
                        const std::vector<std::string>& candidates, std::string_view sigil = "");
 

@@ -431,7 +431,7 @@ TEST(CompileTest, AValueOfMoreBytesThanThereAreIsRefusedInWords) {
     const auto compiled = Compile(module, {.opt_level = level});
     EXPECT_EQ(compiled.status().code(), absl::StatusCode::kInvalidArgument) << compiled.status();
     EXPECT_THAT(std::string(compiled.status().message()),
-                HasSubstr("shape (4611686018427387905,) has too many bytes"));
+                AllOf(HasSubstr("4611686018427387905"), HasSubstr("too many bytes")));
   }
 }
 

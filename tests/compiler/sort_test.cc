@@ -182,6 +182,28 @@ TEST(RoiAlignTest, MeansOfALinearImageAreItsValuesAtTheCentres) {
   }
 }
 
+TEST(RegionTest, AnIndexBeyondEveryIntegerNamesTheLastImage) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const NDArray x = NDArray::FromVector<float>({2, 1, 1, 1}, {5, 7});
+  const NDArray rois = NDArray::FromVector<float>(
+      {4, 5}, {kInfinity, 0, 0, 1, 1, 1e30F, 0, 0, 1, 1, -kInfinity, 0, 0, 1, 1, 1, 0, 0, 1, 1});
+  for (const char* op : {"vision.roi_align(%x, %r, pooled_size=[1, 1], spatial_scale=1f)",
+                         "vision.roi_pool(%x, %r, pooled_size=[1, 1], spatial_scale=1f)"}) {
+    const ir::Module module = Parsed(StrCat(
+        "def @main(%x: Tensor[(2, 1, 1, 1), float32], %r: Tensor[(4, 5), float32]) { ", op, " }"));
+    ExpectClose(Outcome(module, {{"x", x}, {"r", rois}}),
+                {NDArray::FromVector<float>({4, 1, 1, 1}, {7, 7, 5, 7})});
+  }
+}
+
+TEST(RegionTest, SamplesOfABinAreBounded) {
+  EXPECT_FALSE(ir::ParseModule("def @main(%x: Tensor[(1, 1, 2, 2), float32], "
+                               "%r: Tensor[(1, 5), float32]) { vision.roi_align(%x, %r, "
+                               "pooled_size=[1, 1], spatial_scale=1f, sample_ratio=1000000000) }",
+                               ops::OpRegistry::Global().Resolver(), "text")
+                   .ok());
+}
+
 TEST(NonMaxSuppressionTest, KeepsTheBestOfOverlappingBoxesOfEachClass) {
   const ir::Module module = Parsed(
       "def @main(%b: Tensor[(1, 4, 4), float32], %s: Tensor[(1, 2, 4), float32]) { "

@@ -8,6 +8,7 @@
 
 #include "tenon/ir/structural.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/registry.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 
@@ -356,6 +357,61 @@ TEST(InferTypeTest, ChainOfAHundredThousandLets) {
   std::string text = "def @main(%x: Tensor[(4), float32]) {\n";
   for (int i = 0; i < 100000; ++i) text += "  let %x = exp(%x);\n";
   EXPECT_EQ(TypeOfMain(text + "  %x\n}\n"), "fn (Tensor[(4), float32]) -> Tensor[(4), float32]");
+}
+
+TEST(InferTypeTest, OneCallMustHaveAsManyArgumentsAsItsOperatorTakes) {
+  const Expr x = ir::Var::MakeChecked("x", ir::TensorType({2}, Float32), {});
+  const Expr add = ops::OpRegistry::Global().Get("add");
+  for (const std::vector<Expr>& args : {std::vector<Expr>{}, {x}, {x, x, x}})
+    EXPECT_EQ(ErrorOf([&] { InferCall(ir::Call::Make(add, args)); }).message(),
+              StrCat("add takes 2 arguments, not ", args.size()));
+}
+
+TEST(InferTypeTest, AnOperatorWithoutATypeRelationIsRefusedInOneCallToo) {
+  ops::OpRegistry registry;
+  registry.Register("half.done").Argument("x", "Tensor", "");
+  const Expr x = ir::Var::MakeChecked("x", ir::TensorType({2}, Float32), {});
+  EXPECT_EQ(ErrorOf([&] { InferCall(ir::Call::Make(registry.Get("half.done"), {x})); }).message(),
+            "half.done is registered without a type relation");
+}
+
+TEST(InferTypeTest, ARelationThatAsksForAnArgumentTooManyIsRefused) {
+  using Relation = void (*)(ops::TypeCall&);
+  const Relation relations[] = {[](ops::TypeCall& call) { call.LearnInput(5, call.input(0)); },
+                                [](ops::TypeCall& call) { call.LearnResult(call.input(5)); },
+                                [](ops::TypeCall& call) { call.tensor(5); },
+                                [](ops::TypeCall& call) { call.tensors(5); }};
+  for (const Relation relation : relations) {
+    ops::OpRegistry registry;
+    registry.Register("reaches.far").Argument("x", "Tensor", "").TypeRelation(relation);
+    const Expr x = ir::Var::MakeChecked("x", ir::TensorType({2}, Float32), {});
+    const Expr call = ir::Call::Make(registry.Get("reaches.far"), {x});
+    EXPECT_THAT(ErrorOf([&] { InferCall(call); }).message(),
+                HasSubstr("the type relation asks for argument 5 of 1"));
+    EXPECT_THAT(ErrorOf([&] { InferType(call); }).message(),
+                HasSubstr("the type relation asks for argument 5 of 1"));
+  }
+}
+
+TEST(InferTypeTest, AValueWhoseBytesCannotBeCountedIsRefusedWhereItIsMade) {
+  EXPECT_THAT(InferError("def @main(%x: Tensor[(1), float32]) {\n"
+                         "  broadcast_to(%x, shape=[4611686018427387905])\n}")
+                  .what(),
+              AllOf(HasSubstr("test.relay:2:3"), HasSubstr("too many bytes")));
+  EXPECT_THAT(
+      InferError("def @main(%x: Tensor[(1099511627776, 1099511627776), int8]) { %x }").message(),
+      HasSubstr("too many elements"));
+}
+
+TEST(InferTypeTest, WhatATypeRelationMakesManyOfIsBounded) {
+  EXPECT_THAT(InferError("def @main(%x: Tensor[(0), float32]) {\n"
+                         "  split(%x, indices_or_sections=1099511627776, axis=0)\n}")
+                  .message(),
+              HasSubstr("at most 65536 are supported"));
+  EXPECT_THAT(InferError("def @main(%x: Tensor[(2), float32]) {\n"
+                         "  expand_dims(%x, axis=0, num_newaxis=100000000000)\n}")
+                  .message(),
+              HasSubstr("num_newaxis"));
 }
 
 }  // namespace

@@ -66,7 +66,9 @@ TEST(PassManagerTest, UnknownNamesAreRefusedWithTheNamesThereAre) {
        {PassContext{.required = {"Tow"}}, PassContext{.disabled = {"Tow"}}}) {
     const Error error = ErrorOf([&] { RanWith(context); });
     EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
-    EXPECT_EQ(error.message(), "there is no pass named Tow; passes are Zero, Nothing, Two, Three");
+    EXPECT_EQ(
+        error.message(),
+        "there is no pass named Tow; passes are Zero, Nothing, Two, Three; did you mean Two?");
   }
 }
 
@@ -194,7 +196,8 @@ TEST(PipelineTest, LevelThreeFoldsBatchNormalisationIntoTheConvolution) {
       ops::BatchNorm(conv, filled({3}, 2), beta, filled({3}, 4), filled({3}, 5), {.epsilon = 4});
   const Module module = Module::FromExpr(ops::Relu(ir::TupleGetItem::Make(norm, 0)));
   // The test's evaluator knows neither sqrt nor expand_dims.
-  const ConstantEvaluator evaluate = [](const ir::CallNode& call) -> std::vector<NDArray> {
+  const ConstantEvaluator evaluate = [](const ir::CallNode& call,
+                                        ops::FoldingBudget*) -> std::vector<NDArray> {
     const auto* argument = call.args[0].As<ir::ConstantNode>();
     if (call.callee == ops::Known().sqrt) {
       std::vector<float> values = argument->data.ToVector<float>();

@@ -67,5 +67,28 @@ TEST(NDArrayTest, RefusesBadShapesAndTypesInWords) {
   EXPECT_THAT(MessageOf([] { NDArray::Scalar(1.0F).Reshape({2}); }), HasSubstr("counts differ"));
 }
 
+TEST(NDArrayTest, WhetherElementsCanBeCountedDoesNotDependOnTheirOrder) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  for (const Shape& shape : {Shape{0, kHuge, 4}, Shape{kHuge, 4, 0}, Shape{kHuge, 0, 4}})
+    EXPECT_THAT(MessageOf([&] { NumElements(shape); }), HasSubstr("too many elements"));
+  EXPECT_EQ(NumElements(Shape{0, kHuge}), 0);
+  EXPECT_EQ(NumElements(Shape{kHuge, 1, 1}), kHuge);
+}
+
+TEST(NDArrayTest, BytesThatCannotBeCountedAreRefusedByAViewToo) {
+  float memory[16] = {};
+  const Shape shape = {(std::int64_t{1} << 62) + 16};
+  EXPECT_THAT(MessageOf([&] { NDArray::View(shape, Float32, memory, nullptr); }),
+              HasSubstr("too many bytes"));
+}
+
+TEST(NDArrayTest, BoolsAreNormalisedAndNothingElseIs) {
+  std::uint8_t memory[] = {0, 1, 2, 255};
+  NormalizeBools(NDArray::View({4}, UInt8, memory, nullptr));
+  EXPECT_EQ(memory[3], 255);
+  NormalizeBools(NDArray::View({4}, Bool, memory, nullptr));
+  EXPECT_THAT(memory, ::testing::ElementsAre(0, 1, 1, 1));
+}
+
 }  // namespace
 }  // namespace tenon

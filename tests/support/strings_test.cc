@@ -34,5 +34,17 @@ TEST(StringsTest, NearestNameFindsSlipsOnly) {
   EXPECT_EQ(NearestName("zzzz", {"nn.conv2d", "add"}), std::nullopt);
 }
 
+TEST(StringsTest, NearestNameKnowsNamesByTheirLastPartAndInOtherLetters) {
+  EXPECT_EQ(NearestName("conv2d", {"cos", "nn.conv2d"}), "nn.conv2d");
+  EXPECT_EQ(NearestName("Run", {"run", "opt"}), "run");
+}
+
+TEST(StringsTest, WhatWasTypedInPartIsMeantToGoOn) {
+  EXPECT_EQ(DidYouMean("; ", "resnet", {"lenet", "resnet18", "resnet34"}),
+            "; did you mean resnet18, resnet34?");
+  EXPECT_EQ(DidYouMean("", "lene", {"lenet", "resnet18"}), "did you mean lenet?");
+  EXPECT_EQ(DidYouMean("", "conv2", {"conv2d", "conv2d_transpose"}), "did you mean conv2d?");
+}
+
 }  // namespace
 }  // namespace tenon
