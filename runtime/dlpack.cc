@@ -9,6 +9,9 @@
 namespace tenon::runtime {
 namespace {
 
+// kDLBool, which headers before DLPack 0.8 lack.
+constexpr std::uint8_t kDLBoolOfOneByte = 6;
+
 // What a shared tensor keeps alive: the elements and its own shape.
 struct Shared {
   NDArray array;
@@ -28,8 +31,7 @@ DLDataType ToDLDataType(DataType type) {
       result.code = kDLUInt;
       break;
     case TypeCode::kBool:
-      // One byte a value, as NumPy and the DLPack versions before the bool code have it.
-      result.code = kDLUInt;
+      result.code = kDLBoolOfOneByte;
       result.bits = 8;
       break;
     case TypeCode::kFloat:
@@ -55,14 +57,20 @@ std::optional<DataType> FromDLDataType(DLDataType type) {
       return DataType::Parse(StrCat("float", type.bits));
     case kDLBfloat:
       return DataType::Parse(StrCat("bfloat", type.bits));
+    case kDLBoolOfOneByte:
+      return type.bits == 8 ? std::optional(Bool) : std::nullopt;
     default:
       return std::nullopt;
   }
 }
 
+// Requires that the elements of the shape can be counted.
 bool IsCompact(const DLTensor& tensor) {
   if (tensor.strides == nullptr) return true;
   std::int64_t expected = 1;
+  for (int d = 0; d < tensor.ndim; ++d) {
+    if (tensor.shape[d] == 0) return true;  // no element is anywhere
+  }
   for (int d = tensor.ndim - 1; d >= 0; --d) {
     if (tensor.shape[d] != 1 && tensor.strides[d] != expected) return false;
     expected *= tensor.shape[d];
@@ -102,16 +110,23 @@ absl::StatusOr<NDArray> FromDLPack(DLManagedTensor* managed) {
       throw InvalidArgument(StrCat("DLPack: no element type for code ", tensor.dtype.code, ", ",
                                    tensor.dtype.bits, " bits, ", tensor.dtype.lanes, " lanes"));
     }
+    Shape shape(tensor.shape, tensor.shape + tensor.ndim);
+    // Whatever is refused, is refused before ownership passes.
+    const std::size_t bytes = NumBytes(shape, *dtype);
     if (!IsCompact(tensor)) {
       throw InvalidArgument(
           "DLPack: the tensor is strided; only compact row-major tensors are accepted");
     }
-    Shape shape(tensor.shape, tensor.shape + tensor.ndim);
-    NumElements(shape);  // refuses bad extents before ownership passes
-    void* data = static_cast<char*>(tensor.data) + tensor.byte_offset;
-    std::shared_ptr<const void> owner(static_cast<const void*>(data), [managed](const void*) {
+    if (tensor.data == nullptr && bytes > 0) {
+      throw InvalidArgument(
+          StrCat("DLPack: the tensor has no data for its ", bytes, " bytes of elements"));
+    }
+    // An empty tensor may have no address; an owner that holds a null pointer would own nothing.
+    std::shared_ptr<const void> owner(static_cast<const void*>(managed), [managed](const void*) {
       if (managed->deleter != nullptr) managed->deleter(managed);
     });
+    if (bytes == 0) return NDArray::Empty(std::move(shape), *dtype);
+    void* data = static_cast<char*>(tensor.data) + tensor.byte_offset;
     return NDArray::View(std::move(shape), *dtype, data, std::move(owner));
   });
 }

@@ -75,7 +75,8 @@ std::string ToGraphJson(const Plan& plan) {
                    {"shape", {"list_shape", shape}}};
   if (has_offsets) json["attrs"]["storage_offset"] = {"list_int", offset};
   json["node_row_ptr"] = row_ptr;
-  return json.dump(2);
+  // Names may come from a file, with any bytes.
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace tenon::runtime

@@ -4,16 +4,18 @@
 #include "tenon/runtime/npy.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
 
 namespace tenon::runtime {
 namespace {
@@ -176,9 +178,22 @@ NDArray FromFortranOrder(const NDArray& stored, const Shape& shape) {
   return array;
 }
 
+// How far the elements reach is compared with the file before memory is taken for them, so that it
+// must be one that has a size.
+std::uintmax_t SizeOfRegularFile(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0)
+    throw NotFound(StrCat("the file cannot be opened: ", std::strerror(errno)));
+  if (S_ISDIR(status.st_mode)) throw InvalidArgument("this is a folder, no .npy file");
+  if (!S_ISREG(status.st_mode))
+    throw InvalidArgument("this is a pipe or a device; arrays are read from files");
+  return static_cast<std::uintmax_t>(status.st_size);
+}
+
 NDArray Read(const std::string& path) {
+  const std::uintmax_t file_bytes = SizeOfRegularFile(path);
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw NotFound("the file cannot be opened");
+  if (!in) throw NotFound(StrCat("the file cannot be opened: ", std::strerror(errno)));
   char start[8];
   ReadExactly(in, start, sizeof(start), "magic string");
   if (std::string_view(start, 6) != kMagic) {
@@ -193,15 +208,15 @@ NDArray Read(const std::string& path) {
   ReadExactly(in, length_bytes, major == 1 ? 2 : 4, "header length");
   const std::uint32_t length = length_bytes[0] | length_bytes[1] << 8 | length_bytes[2] << 16 |
                                static_cast<std::uint32_t>(length_bytes[3]) << 24;
-  const std::uintmax_t file_bytes = std::filesystem::file_size(path);
   if (length > file_bytes) throw DataLoss("the file ends in its header");
   std::string text(length, '\0');
   ReadExactly(in, text.data(), length, "header");
   const Header header = HeaderParser(text).Parse();
   // Compare with the file before allocating: a shape from a broken header must not ask for
   // unbounded memory.
-  const std::uintmax_t wanted = static_cast<std::uintmax_t>(NumElements(header.shape));
-  const std::uintmax_t present = file_bytes - static_cast<std::uintmax_t>(in.tellg());
+  const auto wanted = static_cast<std::uintmax_t>(NumElements(header.shape));
+  const auto before = static_cast<std::uintmax_t>(in.tellg());
+  const std::uintmax_t present = file_bytes - std::min(before, file_bytes);
   if (wanted > present / header.dtype.bytes()) {
     throw DataLoss(StrCat("the file ends in its elements: shape ", ShapeToString(header.shape),
                           " of ", header.dtype.ToString(), " needs more than the ", present,
@@ -210,6 +225,7 @@ NDArray Read(const std::string& path) {
   NDArray array = NDArray::Empty(header.shape, header.dtype);
   ReadExactly(in, array.raw(), array.bytes(), "elements");
   if (header.big_endian) SwapBytes(array);
+  NormalizeBools(array);
   return header.fortran_order ? FromFortranOrder(array, header.shape) : array;
 }
 
@@ -232,27 +248,15 @@ std::string MakeHeader(const NDArray& array) {
   return text;
 }
 
-void Write(const std::string& path, const NDArray& array) {
+// All bytes before the elements.
+std::string MakePreamble(const NDArray& array) {
   const std::string header = MakeHeader(array);
-  const std::string partial = path + ".partial";
-  {
-    std::ofstream out(partial, std::ios::binary);
-    if (!out) throw NotFound("the file cannot be opened for writing");
-    out << kMagic << '\x01' << '\0' << static_cast<char>(header.size() & 0xff)
-        << static_cast<char>(header.size() >> 8) << header;
-    out.write(static_cast<const char*>(array.raw()), static_cast<std::streamsize>(array.bytes()));
-    out.flush();
-    if (!out) {
-      std::remove(partial.c_str());
-      throw DataLoss("the file cannot be written whole (is the disk full?)");
-    }
-  }
-  std::error_code error;
-  std::filesystem::rename(partial, path, error);
-  if (error) {
-    std::remove(partial.c_str());
-    throw NotFound(StrCat("the file cannot be put in place: ", error.message()));
-  }
+  std::string bytes(kMagic);
+  bytes += '\x01';
+  bytes += '\0';
+  bytes += static_cast<char>(header.size() & 0xff);
+  bytes += static_cast<char>(header.size() >> 8);
+  return bytes + header;
 }
 
 }  // namespace
@@ -269,12 +273,14 @@ absl::StatusOr<NDArray> ReadNpy(const std::string& path) {
 
 absl::Status WriteNpy(const std::string& path, const NDArray& array) {
   return CatchErrors([&] {
+    std::string preamble;
     try {
       if (!array.defined()) throw InvalidArgument("there is no array to write");
-      Write(path, array);
+      preamble = MakePreamble(array);
     } catch (Error& error) {
       throw error.At({.source = path});
     }
+    WriteFile(path, {preamble, {static_cast<const char*>(array.raw()), array.bytes()}});
   });
 }
 

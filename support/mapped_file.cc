@@ -12,17 +12,24 @@
 #include "tenon/support/strings.h"
 
 namespace tenon {
+namespace {
+
+constexpr int kNoFile = -1;  // beside errno
+
+}  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path) {
   const auto fail = [&](int error) {
-    throw NotFound(StrCat("the file ", path, " cannot be opened: ", std::strerror(error)));
+    const char* why =
+        error == kNoFile ? "it is a pipe or a device; a file is needed" : std::strerror(error);
+    throw NotFound(StrCat("the file ", path, " cannot be opened: ", why));
   };
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) fail(errno);
   struct stat status {};
   void* data = nullptr;
   int error = fstat(file, &status) == 0 ? 0 : errno;
-  if (error == 0 && !S_ISREG(status.st_mode)) error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  if (error == 0 && !S_ISREG(status.st_mode)) error = S_ISDIR(status.st_mode) ? EISDIR : kNoFile;
   const auto size = static_cast<std::size_t>(status.st_size);
   if (error == 0 && size > 0) {
     data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);

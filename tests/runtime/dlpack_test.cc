@@ -63,5 +63,35 @@ TEST(DLPackTest, RefusesWhatItCannotViewAndLeavesItToTheCaller) {
   EXPECT_FALSE(strided.deleted || gpu.deleted || odd.deleted);
 }
 
+TEST(DLPackTest, ABoolComesBackAsABool) {
+  const NDArray array = NDArray::FromVector<bool>({2}, {true, false});
+  const auto back = FromDLPack(ToDLPack(array));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->ToVector<bool>(), (std::vector<bool>{true, false}));
+}
+
+// PyTorch gives tensors without elements no address.
+TEST(DLPackTest, AnEmptyTensorWithoutDataIsAnArray) {
+  Foreign foreign;
+  foreign.shape[0] = 0;
+  foreign.tensor.dl_tensor.data = nullptr;
+  const auto array = FromDLPack(&foreign.tensor);
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_TRUE(array->defined());
+  EXPECT_EQ(array->shape(), (Shape{0, 2}));
+  EXPECT_TRUE(foreign.deleted);
+}
+
+TEST(DLPackTest, RefusesDataThatIsMissingOrCannotBeCounted) {
+  Foreign missing;
+  missing.tensor.dl_tensor.data = nullptr;
+  EXPECT_THAT(FromDLPack(&missing.tensor).status().message(), HasSubstr("no data"));
+  Foreign huge;
+  huge.shape[0] = huge.shape[1] = std::int64_t{1} << 31;
+  huge.strides[0] = std::int64_t{1} << 31;
+  EXPECT_THAT(FromDLPack(&huge.tensor).status().message(), HasSubstr("too many bytes"));
+  EXPECT_FALSE(missing.deleted || huge.deleted);
+}
+
 }  // namespace
 }  // namespace tenon::runtime

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace tenon::runtime {
 namespace {
@@ -122,6 +123,42 @@ TEST(NpyTest, MissingFileAndUnwritableFolderAreNotFound) {
   EXPECT_EQ(WriteNpy(TempFile("null.npy"), NDArray()).code(), kInvalid);
   EXPECT_THAT(WriteNpy(TempFile("bf16.npy"), NDArray::Zeros({1}, BFloat16)).message(),
               HasSubstr("NumPy has no element type bfloat16"));
+}
+
+TEST(NpyTest, AnyByteOfABoolThatIsNotZeroIsTrue) {
+  const auto read = ReadNpy(
+      WriteBytes("bools.npy", File("{'descr': '|b1', 'fortran_order': False, 'shape': (4,)}",
+                                   std::string("\x00\x01\x02\xff", 4))));
+  ASSERT_TRUE(read.ok()) << read.status();
+  const auto* bytes = static_cast<const std::uint8_t*>(read->raw());
+  EXPECT_EQ(std::vector<std::uint8_t>(bytes, bytes + 4), (std::vector<std::uint8_t>{0, 1, 1, 1}));
+}
+
+TEST(NpyTest, AFolderOrAPipeIsRefusedAsSuch) {
+  EXPECT_THAT(ReadNpy(::testing::TempDir()).status().message(), HasSubstr("this is a folder"));
+  const std::string pipe = TempFile("pipe.npy");
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(ReadNpy(pipe).status().message(), HasSubstr("this is a pipe or a device"));
+  std::filesystem::remove(pipe);
+}
+
+// Another user of the folder may know the name that is written and put a link beside it.
+TEST(NpyTest, NoFileBesideTheOneThatIsAskedForIsWritten) {
+  const std::string path = TempFile("linked.npy"), victim = WriteBytes("victim", "untouched");
+  std::filesystem::remove(path + ".partial");
+  std::filesystem::create_symlink(victim, path + ".partial");
+  ASSERT_TRUE(WriteNpy(path, NDArray::Scalar(1.0F)).ok());
+  std::filesystem::remove(path + ".partial");
+  std::ifstream file(victim);
+  std::string text;
+  file >> text;
+  EXPECT_EQ(text, "untouched");
+}
+
+TEST(NpyTest, ADeviceThatIsFullIsNoticed) {
+  EXPECT_THAT(WriteNpy("/dev/full", NDArray::Zeros({4}, Float32)).message(),
+              HasSubstr("No space left on device"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tenon/support/error.h"
@@ -76,6 +77,11 @@ TEST_F(MappedFileTest, WhatIsNoReadableFileIsRefusedByName) {
   EXPECT_THAT(Refused(path_), HasSubstr(path_ + " cannot be opened: No such file"));
   EXPECT_THAT(Refused(::testing::TempDir()), HasSubstr("directory"));
   EXPECT_THAT(Refused("/dev/null"), HasSubstr("/dev/null"));
+}
+
+TEST_F(MappedFileTest, APipeIsRefusedAsSuch) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(Refused(path_), HasSubstr("it is a pipe or a device; a file is needed"));
 }
 
 }  // namespace
