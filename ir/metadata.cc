@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "absl/strings/escaping.h"
 #include "nlohmann/json.hpp"
@@ -97,12 +98,13 @@ NDArray ReadArray(const std::string& text, const std::string& what) {
   Shape shape;
   for (int axis = 0; axis < rank; ++axis) shape.push_back(reader.Take<std::int64_t>());
   reader.Take<std::int64_t>();  // the number of bytes, which shape and type give, too
-  const std::size_t wanted = static_cast<std::size_t>(NumElements(shape)) * dtype.bytes();
+  const std::size_t wanted = NumBytes(shape, dtype);
   if (reader.rest().size() != wanted)
     throw DataLoss(StrCat(what, " has ", reader.rest().size(), " bytes; its type ",
                           dtype.ToString(), " ", ShapeToString(shape), " needs ", wanted));
   NDArray array = NDArray::Empty(shape, dtype);
   if (wanted > 0) std::memcpy(array.raw(), reader.rest().data(), wanted);
+  NormalizeBools(array);
   return array;
 }
 
@@ -115,14 +117,27 @@ const json& At(const json& list, std::size_t index, const char* what) {
   return list[index];
 }
 
-NDArray ReadConstant(const json& root, const json& node, std::size_t number) {
-  const auto& text = node.at("attrs").at("data").get_ref<const std::string&>();
-  const auto index = ParseNumber<std::size_t>(text);
-  if (!index) throw InvalidArgument(StrCat("'", text, "' is no index of an array"));
-  const json& arrays = root.at("b64ndarrays");
-  return ReadArray(At(arrays, *index, "array").get_ref<const std::string&>(),
-                   StrCat("constant ", number, " of the metadata section"));
-}
+// Arrays by their index: nodes may share one, and each is decoded once.
+class Arrays {
+ public:
+  explicit Arrays(const json& root) : root_(root) {}
+
+  NDArray Of(const json& node, std::size_t number) {
+    const auto& text = node.at("attrs").at("data").get_ref<const std::string&>();
+    const auto index = ParseNumber<std::size_t>(text);
+    if (!index) throw InvalidArgument(StrCat("'", text, "' is no index of an array"));
+    const json& data = At(root_.at("b64ndarrays"), *index, "array");
+    const auto [array, is_new] = decoded_.try_emplace(*index);
+    if (is_new)
+      array->second = ReadArray(data.get_ref<const std::string&>(),
+                                StrCat("constant ", number, " of the metadata section"));
+    return array->second;
+  }
+
+ private:
+  const json& root_;
+  std::map<std::size_t, NDArray> decoded_;
+};
 
 // Its kind and number as text; what code runs there (target) and which memory is meant say nothing
 // here.
@@ -167,6 +182,7 @@ std::optional<attrs::Value> ReadValue(const json& node) {
 
 Metadata ReadGraph(const json& root) {
   Metadata metadata;
+  Arrays arrays(root);
   const json& nodes = root.at("nodes");
   const json& map = At(nodes, root.at("root").get<std::size_t>(), "node");
   const json none = json::array();
@@ -178,7 +194,7 @@ Metadata ReadGraph(const json& root) {
     for (const json& entry : entries) {
       const json& node = At(nodes, entry.get<std::size_t>(), "node");
       if (kind == kConstants) {
-        metadata.constants.push_back(ReadConstant(root, node, metadata.constants.size()));
+        metadata.constants.push_back(arrays.Of(node, metadata.constants.size()));
       } else {
         metadata.values[kind].push_back(ReadValue(node));
       }

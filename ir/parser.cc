@@ -370,7 +370,8 @@ class Parser {
   }
 
   Expr Parenthesised() {
-    const Token open = Advance();
+    const Span place = lexer_.SpanOf(token_);
+    Advance();
     if (IsName("let") || IsLine()) {
       scopes_.emplace_back();
       const Expr body = Body();
@@ -386,10 +387,12 @@ class Parser {
       is_tuple = true;
     }
     Expect(")", "after a tuple");
-    return is_tuple ? Tuple::Make(std::move(fields), lexer_.SpanOf(open)) : fields[0];
+    return is_tuple ? Tuple::Make(std::move(fields), place) : fields[0];
   }
 
   Expr CallOf(const Expr& callee, const Token& at) {
+    // Before the arguments, which may stand on later lines: the lexer counts lines forwards.
+    const Span place = lexer_.SpanOf(at);
     Advance();
     std::vector<Expr> args;
     attrs::FieldValues fields;
@@ -410,7 +413,7 @@ class Parser {
     const auto* op = callee.As<OpNode>();
     if (op == nullptr) {
       if (!fields.empty()) Fail(at, "only operators take attributes");
-      return Call::Make(callee, std::move(args), {}, lexer_.SpanOf(at));
+      return Call::Make(callee, std::move(args), {}, place);
     }
     if (op->num_inputs() >= 0 && static_cast<int>(args.size()) != op->num_inputs())
       Fail(at, StrCat(op->name, " takes ", op->num_inputs(),
@@ -423,7 +426,7 @@ class Parser {
         throw InvalidArgument(
             StrCat(op->name, " takes no attributes, so not ", fields.begin()->first));
       }
-      return Call::Make(callee, std::move(args), std::move(attrs), lexer_.SpanOf(at));
+      return Call::Make(callee, std::move(args), std::move(attrs), place);
     });
   }
 

@@ -228,5 +228,17 @@ TEST(MetadataErrorTest, ValuesThatAreNotThereAreRefused) {
               HasSubstr("metadata of kind Target cannot stand here"));
 }
 
+TEST(MetadataTest, AnArrayThatManyNodesHaveIsDecodedOnce) {
+  const std::string node =
+      R"({"type_key":"relay.Constant","attrs":{"_checked_type_":"0","data":"0",)"
+      R"("span":"0","virtual_device_":"0"}})";
+  const Module module =
+      Parse(StrCat("def @main() { (meta[relay.Constant][0], meta[relay.Constant][1]) }\n"
+                   "#[metadata]\n",
+                   Graph("relay.Constant", node, "3,3", StrCat("\"", kOneByte, "\""))));
+  const auto& fields = module.Main().body.As<TupleNode>()->fields;
+  EXPECT_EQ(fields[0].As<ConstantNode>()->data.raw(), fields[1].As<ConstantNode>()->data.raw());
+}
+
 }  // namespace
 }  // namespace tenon::ir

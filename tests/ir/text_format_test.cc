@@ -1,6 +1,7 @@
 // Printing and parsing: what is printed reads back equal, and what other printers write is read.
 #include "tenon/ir/text_format.h"
 
+#include <chrono>
 #include <ostream>
 
 #include <gtest/gtest.h>
@@ -173,6 +174,21 @@ TEST(ParserTest, LengthIsNoDepth) {
   for (int i = 1; i < 100000; ++i) StrAppend(&sum, "%", i, " = exp(%", i - 1, ");\n");
   const Module chain = Parse(sum + "%99999 }");
   EXPECT_TRUE(StructuralEqual(Parse(Print(chain)), chain));
+}
+
+// Each call asks for its place; they must not count the lines of the text from its start.
+TEST(TextFormatTest, ReadsCallsThatSpanLinesInTimeThatGrowsWithTheText) {
+  constexpr int kCalls = 100000;
+  std::string text = "def @main(%x: Tensor[(1), float32]) {\n";
+  for (int i = 0; i < kCalls; ++i)
+    StrAppend(&text, "  %", i, " = add(", i == 0 ? "%x" : StrCat("%", i - 1), ",\n    1f);\n");
+  StrAppend(&text, "  (%0,\n  %", kCalls - 1, ")\n}\n");
+  const auto start = std::chrono::steady_clock::now();
+  const Module module = Parse(text);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+  const auto* last = module.Main().body.As<TupleNode>()->fields[1].As<CallNode>();
+  EXPECT_EQ(last->span.line, 2 * kCalls);
+  EXPECT_EQ(last->span.column, StrCat("  %", kCalls - 1, " = ").size() + 1);
 }
 
 }  // namespace
