@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tenon/jit/gdb_interface.h"
@@ -118,6 +119,18 @@ TEST_F(PerfMapTest, LinksAreNotFollowed) {
   WriteBytes(folder.path() / "victim", "x");
   std::filesystem::create_symlink(folder.path() / "victim", path_);
   setenv("TENON_PERF_MAP", "1", 1);
+  VectorAdd(17);
+  EXPECT_EQ(ReadBytes(folder.path() / "victim"), "x");
+}
+
+TEST_F(PerfMapTest, APipeIsNotWaitedForAndASharedFileNotWritten) {
+  setenv("TENON_PERF_MAP", "1", 1);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  VectorAdd(17);
+  std::filesystem::remove(path_);
+  const ScratchFolder folder;
+  WriteBytes(folder.path() / "victim", "x");
+  std::filesystem::create_hard_link(folder.path() / "victim", path_);
   VectorAdd(17);
   EXPECT_EQ(ReadBytes(folder.path() / "victim"), "x");
 }
