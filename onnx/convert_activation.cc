@@ -113,8 +113,9 @@ std::vector<Expr> BitShift(Node& node) {
 }
 
 Converter Bitwise(const Expr& op) {
-  return
-      [op](Node& node) { return std::vector<Expr>{node.Typed(ir::Call::Make(op, node.inputs()))}; };
+  return [op](Node& node) {
+    return std::vector<Expr>{node.Typed(ir::Call::Make(op, node.all_inputs()))};
+  };
 }
 
 std::vector<Expr> Mean(Node& node) {
@@ -140,13 +141,10 @@ std::vector<Expr> Hardmax(Node& node) {
   }
   const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
   const Expr best = ops::ArgMax(x, {.axis = Ints{axis}, .keepdims = true});
-  std::vector<std::int32_t> numbers;
-  for (std::int64_t i = 0; i < extent; ++i) numbers.push_back(static_cast<std::int32_t>(i));
-  Shape along(static_cast<std::size_t>(RankOf(x)), 1);
-  along[static_cast<std::size_t>(axis)] = extent;
-  const Expr index = ir::Constant::Make(NDArray::FromVector(along, numbers));
+  const Expr index =
+      PlacesAlong(static_cast<std::size_t>(RankOf(x)), static_cast<std::size_t>(axis), extent);
   const Expr hit =
-      ops::Cast(Call(ops::Known().equal, {ops::Cast(best, Int32), index}), DataTypeOf(x));
+      ops::Cast(Call(ops::Known().equal, {ops::Cast(best, Int64), index}), DataTypeOf(x));
   return {node.Typed(node.opset() < 13 ? ops::Reshape(hit, shape) : hit)};
 }
 

@@ -118,6 +118,10 @@ class Turns {
   // What the turn makes of a value, if it is run.
   Expr Select(const Expr& made, const Expr& before) const {
     if (!runs_) return made;
+    if (!before)
+      throw InvalidArgument(
+          "an input that the loop carries is missing; with a condition that is computed when the "
+          "model runs, every one must be given");
     if (!ir::Equal(made.checked_type(), before.checked_type()))
       throw Unimplemented(StrCat("a value is ", ir::ToString(before.checked_type()),
                                  " before a turn and ", ir::ToString(made.checked_type()),
@@ -130,7 +134,7 @@ class Turns {
   Expr First(const Expr& all) const {
     if (!runs_) return all;
     const Expr count = node_.Typed(ops::Reshape(count_, {1}));
-    return node_.Typed(ops::TakeFirst(all, count, 0));
+    return FirstAlong(node_, all, count, 0);
   }
 
  private:
@@ -160,7 +164,7 @@ std::vector<Expr> Loop(Node& node) {
       throw Unimplemented(StrCat("whether turn ", turn,
                                  " of the loop is run depends on an input of the model; then the "
                                  "loop must have a count, of ",
-                                 kMostTurns, " turns at most"));
+                                 kMostTurns, " turns at most; ", kFixingACondition));
     if (turn >= kMostTurns)
       throw Unimplemented(StrCat("the loop runs more than ", kMostTurns, " turns"));
     if (!goes_on) run.Begin(condition, turn);

@@ -79,13 +79,9 @@ class Equation {
       // What lies off the diagonal is taken as zero and summed over.
       Shape shape = ShapeOf(operand.value);
       if (shape[first] != shape[d]) throw InvalidArgument("a diagonal needs equal extents");
-      Shape along(shape.size(), 1), across(shape.size(), 1);
-      along[first] = across[d] = shape[d];
-      std::vector<std::int32_t> numbers;
-      for (std::int64_t i = 0; i < shape[d]; ++i) numbers.push_back(static_cast<std::int32_t>(i));
-      const Expr on = ir::Call::Make(ops::Known().equal,
-                                     {ir::Constant::Make(NDArray::FromVector(along, numbers)),
-                                      ir::Constant::Make(NDArray::FromVector(across, numbers))});
+      const Expr on = ir::Call::Make(
+          ops::Known().equal,
+          {PlacesAlong(shape.size(), first, shape[d]), PlacesAlong(shape.size(), d, shape[d])});
       const Expr zero = ops::Scalar(0, DataTypeOf(operand.value));
       operand.value = node_.Typed(ops::Sum(ops::Where(on, operand.value, zero),
                                            {.axis = Ints{static_cast<std::int64_t>(d)}}));

@@ -32,6 +32,9 @@ Converter Variadic(const Expr& op) {
   };
 }
 
+// Doubles have holes between integers from here on.
+constexpr double kInexactFrom = 0x1p53;
+
 std::vector<Expr> Clip(Node& node) {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -40,9 +43,12 @@ std::vector<Expr> Clip(Node& node) {
     low = node.Float("min", low);
     high = node.Float("max", high);
   } else {
-    // A bound that is computed. The standard's order: where the bounds cross, the upper one holds.
+    // A bound that is computed, or that a double does not hold. The standard's order: where the
+    // bounds cross, the upper one holds.
     const auto computed = [&](std::size_t i) {
-      return node.has_input(i) && node.input(i).As<ir::ConstantNode>() == nullptr;
+      return node.has_input(i) &&
+             (node.input(i).As<ir::ConstantNode>() == nullptr ||
+              (DataTypeOf(x).is_integral() && std::fabs(node.ConstantScalar(i)) >= kInexactFrom));
     };
     const auto bound = [&](std::size_t i) { return ops::Reshape(node.input(i), Ints{}); };
     if (computed(1) || computed(2)) {

@@ -223,7 +223,7 @@ std::vector<Expr> TopK(Node& node) {
   const Shape shape = ShapeOf(node.input(0));
   const std::int64_t axis = AxisOf(node, -1);
   const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
-  const std::int64_t k = node.opset() < 10 ? node.Int("k", 0) : node.ConstantInts(1).at(0);
+  const std::int64_t k = node.opset() < 10 ? node.Int("k", 0) : node.ConstantInt(1);
   if (k < 0 || k > extent)
     throw InvalidArgument(StrCat("k is ", k, " for an axis of ", extent, " elements"));
   node.Ignore("sorted");  // they are
@@ -254,8 +254,13 @@ std::vector<Expr> MaxUnpool(Node& node) {
     throw InvalidArgument(StrCat(dims, " axes take ", dims, " strides and ", 2 * dims, " pads"));
   // Places count through the image that was pooled, of which the result may be a part.
   Shape image = pooled;
-  for (std::size_t d = 0; d < dims; ++d)
-    image[d + 2] = (pooled[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + dims];
+  for (std::size_t d = 0; d < dims; ++d) {
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    const double extent = number(pooled[d + 2] - 1) * number(strides[d]) + number(kernel[d]) -
+                          number(pads[d]) - number(pads[d + dims]);
+    RequireConstantSize(std::fabs(extent));
+    image[d + 2] = static_cast<std::int64_t>(extent);
+  }
   const Shape result = node.has_input(2) ? Shape(node.ConstantInts(2)) : image;
   if (result.size() != image.size()) throw InvalidArgument("output_shape has another rank");
   const Expr zeros = ops::Multiply(

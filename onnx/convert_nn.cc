@@ -129,7 +129,10 @@ std::vector<Expr> Dropout(Node& node) {
   node.Ignore("ratio");
   node.Ignore("seed");
   node.Ignore("is_test");
-  if (node.has_input(2) && *node.Constant(2).data<bool>())
+  // Without a ratio that is 0, a training would drop elements.
+  constexpr double kOtherwise = 0.5;
+  const bool is_training = node.has_input(2) && node.ConstantScalar(2) != 0;
+  if (is_training && (node.has_input(1) ? node.ConstantScalar(1) : kOtherwise) != 0)
     throw Unimplemented("training is not supported");
   if (node.num_outputs() == 1) return {node.input(0)};
   // Nothing is dropped: the mask is true everywhere.

@@ -62,7 +62,8 @@ ops::Conv2DAttrs WindowOf(Node& node, const Expr& x, const Expr& weight) {
     return Expr(ir::Var::MakeChecked(name, ir::TensorTypeOf(ShapeOf(e), Float32), {}));
   };
   const passes::ConstantEvaluator none;
-  Node floats(node.proto(), node.opset(), {stand_in("x", x), stand_in("w", weight)}, none);
+  Node floats(node.proto(), node.opset(), {stand_in("x", x), stand_in("w", weight)}, none,
+              node.budget());
   const std::vector<Expr> conv = Converters().at("Conv")(floats);
   for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
     node.Ignore(name);

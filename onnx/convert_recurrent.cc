@@ -12,7 +12,7 @@ namespace tenon::onnx_import {
 namespace {
 
 // Every step is its own expressions.
-constexpr std::int64_t kMostSteps = 1024;
+constexpr std::int64_t kMostSteps = 4096;
 
 using Function = Expr (*)(const Expr&);
 
@@ -128,6 +128,10 @@ class Layer {
  private:
   void RequireWholeSequences() const {
     if (!node_.has_input(4)) return;
+    if (node_.input(4).As<ir::ConstantNode>() == nullptr)
+      throw Unimplemented(
+          "sequence_lens must be known when the model is imported, and the same for all: packed "
+          "sequences (pack_padded_sequence) are not supported, only sequences of one length");
     for (const std::int64_t length : node_.ConstantInts(4)) {
       if (length != steps_)
         throw Unimplemented(StrCat("sequence_lens has ", length, " for ", steps_,

@@ -4,6 +4,7 @@
 
 #include "tenon/onnx/converters.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/arithmetic.h"
@@ -80,13 +81,11 @@ std::vector<Expr> Flatten(Node& node) {
   if (axis < -rank || axis > rank)
     throw InvalidArgument(StrCat("axis is ", axis, " for a tensor of rank ", rank));
   if (axis < 0) axis += rank;
-  std::int64_t rows = 1;
-  for (std::int64_t i = 0; i < axis; ++i) rows *= shape[static_cast<std::size_t>(i)];
-  const std::int64_t all = NumElements(shape);
-  return {node.Typed(
-      ir::Call::Make(ops::Known().reshape, {node.input(0)},
-                     Attrs::Make(ops::ReshapeAttrs{.newshape = {rows, rows == 0 ? 0 : all / rows},
-                                                   .allowzero = true})))};
+  const std::int64_t rows = NumElements(Shape(shape.begin(), shape.begin() + axis));
+  const std::int64_t columns = NumElements(Shape(shape.begin() + axis, shape.end()));
+  return {node.Typed(ir::Call::Make(
+      ops::Known().reshape, {node.input(0)},
+      Attrs::Make(ops::ReshapeAttrs{.newshape = {rows, columns}, .allowzero = true})))};
 }
 
 std::optional<Ints> AxesOf(Node& node, int input_since) {
@@ -111,13 +110,27 @@ std::vector<Expr> Unsqueeze(Node& node) {
   return {node.Typed(value)};
 }
 
+// Where the extents of the input are known at run time only, it is cut after the transposition: so
+// PyTorch writes its nonzero.
 std::vector<Expr> Transpose(Node& node) {
+  if (const ir::CallNode* cut = AsRunTimeCut(node.input(0))) {
+    const auto rank = static_cast<std::size_t>(RankOf(cut->args[0]));
+    Ints order = node.IntsOr("perm", {});
+    if (order.empty()) {
+      for (std::size_t i = rank; i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+    }
+    const Expr moved = node.Typed(ops::Transpose(cut->args[0], order));
+    const auto axis =
+        std::find(order.begin(), order.end(), cut->attrs.As<ops::TakeFirstAttrs>().axis) -
+        order.begin();
+    return {FirstAlong(node, moved, cut->args[1], axis)};
+  }
   return {node.Typed(ops::Transpose(node.input(0), node.OptionalInts("perm")))};
 }
 
 std::vector<Expr> Concat(Node& node) {
   if (!node.Has("axis")) throw InvalidArgument("the attribute axis is missing");
-  return {node.Typed(ops::Concatenate(node.inputs(), node.Int("axis", 0)))};
+  return {node.Typed(ops::Concatenate(node.all_inputs(), node.Int("axis", 0)))};
 }
 
 std::vector<Expr> Split(Node& node) {
@@ -125,6 +138,7 @@ std::vector<Expr> Split(Node& node) {
   const std::int64_t axis = AxisOf(node, 0);
   const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
   const std::int64_t parts = node.num_outputs();
+  if (parts == 0) throw InvalidArgument("there are no outputs");
   Ints lengths;
   if (node.opset() < 13) {
     lengths = node.IntsOr("split", {});

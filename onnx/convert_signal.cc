@@ -124,7 +124,9 @@ std::vector<Expr> Stft(Node& node) {
   const bool has_window = node.has_input(2);
   if (!has_window && !node.has_input(3))
     throw InvalidArgument("a window or the length of frames must be given");
-  const std::int64_t n = node.has_input(3) ? node.ConstantInt(3) : ShapeOf(node.input(2)).at(0);
+  if (has_window && RankOf(node.input(2)) != 1)
+    throw InvalidArgument("the window must have rank 1");
+  const std::int64_t n = node.has_input(3) ? node.ConstantInt(3) : ShapeOf(node.input(2))[0];
   const auto step = node.ConstantInt(1);
   if (step < 1 || n < 1 || n > shape[1])
     throw InvalidArgument(

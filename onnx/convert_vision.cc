@@ -65,8 +65,8 @@ std::vector<Expr> NonMaxSuppression(Node& node) {
                       {boxes, node.input(1), parameter(2, 0, Int64), parameter(3, 0, Float32),
                        parameter(4, -std::numeric_limits<double>::infinity(), Float32)},
                       ops::AllClassNonMaximumSuppressionAttrs{}));
-  return {node.Typed(
-      ops::TakeFirst(ir::TupleGetItem::Make(found, 0), ir::TupleGetItem::Make(found, 1), 0))};
+  return {FirstAlong(node, node.Typed(ir::TupleGetItem::Make(found, 0)),
+                     node.Typed(ir::TupleGetItem::Make(found, 1)), 0)};
 }
 
 // A stable order that puts what is not zero first gives their flat places.
@@ -98,7 +98,7 @@ std::vector<Expr> NonZero(Node& node) {
   const Expr all = node.Typed(ops::Concatenate(std::move(coordinates), 0));
   const Expr count = node.Typed(ops::Subtract(
       number(NumElements(shape)), ops::Sum(is_zero, {.axis = Ints{0}, .keepdims = true})));
-  return {node.Typed(ops::TakeFirst(all, count, 1))};
+  return {FirstAlong(node, all, count, 1)};
 }
 
 // As many elements as differ: an extent that is known at run time.
@@ -114,7 +114,7 @@ std::vector<Expr> Unique(Node& node) {
   const auto field = [&](int i) { return ir::TupleGetItem::Make(found, i); };
   const auto wide = [&](int i) { return node.Typed(ops::Cast(node.Typed(field(i)), Int64)); };
   const Expr count = wide(3);
-  const auto first = [&](const Expr& e) { return node.Typed(ops::TakeFirst(e, count, 0)); };
+  const auto first = [&](const Expr& e) { return FirstAlong(node, e, count, 0); };
   return {first(node.Typed(field(0))), first(wide(1)), wide(2), first(wide(4))};
 }
 

@@ -14,9 +14,17 @@ namespace {
 // A loop of few bytes could ask for any number of nodes.
 constexpr std::size_t kMostNodes = 200000;
 
+constexpr const char* kCutThere =
+    "such a value can only be a result of the model, as it is or transposed; end the model there, "
+    "and compute the rest apart";
+
 std::string NameOf(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();
   return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");
+}
+
+std::string TypedNameOf(const onnx::NodeProto& node) {
+  return StrCat("the node ", NameOf(node), " (", node.op_type(), ")");
 }
 
 // A registered operator that stands for a node of another domain.
@@ -54,7 +62,7 @@ std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
   }
   attrs::Attrs attrs;
   if (schema != nullptr) attrs = attrs::Attrs::FromFields(*schema, fields);
-  const Expr call = node.Typed(ir::Call::Make(op, node.inputs(), std::move(attrs)));
+  const Expr call = node.Typed(ir::Call::Make(op, node.all_inputs(), std::move(attrs)));
   if (node.num_outputs() == 1) return {call};
   std::vector<Expr> outputs;
   for (int i = 0; i < node.num_outputs(); ++i)
@@ -128,15 +136,43 @@ std::vector<Expr> GraphImporter::Inline(const onnx::GraphProto& graph,
     throw InvalidArgument(StrCat("the graph inside takes ", graph.input_size(),
                                  " inputs; it is given ", inputs.size()));
   NamedValues values = InitializersOf(graph);
+  CountOne();  // a graph without nodes is work, too
   for (int i = 0; i < graph.input_size(); ++i)
     values[graph.input(i).name()] = inputs[static_cast<std::size_t>(i)];
   return Import(graph, std::move(values));
 }
 
+void GraphImporter::CountOne() {
+  if (++converted_ > kMostNodes)
+    throw Unimplemented(StrCat("the loops of the model run more than ", kMostNodes, " nodes"));
+}
+
+std::string GraphImporter::OriginOf(const std::vector<Expr>& values) const {
+  for (const Expr& value : values) {
+    if (!value) continue;
+    if (const auto found = run_time_.find(value); found != run_time_.end()) return found->second;
+  }
+  return "";
+}
+
+void GraphImporter::CheckRunTimeExtents(const onnx::NodeProto& proto,
+                                        const std::vector<Expr>& inputs,
+                                        const std::vector<Expr>& outputs) {
+  const std::string origin = OriginOf(inputs);
+  for (const Expr& output : outputs) {
+    if (AsRunTimeCut(output) != nullptr) {
+      run_time_.emplace(output, origin.empty() ? TypedNameOf(proto) : origin);
+    } else if (!origin.empty()) {
+      throw Unimplemented(StrCat("an input has extents that are known at run time only: ", origin,
+                                 " finds them; ", kCutThere));
+    }
+  }
+}
+
 void GraphImporter::Convert(const onnx::NodeProto& proto) {
-  const std::string what = StrCat("in the node ", NameOf(proto), " (", proto.op_type(), ")");
+  const std::string what = StrCat("in ", TypedNameOf(proto));
+  std::vector<Expr> inputs;
   try {
-    std::vector<Expr> inputs;
     for (const std::string& name : proto.input()) {
       if (name.empty()) {
         inputs.emplace_back();
@@ -148,9 +184,8 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
             StrCat("the input ", name, " is made by no node, or by one that needs this one"));
       inputs.push_back(*found);
     }
-    if (++converted_ > kMostNodes)
-      throw Unimplemented(StrCat("the loops of the model run more than ", kMostNodes, " nodes"));
-    Node node(proto, opset_, std::move(inputs), evaluate_,
+    CountOne();
+    Node node(proto, opset_, inputs, evaluate_, &budget_,
               [this](const onnx::GraphProto& graph, const std::vector<Expr>& values) {
                 return Inline(graph, values);
               });
@@ -158,6 +193,7 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
     const std::vector<Expr> outputs =
         converter != nullptr ? (*converter)(node) : ConvertCustom(CustomOp(proto), node);
     node.RequireAllHandled();
+    CheckRunTimeExtents(proto, inputs, outputs);
     for (int i = 0; i < proto.output_size(); ++i) {
       if (proto.output(i).empty()) continue;
       if (static_cast<std::size_t>(i) >= outputs.size())
@@ -168,6 +204,9 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
   } catch (const Error& error) {
     Error named(error.code(), StrCat(what, ": ", error.message()));
     for (const std::string& note : error.notes()) named.AddNote(note);
+    if (const std::string origin = OriginOf(inputs); !origin.empty() && error.notes().empty())
+      named.AddNote(StrCat("the extents of an input are known at run time only: ", origin,
+                           " finds them; ", kCutThere));
     throw named;
   }
 }

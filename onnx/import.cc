@@ -127,8 +127,14 @@ class Importer {
   }
 
   ir::Module Import() {
+    double bytes = 0;
+    for (const auto& [name, value] : values_) {
+      if (const auto* constant = value.As<ir::ConstantNode>())
+        bytes += static_cast<double>(constant->data.bytes());
+    }
     std::vector<Expr> outputs =
-        GraphImporter(opset_, options_.evaluate).Import(graph_, std::move(values_));
+        GraphImporter(opset_, options_.evaluate, {.folding = ops::FoldingBudget(bytes)})
+            .Import(graph_, std::move(values_));
     if (outputs.empty()) throw InvalidArgument("the graph has no outputs");
     const Expr result = outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
     return ir::Module().With("main", ir::Function::Make(params_, result));
@@ -152,7 +158,13 @@ class Importer {
         values_[input.name] = ir::Constant::Make(fixed->second);
         continue;
       }
-      const ir::Type type = ir::TensorTypeOf(ShapeOfInput(input), input.dtype);
+      const Shape shape = ShapeOfInput(input);
+      try {
+        NumBytes(shape, input.dtype);
+      } catch (const Error& error) {
+        throw InvalidArgument(StrCat("the input ", input.name, ": ", error.message()));
+      }
+      const ir::Type type = ir::TensorTypeOf(shape, input.dtype);
       const Expr var = ir::Var::MakeChecked(input.name, type, {source_});
       params_.push_back(var);
       values_[input.name] = var;
@@ -186,7 +198,6 @@ class Importer {
       throw InvalidArgument(StrCat("the shape ", ShapeToString(given->second), " given for ",
                                    input.name, " does not fit the model's ",
                                    input.ExtentsToString()));
-    NumElements(given->second);
     return given->second;
   }
 
@@ -255,6 +266,13 @@ absl::StatusOr<OnnxModel> OnnxModel::Load(const std::string& path) {
 }
 
 const std::vector<ir::InputSpec>& OnnxModel::inputs() const { return state_->inputs; }
+
+std::vector<std::string> OnnxModel::results() const {
+  std::vector<std::string> names;
+  for (const onnx::ValueInfoProto& output : state_->proto.graph().output())
+    names.push_back(output.name());
+  return names;
+}
 
 absl::StatusOr<ir::Module> OnnxModel::Import(const ImportOptions& options) const {
   return CatchErrors([&] {

@@ -37,6 +37,8 @@ class OnnxModel {
 
   // Without those that have an initializer.
   const std::vector<ir::InputSpec>& inputs() const;
+  // The names of the results in order; they are those of @main's body.
+  std::vector<std::string> results() const;
   // Errors: InvalidArgument naming the input for shapes that are missing or do not fit, and naming
   // the node for everything else.
   absl::StatusOr<ir::Module> Import(const ImportOptions& options) const;

@@ -1,10 +1,13 @@
 #include "tenon/onnx/node.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -39,12 +42,35 @@ const Expr& Node::input(std::size_t i) const {
   return inputs_[i];
 }
 
+const std::vector<Expr>& Node::all_inputs() const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) (void)input(i);
+  return inputs_;
+}
+
+std::string Node::WhyUnknown(const Expr& value) const {
+  constexpr std::size_t kMostNames = 5;
+  std::vector<std::string> names;
+  ir::VisitPostOrder(value, [&](const Expr& e) {
+    if (e.kind() == ir::ExprKind::kVar) names.push_back(ir::Var(e).name());
+  });
+  if (names.empty())
+    return evaluate_ ? "it takes more time or memory than an import may use (docs/limits.md)"
+                     : "no evaluator is given (ImportOptions::evaluate)";
+  const std::string more = names.size() > kMostNames ? ", ..." : "";
+  const std::string inputs = names.size() == 1 ? "the input " : "the inputs ";
+  names.resize(std::min(names.size(), kMostNames));
+  return StrCat("it depends on ", inputs, StrJoin(names, ", "), more,
+                " of the model; an input that decides can be fixed at import "
+                "(ImportOptions::constants, --constant ",
+                names[0], "=VALUE)");
+}
+
 NDArray Node::Constant(std::size_t i) const {
-  const auto* constant = input(i).As<ir::ConstantNode>();
+  const Expr& value = input(i);
+  const auto* constant = value.As<ir::ConstantNode>();
   if (constant == nullptr)
     throw Unimplemented(StrCat("input ", i, " (", proto_.input(static_cast<int>(i)),
-                               ") must be known when the model is imported; it depends on an "
-                               "input of the model"));
+                               ") must be known when the model is imported; ", WhyUnknown(value)));
   return constant->data;
 }
 
@@ -58,15 +84,7 @@ Ints Node::ConstantInts(std::size_t i) const {
   throw InvalidArgument(StrCat("input ", i, " must hold integers, not ", data.dtype().ToString()));
 }
 
-std::vector<double> Node::ConstantNumbers(std::size_t i) const {
-  const NDArray data = Constant(i);
-  if (data.dtype() == Float64) return data.ToVector<double>();
-  if (data.dtype() == Float32) {
-    const auto narrow = data.ToVector<float>();
-    return {narrow.begin(), narrow.end()};
-  }
-  throw Unimplemented(StrCat("input ", i, " has the type ", data.dtype().ToString()));
-}
+std::vector<double> Node::ConstantNumbers(std::size_t i) const { return NumbersOf(Constant(i)); }
 
 std::int64_t Node::ConstantInt(std::size_t i) const {
   const NDArray data = Constant(i);
@@ -80,14 +98,7 @@ std::int64_t Node::ConstantInt(std::size_t i) const {
 double Node::ConstantScalar(std::size_t i) const {
   const NDArray data = Constant(i);
   if (data.size() != 1) throw InvalidArgument(StrCat("input ", i, " must have one element"));
-  if (data.dtype() == Float32) return *data.data<float>();
-  if (data.dtype() == Float64) return *data.data<double>();
-  if (data.dtype() == Int64) return static_cast<double>(*data.data<std::int64_t>());
-  if (data.dtype() == Int32) return *data.data<std::int32_t>();
-  if (data.dtype() == Int16) return *data.data<std::int16_t>();
-  if (data.dtype() == Int8) return *data.data<std::int8_t>();
-  if (data.dtype() == UInt8) return *data.data<std::uint8_t>();
-  throw Unimplemented(StrCat("input ", i, " has the type ", data.dtype().ToString()));
+  return NumbersOf(data)[0];
 }
 
 const onnx::AttributeProto* Node::Find(const char* name) {
@@ -163,6 +174,9 @@ Expr Node::Typed(const Expr& expr) const {
   const auto untyped = [](const Expr& e) { return !e.checked_type(); };
   const auto type = [&](const Expr& original, const Expr& e) -> Expr {
     if (original.checked_type() || e.kind() == ir::ExprKind::kOp) return original;
+    if (--budget_->expressions < 0)
+      throw Unimplemented(StrCat("the model becomes more than ", ImportBudget::kMostExpressions,
+                                 " expressions; its loops and recurrent layers are unrolled"));
     Expr typed;
     if (const auto* tuple = e.As<ir::TupleNode>()) {
       std::vector<ir::Type> types;
@@ -170,12 +184,18 @@ Expr Node::Typed(const Expr& expr) const {
       typed = ir::Tuple::Make(tuple->fields, e.span(), ir::TupleType(std::move(types)));
     } else if (const auto* item = e.As<ir::TupleGetItemNode>()) {
       const auto* types = item->tuple.checked_type().As<ir::TupleTypeNode>();
+      const std::size_t count = types == nullptr ? 1 : types->fields.size();
+      if (types == nullptr || static_cast<std::size_t>(item->index) >= count)
+        throw InvalidArgument(StrCat("output ", item->index, " of an operator with ", count,
+                                     count == 1 ? " result" : " results"));
       typed = ir::TupleGetItem::Make(item->tuple, item->index, e.span(),
                                      types->fields.at(static_cast<std::size_t>(item->index)));
     } else {
       typed = passes::InferCall(e);
     }
-    return evaluate_ && MayFold(typed.checked_type()) ? passes::FoldNode(typed, evaluate_) : typed;
+    return evaluate_ && MayFold(typed.checked_type())
+               ? passes::FoldNode(typed, evaluate_, &budget_->folding)
+               : typed;
   };
   return ir::RewritePostOrder(expr, type, untyped);
 }
@@ -195,6 +215,20 @@ Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis) {
   return ops::Take(x, ops::Scalar(static_cast<double>(index), Int64), {.axis = axis});
 }
 
+Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t axis) {
+  const auto* known = count.As<ir::ConstantNode>();
+  if (known == nullptr) return node.Typed(ops::TakeFirst(x, count, axis));
+  const std::int64_t first = known->data.ToVector<std::int64_t>().at(0);
+  return node.Typed(
+      ops::StridedSlice(x, {.begin = {0}, .end = {first}, .strides = {1}, .axes = Ints{axis}}));
+}
+
+const ir::CallNode* AsRunTimeCut(const Expr& value) {
+  const auto* call = value.As<ir::CallNode>();
+  return call != nullptr && call->op() != nullptr && call->op()->name == "take_first" ? call
+                                                                                      : nullptr;
+}
+
 std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,
                              std::int64_t axis) {
   const Expr parts = node.Typed(ops::Split(x, {.indices_or_sections = places, .axis = axis}));
@@ -202,6 +236,15 @@ std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places
   for (std::size_t i = 0; i <= places.size(); ++i)
     fields.push_back(node.Typed(ir::TupleGetItem::Make(parts, static_cast<int>(i))));
   return fields;
+}
+
+Expr PlacesAlong(std::size_t rank, std::size_t axis, std::int64_t extent) {
+  RequireConstantSize(static_cast<double>(extent));
+  std::vector<std::int64_t> places(static_cast<std::size_t>(extent));
+  std::iota(places.begin(), places.end(), 0);
+  Shape shape(rank, 1);
+  shape[axis] = extent;
+  return ir::Constant::Make(NDArray::FromVector(shape, places));
 }
 
 std::int64_t AxisOf(Node& node, std::int64_t otherwise) {

@@ -23,19 +23,32 @@ using ops::Ints;
 using GraphInliner = std::function<std::vector<Expr>(const onnx::GraphProto& graph,
                                                      const std::vector<Expr>& inputs)>;
 
+// What the import of a model may still take.
+struct ImportBudget {
+  // Loops and recurrent layers are unrolled: few bytes can ask for any number of expressions.
+  static constexpr std::int64_t kMostExpressions = std::int64_t{1} << 20;
+
+  ops::FoldingBudget folding;
+  std::int64_t expressions = kMostExpressions;
+};
+
 class Node {
  public:
+  // `evaluate` and `budget` outlive the node.
   Node(const onnx::NodeProto& proto, int opset, std::vector<Expr> inputs,
-       const passes::ConstantEvaluator& evaluate, GraphInliner inline_graph = nullptr)
+       const passes::ConstantEvaluator& evaluate, ImportBudget* budget,
+       GraphInliner inline_graph = nullptr)
       : proto_(proto),
         opset_(opset),
         inputs_(std::move(inputs)),
         evaluate_(evaluate),
+        budget_(budget),
         inline_graph_(std::move(inline_graph)) {}
 
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
   int num_outputs() const { return proto_.output_size(); }
+  ImportBudget* budget() const { return budget_; }
 
   // --- inputs
   std::size_t num_inputs() const { return inputs_.size(); }
@@ -44,14 +57,17 @@ class Node {
   const Expr& input(std::size_t i) const;
   // Null when it is missing.
   Expr optional_input(std::size_t i) const { return has_input(i) ? inputs_[i] : Expr(); }
+  // Null where one is missing.
   const std::vector<Expr>& inputs() const { return inputs_; }
-  // The value of an input that must be known at import.
+  // Throws InvalidArgument when one is missing.
+  const std::vector<Expr>& all_inputs() const;
+  // The value of an input that must be known at import; throws Unimplemented saying why it is not.
   NDArray Constant(std::size_t i) const;
   Ints ConstantInts(std::size_t i) const;
   // The integer of an input with one element; of a floating type, its whole number.
   std::int64_t ConstantInt(std::size_t i) const;
   double ConstantScalar(std::size_t i) const;
-  std::vector<double> ConstantNumbers(std::size_t i) const;  // of a floating type
+  std::vector<double> ConstantNumbers(std::size_t i) const;
 
   // --- attributes; reading one marks it as handled
   bool Has(const char* name);
@@ -81,7 +97,10 @@ class Node {
   const onnx::NodeProto& proto_;
   const int opset_;
   const std::vector<Expr> inputs_;
+  std::string WhyUnknown(const Expr& value) const;
+
   const passes::ConstantEvaluator& evaluate_;
+  ImportBudget* const budget_;
   const GraphInliner inline_graph_;
   std::set<std::string> handled_;
 };
@@ -98,6 +117,14 @@ Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis);
 // The pieces of a typed expression that is cut at `places` along `axis`: one more than places.
 std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,
                              std::int64_t axis);
+// The first `count` (one integer) elements of a typed expression along `axis`: a slice where the
+// count is known at import, and otherwise what can only be a result of the model.
+Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t axis);
+// The call that cuts a value to an extent that is known at run time only; null for other values.
+const ir::CallNode* AsRunTimeCut(const Expr& value);
+// The int64 numbers from 0 on along one axis of `rank`, whose other extents are 1. Throws
+// InvalidArgument for more than a constant made at import may have.
+Expr PlacesAlong(std::size_t rank, std::size_t axis, std::int64_t extent);
 // The attribute axis, in [0, rank of the first input). Throws InvalidArgument.
 std::int64_t AxisOf(Node& node, std::int64_t otherwise);
 

@@ -5,6 +5,7 @@
 #include "tenon/onnx/strip_raw_data.h"
 
 #include <cstdint>
+#include <limits>
 
 #include "onnx/onnx_pb.h"
 
@@ -34,7 +35,10 @@ bool TakeVarint(std::string_view* rest, std::uint64_t* value) {
 bool TakeField(std::string_view* rest, Field* field) {
   const std::string_view start = *rest;
   std::uint64_t tag = 0;
-  if (!TakeVarint(rest, &tag)) return false;
+  // Tags beyond 32 bits are no protobuf; its parser drops the upper bits, so that another field
+  // would be meant there than here. The number 0 is none.
+  if (!TakeVarint(rest, &tag) || tag > std::numeric_limits<std::uint32_t>::max() || tag >> 3U == 0)
+    return false;
   field->number = tag >> 3U;
   field->wire = static_cast<Wire>(tag & 7U);
   std::uint64_t length = 0;

@@ -1,6 +1,7 @@
 #include "tenon/onnx/tensor.h"
 
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -79,6 +80,43 @@ void CopyTyped(const Field& field, const NDArray& array, const std::string& what
 
 }  // namespace
 
+namespace {
+
+template <typename T>
+std::vector<double> ReadAs(const NDArray& array) {
+  const T* first = static_cast<const T*>(array.raw());
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < array.size(); ++i) numbers.push_back(static_cast<double>(first[i]));
+  return numbers;
+}
+
+// bfloat16 is the upper half of a float32.
+std::vector<double> ReadBFloat16(const NDArray& array) {
+  const auto* first = static_cast<const std::uint16_t*>(array.raw());
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    numbers.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(first[i]) << 16U));
+  return numbers;
+}
+
+constexpr std::pair<DataType, std::vector<double> (*)(const NDArray&)> kReaders[] = {
+    {Float32, ReadAs<float>},        {Float64, ReadAs<double>},
+    {Float16, ReadAs<_Float16>},     {BFloat16, ReadBFloat16},
+    {Int8, ReadAs<std::int8_t>},     {Int16, ReadAs<std::int16_t>},
+    {Int32, ReadAs<std::int32_t>},   {Int64, ReadAs<std::int64_t>},
+    {UInt8, ReadAs<std::uint8_t>},   {UInt16, ReadAs<std::uint16_t>},
+    {UInt32, ReadAs<std::uint32_t>}, {UInt64, ReadAs<std::uint64_t>},
+    {Bool, ReadAs<std::uint8_t>}};
+
+}  // namespace
+
+std::vector<double> NumbersOf(const NDArray& array) {
+  for (const auto& [type, read] : kReaders) {
+    if (type == array.dtype()) return read(array);
+  }
+  throw Unimplemented(StrCat("numbers of the type ", array.dtype().ToString()));
+}
+
 NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
                   const std::optional<RawData>& raw) {
   if (tensor.data_location() == TensorProto::EXTERNAL && !raw)
@@ -86,9 +124,9 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
         StrCat(what, " keeps its data in another file, which is not supported here"));
   const DataType dtype = ToDataType(tensor.data_type(), what);
   const Shape shape(tensor.dims().begin(), tensor.dims().end());
-  std::int64_t count = 0;
+  std::size_t all_bytes = 0;
   try {
-    count = NumElements(shape);
+    all_bytes = NumBytes(shape, dtype);
   } catch (const Error& error) {
     throw InvalidArgument(StrCat(what, ": ", error.message()));
   }
@@ -100,15 +138,15 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
              : static_cast<std::size_t>(tensor.float_data_size() + tensor.int32_data_size() +
                                         tensor.int64_data_size() + tensor.double_data_size() +
                                         tensor.uint64_data_size());
-  const std::size_t wanted = static_cast<std::size_t>(count) * (is_raw ? dtype.bytes() : 1);
+  const std::size_t wanted = is_raw ? all_bytes : all_bytes / dtype.bytes();
   if (have != wanted)
     throw InvalidArgument(StrCat(what, " has ", have, is_raw ? " bytes" : " values", " of data; ",
                                  dtype.ToString(), " ", ShapeToString(shape), " needs ", wanted));
-  if (count > 0 && raw && raw->owner != nullptr &&
+  if (wanted > 0 && !dtype.is_bool() && raw && raw->owner != nullptr &&
       reinterpret_cast<std::uintptr_t>(bytes.data()) % kAlignment == 0)
     return NDArray::View(shape, dtype, const_cast<char*>(bytes.data()), raw->owner);
   NDArray array = NDArray::Empty(shape, dtype);
-  if (count == 0) return array;
+  if (wanted == 0) return array;
   if (is_raw) {
     CopyBytes(bytes, static_cast<char*>(array.raw()));
   } else if (dtype == Float32) {
@@ -122,6 +160,7 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
   } else {
     CopyTyped(tensor.int32_data(), array, what);
   }
+  NormalizeBools(array);
   return array;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnx/onnx_pb.h"
 #include "tenon/support/ndarray.h"
@@ -24,6 +25,9 @@ struct RawData {
 // Unimplemented for data in another file when `raw` is not given.
 NDArray ToNDArray(const onnx::TensorProto& tensor, const std::string& what,
                   const std::optional<RawData>& raw = std::nullopt);
+
+// The elements as doubles: 64-bit integers beyond 2^53 are rounded.
+std::vector<double> NumbersOf(const NDArray& array);
 
 // Throws Unimplemented for types that ONNX does not have.
 onnx::TensorProto::DataType ToOnnxType(DataType type);

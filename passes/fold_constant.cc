@@ -38,7 +38,8 @@ Expr FromType(const CallNode& call) {
   return Constant::Make(Integers(extents, {static_cast<std::int64_t>(extents.size())}, dtype));
 }
 
-Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate) {
+Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate,
+          ops::FoldingBudget* budget) {
   if (const auto* item = e.As<ir::TupleGetItemNode>()) {
     if (const auto* tuple = item->tuple.As<ir::TupleNode>())
       return tuple->fields[static_cast<std::size_t>(item->index)];
@@ -54,7 +55,8 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   // The arguments' constants have the types that the call was checked with.
   std::vector<NDArray> values = evaluate(
       *ir::Call::Make(call->callee, call->args, call->attrs, e.span(), original.checked_type())
-           .As<CallNode>());
+           .As<CallNode>(),
+      budget);
   if (values.empty()) return e;
   if (original.checked_type().As<ir::TupleTypeNode>() == nullptr)
     return Constant::Make(std::move(values[0]), e.span());
@@ -63,17 +65,20 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   return ir::Tuple::Make(std::move(fields), e.span(), original.checked_type());
 }
 
-}  // namespace
-
-Expr FoldNode(const Expr& typed, const ConstantEvaluator& evaluate) {
-  return Fold(typed, typed, evaluate);
+double ConstantBytes(const Expr& expr) {
+  double bytes = 0;
+  ir::VisitPostOrder(expr, [&](const Expr& e) {
+    if (const auto* constant = e.As<ir::ConstantNode>())
+      bytes += static_cast<double>(constant->data.bytes());
+  });
+  return bytes;
 }
 
-Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {
+Expr FoldWithin(const Expr& expr, const ConstantEvaluator& evaluate, ops::FoldingBudget* budget) {
   return ir::RewritePostOrder(
       expr,
       [&](const Expr& original, const Expr& rebuilt) {
-        return ir::KeepType(original, Fold(original, rebuilt, evaluate));
+        return ir::KeepType(original, Fold(original, rebuilt, evaluate, budget));
       },
       [](const Expr& e) {
         const auto* function = e.As<ir::FunctionNode>();
@@ -81,8 +86,22 @@ Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {
       });
 }
 
+}  // namespace
+
+Expr FoldNode(const Expr& typed, const ConstantEvaluator& evaluate, ops::FoldingBudget* budget) {
+  return Fold(typed, typed, evaluate, budget);
+}
+
+Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {
+  ops::FoldingBudget budget(ConstantBytes(expr));
+  return FoldWithin(expr, evaluate, &budget);
+}
+
 ir::Module FoldConstant(const ir::Module& module, const ConstantEvaluator& evaluate) {
-  return module.Map([&](const Expr& function) { return FoldConstant(function, evaluate); });
+  double bytes = 0;
+  for (const auto& [name, function] : module.functions()) bytes += ConstantBytes(function);
+  ops::FoldingBudget budget(bytes);
+  return module.Map([&](const Expr& function) { return FoldWithin(function, evaluate, &budget); });
 }
 
 }  // namespace tenon::passes

@@ -2,9 +2,10 @@
 //
 // Requires checked types. Not folded: stateful and quantised (qnn.*) operators and calls inside
 // primitive functions. shape_of and ndarray_size fold from static types; a projection of
-// a literal tuple becomes the field.
+// a literal tuple becomes the field. Calls beyond the budget of a module (ops/folding_budget.h)
+// stay.
 //
-//   Module folded = FoldConstant(module, compiler::EvaluateCall);
+//   Module folded = FoldConstant(module, strategies::EvaluateCall);
 #ifndef TENON_PASSES_FOLD_CONSTANT_H_
 #define TENON_PASSES_FOLD_CONSTANT_H_
 
@@ -12,18 +13,21 @@
 #include <vector>
 
 #include "tenon/ir/module.h"
+#include "tenon/ops/folding_budget.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::passes {
 
 // Runs one typed operator call whose arguments are constants or tuples of them; gives its results,
-// several for a tuple.
-using ConstantEvaluator = std::function<std::vector<NDArray>(const ir::CallNode& call)>;
+// several for a tuple, or nothing where the budget does not pay for them.
+using ConstantEvaluator =
+    std::function<std::vector<NDArray>(const ir::CallNode& call, ops::FoldingBudget* budget)>;
 
 ir::Module FoldConstant(const ir::Module& module, const ConstantEvaluator& evaluate);
 ir::Expr FoldConstant(const ir::Expr& expr, const ConstantEvaluator& evaluate);
 // One node, whose children are folded already.
-ir::Expr FoldNode(const ir::Expr& typed, const ConstantEvaluator& evaluate);
+ir::Expr FoldNode(const ir::Expr& typed, const ConstantEvaluator& evaluate,
+                  ops::FoldingBudget* budget);
 
 }  // namespace tenon::passes
 

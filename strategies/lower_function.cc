@@ -6,7 +6,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/jit/parallel_runtime.h"
-#include "tenon/ops/op.h"
+#include "tenon/ops/registry.h"
 #include "tenon/strategies/check_compute.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
@@ -174,7 +174,7 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
   return lowered;
 }
 
-std::vector<NDArray> EvaluateCall(const ir::CallNode& call) {
+std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* budget) {
   RegisterStrategies(ops::OpRegistry::Global());
   // As in kernels, so that a constant and an input of one value give one result.
   const jit::ScopedFlushDenormals flush;
@@ -192,7 +192,12 @@ std::vector<NDArray> EvaluateCall(const ir::CallNode& call) {
       add(arg);
     }
   }
-  return te::Interpret(ComputeCall(call, inputs), given);
+  const std::vector<Tensor> outputs = ComputeCall(call, inputs);
+  if (budget != nullptr) {
+    const te::Cost cost = te::CostToInterpret(outputs);
+    if (!budget->Pay(cost.steps, cost.bytes)) return {};
+  }
+  return te::Interpret(outputs, given);
 }
 
 }  // namespace tenon::strategies

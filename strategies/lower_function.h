@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/ops/folding_budget.h"
 #include "tenon/strategies/prepare.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/te/tensor.h"
@@ -31,8 +32,9 @@ TeFunction LowerFunction(const ir::FunctionNode& function,
                          const LowerFunctionOptions& options = {});
 
 // The results of one operator call whose arguments are constants (or tuples of them), by the
-// interpreter: the evaluator that passes::FoldConstant takes.
-std::vector<NDArray> EvaluateCall(const ir::CallNode& call);
+// interpreter: the evaluator that passes::FoldConstant takes. Nothing where a budget is given and
+// does not pay for them.
+std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* budget = nullptr);
 
 }  // namespace tenon::strategies
 

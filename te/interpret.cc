@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <unordered_set>
 
+#include "tenon/loop/simplify.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/evaluate.h"
@@ -188,6 +190,39 @@ class Interpreter {
 };
 
 }  // namespace
+
+namespace {
+
+double ExtentOf(const Expr& extent) {
+  const Expr simple = extent.kind() == ExprKind::kIntImm ? extent : loop::Simplify(extent);
+  const auto* known = simple.As<loop::IntImmNode>();
+  return known != nullptr ? static_cast<double>(known->value)
+                          : std::numeric_limits<double>::infinity();
+}
+
+double ElementsOf(const loop::Buffer& buffer) {
+  double elements = 1;
+  for (const Expr& extent : buffer->shape) elements *= ExtentOf(extent);
+  return elements;
+}
+
+}  // namespace
+
+Cost CostToInterpret(const std::vector<Tensor>& outputs) {
+  Cost cost;
+  for (const Operation& op : PostOrder(outputs)) {
+    if (op->kind == OperationKind::kPlaceholder) continue;
+    double most = 0;
+    for (const loop::Buffer& buffer : op->outputs) {
+      const double elements = ElementsOf(buffer);
+      cost.bytes += elements * static_cast<double>(buffer->dtype.bytes());
+      most = std::max(most, elements);
+    }
+    for (const IterVar& axis : op->reduce_axes) most *= ExtentOf(axis.extent);
+    cost.steps += most;
+  }
+  return cost;
+}
 
 std::vector<NDArray> Interpret(const std::vector<Tensor>& outputs,
                                const std::vector<std::pair<Tensor, NDArray>>& inputs) {

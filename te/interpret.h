@@ -22,6 +22,14 @@ namespace tenon::te {
 std::vector<NDArray> Interpret(const std::vector<Tensor>& outputs,
                                const std::vector<std::pair<Tensor, NDArray>>& inputs);
 
+// What Interpret would take: a step is one element of one operation, or one term of its sum; bytes
+// are those of all operations' results. Infinite where an extent is symbolic.
+struct Cost {
+  double steps = 0;
+  double bytes = 0;
+};
+Cost CostToInterpret(const std::vector<Tensor>& outputs);
+
 }  // namespace tenon::te
 
 #endif  // TENON_TE_INTERPRET_H_

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tenon/ops/folding_budget.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/ndarray.h"
@@ -26,7 +27,8 @@ inline std::size_t BroadcastIndex(const Shape& shape, const Shape& to, std::int6
 }
 
 // Nothing for an operator that it does not know.
-inline std::vector<NDArray> Evaluate(const ir::CallNode& call) {
+inline std::vector<NDArray> Evaluate(const ir::CallNode& call,
+                                     ops::FoldingBudget* /*budget*/ = nullptr) {
   const ops::KnownOps& known = ops::Known();
   const auto floats = [](const ir::Expr& e) {
     return e.As<ir::ConstantNode>()->data.ToVector<float>();

@@ -130,7 +130,7 @@ TEST(FoldConstantTest, FunctionLiteralsThatAreNoKernelsFoldInside) {
 TEST(FoldConstantTest, AnErrorOfTheEvaluatorIsPassedOn) {
   const Module typed = InferType(Parse("def @main() { add(1f, 2f) }"));
   const Error error = ErrorOf([&] {
-    FoldConstant(typed, [](const ir::CallNode&) -> std::vector<NDArray> {
+    FoldConstant(typed, [](const ir::CallNode&, ops::FoldingBudget*) -> std::vector<NDArray> {
       throw InvalidArgument("no kernel");
     });
   });
@@ -140,7 +140,7 @@ TEST(FoldConstantTest, AnErrorOfTheEvaluatorIsPassedOn) {
 TEST(FoldConstantTest, TheEvaluatorSeesATypedCall) {
   std::vector<std::string> types;
   FoldConstant(InferType(Parse("def @main() { negative(add(1f, 2f)) }")),
-               [&](const ir::CallNode& call) {
+               [&](const ir::CallNode& call, ops::FoldingBudget*) {
                  types.push_back(call.op()->name + " " + ir::ToString(call.checked_type) + " of " +
                                  ir::ToString(call.args[0].checked_type()));
                  return Evaluate(call);
@@ -151,7 +151,7 @@ TEST(FoldConstantTest, TheEvaluatorSeesATypedCall) {
 TEST(FoldConstantTest, ASharedCallIsEvaluatedOnce) {
   int runs = 0;
   FoldConstant(InferType(Parse("def @main() { %0 = add(1f, 2f); (%0, negative(%0), %0) }")),
-               [&](const ir::CallNode& call) {
+               [&](const ir::CallNode& call, ops::FoldingBudget*) {
                  ++runs;
                  return Evaluate(call);
                });
@@ -162,6 +162,44 @@ TEST(FoldConstantTest, ChainOfAHundredThousandFolds) {
   Expr e = ops::Scalar(1);
   for (int i = 0; i < 100000; ++i) e = ops::Negative(e);
   EXPECT_THAT(Values(FoldedExpr(e)), ElementsAre(FloatEq(1)));
+}
+
+// Runs a call where the budget pays for it.
+ConstantEvaluator Costing(double steps, double bytes, int* runs) {
+  return [=](const ir::CallNode& call, ops::FoldingBudget* budget) {
+    if (!budget->Pay(steps, bytes)) return std::vector<NDArray>();
+    ++*runs;
+    return Evaluate(call);
+  };
+}
+
+TEST(FoldConstantTest, CallsBeyondTheBudgetOfAModuleAreLeft) {
+  const Module typed = InferType(Parse("def @main() { (add(1f, 2f), add(3f, 4f), add(5f, 6f)) }"));
+  int runs = 0;
+  FoldConstant(typed, Costing(1, 1, &runs));
+  EXPECT_EQ(runs, 3);
+  runs = 0;
+  FoldConstant(typed, Costing(ops::FoldingBudget::kSteps / 2, 0, &runs));
+  EXPECT_EQ(runs, 2);
+  runs = 0;
+  FoldConstant(typed, Costing(0, ops::FoldingBudget::kBytes / 2, &runs));
+  EXPECT_EQ(runs, 2);
+  runs = 0;
+  EXPECT_EQ(FoldConstant(typed, Costing(2 * ops::FoldingBudget::kSteps, 0, &runs)), typed);
+  EXPECT_EQ(runs, 0);
+}
+
+TEST(FoldConstantTest, TheBudgetGrowsWithTheConstantsOfTheModule) {
+  constexpr std::int64_t kElements = 1 << 8;
+  const Expr large = Constant::Make(NDArray::Zeros({kElements}, Float32));
+  const Expr call = InferType(ops::Add(large, ops::Scalar(1)));
+  int runs = 0;
+  const double grown =
+      ops::FoldingBudget::kSteps + ops::FoldingBudget::kStepsPerByte * 4 * kElements;
+  FoldConstant(call, Costing(grown, 0, &runs));
+  EXPECT_EQ(runs, 1);
+  FoldConstant(call, Costing(grown * 1.1, 0, &runs));
+  EXPECT_EQ(runs, 1);
 }
 
 }  // namespace

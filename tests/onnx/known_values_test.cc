@@ -1,0 +1,157 @@
+// What is known when a model is imported is no obstacle, and what is not known is named.
+#include <cstring>
+
+#include "tenon/onnx/tensor.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/onnx/written_model.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
+
+NDArray Floats(const std::vector<float>& values) {
+  return NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values);
+}
+
+TEST(KnownValuesTest, NonZeroOfAKnownTensorIsKnown) {
+  Model model;
+  model.Input("x", {3}).Output("y");
+  model.Constant("c", Floats({0, 2, 0, 5})).Node("NonZero", {"c"}, {"at"});
+  model.Node("Squeeze", {"at"}, {"flat"});
+  model.Node("Gather", {"x", "flat"}, {"y"});
+  EXPECT_THAT(Computed(model, {{"x", Floats({7, 8, 9})}})[0].ToVector<float>(), ElementsAre(8, 9));
+}
+
+TEST(KnownValuesTest, UniqueOfAKnownTensorIsKnown) {
+  Model model;
+  model.Output("y").Constant("c", Floats({3, 1, 3})).Node("Unique", {"c"}, {"u"});
+  model.Node("Neg", {"u"}, {"y"});
+  EXPECT_THAT(Computed(model, {})[0].ToVector<float>(), ElementsAre(-1, -3));
+}
+
+// PyTorch writes nonzero so.
+TEST(KnownValuesTest, AResultOfUnknownExtentsMayBeTransposed) {
+  Model model;
+  model.Input("x", {2, 2}).Output("y");
+  model.Node("NonZero", {"x"}, {"at"});
+  model.Node("Transpose", {"at"}, {"y"});
+  const NDArray x = NDArray::FromVector<float>({2, 2}, {0, 1, 2, 0});
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  EXPECT_EQ(y.shape(), (Shape{2, 2}));
+  EXPECT_THAT(y.ToVector<std::int64_t>(), ElementsAre(0, 1, 1, 0));
+}
+
+TEST(KnownValuesTest, WhatReadsAValueOfUnknownExtentsIsNamedWithTheNodeThatFindsThem) {
+  const auto refused = [](const char* type, const Names& inputs) {
+    Model model;
+    model.Input("x", {2, 2}).Output("y");
+    model.Node("NonZero", {"x"}, {"at"}, "found");
+    model.Node("Identity", {"at"}, {"same"}, "between");
+    model.Node(type, inputs, {"y"}, "reads");
+    const auto module = Imported(model);
+    EXPECT_FALSE(module.ok());
+    return std::string(module.status().message());
+  };
+  for (const std::string& message :
+       {refused("Abs", {"same"}), refused("Split", {"same"}), refused("ReduceSum", {"same"})})
+    EXPECT_THAT(message, AllOf(HasSubstr("reads"), HasSubstr("the node found (NonZero)"),
+                               HasSubstr("end the model there"), Not(HasSubstr("take_first"))));
+}
+
+TEST(KnownValuesTest, DropoutWithARatioOfZeroDropsNothingInTraining) {
+  Model model;
+  model.Input("x", {2}).Output("y").Constant("ratio", NDArray::Scalar<float>(0));
+  TensorProto* mode = model.proto.mutable_graph()->add_initializer();
+  mode->set_name("mode");
+  mode->set_data_type(TensorProto::BOOL);
+  mode->add_int32_data(1);
+  model.Node("Dropout", {"x", "ratio", "mode"}, {"y"});
+  EXPECT_THAT(Computed(model, {{"x", Floats({1, 2})}})[0].ToVector<float>(), ElementsAre(1, 2));
+}
+
+TEST(KnownValuesTest, DropoutInTrainingWithoutARatioIsRefused) {
+  Model model;
+  model.Input("x", {2}).Output("y");
+  TensorProto* mode = model.proto.mutable_graph()->add_initializer();
+  mode->set_name("mode");
+  mode->set_data_type(TensorProto::BOOL);
+  mode->add_int32_data(1);
+  model.Node("Dropout", {"x", "", "mode"}, {"y"});
+  EXPECT_THAT(MessageOf(Imported(model), kUnimplemented), HasSubstr("training"));
+}
+
+TEST(KnownValuesTest, AnInputThatDecidesIsNamedWithTheRemedy) {
+  Model model;
+  model.Input("x", {6}).Input("s", {2}, TensorProto::INT64).Output("y");
+  model.Node("Reshape", {"x", "s"}, {"y"}, "shaped");
+  EXPECT_THAT(
+      MessageOf(Imported(model), kUnimplemented),
+      AllOf(HasSubstr("depends on the input s of the model"), HasSubstr("--constant s=VALUE")));
+}
+
+TEST(KnownValuesTest, ThatPackedSequencesAreNotSupportedIsSaidAtOnce) {
+  Model model;
+  model.Input("x", {3, 2, 1}).Input("lens", {2}, TensorProto::INT32).Output("y");
+  model.Constant("w", NDArray::Zeros({1, 4, 1}, Float32))
+      .Constant("r", NDArray::Zeros({1, 4, 1}, Float32));
+  SetInt(model.Node("LSTM", {"x", "w", "r", "", "lens"}, {"y"}), "hidden_size", 1);
+  EXPECT_THAT(MessageOf(Imported(model), kUnimplemented),
+              AllOf(HasSubstr("sequences of one length"), HasSubstr("pack_padded_sequence")));
+}
+
+TEST(KnownValuesTest, SequencesOfMoreThanAThousandStepsAreUnrolled) {
+  const auto imported = [](std::int64_t steps) {
+    Model model;
+    model.Input("x", {steps, 1, 1}).Output("y");
+    model.Constant("w", NDArray::Zeros({1, 4, 1}, Float32))
+        .Constant("r", NDArray::Zeros({1, 4, 1}, Float32));
+    SetInt(model.Node("LSTM", {"x", "w", "r"}, {"y"}), "hidden_size", 1);
+    return Imported(model);
+  };
+  EXPECT_TRUE(imported(1500).ok());
+  EXPECT_THAT(MessageOf(imported(4097), kUnimplemented), HasSubstr("1 to 4096 are"));
+}
+
+NDArray Bounds(const Shape& shape, DataType type, const void* value) {
+  NDArray array = NDArray::Empty(shape, type);
+  std::memcpy(array.raw(), value, array.bytes());
+  return array;
+}
+
+// y = Clip(x, min) of one element of any type.
+NDArray Clipped(const NDArray& x, const NDArray& least) {
+  Model model;
+  TensorProto bound;
+  ToTensorProto(least, "min", model.proto.mutable_graph()->add_initializer());
+  ToTensorProto(x, "unused", &bound);
+  model.Input("x", x.shape(), bound.data_type()).Output("y").Node("Clip", {"x", "min"}, {"y"});
+  return Computed(model, {{"x", x}})[0];
+}
+
+TEST(KnownValuesTest, BoundsOfAClipAreExact) {
+  constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;
+  const NDArray x = NDArray::FromVector<std::int64_t>({2}, {0, kOdd + 1});
+  EXPECT_THAT(Clipped(x, NDArray::Scalar(kOdd)).ToVector<std::int64_t>(),
+              ElementsAre(kOdd, kOdd + 1));
+}
+
+TEST(KnownValuesTest, BoundsOfAClipMayHaveAnyType) {
+  const _Float16 half = 2, values[] = {1, 3};
+  const NDArray halves = Clipped(Bounds({2}, Float16, values), Bounds({}, Float16, &half));
+  const auto* y = static_cast<const _Float16*>(halves.raw());
+  EXPECT_EQ(static_cast<float>(y[0]), 2);
+  EXPECT_EQ(static_cast<float>(y[1]), 3);
+  EXPECT_THAT(Clipped(NDArray::FromVector<std::uint16_t>({2}, {1, 60000}),
+                      NDArray::Scalar<std::uint16_t>(40000))
+                  .ToVector<std::uint16_t>(),
+              ElementsAre(40000, 60000));
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
