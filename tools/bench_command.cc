@@ -7,6 +7,7 @@
 #include "tenon/support/error.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/option_checks.h"
 #include "tenon/tools/random_inputs.h"
 #include "tenon/tools/run_times.h"
 
@@ -31,9 +32,10 @@ double SecondsSince(Clock::time_point start) {
 }
 
 void Bench(const BenchArguments& arguments) {
+  arguments.compile.WarnOfCache();
   RunTimes times;
   auto start = Clock::now();
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model));
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
   times.import_s = SecondsSince(start);
   start = Clock::now();
   const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
@@ -64,7 +66,7 @@ void AddBenchCommand(CLI::App* app) {
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "of random inputs")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "print JSON, times in seconds");
   command->footer("Example:\n  tenon bench model.onnx --shape x=1,3,48,192 --threads 2 --json");

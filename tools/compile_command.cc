@@ -11,11 +11,11 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/model.h"
-#include "tenon/tools/write_file.h"
 
 namespace tenon::tools {
 namespace {
@@ -59,7 +59,7 @@ void Write(const std::string& path, const std::string& text) {
     std::cout << text << std::flush;
     return;
   }
-  WriteFile(path, text);
+  WriteFile(path, {text});
 }
 
 std::string WithTitle(const LoweredKernel& kernel, const std::string& text) {
@@ -109,7 +109,8 @@ void Make(EmitArguments arguments) {
   // Every kernel of an export is generated.
   if (is_export) arguments.compile.library = "te";
   arguments.exported.cpu_features = arguments.compile.cpu_features;
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model));
+  arguments.compile.WarnOfCache();
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
   if (what == "graph") {
     Write(arguments.output, ir::PrintModule(passes::InferType(module), {.metadata = false}));
     return;

@@ -15,13 +15,14 @@
 #include "tenon/ir/text_format.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
 #include "tenon/tools/explore_page.h"
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/option_checks.h"
 #include "tenon/tools/random_inputs.h"
-#include "tenon/tools/write_file.h"
 
 namespace tenon::tools {
 namespace {
@@ -79,7 +80,7 @@ Json TextsOf(const LoweredKernel& kernel, const jit::CompileOptions& options) {
 }
 
 Json ReportOf(const ExploreArguments& arguments) {
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model));
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
   PassDecisions decisions;
   CompileOptions options = arguments.compile.Options();
   options.fusion_report = &decisions.fusion;
@@ -122,9 +123,11 @@ Json ReportOf(const ExploreArguments& arguments) {
 }
 
 void Explore(const ExploreArguments& arguments) {
+  RequireWritable(arguments.output);
+  arguments.compile.WarnOfCache();
   const Json report = ReportOf(arguments);
   WriteFile(arguments.output,
-            ExplorePage(report.dump(-1, ' ', false, Json::error_handler_t::replace)));
+            {ExplorePage(report.dump(-1, ' ', false, Json::error_handler_t::replace))});
 }
 
 }  // namespace
@@ -139,10 +142,10 @@ void AddExploreCommand(CLI::App* app) {
       ->type_name("FILE.html")
       ->required();
   command->add_option("--seed", arguments->seed, "of random inputs")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->capture_default_str();
   command->add_option("--repeat", arguments->repeat, "runs; the least time of each kernel counts")
-      ->check(CLI::Range(1, 1000000))
+      ->check(WholeNumber(1, 1000000))
       ->capture_default_str();
   command->footer(
       "Example:\n  tenon explore model.onnx --shape x=1,3,48,192 --threads 1 -o report.html");

@@ -1,14 +1,16 @@
 #include "tenon/tools/model.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
+#include <system_error>
 
 #include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "CLI/CLI.hpp"
 #include "tenon/compiler/partition_onednn.h"
@@ -21,29 +23,16 @@
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/tools/model_file.h"
+#include "tenon/tools/option_checks.h"
+#include "tenon/tools/results.h"
 
 namespace tenon::tools {
-namespace {
-
-std::string ReadAll(std::istream& in) {
-  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-}
-
-std::string ReadText(const std::string& path) {
-  if (path == "-") return ReadAll(std::cin);
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
-    throw NotFound(StrCat("the file ", path, " cannot be opened"));
-  return ReadAll(file);
-}
-
-}  // namespace
 
 void ModelArguments::AddTo(CLI::App* command) {
   command
-      ->add_option(
-          "model", path,
-          "ONNX model (.onnx), Relay text (- for standard input) or model:NAME, a built-in one")
+      ->add_option("model", path,
+                   "ONNX model or Relay text (- for standard input), or model:NAME, a built-in one")
       ->required();
   command->add_option("--shape", shapes, "extents of an input that the model leaves open")
       ->type_name("NAME=1,3,48,192");
@@ -60,10 +49,10 @@ void CompileArguments::AddTo(CLI::App* command) {
   command
       ->add_option("--opt-level", opt_level,
                    "0: no fusion, 1: fusion, 2: constants folded, 3: algebra, 4: branches combined")
-      ->check(CLI::Range(0, 4))
+      ->check(WholeNumber(0, 4))
       ->capture_default_str();
   command->add_option("--threads", threads, "threads that a run uses; 0: all cores")
-      ->check(CLI::Range(0, 1024))
+      ->check(WholeNumber(0, 1024))
       ->capture_default_str();
   command->add_option("--library", library, "which kernels: generated (te), oneDNN or the better")
       ->check(CLI::IsMember({"auto", "te", "onednn"}))
@@ -102,11 +91,36 @@ void CompileArguments::AddTo(CLI::App* command) {
 // As the XDG Base Directory Specification says: a path that is not absolute does not count.
 std::string CompileArguments::CacheFolder() const {
   if (no_cache) return "";
-  if (!cache_dir.empty()) return cache_dir;
+  if (cache_dir) {
+    if (cache_dir->empty())
+      throw InvalidArgument("--cache-dir is empty; name a folder, or say --no-cache");
+    return *cache_dir;
+  }
   const char* caches = std::getenv("XDG_CACHE_HOME");
   if (caches != nullptr && caches[0] == '/') return StrCat(caches, "/tenon");
   const char* home = std::getenv("HOME");
   return home != nullptr && home[0] == '/' ? StrCat(home, "/.cache/tenon") : "";
+}
+
+void CompileArguments::WarnOfCache() const {
+  if (!cache_dir || no_cache) return;
+  const std::filesystem::path folder = CacheFolder();
+  std::error_code failure;
+  const auto check = [&](int result) {
+    if (!failure && result != 0) failure = std::error_code(errno, std::generic_category());
+  };
+  if (!std::filesystem::exists(folder, failure)) {
+    failure.clear();
+    if (folder.has_parent_path())
+      std::filesystem::create_directories(folder.parent_path(), failure);
+    check(mkdir(folder.c_str(), S_IRWXU));  // whoever may write there may run code
+  }
+  if (!failure && !std::filesystem::is_directory(folder))
+    failure = std::make_error_code(std::errc::not_a_directory);
+  check(access(folder.c_str(), W_OK));
+  if (failure)
+    std::cerr << "tenon: the cache " << folder.string()
+              << " cannot be written, so nothing is kept: " << failure.message() << "\n";
 }
 
 passes::FusionMode ParseFusion(const std::string& name) {
@@ -143,8 +157,11 @@ std::pair<std::string, std::string> SplitAssignment(const std::string& text,
 }
 
 Shape ParseShape(const std::string& text, const std::string& option) {
+  if (text.ends_with(',')) throw InvalidArgument(StrCat(option, ": ", text, " ends in a comma"));
   Shape shape;
-  for (const std::string& part : StrSplit(text, ',')) {
+  for (const std::string& spaced : StrSplit(text, ',')) {
+    const std::size_t first = std::min(spaced.find_first_not_of(' '), spaced.size());
+    const std::string part = spaced.substr(first, spaced.find_last_not_of(' ') + 1 - first);
     const auto extent = ParseNumber<std::int64_t>(part);
     if (!extent || *extent < 0)
       throw InvalidArgument(StrCat(
@@ -156,6 +173,7 @@ Shape ParseShape(const std::string& text, const std::string& option) {
 
 void LoadPlugins(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
+    if (path.empty()) throw InvalidArgument("--plugin is empty; name a file");
     // A bare name would be searched for in the system's folders.
     const std::string file = std::filesystem::absolute(path).string();
     // Plug-ins do not see each other's symbols.
@@ -196,38 +214,51 @@ NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& na
                                spec->dtype.ToString(), " and no .npy file"));
 }
 
+LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& arguments,
+                     const ShapeOfInput& shape_of) {
+  onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
+  for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
+    options.shapes[name] = ParseShape(shape, "--shape");
+  for (const auto& [name, value] : Assignments(arguments.constants, "--constant"))
+    options.constants[name] = ParseConstant(model, name, value);
+  for (const ir::InputSpec& input : model.inputs()) {
+    if (options.constants.contains(input.name)) continue;
+    if (!shape_of || input.Fixed() || options.shapes.contains(input.name)) continue;
+    if (std::optional<Shape> shape = shape_of(input))
+      options.shapes[input.name] = *std::move(shape);
+  }
+  return {ValueOrThrow(model.Import(options)), model.results()};
+}
+
 }  // namespace
 
-ir::Module LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of) {
+LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of) {
   LoadPlugins(arguments.plugins);
   strategies::RegisterStrategies(ops::OpRegistry::Global());
-  if (arguments.path.ends_with(".onnx")) {
-    onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
-    for (const std::string& text : arguments.shapes) {
-      const auto [name, shape] = SplitAssignment(text, "--shape");
-      options.shapes[name] = ParseShape(shape, "--shape");
-    }
-    const auto model = ValueOrThrow(onnx_import::OnnxModel::Load(arguments.path));
-    for (const std::string& text : arguments.constants) {
-      const auto [name, value] = SplitAssignment(text, "--constant");
-      options.constants[name] = ParseConstant(model, name, value);
-    }
-    for (const ir::InputSpec& input : model.inputs()) {
-      if (options.constants.contains(input.name)) continue;
-      if (!shape_of || input.Fixed() || options.shapes.contains(input.name)) continue;
-      if (std::optional<Shape> shape = shape_of(input))
-        options.shapes[input.name] = *std::move(shape);
-    }
-    return ValueOrThrow(model.Import(options));
+  for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
+    (void)ParseShape(shape, "--shape");  // a slip is told before a file is read
+  if (arguments.path.ends_with(".onnx"))
+    return LoadOnnx(ValueOrThrow(onnx_import::OnnxModel::Load(arguments.path)), arguments,
+                    shape_of);
+  constexpr std::string_view kBuiltIn = "model:";
+  const bool is_built_in = arguments.path.starts_with(kBuiltIn);
+  const std::string bytes = is_built_in ? std::string() : ReadWhole(arguments.path);
+  const std::string source = arguments.path == "-" ? "standard input" : arguments.path;
+  if (LooksLikeOnnx(bytes)) {
+    // Weights in other files lie beside the model's.
+    const bool is_file = std::filesystem::is_regular_file(arguments.path);
+    return LoadOnnx(ValueOrThrow(is_file ? onnx_import::OnnxModel::Load(arguments.path)
+                                         : onnx_import::OnnxModel::Parse(bytes, source)),
+                    arguments, shape_of);
   }
   if (!arguments.shapes.empty())
     throw InvalidArgument("--shape is for ONNX models; others carry their types");
   if (!arguments.constants.empty()) throw InvalidArgument("--constant is for ONNX models");
-  constexpr std::string_view kBuiltIn = "model:";
-  if (arguments.path.starts_with(kBuiltIn))
-    return models::Build(arguments.path.substr(kBuiltIn.size()));
-  return ValueOrThrow(ir::ParseModule(ReadText(arguments.path),
-                                      ops::OpRegistry::Global().Resolver(), arguments.path));
+  if (is_built_in) return {models::Build(arguments.path.substr(kBuiltIn.size())), {}};
+  RequireText(bytes, source);
+  return {
+      ValueOrThrow(ir::ParseModule(bytes, ops::OpRegistry::Global().Resolver(), arguments.path)),
+      {}};
 }
 
 }  // namespace tenon::tools

@@ -38,23 +38,30 @@ struct CompileArguments {
   std::string mixed_precision;  // empty: as the model says
   std::string cpu_features;
   std::vector<std::string> disabled_passes;
-  std::string cache_dir;  // empty: the user's
+  std::optional<std::string> cache_dir;  // nothing: the user's
   bool no_cache = false;
 
   void AddTo(CLI::App* command);
-  // Where compiled kernels are kept; empty: nowhere.
+  // Where compiled kernels are kept; empty: nowhere. Throws InvalidArgument for an empty name.
   std::string CacheFolder() const;
+  // Says on standard error when the folder that --cache-dir names cannot be written.
+  void WarnOfCache() const;
   CompileOptions Options() const;
   // The module with composite functions for the code generator that --partition names.
   ir::Module Partitioned(const ir::Module& module) const;
 };
 
-// Loads the plug-ins, then the model: ONNX by the ending .onnx, one of models/ as "model:NAME",
-// Relay text otherwise ("-" reads the standard input). Throws.
+struct LoadedModel {
+  ir::Module module;
+  std::vector<std::string> results;  // their names in order; empty where the model has none
+};
+
+// Loads the plug-ins, then the model: one of models/ as "model:NAME"; otherwise ONNX, by the ending
+// .onnx or the content, or Relay text ("-" reads the standard input). Throws.
 //
 // `shape_of` gives the shapes of inputs that an ONNX model leaves open and --shape does not name.
 using ShapeOfInput = std::function<std::optional<Shape>(const ir::InputSpec& input)>;
-ir::Module LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of = {});
+LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of = {});
 
 // A value of --fusion: "relay" or "extended".
 passes::FusionMode ParseFusion(const std::string& name);
@@ -63,6 +70,7 @@ void LoadPlugins(const std::vector<std::string>& paths);
 // "x=value" as a pair. Throws InvalidArgument naming the option.
 std::pair<std::string, std::string> SplitAssignment(const std::string& text,
                                                     const std::string& option);
+// Extents between commas, with blanks around them or not.
 Shape ParseShape(const std::string& text, const std::string& option);
 
 }  // namespace tenon::tools

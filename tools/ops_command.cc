@@ -11,6 +11,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/ops_markdown.h"
+#include "tenon/tools/option_checks.h"
 
 namespace tenon::tools {
 namespace {
@@ -81,7 +82,7 @@ void AddOpsCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("ops", "List operators, or show one in full");
   command->add_option("name", arguments->name, "an operator, for instance nn.conv2d");
   command->add_option("--level", arguments->level, "only operators of this support level")
-      ->check(CLI::Range(1, 10));
+      ->check(WholeNumber(1, 10));
   command->add_flag("--onnx", arguments->onnx, "the ONNX operators that can be imported");
   command->add_flag("--markdown", arguments->markdown,
                     "every operator in full, as in docs/operators.md");

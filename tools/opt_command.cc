@@ -89,7 +89,7 @@ passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
 }
 
 void Optimize(const OptArguments& arguments) {
-  const ir::Module module = LoadModel(arguments.model);
+  const ir::Module module = LoadModel(arguments.model).module;
   passes::Pipeline pipeline;
   PassDecisions decisions;
   const passes::FuseOptions fuse{.mode = ParseFusion(arguments.fusion),

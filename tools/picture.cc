@@ -2,18 +2,34 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/tools/exif.h"
 
-// The decoder is a single-header library that is compiled into this file alone.
+// The decoder is a single-header library that is compiled into this file alone, for the formats
+// that the endings of names stand for: what it decodes goes by content.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_BMP
+#define STBI_ONLY_PNM
+#define STBI_NO_STDIO
+#define STBI_MAX_DIMENSIONS (1 << 16)
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
@@ -22,28 +38,115 @@
 namespace tenon::tools {
 namespace {
 
+constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm"};
+
+// Of a file, and of what it decodes to.
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 28;
+
 struct Picture {
   int width = 0;
   int height = 0;
   int channels = 0;
-  std::unique_ptr<stbi_uc, decltype(&std::free)> bytes{nullptr, &std::free};
+  std::vector<stbi_uc> bytes;
 
-  float at(int y, int x, int c) const {
-    return bytes.get()[(static_cast<std::size_t>(y) * width + x) * channels + c];
+  const stbi_uc* pixel(int y, int x) const {
+    return bytes.data() + (static_cast<std::size_t>(y) * width + x) * channels;
   }
+  float at(int y, int x, int c) const { return pixel(y, x)[c]; }
 };
 
+std::string ReadFile(const std::string& path) {
+  std::error_code failure;
+  const std::uintmax_t size = std::filesystem::file_size(path, failure);
+  if (failure) throw NotFound(StrCat("the file cannot be opened: ", failure.message()));
+  if (size > kMostBytes)
+    throw InvalidArgument(
+        StrCat("the file has ", size, " bytes; pictures of ", kMostBytes, " at most are read"));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw NotFound(StrCat("the file cannot be opened: ", std::strerror(errno)));
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+const stbi_uc* BytesOf(const std::string& file) {
+  return reinterpret_cast<const stbi_uc*>(file.data());
+}
+
+Error CannotBeDecoded() {
+  const char* reason = stbi_failure_reason();
+  const std::string_view why = reason == nullptr ? "" : reason;
+  if (why == "outofdata" || why == "bad file" || why == "unexpected end")
+    return DataLoss("the picture is cut short");
+  if (why == "unknown image type")
+    return InvalidArgument(StrCat("this is no picture that can be read; its bytes are of none of ",
+                                  "the kinds ", PictureEndings()));
+  return InvalidArgument(
+      StrCat("this is no picture that can be read", why.empty() ? "" : ": ", why));
+}
+
+struct Extents {
+  int width = 0;
+  int height = 0;
+};
+
+// Of the picture as it is stored.
+Extents StoredExtents(const std::string& file) {
+  Extents extents;
+  int channels = 0;
+  if (stbi_info_from_memory(BytesOf(file), static_cast<int>(file.size()), &extents.width,
+                            &extents.height, &channels) == 0)
+    throw CannotBeDecoded();
+  const auto bytes =
+      static_cast<std::uintmax_t>(extents.width) * static_cast<std::uintmax_t>(extents.height) * 3;
+  if (bytes > kMostBytes)
+    throw InvalidArgument(StrCat("the picture has ", extents.width, " x ", extents.height,
+                                 " pixels; ", kMostBytes / 3, " at most are read"));
+  return extents;
+}
+
+// Orientations from 5 on have rows and columns exchanged.
+bool IsTurned(int orientation) { return orientation >= 5; }
+
+// The picture that is meant by the orientation of Exif.
+Picture Upright(const Picture& stored, int orientation) {
+  Picture upright{.width = IsTurned(orientation) ? stored.height : stored.width,
+                  .height = IsTurned(orientation) ? stored.width : stored.height,
+                  .channels = stored.channels,
+                  .bytes = std::vector<stbi_uc>(stored.bytes.size())};
+  // The edges that the stored first row and column are at: top and left, unless said.
+  const bool from_right =
+      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 6;
+  const bool from_bottom =
+      orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+  stbi_uc* to = upright.bytes.data();
+  for (int y = 0; y < upright.height; ++y) {
+    const int down = from_bottom ? upright.height - 1 - y : y;
+    for (int x = 0; x < upright.width; ++x, to += stored.channels) {
+      const int across = from_right ? upright.width - 1 - x : x;
+      const stbi_uc* from =
+          IsTurned(orientation) ? stored.pixel(across, down) : stored.pixel(down, across);
+      std::copy_n(from, stored.channels, to);
+    }
+  }
+  return upright;
+}
+
 Picture Decode(const std::string& path, int channels) {
-  if (!std::filesystem::exists(path)) throw NotFound("the file does not exist");
+  const std::string file = ReadFile(path);
+  const Extents extents = StoredExtents(file);
   Picture picture;
   int stored_channels = 0;
-  picture.bytes.reset(
-      stbi_load(path.c_str(), &picture.width, &picture.height, &stored_channels, channels));
-  if (picture.bytes == nullptr) {
-    throw InvalidArgument(StrCat("this is no picture that can be read: ", stbi_failure_reason()));
-  }
+  const std::unique_ptr<stbi_uc, decltype(&std::free)> decoded(
+      stbi_load_from_memory(BytesOf(file), static_cast<int>(file.size()), &picture.width,
+                            &picture.height, &stored_channels, channels),
+      &std::free);
+  if (decoded == nullptr) throw CannotBeDecoded();
+  CheckInvariant(picture.width == extents.width && picture.height == extents.height,
+                 "a picture has the extents that its header says");
   picture.channels = channels;
-  return picture;
+  const std::size_t bytes = static_cast<std::size_t>(picture.width) * picture.height * channels;
+  picture.bytes.assign(decoded.get(), decoded.get() + bytes);
+  const int orientation = ExifOrientation(file);
+  return orientation == 1 ? std::move(picture) : Upright(picture, orientation);
 }
 
 // Bilinear sample with pixel centres at half-integers, clamped at the border.
@@ -110,11 +213,9 @@ absl::StatusOr<Shape> ShapeForPicture(const std::string& path, const ir::InputSp
         throw InvalidArgument(StrCat("a picture cannot fill the input ", input.name, " of shape ",
                                      input.ExtentsToString(),
                                      "; it must be (1, 1 or 3, height, width)"));
-      if (!std::filesystem::exists(path)) throw NotFound("the file does not exist");
-      int width = 0, height = 0, channels = 0;
-      if (stbi_info(path.c_str(), &width, &height, &channels) == 0)
-        throw InvalidArgument(
-            StrCat("this is no picture that can be read: ", stbi_failure_reason()));
+      const std::string file = ReadFile(path);
+      auto [width, height] = StoredExtents(file);
+      if (IsTurned(ExifOrientation(file))) std::swap(width, height);
       const auto fixed = [&](std::size_t axis) -> std::optional<std::int64_t> {
         const ir::Dim& dim = (*input.extents)[axis];
         return dim.is_static() ? std::optional(dim.value()) : std::nullopt;
@@ -138,9 +239,9 @@ bool IsPictureName(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg", ".bmp",
-                                           ".pgm", ".ppm", ".gif",  ".tga"};
   return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
 }
+
+std::string PictureEndings() { return StrJoin(kEndings, ", "); }
 
 }  // namespace tenon::tools

@@ -1,9 +1,10 @@
 // Pictures as network inputs.
 //
-// A picture file (PNG, JPEG, BMP, PGM ...) becomes a float32 array (1, C, H, W): scaled bilinearly
-// to the height H with its aspect ratio kept, cut off or padded on the right to the width W, each
-// byte v mapped to (v / 255 - mean) / deviation. Padding is 0 after normalising. This is what text
-// recognition models expect; `stretch` gives up the aspect ratio, as classification models expect.
+// A picture file (PNG, JPEG, BMP, PGM or PPM) becomes a float32 array (1, C, H, W): turned upright
+// as the Exif data of a JPEG says, scaled bilinearly to the height H with its aspect ratio kept,
+// cut off or padded on the right to the width W, each byte v mapped to (v / 255 - mean) /
+// deviation. Padding is 0 after normalising. This is what text recognition models expect; `stretch`
+// gives up the aspect ratio, as classification models expect.
 //
 //   NDArray x = LoadPicture("line.png", {1, 3, 48, 192}, {}).value();
 #ifndef TENON_TOOLS_PICTURE_H_
@@ -24,8 +25,8 @@ struct PictureOptions {
   bool bgr = false;  // blue first
 };
 
-// Errors: NotFound for a file that cannot be read, InvalidArgument for one that is no picture and
-// for a shape other than (1, 1 or 3, H, W).
+// Errors: NotFound for a file that cannot be read, InvalidArgument for one that is no picture or
+// too large a one (docs/limits.md) and for a shape other than (1, 1 or 3, H, W).
 absl::StatusOr<NDArray> LoadPicture(const std::string& path, const Shape& shape,
                                     const PictureOptions& options);
 
@@ -36,6 +37,8 @@ absl::StatusOr<Shape> ShapeForPicture(const std::string& path, const ir::InputSp
 
 // Whether the file's name has the ending of a picture format.
 bool IsPictureName(const std::string& path);
+// ".png, .jpg, ...": the endings of pictures.
+std::string PictureEndings();
 
 }  // namespace tenon::tools
 

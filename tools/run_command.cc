@@ -6,16 +6,22 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/compiler/verify_model.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
+#include "tenon/tools/interruption.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/option_checks.h"
 #include "tenon/tools/picture.h"
 #include "tenon/tools/random_inputs.h"
+#include "tenon/tools/results.h"
 #include "tenon/tools/run_times.h"
 
 namespace tenon::tools {
@@ -48,24 +54,30 @@ Shape ShapeOfParameter(const Executable& exe, const std::string& name) {
   throw InvalidArgument(StrCat("the model has no input ", name, "; it has ", StrJoin(known, ", ")));
 }
 
+NDArray ReadArray(const std::string& path) {
+  absl::StatusOr<NDArray> array = runtime::ReadNpy(path);
+  if (array.ok()) return *std::move(array);
+  Error error = FromStatus(array.status());
+  if (!path.ends_with(".npy")) error.AddNote(StrCat("pictures may be ", PictureEndings()));
+  throw error;
+}
+
 // The shape of an input that the model leaves open, from the file that is given for it.
 std::optional<Shape> ShapeOfFile(const RunArguments& arguments, const ir::InputSpec& input) {
-  for (const std::string& text : arguments.inputs) {
-    const auto [name, path] = SplitAssignment(text, "--input");
+  for (const auto& [name, path] : Assignments(arguments.inputs, "--input")) {
     if (name != input.name) continue;
     return IsPictureName(path) ? std::optional(ValueOrThrow(ShapeForPicture(path, input)))
-                               : std::optional(ValueOrThrow(runtime::ReadNpy(path)).shape());
+                               : std::optional(ReadArray(path).shape());
   }
   return std::nullopt;
 }
 
 runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe) {
   runtime::Inputs inputs;
-  for (const std::string& text : arguments.inputs) {
-    const auto [name, path] = SplitAssignment(text, "--input");
+  for (const auto& [name, path] : Assignments(arguments.inputs, "--input")) {
     const Shape shape = ShapeOfParameter(exe, name);
-    inputs[name] = ValueOrThrow(IsPictureName(path) ? LoadPicture(path, shape, arguments.picture)
-                                                    : runtime::ReadNpy(path));
+    inputs[name] = IsPictureName(path) ? ValueOrThrow(LoadPicture(path, shape, arguments.picture))
+                                       : ReadArray(path);
   }
   return inputs;
 }
@@ -74,8 +86,7 @@ runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe)
 runtime::Inputs MakeInputs(const RunArguments& arguments, const Executable& exe) {
   runtime::Inputs inputs =
       arguments.inputs.empty() ? RandomInputs(exe, arguments.seed) : ReadInputs(arguments, exe);
-  for (const std::string& text : arguments.saved_inputs) {
-    const auto [name, path] = SplitAssignment(text, "--save-input");
+  for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input")) {
     const auto found = inputs.find(name);
     if (found == inputs.end())
       throw InvalidArgument(StrCat("--save-input: the input ", name, " is not given"));
@@ -84,19 +95,10 @@ runtime::Inputs MakeInputs(const RunArguments& arguments, const Executable& exe)
   return inputs;
 }
 
-// "y" names the only result; results of a tuple are y0, y1, ...
-void WriteOutputs(const RunArguments& arguments, const std::vector<NDArray>& results) {
-  for (const std::string& text : arguments.outputs) {
-    const auto [name, path] = SplitAssignment(text, "--output");
-    std::size_t index = 0;
-    if (results.size() > 1) {
-      const auto number = name.size() > 1 ? ParseNumber<std::size_t>(name.substr(1)) : std::nullopt;
-      if (!number || *number >= results.size())
-        throw InvalidArgument(StrCat("--output: there is no result ", name, "; results are y0 to y",
-                                     results.size() - 1));
-      index = *number;
-    }
-    if (const absl::Status s = runtime::WriteNpy(path, results[index]); !s.ok())
+void WriteOutputs(const std::vector<std::pair<std::size_t, std::string>>& files,
+                  const std::vector<NDArray>& results) {
+  for (const auto& [index, path] : files) {
+    if (const absl::Status s = runtime::WriteNpy(path, results.at(index)); !s.ok())
       throw FromStatus(s);
   }
 }
@@ -108,11 +110,20 @@ std::string Describe(const runtime::Inputs& inputs) {
   });
 }
 
+// Throws InvalidArgument unless the first result has a number for each label.
+void CheckLabels(const RunArguments& arguments, const std::vector<ir::Type>& types) {
+  if (types.empty()) throw InvalidArgument("--labels: the model has no result");
+  const ir::Type& type = types[0];
+  const auto* tensor = type.As<ir::TensorTypeNode>();
+  if (ir::IsStaticTensor(type) && tensor->dtype == Float32 &&
+      NumElements(ir::StaticShape(type, "the result")) ==
+          static_cast<std::int64_t>(arguments.labels.size()))
+    return;
+  throw InvalidArgument(StrCat("--labels: ", arguments.labels.size(),
+                               " labels are given for a result of ", ir::ToString(type)));
+}
+
 void PrintLabel(const RunArguments& arguments, const NDArray& scores) {
-  if (scores.dtype() != Float32 ||
-      scores.size() != static_cast<std::int64_t>(arguments.labels.size()))
-    throw InvalidArgument(StrCat(arguments.labels.size(), " labels are given for a result of ",
-                                 scores.dtype().ToString(), " ", ShapeToString(scores.shape())));
   const float* first = scores.data<float>();
   const float* best = std::max_element(first, first + scores.size());
   std::printf("label: %s, probability %.4f\n",
@@ -145,8 +156,17 @@ void PrintProfile(std::vector<runtime::NodeTime> times) {
 void Execute(const RunArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(
-      arguments.model, [&](const ir::InputSpec& input) { return ShapeOfFile(arguments, input); }));
+  const LoadedModel model = LoadModel(
+      arguments.model, [&](const ir::InputSpec& input) { return ShapeOfFile(arguments, input); });
+  // What the command line has wrong is told before the long work.
+  const std::vector<ir::Type> types = ResultTypes(passes::InferType(model.module));
+  const auto files = OutputFiles(arguments.outputs, ResultNames(model.results, types.size()));
+  if (!arguments.labels.empty()) CheckLabels(arguments, types);
+  if (!arguments.report.empty()) RequireWritable(arguments.report);
+  for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input"))
+    RequireWritable(path);
+  arguments.compile.WarnOfCache();
+  const ir::Module module = arguments.compile.Partitioned(model.module);
   const auto loaded = Clock::now();
   const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
   const auto compiled = Clock::now();
@@ -159,7 +179,8 @@ void Execute(const RunArguments& arguments) {
                  .run_s = {},
                  .kernels = exe.num_kernel_calls()};
   std::vector<runtime::NodeTime> profile;
-  for (int i = 0; i < arguments.repeat; ++i) {
+  const Interruption interruption;
+  for (int i = 0; i < arguments.repeat && !interruption.came(); ++i) {
     profile.clear();
     const auto before = Clock::now();
     results = ValueOrThrow(arguments.profile ? session.RunProfiled(inputs, &profile)
@@ -167,7 +188,7 @@ void Execute(const RunArguments& arguments) {
     times.run_s.push_back(Seconds(Clock::now() - before));
   }
   if (!arguments.report.empty()) WriteReport(arguments.report, times);
-  WriteOutputs(arguments, results);
+  WriteOutputs(files, results);
   if (arguments.inputs.empty() && !inputs.empty())
     std::puts(StrCat("inputs are random, --seed ", arguments.seed, ": ", Describe(inputs)).c_str());
   if (!arguments.labels.empty()) {
@@ -177,6 +198,7 @@ void Execute(const RunArguments& arguments) {
   }
   std::puts(ToText(times).c_str());
   if (arguments.profile) PrintProfile(std::move(profile));
+  interruption.PassOn();
   if (arguments.verify)
     std::puts(
         ValueOrThrow(VerifyModel(module, inputs, arguments.compile.Options())).ToString().c_str());
@@ -191,16 +213,19 @@ void AddRunCommand(CLI::App* app) {
   arguments->compile.AddTo(command);
   CLI::Option* inputs =
       command
-          ->add_option("--input", arguments->inputs,
-                       "a .npy array, or a picture, which is scaled to the input's size; without "
-                       "any, inputs are random: floats from -1 to 1, 8-bit integers any, wider "
-                       "ones and bool 0 or 1")
+          ->add_option(
+              "--input", arguments->inputs,
+              "a .npy array, or a picture, which is turned as its Exif data says and scaled to "
+              "the input's size; without any, inputs are random: floats from -1 to 1, 8-bit "
+              "integers any, wider ones and bool 0 or 1")
           ->type_name("NAME=FILE");
   command->add_option("--seed", arguments->seed, "of random inputs")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->excludes(inputs)
       ->capture_default_str();
-  command->add_option("--output", arguments->outputs, "write a result as .npy (y, or y0, y1, ...)")
+  command
+      ->add_option("--output", arguments->outputs,
+                   "write a result as .npy; NAME is the model's own, or y, or y0, y1, ...")
       ->type_name("NAME=FILE");
   command
       ->add_option("--save-input", arguments->saved_inputs,
@@ -211,7 +236,7 @@ void AddRunCommand(CLI::App* app) {
                    "names of the classes; prints the most probable one")
       ->delimiter(',');
   command->add_option("--repeat", arguments->repeat, "runs; the median time is printed")
-      ->check(CLI::Range(1, 1000000))
+      ->check(WholeNumber(1, 1000000))
       ->capture_default_str();
   command
       ->add_option("--report", arguments->report,

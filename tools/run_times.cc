@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "tenon/support/strings.h"
-#include "tenon/tools/write_file.h"
+#include "tenon/support/write_file.h"
 
 namespace tenon::tools {
 namespace {
@@ -73,7 +73,7 @@ void WriteReport(const std::string& path, const RunTimes& times) {
                                          {"compile_s", times.compile_s},
                                          {"run_s", times.run_s},
                                          {"peak_bytes", PeakBytes()}};
-  WriteFile(path, report.dump(1) + "\n");
+  WriteFile(path, {report.dump(1), "\n"});
 }
 
 }  // namespace tenon::tools

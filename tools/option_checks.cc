@@ -1,0 +1,21 @@
+#include "tenon/tools/option_checks.h"
+
+#include <string>
+
+#include "tenon/support/strings.h"
+
+namespace tenon::tools {
+
+CLI::Validator WholeNumber(std::uint64_t low, std::uint64_t high) {
+  const bool is_bounded = high != std::numeric_limits<std::uint64_t>::max();
+  const std::string range = is_bounded ? StrCat(low, " to ", high) : StrCat("from ", low, " on");
+  const auto check = [low, high, range](std::string& text) -> std::string {
+    const auto number = ParseNumber<std::uint64_t>(text);
+    if (number && *number >= low && *number <= high) return "";
+    return StrCat(text, number || ParseNumber<double>(text) ? " is out of range" : " is no number",
+                  "; it may be a whole number ", range);
+  };
+  return CLI::Validator(check, StrCat("[", range, "]"));
+}
+
+}  // namespace tenon::tools

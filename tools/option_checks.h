@@ -1,0 +1,18 @@
+// Checks of option values that say in few words what is allowed.
+#ifndef TENON_TOOLS_OPTION_CHECKS_H_
+#define TENON_TOOLS_OPTION_CHECKS_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "CLI/CLI.hpp"
+
+namespace tenon::tools {
+
+// An integer from `low` to `high`; without `high`, as many as there are.
+CLI::Validator WholeNumber(std::uint64_t low,
+                           std::uint64_t high = std::numeric_limits<std::uint64_t>::max());
+
+}  // namespace tenon::tools
+
+#endif  // TENON_TOOLS_OPTION_CHECKS_H_

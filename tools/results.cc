@@ -1,0 +1,73 @@
+#include "tenon/tools/results.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
+#include "tenon/tools/model.h"
+
+namespace tenon::tools {
+
+std::vector<ir::Type> ResultTypes(const ir::Module& typed) {
+  std::vector<ir::Type> types;
+  const std::function<void(const ir::Type&)> add = [&](const ir::Type& type) {
+    if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
+      for (const ir::Type& field : tuple->fields) add(field);
+    } else {
+      types.push_back(type);
+    }
+  };
+  add(typed.Main().body.checked_type());
+  return types;
+}
+
+ResultNames::ResultNames(std::vector<std::string> names, std::size_t count)
+    : names_(std::move(names)), count_(count) {}
+
+std::size_t ResultNames::IndexOf(const std::string& name) const {
+  const auto own = std::find(names_.begin(), names_.end(), name);
+  if (own != names_.end()) return static_cast<std::size_t>(own - names_.begin());
+  if (name == "y" && count_ == 1) return 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (name == StrCat("y", i)) return i;
+  }
+  const std::string numbered = count_ == 1 ? "y" : StrCat("y0 to y", count_ - 1);
+  throw InvalidArgument(
+      StrCat("--output: there is no result ", name, "; results are ",
+             names_.empty() ? numbered : StrCat(StrJoin(names_, ", "), " (or ", numbered, ")"),
+             DidYouMean("; ", name, names_)));
+}
+
+std::vector<std::pair<std::string, std::string>> Assignments(const std::vector<std::string>& texts,
+                                                             const std::string& option) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    pairs.push_back(SplitAssignment(text, option));
+    if (!names.insert(pairs.back().first).second)
+      throw InvalidArgument(StrCat(option, ": ", pairs.back().first, " is given twice"));
+  }
+  return pairs;
+}
+
+std::vector<std::pair<std::size_t, std::string>> OutputFiles(const std::vector<std::string>& texts,
+                                                             const ResultNames& names) {
+  std::vector<std::pair<std::size_t, std::string>> files;
+  std::set<std::size_t> asked;
+  for (const auto& [name, path] : Assignments(texts, "--output")) {
+    if (path == "-")
+      throw InvalidArgument(
+          StrCat("--output ", name,
+                 "=-: standard output has the text; name a file, ./- for one of that name"));
+    RequireWritable(path);
+    files.emplace_back(names.IndexOf(name), path);
+    if (!asked.insert(files.back().first).second)
+      throw InvalidArgument(StrCat("--output: the result ", name, " is given twice"));
+  }
+  return files;
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,42 @@
+// The results of a model under the names that a user gives them.
+#ifndef TENON_TOOLS_RESULTS_H_
+#define TENON_TOOLS_RESULTS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/ir/module.h"
+
+namespace tenon::tools {
+
+// The types of the tensors that @main gives, in order; tuples are flattened.
+std::vector<ir::Type> ResultTypes(const ir::Module& typed);
+
+class ResultNames {
+ public:
+  // `names` are the model's own, or empty; `count` is how many results there are.
+  ResultNames(std::vector<std::string> names, std::size_t count);
+
+  // The result of a name: one of the model's own; y of an only one; y0, y1, ... Throws
+  // InvalidArgument with the names that there are.
+  std::size_t IndexOf(const std::string& name) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::size_t count_;
+};
+
+// "NAME=FILE" arguments of an option as pairs. Throws InvalidArgument for one of another form and
+// for a name that is given twice.
+std::vector<std::pair<std::string, std::string>> Assignments(const std::vector<std::string>& texts,
+                                                             const std::string& option);
+
+// The file of each result that is asked for, by its index. Throws InvalidArgument for a name that
+// no result has or a result that is asked for twice, NotFound for a file that cannot be written.
+std::vector<std::pair<std::size_t, std::string>> OutputFiles(const std::vector<std::string>& texts,
+                                                             const ResultNames& names);
+
+}  // namespace tenon::tools
+
+#endif  // TENON_TOOLS_RESULTS_H_
