@@ -48,6 +48,7 @@ struct Schema {
   const std::type_info* type = nullptr;
   std::vector<FieldInfo> fields;
   std::shared_ptr<void> (*make_default)() = nullptr;
+  std::uint64_t fingerprint = 0;  // FingerprintOf the struct
 
   const FieldInfo* Find(const std::string& field) const;
 };
@@ -106,9 +107,11 @@ void AddField(const FieldText& text, const FieldRange& range, const MemberAccess
 
 template <typename T>
 Schema MakeSchema() {
-  Schema schema{.name = NameOf<T>(), .type = &typeid(T), .fields = {}, .make_default = [] {
-                  return std::shared_ptr<void>(std::make_shared<T>());
-                }};
+  Schema schema{.name = NameOf<T>(),
+                .type = &typeid(T),
+                .fields = {},
+                .make_default = [] { return std::shared_ptr<void>(std::make_shared<T>()); },
+                .fingerprint = FingerprintOf<T>()};
   T defaults{};
   const auto add = [&]<typename Member>(const FieldOf<T, Member>& field) {
     const auto place = reinterpret_cast<const char*>(&(defaults.*field.member)) -

@@ -15,6 +15,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -135,6 +136,35 @@ inline constexpr MemberAccess kMemberAccess = {
     [](const Value& value, void* member) {
       return FromValue(value, static_cast<Member*>(member));
     }};
+
+namespace attrs_internal {
+
+constexpr std::uint64_t HashText(std::string_view text, std::uint64_t hash) {
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;  // FNV-1a
+  return hash;
+}
+
+template <typename Member>
+constexpr std::string_view TypeText() {
+  return __PRETTY_FUNCTION__;
+}
+
+}  // namespace attrs_internal
+
+// Tells two structs of one name apart: a hash of size, alignment, and of names and types of the
+// fields. The caller's own definition counts, whatever the program that it is loaded into holds
+// under the name.
+template <typename T>
+consteval std::uint64_t FingerprintOf() {
+  std::uint64_t hash = 0xcbf29ce484222325 ^ (sizeof(T) * 64 + alignof(T));
+  const auto add = [&hash]<typename Member>(const FieldOf<T, Member>& field) {
+    hash = attrs_internal::HashText(field.text.name, hash);
+    hash = attrs_internal::HashText(attrs_internal::TypeText<Member>(), hash);
+  };
+  std::apply([&](const auto&... field) { (add(field), ...); }, T::Fields());
+  return hash;
+}
 
 }  // namespace tenon::attrs
 

@@ -42,7 +42,7 @@ OpRegistration& OpRegistration::Level(int level) {
 }
 OpRegistration& OpRegistration::AttrsOf(const attrs::Schema& schema, std::uint64_t fingerprint) {
   // The linker and the loader keep one schema for each name of a struct.
-  if (fingerprint != 0) {
+  if (schema.fingerprint != fingerprint) {
     Refuse(
         "its attribute struct has the name of another one with other fields; put it into a "
         "namespace of its own");

@@ -44,9 +44,10 @@ class OpRegistration {
   OpRegistration& Level(int level);
   OpRegistration& TypeRelation(ops::TypeRelation relation);
   OpRegistration& Pattern(ops::OpPattern pattern);
+  // The fingerprint is that of the struct that the caller sees.
   template <typename T>
-  OpRegistration& Attrs() {
-    return AttrsOf(attrs::SchemaOf<T>(), 0);
+  OpRegistration& Attrs(std::uint64_t fingerprint = attrs::FingerprintOf<T>()) {
+    return AttrsOf(attrs::SchemaOf<T>(), fingerprint);
   }
 
   // What the operator computes, by tensor expressions. Without a pattern it is opaque to fusion.

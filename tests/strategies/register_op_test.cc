@@ -160,6 +160,31 @@ TEST(RegisterOpErrorTest, CodeOfOtherHeadersIsRefused) {
   EXPECT_FALSE(ops::OpRegistry::Global().Find("my.of_other_headers"));
 }
 
+struct Twin {
+  double beta = 1.0;
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("beta", &Twin::beta, "slope"));
+  }
+};
+namespace other {
+struct Twin {
+  double alpha = 1.0;
+  std::int64_t gamma = 0;
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("alpha", &Twin::alpha, "slope"),
+                         attrs::Field("gamma", &Twin::gamma, "shift"));
+  }
+};
+}  // namespace other
+
+// What two plug-ins do that define one name twice: the program has one schema for both.
+TEST(RegisterOpErrorTest, AttributeStructsOfOneNameAndOtherFieldsAreRefused) {
+  static_assert(attrs::FingerprintOf<Twin>() != attrs::FingerprintOf<other::Twin>());
+  OpRegistration("my.twin").Attrs<Twin>(attrs::FingerprintOf<other::Twin>());
+  EXPECT_THAT(ErrorOfCompile(), AllOf(HasSubstr("my.twin"), HasSubstr("register_op_test.cc:"),
+                                      HasSubstr("a namespace of its own")));
+}
+
 TEST(RegisterOpErrorTest, TwoComputesAreRefused) {
   OpRegistration("my.two_computes")
       .TypeRelation(ops::Identity)
