@@ -2,6 +2,7 @@
 #include "tenon/loop/simplify_rules.h"
 
 #include "tenon/loop/visit.h"
+#include "tenon/support/error.h"
 
 namespace tenon::loop {
 namespace {
@@ -63,7 +64,52 @@ bool IsInDomain(RuleDomain domain, DataType type, bool is_index) {
   return false;
 }
 
+// Of a condition: bools are 0 and 1.
+class Condition {
+ public:
+  Condition(std::int64_t c, std::int64_t d) : c_(c), d_(d) {}
+
+  __int128 operator()(const Expr& e) const {
+    if (const auto* imm = e.As<IntImmNode>()) return imm->value;
+    if (e.kind() == ExprKind::kVar) return e.same_as(RulePlaceholders().c) ? c_ : d_;
+    CheckInvariant(e.kind() == ExprKind::kBinary, "conditions are of two operands");
+    const auto& node = *e.As<BinaryNode>();
+    const __int128 a = (*this)(node.a), b = (*this)(node.b);
+    switch (node.op) {
+      case BinaryOp::kAnd:
+        return a & b;
+      case BinaryOp::kAdd:
+        return a + b;
+      case BinaryOp::kMul:
+        return a * b;
+      case BinaryOp::kFloorMod:
+        return b == 0 ? 0 : a % b;  // asked for a = 0 alone, where every way to round agrees
+      case BinaryOp::kNE:
+        return a != b;
+      case BinaryOp::kEQ:
+        return a == b;
+      case BinaryOp::kLT:
+        return a < b;
+      case BinaryOp::kLE:
+        return a <= b;
+      case BinaryOp::kGT:
+        return a > b;
+      case BinaryOp::kGE:
+        return a >= b;
+      default:
+        Unreachable("conditions are comparisons of sums, products and remainders");
+    }
+  }
+
+ private:
+  std::int64_t c_, d_;
+};
+
 }  // namespace
+
+bool Meets(const Expr& condition, std::int64_t c, std::int64_t d) {
+  return !condition.defined() || Condition(c, d)(condition) != 0;
+}
 
 const Placeholders& RulePlaceholders() {
   static const Placeholders placeholders{Var("x"),       Var("y"), Var("z"), Var("p", Bool),
@@ -95,7 +141,7 @@ std::optional<Expr> ApplyRules(const std::vector<Rule>& rules, const Expr& expr,
       const auto found = bound.find(placeholder);
       return found == bound.end() ? 0 : found->second.As<IntImmNode>()->value;
     };
-    if (rule.condition != nullptr && !rule.condition(constant(all.c), constant(all.d))) continue;
+    if (!Meets(rule.condition, constant(all.c), constant(all.d))) continue;
     return Substitute(rule.replacement, bound);
   }
   return std::nullopt;

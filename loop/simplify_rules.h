@@ -1,9 +1,9 @@
 // Rules of simplification as data: what matches the pattern equals the replacement.
 //
 // Patterns are expressions over placeholders: x, y, z and p stand for any expression, c and d for
-// integer constants, for which `condition` must hold. A rule says for which values it holds; the
-// test proves each on random values of that domain, so a rule is its name, two expressions and
-// nothing else.
+// integer constants, for which `condition` must hold. A rule says for which values it holds, and the
+// tests prove it for all of them (tests/loop/simplify_proofs_test.cc). So a rule is its name and
+// expressions, and nothing else.
 //
 //   for (const Rule& rule : SimplifyRules()) ...
 //   std::optional<Expr> simpler = ApplyRules(SimplifyRules(), expr, /*is_index=*/true);
@@ -32,9 +32,12 @@ struct Rule {
   std::string_view name;
   RuleDomain domain;
   Expr pattern, replacement;
-  // Of the constants c and d; null: any.
-  bool (*condition)(std::int64_t c, std::int64_t d) = nullptr;
+  // Of the constants c and d, over integers without bound; null: any.
+  Expr condition = {};
 };
+
+// Whether the constants meet a rule's condition. What it computes must fit 128 bits.
+bool Meets(const Expr& condition, std::int64_t c, std::int64_t d);
 
 // The placeholders of all rules. They have the type int64, p has bool; an expression of any type of
 // the rule's domain may stand for x, y and z.

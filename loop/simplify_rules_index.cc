@@ -2,33 +2,21 @@
 #include "tenon/loop/simplify_rules.h"
 
 namespace tenon::loop {
-namespace {
-
-bool ArePositiveWithProduct(std::int64_t c, std::int64_t d) {
-  std::int64_t product = 0;
-  return c > 0 && d > 0 && !__builtin_mul_overflow(c, d, &product);
-}
-bool DividesFirst(std::int64_t c, std::int64_t d) { return c > 0 && d > 0 && c % d == 0; }
-bool SecondIsPositive(std::int64_t, std::int64_t d) { return d > 0; }
-bool IsPositive(std::int64_t c, std::int64_t) { return c > 0; }
-bool FirstIsAtLeast(std::int64_t c, std::int64_t d) { return c >= d; }
-bool FirstIsAtMost(std::int64_t c, std::int64_t d) { return c <= d; }
-
-}  // namespace
 
 std::vector<Rule> QuotientRules() {
   const auto& [x, y, z, p, q, c, d] = RulePlaceholders();
+  const Expr divides = c > 0 && d > 0 && FloorMod(c, d) == 0;
   return {
       {"quotient of a quotient", RuleDomain::kInt64, FloorDiv(FloorDiv(x, c), d),
-       FloorDiv(x, c * d), ArePositiveWithProduct},
+       FloorDiv(x, c * d), c > 0 && d > 0 && c * d <= INT64_MAX},
       {"remainder of a remainder", RuleDomain::kInt64, FloorMod(FloorMod(x, c), d), FloorMod(x, d),
-       DividesFirst},
+       divides},
       // The middle one of three fused axes.
       {"quotient of a remainder", RuleDomain::kInt64, FloorDiv(FloorMod(x, c), d),
-       FloorMod(FloorDiv(x, d), FloorDiv(c, d)), DividesFirst},
+       FloorMod(FloorDiv(x, d), FloorDiv(c, d)), divides},
       {"remainder by itself", RuleDomain::kInt64, FloorMod(x, x), 0 * x},
       {"what a remainder takes off divides", RuleDomain::kIndex, FloorMod(x - FloorMod(x, d), d),
-       0 * x, SecondIsPositive},
+       0 * x, d > 0},
       {"remainder of a multiple", RuleDomain::kIndex, FloorMod(x * y, y), 0 * x},
       {"remainder of a multiple, other side", RuleDomain::kIndex, FloorMod(x * y, x), 0 * x},
   };
@@ -41,8 +29,8 @@ std::vector<Rule> MinMaxRules() {
       {"max of itself", RuleDomain::kAny, Max(x, x), x},
       {"min of min and constants", RuleDomain::kInt64, Min(Min(x, c), d), Min(x, Min(c, d))},
       {"max of max and constants", RuleDomain::kInt64, Max(Max(x, c), d), Max(x, Max(c, d))},
-      {"min below a larger max", RuleDomain::kInt64, Min(Max(x, c), d), d, FirstIsAtLeast},
-      {"max above a smaller min", RuleDomain::kInt64, Max(Min(x, c), d), d, FirstIsAtMost},
+      {"min below a larger max", RuleDomain::kInt64, Min(Max(x, c), d), d, c >= d},
+      {"max above a smaller min", RuleDomain::kInt64, Max(Min(x, c), d), d, c <= d},
       {"min absorbs max", RuleDomain::kInteger, Min(x, Max(x, y)), x},
       {"min absorbs max, second", RuleDomain::kInteger, Min(x, Max(y, x)), x},
       {"min absorbs max, other side", RuleDomain::kInteger, Min(Max(x, y), x), x},
@@ -54,9 +42,9 @@ std::vector<Rule> MinMaxRules() {
       {"min repeats", RuleDomain::kInteger, Min(Min(x, y), y), Min(x, y)},
       {"max repeats", RuleDomain::kInteger, Max(Max(x, y), y), Max(x, y)},
       {"min of quotients", RuleDomain::kInt64, Min(FloorDiv(x, c), FloorDiv(y, c)),
-       FloorDiv(Min(x, y), c), IsPositive},
+       FloorDiv(Min(x, y), c), c > 0},
       {"max of quotients", RuleDomain::kInt64, Max(FloorDiv(x, c), FloorDiv(y, c)),
-       FloorDiv(Max(x, y), c), IsPositive},
+       FloorDiv(Max(x, y), c), c > 0},
   };
 }
 

@@ -2,38 +2,23 @@
 #include "tenon/loop/simplify_rules.h"
 
 namespace tenon::loop {
-namespace {
-
-bool IsPositive(std::int64_t c, std::int64_t) { return c > 0; }
-bool ArePositiveWithProduct(std::int64_t c, std::int64_t d) {
-  std::int64_t product = 0;
-  return c > 0 && !__builtin_mul_overflow(c, d, &product) &&
-         !__builtin_add_overflow(product, c, &product);
-}
-// -d, which ceilings need, is a number too.
-bool IsPositiveAndHasOpposite(std::int64_t c, std::int64_t d) {
-  return c > 0 && d != INT64_MIN && d != INT64_MAX;
-}
-
-}  // namespace
 
 std::vector<Rule> ComparisonRules() {
   const auto& [x, y, z, p, q, c, d] = RulePlaceholders();
+  // What the comparison is made with is a number of 64 bits, too.
+  const Expr fits = c > 0 && c * d >= INT64_MIN && c * d + c <= INT64_MAX;
+  const Expr has_opposite = c > 0 && d != INT64_MIN && d != INT64_MAX;
   return {
       // A guard of a fused axis becomes a bound of it.
-      {"quotient below", RuleDomain::kInt64, FloorDiv(x, c) < d, x < c * d, ArePositiveWithProduct},
-      {"quotient at least", RuleDomain::kInt64, FloorDiv(x, c) >= d, x >= c * d,
-       ArePositiveWithProduct},
-      {"quotient at most", RuleDomain::kInt64, FloorDiv(x, c) <= d, x < c * d + c,
-       ArePositiveWithProduct},
-      {"quotient above", RuleDomain::kInt64, FloorDiv(x, c) > d, x >= c * d + c,
-       ArePositiveWithProduct},
-      {"multiple below", RuleDomain::kIndex, x * c < d, x < 0 - FloorDiv(0 - d, c),
-       IsPositiveAndHasOpposite},
+      {"quotient below", RuleDomain::kInt64, FloorDiv(x, c) < d, x < c * d, fits},
+      {"quotient at least", RuleDomain::kInt64, FloorDiv(x, c) >= d, x >= c * d, fits},
+      {"quotient at most", RuleDomain::kInt64, FloorDiv(x, c) <= d, x < c * d + c, fits},
+      {"quotient above", RuleDomain::kInt64, FloorDiv(x, c) > d, x >= c * d + c, fits},
+      {"multiple below", RuleDomain::kIndex, x * c < d, x < 0 - FloorDiv(0 - d, c), has_opposite},
       {"multiple at least", RuleDomain::kIndex, x * c >= d, x >= 0 - FloorDiv(0 - d, c),
-       IsPositiveAndHasOpposite},
-      {"multiple at most", RuleDomain::kIndex, x * c <= d, x <= FloorDiv(d, c), IsPositive},
-      {"multiple above", RuleDomain::kIndex, x * c > d, x > FloorDiv(d, c), IsPositive},
+       has_opposite},
+      {"multiple at most", RuleDomain::kIndex, x * c <= d, x <= FloorDiv(d, c), c > 0},
+      {"multiple above", RuleDomain::kIndex, x * c > d, x > FloorDiv(d, c), c > 0},
   };
 }
 

@@ -18,7 +18,7 @@ install_packages() {
     llvm-19-dev llvm-19-tools libdnnl-dev libabsl-dev
     libprotobuf-dev protobuf-compiler libonnx-dev libonnx-testdata
     libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev
-    libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 clang-tidy-19
+    libgtest-dev libgmock-dev libbenchmark-dev libz3-dev clang-format-14 clang-tidy-19
     "$@"
   )
   local missing=() package
