@@ -105,8 +105,10 @@ class Builder {
     if (call.op() != nullptr) {
       const ops::OpDef& op = *ops::OpOf(call);
       if (!op.pattern)
-        throw FailedPrecondition(StrCat("FuseOps: the operator ", op.name,
-                                        " has no pattern; register it with .Pattern(...)"))
+        throw FailedPrecondition(
+            StrCat("FuseOps: the operator ", op.name,
+                   " has no pattern; register it with .Pattern(...), or with .Compute or "
+                   ".Elementwise, which give it one"))
             .At(call.span);
       pattern = *op.pattern;
     }

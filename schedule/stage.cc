@@ -259,9 +259,6 @@ void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
                   parent.name(), " does not"));
   }
   parent.Position("compute_at", axis);
-  if (!Needs(parent, *this))
-    Refuse("compute_at", &axis,
-           StrCat("stage ", parent.name(), " reads nothing of it; choose a loop of a reader"));
   // The parent's own place may not lie inside this stage.
   for (const Stage* at = &parent; at->placement_ == Placement::kAt; at = at->attach_stage_) {
     if (at->attach_stage_ == this)
@@ -270,6 +267,9 @@ void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
           StrCat("stage ", parent.name(),
                  " is itself computed inside this stage; two stages cannot be inside each other"));
   }
+  if (!Needs(parent, *this))
+    Refuse("compute_at", &axis,
+           StrCat("stage ", parent.name(), " reads nothing of it; choose a loop of a reader"));
 }
 
 Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
