@@ -1,4 +1,5 @@
 // Parallel loops: results, and the runtime under them.
+#include <algorithm>
 #include <atomic>
 #include <cfloat>
 #include <chrono>
@@ -9,6 +10,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/tests/jit/kernel_testing.h"
@@ -100,6 +102,9 @@ TEST(ParallelTest, AfterALongWaitTheCallerWorksAlone) {
     ParallelFor(body, &second, 10);
     EXPECT_EQ(second.elsewhere, 0);
     EXPECT_EQ(second.iterations, 10);
+    // Kernels that are made meanwhile are made for all threads.
+    const ScopedThreads three(3);
+    EXPECT_EQ(ParallelThreads(), 3);
   }).join();
 }
 
@@ -123,6 +128,29 @@ TEST(ParallelTest, MemoryIsAlignedAndHandedOutAgain) {
   EXPECT_EQ(TakeMemory(900), first);
   GiveMemory(first);
   GiveMemory(second);
+}
+
+TEST(ParallelTest, AHugeBlockIsGivenBackToTheSystem) {
+  constexpr std::int64_t kBytes = std::int64_t{600} << 20;
+  void* block = TakeMemory(kBytes);
+  ASSERT_NE(block, nullptr);
+  const std::uintptr_t page = (reinterpret_cast<std::uintptr_t>(block) / 4096 + 1) * 4096;
+  ASSERT_EQ(msync(reinterpret_cast<void*>(page), 4096, MS_ASYNC), 0);
+  GiveMemory(block);
+  EXPECT_NE(msync(reinterpret_cast<void*>(page), 4096, MS_ASYNC), 0) << "it is still mapped";
+}
+
+TEST(ParallelTest, ALibrarysTeamIsOneInsideAParallelRegion) {
+  const ScopedThreads two(2);
+  EXPECT_EQ(TeamThreads(), 2);
+  std::atomic<int> largest{0};
+  ParallelFor(
+      [](void* closure, std::int64_t, std::int64_t) {
+        auto& seen = *static_cast<std::atomic<int>*>(closure);
+        seen = std::max(seen.load(), TeamThreads());
+      },
+      &largest, 2);
+  EXPECT_EQ(largest, 1);
 }
 
 // What the kernels of a model take in one run is there for the next.

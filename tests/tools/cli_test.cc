@@ -542,5 +542,17 @@ TEST_F(CliTest, AFailedRunWritesNoResult) {
   EXPECT_FALSE(fs::exists(Path("y.npy")));
 }
 
+// Each alone is right; together the loader would give both one schema.
+TEST_F(CliTest, PluginsWhoseAttributeStructsShareANameAreRefusedTogether) {
+  Write("one.relay", "def @main(%x: Tensor[(2, 3), float32]) { one.scale(%x) }");
+  Write("two.relay", "def @main(%x: Tensor[(2, 3), float32]) { two.shift(%x) }");
+  OutputOf(StrCat("run %/one.relay --input x=%/x.npy --plugin ", TENON_FIRST_TWIN));
+  EXPECT_THAT(OutputOf(StrCat("run %/two.relay --input x=%/x.npy --plugin ", TENON_SECOND_TWIN)),
+              HasSubstr("[2, 3, 4, 0, -1, -2]"));
+  EXPECT_THAT(ErrorOf(StrCat("run %/two.relay --input x=%/x.npy --plugin ", TENON_FIRST_TWIN,
+                             " --plugin ", TENON_SECOND_TWIN)),
+              AllOf(HasSubstr("two.shift"), HasSubstr("a namespace of its own")));
+}
+
 }  // namespace
 }  // namespace tenon::tools

@@ -26,6 +26,18 @@ TEST_F(FuzzCommandTest, ChecksAnOperatorOfAPlugin) {
               AllOf(HasSubstr("calls such as plugin.halve("), HasSubstr("no findings")));
 }
 
+TEST_F(FuzzCommandTest, FindsAnImplementationThatComputesSomethingElse) {
+  EXPECT_THAT(Tenon(StrCat("fuzz --op plugin.swapped --cases 20 --plugin ", TENON_TEST_PLUGIN)).out,
+              AllOf(HasSubstr("wrong result of swapped"), HasSubstr("plugin.swapped(")));
+}
+
+TEST_F(FuzzCommandTest, AComputeThatAlwaysReadsOutsideIsAFinding) {
+  const Ended ended =
+      Tenon(StrCat("fuzz --op plugin.beyond --cases 20 --plugin ", TENON_TEST_PLUGIN));
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.out, ::testing::Not(HasSubstr("no findings")));
+}
+
 TEST_F(FuzzCommandTest, SaysThatAnOperatorIsUnknown) {
   EXPECT_THAT(ErrorOf("fuzz --op nn.rleu"), HasSubstr("nn.relu"));
 }

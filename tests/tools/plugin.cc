@@ -1,4 +1,6 @@
-// Registers one operator when it is loaded.
+// Registers an operator when it is loaded, and two that are wrong.
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/lower_outputs.h"
 #include "tenon/strategies/register_op.h"
 
 TENON_REGISTER_OP("plugin.halve")
@@ -6,3 +8,44 @@ TENON_REGISTER_OP("plugin.halve")
     .Argument("data", "Tensor", "input")
     .TypeRelation(tenon::ops::Identity)
     .Elementwise([](tenon::te::Expr x) { return x * tenon::loop::Constant(x.dtype(), 0.5); });
+
+// Its own implementation takes the arguments in the wrong order.
+TENON_REGISTER_OP("plugin.swapped")
+    .Argument("lhs", "Tensor", "from which is taken")
+    .Argument("rhs", "Tensor", "what is taken")
+    .TypeRelation([](tenon::ops::TypeCall& call) {
+      if (!call.input(0)) return;
+      call.LearnInput(1, call.input(0));
+      call.LearnResult(call.input(0));
+    })
+    .Pattern(tenon::ops::OpPattern::kOutEWiseFusable)
+    .Compute([](const tenon::strategies::TeCall& call) {
+      return std::vector<tenon::te::Tensor>{
+          tenon::te::Compute(call.te_shape(), [&](const std::vector<tenon::te::Var>& i) {
+            const auto at = tenon::strategies::ToExprs(i);
+            return call.input(0)[at] - call.input(1)[at];
+          })};
+    })
+    .Implement({.name = "swapped",
+                .priority = 100,
+                .build = [](const tenon::strategies::Group& group) {
+                  const auto function = tenon::strategies::LowerFunction(*group.function);
+                  return tenon::strategies::Built{
+                      .kernel = tenon::strategies::LowerOutputs(function.params, function.outputs,
+                                                                group.name, group.lowering),
+                      .arguments = {1, 0}};
+                }});
+
+// Reads behind the last element, whatever the input is.
+TENON_REGISTER_OP("plugin.beyond")
+    .Argument("data", "Tensor", "input")
+    .TypeRelation(tenon::ops::Identity)
+    .Compute([](const tenon::strategies::TeCall& call) {
+      const auto shape = call.te_shape();
+      return std::vector<tenon::te::Tensor>{
+          tenon::te::Compute(shape, [&](const std::vector<tenon::te::Var>& i) {
+            auto at = tenon::strategies::ToExprs(i);
+            for (auto& index : at) index = index + 1;
+            return call.input(0)[at];
+          })};
+    });
