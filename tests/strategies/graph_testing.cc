@@ -2,11 +2,16 @@
 
 #include <bit>
 #include <cmath>
+#include <filesystem>
 #include <random>
 #include <utility>
 #include <variant>
 
+#include <unistd.h>
+
 #include "tenon/loop/print.h"
+#include "tenon/support/hash.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::testing_graphs {
 
@@ -114,8 +119,10 @@ std::string LoopsOf(const ir::Module& module, const CompileOptions& options) {
   return loops;
 }
 
-std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& inputs,
-                             const CompileOptions& options) {
+namespace {
+
+std::vector<NDArray> CompiledAndRun(const ir::Module& module, const runtime::Inputs& inputs,
+                                    const CompileOptions& options) {
   const absl::StatusOr<Executable> exe = Compile(module, options);
   if (!exe.ok()) {
     ADD_FAILURE() << "Compile: " << exe.status();
@@ -127,6 +134,37 @@ std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& in
     return {};
   }
   return *results;
+}
+
+// Of the modules that are compiled with a cache, too: one of so many.
+constexpr std::uint64_t kCachedModules = 4;
+
+// The kernels of an empty cache and of a warm one compute what those without one do, bit by bit.
+void ExpectSameFromCache(const ir::Module& module, const runtime::Inputs& inputs,
+                         const CompileOptions& options, const std::vector<NDArray>& expected) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / StrCat("tenon_outcome_", getpid());
+  CompileOptions cached = options;
+  cached.cache_dir = folder;
+  for (const char* state : {"empty", "warm"}) {
+    const std::vector<NDArray> results = CompiledAndRun(module, inputs, cached);
+    ASSERT_EQ(results.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_TRUE(results[i].SameBytes(expected[i]))
+          << "result " << i << " of the " << state << " cache";
+  }
+  fs::remove_all(folder);
+}
+
+}  // namespace
+
+std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& inputs,
+                             const CompileOptions& options) {
+  std::vector<NDArray> results = CompiledAndRun(module, inputs, options);
+  if (options.cache_dir.empty() && !results.empty() &&
+      HashBytes(ir::PrintModule(module)) % kCachedModules == 0)
+    ExpectSameFromCache(module, inputs, options, results);
+  return results;
 }
 
 }  // namespace tenon::testing_graphs
