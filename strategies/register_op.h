@@ -64,9 +64,10 @@ class OpRegistration {
       }
     });
   }
-  // A way of its own to make kernels of the groups that hold a call of the operator, which must
-  // have the pattern kOutEWiseFusable (ops/op.h): such a call is what the rest of its group
-  // follows. An implementation without a refusal never refuses.
+  // A way of its own to make kernels of groups that hold a call of the operator. With the pattern
+  // kOutEWiseFusable (ops/op.h) elementwise operators may follow the call in its group; an opaque
+  // operator's call is a group by itself. A group of another anchor does not ask. One without a
+  // refusal never refuses.
   OpRegistration& Implement(Implementation implementation);
 
  private:

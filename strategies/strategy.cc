@@ -113,7 +113,11 @@ const ir::CallNode* Group::Anchor() const {
         ops::OpOf(*call)->pattern == ops::OpPattern::kOutEWiseFusable)
       anchor = call;
   });
-  return anchor;
+  if (anchor != nullptr) return anchor;
+  const auto* alone = function->body.As<ir::CallNode>();
+  const bool has_own = alone != nullptr && alone->op() != nullptr &&
+                       ops::OpOf(*alone)->Column<Strategy>() != nullptr;
+  return has_own ? alone : nullptr;
 }
 
 Choice Choose(const Group& asked, const StrategyOptions& options) {

@@ -42,7 +42,8 @@ struct Group {
   bool keep_nan = false;
   LoweringOptions lowering;
 
-  // The call of kOutEWiseFusable pattern, or null.
+  // The call of kOutEWiseFusable pattern; where there is none, the function's last call if its
+  // operator has implementations of its own, else null.
   const ir::CallNode* Anchor() const;
 };
 

@@ -372,6 +372,24 @@ TEST(ImplementationTest, OneWithoutARefusalIsTaken) {
   ExpectClose(Outcome(module, {{"x", x}}), Interpreted(module, {{"x", x}}));
 }
 
+TEST(ImplementationTest, AnOpaqueOperatorMayHaveOne) {
+  const auto build = [](const Group& group) {
+    const TeFunction function = LowerFunction(*group.function);
+    return Built{
+        .kernel = LowerOutputs(function.params, function.outputs, group.name, group.lowering),
+        .arguments = {0}};
+  };
+  WithCompute("my.opaque", Doubled).Implement({.name = "mine", .priority = 100, .build = build});
+  const ir::Module module = Parsed("def @main(%x: Tensor[(4, 4), float32]) { exp(my.opaque(%x)) }");
+  const Lowered lowered = ValueOrThrow(Lower(module));
+  std::vector<std::string> implementations;
+  for (const LoweredKernel& kernel : lowered.kernels)
+    implementations.push_back(kernel.choice.implementation);
+  EXPECT_THAT(implementations, ::testing::Contains("mine"));
+  const NDArray x = Random({4, 4}, 9);
+  ExpectClose(Outcome(module, {{"x", x}}), Interpreted(module, {{"x", x}}));
+}
+
 TEST(ImplementationTest, AKernelThatCannotBeCalledIsRefused) {
   WithImplementation("my.empty", [](const Group&) { return Built{}; });
   EXPECT_THAT(ErrorOf("my.empty"), HasSubstr("a function without a body"));
