@@ -263,13 +263,15 @@ TEST(ComputeTest, WhateverItThrowsNamesTheOperator) {
 
 // Several kernels are made on several threads.
 TEST(ComputeTest, WhatIsThrownOnAThreadIsAnErrorToo) {
-  std::string fields;
-  for (int i = 1; i < 20; ++i) StrAppend(&fields, i > 1 ? ", " : "", "my.throws_int(%x", i, ")");
-  std::string params;
-  for (int i = 1; i < 20; ++i)
-    StrAppend(&params, i > 1 ? ", " : "", "%x", i, ": Tensor[(", i, "), float32]");
-  WithCompute("my.throws_int_too", [](const TeCall&) -> Tensors { throw 42; });
-  EXPECT_FALSE(Compile(Parsed(StrCat("def @main(", params, ") { (", fields, ") }"))).ok());
+  WithCompute("my.throws_on_threads", [](const TeCall&) -> Tensors { throw 42; });
+  std::string params, fields;
+  for (int i = 1; i < 20; ++i) {
+    const char* comma = i > 1 ? ", " : "";
+    StrAppend(&params, comma, "%x", i, ": Tensor[(", i, "), float32]");
+    StrAppend(&fields, comma, "my.throws_on_threads(%x", i, ")");
+  }
+  const auto compiled = Compile(Parsed(StrCat("def @main(", params, ") { (", fields, ") }")));
+  EXPECT_EQ(compiled.status().code(), absl::StatusCode::kInvalidArgument) << compiled.status();
 }
 
 TEST(RelationTest, WhateverItThrowsNamesTheOperator) {

@@ -129,11 +129,19 @@ TEST(StrategyTest, TeNeverUsesALibrary) {
 }
 
 TEST(StrategyTest, WhatRunsIsNamedByTheKernel) {
-  const Executable with = Compile(DenseThen("nn.relu(%0)")).value();
+  const Executable with = Compile(DenseThen("multiply(%0, 2f)")).value();
   EXPECT_THAT(with.kernels()[0]->implementation(), HasSubstr("onednn"));
   const Executable without =
-      Compile(DenseThen("nn.relu(%0)"), {.library = LibraryChoice::kTe}).value();
+      Compile(DenseThen("multiply(%0, 2f)"), {.library = LibraryChoice::kTe}).value();
   EXPECT_THAT(without.kernels()[0]->implementation(), Not(HasSubstr("onednn")));
+}
+
+TEST(StrategyTest, WhatLosesNanInOneDnnIsGeneratedAfterAProduct) {
+  for (const char* after : {"nn.relu(%0)", "sigmoid(%0)", "tanh(%0)"}) {
+    EXPECT_THAT(Explanation(DenseThen(after)), HasSubstr("would give a number for NaN"));
+    const Executable made = Compile(DenseThen(after)).value();
+    EXPECT_THAT(made.kernels()[0]->implementation(), Not(HasSubstr("onednn")));
+  }
 }
 
 TEST(StrategyRefusalTest, OneDnnTakesFloat32Only) {
