@@ -1,9 +1,9 @@
 // Rules of simplification as data: what matches the pattern equals the replacement.
 //
 // Patterns are expressions over placeholders: x, y, z and p stand for any expression, c and d for
-// integer constants, for which `condition` must hold. A rule says for which values it holds, and the
-// tests prove it for all of them (tests/loop/simplify_proofs_test.cc). So a rule is its name and
-// expressions, and nothing else.
+// integer constants, for which `condition` must hold. A rule says for which values it holds, and
+// the tests prove it for all of them (tests/loop/simplify_proofs_test.cc). So a rule is its name
+// and expressions, and nothing else.
 //
 //   for (const Rule& rule : SimplifyRules()) ...
 //   std::optional<Expr> simpler = ApplyRules(SimplifyRules(), expr, /*is_index=*/true);

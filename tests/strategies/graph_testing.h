@@ -47,8 +47,8 @@ void ExpectClose(const NDArray& got, const NDArray& expected, double tolerance =
 void ExpectClose(const std::vector<NDArray>& got, const std::vector<NDArray>& expected,
                  double tolerance = 1e-4);
 
-// Compiles and runs; a failure of either is a failure of the test. Some modules are compiled with an
-// empty and with a warm cache as well, which must change no bit.
+// Compiles and runs; a failure of either is a failure of the test. Some modules are compiled with
+// an empty and with a warm cache as well, which must change no bit.
 std::vector<NDArray> Outcome(const ir::Module& module, const runtime::Inputs& inputs,
                              const CompileOptions& options = {});
 
