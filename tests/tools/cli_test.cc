@@ -188,7 +188,8 @@ TEST_F(CliTest, CompileShowsEachStage) {
 }
 
 TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
-  const Ended ended = Tenon("compile %/model.relay --emit loops --explain -o %/loops.txt");
+  const Ended ended =
+      Tenon("compile %/model.relay --library onednn --emit loops --explain -o %/loops.txt");
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out, IsEmpty());
   EXPECT_THAT(ended.err, AllOf(HasSubstr("onednn (priority 10): chosen"),
@@ -209,7 +210,8 @@ TEST_F(CliTest, MixedPrecisionIsAskedForByType) {
 }
 
 TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
-  const Ended ended = Tenon("compile %/model.relay --emit loops --explain=json -o %/loops.txt");
+  const Ended ended =
+      Tenon("compile %/model.relay --library onednn --emit loops --explain=json -o %/loops.txt");
   EXPECT_EQ(ended.code, 0);
   const auto compiled = nlohmann::json::parse(ended.err);
   ASSERT_EQ(compiled["fusion"].size(), 1U);
