@@ -55,8 +55,8 @@ std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& w
 class Builder {
  public:
   Builder(const ir::Module& module, const strategies::StrategyOptions& options,
-          const std::string& cache_dir)
-      : kernels_(options, &lowered_.kernels), prepared_(cache_dir) {
+          const jit::CompileOptions& preparing)
+      : kernels_(options, &lowered_.kernels), prepared_(preparing) {
     lowered_.module = module;
   }
 
@@ -412,8 +412,8 @@ std::string NameOfFunction(const FunctionNode& function) {
 }
 
 Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
-                  const std::string& cache_dir) {
-  return Builder(module, options, cache_dir).Build();
+                  const jit::CompileOptions& preparing) {
+  return Builder(module, options, preparing).Build();
 }
 
 }  // namespace tenon::compiler

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/jit/kernel.h"
 
 namespace tenon::compiler {
 
-// `module` must have checked types and be fused; its @main becomes the plan. `cache_dir` keeps the
-// kernels that prepare constants (jit::CompileOptions).
+// `module` must have checked types and be fused; its @main becomes the plan. Kernels that prepare
+// constants are compiled by `preparing`, and run.
 Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
-                  const std::string& cache_dir = "");
+                  const jit::CompileOptions& preparing = {});
 
 // "fused_nn_conv2d_add" for a fused function: its operators in order of execution. Names of more
 // than 80 characters are cut and end in a hash.

@@ -56,7 +56,7 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
        .winograd = options.winograd,
        .keep_nan = options.keep_nan,
        .lowering = {.defer = defer, .reassociate_sums = options.reassociate_reductions}},
-      options.cache_dir);
+      {.check_bounds = options.check_bounds, .cache_dir = options.cache_dir});
   lowered.plan.extents = extents;
   return lowered;
 }
@@ -70,6 +70,7 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
   const std::vector<jit::Kernel> compiled = ValueOrThrow(
       jit::CompileAll(functions, {.cpu_features = options.target.cpu_features,
                                   .reassociate_reductions = options.reassociate_reductions,
+                                  .check_bounds = options.check_bounds,
                                   .cache_dir = options.cache_dir}));
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
   auto kernel_code = compiled.begin();

@@ -62,6 +62,10 @@ struct CompileOptions {
   std::vector<std::string> required_passes;
   std::vector<std::string> disabled_passes;
   bool verify = false;  // check the module after every pass
+  // Generated kernels compare the index of every access with the elements of its array, and a run
+  // ends in an error that names the one that does not fit (jit::CompileOptions). Kernels of oneDNN
+  // and exported code do without.
+  bool check_bounds = false;
   // Folder of machine code that earlier calls made (jit::CompileOptions); empty: none.
   std::string cache_dir;
   passes::PassReport* pass_report = nullptr;

@@ -38,10 +38,11 @@ std::optional<std::string> CheckKernels(const OperatorCall& call, std::uint64_t 
   }
   const auto expected = CatchErrors([&] { return Interpret(call.module, arrays); });
   if (!expected.ok()) return std::nullopt;  // an index outside; FuzzSchedule counts such cases
-  const absl::StatusOr<Lowered> lowered = Lower(call.module, {.library = library});
+  const CompileOptions options = {.library = library, .check_bounds = true};
+  const absl::StatusOr<Lowered> lowered = Lower(call.module, options);
   if (lowered.status().code() == absl::StatusCode::kUnimplemented) return std::nullopt;
   const auto results = CatchErrors(
-      [&] { return ValueOrThrow(ValueOrThrow(Link(ValueOrThrow(lowered))).Run(inputs)); });
+      [&] { return ValueOrThrow(ValueOrThrow(Link(ValueOrThrow(lowered), options)).Run(inputs)); });
   if (!results.ok()) return StrCat("compile and run: ", FromStatus(results.status()).message());
   const double relative =
       std::max(kTolerance, jit::DefaultTolerance(call.graph.outputs, loop::ExprMap()));

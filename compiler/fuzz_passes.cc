@@ -168,7 +168,7 @@ class Checker {
 
  private:
   static std::vector<NDArray> RunCompiled(const RandomModule& given) {
-    const Executable executable = ValueOrThrow(Compile(given.module));
+    const Executable executable = ValueOrThrow(Compile(given.module, {.check_bounds = true}));
     const auto& params = given.module.Main().params;
     runtime::Inputs named;
     for (std::size_t i = 0; i < params.size(); ++i)

@@ -200,7 +200,7 @@ class Checker {
   }
 
   std::optional<Finding> CheckRun(const loop::Function& loops) {
-    const absl::StatusOr<jit::Kernel> kernel = jit::Compile(loops);
+    const absl::StatusOr<jit::Kernel> kernel = jit::Compile(loops, {.check_bounds = true});
     if (!kernel.ok())
       return Finding{Kind::kCompile, StrCat("compile: ", AsError(kernel.status()).message())};
     const std::vector<NDArray>& expected = Expected();
@@ -211,7 +211,11 @@ class Checker {
     std::vector<NDArray> arrays;
     for (const GuardedArray& array : guarded) arrays.push_back(array.array());
     const absl::Status status = kernel->Run(arrays);
-    if (!status.ok()) return Finding{Kind::kCompile, StrCat("run: ", AsError(status).message())};
+    if (!status.ok()) {
+      const bool is_outside = status.code() == absl::StatusCode::kOutOfRange;
+      return Finding{is_outside ? Kind::kMemory : Kind::kCompile,
+                     StrCat("run: ", AsError(status).message())};
+    }
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       if (!guarded[i].IsIntact())
         return Finding{Kind::kMemory, StrCat("a write outside ", args_[i].name())};

@@ -1,7 +1,7 @@
 // Fuzzing of schedules: random calls on a computation, whose results te::Interpret checks.
 //
 // A primitive or the lowering may refuse what it is asked for, in words; that is no finding. An
-// internal error, a record that does not rebuild the loops, a write outside an array, code that
+// internal error, a record that does not rebuild the loops, an access outside an array, code that
 // does not compile and a wrong element are. All of a case comes of its seed. Thread-safe.
 //
 //   FuzzStatistics statistics;

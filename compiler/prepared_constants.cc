@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tenon/compiler/kernel_table.h"
-#include "tenon/jit/kernel.h"
 #include "tenon/support/error.h"
 
 namespace tenon::compiler {
@@ -50,8 +49,7 @@ void PreparedConstants::Compute(const Lowered& lowered) const {
     functions.push_back(lowered.kernels[static_cast<std::size_t>(wanted.first)]
                             .choice.built.prepared[wanted.second]
                             .function);
-  const std::vector<jit::Kernel> kernels =
-      ValueOrThrow(jit::CompileAll(functions, {.cache_dir = cache_dir_}));
+  const std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(functions, code_));
   auto kernel = kernels.begin();
   for (const auto& [wanted, made] : preparations_) {
     for (const Preparation& preparation : made) {

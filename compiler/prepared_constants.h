@@ -6,18 +6,18 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/jit/kernel.h"
 
 namespace tenon::compiler {
 
 class PreparedConstants {
  public:
-  // `cache_dir` keeps the kernels that prepare (jit::CompileOptions). It must outlive this.
-  explicit PreparedConstants(const std::string& cache_dir) : cache_dir_(cache_dir) {}
+  // Kernels that prepare are compiled by `code`.
+  explicit PreparedConstants(jit::CompileOptions code) : code_(std::move(code)) {}
 
   // What `kernel`, number `index` of its plan, wants prepared of `constants`, its arguments. New
   // ones get room by `add`, which makes a constant node; Compute fills it.
@@ -37,7 +37,7 @@ class PreparedConstants {
     runtime::EntryRef constant;
   };
 
-  const std::string& cache_dir_;
+  const jit::CompileOptions code_;
   // By the kernel and the position among what it wants prepared: these are made by the same code.
   std::map<std::pair<int, std::size_t>, std::vector<Preparation>> preparations_;
 };

@@ -29,6 +29,12 @@ std::int64_t ValueOf(const Expr& extent, const loop::ExprMap& sizes) {
   return imm->value;
 }
 
+// An access outside an array may give the right result by chance.
+CompileOptions Checked(CompileOptions options) {
+  options.check_bounds = true;
+  return options;
+}
+
 class Verifier {
  public:
   Verifier(const std::vector<te::Tensor>& outputs, const std::vector<te::Tensor>& args,
@@ -163,7 +169,7 @@ double DefaultTolerance(const std::vector<te::Tensor>& outputs, const loop::Expr
 absl::Status Verify(const schedule::Schedule& schedule, const std::vector<te::Tensor>& args,
                     const VerifyOptions& options) {
   return CatchErrors([&] {
-    const Kernel kernel = ValueOrThrow(Build(schedule, args, "verified", options.compile));
+    const Kernel kernel = ValueOrThrow(Build(schedule, args, "verified", Checked(options.compile)));
     Verifier(schedule.outputs(), args, options).Check(kernel);
   });
 }
@@ -171,7 +177,7 @@ absl::Status Verify(const schedule::Schedule& schedule, const std::vector<te::Te
 absl::Status VerifyLoops(const loop::Function& function, const std::vector<te::Tensor>& outputs,
                          const std::vector<te::Tensor>& args, const VerifyOptions& options) {
   return CatchErrors([&] {
-    const Kernel kernel = ValueOrThrow(Compile(function, options.compile));
+    const Kernel kernel = ValueOrThrow(Compile(function, Checked(options.compile)));
     Verifier(outputs, args, options).Check(kernel);
   });
 }

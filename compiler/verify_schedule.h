@@ -32,8 +32,8 @@ struct VerifyOptions {
 };
 
 // Errors: DataLoss naming the first element that differs, its index and both values; those of Build
-// and of running; InvalidArgument for a size that is negative or of a variable that is no extent of
-// an argument.
+// and of running, among them OutOfRange for an access outside an array; InvalidArgument for a size
+// that is negative or of a variable that is no extent of an argument.
 absl::Status Verify(const schedule::Schedule& schedule, const std::vector<te::Tensor>& args,
                     const VerifyOptions& options = {});
 // The same for loops, whose parameters are `args`, that claim to compute `outputs`.

@@ -15,6 +15,7 @@ struct CodegenOptions {
   bool byte_dots = false;
   bool bfloat_dots = false;
   bool narrow_dots = false;
+  bool check_bounds = false;  // jit/bounds_checks.h
 };
 
 }  // namespace tenon::jit

@@ -21,7 +21,8 @@ CodegenOptions CodegenOptionsFor(const CompileOptions& options, const CpuFeature
           .math_by_table = features.vector_bits() == 512 && features.Has("avx512dq"),
           .byte_dots = features.Has("avx512vnni"),
           .bfloat_dots = features.Has("avx512bf16"),
-          .narrow_dots = features.Has("avx512vl")};
+          .narrow_dots = features.Has("avx512vl"),
+          .check_bounds = options.check_bounds};
 }
 
 void CompileEach(std::size_t count, const CpuFeatures& features,

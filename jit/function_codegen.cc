@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "llvm/IR/IntrinsicsX86.h"
+#include "tenon/jit/bounds_checks.h"
 #include "tenon/jit/expr_codegen.h"
 #include "tenon/jit/streaming_stores.h"
 #include "tenon/loop/simplify.h"
@@ -392,20 +393,33 @@ class FunctionCodegen {
   std::int64_t frame_bytes_ = 0;  // of the buffers on its stack
 };
 
-}  // namespace
-
-std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
-                                             const loop::Function& function,
-                                             const CodegenOptions& options) {
-  auto module = std::make_unique<llvm::Module>(function.name, context);
+// The loops that code is made of, without checks.
+loop::Function Prepared(const loop::Function& function, const CodegenOptions& options) {
   loop::Function generated = function;
   generated.body = loop::VectorizeCopies(function.body);
   if (options.reassociate_reductions) generated.body = loop::VectorizeSums(generated.body);
   if (!(generated.body.stmt() == function.body.stmt()))
     generated.body = loop::Simplify(loop::VectorizeLoops(generated.body));
   generated.body = loop::FuseLoops(generated.body);
+  return generated;
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
+                                             const loop::Function& function,
+                                             const CodegenOptions& options) {
+  auto module = std::make_unique<llvm::Module>(function.name, context);
+  loop::Function generated = Prepared(function, options);
+  if (options.check_bounds) generated = WithBoundsChecks(generated).function;
   FunctionCodegen(*module, options).Generate(generated);
   return module;
+}
+
+std::string DescribeReport(const loop::Function& function, const CodegenOptions& options,
+                           const BoundsReport& report) {
+  const CheckedFunction checked = WithBoundsChecks(Prepared(function, options));
+  return Describe(checked.accesses.at(static_cast<std::size_t>(report.access)), report);
 }
 
 }  // namespace tenon::jit

@@ -12,6 +12,7 @@
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "tenon/jit/bounds_report.h"
 #include "tenon/jit/codegen_options.h"
 #include "tenon/loop/function.h"
 
@@ -23,9 +24,14 @@ inline constexpr int kOutOfMemory = 1;
 // "vadd.kernel": a symbol that no function of C and none of the runtime has, whatever the name.
 inline std::string EntrySymbol(const std::string& name) { return name + ".kernel"; }
 
+// Code that checks its bounds takes the address of a BoundsReport after the extents.
 std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
                                              const loop::Function& function,
                                              const CodegenOptions& options);
+
+// What the code that is made of the function has reported, in words.
+std::string DescribeReport(const loop::Function& function, const CodegenOptions& options,
+                           const BoundsReport& report);
 
 }  // namespace tenon::jit
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "llvm/Support/raw_ostream.h"
+#include "tenon/jit/bounds_report.h"
 #include "tenon/jit/c_source.h"
 #include "tenon/jit/code_registration.h"
 #include "tenon/jit/compile_functions.h"
@@ -48,6 +49,19 @@ struct Kernel::State {
         writes.push_back(HasBody(function) && IsWritten(function, buffer));
     });
     return writes;
+  }
+  // Throws OutOfRange.
+  std::int32_t RunWithChecks(void* const* buffers, const std::int64_t* extents) const {
+    BoundsReport report;
+    std::vector<std::int64_t> arguments(extents, extents + function.scalars.size());
+    arguments.push_back(report.address());
+    const std::int32_t status = entry(buffers, arguments.data());
+    if (report.is_filled) {
+      throw OutOfRange(
+          StrCat("kernel ", function.name, ": ",
+                 DescribeReport(function, CodegenOptionsFor(options, features), report)));
+    }
+    return status;
   }
   // Of a function with an origin the code may come from the cache, and the body need not be made.
   static bool HasBody(const loop::Function& function) { return function.origin.empty(); }
@@ -225,7 +239,8 @@ absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
 void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) const {
   // Here, so that every way into the code and every number of threads gives the same bits.
   const ScopedFlushDenormals flush;
-  const std::int32_t status = state_->entry(buffers, extents);
+  const std::int32_t status = state_->options.check_bounds ? state_->RunWithChecks(buffers, extents)
+                                                           : state_->entry(buffers, extents);
   if (status == kOutOfMemory) {
     throw Error(absl::StatusCode::kResourceExhausted,
                 StrCat("kernel ", name(), ": out of memory for an intermediate result"));

@@ -31,6 +31,12 @@ struct CompileOptions {
   // Lets a sum be added up in another order, so that it runs in vector registers. The order is
   // fixed at compile time: results are the same in every run and for every number of threads.
   bool reassociate_reductions = true;
+  // Runs compare the index of every load and store with the elements of its buffer before they
+  // touch memory, and end in an error that names the access that does not fit. For finding mistakes
+  // in schedules and computations: results stay the same to the bit, runs take longer. Not checked
+  // are accesses by C functions and those that a C function with effects decides on. Exported code
+  // (C source, object files) does without.
+  bool check_bounds = false;
   // Folder of machine code that earlier calls made; empty: none.
   // It is made when it is missing, and left alone where that fails. Whoever may write to it may run
   // code here.
@@ -47,7 +53,9 @@ class Kernel {
   // Runs on `arrays`, in the order of the function's parameters. An array that the kernel writes
   // must not overlap any other. Errors: InvalidArgument naming the parameter when the number,
   // element type, rank or an extent of the arrays is wrong, or where they overlap so (which a
-  // function with an origin leaves unchecked).
+  // function with an origin leaves unchecked). OutOfRange naming the array, the index and the loops
+  // of an access outside an array, where the kernel checks its bounds; what it writes is undefined
+  // then.
   absl::Status Run(std::span<const NDArray> arrays) const;
   template <typename... Arrays>
   absl::Status operator()(const Arrays&... arrays) const {

@@ -44,8 +44,9 @@ std::string EmitKernel(const loop::Function& function, const std::string& symbol
                        TargetCompiler& compiler) {
   loop::Verify(function);
   llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module =
-      GenerateModule(context, function, CodegenOptionsFor(options.compile, features));
+  CodegenOptions codegen = CodegenOptionsFor(options.compile, features);
+  codegen.check_bounds = false;
+  const std::unique_ptr<llvm::Module> module = GenerateModule(context, function, codegen);
   llvm::Function* entry = module->getFunction(EntrySymbol(function.name));
   entry->setName(symbol);
   entry->setVisibility(llvm::GlobalValue::HiddenVisibility);

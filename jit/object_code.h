@@ -25,7 +25,7 @@
 namespace tenon::jit {
 
 struct ObjectOptions {
-  CompileOptions compile;
+  CompileOptions compile;  // exported code does not check its bounds
   std::string runtime_prefix = "tenon";
 };
 

@@ -18,10 +18,10 @@ void WriteContext(const KeyContext& context, loop::ContentWriter& writer) {
   writer.Text(context.llvm_version);
   writer.Text(context.cpu_features);
   const auto& [vector_bits, native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
-               narrow_dots] = context.codegen;
+               narrow_dots, check_bounds] = context.codegen;
   writer.Int(vector_bits);
-  for (const bool flag :
-       {native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots, narrow_dots})
+  for (const bool flag : {native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
+                          narrow_dots, check_bounds})
     writer.Int(static_cast<std::int64_t>(flag));
 }
 

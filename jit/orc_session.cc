@@ -13,6 +13,7 @@
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "tenon/jit/bounds_report.h"
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -59,7 +60,9 @@ class OrcSessionImpl : public OrcSession {
             runtime_.define(llvm::orc::absoluteSymbols(
                 {{session_.intern("tenon_parallel_for"), symbol(&ParallelFor)},
                  {session_.intern("tenon_take_memory"), symbol(&TakeMemory)},
-                 {session_.intern("tenon_give_memory"), symbol(&GiveMemory)}})));
+                 {session_.intern("tenon_give_memory"), symbol(&GiveMemory)},
+                 {session_.intern(ReportAccessFunction()->symbol), symbol(&ReportAccess)},
+                 {session_.intern(AllFitFunction()->symbol), symbol(&AllFit)}})));
     runtime_.addGenerator(
         Require("libmvec cannot be loaded",
                 llvm::orc::DynamicLibrarySearchGenerator::Load("libmvec.so.1", '\0')));

@@ -79,6 +79,7 @@ std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
       text += WithTitle(kernel, StrCat("// ", library));
     for (const jit::Kernel& code :
          GeneratedCode(kernel, {.cpu_features = arguments.compile.cpu_features,
+                               .check_bounds = arguments.compile.check_bounds,
                                .cache_dir = arguments.compile.CacheFolder()})) {
       text += WithTitle(kernel, stage == "loops"  ? code.Loops()
                                 : stage == "llvm" ? code.LlvmIr()
@@ -106,6 +107,8 @@ void Make(EmitArguments arguments) {
   if (is_export && arguments.compile.library == "onednn")
     throw InvalidArgument(
         "an export stands alone and cannot hold oneDNN's kernels; use --library te");
+  if (is_export && arguments.compile.check_bounds)
+    throw InvalidArgument("an export does not check its bounds; leave out --check-bounds");
   // Every kernel of an export is generated.
   if (is_export) arguments.compile.library = "te";
   arguments.exported.cpu_features = arguments.compile.cpu_features;

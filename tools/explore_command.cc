@@ -91,6 +91,7 @@ Json ReportOf(const ExploreArguments& arguments) {
 
   const jit::CompileOptions code = {.cpu_features = options.target.cpu_features,
                                     .reassociate_reductions = options.reassociate_reductions,
+                                    .check_bounds = options.check_bounds,
                                     .cache_dir = options.cache_dir};
   const bool is_watched = isatty(STDERR_FILENO) != 0;
   Json kernels = Json::array();

@@ -77,6 +77,9 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->check(CLI::IsMember({"bfloat16", "float16"}));
   command->add_option("--mcpu-features", cpu_features, "changes to the CPU's features")
       ->type_name("-avx512f,...");
+  command->add_flag("--check-bounds", check_bounds,
+                    "generated kernels check every access to memory and name the first outside "
+                    "its array; slower");
   command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
       ->type_name("PASS");
   command
@@ -141,6 +144,7 @@ CompileOptions CompileArguments::Options() const {
                              : mixed_precision == "bfloat16" ? std::optional(BFloat16)
                                                              : std::optional(Float16),
           .disabled_passes = disabled_passes,
+          .check_bounds = check_bounds,
           .cache_dir = CacheFolder()};
 }
 

@@ -37,6 +37,7 @@ struct CompileArguments {
   bool keep_nan = false;
   std::string mixed_precision;  // empty: as the model says
   std::string cpu_features;
+  bool check_bounds = false;
   std::vector<std::string> disabled_passes;
   std::optional<std::string> cache_dir;  // nothing: the user's
   bool no_cache = false;
