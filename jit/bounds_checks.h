@@ -9,6 +9,9 @@
 //
 // An index that is linear in a loop's variable is compared at both ends of the loop only.
 //
+// What is checked are the loops, as they are when code is made of them. Code that reads more than
+// an access asks for, as near loads do, keeps inside the buffer by itself.
+//
 // Not checked: what C functions do with the addresses that they get, prefetches, and an access that
 // a C function with effects decides on, which must not be called twice.
 #ifndef TENON_JIT_BOUNDS_CHECKS_H_

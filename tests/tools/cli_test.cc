@@ -67,6 +67,26 @@ TEST_F(CliTest, RunWritesEachResultOfATuple) {
               HasSubstr("results are y0 to y1"));
 }
 
+TEST_F(CliTest, ChecksOfBoundsNameTheAccessAndChangeNoResult) {
+  EXPECT_THAT(OutputOf(StrCat("run %/model.relay", kInputs, " --library te --check-bounds")),
+              HasSubstr("[1, 2, 3, 6, 0, 0, 0, 0]"));
+  Write("shift.relay",
+        "def @main(%x: Tensor[(2, 3), float32], %by: Tensor[(1), int64]) { plugin.shift(%x, %by) "
+        "}");
+  const std::string run = StrCat("run %/shift.relay --input x=%/x.npy --input by=%/by.npy ",
+                                 "--check-bounds --plugin ", TENON_TEST_PLUGIN);
+  Save("by.npy", NDArray::FromVector<std::int64_t>({1}, {0}));
+  EXPECT_THAT(OutputOf(run), HasSubstr("[1, 2, 3, -1, -2, -3]"));
+  Save("by.npy", NDArray::FromVector<std::int64_t>({1}, {1000000000}));
+  EXPECT_THAT(ErrorOf(run), AllOf(HasSubstr("plugin_shift: "), HasSubstr(" is read at element 30"),
+                                  HasSubstr(" of 6 (shape 2 x 3): index ")));
+}
+
+TEST_F(CliTest, AnExportWithChecksOfBoundsIsRefused) {
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/model.so --check-bounds"),
+              HasSubstr("an export does not check its bounds; leave out --check-bounds"));
+}
+
 TEST_F(CliTest, WithoutInputsRunDrawsThemFromTheSeed) {
   const std::string run = "run %/model.relay --save-input x=%/drawn.npy --output y=%/y.npy ";
   const std::string out = OutputOf(run + "--repeat 2");

@@ -1,4 +1,4 @@
-// Registers an operator when it is loaded, and two that are wrong.
+// Registers an operator when it is loaded, and some that are wrong.
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/lower_outputs.h"
 #include "tenon/strategies/register_op.h"
@@ -48,4 +48,17 @@ TENON_REGISTER_OP("plugin.beyond")
             for (auto& index : at) index = index + 1;
             return call.input(0)[at];
           })};
+    });
+
+// Trusts a number that it is given, as it should not.
+TENON_REGISTER_OP("plugin.shift")
+    .Describe("the rows from a number on")
+    .Argument("data", "Tensor", "input")
+    .Argument("by", "Tensor", "the number")
+    .TypeRelation(tenon::ops::Identity)
+    .Compute([](const tenon::strategies::TeCall& call) -> std::vector<tenon::te::Tensor> {
+      const tenon::te::Tensor& x = call.inputs[0];
+      const tenon::te::Expr by = call.inputs[1](0);
+      return {tenon::te::Compute(
+          x.shape(), [&](tenon::te::Var i, tenon::te::Var j) { return x(i + by, j); }, "shifted")};
     });
