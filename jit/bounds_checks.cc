@@ -74,7 +74,8 @@ class Maker {
       }
       case StmtKind::kAllocate: {
         const auto& node = *stmt.As<loop::AllocateNode>();
-        return loop::Allocate(node.buffer, Guarded(node.body));
+        return After(ChecksOfParts(node.buffer->shape), stmt,
+                     loop::Allocate(node.buffer, Guarded(node.body)));
       }
       case StmtKind::kLet: {
         const auto& node = *stmt.As<loop::LetStmtNode>();

@@ -62,6 +62,24 @@ TEST(VerifyTest, LoopsThatComputeSomethingElseAreCaughtAtTheFirstWrongElement) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("; it must be "));
 }
 
+// min(A[i], A[i + 1]) is never the greater one.
+TEST(VerifyTest, LoopsThatReadOutsideAnArrayAreCaughtThoughTheResultIsRight) {
+  const Tensor a = te::Placeholder({17}, Int32, "A");
+  const Tensor b = te::Compute(
+      {17}, [&](Var i) { return a(i); }, "B");
+  const loop::Function made = schedule::Lower(Schedule(b), {a, b}, "f");
+  const loop::Buffer in = made.buffers[0], out = made.buffers[1];
+  const Var i("i");
+  const Expr x = loop::Load(in, {i});
+  loop::Function loops = made;
+  loops.body =
+      loop::For(i, 0, 17, loop::ForKind::kSerial,
+                loop::Store(out, loop::Max(x, loop::Min(x, loop::Load(in, {i + 1}))), {i}));
+  const absl::Status status = VerifyLoops(loops, {b}, {a, b});
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("A is read at element 17 of 17"));
+}
+
 TEST(VerifyTest, AnExternalFunctionThatLiesIsCaught) {
   // The interpreter calls it first, the kernel second.
   static int calls = 0;

@@ -2,6 +2,8 @@
 // nothing and is told from those that fit.
 #include <atomic>
 #include <cmath>
+#include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "tenon/jit/object_code.h"
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/loop/expr.h"
+#include "tenon/loop/simplify.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"
@@ -330,6 +333,127 @@ TEST(CheckBoundsTest, RunsAtTheSameTimeHaveErrorsOfTheirOwn) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// ---- Random nests, against what a walk through all iterations finds.
+
+std::int64_t ValueOf(const Expr& e, const loop::ExprMap& values) {
+  return loop::Simplify(loop::Substitute(e, values)).As<loop::IntImmNode>()->value;
+}
+
+class RandomNest {
+ public:
+  explicit RandomNest(unsigned seed) : random_(seed) {
+    const int depth = Number(1, 3);
+    for (int d = 0; d < depth; ++d) {
+      // The first extent is known when the kernel runs.
+      loops_.push_back({Var("v" + std::to_string(d)),
+                        d > 0 && Chance(30) ? Affine() : Expr(Number(-1, 1)),
+                        d == 0 && Chance(40) ? Expr(n_) : Expr(Number(Chance(10) ? 0 : 1, 4))});
+    }
+    index_ = Affine();
+    if (Chance(25)) index_ = loop::FloorDiv(index_, Number(2, 3));
+    if (Chance(25)) index_ = loop::FloorMod(index_, Number(2, 9));
+    index_ = index_ + Number(0, 8);
+    if (Chance(40)) condition_ = Affine() < Expr(Number(0, 6));
+    if (Chance(40)) lanes_ = Chance(50) ? 4 : 5;
+    if (Chance(50)) active_ = Number(1, lanes_);
+    stride_ = Number(-2, 2);
+  }
+
+  loop::Function function() const {
+    const Var place("place");
+    const bool let = random_() % 3 == 0;
+    const Expr index = let ? Expr(place) : index_;
+    Stmt body = Store(array_, Expr(1.0F), {index});
+    if (lanes_ > 1) {
+      const Expr mask = loop::Ramp(0, 1, lanes_) < loop::Broadcast(active_, lanes_);
+      body = Store(array_, loop::Broadcast(1.0F, lanes_), {loop::Ramp(index, stride_, lanes_)},
+                   loop::StoreKind::kPlain, active_ < lanes_ ? mask : Expr());
+    }
+    if (let) body = loop::LetStmt(place, index_, body);
+    if (condition_.defined()) body = loop::If(condition_, body);
+    for (std::size_t d = loops_.size(); d-- > 0;) {
+      body = loop::For(loops_[d].var, loops_[d].min, loops_[d].extent,
+                       d == 0 && lanes_ == 1 ? ForKind::kParallel : ForKind::kSerial, body);
+    }
+    return {
+        .name = "nest", .buffers = {array_, Floats("sized", {n_})}, .scalars = {n_}, .body = body};
+  }
+
+  // The elements outside that are written when n is `n`.
+  std::set<std::int64_t> Outside(std::int64_t n) const {
+    std::set<std::int64_t> outside;
+    Walk(0, {{n_, Expr(n)}}, &outside);
+    return outside;
+  }
+
+ private:
+  struct Loop {
+    Var var;
+    Expr min, extent;
+  };
+
+  int Number(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  bool Chance(int percent) { return Number(1, 100) <= percent; }
+  Expr Affine() {
+    Expr sum = Number(-2, 4);
+    for (const Loop& l : loops_) sum = sum + l.var * Number(-3, 4);
+    return sum;
+  }
+
+  void Walk(std::size_t depth, const loop::ExprMap& values, std::set<std::int64_t>* outside) const {
+    if (depth < loops_.size()) {
+      const Loop& l = loops_[depth];
+      const std::int64_t begin = ValueOf(l.min, values), extent = ValueOf(l.extent, values);
+      for (std::int64_t i = begin; i < begin + extent; ++i) {
+        loop::ExprMap inner = values;
+        inner.insert_or_assign(l.var, Expr(i));
+        Walk(depth + 1, inner, outside);
+      }
+      return;
+    }
+    if (condition_.defined() && ValueOf(condition_, values) == 0) return;
+    for (int lane = 0; lane < (lanes_ > 1 ? std::min(active_, lanes_) : 1); ++lane) {
+      const std::int64_t at = ValueOf(index_, values) + lane * stride_;
+      if (at < 0 || at >= kElements) outside->insert(at);
+    }
+  }
+
+  static constexpr std::int64_t kElements = 24;
+  mutable std::mt19937 random_;
+  const Var n_{"n"};
+  const Buffer array_ = Floats("array", {kElements});
+  std::vector<Loop> loops_;
+  Expr index_, condition_;
+  int lanes_ = 1, active_ = 5, stride_ = 1;
+};
+
+TEST(CheckBoundsTest, OfRandomNestsThoseThatDoNotFitAreFound) {
+  int fitting = 0, others = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomNest nest(seed);
+    const Kernel kernel = Checked(nest.function());
+    for (const std::int64_t n : {0, 1, 3}) {
+      const std::set<std::int64_t> outside = nest.Outside(n);
+      const NDArray array = Numbers({24}), sized = Numbers({n});
+      const absl::Status status = kernel(array, sized);
+      ++(outside.empty() ? fitting : others);
+      if (outside.empty()) {
+        EXPECT_TRUE(status.ok()) << status << kernel.Loops();
+        continue;
+      }
+      const std::string message(status.message());
+      const std::string before = "array is written at element ";
+      const std::size_t at = message.find(before);
+      ASSERT_NE(at, std::string::npos) << message << kernel.Loops();
+      EXPECT_TRUE(outside.contains(std::stoll(message.substr(at + before.size()))))
+          << message << kernel.Loops();
+    }
+  }
+  EXPECT_GT(fitting, 200);
+  EXPECT_GT(others, 200);
 }
 
 // The numbers of six loops go into a report.
