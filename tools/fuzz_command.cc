@@ -1,5 +1,5 @@
-// tenon fuzz: random schedules, of random computations or of an operator, and random modules
-// through passes, against the interpreter.
+// tenon fuzz: random schedules, of random computations or of an operator, random modules through
+// passes, and random ONNX models, against the interpreter.
 //
 // Cases run in child processes, so that one that crashes is a finding like any other. What they
 // have done stands in memory that they share with the parent.
@@ -23,8 +23,10 @@
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
+#include "tenon/verify/fuzz_onnx.h"
 
 namespace tenon::tools {
 namespace {
@@ -38,6 +40,9 @@ struct FuzzArguments {
   std::string op;
   bool graphs = false;
   compiler::PassFuzzOptions pass_options;
+  bool onnx = false;
+  verify::OnnxFuzzOptions onnx_options;
+  std::string save;  // folder of the models of findings
   std::vector<std::string> plugins;
   std::int64_t cases = 1000;
   std::uint64_t seed = 1;
@@ -49,6 +54,10 @@ struct Shared {
   std::int64_t done;  // cases that ended
   FuzzStatistics statistics;
   compiler::PassFuzzStatistics pass_statistics;
+  verify::OnnxFuzzStatistics onnx_statistics;
+  // The last ONNX model that was imported, for the finding of a crash; larger ones are left out.
+  std::size_t model_bytes;
+  char model[std::size_t{1} << 20];
 };
 
 class SharedMemory {
@@ -87,6 +96,8 @@ std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t
                                    const SharedMemory& shared) {
   if (arguments.graphs)
     return compiler::FuzzPasses(seed, arguments.pass_options, &shared->pass_statistics);
+  if (arguments.onnx)
+    return verify::FuzzOnnx(seed, arguments.onnx_options, &shared->onnx_statistics);
   FuzzStatistics statistics;
   auto finding = arguments.op.empty() ? compiler::FuzzRandomGraph(seed, &statistics)
                                       : compiler::FuzzOperator(arguments.op, seed, &statistics);
@@ -118,6 +129,24 @@ std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t
   _exit(0);
 }
 
+void KeepModel(const onnx::ModelProto& model, const SharedMemory& shared) {
+  const std::string bytes = model.SerializeAsString();
+  shared->model_bytes = bytes.size() <= sizeof shared->model ? bytes.size() : 0;
+  std::memcpy(shared->model, bytes.data(), shared->model_bytes);
+}
+onnx::ModelProto LastModel(const SharedMemory& shared) {
+  onnx::ModelProto model;
+  (void)model.ParseFromArray(shared->model, static_cast<int>(shared->model_bytes));
+  return model;
+}
+
+void SaveModel(const FuzzArguments& arguments, const SharedMemory& shared) {
+  const std::int64_t seed = static_cast<std::int64_t>(arguments.seed) + shared->done - 1;
+  const std::string path = StrCat(arguments.save, "/", seed, ".onnx");
+  WriteFile(path, {std::string_view(shared->model, shared->model_bytes)});
+  std::printf("the model is in %s\n", path.c_str());
+}
+
 // True when the child found something.
 bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared) {
   std::fflush(stdout);
@@ -134,26 +163,34 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
                                 : StrCat("the program crashes: ", strsignal(signal)).c_str());
   if (arguments.graphs)
     std::printf("%s", ir::PrintModule(compiler::MakeRandomModule(seed).module).c_str());
+  if (arguments.onnx) std::printf("%s", verify::OnnxText(LastModel(shared)).c_str());
   ++shared->done;
   return true;
 }
 
-void Fuzz(const FuzzArguments& arguments) {
+std::string StatisticsOf(const FuzzArguments& arguments, const SharedMemory& shared) {
+  if (arguments.onnx) return shared->onnx_statistics.ToString();
+  return arguments.graphs ? shared->pass_statistics.ToString() : shared->statistics.ToString();
+}
+
+void Fuzz(FuzzArguments arguments) {
   LoadPlugins(arguments.plugins);
   if (!arguments.op.empty()) std::printf("calls such as %s\n", ExampleCall(arguments).c_str());
   // A name that is no pass is said before anything runs, too.
   for (const std::string& pass : arguments.pass_options.passes)
     passes::FindPass(pass, strategies::EvaluateCall);
   const SharedMemory shared;
+  arguments.onnx_options.before_import = [&](const onnx::ModelProto& model) {
+    KeepModel(model, shared);
+  };
   std::int64_t findings = 0;
   while (shared->done < arguments.cases) {
     if (!RunUntilFinding(arguments, shared)) break;
     ++findings;
+    if (!arguments.save.empty()) SaveModel(arguments, shared);
     if (!arguments.keep_going) break;
   }
-  std::printf("%s\n", (arguments.graphs ? shared->pass_statistics.ToString()
-                                        : shared->statistics.ToString())
-                          .c_str());
+  std::printf("%s\n", StatisticsOf(arguments, shared).c_str());
   const FuzzStatistics& statistics = shared->statistics;
   if (statistics.undefined > 0 && statistics.undefined == statistics.cases)
     throw FailedPrecondition(StrCat(
@@ -169,7 +206,9 @@ void Fuzz(const FuzzArguments& arguments) {
 void AddFuzzCommand(CLI::App* app) {
   const auto arguments = std::make_shared<FuzzArguments>();
   CLI::App* command = app->add_subcommand(
-      "fuzz", "Check random schedules, or passes on random graphs, against the interpreter");
+      "fuzz",
+      "Check random schedules, passes on random graphs, or random ONNX models, against the "
+      "interpreter");
   command->add_option("--op", arguments->op,
                       "random calls of this operator instead, under its automatic schedule and by "
                       "its own implementations, too");
@@ -189,6 +228,23 @@ void AddFuzzCommand(CLI::App* app) {
   command
       ->add_flag("--compile", arguments->pass_options.compile, "compile and run each graph as well")
       ->needs(graphs);
+  CLI::Option* onnx = command->add_flag("--onnx", arguments->onnx,
+                                        "random ONNX models, valid and nearly valid, instead");
+  onnx->excludes(graphs);
+  command
+      ->add_option("--nodes", arguments->onnx_options.ops,
+                   "draw nodes of these ONNX operators alone (all that can be imported)")
+      ->delimiter(',')
+      ->type_name("OP,OP")
+      ->needs(onnx);
+  command
+      ->add_option("--models", arguments->onnx_options.models,
+                   "change models of this folder, as libonnx-testdata has, instead of drawn ones")
+      ->check(CLI::ExistingDirectory)
+      ->needs(onnx);
+  command->add_option("--save", arguments->save, "write the models of findings into this folder")
+      ->check(CLI::ExistingDirectory)
+      ->needs(onnx);
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
       ->type_name("FILE.so");
   command->add_option("--cases", arguments->cases, "how many (1000)")->check(CLI::PositiveNumber);

@@ -36,7 +36,8 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
       {"compiler", {"passes", "strategies", "runtime"}},
       {"onnx", {"ops", "passes"}},
       {"models", {"ops"}},
-      {"tools", {"compiler", "onnx", "models"}},
+      {"verify", {"compiler", "onnx"}},
+      {"tools", {"compiler", "onnx", "models", "verify"}},
   };
   return arrows;
 }

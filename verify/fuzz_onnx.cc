@@ -1,0 +1,437 @@
+#include "tenon/verify/fuzz_onnx.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <unistd.h>
+
+#include "tenon/compiler/array_values.h"
+#include "tenon/compiler/compile.h"
+#include "tenon/compiler/interpret.h"
+#include "tenon/ir/structural.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/ir/verify.h"
+#include "tenon/ir/visit.h"
+#include "tenon/onnx/model.h"
+#include "tenon/ops/registry.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/verify/mutate_onnx.h"
+#include "tenon/verify/random_onnx.h"
+
+namespace tenon::verify {
+namespace {
+
+namespace fs = std::filesystem;
+using compiler::Random;
+using ir::Expr;
+using Arrays = std::vector<NDArray>;
+
+// Values of more elements are not computed.
+constexpr std::int64_t kMostElements = 1 << 17;
+constexpr std::int64_t kMostExpressions = 3000;
+// Of the largest element of a result; twenty times as much as changes of every value on the way by
+// `kNudge` must explain.
+constexpr double kTolerance = 1e-4;
+constexpr double kNudge = 1e-6;
+constexpr int kNudges = 16;
+constexpr std::chrono::seconds kMostTime{20};
+
+bool IsUserError(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kResourceExhausted:
+      return false;
+    default:
+      return !status.message().empty();
+  }
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string path = (fs::temp_directory_path() / "tenon_fuzz_XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr) throw FailedPrecondition("fuzz: no folder can be made");
+    path_ = path;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Moves the data of initializers into a file; some say that it lies elsewhere, or is longer.
+void MoveDataOut(onnx::ModelProto* model, const fs::path& folder, Random& random) {
+  std::ofstream file(folder / "data.bin", std::ios::binary);
+  std::size_t offset = 0;
+  for (onnx::TensorProto& tensor : *model->mutable_graph()->mutable_initializer()) {
+    if (!tensor.has_raw_data() || random.Chance(30)) continue;
+    const std::string padding(random.Chance(50) ? (64 - offset % 64) % 64 : 0, '\0');
+    file << padding << tensor.raw_data();
+    offset += padding.size();
+    const auto add = [&](const char* key, const std::string& value) {
+      auto* entry = tensor.add_external_data();
+      entry->set_key(key);
+      entry->set_value(value);
+    };
+    add("location", random.Chance(97) ? "data.bin"
+                                      : random.Of(std::vector<std::string>{
+                                            "", "/dev/zero", "../data.bin", ".", "nowhere.bin",
+                                            std::string("\0a", 2)}));
+    add("offset", random.Chance(95)
+                      ? StrCat(offset)
+                      : random.Of(std::vector<std::string>{"-1", "18446744073709551615", "x", ""}));
+    if (random.Chance(80))
+      add("length", StrCat(tensor.raw_data().size() + (random.Chance(5) ? 4 : 0)));
+    offset += tensor.raw_data().size();
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  }
+}
+
+std::int64_t Elements(const ir::Type& type) {
+  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
+    std::int64_t most = 0;
+    for (const ir::Type& field : tuple->fields) most = std::max(most, Elements(field));
+    return most;
+  }
+  if (!ir::IsStaticTensor(type)) return 0;
+  double elements = 1;
+  for (const std::int64_t extent : ir::StaticShape(type, "a value"))
+    elements *= static_cast<double>(std::max<std::int64_t>(extent, 1));
+  return elements > 1e18 ? std::int64_t{1} << 60 : static_cast<std::int64_t>(elements);
+}
+
+// What a module's values are made of.
+struct Extent {
+  std::int64_t elements = 0, expressions = 0;
+  double rounding = 0;  // of the narrowest floating type
+};
+Extent ExtentOf(const ir::Module& module) {
+  Extent extent;
+  ir::VisitPostOrder(module.Main().body, [&](const Expr& e) {
+    ++extent.expressions;
+    if (!e.checked_type()) return;
+    extent.elements = std::max(extent.elements, Elements(e.checked_type()));
+    if (const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
+        tensor != nullptr && tensor->dtype.is_float())
+      extent.rounding = std::max(extent.rounding, compiler::RoundingError(tensor->dtype));
+  });
+  return extent;
+}
+
+class Check {
+ public:
+  Check(std::uint64_t seed, OnnxFuzzStatistics* statistics)
+      : seed_(seed), random_(seed ^ 0x5eed), statistics_(statistics) {}
+
+  std::optional<std::string> Of(onnx::ModelProto model) {
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<std::string> words = Imported(std::move(model));
+    if (words) return words;
+    const auto time = std::chrono::steady_clock::now() - start;
+    if (!module_ && time > kMostTime) return "the import takes too long";
+    if (!module_) return std::nullopt;
+    return Compared();
+  }
+
+ private:
+  // Words for a refusal that is none; sets module_ when the model is accepted.
+  std::optional<std::string> Imported(onnx::ModelProto model) {
+    std::optional<TemporaryFolder> folder;
+    std::string path;
+    if (random_.Chance(6)) {
+      folder.emplace();
+      MoveDataOut(&model, folder->path(), random_);
+      path = (folder->path() / "model.onnx").string();
+      std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    }
+    const absl::StatusOr<onnx_import::OnnxModel> read =
+        path.empty() ? onnx_import::OnnxModel::Parse(model.SerializeAsString(), "model")
+                     : onnx_import::OnnxModel::Load(path);
+    if (!read.ok()) return Refused(read.status(), "it is not read");
+    onnx_import::ImportOptions options{.evaluate = strategies::EvaluateCall};
+    for (const ir::InputSpec& input : read->inputs()) {
+      if (input.Fixed() || random_.Chance(5)) continue;
+      Shape shape;
+      if (!input.extents) shape = {2, 3};
+      for (const ir::Dim& dim : input.extents.value_or(std::vector<ir::Dim>()))
+        shape.push_back(dim.is_static() ? dim.value() : random_.Below(5));
+      options.shapes[input.name] = shape;
+    }
+    const absl::StatusOr<ir::Module> module = read->Import(options);
+    if (!module.ok()) return Refused(module.status(), "it is not imported");
+    const absl::StatusOr<ir::Module> typed = CatchErrors([&] {
+      ir::VerifyModule(*module);
+      return passes::InferType(*module);
+    });
+    if (!typed.ok())
+      return StrCat("it is imported, but its module is refused: ", typed.status().message());
+    module_ = *typed;
+    return std::nullopt;
+  }
+
+  std::optional<std::string> Refused(const absl::Status& status, const char* what) {
+    if (!IsUserError(status)) return StrCat(what, ": ", status.ToString());
+    ++statistics_->refused;
+    return std::nullopt;
+  }
+
+  std::optional<std::string> Printed() const {
+    const std::string text = ir::PrintModule(*module_);
+    const auto again = ir::ParseModule(text, ops::OpRegistry::Global().Resolver(), "printed");
+    if (!again.ok()) return StrCat("its text is refused: ", again.status().message());
+    if (!ir::StructuralEqual(*module_, *again)) return "its text is another module";
+    return std::nullopt;
+  }
+
+  std::optional<std::string> Compared() {
+    extent_ = ExtentOf(*module_);
+    for (const Expr& param : module_->Main().params)
+      extent_.elements = std::max(extent_.elements, Elements(param.checked_type()));
+    if (extent_.elements > kMostElements || extent_.expressions > kMostExpressions) {
+      ++statistics_->large;
+      return std::nullopt;
+    }
+    if (random_.Chance(15)) {
+      if (auto words = Printed()) return words;
+    }
+    DrawInputs();
+    const absl::StatusOr<Arrays> expected =
+        CatchErrors([&] { return compiler::Interpret(*module_, inputs_); });
+    if (!expected.ok() && !IsUserError(expected.status()))
+      return StrCat("it is not interpreted: ", expected.status().ToString());
+    const LibraryChoice library = random_.Chance(60) ? LibraryChoice::kAuto : LibraryChoice::kTe;
+    std::optional<TemporaryFolder> cache;
+    CompileOptions options{.library = library, .keep_nan = true};
+    options.winograd = !has_infinities_;
+    if (random_.Chance(10)) options.opt_level = static_cast<int>(random_.Below(5));
+    if (random_.Chance(12)) {
+      cache.emplace();
+      options.cache_dir = cache->path().string();
+    }
+    const auto run = [&]() -> absl::StatusOr<Arrays> {
+      const absl::StatusOr<Executable> executable = Compile(*module_, options);
+      if (!executable.ok()) return executable.status();
+      is_compiled_ = true;
+      return executable->Run(named_);
+    };
+    const absl::StatusOr<Arrays> actual = run();
+    if (!actual.ok()) {
+      if (!IsUserError(actual.status()))
+        return StrCat(is_compiled_ ? "it fails: " : "it is not compiled: ",
+                      actual.status().ToString());
+      if (is_compiled_ && expected.ok())
+        return StrCat("its run is refused, and interpreted it is not: ",
+                      actual.status().ToString());
+      ++statistics_->refused;
+      return std::nullopt;
+    }
+    if (!expected.ok()) {
+      ++statistics_->undefined;
+      return std::nullopt;
+    }
+    if (cache) {
+      for (const bool is_warm : {true, false}) {
+        if (!is_warm) options.cache_dir.clear();
+        const absl::StatusOr<Arrays> other = run();
+        if (!other.ok()) return StrCat("another run fails: ", other.status().ToString());
+        for (std::size_t i = 0; i < actual->size(); ++i) {
+          if (!SameBits((*actual)[i], (*other)[i]))
+            return StrCat("result ", i, " has other bits ",
+                          is_warm ? "from a warm cache" : "without a cache");
+        }
+      }
+    }
+    return Differing(*actual, *expected, library == LibraryChoice::kTe ? "te" : "auto");
+  }
+
+  static bool SameBits(const NDArray& a, const NDArray& b) {
+    return a.shape() == b.shape() && a.dtype() == b.dtype() &&
+           (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
+  }
+
+  void DrawInputs() {
+    for (const Expr& param : module_->Main().params) {
+      const DataType type = param.checked_type().As<ir::TensorTypeNode>()->dtype;
+      const Shape shape = ir::StaticShape(param.checked_type(), "an input");
+      NDArray array = random_.Chance(60) ? compiler::RandomArray(shape, type, random_)
+                                         : compiler::TypicalArray(shape, type, random_);
+      if (type.is_float() && random_.Chance(4)) {
+        array = compiler::WithSpecialValues(array, random_);
+        has_infinities_ = true;
+      }
+      inputs_.push_back(array);
+      named_.emplace(ir::Var(param).name(), array);
+    }
+  }
+
+  std::optional<std::string> Differing(const Arrays& actual, const Arrays& expected,
+                                       const char* library) {
+    if (actual.size() != expected.size())
+      return StrCat("it has ", actual.size(), " results instead of ", expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const NDArray &a = actual[i], &e = expected[i];
+      if (a.shape() != e.shape() || a.dtype() != e.dtype())
+        return StrCat("result ", i, " is ", a.dtype().ToString(), " ", ShapeToString(a.shape()),
+                      " instead of ", e.dtype().ToString(), " ", ShapeToString(e.shape()));
+    }
+    const double relative = std::max(kTolerance, 8 * extent_.rounding);
+    std::optional<std::string> words = DifferentValues(actual, expected, relative);
+    if (!words) {
+      ++statistics_->equal;
+      return std::nullopt;
+    }
+    if (!IsStable(expected, relative)) {
+      ++statistics_->ill_conditioned;
+      return std::nullopt;
+    }
+    return StrCat("wrong result (library ", library, "): ", *words, "\n",
+                  ir::PrintModule(*module_, {.metadata = false}));
+  }
+
+  static std::optional<std::string> DifferentValues(const Arrays& actual, const Arrays& expected,
+                                                    double relative) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const double tolerance = relative * std::max(1.0, compiler::LargestMagnitude(expected[i]));
+      if (const auto d = compiler::FirstDifference(actual[i], expected[i], tolerance))
+        return StrCat("result ", i, " at ", ShapeToString(d->index), " is ", d->actual,
+                      " instead of ", d->expected);
+    }
+    return std::nullopt;
+  }
+
+  // Whether the results stay when every value on the way changes a little.
+  bool IsStable(const Arrays& expected, double relative) {
+    Random random(seed_);
+    const double nudge = std::max(kNudge, extent_.rounding);
+    const ir::FunctionNode& main = module_->Main();
+    for (int i = 0; i < kNudges; ++i) {
+      Arrays inputs = inputs_;
+      const auto change = [&](const NDArray& array) {
+        return compiler::Nudged(array, nudge, random);
+      };
+      const absl::StatusOr<Arrays> other = CatchErrors(
+          [&] { return compiler::InterpretEach(*module_, main, inputs, change).at(main.body); });
+      if (!other.ok()) return false;
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        if ((*other)[k].shape() != expected[k].shape()) return false;
+      }
+      if (DifferentValues(*other, expected, relative / 20)) return false;
+    }
+    return true;
+  }
+
+  const std::uint64_t seed_;
+  Random random_;
+  OnnxFuzzStatistics* const statistics_;
+  std::optional<ir::Module> module_;
+  Extent extent_;
+  Arrays inputs_;
+  runtime::Inputs named_;
+  bool has_infinities_ = false, is_compiled_ = false;
+};
+
+std::string Bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The files of models below a folder that are not large, sorted.
+const std::vector<fs::path>& ModelsIn(const std::string& folder) {
+  static const std::vector<fs::path>& files = *[&] {
+    auto* found = new std::vector<fs::path>;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      constexpr std::uintmax_t kLargest = 1 << 16;
+      if (entry.path().extension() == ".onnx" && entry.file_size() <= kLargest)
+        found->push_back(entry.path());
+    }
+    std::sort(found->begin(), found->end());
+    return found;
+  }();
+  if (files.empty()) throw NotFound(StrCat("fuzz: no models lie in ", folder));
+  return files;
+}
+
+// One of the folder's models; inputs whose values lie beside it, as those of the standard's node
+// tests do, may be constants.
+onnx::ModelProto ReadModel(const OnnxFuzzOptions& options, Random& random) {
+  const fs::path& path = random.Of(ModelsIn(options.models));
+  onnx::ModelProto model;
+  if (!model.ParseFromString(Bytes(path))) return model;
+  const fs::path data = path.parent_path() / "test_data_set_0";
+  for (int i = 0; i < model.graph().input_size(); ++i) {
+    onnx::TensorProto tensor;
+    const fs::path file = data / StrCat("input_", i, ".pb");
+    if (!fs::exists(file) || random.Chance(40) || !tensor.ParseFromString(Bytes(file))) continue;
+    tensor.set_name(model.graph().input(i).name());
+    *model.mutable_graph()->add_initializer() = tensor;
+  }
+  if (options.mutate) {
+    for (std::int64_t changes = random.Below(4); changes > 0; --changes) MutateOnnx(&model, random);
+  }
+  return model;
+}
+
+}  // namespace
+
+std::string OnnxFuzzStatistics::ToString() const {
+  return StrCat(cases, " models: ", equal, " with equal results, ", refused, " refused, ",
+                undefined, " undefined, ", large, " too large to run, ", ill_conditioned,
+                " with differences that rounding explains");
+}
+
+std::string OnnxText(const onnx::ModelProto& model) {
+  constexpr std::size_t kMost = 20000;
+  onnx::ModelProto shown = model;
+  for (onnx::TensorProto& tensor : *shown.mutable_graph()->mutable_initializer()) {
+    if (tensor.raw_data().size() > 64) tensor.mutable_raw_data()->resize(64);
+    if (tensor.float_data_size() > 32) tensor.mutable_float_data()->Truncate(32);
+    if (tensor.int32_data_size() > 32) tensor.mutable_int32_data()->Truncate(32);
+  }
+  std::string text = shown.DebugString();
+  if (text.size() > kMost) text = text.substr(0, kMost) + "...\n";
+  return text;
+}
+
+std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
+                                     OnnxFuzzStatistics* statistics) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  ++statistics->cases;
+  std::optional<std::string> words;
+  // What is thrown past the boundaries of import and compile is a finding, too.
+  const absl::Status status = CatchErrors([&] { words = Check(seed, statistics).Of(model); });
+  if (!status.ok()) return StrCat("an error is thrown: ", status.ToString());
+  return words;
+}
+
+std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& options,
+                                    OnnxFuzzStatistics* statistics) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  Random random(seed);
+  const onnx::ModelProto model =
+      options.models.empty()
+          ? RandomOnnx(random, {options.ops, options.mutate, options.before_import})
+          : ReadModel(options, random);
+  if (options.before_import) options.before_import(model);
+  const auto words = CheckOnnx(model, seed, statistics);
+  if (!words) return std::nullopt;
+  return StrCat("finding of seed ", seed, ": ", *words, "\n", OnnxText(model));
+}
+
+}  // namespace tenon::verify

@@ -1,0 +1,34 @@
+// How a node of each operator that can be imported is drawn: mostly as the standard has it.
+#ifndef TENON_VERIFY_ONNX_DRAWERS_H_
+#define TENON_VERIFY_ONNX_DRAWERS_H_
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "tenon/verify/onnx_draft.h"
+
+namespace tenon::verify {
+
+using Drawer = std::function<NodeDraft(Draft& draft)>;
+// By the operator's name as SupportedOnnxOps gives it: "Relu", "com.microsoft.Gelu".
+using DrawerTable = std::map<std::string, Drawer>;
+
+void AddControlDrawers(DrawerTable* table);
+void AddElementwiseDrawers(DrawerTable* table);
+void AddIndexDrawers(DrawerTable* table);
+void AddMicrosoftDrawers(DrawerTable* table);
+void AddNnDrawers(DrawerTable* table);
+void AddQuantizeDrawers(DrawerTable* table);
+void AddSequenceDrawers(DrawerTable* table);
+void AddShapeDrawers(DrawerTable* table);
+
+// All of them.
+const DrawerTable& Drawers();
+
+// Strides, dilations, pads or auto_pad of a window over so many axes.
+void DrawWindow(Draft& draft, std::int64_t dims, NodeDraft* node);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_ONNX_DRAWERS_H_

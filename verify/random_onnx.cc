@@ -1,0 +1,181 @@
+// The types that a node's outputs have are those that the import finds; what it refuses is mostly
+// taken back.
+#include "tenon/verify/random_onnx.h"
+
+#include <algorithm>
+
+#include "tenon/compiler/random_operator.h"
+#include "tenon/onnx/import.h"
+#include "tenon/ops/registry.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/verify/mutate_onnx.h"
+#include "tenon/verify/onnx_drawers.h"
+
+namespace tenon::verify {
+namespace {
+
+constexpr const char* kOtherDomain = "tenon";
+constexpr int kFirstOpset = 7, kLastOpset = 21;
+
+// The attributes of a call of a registered operator, of the types that ONNX has.
+bool SetAttributes(const attrs::Attrs& attrs, NodeDraft* node) {
+  if (!attrs.defined()) return true;
+  for (const attrs::FieldInfo& field : attrs.schema()->fields) {
+    const attrs::Value value = attrs.Get(field.name);
+    if (value == field.default_value) continue;
+    if (const auto* integer = value.As<std::int64_t>()) {
+      node->Int(field.name, *integer);
+    } else if (const auto* number = value.As<double>()) {
+      node->Float(field.name, *number);
+    } else if (const auto* text = value.As<std::string>()) {
+      node->String(field.name, *text);
+    } else if (const auto* list = value.As<attrs::List>()) {
+      Ints integers;
+      for (const attrs::Value& entry : *list) {
+        if (entry.As<std::int64_t>() == nullptr) return false;
+        integers.push_back(*entry.As<std::int64_t>());
+      }
+      node->IntList(field.name, integers);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A node of another domain stands for a registered operator. Null where the draw has attributes
+// that no file can hold, or no call was found.
+onnx::NodeProto* AppendRegistered(Draft& d) {
+  static const auto& names = *new Names(ops::OpRegistry::Global().Names());
+  std::string refusal;
+  const std::string& name = d.random().Of(names);
+  const absl::StatusOr<std::optional<compiler::OperatorCall>> drawn =
+      CatchErrors([&] { return compiler::MakeRandomCall(name, d.random(), &refusal); });
+  if (!drawn.ok() || !*drawn) return nullptr;
+  const ir::FunctionNode& main = (*drawn)->module.Main();
+  const auto* call = main.body.As<ir::CallNode>();
+  if (call == nullptr) return nullptr;
+  int results = 1;
+  if (const auto* tuple = main.body.checked_type().As<ir::TupleTypeNode>())
+    results = static_cast<int>(tuple->fields.size());
+  NodeDraft node({}, results);
+  for (const ir::Expr& arg : call->args) {
+    if (arg.kind() != ir::ExprKind::kVar || !ir::IsStaticTensor(arg.checked_type())) return nullptr;
+    const auto* type = arg.checked_type().As<ir::TensorTypeNode>();
+    node.proto.add_input(
+        d.Tensor(type->dtype, ir::StaticShape(arg.checked_type(), "an argument")).name);
+  }
+  if (!SetAttributes(call->attrs, &node)) return nullptr;
+  return d.Append(kOtherDomain, call->op()->name, std::move(node));
+}
+
+class Chain {
+ public:
+  Chain(Draft& draft, const RandomOnnxOptions& options) : draft_(draft), options_(options) {
+    for (const auto& [name, drawer] : Drawers()) {
+      if (options.ops.empty() ||
+          std::find(options.ops.begin(), options.ops.end(), name) != options.ops.end())
+        names_.push_back(name);
+    }
+  }
+
+  void Append() {
+    const onnx::NodeProto* node = Drawn();
+    if (node == nullptr) return;
+    const absl::StatusOr<ir::Module> module = Imported(*node);
+    if (module.ok()) {
+      AddTypes(*node, module->Main().body.checked_type());
+    } else if (module.status().code() != absl::StatusCode::kInternal && draft_.Chance(85)) {
+      draft_.model().mutable_graph()->mutable_node()->RemoveLast();
+    }
+  }
+
+ private:
+  onnx::NodeProto* Drawn() {
+    if (options_.ops.empty() && draft_.Chance(4)) return AppendRegistered(draft_);
+    const std::string name = draft_.Of(names_);
+    const std::size_t dot = name.rfind('.');
+    const bool is_standard = dot == std::string::npos;
+    return draft_.Append(is_standard ? "" : name.substr(0, dot),
+                         is_standard ? name : name.substr(dot + 1), Drawers().at(name)(draft_));
+  }
+
+  absl::StatusOr<ir::Module> Imported(const onnx::NodeProto& node) const {
+    onnx::ModelProto model = draft_.model();
+    for (const std::string& output : node.output())
+      model.mutable_graph()->add_output()->set_name(output);
+    if (options_.before_import) options_.before_import(model);
+    return onnx_import::ImportOnnx(model.SerializeAsString(),
+                                   {.evaluate = strategies::EvaluateCall});
+  }
+
+  void AddTypes(const onnx::NodeProto& node, const ir::Type& type) {
+    const auto* tuple = type.As<ir::TupleTypeNode>();
+    for (int i = 0; i < node.output_size(); ++i) {
+      const ir::Type& of_output =
+          tuple == nullptr ? type : tuple->fields.at(static_cast<std::size_t>(i));
+      if (!ir::IsStaticTensor(of_output)) continue;
+      draft_.Add({node.output(i), of_output.As<ir::TensorTypeNode>()->dtype,
+                  ir::StaticShape(of_output, "an output")});
+    }
+  }
+
+  Draft& draft_;
+  const RandomOnnxOptions& options_;
+  Names names_;
+};
+
+void ChooseResults(Draft& d) {
+  onnx::GraphProto& graph = *d.model().mutable_graph();
+  for (int i = 0; i < graph.node_size(); ++i) {
+    for (const std::string& output : graph.node(i).output()) {
+      if (i + 1 == graph.node_size() || d.Chance(30)) graph.add_output()->set_name(output);
+    }
+  }
+}
+
+}  // namespace
+
+const DrawerTable& Drawers() {
+  static const DrawerTable& table = *[] {
+    auto* made = new DrawerTable;
+    AddControlDrawers(made);
+    AddElementwiseDrawers(made);
+    AddIndexDrawers(made);
+    AddMicrosoftDrawers(made);
+    AddNnDrawers(made);
+    AddQuantizeDrawers(made);
+    AddSequenceDrawers(made);
+    AddShapeDrawers(made);
+    return made;
+  }();
+  return table;
+}
+
+onnx::ModelProto RandomOnnx(compiler::Random& random, const RandomOnnxOptions& options) {
+  for (const std::string& op : options.ops) {
+    if (!Drawers().contains(op))
+      throw InvalidArgument(StrCat("fuzz: no node of ", op,
+                                   " can be drawn; `tenon ops --onnx` "
+                                   "prints the operators"));
+  }
+  Draft draft(random, kFirstOpset + static_cast<int>(random.Below(kLastOpset - kFirstOpset + 1)));
+  Chain chain(draft, options);
+  for (std::int64_t nodes = 1 + random.Below(6); nodes > 0; --nodes) chain.Append();
+  for (int tries = 0; draft.model().graph().node().empty() && tries < 10; ++tries) chain.Append();
+  ChooseResults(draft);
+  for (onnx::TensorProto& tensor : *draft.model().mutable_graph()->mutable_initializer()) {
+    if (random.Chance(25)) UseTypedFields(&tensor);
+  }
+  auto* nodes = draft.model().mutable_graph()->mutable_node();
+  if (nodes->size() > 1 && random.Chance(15)) nodes->SwapElements(0, nodes->size() - 1);
+  if (options.mutate && random.Chance(40)) {
+    for (std::int64_t changes = 1 + random.Below(3); changes > 0; --changes)
+      MutateOnnx(&draft.model(), random);
+  }
+  return draft.model();
+}
+
+}  // namespace tenon::verify
