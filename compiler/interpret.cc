@@ -3,10 +3,12 @@
 // of the calling function.
 #include "tenon/compiler/interpret.h"
 
+#include "tenon/compiler/run_time_extents.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/canonicalize_qnn.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/runtime/run_time_extents.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/error.h"
@@ -205,9 +207,13 @@ GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& func
   return evaluator.Take();
 }
 
-std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs) {
-  const ir::FunctionNode& main = module.Main();
-  return InterpretEach(module, main, inputs).at(main.body);
+std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
+                               const std::function<NDArray(const NDArray&)>& change) {
+  const RunTimeExtents split = SplitRunTimeExtents(module);
+  const ir::Module whole = split.extents.empty() ? module : passes::InferType(split.module);
+  const ir::FunctionNode& main = whole.Main();
+  return runtime::CutToExtents(InterpretEach(whole, main, inputs, change).at(main.body),
+                               split.extents);
 }
 
 }  // namespace tenon::compiler

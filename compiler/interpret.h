@@ -21,13 +21,14 @@ namespace tenon::compiler {
 using GraphValue = std::vector<NDArray>;
 using GraphValues = std::unordered_map<ir::Expr, GraphValue, ir::ExprHash>;
 
-// The results of @main, tuples flattened; `inputs` by parameter. Requires checked types. Throws
-// InvalidArgument for inputs that are not the parameters' types, Unimplemented for an operator
-// without a compute and for recursion.
-std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs);
+// The results of @main, tuples flattened, and cut where only a run knows their extents
+// (take_first); `inputs` by parameter. Requires checked types. `change`, when given, replaces every
+// constant and every result of an operator. Throws InvalidArgument for inputs that are not the
+// parameters' types, Unimplemented for an operator without a compute and for recursion.
+std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
+                               const std::function<NDArray(const NDArray&)>& change = nullptr);
 
-// The values of all expressions of a function's body, and of its parameters. `change`, when given,
-// replaces every constant and every result of an operator.
+// The values of all expressions of a function's body, and of its parameters.
 GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& function,
                           const std::vector<NDArray>& inputs,
                           const std::function<NDArray(const NDArray&)>& change = nullptr);

@@ -135,10 +135,11 @@ std::vector<Expr> Dropout(Node& node) {
   if (is_training && (node.has_input(1) ? node.ConstantScalar(1) : kOtherwise) != 0)
     throw Unimplemented("training is not supported");
   if (node.num_outputs() == 1) return {node.input(0)};
-  // Nothing is dropped: the mask is true everywhere.
+  // Nothing is dropped: the mask is true everywhere, up to opset 9 a 1 of the input's type.
+  const DataType type = node.opset() < 10 ? DataTypeOf(node.input(0)) : Bool;
   const Expr mask =
-      ir::Call::Make(ops::Known().full, {ops::Scalar(1, Bool)},
-                     Attrs::Make(ops::InitOpAttrs{.shape = ShapeOf(node.input(0)), .dtype = Bool}));
+      ir::Call::Make(ops::Known().full, {ops::Scalar(1, type)},
+                     Attrs::Make(ops::InitOpAttrs{.shape = ShapeOf(node.input(0)), .dtype = type}));
   return {node.input(0), node.Typed(mask)};
 }
 

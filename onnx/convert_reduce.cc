@@ -9,15 +9,17 @@ namespace {
 
 using attrs::Attrs;
 
-// Axes from the attribute or, from `input_since` on, the second input; none means all.
+// Axes from the attribute or, from `input_since` on, the second input; none, or an empty list, means
+// all.
 ops::ReduceAttrs Axes(Node& node, int input_since) {
   ops::ReduceAttrs reduce{.keepdims = node.Int("keepdims", 1) != 0};
+  Ints axes;
   if (node.opset() < input_since) {
-    reduce.axis = node.OptionalInts("axes");
+    axes = node.IntsOr("axes", {});
   } else if (node.has_input(1)) {
-    const Ints axes = node.ConstantInts(1);
-    if (!axes.empty()) reduce.axis = axes;
+    axes = node.ConstantInts(1);
   }
+  if (!axes.empty()) reduce.axis = axes;
   return reduce;
 }
 

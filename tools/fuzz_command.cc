@@ -242,6 +242,19 @@ void AddFuzzCommand(CLI::App* app) {
                    "change models of this folder, as libonnx-testdata has, instead of drawn ones")
       ->check(CLI::ExistingDirectory)
       ->needs(onnx);
+  command->add_option("--opset", arguments->onnx_options.opset, "of each model (any)")
+      ->check(CLI::Range(7, 21))
+      ->needs(onnx);
+  command
+      ->add_flag("--valid{false}", arguments->onnx_options.mutate,
+                 "draw what the standard allows, and change nothing")
+      ->needs(onnx);
+  command
+      ->add_option("--dump", arguments->onnx_options.dump,
+                   "write each model that gives equal results into this folder, with its inputs "
+                   "and results, for tests/fuzz/compare_onnxruntime.mjs")
+      ->check(CLI::ExistingDirectory)
+      ->needs(onnx);
   command->add_option("--save", arguments->save, "write the models of findings into this folder")
       ->check(CLI::ExistingDirectory)
       ->needs(onnx);

@@ -142,7 +142,7 @@ NodeDraft MaxUnpool(Draft& d) {
   Shape shape = d.AnyShape(3, 4);
   const std::size_t dims = shape.size() - 2;
   const Value x = d.Tensor(Float32, shape);
-  const Value places = d.Indices(shape, NumElements(shape));
+  const Value places = d.Places(shape, NumElements(shape), Int64);
   NodeDraft node({x.name, places.name});
   node.IntList("kernel_shape", Ints(dims, 1 + d.random().Below(3)));
   if (d.Chance(70)) node.IntList("strides", Ints(dims, 1 + d.random().Below(3)));

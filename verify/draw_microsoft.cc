@@ -86,9 +86,9 @@ NodeDraft Attention(Draft& d) {
   std::string mask;
   if (d.Chance(50)) {
     mask =
-        d.Indices(
+        d.Places(
              d.Of(std::vector<Shape>{{batch}, {2 * batch}, {batch, keys}, {batch, length, keys}}),
-             keys + 1)
+             keys + 1, Int32)
             .name;
   }
   NodeDraft node({d.Tensor(type, {batch, length, from}).name, d.Tensor(type, {from, 3 * size}).name,
@@ -113,7 +113,7 @@ NodeDraft MultiHeadAttention(Draft& d) {
                   d.Chance(40) ? d.Tensor(type, {3 * size}).name : ""});
   if (d.Chance(40))
     node.proto.add_input(
-        d.Indices(d.Of(std::vector<Shape>{{batch}, {batch, keys}}), keys + 1).name);
+        d.Places(d.Of(std::vector<Shape>{{batch}, {batch, keys}}), keys + 1, Int32).name);
   node.Int("num_heads", heads);
   if (d.Chance(30)) node.Int("unidirectional", d.random().Below(2));
   return node;
@@ -124,14 +124,14 @@ NodeDraft EmbedLayerNormalization(Draft& d) {
                      size = d.Of(Ints{1, 4, 16});
   const std::int64_t words = d.Of(Ints{2, 7, 30});
   const bool has_segments = d.Chance(60);
-  NodeDraft node({d.Indices({batch, length}, words).name,
-                  has_segments ? d.Indices({batch, length}, 2).name : "",
+  NodeDraft node({d.Places({batch, length}, words, Int32).name,
+                  has_segments ? d.Places({batch, length}, 2, Int32).name : "",
                   d.Tensor(Float32, {words, size}).name,
                   d.Tensor(Float32, {length + d.random().Below(3), size}).name,
                   has_segments ? d.Tensor(Float32, {2, size}).name : "",
                   d.Tensor(Float32, {size}).name, d.Tensor(Float32, {size}).name},
                  static_cast<int>(1 + d.random().Below(2)));
-  if (d.Chance(40)) node.proto.add_input(d.Indices({batch, length}, 2).name);
+  if (d.Chance(40)) node.proto.add_input(d.Places({batch, length}, 2, Int32).name);
   if (d.Chance(60)) node.Float("epsilon", 0.01);
   return node;
 }
@@ -143,9 +143,10 @@ NodeDraft RotaryEmbedding(Draft& d) {
   const bool by_heads = d.Chance(40);
   const Shape shape =
       by_heads ? Shape{batch, heads, length, 2 * half} : Shape{batch, length, heads * 2 * half};
-  NodeDraft node({d.Tensor(type, shape).name,
-                  d.Chance(50) ? d.Indices({1}, 2).name : d.Indices({batch, length}, most).name,
-                  d.Tensor(type, {most, half}).name, d.Tensor(type, {most, half}).name});
+  NodeDraft node(
+      {d.Tensor(type, shape).name,
+       d.Chance(50) ? d.Places({1}, 2, Int64).name : d.Places({batch, length}, most, Int64).name,
+       d.Tensor(type, {most, half}).name, d.Tensor(type, {most, half}).name});
   if (d.Chance(50)) node.Int("interleaved", d.random().Below(2));
   if (d.Chance(50)) node.Int("num_heads", heads);
   return node;

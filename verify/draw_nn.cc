@@ -85,7 +85,14 @@ Drawer Pool(bool is_max) {
 NodeDraft BatchNormalization(Draft& d) {
   const Value x = d.Any({Float32, Float32, Float64}, 2, 5);
   Names inputs = {x.name};
-  for (int i = 0; i < 4; ++i) inputs.push_back(d.Tensor(x.type, {x.shape[1]}).name);
+  for (int i = 0; i < 3; ++i) inputs.push_back(d.Tensor(x.type, {x.shape[1]}).name);
+  // A variance is not negative.
+  const NDArray variance = compiler::RandomArray({x.shape[1]}, x.type, d.random());
+  for (std::int64_t i = 0; i < variance.size(); ++i) {
+    auto* last = static_cast<std::uint8_t*>(variance.raw()) + (i + 1) * x.type.bytes() - 1;
+    *last &= 0x7F;
+  }
+  inputs.push_back(d.Constant(variance).name);
   NodeDraft node(inputs);
   if (d.Chance(50)) node.Float("epsilon", 0.5);
   if (d.Chance(30)) node.Float("momentum", 0.5);
@@ -257,7 +264,7 @@ NodeDraft GridSample(Draft& d) {
 NodeDraft RoiAlign(Draft& d) {
   const Value x = d.Any({Float32, Float32, Float64}, 4, 4);
   const std::int64_t rois = 1 + d.random().Below(4);
-  const Value batch = d.Indices({rois}, x.shape[0]);
+  const Value batch = d.Places({rois}, x.shape[0], Int64);
   NodeDraft node({x.name, d.Tensor(x.type, {rois, 4}).name, batch.name});
   node.Int("output_height", 1 + d.random().Below(3)).Int("output_width", 1 + d.random().Below(3));
   if (d.Chance(60)) node.Int("sampling_ratio", d.random().Below(3));
@@ -273,7 +280,7 @@ Drawer Loss(bool has_second_result) {
     const Value x = d.Any({Float32, Float32, Float64}, 2, 4);
     Shape target = x.shape;
     target.erase(target.begin() + 1);
-    Names inputs = {x.name, d.Indices(target, x.shape[1]).name};
+    Names inputs = {x.name, d.Places(target, x.shape[1], d.Of(kIndices)).name};
     if (d.Chance(50)) inputs.push_back(d.Tensor(x.type, {x.shape[1]}).name);
     NodeDraft node(inputs, has_second_result && d.Chance(40) ? 2 : 1);
     if (d.Chance(80)) node.String("reduction", d.Of(Names{"none", "mean", "sum"}));

@@ -188,7 +188,8 @@ NodeDraft QAttention(Draft& d) {
   const Shape each = d.Chance(30) ? Shape{3 * size} : Shape{};
   NodeDraft node({d.Tensor(UInt8, {batch, length, from}).name,
                   d.Tensor(type, {from, 3 * size}).name, d.Tensor(Float32, {3 * size}).name,
-                  Scale(d), Scale(d, each), d.Chance(40) ? d.Indices({batch}, length + 1).name : "",
+                  Scale(d), Scale(d, each),
+                  d.Chance(40) ? d.Places({batch}, length + 1, Int32).name : "",
                   ZeroPoint(d, UInt8), ZeroPoint(d, type, each)});
   node.Int("num_heads", heads);
   if (d.Chance(40)) node.Int("unidirectional", d.random().Below(2));

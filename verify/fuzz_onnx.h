@@ -30,7 +30,11 @@ struct OnnxFuzzOptions {
   std::vector<std::string> ops;  // of these alone; empty: of all
   // Folder of models (as libonnx-testdata has) that are changed instead of drawn ones; empty: none.
   std::string models;
+  int opset = 0;  // 0: any from 7 to 21
   bool mutate = true;
+  // Folder that gets each model whose results are the interpreter's, with its inputs and results,
+  // in the form of the standard's node tests: for a comparison with another program. Empty: none.
+  std::string dump;
   // Sees each model before it is imported: what a crash leaves behind.
   std::function<void(const onnx::ModelProto&)> before_import;
 };
@@ -39,8 +43,9 @@ struct OnnxFuzzOptions {
 std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& options,
                                     OnnxFuzzStatistics* statistics);
 // The same of a given model, in words; `seed` is that of inputs and of the choice of options.
+// `dump` as in OnnxFuzzOptions.
 std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
-                                     OnnxFuzzStatistics* statistics);
+                                     OnnxFuzzStatistics* statistics, const std::string& dump = "");
 // The model as text; long data is cut.
 std::string OnnxText(const onnx::ModelProto& model);
 

@@ -16,6 +16,11 @@ bool Contains(const Types& types, DataType type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
+void SetInt(const NDArray& array, std::int64_t i, std::int64_t value) {
+  const std::size_t bytes = array.dtype().bytes();
+  std::memcpy(static_cast<char*>(array.raw()) + static_cast<std::size_t>(i) * bytes, &value, bytes);
+}
+
 }  // namespace
 
 NodeDraft::NodeDraft(const Names& inputs, int outputs) : outputs(outputs) {
@@ -188,9 +193,15 @@ Value Draft::Indices(const Shape& shape, std::int64_t extent) {
     std::int64_t index = extent > 0 ? random_.Below(extent) : 0;
     if (Chance(20)) index -= extent;
     if (Chance(1)) index += extent;
-    std::memcpy(static_cast<char*>(array.raw()) + static_cast<std::size_t>(i) * type.bytes(),
-                &index, type.bytes());
+    SetInt(array, i, index);
   }
+  return Constant(array);
+}
+
+Value Draft::Places(const Shape& shape, std::int64_t extent, DataType type) {
+  const NDArray array = NDArray::Zeros(shape, type);
+  for (std::int64_t i = 0; extent > 0 && i < array.size(); ++i)
+    SetInt(array, i, random_.Below(extent));
   return Constant(array);
 }
 

@@ -96,8 +96,10 @@ class Draft {
   std::string Known(const NDArray& array);
   std::string KnownInts(const Ints& values);
   std::string KnownInt(std::int64_t value);
-  // Indices into an axis of this extent; few are outside.
+  // Indices into an axis of this extent, some of them from its end; few are outside.
   Value Indices(const Shape& shape, std::int64_t extent);
+  // Integers from 0 to extent - 1.
+  Value Places(const Shape& shape, std::int64_t extent, DataType type);
   // Values that a node writes have this type.
   void Add(const Value& value) { values_.push_back(value); }
   const std::vector<Value>& values() const { return values_; }

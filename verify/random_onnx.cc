@@ -161,7 +161,8 @@ onnx::ModelProto RandomOnnx(compiler::Random& random, const RandomOnnxOptions& o
                                    " can be drawn; `tenon ops --onnx` "
                                    "prints the operators"));
   }
-  Draft draft(random, kFirstOpset + static_cast<int>(random.Below(kLastOpset - kFirstOpset + 1)));
+  const int any = kFirstOpset + static_cast<int>(random.Below(kLastOpset - kFirstOpset + 1));
+  Draft draft(random, options.opset > 0 ? options.opset : any);
   Chain chain(draft, options);
   for (std::int64_t nodes = 1 + random.Below(6); nodes > 0; --nodes) chain.Append();
   for (int tries = 0; draft.model().graph().node().empty() && tries < 10; ++tries) chain.Append();

@@ -17,6 +17,7 @@ namespace tenon::verify {
 struct RandomOnnxOptions {
   // Draw of these operators alone ("Relu", "com.microsoft.Gelu"); empty: of all.
   std::vector<std::string> ops;
+  int opset = 0;       // 0: any from 7 to 21
   bool mutate = true;  // false: only what is drawn as the standard has it
   // Sees each model, the unfinished ones too, before it is imported.
   std::function<void(const onnx::ModelProto&)> before_import;
