@@ -70,7 +70,7 @@ TEST(VerifyTest, LoopsThatReadOutsideAnArrayAreCaughtThoughTheResultIsRight) {
   const loop::Function made = schedule::Lower(Schedule(b), {a, b}, "f");
   const loop::Buffer in = made.buffers[0], out = made.buffers[1];
   const Var i("i");
-  const Expr x = loop::Load(in, {i});
+  const loop::Expr x = loop::Load(in, {i});
   loop::Function loops = made;
   loops.body =
       loop::For(i, 0, 17, loop::ForKind::kSerial,

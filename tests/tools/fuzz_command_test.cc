@@ -35,7 +35,7 @@ TEST_F(FuzzCommandTest, AComputeThatAlwaysReadsOutsideIsAFinding) {
   const Ended ended =
       Tenon(StrCat("fuzz --op plugin.beyond --cases 20 --plugin ", TENON_TEST_PLUGIN));
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.out, ::testing::Not(HasSubstr("no findings")));
+  EXPECT_THAT(ended.out, HasSubstr("whatever the inputs hold: "));
 }
 
 TEST_F(FuzzCommandTest, SaysThatAnOperatorIsUnknown) {
