@@ -178,7 +178,9 @@ class FunctionCodegen {
       exprs_.Bound(node.var, ValuesOf(node));
       Emit(node.body);
     }
-    Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", true, true);
+    // From -1 to 0 is a wrap around of numbers without a sign.
+    const bool is_unsigned = ValuesOf(node).low >= 0;
+    Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", is_unsigned, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
     if (node.for_kind == loop::ForKind::kUnrolled) {

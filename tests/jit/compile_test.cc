@@ -222,5 +222,30 @@ TEST(FrameTest, AnIntermediateResultOfMoreBytesThanThereAreIsAnError) {
   EXPECT_EQ(kernel(x, y).code(), absl::StatusCode::kResourceExhausted);
 }
 
+// The step from -1 to 0 wraps around where numbers have no sign.
+TEST(LoopCodeTest, ALoopMayBeginBelowZero) {
+  for (const std::int64_t extent : {1, 2, 5}) {
+    SCOPED_TRACE(extent);
+    const loop::Buffer a = loop::Buffer::Make("A", Float32, {8});
+    const Var i("i");
+    const auto function = [&](std::int64_t begin) {
+      const Expr sum = loop::Load(a, {i - begin}) + loop::Cast(Float32, i);
+      return loop::Function{.name = "f",
+                            .buffers = {a},
+                            .scalars = {},
+                            .body = loop::For(i, begin, extent, loop::ForKind::kSerial,
+                                              loop::Store(a, sum, {i - begin}))};
+    };
+    const Kernel kernel = ValueOrThrow(Compile(function(-1)));
+    const NDArray x = NDArray::Zeros({8}, Float32);
+    ASSERT_TRUE(kernel(x).ok());
+    for (std::int64_t j = 0; j < 8; ++j)
+      EXPECT_EQ(x.data<float>()[j], j < extent ? static_cast<float>(j - 1) : 0) << j;
+    EXPECT_THAT(kernel.LlvmIr(false), Not(HasSubstr("add nuw nsw i64 %i, 1")));
+    EXPECT_THAT(ValueOrThrow(Compile(function(0))).LlvmIr(false),
+                HasSubstr("add nuw nsw i64 %i, 1"));
+  }
+}
+
 }  // namespace
 }  // namespace tenon::jit
