@@ -125,7 +125,7 @@ TEST(ObjectKeyTest, DependsOnAllThatMakesTheCode) {
   with([](KeyContext& c) { c.codegen.check_bounds = true; });
   // Neighbouring texts are not run together.
   with([](KeyContext& c) { c.llvm_version = "19.1.7+", c.cpu_features = "avx2"; });
-  EXPECT_EQ(keys.size(), 12U);
+  EXPECT_EQ(keys.size(), 13U);
 }
 
 TEST(OriginKeyTest, AFunctionOfUnknownOriginHasNone) {
