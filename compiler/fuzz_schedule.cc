@@ -63,20 +63,6 @@ class GuardedArray {
   NDArray array_;
 };
 
-// Whether the tensor's own elements are integers made of floats.
-bool TruncatesFloats(const Tensor& tensor) {
-  if (tensor.dtype().is_float() || tensor.dtype().is_bool()) return false;
-  bool truncates = false;
-  for (const loop::Expr& body : tensor.op()->body) {
-    loop::VisitExpr(body, [&](const loop::Expr& e) {
-      const auto* cast = e.As<loop::CastNode>();
-      truncates = truncates || (cast != nullptr && cast->type == tensor.dtype() &&
-                                cast->value.dtype().is_float());
-    });
-  }
-  return truncates;
-}
-
 class Checker {
  public:
   Checker(const RandomGraph& graph, std::uint64_t seed, FuzzStatistics* statistics)
@@ -305,6 +291,19 @@ std::string Describe(const RandomGraph& graph, const Calls& calls, const Finding
 }
 
 }  // namespace
+
+bool TruncatesFloats(const Tensor& tensor) {
+  if (tensor.dtype().is_float() || tensor.dtype().is_bool()) return false;
+  bool truncates = false;
+  for (const loop::Expr& body : tensor.op()->body) {
+    loop::VisitExpr(body, [&](const loop::Expr& e) {
+      const auto* cast = e.As<loop::CastNode>();
+      truncates = truncates || (cast != nullptr && cast->type == tensor.dtype() &&
+                                cast->value.dtype().is_float());
+    });
+  }
+  return truncates;
+}
 
 void FuzzStatistics::Add(const FuzzStatistics& other) {
   cases += other.cases;

@@ -31,6 +31,10 @@ struct FuzzStatistics {
   std::string ToString() const;
 };
 
+// Whether the tensor's own elements are integers made of floats: roundings may decide which of two
+// they are.
+bool TruncatesFloats(const te::Tensor& tensor);
+
 // The finding of the case as text, or nothing: what is wrong, the smallest graph and schedule that
 // the case could be reduced to, and the seed.
 std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* statistics);

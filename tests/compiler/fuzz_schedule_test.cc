@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/compiler/fuzz_operator.h"
 #include "tenon/compiler/random_operator.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/schedule/record.h"
@@ -122,6 +123,14 @@ TEST(FuzzOperatorTest, CallsOfBuiltInOperatorsComputeWhatTheTensorsSay) {
 }
 
 // Of five dimensions, with attributes of no default, with a word among several.
+// Integers in and out, by way of floats.
+TEST(FuzzOperatorTest, AnIntegerThatRoundingsDecideOnIsNoFinding) {
+  FuzzStatistics statistics;
+  EXPECT_EQ(FuzzOperator("image.resize2d", 2200000032, &statistics), std::nullopt);
+  EXPECT_EQ(FuzzOperator("nn.upsampling", 2200000037, &statistics), std::nullopt);
+  EXPECT_EQ(statistics.uncalled, 0);
+}
+
 TEST(FuzzOperatorTest, CallsOfManyKindsOfOperatorsAreDrawn) {
   for (const char* op : {"nn.conv3d", "nn.conv3d_transpose", "image.resize2d", "nn.pad",
                          "scatter_nd", "strided_slice", "nn.batch_flatten"}) {
