@@ -4,7 +4,6 @@
 #include "tenon/jit/bounds_checks.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>

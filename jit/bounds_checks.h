@@ -41,7 +41,7 @@ struct CheckedFunction {
 // Requires flat buffers and no vectorised loop, as code generation does.
 CheckedFunction WithBoundsChecks(const loop::Function& function);
 
-// "A is read at element 17 of 16 (shape 16): index (i + 1), where i = 16".
+// "A is read at element 17 of 16 (shape 16): index (i + 1), in the loops i = 16".
 std::string Describe(const CheckedAccess& access, const BoundsReport& report);
 
 }  // namespace tenon::jit
