@@ -21,8 +21,12 @@ Arrays RunCompiled(const ir::Module& module, const runtime::Inputs& inputs,
 Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
   const ir::Module typed = passes::InferType(module);
   Arrays by_parameter;
-  for (const ir::Expr& param : typed.Main().params)
-    by_parameter.push_back(inputs.at(ir::Var(param).name()));
+  for (const ir::Expr& param : typed.Main().params) {
+    const std::string& name = ir::Var(param).name();
+    const auto found = inputs.find(name);
+    if (found == inputs.end()) throw InvalidArgument(StrCat("input '", name, "' is missing"));
+    by_parameter.push_back(found->second);
+  }
   return compiler::Interpret(typed, by_parameter);
 }
 
