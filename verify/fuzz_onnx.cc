@@ -123,12 +123,14 @@ std::int64_t Elements(const ir::Type& type) {
 struct Extent {
   std::int64_t elements = 0, expressions = 0;
   double rounding = 0;  // of the narrowest floating type
-  // Pixels that are integers are interpolated in a floating type: roundings decide between two.
-  bool resizes_integers = false;
+  // Pixels that are integers are interpolated in a floating type, and quantised operators run in
+  // integers, within one quantum: roundings decide between two.
+  bool rounds_to_integers = false;
 };
 
-bool IsResize(const std::string& op) {
-  return op.starts_with("image.") || op.starts_with("nn.upsampling");
+bool RoundsToIntegers(const std::string& op) {
+  return op.starts_with("image.") || op.starts_with("nn.upsampling") || op == "qnn.quantize" ||
+         op == "qnn.requantize";
 }
 
 Extent ExtentOf(const ir::Module& module) {
@@ -136,7 +138,7 @@ Extent ExtentOf(const ir::Module& module) {
   ir::VisitPostOrder(module.Main().body, [&](const Expr& e) {
     ++extent.expressions;
     if (const auto* call = e.As<ir::CallNode>(); call != nullptr && call->op() != nullptr)
-      extent.resizes_integers |= IsResize(call->op()->name);
+      extent.rounds_to_integers |= RoundsToIntegers(call->op()->name);
     if (!e.checked_type()) return;
     extent.elements = std::max(extent.elements, Elements(e.checked_type()));
     if (const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
@@ -343,7 +345,7 @@ class Check {
                                              double relative) const {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const double tolerance = relative * std::max(1.0, compiler::LargestMagnitude(expected[i]));
-      if (extent_.resizes_integers && !expected[i].dtype().is_float() &&
+      if (extent_.rounds_to_integers && !expected[i].dtype().is_float() &&
           compiler::LargestDifference(actual[i], expected[i]) <= 1)
         continue;
       if (const auto d = compiler::FirstDifference(actual[i], expected[i], tolerance))
