@@ -9,8 +9,8 @@ namespace {
 
 using attrs::Attrs;
 
-// Axes from the attribute or, from `input_since` on, the second input; none, or an empty list, means
-// all.
+// Axes from the attribute or, from `input_since` on, the second input; none, or an empty list,
+// means all.
 ops::ReduceAttrs Axes(Node& node, int input_since) {
   ops::ReduceAttrs reduce{.keepdims = node.Int("keepdims", 1) != 0};
   Ints axes;
