@@ -147,6 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
         PassCase{"AddZero", kMatrix, "add(%x, 0f)"},
         PassCase{"AddMinusZeroMinusZero", kMatrix, "subtract(%x, -0f)"},
         PassCase{"ZeroMinus", kMatrix, "subtract(0f, %x)"},
+        PassCase{"PowersOfIntegers", "%x: Tensor[(2, 3), int8]",
+                 "power(%x, cast(3, dtype=\"int8\"))"},
         PassCase{"OtherPowers", kMatrix, "power(power(%x, 2.5f), 4f)"},
         PassCase{"ASquareOfAnotherShape", "%x: Tensor[(3), float32]",
                  "power(%x, full(2f, shape=[2, 3], dtype=\"float32\"))"},
