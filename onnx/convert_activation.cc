@@ -103,13 +103,24 @@ std::vector<Expr> IsInf(Node& node) {
       Call(known.logical_and, {infinite, Call(negative ? known.less : known.greater, {x, zero})}))};
 }
 
+// A distance of the type's width or more leaves nothing, where the operators here count it modulo
+// the width.
+Expr ShiftedOut(const Node& node, const Expr& shifted, const Expr& distance) {
+  const DataType type = DataTypeOf(distance);
+  const Expr width = ops::Scalar(type.bits(), type);
+  return node.Typed(ops::Where(node.Typed(Call(ops::Known().less, {distance, width})), shifted,
+                               ops::Scalar(0, type)));
+}
+
 std::vector<Expr> BitShift(Node& node) {
   const std::string direction = node.String("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     throw InvalidArgument(StrCat("direction is \"", direction, "\"; it may be LEFT or RIGHT"));
   const auto& known = ops::Known();
-  return {node.Typed(Call(direction == "LEFT" ? known.left_shift : known.right_shift,
-                          {node.input(0), node.input(1)}))};
+  const Expr& distance = node.input(1);
+  const Expr shifted = node.Typed(
+      Call(direction == "LEFT" ? known.left_shift : known.right_shift, {node.input(0), distance}));
+  return {ShiftedOut(node, shifted, distance)};
 }
 
 Converter Bitwise(const Expr& op) {

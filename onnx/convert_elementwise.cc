@@ -107,11 +107,18 @@ std::vector<Expr> PRelu(Node& node) {
   return {node.Typed(ops::Where(negative, ops::Multiply(x, node.input(1)), x))};
 }
 
+// The type of the base, which the power of an integer is rounded down to: it is computed in float64
+// where the exponent is real, and in the wider of two integers.
 std::vector<Expr> Pow(Node& node) {
-  const Expr& x = node.input(0);
-  Expr exponent = node.input(1);
-  if (DataTypeOf(exponent) != DataTypeOf(x)) exponent = ops::Cast(exponent, DataTypeOf(x));
-  return {node.Typed(ops::Power(x, exponent))};
+  const DataType base = DataTypeOf(node.input(0)), exponent = DataTypeOf(node.input(1));
+  DataType type = base;
+  if (!base.is_float() && exponent.is_float()) type = Float64;
+  if (!base.is_float() && !exponent.is_float() && exponent.bits() > base.bits()) type = exponent;
+  const auto as_type = [&](const Expr& e, DataType to) {
+    return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
+  };
+  const Expr power = ops::Power(as_type(node.input(0), type), as_type(node.input(1), type));
+  return {as_type(node.Typed(power), base)};
 }
 
 std::vector<Expr> Mod(Node& node) {

@@ -41,18 +41,25 @@ std::vector<Expr> LayerNormalization(Node& node) {
   if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1)
     return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
                                       {.epsilon = epsilon, .center = center}))};
-  const DataType t = DataTypeOf(x);
+  // The standard's first stage is in float32, which mean and reciprocal are given in; float64 keeps
+  // its precision inside.
+  const DataType t = DataTypeOf(x) == Float64 ? Float64 : Float32;
+  const auto as_type = [&](const Expr& e, DataType to) {
+    return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
+  };
   Ints axes;
   for (std::int64_t i = axis; i < rank; ++i) axes.push_back(i);
   const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
-  const Expr mean = node.Typed(ops::Mean(x, reduce));
-  const Expr centred = node.Typed(ops::Subtract(x, mean));
+  const Expr wide = as_type(x, t);
+  const Expr mean = node.Typed(ops::Mean(wide, reduce));
+  const Expr centred = node.Typed(ops::Subtract(wide, mean));
   const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
   const Expr deviation = ops::Sqrt(ops::Add(variance, ops::Scalar(epsilon, t)));
   const Expr inverse = node.Typed(ops::Divide(ops::Scalar(1, t), deviation));
-  Expr y = ops::Multiply(ops::Multiply(centred, inverse), node.input(1));
+  const Expr normalised = as_type(node.Typed(ops::Multiply(centred, inverse)), DataTypeOf(x));
+  Expr y = ops::Multiply(normalised, node.input(1));
   if (center) y = ops::Add(y, node.input(2));
-  return {node.Typed(y), mean, inverse};
+  return {node.Typed(y), as_type(mean, Float32), as_type(inverse, Float32)};
 }
 
 std::vector<Expr> LocalResponseNormalization(Node& node) {

@@ -168,6 +168,22 @@ std::vector<Expr> Split(Node& node) {
   return outputs;
 }
 
+// Bounds of a slice within the axis. On the way down the standard begins at an element in any case,
+// so that a start before the first one is the first one; an end before it is "the least integer".
+void Clamp(std::int64_t extent, std::int64_t step, std::int64_t* start, std::int64_t* end) {
+  constexpr std::int64_t kBeforeFirst = std::numeric_limits<std::int32_t>::min();
+  const auto from_front = [&](std::int64_t bound) { return bound < 0 ? bound + extent : bound; };
+  if (step > 0) {
+    *start = std::clamp<std::int64_t>(from_front(*start), 0, extent);
+    *end = std::clamp<std::int64_t>(from_front(*end), 0, extent);
+    return;
+  }
+  *start = std::min(std::max<std::int64_t>(from_front(*start), 0), extent - 1);
+  *end = std::min(from_front(*end), extent - 1);
+  if (extent == 0) *start = *end = 0;
+  if (*end < 0) *end = kBeforeFirst;
+}
+
 std::vector<Expr> Slice(Node& node) {
   const Expr& x = node.input(0);
   Ints starts, ends, steps;
@@ -189,10 +205,12 @@ std::vector<Expr> Slice(Node& node) {
     axes.emplace();
     for (std::size_t i = 0; i < starts.size(); ++i) axes->push_back(static_cast<std::int64_t>(i));
   }
-  // "The least integer" stands for the end on the way down; keep sums of it from overflowing.
-  for (std::int64_t& end : ends)
-    end = std::clamp<std::int64_t>(end, std::numeric_limits<std::int32_t>::min(),
-                                   std::numeric_limits<std::int64_t>::max() / 2);
+  if (axes->size() != starts.size())
+    throw InvalidArgument("starts and axes have different lengths");
+  const Shape shape = ShapeOf(x);
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    Clamp(shape[static_cast<std::size_t>(ops::NormalAxis((*axes)[i], shape.size()))], steps[i],
+          &starts[i], &ends[i]);
   return {node.Typed(
       ops::StridedSlice(x, {.begin = starts, .end = ends, .strides = steps, .axes = axes}))};
 }

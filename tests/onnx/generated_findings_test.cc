@@ -1,5 +1,8 @@
 // The least of what random ONNX models (tenon fuzz --onnx) have found, each as the rule that it
 // broke.
+#include <limits>
+
+#include "tenon/onnx/tensor.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/onnx/written_model.h"
 
@@ -33,6 +36,69 @@ TEST(GeneratedFindingsTest, MasksOfDropoutHaveTheTypeOfTheirOpset) {
     } else {
       EXPECT_THAT(mask.ToVector<bool>(), ElementsAre(true, true)) << opset;
     }
+  }
+}
+
+TEST(GeneratedFindingsTest, ASliceOnTheWayDownBeginsAtAnElement) {
+  struct Row {
+    std::int64_t start, end, step;
+    std::vector<float> kept;
+  };
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  for (const Row& row : {Row{-9, -9, -2, {0}}, Row{-9, kLeast, -1, {0}}, Row{9, 0, -1, {2, 1}},
+                         Row{2, kLeast, -2, {2, 0}}, Row{0, 0, -1, {}}, Row{-9, 9, 2, {0, 2}}}) {
+    Model model;
+    model.Input("x", {3}).Output("y").Integers("s", {row.start}).Integers("e", {row.end});
+    model.Integers("a", {-1}).Integers("d", {row.step});
+    model.Node("Slice", {"x", "s", "e", "a", "d"}, {"y"});
+    const NDArray y = Computed(model, {{"x", NDArray::FromVector<float>({3}, {0, 1, 2})}})[0];
+    EXPECT_EQ(y.ToVector<float>(), row.kept) << row.start << " " << row.end << " " << row.step;
+  }
+}
+
+TEST(GeneratedFindingsTest, AnIntegerToARealPowerIsRoundedAtTheEnd) {
+  Model model(15);
+  model.Input("x", {3}, TensorProto::INT32).Input("e", {}).Output("y");
+  model.Node("Pow", {"x", "e"}, {"y"});
+  const NDArray x = NDArray::FromVector<std::int32_t>({3}, {2, 3, 16});
+  EXPECT_THAT(
+      Computed(model, {{"x", x}, {"e", NDArray::Scalar(1.75F)}})[0].ToVector<std::int32_t>(),
+      ElementsAre(3, 6, 128));
+}
+
+TEST(GeneratedFindingsTest, AnExponentThatIsWiderThanItsBaseKeepsItsValue) {
+  Model model(15);
+  model.Input("x", {2}, TensorProto::INT32).Input("e", {}, TensorProto::INT64).Output("y");
+  model.Node("Pow", {"x", "e"}, {"y"});
+  const NDArray x = NDArray::FromVector<std::int32_t>({2}, {-1, 1});
+  const NDArray e = NDArray::Scalar((std::int64_t{1} << 32) + 1);
+  EXPECT_THAT(Computed(model, {{"x", x}, {"e", e}})[0].ToVector<std::int32_t>(),
+              ElementsAre(-1, 1));
+}
+
+TEST(GeneratedFindingsTest, AShiftByTheWidthOfTheTypeLeavesNothing) {
+  for (const char* direction : {"LEFT", "RIGHT"}) {
+    Model model(15);
+    model.Input("x", {3}, TensorProto::UINT8).Input("n", {3}, TensorProto::UINT8).Output("y");
+    SetString(model.Node("BitShift", {"x", "n"}, {"y"}), "direction", direction);
+    const NDArray x = NDArray::FromVector<std::uint8_t>({3}, {192, 192, 192});
+    const NDArray n = NDArray::FromVector<std::uint8_t>({3}, {0, 8, 255});
+    EXPECT_THAT(Computed(model, {{"x", x}, {"n", n}})[0].ToVector<std::uint8_t>(),
+                ElementsAre(192, 0, 0));
+  }
+}
+
+TEST(GeneratedFindingsTest, MeanAndDeviationOfALayerAreFloat32) {
+  for (const int type : {TensorProto::FLOAT16, TensorProto::FLOAT, TensorProto::DOUBLE}) {
+    Model model(17);
+    model.Input("x", {2, 4}, type).Input("w", {4}, type);
+    model.Output("y").Output("mean").Output("inverse");
+    model.Node("LayerNormalization", {"x", "w"}, {"y", "mean", "inverse"});
+    const ir::Module module = ValueOrThrow(Imported(model));
+    std::vector<DataType> types;
+    for (const ir::Expr& result : module.Main().body.As<ir::TupleNode>()->fields)
+      types.push_back(result.checked_type().As<ir::TensorTypeNode>()->dtype);
+    EXPECT_THAT(types, ElementsAre(ToDataType(type, "the input"), Float32, Float32));
   }
 }
 
