@@ -27,6 +27,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
 #include "tenon/verify/fuzz_onnx.h"
+#include "tenon/verify/random_onnx.h"
 
 namespace tenon::tools {
 namespace {
@@ -179,6 +180,7 @@ void Fuzz(FuzzArguments arguments) {
   // A name that is no pass is said before anything runs, too.
   for (const std::string& pass : arguments.pass_options.passes)
     passes::FindPass(pass, strategies::EvaluateCall);
+  verify::RequireDrawable(arguments.onnx_options.ops);
   const SharedMemory shared;
   arguments.onnx_options.before_import = [&](const onnx::ModelProto& model) {
     KeepModel(model, shared);
@@ -232,8 +234,10 @@ void AddFuzzCommand(CLI::App* app) {
                                         "random ONNX models, valid and nearly valid, instead");
   onnx->excludes(graphs);
   command
-      ->add_option("--nodes", arguments->onnx_options.ops,
-                   "draw nodes of these ONNX operators alone (all that can be imported)")
+      ->add_option(
+          "--nodes", arguments->onnx_options.ops,
+          "draw nodes of these ONNX operators alone, tenon.NAME of registered ones (all that "
+          "can be imported)")
       ->delimiter(',')
       ->type_name("OP,OP")
       ->needs(onnx);

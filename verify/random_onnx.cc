@@ -45,12 +45,18 @@ bool SetAttributes(const attrs::Attrs& attrs, NodeDraft* node) {
   return true;
 }
 
-// A node of another domain stands for a registered operator. Null where the draw has attributes
+// The registered operator that nodes of this name stand for: "tenon.nn.relu"; empty for others.
+std::string RegisteredName(const std::string& name) {
+  const std::string prefix = StrCat(kOtherDomain, ".");
+  if (!name.starts_with(prefix)) return "";
+  const std::string registered = name.substr(prefix.size());
+  return ops::OpRegistry::Global().Find(registered) ? registered : "";
+}
+
+// A node of another domain stands for the registered operator. Null where the draw has attributes
 // that no file can hold, or no call was found.
-onnx::NodeProto* AppendRegistered(Draft& d) {
-  static const auto& names = *new Names(ops::OpRegistry::Global().Names());
+onnx::NodeProto* AppendRegistered(Draft& d, const std::string& name) {
   std::string refusal;
-  const std::string& name = d.random().Of(names);
   const absl::StatusOr<std::optional<compiler::OperatorCall>> drawn =
       CatchErrors([&] { return compiler::MakeRandomCall(name, d.random(), &refusal); });
   if (!drawn.ok() || !*drawn) return nullptr;
@@ -79,6 +85,9 @@ class Chain {
           std::find(options.ops.begin(), options.ops.end(), name) != options.ops.end())
         names_.push_back(name);
     }
+    for (const std::string& op : options.ops) {
+      if (!RegisteredName(op).empty()) names_.push_back(op);
+    }
   }
 
   void Append() {
@@ -94,8 +103,10 @@ class Chain {
 
  private:
   onnx::NodeProto* Drawn() {
-    if (options_.ops.empty() && draft_.Chance(4)) return AppendRegistered(draft_);
+    if (options_.ops.empty() && draft_.Chance(4))
+      return AppendRegistered(draft_, draft_.Of(ops::OpRegistry::Global().Names()));
     const std::string name = draft_.Of(names_);
+    if (!Drawers().contains(name)) return AppendRegistered(draft_, RegisteredName(name));
     const std::size_t dot = name.rfind('.');
     const bool is_standard = dot == std::string::npos;
     return draft_.Append(is_standard ? "" : name.substr(0, dot),
@@ -154,13 +165,17 @@ const DrawerTable& Drawers() {
   return table;
 }
 
-onnx::ModelProto RandomOnnx(compiler::Random& random, const RandomOnnxOptions& options) {
-  for (const std::string& op : options.ops) {
-    if (!Drawers().contains(op))
-      throw InvalidArgument(StrCat("fuzz: no node of ", op,
-                                   " can be drawn; `tenon ops --onnx` "
-                                   "prints the operators"));
+void RequireDrawable(const std::vector<std::string>& ops) {
+  for (const std::string& op : ops) {
+    if (!Drawers().contains(op) && RegisteredName(op).empty())
+      throw InvalidArgument(StrCat(
+          "fuzz: no node of ", op, " can be drawn; `tenon ops --onnx` and ",
+          "`tenon ops` print the operators, the latter's are written ", kOtherDomain, ".NAME"));
   }
+}
+
+onnx::ModelProto RandomOnnx(compiler::Random& random, const RandomOnnxOptions& options) {
+  RequireDrawable(options.ops);
   const int any = kFirstOpset + static_cast<int>(random.Below(kLastOpset - kFirstOpset + 1));
   Draft draft(random, options.opset > 0 ? options.opset : any);
   Chain chain(draft, options);

@@ -15,7 +15,8 @@
 namespace tenon::verify {
 
 struct RandomOnnxOptions {
-  // Draw of these operators alone ("Relu", "com.microsoft.Gelu"); empty: of all.
+  // Draw of these operators alone ("Relu", "com.microsoft.Gelu", and "tenon.NAME" of a registered
+  // one); empty: of all.
   std::vector<std::string> ops;
   int opset = 0;       // 0: any from 7 to 21
   bool mutate = true;  // false: only what is drawn as the standard has it
@@ -24,6 +25,8 @@ struct RandomOnnxOptions {
 };
 
 // Throws InvalidArgument for an operator that cannot be drawn.
+void RequireDrawable(const std::vector<std::string>& ops);
+// Throws as RequireDrawable does.
 onnx::ModelProto RandomOnnx(compiler::Random& random, const RandomOnnxOptions& options);
 
 }  // namespace tenon::verify

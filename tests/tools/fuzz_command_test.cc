@@ -38,6 +38,24 @@ TEST_F(FuzzCommandTest, AComputeThatAlwaysReadsOutsideIsAFinding) {
   EXPECT_THAT(ended.out, HasSubstr("whatever the inputs hold: "));
 }
 
+TEST_F(FuzzCommandTest, ChecksRandomOnnxModels) {
+  EXPECT_THAT(
+      OutputOf("fuzz --onnx --cases 20 --seed 5"),
+      AllOf(HasSubstr("20 models: "), HasSubstr("with equal results"), HasSubstr("no findings")));
+}
+
+TEST_F(FuzzCommandTest, FindsAnImplementationThatAnOnnxModelReaches) {
+  EXPECT_THAT(Tenon(StrCat("fuzz --onnx --valid --nodes tenon.plugin.swapped --cases 20 --plugin ",
+                           TENON_TEST_PLUGIN))
+                  .out,
+              AllOf(HasSubstr("wrong result"), HasSubstr("plugin.swapped("),
+                    HasSubstr("op_type: \"plugin.swapped\"")));
+}
+
+TEST_F(FuzzCommandTest, SaysThatAnOnnxOperatorIsUnknown) {
+  EXPECT_THAT(ErrorOf("fuzz --onnx --nodes Rleu"), HasSubstr("no node of Rleu can be drawn"));
+}
+
 TEST_F(FuzzCommandTest, SaysThatAnOperatorIsUnknown) {
   EXPECT_THAT(ErrorOf("fuzz --op nn.rleu"), HasSubstr("nn.relu"));
 }

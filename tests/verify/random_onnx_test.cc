@@ -1,0 +1,64 @@
+// What is drawn: every operator, from a seed alone, and mostly what the import takes.
+#include "tenon/verify/random_onnx.h"
+
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/onnx/import.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/registry.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/verify/fuzz_onnx.h"
+#include "tenon/verify/mutate_onnx.h"
+#include "tenon/verify/onnx_drawers.h"
+
+namespace tenon::verify {
+namespace {
+
+using ::testing::ElementsAreArray;
+
+TEST(RandomOnnxTest, EveryOperatorThatCanBeImportedIsDrawn) {
+  std::vector<std::string> drawn;
+  for (const auto& [name, drawer] : Drawers()) drawn.push_back(name);
+  EXPECT_THAT(drawn, ElementsAreArray(onnx_import::SupportedOnnxOps()));
+}
+
+TEST(RandomOnnxTest, AModelComesOfItsSeed) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    Random a(seed), b(seed);
+    EXPECT_EQ(RandomOnnx(a, {}).DebugString(), RandomOnnx(b, {}).DebugString()) << seed;
+  }
+}
+
+TEST(RandomOnnxTest, MostOfWhatIsDrawnAsTheStandardHasItIsEqual) {
+  OnnxFuzzStatistics statistics;
+  for (std::uint64_t seed = 0; seed < 50; ++seed)
+    EXPECT_EQ(FuzzOnnx(seed, {.mutate = false}, &statistics), std::nullopt);
+  EXPECT_GE(statistics.equal, 40) << statistics.ToString();
+}
+
+TEST(RandomOnnxTest, ChangesReachWhatIsRefusedInWords) {
+  OnnxFuzzStatistics statistics;
+  for (std::uint64_t seed = 100; seed < 150; ++seed)
+    EXPECT_EQ(FuzzOnnx(seed, {}, &statistics), std::nullopt);
+  EXPECT_GE(statistics.refused, 5) << statistics.ToString();
+}
+
+TEST(MutateOnnxTest, TypedFieldsAreTheSameTensor) {
+  Random random(1);
+  for (const DataType type : kAll) {
+    const NDArray array = compiler::RandomArray({2, 3}, type, random);
+    onnx::TensorProto tensor;
+    onnx_import::ToTensorProto(array, "t", &tensor);
+    UseTypedFields(&tensor);
+    EXPECT_FALSE(tensor.has_raw_data()) << type.ToString();
+    const NDArray again = onnx_import::ToNDArray(tensor, "t");
+    EXPECT_EQ(std::memcmp(again.raw(), array.raw(), array.bytes()), 0) << type.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace tenon::verify
