@@ -46,22 +46,26 @@ bool MayBeEither(const NDArray& result, const std::vector<NDArray>& inputs) {
                      [](const NDArray& input) { return input.dtype().is_float(); });
 }
 
-std::optional<std::string> CheckKernels(const OperatorCall& call, std::uint64_t seed,
-                                        LibraryChoice library) {
+std::vector<NDArray> RandomArguments(const OperatorCall& call, std::uint64_t seed) {
   Random random(seed);
   std::vector<NDArray> arrays;
-  runtime::Inputs inputs;
   for (const ir::Expr& param : call.module.Main().params) {
     const ir::Type& type = param.checked_type();
     arrays.push_back(RandomArray(ir::StaticShape(type, "an argument"),
                                  type.As<ir::TensorTypeNode>()->dtype, random));
-    inputs.emplace(ir::Var(param).name(), arrays.back());
   }
-  const auto expected = CatchErrors([&] { return Interpret(call.module, arrays); });
-  if (!expected.ok()) {
-    if (ReadsByData(call.graph.outputs)) return std::nullopt;  // FuzzSchedule counts such cases
-    return StrCat("whatever the inputs hold: ", FromStatus(expected.status()).message());
-  }
+  return arrays;
+}
+
+// `expected`: what the interpreter makes of `arrays`, which are by parameter.
+std::optional<std::string> CheckKernels(const OperatorCall& call,
+                                        const std::vector<NDArray>& arrays,
+                                        const std::vector<NDArray>& expected,
+                                        LibraryChoice library) {
+  const std::vector<ir::Expr>& params = call.module.Main().params;
+  runtime::Inputs inputs;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    inputs.emplace(ir::Var(params[i]).name(), arrays[i]);
   const CompileOptions options = {.library = library, .check_bounds = true};
   const absl::StatusOr<Lowered> lowered = Lower(call.module, options);
   if (lowered.status().code() == absl::StatusCode::kUnimplemented) return std::nullopt;
@@ -72,7 +76,7 @@ std::optional<std::string> CheckKernels(const OperatorCall& call, std::uint64_t 
       std::max(kTolerance, jit::DefaultTolerance(call.graph.outputs, loop::ExprMap()));
   for (std::size_t i = 0; i < results->size(); ++i) {
     const NDArray& got = (*results)[i];
-    const NDArray& wanted = (*expected)[i];
+    const NDArray& wanted = expected[i];
     const auto d = FirstDifference(got, wanted, relative * std::max(1.0, LargestMagnitude(wanted)));
     const bool may_be_either =
         MayBeEither(wanted, arrays) || TruncatesFloats(call.graph.outputs[i]);
@@ -99,10 +103,19 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
   }
   if (const auto finding = FuzzSchedule(call->graph, seed, statistics))
     return StrCat(call->text, "\n", *finding);
+  const auto describe = [&](const std::string& finding) {
+    return StrCat(call->text, "\nfinding of seed ", seed, ": ", finding, "\n",
+                  ir::PrintModule(call->module));
+  };
+  const std::vector<NDArray> arrays = RandomArguments(*call, seed);
+  const auto expected = CatchErrors([&] { return Interpret(call->module, arrays); });
+  if (!expected.ok()) {
+    if (ReadsByData(call->graph.outputs)) return std::nullopt;  // FuzzSchedule counts such cases
+    return describe(StrCat("whatever the inputs hold: ", FromStatus(expected.status()).message()));
+  }
   for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
-    if (const auto finding = CheckKernels(*call, seed, library))
-      return StrCat(call->text, "\nfinding of seed ", seed, ": ", *finding, "\n",
-                    ir::PrintModule(call->module));
+    if (const auto finding = CheckKernels(*call, arrays, *expected, library))
+      return describe(*finding);
   }
   return std::nullopt;
 }

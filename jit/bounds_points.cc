@@ -73,7 +73,7 @@ Stmt Compare(const Point& point, const loop::Var& report) {
   if (loop::IsConstInt(fits, 1)) return Stmt();
   std::vector<Expr> args = {report, point.access, index, point.elements};
   args.insert(args.end(), point.iteration.begin(), point.iteration.end());
-  args.resize(4 + kMostReportedLoops, Expr(0));
+  args.resize(4 + kMaxReportedLoops, Expr(0));
   Stmt made = loop::If(!fits, loop::Evaluate(loop::ExternCall(ReportAccessFunction(), args)));
   for (std::size_t i = point.when.size(); i-- > 0;) made = loop::If(point.when[i], made);
   return made;

@@ -16,14 +16,14 @@
 namespace tenon::jit {
 
 // Of the innermost loops around an access, whose iteration is told.
-inline constexpr std::size_t kMostReportedLoops = 6;
+inline constexpr std::size_t kMaxReportedLoops = 6;
 
 struct BoundsReport {
   std::atomic<bool> is_filled = false;
   // Valid when it is filled in and the run is over.
   std::int64_t access = 0;  // its number (jit/bounds_checks.h)
   std::int64_t index = 0, elements = 0;
-  std::array<std::int64_t, kMostReportedLoops> iteration{};
+  std::array<std::int64_t, kMaxReportedLoops> iteration{};
 
   std::int64_t address() const { return reinterpret_cast<std::int64_t>(this); }
 };

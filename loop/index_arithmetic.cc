@@ -7,10 +7,10 @@ namespace tenon::loop {
 namespace {
 
 // Indices and their sums with numbers of this size stay within int64.
-constexpr std::int64_t kMostRest = std::int64_t{1} << 62;
+constexpr std::int64_t kMaxRest = std::int64_t{1} << 62;
 // A stride is no larger than memory is; of data no more than leaves room for an index.
-constexpr std::int64_t kMostStride = std::int64_t{1} << 48;
-constexpr std::int64_t kMostDataStride = std::int64_t{1} << 15;
+constexpr std::int64_t kMaxStride = std::int64_t{1} << 48;
+constexpr std::int64_t kMaxDataStride = std::int64_t{1} << 15;
 
 // The numbers of an integer type of fewer than 64 bits; of all other types a conversion gives any.
 Interval NumbersOf(DataType type) {
@@ -136,7 +136,7 @@ IndexArithmetic::Reach IndexArithmetic::Anything(bool wraps) {
 IndexArithmetic::Reach IndexArithmetic::Operation(const Reach& a, const Reach& b, Interval rest,
                                                   bool overflows) {
   const bool has_index = a.has_index || b.has_index;
-  if (overflows || (has_index && Magnitude(rest) > kMostRest)) return Anything(true);
+  if (overflows || (has_index && Magnitude(rest) > kMaxRest)) return Anything(true);
   return {rest, has_index, a.reads || b.reads, a.wraps || b.wraps};
 }
 
@@ -166,8 +166,7 @@ IndexArithmetic::Reach IndexArithmetic::Multiply(const Reach& a, const Reach& b)
   }
   // An index times a number is an index where the number may be a stride.
   const auto is_too_large = [](const Reach& index, const Reach& factor) {
-    return index.has_index &&
-           Magnitude(factor.rest) > (factor.reads ? kMostDataStride : kMostStride);
+    return index.has_index && Magnitude(factor.rest) > (factor.reads ? kMaxDataStride : kMaxStride);
   };
   return Operation(a, b, product, overflows || is_too_large(a, b) || is_too_large(b, a));
 }

@@ -10,12 +10,12 @@ namespace tenon::loop {
 namespace {
 
 // An expression that shares its parts may have a text far longer than itself.
-constexpr int kMostNodes = 20000;
+constexpr int kMaxNodes = 20000;
 
 class Printer {
  public:
   std::string Text(const Expr& e) {
-    if (depth_ == 0) left_ = kMostNodes;
+    if (depth_ == 0) left_ = kMaxNodes;
     if (left_ == 0) return "...";
     --left_;
     ++depth_;

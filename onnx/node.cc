@@ -48,7 +48,7 @@ const std::vector<Expr>& Node::all_inputs() const {
 }
 
 std::string Node::WhyUnknown(const Expr& value) const {
-  constexpr std::size_t kMostNames = 5;
+  constexpr std::size_t kMaxNames = 5;
   std::vector<std::string> names;
   ir::VisitPostOrder(value, [&](const Expr& e) {
     if (e.kind() == ir::ExprKind::kVar) names.push_back(ir::Var(e).name());
@@ -56,9 +56,9 @@ std::string Node::WhyUnknown(const Expr& value) const {
   if (names.empty())
     return evaluate_ ? "it takes more time or memory than an import may use (docs/limits.md)"
                      : "no evaluator is given (ImportOptions::evaluate)";
-  const std::string more = names.size() > kMostNames ? ", ..." : "";
+  const std::string more = names.size() > kMaxNames ? ", ..." : "";
   const std::string inputs = names.size() == 1 ? "the input " : "the inputs ";
-  names.resize(std::min(names.size(), kMostNames));
+  names.resize(std::min(names.size(), kMaxNames));
   return StrCat("it depends on ", inputs, StrJoin(names, ", "), more,
                 " of the model; an input that decides can be fixed at import "
                 "(ImportOptions::constants, --constant ",
@@ -175,7 +175,7 @@ Expr Node::Typed(const Expr& expr) const {
   const auto type = [&](const Expr& original, const Expr& e) -> Expr {
     if (original.checked_type() || e.kind() == ir::ExprKind::kOp) return original;
     if (--budget_->expressions < 0)
-      throw Unimplemented(StrCat("the model becomes more than ", ImportBudget::kMostExpressions,
+      throw Unimplemented(StrCat("the model becomes more than ", ImportBudget::kMaxExpressions,
                                  " expressions; its loops and recurrent layers are unrolled"));
     Expr typed;
     if (const auto* tuple = e.As<ir::TupleNode>()) {

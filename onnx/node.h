@@ -26,10 +26,10 @@ using GraphInliner = std::function<std::vector<Expr>(const onnx::GraphProto& gra
 // What the import of a model may still take.
 struct ImportBudget {
   // Loops and recurrent layers are unrolled: few bytes can ask for any number of expressions.
-  static constexpr std::int64_t kMostExpressions = std::int64_t{1} << 20;
+  static constexpr std::int64_t kMaxExpressions = std::int64_t{1} << 20;
 
   ops::FoldingBudget folding;
-  std::int64_t expressions = kMostExpressions;
+  std::int64_t expressions = kMaxExpressions;
 };
 
 class Node {

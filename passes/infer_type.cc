@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/op.h"
@@ -59,10 +60,10 @@ ops::TypeCall Related(const ops::OpDef& op, const CallNode& call, std::vector<Ty
 
 // Throws InvalidArgument for a tensor, or one in a tuple, whose bytes cannot be counted.
 void RequireCountable(const Type& type) {
-  if (const auto* tensor = type.As<ir::TensorTypeNode>()) {
-    if (ir::IsStaticTensor(type)) NumBytes(ir::StaticShape(type, "a value"), tensor->dtype);
-  } else if (const auto* tuple = type.As<TupleTypeNode>()) {
-    for (const Type& field : tuple->fields) RequireCountable(field);
+  for (const Type& part : ir::Flatten(type)) {
+    const auto* tensor = part.As<ir::TensorTypeNode>();
+    if (tensor != nullptr && ir::IsStaticTensor(part))
+      NumBytes(ir::StaticShape(part, "a value"), tensor->dtype);
   }
 }
 

@@ -150,8 +150,9 @@ class Lowerer {
       case te::OperationKind::kPlaceholder:
         break;
     }
-    CheckReads(stage, BodyOf(stage), {}, function_.name);
-    return Nest(stage, WholeRegion(stage));
+    const std::vector<Expr> body = BodyOf(stage);
+    CheckReads(stage, body, {}, function_.name);
+    return MakeNest(stage, body, WholeRegion(stage), Hooks(stage));
   }
 
   std::vector<Expr> BodyOf(const Stage& stage) {

@@ -252,7 +252,8 @@ void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
   if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
   RequireMovable("compute_at");
   if (&parent == this) Refuse("compute_at", &axis, "a stage cannot be computed inside itself");
-  if (is_output_ && !Needs(parent, *this)) {
+  const bool is_needed = Needs(parent, *this);
+  if (is_output_ && !is_needed) {
     Refuse("compute_at", nullptr,
            StrCat("an output must be computed at the root, or in a loop of a stage that reads it, "
                   "which ",
@@ -267,7 +268,7 @@ void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
           StrCat("stage ", parent.name(),
                  " is itself computed inside this stage; two stages cannot be inside each other"));
   }
-  if (!Needs(parent, *this))
+  if (!is_needed)
     Refuse("compute_at", &axis,
            StrCat("stage ", parent.name(), " reads nothing of it; choose a loop of a reader"));
 }

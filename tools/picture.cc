@@ -41,7 +41,7 @@ namespace {
 constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm"};
 
 // Of a file, and of what it decodes to.
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 28;
+constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 28;
 
 struct Picture {
   int width = 0;
@@ -59,9 +59,9 @@ std::string ReadFile(const std::string& path) {
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   if (failure) throw NotFound(StrCat("the file cannot be opened: ", failure.message()));
-  if (size > kMostBytes)
+  if (size > kMaxBytes)
     throw InvalidArgument(
-        StrCat("the file has ", size, " bytes; pictures of ", kMostBytes, " at most are read"));
+        StrCat("the file has ", size, " bytes; pictures of ", kMaxBytes, " at most are read"));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw NotFound(StrCat("the file cannot be opened: ", std::strerror(errno)));
   return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -97,9 +97,9 @@ Extents StoredExtents(const std::string& file) {
     throw CannotBeDecoded();
   const auto bytes =
       static_cast<std::uintmax_t>(extents.width) * static_cast<std::uintmax_t>(extents.height) * 3;
-  if (bytes > kMostBytes)
+  if (bytes > kMaxBytes)
     throw InvalidArgument(StrCat("the picture has ", extents.width, " x ", extents.height,
-                                 " pixels; ", kMostBytes / 3, " at most are read"));
+                                 " pixels; ", kMaxBytes / 3, " at most are read"));
   return extents;
 }
 

@@ -38,14 +38,14 @@ using ir::Expr;
 using Arrays = std::vector<NDArray>;
 
 // Values of more elements are not computed.
-constexpr std::int64_t kMostElements = 1 << 17;
-constexpr std::int64_t kMostExpressions = 3000;
+constexpr std::int64_t kMaxElements = 1 << 17;
+constexpr std::int64_t kMaxExpressions = 3000;
 // Of the largest element of a result; twenty times as much as changes of every value on the way by
 // `kNudge` must explain.
 constexpr double kTolerance = 1e-4;
 constexpr double kNudge = 1e-6;
 constexpr int kNudges = 16;
-constexpr std::chrono::seconds kMostTime{20};
+constexpr std::chrono::seconds kMaxTime{20};
 
 bool IsUserError(const absl::Status& status) {
   switch (status.code()) {
@@ -166,7 +166,7 @@ class Check {
     std::optional<std::string> words = Imported(model);
     if (words) return words;
     const auto time = std::chrono::steady_clock::now() - start;
-    if (!module_ && time > kMostTime) return "the import takes too long";
+    if (!module_ && time > kMaxTime) return "the import takes too long";
     if (!module_) return std::nullopt;
     return Compared(model);
   }
@@ -225,7 +225,7 @@ class Check {
     extent_ = ExtentOf(*module_);
     for (const Expr& param : module_->Main().params)
       extent_.elements = std::max(extent_.elements, Elements(param.checked_type()));
-    if (extent_.elements > kMostElements || extent_.expressions > kMostExpressions) {
+    if (extent_.elements > kMaxElements || extent_.expressions > kMaxExpressions) {
       ++statistics_->large;
       return std::nullopt;
     }

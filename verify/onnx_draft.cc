@@ -10,7 +10,7 @@ namespace {
 
 using onnx::AttributeProto;
 
-constexpr std::int64_t kMostElements = 2048;
+constexpr std::int64_t kMaxElements = 2048;
 
 bool Contains(const Types& types, DataType type) {
   return std::find(types.begin(), types.end(), type) != types.end();
@@ -85,7 +85,7 @@ Shape Draft::AnyShape(std::int64_t least_rank, std::int64_t most_rank) {
   std::int64_t elements = 1;
   for (std::int64_t d = least_rank + random_.Below(most_rank - least_rank + 1); d > 0; --d) {
     std::int64_t extent = Extent();
-    if (elements * extent > kMostElements) extent = 1 + random_.Below(2);
+    if (elements * extent > kMaxElements) extent = 1 + random_.Below(2);
     elements *= std::max<std::int64_t>(extent, 1);
     shape.push_back(extent);
   }

@@ -145,10 +145,10 @@ std::vector<Tensor> Split(const TeCall& call) {
 Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
                 const std::vector<std::int64_t>& starts,
                 const std::function<Expr(const Tensor& field, const Expr& slot)>& read) {
-  constexpr std::size_t kMostInARow = 64;
+  constexpr std::size_t kMaxInARow = 64;
   const std::function<Expr(std::size_t, std::size_t)> range = [&](std::size_t begin,
                                                                   std::size_t end) -> Expr {
-    if (end - begin > kMostInARow) {
+    if (end - begin > kMaxInARow) {
       const std::size_t middle = begin + (end - begin) / 2;
       return te::IfThenElse(index < Expr(starts[middle]), range(begin, middle), range(middle, end));
     }
