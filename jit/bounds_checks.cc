@@ -266,7 +266,7 @@ class Maker {
     const bool is_masked = !loop::IsAllTrue(predicate);
     if (!MayRepeat(index) || (is_masked && !MayRepeat(predicate))) return;
     const std::size_t told = std::min(loops_.size(), kMaxReportedLoops);
-    const std::vector<Var> loops(loops_.end() - static_cast<std::ptrdiff_t>(told), loops_.end());
+    std::vector<Var> loops(loops_.end() - static_cast<std::ptrdiff_t>(told), loops_.end());
     Point point = {.access = static_cast<std::int64_t>(made_.accesses.size()),
                    .index = index,
                    .elements = ElementsOf(buffer),
