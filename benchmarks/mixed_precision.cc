@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "tenon/benchmarks/compiled_graph.h"
-#include "tenon/compiler/array_values.h"
 #include "tenon/models/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/array_values.h"
 
 namespace tenon::benchmarks {
 namespace {
@@ -22,8 +22,8 @@ Contestants Prepare(const std::string& name) {
   const auto mixed =
       std::make_shared<CompiledGraph>(module, inputs, CompileOptions{.mixed_precision = BFloat16});
   const Tensor expected = exact->Run(inputs)[0];
-  const auto difference = compiler::FirstDifference(
-      mixed->Run(inputs)[0], expected, kTolerance * compiler::LargestMagnitude(expected));
+  const auto difference = verify::FirstDifference(mixed->Run(inputs)[0], expected,
+                                                  kTolerance * verify::LargestMagnitude(expected));
   Require(!difference, StrCat(name, ": an element differs by more than rounding"));
   return {{Role::kTenon, StrCat("kernels: ", mixed->num_kernels()), [mixed] { mixed->Call(); }},
           {Role::kFloor, "the same in float32", [exact] { exact->Call(); }}};

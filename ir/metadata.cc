@@ -110,6 +110,15 @@ NDArray ReadArray(const std::string& text, const std::string& what) {
 
 // --- nodes
 
+// JSON's numbers may be signed or real; those would be converted without a check.
+std::size_t IndexOf(const json& number) {
+  if (!number.is_number_unsigned())
+    throw InvalidArgument(StrCat("the metadata section has ",
+                                 number.dump(-1, ' ', false, json::error_handler_t::replace),
+                                 " for the index of a node"));
+  return number.get<std::size_t>();
+}
+
 const json& At(const json& list, std::size_t index, const char* what) {
   if (index >= list.size())
     throw InvalidArgument(
@@ -184,15 +193,15 @@ Metadata ReadGraph(const json& root) {
   Metadata metadata;
   Arrays arrays(root);
   const json& nodes = root.at("nodes");
-  const json& map = At(nodes, root.at("root").get<std::size_t>(), "node");
+  const json& map = At(nodes, IndexOf(root.at("root")), "node");
   const json none = json::array();
   const json& kinds = map.contains("keys") ? map.at("keys") : none;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto kind = kinds[i].get<std::string>();
-    const json& list = At(nodes, At(map.at("data"), i, "entry").get<std::size_t>(), "node");
+    const json& list = At(nodes, IndexOf(At(map.at("data"), i, "entry")), "node");
     const json& entries = list.contains("data") ? list.at("data") : none;
     for (const json& entry : entries) {
-      const json& node = At(nodes, entry.get<std::size_t>(), "node");
+      const json& node = At(nodes, IndexOf(entry), "node");
       if (kind == kConstants) {
         metadata.constants.push_back(arrays.Of(node, metadata.constants.size()));
       } else {

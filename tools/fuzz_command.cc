@@ -14,10 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tenon/compiler/fuzz_operator.h"
-#include "tenon/compiler/fuzz_passes.h"
-#include "tenon/compiler/fuzz_schedule.h"
-#include "tenon/compiler/random_operator.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
@@ -27,12 +23,16 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
 #include "tenon/verify/fuzz_onnx.h"
+#include "tenon/verify/fuzz_operator.h"
+#include "tenon/verify/fuzz_passes.h"
+#include "tenon/verify/fuzz_schedule.h"
 #include "tenon/verify/random_onnx.h"
+#include "tenon/verify/random_operator.h"
 
 namespace tenon::tools {
 namespace {
 
-using compiler::FuzzStatistics;
+using verify::FuzzStatistics;
 
 constexpr unsigned kSecondsACase = 60;
 constexpr int kFoundExit = 3;
@@ -40,7 +40,7 @@ constexpr int kFoundExit = 3;
 struct FuzzArguments {
   std::string op;
   bool graphs = false;
-  compiler::PassFuzzOptions pass_options;
+  verify::PassFuzzOptions pass_options;
   bool onnx = false;
   verify::OnnxFuzzOptions onnx_options;
   std::string save;  // folder of the models of findings
@@ -54,7 +54,7 @@ struct FuzzArguments {
 struct Shared {
   std::int64_t done;  // cases that ended
   FuzzStatistics statistics;
-  compiler::PassFuzzStatistics pass_statistics;
+  verify::PassFuzzStatistics pass_statistics;
   verify::OnnxFuzzStatistics onnx_statistics;
   // The last ONNX model that was imported, for the finding of a crash; larger ones are left out.
   std::size_t model_bytes;
@@ -83,9 +83,8 @@ std::string ExampleCall(const FuzzArguments& arguments) {
   constexpr std::uint64_t kSeeds = 5;
   std::string refusal;
   for (std::uint64_t seed = arguments.seed; seed < arguments.seed + kSeeds; ++seed) {
-    compiler::Random random(seed);
-    if (const auto call = compiler::MakeRandomCall(arguments.op, random, &refusal))
-      return call->text;
+    verify::Random random(seed);
+    if (const auto call = verify::MakeRandomCall(arguments.op, random, &refusal)) return call->text;
   }
   throw FailedPrecondition(StrCat("fuzz: no call of ", arguments.op,
                                   " fits random shapes, types and attributes; the last was "
@@ -96,12 +95,12 @@ std::string ExampleCall(const FuzzArguments& arguments) {
 std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t seed,
                                    const SharedMemory& shared) {
   if (arguments.graphs)
-    return compiler::FuzzPasses(seed, arguments.pass_options, &shared->pass_statistics);
+    return verify::FuzzPasses(seed, arguments.pass_options, &shared->pass_statistics);
   if (arguments.onnx)
     return verify::FuzzOnnx(seed, arguments.onnx_options, &shared->onnx_statistics);
   FuzzStatistics statistics;
-  auto finding = arguments.op.empty() ? compiler::FuzzRandomGraph(seed, &statistics)
-                                      : compiler::FuzzOperator(arguments.op, seed, &statistics);
+  auto finding = arguments.op.empty() ? verify::FuzzRandomGraph(seed, &statistics)
+                                      : verify::FuzzOperator(arguments.op, seed, &statistics);
   shared->statistics.Add(statistics);
   return finding;
 }
@@ -163,7 +162,7 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
               signal == SIGALRM ? StrCat("it takes more than ", kSecondsACase, " seconds").c_str()
                                 : StrCat("the program crashes: ", strsignal(signal)).c_str());
   if (arguments.graphs)
-    std::printf("%s", ir::PrintModule(compiler::MakeRandomModule(seed).module).c_str());
+    std::printf("%s", ir::PrintModule(verify::MakeRandomModule(seed).module).c_str());
   if (arguments.onnx) std::printf("%s", verify::OnnxText(LastModel(shared)).c_str());
   ++shared->done;
   return true;

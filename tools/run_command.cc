@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/compiler/verify_model.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/support/error.h"
@@ -23,6 +22,7 @@
 #include "tenon/tools/random_inputs.h"
 #include "tenon/tools/results.h"
 #include "tenon/tools/run_times.h"
+#include "tenon/verify/verify_model.h"
 
 namespace tenon::tools {
 namespace {

@@ -86,7 +86,7 @@ NodeDraft Compress(Draft& d) {
     length = NumElements(x.shape);
   }
   if (d.Chance(30)) length = d.random().Below(length + 1);
-  node.proto.add_input(d.Known(compiler::RandomArray({length}, Bool, d.random())));
+  node.proto.add_input(d.Known(RandomArray({length}, Bool, d.random())));
   return node;
 }
 

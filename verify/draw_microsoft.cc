@@ -67,12 +67,11 @@ NodeDraft MatMulNBits(Draft& d) {
   const std::int64_t bits = d.Of(Ints{2, 4, 4, 8}), block = d.Of(Ints{16, 32});
   const std::int64_t k = d.Of(Ints{16, 32, 33, 48, 5}), n = d.Of(Ints{1, 3, 8, 17});
   const std::int64_t count = (k + block - 1) / block;
-  const NDArray packed = compiler::TypicalArray({n, count, block * bits / 8}, UInt8, d.random());
+  const NDArray packed = TypicalArray({n, count, block * bits / 8}, UInt8, d.random());
   NodeDraft node({d.Tensor(d.Of(Halves()), {d.Of(Ints{1, 3, 8}), k}).name, d.Known(packed),
-                  d.Known(compiler::RandomArray({n * count}, Float32, d.random()))});
+                  d.Known(RandomArray({n * count}, Float32, d.random()))});
   if (d.Chance(40))
-    node.proto.add_input(
-        d.Known(compiler::TypicalArray({n * ((count * bits + 7) / 8)}, UInt8, d.random())));
+    node.proto.add_input(d.Known(TypicalArray({n * ((count * bits + 7) / 8)}, UInt8, d.random())));
   return node.Int("K", k).Int("N", n).Int("bits", bits).Int("block_size", block);
 }
 

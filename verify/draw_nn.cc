@@ -87,7 +87,7 @@ NodeDraft BatchNormalization(Draft& d) {
   Names inputs = {x.name};
   for (int i = 0; i < 3; ++i) inputs.push_back(d.Tensor(x.type, {x.shape[1]}).name);
   // A variance is not negative.
-  const NDArray variance = compiler::RandomArray({x.shape[1]}, x.type, d.random());
+  const NDArray variance = RandomArray({x.shape[1]}, x.type, d.random());
   for (std::int64_t i = 0; i < variance.size(); ++i) {
     auto* last = static_cast<std::uint8_t*>(variance.raw()) + (i + 1) * x.type.bytes() - 1;
     *last &= 0x7F;

@@ -181,8 +181,7 @@ NodeDraft Pad(Draft& d) {
   if (d.Chance(85)) node.String("mode", mode);
   const bool has_value = d.Chance(50);
   if (has_value || has_axes)
-    node.proto.add_input(has_value ? d.Known(compiler::RandomArray({}, x.type, d.random()))
-                                   : std::string());
+    node.proto.add_input(has_value ? d.Known(RandomArray({}, x.type, d.random())) : std::string());
   if (has_axes) node.proto.add_input(d.KnownInts(axes));
   return node;
 }
@@ -207,14 +206,14 @@ NodeDraft Constant(Draft& d) {
     case 2:
       return node.IntList("value_ints", {1, 2, 3});
     default:
-      return node.Tensor("value", compiler::RandomArray(d.AnyShape(0, 3), d.Of(kAll), d.random()));
+      return node.Tensor("value", RandomArray(d.AnyShape(0, 3), d.Of(kAll), d.random()));
   }
 }
 
 NodeDraft ConstantOfShape(Draft& d) {
   const Shape shape = d.AnyShape(0, 4);
   NodeDraft node({d.KnownInts(Ints(shape.begin(), shape.end()))});
-  if (d.Chance(70)) node.Tensor("value", compiler::RandomArray({1}, d.Of(kAll), d.random()));
+  if (d.Chance(70)) node.Tensor("value", RandomArray({1}, d.Of(kAll), d.random()));
   return node;
 }
 
@@ -228,8 +227,7 @@ NodeDraft EyeLike(Draft& d) {
 NodeDraft Range(Draft& d) {
   const DataType type = d.Of(Types{Float32, Float64, Int32, Int64, Int16});
   Names inputs;
-  for (int i = 0; i < 3; ++i)
-    inputs.push_back(d.Known(compiler::RandomArray({}, type, d.random())));
+  for (int i = 0; i < 3; ++i) inputs.push_back(d.Known(RandomArray({}, type, d.random())));
   return NodeDraft(inputs);
 }
 

@@ -10,9 +10,7 @@
 
 #include <unistd.h>
 
-#include "tenon/compiler/array_values.h"
 #include "tenon/compiler/compile.h"
-#include "tenon/compiler/interpret.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/verify.h"
@@ -26,6 +24,8 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
+#include "tenon/verify/array_values.h"
+#include "tenon/verify/interpret.h"
 #include "tenon/verify/mutate_onnx.h"
 #include "tenon/verify/random_onnx.h"
 
@@ -33,7 +33,6 @@ namespace tenon::verify {
 namespace {
 
 namespace fs = std::filesystem;
-using compiler::Random;
 using ir::Expr;
 using Arrays = std::vector<NDArray>;
 
@@ -151,7 +150,7 @@ Extent ExtentOf(const ir::Module& module) {
     extent.elements = std::max(extent.elements, Elements(e.checked_type()));
     if (const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
         tensor != nullptr && tensor->dtype.is_float())
-      extent.rounding = std::max(extent.rounding, compiler::RoundingError(tensor->dtype));
+      extent.rounding = std::max(extent.rounding, RoundingError(tensor->dtype));
   });
   return extent;
 }
@@ -234,7 +233,7 @@ class Check {
     }
     DrawInputs();
     const absl::StatusOr<Arrays> expected =
-        CatchErrors([&] { return compiler::Interpret(*module_, inputs_); });
+        CatchErrors([&] { return Interpret(*module_, inputs_); });
     if (!expected.ok() && !IsUserError(expected.status()))
       return StrCat("it is not interpreted: ", expected.status().ToString());
     const LibraryChoice library = random_.Chance(60) ? LibraryChoice::kAuto : LibraryChoice::kTe;
@@ -314,10 +313,10 @@ class Check {
     for (const Expr& param : module_->Main().params) {
       const DataType type = param.checked_type().As<ir::TensorTypeNode>()->dtype;
       const Shape shape = ir::StaticShape(param.checked_type(), "an input");
-      NDArray array = random_.Chance(60) ? compiler::RandomArray(shape, type, random_)
-                                         : compiler::TypicalArray(shape, type, random_);
+      NDArray array = random_.Chance(60) ? RandomArray(shape, type, random_)
+                                         : TypicalArray(shape, type, random_);
       if (type.is_float() && random_.Chance(4)) {
-        array = compiler::WithSpecialValues(array, random_);
+        array = WithSpecialValues(array, random_);
         has_infinities_ = true;
       }
       inputs_.push_back(array);
@@ -357,11 +356,11 @@ class Check {
   std::optional<std::string> DifferentValues(const Arrays& actual, const Arrays& expected,
                                              double relative) const {
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const double tolerance = relative * std::max(1.0, compiler::LargestMagnitude(expected[i]));
+      const double tolerance = relative * std::max(1.0, LargestMagnitude(expected[i]));
       if (extent_.rounds_to_integers && !expected[i].dtype().is_float() &&
-          compiler::LargestDifference(actual[i], expected[i]) <= 1)
+          LargestDifference(actual[i], expected[i]) <= 1)
         continue;
-      if (const auto d = compiler::FirstDifference(actual[i], expected[i], tolerance))
+      if (const auto d = FirstDifference(actual[i], expected[i], tolerance))
         return StrCat("result ", i, " at ", ShapeToString(d->index), " is ", d->actual,
                       " instead of ", d->expected);
     }
@@ -374,13 +373,11 @@ class Check {
     Random random(seed_);
     const double nudge = std::max(kNudge, extent_.rounding);
     for (int i = 0; i < kNudges; ++i) {
-      const auto change = [&](const NDArray& array) {
-        return compiler::Nudged(array, nudge, random);
-      };
+      const auto change = [&](const NDArray& array) { return Nudged(array, nudge, random); };
       Arrays inputs = inputs_;
       for (NDArray& input : inputs) input = change(input);
       const absl::StatusOr<Arrays> other =
-          CatchErrors([&] { return compiler::Interpret(*module_, inputs, change); });
+          CatchErrors([&] { return Interpret(*module_, inputs, change); });
       if (!other.ok()) return false;
       for (std::size_t k = 0; k < expected.size(); ++k) {
         if ((*other)[k].shape() != expected[k].shape()) return false;

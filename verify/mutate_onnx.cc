@@ -10,7 +10,6 @@
 namespace tenon::verify {
 namespace {
 
-using compiler::Random;
 using onnx::AttributeProto;
 using onnx::GraphProto;
 using onnx::ModelProto;

@@ -156,8 +156,8 @@ Value Draft::Input(DataType type, const Shape& shape) {
 }
 
 Value Draft::Weights(DataType type, const Shape& shape) {
-  return Constant(Chance(70) ? compiler::RandomArray(shape, type, random_)
-                             : compiler::TypicalArray(shape, type, random_));
+  return Constant(Chance(70) ? RandomArray(shape, type, random_)
+                             : TypicalArray(shape, type, random_));
 }
 
 Value Draft::Constant(const NDArray& array) {

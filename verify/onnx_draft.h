@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "onnx/onnx_pb.h"
-#include "tenon/compiler/array_values.h"
 #include "tenon/support/ndarray.h"
+#include "tenon/verify/array_values.h"
 
 namespace tenon::verify {
 
-using compiler::Random;
 using Ints = std::vector<std::int64_t>;
 using Names = std::vector<std::string>;
 using Types = std::vector<DataType>;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "tenon/compiler/random_operator.h"
 #include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/lower_function.h"
@@ -12,6 +11,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/verify/mutate_onnx.h"
 #include "tenon/verify/onnx_drawers.h"
+#include "tenon/verify/random_operator.h"
 
 namespace tenon::verify {
 namespace {
@@ -57,8 +57,8 @@ std::string RegisteredName(const std::string& name) {
 // that no file can hold, or no call was found.
 onnx::NodeProto* AppendRegistered(Draft& d, const std::string& name) {
   std::string refusal;
-  const absl::StatusOr<std::optional<compiler::OperatorCall>> drawn =
-      CatchErrors([&] { return compiler::MakeRandomCall(name, d.random(), &refusal); });
+  const absl::StatusOr<std::optional<OperatorCall>> drawn =
+      CatchErrors([&] { return MakeRandomCall(name, d.random(), &refusal); });
   if (!drawn.ok() || !*drawn) return nullptr;
   const ir::FunctionNode& main = (*drawn)->module.Main();
   const auto* call = main.body.As<ir::CallNode>();
@@ -174,7 +174,7 @@ void RequireDrawable(const std::vector<std::string>& ops) {
   }
 }
 
-onnx::ModelProto RandomOnnx(compiler::Random& random, const RandomOnnxOptions& options) {
+onnx::ModelProto RandomOnnx(Random& random, const RandomOnnxOptions& options) {
   RequireDrawable(options.ops);
   const int any = kFirstOpset + static_cast<int>(random.Below(kLastOpset - kFirstOpset + 1));
   Draft draft(random, options.opset > 0 ? options.opset : any);

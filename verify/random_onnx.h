@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "onnx/onnx_pb.h"
-#include "tenon/compiler/array_values.h"
+#include "tenon/verify/array_values.h"
 
 namespace tenon::verify {
 
@@ -27,7 +27,7 @@ struct RandomOnnxOptions {
 // Throws InvalidArgument for an operator that cannot be drawn.
 void RequireDrawable(const std::vector<std::string>& ops);
 // Throws as RequireDrawable does.
-onnx::ModelProto RandomOnnx(compiler::Random& random, const RandomOnnxOptions& options);
+onnx::ModelProto RandomOnnx(Random& random, const RandomOnnxOptions& options);
 
 }  // namespace tenon::verify
 

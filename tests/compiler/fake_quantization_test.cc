@@ -2,11 +2,11 @@
 // floating point by the interpreter: no result is further away than one quantum.
 #include <string>
 
-#include "tenon/compiler/interpret.h"
 #include "tenon/passes/canonicalize_qnn.h"
 #include "tenon/passes/fake_quantization_to_integer.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/verify/interpret.h"
 
 namespace tenon {
 namespace {
@@ -43,7 +43,7 @@ TEST_P(FakeQuantizationNumbersTest, IsWithinAQuantumOfTheFloatingPointForm) {
     inputs[ir::Var(param).name()] = values.back();
   }
   EXPECT_FALSE(passes::FakeQuantizationToInteger(module) == module);
-  const NDArray expected = compiler::Interpret(passes::CanonicalizeQnn(module), values).at(0);
+  const NDArray expected = verify::Interpret(passes::CanonicalizeQnn(module), values).at(0);
   for (const int level : {0, 3}) {
     SCOPED_TRACE(level);
     const NDArray got = Outcome(module, inputs, {.opt_level = level}).at(0);

@@ -1,11 +1,11 @@
 // What ToMixedPrecision makes of a network differs from it by the accuracy of the low type, and so
 // does what is compiled for that type, whose images may get another layout.
-#include "tenon/compiler/array_values.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/jit/cpu_features.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/to_mixed_precision.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/verify/array_values.h"
 
 namespace tenon {
 namespace {
@@ -36,10 +36,10 @@ TEST_P(MixedPrecisionTest, IsAsAccurateAsTheType) {
     for (const int level : {0, 3}) {
       const std::vector<NDArray> got = Outcome(mixed, inputs, {.opt_level = level});
       ASSERT_EQ(got.size(), exact.size());
-      const double allowed = accuracy * compiler::LargestMagnitude(exact[0]);
-      EXPECT_FALSE(compiler::FirstDifference(got[0], exact[0], allowed).has_value());
+      const double allowed = accuracy * verify::LargestMagnitude(exact[0]);
+      EXPECT_FALSE(verify::FirstDifference(got[0], exact[0], allowed).has_value());
       // It is not float32 after all.
-      EXPECT_TRUE(compiler::FirstDifference(got[0], exact[0], allowed / 1000).has_value());
+      EXPECT_TRUE(verify::FirstDifference(got[0], exact[0], allowed / 1000).has_value());
     }
   }
 }
@@ -76,16 +76,16 @@ TEST(MixedPrecisionOptionTest, ResultsAreAsPreciseAsTheTypeAtEveryLevel) {
       passes::BindParams(module, "main", {{"v", all.at("v")}, {"w", all.at("w")}});
   const runtime::Inputs inputs = {{"x", all.at("x")}};
   const NDArray exact = Outcome(bound, inputs)[0];
-  const double largest = compiler::LargestMagnitude(exact);
+  const double largest = verify::LargestMagnitude(exact);
   for (int level = 0; level <= 4; ++level) {
     for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kTe}) {
       for (const auto& [type, rounding] : {std::pair(BFloat16, 0x1p-6), {Float16, 0x1p-9}}) {
         const NDArray mixed = Outcome(
             bound, inputs, {.opt_level = level, .library = library, .mixed_precision = type})[0];
         ASSERT_EQ(mixed.dtype(), Float32);
-        EXPECT_FALSE(compiler::FirstDifference(mixed, exact, rounding * largest).has_value());
+        EXPECT_FALSE(verify::FirstDifference(mixed, exact, rounding * largest).has_value());
         // It was asked for.
-        EXPECT_TRUE(compiler::FirstDifference(mixed, exact, rounding * largest / 1000).has_value());
+        EXPECT_TRUE(verify::FirstDifference(mixed, exact, rounding * largest / 1000).has_value());
       }
     }
   }

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include "tenon/compiler/interpret.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/qnn_builders.h"
 #include "tenon/passes/canonicalize_qnn.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/verify/interpret.h"
 
 namespace tenon {
 namespace {
@@ -63,7 +63,7 @@ void ExpectResult(const Expr& e, const std::vector<std::pair<ir::Var, NDArray>>&
   }
   const ir::Module module =
       passes::InferType(ir::Module().With("main", ir::Function::Make(std::move(params), e)));
-  ExpectClose(compiler::Interpret(passes::CanonicalizeQnn(module), values), {expected}, 0);
+  ExpectClose(verify::Interpret(passes::CanonicalizeQnn(module), values), {expected}, 0);
   for (const int level : {0, 3}) {
     SCOPED_TRACE(level);
     ExpectClose(Outcome(module, inputs, {.opt_level = level}), {expected}, 0);

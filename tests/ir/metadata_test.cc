@@ -155,6 +155,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "the metadata section cannot be read"},
         Damaged{"RootOutside", R"({"root":7,"nodes":[]})", absl::StatusCode::kInvalidArgument,
                 "the metadata section refers to node 7 of 0"},
+        Damaged{"RootTooLarge", R"({"root":1e300,"nodes":[]})", absl::StatusCode::kInvalidArgument,
+                "the metadata section has 1e+300 for the index of a node"},
+        Damaged{"RootNegative", R"({"root":-1,"nodes":[]})", absl::StatusCode::kInvalidArgument,
+                "the metadata section has -1 for the index of a node"},
+        Damaged{"EntryNotWhole", Graph("relay.Constant", R"({"type_key":"relay.Constant"})", "2.5"),
+                absl::StatusCode::kInvalidArgument,
+                "the metadata section has 2.5 for the index of a node"},
         Damaged{"EntryOutside", Graph("relay.Constant", R"({"type_key":"relay.Constant"})", "9"),
                 absl::StatusCode::kInvalidArgument, "the metadata section refers to node 9 of 4"},
         Damaged{

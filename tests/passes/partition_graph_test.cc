@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include "tenon/compiler/compile.h"
-#include "tenon/compiler/interpret.h"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/verify.h"
@@ -16,6 +15,7 @@
 #include "tenon/passes/inline.h"
 #include "tenon/passes/merge_compiler_regions.h"
 #include "tenon/tests/passes/algebra_testing.h"
+#include "tenon/verify/interpret.h"
 
 namespace tenon::passes {
 namespace {
@@ -78,10 +78,10 @@ void ExpectValuesKept(const Module& module) {
   const runtime::Inputs named = testing_graphs::RandomInputs(module, 11);
   std::vector<NDArray> inputs;
   for (const Expr& param : module.Main().params) inputs.push_back(named.at(ir::Var(param).name()));
-  const std::vector<NDArray> expected = compiler::Interpret(module, inputs);
+  const std::vector<NDArray> expected = verify::Interpret(module, inputs);
   for (const Module& changed : {Annotated(module), Merged(module), Partitioned(module),
                                 InferType(Inline(Partitioned(module)))}) {
-    testing_graphs::ExpectClose(compiler::Interpret(changed, inputs), expected, 0);
+    testing_graphs::ExpectClose(verify::Interpret(changed, inputs), expected, 0);
     for (const int opt_level : {0, 3})
       testing_graphs::ExpectClose(Compiled(changed, inputs, opt_level), expected, 1e-5);
   }
@@ -308,7 +308,7 @@ TEST(PartitionGraphTest, CompositesOfOneDnnAreItsKernels) {
   EXPECT_THAT(executable.kernels().front()->implementation(), HasSubstr("onednn"));
   const runtime::Inputs inputs = testing_graphs::RandomInputs(module, 3);
   testing_graphs::ExpectClose(ValueOrThrow(executable.Run(inputs)),
-                              compiler::Interpret(module, {inputs.at("x")}), 1e-4);
+                              verify::Interpret(module, {inputs.at("x")}), 1e-4);
 }
 
 // A call that oneDNN takes alone.

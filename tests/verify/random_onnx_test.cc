@@ -50,7 +50,7 @@ TEST(RandomOnnxTest, ChangesReachWhatIsRefusedInWords) {
 TEST(MutateOnnxTest, TypedFieldsAreTheSameTensor) {
   Random random(1);
   for (const DataType type : kAll) {
-    const NDArray array = compiler::RandomArray({2, 3}, type, random);
+    const NDArray array = verify::RandomArray({2, 3}, type, random);
     onnx::TensorProto tensor;
     onnx_import::ToTensorProto(array, "t", &tensor);
     UseTypedFields(&tensor);

@@ -1,0 +1,54 @@
+#include "tenon/verify/verify_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/ops/registry.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(VerifyModelTest, WaysToRunAModelAgree) {
+  const ir::Module module = Parse(
+      "def @main(%x: Tensor[(3, 17), float32], %w: Tensor[(5, 17), float32], %i: Tensor[(3), "
+      "int32]) {\n"
+      "  (nn.softmax(nn.relu(nn.dense(%x, %w))), add(%i, %i)) }");
+  const auto verification =
+      VerifyModel(module, {{"x", NDArray::FromVector<float>({3, 17}, std::vector<float>(51, 0.3F))},
+                           {"w", NDArray::FromVector<float>({5, 17}, std::vector<float>(85, -2))},
+                           {"i", NDArray::FromVector<int>({3}, {1, 2, 3})}});
+  ASSERT_TRUE(verification.ok()) << verification.status();
+  EXPECT_LT(verification->unfused, 1e-5);
+  EXPECT_LT(verification->interpreted, 1e-5);
+  EXPECT_THAT(verification->ToString(), HasSubstr("verified: the largest difference"));
+}
+
+// The interpreter adds one element after the other, kernels add in vectors: no difference at all is
+// more than can be asked for.
+TEST(VerifyModelTest, ADifferenceIsNamedWithItsElement) {
+  const ir::Module module =
+      Parse("def @main(%x: Tensor[(1009), float32]) { sum(tanh(%x), axis=[0]) }");
+  std::vector<float> values(1009);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.0037F * static_cast<float>(i);
+  const auto verification =
+      VerifyModel(module, {{"x", NDArray::FromVector<float>({1009}, values)}}, {}, 0);
+  ASSERT_FALSE(verification.ok());
+  EXPECT_EQ(verification.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(verification.status().message()),
+              AllOf(HasSubstr("verify: result 0 at () is "), HasSubstr(", but "),
+                    HasSubstr("results may differ by 0 of their largest element")));
+}
+
+TEST(VerifyModelTest, AMissingInputIsAnErrorOfTheRun) {
+  const auto verification =
+      VerifyModel(Parse("def @main(%x: Tensor[(2), float32]) { exp(%x) }"), {});
+  EXPECT_EQ(verification.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(verification.status().message()), HasSubstr("input 'x' is missing"));
+}
+
+}  // namespace
+}  // namespace tenon

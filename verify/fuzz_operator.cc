@@ -1,0 +1,123 @@
+#include "tenon/verify/fuzz_operator.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/verify/array_values.h"
+#include "tenon/verify/interpret.h"
+#include "tenon/verify/random_operator.h"
+#include "tenon/verify/verify_schedule.h"
+
+namespace tenon::verify {
+namespace {
+
+// Libraries and Winograd's algorithm add up in other orders.
+constexpr double kTolerance = 1e-4;
+
+// Whether a place that is read depends on what the inputs hold, as of a gather.
+bool ReadsByData(const std::vector<te::Tensor>& outputs) {
+  bool by_data = false;
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    by_data = by_data || (!op->is_compute() && !op->is_placeholder());
+    for (const te::Expr& value : op->body) {
+      loop::VisitExpr(value, [&](const te::Expr& e) {
+        const auto* load = e.As<loop::LoadNode>();
+        if (load == nullptr) return;
+        for (const te::Expr& index : load->indices) {
+          loop::VisitExpr(index, [&](const te::Expr& part) {
+            by_data = by_data || part.kind() == loop::ExprKind::kLoad;
+          });
+        }
+      });
+    }
+  }
+  return by_data;
+}
+
+// Whether an integer result may be one of two, as roundings decide.
+bool MayBeEither(const NDArray& result, const std::vector<NDArray>& inputs) {
+  return !result.dtype().is_float() && !result.dtype().is_bool() &&
+         std::any_of(inputs.begin(), inputs.end(),
+                     [](const NDArray& input) { return input.dtype().is_float(); });
+}
+
+std::vector<NDArray> RandomArguments(const OperatorCall& call, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<NDArray> arrays;
+  for (const ir::Expr& param : call.module.Main().params) {
+    const ir::Type& type = param.checked_type();
+    arrays.push_back(RandomArray(ir::StaticShape(type, "an argument"),
+                                 type.As<ir::TensorTypeNode>()->dtype, random));
+  }
+  return arrays;
+}
+
+// `expected`: what the interpreter makes of `arrays`, which are by parameter.
+std::optional<std::string> CheckKernels(const OperatorCall& call,
+                                        const std::vector<NDArray>& arrays,
+                                        const std::vector<NDArray>& expected,
+                                        LibraryChoice library) {
+  const std::vector<ir::Expr>& params = call.module.Main().params;
+  runtime::Inputs inputs;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    inputs.emplace(ir::Var(params[i]).name(), arrays[i]);
+  const CompileOptions options = {.library = library, .check_bounds = true};
+  const absl::StatusOr<Lowered> lowered = Lower(call.module, options);
+  if (lowered.status().code() == absl::StatusCode::kUnimplemented) return std::nullopt;
+  const auto results = CatchErrors(
+      [&] { return ValueOrThrow(ValueOrThrow(Link(ValueOrThrow(lowered), options)).Run(inputs)); });
+  if (!results.ok()) return StrCat("compile and run: ", FromStatus(results.status()).message());
+  const double relative =
+      std::max(kTolerance, jit::DefaultTolerance(call.graph.outputs, loop::ExprMap()));
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    const NDArray& got = (*results)[i];
+    const NDArray& wanted = expected[i];
+    const auto d = FirstDifference(got, wanted, relative * std::max(1.0, LargestMagnitude(wanted)));
+    const bool may_be_either =
+        MayBeEither(wanted, arrays) || TruncatesFloats(call.graph.outputs[i]);
+    if (!d || (may_be_either && LargestDifference(got, wanted) <= 1)) continue;
+    std::string made;
+    for (const LoweredKernel& kernel : lowered->kernels)
+      StrAppend(&made, made.empty() ? "" : ", ", kernel.choice.implementation);
+    return StrCat("wrong result of ", made, ": element (", StrJoin(d->index, ", "), ") of result ",
+                  i, " is ", d->actual, "; it must be ", d->expected);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
+                                        FuzzStatistics* statistics) {
+  Random random(seed);
+  std::string refusal;
+  const std::optional<OperatorCall> call = MakeRandomCall(op, random, &refusal);
+  if (!call) {
+    ++statistics->uncalled;
+    return std::nullopt;
+  }
+  if (const auto finding = FuzzSchedule(call->graph, seed, statistics))
+    return StrCat(call->text, "\n", *finding);
+  const auto describe = [&](const std::string& finding) {
+    return StrCat(call->text, "\nfinding of seed ", seed, ": ", finding, "\n",
+                  ir::PrintModule(call->module));
+  };
+  const std::vector<NDArray> arrays = RandomArguments(*call, seed);
+  const auto expected = CatchErrors([&] { return Interpret(call->module, arrays); });
+  if (!expected.ok()) {
+    if (ReadsByData(call->graph.outputs)) return std::nullopt;  // FuzzSchedule counts such cases
+    return describe(StrCat("whatever the inputs hold: ", FromStatus(expected.status()).message()));
+  }
+  for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
+    if (const auto finding = CheckKernels(*call, arrays, *expected, library))
+      return describe(*finding);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenon::verify

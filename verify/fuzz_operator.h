@@ -1,0 +1,23 @@
+// Fuzzing of one operator: random calls of it, under random schedules and as Compile makes kernels
+// of them, an author's own implementation among these, against the interpreter.
+//
+//   FuzzStatistics statistics;
+//   if (auto finding = FuzzOperator("my.swish", 7, &statistics)) std::puts(finding->c_str());
+#ifndef TENON_VERIFY_FUZZ_OPERATOR_H_
+#define TENON_VERIFY_FUZZ_OPERATOR_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tenon/verify/fuzz_schedule.h"
+
+namespace tenon::verify {
+
+// The finding of the case, as FuzzSchedule gives it, or nothing. Thread-safe.
+std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
+                                        FuzzStatistics* statistics);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_FUZZ_OPERATOR_H_

@@ -1,0 +1,325 @@
+// A finding is reduced greedily: results are left out, then values of calls become inputs, from the
+// last call to the first, as long as a finding remains.
+#include "tenon/verify/fuzz_passes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/ir/structural.h"
+#include "tenon/ir/text_format.h"
+#include "tenon/ir/verify.h"
+#include "tenon/ir/visit.h"
+#include "tenon/passes/annotate_target.h"
+#include "tenon/passes/convert_layout.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/passes/merge_compiler_regions.h"
+#include "tenon/passes/partition_graph.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/verify/interpret.h"
+#include "tenon/verify/random_layout.h"
+
+namespace tenon::verify {
+namespace {
+
+using ir::Expr;
+using ir::Module;
+
+constexpr const char* kCompile = "compile";  // beside the names of passes
+// Of the largest element of a result: what reordered sums of small graphs differ by, and the change
+// of every value on the way that explains as much.
+struct Rounding {
+  double relative, nudge;
+  int bits;  // that passes round values to, 0: none
+};
+constexpr Rounding kFloat32 = {2e-5, 1e-6, 0};
+constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
+// A value on the edge of a jump crosses it in one nudge of two.
+constexpr int kNudges = 24;
+
+// "ConvertLayout nn.conv2d=NHWC" is the pass with that layout.
+constexpr const char* kConvertTo = "ConvertLayout ";
+// "PartitionGraph add,tanh" makes regions of these operators, by the three passes in a row.
+constexpr const char* kPartition = "PartitionGraph ";
+
+passes::Pass Find(const std::string& pass) {
+  if (pass.starts_with(kConvertTo)) {
+    passes::DesiredLayouts desired;
+    passes::AddDesiredLayout(pass.substr(std::string_view(kConvertTo).size()), &desired);
+    return {pass, 0, [desired](const Module& m) {
+              return passes::InferType(passes::ConvertLayout(passes::InferType(m), desired));
+            }};
+  }
+  if (pass.starts_with(kPartition)) {
+    const std::vector<std::string> names =
+        StrSplit(pass.substr(std::string_view(kPartition).size()), ',');
+    const auto takes = [names](const Expr& call) {
+      const std::string& op = call.As<ir::CallNode>()->op()->name;
+      return std::find(names.begin(), names.end(), op) != names.end();
+    };
+    return {pass, 0, [takes](const Module& m) {
+              return passes::PartitionGraph(passes::MergeCompilerRegions(
+                  passes::AnnotateTarget(passes::InferType(m), {{"fuzz", takes}})));
+            }};
+  }
+  return passes::FindPass(pass, strategies::EvaluateCall);
+}
+
+Module Apply(const Module& module, const std::string& pass) { return Find(pass).function(module); }
+bool KeepsValues(const std::string& pass) { return pass == kCompile || Find(pass).keeps_values; }
+
+// Some of the operators that a module calls.
+std::string SomeOperators(const Module& module, Random& random) {
+  std::set<std::string> names;
+  ir::VisitPostOrder(module.Main().body, [&](const Expr& e) {
+    const auto* call = e.As<ir::CallNode>();
+    if (call != nullptr && call->op() != nullptr && random.Chance(50))
+      names.insert(call->op()->name);
+  });
+  return StrJoin(names, ",");
+}
+
+std::string Shown(const NDArray& array) {
+  return StrCat(array.dtype().ToString(), " ", ShapeToString(array.shape()));
+}
+
+// Where two lists of results differ, in words.
+std::optional<std::string> DifferentTypes(const std::vector<NDArray>& actual,
+                                          const std::vector<NDArray>& expected) {
+  if (actual.size() != expected.size())
+    return StrCat("it has ", actual.size(), " results instead of ", expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (actual[i].shape() != expected[i].shape() || actual[i].dtype() != expected[i].dtype())
+      return StrCat("result ", i, " is ", Shown(actual[i]), " instead of ", Shown(expected[i]));
+  }
+  return std::nullopt;
+}
+std::optional<std::string> DifferentValues(const std::vector<NDArray>& actual,
+                                           const std::vector<NDArray>& expected, double relative) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double tolerance = relative * std::max(1.0, LargestMagnitude(expected[i]));
+    if (const auto difference = FirstDifference(actual[i], expected[i], tolerance))
+      return StrCat("result ", i, " at ", ShapeToString(difference->index), " is ",
+                    difference->actual, " instead of ", difference->expected);
+  }
+  return std::nullopt;
+}
+
+class Checker {
+ public:
+  Checker(std::uint64_t seed, PassFuzzStatistics* statistics)
+      : seed_(seed), statistics_(statistics) {}
+
+  std::optional<std::string> Check(const RandomModule& given,
+                                   const std::vector<std::string>& passes) {
+    ++statistics_->runs;
+    rounding_ = std::all_of(passes.begin(), passes.end(), KeepsValues) ? kFloat32 : kBFloat16;
+    Module module = given.module;
+    std::vector<NDArray> actual;
+    bool compiled = false;
+    const absl::Status status = CatchErrors([&] {
+      for (const std::string& pass : passes) {
+        if (pass == kCompile) {
+          actual = RunCompiled({module, given.inputs});
+          compiled = true;
+          continue;
+        }
+        module = Apply(module, pass);
+        ir::VerifyModule(module);
+      }
+      if (!compiled) {
+        module = passes::InferType(module);
+        if (!(module == given.module)) {
+          if (!ir::StructuralEqual(module, given.module)) ++statistics_->changes;
+          actual = Interpret(module, given.inputs);
+        }
+      }
+    });
+    if (!status.ok()) return StrCat("it fails: ", FromStatus(status).message());
+    if (actual.empty()) return std::nullopt;
+    const std::vector<NDArray> expected = Interpret(given.module, given.inputs);
+    if (auto words = DifferentTypes(actual, expected)) return words;
+    std::optional<std::string> words = DifferentValues(actual, expected, rounding_.relative);
+    if (!words || !IsStable(given, actual, expected)) return std::nullopt;
+    return words;
+  }
+
+  std::string Finding(const RandomModule& given, const std::vector<std::string>& passes,
+                      std::string words) {
+    RandomModule smallest = given;
+    for (bool smaller = true; smaller;) {
+      smaller = false;
+      for (const RandomModule& candidate : Reductions(smallest)) {
+        if (auto found = Check(candidate, passes)) {
+          smallest = candidate;
+          words = std::move(*found);
+          smaller = true;
+          break;
+        }
+      }
+    }
+    return StrCat("finding of seed ", seed_, " by ", StrJoin(passes, ", "), ": ", words, "\n",
+                  ir::PrintModule(smallest.module));
+  }
+
+ private:
+  static std::vector<NDArray> RunCompiled(const RandomModule& given) {
+    const Executable executable = ValueOrThrow(Compile(given.module, {.check_bounds = true}));
+    const auto& params = given.module.Main().params;
+    runtime::Inputs named;
+    for (std::size_t i = 0; i < params.size(); ++i)
+      named.emplace(ir::Var(params[i]).name(), given.inputs[i]);
+    return ValueOrThrow(executable.Run(named));
+  }
+
+  // Whether the module's own results differ by less than `actual` does, when every value on the way
+  // changes a little.
+  bool IsStable(const RandomModule& given, const std::vector<NDArray>& actual,
+                const std::vector<NDArray>& expected) {
+    Random random(seed_);
+    // What becomes equal by rounding hardly does by chance.
+    bool rounds = rounding_.bits > 0;
+    const auto nudge = [&](const NDArray& array) {
+      return rounds ? RoundedTo(array, rounding_.bits) : Nudged(array, rounding_.nudge, random);
+    };
+    const ir::FunctionNode& main = given.module.Main();
+    for (int i = 0; i < kNudges; ++i) {
+      std::vector<NDArray> inputs = given.inputs;
+      for (NDArray& input : inputs) input = nudge(input);
+      const std::vector<NDArray> other =
+          InterpretEach(given.module, main, inputs, nudge).at(main.body);
+      rounds = false;
+      // Twenty times what a nudge does is rounding; what jumps must not have jumped.
+      if (DifferentValues(other, expected, rounding_.relative / 20) &&
+          !FarBeyond(actual, other, expected)) {
+        ++statistics_->ill_conditioned;
+        return false;
+      }
+    }
+    return true;
+  }
+  // Whether `actual` differs by far more than what a nudge does to the results, which none of them
+  // jumped by.
+  bool FarBeyond(const std::vector<NDArray>& actual, const std::vector<NDArray>& other,
+                 const std::vector<NDArray>& expected) const {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (!expected[i].dtype().is_float()) {
+        if (FirstDifference(other[i], expected[i], 0)) return false;
+        continue;
+      }
+      const double largest = std::max(1.0, LargestMagnitude(expected[i]));
+      double by = rounding_.relative / 20 * largest;
+      while (std::isfinite(by) && FirstDifference(other[i], expected[i], by)) by *= 2;
+      // What a nudge makes infinite or no number has jumped.
+      if (!std::isfinite(by)) return false;
+      if (FirstDifference(actual[i], expected[i], 20 * by)) return true;
+    }
+    return false;
+  }
+
+  // Modules with one result or one call less.
+  std::vector<RandomModule> Reductions(const RandomModule& given) {
+    std::vector<RandomModule> smaller;
+    const ir::FunctionNode& main = given.module.Main();
+    if (const auto* tuple = main.body.As<ir::TupleNode>()) {
+      for (const Expr& field : tuple->fields)
+        AddReduction(main.params, field, given.inputs, &smaller);
+    }
+    const GraphValues values = InterpretEach(given.module, main, given.inputs);
+    std::vector<Expr> calls;
+    ir::VisitPostOrder(main.body, [&](const Expr& e) {
+      if (e.kind() == ir::ExprKind::kCall && !(e == main.body)) calls.push_back(e);
+    });
+    for (const Expr& call : calls) {
+      if (call.checked_type().As<ir::TensorTypeNode>() == nullptr) continue;
+      const Expr var = ir::Var::MakeChecked(StrCat("r", reductions_++), call.checked_type(), {});
+      std::vector<Expr> params = main.params;
+      std::vector<NDArray> inputs = given.inputs;
+      params.push_back(var);
+      inputs.push_back(values.at(call).at(0));
+      const Expr body =
+          ir::RewritePostOrder(main.body, [&](const Expr& original, const Expr& rewritten) {
+            return original == call ? var : ir::KeepType(original, rewritten);
+          });
+      AddReduction(std::move(params), body, std::move(inputs), &smaller);
+    }
+    return smaller;
+  }
+  // Without the parameters that nothing reads.
+  static void AddReduction(std::vector<Expr> params, const Expr& body, std::vector<NDArray> inputs,
+                           std::vector<RandomModule>* smaller) {
+    std::vector<Expr> read;
+    std::vector<NDArray> values;
+    const std::vector<ir::Var> free = ir::FreeVars(body);
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      if (std::find(free.begin(), free.end(), params[i]) == free.end()) continue;
+      read.push_back(params[i]);
+      values.push_back(inputs[i]);
+    }
+    smaller->push_back(
+        {passes::InferType(ir::Module().With("main", ir::Function::Make(std::move(read), body))),
+         std::move(values)});
+  }
+
+  const std::uint64_t seed_;
+  Rounding rounding_ = kFloat32;
+  int reductions_ = 0;  // for names
+  PassFuzzStatistics* const statistics_;
+};
+
+}  // namespace
+
+void PassFuzzStatistics::Add(const PassFuzzStatistics& other) {
+  modules += other.modules;
+  calls += other.calls;
+  runs += other.runs;
+  changes += other.changes;
+  ill_conditioned += other.ill_conditioned;
+}
+
+std::string PassFuzzStatistics::ToString() const {
+  return StrCat(modules, " modules of ", calls, " calls; ", runs, " runs of passes, of which ",
+                changes, " changed the module; ", ill_conditioned,
+                " differences that rounding explains");
+}
+
+std::optional<std::string> CheckPasses(const RandomModule& module,
+                                       const std::vector<std::string>& passes, std::uint64_t seed,
+                                       PassFuzzStatistics* statistics) {
+  Checker checker(seed, statistics);
+  if (auto words = checker.Check(module, passes))
+    return checker.Finding(module, passes, std::move(*words));
+  return std::nullopt;
+}
+
+std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions& options,
+                                      PassFuzzStatistics* statistics) {
+  const RandomModule module = MakeRandomModule(seed);
+  ++statistics->modules;
+  ir::VisitPostOrder(module.module.Main().body, [&](const Expr& e) {
+    if (e.kind() == ir::ExprKind::kCall) ++statistics->calls;
+  });
+  Random random(seed);
+  std::vector<std::string> names =
+      options.passes.empty() ? passes::ExactPassNames() : options.passes;
+  const auto has = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (has("ConvertLayout")) names.push_back(kConvertTo + RandomWish(random));
+  if (has("PartitionGraph")) names.push_back(kPartition + SomeOperators(module.module, random));
+  std::vector<std::vector<std::string>> runs;
+  for (const std::string& name : names) runs.push_back({name});
+  for (int pair = 0; pair < options.pairs; ++pair)
+    runs.push_back({random.Of(names), random.Of(names)});
+  if (options.compile) runs.push_back({kCompile});
+  for (const std::vector<std::string>& run : runs) {
+    if (auto finding = CheckPasses(module, run, seed, statistics)) return finding;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenon::verify

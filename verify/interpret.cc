@@ -1,0 +1,219 @@
+// Evaluates on demand with a stack of its own: a let's value comes before its body, which only an
+// order of its own can give. Functions that are called are evaluated with the values that they read
+// of the calling function.
+#include "tenon/verify/interpret.h"
+
+#include "tenon/compiler/run_time_extents.h"
+#include "tenon/ir/visit.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/passes/canonicalize_qnn.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/runtime/run_time_extents.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::verify {
+namespace {
+
+using ir::Expr;
+using ir::ExprKind;
+
+// Functions that call functions; more is recursion, which has no end without conditions.
+constexpr int kDeepestCall = 200;
+
+std::size_t Fields(const ir::Type& type) {
+  const auto* tuple = type.As<ir::TupleTypeNode>();
+  if (tuple == nullptr) return 1;
+  std::size_t fields = 0;
+  for (const ir::Type& field : tuple->fields) fields += Fields(field);
+  return fields;
+}
+
+class Evaluator {
+ public:
+  using Change = std::function<NDArray(const NDArray&)>;
+
+  Evaluator(const ir::Module& module, GraphValues values, const Change& change, int depth)
+      : module_(module), values_(std::move(values)), change_(change), depth_(depth) {
+    if (depth > kDeepestCall)
+      throw Unimplemented(StrCat("functions call each other more than ", kDeepestCall,
+                                 " deep; recursion cannot be interpreted"));
+  }
+
+  const GraphValue& Evaluate(const Expr& root) {
+    std::vector<Expr> stack = {root};
+    while (!stack.empty()) {
+      const Expr e = stack.back();
+      if (values_.contains(e)) {
+        stack.pop_back();
+        continue;
+      }
+      const Expr missing = FirstMissing(e);
+      if (missing) {
+        stack.push_back(missing);
+        continue;
+      }
+      GraphValue value = ValueOf(e);
+      values_.emplace(e, std::move(value));
+      stack.pop_back();
+    }
+    return values_.at(root);
+  }
+  GraphValues Take() { return std::move(values_); }
+
+ private:
+  // What must be evaluated before `e`; null when everything is.
+  Expr FirstMissing(const Expr& e) {
+    if (const auto* let = e.As<ir::LetNode>()) {
+      const auto value = values_.find(let->value);
+      if (value == values_.end()) return let->value;
+      values_.emplace(let->var, value->second);
+      return values_.contains(let->body) ? Expr() : let->body;
+    }
+    for (const Expr& child : ir::Children(e)) {
+      const bool is_callee = child.kind() == ExprKind::kOp ||
+                             child.kind() == ExprKind::kGlobalVar ||
+                             child.kind() == ExprKind::kFunction;
+      if (!is_callee && !values_.contains(child)) return child;
+    }
+    return {};
+  }
+
+  GraphValue ValueOf(const Expr& e) {
+    switch (e.kind()) {
+      case ExprKind::kConstant:
+        return Changed({e.As<ir::ConstantNode>()->data});
+      case ExprKind::kCall:
+        return CallValue(e);
+      case ExprKind::kTuple: {
+        GraphValue fields;
+        for (const Expr& field : e.As<ir::TupleNode>()->fields) {
+          const GraphValue& value = values_.at(field);
+          fields.insert(fields.end(), value.begin(), value.end());
+        }
+        return fields;
+      }
+      case ExprKind::kTupleGetItem: {
+        const auto& item = *e.As<ir::TupleGetItemNode>();
+        const auto* type = item.tuple.checked_type().As<ir::TupleTypeNode>();
+        CheckInvariant(type != nullptr, "a projection of a checked type is of a tuple");
+        std::size_t first = 0;
+        for (int i = 0; i < item.index; ++i)
+          first += Fields(type->fields[static_cast<std::size_t>(i)]);
+        const GraphValue& tuple = values_.at(item.tuple);
+        const auto begin = tuple.begin() + static_cast<std::ptrdiff_t>(first);
+        return {begin, begin + static_cast<std::ptrdiff_t>(Fields(e.checked_type()))};
+      }
+      case ExprKind::kLet:
+        return values_.at(e.As<ir::LetNode>()->body);
+      case ExprKind::kVar:
+        throw InvalidArgument(StrCat("%", ir::Var(e).name(), " has no value")).At(e.span());
+      case ExprKind::kOp:
+      case ExprKind::kGlobalVar:
+      case ExprKind::kFunction:
+        throw Unimplemented("a function that is a value cannot be interpreted").At(e.span());
+    }
+    Unreachable("the switch over expression kinds is exhaustive");
+  }
+
+  GraphValue CallValue(const Expr& e) {
+    const auto& call = *e.As<ir::CallNode>();
+    if (call.callee == ops::Known().compiler_begin || call.callee == ops::Known().compiler_end)
+      return values_.at(call.args[0]);  // tuples, too
+    if (call.op() != nullptr) return Changed(OperatorValue(e, call));
+    Expr callee = call.callee;
+    const bool is_global = callee.kind() == ExprKind::kGlobalVar;
+    if (is_global) callee = module_.Get(callee.As<ir::GlobalVarNode>()->name);
+    const auto& function = *callee.As<ir::FunctionNode>();
+    GraphValues inner;
+    if (!is_global) {
+      for (const ir::Var& var : ir::FreeVars(callee)) inner.emplace(var, Evaluate(var));
+    }
+    for (std::size_t i = 0; i < function.params.size(); ++i)
+      inner.insert_or_assign(function.params[i], values_.at(call.args[i]));
+    return Evaluator(module_, std::move(inner), change_, depth_ + 1).Evaluate(function.body);
+  }
+
+  GraphValue Changed(GraphValue value) const {
+    if (change_) {
+      for (NDArray& array : value) array = change_(array);
+    }
+    return value;
+  }
+
+  GraphValue OperatorValue(const Expr& e, const ir::CallNode& call) {
+    std::vector<Expr> args;
+    for (const Expr& arg : call.args) {
+      std::vector<Expr> constants;
+      for (const NDArray& array : values_.at(arg)) constants.push_back(ir::Constant::Make(array));
+      const bool is_tuple = arg.checked_type().As<ir::TupleTypeNode>() != nullptr;
+      args.push_back(is_tuple ? ir::Tuple::Make(std::move(constants)) : constants.at(0));
+    }
+    if (call.op()->name.starts_with("qnn."))
+      return QuantizedValue(ir::Call::Make(call.callee, args, call.attrs, e.span()));
+    const Expr made = ir::Call::Make(call.callee, args, call.attrs, e.span(), e.checked_type());
+    return strategies::EvaluateCall(*made.As<ir::CallNode>());
+  }
+
+  // Quantised operators mean what they are rewritten to.
+  static GraphValue QuantizedValue(const Expr& call) {
+    const ir::Module module = ir::Module().With("main", ir::Function::Make({}, call));
+    return Interpret(passes::CanonicalizeQnn(passes::InferType(module)), {});
+  }
+
+  const ir::Module& module_;
+  GraphValues values_;
+  const Change& change_;
+  const int depth_;
+};
+
+void CheckInput(const ir::Expr& param, const GraphValue& value) {
+  const auto* type = param.checked_type().As<ir::TensorTypeNode>();
+  if (type == nullptr) return;
+  const Shape shape = ir::StaticShape(param.checked_type(), ir::Var(param).name());
+  if (value.size() != 1 || value[0].shape() != shape || value[0].dtype() != type->dtype)
+    throw InvalidArgument(StrCat(
+        "the input %", ir::Var(param).name(), " must be ", ir::ToString(param.checked_type()),
+        ", not ",
+        value.empty() ? "nothing"
+                      : StrCat(value[0].dtype().ToString(), " ", ShapeToString(value[0].shape()))));
+}
+
+}  // namespace
+
+GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& function,
+                          const std::vector<NDArray>& inputs,
+                          const std::function<NDArray(const NDArray&)>& change) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  GraphValues values;
+  std::size_t next = 0;
+  for (const Expr& param : function.params) {
+    GraphValue value;
+    for (std::size_t i = Fields(param.checked_type()); i > 0; --i) {
+      if (next == inputs.size())
+        throw InvalidArgument(StrCat("the input %", ir::Var(param).name(),
+                                     " is missing: ", inputs.size(), " inputs are given"));
+      value.push_back(inputs[next++]);
+    }
+    CheckInput(param, value);
+    values.emplace(param, std::move(value));
+  }
+  if (next != inputs.size())
+    throw InvalidArgument(StrCat(inputs.size(), " inputs are given; the function takes ", next));
+  Evaluator evaluator(module, std::move(values), change, 0);
+  evaluator.Evaluate(function.body);
+  return evaluator.Take();
+}
+
+std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
+                               const std::function<NDArray(const NDArray&)>& change) {
+  const compiler::RunTimeExtents split = compiler::SplitRunTimeExtents(module);
+  const ir::Module whole = split.extents.empty() ? module : passes::InferType(split.module);
+  const ir::FunctionNode& main = whole.Main();
+  return runtime::CutToExtents(InterpretEach(whole, main, inputs, change).at(main.body),
+                               split.extents);
+}
+
+}  // namespace tenon::verify

@@ -1,0 +1,39 @@
+// Random tensor computations, whose results can be compared however they are computed.
+//
+// Each stage comes of a seed of its own, so that a graph without one of its stages is a graph
+// again. The generator keeps for every value a bound of its magnitude, the grid that it lies on
+// while it is exact, and a bound of its rounding error: functions that jump (floor, comparisons,
+// argmax) are applied to exact values only, others within their domain, and the bound of the error
+// says how far two correct programs may differ. Some inputs hold NaN and infinities; these reach
+// operations whose result they determine in every program.
+//
+//   RandomGraph graph = MakeRandomGraph({.seed = 7, .stages = {1, 2, 3}});
+#ifndef TENON_VERIFY_RANDOM_GRAPH_H_
+#define TENON_VERIFY_RANDOM_GRAPH_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::verify {
+
+struct GraphPlan {
+  std::uint64_t seed = 0;             // of inputs, extents and outputs
+  std::vector<std::uint64_t> stages;  // the seed of each
+};
+
+struct RandomGraph {
+  std::vector<te::Tensor> inputs, outputs;
+  std::vector<bool> has_special_values;                   // of each input; empty: none has
+  std::vector<double> tolerances;                         // absolute, of each output
+  std::vector<std::pair<loop::Var, std::int64_t>> sizes;  // of symbolic extents
+};
+
+GraphPlan PlanRandomGraph(std::uint64_t seed);
+RandomGraph MakeRandomGraph(const GraphPlan& plan);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_RANDOM_GRAPH_H_

@@ -1,0 +1,30 @@
+// Random modules: graphs of registered operators with inputs on which their values are finite.
+//
+// Operators are drawn from the registry with attributes by reflection; a call stays when the type
+// relation takes it and no element of its value is NaN, infinite or large. What networks are made
+// of (convolutions with bias and normalisation, branches of one input, chains of constants) is
+// drawn more often than the rest. All comes of the seed.
+//
+//   RandomModule random = MakeRandomModule(7);
+//   std::vector<NDArray> y = Interpret(random.module, random.inputs);
+#ifndef TENON_VERIFY_RANDOM_MODULE_H_
+#define TENON_VERIFY_RANDOM_MODULE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tenon/ir/module.h"
+#include "tenon/verify/array_values.h"
+
+namespace tenon::verify {
+
+struct RandomModule {
+  ir::Module module;  // @main, with checked types
+  std::vector<NDArray> inputs;
+};
+
+RandomModule MakeRandomModule(std::uint64_t seed);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_RANDOM_MODULE_H_

@@ -1,0 +1,235 @@
+#include "tenon/verify/random_operator.h"
+
+#include <algorithm>
+
+#include "tenon/ir/expr.h"
+#include "tenon/ops/registry.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/strategies/accesses.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::verify {
+namespace {
+
+constexpr int kDraws = 2000;
+constexpr std::int64_t kMostElements = 4096;
+// What the interpreter computes in some seconds.
+constexpr std::int64_t kMostTerms = 1 << 22;
+
+Shape RandomShape(std::size_t rank, Random& random) {
+  static const std::vector<std::int64_t>& sizes =
+      *new std::vector<std::int64_t>{1, 2, 3, 3, 4, 5, 7, 8, 13, 16, 17, 31, 33, 64, 65};
+  Shape shape;
+  std::int64_t elements = 1;
+  for (std::size_t d = 0; d < rank; ++d) {
+    std::int64_t size = random.Of(sizes);
+    if (elements * size > kMostElements) size = 2;
+    elements *= size;
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+// Of up to five dimensions, as convolutions over volumes have.
+Shape RandomShape(Random& random) {
+  return RandomShape(static_cast<std::size_t>(random.Below(6)), random);
+}
+
+// Like the first argument's shape in one of the ways in which operators relate their arguments.
+Shape RelatedShape(const Shape& first, Random& random) {
+  switch (random.Below(5)) {
+    case 0:
+    case 1:
+      return first;
+    case 2: {  // of one of its extents
+      if (first.empty()) return {};
+      return {random.Of(first)};
+    }
+    case 3: {  // the same rank, some extents shared
+      Shape shape = RandomShape(first.size(), random);
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        const std::int64_t choice = random.Below(3);
+        if (choice == 0) shape[d] = first[d];
+        if (choice == 1) shape[d] = random.Of(std::vector<std::int64_t>{1, 3});
+      }
+      return shape;
+    }
+    default:
+      return RandomShape(random);
+  }
+}
+
+struct Drawn {
+  std::vector<ir::Expr> params, args;
+
+  ir::Expr Add(const ir::Type& type) {
+    params.push_back(ir::Var::Make(StrCat("x", params.size()), type));
+    return params.back();
+  }
+  ir::Expr Add(const Shape& shape, DataType type) { return Add(ir::TensorTypeOf(shape, type)); }
+};
+
+// "float32 (3, 5), int64 (4,)"
+std::string TypesOf(const std::vector<ir::Expr>& params) {
+  return StrJoin(params, ", ", [](std::string* text, const ir::Expr& param) {
+    const ir::Type& type = param.checked_type();
+    StrAppend(text, type.As<ir::TensorTypeNode>()->dtype.ToString(), " ",
+              ShapeToString(ir::StaticShape(type, "an argument")));
+  });
+}
+
+// `leaves_types`: some arguments have none, which the relation may know.
+Drawn DrawArguments(const ops::OpDef& op, bool leaves_types, Random& random) {
+  static const std::vector<DataType>& types = *new std::vector<DataType>{
+      Float32, Float32, Float32, Float32, Float64, Int32, Int64, Int8, UInt8, Bool, Float16};
+  const DataType type = random.Of(types);
+  const Shape first = RandomShape(random);
+  Drawn drawn;
+  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
+    const DataType own = random.Chance(80) ? type : random.Of(types);
+    if (op.arguments[i].type.starts_with("Tuple") || random.Chance(5)) {
+      std::vector<ir::Expr> fields;
+      for (std::int64_t f = 1 + random.Below(3); f > 0; --f)
+        fields.push_back(drawn.Add(random.Chance(80) ? first : RelatedShape(first, random), own));
+      drawn.args.push_back(ir::Tuple::Make(std::move(fields)));
+    } else if (leaves_types && i > 0 && random.Chance(50)) {
+      drawn.args.push_back(drawn.Add(ir::Type()));
+    } else {
+      drawn.args.push_back(drawn.Add(i == 0 ? first : RelatedShape(first, random), own));
+    }
+  }
+  return drawn;
+}
+
+attrs::Value RandomInteger(const attrs::FieldInfo& field, Random& random) {
+  const std::int64_t lowest = std::clamp<std::int64_t>(field.range.lowest, -1, 16);
+  const std::int64_t highest = std::clamp<std::int64_t>(field.range.highest, lowest, lowest + 5);
+  return attrs::Value(lowest + random.Below(highest - lowest + 1));
+}
+
+attrs::Value RandomList(const attrs::FieldInfo& field, std::int64_t length, Random& random) {
+  attrs::List values;
+  for (std::int64_t i = 0; i < length; ++i) values.push_back(RandomInteger(field, random));
+  return attrs::Value(values);
+}
+
+attrs::Value RandomWord(const attrs::FieldInfo& field, Random& random) {
+  if (field.range.choices == nullptr) return field.default_value;
+  return attrs::Value(std::string(random.Of(StrSplit(field.range.choices, ' '))));
+}
+
+// Of the kind that the default is; without a default of any.
+attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
+  const attrs::Value& usual = field.default_value;
+  const auto number = [&] { return attrs::Value(static_cast<double>(random.Below(17) - 8) / 4); };
+  const auto type = [&] { return attrs::Value(random.Chance(50) ? Float32 : Int32); };
+  if (usual.As<bool>() != nullptr) return attrs::Value(random.Chance(50));
+  if (usual.As<double>() != nullptr) return number();
+  if (usual.As<DataType>() != nullptr) return type();
+  if (usual.As<std::string>() != nullptr) return RandomWord(field, random);
+  if (usual.As<std::int64_t>() != nullptr) return RandomInteger(field, random);
+  if (const auto* list = usual.As<attrs::List>()) {
+    const bool as_long = !list->empty() && random.Chance(70);
+    return RandomList(field, as_long ? static_cast<std::int64_t>(list->size()) : random.Below(5),
+                      random);
+  }
+  switch (random.Below(9)) {
+    case 0:
+      return number();
+    case 1:
+      return type();
+    case 2:
+      return RandomWord(field, random);
+    case 3: {
+      attrs::List pairs;
+      for (std::int64_t n = random.Below(5); n > 0; --n)
+        pairs.push_back(RandomList(field, 2, random));
+      return attrs::Value(pairs);
+    }
+    case 4:
+    case 5:
+    case 6:
+      return RandomList(field, random.Below(6), random);
+    default:
+      return RandomInteger(field, random);
+  }
+}
+
+// What the field takes, or nothing.
+std::optional<attrs::Value> DrawAcceptedValue(const ops::OpDef& op, const attrs::FieldInfo& field,
+                                              Random& random) {
+  constexpr int kTries = 20;
+  const std::shared_ptr<void> scratch = op.schema->make_default();
+  for (int i = 0; i < kTries; ++i) {
+    attrs::Value value = DrawValue(field, random);
+    if (CatchErrors([&] { field.Set(scratch.get(), value); }).ok()) return value;
+  }
+  return std::nullopt;
+}
+
+// Elements and terms that all computations take.
+std::int64_t TermsOf(const std::vector<te::Tensor>& outputs) {
+  std::int64_t terms = 0;
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    if (op->is_compute())
+      terms +=
+          strategies::ProductOfExtents(op->axes) * strategies::ProductOfExtents(op->reduce_axes);
+  }
+  return terms;
+}
+
+OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_types, Random& random) {
+  Drawn drawn = DrawArguments(op, leaves_types, random);
+  const attrs::Attrs attributes = DrawAttributes(op, random);
+  const ir::Expr call = ir::Call::Make(callee, drawn.args, attributes);
+  const ir::Module module =
+      passes::InferType(ir::Module::FromExpr(ir::Function::Make(drawn.params, call)));
+  const ir::FunctionNode& function = module.Main();
+  const std::string types = TypesOf(function.params);
+  const strategies::TeFunction made = strategies::LowerFunction(function);
+  for (const te::Tensor& output : made.outputs) {
+    if (NumElements(strategies::ShapeOf(output)) > 16 * kMostElements)
+      throw InvalidArgument("the result is too large to check");
+    if (output.op()->is_placeholder()) throw InvalidArgument("nothing is computed");
+  }
+  if (TermsOf(made.outputs) > kMostTerms)
+    throw InvalidArgument("the result takes too long to check");
+  const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
+  return {{.inputs = made.params, .outputs = made.outputs},
+          module,
+          StrCat(op.name, "(", types, attribute_text.empty() ? "" : ", ", attribute_text, ")")};
+}
+
+}  // namespace
+
+attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random) {
+  if (op.schema == nullptr) return {};
+  attrs::FieldValues values;
+  for (const attrs::FieldInfo& field : op.schema->fields) {
+    if (!field.is_required && !random.Chance(30)) continue;
+    if (auto value = DrawAcceptedValue(op, field, random)) values[field.name] = *std::move(value);
+  }
+  return attrs::Attrs::FromFields(*op.schema, values);
+}
+
+std::optional<OperatorCall> MakeRandomCall(const std::string& name, Random& random,
+                                           std::string* refusal) {
+  ops::OpRegistry& registry = ops::OpRegistry::Global();
+  strategies::RegisterStrategies(registry);
+  const ir::Expr& callee = registry.Get(name);
+  const ops::OpDef& op = *ops::OpOf(callee);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    absl::StatusOr<OperatorCall> call =
+        CatchErrors([&] { return Draw(callee, op, draw % 4 == 1, random); });
+    if (call.ok()) return *std::move(call);
+    if (call.status().code() == absl::StatusCode::kInternal) throw FromStatus(call.status());
+    *refusal = FromStatus(call.status()).message();
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenon::verify

@@ -1,0 +1,74 @@
+#include "tenon/verify/verify_model.h"
+
+#include <algorithm>
+
+#include "tenon/passes/infer_type.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/verify/array_values.h"
+#include "tenon/verify/interpret.h"
+
+namespace tenon {
+namespace {
+
+using Arrays = std::vector<NDArray>;
+
+Arrays RunCompiled(const ir::Module& module, const runtime::Inputs& inputs,
+                   const CompileOptions& options) {
+  return ValueOrThrow(ValueOrThrow(Compile(module, options)).Run(inputs));
+}
+
+Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
+  const ir::Module typed = passes::InferType(module);
+  Arrays by_parameter;
+  for (const ir::Expr& param : typed.Main().params) {
+    const std::string& name = ir::Var(param).name();
+    const auto found = inputs.find(name);
+    if (found == inputs.end()) throw InvalidArgument(StrCat("input '", name, "' is missing"));
+    by_parameter.push_back(found->second);
+  }
+  return verify::Interpret(typed, by_parameter);
+}
+
+double Compare(const Arrays& model, const Arrays& other, const char* what, double tolerance) {
+  CheckInvariant(model.size() == other.size(), "every way to run a model gives all its results");
+  double largest = 0;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const double scale = verify::LargestMagnitude(other[i]);
+    if (const auto difference = verify::FirstDifference(model[i], other[i], tolerance * scale))
+      throw DataLoss(StrCat("verify: result ", i, " at ", ShapeToString(difference->index), " is ",
+                            difference->actual, ", but ", difference->expected, " ", what,
+                            "; results may differ by ", tolerance, " of their largest element, ",
+                            scale));
+    if (scale > 0)
+      largest = std::max(largest, verify::LargestDifference(model[i], other[i]) / scale);
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::string ModelVerification::ToString() const {
+  return StrCat("verified: the largest difference from the model without fusion is ", unfused,
+                ", from the interpreter ", interpreted, " (of a result's largest element)");
+}
+
+absl::StatusOr<ModelVerification> VerifyModel(const ir::Module& module,
+                                              const runtime::Inputs& inputs,
+                                              const CompileOptions& options, double tolerance) {
+  return CatchErrors([&] {
+    // First, as it says what a compute reads that its inputs have not; kernels read on.
+    const Arrays interpreted = RunInterpreted(module, inputs);
+    const Arrays model = RunCompiled(module, inputs, options);
+    CompileOptions unfused = options;
+    unfused.opt_level = 0;
+    unfused.library = LibraryChoice::kTe;
+    ModelVerification verification;
+    verification.unfused =
+        Compare(model, RunCompiled(module, inputs, unfused), "without fusion", tolerance);
+    verification.interpreted = Compare(model, interpreted, "by the interpreter", tolerance);
+    return verification;
+  });
+}
+
+}  // namespace tenon
