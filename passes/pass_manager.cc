@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "tenon/ir/verify.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -26,6 +27,13 @@ void RequireKnown(const Pipeline& pipeline, const std::vector<std::string>& name
   }
 }
 
+void CheckFacts(Facts facts, const ir::Module& module) {
+  for (const Fact fact : kAllFacts) {
+    CheckInvariant(!facts.Contains(fact) || Holds(fact, module),
+                   StrCat("the module is ", NameOf(fact)));
+  }
+}
+
 }  // namespace
 
 ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
@@ -33,14 +41,23 @@ ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
   RequireKnown(pipeline, context.required);
   RequireKnown(pipeline, context.disabled);
   ir::Module current = module;
+  Facts facts;
   for (const Pass& pass : pipeline) {
     if (Contains(context.disabled, pass.name)) continue;
     if (pass.min_opt_level > context.opt_level && !Contains(context.required, pass.name)) continue;
     const auto start = std::chrono::steady_clock::now();
     ir::Module next;
     try {
+      if (pass.needs.Contains(Fact::kTyped) && !facts.Contains(Fact::kTyped)) {
+        current = InferType(current);
+        facts = facts | Fact::kTyped;
+      }
       next = pass.function(current);
-      if (context.verify) ir::VerifyModule(next);
+      facts = (next == current ? facts : facts & pass.keeps) | pass.makes;
+      if (context.verify) {
+        ir::VerifyModule(next);
+        CheckFacts(facts, next);
+      }
     } catch (const Error& error) {
       throw Error(error).AddNote(StrCat("in the pass ", pass.name));
     }

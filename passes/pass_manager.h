@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tenon/ir/module.h"
+#include "tenon/passes/facts.h"
 
 namespace tenon::passes {
 
@@ -21,6 +22,10 @@ struct Pass {
   std::function<ir::Module(const ir::Module&)> function;
   // Values change by rounding in the types that they have, at most.
   bool keeps_values = true;
+  // Types are inferred before a pass that needs them, where they are not known.
+  Facts needs;
+  // Of a module that the pass changed: what holds after it, and what does if it held before.
+  Facts makes, keeps;
 };
 using Pipeline = std::vector<Pass>;
 
@@ -36,7 +41,7 @@ struct PassContext {
   int opt_level = 3;
   std::vector<std::string> required;  // run whatever the level
   std::vector<std::string> disabled;  // never run
-  bool verify = false;                // check the module after every pass
+  bool verify = false;                // check the module, and what the pass leaves, after each one
   PassReport* report = nullptr;
   // Called with the name and the new module after each pass that changed it.
   std::function<void(const std::string& pass, const ir::Module& module)> dump;

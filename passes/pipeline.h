@@ -3,7 +3,9 @@
 #define TENON_PASSES_PIPELINE_H_
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tenon/passes/convert_layout.h"
@@ -25,8 +27,21 @@ struct PipelineOptions {
   std::optional<DataType> mixed_precision;
   DesiredLayouts layouts;
 };
+// At each level, what comes out is kReadyForKernels.
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
                          const PipelineOptions& options = {});
+
+// A step of the pipeline, for those who list it.
+struct PipelineStep {
+  std::string_view pass;
+  int min_opt_level = 0;
+  std::string_view when;  // empty: always
+  std::string_view why;   // of its place; empty where any will do
+};
+std::span<const PipelineStep> PipelineSteps();
+// The steps in order, and the passes that run by name alone, as tables of Markdown: `tenon passes`
+// prints them, and docs/passes.md holds them.
+std::string PassesMarkdown();
 
 // Any pass by name, for tools: those of the pipeline and those that are run by hand.
 Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate,

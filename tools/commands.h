@@ -13,6 +13,7 @@ void AddExploreCommand(CLI::App* app);
 void AddBenchCommand(CLI::App* app);
 void AddOptCommand(CLI::App* app);
 void AddOpsCommand(CLI::App* app);
+void AddPassesCommand(CLI::App* app);
 void AddFuzzCommand(CLI::App* app);
 
 }  // namespace tenon::tools

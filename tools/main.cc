@@ -26,6 +26,7 @@ void AddCommands(CLI::App* app) {
   AddBenchCommand(app);
   AddOptCommand(app);
   AddOpsCommand(app);
+  AddPassesCommand(app);
   AddFuzzCommand(app);
 }
 

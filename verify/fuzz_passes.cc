@@ -69,7 +69,9 @@ passes::Pass Find(const std::string& pass) {
   return passes::FindPass(pass, strategies::EvaluateCall);
 }
 
-Module Apply(const Module& module, const std::string& pass) { return Find(pass).function(module); }
+Module Apply(const Module& module, const std::string& pass) {
+  return passes::RunPasses({Find(pass)}, module, {.verify = true});
+}
 bool KeepsValues(const std::string& pass) { return pass == kCompile || Find(pass).keeps_values; }
 
 // Some of the operators that a module calls.

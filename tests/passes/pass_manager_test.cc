@@ -232,9 +232,50 @@ TEST(PipelineTest, EveryPassIsFoundByItsName) {
     const Pass pass = FindPass(name, Evaluate);
     EXPECT_EQ(pass.name, name);
     // It takes a module as it comes from a text.
-    EXPECT_EQ(Print(pass.function(Parse("def @main() { 1f }"))).substr(0, 20),
+    EXPECT_EQ(Print(RunPasses({pass}, Parse("def @main() { 1f }"), {})).substr(0, 20),
               "#[version = \"0.0.5\"]");
   }
+}
+
+// Facts are followed from step to step as RunPasses does for a module that every pass changes.
+TEST(PipelineTest, EachLevelLeavesAModuleThatKernelsCanBeMadeOf) {
+  const PipelineOptions asked{.mixed_precision = BFloat16, .layouts = {{"nn.conv2d", {"NHWC"}}}};
+  for (const PipelineOptions& options : {PipelineOptions(), asked}) {
+    for (int level = 0; level <= 4; ++level) {
+      Facts facts;
+      for (const Pass& pass : DefaultPipeline(Evaluate, level, options)) {
+        if (pass.min_opt_level > level) continue;
+        EXPECT_TRUE(facts.Contains(pass.needs)) << pass.name << " at level " << level;
+        facts = (facts & pass.keeps) | pass.makes;
+      }
+      EXPECT_EQ(facts, kReadyForKernels) << level;
+    }
+  }
+}
+
+TEST(PassManagerTest, TypesAreInferredBeforeAPassThatNeedsThem) {
+  Facts before;
+  const Pass pass = {.name = "Looks",
+                     .function =
+                         [&](const Module& m) {
+                           if (Holds(Fact::kTyped, m)) before = Fact::kTyped;
+                           return m;
+                         },
+                     .needs = Fact::kTyped,
+                     .keeps = Fact::kTyped};
+  RunPasses({pass}, Parse("def @main(%x: Tensor[(4), float32]) { exp(%x) }"), {});
+  EXPECT_EQ(before, Facts(Fact::kTyped));
+}
+
+TEST(PassManagerTest, APassThatDoesNotLeaveWhatItSaysIsNamed) {
+  const Pipeline pipeline = {
+      {.name = "Lies", .function = [](const Module& m) { return m; }, .makes = Fact::kFused}};
+  const Error error = ErrorOf([&] {
+    RunPasses(pipeline, Parse("def @main(%x: float32) { exp(%x) }"), {.verify = true});
+  });
+  EXPECT_EQ(error.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(error.message(), HasSubstr("the module is fused"));
+  EXPECT_THAT(error.notes(), ElementsAre("in the pass Lies"));
 }
 
 TEST(PipelineTest, AnUnknownPassIsRefusedWithASuggestion) {

@@ -374,6 +374,11 @@ TEST_F(CliTest, TheReferenceOfOperatorsIsWhatTheRegistrySays) {
       << "the registry has changed: tenon ops --markdown > docs/operators.md";
 }
 
+TEST_F(CliTest, TheReferenceOfPassesHoldsTheTables) {
+  EXPECT_THAT(Contents(StrCat(TENON_SOURCE_DIR, "/docs/passes.md")), HasSubstr(OutputOf("passes")))
+      << "the passes have changed: replace the tables of docs/passes.md by those of tenon passes";
+}
+
 TEST_F(CliTest, NoOperatorThatIsThereStandsAmongThoseLeftOut) {
   const std::string text = OutputOf("ops --markdown");
   const std::string table = text.substr(text.find("\n## Left out\n"));

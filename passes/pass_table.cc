@@ -1,0 +1,170 @@
+#include "tenon/passes/pass_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tenon/passes/alter_op_layout.h"
+#include "tenon/passes/backward_fold_scale_axis.h"
+#include "tenon/passes/canonicalize_cast.h"
+#include "tenon/passes/canonicalize_ops.h"
+#include "tenon/passes/canonicalize_qnn.h"
+#include "tenon/passes/combine_parallel_batch_matmul.h"
+#include "tenon/passes/combine_parallel_conv2d.h"
+#include "tenon/passes/dead_code.h"
+#include "tenon/passes/defuse_ops.h"
+#include "tenon/passes/div_to_mul.h"
+#include "tenon/passes/eliminate_common_subexpr.h"
+#include "tenon/passes/embed_composites.h"
+#include "tenon/passes/fake_quantization_to_integer.h"
+#include "tenon/passes/flatten_atrous_conv.h"
+#include "tenon/passes/fold_explicit_padding.h"
+#include "tenon/passes/fold_scale_axis.h"
+#include "tenon/passes/forward_fold_scale_axis.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/passes/merge_compiler_regions.h"
+#include "tenon/passes/merge_composite_functions.h"
+#include "tenon/passes/partition_graph.h"
+#include "tenon/passes/plan_devices.h"
+#include "tenon/passes/rewrite_annotated_ops.h"
+#include "tenon/passes/simplify_expr.h"
+#include "tenon/passes/simplify_inference.h"
+#include "tenon/passes/to_mixed_precision.h"
+#include "tenon/passes/widen_half_floats.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Module;
+
+// A pass that reads the module alone.
+template <Module (*kPass)(const Module&)>
+Module Plain(const Module& module, const PassArguments&) {
+  return kPass(module);
+}
+// One that leaves new expressions without types.
+template <Module (*kPass)(const Module&)>
+Module ThenInfer(const Module& module, const PassArguments&) {
+  return InferType(kPass(module));
+}
+
+constexpr Facts kNone;
+constexpr Facts kTyped = Fact::kTyped;
+constexpr Facts kUnquantized = Fact::kUnquantized;
+constexpr Facts kFused = Fact::kFused;
+constexpr Facts kUnfused = kTyped | kUnquantized;
+constexpr Facts kAll = kUnfused | kFused;
+
+constexpr auto kExact = Values::kKept;
+constexpr auto kOther = Values::kChanged;
+
+constexpr std::array kPasses = {
+    PassRow{"InferType", Plain<InferType>, kNone, kTyped, kAll, kExact,
+            "infers every type, or reports every error"},
+    PassRow{"SimplifyInference", ThenInfer<SimplifyInference>, kTyped, kTyped, kUnfused, kExact,
+            "writes batch_norm and dropout as inference needs them"},
+    PassRow{"FoldConstant",
+            [](const Module& m, const PassArguments& a) { return FoldConstant(m, a.evaluate); },
+            kTyped, kNone, kAll, kExact, "computes calls whose arguments are constants"},
+    PassRow{"CanonicalizeOps", ThenInfer<CanonicalizeOps>, kTyped, kTyped, kUnfused, kExact,
+            "replaces bias_add by add"},
+    PassRow{"SimplifyExpr", Plain<SimplifyExpr>, kTyped, kNone, kUnfused, kExact,
+            "simplifies single calls by algebra"},
+    PassRow{"EliminateCommonSubexpr", Plain<EliminateCommonSubexpr>, kTyped, kNone, kUnfused,
+            kExact, "computes equal calls once"},
+    PassRow{"FoldExplicitPadding", Plain<FoldExplicitPadding>, kTyped, kNone, kUnfused, kExact,
+            "moves a pad into the padding of its reader"},
+    PassRow{"FlattenAtrousConv", Plain<FlattenAtrousConv>, kTyped, kNone, kUnfused, kExact,
+            "dilates a convolution between space_to_batch_nd and batch_to_space_nd"},
+    PassRow{"CombineParallelConv2D",
+            [](const Module& m, const PassArguments&) { return CombineParallelConv2D(m); }, kTyped,
+            kNone, kUnfused, kExact, "joins convolutions of the same data"},
+    PassRow{"CombineParallelDense",
+            [](const Module& m, const PassArguments& a) {
+              return CombineParallelDense(m, 3, a.dense_form);
+            },
+            kTyped, kNone, kUnfused, kExact, "joins dense layers of the same data"},
+    PassRow{"CombineParallelBatchMatmul",
+            [](const Module& m, const PassArguments&) { return CombineParallelBatchMatmul(m); },
+            kTyped, kNone, kUnfused, kExact, "joins batched products of the same data"},
+    PassRow{"AlterOpLayout",
+            [](const Module& m, const PassArguments&) { return InferType(AlterOpLayout(m)); },
+            kTyped, kTyped, kUnfused, kExact, "puts convolutions into blocks of channels"},
+    PassRow{"ConvertLayout",
+            [](const Module& m, const PassArguments& a) { return ConvertLayout(m, a.layouts); },
+            kTyped, kNone, kUnfused, kExact, "puts operators into the layouts that are asked for"},
+    PassRow{"CanonicalizeCast", ThenInfer<CanonicalizeCast>, kTyped, kTyped, kUnfused, kExact,
+            "repeats a widening cast for each of its readers"},
+    PassRow{"DefuseOps", ThenInfer<DefuseOps>, kTyped, kTyped, kUnfused, kExact,
+            "inlines primitive functions: the inverse of FuseOps"},
+    PassRow{"DivToMul", ThenInfer<DivToMul>, kTyped, kTyped, kUnfused, kExact,
+            "replaces division by a constant by multiplication"},
+    PassRow{"FoldAffine",
+            [](const Module& m, const PassArguments& a) { return FoldAffine(m, a.folding); },
+            kTyped, kNone, kUnfused, kExact,
+            "folds scales and shifts around a product into its weight"},
+    PassRow{"BackwardFoldScaleAxis", ThenInfer<BackwardFoldScaleAxis>, kTyped, kTyped, kUnfused,
+            kExact, "folds a scale after a product into its weight"},
+    PassRow{"ForwardFoldScaleAxis", ThenInfer<ForwardFoldScaleAxis>, kTyped, kTyped, kUnfused,
+            kExact, "folds a scale before a product into its weight"},
+    PassRow{"FoldScaleAxis",
+            [](const Module& m, const PassArguments& a) {
+              return InferType(FoldScaleAxis(m, a.evaluate));
+            },
+            kTyped, kTyped, kUnfused, kExact, "runs these two and FoldConstant"},
+    PassRow{"CanonicalizeQnn", Plain<CanonicalizeQnn>, kTyped, kUnquantized, kTyped, kExact,
+            "replaces quantised operators by operators on integers"},
+    PassRow{"FakeQuantizationToInteger", Plain<FakeQuantizationToInteger>, kTyped, kNone, kTyped,
+            kOther, "replaces operators between dequantize and quantize by quantised ones"},
+    PassRow{"DeadCodeElimination", Plain<DeadCodeElimination>, kNone, kNone, kAll, kExact,
+            "removes bindings that nobody reads"},
+    PassRow{"EmbedComposites", Plain<EmbedComposites>, kTyped, kNone, kUnfused, kExact,
+            "puts composite functions where they are called, as primitive ones"},
+    PassRow{"Inline",
+            [](const Module& m, const PassArguments& a) { return Inline(m, a.inline_rule); }, kNone,
+            kNone, kUnquantized, kExact, "puts functions where they are called"},
+    PassRow{"MergeCompilerRegions", ThenInfer<MergeCompilerRegions>, kTyped, kTyped, kUnfused,
+            kExact, "joins neighbouring regions of one code generator"},
+    PassRow{"MergeCompositeFunctions", Plain<MergeCompositeFunctions>, kNone, kNone, kUnquantized,
+            kExact, "joins composites of one code generator in a function"},
+    PassRow{"PartitionGraph",
+            [](const Module& m, const PassArguments&) { return PartitionGraph(m); }, kNone, kNone,
+            kUnquantized, kExact, "makes functions of the regions of code generators"},
+    PassRow{"RemoveUnusedFunctions",
+            [](const Module& m, const PassArguments&) { return RemoveUnusedFunctions(m); }, kNone,
+            kNone, kAll, kExact, "removes functions that @main does not reach"},
+    PassRow{"FuseOps", [](const Module& m, const PassArguments& a) { return FuseOps(m, a.fuse); },
+            kTyped, kFused, kAll, kExact, "groups calls that share loops in primitive functions"},
+    PassRow{"PlanDevices", [](const Module& m, const PassArguments&) { return PlanDevices(m); },
+            kTyped, kNone, kUnfused, kExact, "gives every value a device, and inserts copies"},
+    PassRow{"RewriteAnnotatedOps",
+            [](const Module& m, const PassArguments&) { return RewriteAnnotatedOps(m, Device()); },
+            kTyped, kNone, kUnfused, kExact, "replaces annotation.on_device by copies"},
+    PassRow{"ToMixedPrecision",
+            [](const Module& m,
+               const PassArguments& a) { return ToMixedPrecision(m, {.type = a.mixed_type}); },
+            kTyped, kNone, kUnfused, kOther, "computes products on operands of 16 bits"},
+    PassRow{"WidenHalfFloats", Plain<WidenHalfFloats>, kTyped, kNone, kUnfused, kOther,
+            "sums 16-bit floats in float32"},
+};
+
+}  // namespace
+
+std::span<const PassRow> PassTable() { return kPasses; }
+
+const PassRow* FindRow(std::string_view name) {
+  const auto row = std::ranges::find(kPasses, name, &PassRow::name);
+  return row == kPasses.end() ? nullptr : row;
+}
+
+Pass MakePass(const PassRow& row, const PassArguments& arguments, int min_opt_level) {
+  return {.name = std::string(row.name),
+          .min_opt_level = min_opt_level,
+          .function = [function = row.function,
+                       arguments](const Module& m) { return function(m, arguments); },
+          .keeps_values = row.values == Values::kKept,
+          .needs = row.needs,
+          .makes = row.makes,
+          .keeps = row.keeps};
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,57 @@
+// The table of passes that have a name: pipelines, tools and docs/passes.md are made of its rows.
+//
+//   const PassRow* row = FindRow("FoldConstant");
+//   Module folded = row->function(InferType(module), {.evaluate = strategies::EvaluateCall});
+#ifndef TENON_PASSES_PASS_TABLE_H_
+#define TENON_PASSES_PASS_TABLE_H_
+
+#include <span>
+#include <string_view>
+
+#include "tenon/passes/combine_parallel_dense.h"
+#include "tenon/passes/convert_layout.h"
+#include "tenon/passes/fold_affine.h"
+#include "tenon/passes/fold_constant.h"
+#include "tenon/passes/fuse_ops.h"
+#include "tenon/passes/inline.h"
+#include "tenon/passes/pass_manager.h"
+
+namespace tenon::passes {
+
+// What passes read besides the module. The defaults are those of a pass that is run by name.
+struct PassArguments {
+  ConstantEvaluator evaluate;                          // FoldConstant, FoldScaleAxis
+  FuseOptions fuse;                                    // FuseOps
+  FoldAffineReport* folding = nullptr;                 // gets what FoldAffine did
+  DataType mixed_type = BFloat16;                      // ToMixedPrecision
+  DesiredLayouts layouts = {{"nn.conv2d", {"NHWC"}}};  // ConvertLayout
+  InlineRule inline_rule = InlineRule::kMarked;        // Inline
+  DenseForm dense_form = DenseForm::kBatch;            // CombineParallelDense
+};
+
+// What a pass does to the values of a module.
+enum class Values : bool {
+  kKept,     // they change by rounding in the types that they have, at most
+  kChanged,  // they are computed in other types
+};
+
+struct PassRow {
+  std::string_view name;
+  ir::Module (*function)(const ir::Module& module, const PassArguments& arguments);
+  Facts needs;
+  Facts makes;
+  Facts keeps;  // where they held before
+  Values values;
+  std::string_view summary;  // "removes bindings that nobody reads"
+};
+
+// In the order in which tools list them.
+std::span<const PassRow> PassTable();
+// Null when no pass has the name.
+const PassRow* FindRow(std::string_view name);
+// A row as a pass of a pipeline.
+Pass MakePass(const PassRow& row, const PassArguments& arguments, int min_opt_level = 0);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_PASS_TABLE_H_
