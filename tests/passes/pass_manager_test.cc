@@ -270,9 +270,8 @@ TEST(PassManagerTest, TypesAreInferredBeforeAPassThatNeedsThem) {
 TEST(PassManagerTest, APassThatDoesNotLeaveWhatItSaysIsNamed) {
   const Pipeline pipeline = {
       {.name = "Lies", .function = [](const Module& m) { return m; }, .makes = Fact::kFused}};
-  const Error error = ErrorOf([&] {
-    RunPasses(pipeline, Parse("def @main(%x: float32) { exp(%x) }"), {.verify = true});
-  });
+  const Error error = ErrorOf(
+      [&] { RunPasses(pipeline, Parse("def @main(%x: float32) { exp(%x) }"), {.verify = true}); });
   EXPECT_EQ(error.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(error.message(), HasSubstr("the module is fused"));
   EXPECT_THAT(error.notes(), ElementsAre("in the pass Lies"));
