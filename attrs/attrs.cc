@@ -16,11 +16,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kNoLowest = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kNoHighest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNoMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNoMax = std::numeric_limits<std::int64_t>::max();
 
-constexpr auto kHighestInteger = static_cast<std::uint64_t>(kNoHighest);
-constexpr int kDeepestJson = 64;
+constexpr auto kMaxInteger = static_cast<std::uint64_t>(kNoMax);
+constexpr int kMaxJsonDepth = 64;
 
 Json ToJsonValue(const Value& value) {
   struct Writer {
@@ -55,8 +55,7 @@ Value FromJsonValue(const std::string& field, const Json& json) {
   if (json.is_null()) return Value();
   if (json.is_boolean()) return json.get<bool>();
   // Unsigned is what does not fit into int64 otherwise.
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > kHighestInteger)
-    RefuseJson(field, json);
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > kMaxInteger) RefuseJson(field, json);
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
@@ -74,8 +73,8 @@ Value FromJsonValue(const std::string& field, const Json& json) {
 // Reads one JSON object; the depth is bounded because values are walked by recursion.
 Json ParseObject(const std::string& struct_name, const std::string& text) {
   const auto check_depth = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDeepestJson) {
-      throw InvalidArgument(StrCat(struct_name, ": the JSON nests more than ", kDeepestJson,
+    if (depth > kMaxJsonDepth) {
+      throw InvalidArgument(StrCat(struct_name, ": the JSON nests more than ", kMaxJsonDepth,
                                    " levels; attribute values are numbers, strings and lists"));
     }
     return true;
@@ -92,18 +91,18 @@ std::vector<std::string> FieldNames(const Schema& schema) {
 }
 
 std::string BoundsText(const FieldRange& range) {
-  const auto& [lowest, highest, choices] = range;
+  const auto& [min, max, choices] = range;
   if (choices != nullptr) return StrCat("one of ", StrJoin(StrSplit(choices, ' '), ", "));
-  if (lowest != kNoLowest && highest != kNoHighest) return StrCat(lowest, " to ", highest);
-  if (lowest != kNoLowest) return StrCat("at least ", lowest);
-  if (highest != kNoHighest) return StrCat("at most ", highest);
+  if (min != kNoMin && max != kNoMax) return StrCat(min, " to ", max);
+  if (min != kNoMin) return StrCat("at least ", min);
+  if (max != kNoMax) return StrCat("at most ", max);
   return "";
 }
 
 bool IsWithin(const FieldRange& range, double number) {
   // NaN is outside of every bound.
-  return (range.lowest == kNoLowest || number >= static_cast<double>(range.lowest)) &&
-         (range.highest == kNoHighest || number <= static_cast<double>(range.highest));
+  return (range.min == kNoMin || number >= static_cast<double>(range.min)) &&
+         (range.max == kNoMax || number <= static_cast<double>(range.max));
 }
 
 bool IsOneOf(const char* choices, const std::string& word) {
@@ -131,7 +130,7 @@ void FieldInfo::CheckBounds(const Value& value) const {
   if (const List* list = value.As<List>()) {
     for (const Value& e : *list) CheckBounds(e);
   } else if (const std::int64_t* v = value.As<std::int64_t>()) {
-    within = *v >= range.lowest && *v <= range.highest;
+    within = *v >= range.min && *v <= range.max;
   } else if (const double* d = value.As<double>()) {
     within = IsWithin(range, *d);
   } else if (const std::string* s = value.As<std::string>(); s != nullptr && range.choices) {

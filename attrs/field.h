@@ -26,8 +26,8 @@ namespace tenon::attrs {
 
 // Numbers (each element of a list) lie within; a string is one of the words.
 struct FieldRange {
-  std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-  std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t min = std::numeric_limits<std::int64_t>::min();
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
   const char* choices = nullptr;  // separated by spaces
 };
 
@@ -46,12 +46,12 @@ struct FieldOf {
 
   constexpr FieldOf AtLeast(std::int64_t bound) const {
     FieldOf f = *this;
-    f.range.lowest = bound;
+    f.range.min = bound;
     return f;
   }
   constexpr FieldOf AtMost(std::int64_t bound) const {
     FieldOf f = *this;
-    f.range.highest = bound;
+    f.range.max = bound;
     return f;
   }
   constexpr FieldOf OneOf(const char* words) const {

@@ -13,7 +13,7 @@ namespace tenon::onnx_import {
 namespace {
 
 // The most queries times keys that masks are made for.
-constexpr std::int64_t kMostScores = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxScores = std::int64_t{1} << 28;
 
 struct Extents {
   std::int64_t batch, heads, queries, keys;
@@ -117,9 +117,9 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
                                  "), (", StrJoin(key, ", "), ") and (", StrJoin(value, ", "),
                                  ") by heads, which do not fit together"));
   const Extents of{query[0], query[1], query[2], key[2]};
-  if (of.keys > 0 && std::max<std::int64_t>(of.queries, 1) > kMostScores / of.keys)
+  if (of.keys > 0 && std::max<std::int64_t>(of.queries, 1) > kMaxScores / of.keys)
     throw InvalidArgument(StrCat("attention of ", of.queries, " queries to ", of.keys,
-                                 " keys is asked for; ", kMostScores, " scores are the most"));
+                                 " keys is asked for; ", kMaxScores, " scores are the most"));
   const DataType type = DataTypeOf(heads.query);
   const auto flat = [&](const Expr& x, std::int64_t length, std::int64_t size) {
     return node.Typed(ops::Reshape(x, {of.batch * of.heads, length, size}));

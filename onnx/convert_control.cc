@@ -19,7 +19,7 @@ namespace {
 
 using onnx::GraphProto;
 
-constexpr std::int64_t kMostTurns = 4096;
+constexpr std::int64_t kMaxTurns = 4096;
 
 // The value of a condition that is known; nothing otherwise.
 std::optional<bool> KnownCondition(const Expr& condition) {
@@ -152,7 +152,7 @@ std::vector<Expr> Loop(Node& node) {
     throw InvalidArgument(StrCat("the body has ", results, " outputs; a loop of ", carried,
                                  " values and ", node.num_outputs(),
                                  " outputs takes one more than these"));
-  const std::int64_t count = has_count ? node.ConstantInt(0) : kMostTurns + 1;
+  const std::int64_t count = has_count ? node.ConstantInt(0) : kMaxTurns + 1;
   std::vector<Expr> values(node.inputs().begin() + 2, node.inputs().end());
   Expr condition = has_condition ? node.input(1) : Expr(ir::Constant::Make(NDArray::Scalar(true)));
   std::vector<std::vector<Expr>> turns(results - 1 - carried);
@@ -160,13 +160,13 @@ std::vector<Expr> Loop(Node& node) {
   for (std::int64_t turn = 0; turn < count; ++turn) {
     const auto goes_on = KnownCondition(condition);
     if (goes_on && !*goes_on) break;
-    if (!goes_on && count > kMostTurns)
+    if (!goes_on && count > kMaxTurns)
       throw Unimplemented(StrCat("whether turn ", turn,
                                  " of the loop is run depends on an input of the model; then the "
                                  "loop must have a count, of ",
-                                 kMostTurns, " turns at most; ", kFixingACondition));
-    if (turn >= kMostTurns)
-      throw Unimplemented(StrCat("the loop runs more than ", kMostTurns, " turns"));
+                                 kMaxTurns, " turns at most; ", kFixingACondition));
+    if (turn >= kMaxTurns)
+      throw Unimplemented(StrCat("the loop runs more than ", kMaxTurns, " turns"));
     if (!goes_on) run.Begin(condition, turn);
     std::vector<Expr> inputs = {ops::Scalar(static_cast<double>(turn), Int64), condition};
     inputs.insert(inputs.end(), values.begin(), values.end());
@@ -221,8 +221,8 @@ std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& f
       throw InvalidArgument(StrCat("inputs of ", *count, " and ", extent, " steps are scanned"));
     count = extent;
   }
-  if (*count > kMostTurns)
-    throw Unimplemented(StrCat("the scan runs more than ", kMostTurns, " steps"));
+  if (*count > kMaxTurns)
+    throw Unimplemented(StrCat("the scan runs more than ", kMaxTurns, " steps"));
   for (std::int64_t step = 0; step < *count; ++step) {
     std::vector<Expr> given = values;
     for (std::size_t i = 0; i < form.scanned; ++i) {
@@ -262,8 +262,8 @@ std::vector<Expr> Scan(Node& node) {
   const ScanForm form(node, scanned, results - (inputs.size() - scanned));
   if (!is_old) return ScanOnce(node, body, form, inputs);
   const Shape first = ShapeOf(inputs.back());
-  if (first.empty() || first[0] > kMostTurns || first[0] < 1)
-    throw Unimplemented(StrCat("a batch of 1 to ", kMostTurns, " is supported"));
+  if (first.empty() || first[0] > kMaxTurns || first[0] < 1)
+    throw Unimplemented(StrCat("a batch of 1 to ", kMaxTurns, " is supported"));
   std::vector<std::vector<Expr>> batches(results);
   for (std::int64_t b = 0; b < first[0]; ++b) {
     std::vector<Expr> of_batch;

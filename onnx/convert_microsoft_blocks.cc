@@ -84,10 +84,10 @@ std::vector<Expr> MatMulNBits(Node& node) {
     throw Unimplemented("weights that a kernel has packed (weight_prepacked) are not supported");
   if (of.bits != 2 && of.bits != 4 && of.bits != 8)
     throw Unimplemented(StrCat("bits is ", of.bits, "; 2, 4 and 8 are supported"));
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  if (of.rows <= 0 || of.columns <= 0 || of.rows > kMost || of.columns > kMost)
+  constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
+  if (of.rows <= 0 || of.columns <= 0 || of.rows > kMaxSize || of.columns > kMaxSize)
     throw InvalidArgument("K and N must be given, and positive");
-  if (of.size < 16 || of.size > kMost || (of.size & (of.size - 1)) != 0)
+  if (of.size < 16 || of.size > kMaxSize || (of.size & (of.size - 1)) != 0)
     throw InvalidArgument(
         StrCat("block_size is ", of.size, "; it must be a power of two, 16 at least"));
   if (node.has_input(4)) throw Unimplemented("input 4, g_idx, is not supported");

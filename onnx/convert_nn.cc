@@ -12,7 +12,7 @@ namespace {
 
 using attrs::Attrs;
 
-constexpr std::int64_t kLargestDeterminant = 4;
+constexpr std::int64_t kMaxDeterminantSize = 4;
 
 std::vector<Expr> BatchNormalization(Node& node) {
   if (node.Int("training_mode", 0) != 0 || node.num_outputs() > 1)
@@ -108,9 +108,9 @@ std::vector<Expr> Det(Node& node) {
   if (rank < 2 || shape[rank - 1] != shape[rank - 2])
     throw InvalidArgument("the input must be square matrices");
   const std::int64_t n = shape.back();
-  if (n < 1 || n > kLargestDeterminant)
+  if (n < 1 || n > kMaxDeterminantSize)
     throw Unimplemented(StrCat("determinants of ", n, " rows are not supported; those of 1 to ",
-                               kLargestDeterminant, " are"));
+                               kMaxDeterminantSize, " are"));
   const auto along_last = [&](const Expr& e, std::int64_t i) {
     return node.Typed(ElementAlong(e, i, RankOf(e) - 1));
   };

@@ -28,13 +28,13 @@ Window PoolWindow(Node& node) {
 }
 
 // The most entries of a table that finding the indices of a pooling takes.
-constexpr std::int64_t kMostPlaces = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxPlaces = std::int64_t{1} << 20;
 
 // Refuses a table of `outer` x `inner` entries, both positive or zero, beyond that.
 void RequireTable(const char* what, std::int64_t outer, std::int64_t inner) {
-  if (inner > 0 && outer > kMostPlaces / inner)
+  if (inner > 0 && outer > kMaxPlaces / inner)
     throw InvalidArgument(StrCat("the indices of ", outer, " x ", inner, " ", what,
-                                 " are asked for; ", kMostPlaces, " are the most"));
+                                 " are asked for; ", kMaxPlaces, " are the most"));
 }
 
 Expr TableOf(const Shape& shape, const std::vector<std::int64_t>& values) {

@@ -12,7 +12,7 @@ namespace tenon::onnx_import {
 namespace {
 
 // Every step is its own expressions.
-constexpr std::int64_t kMostSteps = 4096;
+constexpr std::int64_t kMaxSteps = 4096;
 
 using Function = Expr (*)(const Expr&);
 
@@ -64,9 +64,9 @@ class Layer {
       throw InvalidArgument(StrCat("W and R must be (", directions_, ", ", cell.gates * hidden_,
                                    ", ", inputs_, ") and (", directions_, ", ",
                                    cell.gates * hidden_, ", ", hidden_, ")"));
-    if (steps_ < 1 || steps_ > kMostSteps)
+    if (steps_ < 1 || steps_ > kMaxSteps)
       throw Unimplemented(
-          StrCat("a sequence of ", steps_, " steps is not supported; 1 to ", kMostSteps, " are"));
+          StrCat("a sequence of ", steps_, " steps is not supported; 1 to ", kMaxSteps, " are"));
     RequireWholeSequences();
   }
 

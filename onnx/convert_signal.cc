@@ -14,13 +14,13 @@
 namespace tenon::onnx_import {
 namespace {
 
-constexpr std::int64_t kLongestWindow = 1 << 20;
+constexpr std::int64_t kMaxWindow = 1 << 20;
 
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), with n one less where both ends are part of it.
 Converter CosineWindow(double a0, double a1, double a2) {
   return [=](Node& node) {
     const auto size = node.ConstantInt(0);
-    if (size < 0 || size > kLongestWindow)
+    if (size < 0 || size > kMaxWindow)
       throw InvalidArgument(StrCat("a window of ", size, " elements"));
     const double n = static_cast<double>(node.Int("periodic", 1) != 0 ? size : size - 1);
     const DataType dtype = ToDataType(static_cast<int>(node.Int("output_datatype", 1)),
@@ -42,9 +42,9 @@ struct Transform {
 
   Transform(std::int64_t length, std::int64_t have, bool onesided)
       : n(length), used(std::min(have, length)), made(onesided ? length / 2 + 1 : length) {
-    if (n < 1 || n > ops::kLongestTransform)
+    if (n < 1 || n > ops::kMaxTransformLength)
       throw Unimplemented(StrCat("a transform of ", n, " elements is not supported; 1 to ",
-                                 ops::kLongestTransform, " are"));
+                                 ops::kMaxTransformLength, " are"));
   }
 
   // Real and imaginary parts, as (rows, made), of those of (rows, used); `imaginary` may be null.
@@ -158,7 +158,7 @@ std::vector<Expr> MelWeightMatrix(Node& node) {
   const auto rate = node.ConstantInt(2);
   const DataType dtype =
       ToDataType(static_cast<int>(node.Int("output_datatype", 1)), "the attribute output_datatype");
-  if (bands < 1 || bands > kLongestWindow || length < 0 || length > ops::kLongestTransform * 64 ||
+  if (bands < 1 || bands > kMaxWindow || length < 0 || length > ops::kMaxTransformLength * 64 ||
       rate < 1)
     throw InvalidArgument(
         StrCat(bands, " bands of a spectrum of ", length, " elements at a rate of ", rate));
@@ -174,7 +174,7 @@ std::vector<Expr> MelWeightMatrix(Node& node) {
       throw InvalidArgument("the edges of the bands lie outside the spectrum");
     return static_cast<std::int64_t>(bin);
   };
-  if (bins > kLongestWindow * 64 / bands) throw InvalidArgument("the matrix is too large");
+  if (bins > kMaxWindow * 64 / bands) throw InvalidArgument("the matrix is too large");
   std::vector<double> weights(static_cast<std::size_t>(bins * bands), 0);
   const auto at = [&](std::int64_t bin, std::int64_t band) -> double& {
     return weights[static_cast<std::size_t>(bin * bands + band)];

@@ -22,7 +22,7 @@ constexpr int kOpset = 17;
 // The version of the file format that came with the opset.
 constexpr int kIrVersion = 8;
 // protobuf takes no more.
-constexpr std::size_t kLargest = (std::size_t{1} << 31) - 1;
+constexpr std::size_t kMaxFileBytes = (std::size_t{1} << 31) - 1;
 
 const ExporterTable& Exporters() {
   static const auto& table = *[] {
@@ -177,9 +177,9 @@ absl::StatusOr<std::string> ExportOnnx(const ir::Module& module) {
     model.add_opset_import()->set_version(kOpset);
     model.mutable_graph()->set_name("main");
     Writer(typed.Main(), model.mutable_graph()).Write();
-    if (model.ByteSizeLong() > kLargest)
+    if (model.ByteSizeLong() > kMaxFileBytes)
       throw Unimplemented(StrCat("the model takes ", model.ByteSizeLong(),
-                                 " bytes; an ONNX file holds ", kLargest, " at most"));
+                                 " bytes; an ONNX file holds ", kMaxFileBytes, " at most"));
     return model.SerializeAsString();
   });
 }

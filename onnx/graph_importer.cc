@@ -12,7 +12,7 @@ namespace tenon::onnx_import {
 namespace {
 
 // A loop of few bytes could ask for any number of nodes.
-constexpr std::size_t kMostNodes = 200000;
+constexpr std::size_t kMaxNodes = 200000;
 
 constexpr const char* kCutThere =
     "such a value can only be a result of the model, as it is or transposed; end the model there, "
@@ -143,8 +143,8 @@ std::vector<Expr> GraphImporter::Inline(const onnx::GraphProto& graph,
 }
 
 void GraphImporter::CountOne() {
-  if (++converted_ > kMostNodes)
-    throw Unimplemented(StrCat("the loops of the model run more than ", kMostNodes, " nodes"));
+  if (++converted_ > kMaxNodes)
+    throw Unimplemented(StrCat("the loops of the model run more than ", kMaxNodes, " nodes"));
 }
 
 std::string GraphImporter::OriginOf(const std::vector<Expr>& values) const {

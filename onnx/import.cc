@@ -70,7 +70,7 @@ namespace {
 constexpr int kFirstOpset = 7;
 constexpr int kLastOpset = 21;
 // protobuf takes no more.
-constexpr std::size_t kLargest = (std::size_t{1} << 31) - 1;
+constexpr std::size_t kMaxFileBytes = (std::size_t{1} << 31) - 1;
 
 int OpsetOf(const onnx::ModelProto& model, const std::string& source) {
   std::int64_t opset = 0;
@@ -218,7 +218,7 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
   state->source = source;
   onnx::ModelProto& model = state->proto;
   const std::optional<StrippedModel> stripped = StripRawData(bytes);
-  if (bytes.empty() || bytes.size() > kLargest || !stripped ||
+  if (bytes.empty() || bytes.size() > kMaxFileBytes || !stripped ||
       !model.ParseFromString(stripped->bytes))
     throw DataLoss(StrCat(source, " is no whole ONNX model (", bytes.size(), " bytes)"));
   if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
@@ -259,7 +259,7 @@ absl::StatusOr<OnnxModel> OnnxModel::Parse(std::string_view bytes, const std::st
 absl::StatusOr<OnnxModel> OnnxModel::Load(const std::string& path) {
   return CatchErrors([&] {
     const std::shared_ptr<const MappedFile> file = MappedFile::Open(path);
-    if (file->size() > kLargest)
+    if (file->size() > kMaxFileBytes)
       throw Unimplemented(StrCat("the model ", path, " is larger than 2 GiB"));
     return Make(file->bytes(), path, file, std::filesystem::path(path).parent_path().string());
   });

@@ -19,19 +19,19 @@ namespace {
 
 // In bytes. A few bytes of a file can ask for a constant of any size; a large one is made when the
 // model runs.
-constexpr std::int64_t kLargestFolded = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxFoldedBytes = std::int64_t{1} << 28;
 
 bool MayFold(const ir::Type& type) {
   if (!ir::IsStaticTensor(type)) return true;
   const auto* tensor = type.As<ir::TensorTypeNode>();
   return NumElements(ir::StaticShape(type, "a constant")) <=
-         kLargestFolded / static_cast<std::int64_t>(tensor->dtype.bytes());
+         kMaxFoldedBytes / static_cast<std::int64_t>(tensor->dtype.bytes());
 }
 
 }  // namespace
 
 void RequireConstantSize(double elements) {
-  constexpr double most = static_cast<double>(kLargestFolded) / sizeof(double);
+  constexpr double most = static_cast<double>(kMaxFoldedBytes) / sizeof(double);
   if (!(elements <= most))
     throw InvalidArgument(StrCat("a constant of ", elements, " elements; at most ", most,
                                  " are made when a model is imported"));

@@ -10,7 +10,7 @@ namespace {
 using ir::Dim;
 
 // Beyond it extents and offsets could leave 64 bits.
-constexpr std::int64_t kMostReach = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxReach = std::int64_t{1} << 20;
 
 void Correlation(TypeCall& call) {
   const auto* a = call.tensor(0);
@@ -24,8 +24,8 @@ void Correlation(TypeCall& call) {
   if (Differ(a->shape, b->shape)) call.Refuse("both images must have one shape");
   if (attrs.kernel_size % 2 == 0)
     call.Refuse(StrCat("kernel_size is ", attrs.kernel_size, "; it must be odd"));
-  if (attrs.kernel_size > kMostReach || attrs.max_displacement > kMostReach)
-    call.Refuse(StrCat("kernel_size and max_displacement may be ", kMostReach, " at most"));
+  if (attrs.kernel_size > kMaxReach || attrs.max_displacement > kMaxReach)
+    call.Refuse(StrCat("kernel_size and max_displacement may be ", kMaxReach, " at most"));
   const auto padding = FourPaddings(attrs.padding);
   const std::int64_t border = attrs.max_displacement + attrs.kernel_size / 2;
   const auto places = [&](const Dim& extent, std::size_t side) {

@@ -9,7 +9,7 @@
 namespace tenon::ops {
 
 // A transform is a product with a matrix of as many rows as it has elements.
-inline constexpr std::int64_t kLongestTransform = 2048;
+inline constexpr std::int64_t kMaxTransformLength = 2048;
 
 struct DFTAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.DFTAttrs";

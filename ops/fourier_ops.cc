@@ -11,9 +11,9 @@ namespace {
 using ir::Dim;
 
 void RequireLength(const TypeCall& call, std::int64_t n) {
-  if (n > kLongestTransform)
+  if (n > kMaxTransformLength)
     call.Refuse(StrCat("a transform of ", n, " elements is not supported; up to ",
-                       kLongestTransform, " are"));
+                       kMaxTransformLength, " are"));
 }
 
 void Dft(TypeCall& call) {

@@ -182,7 +182,7 @@ void SequenceMask(TypeCall& call) {
 
 // Axes of an array that an offset lies in, as in NumPy 2. The coordinate of each is an expression
 // of its own.
-constexpr std::int64_t kMostUnravelled = 64;
+constexpr std::int64_t kMaxUnravelled = 64;
 
 void UnravelIndex(TypeCall& call) {
   const auto* indices = call.tensor(0);
@@ -193,8 +193,8 @@ void UnravelIndex(TypeCall& call) {
   if (!extents->dtype.is_integral() || extents->shape.size() != 1)
     call.Refuse("shape must be a vector of integers");
   if (!extents->shape[0].is_static()) call.Refuse("the length of shape must be known");
-  if (extents->shape[0].value() > kMostUnravelled)
-    call.Refuse(StrCat("shape has ", extents->shape[0].value(), " extents; ", kMostUnravelled,
+  if (extents->shape[0].value() > kMaxUnravelled)
+    call.Refuse(StrCat("shape has ", extents->shape[0].value(), " extents; ", kMaxUnravelled,
                        " are the most"));
   std::vector<Dim> shape = {extents->shape[0]};
   shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());

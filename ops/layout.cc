@@ -10,7 +10,7 @@ namespace tenon::ops {
 namespace {
 
 // Longer blocks are mistakes; the bound also keeps the number from overflowing.
-constexpr std::int64_t kLargestBlock = 4096;
+constexpr std::int64_t kMaxBlock = 4096;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Layout Layout::Parse(const std::string& text, const char* attribute) {
   for (const char c : text) {
     if (c >= '0' && c <= '9') {
       block = block * 10 + (c - '0');
-      if (block > kLargestBlock) refuse(StrCat("a block has at most ", kLargestBlock, " elements"));
+      if (block > kMaxBlock) refuse(StrCat("a block has at most ", kMaxBlock, " elements"));
     } else if (c >= 'A' && c <= 'Z') {
       if (block != 0) refuse("a block size stands before a lower-case letter");
       if (has(c, false)) refuse(StrCat("the axis ", std::string(1, c), " occurs twice"));

@@ -11,7 +11,7 @@ namespace {
 using ir::Dim;
 
 // A flag for each pair of boxes of an image, which are bytes.
-constexpr std::int64_t kMostFlags = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxFlags = std::int64_t{1} << 31;
 
 void RoiAlign(TypeCall& call) {
   const auto* data = call.tensor(0);
@@ -101,9 +101,9 @@ void NonMaximumSuppression(TypeCall& call) {
       Differ(indices->shape[1], shape[1]) || !indices->dtype.is_integral())
     call.Refuse("indices must be integers of the shape (batch, count)");
   if (const Dim flags = Product({shape[0], shape[1], shape[1]});
-      flags.is_static() && flags.value() > kMostFlags)
+      flags.is_static() && flags.value() > kMaxFlags)
     call.Refuse(StrCat(shape[1].ToString(), " boxes of ", shape[0].ToString(),
-                       " images; the square of the one times the other may be ", kMostFlags));
+                       " images; the square of the one times the other may be ", kMaxFlags));
   CheckNumber(call, *most, false, "max_output_size");
   CheckNumber(call, *threshold, true, "iou_threshold");
   if (!attrs.return_indices) {

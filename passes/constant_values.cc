@@ -79,7 +79,7 @@ const Values* ConstantValues::Of(const Expr& e) const {
 std::optional<Values> ConstantValues::Read(const Expr& e) const {
   if (const auto* constant = e.As<ir::ConstantNode>()) {
     const NDArray& data = constant->data;
-    if (!IsFloat(data.dtype()) || data.size() > kMostElements) return std::nullopt;
+    if (!IsFloat(data.dtype()) || data.size() > kMaxElements) return std::nullopt;
     Values values{data.shape(), {}};
     if (data.dtype() == Float32) {
       values.data.assign(data.data<float>(), data.data<float>() + data.size());
@@ -96,7 +96,7 @@ std::optional<Values> ConstantValues::Read(const Expr& e) const {
       !ir::IsStaticTensor(e.checked_type()))
     return std::nullopt;
   Shape shape = ir::StaticShape(e.checked_type(), "a constant");
-  if (NumElements(shape) > kMostElements) return std::nullopt;
+  if (NumElements(shape) > kMaxElements) return std::nullopt;
   if (unary != nullptr) {
     Values values{std::move(shape), Of(call->args[0])->data};
     std::transform(values.data.begin(), values.data.end(), values.data.begin(), unary);

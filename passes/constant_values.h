@@ -29,7 +29,7 @@ struct Values {
 class ConstantValues {
  public:
   // Constants of more elements are not read.
-  static constexpr std::int64_t kMostElements = 1 << 16;
+  static constexpr std::int64_t kMaxElements = 1 << 16;
 
   explicit ConstantValues(const ir::Expr& function);
   // Null when `e` is no such constant.

@@ -22,18 +22,18 @@ namespace {
 using ops::OpPattern;
 
 // Rows that any sensible number of threads shares evenly enough.
-constexpr std::int64_t kLeastRows = 8;
+constexpr std::int64_t kMinRows = 8;
 // Elements that one thread computes faster than several could start.
 constexpr std::int64_t kSmall = 1 << 14;
 // A row and what is computed of it fill a second-level cache.
 constexpr std::int64_t kRowBytes = 1 << 19;
 // Elements of a row below which incomplete vectors and the work for its one sum cost more than to
 // keep it in cache saves, where every value is stored anyway.
-constexpr std::int64_t kLeastRow = 512;
+constexpr std::int64_t kMinRow = 512;
 // Calls beyond which a kernel is code that nobody wants to read or to wait for.
-constexpr int kMostCalls = 64;
+constexpr int kMaxCalls = 64;
 // Results that a kernel writes side by side.
-constexpr int kMostResults = 4;
+constexpr int kMaxResults = 4;
 
 void CountElements(const ir::Type& type, GroupCost* cost) {
   if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
@@ -159,24 +159,24 @@ std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const Gr
   GroupCost both = producer;
   both.Add(consumer, axes);
   const std::int64_t rows = NumElements(both.rows);
-  if (rows < kLeastRows && both.elements > kSmall)
+  if (rows < kMinRows && both.elements > kSmall)
     return Refusal{
         StrCat("they share ", rows, rows == 1 ? " row" : " rows", ", too few to run in parallel"),
-        StrCat("at least ", kLeastRows, " rows: reductions over the last axes")};
+        StrCat("at least ", kMinRows, " rows: reductions over the last axes")};
   if (rows > 0 && both.bytes / rows > kRowBytes)
     return Refusal{
         StrCat("a row would keep ", both.bytes / rows, " bytes, more than stay in cache"),
         StrCat("rows of at most ", kRowBytes, " bytes")};
-  if (both.calls > kMostCalls)
+  if (both.calls > kMaxCalls)
     return Refusal{StrCat("the kernel would hold ", both.calls, " calls"),
-                   StrCat("at most ", kMostCalls, " calls")};
+                   StrCat("at most ", kMaxCalls, " calls")};
   return std::nullopt;
 }
 
 std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const GroupCost& consumer,
                                           std::size_t axes) {
-  if (producer.results + consumer.results > kMostResults)
-    return Refusal{StrCat("the kernel would have more than ", kMostResults, " results"),
+  if (producer.results + consumer.results > kMaxResults)
+    return Refusal{StrCat("the kernel would have more than ", kMaxResults, " results"),
                    "fewer values that others read"};
   if (producer.reduces || consumer.reduces) {
     if (auto refusal = RefuseAroundReduction(producer, consumer, axes)) return refusal;
@@ -184,11 +184,11 @@ std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const Group
     GroupCost both = producer;
     both.Add(consumer, axes);
     const std::int64_t row = both.elements / std::max<std::int64_t>(1, NumElements(both.rows));
-    if (row >= kLeastRow) return std::nullopt;
+    if (row >= kMinRow) return std::nullopt;
     return Refusal{StrCat("others read the value, too, which has another shape than the reader's ",
                           "result, and rows of ", row, row == 1 ? " element" : " elements",
                           " are too short to gain by one kernel"),
-                   StrCat("a single reader, results of one shape, or rows of at least ", kLeastRow,
+                   StrCat("a single reader, results of one shape, or rows of at least ", kMinRow,
                           " elements")};
   }
   if (producer.result_shape != consumer.result_shape)
@@ -201,9 +201,9 @@ std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const Group
   if (!is_plain || axes < producer.result_shape.size())
     return Refusal{"others read the value, too, and the reader is not elementwise on it",
                    "a single reader, or elementwise work alone"};
-  if (producer.calls + consumer.calls > kMostCalls)
+  if (producer.calls + consumer.calls > kMaxCalls)
     return Refusal{StrCat("the kernel would hold ", producer.calls + consumer.calls, " calls"),
-                   StrCat("at most ", kMostCalls, " calls")};
+                   StrCat("at most ", kMaxCalls, " calls")};
   return std::nullopt;
 }
 

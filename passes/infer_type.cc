@@ -300,10 +300,10 @@ class Solver {
 
   // Names what blocks: variables first, then calls whose inputs are known.
   void ReportUnknown() {
-    constexpr std::size_t kMost = 20;
+    constexpr std::size_t kMaxErrors = 20;
     for (const Expr& e : vars_) {
       if (Complete(TypeOf(e))) continue;
-      if (errors_.size() >= kMost) {
+      if (errors_.size() >= kMaxErrors) {
         ++left_out_;
         continue;
       }

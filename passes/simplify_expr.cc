@@ -14,7 +14,7 @@ using ir::CallNode;
 using ir::Expr;
 
 // Each rule leaves fewer operators or moves a constant outwards, so few rounds do.
-constexpr int kMostRounds = 32;
+constexpr int kMaxRounds = 32;
 
 class Simplifier {
  public:
@@ -28,7 +28,7 @@ class Simplifier {
     } else {
       e = ir::KeepType(original, e);
     }
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       const Expr next = Step(e);
       if (!next) break;
       e = next;

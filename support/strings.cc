@@ -73,17 +73,17 @@ std::string DidYouMean(std::string_view lead, std::string_view name,
                        const std::vector<std::string>& candidates, std::string_view sigil) {
   const std::optional<std::string> nearest = NearestName(name, candidates);
   // Of what was typed in part, those that go on are more likely than one that looks alike.
-  constexpr std::size_t kShortest = 3;
-  constexpr std::size_t kMost = 6;
+  constexpr std::size_t kMinTyped = 3;
+  constexpr std::size_t kMaxNames = 6;
   std::vector<std::string> longer;
   for (const std::string& candidate : candidates) {
-    if (name.size() >= kShortest && candidate.starts_with(name))
+    if (name.size() >= kMinTyped && candidate.starts_with(name))
       longer.push_back(StrCat(sigil, candidate));
   }
   const bool is_slip = nearest && EditDistance(name, *nearest) <= 1;
   if (longer.size() > 1 && !is_slip) {
-    const bool are_all = longer.size() <= kMost;
-    longer.resize(std::min(longer.size(), kMost));
+    const bool are_all = longer.size() <= kMaxNames;
+    longer.resize(std::min(longer.size(), kMaxNames));
     return StrCat(lead, "did you mean ", StrJoin(longer, ", "), are_all ? "?" : ", ...?");
   }
   return nearest ? StrCat(lead, "did you mean ", sigil, *nearest, "?") : std::string();

@@ -25,7 +25,7 @@ struct BenchArguments {
 };
 
 // Runs whatever the time.
-constexpr std::size_t kLeastRuns = 10;
+constexpr std::size_t kMinRuns = 10;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -46,7 +46,7 @@ void Bench(const BenchArguments& arguments) {
   Session session(exe);
   (void)ValueOrThrow(session.Run(inputs));  // finds its memory
   start = Clock::now();
-  while (times.run_s.size() < kLeastRuns || SecondsSince(start) < arguments.seconds) {
+  while (times.run_s.size() < kMinRuns || SecondsSince(start) < arguments.seconds) {
     const auto before = Clock::now();
     (void)ValueOrThrow(session.Run(inputs));
     times.run_s.push_back(SecondsSince(before));

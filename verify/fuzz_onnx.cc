@@ -408,8 +408,8 @@ const std::vector<fs::path>& ModelsIn(const std::string& folder) {
   static const std::vector<fs::path>& files = *[&] {
     auto* found = new std::vector<fs::path>;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      constexpr std::uintmax_t kLargest = 1 << 16;
-      if (entry.path().extension() == ".onnx" && entry.file_size() <= kLargest)
+      constexpr std::uintmax_t kMaxFileBytes = 1 << 16;
+      if (entry.path().extension() == ".onnx" && entry.file_size() <= kMaxFileBytes)
         found->push_back(entry.path());
     }
     std::sort(found->begin(), found->end());
@@ -448,7 +448,7 @@ std::string OnnxFuzzStatistics::ToString() const {
 }
 
 std::string OnnxText(const onnx::ModelProto& model) {
-  constexpr std::size_t kMost = 20000;
+  constexpr std::size_t kMaxText = 20000;
   onnx::ModelProto shown = model;
   for (onnx::TensorProto& tensor : *shown.mutable_graph()->mutable_initializer()) {
     if (tensor.raw_data().size() > 64) tensor.mutable_raw_data()->resize(64);
@@ -456,7 +456,7 @@ std::string OnnxText(const onnx::ModelProto& model) {
     if (tensor.int32_data_size() > 32) tensor.mutable_int32_data()->Truncate(32);
   }
   std::string text = shown.DebugString();
-  if (text.size() > kMost) text = text.substr(0, kMost) + "...\n";
+  if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "...\n";
   return text;
 }
 

@@ -26,7 +26,7 @@ using schedule::Schedule;
 using te::Tensor;
 
 // Characters of loops as text that LLVM compiles in a fraction of a second.
-constexpr std::size_t kLongestLoops = 40000;
+constexpr std::size_t kMaxLoopsText = 40000;
 constexpr std::int64_t kGuard = 256;  // bytes on both sides of an array
 
 enum class Kind { kInternalError, kRecord, kCompile, kMemory, kWrong };
@@ -178,7 +178,7 @@ class Checker {
     if (!status.ok()) return Finding{Kind::kRecord, StrCat("replay: ", AsError(status).message())};
     if (again != text) return Finding{Kind::kRecord, "the record gives other loops when replayed"};
     statistics_->calls += static_cast<std::int64_t>(s.record().size());
-    if (text.size() > kLongestLoops) {
+    if (text.size() > kMaxLoopsText) {
       ++statistics_->too_large;
       return std::nullopt;
     }

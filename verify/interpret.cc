@@ -21,7 +21,7 @@ using ir::Expr;
 using ir::ExprKind;
 
 // Functions that call functions; more is recursion, which has no end without conditions.
-constexpr int kDeepestCall = 200;
+constexpr int kMaxCallDepth = 200;
 
 std::size_t Fields(const ir::Type& type) {
   const auto* tuple = type.As<ir::TupleTypeNode>();
@@ -37,8 +37,8 @@ class Evaluator {
 
   Evaluator(const ir::Module& module, GraphValues values, const Change& change, int depth)
       : module_(module), values_(std::move(values)), change_(change), depth_(depth) {
-    if (depth > kDeepestCall)
-      throw Unimplemented(StrCat("functions call each other more than ", kDeepestCall,
+    if (depth > kMaxCallDepth)
+      throw Unimplemented(StrCat("functions call each other more than ", kMaxCallDepth,
                                  " deep; recursion cannot be interpreted"));
   }
 

@@ -16,8 +16,8 @@ using onnx::ModelProto;
 using onnx::NodeProto;
 using onnx::TensorProto;
 
-constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMaxInt64 = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMinInt64 = std::numeric_limits<std::int64_t>::min();
 
 std::int64_t OddInt(Random& random) {
   static const auto& values = *new std::vector<std::int64_t>{0,         0,
@@ -29,11 +29,11 @@ std::int64_t OddInt(Random& random) {
                                                              16,        255,
                                                              256,       65537,
                                                              1 << 20,   -65537,
-                                                             kLargest,  kLeast,
+                                                             kMaxInt64, kMinInt64,
                                                              1000,      -(1000),
                                                              1LL << 31, 1LL << 32,
                                                              1LL << 40, -(1LL << 40),
-                                                             1LL << 62, kLeast + 1};
+                                                             1LL << 62, kMinInt64 + 1};
   return random.Of(values);
 }
 float OddFloat(Random& random) {

@@ -14,8 +14,8 @@ using loop::BinaryOp;
 using loop::Expr;
 using loop::Intrinsic;
 
-constexpr double kLargest = 64;      // magnitudes of floating values stay below
-constexpr double kUnitsOfMath = 16;  // roundings that vector mathematics may be off
+constexpr double kMaxMagnitude = 64;  // magnitudes of floating values stay below
+constexpr double kUnitsOfMath = 16;   // roundings that vector mathematics may be off
 
 double Highest(DataType type) {
   if (type.is_bool()) return 1;
@@ -228,7 +228,7 @@ Term Rounded(Term t) {
 
 Term Settled(Term t) {
   t = Rounded(std::move(t));
-  return t.value.dtype().is_float() ? Within(t, kLargest) : t;
+  return t.value.dtype().is_float() ? Within(t, kMaxMagnitude) : t;
 }
 
 Term Within(const Term& t, double limit) {

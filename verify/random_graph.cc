@@ -51,9 +51,9 @@ const std::vector<DataType>& Types() {
   return types;
 }
 
-constexpr std::int64_t kMostElements = 4096;
-constexpr std::int64_t kMostTerms = 60000;
-constexpr double kLargestFactor = 4;  // of the magnitudes that patterns read
+constexpr std::int64_t kMaxElements = 4096;
+constexpr std::int64_t kMaxTerms = 60000;
+constexpr double kMaxFactor = 4;  // of the magnitudes that patterns read
 
 class Generator {
  public:
@@ -109,7 +109,7 @@ class Generator {
     return result;
   }
 
-  void AddInput() { AddInput(RandomShape(kMostElements)); }
+  void AddInput() { AddInput(RandomShape(kMaxElements)); }
   void AddSymbolicInput() {
     for (const Extent& extent : extents_) {
       if (extent.expr.same_as(graph_.sizes[0].first)) return AddInput({extent});
@@ -252,7 +252,7 @@ class Generator {
         ExprsOf(shape),
         [&](const std::vector<Var>& vars) {
           term = RandomTerm(type, Axes(vars, shape), static_cast<int>(random_.Below(2)));
-          if (type.is_float()) term = Within(term, kLargestFactor);
+          if (type.is_float()) term = Within(term, kMaxFactor);
           if (!special) term = Finite(term);
           return std::vector<Expr>{term.value};
         },
@@ -285,7 +285,7 @@ class Generator {
   }
 
   void AddElementwise() {
-    const std::vector<Extent> shape = RandomShape(kMostElements);
+    const std::vector<Extent> shape = RandomShape(kMaxElements);
     const std::int64_t outputs = random_.Chance(10) ? 2 : 1;
     std::vector<Term> terms;
     const std::vector<Tensor> made = te::ComputeTuple(
@@ -313,7 +313,7 @@ class Generator {
     const std::int64_t axes = 1 + random_.Below(2);
     for (std::int64_t r = 0; r < axes; ++r) {
       Extent extent = random_.Of(extents_);
-      if (elements * count * std::max<std::int64_t>(extent.value, 1) > kMostTerms)
+      if (elements * count * std::max<std::int64_t>(extent.value, 1) > kMaxTerms)
         extent = {Expr(3), 3};
       count *= extent.value;
       reduced.push_back(te::ReduceAxis(0, extent.expr, StrCat("k", r)));
@@ -381,7 +381,7 @@ class Generator {
     std::int64_t elements = 1;
     for (const Extent& extent : shape) elements *= std::max<std::int64_t>(extent.value, 1);
     const Extent columns = random_.Of(extents_);
-    if (elements * columns.value <= kMostElements) shape.push_back(columns);
+    if (elements * columns.value <= kMaxElements) shape.push_back(columns);
     Term term;
     const std::vector<Tensor> made = te::ComputeTuple(
         ExprsOf(shape),
@@ -430,7 +430,7 @@ class Generator {
   }
 
   bool AddScan() {
-    std::vector<Extent> shape = RandomShape(kMostElements / 8);
+    std::vector<Extent> shape = RandomShape(kMaxElements / 8);
     std::vector<Extent> times;
     for (const Extent& extent : extents_) {
       if (extent.value > 0 && extent.value <= 33 && loop::IsConstInt(extent.expr, extent.value))

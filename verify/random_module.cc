@@ -25,8 +25,8 @@ namespace {
 
 using ir::Expr;
 
-constexpr std::int64_t kMostElements = 3000;
-constexpr double kLargestValue = 1e4;
+constexpr std::int64_t kMaxElements = 3000;
+constexpr double kMaxValue = 1e4;
 constexpr int kDrawsACall = 30;
 
 // A single call of kinds that are put together with care, since arguments that fit are rare.
@@ -239,16 +239,16 @@ class Builder {
         throw InvalidArgument("not defined for all integers");
       return;
     }
-    constexpr double kLargestInt8 = 127;
+    constexpr double kMaxInt8 = 127;
     const auto known = known_.find(call->args[0]);
     if (call->callee == ops::Known().cast && known != known_.end() &&
-        LargestMagnitude(known->second[0]) > kLargestInt8)
+        LargestMagnitude(known->second[0]) > kMaxInt8)
       throw InvalidArgument("an element may not fit the integer");
   }
   static void CheckFits(const NDArray& array) {
-    if (array.size() > kMostElements) throw InvalidArgument("the value is too large");
+    if (array.size() > kMaxElements) throw InvalidArgument("the value is too large");
     if (!IsFinite(array)) throw InvalidArgument("the value is not finite");
-    if (LargestMagnitude(array) > kLargestValue) throw InvalidArgument("an element is too large");
+    if (LargestMagnitude(array) > kMaxValue) throw InvalidArgument("an element is too large");
   }
 
   // Any operator with a compute, its arguments values of the graph or new ones.

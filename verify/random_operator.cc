@@ -16,9 +16,9 @@ namespace tenon::verify {
 namespace {
 
 constexpr int kDraws = 2000;
-constexpr std::int64_t kMostElements = 4096;
+constexpr std::int64_t kMaxElements = 4096;
 // What the interpreter computes in some seconds.
-constexpr std::int64_t kMostTerms = 1 << 22;
+constexpr std::int64_t kMaxTerms = 1 << 22;
 
 Shape RandomShape(std::size_t rank, Random& random) {
   static const std::vector<std::int64_t>& sizes =
@@ -27,7 +27,7 @@ Shape RandomShape(std::size_t rank, Random& random) {
   std::int64_t elements = 1;
   for (std::size_t d = 0; d < rank; ++d) {
     std::int64_t size = random.Of(sizes);
-    if (elements * size > kMostElements) size = 2;
+    if (elements * size > kMaxElements) size = 2;
     elements *= size;
     shape.push_back(size);
   }
@@ -106,8 +106,8 @@ Drawn DrawArguments(const ops::OpDef& op, bool leaves_types, Random& random) {
 }
 
 attrs::Value RandomInteger(const attrs::FieldInfo& field, Random& random) {
-  const std::int64_t lowest = std::clamp<std::int64_t>(field.range.lowest, -1, 16);
-  const std::int64_t highest = std::clamp<std::int64_t>(field.range.highest, lowest, lowest + 5);
+  const std::int64_t lowest = std::clamp<std::int64_t>(field.range.min, -1, 16);
+  const std::int64_t highest = std::clamp<std::int64_t>(field.range.max, lowest, lowest + 5);
   return attrs::Value(lowest + random.Below(highest - lowest + 1));
 }
 
@@ -192,11 +192,11 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_type
   const std::string types = TypesOf(function.params);
   const strategies::TeFunction made = strategies::LowerFunction(function);
   for (const te::Tensor& output : made.outputs) {
-    if (NumElements(strategies::ShapeOf(output)) > 16 * kMostElements)
+    if (NumElements(strategies::ShapeOf(output)) > 16 * kMaxElements)
       throw InvalidArgument("the result is too large to check");
     if (output.op()->is_placeholder()) throw InvalidArgument("nothing is computed");
   }
-  if (TermsOf(made.outputs) > kMostTerms)
+  if (TermsOf(made.outputs) > kMaxTerms)
     throw InvalidArgument("the result takes too long to check");
   const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
   return {{.inputs = made.params, .outputs = made.outputs},

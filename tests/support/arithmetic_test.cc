@@ -23,8 +23,8 @@ TEST(ArithmeticTest, CeilDivOfTheLargestValuesDoesNotOverflow) {
   EXPECT_EQ(CeilDiv(kMost, 1), kMost);
   EXPECT_EQ(CeilDiv(kMost, 2), kMost / 2 + 1);
   EXPECT_EQ(CeilDiv(kMost, kMost), 1);
-  constexpr auto kMostBytes = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(CeilDiv(kMostBytes, 64), kMostBytes / 64 + 1);
+  constexpr auto kMaxBytes = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(CeilDiv(kMaxBytes, 64), kMaxBytes / 64 + 1);
 }
 
 TEST(ArithmeticTest, RoundUpGivesTheNextMultiple) {
