@@ -54,7 +54,7 @@ Json ToJsonValue(const Value& value) {
 Value FromJsonValue(const std::string& field, const Json& json) {
   if (json.is_null()) return Value();
   if (json.is_boolean()) return json.get<bool>();
-  // Unsigned is what does not fit into int64 otherwise.
+  // Only a number that does not fit into int64 is unsigned here.
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > kMaxInteger) RefuseJson(field, json);
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
@@ -156,7 +156,7 @@ void attrs_internal::AddField(const FieldText& text, const FieldRange& range,
                   .offset = place,
                   .access = &access};
   field.default_value = field.Get(defaults);
-  // What it says when it gets what nothing takes.
+  // No field takes this value, so the refusal says what the field does take.
   const Value odd = List{List{List{}}};
   if (auto words = access.set(odd, static_cast<char*>(defaults) + place)) field.type = *words;
   schema->fields.push_back(std::move(field));

@@ -48,7 +48,7 @@ std::optional<std::string> FromValue(const Value& value, bool* out) {
     *out = *v;
     return std::nullopt;
   }
-  // 0 and 1 are how some printers spell a bool.
+  // Some printers spell a bool as 0 or 1.
   if (const std::int64_t* v = value.As<std::int64_t>(); v != nullptr && (*v == 0 || *v == 1)) {
     *out = *v == 1;
     return std::nullopt;

@@ -1,6 +1,6 @@
 // The field list of an attribute struct.
 //
-// A struct of attributes is an aggregate with a static Fields(); a field's default is what the
+// A struct of attributes is an aggregate with a static Fields(). The default of a field is what the
 // struct's own initialiser says. Member types: bool, int64_t, double, std::string, DataType,
 // vectors of int64_t or double, vectors of vectors of int64_t, std::optional of these, and
 // variant<int64_t, vector<int64_t>>.
@@ -24,7 +24,8 @@
 
 namespace tenon::attrs {
 
-// Numbers (each element of a list) lie within; a string is one of the words.
+// What values a field may have: numbers (also each element of a list) lie within the bounds, a
+// string is one of the choices.
 struct FieldRange {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
@@ -84,7 +85,8 @@ constexpr std::tuple<F...> Fields(F... fields) {
   return std::tuple<F...>(fields...);
 }
 
-// Between members and reflected values. FromValue says in words what is allowed when it fails.
+// Conversions between members and reflected values. When FromValue fails, it says in words what is
+// allowed.
 Value ToValue(bool v);
 Value ToValue(std::int64_t v);
 Value ToValue(double v);
@@ -99,7 +101,8 @@ Value ToValue(const std::optional<T>& v) {
   return v ? ToValue(*v) : Value();
 }
 
-// Each gives nothing when the value was taken, otherwise what the field takes ("an integer").
+// Each returns nothing when it took the value, and what the field takes ("an integer") when it did
+// not.
 std::optional<std::string> FromValue(const Value& value, bool* out);
 std::optional<std::string> FromValue(const Value& value, std::int64_t* out);
 std::optional<std::string> FromValue(const Value& value, double* out);
@@ -124,7 +127,7 @@ std::optional<std::string> FromValue(const Value& value, std::optional<T>* out) 
   return std::nullopt;
 }
 
-// Reads and writes a member that has lost its type.
+// Reads and writes a member whose type is erased.
 struct MemberAccess {
   Value (*get)(const void* member);
   std::optional<std::string> (*set)(const Value& value, void* member);  // as FromValue
@@ -152,9 +155,9 @@ constexpr std::string_view TypeText() {
 
 }  // namespace attrs_internal
 
-// Tells two structs of one name apart: a hash of size, alignment, and of names and types of the
-// fields. The caller's own definition counts, whatever the program that it is loaded into holds
-// under the name.
+// Tells two structs of the same name apart: a hash of size and alignment, and of the names and
+// types of the fields. Only the caller's own definition counts, even where the program that loads
+// it has another one under that name.
 template <typename T>
 consteval std::uint64_t FingerprintOf() {
   std::uint64_t hash = 0xcbf29ce484222325 ^ (sizeof(T) * 64 + alignof(T));

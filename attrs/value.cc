@@ -50,7 +50,7 @@ std::string ToText(const Value& value) {
   struct Printer {
     std::string operator()(None) const { return "None"; }
     std::string operator()(bool v) const { return v ? "True" : "False"; }
-    // Without a suffix the reference system reads 32 bits.
+    // The reference system reads a number without a suffix as 32 bits.
     std::string operator()(std::int64_t v) const {
       return StrCat(v, v < INT32_MIN || v > INT32_MAX ? "i64" : "");
     }

@@ -1,9 +1,10 @@
-// Linear scan over the nodes in execution order with a free list: outputs are placed before the
-// node's inputs are released, so that no node writes over what it reads. Among the free storages
-// the smallest that is large enough is taken, else the largest is grown (best fit; Pisarchyk & Lee,
-// "Efficient Memory Management for Deep Neural Net Inference", 2020, section 4). Entries that lie
-// in another one have no storage of their own: the owner's is taken when the first of them is
-// written and is free again when the last reader of any of them has run.
+// Linear scan over the nodes in execution order with a free list. Outputs are placed before the
+// node's inputs are released, so that no node writes over what it reads. Among the free storages,
+// the scan takes the smallest that is large enough, or else grows the largest (best fit; Pisarchyk
+// & Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020, section 4). An entry
+// that lies in another one has no storage of its own. It uses its owner's storage, which is taken
+// when the first of these entries is written and is free again after the last reader of any of
+// them.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -41,7 +42,8 @@ class StorageAssigner {
       readers_.emplace_back(node.outputs.size(), 0);
       for (Entry& output : node.outputs) output.storage_id = -1;
     }
-    // A join is a reader of what lies in it, so that all of it is kept until the last is written.
+    // A join counts as a reader of what lies in it, so that all of it is kept until the last is
+    // written.
     for (const Node& node : plan_.nodes) {
       if (node.kind == NodeKind::kView) continue;
       for (const EntryRef input : node.inputs) ++readers(owners_.Of(input).entry);
@@ -87,7 +89,8 @@ class StorageAssigner {
     if (free.empty()) return Fresh(output);
     const std::size_t bytes = output.bytes();
     const auto size = [&](int id) { return plan_.storage_bytes[static_cast<std::size_t>(id)]; };
-    // Large enough comes first, then the smaller; among the too small, the larger.
+    // Storages that are large enough come first, the smallest of them at the front; among those too
+    // small, the largest comes first.
     const auto better = [&](int a, int b) {
       const bool fits_a = size(a) >= bytes, fits_b = size(b) >= bytes;
       if (fits_a != fits_b) return fits_a;
@@ -112,7 +115,7 @@ class StorageAssigner {
 void AssignStorage(Plan* plan) {
   plan->storage_bytes.clear();
   StorageAssigner(plan).Run();
-  // Each is less than 2^63, so that rounding and one sum do not wrap.
+  // Each is less than 2^63, so neither rounding nor one sum wraps.
   std::size_t total = 0;
   for (const std::size_t bytes : plan->storage_bytes) {
     total += RoundUp(bytes, kAlignment);

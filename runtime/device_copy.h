@@ -10,7 +10,7 @@
 
 namespace tenon::runtime {
 
-// Whether memory of the device can be used in this program: of every CPU instance it can.
+// Whether this program can use the memory of the device. It can use that of every CPU instance.
 bool IsAvailable(const Device& device);
 
 // Throws Unimplemented for a device that is not available, naming it.

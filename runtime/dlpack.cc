@@ -12,7 +12,7 @@ namespace {
 // kDLBool, which headers before DLPack 0.8 lack.
 constexpr std::uint8_t kDLBoolOfOneByte = 6;
 
-// What a shared tensor keeps alive: the elements and its own shape.
+// What a shared tensor keeps alive: the elements and its shape.
 struct Shared {
   NDArray array;
   std::vector<std::int64_t> shape;
@@ -69,7 +69,7 @@ bool IsCompact(const DLTensor& tensor) {
   if (tensor.strides == nullptr) return true;
   std::int64_t expected = 1;
   for (int d = 0; d < tensor.ndim; ++d) {
-    if (tensor.shape[d] == 0) return true;  // no element is anywhere
+    if (tensor.shape[d] == 0) return true;  // an empty tensor has no elements to place
   }
   for (int d = tensor.ndim - 1; d >= 0; --d) {
     if (tensor.shape[d] != 1 && tensor.strides[d] != expected) return false;
@@ -111,7 +111,7 @@ absl::StatusOr<NDArray> FromDLPack(DLManagedTensor* managed) {
                                    tensor.dtype.bits, " bits, ", tensor.dtype.lanes, " lanes"));
     }
     Shape shape(tensor.shape, tensor.shape + tensor.ndim);
-    // Whatever is refused, is refused before ownership passes.
+    // Every refusal happens before ownership passes.
     const std::size_t bytes = NumBytes(shape, *dtype);
     if (!IsCompact(tensor)) {
       throw InvalidArgument(

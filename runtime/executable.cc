@@ -1,6 +1,6 @@
 // A run binds inputs and fresh result arrays to their storages, then calls the kernels in plan
-// order. All pointers but those of inputs and results are the same in every run, so they are set
-// once when the workspace is made.
+// order. All other pointers are the same in every run, so they are set once, when the workspace is
+// made.
 #include "tenon/runtime/executable.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ NDArray Bytes(std::size_t bytes) {
   return NDArray::Empty({static_cast<std::int64_t>(bytes)}, UInt8);
 }
 
-// Empty arrays may have no memory to point into.
+// An empty array may have no memory to point into.
 void* At(void* data, std::size_t offset) {
   return offset == 0 ? data : static_cast<char*>(data) + offset;
 }
@@ -69,8 +69,8 @@ class Session::Workspace {
   std::vector<void*> arguments_;          // of all steps, one after the other
   std::vector<std::vector<Slot>> slots_;  // by storage id
   std::vector<Step> steps_;
-  // Storages of results: their memory goes to the caller. Of one that served something much larger
-  // before, the caller gets a copy of the result alone.
+  // Which storages hold results: their memory goes to the caller. If such a storage served
+  // something much larger before, the caller gets a copy of the result alone.
   std::vector<bool> is_result_;
   std::shared_ptr<ResultMemory> result_memory_;
 };
@@ -210,7 +210,7 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
                                       std::make_shared<NDArray>(storage)));
       continue;
     }
-    // A result that is part of an input, a constant, working memory or an earlier result: the
+    // The result may be part of an input, a constant, working memory or an earlier result. The
     // caller gets a copy, so that writing to one result changes nothing else.
     NDArray copy = NDArray::Empty(entry.shape, entry.dtype);
     const Node& node = plan.nodes[Viewed(plan, head).entry.node];

@@ -36,21 +36,21 @@ class Executable {
     Plan plan;  // storage assigned
     std::vector<std::shared_ptr<const jit::Callable>> kernels;
     std::vector<NDArray> constants;
-    int threads = 0;  // that a run uses unless a session says otherwise; 0: all
+    int threads = 0;  // of a run, unless a session says otherwise; 0: all
   };
   explicit Executable(Parts parts);
 
-  // Runs once with working memory taken from a pool. Memory of results that the caller lets go of
-  // is kept for later runs, once for each run that there has been at a time. Errors:
-  // InvalidArgument for a missing or unknown input, another shape or another element type, each
-  // named with what is expected.
+  // Runs once with working memory taken from a pool. When the caller lets go of results, their
+  // memory is kept for later runs: one block per result for each run that was active at the same
+  // time. Errors: InvalidArgument for a missing or unknown input, a wrong shape or a wrong element
+  // type; each names what is expected.
   absl::StatusOr<std::vector<NDArray>> Run(const Inputs& inputs) const;
 
   const Plan& plan() const;
   const std::vector<std::shared_ptr<const jit::Callable>>& kernels() const;
   const std::vector<NDArray>& constants() const;
   int threads() const;
-  // Kernel launches of one run.
+  // Number of kernel launches of one run.
   int num_kernel_calls() const;
   // Bytes of intermediate results, after sharing.
   std::size_t working_bytes() const;
@@ -62,8 +62,8 @@ class Executable {
   std::shared_ptr<State> state_;
 };
 
-// One stream of runs of an executable with memory and a thread count of its own. Use it from one
-// thread at a time.
+// One stream of runs of an executable, with its own memory and thread count. Use it from one thread
+// at a time.
 class Session {
  public:
   struct Options {

@@ -16,7 +16,7 @@ std::string HashText(std::uint64_t hash) {
   return text;
 }
 
-// Executors know views and copies by these names.
+// The names by which executors know views and copies.
 std::string FunctionName(const Node& node) {
   if (node.kind == NodeKind::kView || node.kind == NodeKind::kJoin) return "__nop";
   if (node.kind == NodeKind::kCopy) return "__copy";
@@ -75,7 +75,7 @@ std::string ToGraphJson(const Plan& plan) {
                    {"shape", {"list_shape", shape}}};
   if (has_offsets) json["attrs"]["storage_offset"] = {"list_int", offset};
   json["node_row_ptr"] = row_ptr;
-  // Names may come from a file, with any bytes.
+  // Names may come from a file and may contain any bytes.
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -162,7 +162,7 @@ void SwapBytes(const NDArray& array) {
     std::reverse(bytes + i * width, bytes + (i + 1) * width);
 }
 
-// Elements stored with the first index fastest, copied to row-major order.
+// Copies elements stored with the first index fastest to row-major order.
 NDArray FromFortranOrder(const NDArray& stored, const Shape& shape) {
   NDArray array = NDArray::Empty(shape, stored.dtype());
   const std::size_t width = stored.dtype().bytes();
@@ -178,7 +178,7 @@ NDArray FromFortranOrder(const NDArray& stored, const Shape& shape) {
   return array;
 }
 
-// How far the elements reach is compared with the file before memory is taken for them, so that it
+// How far the elements reach is compared with the file before memory is taken for them, so the file
 // must be one that has a size.
 std::uintmax_t SizeOfRegularFile(const std::string& path) {
   struct stat status {};
@@ -212,8 +212,8 @@ NDArray Read(const std::string& path) {
   std::string text(length, '\0');
   ReadExactly(in, text.data(), length, "header");
   const Header header = HeaderParser(text).Parse();
-  // Compare with the file before allocating: a shape from a broken header must not ask for
-  // unbounded memory.
+  // The shape is compared with the file before memory is allocated: a broken header must not cause
+  // an unbounded allocation.
   const auto wanted = static_cast<std::uintmax_t>(NumElements(header.shape));
   const auto before = static_cast<std::uintmax_t>(in.tellg());
   const std::uintmax_t present = file_bytes - std::min(before, file_bytes);
@@ -240,8 +240,8 @@ std::string MakeHeader(const NDArray& array) {
   std::string text =
       StrCat("{'descr': '", array.dtype().bytes() == 1 ? "|" : "<", descr,
              "', 'fortran_order': False, 'shape': ", ShapeToString(array.shape()), ", }");
-  // The elements start at a multiple of 64 bytes: 10 bytes stand before the header, and it ends in
-  // a newline.
+  // The elements start at a multiple of 64 bytes. Ten bytes precede the header, which ends in a
+  // newline.
   const std::size_t unpadded = kMagic.size() + 4 + text.size() + 1;
   text.append((64 - unpadded % 64) % 64, ' ');
   text += '\n';

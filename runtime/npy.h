@@ -1,9 +1,8 @@
 // NumPy .npy files (format versions 1.0 to 3.0), read and written.
 //
 // Reads little- and big-endian bool, integer and floating elements in C or Fortran order into a
-// row-major array; every other element type (complex, object, string, structured) is refused by
-// name. Errors name the file and the fault; a failed write leaves no file behind
-// (support/write_file.h).
+// row-major array. Every other element type (complex, object, string, structured) is refused by
+// name. Errors name the file and the fault; a failed write leaves no file (support/write_file.h).
 //
 //   absl::StatusOr<NDArray> x = ReadNpy("x.npy");
 //   absl::Status written = WriteNpy("y.npy", *x);

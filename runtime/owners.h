@@ -1,7 +1,8 @@
-// Which entry of a plan the memory of another one is part of.
+// Which other entry of a plan contains the memory of an entry.
 //
-// A view lies in what it views, an input of a join in the join's output; these may lie in others
-// again. What lies in nothing else is an owner. Entries of one owner may overlap only as views do.
+// A view lies in what it views, and an input of a join lies in the join's output. These may lie in
+// others again. An entry that lies in nothing else is an owner. Entries of one owner overlap only
+// if they are views.
 //
 //   const Owners owners(plan);
 //   const Owned place = owners.Of({node, 0});  // bytes place.offset ... of place.entry
@@ -23,8 +24,8 @@ struct Owned {
 
 class Owners {
  public:
-  // The plan must outlive this and keep its nodes. An entry may lie in one join only, once, and as
-  // a whole: otherwise a broken invariant.
+  // The plan must outlive this object and keep its nodes. An entry may lie in only one join, once,
+  // and as a whole; anything else is a broken invariant.
   explicit Owners(const Plan& plan);
 
   Owned Of(EntryRef entry) const;
@@ -34,7 +35,7 @@ class Owners {
   std::map<std::pair<int, int>, Owned> joined_;
 };
 
-// Follows views up to what is no view.
+// Follows views up to an entry that is not a view.
 Owned Viewed(const Plan& plan, EntryRef entry);
 
 }  // namespace tenon::runtime

@@ -3,8 +3,9 @@
 // A plan is a list of nodes in execution order. An input or constant node has one output and no
 // kernel; a kernel node reads outputs of earlier nodes and makes its own. Every output ("entry")
 // has a shape, an element type and a place: a storage and an offset in it. The JSON form is that of
-// the graph executor that Tenon's users come from: nodes, arg_nodes, heads, node_row_ptr and attrs
-// with dltype, device_index, storage_id and shape, and storage_offset (bytes) when one is not 0.
+// the graph executor that Tenon's users know: nodes, arg_nodes, heads, node_row_ptr, and attrs with
+// dltype, device_index, storage_id and shape. It also has storage_offset (in bytes) where one is
+// not 0.
 //
 //   Plan plan = ...;  AssignStorage(&plan);  std::string json = ToGraphJson(plan);
 #ifndef TENON_RUNTIME_PLAN_H_
@@ -34,7 +35,7 @@ struct Entry {
   Device device = {};
   std::size_t offset = 0;  // bytes from the storage's start, once assigned
 
-  // Throws InvalidArgument for a value that no memory can hold.
+  // Throws InvalidArgument for a value too large for any memory.
   std::size_t bytes() const { return NumBytes(shape, dtype); }
 };
 
@@ -43,7 +44,7 @@ enum class NodeKind {
   kConstant,  // fixed at compile time
   kKernel,    // computed
   kView,      // parts of the first input, maybe under other shapes; share its storage
-  kJoin,      // the inputs one behind the other: their producers write into its storage
+  kJoin,      // the inputs one after the other: their producers write into its storage
   kCopy,      // the input on another device
 };
 
@@ -52,7 +53,7 @@ constexpr bool IsComputed(NodeKind kind) {
   return kind == NodeKind::kKernel || kind == NodeKind::kCopy;
 }
 
-// Whether such nodes have their outputs before a run begins.
+// Whether the outputs of such nodes exist before a run begins.
 constexpr bool IsGiven(NodeKind kind) {
   return kind == NodeKind::kInput || kind == NodeKind::kConstant;
 }
@@ -69,7 +70,8 @@ struct Node {
   std::vector<std::size_t> offsets;  // of a view, in bytes: where each output begins in the input
 };
 
-// A result of which only the first elements along an axis count: how many, another result tells.
+// A result whose extent along an axis is known only at run time. Only its first elements count;
+// another result says how many.
 struct RunTimeExtent {
   std::size_t result = 0;  // among the heads
   std::size_t axis = 0;
@@ -78,7 +80,7 @@ struct RunTimeExtent {
 
 struct Plan {
   std::vector<Node> nodes;
-  std::vector<EntryRef> heads;             // the results, and behind them counts of extents
+  std::vector<EntryRef> heads;             // the results, then the counts of extents
   std::vector<RunTimeExtent> extents;      // each has a count of its own
   std::vector<std::size_t> storage_bytes;  // by storage id, once assigned
 
@@ -87,11 +89,11 @@ struct Plan {
   }
 };
 
-// Gives every entry a storage id by liveness: a value's storage is free again after its last
-// reader. Inputs and constants never share, a result is never written over, a node never writes
-// over its own inputs, views and the inputs of joins lie where their owners are (runtime/owners.h),
-// and values on different devices do not share. Throws InvalidArgument when a value, or all
-// storages together, take more bytes than an int64 counts.
+// Assigns storage by liveness: a value's storage is free again after its last reader. Inputs and
+// constants never share storage, a result is never overwritten, and a node never writes over its
+// own inputs. Views and the inputs of joins lie where their owners are (runtime/owners.h). Values
+// on different devices do not share. Throws InvalidArgument when a value, or all storages together,
+// take more bytes than an int64 counts.
 void AssignStorage(Plan* plan);
 
 std::string ToGraphJson(const Plan& plan);

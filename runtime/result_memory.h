@@ -1,5 +1,5 @@
-// Memory of a run's results. It goes to the caller; once nobody holds it any more, a later run
-// takes it again, since filling new pages of the system costs more than most kernels.
+// Memory of a run's results. It goes to the caller. Once nobody holds it any more, a later run uses
+// it again, because filling new pages of the system costs more than most kernels.
 //
 //   auto memory = std::make_shared<ResultMemory>(plan.storage_bytes.size());
 //   NDArray storage = memory->Take(id, bytes);  // comes back when the last copy of it goes
@@ -15,13 +15,14 @@
 
 namespace tenon::runtime {
 
-// Keeps at most one block for each place, and frees what comes back after it was destroyed. Safe
-// for any threads.
+// Keeps at most one block for each place. A block that comes back after this object was destroyed
+// is freed. Safe for any number of threads.
 class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
  public:
   explicit ResultMemory(std::size_t places) : idle_(places) {}
 
-  // An array of bytes for `place`, of the same size each time. Its contents are undefined.
+  // An array of bytes for `place`, which must always have the same size. Its contents are
+  // undefined.
   NDArray Take(std::size_t place, std::size_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Results whose extents only a run knows (runtime/plan.h), cut from the whole.
+// Cuts results whose extents are known only at run time (runtime/plan.h).
 #ifndef TENON_RUNTIME_RUN_TIME_EXTENTS_H_
 #define TENON_RUNTIME_RUN_TIME_EXTENTS_H_
 
@@ -9,8 +9,8 @@
 
 namespace tenon::runtime {
 
-// The results, which the counts of `extents` follow, each cut to its count; the counts are no
-// results.
+// `results` are the results followed by the counts of `extents`. Returns the results, each cut to
+// its count, without the counts.
 std::vector<NDArray> CutToExtents(std::vector<NDArray> results,
                                   const std::vector<RunTimeExtent>& extents);
 

@@ -1,5 +1,5 @@
-// The alignment of arrays and of every part of working memory: a cache line, which is also the
-// widest vector. Kernels may rely on it.
+// The alignment of arrays and of every part of working memory. It is a cache line, which is also
+// the widest vector. Kernels may rely on it.
 #ifndef TENON_SUPPORT_ALIGNMENT_H_
 #define TENON_SUPPORT_ALIGNMENT_H_
 

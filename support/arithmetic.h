@@ -1,4 +1,4 @@
-// Rounding of counts and sizes, of any integer type, none of which may be negative.
+// Rounding of counts and sizes of any integer type. No argument may be negative.
 //
 //   CeilDiv(65, 16);  // 5
 //   RoundUp(65, 16);  // 80
@@ -18,20 +18,20 @@ constexpr T CeilDiv(T a, std::type_identity_t<T> b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-// The least multiple of `multiple` that is no less than `value`; it must fit.
+// The smallest multiple of `multiple` that is at least `value`; it must fit.
 template <std::integral T>
 constexpr T RoundUp(T value, std::type_identity_t<T> multiple) {
   return CeilDiv(value, multiple) * multiple;
 }
 
-// The least power of two that is no less than `value`; it must fit.
+// The smallest power of two that is at least `value`; it must fit.
 template <std::integral T>
 constexpr T BitCeil(T value) {
   return static_cast<T>(std::bit_ceil(static_cast<std::make_unsigned_t<T>>(value)));
 }
 
-// Of the sizes from `least` > 0 to `most`, that of blocks which cover `value` with the least beyond
-// it; the largest of several.
+// The block size from `least` > 0 to `most` whose blocks cover `value` with the least excess; the
+// largest of several.
 template <std::integral T>
 constexpr T TightestBlock(T value, std::type_identity_t<T> least, std::type_identity_t<T> most) {
   T best = most;

@@ -28,7 +28,7 @@ bool Holds(const dl_phdr_info& object, std::uintptr_t code) {
   return false;
 }
 
-// Of the notes in `bytes`. Names and descriptions fill whole words.
+// The ID among the notes in `bytes`. Names and descriptions fill whole words.
 std::string IdAmong(std::span<const char> bytes) {
   constexpr std::string_view kOwner("GNU", 4);
   const auto rounded = [](std::size_t size) { return (size + 3) / 4 * 4; };

@@ -6,8 +6,8 @@
 
 namespace tenon {
 
-// The bytes of the linker's build ID of the program or library that holds `code`: programs of one
-// ID hold the same code. Empty where the linker wrote none.
+// The linker's build ID of the program or library that holds `code`, as bytes. Programs with the
+// same ID hold the same code. Empty where the linker wrote none.
 std::string BuildIdOf(const void* code);
 
 }  // namespace tenon

@@ -57,7 +57,7 @@ class DataType {
   constexpr DataType element() const { return WithLanes(1); }
 
   std::string ToString() const;
-  // Parses the text form; nothing when it names no type Tenon has.
+  // Parses the text form; nothing for a name that is not a type of Tenon.
   static std::optional<DataType> Parse(std::string_view text);
 
   friend constexpr auto operator<=>(const DataType&, const DataType&) = default;

@@ -19,9 +19,9 @@ struct Device {
   int index = 0;
 
   std::string ToString() const;  // "cpu:0"
-  // "cpu", "cuda:1"; nothing for what names no device.
+  // "cpu", "cuda:1"; nothing for text that does not name a device.
   static std::optional<Device> Parse(std::string_view text);
-  // By DLPack's number of the kind; nothing for an unknown one or a negative index.
+  // By DLPack's number of the kind; nothing for an unknown kind or a negative index.
   static std::optional<Device> FromNumbers(int type, int index);
   friend auto operator<=>(const Device&, const Device&) = default;
 };

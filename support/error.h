@@ -82,7 +82,7 @@ void CheckInvariant(bool condition, std::string_view invariant,
 // The status of the exception being handled; call inside a catch block.
 absl::Status CurrentExceptionToStatus();
 
-// Runs `body`; its value, or the status of the error it threw. Out of memory becomes
+// Runs `body` and returns its value, or the status of the error it threw. Out of memory becomes
 // kResourceExhausted.
 template <typename Body>
 auto CatchErrors(Body&& body) {

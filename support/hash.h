@@ -1,4 +1,5 @@
-// Stable 64-bit hashing: the same on every run and machine, so that hashes may be stored and shown.
+// Stable 64-bit hashing. A hash is the same on every run and machine, so it may be stored and
+// shown.
 #ifndef TENON_SUPPORT_HASH_H_
 #define TENON_SUPPORT_HASH_H_
 

@@ -14,7 +14,7 @@
 namespace tenon {
 namespace {
 
-constexpr int kNoFile = -1;  // beside errno
+constexpr int kNoFile = -1;  // among values of errno
 
 }  // namespace
 
@@ -41,7 +41,7 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path) {
 }
 
 void MappedFile::Forget(std::string_view part) const {
-  // Whole pages only: others are shared with what lies beside the part.
+  // Only whole pages: others are shared with what lies beside the part.
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t begin =
       (static_cast<std::size_t>(part.data() - data_) + page - 1) / page * page;

@@ -15,7 +15,8 @@
 namespace tenon {
 namespace {
 
-// Weights of many megabytes are written once: most of that time would go into page faults.
+// Weights of many megabytes are written once. Without huge pages, most of that time would go into
+// page faults.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kLarge = 2 * kHugePage;
 
@@ -23,13 +24,13 @@ std::shared_ptr<const void> Allocate(std::size_t bytes) {
   const auto alignment = std::align_val_t(bytes >= kLarge ? kHugePage : kAlignment);
   // At least one cache line, so that an empty array still has an address.
   void* data = ::operator new(std::max(bytes, kAlignment), alignment);
-  // A hint: where it cannot be followed, pages are small.
+  // Only a hint: where the system cannot follow it, pages are small.
   if (bytes >= kLarge) madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return std::shared_ptr<const void>(
       data, [alignment](const void* old) { ::operator delete(const_cast<void*>(old), alignment); });
 }
 
-// New pages of the system, which are zeros already.
+// New pages of the system, which are already zero.
 std::shared_ptr<const void> MapZeros(std::size_t bytes) {
   const std::size_t mapped = bytes + kHugePage;
   void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -94,7 +95,7 @@ NDArray NDArray::Zeros(Shape shape, DataType dtype) {
 }
 
 NDArray NDArray::View(Shape shape, DataType dtype, void* data, std::shared_ptr<const void> owner) {
-  NumBytes(shape, dtype);  // so that no reader's count of bytes wraps
+  NumBytes(shape, dtype);  // throws if a count of bytes would wrap
   NDArray array;
   array.size_ = NumElements(shape);
   array.shape_ = std::move(shape);

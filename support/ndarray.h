@@ -21,11 +21,11 @@ namespace tenon {
 
 using Shape = std::vector<std::int64_t>;
 
-// Number of elements. Throws InvalidArgument on a negative extent and when the product of the
-// extents above 0 overflows int64, so that no product of some of the extents does.
+// Number of elements. Throws InvalidArgument on a negative extent, and when the product of the
+// extents above 0 overflows int64; so the product of any of the extents fits as well.
 std::int64_t NumElements(std::span<const std::int64_t> shape);
-// Bytes of so many elements. Throws InvalidArgument for what no array can have: as above, a void or
-// vector type, and more bytes than int64 counts.
+// Bytes of an array of this shape. Throws InvalidArgument as above, for a void or vector type, and
+// for more bytes than int64 counts.
 std::size_t NumBytes(std::span<const std::int64_t> shape, DataType dtype);
 std::string ShapeToString(std::span<const std::int64_t> shape);  // "(1, 3, 48, 192)"
 
@@ -36,7 +36,7 @@ constexpr DataType DataTypeOf();
 class NDArray {
  public:
   NDArray() = default;  // null: no elements, void type
-  // Uninitialised elements. Throws InvalidArgument on a bad shape, bad_alloc when memory is out.
+  // Uninitialised elements. Throws InvalidArgument on a bad shape, bad_alloc when memory runs out.
   static NDArray Empty(Shape shape, DataType dtype);
   static NDArray Zeros(Shape shape, DataType dtype);
   // A view over memory owned by `owner`; `data` must hold the elements row-major. Throws as
@@ -68,7 +68,7 @@ class NDArray {
     return std::vector<T>(first, first + size_);
   }
 
-  // Same elements under another shape of as many elements.
+  // The same elements under another shape with as many elements.
   NDArray Reshape(Shape shape) const;
   NDArray Clone() const;
   // Same dtype, shape and bytes.
@@ -96,8 +96,8 @@ constexpr DataType DataTypeOf() {
   }
 }
 
-// Makes every byte of a bool array that is not 0 a 1; other arrays stay. What comes from a file may
-// hold any byte, and no reader of bools expects others.
+// Sets every nonzero byte of a bool array to 1; other arrays are unchanged. A file may hold any
+// byte, but readers of bools expect only 0 and 1.
 void NormalizeBools(const NDArray& array);
 
 // Copies `count` values into freshly made storage; `FromVector` checks the count.

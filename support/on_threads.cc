@@ -28,9 +28,9 @@ void OnThreads(std::size_t most, const std::function<void()>& work) {
   try {
     for (std::size_t i = 1; i < count; ++i) others.emplace_back(run);
   } catch (const std::system_error&) {
-    // The system gives no more threads. Those there are share the work.
+    // The system gives no more threads. Those already started share the work.
   } catch (const std::bad_alloc&) {
-    // Nor has it memory for one.
+    // The system has no memory for another thread.
   }
   if (count > 0) run();
   for (std::thread& other : others) other.join();

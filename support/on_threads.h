@@ -12,9 +12,9 @@
 
 namespace tenon {
 
-// Runs `work` on as many threads as there are cores, at most on `most`, of which this one is one,
-// and returns when all have ended. Where the system gives no more threads they are fewer. When
-// calls throw, the first exception is rethrown after all have ended.
+// Runs `work` on as many threads as there are cores, but on at most `most`. The calling thread is
+// one of them. Returns when all have ended. Where the system gives no more threads, there are
+// fewer. When calls throw, the first exception is rethrown after all have ended.
 void OnThreads(std::size_t most, const std::function<void()>& work);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 // Trampolined destruction: the outermost Destroy on a thread drains a work list, and nested ones
-// only append to it, so that the depth of a graph never becomes depth of the stack.
+// only append to it. So a deep graph does not need a deep stack.
 #include "tenon/support/ref.h"
 
 #include <vector>

@@ -72,7 +72,8 @@ std::optional<std::string> NearestName(std::string_view name,
 std::string DidYouMean(std::string_view lead, std::string_view name,
                        const std::vector<std::string>& candidates, std::string_view sigil) {
   const std::optional<std::string> nearest = NearestName(name, candidates);
-  // Of what was typed in part, those that go on are more likely than one that looks alike.
+  // When a name was typed in part, names that continue it are more likely than one that looks
+  // alike.
   constexpr std::size_t kMinTyped = 3;
   constexpr std::size_t kMaxNames = 6;
   std::vector<std::string> longer;

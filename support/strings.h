@@ -70,7 +70,7 @@ std::string StrJoin(std::initializer_list<T> range, std::string_view separator) 
 
 std::vector<std::string> StrSplit(std::string_view text, char separator);
 
-// The number that the whole of `text` spells, in T's range; otherwise nothing.
+// The number that the whole of `text` spells, when T can hold it; nothing for any other text.
 template <typename T>
 std::optional<T> ParseNumber(std::string_view text) {
   T value{};
@@ -83,13 +83,12 @@ std::optional<T> ParseNumber(std::string_view text) {
 std::string FormatShortest(double value);
 std::string FormatShortest(float value);
 
-// The entry of `candidates` nearest to `name` in edit distance, when it is near enough to be a slip
-// of the keyboard. Letters of another case count as equal; a name that ends in .`name` is the
-// nearest.
+// The entry of `candidates` nearest to `name` in edit distance, when it is near enough to be a
+// typing mistake. Upper and lower case count as equal. A name that ends in .`name` is the nearest.
 std::optional<std::string> NearestName(std::string_view name,
                                        const std::vector<std::string>& candidates);
-// `lead` and "did you mean X?", X being the nearest candidate behind its `sigil`, or several
-// that begin with `name` when none is one slip away; empty when none is near.
+// `lead` and "did you mean X?", where X is the nearest candidate after its `sigil`, or several
+// candidates that begin with `name` when none is one typing mistake away. Empty when none is near.
 std::string DidYouMean(std::string_view lead, std::string_view name,
                        const std::vector<std::string>& candidates, std::string_view sigil = "");
 

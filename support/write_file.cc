@@ -66,7 +66,7 @@ void WriteFile(const std::string& path, std::initializer_list<std::string_view> 
   static std::atomic<unsigned> next{0};
   std::string unfinished;
   int file = -1;
-  // A file of that name is somebody else's, a link perhaps that leads anywhere.
+  // A file of that name belongs to somebody else; it may be a link that leads anywhere.
   do {
     unfinished = StrCat(target, ".", getpid(), ".", next++, ".tmp");
     file = open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kNewFile);
