@@ -100,9 +100,9 @@ class OpNode : public ExprNode {
  public:
   static constexpr ExprKind kKind = ExprKind::kOp;
   explicit OpNode(std::string n) : ExprNode(kKind, {}, Type()), name(std::move(n)) {}
-  // Null when the operator takes no attributes.
+  // Null when the operator has no attributes.
   virtual const attrs::Schema* attrs_schema() const = 0;
-  // Negative for any number.
+  // Negative when the number is not fixed.
   virtual int num_inputs() const = 0;
   const std::string name;
 };
@@ -183,7 +183,7 @@ struct FunctionNode : ExprNode {
   const Type ret_type;  // null when not given
   const FunctionAttrs attrs;
   bool HasAttr(const std::string& name) const { return attrs.contains(name); }
-  // Whether the attribute is a mark that is there and not 0.
+  // Whether the attribute is a mark that is present and not 0.
   bool IsSet(const std::string& name) const;
   bool is_primitive() const { return IsSet("Primitive"); }
 };
@@ -192,8 +192,8 @@ struct Function {
                    FunctionAttrs attrs = {}, Span span = {}, Type type = Type());
 };
 
-// The expressions directly inside, in visiting order: a call's callee before its arguments. A
-// function's parameters count.
+// The expressions directly inside, in visiting order: a call's callee comes before its arguments.
+// The parameters of a function are included.
 std::vector<Expr> Children(const Expr& expr);
 // The same node with other children (as many, in the order of Children) and another checked type.
 Expr WithChildren(const Expr& expr, std::vector<Expr> children, Type checked_type);

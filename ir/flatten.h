@@ -10,7 +10,8 @@
 
 namespace tenon::ir {
 
-// Fields of tuples, and those of the tuples among them, in order; any other type is one by itself.
+// The fields of a tuple, with nested tuples expanded in place, in order. Any other type is a single
+// element.
 std::vector<Type> Flatten(const Type& type);
 
 }  // namespace tenon::ir

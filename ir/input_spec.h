@@ -1,5 +1,5 @@
-// What a model says of one of its inputs before its shape is fixed: open extents have a name, or
-// "?" when the model gives none.
+// What a model says about one of its inputs before its shape is fixed. Open extents have a name, or
+// are "?" when the model gives none.
 //
 //   InputSpec x{"x", Float32, {{Dim::Symbol("batch"), 3, 48, Dim()}}};
 //   x.Fits({1, 3, 48, 192});       // true
@@ -20,7 +20,7 @@ struct InputSpec {
   DataType dtype;
   std::optional<std::vector<Dim>> extents;  // none: any shape
 
-  // Of the right rank, and equal where the model fixes an extent.
+  // Whether `shape` has the right rank and equals each extent that the model fixes.
   bool Fits(const Shape& shape) const;
   // The shape, when it is fixed.
   std::optional<Shape> Fixed() const;

@@ -137,7 +137,7 @@ Token Lexer::Next() {
   if (position_ >= text_.size()) return {TokenKind::kEnd, "", text_.size(), 0};
   const char c = text_[position_];
   if (c == '%' || c == '@') {
-    // A number is a temporary; names come from other formats, in which they are paths.
+    // A number is a temporary. Names come from other formats, where they are paths.
     const bool is_named = !IsDigit(At(position_ + 1));
     const std::size_t length = NameLength(position_ + 1, is_named, is_named);
     if (length > 0) return Take(c == '%' ? TokenKind::kLocal : TokenKind::kGlobal, length + 1, 1);

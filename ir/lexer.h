@@ -35,7 +35,7 @@ class Lexer {
   // `text` must outlive the lexer.
   Lexer(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {}
 
-  // Throws InvalidArgument for a character, a string or a comment that cannot be read.
+  // Throws InvalidArgument for a character, a string or a comment that it cannot read.
   Token Next();
   Span SpanOf(const Token& token);
   // An error at a token, with its line and a caret as a note.
@@ -55,7 +55,7 @@ class Lexer {
   const std::string source_;
   std::size_t position_ = 0;
   bool after_dot_ = false;
-  // The line that spans were last asked for: spans come in order, mostly.
+  // The start of the line that was last asked for: most spans come in order.
   std::size_t line_start_ = 0;
   int line_ = 1;
 };

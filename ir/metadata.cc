@@ -16,11 +16,11 @@ using nlohmann::json;
 
 constexpr const char* kConstants = "relay.Constant";
 constexpr const char* kDevices = "VirtualDevice";
-constexpr int kAnyDevice = -1;             // as a kind, of a virtual device that is not constrained
+constexpr int kAnyDevice = -1;             // the device kind of an unconstrained virtual device
 constexpr const char* kFormOf = "0.18.0";  // the version whose form the section has
 constexpr std::uint64_t kMagic = 0xDD5E40F096B4A13F;
 constexpr std::int32_t kCpu = 1;  // DLPack's number
-// More than any tensor has; bounds what a damaged header makes us read.
+// No tensor has a higher rank. This bounds what a damaged header can make us read.
 constexpr std::int32_t kMaxRank = 64;
 
 // --- elements of constants
@@ -48,7 +48,7 @@ std::string ArrayBytes(const NDArray& array) {
   return bytes;
 }
 
-// Takes values off the front of bytes.
+// Reads values from the front of a byte string.
 class Reader {
  public:
   Reader(std::string_view bytes, const std::string& what) : bytes_(bytes), what_(what) {}
@@ -110,7 +110,7 @@ NDArray ReadArray(const std::string& text, const std::string& what) {
 
 // --- nodes
 
-// JSON's numbers may be signed or real; those would be converted without a check.
+// JSON numbers may be signed or real; without this check they would be converted silently.
 std::size_t IndexOf(const json& number) {
   if (!number.is_number_unsigned())
     throw InvalidArgument(StrCat("the metadata section has ",
@@ -126,7 +126,7 @@ const json& At(const json& list, std::size_t index, const char* what) {
   return list[index];
 }
 
-// Arrays by their index: nodes may share one, and each is decoded once.
+// The arrays by index. Nodes may share one, and each is decoded once.
 class Arrays {
  public:
   explicit Arrays(const json& root) : root_(root) {}
@@ -148,8 +148,8 @@ class Arrays {
   std::map<std::size_t, NDArray> decoded_;
 };
 
-// Its kind and number as text; what code runs there (target) and which memory is meant say nothing
-// here.
+// The device's kind and number as text. The code it runs (target) and the kind of memory have no
+// meaning here.
 attrs::Value ReadDevice(const json& node) {
   const json& fields = node.at("attrs");
   const auto number = [&](const char* field) {
@@ -171,7 +171,7 @@ attrs::Value ReadDevice(const json& node) {
   return attrs::Value(device->ToString());
 }
 
-// Boxed numbers and strings are their text; immediates have attributes.
+// Boxed numbers and strings are text; immediates have attributes.
 std::optional<attrs::Value> ReadValue(const json& node) {
   const std::string kind = node.at("type_key").get<std::string>();
   const std::string text =
@@ -223,7 +223,7 @@ std::string WriteMetadata(const std::vector<NDArray>& constants,
     nodes.push_back(std::move(node));
     return nodes.size() - 1;
   };
-  // The lists stand first, each with the numbers of its entries.
+  // The lists come first, each with the numbers of its entries.
   const auto add_list = [&](const char* kind) {
     const std::size_t list = add({{"type_key", "Array"}, {"data", json::array()}});
     nodes[1]["keys"].push_back(kind);
@@ -247,7 +247,7 @@ std::string WriteMetadata(const std::vector<NDArray>& constants,
     arrays.push_back(std::move(text));
   }
   for (const Device& device : devices) {
-    // A text that is empty has no field.
+    // An empty text has no field.
     const std::size_t scope = add({{"type_key", "runtime.String"}});
     const std::size_t entry = add({{"type_key", kDevices},
                                    {"attrs",

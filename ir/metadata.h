@@ -1,5 +1,5 @@
-// The metadata section of a text: what it refers to as meta[kind][number], as a JSON graph in the
-// form of the reference system.
+// The metadata section of a text: the things that it names as meta[kind][number]. The section is a
+// JSON graph in the form of the reference system.
 //
 // The graph is a list of nodes {type_key, attrs, keys, data, repr_str} that name each other by
 // index; the root is a map from kinds to arrays. Elements of constants stand beside it, base64 of a
@@ -25,15 +25,17 @@ namespace tenon::ir {
 
 struct Metadata {
   std::vector<NDArray> constants;  // meta[relay.Constant]
-  // Of every other kind: attribute values (boxed numbers, strings; of meta[VirtualDevice] the
-  // device as text, empty for any), nothing for an entry that is none.
+  // The entries of every other kind as attribute values: boxed numbers and strings, and for
+  // meta[VirtualDevice] the device as text (empty for any device). Nothing for an entry that is
+  // none of these.
   std::map<std::string, std::vector<std::optional<attrs::Value>>, std::less<>> values;
 };
 
 // `devices` are meta[VirtualDevice].
 std::string WriteMetadata(const std::vector<NDArray>& constants,
                           const std::vector<Device>& devices = {});
-// Throws InvalidArgument for what is no such graph, DataLoss for damaged data of a constant.
+// Throws InvalidArgument for text that is not such a graph, DataLoss for damaged data of a
+// constant.
 Metadata ReadMetadata(std::string_view json);
 
 }  // namespace tenon::ir

@@ -1,6 +1,6 @@
-// A module: named global functions. An immutable value whose copies share everything; With and
-// Without give changed ones in time linear in the number of functions, for many changes there is
-// ModuleBuilder. Functions are found by name in constant time.
+// A module: named global functions. It is an immutable value whose copies share everything. With
+// and Without return changed modules in time linear in the number of functions; use ModuleBuilder
+// for many changes. Functions are found by name in constant time.
 //
 //   Module m = Module::FromExpr(relu);   // @main with the free variables as parameters
 //   Module n = m.With("helper", function);
@@ -21,21 +21,21 @@ namespace tenon::ir {
 class Module {
  public:
   Module() : Module(Functions()) {}
-  // A function becomes @main; any other expression the body of @main, whose parameters are its free
-  // variables in order of first use.
+  // A function becomes @main. Any other expression becomes the body of @main, whose parameters are
+  // its free variables in order of first use.
   static Module FromExpr(const Expr& expr);
 
-  // Adds or replaces; a new function comes last. Throws InvalidArgument when `function` is no
+  // Adds or replaces; a new function comes last. Throws InvalidArgument when `function` is not a
   // function.
   Module With(const std::string& name, const Expr& function) const;
   Module Without(const std::string& name) const;
-  // The functions that `keep` holds for.
+  // The functions for which `keep` holds.
   Module Keep(const std::function<bool(const std::string& name, const Expr& function)>& keep) const;
-  // With what `rewrite` gives for each function in its place.
+  // Each function replaced by what `rewrite` returns for it.
   Module Map(const std::function<Expr(const Expr& function)>& rewrite) const;
   // Null when there is none.
   Expr Find(const std::string& name) const { return functions_->Find(name); }
-  // Throws NotFound naming what there is.
+  // Throws NotFound, naming the functions that exist.
   Expr Get(const std::string& name) const;
   const FunctionNode& Main() const { return *Get("main").As<FunctionNode>(); }
   // In order of definition.

@@ -1,5 +1,5 @@
-// A module in the making: functions are added, replaced and found in constant time each, where
-// Module::With takes time linear in the module's size.
+// A module under construction. Adding, replacing and finding a function take constant time each,
+// where Module::With takes time linear in the module's size.
 //
 //   ModuleBuilder builder(module);
 //   for (...) builder.Set(name, function);
@@ -18,13 +18,13 @@ class ModuleBuilder {
   ModuleBuilder() = default;
   explicit ModuleBuilder(const Module& module) : functions_(*module.functions_) {}
 
-  // Adds or replaces; a new function comes last. Throws InvalidArgument when `function` is no
+  // Adds or replaces; a new function comes last. Throws InvalidArgument when `function` is not a
   // function.
   void Set(const std::string& name, const Expr& function);
   // Null when there is none.
   Expr Find(const std::string& name) const { return functions_.Find(name); }
   std::size_t size() const { return functions_.in_order.size(); }
-  // What was set until now. Linear in the number of functions.
+  // What was set so far. Linear in the number of functions.
   Module Build() const { return Module(functions_); }
 
  private:

@@ -18,7 +18,8 @@ namespace tenon::ir {
 template <typename Value>
 class NodeTable {
  public:
-  // The value of `e`, and whether it was added; the pointer is good until the next addition.
+  // Returns the value of `e`, and whether it was added. The pointer is valid until the next
+  // addition.
   std::pair<Value*, bool> TryEmplace(const Expr& e, Value value) {
     if (2 * (count_ + 1) > slots_.size()) Grow();
     Slot& slot = slots_[Find(e.get())];
@@ -47,8 +48,8 @@ class NodeTable {
     Value value = {};
   };
 
-  // Where the node is or belongs. Nodes that were made one after the other are neighbours in
-  // memory; multiplying spreads them (Fibonacci hashing).
+  // The slot where the node is or belongs. Nodes made one after the other are neighbours in memory;
+  // multiplying spreads them (Fibonacci hashing).
   std::size_t Find(const ExprNode* node) const {
     constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
     auto at =

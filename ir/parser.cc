@@ -1,5 +1,5 @@
-// Recursive descent. Sequences (definitions, lines of a body, let chains) are loops, so the length
-// of a text never deepens the stack; nesting does, and is bounded.
+// Recursive descent. Sequences (definitions, lines of a body, let chains) are loops, so a long text
+// never deepens the stack. Nesting does, and is bounded.
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxNesting = 400;
 constexpr std::string_view kMetadataMark = "#[metadata]";
-// Of a parameter or, among a function's attributes, of its result.
+// The attribute of a parameter or, among a function's attributes, of its result.
 constexpr const char* kVirtualDevice = "virtual_device";
 constexpr std::string_view kVersion = "0.0.5";
 
@@ -184,7 +184,7 @@ class Parser {
     return Function::Make(std::move(params), std::move(body), result, std::move(attrs), span);
   }
 
-  // "{virtual_device=...}", as the device's text.
+  // "{virtual_device=...}", as the text of the device.
   std::string DeviceInBraces() {
     const Token name = ExpectKind(TokenKind::kName, "virtual_device=, the device of a variable");
     if (name.text != kVirtualDevice)
@@ -201,7 +201,7 @@ class Parser {
     return *device;
   }
 
-  // "%x" or "%x: type", newly bound. Parameters may say a device.
+  // "%x" or "%x: type", newly bound. Parameters may name a device.
   Expr Declare(std::string* device = nullptr) {
     const Token name = ExpectKind(TokenKind::kLocal, "a variable (%name)");
     if (device != nullptr && Accept("{")) *device = DeviceInBraces();
@@ -350,7 +350,7 @@ class Parser {
     if (meta.index >= constants.size())
       Fail(meta.number, StrCat("the metadata section has ", constants.size(),
                                " constants; there is no ", meta.number.text));
-    // One node a constant, so that sharing survives.
+    // One node per constant, so that sharing survives.
     auto [it, added] = meta_.try_emplace(meta.index);
     if (added) it->second = Constant::Make(constants[meta.index], lexer_.SpanOf(at));
     return it->second;
@@ -391,7 +391,7 @@ class Parser {
   }
 
   Expr CallOf(const Expr& callee, const Token& at) {
-    // Before the arguments, which may stand on later lines: the lexer counts lines forwards.
+    // Taken before the arguments, which may stand on later lines: the lexer counts lines forwards.
     const Span place = lexer_.SpanOf(at);
     Advance();
     std::vector<Expr> args;
@@ -454,7 +454,7 @@ class Parser {
       const NumberText number = Split(token);
       if (number.integer && (number.suffix.empty() || number.suffix[0] == 'i'))
         return attrs::Value(*number.integer);
-      // Rounding to a float would change an integer without a word.
+      // Rounding to a float would change an integer silently.
       if (!number.is_fraction && (number.suffix.empty() || number.suffix[0] == 'i'))
         Fail(token, StrCat("'", token.text, "' does not fit 64 bits"));
       return attrs::Value(number.real);
@@ -550,7 +550,7 @@ class Parser {
   std::unordered_map<std::size_t, Expr> meta_;
 };
 
-// The metadata section that follows `mark`; its errors have a place in `text`.
+// The metadata section after `mark`; its errors have a place in `text`.
 Metadata MetadataAfter(std::string_view text, std::size_t mark, const std::string& source) {
   try {
     return ReadMetadata(text.substr(mark + kMetadataMark.size()));
@@ -572,7 +572,7 @@ absl::StatusOr<Module> ParseModule(std::string_view text, const OpResolver& ops,
   return CatchErrors([&] {
     Metadata metadata;
     std::string_view program = text;
-    // The mark stands at the start of a line, which no string of the program can.
+    // The mark stands at the start of a line. No string of the program can contain that.
     std::size_t mark = text.rfind(kMetadataMark);
     if (mark != std::string_view::npos && (mark == 0 || text[mark - 1] == '\n')) {
       metadata = MetadataAfter(text, mark, source);

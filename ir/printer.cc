@@ -1,6 +1,6 @@
-// A text is formed for every node in dataflow post-order and becomes a line "%n = text;" of the
-// innermost scope that holds all its consumers when one of them first needs its name. The last
-// expression of a scope stays in place.
+// A text is formed for every node in dataflow post-order. When a consumer first needs a name for
+// it, the text becomes a line "%n = text;" of the innermost scope that holds all its consumers. The
+// last expression of a scope stays in place.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -19,12 +19,12 @@ namespace tenon::ir {
 namespace {
 
 // Attributes of a function that say where its parameters and its result are (PlanDevices), and the
-// name that the reference system gives such an attribute.
+// name of such an attribute in the reference system.
 constexpr const char* kParamDevices = "param_devices";
 constexpr const char* kResultDevice = "result_device";
 constexpr const char* kVirtualDevice = "virtual_device";
 
-// What texts refer to.
+// The metadata that texts refer to.
 struct MetadataEntries {
   std::vector<NDArray> constants;
   std::vector<Device> devices;
@@ -40,10 +40,10 @@ std::string Indented(const std::string& lines) {
   return out;
 }
 
-// Of one function or one expression.
+// Prints one function or one expression.
 class Printer {
  public:
-  // Devices are written as references into the metadata section, when there will be one.
+  // Devices are written as references into the metadata section when there will be one.
   Printer(const Expr& root, MetadataEntries* entries, bool refer_to_devices)
       : root_(root),
         entries_(entries),
@@ -64,7 +64,7 @@ class Printer {
 
  private:
   using Scope = ScopeTree::Scope;
-  // Where the line of an expression stands.
+  // The place of the line of an expression.
   struct Place {
     Scope home = ScopeTree::kRoot;
     int uses = 0;
@@ -84,7 +84,7 @@ class Printer {
     use(root_, ScopeTree::kRoot, true);
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       const auto found = places_.find(*node);
-      if (found == places_.end()) continue;  // a variable that is bound and not used
+      if (found == places_.end()) continue;  // a variable that is bound but not used
       const Place place = found->second;
       if (const auto* function = node->As<FunctionNode>()) {
         const Scope body = inner_[*node] = tree_.Open(place.home);
@@ -105,7 +105,7 @@ class Printer {
     return lines_[scope];
   }
 
-  // The lines of `scope`, which compute `result`; it stands last.
+  // The lines of `scope`, which compute `result`; the result comes last.
   std::string ScopeText(const Expr& result, Scope scope) {
     Expr e = result;
     while (const auto* let = e.As<LetNode>()) {
@@ -121,11 +121,11 @@ class Printer {
 
   std::string InPlace(const Expr& e) {
     FormTexts(e);
-    // What is used again needs its name.
+    // An expression that is used again needs its name.
     return names_.contains(e) || places_.at(e).uses > 1 ? Use(e) : texts_.at(e);
   }
 
-  // What stands for `e` in the text of a consumer.
+  // The text that stands for `e` in a consumer.
   std::string Use(const Expr& e) {
     const auto named = names_.find(e);
     if (named != names_.end()) return named->second;
@@ -183,7 +183,7 @@ class Printer {
       case ExprKind::kOp:
         return e.As<OpNode>()->name;
       case ExprKind::kConstant:
-        // A constant always has its type; only in a typed text is it written.
+        // A constant always has its type, which is written only in a typed text.
         return ConstantText(e.As<ConstantNode>()->data) + (typed_ ? TypeComment(e) : "");
       case ExprKind::kCall:
         return CallText(e, *e.As<CallNode>());
@@ -263,7 +263,8 @@ class Printer {
     return text;
   }
 
-  // References, or empty ones, for all parameters; none when param_devices is to stay an attribute.
+  // References for all parameters, some of them empty; no list when param_devices stays an
+  // attribute.
   std::vector<std::string> ParameterDevices(const FunctionNode& function) {
     const auto found = function.attrs.find(kParamDevices);
     const auto* list = found == function.attrs.end() ? nullptr : found->second.As<attrs::List>();

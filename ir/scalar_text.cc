@@ -48,7 +48,7 @@ std::optional<NumberText> ParseNumberText(std::string_view text) {
 std::optional<NDArray> ParseScalar(const NumberText& number) {
   const std::string& suffix = number.suffix;
   if (suffix == "f") {
-    // From the digits: by way of a double it would be rounded twice.
+    // Read from the digits: going through a double would round twice.
     const auto real = ParseNumber<float>(number.digits);
     if (!real) return std::nullopt;
     return NDArray::Scalar<float>(*real);

@@ -24,14 +24,15 @@ struct NumberText {
   double real = 0;
 };
 
-// Nothing for what is no number.
+// Nothing for text that is not a number.
 std::optional<NumberText> ParseNumberText(std::string_view text);
 
-// The rank-0 array that a number is, or nothing for an unknown suffix or a value that does not fit.
+// The rank-0 array that a number stands for. Nothing for an unknown suffix or a value that does not
+// fit.
 std::optional<NDArray> ParseScalar(const NumberText& number);
 
-// The text that reads back exactly, or nothing: arrays of rank 0 alone have one, and not of every
-// type and value.
+// The text that reads back exactly. Nothing for arrays of a higher rank, and for types and values
+// without such a text.
 std::optional<std::string> ScalarText(const NDArray& data);
 
 }  // namespace tenon::ir

@@ -1,6 +1,5 @@
-// A tree of scopes that is asked for the innermost scope around two others. Both questions take
-// logarithmic time, so a chain of a hundred thousand lets, each a scope in the one before, is no
-// trouble.
+// A tree of scopes that finds the innermost scope around two others. Both operations take
+// logarithmic time, so a chain of a hundred thousand lets, each a scope in the one before, is fast.
 #ifndef TENON_IR_SCOPE_TREE_H_
 #define TENON_IR_SCOPE_TREE_H_
 
@@ -15,7 +14,7 @@ class ScopeTree {
   using Scope = std::size_t;
   static constexpr Scope kRoot = 0;
 
-  // A new scope directly inside of `parent`.
+  // Opens a new scope directly inside `parent`.
   Scope Open(Scope parent) {
     // Jumps of skew-binary lengths: 1, 1, 3, 1, 1, 3, 7, ...
     const Node& p = nodes_[parent];
@@ -31,7 +30,7 @@ class ScopeTree {
     const std::size_t depth = nodes_[b].depth;
     while (nodes_[a].depth > depth)
       a = nodes_[nodes_[a].jump].depth >= depth ? nodes_[a].jump : nodes_[a].parent;
-    // Scopes of one depth have jumps of one length.
+    // Scopes of the same depth have jumps of the same length.
     while (a != b) {
       const bool apart = nodes_[a].jump != nodes_[b].jump;
       a = apart ? nodes_[a].jump : nodes_[a].parent;

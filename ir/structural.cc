@@ -1,5 +1,5 @@
 // Equality walks both graphs at once and keeps a one-to-one map between their nodes. Hashing goes
-// bottom-up; a variable hashes as its number in order of binding, so that names do not matter.
+// bottom-up. A variable hashes as its number in order of binding, so names do not matter.
 #include "tenon/ir/structural.h"
 
 #include <string_view>

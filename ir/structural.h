@@ -1,10 +1,10 @@
 // Structural equality and hashing of graphs, up to the names of variables (alpha-equivalence).
 //
-// Two graphs are equal when they have the same shape, sharing included: a node used twice is not
+// Two graphs are equal when they have the same shape, including sharing: a node used twice is not
 // equal to two copies of it. Bound variables correspond by position; free variables must be the
 // same node unless they are mapped. Checked types, spans and name hints do not count; type
-// annotations, attributes and the bytes of constants do. Hashes are the same in every run and on
-// every machine, and equal graphs have equal hashes. Iterative: any depth.
+// annotations, attributes and the bytes of constants do. Equal graphs have equal hashes, and hashes
+// are the same in every run and on every machine. Iterative, so graphs may be of any depth.
 //
 //   StructuralEqual(a, b);  StructuralHash(function);
 #ifndef TENON_IR_STRUCTURAL_H_

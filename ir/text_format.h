@@ -1,14 +1,14 @@
 // Relay text, version 0.0.5: print and parse.
 //
-// Printing numbers a temporary when the text of its first consumer is formed, forms texts in
-// depth-first post-order (a call's callee before its arguments) and writes a callee that is a
-// function literal after the arguments; numbers and names start anew in each definition. Variables
-// of one name get suffixes 1, 2, ... The line of a value stands in the innermost scope (function,
-// or let in parentheses) that holds all its uses. Types are comments where they are known, those of
-// constants only in a typed text. Attributes print when they differ from their default. Scalars
-// print in place; other constants as meta[relay.Constant][i], whose bytes follow in a metadata
-// section, so that parsing the text gives an equal module. Text that the reference system (v0.18)
-// prints is read, and what is printed here is text that it reads.
+// Printing numbers a temporary when it forms the text of its first consumer. It forms texts in
+// depth-first post-order (a call's callee before its arguments), but writes a callee that is a
+// function literal after the arguments. Numbers and names start anew in each definition. Variables
+// with the same name get suffixes 1, 2, ... The line of a value stands in the innermost scope
+// (function, or let in parentheses) that holds all its uses. Known types are printed as comments,
+// those of constants only in a typed text. Attributes print when they differ from their default.
+// Scalars print in place. Other constants print as meta[relay.Constant][i], and their bytes follow
+// in a metadata section, so that parsing the text gives an equal module. The parser reads what the
+// reference system (v0.18) prints, and that system reads what is printed here.
 //
 //   std::string text = PrintModule(module);
 //   Module same = ParseModule(text, ops::Resolver(), "file.relay").value();
@@ -30,11 +30,12 @@ struct PrintOptions {
 };
 
 std::string PrintModule(const Module& module, const PrintOptions& options = {});
-// A function as a literal; any other expression as the lines that compute it, after a line
-// "free_var %x: type;" for each free variable.
+// A function prints as a literal. Any other expression prints as the lines that compute it, after a
+// line "free_var %x: type;" for each free variable.
 std::string PrintExpr(const Expr& expr, const PrintOptions& options = {.metadata = false});
 
-// How a parser finds operators: the operator of that name or null, and all names for suggestions.
+// How a parser finds operators: `find` gives the operator of a name or null, `names` gives all
+// names for suggestions.
 struct OpResolver {
   std::function<Expr(const std::string& name)> find;
   std::function<std::vector<std::string>()> names;

@@ -8,8 +8,9 @@
 namespace tenon::ir {
 namespace {
 
-// Types are walked by recursion and as trees, so that both are bounded. More than any value needs:
-// inference gets there only with a value that contains itself, or one that doubles at each step.
+// Types are walked by recursion and as trees, so both depth and size are bounded. No real value
+// needs more: inference gets there only with a value that contains itself, or one that doubles at
+// each step.
 constexpr int kMaxDepth = 100;
 constexpr std::size_t kMaxParts = 1'000'000;
 

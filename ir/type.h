@@ -1,8 +1,7 @@
 // Types of graph expressions: tensors, tuples and functions.
 //
-// A Type is a handle to an immutable node; null means "not known". Dimensions are static or
-// symbolic; a symbolic one is known by its name, and
-// "?" stands for one that nothing is known of.
+// A Type is a handle to an immutable node; null means "not known". A dimension is static or
+// symbolic. A symbolic one has a name; "?" stands for one about which nothing is known.
 //
 //   Type t = TensorType({1, 64, 56, 56}, Float32);
 //   if (const auto* tensor = t.As<TensorTypeNode>()) ...
@@ -35,7 +34,7 @@ class Dim {
   bool is_any() const { return name_ == "?"; }
   std::int64_t value() const { return value_; }  // requires is_static()
   std::string ToString() const;
-  // Unknown extents may differ.
+  // Two unknown extents compare equal, although they may differ at run time.
   friend bool operator==(const Dim&, const Dim&) = default;
 
  private:
@@ -90,12 +89,12 @@ Type TensorTypeOf(const Shape& shape, DataType dtype);
 Type TupleType(std::vector<Type> fields);  // refuses types too deep or large to be walked
 Type FuncType(std::vector<Type> params, Type result);  // likewise
 
-// Same content; unknown types are equal to each other only.
+// Whether both have the same content. An unknown type equals only another unknown type.
 bool Equal(const Type& a, const Type& b);
 // "Tensor[(1, 10), float32]"; "?" when unknown.
 std::string ToString(const Type& type);
-// The extents, when the type is a tensor and all are static; throws InvalidArgument otherwise,
-// starting with `what`.
+// The extents of a tensor type whose extents are all static. Throws InvalidArgument for any other
+// type, starting with `what`.
 Shape StaticShape(const Type& type, const std::string& what);
 bool IsStaticTensor(const Type& type);
 

@@ -64,9 +64,9 @@ class Verifier {
                                                              : " is called without attributes"));
   }
 
-  // Every use of a variable lies in the body of what binds it. Consumers first, each node gets the
-  // innermost scope that holds all its uses: sets of free variables would be quadratic in a chain
-  // of lets.
+  // Every use of a variable must lie in the body of what binds it. Going through consumers first,
+  // each node gets the innermost scope that holds all its uses. Sets of free variables would be
+  // quadratic in a chain of lets.
   void CheckScopes(const std::vector<Expr>& nodes) const {
     ScopeTree tree;
     NodeTable<ScopeTree::Scope> homes;
@@ -78,7 +78,7 @@ class Verifier {
     };
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       const ScopeTree::Scope* found = homes.Get(*node);
-      if (found == nullptr) continue;  // a variable that is bound and not used
+      if (found == nullptr) continue;  // a variable that is bound but not used
       const ScopeTree::Scope home = *found;
       if (const auto* function = node->As<FunctionNode>()) {
         const ScopeTree::Scope body = tree.Open(home);

@@ -1,9 +1,9 @@
-// Checks that a module is well formed: whatever a pass or a front end makes must be.
+// Checks that a module is well formed. Every pass and front end must make such modules.
 //
-// Rules: every variable that is used is bound, once, by a parameter or a let; a let's value does
-// not use its own variable; every global that is named is defined; an operator is called with the
-// number of arguments and the attributes that it declares; every projection of a known tuple type
-// is within it. Errors are InvalidArgument, naming function and rule.
+// Rules: every variable that is used is bound, once, by a parameter or a let. The value of a let
+// does not use its own variable. Every global that is named is defined. An operator is called with
+// the number of arguments and the attributes that it declares. Every projection of a known tuple
+// type is within it. Errors are InvalidArgument and name the function and the rule.
 //
 //   VerifyModule(module);
 #ifndef TENON_IR_VERIFY_H_

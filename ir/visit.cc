@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kNotEntered = std::numeric_limits<std::size_t>::max();
 
-// Children()[i] in place, or null behind the last.
+// Children()[i] without a copy, or null past the last.
 const Expr* ChildAt(const Expr& e, std::size_t i) {
   const auto field = [&](const std::vector<Expr>& fields, std::size_t at) {
     return at < fields.size() ? &fields[at] : nullptr;
@@ -49,7 +49,7 @@ bool IsLeaf(const Expr& e) {
 void VisitPostOrder(const Expr& expr, const std::function<void(const Expr&)>& visit,
                     const std::function<bool(const Expr&)>& enter) {
   struct Frame {
-    const Expr* expr;  // inside of its reader, which the root keeps
+    const Expr* expr;  // lies inside its reader, which the root keeps
     std::size_t next;
   };
   const Expr root = expr;

@@ -1,4 +1,4 @@
-// Walking and rewriting graphs, without recursion: depth of a graph is never depth of the stack.
+// Walking and rewriting graphs without recursion, so that a deep graph does not need a deep stack.
 //
 //   VisitPostOrder(expr, [&](const Expr& e) { ... });
 //   Expr out = RewritePostOrder(expr, [&](const Expr& original, const Expr& rewritten) { return
@@ -21,28 +21,28 @@ using ExprMap = std::unordered_map<Expr, Expr, ExprHash>;
 void VisitPostOrder(const Expr& expr, const std::function<void(const Expr&)>& visit,
                     const std::function<bool(const Expr&)>& enter = nullptr);
 
-// Enters `root` and all but the function literals inside of it: what they compute is not the
-// root's.
+// Enters `root` and everything else except the function literals inside it: what they compute does
+// not belong to the root.
 std::function<bool(const Expr&)> OutsideLiterals(const Expr& root);
 
-// How many times each node is read by a distinct node of `expr` (twice by x + x). The root is not
-// in the table.
+// How many times each node is read by distinct nodes of `expr` (x + x reads x twice). The root is
+// not in the table.
 using ReaderCounts = std::unordered_map<Expr, int, ExprHash>;
 ReaderCounts CountReaders(const Expr& expr);
 
 // Rewrites children first. `rewrite` gets the node as it was and the node over rewritten children
-// (the same handle when none changed), and gives what stands in its place. A node over changed
-// children has no checked type. `enter` as above.
+// (the same handle when none changed), and returns its replacement. A node over changed children
+// has no checked type. `enter` is as above.
 Expr RewritePostOrder(
     const Expr& expr,
     const std::function<Expr(const Expr& original, const Expr& rewritten)>& rewrite,
     const std::function<bool(const Expr&)>& enter = nullptr);
 
-// For rewrites that never change types: `rewritten` with the type that `original` had, when it lost
-// it over changed children.
+// For rewrites that never change types: `rewritten`, with the type of `original` if it lost its own
+// over changed children.
 Expr KeepType(const Expr& original, const Expr& rewritten);
 
-// Variables that are used but bound by nothing inside, in order of first use.
+// Variables that are used but not bound inside, in order of first use.
 std::vector<Var> FreeVars(const Expr& expr);
 Expr Substitute(const Expr& expr, const ExprMap& values);
 
