@@ -1,5 +1,5 @@
-// Attributes of the operators that move blocks of space into the batch or the channels and back,
-// and of the one that spreads space.
+// Attributes of the operators that move blocks of space to and from the batch or the channels, and
+// of the one that spreads space.
 #ifndef TENON_OPS_BATCH_SPACE_ATTRS_H_
 #define TENON_OPS_BATCH_SPACE_ATTRS_H_
 

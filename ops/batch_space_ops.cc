@@ -1,6 +1,6 @@
 // nn.space_to_batch_nd and nn.batch_to_space_nd, as TensorFlow defines them: axes 1, 2, ... of the
-// data are cut in blocks, and the position within a block becomes the leading part of the batch.
-// nn.space_to_depth and nn.depth_to_space do so with height, width and the channels.
+// data are cut into blocks, and the position within a block becomes the leading part of the batch.
+// nn.space_to_depth and nn.depth_to_space do the same with height, width and the channels.
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/shape_rules.h"
@@ -9,7 +9,7 @@
 namespace tenon::ops {
 namespace {
 
-// Refuses lists that do not fit the rank, each other or the meaning of their entries.
+// Refuses lists that do not fit the rank or each other, and entries that make no sense.
 void CheckLists(TypeCall& call, const Ints& block, const std::vector<Ints>& pairs, const char* name,
                 std::size_t rank) {
   if (block.size() + 1 > rank)
@@ -102,7 +102,7 @@ ir::Dim DividedBy(TypeCall& call, const ir::Dim& extent, std::int64_t divisor, c
   return ir::Dim(extent.value() / divisor);
 }
 
-// Blocks of space become channels, or the other way round.
+// Blocks of space become channels, or channels become blocks of space.
 template <bool kToDepth>
 void SubPixel(TypeCall& call) {
   const auto* x = call.tensor(0);

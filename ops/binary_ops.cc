@@ -1,4 +1,4 @@
-// Operators of two (where: three) broadcast inputs.
+// Operators of two broadcast inputs, and where, which has three.
 #include "tenon/ops/builtin.h"
 
 namespace tenon::ops {

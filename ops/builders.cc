@@ -15,14 +15,14 @@ namespace {
 using attrs::Attrs;
 using ir::Call;
 
-// One, two or four paddings as four; bad lengths are left for the type relation to refuse.
+// Turns one, two or four paddings into four. The type relation refuses any other length.
 void WidenPadding(Ints* padding) {
   if (padding->size() != 1 && padding->size() != 2) return;
   const auto four = FourPaddings(*padding);
   padding->assign(four.begin(), four.end());
 }
 
-// Bad lengths are left for the type relation to refuse.
+// The type relation refuses bad lengths.
 template <typename AttrsType>
 Expr Convolution(const Expr& op, const Expr& data, const Expr& weight, AttrsType a) {
   const std::size_t dims = AttrsType{}.strides.size();

@@ -1,5 +1,5 @@
-// Expressions by operator: one function each, attributes by designated initialisers. Families have
-// headers of their own: index_builders.h, pool_builders.h, qnn_builders.h.
+// Builds expressions: one function per operator, with attributes as designated initialisers. Some
+// families have headers of their own: index_builders.h, pool_builders.h, qnn_builders.h.
 //
 // Types are not inferred here (see passes/infer_type.h). Attribute values out of bounds throw
 // InvalidArgument.
@@ -25,11 +25,11 @@ namespace tenon::ops {
 
 using ir::Expr;
 
-// Any registered operator, by name. Throws NotFound.
+// A call of any registered operator, by name. Throws NotFound.
 Expr CallOp(const std::string& name, std::vector<Expr> args, attrs::Attrs attrs = {});
 
-// A rank-0 constant of the given element type; integers drop what is behind the point. Throws
-// InvalidArgument for a value that an integer type does not hold.
+// A rank-0 constant of the given element type; an integer type drops the fraction. Throws
+// InvalidArgument for a value that an integer type cannot hold.
 Expr Scalar(double value, DataType dtype = Float32);
 
 Expr Abs(const Expr& x);
@@ -71,7 +71,7 @@ Expr Take(const Expr& x, const Expr& indices, TakeAttrs attrs = {});
 Expr Transpose(const Expr& x, std::optional<Ints> axes = std::nullopt);
 Expr Pad(const Expr& x, std::vector<Ints> pad_width, double value = 0, DataType dtype = Float32);
 
-// Padding is stored with a value for each side, strides and dilation with one for each axis.
+// Padding is stored with one value per side, strides and dilation with one per axis.
 Expr Conv1D(const Expr& data, const Expr& weight, Conv1DAttrs attrs = {});
 Expr Conv2D(const Expr& data, const Expr& weight, Conv2DAttrs attrs = {});
 Expr Conv3D(const Expr& data, const Expr& weight, Conv3DAttrs attrs = {});

@@ -1,4 +1,4 @@
-// Registration of the operator families that Tenon has.
+// Registration of Tenon's own operator families.
 #ifndef TENON_OPS_BUILTIN_H_
 #define TENON_OPS_BUILTIN_H_
 
@@ -35,7 +35,7 @@ void RegisterVisionOps(OpRegistry& registry);     // roi_align, non_max_suppress
 void RegisterDetectorOps(OpRegistry& registry);   // multibox_prior, roi_pool, yolo_reorg
 void RegisterDetectionOps(OpRegistry& registry);  // multibox_transform_loc, proposal, ...
 void RegisterLossOps(OpRegistry& registry);
-void RegisterQnnOps(OpRegistry& registry);  // after those on numbers
+void RegisterQnnOps(OpRegistry& registry);  // after the operators on real numbers
 
 inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterUnaryOps(registry);

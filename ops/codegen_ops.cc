@@ -1,11 +1,11 @@
-// Marks around regions of calls for a code generator; their results are their inputs.
+// Marks around regions of calls for a code generator. Their results are their inputs.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/codegen_attrs.h"
 
 namespace tenon::ops {
 namespace {
 
-// Tuples, too.
+// The result has the type of the input, which may be a tuple.
 void SameType(TypeCall& call) {
   if (call.input(0)) call.LearnResult(call.input(0));
 }
@@ -16,7 +16,7 @@ void RegisterMark(OpRegistry& registry, const char* name, const char* descriptio
       .Argument("data", "Expr", "what is marked")
       .Attrs<CompilerAttrs>()
       .Level(10)
-      .Stateful()  // a place, which no folding may take away
+      .Stateful()  // a mark, which no folding may remove
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(SameType, "SameType");
 }

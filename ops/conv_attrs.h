@@ -1,9 +1,9 @@
 // Attributes of convolutions over one and three spatial axes and of transposed convolutions; those
 // of nn.conv2d are in nn_attrs.h.
 //
-// Lists of one value a spatial axis may also have a single value for all of them. Padding is one
-// value for all sides, one a spatial axis, or the leading sides of all axes and then the trailing
-// ones.
+// Lists with one value per spatial axis may also have a single value for all of them. Padding is
+// one value for all sides, one per spatial axis, or the leading sides of all axes and then the
+// trailing ones.
 #ifndef TENON_OPS_CONV_ATTRS_H_
 #define TENON_OPS_CONV_ATTRS_H_
 

@@ -10,7 +10,7 @@ namespace {
 
 using ir::Dim;
 
-// Axes of the weight: output channels (of one group when transposed), input channels (of one group
+// Axes of the weight: output channels (per group when transposed), then input channels (per group
 // when not).
 constexpr std::size_t kOutputs = 0, kInputs = 1;
 
@@ -21,7 +21,7 @@ void RequireGroups(const TypeCall& call, std::int64_t channels, std::int64_t gro
                        " groups"));
 }
 
-// Learns the weight's type from the attributes where they say enough.
+// Learns the weight's type from the attributes when they determine it.
 void LearnWeight(TypeCall& call, const ConvRules& rules, const Dim& in_channels, DataType dtype) {
   if (!rules.channels || !rules.kernel_size || !in_channels.is_static()) return;
   if (rules.transposed) RequireGroups(call, *rules.channels, rules.groups, "output");
@@ -46,7 +46,7 @@ void CheckKernelSize(const TypeCall& call, const ConvRules& rules, const std::ve
                        "] and the weight has ", text, " taps"));
 }
 
-// The output channels that the weight makes, unknown when its extent is.
+// The output channels that the weight makes; unknown when its extent is.
 Dim OutputChannels(const TypeCall& call, const ConvRules& rules, const Dim& out) {
   if (!out.is_static() || !rules.transposed) return out;
   std::int64_t channels = 0;
@@ -123,7 +123,7 @@ void Convolution(TypeCall& call) {
     CheckKernelSize(call, rules, w_taps);
     if (outputs.is_static()) RequireGroups(call, outputs.value(), rules.groups, "output");
     CheckInputs(call, rules, in_channels, w_dim(kInputs));
-    // What the attributes say is not lost to a weight that is not fully known.
+    // A weight that is not fully known must not lose what the attributes say.
     if (channels.is_any()) channels = outputs;
     for (std::size_t i = 0; i < rules.dims; ++i) {
       if (taps[i].is_any()) taps[i] = w_taps[i];

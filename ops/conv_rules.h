@@ -1,5 +1,5 @@
-// What the attributes of any convolution say, by spatial axis: type relations and computes read
-// them in this form.
+// What the attributes of any convolution say about each spatial axis. Type relations and computes
+// read them in this form.
 //
 //   const ConvRules rules = ConvRulesOf(call.attrs<Conv1DAttrs>());
 #ifndef TENON_OPS_CONV_RULES_H_
@@ -25,11 +25,11 @@ struct ConvRules {
   DataType out_dtype = DataType::Void();
 };
 
-// "height" of two axes, ...
+// "height" for the first of two axes, ...
 const char* SpatialName(std::size_t axis, std::size_t dims);
-// One value a spatial axis. Throws InvalidArgument for any other number of values but one.
+// One value per spatial axis. Throws InvalidArgument unless there is one value, or one per axis.
 Ints SpatialValues(const Ints& values, std::size_t dims, const char* attribute);
-// Leading and then trailing sides; see conv_attrs.h.
+// The leading sides, then the trailing sides; see conv_attrs.h.
 Ints SidePaddings(const Ints& padding, std::size_t dims);
 
 namespace conv_internal {

@@ -9,7 +9,7 @@ namespace {
 
 using ir::Dim;
 
-// Beyond it extents and offsets could leave 64 bits.
+// With a larger value, extents and offsets could exceed 64 bits.
 constexpr std::int64_t kMaxReach = std::int64_t{1} << 20;
 
 void Correlation(TypeCall& call) {

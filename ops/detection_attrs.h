@@ -1,4 +1,4 @@
-// Attributes of operators that list the boxes that a detector found.
+// Attributes of operators that list the boxes which a detector found.
 #ifndef TENON_OPS_DETECTION_ATTRS_H_
 #define TENON_OPS_DETECTION_ATTRS_H_
 

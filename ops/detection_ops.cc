@@ -1,5 +1,5 @@
-// Operators that list the boxes that a detector found: of SSD (Liu et al., ECCV 2016), of TFLite's
-// detection models, and the proposals of Faster R-CNN (Ren et al., NIPS 2015).
+// Operators that list the boxes which a detector found: those of SSD (Liu et al., ECCV 2016), those
+// of TFLite's detection models, and the proposals of Faster R-CNN (Ren et al., NIPS 2015).
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/detection_attrs.h"
 #include "tenon/ops/shape_rules.h"

@@ -1,4 +1,5 @@
-// Attributes of operators that say where values live. A device is text such as "cpu:1"; empty: any.
+// Attributes of operators that say where values live. A device is text such as "cpu:1"; an empty
+// text means any device.
 #ifndef TENON_OPS_DEVICE_ATTRS_H_
 #define TENON_OPS_DEVICE_ATTRS_H_
 

@@ -1,4 +1,4 @@
-// Operators that say where values live; their results are their inputs.
+// Operators that say where values live. Their results are their inputs.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/device_attrs.h"
 #include "tenon/support/device.h"
@@ -34,7 +34,7 @@ void RegisterDeviceOps(OpRegistry& registry) {
       .Argument("body", "Expr", "what is marked")
       .Attrs<OnDeviceAttrs>()
       .Level(10)
-      .Stateful()  // a place, which no folding may take away
+      .Stateful()  // says a place, which no folding may remove
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(OnDevice, "OnDevice");
   registry.Register("device_copy")
@@ -42,7 +42,7 @@ void RegisterDeviceOps(OpRegistry& registry) {
       .Argument("data", "Tensor", "input")
       .Attrs<DeviceCopyAttrs>()
       .Level(10)
-      .Stateful()  // a place, which no folding may take away
+      .Stateful()  // says a place, which no folding may remove
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(DeviceCopy, "DeviceCopy");
 }

@@ -1,5 +1,5 @@
-// The attributes of grey-scale dilation of images, and what they say by axis for type relation and
-// compute.
+// The attributes of grey-scale dilation of images, and what they say about each axis, for type
+// relation and compute.
 #ifndef TENON_OPS_DILATION_RULES_H_
 #define TENON_OPS_DILATION_RULES_H_
 
@@ -42,7 +42,7 @@ struct DilationRules {
   std::array<std::int64_t, 4> padding;  // top, left, bottom, right
 };
 
-// Throws InvalidArgument in words.
+// Throws InvalidArgument that says what is wrong.
 inline DilationRules DilationRulesOf(const Dilation2DAttrs& attrs) {
   return {.data = LayoutPositions(attrs.data_layout, "NCHW", "data_layout"),
           .kernel = LayoutPositions(attrs.kernel_layout, "IHW", "kernel_layout"),

@@ -9,7 +9,7 @@
 namespace tenon::ops {
 namespace {
 
-// The labels of a term whose ellipsis, if any, stands for `dots` axes.
+// The labels of a term. An ellipsis in it stands for `dots` axes.
 EinsumLabels ParseTerm(const std::string& term, std::int64_t dots) {
   EinsumLabels labels;
   bool has_dots = false;

@@ -1,8 +1,8 @@
 // Einstein summation: which axis of which operand each letter of an equation names.
 //
-// Terms are letters with at most one ellipsis, which stands for the axes that have no letter; terms
-// are lined up at their last axes there. Without "->" the result has the ellipsis and then, in
-// alphabetical order, the letters that occur once.
+// A term is letters with at most one ellipsis, which stands for the axes without a letter. The axes
+// of ellipses are aligned at the last one. Without "->" the result has the axes of the ellipsis,
+// then the letters that occur once, in alphabetical order.
 //
 //   const EinsumAxes axes = ParseEinsum("ij,jk->ik", {2, 2});
 #ifndef TENON_OPS_EINSUM_RULES_H_

@@ -8,7 +8,7 @@
 
 namespace tenon::ops {
 
-// A transform is a product with a matrix of as many rows as it has elements.
+// The maximum length of a transform: it is a product with a matrix that has a row for each element.
 inline constexpr std::int64_t kMaxTransformLength = 2048;
 
 struct DFTAttrs {
@@ -50,7 +50,7 @@ struct Frames {
              : length < 4         ? 1
                                   : length / 4),
         bins(attrs.onesided ? length / 2 + 1 : length) {}
-  // How many fit into a signal that is no shorter than one.
+  // How many frames fit into a signal that is at least as long as one frame.
   std::int64_t CountIn(std::int64_t signal) const { return (signal - length) / step + 1; }
 };
 

@@ -1,5 +1,4 @@
-// Discrete Fourier transforms, with real and imaginary parts in tensors of their own or side by
-// side.
+// Discrete Fourier transforms. Real and imaginary parts are in separate tensors or side by side.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/fourier_attrs.h"
 #include "tenon/ops/shape_rules.h"

@@ -1,4 +1,4 @@
-// Attributes of operators that read or write elements by index, and of those that run along an
+// Attributes of operators that read or write elements by index, and of operators that run along an
 // axis.
 #ifndef TENON_OPS_INDEX_ATTRS_H_
 #define TENON_OPS_INDEX_ATTRS_H_

@@ -1,4 +1,5 @@
-// Expressions by operator that selects, orders, writes or moves elements, as ops/builders.h.
+// Builds expressions of operators that select, order, write or move elements, as ops/builders.h
+// does.
 //
 //   Expr best = TopK(scores, {.k = 5});  // a tuple of values and indices
 #ifndef TENON_OPS_INDEX_BUILDERS_H_
@@ -49,20 +50,20 @@ Expr StridedSet(const Expr& x, const Expr& v, const Expr& begin, const Expr& end
                 const Expr& strides);
 Expr Unique(const Expr& x, UniqueAttrs attrs = {});  // a tuple
 
-// The sum of products that the equation says, as "ij,jk->ik".
+// The sum of products given by the equation, for example "ij,jk->ik".
 Expr Einsum(std::vector<Expr> operands, std::string equation);
 
 Expr DepthToSpace(const Expr& x, SubPixelAttrs attrs);
 Expr SpaceToDepth(const Expr& x, SubPixelAttrs attrs);
 
-// `rois` are rows of batch index, x1, y1, x2, y2.
+// `rois` has rows of batch index, x1, y1, x2, y2.
 Expr RoiAlign(const Expr& x, const Expr& rois, RoiAlignAttrs attrs);
 Expr RoiPool(const Expr& x, const Expr& rois, ROIPoolAttrs attrs);
 Expr MultiBoxPrior(const Expr& x, MultiBoxPriorAttrs attrs = {});
 Expr YoloReorg(const Expr& x, std::int64_t stride);
 // A tuple of counts, boxes and indices.
 Expr GetValidCounts(const Expr& boxes, const Expr& score_threshold, GetValidCountsAttrs attrs = {});
-// A tuple of indices and counts, or the boxes.
+// A tuple of indices and counts, or the boxes alone.
 Expr NonMaxSuppression(const Expr& boxes, const Expr& valid_count, const Expr& indices,
                        const Expr& max_output_size, const Expr& iou_threshold,
                        NonMaximumSuppressionAttrs attrs = {});

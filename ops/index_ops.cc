@@ -180,8 +180,8 @@ void SequenceMask(TypeCall& call) {
   call.LearnResult(call.input(0));
 }
 
-// Axes of an array that an offset lies in, as in NumPy 2. The coordinate of each is an expression
-// of its own.
+// The maximum rank of the array into which offsets point, as in NumPy 2. The coordinate of each
+// axis is an expression of its own.
 constexpr std::int64_t kMaxUnravelled = 64;
 
 void UnravelIndex(TypeCall& call) {

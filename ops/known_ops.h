@@ -1,4 +1,5 @@
-// The built-in operators that Tenon's own passes and front ends build and look for, as callees.
+// The built-in operators that Tenon's own passes and front ends build and look for, as callees of
+// calls.
 //
 //   if (call.callee == Known().relu) ...
 #ifndef TENON_OPS_KNOWN_OPS_H_

@@ -9,7 +9,7 @@
 namespace tenon::ops {
 namespace {
 
-// Longer blocks are mistakes; the bound also keeps the number from overflowing.
+// A longer block is a mistake. The bound also keeps the number from overflowing.
 constexpr std::int64_t kMaxBlock = 4096;
 
 }  // namespace

@@ -28,15 +28,15 @@ LayoutAnswer AnyLayout(const LayoutQuestion& q) {
   return {{layout}, layout, q.attrs};
 }
 
-// Blocks of one element of an axis stand for one that is broadcast.
+// A block of one element stands for an axis that is broadcast.
 bool HasBlocksOfOne(const std::string& layout) {
   const Layout parsed = Layout::Parse(layout, "layout");
   const std::vector<LayoutAxis>& axes = parsed.axes();
   return std::any_of(axes.begin(), axes.end(), [](const LayoutAxis& a) { return a.block == 1; });
 }
 
-// `layout` for an operand of this type: an axis that it lacks or of extent 1 has blocks of 1.
-// Nothing when blocks cannot be cut for certain.
+// `layout` for an operand of this type: an axis that it lacks, or that has extent 1, has blocks of
+// 1. Nothing when it is not certain that blocks can be cut.
 std::optional<std::string> OperandLayout(const ir::Type& type, const std::string& from,
                                          const std::string& layout) {
   const auto& shape = type.As<ir::TensorTypeNode>()->shape;
@@ -56,8 +56,8 @@ std::optional<std::string> OperandLayout(const ir::Type& type, const std::string
   return LayoutText(axes);
 }
 
-// All take the layout of one of the highest rank that has a new one: its axes of extent 1 with
-// blocks of 1, so that they are broadcast over the blocks as well.
+// All inputs take the layout of an input of the highest rank that has a new one. Axes of extent 1
+// get blocks of 1, so that they are broadcast over the blocks as well.
 LayoutAnswer BroadcastTogether(const LayoutQuestion& q) {
   const std::size_t count = q.new_inputs.size();
   std::size_t rank = 0;
@@ -87,7 +87,7 @@ LayoutAnswer BroadcastTogether(const LayoutQuestion& q) {
   return fits ? answer : kept;
 }
 
-// An order of the letters of `letters`.
+// Whether `layout` is an order of the letters of `letters`.
 bool IsOrderOf(std::string letters, std::string layout) {
   std::sort(letters.begin(), letters.end());
   std::sort(layout.begin(), layout.end());
@@ -121,7 +121,7 @@ LayoutAnswer Convolution(const LayoutQuestion& q) {
 template <typename AttrsType>
 LayoutAnswer Pool(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();
-  // Channels may lie in blocks.
+  // Channels may be cut into blocks.
   if (MayFollow(q, attrs.layout) && IsImageLayout(q.old_inputs[0]) &&
       IsPooledLayout(WantedLayout(q, 0))) {
     attrs.layout = WantedLayout(q, 0);
@@ -140,7 +140,7 @@ LayoutAnswer WholeAxes(const LayoutQuestion& q) {
   return {{attrs.layout}, attrs.layout, attrs::Attrs::Make(attrs)};
 }
 
-// The axis that an attribute names moves with its letter; it stays whole.
+// The axis that an attribute names moves with its letter and stays whole.
 template <typename AttrsType>
 LayoutAnswer AlongAxis(const LayoutQuestion& q) {
   AttrsType attrs = q.attrs.As<AttrsType>();

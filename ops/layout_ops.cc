@@ -1,5 +1,5 @@
-// Operators on blocked layouts, which layout passes insert: layout_transform and the convolutions
-// over blocks of channels.
+// Operators on blocked layouts, which layout passes insert: layout_transform, and convolutions over
+// blocks of channels.
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
@@ -15,7 +15,7 @@ namespace {
 
 using ir::Dim;
 
-// Extents of the whole axes, by the order of `layout`'s letters.
+// Extents of the whole axes, in the order of `layout`'s letters.
 std::vector<Dim> WholeExtents(const std::vector<Dim>& shape, const Layout& layout,
                               const Layout& order) {
   std::vector<Dim> whole;

@@ -1,6 +1,6 @@
-// Axes are followed by their letters: an attribute that names axis i of the old layout names, in
-// the new one, the place of its letter. Where the letter is cut in blocks, a rule says what becomes
-// of the two axes, or falls back to the old layout.
+// Axes are followed by their letters. An attribute that names axis i of the old layout names, in
+// the new one, the position of its letter. When that letter is cut into blocks, a rule says what
+// becomes of the two axes, or falls back to the old layout.
 #include "tenon/ops/layout_rules.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ const std::vector<ir::Dim>& DimsOf(const LayoutQuestion& q, std::size_t input) {
   return q.old_types[input].As<ir::TensorTypeNode>()->shape;
 }
 
-// The answer of an operator of one input: `rule` gets the letters as they are and the new layout
-// and gives nothing when it cannot follow; for the old layout it always answers.
+// The answer of an operator of one input. `rule` gets the old letters and the new layout, and gives
+// nothing when it cannot follow. For the old layout it always answers.
 template <typename Rule>
 LayoutAnswer OfOneInput(const LayoutQuestion& q, const Rule& rule) {
   const std::string& from = q.old_inputs[0];
@@ -112,7 +112,7 @@ LayoutAnswer LayoutsOfConcatenate(const LayoutQuestion& question) {
   const char letter = from[static_cast<std::size_t>(NormalAxis(attrs.axis, from.size()))];
   std::string to = WantedLayout(question, leader);
   const Layout layout = Layout::Parse(to, "layout");
-  // Whole blocks in each field join to whole blocks.
+  // Fields of whole blocks concatenate to whole blocks.
   const std::int64_t block = layout.BlockOf(letter);
   for (std::size_t i = 0; i < question.new_inputs.size() && layout.IsCut(letter); ++i) {
     const ir::Dim& extent = DimsOf(question, i)[from.find(letter)];
@@ -215,7 +215,7 @@ LayoutAnswer LayoutsOfStridedSlice(const LayoutQuestion& question) {
           if (!dim.is_static()) return std::nullopt;
           shape.push_back(dim.value());
         }
-        // As indices that are within bounds, whatever the attributes' form.
+        // As indices within bounds, whatever the form of the attributes.
         const std::vector<SliceRange> ranges = SliceRanges(old, shape);
         for (std::size_t i = 0; i < ranges.size(); ++i) {
           SliceRange range = ranges[i];
@@ -248,7 +248,8 @@ LayoutAnswer LayoutsOfTranspose(const LayoutQuestion& question) {
           turned += attrs.axes ? from[static_cast<std::size_t>(
                                      NormalAxis((*attrs.axes)[i], from.size(), "axes"))]
                                : from[from.size() - 1 - i];
-        // A tensor whose axes lie in another order is another order of the turned tensor's axes.
+        // The same memory can be seen in the order of the transposed tensor's axes, so nothing
+        // moves.
         const std::string now = LayoutText(to.axes());
         if (now == from) return LayoutAnswer{{}, turned, question.attrs};
         return LayoutAnswer{{}, now, question.attrs, true};

@@ -1,4 +1,4 @@
-// Layout rules of operators over axes that their attributes name: the answers of the column that
+// Layout rules of operators over axes that their attributes name: answers for the column that
 // layout_inference.h describes.
 #ifndef TENON_OPS_LAYOUT_RULES_H_
 #define TENON_OPS_LAYOUT_RULES_H_
@@ -9,13 +9,13 @@
 
 namespace tenon::ops {
 
-// Nothing is known of the axes: everything as it is.
+// Nothing is known about the axes: everything stays as it is.
 LayoutAnswer KeepLayouts(const LayoutQuestion& question);
 // The new layout of an input, or its old one.
 const std::string& WantedLayout(const LayoutQuestion& question, std::size_t input);
 bool IsLayoutChanged(const LayoutQuestion& question, std::size_t input);
 
-// sum and its like; argmax over one whole axis.
+// The rule of sum and similar reductions, and of argmax over one whole axis.
 LayoutAnswer LayoutsOfReduction(const LayoutQuestion& question);
 LayoutAnswer LayoutsOfArgReduction(const LayoutQuestion& question);
 LayoutAnswer LayoutsOfConcatenate(const LayoutQuestion& question);

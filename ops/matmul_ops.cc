@@ -1,4 +1,4 @@
-// Matrix products: nn.dense, nn.matmul, nn.batch_matmul, and sums of any products: einsum.
+// Matrix products (nn.dense, nn.matmul, nn.batch_matmul) and general sums of products (einsum).
 #include <map>
 
 #include "tenon/ops/builtin.h"

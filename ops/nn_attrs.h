@@ -1,5 +1,5 @@
 // Attributes of neural-network operators: products, biases and activations. Pooling, normalisation
-// and upsampling have headers of their own.
+// and upsampling have separate headers.
 #ifndef TENON_OPS_NN_ATTRS_H_
 #define TENON_OPS_NN_ATTRS_H_
 

@@ -9,7 +9,7 @@
 
 namespace tenon::ops {
 
-// The fields of all normalisations by mean and variance; `axis_help` says what the axis is.
+// The fields of all normalisations by mean and variance. `axis_help` says which axis it is.
 template <typename AttrsType>
 constexpr auto NormFields(const char* axis_help) {
   return attrs::Fields(attrs::Field("axis", &AttrsType::axis, axis_help),

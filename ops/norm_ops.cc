@@ -39,7 +39,7 @@ void LayerNorm(TypeCall& call) {
   call.LearnResult(call.input(0));
 }
 
-// Channels of samples, the first axis: each group of them is normalised over all other axes.
+// In each sample (the first axis), each group of channels is normalised over all other axes.
 void NormOfChannels(TypeCall& call, std::int64_t axis, std::int64_t groups) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;

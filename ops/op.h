@@ -1,8 +1,8 @@
-// What the registry knows of an operator.
+// What the registry knows about an operator.
 //
 // An OpDef is built by the fluent setters of OpRegistry::Register and does not change afterwards,
-// but for its columns: typed extra data that other rooms attach (a compute, a strategy, a layout
-// rule), one value a C++ type.
+// except for its columns. A column is typed extra data that another room attaches (a compute, a
+// strategy, a layout rule); there is one value per C++ type.
 //
 //   const OpDef& op = OpRegistry::Global().Find("nn.conv2d");
 //   if (const TeCompute* compute = op.Column<TeCompute>()) ...
@@ -23,7 +23,7 @@
 namespace tenon::ops {
 
 // How an operator's output elements depend on its input elements; FuseOps decides by it. The order
-// matters: along a path the greatest counts.
+// matters: along a path, the greatest pattern counts.
 enum class OpPattern {
   kElemWise = 0,         // one to one
   kBroadcast = 1,        // one to one, axes repeated

@@ -1,5 +1,5 @@
-// Attributes of pooling over windows of one to three spatial axes, into a given number of bins, and
-// over whole images.
+// Attributes of pooling: over windows of one to three spatial axes, into a given number of bins,
+// and over whole images.
 #ifndef TENON_OPS_POOL_ATTRS_H_
 #define TENON_OPS_POOL_ATTRS_H_
 
@@ -17,8 +17,8 @@ inline std::string PooledLayout(std::size_t dims) {
   return StrCat("NC", std::string_view("DHW").substr(3 - dims));
 }
 
-// The fields of all windows. Lists hold one value for all spatial axes or one for each; padding
-// also one for each side, the leading ones first.
+// The fields of all windows. A list holds one value for all spatial axes or one per axis. Padding
+// may also have one value per side, the leading ones first.
 template <typename AttrsType>
 constexpr auto WindowFields() {
   return attrs::Fields(

@@ -1,5 +1,5 @@
-// Expressions by pooling operator over one and three spatial axes and into bins, as ops/builders.h,
-// which has those over images.
+// Builds expressions of pooling over one and three spatial axes and into bins, as ops/builders.h
+// does; that header has pooling over images.
 //
 //   Expr y = AdaptiveAvgPool2D(x, {.output_size = {7}});
 #ifndef TENON_OPS_POOL_BUILDERS_H_

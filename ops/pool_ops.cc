@@ -1,4 +1,5 @@
-// Pooling over windows, into bins and over whole images, scaling of images, and their dilation.
+// Operators on images that read windows: pooling (over windows, into bins, over whole images),
+// upsampling and grey-scale dilation.
 #include <cmath>
 
 #include "tenon/ops/builtin.h"
@@ -14,7 +15,7 @@ namespace {
 
 using ir::Dim;
 
-// Refuses data of another rank than the layout's or of other blocks.
+// Refuses data whose rank differs from the layout's or whose blocks have another size.
 void CheckLayout(TypeCall& call, const ir::TensorTypeNode& x, const std::string& text) {
   const Layout layout = Layout::Parse(text, "layout");
   if (x.shape.size() != layout.rank())
@@ -72,7 +73,7 @@ void AdaptivePool(TypeCall& call) {
       Dim& extent = shape[at[i]];
       if (extent.is_static() && extent.value() == 0)
         call.Refuse(StrCat("the ", SpatialName(i, kDims), " is 0, which leaves bins empty"));
-      // Bounds of bins are quotients of this product.
+      // The bounds of bins are quotients of this product.
       std::int64_t product = 0;
       if (extent.is_static() && __builtin_mul_overflow(extent.value(), bins[i] + 1, &product))
         call.Refuse("the result is too large");
@@ -94,7 +95,7 @@ void GlobalPool2D(TypeCall& call) {
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
-// `scales` in the order of the spatial axes of `letters`.
+// `scales` are in the order of the spatial axes of `letters`.
 void Scaled(TypeCall& call, const std::string& layout, const std::string& letters,
             const std::vector<double>& scales) {
   const auto* x = call.tensor(0);
@@ -113,7 +114,7 @@ void Scaled(TypeCall& call, const std::string& layout, const std::string& letter
       continue;
     }
     const double scaled = std::round(static_cast<double>(extent.value()) * scales[i]);
-    // Of larger images not even the offsets fit 64 bits.
+    // With larger images, not even the offsets fit 64 bits.
     if (!(scaled < 0x1p31)) call.Refuse("the result is too large");
     if (scaled < 1 && extent.value() > 0) call.Refuse("no element of the image would remain");
     extent = Dim(static_cast<std::int64_t>(scaled));

@@ -1,5 +1,5 @@
-// What the attributes of pooling say, by spatial axis: type relations and computes read them in
-// this form. All throw InvalidArgument in words.
+// What the attributes of pooling say about each spatial axis. Type relations and computes read them
+// in this form. All functions throw InvalidArgument that says what is wrong.
 //
 //   const PoolRules rules = PoolRulesOf(call.attrs<MaxPool2DAttrs>());
 #ifndef TENON_OPS_POOL_RULES_H_
@@ -15,8 +15,8 @@
 
 namespace tenon::ops {
 
-// Where the spatial axes stand in the layout; the channels of images (dims = 2) may be cut in
-// blocks.
+// The positions of the spatial axes in the layout. The channels of images (dims = 2) may be cut
+// into blocks.
 inline std::vector<std::size_t> PooledAxes(const std::string& layout, std::size_t dims) {
   std::vector<std::size_t> at = dims == 2 ? ImagePositions(layout, "layout")
                                           : LayoutPositions(layout, PooledLayout(dims), "layout");

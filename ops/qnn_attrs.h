@@ -1,7 +1,7 @@
-// Attributes of quantised operators that the operators on numbers do not have.
+// Attributes of quantised operators that the operators on real numbers do not have.
 //
 // A quantised tensor q with a scale and a zero point stands for (q - zero_point) * scale. Scale and
-// zero point have rank 0, or one element a channel along an axis.
+// zero point have rank 0, or one element per channel along an axis.
 #ifndef TENON_OPS_QNN_ATTRS_H_
 #define TENON_OPS_QNN_ATTRS_H_
 

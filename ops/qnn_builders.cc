@@ -34,7 +34,7 @@ Expr QnnRequantize(const Expr& x, const Expr& input_scale, const Expr& input_zer
 Expr QnnConv2D(const Expr& data, const Expr& weight, const Expr& input_zero_point,
                const Expr& kernel_zero_point, const Expr& input_scale, const Expr& kernel_scale,
                const Conv2DAttrs& attrs) {
-  // The plain builder brings the attributes to their full lengths.
+  // The plain builder extends the attributes to their full lengths.
   const Expr plain = Conv2D(data, weight, attrs);
   return CallOp("qnn.conv2d",
                 {data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale},

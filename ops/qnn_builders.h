@@ -1,4 +1,5 @@
-// Expressions by quantised operator. As ops/builders.h; the parameters are scales and zero points.
+// Builds expressions of quantised operators, as ops/builders.h does. The parameters are scales and
+// zero points.
 //
 //   Expr q = QnnQuantize(x, Scalar(0.5), Scalar(3, UInt8), {.out_dtype = UInt8});
 #ifndef TENON_OPS_QNN_BUILDERS_H_
@@ -42,7 +43,7 @@ Expr QnnSubtract(const Expr& a, const Expr& b, const QnnParameters& of_a, const 
                  const QnnParameters& result, QnnBinaryAttrs attrs = {});
 Expr QnnMul(const Expr& a, const Expr& b, const QnnParameters& of_a, const QnnParameters& of_b,
             const QnnParameters& result, QnnBinaryAttrs attrs = {});
-// As many parameters as fields.
+// There must be as many parameters as fields.
 Expr QnnConcatenate(std::vector<Expr> fields, const std::vector<QnnParameters>& of_fields,
                     const QnnParameters& result, std::int64_t axis);
 

@@ -1,5 +1,5 @@
-// Quantised operators. CanonicalizeQnn rewrites them to operators on integers and floats; they have
-// no compute of their own.
+// Quantised operators. CanonicalizeQnn rewrites them to operators on integers and floats, so they
+// have no compute of their own.
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
@@ -56,14 +56,14 @@ void CheckZeroPoint(const TypeCall& call, const TensorTypeNode* type, const char
   CheckParameter(call, *type, what, channels);
 }
 
-// The extent of the axis that per-channel parameters run along; a tensor without axes has none.
+// The extent of the axis along which per-channel parameters run; nothing for a tensor without axes.
 std::optional<Dim> Channels(const TypeCall& call, const TensorTypeNode& data, std::int64_t axis,
                             const char* attribute = "axis") {
   if (data.shape.empty()) return std::nullopt;
   return data
       .shape[static_cast<std::size_t>(NormalizeAxis(call, axis, data.shape.size(), attribute))];
 }
-// The same where the axis may stay at its default because the parameters have rank 0.
+// The same, except that the axis may keep its default when the parameters have rank 0.
 std::optional<Dim> ChannelsOf(const TypeCall& call, std::size_t scale, std::size_t zero_point,
                               const TensorTypeNode& data, std::int64_t axis,
                               const char* attribute = "axis") {
@@ -115,9 +115,9 @@ void Requantize(TypeCall& call) {
   call.LearnResult(ir::TensorType(x->shape, result));
 }
 
-// --- operators with the shapes of those on numbers
+// --- operators with the shapes of those on real numbers
 
-// What the relation of the operator on int32 says of the shapes of operands 0 and 1.
+// Learns what the relation of the operator on int32 says about the shapes of operands 0 and 1.
 void LearnFromPlain(TypeCall& call, const TypeRelation& plain, const attrs::Attrs& attrs,
                     DataType result) {
   const auto as_int32 = [](const TensorTypeNode* type) {
@@ -173,7 +173,7 @@ std::optional<Dim> UnitsOf(const DenseAttrs&, const TypeCall& call) {
   return weight == nullptr || weight->shape.empty() ? Dim() : weight->shape[0];
 }
 
-// Kernels of several groups have fewer filters than the result has channels.
+// Kernels with several groups have fewer filters than the result has channels.
 std::optional<Dim> TransposedFiltersOf(const Conv2DTransposeAttrs& attrs, const TypeCall& call) {
   if (attrs.groups != 1) return std::nullopt;
   const auto* weight = call.tensor(1);
@@ -182,7 +182,7 @@ std::optional<Dim> TransposedFiltersOf(const Conv2DTransposeAttrs& attrs, const 
   return o < 4 ? weight->shape[o] : Dim();
 }
 
-// data, scale, zero point, scale and zero point of the result.
+// Arguments: data, scale, zero point, then scale and zero point of the result.
 void CheckUnary(const TypeCall& call, const TensorTypeNode& x) {
   RequireQuantized(call, x.dtype, "the data");
   CheckScale(call, call.tensor(1), "scale");
@@ -203,7 +203,7 @@ TypeRelation AvgPool(const TypeRelation& plain) {
   };
 }
 
-// lhs, rhs, then scale and zero point of each and of the result.
+// Arguments: lhs, rhs, then scale and zero point of each and of the result.
 void Binary(TypeCall& call) {
   const auto& attrs = call.attrs<QnnBinaryAttrs>();
   const auto* a = call.tensor(0);

@@ -1,4 +1,4 @@
-// Which diagonals of a matrix an operator writes, for type relation and compute.
+// Which diagonals of a matrix an operator writes; for type relation and compute.
 //
 //   const Diagonals d = DiagonalsOf(attrs, 4, 5);
 //   d.Length(1) == 4;  // of the diagonal above the main one
@@ -19,7 +19,7 @@ struct Diagonals {
   std::int64_t Length(std::int64_t k) const {
     return std::min(rows + std::min<std::int64_t>(k, 0), columns - std::max<std::int64_t>(k, 0));
   }
-  // Elements of the line of values of each diagonal.
+  // Elements in the row of values of each diagonal.
   std::int64_t Longest() const {
     return std::min(rows + std::min<std::int64_t>(highest, 0),
                     columns - std::max<std::int64_t>(lowest, 0));

@@ -1,8 +1,8 @@
 // The operator registry.
 //
 // Built-in families are registered by explicit functions (RegisterBuiltinOps), users' operators
-// through the same Register. Registering is not thread-safe and belongs to start-up and to the
-// loading of plug-ins; looking up is safe from any thread. A name that is taken is an error naming
+// through the same Register. Registering is not thread-safe: do it at start-up and when plug-ins
+// are loaded. Looking up is safe from any thread. Registering a name twice is an error that names
 // both places.
 //
 //   OpRegistry::Global().Register("my.swish").Describe("x * sigmoid(x)")
@@ -75,10 +75,10 @@ class OpRegistry {
   OpDef& Definition(const std::string& name);
   std::vector<std::string> Names() const;  // sorted
 
-  // Errors of registrations that ran before main or in a plug-in, where nothing can be thrown.
-  // Whoever compiles or loads a plug-in reports them.
+  // Adds an error of a registration that ran before main or in a plug-in, where nothing can be
+  // thrown. Whoever compiles or loads a plug-in reports it.
   void AddStartupError(std::string message) { startup_errors_.push_back(std::move(message)); }
-  // Throws FailedPrecondition listing them, when there are any, and forgets them.
+  // Throws FailedPrecondition that lists these errors, if there are any, and forgets them.
   void ThrowStartupErrors();
 
   ir::OpResolver Resolver() const;

@@ -1,4 +1,5 @@
-// Operators that rearrange elements: reshape, squeeze, transpose, concatenate, split and their kin.
+// Operators that rearrange elements: reshape, squeeze, transpose, concatenate, split and similar
+// ones.
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
@@ -17,7 +18,7 @@ void Reshape(TypeCall& call) {
     call.LearnResult(TensorType(ReshapeTarget(call.attrs<ReshapeAttrs>(), x->shape), x->dtype));
 }
 
-// As reshape of everything written backwards.
+// Like reshape with everything written backwards.
 void ReverseReshape(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;

@@ -183,7 +183,7 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
                    : i;
     const std::int64_t extent = input[axis];
     const bool by_size = attrs.slice_mode == "size";
-    // One entry stands for all axes, as the reference prints it.
+    // One entry stands for all axes, as the reference system prints it.
     std::int64_t stride = attrs.strides.empty()       ? 1
                           : attrs.strides.size() == 1 ? attrs.strides[0]
                           : i < attrs.strides.size()  ? attrs.strides[i]
@@ -216,7 +216,7 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
   return ranges;
 }
 
-// Each part is a type and a value of its own.
+// Each part has a type and a value of its own.
 constexpr std::int64_t kMaxParts = 65536;
 
 std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,

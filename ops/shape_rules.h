@@ -1,4 +1,5 @@
-// Rules of shapes that type relations and computes share. All throw InvalidArgument in words.
+// Shape rules that type relations and computes share. All throw InvalidArgument that says what is
+// wrong.
 #ifndef TENON_OPS_SHAPE_RULES_H_
 #define TENON_OPS_SHAPE_RULES_H_
 
@@ -13,22 +14,22 @@
 
 namespace tenon::ops {
 
-// Whether both extents are known, and not equal.
+// Whether both extents are known and they differ.
 bool Differ(const ir::Dim& a, const ir::Dim& b);
 // Whether the shapes have different ranks, or extents that differ.
 bool Differ(const std::vector<ir::Dim>& a, const std::vector<ir::Dim>& b);
 
-// `axis` in [0, rank).
+// `axis` as a number in [0, rank).
 int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute = "axis");
 
-// For each axis whether it is reduced.
+// For each axis, whether it is reduced.
 std::vector<bool> ReducedAxes(const std::optional<Ints>& axis, bool exclude, std::size_t rank);
 
-// The target of a reshape with its codes (0, -1 to -4) resolved. Unknown input extents make unknown
+// The target of a reshape with its codes (0, -1 to -4) resolved. Unknown input extents give unknown
 // target extents.
 std::vector<ir::Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<ir::Dim>& input);
 
-// One axis of a slice: elements begin, begin + stride, ... (extent of them).
+// One axis of a slice: the elements begin, begin + stride, ...; there are `extent` of them.
 struct SliceRange {
   std::int64_t begin = 0;
   std::int64_t stride = 1;
@@ -36,13 +37,14 @@ struct SliceRange {
 };
 std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape& input);
 
-// First element and length of each part of a split; of 65536 equal ones at most.
+// First element and length of each part of a split. At most 65536 equal parts are allowed.
 std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
                                                               std::int64_t extent);
 
-// The extent of an axis with `before` and `after` elements around it; refuses one beyond 64 bits.
+// The extent of an axis with `before` and `after` elements added around it. Refuses one beyond 64
+// bits.
 std::int64_t PaddedExtent(std::int64_t extent, std::int64_t before, std::int64_t after);
-// How many elements a dilated kernel spans; refuses a span beyond 64 bits.
+// How many elements a dilated kernel spans. Refuses a span beyond 64 bits.
 std::int64_t WindowSpan(std::int64_t kernel, std::int64_t dilation);
 
 // Top, left, bottom, right from one, two or four values.
@@ -50,7 +52,7 @@ std::array<std::int64_t, 4> FourPaddings(const Ints& padding);
 // Exactly two values: height and width.
 std::array<std::int64_t, 2> Pair(const Ints& values, const char* attribute);
 
-// Position of each letter of `wanted` in `layout`, which must be an order of these letters.
+// The position of each letter of `wanted` in `layout`, which must be an order of these letters.
 std::vector<std::size_t> LayoutPositions(const std::string& layout, const std::string& wanted,
                                          const char* attribute);
 

@@ -1,5 +1,5 @@
-// Operators that order elements along an axis or look for them. Equal elements stay in order, the
-// lower index first; NaN is greater than every number.
+// Operators that order elements along an axis or search for them. Equal elements keep their order
+// (the lower index first), and NaN is greater than every number.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/sort_attrs.h"
 #include "tenon/support/strings.h"

@@ -1,7 +1,7 @@
-// Operators on sparse tensors, which are given by several dense ones: lists of coordinates and
+// Operators on sparse tensors. Several dense tensors make up a sparse one: lists of coordinates and
 // values, or matrices in compressed rows (CSR), whose entries may be blocks (BSR).
 //
-// Indices are known at run time only. What they say beyond the extents has no effect.
+// Indices are known only at run time. Those beyond the extents have no effect.
 #include <optional>
 
 #include "tenon/ops/builtin.h"
@@ -20,7 +20,7 @@ void RequireVectorOfIntegers(const TypeCall& call, const TensorTypeNode& x, cons
     call.Refuse(StrCat(name, " must be a vector of integers"));
 }
 
-// A sparse matrix in three inputs from `first` on.
+// A sparse matrix that three inputs describe, starting with `first`.
 struct Compressed {
   Dim rows;
   std::int64_t block_columns = 1;

@@ -1,4 +1,4 @@
-// Attributes of operators that move, slice, join or create elements.
+// Attributes of operators that move, slice, concatenate or create elements.
 #ifndef TENON_OPS_TRANSFORM_ATTRS_H_
 #define TENON_OPS_TRANSFORM_ATTRS_H_
 

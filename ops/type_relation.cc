@@ -121,7 +121,7 @@ std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b) {
   if (a.is_static() && a.value() == 1) return b;
   if (b.is_static() && b.value() == 1) return a;
   if (a.is_static() && b.is_static()) return std::nullopt;
-  // An extent that is not known must be 1 or the known one.
+  // An unknown extent must be 1 or equal the known one.
   if (a.is_static()) return a;
   if (b.is_static()) return b;
   return Dim();
@@ -191,7 +191,7 @@ void RequireIntegers(const TypeCall& call, const TensorTypeNode& indices) {
 void RequireElements(const TypeCall& call, const Dim& extent, std::string_view axis,
                      const std::vector<Dim>& result) {
   if (!extent.is_static() || extent.value() != 0) return;
-  // An extent that is not known may turn out to be 0.
+  // An unknown extent may turn out to be 0.
   for (const Dim& dim : result) {
     if (!dim.is_static() || dim.value() == 0) return;
   }

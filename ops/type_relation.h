@@ -2,8 +2,8 @@
 //
 // A relation is a function that looks at the types known so far and learns others from them, in any
 // direction. The solver (passes/infer_type.h) calls it again whenever one of its types becomes
-// known, until nothing changes; so a relation does what it can and returns. What it refuses, it
-// refuses in words: which argument, which rule, what is allowed.
+// known, until nothing changes; so a relation does what it can and returns. Its refusals say which
+// argument and rule are broken and what is allowed.
 //
 //   void Identity(TypeCall& call) { call.LearnResult(call.input(0)); ... }
 #ifndef TENON_OPS_TYPE_RELATION_H_
@@ -35,11 +35,11 @@ class TypeCall {
   }
   const std::string& op() const { return op_; }
   std::size_t num_inputs() const { return inputs_.size(); }
-  // Null when not known yet. This and the others that take the number of an input refuse one that
-  // the call does not have.
+  // Null when not known yet. All members that take the number of an input refuse a number that the
+  // call does not have.
   const ir::Type& input(std::size_t i) const { return inputs_[Checked(i)]; }
   const ir::Type& result() const { return result_; }
-  // The input as a tensor type, null when not known yet. Refuses any other type.
+  // The input as a tensor type; null when not known yet. Refuses any other type.
   const ir::TensorTypeNode* tensor(std::size_t i) const;
   // The fields of an input that is a tuple of tensors; nothing until all are known.
   std::optional<std::vector<const ir::TensorTypeNode*>> tensors(std::size_t i) const;
@@ -71,7 +71,7 @@ ir::Type Unify(const ir::Type& a, const ir::Type& b);
 
 // --- relations and rules that operators share
 
-// One input; the result has its type, and the other way round.
+// One input. The result has its type, and the input has the result's.
 void Identity(TypeCall& call);
 // As Identity, but the result is bool.
 void IdentityToBool(TypeCall& call);
@@ -84,25 +84,25 @@ void BroadcastToBool(TypeCall& call);
 std::optional<ir::Dim> BroadcastDim(const ir::Dim& a, const ir::Dim& b);
 std::vector<ir::Dim> BroadcastShapes(const TypeCall& call, const std::vector<ir::Dim>& a,
                                      const std::vector<ir::Dim>& b);
-// `axis` counted from 0; refuses one outside [-rank, rank).
+// `axis` counted from 0. Refuses one outside [-rank, rank).
 int NormalizeAxis(const TypeCall& call, std::int64_t axis, std::size_t rank,
                   const char* attribute = "axis");
-// All axes normalised, in the order given; refuses one that occurs twice.
+// All axes, normalised, in the given order. Refuses one that occurs twice.
 std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int64_t>& axes,
                                std::size_t rank, const char* attribute = "axis");
-// Refuses indices of any other element type.
+// Refuses indices that are not integers.
 void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices);
-// Refuses to take elements by index along an axis that has none, unless `result` has none either;
-// what is not known yet passes. `axis` names it in the message.
+// Refuses to take elements by index along an axis without elements, unless `result` has none
+// either. Extents that are not known yet pass. `axis` names the axis in the message.
 void RequireElements(const TypeCall& call, const ir::Dim& extent, std::string_view axis,
                      const std::vector<ir::Dim>& result);
-// Refuses data that is no batch of images, and regions that are not rows of batch index, x1, y1, x2
-// and y2 of its type.
+// Refuses data that is not a batch of images, and regions that are not rows of batch index, x1, y1,
+// x2 and y2 of the data's type.
 void RequireRegions(const TypeCall& call, const ir::TensorTypeNode& data,
                     const ir::TensorTypeNode& regions);
-// Signed and unsigned bytes meet in sums of int32, for which CPUs have instructions.
+// Whether signed and unsigned bytes are summed in int32, for which CPUs have instructions.
 bool AreBytesIntoInt32(DataType a, DataType b, DataType out);
-// The product of the extents, unknown when one is.
+// The product of the extents; unknown when one of them is.
 ir::Dim Product(const std::vector<ir::Dim>& dims);
 
 }  // namespace tenon::ops

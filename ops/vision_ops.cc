@@ -1,4 +1,5 @@
-// Operators on boxes in images, and what cuts their tables.
+// Operators on boxes in images: RoIAlign and non-maximum suppression with the operators that
+// prepare and cut its tables.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -10,7 +11,7 @@ namespace {
 
 using ir::Dim;
 
-// A flag for each pair of boxes of an image, which are bytes.
+// Limits the flags of non-maximum suppression: one byte for each pair of boxes of an image.
 constexpr std::int64_t kMaxFlags = std::int64_t{1} << 31;
 
 void RoiAlign(TypeCall& call) {

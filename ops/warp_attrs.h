@@ -1,4 +1,5 @@
-// Attributes of operators that say or follow where elements of an image are taken from.
+// Attributes of operators that compute or follow the positions from which elements of an image are
+// taken.
 #ifndef TENON_OPS_WARP_ATTRS_H_
 #define TENON_OPS_WARP_ATTRS_H_
 
