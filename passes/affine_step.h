@@ -10,13 +10,14 @@
 
 namespace tenon::passes {
 
-// One value a channel each; an empty vector is a scale of 1 or a shift of 0.
+// The scale and shift of each channel. An empty vector is a scale of 1 or a shift of 0.
 struct Affine {
   std::vector<double> scale, shift;
 
   // This map after `inner`: scale * (inner.scale * x + inner.shift) + shift.
   Affine After(const Affine& inner) const;
-  // Whether the shifts of both cancel, so that this map after `inner` rounds.
+  // Whether the shifts of both cancel. Applying one map after the other then rounds; their
+  // composition would not.
   bool Cancels(const Affine& inner, DataType dtype) const;
   bool IsFinite() const;
   // Drops a scale of ones and a shift of zeros.
@@ -26,16 +27,16 @@ struct Affine {
 // Whether the call is add, subtract, multiply, divide, negative or nn.bias_add.
 bool IsAffineOp(const ir::CallNode& call);
 
-// The call as a map of args[side], whose channels run along `axes`. Otherwise says in `reason` why
-// not.
+// The call as a map of args[side], whose channels run along `axes`. Nothing when it is not one;
+// `reason` then says why not.
 std::optional<Affine> ReadAffine(const ir::CallNode& call, std::size_t side,
                                  const std::vector<std::size_t>& axes, const ConstantValues& values,
                                  std::string* reason);
 
-// The elementwise products, where an empty vector is all ones.
+// The elementwise products; an empty vector stands for all ones.
 std::vector<double> Times(const std::vector<double>& a, const std::vector<double>& b);
-// A constant of one value a channel that broadcasts along `axes` of a value of `type`; a scalar
-// when all are the same.
+// A constant with one value per channel that broadcasts along `axes` of a value of `type`; a scalar
+// when all values are the same.
 ir::Expr ChannelConstant(const std::vector<double>& values, const ir::Type& type,
                          const std::vector<std::size_t>& axes, std::int64_t* flushed);
 

@@ -1,7 +1,7 @@
-// AlterOpLayout: convolutions over blocks of channels, where strategies say that these are faster.
+// AlterOpLayout: convolves over blocks of channels where strategies say that this is faster.
 //
-// Which ones is their AlterLayout column's choice (strategies/te/blocked_conv.cc). Operators in
-// between follow; where they cannot, layout_transform stands. Expects bias_add as addition
+// Their AlterLayout column chooses the calls (strategies/te/blocked_conv.cc). Operators in between
+// follow; where they cannot, a layout_transform is inserted. Expects bias_add as addition
 // (CanonicalizeOps). Needs checked types and leaves them.
 //
 //   Module out = AlterOpLayout(module);

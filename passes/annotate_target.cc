@@ -35,7 +35,7 @@ class Annotator {
   }
 
  private:
-  // Empty when nothing is marked.
+  // Empty when the value is not marked.
   std::string Target(const Expr& e, const MarkedRegions& given, const MarkedRegions& marked) const {
     const auto* call = e.As<ir::CallNode>();
     if (call == nullptr && (!include_non_call_ops_ ||

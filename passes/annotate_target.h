@@ -1,10 +1,10 @@
-// AnnotateTarget: marks what code generators take.
+// AnnotateTarget: marks the calls that code generators take.
 //
-// Each call stands between compiler_begin on its inputs and compiler_end on its result, with the
-// first generator that takes it, or "default". Composites are their generator's by the text before
-// the first dot of Composite. Tuples and projections go with their inputs when these agree. Marks
-// that are there decide first, so that a second run with other generators adds to the first. Needs
-// checked types and keeps them.
+// Each call gets compiler_begin on its inputs and compiler_end on its result, with the name of the
+// first generator that takes it, or "default". A composite belongs to the generator that the text
+// before the first dot of Composite names. Tuples and projections go with their inputs when these
+// agree. Existing marks take precedence, so a second run with other generators adds to the first.
+// Needs checked types and keeps them.
 //
 //   AnnotateTarget(module, {{"npu", [](const Expr& call) { return CanRun(call); }}});
 #ifndef TENON_PASSES_ANNOTATE_TARGET_H_
@@ -20,7 +20,7 @@ namespace tenon::passes {
 
 struct CodeGenerator {
   std::string name;
-  // Whether it takes a call of an operator; null: composites only.
+  // Whether it takes a call of an operator; null: it takes only composites.
   std::function<bool(const ir::Expr& call)> supports;
 };
 

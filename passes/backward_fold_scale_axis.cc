@@ -1,9 +1,9 @@
-// Two walks. From the inputs on, every value with one use that ends in a weight gets a message:
-// along which axes it can be scaled and whether scales must be positive. From the result back, a
-// multiplication of such a value hands its scale to it, and each value with a scale hands it on, as
-// its message promised, until a weight takes it.
+// Two walks. The first goes from the inputs. Every value with one use that ends in a weight gets a
+// message: along which axes it can be scaled, and whether scales must be positive. The second goes
+// back from the result. A multiplication of such a value hands its scale to it, and each value with
+// a scale passes it on, as its message promised, until a weight takes it.
 //
-// The scheme of messages is that of Apache TVM's FoldScaleAxis (src/relay/transforms).
+// The messages work as in Apache TVM's FoldScaleAxis (src/relay/transforms).
 #include "tenon/passes/backward_fold_scale_axis.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class Folder {
   }
 
  private:
-  // The message of an operand that nothing else reads.
+  // The message of an operand that has no other reader.
   const ScaleMessage* Of(const Expr& e) const {
     const auto found = messages_.find(e);
     return found == messages_.end() || uses_.at(e) != 1 ? nullptr : &found->second;
@@ -119,7 +119,7 @@ class Folder {
     return std::nullopt;
   }
 
-  // The operand of a multiplication that the other one can scale.
+  // The operand of a multiplication that the other operand can scale.
   std::optional<std::size_t> ScaledSide(const CallNode& call) const {
     for (std::size_t i = 0; i < 2; ++i) {
       const ScaleMessage* message = Of(call.args[i]);
@@ -180,7 +180,7 @@ class Folder {
   ExprTable<ScaleMessage> messages_;
   ExprTable<std::array<bool, 2>> takers_;  // operands of sums that take the sum's scale
   ExprTable<AxisScale> scales_;
-  std::unordered_set<Expr, ir::ExprHash> heavy_;  // what reads a result that may be rewritten
+  std::unordered_set<Expr, ir::ExprHash> heavy_;  // readers of a result that may be rewritten
   ExprTable<std::size_t> kept_operand_;           // of multiplications that went into a weight
 };
 

@@ -1,9 +1,9 @@
 // BindParams: replaces parameters of a function by constants.
 //
-// Bound parameters leave the signature; the module that is given stays as it is. Errors, before
-// anything is bound: NotFound for a name that no parameter has (naming those there are),
-// InvalidArgument for a name that several have, for a parameter that is given twice, and for a
-// value whose shape or element type is not that of the parameter. Run InferType after it.
+// Bound parameters leave the signature; the given module does not change. All errors come before
+// anything is bound: NotFound for a name that no parameter has (naming those that exist),
+// InvalidArgument for a name that several parameters have, for a parameter that is given twice, and
+// for a value whose shape or element type is not that of the parameter. Run InferType after it.
 //
 //   Module bound = BindParams(module, "main", {{"weight", weight}});
 #ifndef TENON_PASSES_BIND_PARAMS_H_

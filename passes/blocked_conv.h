@@ -7,11 +7,11 @@
 
 namespace tenon::passes {
 
-// The call of nn.conv2d over such blocks; nothing when they do not divide the channels of a group,
-// extents are not static or the element types differ.
+// The call of nn.conv2d over such blocks. Nothing when they do not divide the channels of a group,
+// when extents are not static or when the element types differ.
 std::optional<LayoutAlteration> BlockedConv2D(const ir::CallNode& call,
                                               const ops::ChannelBlocks& blocks);
-// Whether each channel is convolved by itself, with one filter.
+// Whether each channel is convolved separately, with one filter.
 bool IsDepthwise(const ir::CallNode& conv2d);
 
 }  // namespace tenon::passes

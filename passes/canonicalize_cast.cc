@@ -44,10 +44,10 @@ class Repeater {
     const auto* call = e.As<CallNode>();
     std::vector<Expr> args = call->args;
     ir::ExprMap copies;
-    std::unordered_set<Expr, ir::ExprHash> kept;  // casts that this reader is the first of
+    std::unordered_set<Expr, ir::ExprHash> kept;  // casts whose first reader is this one
     for (std::size_t i = 0; i < args.size(); ++i) {
       const Expr& arg = before->args[i];
-      // The first reader takes the cast that is there.
+      // The first reader takes the existing cast.
       if (!IsWidening(arg.As<CallNode>()) || readers_.at(arg) < 2) continue;
       if (taken_.insert(arg).second) kept.insert(arg);
       if (kept.contains(arg)) continue;

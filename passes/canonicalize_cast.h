@@ -1,8 +1,8 @@
-// CanonicalizeCast: gives each elementwise reader of a widening cast a cast of its own.
+// CanonicalizeCast: gives each elementwise reader of a widening cast its own cast.
 //
-// A cast to a type of more bits with several readers of pattern elementwise or broadcast is
-// repeated, one for each of them, so that every fused kernel reads the narrow tensor. Other readers
-// keep sharing one. Requires checked types and keeps them.
+// A cast to a type with more bits that has several readers of pattern elementwise or broadcast is
+// repeated for each of them, so that every fused kernel reads the narrow tensor. Other readers keep
+// sharing one cast. Requires checked types and keeps them.
 #ifndef TENON_PASSES_CANONICALIZE_CAST_H_
 #define TENON_PASSES_CANONICALIZE_CAST_H_
 

@@ -1,7 +1,7 @@
-// CanonicalizeOps: writes nn.bias_add as the addition that it is.
+// CanonicalizeOps: writes nn.bias_add as an addition.
 //
-// bias_add(x, b, axis) becomes add(x, expand_dims(b, ...)) with axes of extent 1 behind the bias;
-// along the last axis just add(x, b). Passes that know additions then see all biases. Requires
+// bias_add(x, b, axis) becomes add(x, expand_dims(b, ...)), with axes of extent 1 after the bias,
+// or add(x, b) along the last axis. Passes that know additions then see all biases. Requires
 // checked types; run InferType after it.
 #ifndef TENON_PASSES_CANONICALIZE_OPS_H_
 #define TENON_PASSES_CANONICALIZE_OPS_H_

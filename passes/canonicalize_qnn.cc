@@ -12,7 +12,7 @@ namespace {
 
 using ir::Expr;
 
-// Scale and zero point of the result at the arguments `scale` and `scale + 1`.
+// Scale and zero point of the result, from the arguments `scale` and `scale + 1`.
 QnnTensor ResultParameters(const QnnCall& call, std::size_t scale, std::int64_t axis = -1) {
   const std::size_t rank = call.result().shape.size();
   return {.data = {},
@@ -54,7 +54,7 @@ Expr Binary(const QnnCall& call, const Expr& op) {
   return Quantized(ir::Call::Make(op, {a, b}), Float32, ResultParameters(call, 6));
 }
 
-// The function of the numbers that the tensor stands for.
+// Applies `function` to the real numbers that the tensor stands for.
 Expr Unary(const QnnCall& call, const Expr& function) {
   const Expr x = Dequantized(TensorAt(call, 0, 1, -1), Float32);
   return Quantized(ir::Call::Make(function, {x}, call.now.attrs), Float32,
@@ -67,7 +67,7 @@ Expr HardSwish(const QnnCall& call) {
                    ResultParameters(call, 3));
 }
 
-// The mean of the stored integers, whose parameters are those of the data.
+// The mean of the stored integers, with the parameters of the data.
 Expr AvgPool2D(const QnnCall& call) {
   QnnTensor mean = TensorAt(call, 0, 1, -1);
   const QnnTensor result = ResultParameters(call, 3);

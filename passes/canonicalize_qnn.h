@@ -1,9 +1,9 @@
 // CanonicalizeQnn: replaces every qnn.* operator by operators on integers and floats.
 //
-// Rounding is half to even, with results bit-equal to those of ONNX's reference implementation
-// (passes/qnn_arithmetic.h says where zero points are added). Convolutions and matrix products sum
-// in int32 the products of operands less their zero points. Arithmetic and functions of quantised
-// tensors are computed on float32 and rounded once. Requires checked types and leaves them.
+// Rounding is half to even. Results are bit-equal to those of ONNX's reference implementation
+// (passes/qnn_arithmetic.h says where zero points are added). Convolutions and matrix products
+// multiply operands minus their zero points and sum in int32. Arithmetic and functions of quantised
+// tensors are computed in float32 and rounded once. Requires checked types and leaves them.
 //
 //   Module numbers = CanonicalizeQnn(InferType(module));
 #ifndef TENON_PASSES_CANONICALIZE_QNN_H_

@@ -1,19 +1,20 @@
-// Convolutions and matrix products of quantised operands, in sums of int32.
+// Convolutions and matrix products of quantised operands, summed in int32.
 //
-// Bytes stay bytes wherever that is possible: the left operand unsigned and the right one signed,
-// as the instructions of CPUs have them, what has the other sign being moved by 128 with its zero
-// point. Of a - za and b - zb, whose products are wanted, the sums are
+// Bytes stay bytes wherever possible. The CPU's instructions want the left operand unsigned and the
+// right one signed, so an operand of the other sign is moved by 128, together with its zero point.
+// The wanted products are those of a - za and b - zb. Their sums are
 //
 //   sum (a - za) (b - zb) = sum a b - za sum b - zb sum a + depth za zb   (modulo 2^32),
 //
-// of which all but the first is known when kernels are made if the right operand is constant
-// (Jacob et al., "Quantization and Training of Neural Networks for Efficient
-// Integer-Arithmetic-Only Inference", CVPR 2018). A convolution takes its image with the zero point
-// around it, and its weight less its zero point, where bytes hold that; else zb sum a are sums of
-// windows over all channels, which one filter of ones gives.
+// If the right operand is constant, all but the first term are known when kernels are made (Jacob
+// et al., "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
+// Inference", CVPR 2018). A convolution takes its image padded with the zero point, and its weight
+// minus its zero point where bytes hold that. Where they do not, zb sum a are sums of windows over
+// all channels, which one filter of ones gives.
 //
-// Otherwise zero points are taken from the operands before they meet, so that padding by zero is
-// padding by the zero point; differences of 8-bit numbers are kept in int16.
+// In all other cases zero points are subtracted from the operands before they are multiplied, so
+// that padding by zero is padding by the zero point. Differences of 8-bit numbers are kept in
+// int16.
 #include <algorithm>
 #include <optional>
 
@@ -30,7 +31,8 @@ namespace {
 using ir::Expr;
 using ops::Ints;
 
-// The operand `i` and its zero point, at the argument i + 2, which may be one a channel of `axis`.
+// Operand `i` and its zero point, which is argument i + 2 and may have one value per channel of
+// `axis`.
 QnnTensor OperandAt(const QnnCall& call, std::size_t i, std::int64_t axis) {
   return {
       .data = call.arg(i),
@@ -56,8 +58,7 @@ bool AreBytes(const QnnCall& call) {
   return IsByte(call.type(0).dtype) && IsByte(call.type(1).dtype);
 }
 
-// The same numbers as bytes of the other signedness where `to` asks for it; the zero point in
-// int32.
+// The same numbers as bytes of type `to`, which may have the other sign; the zero point in int32.
 QnnTensor AsBytes(const QnnTensor& tensor, DataType to) {
   QnnTensor moved = tensor;
   moved.zero_point = As(tensor.zero_point, tensor.zero_point_dtype, Int32);
@@ -75,7 +76,7 @@ QnnTensor AsBytes(const QnnTensor& tensor, DataType to) {
 
 // --- convolutions
 
-// The weight less its zero point, where int8 is known to hold it. `axis`: of its filters.
+// The weight minus its zero point, where int8 is known to hold it. `axis` is that of its filters.
 std::optional<Expr> SignedWeight(const QnnCall& call, std::size_t axis) {
   if (call.type(1).dtype == Int8 && IsZero(call.arg(3))) return call.arg(1);
   const auto values = Integers(call.arg(1));
@@ -108,7 +109,7 @@ bool Pads(const ops::ConvRules& rules) {
   return any(rules.before) || any(rules.after);
 }
 
-// The image with `value`, an int32, around it.
+// The image padded with `value`, an int32.
 Expr PaddedWith(const Expr& image, const Expr& value, const ops::ConvRules& rules) {
   std::vector<Ints> width(4, Ints{0, 0});
   for (std::size_t d = 0; d < rules.dims; ++d)
@@ -117,14 +118,15 @@ Expr PaddedWith(const Expr& image, const Expr& value, const ops::ConvRules& rule
                         attrs::Attrs::Make(ops::PadAttrs{.pad_width = std::move(width)}));
 }
 
-// A weight of int8, and what is still to be taken from it: an int32, or one a filter; null for 0.
+// An int8 weight and what must still be subtracted from it: an int32 for all filters or one per
+// filter; null for 0.
 struct ByteWeight {
   Expr data, zero_point;
 };
 std::optional<ByteWeight> WeightOfBytes(const QnnCall& call, std::int64_t groups,
                                         std::size_t filters) {
   if (auto centered = SignedWeight(call, filters)) return ByteWeight{*std::move(centered), {}};
-  // The windows of a group are sums of their own.
+  // Each group would need its own sums of windows.
   const auto is_known = [&](std::size_t i) {
     return call.arg(i).kind() == ir::ExprKind::kConstant;
   };
@@ -139,7 +141,8 @@ std::optional<ByteWeight> WeightOfBytes(const QnnCall& call, std::int64_t groups
   return ByteWeight{moved.data, moved.zero_point};
 }
 
-// The sum of all that a filter sees of the image, at each place of the result. `weight`: its shape.
+// The sum of all image elements that a filter reads, at each position of the result. `weight` is
+// its shape.
 Expr WindowSums(const Expr& image, ops::Conv2DAttrs attrs, const ops::ConvRules& rules,
                 const Shape& weight) {
   const Expr plane =
@@ -210,9 +213,9 @@ Expr Conv2DTranspose(const QnnCall& call) {
 
 // --- matrix products
 
-// The three terms beside the sums of products, where they are not zero. Of each operand is given
-// along which axis the products run; sums along it keep the axis, and `column` makes those of the
-// right operand a row.
+// Adds the three other terms of the sum where they are not zero. `left` and `right` are the axes
+// along which the products run. Sums along these keep the axis, and `column` turns those of the
+// right operand into a row.
 struct ProductAxes {
   std::int64_t left, right;
   std::function<Expr(const Expr&)> column;
@@ -252,7 +255,7 @@ Expr Dense(const QnnCall& call) {
     const QnnTensor left = AsBytes(a, UInt8);
     const QnnTensor right = AsBytes(b, Int8);
     const Expr sums = ops::Dense(left.data, right.data, {.units = units, .out_dtype = Int32});
-    // One a row of the weight, as (columns, 1) or (columns), or one for all.
+    // One value per row of the weight, as (columns, 1) or (columns), or one for all.
     const bool single = call.type(3).shape.empty();
     const auto column = [&](const Expr& e) { return ops::Reshape(e, {-1}); };
     const ProductAxes axes{

@@ -26,7 +26,7 @@ bool BlockFollows(const ops::Layout& layout, const std::vector<std::size_t>& axe
   return axes.size() == 1 || (axes.size() == 2 && layout.axes()[axes[0]].block == 0);
 }
 
-// A convolution: any attributes with the three layouts, groups and padding.
+// A convolution, with any attributes that have the three layouts, groups and padding.
 template <typename ConvAttrs, bool kTransposed = false>
 std::optional<ChannelAxes> Convolution(const CallNode& call) {
   const auto& attrs = call.attrs.As<ConvAttrs>();
@@ -41,8 +41,8 @@ std::optional<ChannelAxes> Convolution(const CallNode& call) {
       .outputs = AxesOf(kernel, 'O'),
       .groups = attrs.groups,
       .is_transposed = kTransposed,
-      // A transposed convolution adds up taps that lie within the data only, so the number of taps
-      // in a sum depends on the place.
+      // A transposed convolution sums only taps that lie within the data, so the number of taps in
+      // a sum depends on the position.
       .is_padded = kTransposed || std::any_of(attrs.padding.begin(), attrs.padding.end(),
                                               [](std::int64_t p) { return p != 0; })};
   const bool known = BlockFollows(data, axes.data) && BlockFollows(result, axes.result) &&

@@ -1,5 +1,5 @@
-// Where the channels run in the operators that multiply by a weight: the table that folding of
-// scales reads. An operator takes part by one row in channel_axes.cc.
+// The axes of channels in the operators that multiply by a weight: the table that folding of scales
+// reads. An operator takes part through one row in channel_axes.cc.
 //
 //   const auto axes = ChannelAxesOf(call);   // nn.conv2d over NHWC: axes->data == {3}
 #ifndef TENON_PASSES_CHANNEL_AXES_H_
@@ -13,15 +13,16 @@
 
 namespace tenon::passes {
 
-// Axes of channels: one, or two (count of blocks, then block) when the layout cuts them in blocks.
+// Axes of channels: one, or two (count of blocks, then block) when the layout cuts them into
+// blocks.
 struct ChannelAxes {
   std::vector<std::size_t> data, result;     // of args[0] and of the result
   std::vector<std::size_t> inputs, outputs;  // of args[1], the weight
   std::int64_t groups = 1;
-  // The weight's input axis runs over all input channels and its output axis over those of one
-  // group; otherwise it is the other way round.
+  // If true, the weight's input axis runs over all input channels and its output axis over those of
+  // one group. If false, the other way round.
   bool is_transposed = false;
-  // Zeros, to which nothing is added, may be read around the data.
+  // Zeros may be read around the data, and nothing is added to those.
   bool is_padded = false;
 };
 

@@ -1,6 +1,6 @@
-// A group of branches grows along the chains behind them before anything is rewritten. The last
-// calls of the chains are then replaced by cuts of the wide value; what lies between loses its only
-// reader.
+// Before anything is rewritten, a group of branches grows along the chains of calls after them.
+// Then slices of the wide value replace the last calls of the chains, and everything in between
+// loses its only reader.
 #include "tenon/passes/combine_branches.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ bool IsSameScalar(const Expr& a, const Expr& b) {
          x->data.dtype() == y->data.dtype() && x->data.SameBytes(y->data);
 }
 
-// Elements [first, first + size) along an axis of a value of the rank.
+// Elements [first, first + size) along an axis of a value of this rank.
 Expr SliceAxis(const Expr& e, std::size_t axis, std::int64_t first, std::int64_t size) {
   ops::StridedSliceAttrs slice{.begin = ops::Ints(axis + 1, 0),
                                .end = ops::Ints(axis + 1, -1),
@@ -52,7 +52,7 @@ struct Group {
   std::vector<std::function<Expr(const Expr& wide)>> steps;
 };
 
-// Joins arguments that stand in the same place of each branch's next call.
+// Joins the arguments that stand in the same position of each branch's next call.
 class ArgumentJoiner {
  public:
   // `values` are what the branches have computed so far.
@@ -74,14 +74,14 @@ class ArgumentJoiner {
     return axis_ ? Concatenated(args) : Stacked(args);
   }
 
-  // One value a channel, in the order of the branches.
+  // One value per channel, in the order of the branches.
   std::optional<Expr> JoinChannels(const Branches& biases) const {
     if (axis_) return ops::Concatenate(biases, 0);
     return ops::ExpandDims(Stack(biases), 1, static_cast<std::int64_t>(rank_) - 1);
   }
 
  private:
-  // Where the joined axis stands in an argument, which is aligned with the value's last axis.
+  // The joined axis in an argument, which is aligned with the value's last axis.
   std::optional<std::size_t> AxisOf(std::size_t rank) const {
     if (*axis_ + rank < rank_) return std::nullopt;
     return *axis_ + rank - rank_;
@@ -131,14 +131,14 @@ class Combiner {
       is_graph = is_graph && e.kind() != ir::ExprKind::kLet &&
                  (e.kind() != ir::ExprKind::kFunction || e == function);
       bool depends = false;
-      for (const Expr& child : ir::Children(e)) depends = depends || behind_.contains(child);
+      for (const Expr& child : ir::Children(e)) depends = depends || dependents_.contains(child);
       const auto* call = e.As<CallNode>();
       if (call != nullptr) {
         for (const Expr& arg : call->args) reader_.insert_or_assign(arg, e);
       }
       const bool is_branch = call != nullptr && call->callee == rule_.op;
-      if (depends || is_branch) behind_.insert(e);
-      if (!is_branch || behind_.contains(call->args[1]) || !rule_.is_supported(*call)) return;
+      if (depends || is_branch) dependents_.insert(e);
+      if (!is_branch || dependents_.contains(call->args[1]) || !rule_.is_supported(*call)) return;
       std::vector<Branches>& groups = by_data[call->args[0]];
       if (groups.empty()) data_in_order.push_back(call->args[0]);
       for (Branches& group : groups) {
@@ -162,7 +162,8 @@ class Combiner {
     const auto end = end_.find(original);
     if (end == end_.end()) return rebuilt;
     if (!replaced_.contains(original)) {
-      // The first chain that is reached; what the others read does not depend on any branch.
+      // The first chain that the walk reaches. What the other chains read does not depend on any
+      // branch.
       const Group& group = groups_[end->second];
       const std::vector<Expr> parts = PartsOf(group, data_.at(end->second));
       for (std::size_t i = 0; i < parts.size(); ++i) replaced_.emplace(group.ends[i], parts[i]);
@@ -181,7 +182,7 @@ class Combiner {
     groups_.push_back(std::move(group));
   }
 
-  // The call that alone reads `e`, once.
+  // The only reader of `e`, which reads it once.
   const CallNode* OnlyReader(const Expr& e, Expr* reader) const {
     const auto found = reader_.find(e);
     const auto count = readers_.find(e);
@@ -190,7 +191,7 @@ class Combiner {
     return reader->As<CallNode>();
   }
 
-  // Moves the ends of all branches one call on, or says that they cannot be.
+  // Moves the ends of all branches forward by one call. Returns false when they cannot be moved.
   bool Extend(Group* group) const {
     Branches next(group->ends.size());
     std::size_t place = 0;
@@ -211,7 +212,7 @@ class Combiner {
           call->args.size() != first.args.size())
         return false;
       for (std::size_t a = 0; a < call->args.size(); ++a) {
-        if (a != place && behind_.contains(call->args[a])) return false;
+        if (a != place && dependents_.contains(call->args[a])) return false;
       }
     }
     const auto step = StepOf(*group, next, place);
@@ -245,7 +246,7 @@ class Combiner {
       if (!joined) return std::nullopt;
       args[a] = *joined;
     }
-    // Of stacked branches each has a bias of its own.
+    // Stacked branches each have their own bias.
     if (is_bias && !group.axis)
       return [bias = args[1]](const Expr& wide) { return ops::Add(wide, bias); };
     return [first = next[0], args, place](const Expr& wide) {
@@ -271,7 +272,7 @@ class Combiner {
     }
     std::int64_t begin = 0;
     for (const Expr& end : group.ends) {
-      // The weight says it, whatever is unknown of the other extents.
+      // The weight tells the extent, even where others are unknown.
       const std::int64_t size =
           end.checked_type().As<ir::TensorTypeNode>()->shape[*group.axis].value();
       parts.push_back(SliceAxis(wide, *group.axis, begin, size));
@@ -282,8 +283,8 @@ class Combiner {
 
   const BranchRule& rule_;
   const ir::ReaderCounts readers_;
-  ir::ExprMap reader_;                             // of values with one reader: that call
-  std::unordered_set<Expr, ir::ExprHash> behind_;  // what depends on calls of the operator
+  ir::ExprMap reader_;                                 // of values with one reader: that call
+  std::unordered_set<Expr, ir::ExprHash> dependents_;  // what depends on calls of the operator
   std::vector<Group> groups_;
   std::unordered_map<Expr, std::size_t, ir::ExprHash> head_, end_;  // their group
   std::unordered_map<std::size_t, Expr> data_;                      // by group, rewritten

@@ -1,8 +1,8 @@
 // CombineParallelBatchMatmul: joins batched matrix products of the same left operand.
 //
 // Right operands (batch, columns, depth) of equal batch and depth are concatenated along their
-// columns and the last axis of the one product is cut. Products with transpose_a=False and
-// transpose_b=True only. Requires checked types and leaves them.
+// columns, and the last axis of the single product is cut. Only products with transpose_a=False and
+// transpose_b=True. Requires checked types and leaves them.
 #ifndef TENON_PASSES_COMBINE_PARALLEL_BATCH_MATMUL_H_
 #define TENON_PASSES_COMBINE_PARALLEL_BATCH_MATMUL_H_
 

@@ -19,7 +19,7 @@ std::size_t OutputAxis(const CallNode& conv) {
 bool AreAlike(const CallNode& a, const CallNode& b) {
   const auto& attrs = a.attrs.As<ops::Conv2DAttrs>();
   auto others = b.attrs.As<ops::Conv2DAttrs>();
-  // The weights say these.
+  // The weights give the number of channels.
   others.channels = attrs.channels;
   others.kernel_size = attrs.kernel_size;
   Shape shape = WeightShape(a);

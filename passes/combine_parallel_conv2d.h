@@ -1,7 +1,7 @@
 // CombineParallelConv2D: joins convolutions of the same data into one with more output channels.
 //
-// Weights are concatenated along their output axis and the result is cut into the branches' parts.
-// Branches have groups=1 and equal attributes but for `channels`, and kernels of equal size.
+// Weights are concatenated along their output axis, and the result is cut into the branches' parts.
+// Branches have groups=1, kernels of equal size and equal attributes except for `channels`.
 // Requires checked types and leaves them.
 #ifndef TENON_PASSES_COMBINE_PARALLEL_CONV2D_H_
 #define TENON_PASSES_COMBINE_PARALLEL_CONV2D_H_

@@ -7,7 +7,8 @@
 namespace tenon::passes {
 namespace {
 
-// Calls body with a null pointer of the element type; false for types without arithmetic here.
+// Calls `body` with a null pointer of the element type. Returns false for types without arithmetic
+// here.
 template <typename Body>
 bool WithType(DataType t, Body body) {
   const auto use = [&]<typename T>(const T* tag) {
@@ -22,7 +23,8 @@ bool WithType(DataType t, Body body) {
          use(static_cast<std::uint32_t*>(nullptr)) || use(static_cast<std::uint64_t*>(nullptr));
 }
 
-// The element of `from` that element `i` of `to` reads, or -1 when `from` does not broadcast to it.
+// The element of `from` that broadcasts to element `i` of `to`, or -1 when `from` does not
+// broadcast to it.
 std::int64_t ElementFor(const Shape& from, const Shape& to, std::int64_t i) {
   if (from.size() > to.size()) return -1;
   std::int64_t index = 0;

@@ -13,26 +13,27 @@ namespace tenon::passes {
 enum class Arithmetic { kAdd, kSubtract, kMultiply };
 
 // a op b, where one of the shapes broadcasts to the other. Integers wrap around; floats are
-// calculated in double precision and rounded once. Nothing for other shapes and element types, and
-// where finite operands overflow, factors other than zero give a product that is no normal number,
-// or constants cancel (SumsOfConstants).
+// calculated in double precision and rounded once. Nothing for other shapes and element types.
+// Nothing either where finite operands overflow, nonzero factors give a product that is not a
+// normal number, or constants cancel (SumsOfConstants).
 std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray& b);
 
-// Sums of floating constants that x + a + b would be joined by, element by element. Adding a large
-// number and taking it off again rounds x to that number's steps, which x + (a + b) does not do.
+// Sums of floating constants that would turn x + a + b into x + (a + b), element by element. Adding
+// a large number and subtracting it again rounds x to that number's steps; x + (a + b) does not.
 class SumsOfConstants {
  public:
-  explicit SumsOfConstants(DataType dtype) : least_(dtype == Float64 ? 0x1p-26 : 0x1p-12) {}
+  explicit SumsOfConstants(DataType dtype) : min_ratio_(dtype == Float64 ? 0x1p-26 : 0x1p-12) {}
 
   void Add(double a, double b) {
     const double larger = std::max(std::fabs(a), std::fabs(b));
-    (std::fabs(a + b) < larger * least_ ? some_cancel_ : some_stay_) |= larger > 0;
+    (std::fabs(a + b) < larger * min_ratio_ ? some_cancel_ : some_stay_) |= larger > 0;
   }
-  // Whether every sum that is not of zeros lost half of its digits: single channels do by chance.
+  // Whether every sum of nonzero constants lost half of its digits. Single channels may do so by
+  // chance.
   bool Cancel() const { return some_cancel_ && !some_stay_; }
 
  private:
-  double least_;
+  double min_ratio_;
   bool some_cancel_ = false, some_stay_ = false;
 };
 

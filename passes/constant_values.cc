@@ -121,7 +121,7 @@ std::optional<std::vector<double>> PerChannel(const Values& values, const ir::Ty
     if (i < missing || values.shape[i - missing] == 1) continue;
     if (!is_channel || values.shape[i - missing] != whole[i]) return std::nullopt;
   }
-  // The axes of channels alone.
+  // The values of the channel axes alone.
   Values vector{{}, values.data};
   for (const std::size_t axis : axes)
     vector.shape.push_back(axis < missing ? 1 : values.shape[axis - missing]);

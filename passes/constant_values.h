@@ -1,9 +1,9 @@
-// Small float constants in double precision: what folding calculates with, so that a constant is
+// Small float constants in double precision. Folding calculates with these, so that a constant is
 // rounded once, at the end.
 //
-// Values are those of constants of float32 and float64 and of the arithmetic over them (add,
-// subtract, multiply, divide, negative, sqrt, rsqrt, changes of shape), which is not rounded to the
-// element type in between. Requires checked types.
+// Values are those of float32 and float64 constants and of arithmetic over them: add, subtract,
+// multiply, divide, negative, sqrt, rsqrt and changes of shape. Intermediate results are not
+// rounded to the element type. Requires checked types.
 //
 //   ConstantValues values(function);
 //   if (const Values* scale = values.Of(e)) ...
@@ -24,15 +24,15 @@ struct Values {
   std::vector<double> data;
 };
 
-// Not thread-safe: constants are read when they are asked for, since most of a model's are weights
-// that nobody asks for.
+// Not thread-safe. A constant is read when it is first asked for, since most constants of a model
+// are weights that nobody asks for.
 class ConstantValues {
  public:
-  // Constants of more elements are not read.
+  // Constants with more elements are not read.
   static constexpr std::int64_t kMaxElements = 1 << 16;
 
   explicit ConstantValues(const ir::Expr& function);
-  // Null when `e` is no such constant.
+  // Null when `e` is not such a constant.
   const Values* Of(const ir::Expr& e) const;
 
  private:
@@ -40,8 +40,8 @@ class ConstantValues {
   mutable std::unordered_map<ir::Expr, Values, ir::ExprHash> values_;
 };
 
-// The values of a constant along `axes` of a value of `type`, one a channel, when they differ along
-// these axes only.
+// The values of a constant along `axes` of a value of `type`, one per channel. Nothing when they
+// also differ along other axes.
 std::optional<std::vector<double>> PerChannel(const Values& values, const ir::Type& type,
                                               const std::vector<std::size_t>& axes);
 

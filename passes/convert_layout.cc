@@ -55,7 +55,7 @@ std::optional<LayoutAlteration> Image(const CallNode& call, const Wish& wish) {
   return LayoutAlteration{call.callee, {{wish.data}, wish.data, attrs::Attrs::Make(attrs)}};
 }
 
-// A convolution whose channels are last has those of its kernel last, too.
+// A convolution with channels last has those of its kernel last, too.
 std::string DefaultKernel(const std::string& data, const std::string& own) {
   if (data.back() != 'C') return own;
   std::string spatial;

@@ -10,9 +10,9 @@ namespace {
 
 using ir::Expr;
 
-// What a function computes needs, found by walking from its result: the value of a let only when
-// its variable is needed or the value may have effects. One walk, so that a chain of lets that each
-// need the one before costs no more than its length.
+// What the result of a function needs, found by walking from the result: the value of a let is
+// needed only when its variable is, or when the value may have effects. There is one walk, so a
+// chain of lets that each need the one before takes linear time.
 class Needed {
  public:
   explicit Needed(const Expr& function) {
@@ -30,7 +30,7 @@ class Needed {
   }
 
  private:
-  // Calls of anything but an operator without state may have effects.
+  // A call may have effects unless it is of an operator without state.
   void FindImpure(const Expr& function) {
     ir::VisitPostOrder(function, [&](const Expr& e) {
       const auto* call = e.As<ir::CallNode>();
@@ -72,7 +72,7 @@ ir::Module DeadCodeElimination(const ir::Module& module) {
   return module.Map([&](const Expr& function) {
     const Needed needed(function);
     return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) {
-      // The value that was: rewritten it is another node.
+      // Looks at the original value, because the rewritten one is another node.
       const auto* let = original.As<ir::LetNode>();
       if (let != nullptr && !needed.Keeps(*let)) return e.As<ir::LetNode>()->body;
       return ir::KeepType(original, e);

@@ -9,7 +9,7 @@ namespace {
 using ir::CallNode;
 using ir::Expr;
 
-// FuseOps marks what holds no call, too, with 0.
+// FuseOps marks functions without calls, too, with 0.
 const ir::FunctionNode* FusedFunction(const Expr& e) {
   const auto* function = e.As<ir::FunctionNode>();
   return function != nullptr && function->HasAttr("Primitive") ? function : nullptr;

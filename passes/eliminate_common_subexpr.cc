@@ -27,7 +27,7 @@ class Merger {
     for (const Expr& first : candidates) {
       if (!IsSame(first, e)) continue;
       class_.emplace(e, first);
-      // A tuple or scalar alone is no work worth sharing.
+      // A tuple or scalar alone is not work worth sharing.
       return e.kind() == ir::ExprKind::kCall || e.kind() == ir::ExprKind::kTupleGetItem ? first : e;
     }
     candidates.push_back(e);
@@ -78,7 +78,7 @@ class Merger {
   }
 
   std::unordered_map<std::uint64_t, std::vector<Expr>> table_;
-  std::unordered_map<Expr, Expr, ir::ExprHash> class_;  // of values that have an earlier equal
+  std::unordered_map<Expr, Expr, ir::ExprHash> class_;  // of values that equal an earlier one
 };
 
 }  // namespace

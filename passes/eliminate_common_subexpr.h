@@ -1,10 +1,10 @@
 // EliminateCommonSubexpr: computes equal values once.
 //
-// Calls of one operator with equal attributes and the same arguments (or scalar constants of equal
-// bytes, or tuples of such) become one, and so do projections of one tuple; from the inputs on, so
-// that equal chains collapse. Stateful operators and calls without arguments stay. Nothing is
-// shared with function literals, which stay as they are. Requires checked types and keeps them;
-// time is near linear in the size of the graph.
+// Calls of one operator with equal attributes and the same arguments become one; so do projections
+// of one tuple. Scalar constants of equal bytes, and tuples of such, count as the same argument.
+// The walk starts at the inputs, so that equal chains collapse. Stateful operators and calls
+// without arguments stay. Function literals stay as they are, and nothing is shared with them.
+// Requires checked types and keeps them; the time is nearly linear in the size of the graph.
 #ifndef TENON_PASSES_ELIMINATE_COMMON_SUBEXPR_H_
 #define TENON_PASSES_ELIMINATE_COMMON_SUBEXPR_H_
 

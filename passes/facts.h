@@ -1,4 +1,4 @@
-// What holds of a whole module: what passes need and what they leave.
+// Facts about a whole module: what passes need and what they leave.
 //
 //   constexpr Facts kBoth = Facts(Fact::kTyped) | Fact::kFused;
 #ifndef TENON_PASSES_FACTS_H_
@@ -16,7 +16,7 @@ namespace tenon::passes {
 enum class Fact : std::uint8_t {
   kTyped,        // every expression has its checked type
   kUnquantized,  // no call of a quantised operator (qnn.*)
-  kFused,        // @main calls operators in primitive functions alone
+  kFused,        // @main calls operators only inside primitive functions
 };
 inline constexpr std::array kAllFacts = {Fact::kTyped, Fact::kUnquantized, Fact::kFused};
 
@@ -34,13 +34,13 @@ class Facts {
   std::uint8_t bits_ = 0;
 };
 
-// What the compiler needs of a module that it makes kernels of.
+// What the compiler needs to know of a module to make its kernels.
 inline constexpr Facts kReadyForKernels = Facts(Fact::kTyped) | Fact::kUnquantized | Fact::kFused;
 
 std::string_view NameOf(Fact fact);  // "typed"
 // "typed, fused"; "-" for none.
 std::string ToText(Facts facts);
-// Whether it holds, by a walk over the module.
+// Whether the fact holds, found by a walk over the module.
 bool Holds(Fact fact, const ir::Module& module);
 
 }  // namespace tenon::passes

@@ -1,7 +1,7 @@
-// One walk, children first. Each rewritten floating-point value may have a form in integers beside
-// it, which readers take where they can; what nobody takes is dropped with its references. The idea
-// is that of "A White Paper on Neural Network Quantization" (Nagel et al., 2021), section 2.2, and
-// of the reference system's pass of this name.
+// One walk, children first. A rewritten floating-point value may also have a form in integers,
+// which readers take where they can. Forms that no reader takes are dropped with their references.
+// The idea is that of "A White Paper on Neural Network Quantization" (Nagel et al., 2021), section
+// 2.2, and of the reference system's pass of this name.
 #include "tenon/passes/fake_quantization_to_integer.h"
 
 #include <cmath>
@@ -24,7 +24,7 @@ using ir::CallNode;
 using ir::Expr;
 using ops::Ints;
 
-// Scales of a bias that its product's are taken to be.
+// How much the scales of a bias may differ from those of its product.
 constexpr double kSameScale = 1e-5;
 
 std::optional<Shape> StaticShapeOf(const ir::Type& type) {
@@ -151,7 +151,7 @@ class Rewriter {
                        .scale = b.scale,
                        .zero_point = std::vector<std::int64_t>(b.scale.size(), 0),
                        .axis = result_axis};
-    // As the factor of a float32 product rounds.
+    // Rounded as the factor of a float32 product is.
     for (double& scale : sums.scale)
       scale = static_cast<float>(scale) * static_cast<float>(a.scale[0]);
     return sums;
@@ -176,8 +176,8 @@ class Rewriter {
 
   // --- sums
 
-  // The axis that a value of `shape` runs along, against one of rank `rank`; the last of one
-  // element. Nothing when there are several.
+  // The axis along which a value of `shape` runs, in a value of rank `rank`. The last axis for a
+  // single element, nothing when there are several axes.
   static std::optional<std::size_t> AxisOf(const Shape& shape, std::size_t rank) {
     std::optional<std::size_t> axis;
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -204,7 +204,8 @@ class Rewriter {
     return std::nullopt;
   }
 
-  // The sums of a product with a bias, a constant or integers of the same scale, along `axis`.
+  // The sums of a product plus a bias along `axis`. The bias is a constant or integers of the same
+  // scale.
   std::optional<QuantizedForm> WithBias(const QuantizedForm& form, const Expr& bias,
                                         const Shape& shape, std::int64_t axis) const {
     const auto along = static_cast<std::size_t>(axis);
@@ -246,7 +247,7 @@ class Rewriter {
       const double value =
           std::nearbyint(static_cast<double>(bias.data<float>()[count == 1 ? 0 : c]) /
                          form.scale[form.is_single() ? 0 : c]);
-      // Beside such a bias the sum itself would not fit.
+      // With a larger bias, the sum itself would not fit.
       if (!(std::fabs(value) < std::ldexp(1.0, 30))) return std::nullopt;
       rounded.data<std::int32_t>()[c] = static_cast<std::int32_t>(value);
     }
@@ -266,7 +267,7 @@ class Rewriter {
     return forms;
   }
 
-  // Of fields that share their parameters.
+  // The form of a concatenation whose fields share their parameters.
   std::optional<QuantizedForm> Joined(const CallNode& call, const Shape& shape) const {
     const auto forms = FieldForms(call);
     if (!forms) return std::nullopt;
@@ -281,8 +282,8 @@ class Rewriter {
 
   // --- what qnn.quantize asks for
 
-  // The integers of `e` with the parameters of `target`, where they can be had without floating
-  // point. Moves and clips of what is made of several values come after it.
+  // The integers of `e` with the parameters of `target`, where they can be computed without
+  // floating point. Moves and clips of a value that is made of several ones are done after it.
   std::optional<Expr> Quantized(const Expr& e, const QuantizedForm& target) const {
     if (const QuantizedForm* form = Form(e)) return Requantize(*form, target);
     if (!target.is_single()) return std::nullopt;
@@ -338,7 +339,7 @@ class Rewriter {
   }
 
   Expr dequantize_, quantize_;
-  // By rewritten value: its form in integers, and the static shape of a call.
+  // For each rewritten value, its form in integers; for each call, its static shape.
   std::unordered_map<Expr, QuantizedForm, ir::ExprHash> forms_;
   std::unordered_map<Expr, Shape, ir::ExprHash> shapes_;
 };

@@ -1,19 +1,19 @@
 // FakeQuantizationToInteger: floating-point operators between qnn.dequantize and qnn.quantize
 // become operators on the quantised integers.
 //
-// Values that are known as integers with constant scales are followed from qnn.dequantize on:
-// through operators that move or pick elements (reshape, transpose, pad with zero, slices, max
-// pooling, ...), relu and clip, which stay in the integers as they are; through nn.conv2d,
-// nn.dense, nn.matmul and nn.batch_matmul of two such values, which become the qnn operator with
-// sums in int32; through biases that are added to these; and through means (average pooling), which
-// are taken of 256 times the integers. qnn.quantize of such a value becomes qnn.requantize; of a
-// sum, difference, product or concatenation of two it becomes qnn.add, qnn.subtract, qnn.mul or
-// qnn.concatenate, whatever moves or clips stands between. A product whose result is wanted in
-// floating point is computed in integers all the same and dequantised.
+// The pass follows values that are known as integers with constant scales, starting at
+// qnn.dequantize. Operators that move or pick elements (reshape, transpose, pad with zero, slices,
+// max pooling, ...), relu and clip stay in the integers as they are. nn.conv2d, nn.dense, nn.matmul
+// and nn.batch_matmul of two such values become the qnn operator with sums in int32, and biases are
+// added to these sums. Means (average pooling) are taken of 256 times the integers. qnn.quantize of
+// such a value becomes qnn.requantize. qnn.quantize of a sum, difference, product or concatenation
+// of two becomes qnn.add, qnn.subtract, qnn.mul or qnn.concatenate, even when moves or clips stand
+// in between. A product whose result is wanted in floating point is also computed in integers, and
+// then dequantised.
 //
 // Results differ from the floating-point form by at most one quantum of the result: sums are exact,
-// where float32 rounds them. What has no constant scale, or scales for each channel where the
-// operator mixes channels, is left as it is. Requires checked types and leaves them.
+// where float32 rounds them. A value stays as it is when it has no constant scale, or when it has a
+// scale for each channel and the operator mixes channels. Requires checked types and leaves them.
 //
 //   quantize(nn.relu(nn.conv2d(dequantize(%x, ..), dequantize(%w, ..))), s, z)
 //   -> requantize(maximum(qnn.conv2d(%x, %w, ..), 0), .., s, z)

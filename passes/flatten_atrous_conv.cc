@@ -1,6 +1,7 @@
-// With blocks of b, result y of the phases' convolution, counted before the crop, is the sum over
-// taps k of padded element y + b * (k * dilation - own padding): a convolution of dilation
-// b * dilation. In terms of the data, its first window begins at -(before + b * own) + crop.
+// Let the blocks have size b. Before the crop, result y of the phases' convolution is the sum over
+// taps k of padded element y + b * (k * dilation - own padding). This is a convolution with
+// dilation b * dilation. In terms of the data, its first window begins at -(before + b * own) +
+// crop.
 #include "tenon/passes/flatten_atrous_conv.h"
 
 #include <array>
@@ -50,7 +51,7 @@ std::optional<Expr> Flattened(const Expr& e, const Expr& original,
       !(attrs.out_layout.empty() || attrs.out_layout == "NHWC") ||
       ops::Pair(attrs.strides, "strides") != std::array<std::int64_t, 2>{1, 1})
     return std::nullopt;
-  // Types are those of the graph as it was: what was rewritten below has none.
+  // Types come from the original graph: rewritten nodes below have none.
   const auto& typed = *original.As<CallNode>()->args[0].As<CallNode>();
   const ir::Type& data_type = typed.args[0].As<CallNode>()->args[0].checked_type();
   const ir::Type& weight_type = typed.args[1].checked_type();

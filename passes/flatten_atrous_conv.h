@@ -3,9 +3,9 @@
 //
 //   batch_to_space(conv2d(space_to_batch(x, b, p), w), b, c)  ->  conv2d(x, w, dilation=b)
 //
-// NHWC, equal blocks of two axes, zeros as padding and strides of 1. The padding of the result is
-// what both paddings and the crops leave; where that would be negative, or where the convolution
-// has other readers, all stays. Exact. Requires checked types and leaves them.
+// Requires NHWC, equal blocks of two axes, zeros as padding and strides of 1. The padding of the
+// result is what both paddings and the crops leave. Where that would be negative, or where the
+// convolution has other readers, nothing changes. Exact. Requires checked types and leaves them.
 #ifndef TENON_PASSES_FLATTEN_ATROUS_CONV_H_
 #define TENON_PASSES_FLATTEN_ATROUS_CONV_H_
 

@@ -3,9 +3,9 @@
 //   back:     act(conv(x, w) * s0 + b0) * s1 + b1   ->  act(conv(x, w * s0 * s1) + b0 * s1) + b1
 //   forward:  conv(act(x * s0 + b0) * s1 + b1, w)   ->  conv(act(x + b0 / s0), w * s0 * s1) + w(b1)
 //
-// where s1 (back) and s0 (forward) are above zero when an activation is passed. Backward runs again
-// after forward, which may leave an addition where one is already. Each chain is read into two
-// affine maps, one on each side of the activation, and written down again when that takes fewer
+// where s1 (back) and s0 (forward) are above zero when they pass an activation. Backward runs again
+// after forward, which may leave an addition beside an existing one. Each chain is read into two
+// affine maps, one on each side of the activation. It is written down again when that takes fewer
 // operators.
 #include "tenon/passes/fold_affine.h"
 
@@ -44,7 +44,7 @@ bool CanFold(const ir::Type& type) {
   return tensor != nullptr && ir::IsStaticTensor(type) &&
          (tensor->dtype == Float32 || tensor->dtype == Float64);
 }
-// The weight, when it is a constant of the result's element type.
+// The weight, when it is a constant with the result's element type.
 const NDArray* WeightOf(const CallNode& heavy) {
   const auto* constant = heavy.args[1].As<ir::ConstantNode>();
   const bool fits = constant != nullptr &&
@@ -59,7 +59,7 @@ class Folder {
       : values_(function), uses_(ir::CountReaders(function)), report_(report) {}
 
  protected:
-  // The heavy operator of a call that folding can change.
+  // The channel axes of a call that folding can change; nothing for any other expression.
   static std::optional<ChannelAxes> HeavyAxes(const CallNode& call) {
     return CanFold(call.checked_type) ? ChannelAxesOf(call) : std::nullopt;
   }
@@ -69,7 +69,7 @@ class Folder {
         report_->refusals.end())
       report_->refusals.push_back(std::move(text));
   }
-  // `e` after the map.
+  // `e` with the map applied to it.
   Expr Apply(Expr e, const Affine& map, const ir::Type& type,
              const std::vector<std::size_t>& axes) const {
     if (!map.scale.empty())
@@ -87,7 +87,7 @@ class Folder {
   FoldAffineReport* const report_;
 };
 
-// A heavy operator and the chain behind it.
+// A heavy operator and the chain after it.
 struct Tail {
   Expr heavy;
   std::vector<std::size_t> axes;
@@ -226,7 +226,7 @@ class BackwardFolder : public Folder {
 
   ExprTable<Tail> tails_;  // by the last node of the chain
   ExprTable<Expr> rebuilt_;
-  std::unordered_set<Expr, ir::ExprHash> heavies_;  // that chains begin with
+  std::unordered_set<Expr, ir::ExprHash> heavies_;  // at which chains begin
 };
 
 // The chain before a heavy operator.
@@ -276,7 +276,7 @@ class ForwardFolder : public Folder {
         step = ReadAffine(*call, side = 1, axes, values_, &reason);
       Affine& map = head.activation ? head.inner : head.outer;
       if (!step) break;
-      // Rounded to steps of a large number, which the weight must not be multiplied by.
+      // The value is rounded to steps of a large number, so the weight must not be multiplied.
       if (map.Cancels(*step, call->checked_type.As<TensorTypeNode>()->dtype))
         return {.base = heavy.args[0], .inner = {}, .activation = Expr(), .outer = {}};
       map = map.After(*step);

@@ -1,16 +1,17 @@
 // FoldAffine: folds constant scales and shifts around convolutions and matrix products into weight
-// and bias, so that one addition is left at most.
+// and bias, so that at most one addition is left.
 //
-// What follows a convolution (add, subtract, multiply, divide, negative, nn.bias_add with constants
-// per channel, in any order and on either side) becomes a scale of the weight along its output
-// channels and one addition; positive scales go back through one relu or leaky_relu. What precedes
-// it goes into the weight along its input channels and, where no padding is, into that addition.
-// Any layout, groups and depthwise convolutions. With a weight that is no constant, scales join in
-// one multiplication. Run SimplifyInference before it for batch norms.
+// What follows a convolution becomes a scale of the weight along its output channels and one
+// addition: add, subtract, multiply, divide, negative and nn.bias_add with constants per channel,
+// in any order and on either side. Positive scales go back through one relu or leaky_relu. What
+// precedes the convolution goes into the weight along its input channels and, where there is no
+// padding, into that addition. Works for any layout, groups and depthwise convolutions. With a
+// weight that is not constant, scales join in one multiplication. Run SimplifyInference first to
+// unpack batch norms.
 //
-// Constants are calculated in double precision and rounded once; what is no normal number then
-// becomes zero. Values with several readers stay. float32 and float64 only. Requires checked types
-// and leaves them.
+// Constants are calculated in double precision and rounded once; a result that is not a normal
+// number becomes zero. Values with several readers stay. Only float32 and float64. Requires checked
+// types and leaves them.
 //
 //   FoldAffineReport report;
 //   Module folded = FoldAffine(SimplifyInference(typed), &report);
@@ -31,7 +32,8 @@ struct FoldAffineReport {
   std::vector<std::string> refusals;  // "multiply after nn.conv2d stays: why"
 };
 
-// "folding: 2 chains became shorter, ..." and a line a refusal; empty when nothing was to do.
+// "folding: 2 chains became shorter, ..." and one line per refusal; empty when there was nothing to
+// do.
 std::string ToText(const FoldAffineReport& report);
 // {"folded", "flushed", "refusals": [...]}
 std::string ToJson(const FoldAffineReport& report);

@@ -9,7 +9,7 @@
 namespace tenon::passes {
 namespace {
 
-// What a step along each axis of the weight adds to the index along its output and input axis.
+// How far a step along each axis of the weight moves along its output and its input channels.
 struct Steps {
   std::vector<std::int64_t> out, in;
 };
@@ -35,12 +35,12 @@ std::int64_t Extent(const Shape& weight, const std::vector<std::size_t>& axes) {
   return extent;
 }
 
-// An axis, or several that follow each other as one would.
+// An axis, or several consecutive ones that behave as one.
 struct Axis {
-  std::int64_t extent, out, in;  // steps of the channels
+  std::int64_t extent, out, in;  // out and in: steps of the channels
 };
 
-// From the outside in, without those of extent 1.
+// The axes from the outside in, without those of extent 1.
 std::vector<Axis> JoinedAxes(const Shape& weight, const Steps& steps) {
   std::vector<Axis> joined;
   for (std::size_t i = 0; i < weight.size(); ++i) {
@@ -57,7 +57,8 @@ std::vector<Axis> JoinedAxes(const Shape& weight, const Steps& steps) {
   return joined;
 }
 
-// Elements first, first + 1, ... whose channels of all groups go up by steps, which may be 0.
+// Elements first, first + 1, ... Their channels, counted over all groups, grow by constant steps,
+// which may be 0.
 struct Row {
   std::int64_t first, length;
   std::int64_t out, out_step;
@@ -66,8 +67,8 @@ struct Row {
 
 enum class Reads { kOutputs, kInputs, kBoth };  // the channels that a visitor asks for
 
-// Visits all elements in order, in rows as long as can be: channels that are not asked for cut
-// none.
+// Visits all elements in order, in the longest possible rows. Channels that are not asked for do
+// not end a row.
 template <typename Visit>
 void ForEachRow(const Shape& weight, const ChannelAxes& axes, Reads reads, const Visit& visit) {
   const std::int64_t outs = Extent(weight, axes.outputs);
@@ -75,7 +76,7 @@ void ForEachRow(const Shape& weight, const ChannelAxes& axes, Reads reads, const
   if (NumElements(weight) == 0) return;
   Steps steps = StepsOf(weight, axes);
   std::int64_t groups = axes.groups;
-  // Of these axes only the one that runs over all groups tells them apart.
+  // An axis that runs over the channels of all groups needs no other axis to tell the groups apart.
   if (reads == Reads::kOutputs && (groups == 1 || !axes.is_transposed)) {
     steps.in.assign(steps.in.size(), 0);
     groups = 1;
@@ -86,7 +87,7 @@ void ForEachRow(const Shape& weight, const ChannelAxes& axes, Reads reads, const
   std::vector<Axis> outer = JoinedAxes(weight, steps);
   const Axis inner = outer.back();
   outer.pop_back();
-  // A row stays in a group: along the axis that tells groups apart it is one element long.
+  // A row stays in one group: along the axis that tells groups apart it has length one.
   const bool leaves_group = groups > 1 && (axes.is_transposed ? inner.in : inner.out) != 0;
   const std::int64_t length = leaves_group ? 1 : inner.extent;
   const auto visit_rows = [&](std::int64_t first, std::int64_t out, std::int64_t in) {
@@ -119,7 +120,7 @@ void ForEachRow(const Shape& weight, const ChannelAxes& axes, Reads reads, const
   }
 }
 
-// One element at a time, with an eye on what is lost.
+// One element at a time, counting what is lost.
 template <typename T, typename Factor>
 void ScaleWatched(const T* from, T* to, std::int64_t length, const Factor& factor,
                   ScaledWeight* result) {
@@ -134,7 +135,7 @@ void ScaleWatched(const T* from, T* to, std::int64_t length, const Factor& facto
   }
 }
 
-// Loops that the compiler makes vectors of; the rare row that loses something goes the slow way.
+// Loops that the compiler vectorises. The rare row that loses something is done again slowly.
 template <typename T, typename Factor>
 void ScaleRow(const T* from, T* to, std::int64_t length, const Factor& factor,
               ScaledWeight* result) {
@@ -149,12 +150,12 @@ void ScaleRow(const T* from, T* to, std::int64_t length, const Factor& factor,
   if (lost != 0) ScaleWatched(from, to, length, factor, result);
 }
 
-// Large weights are scaled in parts, which threads share: writing to new memory takes most of the
-// time.
+// Large weights are scaled in parts that threads share: most of the time goes into writing new
+// memory.
 constexpr std::int64_t kLarge = 1 << 18;
 constexpr std::int64_t kParts = 4;
 
-// The rows that begin in that part of `parts`.
+// The rows that begin in part `part` of `parts`.
 template <typename T>
 void ScalePart(const NDArray& weight, const ChannelAxes& axes, const std::vector<double>& out_scale,
                const std::vector<double>& in_scale, std::int64_t part, std::int64_t parts,

@@ -1,4 +1,4 @@
-// Weights with scales multiplied in, in double precision: the arithmetic of FoldAffine.
+// Multiplies weights by scales in double precision: the arithmetic of FoldAffine.
 #ifndef TENON_PASSES_FOLD_AFFINE_WEIGHTS_H_
 #define TENON_PASSES_FOLD_AFFINE_WEIGHTS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tenon::passes {
 
-// How many channels the data and the result have together in all groups.
+// How many channels the data and the result have in all groups together.
 struct ChannelCounts {
   std::int64_t inputs = 0, outputs = 0;
 };
@@ -18,14 +18,14 @@ ChannelCounts CountChannels(const Shape& weight, const ChannelAxes& axes);
 
 struct ScaledWeight {
   NDArray weight;
-  std::int64_t flushed = 0;   // elements that were not normal any more and became zero
-  bool has_overflow = false;  // an element that was finite is not any more
+  std::int64_t flushed = 0;   // elements too small to stay normal, now zero
+  bool has_overflow = false;  // an element that was finite became infinite
 };
-// Each element times the scale of its output and that of its input channel; an empty scale is one.
-// Requires float32 or float64.
+// Multiplies each element by the scale of its output channel and that of its input channel. An
+// empty scale is one. Requires float32 or float64.
 ScaledWeight ScaleWeight(const NDArray& weight, const ChannelAxes& axes,
                          const std::vector<double>& out_scale, const std::vector<double>& in_scale);
-// What data of these values a channel, the same at every place, adds to each output channel.
+// What data with these values per channel, the same at every position, adds to each output channel.
 std::vector<double> ApplyToChannels(const NDArray& weight, const ChannelAxes& axes,
                                     const std::vector<double>& in_values);
 

@@ -26,7 +26,7 @@ NDArray Integers(const std::vector<std::int64_t>& values, Shape shape, DataType 
                              std::vector<std::int32_t>(values.begin(), values.end()));
 }
 
-// The value that the static type of the argument gives, or null.
+// The value that the static type of the argument determines, or null.
 Expr FromType(const CallNode& call) {
   const bool shape = call.callee == ops::Known().shape_of;
   if (!shape && call.op()->name != "ndarray_size") return Expr();
@@ -52,7 +52,7 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   if (ops::OpOf(*call)->stateful || call->op()->name.starts_with("qnn.") || call->args.empty() ||
       !std::all_of(call->args.begin(), call->args.end(), IsConstant))
     return e;
-  // The arguments' constants have the types that the call was checked with.
+  // The constants have the types with which the call was checked.
   std::vector<NDArray> values = evaluate(
       *ir::Call::Make(call->callee, call->args, call->attrs, e.span(), original.checked_type())
            .As<CallNode>(),

@@ -36,7 +36,7 @@ std::optional<ConstantPad> PadOf(const Expr& e) {
 
 bool IsZero(const NDArray& value) { return IsFilledWith(value, 0.0) || IsFilledWith(value, -0.0); }
 
-// The value that a maximum starts from.
+// Whether the value is the one from which a maximum starts.
 bool IsLeast(const NDArray& value) {
   const DataType t = value.dtype();
   if (t.is_float()) return IsFilledWith(value, -std::numeric_limits<double>::infinity());
@@ -44,7 +44,8 @@ bool IsLeast(const NDArray& value) {
   return t.is_int() && t.bits() <= 32 && IsFilledWith(value, -std::ldexp(1.0, t.bits() - 1));
 }
 
-// The operator's padding with the pad's added; nothing when the pad is not one of the image alone.
+// The operator's padding plus the pad's. Nothing when the pad also covers other axes than the
+// image's.
 std::optional<ops::Ints> Joined(const ops::Ints& padding, const ConstantPad& pad,
                                 const std::string& layout) {
   const std::vector<std::size_t> at = ops::LayoutPositions(layout, "NCHW", "data_layout");

@@ -1,4 +1,4 @@
-// FoldScaleAxis: moves scales per channel into weights: BackwardFoldScaleAxis, then
+// FoldScaleAxis: moves per-channel scales into weights. It runs BackwardFoldScaleAxis, then
 // ForwardFoldScaleAxis, then FoldConstant, so that constant weights are constants again.
 //
 // Requires checked types and leaves them. FoldAffine does more where everything is constant.

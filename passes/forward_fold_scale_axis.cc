@@ -1,8 +1,9 @@
-// Two walks. From the result back, every value whose readers all can take a scale gets a message:
-// along which axes, and what scales must satisfy. From the inputs on, a multiplication with a
-// message becomes its operand, and readers take the scale over or hand it on.
+// Two walks. The first goes back from the result. Every value whose readers can all take a scale
+// gets a message: along which axes, and what scales must satisfy. The second goes from the inputs.
+// A multiplication with a message becomes its operand, and readers take the scale over or pass it
+// on.
 //
-// The scheme of messages is that of Apache TVM's FoldScaleAxis (src/relay/transforms).
+// The messages work as in Apache TVM's FoldScaleAxis (src/relay/transforms).
 #include "tenon/passes/forward_fold_scale_axis.h"
 
 #include <unordered_map>
@@ -26,11 +27,11 @@ using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
 
 const TensorTypeNode* TensorOf(const Expr& e) { return e.checked_type().As<TensorTypeNode>(); }
 
-// The axes of the weight that a scale of the data goes to; none when there are no such.
+// The axes of the weight that a scale of the data goes to; empty when it cannot go there.
 std::vector<std::size_t> WeightAxes(const CallNode& call, const ChannelAxes& axes) {
   const auto& weight = TensorOf(call.args[1])->shape;
   if (axes.groups == 1) return axes.inputs;
-  // One channel in and one out of each group.
+  // Each group has one input and one output channel.
   const bool is_depthwise =
       axes.inputs.size() == 1 && axes.outputs.size() == 1 &&
       weight[axes.inputs[0]] == ir::Dim(axes.is_transposed ? axes.groups : 1) &&
@@ -55,7 +56,8 @@ class Folder {
     if (before->callee == known.multiply) {
       const auto side = ScaledSide(original, *before);
       if (side) return Unscaled(original, *before, *call, *side);
-      // A scale that does not meet what readers require stays; what comes from below goes on.
+      // A scale that does not meet what readers require stays; a scale that comes from below goes
+      // on.
       for (const Expr& arg : before->args) {
         const auto below = scales_.find(arg);
         if (below != scales_.end()) scales_.emplace(original, AxisScale(below->second));
@@ -75,7 +77,7 @@ class Folder {
     return found == messages_.end() || !found->second ? nullptr : &*found->second;
   }
 
-  // Joins what readers of a value ask for: they must name the same axes.
+  // Joins what the readers of a value ask for: they must name the same axes.
   void Ask(const Expr& operand, std::optional<ScaleMessage> message) {
     const auto [place, is_first] = messages_.emplace(operand, message);
     if (is_first || !place->second) return;
@@ -116,19 +118,19 @@ class Folder {
         !ir::Equal(call.args[i].checked_type(), call.checked_type) ||
         !ReadAxisScale(call.args[1 - i], call.checked_type, above->axes))
       return std::nullopt;
-    // Of two operands that both could take it, the first does.
+    // If both operands could take it, the first does.
     if (i == 1 && ir::Equal(call.args[0].checked_type(), call.checked_type) &&
         ReadAxisScale(call.args[1], call.checked_type, above->axes))
       return std::nullopt;
     return ScaleMessage{above->axes, above->require_positive, is_sum || above->require_nonzero};
   }
 
-  // The operand of a multiplication that stays when its readers take the other one.
+  // The operand of a multiplication that stays when its readers take the other operand.
   std::optional<std::size_t> ScaledSide(const Expr& e, const CallNode& call) const {
     const ScaleMessage* message = Of(e);
     if (message == nullptr) return std::nullopt;
     for (std::size_t i = 0; i < 2; ++i) {
-      // What carries a scale of its own cannot be one.
+      // An operand that carries a scale of its own cannot be a scale.
       if (!scales_.contains(call.args[1 - i]) &&
           ir::Equal(call.args[i].checked_type(), call.checked_type) &&
           ReadAxisScale(call.args[1 - i], call.checked_type, message->axes) &&
@@ -138,12 +140,12 @@ class Folder {
     return std::nullopt;
   }
 
-  // The operand that stays of a multiplication; its scale waits for the readers.
+  // The remaining operand of a multiplication; its scale waits for the readers.
   Expr Unscaled(const Expr& original, const CallNode& before, const CallNode& call,
                 std::size_t side) {
     const Expr& operand = before.args[1 - side];
     AxisScale scale = *ReadAxisScale(operand, before.checked_type, Of(original)->axes);
-    // The operand as it is now, squeezed as it would have been.
+    // The operand as it is now, squeezed like the original one.
     if (const auto* squeeze = scale.value == operand ? nullptr : scale.value.As<CallNode>()) {
       scale.value = ir::Call::Make(squeeze->callee, {call.args[1 - side]}, squeeze->attrs);
     } else {

@@ -1,11 +1,11 @@
 // Sweeps from the end of the graph to its start.
 //
-// First, a group whose value one other group alone reads joins it, when one of them reduces and the
-// cost rule agrees. No cycle can arise: every way out of the group leads into the other.
+// First, a group whose value only one other group reads joins that group, when one of them reduces
+// and the cost rule agrees. This makes no cycle: every way out of the group leads into the other.
 //
 // Then, a group whose value several groups read joins the first of them and keeps its value as a
-// second result. The groups' roots are in topological order, and a merged group has the reader's:
-// since all other readers come later, no way leads from them back into it.
+// second result. The groups' roots are in topological order, and a merged group has the reader's
+// root. All other readers come later, so no way leads from them back into the merged group.
 #include "tenon/passes/fuse_extended.h"
 
 #include <algorithm>

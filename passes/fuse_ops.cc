@@ -1,5 +1,5 @@
-// Groups come from fusion_groups.h; here they become functions. The walk has its own stack and
-// hands out parameters in the order in which a depth-first reader meets what a group reads.
+// Groups come from fusion_groups.h; here they become functions. The walk has its own stack. It
+// creates parameters in the order in which a depth-first reader meets what a group reads.
 #include "tenon/passes/fuse_ops.h"
 
 #include <unordered_map>
@@ -57,13 +57,13 @@ class Rewriter {
   }
 
  private:
-  // A node is made twice when it is a group's result: inside of the function, and outside as what a
-  // call of the function gives. The latter's children are the group's results inside.
+  // A group's result is made twice: inside the function, and outside as the result of a call of the
+  // function. The outer one has the results inside as children.
   struct Frame {
     Expr expr;
     std::vector<Expr> children;
     std::vector<Expr> made;
-    int group = -1;  // -1: not part of one
+    int group = -1;  // -1: in no group
     bool inside = false;
     bool calls_group = false;
   };
@@ -79,7 +79,7 @@ class Rewriter {
   bool IsGrouped(const Expr& e) const {
     if (const auto* call = e.As<CallNode>()) return call->op() != nullptr && !IsStopFusion(*call);
     if (e.kind() == ExprKind::kTuple) return !IsRoot(e);
-    // A projection of another group's tuple stays outside of functions.
+    // A projection of another group's tuple stays outside functions.
     const auto* item = e.As<ir::TupleGetItemNode>();
     return item != nullptr && (!IsRoot(e) || RootOf(item->tuple) == RootOf(e));
   }
@@ -109,7 +109,7 @@ class Rewriter {
 
   static bool IsStopFusion(const CallNode& call) { return call.callee == ops::Known().stop_fusion; }
 
-  // What stands for `child`, which another group makes, inside the group.
+  // The parameter that stands for `child`, which another group makes, inside the group.
   Expr ParameterFor(int group, const Expr& child, const Expr& rewritten) {
     Parameters& parameters = parameters_[group];
     const auto found = parameters.by_argument.find(rewritten);
@@ -134,7 +134,7 @@ class Rewriter {
     return frame.made == frame.children ? e : ir::WithChildren(e, frame.made, type);
   }
 
-  // The values of a group's results outside of it.
+  // Makes the values of a group's results outside it.
   void CallGroup(const Frame& frame) {
     if (frame.made.size() == 1) {
       outer_.emplace(frame.children[0], MakeFunction(frame.group, frame.made[0]));

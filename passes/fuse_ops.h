@@ -1,10 +1,10 @@
 // FuseOps: groups operator calls that one kernel can compute.
 //
-// Each group becomes a function literal with attribute Primitive=1, called in place; its parameters
-// p0, p1, ... are what the group reads, in order of first use. Constants of rank 0 stay inside,
-// others become parameters. A group of reshapes alone has relay.reshape_only=1; one of which
-// several values are read gives a tuple. Primitive functions that exist are left alone. Requires
-// checked types and keeps them.
+// Each group becomes a function literal with the attribute Primitive=1, called in place. Its
+// parameters p0, p1, ... are what the group reads, in order of first use. Constants of rank 0 stay
+// inside, others become parameters. A group of only reshapes has relay.reshape_only=1. A group with
+// several values that are read outside gives a tuple. Existing primitive functions are left alone.
+// Requires checked types and keeps them.
 //
 //   Module fused = FuseOps(InferType(module), {.mode = FusionMode::kExtended});
 #ifndef TENON_PASSES_FUSE_OPS_H_

@@ -1,7 +1,7 @@
 // The rules are those of Relax's FuseOpsByPattern. Patterns are applied one after the other, each
-// to the module that the earlier ones left. Within one pattern expressions are visited producers
-// first; a match whose members belong to earlier matches replaces those that lie in it wholly, and
-// is dropped when one does not: the greatest match wins.
+// to the module that the earlier ones left. Within one pattern, expressions are visited producers
+// first. A match may have members that belong to earlier matches. It replaces those matches if they
+// all lie wholly in it, and is dropped if one does not: the largest match wins.
 #include "tenon/passes/fuse_ops_by_pattern.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class MatchFinder {
     const ExprSet members(context.matched.begin(), context.matched.end());
     std::unordered_set<std::size_t> replaced;
     for (const Expr& member : context.matched) {
-      // A value that another function computes or that is bound elsewhere belongs to no group.
+      // A value that another function computes, or that is bound elsewhere, belongs to no group.
       if (!position_.contains(member)) return;
       const auto earlier = match_of_.find(member);
       if (earlier != match_of_.end()) replaced.insert(earlier->second);
@@ -124,7 +124,7 @@ bool IsGroupAlready(const FunctionNode& function) {
   return function.is_primitive() || function.HasAttr("Composite") || function.HasAttr("Codegen");
 }
 
-// The function of a group inside one that names the code generator.
+// The function of a group, inside one that names the code generator.
 Expr WrapForCodegen(const Expr& composite, const std::string& codegen, const std::string& symbol) {
   const auto& inner = *composite.As<FunctionNode>();
   ir::FunctionAttrs inner_attrs = inner.attrs;
@@ -141,7 +141,7 @@ Expr WrapForCodegen(const Expr& composite, const std::string& codegen, const std
       composite.span(), composite.checked_type());
 }
 
-// `groups`: names of group functions, in order, and of their code generators.
+// `groups`: the names of group functions, in order, and of their code generators.
 ir::Module AnnotateCodegen(const ir::Module& module,
                            const std::vector<std::pair<std::string, std::string>>& groups) {
   FunctionAdder adder(module);

@@ -1,4 +1,4 @@
-// FuseOpsByPattern: moves what matches a pattern into functions for a code generator.
+// FuseOpsByPattern: moves calls that match a pattern into functions for a code generator.
 //
 // Each group becomes @fused_<operators> with Composite=<pattern name> and Primitive=1; docs/
 // patterns.md has the rules of matching. Functions with Primitive, Composite or Codegen stay.
@@ -24,23 +24,23 @@ struct EscapingValue {
 };
 struct PatternCheckContext {
   ir::Expr matched_expr;                           // what the whole pattern stands for
-  std::map<std::string, ir::Expr> annotated_expr;  // by name; parts without a share are left out
+  std::map<std::string, ir::Expr> annotated_expr;  // by name, without the parts not used
   std::vector<ir::Expr> matched;                   // the group, producers first
-  std::vector<EscapingValue> escaping;             // but for matched_expr
+  std::vector<EscapingValue> escaping;             // except for matched_expr
 };
 
 struct FusionPattern {
   std::string name;  // "dnnl.conv2d_relu": the code generator, a dot, anything
   Pattern pattern;
   std::map<std::string, Pattern> annotations = {};
-  // False refuses the match; null takes all.
+  // False refuses the match; null accepts all.
   std::function<bool(const PatternCheckContext&)> check = nullptr;
   // Further attributes of the function; null for none.
   std::function<ir::FunctionAttrs(const PatternCheckContext&)> attrs = nullptr;
 };
 
 struct FusePatternOptions {
-  bool bind_constants = false;    // constants stay in the function; else those of rank 0
+  bool bind_constants = false;    // constants stay in the function; else only those of rank 0
   bool annotate_codegen = false;  // each in a function @..._<codegen> with Codegen, global_symbol
   std::vector<std::string> entry_functions = {};  // only these; empty: all
 };

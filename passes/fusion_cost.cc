@@ -1,12 +1,12 @@
 // A kernel around reductions runs over the rows that its members share. It saves one trip through
-// memory for every value that stays inside, and costs more only when
-//   - there are too few rows to share out among threads (small arrays run on one thread anyway),
-//   - what a row keeps leaves the second-level cache,
+// memory for every value that stays inside. It costs more only when
+//   - there are too few rows to share among threads (small arrays run on one thread anyway),
+//   - what a row keeps does not fit the second-level cache,
 //   - elements are not where the row's loops want them (transpositions, slices),
-//   - a heavy operator would compute a value as often as it reads it, or
-//   - rows are short and others read their values as well: by itself the operator that computes
-//     those runs over all elements in whole vectors.
-// The schedule (strategies/auto_schedule.cc) keeps in the row what is costly and read twice, so no
+//   - a heavy operator would compute a value again each time that it reads it, or
+//   - rows are short and their values have other readers: alone, the operator that computes them
+//     runs over all elements in whole vectors.
+// The schedule (strategies/auto_schedule.cc) stores per row what is costly and read twice, so no
 // exponential is computed again across a broadcast.
 #include "tenon/passes/fusion_cost.h"
 
@@ -21,18 +21,18 @@ namespace {
 
 using ops::OpPattern;
 
-// Rows that any sensible number of threads shares evenly enough.
+// So many rows that any sensible number of threads shares them evenly enough.
 constexpr std::int64_t kMinRows = 8;
-// Elements that one thread computes faster than several could start.
+// So few elements that one thread finishes before several could start.
 constexpr std::int64_t kSmall = 1 << 14;
-// A row and what is computed of it fill a second-level cache.
+// A row and what is computed from it fill a second-level cache.
 constexpr std::int64_t kRowBytes = 1 << 19;
-// Elements of a row below which incomplete vectors and the work for its one sum cost more than to
-// keep it in cache saves, where every value is stored anyway.
+// The minimum length of a row where every value is stored anyway. In shorter rows, incomplete
+// vectors and the work for the one sum cost more than keeping the row in cache saves.
 constexpr std::int64_t kMinRow = 512;
-// Calls beyond which a kernel is code that nobody wants to read or to wait for.
+// A kernel with more calls is code that nobody wants to read or to wait for.
 constexpr int kMaxCalls = 64;
-// Results that a kernel writes side by side.
+// The maximum number of results that a kernel writes.
 constexpr int kMaxResults = 4;
 
 void CountElements(const ir::Type& type, GroupCost* cost) {
@@ -53,7 +53,7 @@ void CountElements(const ir::Type& type, GroupCost* cost) {
                elements * static_cast<std::int64_t>(type.As<ir::TensorTypeNode>()->dtype.bytes()));
 }
 
-// Whether a reshape does more than to put in or drop axes of one element.
+// Whether a reshape does more than add or drop axes of one element.
 bool ChangesExtents(const ir::CallNode& call) {
   const auto extents = [](const ir::Type& type) {
     Shape shape;
@@ -92,7 +92,7 @@ GroupCost GroupCost::OfNode(const FusionNode& node) {
     CountElements(call->args[0].checked_type(), &operand);
     cost.opaque = cost.opaque || operand.opaque;
     cost.elements = std::max(cost.elements, operand.elements);
-    // Several passes over the rows need them in the cache, whoever made them.
+    // Several passes over the rows need the rows in the cache, whichever kernel made them.
     cost.bytes = std::max(cost.bytes, operand.bytes);
     cost.rows.resize(std::min(cost.rows.size(), SharedAxes(*call, 0)));
   }

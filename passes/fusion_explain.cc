@@ -1,5 +1,5 @@
-// Reasons are read off the result by the rules that made it: inside a group by the patterns of both
-// ends, between groups by the first rule that stands in the way.
+// Reasons are derived from the result by the rules that made it: inside a group from the patterns
+// of both ends, between groups from the first rule that prevents fusion.
 #include "tenon/passes/fusion_explain.h"
 
 #include "tenon/ops/known_ops.h"

@@ -1,4 +1,4 @@
-// Says of every edge of a fusion graph why it stays inside a kernel or not.
+// Says for every edge of a fusion graph why it stays inside a kernel or not.
 #ifndef TENON_PASSES_FUSION_EXPLAIN_H_
 #define TENON_PASSES_FUSION_EXPLAIN_H_
 
@@ -8,7 +8,7 @@
 
 namespace tenon::passes {
 
-// One decision an edge from a call, in the order of the graph.
+// One decision per edge from a call, in the order of the graph.
 FusionReport ExplainGroups(const std::vector<FusionNode>& nodes, const FusionGroups& groups,
                            const FuseOptions& options);
 

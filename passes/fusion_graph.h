@@ -1,5 +1,5 @@
-// The graph that fusion decides on: calls, tuples, projections and constants with the patterns of
-// nodes and edges, and for each node its immediate post-dominator.
+// The graph on which fusion decides: calls, tuples, projections and constants, with the patterns of
+// nodes and edges. Each node has its immediate post-dominator.
 #ifndef TENON_PASSES_FUSION_GRAPH_H_
 #define TENON_PASSES_FUSION_GRAPH_H_
 
@@ -18,17 +18,17 @@ struct FusionNode {
   };
   ir::Expr expr;
   ops::OpPattern pattern = ops::OpPattern::kOpaque;
-  bool external = false;  // its value must exist outside of any group
+  bool external = false;  // its value must exist outside any group
   std::vector<Edge> outputs;
 
-  // The nearest node that all uses of this one lead to; -1 when there is none.
+  // The nearest node to which all uses of this one lead; -1 when there is none.
   int dominator = -1;
   int depth = 1;                                                 // in the tree of dominators
   ops::OpPattern dominator_pattern = ops::OpPattern::kElemWise;  // greatest on the way there
 };
 
-// Nodes producers first. Requires checked types. Throws FailedPrecondition for an operator without
-// a pattern.
+// The nodes, producers first. Requires checked types. Throws FailedPrecondition for an operator
+// without a pattern.
 std::vector<FusionNode> MakeFusionGraph(const ir::Expr& function);
 
 }  // namespace tenon::passes

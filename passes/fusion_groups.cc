@@ -61,7 +61,7 @@ class Partitioner {
   OpPattern PatternOf(int i) { return GroupAt(Root(i)).pattern; }
 
   void Consider(int i, int phase) {
-    // A node's own group keeps the pattern that it had before it joined another.
+    // A node's own group keeps the pattern it had before it joined another.
     const OpPattern pattern = GroupAt(i).pattern;
     const int sink = Node(i).dominator;
     if (pattern == OpPattern::kOpaque || sink < 0) return;
@@ -94,7 +94,8 @@ class Partitioner {
       FuseIf(i, sink, [](OpPattern p, bool) { return p <= OpPattern::kInjective; });
   }
 
-  // Calls `visit` for every node on a path from `from` (left out) to `sink`; stops when it says no.
+  // Calls `visit` for every node on a path from `from` (which is left out) to `sink`. Stops when it
+  // returns false.
   bool EachOnPaths(int from, int sink, const std::function<bool(int)>& visit) {
     std::unordered_set<int> seen;
     std::vector<int> pending;

@@ -10,9 +10,10 @@
 namespace tenon::passes {
 
 struct FusionGroups {
-  // By node the group's name, which is the last of the nodes whose values leave the group.
+  // For each node, the root of its group: the last of the nodes whose values leave the group.
   std::vector<int> root;
-  // By root the nodes whose values leave, in order; empty where no group has that root.
+  // For each root, the nodes whose values leave the group, in order; empty where no group has that
+  // root.
   std::vector<std::vector<int>> results;
 
   int RootOf(int node) const { return root[static_cast<std::size_t>(node)]; }
@@ -21,7 +22,7 @@ struct FusionGroups {
   }
 };
 
-// The groups along post-dominators; each has one result.
+// The groups along post-dominators. Each has one result.
 FusionGroups GroupNodes(const std::vector<FusionNode>& nodes, const FuseOptions& options);
 
 }  // namespace tenon::passes

@@ -1,4 +1,4 @@
-// Why values stay inside kernels or go through memory: one decision an edge between two calls.
+// Why values stay inside kernels or go through memory: one decision per edge between two calls.
 //
 //   FusionReport report;
 //   FuseOps(module, {.report = &report});
@@ -23,7 +23,7 @@ using FusionReport = std::vector<FusionDecision>;
 
 // "exp", "tuple", "field 1".
 std::string NodeName(const ir::Expr& e);
-// "exp -> sum: fused, ..."; with the lines of the source where they are known.
+// "exp -> sum: fused, ...", with the lines of the source where they are known.
 std::string ToText(const FusionReport& report);
 // A list of {"producer", "consumer", "fused", "reason", "hint"}.
 std::string ToJson(const FusionReport& report);

@@ -1,7 +1,7 @@
-// A work list over constraints. Each expression has a slot for its type; each call, tuple,
-// projection, let and function is a constraint between slots, queued in post-order and again
-// whenever one of its slots learns more, also from the constraint itself. Types only ever get more
-// precise, so it ends.
+// A work list over constraints. Each expression has a slot for its type. Each call, tuple,
+// projection, let and function is a constraint between slots. It is queued in post-order, and again
+// whenever one of its slots learns more, even from the constraint itself. Types only become more
+// precise, so the process ends.
 #include "tenon/passes/infer_type.h"
 
 #include <deque>
@@ -28,7 +28,7 @@ using ir::TupleNode;
 using ir::TupleTypeNode;
 using ir::Type;
 
-// `left_out` more errors are counted and not shown.
+// `left_out` more errors are counted but not shown.
 Error OneError(const std::vector<Error>& errors, std::size_t left_out) {
   if (errors.size() + left_out == 1) return errors[0];
   std::string message = StrCat("there are ", errors.size() + left_out, " type errors");
@@ -51,7 +51,7 @@ ops::TypeCall Related(const ops::OpDef& op, const CallNode& call, std::vector<Ty
   try {
     op.type_relation(relation);
   } catch (const Error& error) {
-    // Rules of shapes do not know the operator that they serve.
+    // Shape rules do not know which operator uses them.
     if (error.code() == absl::StatusCode::kInternal || !error.notes().empty()) throw;
     relation.Refuse(error.message());
   }
@@ -157,15 +157,15 @@ class Solver {
     }
     if (ir::Equal(merged, types_[slot])) return;
     types_[slot] = std::move(merged);
-    // What a constraint says of its own expression follows from what it saw; of what is inside, it
-    // may have seen less.
+    // What a constraint says about its own expression follows from what it saw. About the
+    // expressions inside, it may have seen less.
     const bool is_own = e == constraints_[current_];
     for (const std::size_t user : users_[slot]) {
       if (user != current_ || !is_own) Enqueue(user);
     }
   }
 
-  // "op: " of the constraint that runs.
+  // The start of a message of the running constraint: "op: ".
   std::string Place() const {
     const auto* call = constraints_[current_].As<CallNode>();
     return call != nullptr && call->op() != nullptr ? call->op()->name + ": " : std::string();
@@ -219,7 +219,7 @@ class Solver {
     for (const Expr& arg : call.args) inputs.push_back(TypeOf(arg));
     const ops::TypeCall relation = Related(op, call, std::move(inputs), TypeOf(e));
     Learn(e, relation.learned_result());
-    // The result knows more than the relation says: so may the inputs.
+    // The result knows more than the relation says, so the inputs may learn more, too.
     if (!ir::Equal(TypeOf(e), relation.learned_result()) &&
         !ir::Equal(TypeOf(e), relation.result()))
       Enqueue(current_);
@@ -265,7 +265,7 @@ class Solver {
       throw InvalidArgument(StrCat("field ", item.index, " of a tuple of ", tuple->fields.size()));
     const auto index = static_cast<std::size_t>(item.index);
     Learn(e, tuple->fields[index]);
-    // Tuples are as long as a graph is wide: each of many projections tells them news only.
+    // Tuples are as long as a graph is wide, so each of many projections reports only what is new.
     if (ir::Equal(TypeOf(e), tuple->fields[index])) return;
     std::vector<Type> fields(tuple->fields.size());
     fields[index] = TypeOf(e);
@@ -298,7 +298,7 @@ class Solver {
     return true;
   }
 
-  // Names what blocks: variables first, then calls whose inputs are known.
+  // Names the expressions that block: variables first, then calls whose inputs are known.
   void ReportUnknown() {
     constexpr std::size_t kMaxErrors = 20;
     for (const Expr& e : vars_) {
@@ -325,7 +325,8 @@ class Solver {
     }
   }
 
-  // Whoever counts the elements or bytes of a value later need not check that they can be counted.
+  // Code that counts the elements or bytes of a value later need not check that they can be
+  // counted.
   void ReportTooLarge() {
     const auto check = [&](const Expr& e) {
       try {

@@ -1,10 +1,9 @@
 // InferType: gives every expression of a module its checked type.
 //
 // Type relations run forward and backward until nothing changes, so a variable without an
-// annotation gets the type that its uses imply. A function's return type becomes known. The module
-// is unchanged, node for node, where types were known already. All errors of the module are
-// reported together: InvalidArgument with operator, span, input types and the violated rule of
-// each.
+// annotation gets the type that its uses imply. A function's return type becomes known. Where types
+// were already known, the module is unchanged, node for node. All errors of the module are reported
+// together, as InvalidArgument with the operator, span, input types and violated rule of each.
 //
 //   Module typed = InferType(module);
 #ifndef TENON_PASSES_INFER_TYPE_H_
@@ -16,10 +15,10 @@ namespace tenon::passes {
 
 ir::Module InferType(const ir::Module& module);
 // The same for one expression without references to globals. Free variables keep their identity
-// when they have a checked type, and must have an annotation otherwise.
+// when they have a checked type; all others must have an annotation.
 ir::Expr InferType(const ir::Expr& expr);
-// An operator call whose arguments have checked types, with its own. Constant time. Errors as
-// above.
+// An operator call whose arguments have checked types, with its own type inferred. Constant time.
+// Errors as above.
 ir::Expr InferCall(const ir::Expr& call);
 
 }  // namespace tenon::passes

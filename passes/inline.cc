@@ -1,7 +1,7 @@
-// A function is evaluated over expressions instead of values: its nodes producers first, and a call
-// of an inlined function by the evaluation of that function's body over the arguments, on a stack
-// of its own. So the time is that of the result, however long the chains of calls are. Every use
-// gets variables of its own, as a variable is bound once in a module.
+// A function is evaluated over expressions instead of values, its nodes producers first. A call of
+// an inlined function is evaluated by evaluating that function's body over the arguments, on an
+// explicit stack. So the time is that of the result, however long the chains of calls are. Every
+// use gets its own variables, since a module binds a variable only once.
 #include "tenon/passes/inline.h"
 
 #include <optional>
@@ -50,15 +50,15 @@ class Inliner {
   }
 
  private:
-  // The evaluation of a function, or of the body of one for a call.
+  // The evaluation of a function, or of its body for a call.
   struct Frame {
     std::vector<Expr> nodes;  // producers first; the last is the result
     ir::NodeTable<Expr> values;
     std::size_t next = 0;
-    std::string flat = "";  // the function of which this is the flat form; empty for a call
+    std::string flat = "";  // the function whose flat form this is; empty for a call
   };
 
-  // Callees first. Functions on a cycle, and what calls them, wait for one another for ever.
+  // Callees first. Functions on a cycle, and all their callers, are never reached.
   void FindInlinable() {
     std::unordered_map<std::string, std::size_t> waits_for;
     std::unordered_map<std::string, std::vector<std::string>> callers;
@@ -86,7 +86,7 @@ class Inliner {
     }
   }
 
-  // What a pattern made a kernel of stays one (EmbedComposites).
+  // A function that a pattern turned into a kernel stays one (EmbedComposites).
   bool IsComposite(const std::string& name) const {
     const Expr function = module_.Find(name);
     return function && function.As<FunctionNode>()->HasAttr("Composite");
@@ -105,7 +105,7 @@ class Inliner {
     const auto* call = e.As<ir::CallNode>();
     const auto* global = call == nullptr ? nullptr : call->callee.As<ir::GlobalVarNode>();
     if (global == nullptr || !inlinable_.contains(global->name)) return false;
-    // InferType says what is wrong with another number of arguments.
+    // InferType reports a wrong number of arguments.
     return module_.Get(global->name).As<FunctionNode>()->params.size() == call->args.size();
   }
 
@@ -133,7 +133,7 @@ class Inliner {
     return flat_.at(name);
   }
 
-  // Evaluates the next node, or gives what has to be evaluated before.
+  // Evaluates the next node, or returns what must be evaluated first.
   std::optional<Frame> Step(Frame& frame) {
     const Expr& original = frame.nodes[frame.next];
     if (frame.values.Get(original) != nullptr) {
@@ -185,7 +185,7 @@ class Inliner {
     return {.nodes = NodesOf(module_.Get(name)), .flat = name};
   }
 
-  // The body with arguments for parameters and new variables for those bound inside.
+  // The body, with arguments for parameters and new variables for those bound inside.
   static Frame OfCall(const FunctionNode& function, const ir::CallNode& call) {
     Frame frame{.nodes = NodesOf(function.body)};
     const auto renew = [&](const Expr& var) {

@@ -1,10 +1,10 @@
 // Inline: replaces calls of global functions by their bodies.
 //
-// A function is inlined when it is marked with the attribute Inline=1 (or, under kAll, in any
-// case), is not recursive and calls only functions that are inlined themselves. Inlined definitions
-// that nothing names any more leave the module; @main stays, and so do functions with Composite.
-// Of a function for a code generator (Compiler) kMarked makes a literal that is called in place;
-// kAll inlines such literals, too.
+// A function is inlined when it has the attribute Inline=1 (under kAll: in any case), is not
+// recursive and calls only functions that are inlined themselves. Inlined definitions that are no
+// longer named leave the module; @main and functions with Composite stay. A function for a code
+// generator (Compiler) becomes a literal that is called in place under kMarked; kAll inlines such
+// literals, too.
 //
 //   Module flat = Inline(module);
 #ifndef TENON_PASSES_INLINE_H_

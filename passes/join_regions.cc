@@ -1,11 +1,11 @@
-// Every value gets a level that never falls along an edge and rises where a region is entered or
-// left, so that no path leads out of a region and back into it: regions are what is joined by edges
-// within one target and one level.
-//
+// Every value gets a level that never falls along an edge and rises where the edge enters or leaves
+// a region, so that no path leads out of a region and back into it. A region is a set of values
+// that edges within one target and one level connect.
 // First each value takes the least level that its inputs allow. That parts a value from a reader
-// that is higher up for another input's sake; so then, readers first, a region rises to the lowest
-// readers of its target as far as its other readers let it, and what has no target as far as it
-// can.
+// First, each value takes the lowest level that its inputs allow. That may separate a value from a
+// reader that is higher because of another input. So then, readers first, a region rises to the
+// lowest readers of its target as far as its other readers permit, and a value without a target
+// rises as far as it can.
 #include "tenon/passes/join_regions.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class RegionJoiner {
   }
 
  private:
-  // Producers first; the variable of a let comes after the value that it is bound to.
+  // Producers first. The variable of a let comes after the value to which it is bound.
   void Number(const Expr& function) {
     const auto add = [&](const Expr& e) {
       number_.TryEmplace(e, values_.size());
@@ -106,7 +106,7 @@ class RegionJoiner {
 
   bool SameTarget(std::size_t a, std::size_t b) const { return target_[a] == target_[b]; }
 
-  // The least levels, and the regions that they make.
+  // The lowest levels, and the regions that they make.
   void Sink() {
     level_.resize(values_.size(), 0);
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -128,7 +128,7 @@ class RegionJoiner {
     for (const std::size_t i : order) {
       if (members[sets_.Find(i)].back() == i) units.push_back(sets_.Find(i));
     }
-    // Readers first: they are on higher levels or, without targets, of higher numbers.
+    // Readers first: they have higher levels or, without targets, higher numbers.
     std::stable_sort(units.begin(), units.end(),
                      [&](std::size_t a, std::size_t b) { return level_[a] < level_[b]; });
     for (auto unit = units.rbegin(); unit != units.rend(); ++unit) RiseUnit(members[*unit]);
@@ -169,7 +169,7 @@ class RegionJoiner {
   std::vector<std::vector<std::size_t>> readers_, inputs_;
   std::vector<std::size_t> target_;
   UnionFind sets_;
-  std::vector<int> level_;  // in the end of what stands for a set
+  std::vector<int> level_;  // final for the value that stands for a set
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// JoinRegions: groups what one code generator takes, without cycles between the groups.
+// JoinRegions: groups the values that one code generator takes, without cycles between the groups.
 //
-// Neighbours of one target share a region unless that would read what depends on it; time is linear
-// in the graph. The result need not be the fewest regions there can be.
+// Neighbours with one target share a region unless the region would then read what depends on it.
+// The time is linear in the graph. The number of regions is not always the minimum.
 //
 //   auto regions = JoinRegions(function, [&](const Expr& e) { return targets.at(e); });
 #ifndef TENON_PASSES_JOIN_REGIONS_H_
@@ -15,11 +15,11 @@
 
 namespace tenon::passes {
 
-// Empty for what stays outside.
+// The name of the target; empty for what stays outside.
 using TargetOf = std::function<std::string(const ir::Expr& e)>;
 
-// Members producers first, the regions in the order of their first members. Function literals are
-// not entered.
+// The regions in the order of their first members, each with its members producers first. Function
+// literals are not entered.
 std::vector<std::vector<ir::Expr>> JoinRegions(const ir::Expr& function, const TargetOf& target_of);
 
 }  // namespace tenon::passes

@@ -1,4 +1,5 @@
-// A region is what is joined by edges that no mark stands on; its marks say whose it is.
+// A region is a set of values connected by edges without a mark. Its marks say to which generator
+// it belongs.
 #include "tenon/passes/marked_regions.h"
 
 #include "tenon/ir/visit.h"
@@ -29,12 +30,12 @@ const std::string& NamedBy(const Expr& mark) {
   return mark.As<CallNode>()->attrs.As<ops::CompilerAttrs>().compiler;
 }
 
-// What can be in a region.
+// Whether a region can contain the expression.
 bool IsMember(const Expr& e) {
   return !IsMark(e) && (e.kind() == ExprKind::kCall || e.kind() == ExprKind::kTuple ||
                         e.kind() == ExprKind::kTupleGetItem);
 }
-// What a member reads, unlike what it calls.
+// Whether a member reads the expression as a value, in contrast to calling it.
 bool IsValue(const Expr& e) {
   return IsMember(e) || e.kind() == ExprKind::kVar || e.kind() == ExprKind::kConstant ||
          e.kind() == ExprKind::kLet;
@@ -111,9 +112,9 @@ class MarkReader {
   std::vector<Expr> members_;
   std::unordered_map<Expr, std::size_t, ir::ExprHash> index_;  // of members
   UnionFind sets_;                                             // of indices
-  std::vector<Expr> names_;                                    // marks that say whose a region is
-  ir::ExprMap member_of_;                                      // what they say it of
-  std::unordered_map<std::size_t, Expr> named_by_;             // sets, marks
+  std::vector<Expr> names_;                         // marks that name the generator of a region
+  ir::ExprMap member_of_;                           // the member for which they name it
+  std::unordered_map<std::size_t, Expr> named_by_;  // sets, marks
 };
 
 Expr Mark(const Expr& op, const std::string& target, const Expr& value, const Expr& original) {

@@ -1,8 +1,8 @@
-// Regions of calls for code generators, as marks in a function and as a table.
+// Regions of calls for code generators: as marks in a function and as a table.
 //
-// In the marked form every value that a region reads stands in annotation.compiler_begin and every
-// value of it that is read elsewhere in annotation.compiler_end. The table names the region of each
-// call, tuple and projection; those without one are unmarked.
+// In the marked form, every value that a region reads stands in annotation.compiler_begin, and
+// every value of it that is read elsewhere stands in annotation.compiler_end. The table names the
+// region of each call, tuple and projection. Unmarked ones have no region.
 //
 //   MarkedRegions regions = ReadMarks(function);   // changed, then:
 //   Expr again = WriteMarks(regions);
@@ -17,7 +17,7 @@
 
 namespace tenon::passes {
 
-// The code generator of what no other one takes.
+// The code generator of calls that no other one takes.
 inline constexpr char kDefaultTarget[] = "default";
 
 struct MarkedRegions {
@@ -30,13 +30,13 @@ struct MarkedRegions {
 };
 
 bool HasMarks(const ir::Expr& function);
-// Throws InvalidArgument when the marks around a region name two code generators. Types are kept,
-// here and below; function literals are not entered.
+// Throws InvalidArgument when the marks around a region name two code generators. Types are kept
+// and function literals are not entered, both here and below.
 MarkedRegions ReadMarks(const ir::Expr& function);
 ir::Expr WriteMarks(const MarkedRegions& regions);
 
-// Whether `function` is to be searched for regions: one that is a kernel, a composite or a region
-// already is not.
+// Whether to search `function` for regions: not when it is already a kernel, a composite or a
+// region.
 bool MayHoldRegions(const ir::FunctionNode& function);
 
 }  // namespace tenon::passes

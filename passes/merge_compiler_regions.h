@@ -1,8 +1,8 @@
 // MergeCompilerRegions: joins marked calls of one code generator into regions.
 //
-// Marks between neighbours go when both have one target and their region would not read what
-// depends on it. Calls marked "default" stay apart. Regions are made anew of the single calls,
-// whatever was joined before. Keeps checked types; time is linear in the graph.
+// Marks between neighbours go when both have one target and their joint region would not read what
+// depends on it. Calls marked "default" stay apart. Regions are made anew from the single calls;
+// earlier joins do not matter. Keeps checked types; the time is linear in the graph.
 //
 //   MergeCompilerRegions(AnnotateTarget(module, generators));
 #ifndef TENON_PASSES_MERGE_COMPILER_REGIONS_H_

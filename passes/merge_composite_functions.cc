@@ -13,7 +13,7 @@ namespace {
 using ir::Expr;
 using ir::FunctionNode;
 
-// The composite function that is called, or null.
+// The composite function that `e` calls, or null.
 Expr CalledComposite(const ir::Module& module, const Expr& e) {
   const auto* call = e.As<ir::CallNode>();
   const bool is_global = call != nullptr && call->callee.kind() == ir::ExprKind::kGlobalVar;

@@ -1,10 +1,10 @@
 // MergeCompositeFunctions: joins calls of composite functions of one code generator into regions.
 //
-// Composites that feed one another become one function @fused_<operators>_<codegen> with
-// Codegen=<text before the first dot of Composite> and global_symbol, holding the composites as
-// function literals without Primitive; a lone composite gets one, too. A call joins the region of
-// an argument unless the region would then read what depends on it. Composite functions that
-// nothing names any more leave the module.
+// Composites that feed one another become one function @fused_<operators>_<codegen>, which has
+// Codegen=<text before the first dot of Composite> and global_symbol and holds the composites as
+// function literals without Primitive. A single composite gets such a function, too. A call joins
+// the region of an argument unless the region would then read what depends on it. Composite
+// functions that are no longer named leave the module.
 //
 //   MergeCompositeFunctions(FuseOpsByPattern(module, patterns));
 #ifndef TENON_PASSES_MERGE_COMPOSITE_FUNCTIONS_H_

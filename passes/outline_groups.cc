@@ -1,5 +1,6 @@
 // One depth-first walk in which a group is a single node: its inputs are rewritten, then its
-// function is made. A group that is met while its own inputs are being rewritten lies on a cycle.
+// function is made. A group that is reached while its own inputs are being rewritten lies on a
+// cycle.
 #include "tenon/passes/outline_groups.h"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ class Outliner {
     return found == group_of_.end() ? kNone : found->second;
   }
 
-  // Values that are read where they are: callees, and constants that belong to the code.
+  // Whether a value is read in place: a callee, or a constant that belongs to the code.
   bool StaysInside(const Expr& e) const {
     if (e.kind() == ExprKind::kOp || e.kind() == ExprKind::kGlobalVar ||
         e.kind() == ExprKind::kFunction)

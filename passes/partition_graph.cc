@@ -17,7 +17,7 @@ namespace {
 using ir::Expr;
 using ir::ExprKind;
 
-// The text as part of a symbol of a linker.
+// The text in a form that a linker accepts as part of a symbol.
 std::string AsSymbol(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; },
@@ -30,7 +30,7 @@ struct Group {
   std::vector<Expr> members;  // producers first
 };
 
-// Takes the tuples out of regions that nothing inside of them reads.
+// Takes tuples out of their regions when nothing inside reads them.
 void FreeTuples(const Expr& function, MarkedRegions* regions) {
   std::vector<Expr> order;
   ir::VisitPostOrder(

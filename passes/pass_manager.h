@@ -1,4 +1,4 @@
-// Runs named passes in order, by optimisation level, and watches them.
+// Runs named passes in order, as far as the optimisation level asks, and reports on them.
 //
 //   Pipeline pipeline = {{"InferType", 0, [](const Module& m) { return InferType(m); }}};
 //   PassReport report;
@@ -20,11 +20,11 @@ struct Pass {
   std::string name;
   int min_opt_level = 0;
   std::function<ir::Module(const ir::Module&)> function;
-  // Values change by rounding in the types that they have, at most.
+  // Whether values change at most by rounding in the types that they have.
   bool keeps_values = true;
-  // Types are inferred before a pass that needs them, where they are not known.
+  // What must hold before the pass. Types are inferred first where they are needed but unknown.
   Facts needs;
-  // Of a module that the pass changed: what holds after it, and what does if it held before.
+  // For a module that the pass changed: what holds after it, and what holds if it held before.
   Facts makes, keeps;
 };
 using Pipeline = std::vector<Pass>;
@@ -43,12 +43,12 @@ struct PassContext {
   std::vector<std::string> disabled;  // never run
   bool verify = false;                // check the module, and what the pass leaves, after each one
   PassReport* report = nullptr;
-  // Called with the name and the new module after each pass that changed it.
+  // Called with the name of the pass and the new module after each pass that changed it.
   std::function<void(const std::string& pass, const ir::Module& module)> dump;
 };
 
-// Throws NotFound when `required` or `disabled` names no pass of the pipeline; what a pass throws
-// gets a note that names it.
+// Throws NotFound when `required` or `disabled` names a pass that is not in the pipeline. An error
+// that a pass throws gets a note with the pass's name.
 ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
                      const PassContext& context);
 

@@ -36,12 +36,12 @@ namespace {
 
 using ir::Module;
 
-// A pass that reads the module alone.
+// A pass that reads only the module.
 template <Module (*kPass)(const Module&)>
 Module Plain(const Module& module, const PassArguments&) {
   return kPass(module);
 }
-// One that leaves new expressions without types.
+// A pass that leaves new expressions without types.
 template <Module (*kPass)(const Module&)>
 Module ThenInfer(const Module& module, const PassArguments&) {
   return InferType(kPass(module));

@@ -1,4 +1,4 @@
-// The table of passes that have a name: pipelines, tools and docs/passes.md are made of its rows.
+// The table of named passes. Pipelines, tools and docs/passes.md are made from its rows.
 //
 //   const PassRow* row = FindRow("FoldConstant");
 //   Module folded = row->function(InferType(module), {.evaluate = strategies::EvaluateCall});
@@ -18,7 +18,7 @@
 
 namespace tenon::passes {
 
-// What passes read besides the module. The defaults are those of a pass that is run by name.
+// What passes read besides the module. The defaults are for a pass that is run by name.
 struct PassArguments {
   ConstantEvaluator evaluate;                          // FoldConstant, FoldScaleAxis
   FuseOptions fuse;                                    // FuseOps
@@ -31,7 +31,7 @@ struct PassArguments {
 
 // What a pass does to the values of a module.
 enum class Values : bool {
-  kKept,     // they change by rounding in the types that they have, at most
+  kKept,     // they change at most by rounding in the types that they have
   kChanged,  // they are computed in other types
 };
 
@@ -45,9 +45,9 @@ struct PassRow {
   std::string_view summary;  // "removes bindings that nobody reads"
 };
 
-// In the order in which tools list them.
+// In the order in which tools list the passes.
 std::span<const PassRow> PassTable();
-// Null when no pass has the name.
+// Null when no pass has this name.
 const PassRow* FindRow(std::string_view name);
 // A row as a pass of a pipeline.
 Pass MakePass(const PassRow& row, const PassArguments& arguments, int min_opt_level = 0);

@@ -29,8 +29,8 @@ class Pattern {
   const PatternNode* get() const { return node_.get(); }
   const PatternNode* operator->() const { return node_.get(); }
 
-  // A call of this pattern with as many arguments. The two of add, multiply, maximum and minimum
-  // match in either order.
+  // A call of this pattern with these arguments. The two arguments of add, multiply, maximum and
+  // minimum match in either order.
   template <typename... Patterns>
   Pattern operator()(const Patterns&... args) const {
     return CallWith({args...});
@@ -38,13 +38,13 @@ class Pattern {
   Pattern CallWith(std::vector<Pattern> args) const;
   // A call of this pattern with any arguments.
   Pattern WithAnyArgs() const;
-  // wrap(this), or this alone where that does not match.
+  // wrap(this), or this alone where the former does not match.
   Pattern Optional(const std::function<Pattern(const Pattern&)>& wrap) const;
 
-  // This pattern, and: a call or function with the attribute,
+  // This pattern, restricted to calls and functions with the attribute.
   Pattern HasAttr(std::string name, attrs::Value value) const;
-  // a tensor of the static shape, the element type, an expression of the type. Those need checked
-  // types.
+  // This pattern, restricted to tensors of the static shape or element type, or to expressions of
+  // the type. All three need checked types.
   Pattern HasShape(Shape shape) const;
   Pattern HasDType(DataType dtype) const;
   Pattern HasType(ir::Type type) const;
@@ -68,17 +68,17 @@ Pattern operator|(const Pattern& a, const Pattern& b);
 Pattern operator&(const Pattern& a, const Pattern& b);
 // Binds nothing.
 Pattern operator~(const Pattern& p);
-// `child`, such that every way up from it (through arguments, fields and tuples) passes expressions
-// that match `path` and at least one ends in one `parent`, whose value and those on the ways are
-// used nowhere else. Of several candidates the parent is the first met, breadth first; leaves that
-// match `path` end a way.
+// Matches `child` if every way up from it (through arguments, fields and tuples) passes only
+// expressions that match `path`, and at least one way ends in one `parent`. The parent's value and
+// those on the ways must not be used elsewhere. Of several candidates, the parent is the first one
+// that a breadth-first walk meets. Leaves that match `path` end a way.
 Pattern Dominates(const Pattern& parent, const Pattern& path, const Pattern& child);
 
-// op(any, any), then add(., any) when `with_bias`, then the activation when one is named.
+// op(any, any), then add(., any) if `with_bias`, then the activation if one is named.
 Pattern MakeFusedBiasActivationPattern(const std::string& op, bool with_bias = false,
                                        const std::optional<std::string>& activation = std::nullopt);
 
-// --- what a pattern is made of
+// --- the parts of a pattern
 
 struct WildcardPattern {};
 struct IsOpPattern {
@@ -111,7 +111,7 @@ struct AndPattern {
 struct NotPattern {
   Pattern inner;
 };
-// A pattern and a condition on the expression itself.
+// A pattern with a condition on the expression itself.
 struct ConstrainedPattern {
   Pattern inner;
   std::function<bool(const ir::Expr& expr)> condition;

@@ -1,7 +1,7 @@
-// Goals - pairs of a pattern and an expression - are solved in order. A goal that succeeds puts the
-// goals of its parts before the rest and solves on; at a choice the first way that solves all of
-// the rest wins, and bindings are undone between ways. Goals live on the stack as a linked list, so
-// each level of the stack is one part of the pattern.
+// A goal is a pair of a pattern and an expression. Goals are solved in order. A goal that succeeds
+// puts the goals of its parts before the rest and continues. At a choice, the first way that solves
+// all of the rest wins; bindings are undone between ways. Goals live on the stack as a linked list,
+// so each stack frame is one part of the pattern.
 #include "tenon/passes/pattern_match.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Matcher::Goals {
   const Goals* next;
 };
 
-// Takes bindings back unless the way succeeded.
+// Undoes bindings unless the way succeeded.
 struct Matcher::Undo {
   explicit Undo(Matcher* m)
       : matcher(*m), bound(m->trail_.size()), matched(m->bindings_.matched_.size()) {}
@@ -217,7 +217,7 @@ bool Matcher::SolveDominates(const DominatesPattern& pattern, const Expr& child,
   return Solve(&goal);
 }
 
-// What lies between, and then the parent; nothing when some way does not lead there.
+// The expressions in between, then the parent. Nothing when some way does not lead to the parent.
 std::optional<std::vector<Expr>> Matcher::WalkToParent(const DominatesPattern& pattern,
                                                        const Expr& child) {
   Expr parent;

@@ -1,6 +1,6 @@
 // Matching patterns against graph expressions.
 //
-// The stack grows with the pattern only, never with the graph. Alternatives, commuted arguments and
+// The stack grows only with the pattern, never with the graph. Alternatives, commuted arguments and
 // the two sides of Optional are tried in order until the whole pattern fits.
 //
 //   Matcher matcher(function.body);  // where uses are counted, for Dominates
@@ -21,12 +21,13 @@ namespace tenon::passes {
 // Which expression each part of a pattern stands for.
 class Bindings {
  public:
-  // Null when the part took no share in the match (an alternative that was not taken).
+  // Null when the part was not used in the match (an alternative that was not taken).
   ir::Expr Find(const Pattern& pattern) const;
-  // Throws NotFound then.
+  // Throws NotFound in that case.
   ir::Expr At(const Pattern& pattern) const;
-  // The calls, tuples and projections that patterns of these kinds stand for, and what lies between
-  // the ends of a Dominates: what a rewrite replaces. What a wildcard stands for is none of it.
+  // What a rewrite replaces: the calls, tuples and projections for which patterns of these kinds
+  // stand, and everything between the ends of a Dominates. Expressions for which a wildcard stands
+  // are not included.
   const std::vector<ir::Expr>& matched() const { return matched_; }
 
  private:
@@ -41,7 +42,7 @@ UseMap UsesInside(const ir::Expr& scope);
 
 class Matcher {
  public:
-  // `scope` must outlive nothing but be the expression that holds whatever is matched.
+  // `scope` is the expression that holds everything to be matched.
   explicit Matcher(ir::Expr scope) : scope_(std::move(scope)) {}
 
   std::optional<Bindings> Match(const Pattern& pattern, const ir::Expr& expr);
@@ -54,7 +55,7 @@ class Matcher {
   bool SolveAll(const std::vector<Pattern>& patterns, const std::vector<ir::Expr>& exprs,
                 const Goals* rest);
   bool SolveDominates(const DominatesPattern& pattern, const ir::Expr& expr, const Goals* rest);
-  // Without leaving bindings.
+  // Matches without leaving bindings.
   bool MatchesAlone(const Pattern& pattern, const ir::Expr& expr);
   std::optional<std::vector<ir::Expr>> WalkToParent(const DominatesPattern& pattern,
                                                     const ir::Expr& child);

@@ -43,7 +43,7 @@ Expr RewriteOnce(const Expr& expr, const std::vector<RewriteRule>& rules) {
       [&](const Expr& e) { return !IsPrimitive(e); });
 }
 
-// Whether types can be checked without the rest of a module.
+// Whether types can be checked without the rest of the module.
 bool StandsAlone(const Expr& expr) {
   bool alone = true;
   ir::VisitPostOrder(expr,
@@ -72,7 +72,7 @@ Expr Rewrite(const Expr& expr, const std::vector<RewriteRule>& rules,
   return FixedPoint(expr, options, [&](const Expr& e) {
     const Expr typed = StandsAlone(e) ? InferType(e) : e;
     const Expr next = RewriteOnce(typed, rules);
-    // Types that were missing are no change.
+    // Adding missing types does not count as a change.
     return next == typed ? e : next;
   });
 }

@@ -1,8 +1,9 @@
 // Rewriting and partitioning by patterns (pattern.h).
 //
-// Rewrite goes over the graph, producers first, and replaces what a rule matches by what its
-// callback gives, the first rule of the list that changes an expression; it repeats until nothing
-// changes, or once under `once`. Types are checked between rounds. Primitive functions stay.
+// Rewrite walks the graph, producers first, and replaces a match of a rule by what the rule's
+// callback returns. The first rule of the list that changes an expression wins. It repeats until
+// nothing changes, or runs once under `once`. Types are checked between rounds. Primitive functions
+// stay.
 //
 //   Expr out = Rewrite(e, {{IsOp("nn.relu")(IsOp("nn.relu")(x)),
 //                           [&](const Expr&, const Bindings& b) { return ops::Relu(b.At(x)); }}});
@@ -20,9 +21,9 @@ namespace tenon::passes {
 
 struct RewriteRule {
   Pattern pattern;
-  // `pre` or something of its type that stands in its place.
+  // Returns `pre`, or an expression of its type that replaces it.
   std::function<ir::Expr(const ir::Expr& pre, const Bindings& bindings)> callback;
-  // Whether the callback needs checked types; a match that has none yet waits for the next round.
+  // Whether the callback needs checked types. A match without them waits for the next round.
   bool require_type = false;
 };
 
@@ -37,9 +38,9 @@ ir::Expr Rewrite(const ir::Expr& expr, const std::vector<RewriteRule>& rules,
 ir::Module Rewrite(const ir::Module& module, const std::vector<RewriteRule>& rules,
                    const RewriteOptions& options = {});
 
-// Replaces every match by a call of a function literal with the attributes and
+// Replaces every match by a call of a function literal that has the given attributes and
 // PartitionedFromPattern, the operators joined by underscores. Matches do not overlap: consumers
-// come first. A match of which an inner value is used outside, or that `check` refuses, stays.
+// come first. A match stays if one of its inner values is used outside or if `check` refuses it.
 // Requires checked types.
 ir::Expr Partition(const ir::Expr& expr, const Pattern& pattern, const ir::FunctionAttrs& attrs,
                    const std::function<bool(const ir::Expr& match)>& check = nullptr);

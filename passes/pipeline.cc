@@ -10,7 +10,8 @@
 namespace tenon::passes {
 namespace {
 
-// A step, whether it is asked for, and how its arguments differ from those of a run by name.
+// A step, the condition under which it runs, and how its arguments differ from those of a run by
+// name.
 struct Step {
   PipelineStep shown;
   bool (*asked)(const PipelineOptions& options) = nullptr;  // null: always

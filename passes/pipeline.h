@@ -1,4 +1,4 @@
-// The pipeline table: which passes run in which order, from which level on.
+// The pipeline table: which passes run in which order, and from which level.
 #ifndef TENON_PASSES_PIPELINE_H_
 #define TENON_PASSES_PIPELINE_H_
 
@@ -16,18 +16,18 @@
 
 namespace tenon::passes {
 
-// From a module as it comes to one of fused functions. Level 0: every call is a kernel of its own;
-// 1: fusion; 2: constant folding; 3: algebra (affine folding, simplification, common
-// subexpressions); 4: branches combined, too.
+// From a module as it comes to one of fused functions. Level 0: every call is its own kernel; 1:
+// fusion; 2: constant folding; 3: algebra (affine folding, simplification, common subexpressions);
+// 4: combining of branches.
 struct PipelineOptions {
   FuseOptions fuse;                     // how fusion groups from level 1 on
   FoldAffineReport* folding = nullptr;  // gets what affine folding did
-  // Whatever the level: what ToMixedPrecision computes in, and what ConvertLayout makes. The passes
-  // are there when they are asked for.
+  // Independent of the level: the type in which ToMixedPrecision computes, and the layouts that
+  // ConvertLayout makes. These passes run only when they are asked for.
   std::optional<DataType> mixed_precision;
   DesiredLayouts layouts;
 };
-// At each level, what comes out is kReadyForKernels.
+// At each level, the resulting module is kReadyForKernels.
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
                          const PipelineOptions& options = {});
 
@@ -36,18 +36,18 @@ struct PipelineStep {
   std::string_view pass;
   int min_opt_level = 0;
   std::string_view when;  // empty: always
-  std::string_view why;   // of its place; empty where any will do
+  std::string_view why;   // why it stands there; empty where any place will do
 };
 std::span<const PipelineStep> PipelineSteps();
-// The steps in order, and the passes that run by name alone, as tables of Markdown: `tenon passes`
+// The steps in order, and the passes that run only by name, as Markdown tables. `tenon passes`
 // prints them, and docs/passes.md holds them.
 std::string PassesMarkdown();
 
-// Any pass by name, for tools: those of the pipeline and those that are run by hand.
+// Any pass by name, for tools: those of the pipeline and those that run only by name.
 Pass FindPass(const std::string& name, const ConstantEvaluator& evaluate,
               const FuseOptions& fuse = {}, FoldAffineReport* folding = nullptr);
 std::vector<std::string> PassNames();
-// Those that change values by rounding at most.
+// The passes that change values at most by rounding.
 std::vector<std::string> ExactPassNames();
 
 }  // namespace tenon::passes

@@ -1,5 +1,5 @@
-// Unification: every expression has a domain, domains that must be one device are joined
-// (union-find), and a device that is given fixes the whole domain.
+// Unification: every expression has a domain. Domains that must be one device are joined
+// (union-find), and a given device fixes the whole domain.
 #include "tenon/passes/plan_devices.h"
 
 #include <optional>
@@ -89,7 +89,7 @@ class Planner {
   }
 
  private:
-  // What nothing fixes stays on the device that a mark before it names.
+  // A value that nothing fixes stays on the device that the mark before it names.
   void KeepAfterMark(const Expr& e) {
     const auto* call = e.As<CallNode>();
     if (call == nullptr || !(call->callee == ops::Known().on_device)) return;
@@ -97,7 +97,7 @@ class Planner {
     if (body && !domains_.DeviceOf(e)) domains_.Fix(e, *body, e);
   }
 
-  // What an earlier plan says.
+  // Fixes the devices that an earlier plan gives.
   void FixGiven(const ir::FunctionNode& function) {
     const std::vector<std::optional<Device>> given = GivenDevices(function);
     for (std::size_t i = 0; i < given.size(); ++i) FixTo(given[i], function.params[i]);
@@ -109,7 +109,7 @@ class Planner {
     if (device) domains_.Fix(e, *device, e);
   }
 
-  // Constants and tuples have no device; fields of tuples have.
+  // Constants and tuples have no device; the fields of tuples do.
   void Join(const Expr& value, const Expr& with, const Expr& at) {
     if (const auto* tuple = value.As<ir::TupleNode>()) {
       for (const Expr& field : tuple->fields) Join(field, with, at);

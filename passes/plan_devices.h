@@ -1,12 +1,13 @@
-// PlanDevices: finds for every value the device that it is on, and copies where devices meet.
+// PlanDevices: finds the device of every value, and inserts copies where devices meet.
 //
-// A call of an operator has its inputs and its result on one device; on_device fixes that of its
-// input (constrain_body), of its result (constrain_result), or is the place where they may differ;
-// device_copy fixes both sides. What nothing fixes follows the mark before it, or is on `fallback`.
-// The marks become device_copy calls or go; constants are wherever they are read. When any
-// parameter or result of a function is not on cpu:0, the function says so: param_devices, a list,
-// and result_device. Idempotent. Throws InvalidArgument for a value that must be on two devices,
-// naming the operator and both. Requires and keeps checked types.
+// A call of an operator has its inputs and its result on one device. on_device fixes the device of
+// its input (constrain_body) or of its result (constrain_result), or only marks a place where they
+// may differ; device_copy fixes both sides. A value that nothing fixes follows the mark before it,
+// or is on `fallback`. The marks become device_copy calls or go. Constants are on the device where
+// they are read. When any parameter or result of a function is not on cpu:0, the function gets the
+// attributes param_devices (a list) and result_device. Idempotent. Throws InvalidArgument for a
+// value that must be on two devices, naming the operator and both. Requires and keeps checked
+// types.
 #ifndef TENON_PASSES_PLAN_DEVICES_H_
 #define TENON_PASSES_PLAN_DEVICES_H_
 
@@ -20,7 +21,7 @@ namespace tenon::passes {
 
 ir::Module PlanDevices(const ir::Module& module, const Device& fallback = {});
 
-// What param_devices says, for each parameter; nothing where it says nothing.
+// The device that param_devices names for each parameter; nothing where it names none.
 std::vector<std::optional<Device>> GivenDevices(const ir::FunctionNode& function);
 
 }  // namespace tenon::passes

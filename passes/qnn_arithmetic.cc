@@ -1,5 +1,5 @@
-// The rules are those of ONNX: operators QuantizeLinear and DequantizeLinear for conversions, the
-// reference implementations of QLinearConv and QLinearMatMul for requantisation.
+// The rules are those of ONNX: the operators QuantizeLinear and DequantizeLinear for conversions,
+// the reference implementations of QLinearConv and QLinearMatMul for requantisation.
 #include "tenon/passes/qnn_arithmetic.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ double HighestOf(DataType type) {
 
 Expr NearbyInt(const Expr& x) { return ir::Call::Make(ops::Known().nearbyint, {x}); }
 
-// `value`, of whole numbers, in the range of `to`; in a floating type that has its bounds.
+// `value`, which holds whole numbers, clamped to the range of `to`. Its floating type must hold the
+// bounds.
 Expr Saturated(const Expr& value, DataType to) {
   return ops::Cast(ops::Clip(value, LowestOf(to), HighestOf(to)), to);
 }
@@ -120,7 +121,7 @@ Expr Centered(const QnnTensor& tensor, DataType to) {
 }
 
 Expr Dequantized(const QnnTensor& tensor, DataType to) {
-  // The product has the type of the scale, which may be wider than the result.
+  // The product has the type of the scale, which may be wider than that of the result.
   const DataType product = tensor.scale_dtype;
   const bool direct = IsZero(tensor.zero_point);
   const Expr centered =
@@ -130,7 +131,7 @@ Expr Dequantized(const QnnTensor& tensor, DataType to) {
 
 Expr Quantized(const Expr& real, DataType real_dtype, const QnnTensor& parameters) {
   const Expr scaled = ops::Divide(real, As(parameters.scale, parameters.scale_dtype, real_dtype));
-  // float16 does not hold every sum with a zero point.
+  // float16 cannot hold every sum with a zero point.
   const DataType wide =
       TypeToSaturateIn(real_dtype == Float16 ? Float32 : real_dtype, parameters.dtype);
   Expr whole = As(NearbyInt(scaled), real_dtype, wide);

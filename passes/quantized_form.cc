@@ -28,7 +28,7 @@ std::optional<std::vector<double>> Floats(const Expr& e) {
   return std::vector<double>(first, first + constant->data.size());
 }
 
-// Scale and zero point at the arguments 1 and 2.
+// Scale and zero point from the arguments 1 and 2.
 std::optional<QuantizedForm> ParametersOf(const CallNode& call, DataType dtype, std::int64_t axis,
                                           const Shape& shape) {
   const auto scale = Floats(call.args[1]);
@@ -111,7 +111,8 @@ std::optional<QuantizedForm> Transpose(const CallNode& call, const QuantizedForm
   return moved;
 }
 
-// Of windows along the spatial axes, which leave channels where they are.
+// The form of an operator over windows along the spatial axes, which leaves channels where they
+// are.
 std::optional<QuantizedForm> Window(const CallNode& call, const QuantizedForm& form,
                                     const Shape& shape) {
   if (shape.size() != form.shape.size() || (!form.is_single() && form.axis != 1))
@@ -151,7 +152,7 @@ std::optional<QuantizedForm> Clip(const CallNode& call, const QuantizedForm& for
   return form.With(ops::Minimum(above, IntegersOf(form, attrs.a_max)), shape);
 }
 
-// Integers are multiplied by as many powers of two as keep their sums within int32, so that what
+// Integers are multiplied by the largest power of two that keeps their sums within int32. Then what
 // the division drops is far below a quantum.
 std::optional<QuantizedForm> Mean(const CallNode& call, const QuantizedForm& form,
                                   const Shape& shape) {

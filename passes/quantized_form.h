@@ -1,6 +1,6 @@
-// A floating-point value known as integers: (data - zero_point) * scale, with parameters that are
-// constants, one for all or one a channel. What FakeQuantizationToInteger follows through a graph.
-// Only the files of that pass include this header.
+// A floating-point value known as integers: (data - zero_point) * scale, with constant parameters,
+// one for all or one per channel. FakeQuantizationToInteger follows it through a graph. Only the
+// files of that pass include this header.
 //
 //   if (const auto form = DequantizedForm(*call)) ...
 #ifndef TENON_PASSES_QUANTIZED_FORM_H_
@@ -33,7 +33,7 @@ struct QuantizedForm {
   QuantizedForm With(ir::Expr other, Shape to) const;
 };
 
-// Of a call of qnn.dequantize into float32 with constant parameters.
+// The form of a call of qnn.dequantize into float32 with constant parameters.
 std::optional<QuantizedForm> DequantizedForm(const ir::CallNode& call, const Shape& shape);
 // The parameters that a call of qnn.quantize asks for, as a form without data.
 std::optional<QuantizedForm> QuantizeTarget(const ir::CallNode& call, const Shape& shape);
@@ -41,13 +41,13 @@ std::optional<QuantizedForm> QuantizeTarget(const ir::CallNode& call, const Shap
 ir::Expr Dequantize(const QuantizedForm& form);
 ir::Expr Requantize(const QuantizedForm& form, const QuantizedForm& target);
 
-// The form of an operator's result, given that of its first argument. Nothing where it has none.
-// `args`: all arguments of the call; `shape`: of its result.
+// The form of an operator's result, given the form of its first argument; nothing where it has
+// none. `args` are all arguments of the call, `shape` is that of its result.
 using FormRule = std::function<std::optional<QuantizedForm>(
     const ir::CallNode& call, const QuantizedForm& form, const Shape& shape)>;
-// Of operators that move, pick or clip elements; null for others.
+// The rule of operators that move, pick or clip elements; null for others.
 const FormRule* MovingRule(const ir::Expr& op);
-// Of means; null for others.
+// The rule of means; null for others.
 const FormRule* MeanRule(const ir::Expr& op);
 
 }  // namespace tenon::passes

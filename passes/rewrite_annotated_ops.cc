@@ -52,7 +52,7 @@ class Rewriter {
     return out;
   }
 
-  // The value on that device.
+  // The value on `device`.
   Expr On(const Device& device, const Expr& value) {
     if (const auto* tuple = value.As<ir::TupleNode>()) {
       std::vector<Expr> fields;
@@ -75,7 +75,7 @@ class Rewriter {
     }
     return copy;
   }
-  // The call that a projection is of.
+  // The call whose result is projected.
   static Expr Source(const Expr& value) {
     Expr source = value;
     while (const auto* item = source.As<ir::TupleGetItemNode>()) source = item->tuple;

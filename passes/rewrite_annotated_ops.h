@@ -1,9 +1,9 @@
-// RewriteAnnotatedOps: puts copies between devices, call by call.
+// RewriteAnnotatedOps: inserts copies between devices, call by call.
 //
-// A call that on_device wraps is on that device, every other call on `fallback`; where a call reads
-// the result of a call on another device, a device_copy stands between, one for each value and
-// device. The marks go. Inputs and constants are wherever they are read. PlanDevices is the rule
-// that spreads devices along the graph instead. Requires and keeps checked types.
+// A call that on_device wraps is on that device, every other call on `fallback`. Where a call reads
+// the result of a call on another device, a device_copy is inserted, one per value and device. The
+// marks go. Inputs and constants are on the device where they are read. PlanDevices, in contrast,
+// spreads devices along the graph. Requires and keeps checked types.
 //
 //   Module placed = RewriteAnnotatedOps(InferType(module), *Device::Parse("cpu"));
 #ifndef TENON_PASSES_REWRITE_ANNOTATED_OPS_H_

@@ -1,7 +1,7 @@
 // One walk from inputs to results (the scheme of layout passes in "Optimizing CNN Model Inference
 // on CPUs", Liu et al., USENIX ATC 2019). An operator is asked twice: how it names the axes of its
-// inputs as they were, and which layouts it takes now that some have others. What it answers is
-// believed only when the types agree; otherwise it gets what it had.
+// old inputs, and which layouts it takes now that some have changed. The answer is used only when
+// the types agree; if they do not, the operator gets its old layouts.
 #include "tenon/passes/rewrite_layouts.h"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ using ir::CallNode;
 using ir::Expr;
 using ops::LayoutAnswer;
 
-// How a tensor lies and how it lay; both empty when its axes have no names.
+// The current and the old layout of a tensor; both empty when its axes have no names.
 struct Placement {
   std::string now, old;
   bool is_moved() const { return now != old; }
 };
-using Placements = std::vector<Placement>;  // one a field of a tuple
+using Placements = std::vector<Placement>;  // one per field of a tuple
 
-// A tensor that a call reads: its value and type before and its value now.
+// A tensor that a call reads: its old value and type, and its new value.
 struct Operand {
   ir::Type type;
   Expr value;
@@ -41,7 +41,7 @@ bool IsWholeLayout(const std::string& layout) {
   return std::all_of(layout.begin(), layout.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-// Whether a value of type `now` is one of type `old` in another layout.
+// Whether a value of type `now` is a value of type `old` in another layout.
 bool IsTypeIn(const ir::Type& now, const ir::Type& old, const Placement& placement) {
   const auto* before = TensorOf(old);
   if (before == nullptr || TensorOf(now) == nullptr) return false;
@@ -120,7 +120,7 @@ class Rewriter {
     return Transform(operand.value, operand.placement.now, operand.placement.old);
   }
 
-  // The value as it was, tuples field by field.
+  // The value in its old layout, tuples field by field.
   Expr PlainValue(const Expr& original, const Expr& now) {
     const auto found = placements_.find(original);
     if (found == placements_.end()) return now;
@@ -142,7 +142,7 @@ class Rewriter {
 
   Expr WithPlainChildren(const Expr& original, const Expr& rebuilt) {
     if (rebuilt == original) {
-      // Children are as they were, hence not moved.
+      // The children are unchanged, so they have not moved.
       return rebuilt;
     }
     const std::vector<Expr> before = ir::Children(original);
@@ -152,7 +152,8 @@ class Rewriter {
     return ir::WithChildren(rebuilt, std::move(children), original.checked_type());
   }
 
-  // The tensors that a call reads, fields of a tuple in its place; nothing when one is no tensor.
+  // The tensors that a call reads, with fields of a tuple in its place. Nothing when one is not a
+  // tensor.
   std::optional<std::vector<Operand>> Operands(const CallNode& original, const CallNode& rebuilt) {
     std::vector<Operand> operands;
     for (std::size_t i = 0; i < original.args.size(); ++i) {
@@ -171,7 +172,7 @@ class Rewriter {
     }
     return operands;
   }
-  // The arguments with these tensors in the operands' places.
+  // The arguments, with these tensors in place of the operands.
   static std::vector<Expr> Arguments(const CallNode& original, const std::vector<Expr>& values) {
     std::vector<Expr> args;
     std::size_t next = 0;
@@ -188,7 +189,7 @@ class Rewriter {
     return args;
   }
 
-  // The operand in the layout that is wanted; nothing when it cannot be cut so.
+  // The operand in the wanted layout; nothing when it cannot be cut that way.
   std::optional<Expr> Placed(const Operand& operand, const std::string& old,
                              const std::string& wanted) {
     if (wanted.empty() || wanted == old) return Plain(operand);
@@ -203,8 +204,8 @@ class Rewriter {
     return Transform(expanded, old, wanted);
   }
 
-  // The result's placements under these layouts, by the types before and after; nothing when they
-  // do not explain them.
+  // The result's placements under these layouts, checked against the types before and after.
+  // Nothing when the layouts do not explain the types.
   static std::optional<Placements> ResultPlacements(const ir::Type& before, const ir::Type& after,
                                                     const Placement& placement) {
     if (TensorOf(before) != nullptr) {
@@ -262,8 +263,7 @@ class Rewriter {
     if (!IsWholeLayout(named.output) ||
         !std::all_of(named.inputs.begin(), named.inputs.end(), IsWholeLayout))
       return WithPlainChildren(original, rebuilt);
-    // Where producer and consumer name axes differently, the consumer is right about the old
-    // layout.
+    // Where producer and consumer name axes differently, the consumer's old layout counts.
     bool is_moved = false;
     std::vector<std::string> arrive;
     for (std::size_t i = 0; i < operands->size(); ++i) {

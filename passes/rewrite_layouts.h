@@ -1,10 +1,10 @@
-// The rewriter that ConvertLayout and AlterOpLayout share: operators that change their layout, and
-// transforms where producers and consumers disagree.
+// The rewriter that ConvertLayout and AlterOpLayout share. It gives operators new layouts and
+// inserts transforms where producers and consumers disagree.
 //
-// Every value has a layout that it lies in and the one that it had. An operator asks for the
-// layouts of its inputs by its LayoutInference column; without one, and where blocks do not divide
-// an axis, it gets what it had. Parameters and results of functions keep their layouts. Equal
-// transforms of a value are made once. Needs checked types and leaves them.
+// Every value has its current layout and its old one. An operator asks for the layouts of its
+// inputs by its LayoutInference column. Without the column, and where blocks do not divide an axis,
+// it gets its old layouts. Parameters and results of functions keep their layouts. Equal transforms
+// of a value are made once. Needs checked types and leaves them.
 //
 //   Module out = RewriteLayouts(module, [](const CallNode& call) { return std::nullopt; });
 #ifndef TENON_PASSES_REWRITE_LAYOUTS_H_
@@ -18,14 +18,15 @@
 
 namespace tenon::passes {
 
-// An operator in the place of a call's, over the same inputs in other layouts.
+// A replacement for a call's operator, over the same inputs in other layouts.
 struct LayoutAlteration {
   ir::Expr callee;
   ops::LayoutAnswer answer;
 };
 using AlterLayoutRule = std::function<std::optional<LayoutAlteration>(const ir::CallNode& call)>;
 
-// `alter` gets calls with a LayoutInference column, as they were; nothing: the operator stays.
+// `alter` gets calls with a LayoutInference column, in their original form. If it returns nothing,
+// the operator stays.
 ir::Module RewriteLayouts(const ir::Module& module, const AlterLayoutRule& alter);
 
 }  // namespace tenon::passes

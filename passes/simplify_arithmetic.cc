@@ -1,8 +1,8 @@
 // Rules of arithmetic with constants.
 //
-// Values: integers wrap around, so every rule here is exact for them. Floats: dropping a neutral
-// element is exact, NaN and -0.0 included; joining constants rounds once where the graph rounded
-// twice, and is refused where the joined constant overflows or is no normal number.
+// Exactness: integers wrap around, so every rule here is exact for them. For floats, dropping a
+// neutral element is exact, even for NaN and -0.0. Joining constants rounds once where the graph
+// rounded twice; it is refused where the joined constant overflows or is not a normal number.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -27,7 +27,7 @@ const NDArray* DataOf(const Expr& e) {
 bool HasType(const Expr& e, const ir::Type& type) { return ir::Equal(e.checked_type(), type); }
 bool IsFloat(const Expr& e) { return e.checked_type().As<TensorTypeNode>()->dtype.is_float(); }
 
-// Whether it is a constant without -0.0.
+// Whether `e` is a constant that contains no -0.0.
 bool IsConstantWithoutNegativeZero(const Expr& e) {
   const NDArray* data = DataOf(e);
   if (data == nullptr) return false;
@@ -39,7 +39,7 @@ bool IsConstantWithoutNegativeZero(const Expr& e) {
   return data->dtype() == Float64 && none(data->data<double>());
 }
 
-// Whether the value is known never to be -0.0: then adding 0.0 changes nothing.
+// Whether the value is known never to be -0.0, so that adding 0.0 changes nothing.
 bool IsNeverNegativeZero(const Expr& e) {
   const auto& known = ops::Known();
   const auto* call = e.As<CallNode>();
@@ -76,7 +76,7 @@ Expr DropNeutral(const CallNode& call) {
   return Expr();
 }
 
-// An operand that an operator makes of one value, as a scalar; null for any other.
+// The scalar with which an operator fills a whole tensor; null for any other expression.
 Expr FillOf(const Expr& e) {
   const auto& known = ops::Known();
   const auto* call = e.As<CallNode>();
@@ -149,12 +149,12 @@ Expr Make(Arithmetic op, const Expr& x, const NDArray& c) {
 }
 
 // Rewrites (x + c) + d, (x - c) - d, (x + c) - d, (x - c) + d and (x * c) * d to one operation with
-// a constant, and (x + c) * d to x * d + c * d so that constants meet their like.
+// a constant. Rewrites (x + c) * d to x * d + c * d, so that constants can meet similar ones.
 Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
   const auto outer = SplitConstant(&call);
   if (!outer) return Expr();
   const auto inner = SplitConstant(outer->value.As<CallNode>());
-  // A value that others read stays, so that a second way to it would only be more work.
+  // A value with other readers stays; a second way to it would only be more work.
   if (!inner || !context.has_one_reader(outer->value)) return Expr();
   const bool inner_scales = inner->op == Arithmetic::kMultiply;
   const bool outer_scales = outer->op == Arithmetic::kMultiply;
@@ -163,7 +163,7 @@ Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
     const auto product = Calculate(Arithmetic::kMultiply, *inner->constant, *outer->constant);
     if (!product) return Expr();
     if (inner_scales) return Make(Arithmetic::kMultiply, inner->value, *product);
-    // The scale must not give the product another shape than the sum had.
+    // The scale must not change the shape: the product must have that of the sum.
     Expr scaled = Make(Arithmetic::kMultiply, inner->value, *outer->constant);
     if (Expr joined = JoinConstants(*scaled.As<CallNode>(), context)) scaled = joined;
     return HasType(scaled, call.checked_type) ? Make(inner->op, scaled, *product) : Expr();
@@ -188,8 +188,8 @@ Expr DivideBySqrt(const CallNode& call, const SimplifyContext& context) {
   return InferCall(ops::Multiply(call.args[0], inverse));
 }
 
-// Rewrites power(x, 2) to x * x, and power(x, 3) to x * x * x. Powers of integers saturate, where
-// products wrap around.
+// Rewrites power(x, 2) to x * x, and power(x, 3) to x * x * x. Not for integers: their powers
+// saturate, but their products wrap around.
 Expr MultiplyOut(const CallNode& call) {
   if (!(call.callee == ops::Known().power)) return Expr();
   const Expr& x = call.args[0];

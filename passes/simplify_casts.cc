@@ -16,13 +16,13 @@ using ir::Expr;
 
 DataType TypeOf(const Expr& e) { return e.checked_type().As<ir::TensorTypeNode>()->dtype; }
 
-// Bits of integers that a float type holds exactly.
+// Bits of the integers that a float type holds exactly.
 int MantissaBits(DataType t) {
   if (t == BFloat16) return 8;
   return t == Float16 ? 11 : t == Float32 ? 24 : 53;
 }
 
-// Whether every value of `from` is one of `to`.
+// Whether `to` holds every value of `from`.
 bool Holds(DataType to, DataType from) {
   if (from.is_bool()) return to.is_integral() || to.is_float() || to.is_bool();
   if (from.is_float())
@@ -46,9 +46,9 @@ Range RangeOf(DataType t) {
   return {t.is_int() ? -std::ldexp(1.0, bits) : 0, std::ldexp(1.0, bits) - 1};
 }
 
-// Rewrites a cast to the type that is there to its operand, and cast(cast(x, wide), t) to cast(x,
-// t) when `wide` holds every value of x. Between integers and floats only where the last cast is
-// defined for each value of x as well.
+// Rewrites a cast to its operand when the type stays the same, and cast(cast(x, wide), t) to
+// cast(x, t) when `wide` holds every value of x. Between integers and floats, it does so only where
+// the last cast is also defined for each value of x.
 Expr JoinCasts(const CallNode& call) {
   const auto& known = ops::Known();
   if (!(call.callee == known.cast)) return Expr();
@@ -60,12 +60,12 @@ Expr JoinCasts(const CallNode& call) {
   const DataType wide = TypeOf(x);
   const Expr& source = inner->args[0];
   const DataType from = TypeOf(source);
-  // A float of an integer, cast to an integer, has no value outside of the range; a boolean has.
+  // A float of an integer has no meaning outside the range when cast to an integer; a boolean does.
   const bool keeps_meaning =
       from.is_bool() || to.is_float() || IsSameClass(from, wide) || Holds(to, from);
   if (Holds(wide, from) && keeps_meaning && !to.is_bool())
     return to == from ? source : InferCall(ops::Cast(source, to));
-  // Clipped to what the type in between holds.
+  // The value is clipped to what the type in between holds.
   const auto* clip = source.As<CallNode>();
   if (clip == nullptr || !(clip->callee == known.clip) || !from.is_integral() ||
       !wide.is_integral() || to.is_bool())
@@ -77,14 +77,15 @@ Expr JoinCasts(const CallNode& call) {
   return to == from ? source : InferCall(ops::Cast(source, to));
 }
 
-// Drops a clip to the range of an integer type or more, and joins two whose intervals meet.
+// Drops a clip to the range of an integer type or beyond, and joins two clips whose intervals
+// overlap.
 Expr JoinClips(const CallNode& call) {
   const auto& known = ops::Known();
   if (!(call.callee == known.clip)) return Expr();
   const auto& bounds = call.attrs.As<ops::ClipAttrs>();
   const Expr& x = call.args[0];
   const DataType type = TypeOf(x);
-  // Of 64 bits the bounds, which are doubles, are not exact.
+  // With 64 bits, the bounds are not exact, since they are doubles.
   if (type.is_integral() && type.bits() <= 32 && bounds.a_min <= RangeOf(type).low &&
       bounds.a_max >= RangeOf(type).high)
     return x;

@@ -13,7 +13,7 @@ namespace {
 using ir::CallNode;
 using ir::Expr;
 
-// Each rule leaves fewer operators or moves a constant outwards, so few rounds do.
+// Each rule leaves fewer operators or moves a constant outwards, so few rounds suffice.
 constexpr int kMaxRounds = 32;
 
 class Simplifier {
@@ -53,8 +53,8 @@ class Simplifier {
     return Expr();
   }
 
-  ir::ReaderCounts uses_;                                // of values as they were
-  std::unordered_map<Expr, int, ir::ExprHash> readers_;  // of what stands in their place
+  ir::ReaderCounts uses_;                                // of the original values
+  std::unordered_map<Expr, int, ir::ExprHash> readers_;  // of the values that replace them
 };
 
 }  // namespace

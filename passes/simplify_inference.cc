@@ -39,9 +39,9 @@ struct ChannelNorm {
   bool center, scale;
 };
 
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta, all of it with the channel axis taken
-// apart into groups and channels of one: then nothing but a view stands behind the sums, and the
-// whole is one kernel.
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta. All of it is computed with the channel axis
+// split into groups and channels of a group, so that only a view follows the sums and the whole is
+// one kernel.
 Expr UnpackChannelNorm(const CallNode& typed, const CallNode& call, const ir::TensorTypeNode& data,
                        const ChannelNorm& norm) {
   const Shape shape = ir::StaticShape(typed.checked_type, "the result of a normalisation");
@@ -49,7 +49,7 @@ Expr UnpackChannelNorm(const CallNode& typed, const CallNode& call, const ir::Te
   const std::int64_t channels = shape[axis],
                      size = channels / std::max<std::int64_t>(norm.groups, 1);
   Shape grouped = shape;
-  // Behind the axis of the groups.
+  // The extents after the axis of the groups.
   Shape affine = {channels};
   if (size != 1) {
     grouped[axis] = norm.groups;
@@ -80,7 +80,7 @@ Expr SimplifyCall(const CallNode& call, const CallNode& typed) {
   const bool is_group = call.callee == ops::Known().group_norm;
   if (!is_group && !(call.callee == ops::Known().instance_norm)) return Expr();
   const ir::Type& type = typed.args[0].checked_type();
-  // Extents of 0 mean something else to a reshape.
+  // To a reshape, extents of 0 mean something else.
   if (!ir::IsStaticTensor(type) || NumElements(ir::StaticShape(type, "the input")) == 0)
     return Expr();
   const auto& data = *type.As<ir::TensorTypeNode>();

@@ -1,4 +1,4 @@
-// SimplifyInference: replaces what only training needs.
+// SimplifyInference: replaces operators that only training needs.
 //
 // Field 0 of nn.batch_norm becomes a multiplication and an addition of per-channel vectors; field 0
 // of nn.dropout becomes its input. Other fields stay. Requires checked types; run InferType after

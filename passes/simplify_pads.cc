@@ -1,4 +1,4 @@
-// Rules of constant pads. Exact.
+// Rules of constant pads. All are exact.
 #include <algorithm>
 
 #include "tenon/ops/known_ops.h"
@@ -28,7 +28,7 @@ bool NeverCrops(const std::vector<ops::Ints>& widths) {
 
 }  // namespace
 
-// Drops a pad of nothing, and joins two that put the same value around, unless the outer one crops.
+// Drops a pad that adds nothing, and joins two that add the same value, unless the outer one crops.
 Expr SimplifyPads(const CallNode& call, const SimplifyContext&) {
   if (!(call.callee == ops::Known().pad)) return Expr();
   const auto& outer = call.attrs.As<ops::PadAttrs>();

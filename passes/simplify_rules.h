@@ -1,5 +1,5 @@
-// The families of rules that SimplifyExpr tries. A rule gets a typed call of an operator and gives
-// a typed expression of the same type and value, or null when it does not apply.
+// The families of rules that SimplifyExpr tries. A rule gets a typed call of an operator. It
+// returns a typed expression of the same type and value, or null when it does not apply.
 #ifndef TENON_PASSES_SIMPLIFY_RULES_H_
 #define TENON_PASSES_SIMPLIFY_RULES_H_
 
@@ -10,7 +10,7 @@
 namespace tenon::passes {
 
 struct SimplifyContext {
-  // Whether nothing but the call at hand reads the value.
+  // Whether only the call at hand reads the value.
   std::function<bool(const ir::Expr& e)> has_one_reader;
 };
 using SimplifyRule = ir::Expr (*)(const ir::CallNode& call, const SimplifyContext& context);

@@ -18,8 +18,8 @@ bool IsReshape(const CallNode* call) {
          call->args.size() == 1;
 }
 
-// Rewrites a reshape (expand_dims, squeeze, ...) that changes nothing to its operand, and one of
-// another to a single reshape.
+// Rewrites a reshape (expand_dims, squeeze, ...) that changes nothing to its operand, and a reshape
+// of a reshape to a single one.
 Expr JoinReshapes(const CallNode& call) {
   if (!IsReshape(&call) || !ir::IsStaticTensor(call.checked_type)) return Expr();
   if (ir::Equal(call.args[0].checked_type(), call.checked_type)) return call.args[0];
@@ -34,7 +34,7 @@ Expr JoinReshapes(const CallNode& call) {
       attrs::Attrs::Make(ops::ReshapeAttrs{.newshape = shape, .allowzero = has_zero}), call.span));
 }
 
-// For each axis of the result the axis of the operand.
+// For each axis of the result, the axis of the operand.
 std::vector<std::size_t> AxesOf(const CallNode& transpose) {
   const std::size_t rank = transpose.checked_type.As<ir::TensorTypeNode>()->shape.size();
   const auto& given = transpose.attrs.As<ops::TransposeAttrs>().axes;
@@ -44,7 +44,8 @@ std::vector<std::size_t> AxesOf(const CallNode& transpose) {
   return axes;
 }
 
-// Rewrites a transpose that moves no axis to its operand, and one of another to a single one.
+// Rewrites a transpose that moves no axis to its operand, and a transpose of a transpose to a
+// single one.
 Expr JoinTransposes(const CallNode& call) {
   const auto& known = ops::Known();
   if (!(call.callee == known.transpose)) return Expr();

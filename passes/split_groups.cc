@@ -38,7 +38,7 @@ class Splitter {
     const int last = inputs[0];
     if (groups_.RootOf(last) != group || nodes_[static_cast<std::size_t>(last)].outputs.size() != 1)
       return;
-    // What `last` is computed from inside the group.
+    // The members of the group from which `last` is computed.
     std::vector<int> members = {last};
     std::unordered_set<int> seen = {last};
     bool reads_reduction = false;

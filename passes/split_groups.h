@@ -1,4 +1,4 @@
-// Takes groups apart where that lets reductions be fused around.
+// Splits groups where that lets fusion around reductions work.
 #ifndef TENON_PASSES_SPLIT_GROUPS_H_
 #define TENON_PASSES_SPLIT_GROUPS_H_
 
@@ -8,9 +8,9 @@
 
 namespace tenon::passes {
 
-// Work on the rows of a reduction, then a reshape that regroups the elements, then other work: the
-// first becomes a group of its own, which can join the reduction, and the reshape a view. Requires
-// groups of one result.
+// Takes groups that do work on the rows of a reduction, then a reshape that regroups the elements,
+// then other work. The first part becomes a group of its own, which can join the reduction, and the
+// reshape becomes a view. Requires groups with one result.
 FusionGroups SplitBeforeReshapes(const std::vector<FusionNode>& nodes, FusionGroups groups);
 
 }  // namespace tenon::passes

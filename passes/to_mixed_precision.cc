@@ -1,6 +1,6 @@
 // One walk, producers first. A value that exists in the low type is remembered with its float32
-// form: the sum itself for convolutions and products, a cast for what follows. Every cast is made
-// once for its value, and one that nothing uses is not part of the result.
+// form: the sum itself for convolutions and products, a cast for what follows them. Every value is
+// cast once, and a cast that nothing uses is not part of the result.
 #include "tenon/passes/to_mixed_precision.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ enum class PrecisionRule {
   kNever,   // float32
 };
 
-// Operators that this build does not have are passed over.
+// Operators that this build does not have are skipped.
 std::unordered_map<Expr, PrecisionRule, ir::ExprHash> MakeRules() {
   std::unordered_map<Expr, PrecisionRule, ir::ExprHash> rules;
   const auto add = [&](PrecisionRule rule, std::initializer_list<const char*> names) {
@@ -149,7 +149,7 @@ class Mixer {
   std::vector<std::string> unlisted() const { return {unlisted_.begin(), unlisted_.end()}; }
 
  private:
-  // The function with whatever type its body has now.
+  // The function with the type that its body has now.
   static Expr Relaxed(const Expr& e) {
     const auto* function = e.As<ir::FunctionNode>();
     if (function == nullptr || IsSkipped(e)) return e;
@@ -168,7 +168,7 @@ class Mixer {
         if (IsSkipped(original)) return rebuilt;
         return WithHighChildren(rebuilt);
       }
-      case ir::ExprKind::kTuple:  // its reader says what it wants of the fields
+      case ir::ExprKind::kTuple:  // its reader decides the types of the fields
       case ir::ExprKind::kVar:
       case ir::ExprKind::kGlobalVar:
       case ir::ExprKind::kOp:
@@ -215,7 +215,7 @@ class Mixer {
     return low;
   }
 
-  // Whether some floating operand is low and all others can be at the price of rounding them once.
+  // Whether some floating operand is low, and all others become low by rounding them once.
   bool Follows(const CallNode& typed, const CallNode& call) const {
     if (call.callee == ops::Known().clip) {
       const auto& bounds = call.attrs.As<ops::ClipAttrs>();
@@ -254,7 +254,7 @@ class Mixer {
     return IsFloat32(typed.checked_type) ? Low(made) : made;
   }
 
-  // Remembers that `e` is low.
+  // Records that `e` is low.
   Expr Low(const Expr& e) {
     high_.emplace(e, Expr());
     return e;
@@ -290,7 +290,7 @@ class Mixer {
     }
     return e.kind() == ir::ExprKind::kTuple ? WithHighChildren(e) : e;
   }
-  // Fields of tuples may be tuples: the depth is that of types, not of graphs.
+  // Fields of tuples may be tuples. The depth is that of types, not of graphs.
   Expr WithHighChildren(const Expr& e) {
     std::vector<Expr> children = ir::Children(e);
     bool changed = false;
@@ -304,9 +304,9 @@ class Mixer {
 
   const DataType type_;
   const std::unordered_map<Expr, PrecisionRule, ir::ExprHash> rules_;
-  ir::ExprMap high_;  // from low values to their float32 forms; null before that is needed
+  ir::ExprMap high_;  // from low values to their float32 forms; null until one is needed
   ir::ExprMap low_;   // from float32 values to their casts
-  // Calls with a tuple of low fields, and the types that the fields had.
+  // Calls with a tuple of low fields, and the original types of the fields.
   std::unordered_map<Expr, std::vector<ir::Type>, ir::ExprHash> low_tuples_;
   std::set<std::string> unlisted_;
 };

@@ -1,5 +1,5 @@
-// Disjoint sets of the numbers from 0, in near-linear time (Tarjan): paths are halved, the smaller
-// set joins the larger one.
+// Disjoint sets of the numbers 0, 1, ..., in nearly linear time (Tarjan): paths are halved, and the
+// smaller set joins the larger one.
 //
 //   UnionFind sets(3);
 //   sets.Join(0, 2);   // sets.Find(0) == sets.Find(2)
@@ -17,12 +17,12 @@ class UnionFind {
   explicit UnionFind(std::size_t count = 0) {
     for (std::size_t i = 0; i < count; ++i) Add();
   }
-  // A set of one more number.
+  // Adds a set of one more number.
   void Add() {
     parent_.push_back(parent_.size());
     size_.push_back(1);
   }
-  // The number that stands for the set.
+  // The number that represents the set of `i`.
   std::size_t Find(std::size_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;

@@ -1,6 +1,6 @@
 // Each operand is cast once, however many operators read it; a cast of a constant is folded later.
 // Where one such operator follows another through elementwise ones, fusion keeps the values between
-// them in registers or in float32 memory, rounded to their type all the same.
+// them in registers or in float32 memory. They are still rounded to their type.
 #include "tenon/passes/widen_half_floats.h"
 
 #include <algorithm>
@@ -28,14 +28,14 @@ Operators Find(std::initializer_list<const char*> names) {
   return found;
 }
 
-// Those for which a CPU may have instructions that take bfloat16 and add in float32.
+// Operators for which a CPU may have instructions that take bfloat16 and add in float32.
 const Operators& Products() {
   static const Operators operators =
       Find({"nn.batch_matmul", "nn.conv2d", "nn.dense", "nn.matmul"});
   return operators;
 }
 
-// With `prod`, and without those whose computes sum halves up in float32 themselves.
+// Also holds `prod`; leaves out operators whose computes already sum halves in float32.
 const Operators& OtherSums() {
   static const Operators operators = Find({"collapse_sum_like",
                                            "collapse_sum_to",
@@ -85,7 +85,7 @@ DataType TypeOf(const Expr& e) {
 
 bool IsHalf(DataType type) { return type == Float16 || type == BFloat16; }
 
-// With sums in float32 where the attributes name another type, or may.
+// Makes sums float32 where the attributes name a half type, or none when `name_type` holds.
 attrs::Attrs Widened(const attrs::Attrs& attrs, bool name_type) {
   attrs::Attrs widened = attrs;
   for (const char* field : {"dtype", "out_dtype"}) {
