@@ -12,7 +12,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// The most queries times keys that masks are made for.
+// The maximum of queries times keys for which masks are made.
 constexpr std::int64_t kMaxScores = std::int64_t{1} << 28;
 
 struct Extents {
@@ -21,7 +21,7 @@ struct Extents {
 
 Expr Compare(const Expr& op, const Expr& a, const Expr& b) { return ir::Call::Make(op, {a, b}); }
 
-// Where the lengths of the keys mask them, [batch, keys].
+// Which keys lie beyond the lengths of the keys, [batch, keys].
 Expr BeyondLengths(const Node& node, const Expr& lengths, const Extents& of) {
   const auto& known = ops::Known();
   std::vector<std::int32_t> places;
@@ -38,7 +38,7 @@ Expr BeyondLengths(const Node& node, const Expr& lengths, const Extents& of) {
       {is_after, Compare(known.less, place, node.Typed(ElementAlong(rows, 1, 0)))});
 }
 
-// What the mask adds to the scores, broadcasting to them; undefined when nothing.
+// What the mask adds to the scores, in a shape that broadcasts to them; undefined for nothing.
 Expr Addend(const Node& node, const AttentionOptions& options, const Extents& of, DataType type) {
   if (!options.mask) return Expr();
   const Shape shape = ShapeOf(options.mask);
@@ -49,7 +49,7 @@ Expr Addend(const Node& node, const AttentionOptions& options, const Extents& of
                "queries, keys) are, here for a batch of ",
                of.batch, ", ", of.queries, " queries and ", of.keys, " keys"));
   };
-  // A placeholder of exporters that stands for no mask.
+  // A placeholder by which exporters say that there is no mask.
   const bool is_dummy =
       shape.size() == 2 && shape[1] == 1 && of.keys != 1 && (shape[0] == of.batch || shape[0] == 1);
   if (is_dummy) return Expr();
@@ -69,7 +69,7 @@ Expr Addend(const Node& node, const AttentionOptions& options, const Extents& of
   return node.Typed(ops::Reshape(node.Typed(added), {of.batch, 1, rows, of.keys}));
 }
 
-// Which keys lie after a query, [queries, keys]. The last query sees all of them.
+// Which keys come after a query, [queries, keys]. The last query sees all of them.
 Expr AfterQuery(const Extents& of, std::int64_t past) {
   NDArray after = NDArray::Empty({of.queries, of.keys}, Bool);
   auto* data = static_cast<std::uint8_t*>(after.raw());

@@ -1,4 +1,4 @@
-// Activations and other functions of single elements that are compositions here.
+// Activations and other elementwise functions that Tenon composes of several operators.
 #include <cmath>
 
 #include "tenon/onnx/converters.h"
@@ -13,7 +13,7 @@ namespace {
 
 Expr Call(const Expr& op, std::vector<Expr> args) { return ir::Call::Make(op, std::move(args)); }
 
-// A number of the type of the node's first input.
+// Numbers of the type of the node's first input.
 class Numbers {
  public:
   explicit Numbers(const Node& node) : dtype_(DataTypeOf(node.input(0))) {}
@@ -78,7 +78,7 @@ std::vector<Expr> Gelu(Node& node) {
   throw InvalidArgument(StrCat("approximate is ", how, "; it may be none or tanh"));
 }
 
-// Half-way values go to the even neighbour, where `round` goes away from zero.
+// Halves go to the even neighbour, unlike `round`, which rounds them away from zero.
 std::vector<Expr> Round(Node& node) {
   const Expr& x = node.input(0);
   const Numbers n(node);
@@ -103,8 +103,8 @@ std::vector<Expr> IsInf(Node& node) {
       Call(known.logical_and, {infinite, Call(negative ? known.less : known.greater, {x, zero})}))};
 }
 
-// A distance of the type's width or more leaves nothing, where the operators here count it modulo
-// the width.
+// A shift by the type's width or more gives zero. Tenon's operators take the distance modulo the
+// width.
 Expr ShiftedOut(const Node& node, const Expr& shifted, const Expr& distance) {
   const DataType type = DataTypeOf(distance);
   const Expr width = ops::Scalar(type.bits(), type);
@@ -136,11 +136,11 @@ std::vector<Expr> Mean(Node& node) {
 }
 
 std::vector<Expr> CastLike(Node& node) {
-  node.Ignore("saturate");  // of types with 8 bits, which are refused
+  node.Ignore("saturate");  // for types with 8 bits, which are refused
   return {node.Typed(ops::Cast(node.input(0), DataTypeOf(node.input(1))))};
 }
 
-// 1 at the first greatest element along the axis; up to opset 12 of all axes from it on.
+// 1 at the first maximum along the axis; up to opset 12, along all axes from this one on.
 std::vector<Expr> Hardmax(Node& node) {
   const Shape shape = ShapeOf(node.input(0));
   std::int64_t axis = AxisOf(node, node.opset() >= 13 ? -1 : 1);

@@ -1,7 +1,8 @@
-// Control flow, which a module does not have. A branch is chosen at import where its condition is
-// known; otherwise both are computed and one is selected, element by element. Loops are unrolled:
-// how often they run at most must be known, and scans run once for each element of an axis. Where
-// only a run of the model knows whether a turn is run, it is computed and its values are selected.
+// Modules have no control flow. When its condition is known, a branch is chosen at import. When it
+// is not, both branches are computed and one is selected, element by element. Loops are unrolled,
+// so the maximum number of turns must be known; a scan runs once for each element of an axis. Where
+// it is known only at run time whether a turn runs, the turn is computed and its values are
+// selected.
 #include <algorithm>
 
 #include "tenon/onnx/converters.h"
@@ -21,7 +22,7 @@ using onnx::GraphProto;
 
 constexpr std::int64_t kMaxTurns = 4096;
 
-// The value of a condition that is known; nothing otherwise.
+// The value of a condition that is known at import; nothing for any other.
 std::optional<bool> KnownCondition(const Expr& condition) {
   const auto* constant = condition.As<ir::ConstantNode>();
   if (!DataTypeOf(condition).is_bool()) throw InvalidArgument("the condition must be a bool");
@@ -39,7 +40,7 @@ void CheckOutputs(const Node& node, const GraphProto& graph, const char* name) {
 constexpr const char* kFixingACondition =
     "an input that decides can be fixed at import (ImportOptions::constants, --constant)";
 
-// Branches for other extents than those at hand may have no valid types.
+// Branches written for other extents may have no valid types.
 std::vector<Expr> BranchOfUnknown(const Node& node, const GraphProto& branch) {
   try {
     return node.Inlined(branch, {});
@@ -75,7 +76,8 @@ std::vector<Expr> If(Node& node) {
   return selected;
 }
 
-// The results of all turns along a new axis; of none, what the graph declares of them.
+// The results of all turns along a new axis. If there are no turns, an empty result of the declared
+// type.
 Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::ValueInfoProto& output,
              std::int64_t axis = 0) {
   if (!turns.empty()) {
@@ -101,12 +103,12 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
       NDArray::Zeros(shape, ToDataType(type.elem_type(), StrCat("the output ", output.name()))));
 }
 
-// Which turns of a loop are run, as far as only a run of the model knows.
+// Which turns of a loop run, where only a run of the model knows.
 class Turns {
  public:
   explicit Turns(const Node& node) : node_(node) {}
 
-  // The turn after `before` others is run if the last one was and the condition says so.
+  // The turn after `before` others runs if the last one did and the condition holds.
   void Begin(const Expr& condition, std::int64_t before) {
     const Expr now = node_.Typed(ops::Reshape(condition, Ints{}));
     if (!runs_) count_ = node_.Typed(ops::Scalar(static_cast<double>(before), Int64));
@@ -115,7 +117,7 @@ class Turns {
   void End() {
     if (runs_) count_ = node_.Typed(ops::Add(count_, ops::Cast(runs_, Int64)));
   }
-  // What the turn makes of a value, if it is run.
+  // `made` if the turn runs, else `before`.
   Expr Select(const Expr& made, const Expr& before) const {
     if (!runs_) return made;
     if (!before)
@@ -130,7 +132,7 @@ class Turns {
                                  kFixingACondition));
     return node_.Typed(ops::Where(runs_, made, before));
   }
-  // The results of the turns that are run, from those of all.
+  // The results of the turns that run, taken from those of all turns.
   Expr First(const Expr& all) const {
     if (!runs_) return all;
     const Expr count = node_.Typed(ops::Reshape(count_, {1}));
@@ -139,7 +141,7 @@ class Turns {
 
  private:
   const Node& node_;
-  Expr runs_, count_;  // undefined while turns are run for certain
+  Expr runs_, count_;  // undefined while turns certainly run
 };
 
 std::vector<Expr> Loop(Node& node) {
@@ -171,7 +173,7 @@ std::vector<Expr> Loop(Node& node) {
     std::vector<Expr> inputs = {ops::Scalar(static_cast<double>(turn), Int64), condition};
     inputs.insert(inputs.end(), values.begin(), values.end());
     std::vector<Expr> made = node.Inlined(body, inputs);
-    // Without a condition to begin with, that of the body is ignored.
+    // If the loop has no initial condition, that of the body is ignored.
     if (has_condition) condition = made[0];
     for (std::size_t i = 0; i < carried; ++i) values[i] = run.Select(made[i + 1], values[i]);
     for (std::size_t i = 0; i < turns.size(); ++i) turns[i].push_back(made[carried + 1 + i]);
@@ -183,9 +185,9 @@ std::vector<Expr> Loop(Node& node) {
   return values;
 }
 
-// What a scan says of each of its inputs and outputs; opset 8 says less.
+// What a scan says about each of its inputs and outputs; opset 8 says less.
 struct ScanForm {
-  std::size_t scanned;  // inputs, the last of those given
+  std::size_t scanned;  // number of inputs, the last of the node's
   Ints input_axes, input_directions, output_axes, output_directions;
 
   ScanForm(Node& node, std::size_t inputs, std::size_t outputs) : scanned(inputs) {
@@ -204,7 +206,7 @@ struct ScanForm {
   }
 };
 
-// The states after the last step, and then the results of all steps.
+// The states after the last step, then the results of all steps.
 std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& form,
                            const std::vector<Expr>& inputs) {
   const std::size_t carried = inputs.size() - form.scanned;
@@ -245,7 +247,7 @@ std::vector<Expr> Scan(Node& node) {
   const GraphProto& body = node.Graph("body");
   const bool is_old = node.opset() < 9;
   std::vector<Expr> inputs = node.inputs();
-  // Opset 8 has the lengths of sequences first, and a batch.
+  // Opset 8 has the lengths of sequences first, and a batch axis.
   if (is_old) {
     if (node.has_input(0)) throw Unimplemented("the lengths of sequences are not supported");
     if (!inputs.empty()) inputs.erase(inputs.begin());

@@ -61,8 +61,8 @@ std::vector<Expr> Conv(Node& node) {
   }
 }
 
-// Fixes padding and output_padding so that the result has the extents asked for: what is too much
-// is dropped at both sides, what is missing is added at the end.
+// Sets padding and output_padding so that the result has the wanted extents: what is too much is
+// dropped on both sides, what is missing is added at the end.
 void FitTo(const Ints& wanted, const Shape& data, Window* w, Ints* output_padding) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::int64_t full =

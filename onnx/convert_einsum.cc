@@ -1,6 +1,6 @@
-// Einsum. Operands are brought to one order of labels and multiplied from the left; labels that
-// neither the result nor a later operand has are summed over as soon as they can be. Two operands
-// that share labels are multiplied as batches of matrices.
+// Einsum. Operands are brought to one order of labels and multiplied from the left. Labels that
+// neither the result nor a later operand has are summed over as soon as possible. Two operands that
+// share labels are multiplied as batches of matrices.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +18,7 @@ using Labels = ops::EinsumLabels;
 
 struct Operand {
   Expr value;
-  Labels labels;  // one an axis, each once
+  Labels labels;  // one per axis, each once
 };
 
 bool Has(const Labels& labels, int label) {
@@ -68,7 +68,7 @@ class Equation {
     operands_.push_back(Diagonal({value, labels}));
   }
 
-  // The axes of labels that occur twice as one.
+  // The operand with the two axes of each repeated label merged into one.
   Operand Diagonal(Operand operand) {
     for (std::size_t d = 0; d < operand.labels.size();) {
       const auto first = static_cast<std::size_t>(IndexOf(operand.labels, operand.labels[d]));
@@ -76,7 +76,7 @@ class Equation {
         ++d;
         continue;
       }
-      // What lies off the diagonal is taken as zero and summed over.
+      // Elements off the diagonal are set to zero and summed over.
       Shape shape = ShapeOf(operand.value);
       if (shape[first] != shape[d]) throw InvalidArgument("a diagonal needs equal extents");
       const Expr on = ir::Call::Make(
@@ -90,7 +90,7 @@ class Equation {
     return operand;
   }
 
-  // Without the labels that nothing from operand `next` on, nor `other`, asks for.
+  // Sums over the labels that neither the operands from `next` on nor `other` need.
   Operand Summed(const Operand& operand, std::size_t next, const Labels* other = nullptr) {
     Ints axes;
     Labels kept;
@@ -105,7 +105,7 @@ class Equation {
     return {node_.Typed(ops::Sum(operand.value, {.axis = axes})), kept};
   }
 
-  // The labels as axes in this order.
+  // The operand with the labels as axes in this order.
   Expr InOrder(const Operand& operand, const Labels& labels) {
     Ints order;
     for (const int label : labels) order.push_back(IndexOf(operand.labels, label));
@@ -136,7 +136,7 @@ class Equation {
     };
     const Labels result = joined({batch, rows, columns});
     if (inner.empty() || broadcasts) {
-      // Elementwise; labels to be summed stay for now.
+      // Elementwise. Labels to be summed stay for now.
       const Labels all = joined({batch, rows, columns, inner});
       return {node_.Typed(ops::Multiply(Spread(a, all), Spread(b, all))), all};
     }
@@ -159,7 +159,7 @@ class Equation {
     return {node_.Typed(ops::Reshape(ops::BatchMatmul(left, right), shape)), result};
   }
 
-  // With an axis of extent 1 for each label that the operand lacks.
+  // The operand with an axis of extent 1 for each label that it lacks.
   Expr Spread(const Operand& operand, const Labels& all) {
     Labels own;
     Ints shape;
@@ -172,7 +172,7 @@ class Equation {
     return ops::Reshape(InOrder(operand, own), shape);
   }
 
-  // Axes of extent 1 that stand for more, repeated.
+  // Repeats axes of extent 1 that stand for longer ones.
   Operand Broadcast(const Operand& operand) {
     Ints shape;
     for (const int label : operand.labels) shape.push_back(extents_.at(label));

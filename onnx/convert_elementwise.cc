@@ -22,7 +22,7 @@ Converter Binary(const Expr& op) {
     return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0), node.input(1)}))};
   };
 }
-// Any number of inputs, joined from the left.
+// An operator with any number of inputs, applied from the left.
 Converter Variadic(const Expr& op) {
   return [op](Node& node) {
     Expr value = node.input(0);
@@ -32,7 +32,7 @@ Converter Variadic(const Expr& op) {
   };
 }
 
-// Doubles have holes between integers from here on.
+// From here on, doubles do not hold every integer.
 constexpr double kInexactFrom = 0x1p53;
 
 std::vector<Expr> Clip(Node& node) {
@@ -43,8 +43,8 @@ std::vector<Expr> Clip(Node& node) {
     low = node.Float("min", low);
     high = node.Float("max", high);
   } else {
-    // A bound that is computed, or that a double does not hold. The standard's order: where the
-    // bounds cross, the upper one holds.
+    // A bound may be computed, or a double may not hold it. As the standard says, the upper bound
+    // wins where the bounds cross.
     const auto computed = [&](std::size_t i) {
       return node.has_input(i) &&
              (node.input(i).As<ir::ConstantNode>() == nullptr ||
@@ -63,7 +63,7 @@ std::vector<Expr> Clip(Node& node) {
 }
 
 std::vector<Expr> Cast(Node& node) {
-  node.Ignore("saturate");  // of types with 8 bits, which are refused
+  node.Ignore("saturate");  // for types with 8 bits, which are refused
   if (!node.Has("to")) throw InvalidArgument("the attribute to is missing");
   return {node.Typed(ops::Cast(
       node.input(0), ToDataType(static_cast<int>(node.Int("to", 0)), "the attribute to")))};
@@ -107,8 +107,8 @@ std::vector<Expr> PRelu(Node& node) {
   return {node.Typed(ops::Where(negative, ops::Multiply(x, node.input(1)), x))};
 }
 
-// The type of the base, which the power of an integer is rounded down to: it is computed in float64
-// where the exponent is real, and in the wider of two integers.
+// The result has the type of the base, to which the power of an integer is rounded down. It is
+// computed in float64 where the exponent is real, and in the wider type of two integers.
 std::vector<Expr> Pow(Node& node) {
   const DataType base = DataTypeOf(node.input(0)), exponent = DataTypeOf(node.input(1));
   DataType type = base;

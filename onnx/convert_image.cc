@@ -1,5 +1,5 @@
-// GridSample, Resize and Upsample. The resized axes must be among the last three: the others are
-// taken as one.
+// GridSample, Resize and Upsample. The resized axes must be among the last three; all others are
+// merged into one.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// What is asked for along every axis of the data.
+// The wanted sizes and scales along every axis of the data.
 struct Target {
   Ints size;
   std::vector<double> scale;  // of coordinates
@@ -26,7 +26,7 @@ std::int64_t Extent(double value) {
   return static_cast<std::int64_t>(value);
 }
 
-// The last `k` axes, from the first that changes on, are resized by `image.resize<k>d`.
+// The last `k` axes, starting at the first that changes, are resized by `image.resize<k>d`.
 Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how) {
   const Shape shape = ShapeOf(x);
   const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
@@ -94,7 +94,7 @@ void SetScale(double scale, std::int64_t extent, std::size_t axis, Target* targe
       std::floor(static_cast<double>(extent) * (target->end[axis] - target->start[axis]) * scale));
 }
 
-// Opset 10, and Upsample: scales of all axes, and no offset of coordinates.
+// Opset 10, and Upsample: scales for all axes, and no coordinate offset.
 Expr ByScales(Node& node, const std::vector<double>& scales) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
@@ -118,7 +118,7 @@ std::vector<Expr> Upsample(Node& node) {
   return {node.Typed(ByScales(node, scales))};
 }
 
-// The sizes asked for; one factor for all axes when the aspect ratio is kept.
+// Sets the wanted sizes; one factor for all axes when the aspect ratio is kept.
 void SetSizes(Node& node, const Shape& shape, const Ints& axes, const Ints& sizes, bool crops,
               Target* target) {
   RequireCount("sizes", sizes.size(), axes.size());

@@ -21,7 +21,7 @@ Expr Call(const Expr& op, std::vector<Expr> args, AttrsType attrs) {
   return ir::Call::Make(op, std::move(args), Attrs::Make(std::move(attrs)));
 }
 
-// ONNX has the tuple of an index along the last axis, Tenon along the first.
+// In ONNX the tuple of an index lies along the last axis, in Tenon along the first.
 Expr TuplesFirst(const Expr& indices) {
   const std::int64_t rank = RankOf(indices);
   if (rank == 0) throw InvalidArgument("the indices have rank 0");
@@ -81,7 +81,7 @@ Expr Vector(const std::vector<T>& values) {
       NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
 }
 
-// Which elements stay must be known: they make the result's shape.
+// It must be known which elements stay, because they make the result's shape.
 std::vector<Expr> Compress(Node& node) {
   const NDArray condition = node.Constant(1);
   if (!condition.dtype().is_bool()) throw InvalidArgument("the condition must be of type bool");
@@ -143,7 +143,7 @@ Expr RealRange(double start, double limit, double step) {
   return Vector(values);
 }
 
-// Unsigned, as the way from start to limit may be longer than an int64 holds.
+// Unsigned, because the distance from start to limit may exceed an int64.
 Expr IntegerRange(std::int64_t start, std::int64_t limit, std::int64_t step) {
   if (step == 0) throw InvalidArgument("the step is zero");
   const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(limit);
@@ -182,7 +182,7 @@ std::vector<Expr> EyeLike(Node& node) {
   return {node.Typed(ops::Cast(ir::Constant::Make(NDArray::FromVector(shape, values)), dtype))};
 }
 
-// Square tiles of pixels and the channels that they come from.
+// The attribute blocksize: the side of the square tiles that move to or from the channels.
 std::int64_t BlockOf(Node& node, const Shape& shape) {
   if (shape.size() != 4) throw InvalidArgument("the input must have rank 4");
   const std::int64_t block = node.Int("blocksize", 0);
@@ -226,7 +226,7 @@ std::vector<Expr> TopK(Node& node) {
   const std::int64_t k = node.opset() < 10 ? node.Int("k", 0) : node.ConstantInt(1);
   if (k < 0 || k > extent)
     throw InvalidArgument(StrCat("k is ", k, " for an axis of ", extent, " elements"));
-  node.Ignore("sorted");  // they are
+  node.Ignore("sorted");  // they always are
   Expr x = node.input(0);
   if (k == 0) {
     const Ints none(shape.size(), 0);
@@ -241,7 +241,7 @@ std::vector<Expr> TopK(Node& node) {
   return {node.Typed(ir::TupleGetItem::Make(both, 0)), node.Typed(ir::TupleGetItem::Make(both, 1))};
 }
 
-// The zeros of a tensor with values written at the flat places where a pooling found them.
+// A tensor of zeros, with values written at the flat positions where a pooling found them.
 std::vector<Expr> MaxUnpool(Node& node) {
   const Shape pooled = ShapeOf(node.input(0));
   const Ints kernel = node.IntsOr("kernel_shape", {});
@@ -252,7 +252,7 @@ std::vector<Expr> MaxUnpool(Node& node) {
   const Ints pads = node.IntsOr("pads", Ints(2 * dims, 0));
   if (strides.size() != dims || pads.size() != 2 * dims)
     throw InvalidArgument(StrCat(dims, " axes take ", dims, " strides and ", 2 * dims, " pads"));
-  // Places count through the image that was pooled, of which the result may be a part.
+  // Positions count through the image that was pooled; the result may be a part of it.
   Shape image = pooled;
   for (std::size_t d = 0; d < dims; ++d) {
     const auto number = [](std::int64_t n) { return static_cast<double>(n); };

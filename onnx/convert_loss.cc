@@ -8,8 +8,8 @@
 namespace tenon::onnx_import {
 namespace {
 
-// The loss of log probabilities (N, C, ...) for targets (N, ...): weighted, without the targets to
-// be ignored, and joined.
+// The loss of log probabilities (N, C, ...) for targets (N, ...): weighted, without the ignored
+// targets, and reduced.
 Expr Loss(Node& node, const Expr& logarithms) {
   const Expr& target = node.input(1);
   const DataType t = DataTypeOf(logarithms);

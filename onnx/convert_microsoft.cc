@@ -1,5 +1,5 @@
-// Operators of ONNX Runtime's domain com.microsoft that its optimiser fuses standard ones into, as
-// its document of contributed operators defines them. Fusing is left to the passes here.
+// Operators of ONNX Runtime's domain com.microsoft into which its optimiser fuses standard ones, as
+// its document of contributed operators defines them. The passes fuse again in their own way.
 #include <limits>
 
 #include "tenon/onnx/converters.h"
@@ -64,11 +64,11 @@ std::vector<Expr> FusedGemm(Node& node) {
     parameters.push_back(node.Float(attribute, 0));
   }
   node.Ignore("activation_beta");
-  node.Ignore("activation_gamma");  // of activations that are refused
+  node.Ignore("activation_gamma");  // for activations that are refused
   return {node.Typed(Activation(name, parameters)(Converters().at("Gemm")(node).at(0)))};
 }
 
-// The last two axes change places; a vector has none to change.
+// Swaps the last two axes; a vector stays as it is.
 Expr Transposed(const Node& node, const Expr& x) {
   const std::int64_t rank = RankOf(x);
   if (rank < 2) return x;
@@ -91,7 +91,7 @@ std::vector<Expr> FusedMatMul(Node& node) {
   return {node.Typed(ops::Multiply(y, ops::Scalar(alpha, DataTypeOf(y))))};
 }
 
-// --- kinds of Gelu, with a bias before them where there is one
+// --- kinds of Gelu, with an optional bias before them
 
 Expr WithBias(const Node& node) {
   const Expr& x = node.input(0);

@@ -1,5 +1,5 @@
-// Attention of ONNX Runtime's domain com.microsoft: with its projections (Attention), those in
-// integers (QAttention), and of what is projected already (MultiHeadAttention).
+// Attention of ONNX Runtime's domain com.microsoft: with its projections (Attention), with these in
+// integers (QAttention), and over values that are already projected (MultiHeadAttention).
 #include "tenon/onnx/attention.h"
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/matmul.h"
@@ -18,20 +18,20 @@ AttentionOptions OptionsOf(Node& node) {
           .unidirectional = node.Int("unidirectional", 0) != 0};
 }
 
-// Modes of kernels that rotate positions, or write into their own input.
+// Refuses modes of kernels that rotate positions or write into their own input.
 void RefuseModes(Node& node, std::size_t shared_length) {
   for (const char* name : {"do_rotary", "past_present_share_buffer"}) {
     if (node.Int(name, 0) != 0)
       throw Unimplemented(StrCat("the attribute ", name, " is not supported"));
   }
-  node.Ignore("rotary_embedding_dim");  // of do_rotary
+  node.Ignore("rotary_embedding_dim");  // for do_rotary
   if (node.has_input(shared_length))
     throw Unimplemented(StrCat("input ", shared_length,
                                ", the length of a past that shares its memory, is not supported"));
 }
 
-// Attention over projections [batch, length, sizes of query, key and value]; the result, and the
-// keys and values of past and present.
+// Attention over projections [batch, length, sizes of query, key and value]. Returns the result,
+// and the keys and values of past and present.
 std::vector<Expr> SelfAttention(Node& node, const Expr& projected, const Ints& sizes,
                                 const Expr& past, AttentionOptions options) {
   const std::int64_t heads = NumHeads(node);

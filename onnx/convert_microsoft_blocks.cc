@@ -1,6 +1,6 @@
-// Products by weights of few bits of ONNX Runtime's domain com.microsoft. The weights become floats
-// when the model is imported: products of floats are fast here, and rounding is as the document
-// says. Memory holds them as floats.
+// Products by weights of few bits, of ONNX Runtime's domain com.microsoft. The weights become
+// floats when the model is imported, because float products are fast here and round as the document
+// says. So memory holds them as floats.
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/matmul.h"
 #include "tenon/ops/builders.h"
@@ -10,14 +10,14 @@
 namespace tenon::onnx_import {
 namespace {
 
-// A matrix [columns, rows] in blocks of its columns.
+// A matrix [columns, rows] cut into blocks along its columns.
 struct Blocks {
   std::int64_t rows, columns, size, bits;
   std::int64_t Count() const { return (rows + size - 1) / size; }
   std::int64_t BytesOf(std::int64_t elements) const { return (elements * bits + 7) / 8; }
 };
 
-// Element `i` of a line of bytes that hold `bits` each, the first one lowest.
+// Element `i` of a line of bytes that are packed with `bits` per element, lowest bits first.
 std::int64_t Unpacked(const std::uint8_t* line, std::int64_t i, std::int64_t bits) {
   const std::int64_t at = i * bits;
   return (line[at / 8] >> (at % 8)) & ((1 << bits) - 1);
@@ -28,7 +28,7 @@ void RequireSize(const NDArray& data, std::int64_t size, const char* what) {
     throw InvalidArgument(StrCat(what, " must have ", size, " elements, not ", data.size()));
 }
 
-// What each block subtracts, [columns, blocks].
+// The zero point of each block, [columns, blocks].
 std::vector<float> ZeroPoints(const Node& node, const Blocks& of) {
   const std::int64_t count = of.Count();
   const auto half = static_cast<float>(std::int64_t{1} << (of.bits - 1));
@@ -75,7 +75,7 @@ NDArray Weights(const Node& node, const Blocks& of) {
 }
 
 std::vector<Expr> MatMulNBits(Node& node) {
-  node.Ignore("accuracy_level");  // how few bits the other operand may be rounded to
+  node.Ignore("accuracy_level");  // to how few bits the other operand may be rounded
   const Blocks of{.rows = node.Int("K", 0),
                   .columns = node.Int("N", 0),
                   .size = node.Int("block_size", 0),

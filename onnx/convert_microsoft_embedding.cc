@@ -1,4 +1,4 @@
-// What stands before attention in models of ONNX Runtime's domain com.microsoft: sums of
+// The operators before attention in models of ONNX Runtime's domain com.microsoft: sums of
 // embeddings, rotated positions, and normalisation by the root of the mean square.
 #include <algorithm>
 
@@ -37,7 +37,7 @@ Expr MaskIndex(const Node& node, std::int64_t batch) {
 }
 
 std::vector<Expr> EmbedLayerNormalization(Node& node) {
-  node.Ignore("mask_index_type");  // for the inference of shapes
+  node.Ignore("mask_index_type");  // only for type inference
   const Expr& tokens = node.input(0);
   if (RankOf(tokens) != 2) throw InvalidArgument("input_ids must have the shape (batch, length)");
   for (const std::size_t i : {2U, 3U}) {
@@ -56,7 +56,7 @@ std::vector<Expr> EmbedLayerNormalization(Node& node) {
 
 // --- RotaryEmbedding
 
-// The first `size` elements of each head turned by angles whose cosines and sines are given (Su et
+// Rotates the first `size` elements of each head by angles whose cosines and sines are given (Su et
 // al., "RoFormer", 2021): element i with i + size / 2, or with its neighbour when interleaved.
 Expr Rotated(const Node& node, const Expr& x, const Expr& cosine, const Expr& sine,
              bool interleaved) {
@@ -120,9 +120,9 @@ std::vector<Expr> RotaryEmbedding(Node& node) {
   return {node.Typed(ops::Reshape(y, shape))};
 }
 
-// --- normalisation of a sum, which is given as the fourth result
+// --- normalisation of a sum; the sum is the fourth result
 
-// Of the inputs 0 and 1, and of the bias where there is one.
+// The sum of the inputs 0 and 1, plus the bias where there is one.
 Expr SumOfSkip(const Node& node, std::size_t bias) {
   for (int i = 1; i < std::min(node.num_outputs(), 3); ++i) {
     if (!node.proto().output(i).empty())
@@ -141,7 +141,7 @@ std::vector<Expr> SkipLayerNormalization(Node& node) {
   return {y, Expr(), Expr(), sum};
 }
 
-// By the root of the mean square (Zhang and Sennrich, NeurIPS 2019).
+// Normalises by the root of the mean square (Zhang and Sennrich, NeurIPS 2019).
 std::vector<Expr> SkipSimplifiedLayerNormalization(Node& node) {
   const Expr sum = SumOfSkip(node, 3);
   const DataType t = DataTypeOf(sum);

@@ -1,5 +1,5 @@
 // Quantised operators of ONNX Runtime's domain com.microsoft, as its document of contributed
-// operators defines them: those of elements calculate in float32 and round once.
+// operators defines them. Elementwise ones calculate in float32 and round once.
 #include "tenon/onnx/converters.h"
 #include "tenon/onnx/quantize.h"
 #include "tenon/ops/builders.h"
@@ -17,7 +17,8 @@ Expr DequantizedAt(const Node& node, std::size_t i) {
                                        ZeroPointAt(node, i + 2, DataTypeOf(x)),
                                        {.out_dtype = DataTypeOf(node.input(i + 1))}));
 }
-// By the scale and zero point at the inputs i and i + 1; without the latter of type `otherwise`.
+// Quantises by the scale and zero point at the inputs i and i + 1. Without a zero point the result
+// has the type `otherwise`.
 Expr Quantized(const Node& node, const Expr& x, std::size_t i, DataType otherwise) {
   const Expr zero_point = ZeroPointAt(node, i + 1, otherwise);
   return node.Typed(ops::QnnQuantize(node.Typed(x), ParameterAt(node, i), zero_point,
@@ -42,7 +43,7 @@ Converter Binary(const Function2& function) {
   };
 }
 
-// The standard's operator of that name over the float tensor; it reads the attributes.
+// The standard operator of this name over the float tensor; it reads the attributes.
 Expr Standard(Node& node, const char* type, const Expr& x) {
   if (node.Int("channels_last", 0) != 0)
     throw Unimplemented("channels_last is not supported; channels are the second axis");

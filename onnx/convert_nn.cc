@@ -30,7 +30,7 @@ std::vector<Expr> InstanceNormalization(Node& node) {
                                        {.epsilon = node.Float("epsilon", 1e-5)}))};
 }
 
-// Also gives the mean and the reciprocal of the deviation, where they are asked for.
+// Also gives the mean and the reciprocal of the deviation when they are wanted.
 std::vector<Expr> LayerNormalization(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t rank = RankOf(x);
@@ -41,8 +41,8 @@ std::vector<Expr> LayerNormalization(Node& node) {
   if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1)
     return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
                                       {.epsilon = epsilon, .center = center}))};
-  // The standard's first stage is in float32, which mean and reciprocal are given in; float64 keeps
-  // its precision inside.
+  // The standard's first stage is in float32, in which mean and reciprocal are returned. float64
+  // keeps its precision inside.
   const DataType t = DataTypeOf(x) == Float64 ? Float64 : Float32;
   const auto as_type = [&](const Expr& e, DataType to) {
     return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
@@ -100,7 +100,7 @@ std::vector<Expr> MatMul(Node& node) {
   return {ProductOfAnyRank(node, node.input(0), node.input(1))};
 }
 
-// By cofactors: from the last row up, the determinants of all columns taken together by so many.
+// By cofactors: starting with the last row, the determinants for all sets of that many columns.
 std::vector<Expr> Det(Node& node) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
@@ -114,7 +114,7 @@ std::vector<Expr> Det(Node& node) {
   const auto along_last = [&](const Expr& e, std::int64_t i) {
     return node.Typed(ElementAlong(e, i, RankOf(e) - 1));
   };
-  // By the set of columns, a bit each.
+  // Indexed by the set of columns, one bit per column.
   std::vector<Expr> minors(std::size_t{1} << n);
   for (std::size_t columns = 1; columns < minors.size(); ++columns) {
     const std::int64_t row = n - __builtin_popcountll(columns);
@@ -136,13 +136,13 @@ std::vector<Expr> Dropout(Node& node) {
   node.Ignore("ratio");
   node.Ignore("seed");
   node.Ignore("is_test");
-  // Without a ratio that is 0, a training would drop elements.
+  // The default ratio. Training drops elements unless the ratio is 0.
   constexpr double kOtherwise = 0.5;
   const bool is_training = node.has_input(2) && node.ConstantScalar(2) != 0;
   if (is_training && (node.has_input(1) ? node.ConstantScalar(1) : kOtherwise) != 0)
     throw Unimplemented("training is not supported");
   if (node.num_outputs() == 1) return {node.input(0)};
-  // Nothing is dropped: the mask is true everywhere, up to opset 9 a 1 of the input's type.
+  // Nothing is dropped: the mask is all true, or up to opset 9 all 1 in the input's type.
   const DataType type = node.opset() < 10 ? DataTypeOf(node.input(0)) : Bool;
   const Expr mask =
       ir::Call::Make(ops::Known().full, {ops::Scalar(1, type)},

@@ -1,4 +1,5 @@
-// Pooling over windows and over whole images, and the places of what a maximum pooling takes.
+// Pooling over windows and over whole images, and the positions of the values that max pooling
+// picks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +14,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// The window of the node as attributes of pooling over as many axes.
+// The window of the node as attributes of pooling over the same number of axes.
 template <typename AttrsType>
 AttrsType PoolAttrs(Node& node, const Window& w) {
   return {.pool_size = w.kernel,
@@ -27,10 +28,10 @@ Window PoolWindow(Node& node) {
   return ReadWindow(node, ShapeOf(node.input(0)), node.IntsOr("kernel_shape", {}));
 }
 
-// The most entries of a table that finding the indices of a pooling takes.
+// The maximum number of entries of a table that finds the indices of a pooling.
 constexpr std::int64_t kMaxPlaces = std::int64_t{1} << 20;
 
-// Refuses a table of `outer` x `inner` entries, both positive or zero, beyond that.
+// Refuses a table of `outer` x `inner` entries, neither negative, beyond that.
 void RequireTable(const char* what, std::int64_t outer, std::int64_t inner) {
   if (inner > 0 && outer > kMaxPlaces / inner)
     throw InvalidArgument(StrCat("the indices of ", outer, " x ", inner, " ", what,
@@ -41,7 +42,7 @@ Expr TableOf(const Shape& shape, const std::vector<std::int64_t>& values) {
   return ir::Constant::Make(NDArray::FromVector<std::int64_t>(shape, values));
 }
 
-// start, start + step, ... for each index of one axis of a result of rank 4: tables along several
+// start, start + step, ... for each index of one axis of a result of rank 4. Tables along several
 // axes add up by broadcasting.
 Expr PlacesAlong(std::size_t axis, std::int64_t count, std::int64_t start, std::int64_t step) {
   RequireTable("planes or windows", count, 1);
@@ -52,7 +53,7 @@ Expr PlacesAlong(std::size_t axis, std::int64_t count, std::int64_t start, std::
   return TableOf(shape, values);
 }
 
-// Where along a spatial axis of the padded image the taps of each window lie.
+// The positions of each window's taps along a spatial axis of the padded image.
 Expr TapsAlong(const Window& w, std::size_t d, std::int64_t windows) {
   RequireTable("taps along an axis", windows, w.kernel[d]);
   std::vector<std::int64_t> places;
@@ -63,14 +64,14 @@ Expr TapsAlong(const Window& w, std::size_t d, std::int64_t windows) {
   return TableOf({static_cast<std::int64_t>(places.size())}, places);
 }
 
-// Where in its image each greatest value of a window lies: the taps of all windows are gathered,
-// axis by axis, the place of the first greatest one is found, and what it lies at is known.
+// The position in its image of each window's maximum. The taps of all windows are gathered, axis by
+// axis; the first maximum of each window is found; its position follows.
 Expr PlacesOfGreatest(Node& node, const Window& w, const Shape& result, bool columns_first) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
   if (w.kernel.size() != 2)
     throw Unimplemented("indices are supported over two spatial axes, no others");
-  // As many elements behind as the last window reaches.
+  // The elements that the last window reaches past the end.
   const auto behind = [&](std::size_t d) {
     const std::int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1;
     return std::max<std::int64_t>(
@@ -92,7 +93,8 @@ Expr PlacesOfGreatest(Node& node, const Window& w, const Shape& result, bool col
       node.Typed(ops::Reshape(node.Typed(ops::Transpose(by_axis, Ints{0, 1, 2, 4, 3, 5})),
                               {result[0], result[1], result[2], result[3], count}));
   const Expr tap = node.Typed(ops::ArgMax(windows, {.axis = Ints{4}}));
-  // In the given image: where the first tap of each window lies, and each tap from there.
+  // In the given image: the position of the first tap of each window, and of each tap relative to
+  // it.
   const std::int64_t down = columns_first ? 1 : shape[3], across = columns_first ? shape[2] : 1;
   std::vector<std::int64_t> offsets;
   for (std::int64_t i = 0; i < count; ++i)
@@ -137,7 +139,7 @@ std::vector<Expr> AveragePool(Node& node) {
                          : ops::AvgPool3D(x, AveragePoolAttrs<ops::AvgPool3DAttrs>(node, w)))};
 }
 
-// Spatial axes of any number, through a reduction.
+// Any number of spatial axes, by a reduction.
 Converter GlobalPool(bool is_max) {
   return [is_max](Node& node) {
     const Expr& x = node.input(0);

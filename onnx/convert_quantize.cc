@@ -1,4 +1,4 @@
-// Quantised operators, as qnn.* calls: the rounding is that of the pass CanonicalizeQnn.
+// Quantised operators, as qnn.* calls. The pass CanonicalizeQnn defines how they round.
 #include <algorithm>
 
 #include "tenon/onnx/converters.h"
@@ -24,7 +24,7 @@ void RefuseBlocks(Node& node) {
 
 std::vector<Expr> QuantizeLinear(Node& node) {
   RefuseBlocks(node);
-  node.Ignore("saturate");  // of 8-bit floats
+  node.Ignore("saturate");  // for 8-bit floats
   if (node.Int("precision", 0) != 0)
     throw Unimplemented("the attribute precision is not supported");
   Expr x = node.input(0);
@@ -56,7 +56,7 @@ std::vector<Expr> DynamicQuantizeLinear(Node& node) {
 
 // --- convolutions
 
-// A convolution of the same window as the node's, which the converter of Conv reads.
+// A convolution with the same window as the node's, which the converter of Conv reads.
 ops::Conv2DAttrs WindowOf(Node& node, const Expr& x, const Expr& weight) {
   const auto stand_in = [](const char* name, const Expr& e) {
     return Expr(ir::Var::MakeChecked(name, ir::TensorTypeOf(ShapeOf(e), Float32), {}));

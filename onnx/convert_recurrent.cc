@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM, step by step: the projections of all inputs are one matrix product, each step
-// is one product with the recurrence weights and elementwise functions.
+// RNN, GRU and LSTM, step by step. The projections of all inputs are one matrix product; each step
+// is one product with the recurrence weights, plus elementwise functions.
 #include <functional>
 
 #include "tenon/onnx/converters.h"
@@ -11,7 +11,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// Every step is its own expressions.
+// Every step adds its own expressions, so their number is limited.
 constexpr std::int64_t kMaxSteps = 4096;
 
 using Function = Expr (*)(const Expr&);
@@ -26,7 +26,7 @@ Function FunctionOf(const std::string& name) {
 
 struct Cell {
   std::int64_t gates;
-  std::vector<std::string> activations;  // of one direction, by default
+  std::vector<std::string> activations;  // defaults for one direction
 };
 
 // One direction of the layer.
@@ -72,14 +72,15 @@ class Layer {
 
   std::int64_t hidden() const { return hidden_; }
   Expr Number(double value) const { return ops::Scalar(value, DataTypeOf(x_)); }
-  // Columns of gate g.
+  // The columns of gate g.
   Expr Gate(const Expr& all, std::int64_t g) const {
     return ops::StridedSlice(all, {.begin = {g * hidden_},
                                    .end = {(g + 1) * hidden_},
                                    .strides = {1},
                                    .axes = Ints{RankOf(all) - 1}});
   }
-  // state (batch, hidden) times the rows of gates [first, last) of the recurrence, and their bias.
+  // The state (batch, hidden) times the rows of gates [first, last) of the recurrence, plus their
+  // bias.
   Expr Recur(const Direction& d, const Expr& state, std::int64_t first, std::int64_t last) const {
     const auto rows = [&](const Expr& e) {
       return node_.Typed(ops::StridedSlice(
@@ -90,7 +91,7 @@ class Layer {
   }
   Expr Typed(const Expr& e) const { return node_.Typed(e); }
 
-  // One step: gets the projected input and the direction with its state; updates the state.
+  // One step: gets the projected input and the direction with its state, and updates the state.
   using Step = std::function<void(const Layer& layer, const Expr& gates, Direction* d)>;
   std::vector<Expr> Run(const Step& step, bool has_cell) {
     std::vector<Expr> sequences, last_h, last_c;
@@ -108,7 +109,7 @@ class Layer {
       last_h.push_back(node_.Typed(ops::ExpandDims(d.h, 0)));
       if (has_cell) last_c.push_back(node_.Typed(ops::ExpandDims(d.c, 0)));
     }
-    // (steps, directions, batch, hidden) and (directions, batch, hidden).
+    // The shapes are (steps, directions, batch, hidden) and (directions, batch, hidden).
     Expr y = ops::Concatenate(sequences, 1);
     Expr h = ops::Concatenate(last_h, 0);
     std::vector<Expr> results;
@@ -209,7 +210,7 @@ std::vector<Expr> Rnn(Node& node) {
       false);
 }
 
-// Gates are z, r and h.
+// The gates are z, r and h.
 std::vector<Expr> Gru(Node& node) {
   const bool reset_after = node.Int("linear_before_reset", 0) != 0;
   Layer layer(node, {.gates = 3, .activations = {"Sigmoid", "Tanh"}});
@@ -229,7 +230,7 @@ std::vector<Expr> Gru(Node& node) {
       false);
 }
 
-// Gates are i, o, f and c; peepholes i, o and f.
+// The gates are i, o, f and c; the peepholes are i, o and f.
 std::vector<Expr> Lstm(Node& node) {
   if (node.Int("input_forget", 0) != 0) throw Unimplemented("input_forget=1 is not supported");
   Layer layer(node, {.gates = 4, .activations = {"Sigmoid", "Tanh", "Tanh"}});

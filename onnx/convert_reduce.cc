@@ -9,8 +9,8 @@ namespace {
 
 using attrs::Attrs;
 
-// Axes from the attribute or, from `input_since` on, the second input; none, or an empty list,
-// means all.
+// The axes from the attribute or, from opset `input_since` on, from the second input. None, or an
+// empty list, means all.
 ops::ReduceAttrs Axes(Node& node, int input_since) {
   ops::ReduceAttrs reduce{.keepdims = node.Int("keepdims", 1) != 0};
   Ints axes;
@@ -23,7 +23,7 @@ ops::ReduceAttrs Axes(Node& node, int input_since) {
   return reduce;
 }
 
-// Without axes, nothing is reduced when the model says so.
+// Whether nothing is reduced: when there are no axes and the model says so.
 bool IsNoOp(Node& node, const ops::ReduceAttrs& reduce) {
   return node.Int("noop_with_empty_axes", 0) != 0 && !reduce.axis;
 }
@@ -36,7 +36,7 @@ Converter Reduce(const Expr& op, int input_since) {
   };
 }
 
-// `before` of each element, a sum, and `after` of it.
+// Applies `before` to each element, sums, and applies `after` to the sum.
 Converter ReduceBetween(Expr (*before)(const Expr&), Expr (*after)(const Expr&)) {
   return [=](Node& node) {
     const ops::ReduceAttrs reduce = Axes(node, 18);
@@ -50,8 +50,8 @@ Converter ReduceBetween(Expr (*before)(const Expr&), Expr (*after)(const Expr&))
 
 Expr Square(const Expr& x) { return ops::Multiply(x, x); }
 
-// Exponentials of the differences from the greatest element do not overflow; where this one is
-// infinite, of the elements themselves.
+// Exponentials of the differences from the maximum do not overflow. Where the maximum is infinite,
+// the exponentials of the elements themselves are taken.
 std::vector<Expr> ReduceLogSumExp(Node& node) {
   const Expr& x = node.input(0);
   const DataType t = DataTypeOf(x);
@@ -79,7 +79,7 @@ Converter ArgReduce(const Expr& op) {
   };
 }
 
-// Up to opset 12 the axes from `axis` on are normalised together.
+// Up to opset 12, the axes from `axis` on are normalised together.
 Converter SoftmaxLike(const Expr& op) {
   return [op](Node& node) {
     const Expr& x = node.input(0);

@@ -110,8 +110,8 @@ std::vector<Expr> Unsqueeze(Node& node) {
   return {node.Typed(value)};
 }
 
-// Where the extents of the input are known at run time only, it is cut after the transposition: so
-// PyTorch writes its nonzero.
+// Where the extents of the input are known only at run time, it is cut after the transposition.
+// PyTorch writes its nonzero in this form.
 std::vector<Expr> Transpose(Node& node) {
   if (const ir::CallNode* cut = AsRunTimeCut(node.input(0))) {
     const auto rank = static_cast<std::size_t>(RankOf(cut->args[0]));
@@ -146,7 +146,7 @@ std::vector<Expr> Split(Node& node) {
     lengths = node.ConstantInts(1);
   }
   if (lengths.empty()) {
-    // Equal parts; the last may be shorter (opset 18).
+    // Equal parts; the last one may be shorter (opset 18).
     const std::int64_t length = CeilDiv(extent, parts);
     for (std::int64_t i = 0; i < parts; ++i)
       lengths.push_back(std::max<std::int64_t>(0, std::min(length, extent - i * length)));
@@ -168,8 +168,9 @@ std::vector<Expr> Split(Node& node) {
   return outputs;
 }
 
-// Bounds of a slice within the axis. On the way down the standard begins at an element in any case,
-// so that a start before the first one is the first one; an end before it is "the least integer".
+// Clamps the bounds of a slice to the axis. For a negative step, the standard always begins at an
+// element, so a start before the first element becomes the first one. An end before it is written
+// as a very small integer.
 void Clamp(std::int64_t extent, std::int64_t step, std::int64_t* start, std::int64_t* end) {
   constexpr std::int64_t kBeforeFirst = std::numeric_limits<std::int32_t>::min();
   const auto from_front = [&](std::int64_t bound) { return bound < 0 ? bound + extent : bound; };
@@ -231,7 +232,7 @@ std::vector<Expr> Gather(Node& node) {
 std::vector<Expr> Expand(Node& node) {
   const Shape from = ShapeOf(node.input(0));
   Ints target = node.ConstantInts(1);
-  // Broadcasting goes both ways.
+  // Broadcasting goes in both directions.
   while (target.size() < from.size()) target.insert(target.begin(), 1);
   for (std::size_t i = 0; i < from.size(); ++i) {
     std::int64_t& extent = target[target.size() - from.size() + i];

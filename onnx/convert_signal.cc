@@ -1,4 +1,4 @@
-// Windows, discrete Fourier transforms and weights of their bins.
+// Window functions, discrete Fourier transforms and weights of their bins.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMaxWindow = 1 << 20;
 
-// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), with n one less where both ends are part of it.
+// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n); n is one less where both ends belong to the window.
 Converter CosineWindow(double a0, double a1, double a2) {
   return [=](Node& node) {
     const auto size = node.ConstantInt(0);
@@ -35,7 +35,7 @@ Converter CosineWindow(double a0, double a1, double a2) {
   };
 }
 
-// The first `used` of `n` elements into `made` bins: a product with cosines and sines.
+// Transforms the first `used` of `n` elements to `made` bins: a product with cosines and sines.
 struct Transform {
   std::int64_t n, used, made;
   bool inverse = false;
@@ -47,12 +47,12 @@ struct Transform {
                                  ops::kMaxTransformLength, " are"));
   }
 
-  // Real and imaginary parts, as (rows, made), of those of (rows, used); `imaginary` may be null.
+  // Real and imaginary parts, as (rows, made), for those of (rows, used); `imaginary` may be null.
   std::pair<Expr, Expr> Of(const Node& node, const Expr& real, const Expr& imaginary) const {
     std::vector<double> cosines, sines;
     for (std::int64_t i = 0; i < used; ++i) {
       for (std::int64_t k = 0; k < made; ++k) {
-        // i * k modulo n keeps the angle small, and so exact.
+        // Taking i * k modulo n keeps the angle small, and so exact.
         const double turn = 2 * M_PI * static_cast<double>(i * k % n) / static_cast<double>(n);
         const double scale = inverse ? 1 / static_cast<double>(n) : 1;
         cosines.push_back(std::cos(turn) * scale);
@@ -73,7 +73,7 @@ struct Transform {
 // The real (0) or imaginary (1) part of a signal, whose last axis holds them.
 Expr PartOf(const Expr& x, std::int64_t which) { return ElementAlong(x, which, RankOf(x) - 1); }
 
-// The signal (batch, ..., 1 or 2) as real and imaginary parts times cosines and sines.
+// The signal (batch, ..., 1 or 2), split into real and imaginary parts, times cosines and sines.
 std::vector<Expr> Dft(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t rank = RankOf(x);
@@ -91,7 +91,7 @@ std::vector<Expr> Dft(Node& node) {
   transform.inverse = node.Int("inverse", 0) != 0;
   if (onesided && transform.inverse)
     throw Unimplemented("onesided=1 with inverse=1 is not supported");
-  // The transformed axis last, and the others as rows.
+  // Moves the transformed axis to the end and makes rows of the others.
   Ints order, back(static_cast<std::size_t>(rank) - 1);
   for (std::int64_t d = 0; d + 1 < rank; ++d) {
     if (d != axis) order.push_back(d);
@@ -115,7 +115,8 @@ std::vector<Expr> Dft(Node& node) {
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, rank - 1))};
 }
 
-// (batch, length, 1 or 2): frames that may overlap, each times the window and transformed.
+// The signal is (batch, length, 1 or 2). Each of its frames, which may overlap, is multiplied by
+// the window and transformed.
 std::vector<Expr> Stft(Node& node) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
@@ -150,8 +151,7 @@ std::vector<Expr> Stft(Node& node) {
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, 3))};
 }
 
-// Triangles on the mel scale over the bins of a spectrum, as the standard's reference computes
-// them.
+// Triangles on the mel scale over the bins of a spectrum, computed as in the standard's reference.
 std::vector<Expr> MelWeightMatrix(Node& node) {
   const auto bands = node.ConstantInt(0);
   const auto length = node.ConstantInt(1);

@@ -1,4 +1,5 @@
-// Operators on boxes in images, and those whose results have as many rows as are found.
+// Operators on boxes in images, and operators whose number of result rows is known only at run
+// time.
 #include <limits>
 
 #include "tenon/onnx/converters.h"
@@ -41,7 +42,7 @@ std::vector<Expr> RoiAlign(Node& node) {
                          .aligned = mode == "half_pixel"}))};
 }
 
-// Boxes of centre and extent as corners.
+// Boxes given by centre and size, as corners.
 Expr CornersOf(const Node& node, const Expr& boxes) {
   const std::vector<Expr> parts = PartsAlong(node, boxes, {2}, 2);
   const Expr &centre = parts[0], half = ops::Multiply(parts[1], ops::Scalar(0.5));
@@ -51,7 +52,7 @@ Expr CornersOf(const Node& node, const Expr& boxes) {
   return node.Typed(ops::Take(x_first, order, {.axis = 2}));
 }
 
-// As many rows as boxes are kept: an extent that is known at run time.
+// The result has a row per box that is kept: an extent known only at run time.
 std::vector<Expr> NonMaxSuppression(Node& node) {
   const auto parameter = [&](std::size_t i, double otherwise, DataType type) {
     return node.has_input(i) ? node.input(i) : node.Typed(ops::Scalar(otherwise, type));
@@ -69,7 +70,7 @@ std::vector<Expr> NonMaxSuppression(Node& node) {
                      node.Typed(ir::TupleGetItem::Make(found, 1)), 0)};
 }
 
-// A stable order that puts what is not zero first gives their flat places.
+// A stable sort that puts nonzero elements first gives their flat positions.
 std::vector<Expr> NonZero(Node& node) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
@@ -101,7 +102,7 @@ std::vector<Expr> NonZero(Node& node) {
   return {FirstAlong(node, all, count, 1)};
 }
 
-// As many elements as differ: an extent that is known at run time.
+// The result has an element per distinct value: an extent known only at run time.
 std::vector<Expr> Unique(Node& node) {
   const Expr& x = node.input(0);
   if (node.Has("axis")) {

@@ -1,4 +1,4 @@
-// How each ONNX operator is said in Tenon's.
+// How each ONNX operator is expressed in Tenon's operators.
 #ifndef TENON_ONNX_CONVERTERS_H_
 #define TENON_ONNX_CONVERTERS_H_
 
@@ -32,7 +32,7 @@ void AddNnConverters(ConverterTable* table);
 void AddPoolConverters(ConverterTable* table);
 void AddVisionConverters(ConverterTable* table);
 
-// Of the standard's domain.
+// The converters of the standard's domain.
 const ConverterTable& Converters();
 
 void AddMicrosoftConverters(ConverterTable* table);
@@ -41,7 +41,7 @@ void AddMicrosoftBlockConverters(ConverterTable* table);
 void AddMicrosoftEmbeddingConverters(ConverterTable* table);
 void AddMicrosoftQuantizeConverters(ConverterTable* table);
 
-// Of the domain com.microsoft, in which ONNX Runtime writes what it fuses and quantises.
+// The converters of the domain com.microsoft, which holds what ONNX Runtime fuses and quantises.
 const ConverterTable& MicrosoftConverters();
 
 // Null when no table has the operator.

@@ -1,4 +1,4 @@
-// The graph is walked once, children first; each expression is known by the names of its values.
+// The graph is walked once, children first. Each expression is known by the names of its values.
 #include "tenon/onnx/export.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using ir::Expr;
 constexpr int kOpset = 17;
 // The version of the file format that came with the opset.
 constexpr int kIrVersion = 8;
-// protobuf takes no more.
+// The size limit of protobuf.
 constexpr std::size_t kMaxFileBytes = (std::size_t{1} << 31) - 1;
 
 const ExporterTable& Exporters() {
@@ -43,7 +43,7 @@ DataType TensorDataType(const Expr& e) {
   return tensor->dtype;
 }
 
-// Throws Unimplemented.
+// Throws Unimplemented, listing the operators without a counterpart.
 void ReportMissing(const Expr& body) {
   std::map<std::string, int> missing;
   ir::VisitPostOrder(body, [&](const Expr& e) {
@@ -76,7 +76,7 @@ class Writer {
       const ir::Type& type = main_.body.checked_type();
       const auto* tuple = type.As<ir::TupleTypeNode>();
       RequireThere(results[i], main_.body, i);
-      // An input or a constant cannot be an output, nor a value two.
+      // An output must not be an input, a constant or another output.
       const std::string name = written.insert(results[i]).second && graph_.IsMade(results[i])
                                    ? results[i]
                                    : graph_.AddNode("Identity", {results[i]});

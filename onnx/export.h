@@ -1,10 +1,10 @@
 // Modules as ONNX models of opset 17, the counterpart of onnx/import.h.
 //
-// @main becomes the graph: its parameters are the inputs under their names, constants become
-// initializers with raw data, the fields of a result that is a tuple one output each. Operators
-// are written as they stand, but for what inference does not need (dropout) and for biases, which
-// become an input of the convolution or product that they belong to. Imported again, the model
-// computes the same.
+// @main becomes the graph. Its parameters become the inputs, under their names; constants become
+// initializers with raw data; the fields of a result that is a tuple become one output each.
+// Operators are written as they are, with two exceptions: those that inference does not need
+// (dropout) are left out, and biases become an input of the convolution or product to which they
+// belong. The model computes the same when it is imported again.
 //
 //   std::string bytes = ExportOnnx(module).value();
 #ifndef TENON_ONNX_EXPORT_H_
@@ -18,12 +18,12 @@
 
 namespace tenon::onnx_export {
 
-// A serialised ModelProto. Errors: those of type inference; Unimplemented listing every operator
-// that has no ONNX counterpart, naming the call whose attributes have none, and for models beyond
-// the 2 GiB of a protobuf; InvalidArgument for extents that are not static and for functions
-// without ONNX counterpart (let, calls of functions).
+// A serialised ModelProto. Errors: those of type inference. Unimplemented, listing every operator
+// without an ONNX counterpart, or naming the call whose attributes have none, or for a model above
+// protobuf's 2 GiB. InvalidArgument for extents that are not static and for functions without an
+// ONNX counterpart (let, calls of functions).
 absl::StatusOr<std::string> ExportOnnx(const ir::Module& module);
-// Names of the operators that can be written, sorted.
+// The names of the operators that can be written, sorted.
 std::vector<std::string> ExportableOps();
 
 }  // namespace tenon::onnx_export

@@ -57,7 +57,7 @@ Names Pool(CallToWrite& call) {
                                {"strides", pair(attrs.strides, "strides")}};
   const Ints dilation = pair(attrs.dilation, "dilation");
   if constexpr (requires { attrs.count_include_pad; }) {
-    call.Require(dilation == Ints{1, 1}, "dilation");  // since opset 19 only
+    call.Require(dilation == Ints{1, 1}, "dilation");  // only since opset 19
     attributes.push_back({"count_include_pad", std::int64_t{attrs.count_include_pad}});
     return {call.graph.AddNode("AveragePool", {call.input(0)}, attributes)};
   } else {

@@ -7,7 +7,7 @@
 namespace tenon::onnx_export {
 namespace {
 
-// All arguments, in order, without attributes.
+// All arguments in order, without attributes.
 Exporter Plain(const char* type) {
   return [type](CallToWrite& call) {
     Names inputs;
@@ -16,7 +16,7 @@ Exporter Plain(const char* type) {
   };
 }
 
-// Negated: ONNX has no operator of its own.
+// Equal, then negated: ONNX has no such operator.
 Names NotEqual(CallToWrite& call) {
   return {call.graph.AddNode("Not", {call.graph.AddNode("Equal", {call.input(0), call.input(1)})})};
 }
@@ -44,7 +44,7 @@ Names Where(CallToWrite& call) {
   return {call.graph.AddNode("Where", {condition, call.input(1), call.input(2)})};
 }
 
-// Truncated as fmod does it: the remainder has the sign of the dividend.
+// Truncated like fmod: the remainder has the sign of the dividend.
 Names Mod(CallToWrite& call) {
   return {call.graph.AddNode("Mod", {call.input(0), call.input(1)}, {{"fmod", std::int64_t{1}}})};
 }

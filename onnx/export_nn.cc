@@ -37,7 +37,8 @@ Names BatchMatmul(CallToWrite& call) {
   return Product(call, attrs.transpose_a, attrs.transpose_b);
 }
 
-// A bias that is there before the product belongs to it, when nothing else reads the bare product.
+// A bias that exists before the product becomes its input, when nothing else reads the bare
+// product.
 Names BiasAdd(CallToWrite& call) {
   const std::int64_t axis = call.Axis(call.attrs<ops::BiasAddAttrs>().axis);
   const bool is_early =

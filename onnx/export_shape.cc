@@ -8,7 +8,7 @@
 namespace tenon::onnx_export {
 namespace {
 
-// Whatever the attributes say, types have been inferred: the target's extents are known.
+// Whatever the attributes say, the target's extents are known, since types have been inferred.
 Names Reshape(CallToWrite& call) {
   return {call.graph.AddNode("Reshape", {call.input(0), call.graph.AddInts(call.result_shape())},
                              {{"allowzero", std::int64_t{1}}})};
@@ -47,7 +47,7 @@ Names StridedSlice(CallToWrite& call) {
     const ops::SliceRange& range = ranges[i];
     const std::int64_t end = range.begin + range.extent * range.stride;
     starts.push_back(range.extent == 0 ? 0 : range.begin);
-    // An end before the first element is beyond any that counts from the last.
+    // An end before the first element is smaller than any index that counts from the end.
     ends.push_back(range.extent == 0 ? 0
                    : end < 0         ? std::numeric_limits<std::int64_t>::min()
                                      : end);

@@ -1,5 +1,5 @@
-// How each of Tenon's operators is said in ONNX: the table that the files export_*.cc fill, one
-// file a family.
+// How each of Tenon's operators is expressed in ONNX: the table that the files export_*.cc fill,
+// one file per family.
 #ifndef TENON_ONNX_EXPORTERS_H_
 #define TENON_ONNX_EXPORTERS_H_
 
@@ -15,11 +15,11 @@ namespace tenon::onnx_export {
 
 using Names = std::vector<std::string>;
 
-// A typed call of an operator on its way into a graph.
+// A typed call of an operator that is being written into a graph.
 class CallToWrite {
  public:
-  // `inputs`: for each argument the name of its value, or those of a tuple's fields. `only_reader`:
-  // whether the call alone reads its first argument.
+  // `inputs` gives for each argument the name of its value, or the names of a tuple's fields.
+  // `only_reader` says whether this call is the only reader of its first argument.
   CallToWrite(const ir::CallNode& call, std::vector<Names> inputs, bool only_reader,
               GraphWriter* graph)
       : graph(*graph), call_(call), inputs_(std::move(inputs)), only_reader_(only_reader) {}
@@ -38,13 +38,13 @@ class CallToWrite {
   Shape shape(std::size_t i) const { return ir::StaticShape(arg(i).checked_type(), "an argument"); }
   std::size_t rank(std::size_t i) const { return shape(i).size(); }
   DataType dtype(std::size_t i) const;
-  // Of a call that gives one tensor.
+  // The shape of the result of a call that gives one tensor.
   Shape result_shape() const { return ir::StaticShape(call_.checked_type, "the result"); }
   DataType result_dtype() const;
-  // `axis` of the first argument, from 0.
+  // `axis` of the first argument, counted from 0.
   std::int64_t Axis(std::int64_t axis) const;
 
-  // Throw Unimplemented: "nn.conv2d: " and what has no counterpart.
+  // Throw Unimplemented: "nn.conv2d: " followed by what has no counterpart.
   [[noreturn]] void Refuse(const std::string& what) const;
   void Require(bool condition, const std::string& what) const;
 
@@ -56,8 +56,8 @@ class CallToWrite {
   bool only_reader_;
 };
 
-// The value of the call, or those of a tuple's fields; the name of a field that ONNX does not have
-// is empty.
+// Returns the name of the call's value, or the names of a tuple's fields. The name of a field that
+// ONNX does not have is empty.
 using Exporter = std::function<Names(CallToWrite& call)>;
 using ExporterTable = std::unordered_map<ir::Expr, Exporter, ir::ExprHash>;  // by callee
 

@@ -26,8 +26,8 @@ std::optional<std::size_t> NumberEntry(const onnx::TensorProto& tensor, const ch
   return number;
 }
 
-// The rule is one of words: symbolic links, which only the owner of the folder can make, may lead
-// elsewhere.
+// The rule checks only the text of the location. Symbolic links, which only the owner of the folder
+// can make, may lead elsewhere.
 std::string LocationOf(const onnx::TensorProto& tensor, const std::string& what) {
   const std::string location = Entry(tensor, "location").value_or("");
   if (location.empty())

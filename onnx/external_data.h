@@ -1,4 +1,4 @@
-// Tensors whose data lies in files beside the model (TensorProto.data_location EXTERNAL).
+// Tensors whose data is stored in files beside the model (TensorProto.data_location EXTERNAL).
 //
 //   ExternalData files("models/net");  // the model's folder
 //   NDArray w = ToNDArray(tensor, what, files.Of(tensor, what));
@@ -17,13 +17,13 @@ namespace tenon::onnx_import {
 
 class ExternalData {
  public:
-  // Without a folder there are no files.
+  // Without a folder, there are no files.
   explicit ExternalData(std::optional<std::string> folder) : folder_(std::move(folder)) {}
 
-  // The tensor's bytes; its file is mapped once and as long as anyone holds a part of it. Throws
-  // InvalidArgument, naming the tensor and the file, for a missing or absolute location, one that
-  // leads out of the folder, and for an offset or length that is no number or beyond the file's
-  // end; NotFound for a file that cannot be opened; Unimplemented when there is no folder.
+  // The tensor's bytes. Its file is mapped once, and stays mapped while anyone holds a part of it.
+  // Throws InvalidArgument, naming the tensor and the file, for a location that is missing,
+  // absolute or outside the folder, and for an offset or length that is not a number or exceeds the
+  // file. Throws NotFound for a file that cannot be opened, Unimplemented when there is no folder.
   RawData Of(const onnx::TensorProto& tensor, const std::string& what);
 
  private:

@@ -1,5 +1,5 @@
-// Gaussian error linear units (Hendrycks and Gimpel, 2016) of what the standard and ONNX Runtime
-// name so.
+// Gaussian error linear units (Hendrycks and Gimpel, 2016), as the standard and ONNX Runtime define
+// them.
 #ifndef TENON_ONNX_GELU_H_
 #define TENON_ONNX_GELU_H_
 
@@ -7,7 +7,8 @@
 
 namespace tenon::onnx_import {
 
-// x / 2 * (1 + erf(x / sqrt(2))), and its approximation by tanh. `x` is typed, the result is not.
+// x / 2 * (1 + erf(x / sqrt(2))), and its approximation by tanh. `x` must be typed; the result is
+// not.
 ir::Expr GeluByErf(const ir::Expr& x);
 ir::Expr GeluByTanh(const ir::Expr& x);
 

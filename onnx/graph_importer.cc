@@ -11,7 +11,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// A loop of few bytes could ask for any number of nodes.
+// A loop of a few bytes could ask for any number of nodes.
 constexpr std::size_t kMaxNodes = 200000;
 
 constexpr const char* kCutThere =
@@ -27,7 +27,7 @@ std::string TypedNameOf(const onnx::NodeProto& node) {
   return StrCat("the node ", NameOf(node), " (", node.op_type(), ")");
 }
 
-// A registered operator that stands for a node of another domain.
+// The registered operator that a node of another domain names.
 Expr CustomOp(const onnx::NodeProto& node) {
   if (IsDefaultDomain(node.domain())) return Expr();
   const ops::OpRegistry& registry = ops::OpRegistry::Global();
@@ -136,7 +136,7 @@ std::vector<Expr> GraphImporter::Inline(const onnx::GraphProto& graph,
     throw InvalidArgument(StrCat("the graph inside takes ", graph.input_size(),
                                  " inputs; it is given ", inputs.size()));
   NamedValues values = InitializersOf(graph);
-  CountOne();  // a graph without nodes is work, too
+  CountOne();  // a graph without nodes takes time, too
   for (int i = 0; i < graph.input_size(); ++i)
     values[graph.input(i).name()] = inputs[static_cast<std::size_t>(i)];
   return Import(graph, std::move(values));

@@ -1,7 +1,7 @@
-// Graphs of nodes as expressions: that of a model, and those inside of its nodes.
+// Imports graphs of nodes as expressions: the graph of a model, and graphs inside its nodes.
 //
-// Values have the names of their graph, and nodes of a graph inside see those around it. A graph
-// that a loop runs is converted once for each turn; what is converted in all is bounded.
+// Values have the names of their graph, and nodes of an inner graph see those around it. A graph
+// that a loop runs is converted once per turn. The total number of converted nodes is bounded.
 //
 //   GraphImporter importer(opset, evaluate, {ops::FoldingBudget(bytes of the model's constants)});
 //   std::vector<Expr> outputs = importer.Import(graph, {{"x", x}});
@@ -26,25 +26,25 @@ class GraphImporter {
   GraphImporter(int opset, const passes::ConstantEvaluator& evaluate, ImportBudget budget)
       : opset_(opset), evaluate_(evaluate), budget_(budget) {}
 
-  // The outputs of the graph, whose inputs and initializers are among `values`. Throws
+  // The outputs of the graph; its inputs and initializers are among `values`. Throws
   // InvalidArgument or Unimplemented, naming the node.
   std::vector<Expr> Import(const onnx::GraphProto& graph, NamedValues values);
 
  private:
   const Expr* Find(const std::string& name) const;
   void Convert(const onnx::NodeProto& proto);
-  // Counts towards the bound on what is converted.
+  // Counts towards the bound on converted nodes.
   void CountOne();
-  // Remembers which node made values whose extents are known at run time only, and refuses what
-  // reads such a value and makes more of it than a result of the model.
+  // Records which node made values whose extents are known only at run time. Refuses a node that
+  // reads such a value, unless its result can only be a result of the model.
   void CheckRunTimeExtents(const onnx::NodeProto& proto, const std::vector<Expr>& inputs,
                            const std::vector<Expr>& outputs);
-  // The node that made the first of the values whose extents are known at run time only; or empty.
+  // The node that made the first of the values whose extents are known only at run time, or empty.
   std::string OriginOf(const std::vector<Expr>& values) const;
-  // A graph that is an attribute of a node, over values for its inputs.
+  // Imports a graph that is an attribute of a node, over values for its inputs.
   std::vector<Expr> Inline(const onnx::GraphProto& graph, const std::vector<Expr>& inputs);
 
-  // Of a graph inside, once for all turns of a loop.
+  // The initializers of an inner graph, converted once for all turns of a loop.
   const NamedValues& InitializersOf(const onnx::GraphProto& graph);
 
   const int opset_;
@@ -53,15 +53,15 @@ class GraphImporter {
   std::unordered_map<const onnx::GraphProto*, NamedValues> initializers_;
   ImportBudget budget_;
   std::size_t converted_ = 0;
-  // By value: the node that finds its extents.
+  // For each value, the node that finds its extents.
   std::unordered_map<Expr, std::string, ir::ExprHash> run_time_;
 };
 
 // Whether operators of the domain are those of the standard.
 bool IsDefaultDomain(const std::string& domain);
 
-// Throws Unimplemented when an operator of the graph, or of one inside, cannot be imported: a list
-// of all with their nodes.
+// Throws Unimplemented when an operator of the graph, or of an inner one, cannot be imported. The
+// error lists all of these with their nodes.
 void ReportMissing(const onnx::GraphProto& graph, const std::string& source);
 
 }  // namespace tenon::onnx_import

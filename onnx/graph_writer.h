@@ -1,4 +1,4 @@
-// An ONNX graph in the making: nodes in order, initializers, and names that are used once.
+// An ONNX graph under construction: nodes in order, initializers, and names that are used once.
 //
 //   const std::string y = graph.AddNode("Transpose", {x}, {{"perm", Ints{1, 0}}});
 #ifndef TENON_ONNX_GRAPH_WRITER_H_
@@ -29,22 +29,22 @@ class GraphWriter {
  public:
   explicit GraphWriter(onnx::GraphProto* graph) : graph_(*graph) {}
 
-  // Inputs and outputs are tensors of static extents; an input's name is `name`, or `name` with a
-  // number when that is taken.
+  // Inputs and outputs are tensors with static extents. The name of an input is `name`, followed by
+  // a number when it is taken.
   std::string AddInput(const std::string& name, const ir::Type& type);
   void AddOutput(const std::string& value, const ir::Type& type);
-  // Gives the name of the result. The name of an input that is left out is empty.
+  // Returns the name of the result. An input that is left out has an empty name.
   std::string AddNode(const std::string& type, const std::vector<std::string>& inputs,
                       const NodeAttributes& attributes = {});
   std::vector<std::string> AddNode(const std::string& type, std::size_t outputs,
                                    const std::vector<std::string>& inputs,
                                    const NodeAttributes& attributes);
-  // Whether a node makes the value: it is no input and no constant.
+  // Whether a node makes the value, so that it is neither an input nor a constant.
   bool IsMade(const std::string& value) const { return maker_.contains(value); }
   std::string AddConstant(const NDArray& data);
   std::string AddInts(const Ints& values);
-  // Gives `input` to the node that makes `value` as its third input. False when that node is of no
-  // type that takes a bias there, or has one.
+  // Gives `input`, as the third input, to the node that makes `value`. False when that node cannot
+  // take a bias there, or already has one.
   bool AddBias(const std::string& value, const std::string& input);
 
  private:

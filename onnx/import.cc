@@ -69,7 +69,7 @@ namespace {
 
 constexpr int kFirstOpset = 7;
 constexpr int kLastOpset = 21;
-// protobuf takes no more.
+// The size limit of protobuf.
 constexpr std::size_t kMaxFileBytes = (std::size_t{1} << 31) - 1;
 
 int OpsetOf(const onnx::ModelProto& model, const std::string& source) {
@@ -238,7 +238,7 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
     const NDArray array = ToNDArray(tensor, what, raw);
     if (!state->initializers.emplace(tensor.name(), ir::Constant::Make(array)).second)
       throw InvalidArgument(what + " is given twice");
-    // What was copied need not be in memory twice.
+    // Copied data need not be in memory twice.
     if (raw && raw->owner == nullptr && file != nullptr) file->Forget(raw->bytes);
     tensor.Clear();
   }
@@ -246,7 +246,7 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
   for (const onnx::ValueInfoProto& input : model.graph().input()) {
     if (!names.insert(input.name()).second)
       throw InvalidArgument(StrCat("the input ", input.name(), " is declared twice"));
-    // One with an initializer is a constant that older versions list here too.
+    // An input with an initializer is a constant; older versions list these here, too.
     if (!state->initializers.contains(input.name())) state->inputs.push_back(ToInputSpec(input));
   }
   return OnnxModel(state);

@@ -1,11 +1,11 @@
-// ONNX models as modules.
+// Imports ONNX models as modules.
 //
-// Opsets 7 to 21 of the default domain; nodes of other domains map to registered operators by name
-// ("domain.Op" or "Op"). The graph becomes @main, its inputs the parameters under their ONNX names,
-// several outputs a tuple. Constants are folded on the way, so that shapes computed by the model
-// become attributes. Errors: NotFound for a missing file; DataLoss for a file that is no whole
-// model; Unimplemented listing every operator that is missing with its nodes; InvalidArgument
-// naming the node for everything else.
+// Supports opsets 7 to 21 of the default domain. Nodes of other domains map to registered operators
+// by name ("domain.Op" or "Op"). The graph becomes @main, its inputs the parameters under their
+// ONNX names, several outputs a tuple. Constants are folded on the way, so that shapes which the
+// model computes become attributes. Errors: NotFound for a missing file; DataLoss for a file that
+// is not a complete model; Unimplemented, listing every missing operator with its nodes;
+// InvalidArgument, naming the node, for everything else.
 //
 //   ir::Module m = LoadOnnx("model.onnx", {.shapes = {{"x", {1, 3, 48, 192}}}}).value();
 #ifndef TENON_ONNX_IMPORT_H_
@@ -26,10 +26,10 @@ namespace tenon::onnx_import {
 struct ImportOptions {
   // Extents of inputs by name; needed where the model leaves some open.
   std::map<std::string, Shape> shapes;
-  // Inputs that have this value for good and are no parameters of the module: what depends on them
-  // alone, like the branch of an If, is known at import.
+  // Inputs that always have this value and are not parameters of the module. Everything that
+  // depends only on them, such as the branch of an If, is known at import.
   std::map<std::string, NDArray> constants;
-  // Evaluates operators over constants; strategies::EvaluateCall.
+  // Evaluates operators over constants; usually strategies::EvaluateCall.
   passes::ConstantEvaluator evaluate;
 };
 
@@ -37,7 +37,7 @@ absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions
 // `bytes` is a serialised ModelProto.
 absl::StatusOr<ir::Module> ImportOnnx(std::string_view bytes, const ImportOptions& options,
                                       const std::string& source = "model");
-// ONNX operator types that can be imported, sorted; those of another domain with its name first.
+// ONNX operator types that can be imported, sorted. Those of another domain begin with its name.
 std::vector<std::string> SupportedOnnxOps();
 
 }  // namespace tenon::onnx_import

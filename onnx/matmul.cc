@@ -26,7 +26,7 @@ Shape BroadcastBatches(const Shape& a, const Shape& b) {
   return batch;
 }
 
-// As one batch of matrices.
+// The operand as one batch of matrices.
 Expr Flattened(const Expr& e, const Shape& batch) {
   const Shape shape = ShapeOf(e);
   Shape full = batch;

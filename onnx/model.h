@@ -1,6 +1,6 @@
-// An ONNX model that is read once and imported for as many input shapes as are asked for: its
-// weights are held once and shared by all modules made of it. Immutable; any number of threads may
-// import from it.
+// An ONNX model that is read once and imported for any number of input shapes. Its weights are
+// stored once and shared by all modules made from it. Immutable; any number of threads may import
+// from it.
 //
 //   OnnxModel model = OnnxModel::Load("recogniser.onnx").value();
 //   model.inputs()[0].ExtentsToString();  // "(?, 3, 48, ?)"
@@ -23,30 +23,30 @@ namespace tenon::onnx_import {
 
 class OnnxModel {
  public:
-  // Errors: NotFound for a missing file; DataLoss for a file that is no whole model; Unimplemented
-  // for an opset out of range and listing every operator that is missing with its nodes;
-  // InvalidArgument naming the initializer or input for everything else.
+  // Errors: NotFound for a missing file; DataLoss for a file that is not a complete model;
+  // Unimplemented for an opset out of range, and for missing operators, listing each with its
+  // nodes; InvalidArgument, naming the initializer or input, for everything else.
   //
-  // The file is mapped, not read, and its weights are copied once. Weights in files of their own
-  // ("external data", only from the model's folder) that lie aligned are used where they are: these
-  // files must not be cut short or written to until the model, its modules and what was compiled
-  // from them are gone.
+  // The file is mapped, not read, and its weights are copied once. Aligned weights in separate
+  // files ("external data", only from the model's folder) are used in place: these files must not
+  // be truncated or written to until the model, its modules and everything compiled from them are
+  // gone.
   static absl::StatusOr<OnnxModel> Load(const std::string& path);
   // `bytes` is a serialised ModelProto.
   static absl::StatusOr<OnnxModel> Parse(std::string_view bytes, const std::string& source);
 
-  // Without those that have an initializer.
+  // Without the inputs that have an initializer.
   const std::vector<ir::InputSpec>& inputs() const;
-  // The names of the results in order; they are those of @main's body.
+  // The names of the results, in the order of those of @main's body.
   std::vector<std::string> results() const;
-  // Errors: InvalidArgument naming the input for shapes that are missing or do not fit, and naming
-  // the node for everything else.
+  // Errors: InvalidArgument, naming the input, for shapes that are missing or do not fit, and
+  // naming the node for everything else.
   absl::StatusOr<ir::Module> Import(const ImportOptions& options) const;
 
  private:
   struct State;
   explicit OnnxModel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  // `file` has the bytes, null when no file does; `folder` is that of data in other files.
+  // `file` holds the bytes; null when no file does. `folder` holds the files of external data.
   static OnnxModel Make(std::string_view bytes, const std::string& source,
                         const std::shared_ptr<const MappedFile>& file,
                         const std::optional<std::string>& folder);

@@ -17,8 +17,8 @@ namespace tenon::onnx_import {
 
 namespace {
 
-// In bytes. A few bytes of a file can ask for a constant of any size; a large one is made when the
-// model runs.
+// A few bytes of a file can ask for a constant of any size. A larger one is made when the model
+// runs.
 constexpr std::int64_t kMaxFoldedBytes = std::int64_t{1} << 28;
 
 bool MayFold(const ir::Type& type) {

@@ -1,5 +1,5 @@
-// One ONNX node as its converter sees it: typed inputs, checked attributes, and calls that come
-// back typed and folded.
+// One ONNX node as its converter sees it: typed inputs, checked attributes, and calls that are
+// typed and folded.
 #ifndef TENON_ONNX_NODE_H_
 #define TENON_ONNX_NODE_H_
 
@@ -19,13 +19,13 @@ namespace tenon::onnx_import {
 using ir::Expr;
 using ops::Ints;
 
-// The outputs of a graph inside of a node, which may read values around it.
+// The outputs of a graph inside a node, which may read values around it.
 using GraphInliner = std::function<std::vector<Expr>(const onnx::GraphProto& graph,
                                                      const std::vector<Expr>& inputs)>;
 
-// What the import of a model may still take.
+// How much work the import of a model may still do.
 struct ImportBudget {
-  // Loops and recurrent layers are unrolled: few bytes can ask for any number of expressions.
+  // Loops and recurrent layers are unrolled, so a few bytes can ask for any number of expressions.
   static constexpr std::int64_t kMaxExpressions = std::int64_t{1} << 20;
 
   ops::FoldingBudget folding;
@@ -34,7 +34,7 @@ struct ImportBudget {
 
 class Node {
  public:
-  // `evaluate` and `budget` outlive the node.
+  // `evaluate` and `budget` must outlive the node.
   Node(const onnx::NodeProto& proto, int opset, std::vector<Expr> inputs,
        const passes::ConstantEvaluator& evaluate, ImportBudget* budget,
        GraphInliner inline_graph = nullptr)
@@ -57,14 +57,15 @@ class Node {
   const Expr& input(std::size_t i) const;
   // Null when it is missing.
   Expr optional_input(std::size_t i) const { return has_input(i) ? inputs_[i] : Expr(); }
-  // Null where one is missing.
+  // A missing input is null.
   const std::vector<Expr>& inputs() const { return inputs_; }
   // Throws InvalidArgument when one is missing.
   const std::vector<Expr>& all_inputs() const;
-  // The value of an input that must be known at import; throws Unimplemented saying why it is not.
+  // The value of an input that must be known at import. Throws Unimplemented that says why it is
+  // not.
   NDArray Constant(std::size_t i) const;
   Ints ConstantInts(std::size_t i) const;
-  // The integer of an input with one element; of a floating type, its whole number.
+  // The integer of an input with one element; of a floating element, its integral value.
   std::int64_t ConstantInt(std::size_t i) const;
   double ConstantScalar(std::size_t i) const;
   std::vector<double> ConstantNumbers(std::size_t i) const;
@@ -81,12 +82,12 @@ class Node {
   const onnx::GraphProto& Graph(const char* name);
   // Marks an attribute as having no effect here.
   void Ignore(const char* name) { handled_.insert(name); }
-  // Throws Unimplemented for an attribute that no one read.
+  // Throws Unimplemented for an attribute that nobody read.
   void RequireAllHandled() const;
   const onnx::AttributeProto* Find(const char* name);
 
   // --- results
-  // The expression with checked types, folded when it is constant. Its arguments are typed.
+  // The expression with checked types, folded when it is constant. Its arguments must be typed.
   Expr Typed(const Expr& expr) const;
   // The outputs of a graph of this node.
   std::vector<Expr> Inlined(const onnx::GraphProto& graph, const std::vector<Expr>& inputs) const {
@@ -108,22 +109,23 @@ class Node {
 // Throws InvalidArgument unless a constant of this many numbers may be made at import: a few bytes
 // of a file can ask for any size.
 void RequireConstantSize(double elements);
-// Static extents of a typed tensor expression; rank and element type.
+// The static extents of a typed tensor expression; its rank and element type.
 Shape ShapeOf(const Expr& e);
 std::int64_t RankOf(const Expr& e);
 DataType DataTypeOf(const Expr& e);
 // The element `index` along `axis` of a typed expression, without that axis.
 Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis);
-// The pieces of a typed expression that is cut at `places` along `axis`: one more than places.
+// The pieces of a typed expression that is cut at `places` along `axis`; there is one more than
+// places.
 std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,
                              std::int64_t axis);
-// The first `count` (one integer) elements of a typed expression along `axis`: a slice where the
-// count is known at import, and otherwise what can only be a result of the model.
+// The first `count` (one integer) elements of a typed expression along `axis`. It is a slice where
+// the count is known at import. Where it is not, the value can only be a result of the model.
 Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t axis);
-// The call that cuts a value to an extent that is known at run time only; null for other values.
+// The call that cuts a value to an extent known only at run time; null for other values.
 const ir::CallNode* AsRunTimeCut(const Expr& value);
-// The int64 numbers from 0 on along one axis of `rank`, whose other extents are 1. Throws
-// InvalidArgument for more than a constant made at import may have.
+// The int64 numbers 0, 1, ... along one axis of `rank`; the other extents are 1. Throws
+// InvalidArgument for more numbers than a constant made at import may have.
 Expr PlacesAlong(std::size_t rank, std::size_t axis, std::int64_t extent);
 // The attribute axis, in [0, rank of the first input). Throws InvalidArgument.
 std::int64_t AxisOf(Node& node, std::int64_t otherwise);

@@ -1,5 +1,5 @@
-// A depth-first walk from each node, in the order of the file, to those that make what it reads; a
-// node is placed when all of them are. The walk keeps its own stack: graphs may be deep.
+// A depth-first walk from each node, in the order of the file, to those that make what it reads. A
+// node is placed after all of them. The walk keeps its own stack, because graphs may be deep.
 #include "tenon/onnx/sort_nodes.h"
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace {
 
 using Makers = std::unordered_map<std::string_view, int>;
 
-// The nodes among `makers` that the node, or a graph inside of it, reads from.
+// The nodes among `makers` from which the node, or a graph inside it, reads.
 void CollectNeeded(const onnx::NodeProto& node, const Makers& makers, std::vector<int>* needed) {
   const auto add = [&](const std::string& name) {
     if (const auto found = makers.find(name); !name.empty() && found != makers.end())
@@ -32,7 +32,7 @@ std::vector<int> OrderOf(const onnx::GraphProto& graph) {
     for (const std::string& name : graph.node(i).output()) makers.emplace(name, i);
   struct Visit {
     int node;
-    std::vector<int> needed;  // those left
+    std::vector<int> needed;  // still to be placed
   };
   std::vector<int> order;
   std::vector<bool> is_visited(static_cast<std::size_t>(graph.node_size()));

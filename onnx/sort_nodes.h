@@ -1,5 +1,5 @@
-// Nodes in an order in which each comes after what makes its inputs. The standard demands such an
-// order, but converters write models without it, which ONNX Runtime takes.
+// Sorts nodes so that each comes after those that make its inputs. The standard demands this order,
+// but some converters write models without it, and ONNX Runtime accepts these.
 #ifndef TENON_ONNX_SORT_NODES_H_
 #define TENON_ONNX_SORT_NODES_H_
 
@@ -7,8 +7,8 @@
 
 namespace tenon::onnx_import {
 
-// Sorts the nodes of the graph and of the graphs inside of it. A graph that is in order stays as it
-// is; nodes that need each other stay in some order, and the import refuses the first of them.
+// Sorts the nodes of the graph and of the graphs inside it. A sorted graph stays as it is. Nodes on
+// a cycle stay in some order; the import refuses the first of them.
 void SortNodes(onnx::GraphProto* graph);
 
 }  // namespace tenon::onnx_import

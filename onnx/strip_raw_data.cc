@@ -1,7 +1,7 @@
-// The wire format of protobuf (protobuf.dev/programming-guides/encoding): a message is a row of
-// fields, each a tag (number and wire type) and a payload; nested messages are payloads with a
-// length. Fields on the way ModelProto.graph, GraphProto.initializer, TensorProto.raw_data are
-// written anew, all others are copied as they are.
+// The wire format of protobuf (protobuf.dev/programming-guides/encoding): a message is a sequence
+// of fields, each a tag (number and wire type) and a payload; nested messages are payloads with a
+// length. Fields on the path ModelProto.graph, GraphProto.initializer, TensorProto.raw_data are
+// rewritten; all others are copied.
 #include "tenon/onnx/strip_raw_data.h"
 
 #include <cstdint>
@@ -35,8 +35,8 @@ bool TakeVarint(std::string_view* rest, std::uint64_t* value) {
 bool TakeField(std::string_view* rest, Field* field) {
   const std::string_view start = *rest;
   std::uint64_t tag = 0;
-  // Tags beyond 32 bits are no protobuf; its parser drops the upper bits, so that another field
-  // would be meant there than here. The number 0 is none.
+  // Tags beyond 32 bits are not valid protobuf. Its parser drops the upper bits, so it would see
+  // another field than this code does. The number 0 is not valid either.
   if (!TakeVarint(rest, &tag) || tag > std::numeric_limits<std::uint32_t>::max() || tag >> 3U == 0)
     return false;
   field->number = tag >> 3U;
@@ -56,7 +56,7 @@ bool TakeField(std::string_view* rest, Field* field) {
     case Wire::kLength:
       if (!TakeVarint(rest, &length)) return false;
       break;
-    default:  // groups, which ONNX does not have, and what is no wire type
+    default:  // groups, which ONNX does not have, and invalid wire types
       return false;
   }
   if (length > rest->size()) return false;
@@ -78,8 +78,8 @@ void AddField(int number, std::string_view payload, std::string* out) {
   out->append(payload);
 }
 
-// Copies `message` to `out`, and what `strip` makes of the payloads of the field `number` in their
-// place. False when it is not whole.
+// Copies `message` to `out`, but replaces the payloads of the field `number` by what `strip` makes
+// of them. False when the message is not complete.
 template <typename Strip>
 bool CopyBut(int number, std::string_view message, const Strip& strip, std::string* out) {
   Field field;

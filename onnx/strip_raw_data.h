@@ -15,12 +15,12 @@ namespace tenon::onnx_import {
 
 struct StrippedModel {
   std::string bytes;
-  // The raw_data of each initializer of the graph, inside the model; nothing where there is none.
-  // Where there is some, the stripped model has an empty one.
+  // The raw_data of each initializer of the graph, as a view into the model; nothing where there is
+  // none. Where there is some, the stripped model has an empty one.
   std::vector<std::optional<std::string_view>> raw;
 };
 
-// Nothing when `model` is no message of whole fields: protobuf then refuses it, too.
+// Nothing when `model` is not a message of complete fields. Protobuf refuses such a message, too.
 std::optional<StrippedModel> StripRawData(std::string_view model);
 
 }  // namespace tenon::onnx_import

@@ -52,7 +52,7 @@ void ToTensorProto(const NDArray& array, const std::string& name, TensorProto* t
 
 namespace {
 
-// Most of the time goes into pages that are new, which threads share.
+// Most of the time goes into new pages, so threads share the work.
 void CopyBytes(std::string_view bytes, char* to) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
   std::atomic<std::size_t> next{0};
@@ -64,7 +64,7 @@ void CopyBytes(std::string_view bytes, char* to) {
   });
 }
 
-// Typed fields hold narrow types in wider ones; their low bytes are the value.
+// Typed fields hold narrow types in wider ones. The low bytes are the value.
 template <typename Field>
 void CopyTyped(const Field& field, const NDArray& array, const std::string& what) {
   if (static_cast<std::int64_t>(field.size()) != array.size())
@@ -130,7 +130,7 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
   } catch (const Error& error) {
     throw InvalidArgument(StrCat(what, ": ", error.message()));
   }
-  // The data must be there before memory is taken for it.
+  // Memory is taken only after the data is known to be there.
   const bool is_raw = raw || tensor.has_raw_data();
   const std::string_view bytes = raw ? raw->bytes : std::string_view(tensor.raw_data());
   const std::size_t have =

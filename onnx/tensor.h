@@ -1,4 +1,4 @@
-// TensorProto and element types of ONNX as Tenon's.
+// Converts TensorProto and ONNX element types to Tenon's, and back.
 #ifndef TENON_ONNX_TENSOR_H_
 #define TENON_ONNX_TENSOR_H_
 
@@ -15,13 +15,13 @@ namespace tenon::onnx_import {
 
 // Throws Unimplemented for types that Tenon does not have.
 DataType ToDataType(int onnx_type, const std::string& what);
-// Data of a tensor that lies elsewhere.
+// The data of a tensor that is stored elsewhere.
 struct RawData {
   std::string_view bytes;
   std::shared_ptr<const void> owner;  // keeps the bytes; null: they must be copied
 };
-// `raw`, when given, stands for the tensor's own data. It is used in place when it is aligned as
-// arrays are and has an owner. Throws InvalidArgument when the data does not fit the shape,
+// `raw`, when given, replaces the tensor's own data. It is used in place when it has an owner and
+// the alignment of arrays. Throws InvalidArgument when the data does not fit the shape,
 // Unimplemented for data in another file when `raw` is not given.
 NDArray ToNDArray(const onnx::TensorProto& tensor, const std::string& what,
                   const std::optional<RawData>& raw = std::nullopt);
@@ -31,7 +31,7 @@ std::vector<double> NumbersOf(const NDArray& array);
 
 // Throws Unimplemented for types that ONNX does not have.
 onnx::TensorProto::DataType ToOnnxType(DataType type);
-// With raw data.
+// Writes raw data.
 void ToTensorProto(const NDArray& array, const std::string& name, onnx::TensorProto* tensor);
 
 }  // namespace tenon::onnx_import

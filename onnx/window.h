@@ -15,11 +15,11 @@ struct Window {
   Ints pads() const;      // before, then after
 };
 
-// One to three spatial axes. Leaves the padding zero where auto_pad asks for the same extents: a
-// transposed convolution and another one work it out in ways of their own. Throws InvalidArgument
-// for lists of a wrong length and unknown values of auto_pad.
+// Reads a window over one to three spatial axes. Leaves the padding zero where auto_pad asks for
+// the same extents: convolutions and transposed convolutions compute it differently. Throws
+// InvalidArgument for lists of a wrong length and unknown values of auto_pad.
 Window ReadAttributes(Node& node, const Shape& data, const Ints& kernel);
-// With the padding that auto_pad asks for.
+// Also computes the padding for which auto_pad asks.
 Window ReadWindow(Node& node, const Shape& data, const Ints& kernel);
 
 }  // namespace tenon::onnx_import
