@@ -12,7 +12,7 @@ constexpr std::array<int, 4> kBlocks = {6, 12, 24, 16};
 
 Features BnRelu(Layers& layers, const Features& x) { return Layers::Relu(layers.BatchNorm(x)); }
 
-// Every layer sees all that the block made before it.
+// Every layer reads all that the block made before it.
 Features DenseBlock(Layers& layers, const Features& x, int count) {
   const std::int64_t growth = layers.Width(32);
   std::vector<Features> parts = {x};

@@ -10,7 +10,7 @@
 
 namespace tenon::models {
 
-// Images are at least 32 wide; otherwise throws InvalidArgument.
+// Throws InvalidArgument for images narrower than 32.
 ir::Module DenseNet121(const ImageOptions& options = {});
 
 }  // namespace tenon::models

@@ -9,7 +9,7 @@
 namespace tenon::models {
 namespace {
 
-// Expansion, kernel, stride of the first, channels and layers of the stages 2 to 8.
+// Expansion, kernel, stride of the first layer, channels and layers of the stages 2 to 8.
 struct Stage {
   std::int64_t expansion, kernel, stride, channels, layers;
 };

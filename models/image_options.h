@@ -1,4 +1,4 @@
-// What the classifiers of images have in common.
+// Options that all image classifiers have.
 //
 //   ir::Module m = ResNet(18, {.image_size = 64, .width_divisor = 8, .classes = 10});
 #ifndef TENON_MODELS_IMAGE_OPTIONS_H_
@@ -11,12 +11,12 @@ namespace tenon::models {
 struct ImageOptions {
   std::int64_t batch = 1;
   std::int64_t image_size = 224;   // height and width
-  std::int64_t width_divisor = 1;  // of the channels: above 1, an even number from 2 on is left
+  std::int64_t width_divisor = 1;  // of the channels; above 1, they become even, at least 2
   std::int64_t classes = 1000;
   std::uint64_t seed = 1;
 };
 
-// Throws InvalidArgument for values that are not possible, an image under `least_size` among them.
+// Throws InvalidArgument for impossible values, including an image smaller than `least_size`.
 void CheckImageOptions(const ImageOptions& options, std::int64_t least_size);
 
 }  // namespace tenon::models

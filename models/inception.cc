@@ -7,7 +7,7 @@ namespace {
 
 const ops::Ints kNoPadding = {0, 0};
 
-// Layers of channels as published; all have batch norm and relu.
+// Layers with channels as published; all have batch norm and relu.
 class Builder {
  public:
   explicit Builder(const ImageOptions& options) : layers_(options, 1e-3) {}

@@ -1,7 +1,8 @@
-// Inception networks with generated weights, without the auxiliary classifiers, which only
-// training uses: Szegedy et al., "Going Deeper with Convolutions", 2014, table 1, with batch norm
-// and 3 x 3 in place of 5 x 5 as in torchvision's googlenet; Szegedy et al., "Rethinking the
-// Inception Architecture for Computer Vision", 2015, as torchvision's inception_v3.
+// Inception networks with generated weights, without the auxiliary classifiers, which only training
+// uses. GoogLeNet is that of Szegedy et al., "Going Deeper with Convolutions", 2014, table 1, with
+// batch norm and with 3 x 3 instead of 5 x 5, as in torchvision's googlenet. Inception v3 is that
+// of Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2015, as in
+// torchvision's inception_v3.
 //
 //   ir::Module m = InceptionV3({.image_size = 299});   // @main(%data) -> (1, 1000)
 #ifndef TENON_MODELS_INCEPTION_H_
@@ -12,9 +13,9 @@
 
 namespace tenon::models {
 
-// Images are at least 32 wide; otherwise throws InvalidArgument.
+// Throws InvalidArgument for images narrower than 32.
 ir::Module GoogLeNet(const ImageOptions& options = {});
-// Images are at least 75 wide, 299 in the paper; otherwise throws InvalidArgument.
+// Throws InvalidArgument for images narrower than 75. The paper uses 299.
 ir::Module InceptionV3(const ImageOptions& options = {.image_size = 299});
 
 }  // namespace tenon::models

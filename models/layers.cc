@@ -52,7 +52,7 @@ Features Layers::Conv(const Features& x, const ConvLayer& layer) {
   return {y, layer.channels};
 }
 
-// The ranges keep the variance of activations near what it was, also through a hundred layers.
+// The ranges keep the variance of activations near its value, even through a hundred layers.
 Features Layers::BatchNorm(const Features& x) {
   const Expr gamma = weights_.Vector(x.channels, 0.5, 1.5);
   const Expr beta = weights_.Vector(x.channels, -0.2, 0.2);

@@ -1,4 +1,4 @@
-// Layers with generated weights, from which the networks are put together.
+// Layers with generated weights, from which the networks are built.
 //
 //   Layers layers({.classes = 10});
 //   Features x = layers.ConvBnRelu(layers.Image(), {.channels = 64, .kernel = {7, 7}, .stride =
@@ -17,17 +17,18 @@
 
 namespace tenon::models {
 
-// Images of a layout NCHW and the number of their channels.
+// Images in the layout NCHW and the number of their channels.
 struct Features {
   ir::Expr value;
   std::int64_t channels = 0;
 };
 
 struct ConvLayer {
-  std::int64_t channels = 0;  // of the result, as they are: see Layers::Width
+  std::int64_t channels = 0;  // of the result, as given: see Layers::Width
   ops::Ints kernel = {1, 1};
   std::int64_t stride = 1;
-  // Around height and width; without, half of the kernel, which keeps the size at stride 1.
+  // Padding around height and width. If not given, half of the kernel, which keeps the size at
+  // stride 1.
   std::optional<ops::Ints> padding;
   std::int64_t groups = 1;
   bool bias = false;
@@ -46,7 +47,7 @@ class Layers {
 
   // The parameter %data.
   Features Image() const { return {data_, 3}; }
-  // What the options leave of so many channels.
+  // The number of channels after the division that the options ask for.
   std::int64_t Width(std::int64_t channels) const;
 
   Features Conv(const Features& x, const ConvLayer& layer);
@@ -63,8 +64,8 @@ class Layers {
   // (batch, channels).
   static ir::Expr AverageOfImage(const Features& x);
 
-  // @main from %data over the average of each channel, dropout (when asked for) and a dense layer
-  // to logits of shape (batch, classes).
+  // Builds @main from %data: the average of each channel, dropout (if `dropout` is not 0) and a
+  // dense layer to logits of shape (batch, classes).
   ir::Module Classifier(const Features& x, double dropout = 0);
   ir::Module Main(const ir::Expr& result) const;
 
@@ -75,8 +76,8 @@ class Layers {
   ir::Var data_;
 };
 
-// x times hard-sigmoid of x: x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for
-// MobileNetV3", 2019); and that sigmoid alone.
+// x times the hard sigmoid of x: x * min(max(x + 3, 0), 6) / 6 (Howard et al., "Searching for
+// MobileNetV3", 2019); and the hard sigmoid alone.
 ir::Expr HardSwish(const ir::Expr& x);
 ir::Expr HardSigmoid(const ir::Expr& x);
 

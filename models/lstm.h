@@ -20,8 +20,8 @@ struct LstmOptions {
 };
 
 // @main from %data of shape (steps, batch, features) to the last hidden state of shape (batch,
-// hidden); states start at 0. Gates in the order input, forget, cell, output, with a bias for the
-// input and one for the state. Throws InvalidArgument for values that are not possible.
+// hidden). States start at 0. The gates are in the order input, forget, cell, output; there is one
+// bias for the input and one for the state. Throws InvalidArgument for impossible values.
 ir::Module Lstm(const LstmOptions& options = {});
 
 }  // namespace tenon::models

@@ -36,7 +36,7 @@ Features InvertedResidual(Layers& layers, const Features& x, std::int64_t expans
   return y;
 }
 
-// Kernel, expanded channels, channels, whether gated, whether hard-swish (relu otherwise), stride.
+// Kernel, expanded channels, channels, whether gated, whether hard-swish (if not, relu), stride.
 struct Row {
   std::int64_t kernel, expanded, channels;
   bool gate, hard_swish;
@@ -62,7 +62,7 @@ Features Activate(const Features& x, bool hard_swish) {
   return {hard_swish ? HardSwish(x.value) : ops::Relu(x.value), x.channels};
 }
 
-// The nearest multiple of 8, but not under 90 % of the value.
+// The nearest multiple of 8 that is at least 90 % of the value.
 std::int64_t MultipleOf8(std::int64_t value) {
   const std::int64_t rounded = std::max<std::int64_t>(8, (value + 4) / 8 * 8);
   return 10 * rounded < 9 * value ? rounded + 8 : rounded;

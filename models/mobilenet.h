@@ -10,7 +10,7 @@
 
 namespace tenon::models {
 
-// Images are at least 32 wide; otherwise they throw InvalidArgument.
+// Both throw InvalidArgument for images narrower than 32.
 ir::Module MobileNetV2(const ImageOptions& options = {});
 // Gates have a quarter of the expanded channels, rounded to a multiple of 8, as in torchvision.
 ir::Module MobileNetV3Large(const ImageOptions& options = {});

@@ -18,7 +18,7 @@ struct Stage {
 };
 constexpr std::array<Stage, 3> kStages = {{{116, 4}, {232, 8}, {464, 4}}};
 
-// Channels of the two halves by turns.
+// Interleaves the channels of the two halves.
 Expr Shuffle(const Features& x, std::int64_t batch, std::int64_t side) {
   Expr y = ops::Reshape(x.value, {batch, 2, x.channels / 2, side, side});
   y = ops::Transpose(y, ops::Ints{0, 2, 1, 3, 4});
@@ -35,7 +35,7 @@ Features Branch(Layers& layers, const Features& x, std::int64_t width, std::int6
   return layers.ConvBnRelu(y, {.channels = width});
 }
 
-// Half of the channels of the result from each of the branches.
+// Each of the two branches makes half of the result's channels.
 Features Block(Layers& layers, const Features& x, std::int64_t half, bool first) {
   if (first) {
     const Features left = layers.ConvBnRelu(Depthwise(layers, x, 2), {.channels = half});

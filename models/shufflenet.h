@@ -10,7 +10,7 @@
 
 namespace tenon::models {
 
-// Images are at least 32 wide, their size a multiple of 32; otherwise throws InvalidArgument.
+// Throws InvalidArgument unless images are at least 32 wide and their size is a multiple of 32.
 ir::Module ShuffleNetV2(const ImageOptions& options = {});
 
 }  // namespace tenon::models

@@ -1,5 +1,5 @@
 // SqueezeNet 1.1 with generated weights: Iandola et al., "SqueezeNet: AlexNet-level accuracy with
-// 50x fewer parameters", 2016, in the version of the authors' repository that torchvision has as
+// 50x fewer parameters", 2016, in the version of the authors' repository, which torchvision calls
 // squeezenet1_1.
 //
 //   ir::Module m = SqueezeNet();   // @main(%data) -> (1, 1000)
@@ -11,7 +11,7 @@
 
 namespace tenon::models {
 
-// Images are at least 17 wide; otherwise throws InvalidArgument.
+// Throws InvalidArgument for images narrower than 17.
 ir::Module SqueezeNet(const ImageOptions& options = {});
 
 }  // namespace tenon::models

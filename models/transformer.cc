@@ -46,7 +46,7 @@ class Builder {
     const Expr gamma = weights_.Vector(o_.features, 0.5, 1.5);
     return ops::LayerNorm(x, gamma, weights_.Vector(o_.features, -0.2, 0.2));
   }
-  // (tokens, features) to the given order of (tokens, heads, features of a head).
+  // Turns (tokens, features) into the given order of (tokens, heads, features of a head).
   Expr Heads(const Expr& x, const ops::Ints& order) const {
     const Expr heads = ops::Reshape(x, {o_.tokens, o_.heads, o_.features / o_.heads});
     return ops::Transpose(heads, order);

@@ -21,7 +21,7 @@ struct TransformerOptions {
 };
 
 // @main from embedded tokens %data of shape (tokens, features) to the same shape. Throws
-// InvalidArgument for values that are not possible.
+// InvalidArgument for impossible values.
 ir::Module TransformerEncoder(const TransformerOptions& options = {});
 
 }  // namespace tenon::models

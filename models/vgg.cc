@@ -13,7 +13,7 @@ namespace {
 
 using ir::Expr;
 
-// Convolutions in each of the five blocks.
+// The number of convolutions in each of the five blocks.
 std::vector<int> BlocksOf(int depth) {
   switch (depth) {
     case 11:

@@ -1,5 +1,5 @@
-// VGG: Simonyan and Zisserman, "Very Deep Convolutional Networks for Large-Scale Image
-// Recognition", 2014; with batch norm as in torchvision. Generated weights.
+// VGG with generated weights: Simonyan and Zisserman, "Very Deep Convolutional Networks for
+// Large-Scale Image Recognition", 2014; its variants with batch norm are those of torchvision.
 //
 //   ir::Module m = Vgg({.depth = 16, .batch_norm = true});   // @main(%data) -> (1, 1000)
 #ifndef TENON_MODELS_VGG_H_
@@ -22,7 +22,7 @@ struct VggOptions {
 };
 
 // @main from float32 images %data of shape (batch, 3, image_size, image_size) to logits of shape
-// (batch, classes). Throws InvalidArgument for values that are not possible.
+// (batch, classes). Throws InvalidArgument for impossible values.
 ir::Module Vgg(const VggOptions& options = {});
 
 }  // namespace tenon::models

@@ -1,5 +1,5 @@
 // Numbers come from SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number
-// Generators", 2014), two floats of 24 bits a step.
+// Generators", 2014), two floats of 24 bits per step.
 #include "tenon/models/weights.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Generated weights: the same on every machine, in every run.
+// Generated weights, the same on every machine and in every run.
 //
 //   Weights weights(7);
 //   ir::Expr w = weights.Kernel({64, 3, 3, 3});
@@ -15,7 +15,7 @@ class Weights {
  public:
   explicit Weights(std::uint64_t seed) : state_(seed) {}
 
-  // A weight of shape (outputs, inputs, ...), uniform with the variance 2 / fan-in, which keeps the
+  // A weight of shape (outputs, inputs, ...), uniform with variance 2 / fan-in, which keeps the
   // variance of activations through relu (He et al., "Delving Deep into Rectifiers", 2015).
   ir::Expr Kernel(Shape shape);
   // A vector, uniform in [low, high).
