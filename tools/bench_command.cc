@@ -1,4 +1,4 @@
-// tenon bench: how long a model takes, on random inputs.
+// tenon bench: measures how long a model takes on random inputs.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +24,7 @@ struct BenchArguments {
   bool json = false;
 };
 
-// Runs whatever the time.
+// This many runs are made however long they take.
 constexpr std::size_t kMinRuns = 10;
 
 double SecondsSince(Clock::time_point start) {
@@ -44,7 +44,7 @@ void Bench(const BenchArguments& arguments) {
 
   const runtime::Inputs inputs = RandomInputs(exe, arguments.seed);
   Session session(exe);
-  (void)ValueOrThrow(session.Run(inputs));  // finds its memory
+  (void)ValueOrThrow(session.Run(inputs));  // allocates its memory
   start = Clock::now();
   while (times.run_s.size() < kMinRuns || SecondsSince(start) < arguments.seconds) {
     const auto before = Clock::now();

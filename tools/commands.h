@@ -1,5 +1,5 @@
-// The commands of the tenon program. Each adds itself to the command line; its work runs when the
-// line has been parsed, and throws Error for what the user must know.
+// The commands of the tenon program. Each adds itself to the command line. Its work runs after the
+// line has been parsed, and throws an Error that tells the user what is wrong.
 #ifndef TENON_TOOLS_COMMANDS_H_
 #define TENON_TOOLS_COMMANDS_H_
 

@@ -19,7 +19,7 @@ constexpr std::uint32_t kStartOfScan = 0xDA;
 constexpr std::string_view kJpeg = "\xFF\xD8";
 constexpr std::string_view kExif("Exif\0\0", 6);
 
-// Numbers of one byte order; nothing beyond the end.
+// Reads numbers in one byte order; gives nothing beyond the end.
 class Bytes {
  public:
   Bytes(std::string_view bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}

@@ -1,4 +1,4 @@
-// How a camera was held: the orientation that a JPEG's Exif data says.
+// How a camera was held: the orientation in a JPEG's Exif data.
 #ifndef TENON_TOOLS_EXIF_H_
 #define TENON_TOOLS_EXIF_H_
 
@@ -6,8 +6,8 @@
 
 namespace tenon::tools {
 
-// 1 to 8 as in the tag Orientation: the row and column of the stored picture that are the top and
-// the left edge. 1, upright, where the bytes are no JPEG or say nothing that can be read.
+// 1 to 8 as in the tag Orientation: which edges of the picture its stored first row and column are.
+// 1 (upright) for bytes that are not a JPEG, and where the tag is missing or unreadable.
 int ExifOrientation(std::string_view jpeg);
 
 }  // namespace tenon::tools

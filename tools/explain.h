@@ -1,5 +1,5 @@
-// Why a compiled model is what it is: what was folded, the decisions of fusion, then those for each
-// kernel.
+// Why a compiled model is what it is: what was folded, what fusion decided, and what was decided
+// for each kernel.
 #ifndef TENON_TOOLS_EXPLAIN_H_
 #define TENON_TOOLS_EXPLAIN_H_
 
@@ -9,7 +9,7 @@
 
 namespace tenon::tools {
 
-// What the passes did and did not.
+// What the passes did, and what they refused.
 struct PassDecisions {
   passes::FoldAffineReport folding;
   passes::FusionReport fusion;
@@ -20,7 +20,7 @@ std::string ExplainText(const PassDecisions& decisions);
 std::string ExplainJson(const PassDecisions& decisions);
 
 std::string ExplainText(const Lowered& lowered, const PassDecisions& decisions);
-// These and "kernels": [{"name", "implementation", "candidates": [lines]}].
+// The same with "kernels": [{"name", "implementation", "candidates": [lines]}].
 std::string ExplainJson(const Lowered& lowered, const PassDecisions& decisions);
 
 }  // namespace tenon::tools

@@ -1,5 +1,5 @@
-// Text is put into the page by textContent alone, and the data stand in a script element that no
-// browser runs, so that a model's names cannot become markup.
+// Text is put into the page only by textContent, and the data is in a script element that no
+// browser runs, so a model's names cannot become markup.
 #include "tenon/tools/explore_page.h"
 
 #include "tenon/support/strings.h"

@@ -1,8 +1,8 @@
-// tenon fuzz: random schedules, of random computations or of an operator, random modules through
-// passes, and random ONNX models, against the interpreter.
+// tenon fuzz: compares with the interpreter: random schedules of random computations or of one
+// operator, random modules through passes, and random ONNX models.
 //
-// Cases run in child processes, so that one that crashes is a finding like any other. What they
-// have done stands in memory that they share with the parent.
+// Cases run in child processes, so a case that crashes is a finding like any other. What a child
+// has done is in memory that it shares with the parent.
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -43,20 +43,20 @@ struct FuzzArguments {
   verify::PassFuzzOptions pass_options;
   bool onnx = false;
   verify::OnnxFuzzOptions onnx_options;
-  std::string save;  // folder of the models of findings
+  std::string save;  // folder for the models of findings
   std::vector<std::string> plugins;
   std::int64_t cases = 1000;
   std::uint64_t seed = 1;
   bool keep_going = false;
 };
 
-// What a child has come to.
+// What a child has done so far.
 struct Shared {
   std::int64_t done;  // cases that ended
   FuzzStatistics statistics;
   verify::PassFuzzStatistics pass_statistics;
   verify::OnnxFuzzStatistics onnx_statistics;
-  // The last ONNX model that was imported, for the finding of a crash; larger ones are left out.
+  // The last ONNX model that was imported, for the report of a crash. Larger models are left out.
   std::size_t model_bytes;
   char model[std::size_t{1} << 20];
 };
@@ -78,7 +78,7 @@ class SharedMemory {
   void* memory_;
 };
 
-// What cannot be fuzzed is said before anything runs.
+// Throws for what cannot be fuzzed, before anything runs.
 std::string ExampleCall(const FuzzArguments& arguments) {
   constexpr std::uint64_t kSeeds = 5;
   std::string refusal;
@@ -105,7 +105,7 @@ std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t
   return finding;
 }
 
-// Runs cases until the last one or a finding.
+// Runs cases until the last one or until a finding.
 [[noreturn]] void RunChild(const FuzzArguments& arguments, const SharedMemory& shared) {
   while (shared->done < arguments.cases) {
     alarm(kSecondsACase);
@@ -176,7 +176,7 @@ std::string StatisticsOf(const FuzzArguments& arguments, const SharedMemory& sha
 void Fuzz(FuzzArguments arguments) {
   LoadPlugins(arguments.plugins);
   if (!arguments.op.empty()) std::printf("calls such as %s\n", ExampleCall(arguments).c_str());
-  // A name that is no pass is said before anything runs, too.
+  // An unknown pass is reported before anything runs, too.
   for (const std::string& pass : arguments.pass_options.passes)
     passes::FindPass(pass, strategies::EvaluateCall);
   verify::RequireDrawable(arguments.onnx_options.ops);

@@ -5,7 +5,7 @@
 namespace tenon::tools {
 namespace {
 
-// All that a handler may touch.
+// The only variable that a handler may touch.
 volatile std::sig_atomic_t interrupted = 0;
 
 }  // namespace

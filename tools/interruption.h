@@ -1,4 +1,4 @@
-// Ctrl-C while a loop runs that has something to say when it is cut short.
+// Handles Ctrl-C during a loop that has something to report when it is cut short.
 #ifndef TENON_TOOLS_INTERRUPTION_H_
 #define TENON_TOOLS_INTERRUPTION_H_
 
@@ -6,8 +6,8 @@
 
 namespace tenon::tools {
 
-// Catches the first interrupt as long as it lives; the second ends the process at once. One at a
-// time in a process.
+// Catches the first interrupt during its lifetime; the second one ends the process at once. A
+// process may have only one at a time.
 class Interruption {
  public:
   Interruption();
@@ -16,7 +16,7 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   bool came() const;
-  // Ends the process as the interrupt would have, if one came.
+  // Ends the process as the interrupt would have done, if one came.
   void PassOn() const;
 
  private:

@@ -1,4 +1,4 @@
-// A kernel on its way to machine code, as text.
+// The stages of a kernel on its way to machine code, as text.
 #ifndef TENON_TOOLS_KERNEL_TEXTS_H_
 #define TENON_TOOLS_KERNEL_TEXTS_H_
 
@@ -13,12 +13,12 @@ namespace tenon::tools {
 // Its fused function as tensor expressions.
 std::string TensorExpressions(const LoweredKernel& kernel);
 
-// The code that is generated of it: the kernel itself, or what stands at the sides of a library's,
-// of which there is no text. Throws what code generation throws.
+// The code generated for a kernel: the kernel itself, or the prologue and epilogue of a library's
+// kernel, whose own code has no text. Throws what code generation throws.
 std::vector<jit::Kernel> GeneratedCode(const LoweredKernel& kernel,
                                        const jit::CompileOptions& options);
 
-// The library's name of its code, or "" when all is generated.
+// The library's name for its code, or "" when all code is generated.
 std::string LibraryCode(const LoweredKernel& kernel);
 
 }  // namespace tenon::tools

@@ -40,7 +40,7 @@ void CheckCommand(const CLI::App& app, const std::string& command) {
                         DidYouMean("; ", command, names)));
 }
 
-// Text that is still in buffers may find no place.
+// Text in buffers may fail to be written, for example to a full disk.
 void FinishOutput() {
   std::cout.flush();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout)
@@ -55,7 +55,7 @@ void Run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // Help is no failure; every failure has exit code 1.
+    // Help is not a failure. Every failure has exit code 1.
     if (app.exit(error) != 0) std::exit(1);
   }
   FinishOutput();

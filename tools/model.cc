@@ -91,7 +91,7 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->excludes("--cache-dir");
 }
 
-// As the XDG Base Directory Specification says: a path that is not absolute does not count.
+// As the XDG Base Directory Specification says, a path that is not absolute does not count.
 std::string CompileArguments::CacheFolder() const {
   if (no_cache) return "";
   if (cache_dir) {
@@ -116,7 +116,7 @@ void CompileArguments::WarnOfCache() const {
     failure.clear();
     if (folder.has_parent_path())
       std::filesystem::create_directories(folder.parent_path(), failure);
-    check(mkdir(folder.c_str(), S_IRWXU));  // whoever may write there may run code
+    check(mkdir(folder.c_str(), S_IRWXU));  // everyone who may write there can run code
   }
   if (!failure && !std::filesystem::is_directory(folder))
     failure = std::make_error_code(std::errc::not_a_directory);
@@ -178,7 +178,7 @@ Shape ParseShape(const std::string& text, const std::string& option) {
 void LoadPlugins(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path.empty()) throw InvalidArgument("--plugin is empty; name a file");
-    // A bare name would be searched for in the system's folders.
+    // The system's folders would be searched for a bare name.
     const std::string file = std::filesystem::absolute(path).string();
     // Plug-ins do not see each other's symbols.
     if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
@@ -196,7 +196,7 @@ bool Holds(DataType type, double number) {
   return std::trunc(number) == number && number >= lowest && number < limit;
 }
 
-// A value of --constant for an input of the model.
+// The value that --constant gives to an input of the model.
 NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& name,
                       const std::string& value) {
   if (value.ends_with(".npy")) return ValueOrThrow(runtime::ReadNpy(value));
@@ -240,7 +240,7 @@ LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape
   LoadPlugins(arguments.plugins);
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
-    (void)ParseShape(shape, "--shape");  // a slip is told before a file is read
+    (void)ParseShape(shape, "--shape");  // so that a mistake is reported before a file is read
   if (arguments.path.ends_with(".onnx"))
     return LoadOnnx(ValueOrThrow(onnx_import::OnnxModel::Load(arguments.path)), arguments,
                     shape_of);
@@ -249,7 +249,7 @@ LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape
   const std::string bytes = is_built_in ? std::string() : ReadWhole(arguments.path);
   const std::string source = arguments.path == "-" ? "standard input" : arguments.path;
   if (LooksLikeOnnx(bytes)) {
-    // Weights in other files lie beside the model's.
+    // Weights in separate files are in the folder of the model.
     const bool is_file = std::filesystem::is_regular_file(arguments.path);
     return LoadOnnx(ValueOrThrow(is_file ? onnx_import::OnnxModel::Load(arguments.path)
                                          : onnx_import::OnnxModel::Parse(bytes, source)),

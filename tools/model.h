@@ -1,4 +1,4 @@
-// Options that the commands share, and the model that they speak of.
+// Options that the commands share, and the model that they name.
 #ifndef TENON_TOOLS_MODEL_H_
 #define TENON_TOOLS_MODEL_H_
 
@@ -32,20 +32,21 @@ struct CompileArguments {
   int threads = 0;
   std::string library = "auto";
   std::string partition = "none";
-  std::string fusion;  // empty: by the level
+  std::string fusion;  // empty: as the level says
   bool no_winograd = false;
   bool keep_nan = false;
-  std::string mixed_precision;  // empty: as the model says
+  std::string mixed_precision;  // empty: as in the model
   std::string cpu_features;
   bool check_bounds = false;
   std::vector<std::string> disabled_passes;
-  std::optional<std::string> cache_dir;  // nothing: the user's
+  std::optional<std::string> cache_dir;  // nothing: the user's default
   bool no_cache = false;
 
   void AddTo(CLI::App* command);
-  // Where compiled kernels are kept; empty: nowhere. Throws InvalidArgument for an empty name.
+  // The folder where compiled kernels are kept; empty for none. Throws InvalidArgument for an empty
+  // name.
   std::string CacheFolder() const;
-  // Says on standard error when the folder that --cache-dir names cannot be written.
+  // Warns on standard error when the folder that --cache-dir names cannot be written.
   void WarnOfCache() const;
   CompileOptions Options() const;
   // The module with composite functions for the code generator that --partition names.
@@ -54,11 +55,12 @@ struct CompileArguments {
 
 struct LoadedModel {
   ir::Module module;
-  std::vector<std::string> results;  // their names in order; empty where the model has none
+  std::vector<std::string> results;  // in order; empty where the model gives no names
 };
 
-// Loads the plug-ins, then the model: one of models/ as "model:NAME"; otherwise ONNX, by the ending
-// .onnx or the content, or Relay text ("-" reads the standard input). Throws.
+// Loads the plug-ins, then the model. "model:NAME" is one of models/. Everything else is a file, or
+// standard input for "-": ONNX if it ends in .onnx or its content says so, else Relay text. Throws
+// Errors.
 //
 // `shape_of` gives the shapes of inputs that an ONNX model leaves open and --shape does not name.
 using ShapeOfInput = std::function<std::optional<Shape>(const ir::InputSpec& input)>;
@@ -71,7 +73,7 @@ void LoadPlugins(const std::vector<std::string>& paths);
 // "x=value" as a pair. Throws InvalidArgument naming the option.
 std::pair<std::string, std::string> SplitAssignment(const std::string& text,
                                                     const std::string& option);
-// Extents between commas, with blanks around them or not.
+// Extents separated by commas, with optional blanks around them.
 Shape ParseShape(const std::string& text, const std::string& option);
 
 }  // namespace tenon::tools

@@ -52,7 +52,7 @@ std::string ReadWhole(const std::string& path) {
   return ReadAll(file);
 }
 
-// The first field is the version of the format, by the writers of all frameworks.
+// The first field is the version of the format: all known frameworks write it first.
 bool LooksLikeOnnx(std::string_view bytes) { return bytes.starts_with('\x08'); }
 
 void RequireText(std::string_view bytes, const std::string& path) {

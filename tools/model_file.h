@@ -1,4 +1,4 @@
-// What is in a model's file, whatever its name.
+// Reads a model's file and tells its format by its content.
 #ifndef TENON_TOOLS_MODEL_FILE_H_
 #define TENON_TOOLS_MODEL_FILE_H_
 
@@ -11,10 +11,10 @@ namespace tenon::tools {
 // it cannot be read.
 std::string ReadWhole(const std::string& path);
 
-// Whether bytes begin as ONNX models do, which Relay text never does.
+// Whether the bytes begin like an ONNX model. Relay text never does.
 bool LooksLikeOnnx(std::string_view bytes);
 
-// Throws InvalidArgument for what is neither ONNX nor text, saying what it may be.
+// Throws InvalidArgument for bytes that are neither ONNX nor text, saying what they may be.
 void RequireText(std::string_view bytes, const std::string& path);
 
 }  // namespace tenon::tools

@@ -1,4 +1,4 @@
-// tenon ops: what the registry knows.
+// tenon ops: prints what the registry knows.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -17,7 +17,7 @@ constexpr const char* kIntroduction =
     "(docs/architecture.md). **Layouts**: the passes that change\nthe order of axes know what "
     "becomes of the operator.\n";
 
-// Operators of Relay that there are none of, with the reason.
+// Operators of Relay that Tenon does not have, with the reason.
 struct LeftOut {
   const char* reason;
   std::vector<const char*> names;
@@ -57,7 +57,7 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
   return all;
 }
 
-// A bar would end the cell.
+// A bar would end the table cell.
 std::string Cell(const std::string& text) {
   std::string cell;
   for (const char c : text) StrAppend(&cell, c == '|' ? "\\" : "", std::string_view(&c, 1));

@@ -1,4 +1,4 @@
-// The reference of operators, docs/operators.md, from what the registry knows.
+// The reference of operators, docs/operators.md, made from the registry.
 #ifndef TENON_TOOLS_OPS_MARKDOWN_H_
 #define TENON_TOOLS_OPS_MARKDOWN_H_
 
@@ -8,7 +8,7 @@
 
 namespace tenon::tools {
 
-// Markdown with a section an operator, sorted by name.
+// Markdown with one section per operator, sorted by name.
 std::string OpsMarkdown(const ops::OpRegistry& registry);
 
 }  // namespace tenon::tools

@@ -36,14 +36,14 @@ struct OptArguments {
   std::string explain;  // empty, "text" or "json"
 };
 
-// Passes that ask a code generator live above the table of passes.
+// Passes that ask a code generator are in a layer above the table of passes.
 constexpr char kAnnotate[] = "AnnotateTarget";
 constexpr char kFuseByPattern[] = "FuseOpsByPattern";
 constexpr char kPartition[] = "PartitionForOneDnn";
 constexpr char kConvert[] = "ConvertLayout";
 constexpr char kOneDnn[] = "dnnl";
 
-// A value of --codegen: "dnnl", or another one's name and operators.
+// Parses a value of --codegen: "dnnl", or the name and operators of another generator.
 passes::CodeGenerator ParseCodegen(const std::string& text) {
   if (text == kOneDnn) return OneDnnCodeGenerator();
   const auto [name, operators] = SplitAssignment(text, "--codegen");
@@ -51,7 +51,7 @@ passes::CodeGenerator ParseCodegen(const std::string& text) {
   for (std::size_t begin = 0; begin <= operators.size();) {
     const std::size_t end = std::min(operators.find(',', begin), operators.size());
     const std::string op = operators.substr(begin, end - begin);
-    ops::OpRegistry::Global().Get(op);  // throws for one that there is not
+    ops::OpRegistry::Global().Get(op);  // throws for an unknown operator
     known.insert(op);
     begin = end + 1;
   }

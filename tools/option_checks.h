@@ -1,4 +1,4 @@
-// Checks of option values that say in few words what is allowed.
+// Checks of option values. Their messages say briefly what is allowed.
 #ifndef TENON_TOOLS_OPTION_CHECKS_H_
 #define TENON_TOOLS_OPTION_CHECKS_H_
 
@@ -9,7 +9,7 @@
 
 namespace tenon::tools {
 
-// An integer from `low` to `high`; without `high`, as many as there are.
+// An integer from `low` to `high`; without `high`, any integer from `low` on.
 CLI::Validator WholeNumber(std::uint64_t low,
                            std::uint64_t high = std::numeric_limits<std::uint64_t>::max());
 

@@ -19,8 +19,8 @@
 #include "tenon/support/strings.h"
 #include "tenon/tools/exif.h"
 
-// The decoder is a single-header library that is compiled into this file alone, for the formats
-// that the endings of names stand for: what it decodes goes by content.
+// The decoder is a single-header library, compiled only into this file, for the formats that the
+// file name endings stand for. It tells formats by their content.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
@@ -40,7 +40,7 @@ namespace {
 
 constexpr std::string_view kEndings[] = {".png", ".jpg", ".jpeg", ".bmp", ".pgm", ".ppm"};
 
-// Of a file, and of what it decodes to.
+// Limits the bytes of a file, and of the picture decoded from it.
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 28;
 
 struct Picture {
@@ -88,7 +88,7 @@ struct Extents {
   int height = 0;
 };
 
-// Of the picture as it is stored.
+// The extents of the picture as it is stored.
 Extents StoredExtents(const std::string& file) {
   Extents extents;
   int channels = 0;
@@ -103,16 +103,17 @@ Extents StoredExtents(const std::string& file) {
   return extents;
 }
 
-// Orientations from 5 on have rows and columns exchanged.
+// From orientation 5 on, rows and columns are exchanged.
 bool IsTurned(int orientation) { return orientation >= 5; }
 
-// The picture that is meant by the orientation of Exif.
+// The picture turned upright by the orientation of Exif.
 Picture Upright(const Picture& stored, int orientation) {
   Picture upright{.width = IsTurned(orientation) ? stored.height : stored.width,
                   .height = IsTurned(orientation) ? stored.width : stored.height,
                   .channels = stored.channels,
                   .bytes = std::vector<stbi_uc>(stored.bytes.size())};
-  // The edges that the stored first row and column are at: top and left, unless said.
+  // At which edges the stored first row and column are: top and left unless the orientation says
+  // something else.
   const bool from_right =
       orientation == 2 || orientation == 3 || orientation == 7 || orientation == 6;
   const bool from_bottom =

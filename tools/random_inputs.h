@@ -1,4 +1,4 @@
-// Inputs for runs whose results nobody looks at.
+// Random inputs, for runs whose results do not matter.
 #ifndef TENON_TOOLS_RANDOM_INPUTS_H_
 #define TENON_TOOLS_RANDOM_INPUTS_H_
 
@@ -8,7 +8,7 @@
 
 namespace tenon::tools {
 
-// Floats from -1 to 1, 8-bit integers any, wider ones and bool 0 or 1.
+// Floats from -1 to 1; any 8-bit integers; 0 or 1 for wider integers and bool.
 runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed);
 
 }  // namespace tenon::tools

@@ -1,4 +1,4 @@
-// The results of a model under the names that a user gives them.
+// The results of a model under the names that the user gives.
 #ifndef TENON_TOOLS_RESULTS_H_
 #define TENON_TOOLS_RESULTS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tenon::tools {
 
-// The types of the tensors that @main gives, in order; tuples are flattened.
+// The types of the tensors that @main returns, in order; tuples are flattened.
 std::vector<ir::Type> ResultTypes(const ir::Module& typed);
 
 class ResultNames {
@@ -18,8 +18,8 @@ class ResultNames {
   // `names` are the model's own, or empty; `count` is how many results there are.
   ResultNames(std::vector<std::string> names, std::size_t count);
 
-  // The result of a name: one of the model's own; y of an only one; y0, y1, ... Throws
-  // InvalidArgument with the names that there are.
+  // The result with this name: one of the model's own names, y if there is only one result, else
+  // y0, y1, ... Throws InvalidArgument that lists the existing names.
   std::size_t IndexOf(const std::string& name) const;
 
  private:
@@ -27,13 +27,13 @@ class ResultNames {
   std::size_t count_;
 };
 
-// "NAME=FILE" arguments of an option as pairs. Throws InvalidArgument for one of another form and
-// for a name that is given twice.
+// "NAME=FILE" arguments of an option as pairs. Throws InvalidArgument for an argument of another
+// form and for a name that is given twice.
 std::vector<std::pair<std::string, std::string>> Assignments(const std::vector<std::string>& texts,
                                                              const std::string& option);
 
-// The file of each result that is asked for, by its index. Throws InvalidArgument for a name that
-// no result has or a result that is asked for twice, NotFound for a file that cannot be written.
+// The requested files, each with the index of its result. Throws InvalidArgument for a name that no
+// result has and for a result that is requested twice, NotFound for a file that cannot be written.
 std::vector<std::pair<std::size_t, std::string>> OutputFiles(const std::vector<std::string>& texts,
                                                              const ResultNames& names);
 

@@ -18,7 +18,7 @@ std::vector<double> Sorted(std::vector<double> times) {
   return times;
 }
 
-// Of the run of which so many hundredths of all are faster.
+// The percentile `hundredths` of the sorted times.
 double Percentile(const std::vector<double>& sorted, std::size_t hundredths) {
   return sorted[std::min(sorted.size() - 1, sorted.size() * hundredths / 100)];
 }
@@ -26,7 +26,7 @@ double Percentile(const std::vector<double>& sorted, std::size_t hundredths) {
 std::int64_t PeakBytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  constexpr std::int64_t kKibi = 1024;  // ru_maxrss counts them
+  constexpr std::int64_t kKibi = 1024;  // the unit of ru_maxrss
   return usage.ru_maxrss * kKibi;
 }
 

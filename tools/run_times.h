@@ -1,4 +1,4 @@
-// What the runs of one call of "tenon run" or "tenon bench" took.
+// Times of the runs of one call of "tenon run" or "tenon bench".
 #ifndef TENON_TOOLS_RUN_TIMES_H_
 #define TENON_TOOLS_RUN_TIMES_H_
 
@@ -11,18 +11,18 @@ struct RunTimes {
   double import_s = 0;
   double compile_s = 0;
   std::vector<double> run_s;  // at least one
-  int kernels = 0;            // launched by a run
+  int kernels = 0;            // launched per run
 };
 
 // One line, with the median run.
 std::string ToText(const RunTimes& times);
-// The least, the median and the 90th and 99th percentile of the runs, and the rest.
+// The minimum, the median and the 90th and 99th percentile of the runs, and the other fields.
 std::string SummaryText(const RunTimes& times);
 // {"kernels", "import_s", "compile_s", "runs", "least_s", "median_s", "p90_s", "p99_s",
 // "peak_bytes"}
 std::string SummaryJson(const RunTimes& times);
-// JSON with these fields and the most memory that the process has held, peak_bytes. Throws NotFound
-// when the file cannot be written.
+// Writes JSON with these fields; peak_bytes is the most memory that the process has held. Throws
+// NotFound when the file cannot be written.
 void WriteReport(const std::string& path, const RunTimes& times);
 
 }  // namespace tenon::tools
