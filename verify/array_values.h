@@ -1,4 +1,4 @@
-// Random arrays, and where two arrays differ.
+// Random arrays, and the differences of two arrays.
 //
 //   NDArray a = RandomArray({3, 5}, Float32, random);
 //   std::optional<Difference> d = FirstDifference(actual, expected, 1e-5);
@@ -15,12 +15,12 @@
 
 namespace tenon::verify {
 
-// Draws whose sequence is the same on every system.
+// Random numbers whose sequence is the same on every system.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
   std::uint64_t Next() { return engine_(); }
-  // From 0 to n - 1; n is at least 1.
+  // From 0 to n - 1; n must be at least 1.
   std::int64_t Below(std::int64_t n) {
     return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(n));
   }
@@ -34,18 +34,18 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// The largest relative error of one rounding to the type; 0 for integers.
+// The maximum relative error of one rounding to the type; 0 for integers.
 double RoundingError(DataType type);
-// Values in steps of 1/4 from -2 to 2, of integers whole ones (of unsigned ones without sign): sums
-// and products of a few of them are exact in every floating type.
+// Values in steps of 1/4 from -2 to 2; whole numbers for integers, without sign for unsigned ones.
+// Sums and products of a few of them are exact in every floating type.
 NDArray RandomArray(Shape shape, DataType type, Random& random);
-// Some elements of a floating array replaced by NaN and infinities.
+// A floating array with some elements replaced by NaN and infinities.
 NDArray WithSpecialValues(const NDArray& array, Random& random);
-// Values that a model's input may have: floating ones uniform in [-1, 1], integers of 8 bits (bytes
-// of pictures, quantised values) any, and 0 or 1 of wider integers and of bool, which are indices
-// into every axis longer than one, identifiers, lengths and masks.
+// Values that a model's input may have: floating ones are uniform in [-1, 1], 8-bit integers (bytes
+// of pictures, quantised values) are arbitrary. Wider integers and bools are 0 or 1, which are
+// valid as indices into every axis longer than one, identifiers, lengths and masks.
 NDArray TypicalArray(Shape shape, DataType type, Random& random);
-// Bytes that no kernel is likely to write; of floating types NaN.
+// Bytes that a kernel is unlikely to write; NaN for floating types.
 NDArray Unwritten(Shape shape, DataType type);
 
 struct Difference {
@@ -53,17 +53,18 @@ struct Difference {
   std::string actual, expected;
 };
 // The first element, in row-major order, that differs by more than `tolerance`. NaN equals NaN, an
-// infinity itself alone; integers must be equal. Both have one shape and type.
+// infinity equals only itself; integers must be equal. Both arrays must have one shape and type.
 std::optional<Difference> FirstDifference(const NDArray& actual, const NDArray& expected,
                                           double tolerance);
-// Of floating arrays, infinities and NaN left out; 0 of integers.
+// The largest magnitude in a floating array, without infinities and NaN; 0 for integers.
 double LargestMagnitude(const NDArray& array);
 double LargestDifference(const NDArray& actual, const NDArray& expected);
-// No element is NaN or infinite.
+// Whether no element is NaN or infinite.
 bool IsFinite(const NDArray& array);
-// The floating elements changed by up to `relative` of their magnitude; others as they are.
+// The array with floating elements changed by up to `relative` of their magnitude; others stay.
 NDArray Nudged(const NDArray& array, double relative, Random& random);
-// The floating elements rounded to the nearest of so many significant bits, ties to even.
+// The array with floating elements rounded to the nearest number of `bits` significant bits, ties
+// to even.
 NDArray RoundedTo(const NDArray& array, int bits);
 
 }  // namespace tenon::verify

@@ -1,10 +1,10 @@
-// Control flow, with bodies of a few elementwise nodes that read values around them.
+// Control flow. Its bodies have a few elementwise nodes that read values around them.
 #include "tenon/verify/onnx_drawers.h"
 
 namespace tenon::verify {
 namespace {
 
-// A graph inside of a node, being written.
+// A graph inside a node, under construction.
 class Body {
  public:
   explicit Body(Draft& draft) : draft_(draft) { graph_.set_name("body"); }
@@ -21,7 +21,7 @@ class Body {
     node->add_output(draft_.NewName("b"));
     return node->output(0);
   }
-  // A value of the same type made of `x` and `y`, which are of one type.
+  // A value of the same type made from `x` and `y`, which have one type.
   std::string Mixed(const std::string& x, const std::string& y) {
     std::string made = x;
     for (std::int64_t more = 1 + draft_.random().Below(2); more > 0; --more)

@@ -1,4 +1,4 @@
-// Functions of elements, casts, reductions and normalisations along axes.
+// Elementwise functions, casts, and reductions and normalisations along axes.
 #include "tenon/onnx/tensor.h"
 #include "tenon/verify/onnx_drawers.h"
 
@@ -9,7 +9,7 @@ Drawer Unary(const Types& types) {
   return [types](Draft& d) { return NodeDraft({d.Any(types, 0, 5).name}); };
 }
 
-// With float attributes, each given half of the time.
+// A unary operator with float attributes, each given half of the time.
 Drawer UnaryWith(const Names& attributes) {
   return [attributes](Draft& d) {
     NodeDraft node({d.Any(kFloats, 0, 5).name});
@@ -118,7 +118,7 @@ Drawer AlongAxis(const Types& types) {
   };
 }
 
-// Axes are an input from an opset on.
+// Axes are an input from opset `input_since` on.
 Drawer Reduce(int input_since, const Types& types) {
   return [input_since, types](Draft& d) {
     const Value x = d.Any(types, 0, 5);

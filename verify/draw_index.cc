@@ -1,4 +1,4 @@
-// Gathers, scatters, sorting, and values whose extents a run finds.
+// Gathers, scatters, sorting, and values whose extents are known only at run time.
 #include <algorithm>
 
 #include "tenon/verify/onnx_drawers.h"
@@ -41,7 +41,7 @@ NodeDraft ScatterElements(Draft& d) {
   return node;
 }
 
-// Indices whose tuples reach into the first axes after `batch`.
+// Indices whose tuples point into the first axes after `batch`.
 Value Tuples(Draft& d, const Value& x, std::int64_t batch, std::int64_t length) {
   Shape shape(x.shape.begin(), x.shape.begin() + batch);
   for (std::int64_t more = d.random().Below(3); more > 0; --more)

@@ -1,4 +1,4 @@
-// What ONNX Runtime fuses, of the domain com.microsoft; its quantised operators are in
+// Fused operators of ONNX Runtime's domain com.microsoft. Its quantised operators are in
 // draw_quantize.cc.
 #include "tenon/verify/onnx_drawers.h"
 

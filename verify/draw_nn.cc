@@ -1,4 +1,4 @@
-// Convolutions, pooling, products of matrices, normalisations, images and losses.
+// Convolutions, pooling, matrix products, normalisations, images and losses.
 #include <algorithm>
 
 #include "tenon/verify/onnx_drawers.h"
@@ -86,7 +86,7 @@ NodeDraft BatchNormalization(Draft& d) {
   const Value x = d.Any({Float32, Float32, Float64}, 2, 5);
   Names inputs = {x.name};
   for (int i = 0; i < 3; ++i) inputs.push_back(d.Tensor(x.type, {x.shape[1]}).name);
-  // A variance is not negative.
+  // A variance must not be negative.
   const NDArray variance = RandomArray({x.shape[1]}, x.type, d.random());
   for (std::int64_t i = 0; i < variance.size(); ++i) {
     auto* last = static_cast<std::uint8_t*>(variance.raw()) + (i + 1) * x.type.bytes() - 1;

@@ -37,7 +37,7 @@ Drawer Linear(bool is_quantize) {
   };
 }
 
-// Data and weights of integers of eight bits, with zero points for some.
+// Data and weights of 8-bit integers, some of them with zero points.
 NodeDraft MatMulInteger(Draft& d) {
   const Value a = d.Any(kBytes, 1, 3);
   const DataType type = d.Of(kBytes);
@@ -179,7 +179,7 @@ NodeDraft MatMulIntegerToFloat(Draft& d) {
   return node;
 }
 
-// Packed as x, weights, bias, scales, mask, zero points.
+// The packed inputs: x, weights, bias, scales, mask, zero points.
 NodeDraft QAttention(Draft& d) {
   const std::int64_t heads = d.Of(Ints{1, 2, 3}), size = heads * d.Of(Ints{1, 4, 5});
   const std::int64_t batch = d.Of(Ints{1, 2}), length = d.Of(Ints{1, 3, 8}),

@@ -5,7 +5,7 @@
 namespace tenon::verify {
 namespace {
 
-// Of so many gates; LSTM has a state more and peepholes.
+// A recurrent layer with this many gates; LSTM has one more state and peepholes.
 Drawer Recurrent(std::int64_t gates, int functions, bool has_cell) {
   return [=](Draft& d) {
     const std::int64_t length = d.Of(Ints{1, 2, 3, 5}), batch = d.Of(Ints{1, 2, 3});

@@ -1,4 +1,4 @@
-// Operators that give values another shape, cut, join or make them.
+// Operators that reshape, cut, concatenate or create values.
 #include <algorithm>
 #include <numeric>
 
@@ -40,7 +40,7 @@ NodeDraft Transpose(Draft& d) {
   return node;
 }
 
-// Axes as an attribute, or an input from an opset on.
+// Gives the axes as an attribute, or as an input from opset `input_since` on.
 void GiveAxes(Draft& d, int input_since, const Ints& axes, NodeDraft* node) {
   if (d.opset() >= input_since) {
     node->proto.add_input(d.KnownInts(axes));

@@ -36,11 +36,11 @@ namespace fs = std::filesystem;
 using ir::Expr;
 using Arrays = std::vector<NDArray>;
 
-// Values of more elements are not computed.
+// Larger values are not computed.
 constexpr std::int64_t kMaxElements = 1 << 17;
 constexpr std::int64_t kMaxExpressions = 3000;
-// Of the largest element of a result; twenty times as much as changes of every value on the way by
-// `kNudge` must explain.
+// Relative to the largest element of a result. It is twenty times what changes of every
+// intermediate value by `kNudge` may explain.
 constexpr double kTolerance = 1e-4;
 constexpr double kNudge = 1e-6;
 constexpr int kNudges = 16;
@@ -76,7 +76,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// Moves the data of initializers into a file; some say that it lies elsewhere, or is longer.
+// Moves the data of initializers into a file. Sometimes the location or the length is wrong.
 void MoveDataOut(onnx::ModelProto* model, const fs::path& folder, Random& random) {
   std::ofstream file(folder / "data.bin", std::ios::binary);
   std::size_t offset = 0;
@@ -118,14 +118,14 @@ std::int64_t Elements(const ir::Type& type) {
   return elements > 1e18 ? std::int64_t{1} << 60 : static_cast<std::int64_t>(elements);
 }
 
-// What a module's values are made of.
+// Measures of a module's values.
 struct Extent {
   std::int64_t elements = 0, expressions = 0;
   double rounding = 0;  // of the narrowest floating type
-  // Pixels that are integers are interpolated in a floating type, and quantised operators run in
-  // integers, within one quantum: roundings decide between two.
+  // Two neighbouring integers may both be right: integer pixels are interpolated in a floating
+  // type, and quantised operators run in integers, within one quantum.
   bool rounds_to_integers = false;
-  // A normalisation becomes one product and one sum: of infinite parameters, infinities less
+  // A normalisation becomes one product and one sum. With infinite parameters, these subtract
   // infinities.
   bool normalises = false;
 };
@@ -171,7 +171,7 @@ class Check {
   }
 
  private:
-  // Words for a refusal that is none; sets module_ when the model is accepted.
+  // The finding when a model is not properly refused. Sets module_ when the model is accepted.
   std::optional<std::string> Imported(onnx::ModelProto model) {
     std::optional<TemporaryFolder> folder;
     std::string path;
@@ -332,7 +332,7 @@ class Check {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const NDArray &a = actual[i], &e = expected[i];
       if (a.shape() == e.shape() && a.dtype() == e.dtype()) continue;
-      // How many elements differ from each other may hang on roundings, too.
+      // The number of distinct elements may depend on rounding, too.
       if (a.dtype() == e.dtype() && !IsStable(expected, relative)) {
         ++statistics_->ill_conditioned;
         return std::nullopt;
@@ -367,7 +367,7 @@ class Check {
     return std::nullopt;
   }
 
-  // Whether the results stay when every value on the way changes a little.
+  // Whether the results stay the same when every intermediate value changes a little.
   bool IsStable(const Arrays& expected, double relative) {
     if (has_infinities_ && extent_.normalises) return false;
     Random random(seed_);
@@ -403,7 +403,7 @@ std::string Bytes(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The files of models below a folder that are not large, sorted.
+// The model files below a folder, without large ones, sorted.
 const std::vector<fs::path>& ModelsIn(const std::string& folder) {
   static const std::vector<fs::path>& files = *[&] {
     auto* found = new std::vector<fs::path>;
@@ -419,8 +419,8 @@ const std::vector<fs::path>& ModelsIn(const std::string& folder) {
   return files;
 }
 
-// One of the folder's models; inputs whose values lie beside it, as those of the standard's node
-// tests do, may be constants.
+// One of the folder's models. Inputs whose values are stored beside it, as in the standard's node
+// tests, may become constants.
 onnx::ModelProto ReadModel(const OnnxFuzzOptions& options, Random& random) {
   const fs::path& path = random.Of(ModelsIn(options.models));
   onnx::ModelProto model;
@@ -465,7 +465,7 @@ std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   ++statistics->cases;
   std::optional<std::string> words;
-  // What is thrown past the boundaries of import and compile is a finding, too.
+  // Anything thrown past the boundaries of import and compile is a finding, too.
   const absl::Status status = CatchErrors([&] { words = Check(seed, statistics, dump).Of(model); });
   if (!status.ok()) return StrCat("an error is thrown: ", status.ToString());
   return words;

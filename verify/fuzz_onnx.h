@@ -1,5 +1,5 @@
-// Random ONNX models (random_onnx.h) imported, compiled and run: results must be those of the
-// interpreter, and a model that cannot be imported or compiled must be refused in words.
+// Imports, compiles and runs random ONNX models (random_onnx.h). Results must be those of the
+// interpreter, and the error for a model that cannot be imported or compiled must be a user's.
 //
 //   OnnxFuzzStatistics statistics;
 //   if (auto finding = FuzzOnnx(7, {}, &statistics)) std::puts(finding->c_str());
@@ -18,32 +18,33 @@ namespace tenon::verify {
 
 struct OnnxFuzzStatistics {
   std::int64_t cases = 0;
-  std::int64_t equal = 0;            // compiled code gives what the interpreter gives
-  std::int64_t refused = 0;          // by an error of the user's
-  std::int64_t undefined = 0;        // an index leaves its axis, for instance
+  std::int64_t equal = 0;            // compiled code gives the interpreter's results
+  std::int64_t refused = 0;          // by a user error
+  std::int64_t undefined = 0;        // for instance, an index is outside its axis
   std::int64_t ill_conditioned = 0;  // differences that rounding explains
-  std::int64_t large = 0;            // imported, and too large to be run here
+  std::int64_t large = 0;            // imported, but too large to run here
   std::string ToString() const;
 };
 
 struct OnnxFuzzOptions {
-  std::vector<std::string> ops;  // of these alone; empty: of all
-  // Folder of models (as libonnx-testdata has) that are changed instead of drawn ones; empty: none.
+  std::vector<std::string> ops;  // only these; empty: all
+  // Folder of models (as in libonnx-testdata) that are changed, instead of drawing models; empty:
+  // none.
   std::string models;
   int opset = 0;  // 0: any from 7 to 21
   bool mutate = true;
-  // Folder that gets each model whose results are the interpreter's, with its inputs and results,
-  // in the form of the standard's node tests: for a comparison with another program. Empty: none.
+  // Folder for each model whose results equal the interpreter's, with its inputs and results, in
+  // the form of the standard's node tests, to compare with another program. Empty: none.
   std::string dump;
-  // Sees each model before it is imported: what a crash leaves behind.
+  // Gets each model before it is imported, so that a crash leaves the model behind.
   std::function<void(const onnx::ModelProto&)> before_import;
 };
 
-// The finding of the case with its model as text, or nothing. Thread-safe.
+// The finding of the case, with its model as text, or nothing. Thread-safe.
 std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& options,
                                     OnnxFuzzStatistics* statistics);
-// The same of a given model, in words; `seed` is that of inputs and of the choice of options.
-// `dump` as in OnnxFuzzOptions.
+// The same for a given model, as text. `seed` chooses the inputs and options. `dump` is as in
+// OnnxFuzzOptions.
 std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
                                      OnnxFuzzStatistics* statistics, const std::string& dump = "");
 // The model as text; long data is cut.

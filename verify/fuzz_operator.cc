@@ -16,10 +16,10 @@
 namespace tenon::verify {
 namespace {
 
-// Libraries and Winograd's algorithm add up in other orders.
+// Libraries and Winograd's algorithm sum in other orders.
 constexpr double kTolerance = 1e-4;
 
-// Whether a place that is read depends on what the inputs hold, as of a gather.
+// Whether positions that are read depend on the contents of inputs, as in a gather.
 bool ReadsByData(const std::vector<te::Tensor>& outputs) {
   bool by_data = false;
   for (const te::Operation& op : te::PostOrder(outputs)) {
@@ -39,7 +39,7 @@ bool ReadsByData(const std::vector<te::Tensor>& outputs) {
   return by_data;
 }
 
-// Whether an integer result may be one of two, as roundings decide.
+// Whether rounding may decide between two integer results.
 bool MayBeEither(const NDArray& result, const std::vector<NDArray>& inputs) {
   return !result.dtype().is_float() && !result.dtype().is_bool() &&
          std::any_of(inputs.begin(), inputs.end(),
@@ -57,7 +57,7 @@ std::vector<NDArray> RandomArguments(const OperatorCall& call, std::uint64_t see
   return arrays;
 }
 
-// `expected`: what the interpreter makes of `arrays`, which are by parameter.
+// `expected` are the interpreter's results for `arrays`, which are in the order of the parameters.
 std::optional<std::string> CheckKernels(const OperatorCall& call,
                                         const std::vector<NDArray>& arrays,
                                         const std::vector<NDArray>& expected,

@@ -1,5 +1,5 @@
-// Fuzzing of one operator: random calls of it, under random schedules and as Compile makes kernels
-// of them, an author's own implementation among these, against the interpreter.
+// Fuzzing of one operator: compares random calls of it with the interpreter, under random schedules
+// and with the kernels that Compile makes, including an author's own implementation.
 //
 //   FuzzStatistics statistics;
 //   if (auto finding = FuzzOperator("my.swish", 7, &statistics)) std::puts(finding->c_str());
@@ -14,7 +14,7 @@
 
 namespace tenon::verify {
 
-// The finding of the case, as FuzzSchedule gives it, or nothing. Thread-safe.
+// The finding of the case, in the form of FuzzSchedule's, or nothing. Thread-safe.
 std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
                                         FuzzStatistics* statistics);
 

@@ -1,5 +1,5 @@
-// A finding is reduced greedily: results are left out, then values of calls become inputs, from the
-// last call to the first, as long as a finding remains.
+// A finding is reduced greedily: first results are left out, then values of calls become inputs,
+// from the last call to the first, as long as a finding remains.
 #include "tenon/verify/fuzz_passes.h"
 
 #include <algorithm>
@@ -29,21 +29,21 @@ namespace {
 using ir::Expr;
 using ir::Module;
 
-constexpr const char* kCompile = "compile";  // beside the names of passes
-// Of the largest element of a result: what reordered sums of small graphs differ by, and the change
-// of every value on the way that explains as much.
+constexpr const char* kCompile = "compile";  // used beside the names of passes
+// `relative` is what reordered sums of small graphs differ by, relative to the largest element of a
+// result. `nudge` is the change of every intermediate value that explains as much.
 struct Rounding {
   double relative, nudge;
-  int bits;  // that passes round values to, 0: none
+  int bits;  // to which passes round values; 0: none
 };
 constexpr Rounding kFloat32 = {2e-5, 1e-6, 0};
 constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
-// A value on the edge of a jump crosses it in one nudge of two.
+// A value at the edge of a jump crosses it in one of two nudges.
 constexpr int kNudges = 24;
 
-// "ConvertLayout nn.conv2d=NHWC" is the pass with that layout.
+// "ConvertLayout nn.conv2d=NHWC" is the pass with this layout.
 constexpr const char* kConvertTo = "ConvertLayout ";
-// "PartitionGraph add,tanh" makes regions of these operators, by the three passes in a row.
+// "PartitionGraph add,tanh" makes regions of these operators, by the three passes in order.
 constexpr const char* kPartition = "PartitionGraph ";
 
 passes::Pass Find(const std::string& pass) {
@@ -89,7 +89,7 @@ std::string Shown(const NDArray& array) {
   return StrCat(array.dtype().ToString(), " ", ShapeToString(array.shape()));
 }
 
-// Where two lists of results differ, in words.
+// How two lists of results differ, as text.
 std::optional<std::string> DifferentTypes(const std::vector<NDArray>& actual,
                                           const std::vector<NDArray>& expected) {
   if (actual.size() != expected.size())
@@ -178,12 +178,12 @@ class Checker {
     return ValueOrThrow(executable.Run(named));
   }
 
-  // Whether the module's own results differ by less than `actual` does, when every value on the way
-  // changes a little.
+  // Whether the module's own results differ by less than `actual` does, when every intermediate
+  // value changes a little.
   bool IsStable(const RandomModule& given, const std::vector<NDArray>& actual,
                 const std::vector<NDArray>& expected) {
     Random random(seed_);
-    // What becomes equal by rounding hardly does by chance.
+    // Rounding may make values equal; chance hardly does.
     bool rounds = rounding_.bits > 0;
     const auto nudge = [&](const NDArray& array) {
       return rounds ? RoundedTo(array, rounding_.bits) : Nudged(array, rounding_.nudge, random);
@@ -195,7 +195,7 @@ class Checker {
       const std::vector<NDArray> other =
           InterpretEach(given.module, main, inputs, nudge).at(main.body);
       rounds = false;
-      // Twenty times what a nudge does is rounding; what jumps must not have jumped.
+      // Twenty times the effect of a nudge counts as rounding, unless a value has jumped.
       if (DifferentValues(other, expected, rounding_.relative / 20) &&
           !FarBeyond(actual, other, expected)) {
         ++statistics_->ill_conditioned;
@@ -204,8 +204,8 @@ class Checker {
     }
     return true;
   }
-  // Whether `actual` differs by far more than what a nudge does to the results, which none of them
-  // jumped by.
+  // Whether `actual` differs by far more than a nudge changes the results. A result that jumps does
+  // not count.
   bool FarBeyond(const std::vector<NDArray>& actual, const std::vector<NDArray>& other,
                  const std::vector<NDArray>& expected) const {
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -216,7 +216,7 @@ class Checker {
       const double largest = std::max(1.0, LargestMagnitude(expected[i]));
       double by = rounding_.relative / 20 * largest;
       while (std::isfinite(by) && FirstDifference(other[i], expected[i], by)) by *= 2;
-      // What a nudge makes infinite or no number has jumped.
+      // A value that a nudge turns into NaN or infinity has jumped.
       if (!std::isfinite(by)) return false;
       if (FirstDifference(actual[i], expected[i], 20 * by)) return true;
     }
@@ -251,7 +251,7 @@ class Checker {
     }
     return smaller;
   }
-  // Without the parameters that nothing reads.
+  // Adds a reduction without the parameters that nothing reads.
   static void AddReduction(std::vector<Expr> params, const Expr& body, std::vector<NDArray> inputs,
                            std::vector<RandomModule>* smaller) {
     std::vector<Expr> read;

@@ -1,10 +1,10 @@
-// Fuzzing of passes: random modules through every pass, random pairs of passes and the whole
-// pipeline, whose results Interpret checks against those of the module as it was.
+// Fuzzing of passes: runs random modules through every pass, random pairs of passes and the whole
+// pipeline. Interpret compares the results with those of the original module.
 //
-// An internal error, a module that is not well formed, another type of the result and another value
-// are findings, and so is a pass that throws. Values may differ by rounding: by as much as small
-// changes of all values make in the module itself, so that what jumps (a comparison, floor) is no
-// finding where it is about to jump. All of a case comes of its seed. Thread-safe.
+// Findings are an internal error, a module that is not well formed, another type or value of the
+// result, and a pass that throws. Values may differ by rounding: by as much as small changes of all
+// values make in the module itself. So an operator that jumps (a comparison, floor) is not a
+// finding where its value is about to jump. A case depends only on its seed. Thread-safe.
 //
 //   PassFuzzStatistics statistics;
 //   if (auto finding = FuzzPasses(7, {}, &statistics)) std::puts(finding->c_str());
@@ -21,29 +21,29 @@
 namespace tenon::verify {
 
 struct PassFuzzOptions {
-  // To check; empty: all that keep values. One that computes in 16 bits (ToMixedPrecision) is
-  // checked when it is named, to the accuracy of these. ConvertLayout runs to a random layout, too,
-  // and PartitionGraph on regions of random operators.
+  // The passes to check; empty: all that keep values. A pass that computes in 16 bits
+  // (ToMixedPrecision) is checked when it is named, to the accuracy of 16 bits. ConvertLayout also
+  // runs to a random layout, PartitionGraph on regions of random operators.
   std::vector<std::string> passes;
-  int pairs = 4;         // of passes a module, besides each alone
-  bool compile = false;  // and the compiled module
+  int pairs = 4;         // of passes per module, besides each pass alone
+  bool compile = false;  // whether to check the compiled module, too
 };
 
 struct PassFuzzStatistics {
   std::int64_t modules = 0;
-  std::int64_t calls = 0;            // of operators in them
+  std::int64_t calls = 0;            // of operators in the modules
   std::int64_t runs = 0;             // of one or two passes
   std::int64_t changes = 0;          // runs that changed the module
-  std::int64_t ill_conditioned = 0;  // differences that small changes of values make, too
+  std::int64_t ill_conditioned = 0;  // differences that small changes of values cause, too
   void Add(const PassFuzzStatistics& other);
   std::string ToString() const;
 };
 
-// The finding of the case as text, or nothing: the passes, what is wrong, the smallest module that
-// the case could be reduced to, and the seed.
+// The finding of the case as text, or nothing: the passes, what is wrong, the smallest module to
+// which the case could be reduced, and the seed.
 std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions& options,
                                       PassFuzzStatistics* statistics);
-// The same for a given module: what these passes, one after the other, do to it.
+// The same for a given module and these passes in order.
 std::optional<std::string> CheckPasses(const RandomModule& module,
                                        const std::vector<std::string>& passes, std::uint64_t seed,
                                        PassFuzzStatistics* statistics);

@@ -25,7 +25,7 @@ namespace {
 using schedule::Schedule;
 using te::Tensor;
 
-// Characters of loops as text that LLVM compiles in a fraction of a second.
+// The length of loops as text that LLVM compiles in a fraction of a second.
 constexpr std::size_t kMaxLoopsText = 40000;
 constexpr std::int64_t kGuard = 256;  // bytes on both sides of an array
 
@@ -84,7 +84,7 @@ class Checker {
     }
   }
 
-  // Makes the calls; those that are refused are taken off the list.
+  // Makes the calls, and removes those that are refused from the list.
   std::optional<Finding> Check(Calls* calls) {
     for (bool lowers = false; !lowers; lowers = true) {
       Schedule s(graph_.outputs);
@@ -93,7 +93,7 @@ class Checker {
       if (loops.ok()) return CheckLoops(s, *loops);
       if (IsInternal(loops.status())) return Internal("lower", loops.status());
     }
-    // One after the other, to find those that the lowering refuses.
+    // Makes one call after the other, to find those that the lowering refuses.
     Calls kept;
     for (const ScheduleCall& call : *calls) {
       kept.push_back(call);
@@ -119,7 +119,7 @@ class Checker {
     return CheckLoops(s, *loops);
   }
 
-  // What the interpreter gives.
+  // The results of the interpreter.
   const std::vector<NDArray>& Expected() {
     if (expected_.empty()) {
       std::vector<std::pair<Tensor, NDArray>> given;
@@ -151,7 +151,7 @@ class Checker {
         continue;
       }
       ++statistics_->refusals;
-      // The later steps of a call of several may be refused.
+      // In a call with several steps, the later ones may be refused.
       if (HasSeveralSteps(call.primitive)) {
         kept.push_back(call);
       } else if (s->record().size() != before) {
@@ -215,7 +215,7 @@ class Checker {
       const NDArray& actual = arrays[inputs_.size() + i];
       const auto d = FirstDifference(actual, expected[i], tolerance);
       if (!d) continue;
-      // Where floats become an integer, their roundings may decide which of two it is.
+      // Where floats become an integer, rounding may decide between two values.
       if (graph_.tolerances.empty() && TruncatesFloats(graph_.outputs[i]) &&
           LargestDifference(actual, expected[i]) <= 1)
         continue;
@@ -244,7 +244,7 @@ std::optional<Finding> CheckCase(const RandomGraph& graph, std::uint64_t seed, C
   return finding;
 }
 
-// Leaves out what the finding does not need; true when anything.
+// Leaves out calls that the finding does not need; true when it left out any.
 bool DropCalls(const RandomGraph& graph, std::uint64_t seed, Calls* calls, Finding* finding) {
   bool dropped = false;
   FuzzStatistics ignored;
@@ -338,7 +338,7 @@ std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* s
 std::optional<std::string> FuzzSchedule(const RandomGraph& graph, std::uint64_t seed,
                                         FuzzStatistics* statistics) {
   ++statistics->cases;
-  // For instance a gather whose index is outside.
+  // For instance, a gather may have an index outside.
   const absl::Status defined = CatchErrors([&] { Checker(graph, seed, statistics).Expected(); });
   if (defined.code() == absl::StatusCode::kOutOfRange) {
     ++statistics->undefined;

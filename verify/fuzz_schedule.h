@@ -1,8 +1,10 @@
-// Fuzzing of schedules: random calls on a computation, whose results te::Interpret checks.
+// Fuzzing of schedules: makes random calls on a computation and checks the results with
+// te::Interpret.
 //
-// A primitive or the lowering may refuse what it is asked for, in words; that is no finding. An
-// internal error, a record that does not rebuild the loops, an access outside an array, code that
-// does not compile and a wrong element are. All of a case comes of its seed. Thread-safe.
+// A primitive or the lowering may refuse a request with a user error; that is not a finding.
+// Findings are an internal error, a record that does not rebuild the loops, an access outside an
+// array, code that does not compile, and a wrong element. A case depends only on its seed.
+// Thread-safe.
 //
 //   FuzzStatistics statistics;
 //   if (auto finding = FuzzRandomGraph(7, &statistics)) std::puts(finding->c_str());
@@ -25,21 +27,21 @@ struct FuzzStatistics {
   std::int64_t calls = 0;      // of primitives that were accepted
   std::int64_t refusals = 0;   // calls that were refused, at once or by the lowering
   std::int64_t too_large = 0;  // cases whose loops are not worth compiling
-  std::int64_t undefined = 0;  // cases whose inputs the computation is not defined for
+  std::int64_t undefined = 0;  // cases whose computation is not defined for the inputs
   std::int64_t uncalled = 0;   // cases that found no call of their operator
   void Add(const FuzzStatistics& other);
   std::string ToString() const;
 };
 
-// Whether the tensor's own elements are integers made of floats: roundings may decide which of two
-// they are.
+// Whether the tensor's elements are integers made from floats, so that rounding may decide between
+// two values.
 bool TruncatesFloats(const te::Tensor& tensor);
 
-// The finding of the case as text, or nothing: what is wrong, the smallest graph and schedule that
-// the case could be reduced to, and the seed.
+// The finding of the case as text, or nothing: what is wrong, the smallest graph and schedule to
+// which the case could be reduced, and the seed.
 std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* statistics);
-// The same for a given computation, which keeps its stages: what the automatic schedule and a
-// random one give.
+// The same for a given computation, whose stages are kept: checks the automatic schedule and a
+// random one.
 std::optional<std::string> FuzzSchedule(const RandomGraph& graph, std::uint64_t seed,
                                         FuzzStatistics* statistics);
 // Checks one schedule of the graph, without random calls.

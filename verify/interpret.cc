@@ -1,6 +1,6 @@
-// Evaluates on demand with a stack of its own: a let's value comes before its body, which only an
-// order of its own can give. Functions that are called are evaluated with the values that they read
-// of the calling function.
+// Evaluates on demand with an explicit stack. It has its own order, because a let's value must come
+// before its body. A function that is called is evaluated with the values that it reads from the
+// calling function.
 #include "tenon/verify/interpret.h"
 
 #include "tenon/compiler/run_time_extents.h"
@@ -20,7 +20,7 @@ namespace {
 using ir::Expr;
 using ir::ExprKind;
 
-// Functions that call functions; more is recursion, which has no end without conditions.
+// The maximum depth of calls. Deeper ones are recursion, which never ends without conditions.
 constexpr int kMaxCallDepth = 200;
 
 std::size_t Fields(const ir::Type& type) {
@@ -64,7 +64,7 @@ class Evaluator {
   GraphValues Take() { return std::move(values_); }
 
  private:
-  // What must be evaluated before `e`; null when everything is.
+  // The expression that must be evaluated before `e`; null when there is none.
   Expr FirstMissing(const Expr& e) {
     if (const auto* let = e.As<ir::LetNode>()) {
       const auto value = values_.find(let->value);

@@ -1,8 +1,8 @@
-// Runs a module operator by operator: the meaning that passes and compiled code are checked
-// against.
+// Runs a module operator by operator. This defines the meaning against which passes and compiled
+// code are checked.
 //
-// Every call is evaluated by te::Interpret on the operator's tensor expression alone, so that
-// neither fusion nor schedules nor code generation have a part in the result. Slow; thread-safe.
+// Every call is evaluated separately by te::Interpret on the operator's tensor expression, so that
+// fusion, schedules and code generation do not affect the result. Slow; thread-safe.
 //
 //   std::vector<NDArray> y = Interpret(module, {x, w});
 #ifndef TENON_VERIFY_INTERPRET_H_
@@ -17,14 +17,15 @@
 
 namespace tenon::verify {
 
-// An array, or the arrays of a tuple's fields in order (fields of fields as well).
+// An array, or the arrays of a tuple's fields in order, with nested tuples expanded.
 using GraphValue = std::vector<NDArray>;
 using GraphValues = std::unordered_map<ir::Expr, GraphValue, ir::ExprHash>;
 
-// The results of @main, tuples flattened, and cut where only a run knows their extents
-// (take_first); `inputs` by parameter. Requires checked types. `change`, when given, replaces every
-// constant and every result of an operator. Throws InvalidArgument for inputs that are not the
-// parameters' types, Unimplemented for an operator without a compute and for recursion.
+// The results of @main, with tuples flattened and with results cut whose extents are known only at
+// run time (take_first). `inputs` are in the order of the parameters. Requires checked types.
+// `change`, when given, replaces every constant and every result of an operator. Throws
+// InvalidArgument for inputs that do not have the parameters' types, Unimplemented for an operator
+// without a compute and for recursion.
 std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
                                const std::function<NDArray(const NDArray&)>& change = nullptr);
 

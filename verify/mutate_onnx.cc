@@ -66,7 +66,7 @@ auto* AnyOf(Field* field, Random& random) {
   return field->empty() ? nullptr : field->Mutable(static_cast<int>(random.Below(field->size())));
 }
 
-// Nodes of the graph and of the graphs inside of them.
+// Collects the nodes of the graph and of the graphs inside them.
 void Collect(GraphProto* graph, std::vector<NodeProto*>* nodes) {
   for (NodeProto& node : *graph->mutable_node()) {
     nodes->push_back(&node);
@@ -323,7 +323,7 @@ void ChangeOpset(ModelProto* model, Random& random) {
                                                                 : OddInt(random));
 }
 
-// Types and shapes that a file declares of values inside have no say.
+// Declared types and shapes of intermediate values must not matter.
 void AddDeclaration(ModelProto* model, Random& random) {
   auto* info = model->mutable_graph()->add_value_info();
   info->set_name(AnyName(*model, random));
@@ -337,7 +337,7 @@ constexpr Change kChanges[] = {
     ChangeInitializer, ChangeInitializer, ChangeInput,     ChangeInput,
     ChangeResults,     ChangeOrder,       ChangeOpset,     AddDeclaration};
 
-// The elements of raw data, widened, into a typed field.
+// Moves the elements of raw data, widened, into a typed field.
 template <typename T, typename Field>
 void Widen(const std::string& raw, Field* field) {
   for (std::size_t at = 0; at + sizeof(T) <= raw.size(); at += sizeof(T)) {

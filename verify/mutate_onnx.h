@@ -1,4 +1,4 @@
-// Changes of an ONNX model's structure: what is valid becomes nearly valid.
+// Changes the structure of an ONNX model, so that a valid model becomes nearly valid.
 #ifndef TENON_VERIFY_MUTATE_ONNX_H_
 #define TENON_VERIFY_MUTATE_ONNX_H_
 
@@ -7,12 +7,12 @@
 
 namespace tenon::verify {
 
-// One change: of a node's type, inputs, outputs or attributes, also inside of other nodes; of a
-// name, type, shape or the data of an input, output or initializer; of the order or number of
-// nodes; of the opset. A model without what was drawn stays as it is.
+// Makes one change: to a node's type, inputs, outputs or attributes, also inside other nodes; to
+// the name, type, shape or data of an input, output or initializer; to the order or number of
+// nodes; or to the opset. A model that lacks the chosen thing stays as it is.
 void MutateOnnx(onnx::ModelProto* model, Random& random);
 
-// The data of an initializer in the typed fields instead of bytes, which is the same tensor.
+// Moves the data of an initializer from bytes to the typed fields. The tensor stays the same.
 void UseTypedFields(onnx::TensorProto* tensor);
 
 }  // namespace tenon::verify

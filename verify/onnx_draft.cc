@@ -171,7 +171,7 @@ std::string Draft::Known(const NDArray& array) {
   if (Chance(3)) return Input(array.dtype(), array.shape()).name;
   if (Chance(90)) {
     const std::string name = Constant(array).name;
-    values_.pop_back();  // no other node reads it by chance
+    values_.pop_back();  // so that no other node reads it by chance
     return name;
   }
   const onnx::NodeProto* made = Append("", "Constant", NodeDraft({}).Tensor("value", array));

@@ -1,4 +1,4 @@
-// An ONNX graph that is being drawn: values that later nodes may read, and nodes with attributes.
+// An ONNX graph under construction: values that later nodes may read, and nodes with attributes.
 //
 //   Draft draft(random, 13);
 //   const Value x = draft.Any(kFloats, 1, 4);
@@ -20,7 +20,7 @@ using Ints = std::vector<std::int64_t>;
 using Names = std::vector<std::string>;
 using Types = std::vector<DataType>;
 
-// What is drawn more often stands more often.
+// Types that are drawn more often occur more often here.
 inline const Types kFloats = {Float32, Float32, Float32, Float32, Float64, Float16};
 inline const Types kSigned = {Float32, Float32, Float64, Float16, Int32, Int64, Int8, Int16};
 inline const Types kIntegers = {Int32, Int64, Int8, Int16, UInt8, UInt16, UInt32, UInt64};
@@ -52,7 +52,7 @@ class NodeDraft {
   onnx::AttributeProto* Add(const std::string& name, onnx::AttributeProto::AttributeType type);
 };
 
-// A value with the type that it is known to have.
+// A value with its known type.
 struct Value {
   std::string name;
   DataType type;
@@ -62,7 +62,7 @@ struct Value {
 
 class Draft {
  public:
-  // `random` outlives the draft.
+  // `random` must outlive the draft.
   Draft(Random& random, int opset);
 
   Random& random() { return random_; }
@@ -73,38 +73,38 @@ class Draft {
     return random_.Of(list);
   }
 
-  // --- extents; a shape has few elements, so that the interpreter is done soon
+  // --- extents; a shape has few elements, so that the interpreter is fast
   std::int64_t Extent();
   Shape AnyShape(std::int64_t least_rank, std::int64_t most_rank);
-  // Broadcasts to the shape.
+  // A shape that broadcasts to `shape`.
   Shape Broadcasting(const Shape& shape);
-  // An axis of the value, from its end half of the time; 0 for scalars.
+  // An axis of the value, counted from the end half of the time; 0 for scalars.
   std::int64_t Axis(const Value& value);
   // Some axes of the value, each once.
   Ints Axes(const Value& value);
 
   // --- values
-  // One that is there already, or a new one.
+  // An existing value or a new one.
   Value Any(const Types& types, std::int64_t least_rank, std::int64_t most_rank);
   Value Tensor(DataType type, const Shape& shape);
   // An input of the graph.
   Value Input(DataType type, const Shape& shape);
   Value Weights(DataType type, const Shape& shape);
   Value Constant(const NDArray& array);
-  // What converters must know at import: mostly constants. By name.
+  // The name of a value that converters must know at import: mostly a constant.
   std::string Known(const NDArray& array);
   std::string KnownInts(const Ints& values);
   std::string KnownInt(std::int64_t value);
-  // Indices into an axis of this extent, some of them from its end; few are outside.
+  // Indices into an axis of this extent, some counted from its end; a few are outside.
   Value Indices(const Shape& shape, std::int64_t extent);
   // Integers from 0 to extent - 1.
   Value Places(const Shape& shape, std::int64_t extent, DataType type);
-  // Values that a node writes have this type.
+  // Adds a value that a node writes, with its type.
   void Add(const Value& value) { values_.push_back(value); }
   const std::vector<Value>& values() const { return values_; }
 
   // --- nodes
-  // Names its outputs and appends it; the node may be removed until the next is appended.
+  // Names its outputs and appends it. The node may be removed until the next one is appended.
   onnx::NodeProto* Append(const std::string& domain, const std::string& type, NodeDraft node);
   std::string NewName(const char* prefix) { return prefix + std::to_string(++names_); }
   onnx::ModelProto& model() { return model_; }

@@ -1,4 +1,4 @@
-// How a node of each operator that can be imported is drawn: mostly as the standard has it.
+// Draws a node of each operator that can be imported, mostly a valid one.
 #ifndef TENON_VERIFY_ONNX_DRAWERS_H_
 #define TENON_VERIFY_ONNX_DRAWERS_H_
 
@@ -26,7 +26,7 @@ void AddShapeDrawers(DrawerTable* table);
 // All of them.
 const DrawerTable& Drawers();
 
-// Strides, dilations, pads or auto_pad of a window over so many axes.
+// Draws strides, dilations, and pads or auto_pad of a window over this many axes.
 void DrawWindow(Draft& draft, std::int64_t dims, NodeDraft* node);
 
 }  // namespace tenon::verify

@@ -1,5 +1,6 @@
-// Errors grow as the functions' derivatives say: a function of the Lipschitz constant L makes an
-// error e to L * e, and rounds once more (a few units in the last place for vector mathematics).
+// Errors grow as the functions' derivatives say: a function with the Lipschitz constant L turns an
+// error e into L * e, and rounds once more (by a few units in the last place for vector
+// mathematics).
 #include "tenon/verify/random_expr.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using loop::Expr;
 using loop::Intrinsic;
 
 constexpr double kMaxMagnitude = 64;  // magnitudes of floating values stay below
-constexpr double kUnitsOfMath = 16;   // roundings that vector mathematics may be off
+constexpr double kUnitsOfMath = 16;   // roundings by which vector mathematics may be off
 
 double Highest(DataType type) {
   if (type.is_bool()) return 1;
@@ -29,7 +30,7 @@ struct SmoothFunction {
   double limit;      // of the argument's magnitude
   double lipschitz;  // within it
   double bound;      // of the result
-  double offset;     // the argument is |x| + offset where this is positive
+  double offset;     // if positive, the argument is |x| + offset
 };
 
 const std::vector<SmoothFunction>& SmoothFunctions() {
@@ -189,7 +190,7 @@ Term Converted(DataType type, const Term& t) {
     return {t.value != Number(from, 0), 1, 1, 0};
   }
   if (from.is_float() && !type.is_float()) {
-    // Only what is exact and fits has one value as an integer.
+    // Only an exact value that fits has one integer value.
     const bool fits = t.grain > 0 && t.bound < Highest(type);
     if (!fits) return {Number(type, 3), 3, 1, 0};
     const Expr value = type.is_uint() ? te::Abs(t.value) : t.value;
@@ -306,7 +307,7 @@ Term RandomBinary(const Term& a, const Term& b, Random& random) {
   const DataType type = a.value.dtype();
   if (type.is_bool()) return {random.Chance(50) ? a.value && b.value : a.value || b.value, 1, 1, 0};
   if (!type.is_float()) return IntBinary(a, b, random);
-  // Of a value that may be zero or nearly so, an infinity makes NaN or an infinity.
+  // Combined with a value that may be zero or nearly zero, an infinity makes NaN or an infinity.
   const bool is_special = a.may_be_special || b.may_be_special;
   if (is_special && (a.grain == 0 || b.grain == 0))
     return FloatBinary(Finite(a), Finite(b), random);

@@ -1,4 +1,4 @@
-// Random scalar expressions with what is known of their values. Only verify/random_*.cc include
+// Random scalar expressions, with what is known about their values. Only verify/random_*.cc include
 // this header.
 #ifndef TENON_VERIFY_RANDOM_EXPR_H_
 #define TENON_VERIFY_RANDOM_EXPR_H_
@@ -13,31 +13,31 @@ namespace tenon::verify {
 struct Term {
   loop::Expr value;
   double bound = 0;             // of the magnitude
-  double grain = 0;             // the value is an exact multiple of it; 0: it may have been rounded
-  double error = 0;             // how far it may be from another program's
-  bool may_be_special = false;  // NaN or infinite; the other fields speak of the rest
+  double grain = 0;             // the value is an exact multiple; 0: it may have been rounded
+  double error = 0;             // how far another program's value may be away
+  bool may_be_special = false;  // NaN or infinite; the other fields describe all other values
 };
 
-// With the rounding of the operation that made it, and scaled so that bounds stay small.
+// The term with the rounding of the operation that made it, scaled so that bounds stay small.
 Term Settled(Term term);
-// The same of a value whose magnitude is of no concern: it stays as it is.
+// The same, without scaling: for a value whose magnitude does not matter.
 Term Rounded(Term term);
-// The term without special values: zeros stand for them.
+// The term with zeros instead of special values.
 Term Finite(const Term& term);
 // The term as a value of `type`.
 Term ConvertTo(DataType type, const Term& term);
 Term RandomConstant(DataType type, Random& random);
-// A term of the same type made of a random function of one, two or three.
+// A term of the same type made by a random function of one, two or three arguments.
 Term RandomUnary(const Term& a, Random& random);
 Term RandomBinary(const Term& a, const Term& b, Random& random);
-// A bool that comes out the same in every program.
+// A bool that is the same in every program.
 Term RandomCondition(const Term& a, const Term& b, Random& random);
 Term Chosen(const Term& condition, const Term& a, const Term& b, bool lazy);
-// Scaled by a power of two so that the bound is at most `limit`.
+// The term scaled by a power of two so that its bound is at most `limit`.
 Term Within(const Term& a, double limit);
 Term ProductOf(const Term& a, const Term& b);
-// A term of a sum of `count` such that the sum stays small, and what is known of the sum. Its value
-// stands for the type alone.
+// BeforeSum scales a term so that a sum of `count` such terms stays small. SumOf gives what is
+// known about the sum; its value only shows the type.
 Term BeforeSum(const Term& term, std::int64_t count);
 Term SumOf(const Term& term, std::int64_t count);
 

@@ -31,7 +31,7 @@ bool AreSame(const Extent& a, const Extent& b) {
          (loop::IsConstInt(a.expr, b.value) && loop::IsConstInt(b.expr, a.value));
 }
 
-// An index and the range that it is known to lie in.
+// An index and the range in which it is known to lie.
 struct Index {
   Expr expr;
   Extent extent;
@@ -53,7 +53,7 @@ const std::vector<DataType>& Types() {
 
 constexpr std::int64_t kMaxElements = 4096;
 constexpr std::int64_t kMaxTerms = 60000;
-constexpr double kMaxFactor = 4;  // of the magnitudes that patterns read
+constexpr double kMaxFactor = 4;  // for the magnitudes that patterns read
 
 class Generator {
  public:
@@ -119,7 +119,7 @@ class Generator {
     const DataType type = random_.Of(Types());
     Known input{te::Placeholder(ExprsOf(shape), type, StrCat("A", graph_.inputs.size())),
                 std::move(shape)};
-    // What RandomArray gives.
+    // The bounds of RandomArray.
     input.bound = type.is_float() ? 2 : type.is_bool() ? 1 : 16;
     input.grain = type.is_float() ? 0.25 : 1;
     input.may_be_special = type.is_float() && random_.Chance(12);
@@ -130,7 +130,7 @@ class Generator {
 
   // ---- Reading.
 
-  // An index into a dimension of `extent` elements, and what must hold for it to be inside.
+  // An index into a dimension of `extent` elements, and the conditions for it to be inside.
   Expr IndexInto(const Extent& extent, const std::vector<Index>& axes,
                  std::vector<Expr>* conditions) {
     std::vector<const Index*> same;
@@ -190,7 +190,7 @@ class Generator {
     return Chosen({inside, 1, 1, 0}, term, RandomConstant(source.tensor.dtype(), random_), true);
   }
   Term Read(const std::vector<Index>& axes) {
-    // Late stages read each other rather than inputs.
+    // Late stages read other stages rather than inputs.
     const auto last = static_cast<std::int64_t>(known_.size());
     const std::int64_t first =
         random_.Chance(60) ? std::max<std::int64_t>(0, last - 3) : std::int64_t{0};
@@ -243,7 +243,7 @@ class Generator {
     last_ = tensors;
   }
 
-  // Makes a stage of the type and shape that a pattern reads.
+  // Makes a stage with the type and shape that a pattern reads.
   Operand MakeOperand(DataType type, const std::vector<std::int64_t>& sizes, bool special) {
     std::vector<Extent> shape;
     for (const std::int64_t size : sizes) shape.push_back({Expr(size), size});
@@ -335,7 +335,7 @@ class Generator {
                                 std::int64_t count, std::vector<Term>* terms) {
     DataType type = random_.Of(Types());
     const int depth = static_cast<int>(random_.Below(3));
-    // Of no elements an extreme value is that of the type, with which arithmetic overflows.
+    // The extreme value of no elements is that of the type, with which arithmetic overflows.
     const std::int64_t choice = count == 0 ? random_.Below(4) : random_.Below(9);
     if (choice == 0 || (type.is_bool() && choice < 6)) {
       const Term x = ConvertTo(Bool, RandomTerm(type, axes, depth));
@@ -350,7 +350,7 @@ class Generator {
       FixIntegers(terms);
       return te::Sum(x.value, over);
     }
-    if (choice == 4) {  // of magnitudes up to 1 the product is no larger
+    if (choice == 4) {  // with magnitudes up to 1, the product is at most 1
       x = Within(Finite(x), 1);
       const double n = static_cast<double>(count);
       *terms = {{x.value, 1, 0, n * (x.error + RoundingError(type))}};
@@ -476,7 +476,7 @@ class Generator {
       Remember({result}, shape, {term});
       return true;
     }
-    // One of the last steps is all that others can read.
+    // Others can read only one of the last steps.
     const std::int64_t at = time.value - 1 - random_.Below(std::min<std::int64_t>(time.value, 3));
     shape.erase(shape.begin());
     const Tensor late = te::Compute(
@@ -517,7 +517,7 @@ class Generator {
   std::vector<Extent> extents_;
   std::vector<Known> known_;
   std::vector<Tensor> last_;     // the outputs of the last stage
-  std::vector<Tensor> of_rows_;  // reductions that rows read, which may share a loop with those
+  std::vector<Tensor> of_rows_;  // reductions that rows read; both may share a loop
 };
 
 }  // namespace

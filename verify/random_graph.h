@@ -1,11 +1,11 @@
-// Random tensor computations, whose results can be compared however they are computed.
+// Random tensor computations whose results can be compared however they are computed.
 //
-// Each stage comes of a seed of its own, so that a graph without one of its stages is a graph
-// again. The generator keeps for every value a bound of its magnitude, the grid that it lies on
-// while it is exact, and a bound of its rounding error: functions that jump (floor, comparisons,
-// argmax) are applied to exact values only, others within their domain, and the bound of the error
-// says how far two correct programs may differ. Some inputs hold NaN and infinities; these reach
-// operations whose result they determine in every program.
+// Each stage has its own seed, so that a graph with one stage left out is still a graph. For every
+// value, the generator keeps a bound of its magnitude, the grid on which it lies while it is exact,
+// and a bound of its rounding error. Functions that jump (floor, comparisons, argmax) are applied
+// only to exact values, others only within their domain. The bound of the error says how far two
+// correct programs may differ. Some inputs hold NaN and infinities; these reach only operations
+// whose result they determine in every program.
 //
 //   RandomGraph graph = MakeRandomGraph({.seed = 7, .stages = {1, 2, 3}});
 #ifndef TENON_VERIFY_RANDOM_GRAPH_H_

@@ -1,5 +1,5 @@
-// Random layouts of images and convolution kernels, for random modules and for what ConvertLayout
-// is asked for.
+// Random layouts of images and convolution kernels, for random modules and as arguments of
+// ConvertLayout.
 //
 //   RandomOrder("NCHW", random) == "HNCW";  RandomWish(random) == "nn.conv2d=NCHW8c"
 #ifndef TENON_VERIFY_RANDOM_LAYOUT_H_
@@ -11,11 +11,12 @@
 
 namespace tenon::verify {
 
-// The letters as they stand, channels last ("NHWC"; of a kernel "HWIO") or in any order.
+// The letters in the given order, with channels last ("NHWC"; "HWIO" for a kernel), or in any
+// order.
 std::string RandomOrder(const std::string& letters, Random& random);
-// The extents of `letters` as they stand in `layout`, an order of them.
+// The extents of `letters`, given in their order, in the order of `layout`.
 Shape InOrder(const Shape& extents, const std::string& letters, const std::string& layout);
-// What AddDesiredLayout takes.
+// A text that AddDesiredLayout accepts.
 std::string RandomWish(Random& random);
 
 }  // namespace tenon::verify

@@ -29,17 +29,17 @@ constexpr std::int64_t kMaxElements = 3000;
 constexpr double kMaxValue = 1e4;
 constexpr int kDrawsACall = 30;
 
-// A single call of kinds that are put together with care, since arguments that fit are rare.
+// Kinds of single calls that are built with care, since random arguments rarely fit.
 enum class Idiom {
   kConv2D,
   kDense,
   kBatchMatmul,
   kBiasAdd,
   kBatchNorm,
-  kScale,  // by a constant of one value a channel
+  kScale,  // by a constant with one value per channel
   kActivation,
   kPool,
-  kLayout,  // another one, of blocks of channels, too
+  kLayout,  // to another one, also with blocks of channels
   kConcatenate,
   kReshape,
   kTranspose,
@@ -55,7 +55,7 @@ constexpr std::array kIdioms = {
     Idiom::kConcatenate, Idiom::kReshape, Idiom::kTranspose, Idiom::kBinary,      Idiom::kBinary,
     Idiom::kScalar,      Idiom::kReduce,  Idiom::kCast,      Idiom::kQuantized,   Idiom::kLayout,
 };
-// Of networks for images, where layouts matter.
+// Kinds that networks for images use, where layouts matter.
 constexpr std::array kImageIdioms = {
     Idiom::kConv2D, Idiom::kConv2D, Idiom::kBiasAdd,     Idiom::kBatchNorm, Idiom::kScale,
     Idiom::kPool,   Idiom::kLayout, Idiom::kConcatenate, Idiom::kBinary,    Idiom::kActivation,
@@ -72,7 +72,7 @@ class Builder {
     std::vector<Expr> results = {values_.back()};
     while (random_.Chance(30)) results.push_back(random_.Of(values_));
     const Expr body = results.size() == 1 ? results[0] : ir::Tuple::Make(results);
-    // Parameters that nothing reads are part of a module, too.
+    // A module may also have parameters that nothing reads.
     const Expr main = ir::Function::Make(params_, body);
     return {passes::InferType(ir::Module().With("main", main)), inputs_};
   }
@@ -123,7 +123,7 @@ class Builder {
     }
   }
 
-  // The last value more often than those before it.
+  // A value; the last one more often than those before it.
   const Expr& Some() { return random_.Chance(50) ? values_.back() : random_.Of(values_); }
   const Expr& SomeOf(std::size_t rank, DataType type) {
     for (int draw = 0; draw < 10; ++draw) {
@@ -152,11 +152,11 @@ class Builder {
     }
   }
 
-  // Adds a call when it has a type and fit values.
+  // Adds a call if it has a type and valid values.
   void Keep(const Expr& call) {
     Expr typed = call;
     {
-      // Types are inferred over fresh variables, whatever the depth of the arguments.
+      // Types are inferred over fresh variables, so the depth of the arguments does not matter.
       std::vector<Expr> vars;
       ir::ExprMap stand_ins;
       for (const Expr& leaf : ValuesIn(call)) {
@@ -168,7 +168,7 @@ class Builder {
       ir::ExprMap back;
       for (const auto& [value, var] : stand_ins) back.emplace(var, value);
       const auto& function = *inferred.As<ir::FunctionNode>();
-      // The parameters of the typed function are variables of its own.
+      // The parameters of the typed function are other variables.
       ir::ExprMap values;
       for (std::size_t i = 0; i < vars.size(); ++i)
         values.emplace(function.params[i], back.at(vars[i]));
@@ -226,7 +226,7 @@ class Builder {
     const Expr main = ir::Function::Make(params, body);
     return InterpretEach(ir::Module(), *main.As<ir::FunctionNode>(), inputs).at(body);
   }
-  // Of integers some operators have results for some values only; so has a cast to them.
+  // Some operators on integers, and casts to these, are defined only for some values.
   void CheckDefined(const Expr& typed) {
     static const std::vector<std::string>& partial = *new std::vector<std::string>{
         "divide", "floor_divide", "floor_mod", "left_shift", "mod", "power", "right_shift"};
@@ -251,7 +251,7 @@ class Builder {
     if (LargestMagnitude(array) > kMaxValue) throw InvalidArgument("an element is too large");
   }
 
-  // Any operator with a compute, its arguments values of the graph or new ones.
+  // Any operator with a compute. Its arguments are values of the graph or new ones.
   Expr DrawOperator() {
     static const std::vector<std::string>& names =
         *new std::vector<std::string>(OperatorsWithCompute());
@@ -400,7 +400,7 @@ class Builder {
     Unreachable("the switch over idioms is exhaustive");
   }
 
-  // Floats become bytes; bytes stay, become floats or are summed up in products.
+  // Floats become bytes. Bytes stay, become floats or are summed in products.
   Expr DrawQuantized() {
     const Expr x = Some();
     const DataType type = TypeOf(x);
@@ -473,8 +473,8 @@ class Builder {
     return ops::Conv2D(x, weight, attrs);
   }
 
-  // Of a value of rank 5, whose last axis counts as a block of channels, or of one that is brought
-  // there.
+  // A convolution of a value of rank 5, whose last axis counts as a block of channels, or of a
+  // value that is brought to this form.
   Expr DrawBlockedConv2D() {
     const bool is_blocked = random_.Chance(50);
     Expr x = SomeOf(is_blocked ? 5 : 4, Float32);
@@ -527,7 +527,7 @@ class Builder {
       attrs.dst_layout = StrCat("NCHW", std::int64_t{1} << (1 + random_.Below(4)), "c");
       const std::int64_t channels =
           blocked ? ShapeOf(x)[1] * ShapeOf(x)[4] : ShapeOf(x)[attrs.src_layout.find('C')];
-      // Filled up with zeros, they would be other channels.
+      // Filling with zeros would add channels.
       if (channels % ops::Layout::Parse(attrs.dst_layout, "layout").BlockOf('C') != 0)
         throw InvalidArgument("the block does not divide the channels");
     }
@@ -538,7 +538,7 @@ class Builder {
     const Expr x = Some();
     if (TypeOf(x).is_bool()) throw InvalidArgument("no arithmetic on bool");
     const Shape shape = ShapeOf(x);
-    // Along the axis of channels of an image; otherwise along the last.
+    // Along the channel axis of an image; along the last axis of any other value.
     Shape scale;
     if (shape.size() == 4) {
       scale = {shape[1], 1, 1};
@@ -553,7 +553,7 @@ class Builder {
   const bool of_images_;
   std::vector<Expr> params_;
   std::vector<NDArray> inputs_;
-  std::vector<Expr> values_;  // of the graph, tensors all
+  std::vector<Expr> values_;  // of the graph; all are tensors
   GraphValues known_;
   std::unordered_map<Expr, Shape, ir::ExprHash> shapes_;
 };

@@ -1,9 +1,9 @@
-// Random modules: graphs of registered operators with inputs on which their values are finite.
+// Random modules: graphs of registered operators, with inputs for which their values are finite.
 //
-// Operators are drawn from the registry with attributes by reflection; a call stays when the type
-// relation takes it and no element of its value is NaN, infinite or large. What networks are made
-// of (convolutions with bias and normalisation, branches of one input, chains of constants) is
-// drawn more often than the rest. All comes of the seed.
+// Operators are drawn from the registry, with attributes by reflection. A call stays when the type
+// relation accepts it and no element of its value is NaN, infinite or large. The parts of real
+// networks (convolutions with bias and normalisation, branches of one input, chains of constants)
+// are drawn more often than the rest. Everything depends only on the seed.
 //
 //   RandomModule random = MakeRandomModule(7);
 //   std::vector<NDArray> y = Interpret(random.module, random.inputs);

@@ -1,5 +1,5 @@
-// The types that a node's outputs have are those that the import finds; what it refuses is mostly
-// taken back.
+// A node's outputs have the types that the import finds. A node that the import refuses is mostly
+// removed again.
 #include "tenon/verify/random_onnx.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kOtherDomain = "tenon";
 constexpr int kFirstOpset = 7, kLastOpset = 21;
 
-// The attributes of a call of a registered operator, of the types that ONNX has.
+// Sets the attributes of a call of a registered operator, if ONNX has their types.
 bool SetAttributes(const attrs::Attrs& attrs, NodeDraft* node) {
   if (!attrs.defined()) return true;
   for (const attrs::FieldInfo& field : attrs.schema()->fields) {
@@ -45,7 +45,8 @@ bool SetAttributes(const attrs::Attrs& attrs, NodeDraft* node) {
   return true;
 }
 
-// The registered operator that nodes of this name stand for: "tenon.nn.relu"; empty for others.
+// The registered operator for which nodes of this name stand: "tenon.nn.relu"; empty for other
+// names.
 std::string RegisteredName(const std::string& name) {
   const std::string prefix = StrCat(kOtherDomain, ".");
   if (!name.starts_with(prefix)) return "";
@@ -53,8 +54,8 @@ std::string RegisteredName(const std::string& name) {
   return ops::OpRegistry::Global().Find(registered) ? registered : "";
 }
 
-// A node of another domain stands for the registered operator. Null where the draw has attributes
-// that no file can hold, or no call was found.
+// A node of another domain that stands for the registered operator. Null when the draw has
+// attributes that no file can hold, or when no call was found.
 onnx::NodeProto* AppendRegistered(Draft& d, const std::string& name) {
   std::string refusal;
   const absl::StatusOr<std::optional<OperatorCall>> drawn =

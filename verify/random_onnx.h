@@ -1,5 +1,5 @@
-// Random ONNX models: chains of one to six nodes of every operator that can be imported, mostly
-// valid, some of them changed until they nearly are. All comes of the seed.
+// Random ONNX models: chains of one to six nodes of every operator that can be imported. Most are
+// valid; some are changed until they are only nearly valid. Everything depends only on the seed.
 //
 //   onnx::ModelProto model = RandomOnnx(7);
 #ifndef TENON_VERIFY_RANDOM_ONNX_H_
@@ -15,18 +15,18 @@
 namespace tenon::verify {
 
 struct RandomOnnxOptions {
-  // Draw of these operators alone ("Relu", "com.microsoft.Gelu", and "tenon.NAME" of a registered
-  // one); empty: of all.
+  // Only draws these operators ("Relu", "com.microsoft.Gelu", and "tenon.NAME" for a registered
+  // one); empty: all.
   std::vector<std::string> ops;
   int opset = 0;       // 0: any from 7 to 21
-  bool mutate = true;  // false: only what is drawn as the standard has it
-  // Sees each model, the unfinished ones too, before it is imported.
+  bool mutate = true;  // false: only draws valid models
+  // Gets each model before it is imported, even an unfinished one.
   std::function<void(const onnx::ModelProto&)> before_import;
 };
 
 // Throws InvalidArgument for an operator that cannot be drawn.
 void RequireDrawable(const std::vector<std::string>& ops);
-// Throws as RequireDrawable does.
+// Throws in the same cases as RequireDrawable.
 onnx::ModelProto RandomOnnx(Random& random, const RandomOnnxOptions& options);
 
 }  // namespace tenon::verify

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kDraws = 2000;
 constexpr std::int64_t kMaxElements = 4096;
-// What the interpreter computes in some seconds.
+// The interpreter computes this many in a few seconds.
 constexpr std::int64_t kMaxTerms = 1 << 22;
 
 Shape RandomShape(std::size_t rank, Random& random) {
@@ -34,12 +34,12 @@ Shape RandomShape(std::size_t rank, Random& random) {
   return shape;
 }
 
-// Of up to five dimensions, as convolutions over volumes have.
+// Up to five dimensions, as in convolutions over volumes.
 Shape RandomShape(Random& random) {
   return RandomShape(static_cast<std::size_t>(random.Below(6)), random);
 }
 
-// Like the first argument's shape in one of the ways in which operators relate their arguments.
+// A shape that is related to the first argument's in one of the ways that operators use.
 Shape RelatedShape(const Shape& first, Random& random) {
   switch (random.Below(5)) {
     case 0:
@@ -82,7 +82,7 @@ std::string TypesOf(const std::vector<ir::Expr>& params) {
   });
 }
 
-// `leaves_types`: some arguments have none, which the relation may know.
+// `leaves_types`: some arguments have no type, because the relation may know it.
 Drawn DrawArguments(const ops::OpDef& op, bool leaves_types, Random& random) {
   static const std::vector<DataType>& types = *new std::vector<DataType>{
       Float32, Float32, Float32, Float32, Float64, Int32, Int64, Int8, UInt8, Bool, Float16};
@@ -122,7 +122,7 @@ attrs::Value RandomWord(const attrs::FieldInfo& field, Random& random) {
   return attrs::Value(std::string(random.Of(StrSplit(field.range.choices, ' '))));
 }
 
-// Of the kind that the default is; without a default of any.
+// A value of the kind of the default; without a default, of any kind.
 attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
   const attrs::Value& usual = field.default_value;
   const auto number = [&] { return attrs::Value(static_cast<double>(random.Below(17) - 8) / 4); };
@@ -159,7 +159,7 @@ attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
   }
 }
 
-// What the field takes, or nothing.
+// A value that the field accepts, or nothing.
 std::optional<attrs::Value> DrawAcceptedValue(const ops::OpDef& op, const attrs::FieldInfo& field,
                                               Random& random) {
   constexpr int kTries = 20;
@@ -171,7 +171,7 @@ std::optional<attrs::Value> DrawAcceptedValue(const ops::OpDef& op, const attrs:
   return std::nullopt;
 }
 
-// Elements and terms that all computations take.
+// The number of elements and terms that all computations take.
 std::int64_t TermsOf(const std::vector<te::Tensor>& outputs) {
   std::int64_t terms = 0;
   for (const te::Operation& op : te::PostOrder(outputs)) {

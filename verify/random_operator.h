@@ -1,8 +1,8 @@
-// Random calls of a registered operator, as computations to fuzz schedules of.
+// Random calls of a registered operator, as computations whose schedules can be fuzzed.
 //
-// Shapes, element types and attributes are drawn (attributes by reflection) until the operator's
-// type relation takes them, which may also give the type of an argument; its compute gives the
-// tensors.
+// Shapes, element types and attributes (by reflection) are drawn until the operator's type relation
+// accepts them; the relation may also give the type of an argument. The operator's compute gives
+// the tensors.
 //
 //   std::string refusal;
 //   if (auto call = MakeRandomCall("nn.conv2d", random, &refusal))
@@ -26,14 +26,14 @@ struct OperatorCall {
   std::string text;   // "nn.relu(float32 (3, 5))"
 };
 
-// Nothing when none of many draws is a call: arguments that only fit by chance, or an attribute
-// whose text must be known; `refusal` is then what the last one lacked. Throws NotFound for an
-// unknown operator.
+// Nothing when none of many draws is a call, because arguments rarely fit by chance or an attribute
+// needs a text that must be known. `refusal` then says why the last draw failed. Throws NotFound
+// for an unknown operator.
 std::optional<OperatorCall> MakeRandomCall(const std::string& op, Random& random,
                                            std::string* refusal);
 
-// Some of them at random, each of a value that its field takes, the rest by default. Throws
-// InvalidArgument where a required one only takes a text that nobody can draw.
+// Draws values for some fields at random, each accepted by its field; the others keep their
+// defaults. Throws InvalidArgument where a required field takes only a text that cannot be drawn.
 attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random);
 
 }  // namespace tenon::verify

@@ -27,8 +27,8 @@ Term TermOf(const Operand& x, const Expr& value) {
   return {value, x.bound, x.grain, x.error, x.may_be_special};
 }
 
-// A convolution of rows in groups: output channel c of `per_group` in each group reads the input
-// channels of its group. Depthwise where a group has one.
+// A convolution of rows in groups: each of the `per_group` output channels of a group reads the
+// input channels of that group. It is depthwise where a group has one.
 Pattern Convolution(Random& random, const MakeOperand& make, const std::string& name) {
   const std::int64_t groups = random.Of(Sizes{1, 2, 3, 5, 8, 16}),
                      inputs = groups >= 5 ? 1 : 1 + random.Below(3),
@@ -51,7 +51,7 @@ Pattern Convolution(Random& random, const MakeOperand& make, const std::string& 
     if (padding == 0) return value;
     return te::IfThenElse(inside(x), value, te::Cast(type, 0));
   };
-  // The padded rows as a stage of their own, sometimes.
+  // Sometimes the padded rows are a stage of their own.
   const Tensor padded = te::Compute(
       {channels, length + 2 * padding},
       [&](const Var& c, const Var& x) { return at(c, x - padding); }, name + "_padded");
@@ -74,7 +74,7 @@ Pattern Convolution(Random& random, const MakeOperand& make, const std::string& 
   return {out, shape, SumOf(product, inputs * taps)};
 }
 
-// Sums over rows whose lengths are seldom whole vectors.
+// Sums over rows whose lengths are rarely whole vectors.
 Pattern ColumnSums(Random& random, const MakeOperand& make, const std::string& name) {
   const std::int64_t columns = random.Of(Sizes{1, 3, 5, 11, 15, 17, 23, 31, 33, 47, 63, 65, 100}),
                      rows = random.Of(Sizes{1, 2, 5, 8, 17, 30}), planes = 1 + random.Below(3);
@@ -117,7 +117,7 @@ Pattern DotProducts(Random& random, const MakeOperand& make, const std::string& 
       name);
   product.value = loop::Constant(sum, 0);
   Term term = SumOf(product, depth);
-  // The instruction rounds a pair of products its own way.
+  // The instruction rounds pairs of products in its own way.
   if (!bytes) term.error += 4 * RoundingError(sum) * term.bound;
   return {out, {rows, columns}, term};
 }
@@ -147,7 +147,7 @@ Pattern WordDotProductsOfBFloats(Random& random, const MakeOperand& make, const 
       name);
   product.value = loop::Constant(Float32, 0);
   Term term = SumOf(product, depth);
-  // The instruction rounds a pair of products its own way.
+  // The instruction rounds pairs of products in its own way.
   term.error += 4 * RoundingError(Float32) * term.bound;
   return {out, {rows, columns}, term};
 }
@@ -173,7 +173,7 @@ Pattern WordDotProducts(Random& random, const MakeOperand& make, const std::stri
   return {out, {rows, columns}, SumOf(product, depth)};
 }
 
-// What AxpyOf computes.
+// The function that AxpyOf computes.
 Pattern Axpy(Random& random, const MakeOperand& make, const std::string& name) {
   const std::int64_t rows = 1 + random.Below(6), columns = random.Of(Sizes{8, 16, 24, 32, 64, 30});
   const DataType type = random.Of(std::vector<DataType>{Float32, Float32, Float64, Int32, Int8});
@@ -191,7 +191,7 @@ Pattern Axpy(Random& random, const MakeOperand& make, const std::string& name) {
   return {out, {rows, columns}, Rounded(term)};
 }
 
-// Sums of rows, in parts.
+// Row sums, computed in parts.
 Pattern RowSums(Random& random, const MakeOperand& make, const std::string& name) {
   const std::int64_t rows = random.Of(Sizes{4, 8, 12, 13}),
                      columns = random.Of(Sizes{8, 16, 40, 9});

@@ -1,6 +1,6 @@
-// Stages of the shapes that real operators have and free expressions seldom hit upon: convolutions
-// in groups with strides and padding, sums of columns, products that dot-product instructions
-// compute, calls of C functions. Only verify/random_*.cc include this header.
+// Stages with shapes that real operators have and random expressions rarely reach: grouped
+// convolutions with strides and padding, column sums, products for dot-product instructions, calls
+// of C functions. Only verify/random_*.cc include this header.
 //
 //   Pattern p = RandomPattern(random, make_operand, "T3");
 //   auto intrinsic = IntrinsicFor(*p.tensors[0].op(), 16);  // of what a tensorized loop computes
@@ -24,7 +24,7 @@ struct Operand {
   double bound = 0, grain = 0, error = 0;
   bool may_be_special = false;
 };
-// Makes an operand of a type and shape; one without special values unless they are allowed.
+// Makes an operand of a type and shape, without special values unless they are allowed.
 using MakeOperand =
     std::function<Operand(DataType type, const std::vector<std::int64_t>& shape, bool special)>;
 
@@ -35,12 +35,12 @@ struct Pattern {
 };
 Pattern RandomPattern(Random& random, const MakeOperand& make, const std::string& name);
 
-// The elements of `tensor` in another order, by a C function: backwards and, for a second output,
-// as they are.
+// The elements of `tensor` in another order, by a C function: reversed and, as a second output,
+// unchanged.
 std::vector<te::Tensor> ReorderedByC(const te::Tensor& tensor, int outputs,
                                      const std::string& name);
 
-// What may compute `width` elements of the operation at a time, judged by types alone.
+// Intrinsics that may compute `width` elements of the operation at a time, judged only by types.
 std::optional<te::TensorIntrinsic> IntrinsicFor(const te::OperationNode& op, int width);
 
 }  // namespace tenon::verify

@@ -171,7 +171,7 @@ class Caller {
 
   bool ComputeAt(Stage& stage) {
     std::vector<Stage*> readers = ReadersOf(Tensor(stage.op(), 0));
-    // Sometimes a loop of a stage that reads it through others, or not at all.
+    // Sometimes a loop of a stage that reads it through other stages, or not at all.
     if (Next() % 5 == 0) {
       readers.clear();
       for (const auto& other : s_.stages()) readers.push_back(other.get());
@@ -229,7 +229,7 @@ class Caller {
       std::vector<loop::Expr> to(i.begin(), i.end());
       if (how == 0) {
         std::reverse(to.begin(), to.end());
-      } else {  // the dimension in blocks, whose elements go last or stay
+      } else {  // the dimension in blocks, whose elements move last or stay
         const loop::Expr inner = loop::FloorMod(to[d], factor);
         to[d] = loop::FloorDiv(to[d], factor);
         const auto place = how == 1 ? to.end() : to.begin() + static_cast<std::ptrdiff_t>(d) + 1;
@@ -240,7 +240,7 @@ class Caller {
     return true;
   }
 
-  // The last leaf that runs over elements of the result.
+  // The last leaf axis that runs over elements of the result.
   static std::optional<IterVar> InnermostSpace(const Stage& stage) {
     std::optional<IterVar> last;
     for (const IterVar& leaf : stage.leaves()) {
@@ -307,7 +307,7 @@ bool HasSeveralSteps(Primitive primitive) {
 
 std::vector<ScheduleCall> RandomCalls(Random& random) {
   using enum Primitive;
-  // As often as each stands here.
+  // Each primitive is drawn as often as it occurs here.
   static const std::vector<Primitive>& deck = *new std::vector<Primitive>{
       kSplit,          kSplit,         kSplit,           kSplit,           kSplitParts,
       kFuse,           kFuse,          kFuseNothing,     kReorder,         kReorder,

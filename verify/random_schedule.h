@@ -1,7 +1,7 @@
 // Random schedules: calls of all primitives with random operands.
 //
-// A call is kept as numbers that choose its operands among those that the schedule has at that
-// time, so that a list of calls without one of them is a list of calls again.
+// A call is stored as numbers that choose its operands among those that the schedule has at that
+// time. So a list of calls with one left out is still a list of calls.
 //
 //   Schedule s(outputs);
 //   for (const ScheduleCall& call : calls) Apply(call, s);
@@ -41,8 +41,8 @@ enum class Primitive {
   kStreamStores,
   kPrefetch,
   kTransformLayout,
-  kTensorize,       // with the splits and the reordering that it needs
-  kVectorizeSpace,  // the innermost spatial axis, which may be split, inside all reductions
+  kTensorize,       // with the splits and the reorder that it needs
+  kVectorizeSpace,  // the innermost spatial axis, possibly split, inside all reductions
   kBind,            // always refused
 };
 
@@ -51,7 +51,7 @@ struct ScheduleCall {
   std::array<std::uint32_t, 6> choices;
 };
 
-// Whether a call that is refused may have made some steps.
+// Whether a refused call may have made some steps already.
 bool HasSeveralSteps(Primitive primitive);
 
 std::vector<ScheduleCall> RandomCalls(Random& random);

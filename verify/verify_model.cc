@@ -57,7 +57,8 @@ absl::StatusOr<ModelVerification> VerifyModel(const ir::Module& module,
                                               const runtime::Inputs& inputs,
                                               const CompileOptions& options, double tolerance) {
   return CatchErrors([&] {
-    // First, as it says what a compute reads that its inputs have not; kernels read on.
+    // The interpreter runs first: it reports a compute that reads outside its inputs, where kernels
+    // read on.
     const Arrays interpreted = RunInterpreted(module, inputs);
     const Arrays model = RunCompiled(module, inputs, options);
     CompileOptions unfused = options;

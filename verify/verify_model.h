@@ -1,5 +1,5 @@
-// Verifies what the compiler makes of a module: the compiled model, the same without fusion, and
-// the interpreter (verify/interpret.h) must agree on given inputs.
+// Verifies what the compiler makes of a module: on given inputs, the compiled model must agree with
+// the model compiled without fusion and with the interpreter (verify/interpret.h).
 //
 //   ModelVerification v = VerifyModel(module, {{"x", x}}, options).value();
 //   std::puts(v.ToString().c_str());
@@ -13,16 +13,16 @@
 
 namespace tenon {
 
-// Largest differences of a result's elements, in parts of the result's largest element.
+// The largest differences of a result's elements, relative to the result's largest element.
 struct ModelVerification {
   double unfused = 0;      // between the model and the model without fusion
   double interpreted = 0;  // between the model and the interpreter
   std::string ToString() const;
 };
 
-// `tolerance`: the most that a difference may be; integers must be equal. Errors: those of Compile
-// and of a run; DataLoss when results differ by more, naming the result, the first element, its
-// values and what it was compared with.
+// `tolerance` is the maximum difference; integers must be equal. Errors: those of Compile and of a
+// run; DataLoss when results differ by more, naming the result, the first such element, its values
+// and what it was compared with.
 absl::StatusOr<ModelVerification> VerifyModel(const ir::Module& module,
                                               const runtime::Inputs& inputs,
                                               const CompileOptions& options = {},

@@ -17,7 +17,7 @@ namespace {
 using loop::Expr;
 
 constexpr std::int64_t kDefaultSize = 17;
-// Terms of a computation that the interpreter gets through in about a second.
+// The interpreter computes this many terms in about a second.
 constexpr double kInterpretedTerms = 1e7;
 constexpr double kRoundings = 64;
 
@@ -92,7 +92,7 @@ class Verifier {
     return shape;
   }
 
-  // How many terms an operation has.
+  // Counts the terms of an operation.
   void Weigh(const te::OperationNode& op) {
     for (const loop::Buffer& buffer : op.outputs) {
       double terms = 1;

@@ -1,6 +1,6 @@
 // jit::Verify: whether a schedule computes what its tensors say.
 //
-// The scheduled program runs on random inputs. What it gives is compared with te::Interpret or,
+// The scheduled program runs on random inputs. Its results are compared with te::Interpret or,
 // where that takes too long, with the same tensors compiled without a schedule.
 //
 //   absl::Status status = jit::Verify(schedule, {A, B, C});
@@ -22,25 +22,25 @@ namespace tenon::jit {
 
 struct VerifyOptions {
   std::uint64_t seed = 1;
-  // Of floats, relative to the largest magnitude of the output (at least 1). Undefined: 64
-  // roundings of the coarsest type of the computation, and one more for each term of its longest
-  // chain of reductions. Integers must be equal.
+  // For floats, relative to the largest magnitude of the output (at least 1). If undefined: 64
+  // roundings of the coarsest type of the computation, plus one for each term of its longest chain
+  // of reductions. Integers must be equal.
   std::optional<double> tolerance;
   // Values of symbolic extents; 17 where none is given.
   std::vector<std::pair<loop::Var, std::int64_t>> sizes;
   CompileOptions compile;
 };
 
-// Errors: DataLoss naming the first element that differs, its index and both values; those of Build
-// and of running, among them OutOfRange for an access outside an array; InvalidArgument for a size
-// that is negative or of a variable that is no extent of an argument.
+// Errors: DataLoss, naming the first element that differs, its index and both values; those of
+// Build and of running, among them OutOfRange for an access outside an array; InvalidArgument for a
+// size that is negative or belongs to a variable that is not an extent of an argument.
 absl::Status Verify(const schedule::Schedule& schedule, const std::vector<te::Tensor>& args,
                     const VerifyOptions& options = {});
-// The same for loops, whose parameters are `args`, that claim to compute `outputs`.
+// The same for loops with parameters `args` that should compute `outputs`.
 absl::Status VerifyLoops(const loop::Function& function, const std::vector<te::Tensor>& outputs,
                          const std::vector<te::Tensor>& args, const VerifyOptions& options = {});
 
-// What VerifyOptions says of an undefined tolerance, with these values of symbolic extents.
+// The tolerance for an undefined VerifyOptions::tolerance, with these values of symbolic extents.
 double DefaultTolerance(const std::vector<te::Tensor>& outputs, const loop::ExprMap& sizes);
 
 }  // namespace tenon::jit
