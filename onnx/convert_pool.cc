@@ -65,7 +65,7 @@ Expr TapsAlong(const Window& w, std::size_t d, std::int64_t windows) {
 }
 
 // The position in its image of each window's maximum. The taps of all windows are gathered, axis by
-// axis; the first maximum of each window is found; its position follows.
+// axis; the first maximum of each window is found; then its position is computed.
 Expr PlacesOfGreatest(Node& node, const Window& w, const Shape& result, bool columns_first) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
