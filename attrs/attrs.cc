@@ -45,7 +45,7 @@ Json ToJsonValue(const Value& value) {
 // Throws an Error that says what an attribute value may be.
 [[noreturn]] void RefuseJson(const std::string& field, const Json& json) {
   throw InvalidArgument(StrCat(field, ": ", json.dump(),
-                               " is no attribute value; allowed are null, true, false, numbers "
+                               " is not an attribute value; allowed are null, true, false, numbers "
                                "(integers of 64 bits), strings, lists of these and {\"float\": "
                                "\"nan\"}"));
 }
@@ -80,7 +80,7 @@ Json ParseObject(const std::string& struct_name, const std::string& text) {
     return true;
   };
   Json json = Json::parse(text, check_depth, /*allow_exceptions=*/false);
-  if (!json.is_object()) throw InvalidArgument(StrCat(struct_name, ": the JSON is no object"));
+  if (!json.is_object()) throw InvalidArgument(StrCat(struct_name, ": the JSON is not an object"));
   return json;
 }
 

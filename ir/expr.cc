@@ -73,7 +73,7 @@ Expr Function::Make(std::vector<Expr> params, Expr body, Type ret_type, Function
   RequireDefined(body, "the body of a function");
   for (const Expr& param : params) {
     if (!param || param.kind() != ExprKind::kVar)
-      throw InvalidArgument("a parameter of a function is no variable");
+      throw InvalidArgument("a parameter of a function is not a variable");
   }
   return New<FunctionNode>(std::move(params), std::move(body), std::move(ret_type),
                            std::move(attrs), std::move(span), std::move(type));

@@ -83,7 +83,7 @@ DataType ElementType(int code, int bits, int lanes, const std::string& what) {
 NDArray ReadArray(const std::string& text, const std::string& what) {
   std::string bytes;
   if (!absl::Base64Unescape(absl::string_view(text.data(), text.size()), &bytes))
-    throw DataLoss(StrCat("the data of ", what, " is no base64"));
+    throw DataLoss(StrCat("the data of ", what, " is not base64"));
   Reader reader(bytes, what);
   if (reader.Take<std::uint64_t>() != kMagic)
     throw DataLoss(StrCat(what, " does not begin with the mark of an array"));
@@ -134,7 +134,7 @@ class Arrays {
   NDArray Of(const json& node, std::size_t number) {
     const auto& text = node.at("attrs").at("data").get_ref<const std::string&>();
     const auto index = ParseNumber<std::size_t>(text);
-    if (!index) throw InvalidArgument(StrCat("'", text, "' is no index of an array"));
+    if (!index) throw InvalidArgument(StrCat("'", text, "' is not an index of an array"));
     const json& data = At(root_.at("b64ndarrays"), *index, "array");
     const auto [array, is_new] = decoded_.try_emplace(*index);
     if (is_new)
@@ -156,8 +156,8 @@ attrs::Value ReadDevice(const json& node) {
     const auto& text = fields.at(field).get_ref<const std::string&>();
     const auto value = ParseNumber<int>(text);
     if (!value)
-      throw InvalidArgument(
-          StrCat("the ", field, " of a device of the metadata section is '", text, "', no number"));
+      throw InvalidArgument(StrCat("the ", field, " of a device of the metadata section is '", text,
+                                   "', not a number"));
     return *value;
   };
   const int type = number("device_type_int"), index = number("virtual_device_id");

@@ -7,7 +7,7 @@ namespace tenon::ir {
 
 void ModuleBuilder::Set(const std::string& name, const Expr& function) {
   if (!function || function.kind() != ExprKind::kFunction)
-    throw InvalidArgument(StrCat("@", name, " is no function"));
+    throw InvalidArgument(StrCat("@", name, " is not a function"));
   auto& in_order = functions_.in_order;
   const auto [found, is_new] = functions_.place.emplace(name, in_order.size());
   if (is_new) {

@@ -261,7 +261,7 @@ class Parser {
         Advance();
         const Token index = ExpectKind(TokenKind::kNumber, "the number of a field");
         const auto value = ParseNumber<int>(index.text);
-        if (!value) Fail(index, StrCat("'", index.text, "' is no number of a field"));
+        if (!value) Fail(index, StrCat("'", index.text, "' is not the number of a field"));
         e = Placed(index, [&] { return TupleGetItem::Make(e, *value, lexer_.SpanOf(start)); });
       } else {
         break;
@@ -337,7 +337,7 @@ class Parser {
     const Token number = ExpectKind(TokenKind::kNumber, "the number of a metadata entry");
     Expect("]", "in a metadata reference");
     const auto index = ParseNumber<std::size_t>(number.text);
-    if (!index) Fail(number, StrCat("'", number.text, "' is no number of a metadata entry"));
+    if (!index) Fail(number, StrCat("'", number.text, "' is not the number of a metadata entry"));
     return {kind, number, *index};
   }
 
@@ -433,7 +433,7 @@ class Parser {
   // --- values
   NumberText Split(const Token& token) {
     const auto number = ParseNumberText(token.text);
-    if (!number) Fail(token, StrCat("'", token.text, "' is no number that can be read"));
+    if (!number) Fail(token, StrCat("'", token.text, "' is not a number that can be read"));
     return *number;
   }
 
@@ -441,7 +441,7 @@ class Parser {
     const auto scalar = ParseScalar(Split(token));
     if (!scalar)
       Fail(token, StrCat("'", token.text,
-                         "' is no constant; constants are 1 (int32), 1i64, 1i16, 1f (float32), "
+                         "' is not a constant; constants are 1 (int32), 1i64, 1i16, 1f (float32), "
                          "1f64, 1f16"));
     return Constant::Make(*scalar, lexer_.SpanOf(token));
   }
@@ -479,8 +479,9 @@ class Parser {
     if (name.text == "meta") return MetaValue();
     if (name.text == "True" || name.text == "False") return attrs::Value(name.text == "True");
     if (const auto dtype = DataType::Parse(name.text)) return attrs::Value(*dtype);
-    Fail(name, StrCat("'", name.text,
-                      "' is no value; values are numbers, strings, lists, True, False and None"));
+    Fail(name,
+         StrCat("'", name.text,
+                "' is not a value; values are numbers, strings, lists, True, False and None"));
   }
 
   // --- types
@@ -527,14 +528,14 @@ class Parser {
     const Token number = ExpectKind(TokenKind::kNumber, "an extent (a number, a name or ?)");
     const auto value = ParseNumber<std::int64_t>(number.text);
     if (!value || *value < 0)
-      Fail(number, StrCat("'", number.text, "' is no extent; extents are integers from 0 on"));
+      Fail(number, StrCat("'", number.text, "' is not an extent; extents are integers from 0 on"));
     return Dim(*value);
   }
   DataType ElementType(const Token& name) {
     const auto dtype = DataType::Parse(name.text);
     if (!dtype || dtype->is_void() || dtype->is_vector())
       Fail(name, StrCat("'", name.text,
-                        "' is no element type; types are bool, int8 to int64, uint8 to uint64, "
+                        "' is not an element type; types are bool, int8 to int64, uint8 to uint64, "
                         "float16, float32, float64 and bfloat16"));
     return *dtype;
   }

@@ -104,7 +104,7 @@ Expr AfterPast(const Node& node, const Expr& past, const Expr& x) {
   if (before.size() != 4 || before[0] != shape[0] || before[1] != shape[1] || before[3] != shape[3])
     throw InvalidArgument(StrCat("the past of the shape (", StrJoin(before, ", "),
                                  ") does not fit the present of (", StrJoin(shape, ", "),
-                                 "); but for the length they must be equal"));
+                                 "); except for the length they must be equal"));
   return node.Typed(ops::Concatenate({past, x}, 2));
 }
 
@@ -119,7 +119,8 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
   const Extents of{query[0], query[1], query[2], key[2]};
   if (of.keys > 0 && std::max<std::int64_t>(of.queries, 1) > kMaxScores / of.keys)
     throw InvalidArgument(StrCat("attention of ", of.queries, " queries to ", of.keys,
-                                 " keys is asked for; ", kMaxScores, " scores are the most"));
+                                 " keys is asked for; at most ", kMaxScores,
+                                 " scores are supported"));
   const DataType type = DataTypeOf(heads.query);
   const auto flat = [&](const Expr& x, std::int64_t length, std::int64_t size) {
     return node.Typed(ops::Reshape(x, {of.batch * of.heads, length, size}));

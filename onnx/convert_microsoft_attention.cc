@@ -63,7 +63,7 @@ Ints SizesOf(Node& node, const Expr& weights) {
   if (sizes.empty()) {
     if (columns % 3 != 0)
       throw InvalidArgument(
-          StrCat("the weights have ", columns, " columns, which are no three parts of one size"));
+          StrCat("the weights have ", columns, " columns, which are not three parts of one size"));
     return {columns / 3, columns / 3, columns / 3};
   }
   if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] <= 0 || sizes[2] <= 0 ||
@@ -118,7 +118,7 @@ std::vector<Expr> MultiHeadAttention(Node& node) {
     throw InvalidArgument("key and value must have one rank");
   const Expr past_key = node.optional_input(6), past_value = node.optional_input(7);
   if (by_heads && (node.has_input(3) || past_key || past_value))
-    throw Unimplemented("a bias or a past beside keys and values of rank 4 is not supported");
+    throw Unimplemented("a bias or a past with keys and values of rank 4 is not supported");
   if (static_cast<bool>(past_key) != static_cast<bool>(past_value))
     throw InvalidArgument("past_key and past_value must be given together");
   if (node.has_input(3)) {

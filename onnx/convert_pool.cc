@@ -35,7 +35,7 @@ constexpr std::int64_t kMaxPlaces = std::int64_t{1} << 20;
 void RequireTable(const char* what, std::int64_t outer, std::int64_t inner) {
   if (inner > 0 && outer > kMaxPlaces / inner)
     throw InvalidArgument(StrCat("the indices of ", outer, " x ", inner, " ", what,
-                                 " are asked for; ", kMaxPlaces, " are the most"));
+                                 " are asked for; at most ", kMaxPlaces, " are supported"));
 }
 
 Expr TableOf(const Shape& shape, const std::vector<std::int64_t>& values) {
@@ -69,8 +69,7 @@ Expr TapsAlong(const Window& w, std::size_t d, std::int64_t windows) {
 Expr PlacesOfGreatest(Node& node, const Window& w, const Shape& result, bool columns_first) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
-  if (w.kernel.size() != 2)
-    throw Unimplemented("indices are supported over two spatial axes, no others");
+  if (w.kernel.size() != 2) throw Unimplemented("indices are supported only over two spatial axes");
   // The elements that the last window reaches past the end.
   const auto behind = [&](std::size_t d) {
     const std::int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1;

@@ -69,7 +69,7 @@ ops::Conv2DAttrs WindowOf(Node& node, const Expr& x, const Expr& weight) {
     node.Ignore(name);
   const auto* call = conv.at(0).As<ir::CallNode>();
   if (call == nullptr || !(call->callee == ops::Known().conv2d))
-    throw Unimplemented("quantised convolutions over two spatial axes are supported, no others");
+    throw Unimplemented("quantised convolutions are supported only over two spatial axes");
   return call->attrs.As<ops::Conv2DAttrs>();
 }
 

@@ -33,7 +33,7 @@ std::vector<Expr> ConstantValue(Node& node) {
     return {ir::Constant::Make(
         NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values))};
   }
-  throw Unimplemented("the constant has no value of a kind that is supported");
+  throw Unimplemented("the constant has no value of a supported kind");
 }
 
 std::vector<Expr> ConstantOfShape(Node& node) {
@@ -66,7 +66,7 @@ std::vector<Expr> Reshape(Node& node) {
   for (const std::int64_t extent : target) {
     if (extent < -1)
       throw InvalidArgument(StrCat("the shape [", StrJoin(target, ", "), "] has the extent ",
-                                   extent, "; -1 is the least"));
+                                   extent, "; it must be at least -1"));
   }
   const bool allowzero = node.Int("allowzero", 0) != 0;
   return {node.Typed(

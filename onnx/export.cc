@@ -111,7 +111,7 @@ class Writer {
         break;
     }
     throw InvalidArgument(
-        "only calls of operators can be written as ONNX, no let and no calls of functions")
+        "only calls of operators can be written as ONNX, not let or calls of functions")
         .At(e.span());
   }
 

@@ -22,7 +22,7 @@ std::optional<std::size_t> NumberEntry(const onnx::TensorProto& tensor, const ch
   if (!text) return std::nullopt;
   const auto number = ParseNumber<std::size_t>(*text);
   if (!number)
-    throw InvalidArgument(StrCat(what, ": the ", key, " ", *text, " of its data is no number"));
+    throw InvalidArgument(StrCat(what, ": the ", key, " ", *text, " of its data is not a number"));
   return number;
 }
 

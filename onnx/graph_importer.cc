@@ -16,7 +16,7 @@ constexpr std::size_t kMaxNodes = 200000;
 
 constexpr const char* kCutThere =
     "such a value can only be a result of the model, as it is or transposed; end the model there, "
-    "and compute the rest apart";
+    "and compute the rest separately";
 
 std::string NameOf(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();

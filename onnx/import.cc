@@ -85,7 +85,7 @@ int OpsetOf(const onnx::ModelProto& model, const std::string& source) {
 
 ir::InputSpec ToInputSpec(const onnx::ValueInfoProto& input) {
   const std::string what = StrCat("the input ", input.name());
-  if (!input.type().has_tensor_type()) throw Unimplemented(what + " is no tensor");
+  if (!input.type().has_tensor_type()) throw Unimplemented(what + " is not a tensor");
   const auto& tensor = input.type().tensor_type();
   ir::InputSpec spec{input.name(), ToDataType(tensor.elem_type(), what), std::nullopt};
   if (!tensor.has_shape()) return spec;
@@ -147,7 +147,7 @@ class Importer {
     const auto require_input = [&](const char* what, const std::string& name) {
       if (!names.contains(name))
         throw InvalidArgument(StrCat(what, " is given for ", name,
-                                     ", which is no input; inputs are ", StrJoin(names, ", ")));
+                                     ", which is not an input; inputs are ", StrJoin(names, ", ")));
     };
     for (const auto& [name, shape] : options_.shapes) require_input("a shape", name);
     for (const auto& [name, value] : options_.constants) require_input("a constant", name);
@@ -220,7 +220,7 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
   const std::optional<StrippedModel> stripped = StripRawData(bytes);
   if (bytes.empty() || bytes.size() > kMaxFileBytes || !stripped ||
       !model.ParseFromString(stripped->bytes))
-    throw DataLoss(StrCat(source, " is no whole ONNX model (", bytes.size(), " bytes)"));
+    throw DataLoss(StrCat(source, " is not a complete ONNX model (", bytes.size(), " bytes)"));
   if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
   state->opset = OpsetOf(model, source);
   ReportMissing(model.graph(), source);

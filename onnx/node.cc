@@ -203,12 +203,12 @@ Expr Node::Typed(const Expr& expr) const {
 Shape ShapeOf(const Expr& e) { return ir::StaticShape(e.checked_type(), "an input"); }
 std::int64_t RankOf(const Expr& e) {
   const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
-  if (tensor == nullptr) throw InvalidArgument("an input is no tensor");
+  if (tensor == nullptr) throw InvalidArgument("an input is not a tensor");
   return static_cast<std::int64_t>(tensor->shape.size());
 }
 DataType DataTypeOf(const Expr& e) {
   const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
-  if (tensor == nullptr) throw InvalidArgument("an input is no tensor");
+  if (tensor == nullptr) throw InvalidArgument("an input is not a tensor");
   return tensor->dtype;
 }
 Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis) {

@@ -86,7 +86,7 @@ NDArray WholeScalar(double value) {
   constexpr double above = 2.0 * static_cast<double>(T{1} << (Limits::digits - 1));
   const double whole = std::trunc(value);
   if (!(whole >= static_cast<double>(Limits::min()) && whole < above))
-    throw InvalidArgument(StrCat(value, " is no value of ", DataTypeOf<T>().ToString()));
+    throw InvalidArgument(StrCat(value, " is not a value of ", DataTypeOf<T>().ToString()));
   return NDArray::Scalar(static_cast<T>(whole));
 }
 

@@ -37,7 +37,7 @@ void Resize(TypeCall& call) {
   for (std::size_t d = 0; d < dims; ++d) {
     Dim& extent = shape[at[d + 2]];
     if (extent.is_static() && extent.value() == 0 && attrs.size[d] > 0)
-      call.Refuse("there are no elements to take any from");
+      call.Refuse("there are no elements to take from");
     extent = Dim(attrs.size[d]);
   }
   call.LearnResult(
@@ -57,7 +57,7 @@ void GridSample(TypeCall& call) {
                        " coordinates a point; it takes two, x and y"));
   for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
     if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
-      call.Refuse("there are no elements to take any from");
+      call.Refuse("there are no elements to take from");
   }
   const Dim& batch = grid->shape[0];
   if (batch.is_static() && x->shape[0].is_static() && batch.value() != x->shape[0].value())
@@ -83,7 +83,7 @@ void CropAndResize(TypeCall& call) {
   const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
   for (const std::size_t axis : {at[0], at[2], at[3]}) {
     if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
-      call.Refuse("there are no elements to take any from");
+      call.Refuse("there are no elements to take from");
   }
   std::vector<Dim> shape = x->shape;
   shape[at[0]] = boxes->shape[0];

@@ -82,7 +82,7 @@ void Gather(TypeCall& call) {
   for (std::size_t i = 0; i < x->shape.size(); ++i) {
     const Dim& extent = indices->shape[i];
     if (i != axis && Differ(extent, x->shape[i]))
-      call.Refuse("data and indices must have one shape but for the axis");
+      call.Refuse("data and indices must have one shape except for the axis");
   }
   RequireElements(call, x->shape[axis], StrCat("axis ", axis), indices->shape);
   call.LearnResult(TensorType(indices->shape, x->dtype));
@@ -102,7 +102,7 @@ void GatherND(TypeCall& call) {
                        " batch axes for data of rank ", x->shape.size()));
   if (batch >= indices->shape.size())
     call.Refuse(StrCat(batch, " batch axes, but the indices have ", indices->shape.size() - 1,
-                       " axes behind the first"));
+                       " axes after the first"));
   for (std::size_t d = 0; d < batch; ++d) {
     if (Differ(indices->shape[d + 1], x->shape[d]))
       call.Refuse(StrCat("batch axis ", d, " has other extents in data and indices"));
@@ -194,8 +194,8 @@ void UnravelIndex(TypeCall& call) {
     call.Refuse("shape must be a vector of integers");
   if (!extents->shape[0].is_static()) call.Refuse("the length of shape must be known");
   if (extents->shape[0].value() > kMaxUnravelled)
-    call.Refuse(StrCat("shape has ", extents->shape[0].value(), " extents; ", kMaxUnravelled,
-                       " are the most"));
+    call.Refuse(StrCat("shape has ", extents->shape[0].value(), " extents; at most ",
+                       kMaxUnravelled, " are supported"));
   std::vector<Dim> shape = {extents->shape[0]};
   shape.insert(shape.end(), indices->shape.begin(), indices->shape.end());
   call.LearnResult(TensorType(std::move(shape), indices->dtype));

@@ -80,7 +80,7 @@ void BlockedConv2D(TypeCall& call, bool depthwise) {
   if (attrs.data_layout != data_wanted)
     call.Refuse(StrCat("data_layout is \"", attrs.data_layout, "\"; it must be NCHW{n}c"));
   if (attrs.kernel_layout != kernel_wanted || (depthwise && out_block != block))
-    call.Refuse(StrCat("kernel_layout is \"", attrs.kernel_layout, "\"; beside the data_layout \"",
+    call.Refuse(StrCat("kernel_layout is \"", attrs.kernel_layout, "\"; with the data_layout \"",
                        data_wanted, "\" it must be OIHW", in_block, "i",
                        depthwise ? StrCat(block) : "{n}", "o"));
   const std::string out_wanted = StrCat("NCHW", out_block, "c");
@@ -94,7 +94,7 @@ void BlockedConv2D(TypeCall& call, bool depthwise) {
   const auto is_static = [](const Dim& d) { return d.is_static(); };
   if (!std::all_of(x->shape.begin() + 1, x->shape.end(), is_static) ||
       !std::all_of(w->shape.begin(), w->shape.end(), is_static))
-    call.Refuse("the extents must be known, but for the batch");
+    call.Refuse("the extents must be known, except for the batch");
   const auto at = [](const ir::TensorTypeNode& t, std::size_t i) { return t.shape[i].value(); };
   if (at(*x, 4) != block || at(*w, 4) != in_block || at(*w, 5) != out_block)
     call.Refuse("the last extents of data and weight must be the block sizes of their layouts");

@@ -95,7 +95,7 @@ void FifoBuffer(TypeCall& call) {
       NormalizeAxis(call, call.attrs<FIFOBufferAttrs>().axis, x->shape.size()));
   for (std::size_t d = 0; d < x->shape.size(); ++d) {
     if (d != axis && Differ(x->shape[d], buffer->shape[d]))
-      call.Refuse("data and buffer must have one shape but for the axis");
+      call.Refuse("data and buffer must have one shape except for the axis");
   }
   call.LearnResult(call.input(1));
 }

@@ -66,8 +66,8 @@ void SearchSorted(TypeCall& call) {
              sequence->shape[d] == values->shape[d];
   if (!agrees)
     call.Refuse(
-        "sequence and values must have one shape but for the last axis, or the sequence be "
-        "a vector");
+        "sequence and values must have one shape except for the last axis, or the "
+        "sequence must be a vector");
   call.LearnResult(ir::TensorType(values->shape, dtype));
 }
 

@@ -96,7 +96,7 @@ std::optional<Affine> ReadAffine(const CallNode& call, std::size_t side,
     return Affine{std::vector<double>(static_cast<std::size_t>(ChannelsOf(type, axes)), -1), {}};
   const Values* constant = values.Of(call.args[1 - side]);
   if (constant == nullptr)
-    return refuse("the other operand is no constant of at most 65536 values");
+    return refuse("the other operand is not a constant of at most 65536 values");
   std::optional<std::vector<double>> operand;
   if (call.callee == known.bias_add) {
     const std::size_t rank = type.As<ir::TensorTypeNode>()->shape.size();

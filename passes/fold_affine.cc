@@ -171,11 +171,11 @@ class BackwardFolder : public Folder {
     }
     const Affine& before = tail->activation ? tail->outer : tail->inner;
     if (step->Cancels(before, call.checked_type.As<TensorTypeNode>()->dtype)) {
-      RefuseTail(call, *tail, "its shift takes off what was added before, which rounds");
+      RefuseTail(call, *tail, "its shift subtracts what was added before, which rounds");
       return false;
     }
     if (!tail->has_constant_weight && !step->scale.empty())
-      RefuseTail(call, *tail, "the weight is no constant of the result's type");
+      RefuseTail(call, *tail, "the weight is not a constant of the result's type");
     ++tail->steps;
     if (!tail->activation) {
       tail->inner = step->After(tail->inner);
@@ -295,7 +295,7 @@ class ForwardFolder : public Folder {
       return std::nullopt;
     };
     const NDArray* weight = WeightOf(before);
-    if (weight == nullptr) return refuse("the weight is no constant of the result's type");
+    if (weight == nullptr) return refuse("the weight is not a constant of the result's type");
     if (!head->inner.scale.empty() && AllPositive(head->inner.scale)) {
       for (std::size_t i = 0; i < head->inner.shift.size(); ++i)
         head->inner.shift[i] /= head->inner.scale[i];
@@ -311,7 +311,7 @@ class ForwardFolder : public Folder {
       for (std::size_t i = 0; i < before_weight.shift.size(); ++i)
         before_weight.shift[i] /= head->outer.scale[i];
       if (!before_weight.IsFinite())
-        return refuse("around padding a shift can pass a scale without zeros only");
+        return refuse("with padding, a shift can pass only a scale without zeros");
     }
     if (Cost(before_weight) + Cost(head->inner) >= head->steps) return std::nullopt;
     const ScaledWeight scaled = ScaleWeight(*weight, axes, {}, head->outer.scale);

@@ -140,7 +140,7 @@ std::vector<GroupCost> CostsOf(const std::vector<FusionNode>& nodes, const std::
 std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
                                              std::size_t axes) {
   if (consumer.calls == 0)
-    return Refusal{"a tuple of results is no kernel", "no change: results are stored anyway"};
+    return Refusal{"a tuple of results is not a kernel", "no change: results are stored anyway"};
   if (producer.opaque || consumer.opaque)
     return Refusal{"an opaque operator shares its kernel with nothing",
                    "an operator with a pattern, and static shapes"};
@@ -200,7 +200,7 @@ std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const Group
                         !consumer.views;
   if (!is_plain || axes < producer.result_shape.size())
     return Refusal{"others read the value, too, and the reader is not elementwise on it",
-                   "a single reader, or elementwise work alone"};
+                   "a single reader, or only elementwise work"};
   if (producer.calls + consumer.calls > kMaxCalls)
     return Refusal{StrCat("the kernel would hold ", producer.calls + consumer.calls, " calls"),
                    StrCat("at most ", kMaxCalls, " calls")};

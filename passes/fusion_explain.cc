@@ -110,7 +110,7 @@ class Explainer {
     if (to.pattern == OpPattern::kOutEWiseFusable)
       return {StrCat(NameOf(to), " reads each element many times and would compute it as often"),
               options_.mode == FusionMode::kRelay && Reduces(to) ? "--fusion=extended"
-                                                                 : "moving the work behind it"};
+                                                                 : "moving the work after it"};
     if (Reduces(from) || a.reduces)
       return {options_.mode == FusionMode::kRelay
                   ? "nothing follows a reduction in its kernel"

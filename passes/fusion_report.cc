@@ -25,7 +25,7 @@ std::string ToText(const FusionReport& report) {
   std::string text;
   for (const FusionDecision& decision : report) {
     StrAppend(&text, WithPlace(decision.producer), " -> ", WithPlace(decision.consumer),
-              decision.fused ? ": fused, " : ": apart, ", decision.reason, "\n");
+              decision.fused ? ": fused, " : ": not fused, ", decision.reason, "\n");
     if (!decision.hint.empty()) StrAppend(&text, "    would change it: ", decision.hint, "\n");
   }
   return text;

@@ -260,7 +260,7 @@ class Solver {
     const auto* tuple = type.As<TupleTypeNode>();
     if (tuple == nullptr)
       throw InvalidArgument(StrCat("field ", item.index, " of a value of type ", ir::ToString(type),
-                                   ", which is no tuple"));
+                                   ", which is not a tuple"));
     if (item.index >= static_cast<int>(tuple->fields.size()))
       throw InvalidArgument(StrCat("field ", item.index, " of a tuple of ", tuple->fields.size()));
     const auto index = static_cast<std::size_t>(item.index);

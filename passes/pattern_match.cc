@@ -23,7 +23,7 @@ ir::Expr Bindings::Find(const Pattern& pattern) const {
 
 ir::Expr Bindings::At(const Pattern& pattern) const {
   const Expr found = Find(pattern);
-  if (!found) throw NotFound("this pattern took no share in the match");
+  if (!found) throw NotFound("this pattern took no part in the match");
   return found;
 }
 

@@ -35,7 +35,7 @@ Expr RewriteOnce(const Expr& expr, const std::vector<RewriteRule>& rules) {
           const auto bindings = matcher.Match(rule.pattern, e);
           if (!bindings || (rule.require_type && !HasTypes(*bindings))) continue;
           const Expr result = rule.callback(e, *bindings);
-          if (!result) throw InvalidArgument("the callback of a rewrite rule gave null");
+          if (!result) throw InvalidArgument("the callback of a rewrite rule returned null");
           if (!(result == e)) return result;
         }
         return e;

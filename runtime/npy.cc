@@ -184,7 +184,7 @@ std::uintmax_t SizeOfRegularFile(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
     throw NotFound(StrCat("the file cannot be opened: ", std::strerror(errno)));
-  if (S_ISDIR(status.st_mode)) throw InvalidArgument("this is a folder, no .npy file");
+  if (S_ISDIR(status.st_mode)) throw InvalidArgument("this is a folder, not a .npy file");
   if (!S_ISREG(status.st_mode))
     throw InvalidArgument("this is a pipe or a device; arrays are read from files");
   return static_cast<std::uintmax_t>(status.st_size);
@@ -197,7 +197,7 @@ NDArray Read(const std::string& path) {
   char start[8];
   ReadExactly(in, start, sizeof(start), "magic string");
   if (std::string_view(start, 6) != kMagic) {
-    throw InvalidArgument("this is no .npy file: it does not start with the NumPy magic string");
+    throw InvalidArgument("this is not a .npy file: it does not start with the NumPy magic string");
   }
   const int major = start[6];
   if (major < 1 || major > 3) {

@@ -74,7 +74,7 @@ absl::Status CurrentExceptionToStatus() {
     return absl::InternalError(StrCat("internal error, please report: ", error.what()));
   } catch (...) {
     return absl::InternalError(
-        "something was thrown that is no std::exception, so that nothing more is known of it");
+        "something was thrown that is not a std::exception, so nothing more is known about it");
   }
 }
 

@@ -194,9 +194,9 @@ void Fuzz(FuzzArguments arguments) {
   std::printf("%s\n", StatisticsOf(arguments, shared).c_str());
   const FuzzStatistics& statistics = shared->statistics;
   if (statistics.undefined > 0 && statistics.undefined == statistics.cases)
-    throw FailedPrecondition(StrCat(
-        "fuzz: no call of ", arguments.op,
-        " is defined: its compute reads elements that its inputs have not, whatever they hold"));
+    throw FailedPrecondition(
+        StrCat("fuzz: no call of ", arguments.op,
+               " is defined: its compute reads elements outside its inputs, whatever they hold"));
   if (findings > 0)
     throw FailedPrecondition(StrCat("fuzz: ", findings, findings == 1 ? " finding" : " findings"));
   std::puts("no findings");
@@ -211,46 +211,47 @@ void AddFuzzCommand(CLI::App* app) {
       "Check random schedules, passes on random graphs, or random ONNX models, against the "
       "interpreter");
   command->add_option("--op", arguments->op,
-                      "random calls of this operator instead, under its automatic schedule and by "
-                      "its own implementations, too");
+                      "instead, random calls of this operator, also under its automatic schedule "
+                      "and with its own implementations");
   CLI::Option* graphs = command->add_flag("--graphs", arguments->graphs,
-                                          "random graphs of operators through the passes instead");
+                                          "instead, random graphs of operators through the passes");
   command
       ->add_option("--passes", arguments->pass_options.passes,
-                   "of these alone and in pairs (all): " + StrJoin(passes::PassNames(), ", "))
+                   "passes to run alone and in pairs (all): " + StrJoin(passes::PassNames(), ", "))
       ->delimiter(',')
       ->type_name("PASS,PASS")
       ->needs(graphs);
   command
       ->add_option("--pairs", arguments->pass_options.pairs,
-                   "random pairs of passes a graph, besides each alone (4)")
+                   "random pairs of passes per graph, besides each pass alone (4)")
       ->check(CLI::NonNegativeNumber)
       ->needs(graphs);
   command
       ->add_flag("--compile", arguments->pass_options.compile, "compile and run each graph as well")
       ->needs(graphs);
   CLI::Option* onnx = command->add_flag("--onnx", arguments->onnx,
-                                        "random ONNX models, valid and nearly valid, instead");
+                                        "instead, random ONNX models, valid and nearly valid");
   onnx->excludes(graphs);
   command
-      ->add_option(
-          "--nodes", arguments->onnx_options.ops,
-          "draw nodes of these ONNX operators alone, tenon.NAME of registered ones (all that "
-          "can be imported)")
+      ->add_option("--nodes", arguments->onnx_options.ops,
+                   "only draw nodes of these ONNX operators; tenon.NAME is a registered one (all "
+                   "that can be "
+                   "imported)")
       ->delimiter(',')
       ->type_name("OP,OP")
       ->needs(onnx);
   command
       ->add_option("--models", arguments->onnx_options.models,
-                   "change models of this folder, as libonnx-testdata has, instead of drawn ones")
+                   "change models of this folder, such as those of libonnx-testdata, instead of "
+                   "drawing them")
       ->check(CLI::ExistingDirectory)
       ->needs(onnx);
-  command->add_option("--opset", arguments->onnx_options.opset, "of each model (any)")
+  command->add_option("--opset", arguments->onnx_options.opset, "opset of each model (any)")
       ->check(CLI::Range(7, 21))
       ->needs(onnx);
   command
       ->add_flag("--valid{false}", arguments->onnx_options.mutate,
-                 "draw what the standard allows, and change nothing")
+                 "only draw models that the standard allows")
       ->needs(onnx);
   command
       ->add_option("--dump", arguments->onnx_options.dump,
@@ -263,8 +264,10 @@ void AddFuzzCommand(CLI::App* app) {
       ->needs(onnx);
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
       ->type_name("FILE.so");
-  command->add_option("--cases", arguments->cases, "how many (1000)")->check(CLI::PositiveNumber);
-  command->add_option("--seed", arguments->seed, "of the first case; the next has the next (1)");
+  command->add_option("--cases", arguments->cases, "number of cases (1000)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", arguments->seed,
+                      "seed of the first case; each later case takes the next number (1)");
   command->add_flag("--keep-going", arguments->keep_going, "do not stop at the first finding");
   command->callback([arguments] { Fuzz(*arguments); });
 }

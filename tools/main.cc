@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "tenon: %s\n", error.what());
     return 1;
   } catch (...) {
-    std::fputs("tenon: a plug-in threw what is no std::exception\n", stderr);
+    std::fputs("tenon: a plug-in threw something that is not a std::exception\n", stderr);
     return 1;
   }
   return 0;

@@ -37,9 +37,10 @@ void ModelArguments::AddTo(CLI::App* command) {
   command->add_option("--shape", shapes, "extents of an input that the model leaves open")
       ->type_name("NAME=1,3,48,192");
   command
-      ->add_option("--constant", constants,
-                   "input of an ONNX model that has this value for good: a number for one of one "
-                   "element, or a .npy array")
+      ->add_option(
+          "--constant", constants,
+          "fixed value of an input of an ONNX model: a number for an input of one element, "
+          "or a .npy array")
       ->type_name("NAME=VALUE");
   command->add_option("--plugin", plugins, "shared object that registers operators")
       ->type_name("FILE.so");
@@ -59,7 +60,7 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->capture_default_str();
   command
       ->add_option("--partition", partition,
-                   "onednn: move what oneDNN computes in one primitive into functions of its own")
+                   "onednn: move calls that oneDNN computes in one primitive into functions")
       ->check(CLI::IsMember({"none", "onednn"}))
       ->capture_default_str();
   command
@@ -68,8 +69,9 @@ void CompileArguments::AddTo(CLI::App* command) {
                    "level 3 fuses")
       ->check(CLI::IsMember({"relay", "extended"}));
   command->add_flag("--no-winograd", no_winograd,
-                    "convolutions as plain sums only, never by Winograd's algorithm");
-  command->add_flag("--keep-nan", keep_nan, "no library whose relu or clip gives a number for NaN");
+                    "convolutions only as plain sums, never by Winograd's algorithm");
+  command->add_flag("--keep-nan", keep_nan,
+                    "no library whose relu or clip turns NaN into a number");
   command
       ->add_option("--mixed-precision", mixed_precision,
                    "convolutions and products of operands of this type, summed in float32: faster "
@@ -80,14 +82,13 @@ void CompileArguments::AddTo(CLI::App* command) {
   command->add_flag("--check-bounds", check_bounds,
                     "generated kernels check every access to memory and name the first outside "
                     "its array; slower");
-  command->add_option("--disable-pass", disabled_passes, "pass that shall not run")
-      ->type_name("PASS");
+  command->add_option("--disable-pass", disabled_passes, "pass to leave out")->type_name("PASS");
   command
       ->add_option("--cache-dir", cache_dir,
-                   "folder that keeps compiled kernels for the next time; otherwise tenon in "
-                   "$XDG_CACHE_HOME or ~/.cache. Its writers may run code here")
+                   "folder that keeps compiled kernels for later runs; by default tenon in "
+                   "$XDG_CACHE_HOME or ~/.cache. Anyone who can write there can run code here")
       ->type_name("FOLDER");
-  command->add_flag("--no-cache", no_cache, "compile everything anew and keep nothing")
+  command->add_flag("--no-cache", no_cache, "compile everything again and keep nothing")
       ->excludes("--cache-dir");
 }
 
@@ -168,8 +169,9 @@ Shape ParseShape(const std::string& text, const std::string& option) {
     const std::string part = spaced.substr(first, spaced.find_last_not_of(' ') + 1 - first);
     const auto extent = ParseNumber<std::int64_t>(part);
     if (!extent || *extent < 0)
-      throw InvalidArgument(StrCat(
-          option, ": ", part, " is no extent; extents are integers from 0 on, as in 1,3,48,192"));
+      throw InvalidArgument(
+          StrCat(option, ": ", part,
+                 " is not an extent; extents are integers from 0 on, as in 1,3,48,192"));
     shape.push_back(*extent);
   }
   return shape;
@@ -214,8 +216,8 @@ NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& na
     if (const auto* constant = scalar.As<ir::ConstantNode>())
       return constant->data.Reshape(Shape(spec->extents ? spec->extents->size() : 0, 1));
   }
-  throw InvalidArgument(StrCat("--constant: ", value, " is no number of the type ",
-                               spec->dtype.ToString(), " and no .npy file"));
+  throw InvalidArgument(StrCat("--constant: ", value, " is neither a number of the type ",
+                               spec->dtype.ToString(), " nor a .npy file"));
 }
 
 LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& arguments,

@@ -27,7 +27,7 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
       {"For training, which is out of scope.",
        {"annotation.checkpoint", "nn.avg_pool2d_grad", "nn.conv2d_backward_weight",
         "nn.max_pool2d_grad"}},
-      {"Random numbers are no function of the inputs.",
+      {"Random numbers are not a function of the inputs.",
        {"random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split",
         "random.uniform"}},
       {"Stages of a schedule that the reference writes into its graphs: a strategy packs weights, "

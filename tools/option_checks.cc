@@ -12,7 +12,8 @@ CLI::Validator WholeNumber(std::uint64_t low, std::uint64_t high) {
   const auto check = [low, high, range](std::string& text) -> std::string {
     const auto number = ParseNumber<std::uint64_t>(text);
     if (number && *number >= low && *number <= high) return "";
-    return StrCat(text, number || ParseNumber<double>(text) ? " is out of range" : " is no number",
+    return StrCat(text,
+                  number || ParseNumber<double>(text) ? " is out of range" : " is not a number",
                   "; it may be a whole number ", range);
   };
   return CLI::Validator(check, StrCat("[", range, "]"));

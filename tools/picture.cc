@@ -77,10 +77,10 @@ Error CannotBeDecoded() {
   if (why == "outofdata" || why == "bad file" || why == "unexpected end")
     return DataLoss("the picture is cut short");
   if (why == "unknown image type")
-    return InvalidArgument(StrCat("this is no picture that can be read; its bytes are of none of ",
-                                  "the kinds ", PictureEndings()));
+    return InvalidArgument(
+        StrCat("this is not a picture that can be read; its format is none of ", PictureEndings()));
   return InvalidArgument(
-      StrCat("this is no picture that can be read", why.empty() ? "" : ": ", why));
+      StrCat("this is not a picture that can be read", why.empty() ? "" : ": ", why));
 }
 
 struct Extents {

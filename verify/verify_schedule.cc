@@ -82,7 +82,7 @@ class Verifier {
     for (const auto& [var, size] : options_.sizes) {
       if (!seen.contains(var))
         throw InvalidArgument(
-            StrCat("verify: ", var.name(), " is no symbolic extent of an argument"));
+            StrCat("verify: ", var.name(), " is not a symbolic extent of an argument"));
     }
   }
 

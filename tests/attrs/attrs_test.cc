@@ -406,7 +406,7 @@ std::string JsonRefusal(const std::string& json) {
 
 TEST(AttrsJsonErrorTest, RefusesWhatIsNoObject) {
   for (const char* json : {"", "[1]", "3", "{\"axis\":", "{} {}", "nonsense"})
-    EXPECT_EQ(JsonRefusal(json), "relay.attrs.Mixed: the JSON is no object") << json;
+    EXPECT_EQ(JsonRefusal(json), "relay.attrs.Mixed: the JSON is not an object") << json;
 }
 
 TEST(AttrsJsonErrorTest, RefusesAnUnknownField) {
@@ -427,14 +427,14 @@ TEST(AttrsJsonErrorTest, RefusesAMissingField) {
 
 TEST(AttrsJsonErrorTest, RefusesAnObjectThatIsNoNumber) {
   EXPECT_THAT(JsonRefusal(R"({"axis": 1, "scale": {"double": 1}})"),
-              HasSubstr("is no attribute value"));
+              HasSubstr("is not an attribute value"));
   EXPECT_THAT(JsonRefusal(R"({"axis": 1, "scale": {"float": "x"}})"),
-              HasSubstr("is no attribute value"));
+              HasSubstr("is not an attribute value"));
 }
 
 TEST(AttrsJsonErrorTest, RefusesAFloatObjectWithoutText) {
   EXPECT_THAT(JsonRefusal(R"({"axis": 1, "scale": {"float": 3}})"),
-              HasSubstr("is no attribute value"));
+              HasSubstr("is not an attribute value"));
 }
 
 TEST(AttrsJsonErrorTest, RefusesAnIntegerBeyondInt64) {

@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damaged{
             "IndexThatIsNoNumber",
             Graph("relay.Constant", R"({"type_key":"relay.Constant","attrs":{"data":"x"}})", "3"),
-            absl::StatusCode::kInvalidArgument, "'x' is no index of an array"},
+            absl::StatusCode::kInvalidArgument, "'x' is not an index of an array"},
         Damaged{"MissingField", Graph("relay.Constant", R"({"type_key":"relay.Constant"})", "3"),
                 absl::StatusCode::kInvalidArgument, "the metadata section cannot be read"},
         Damaged{"OtherMark",
@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(
                 OneConstant("P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAAIAQACAAAAAAAAAAMAAAAAAAAAAAAA"),
                 absl::StatusCode::kDataLoss, "has 3 bytes; its type int8 (2,) needs 2"},
         Damaged{"NoBase64", OneConstant("@@@@"), absl::StatusCode::kDataLoss,
-                "the data of constant 0 of the metadata section is no base64"},
+                "the data of constant 0 of the metadata section is not base64"},
         Damaged{"NoSuchEntry", Graph("relay.Constant", R"({"type_key":""})", ""),
                 absl::StatusCode::kInvalidArgument,
                 "test.relay:1:46: the metadata section has 0 constants; there is no 0"}),

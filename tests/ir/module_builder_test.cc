@@ -41,7 +41,7 @@ TEST(ModuleBuilderTest, WhatIsNoFunctionIsRefusedAndChangesNothing) {
   ModuleBuilder builder;
   const Error error = ErrorOf([&] { builder.Set("a", Var::Make("x")); });
   EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(error.message(), "@a is no function");
+  EXPECT_EQ(error.message(), "@a is not a function");
   EXPECT_EQ(builder.Build(), Module());
 }
 

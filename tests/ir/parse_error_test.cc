@@ -168,42 +168,43 @@ INSTANTIATE_TEST_SUITE_P(
     Values, ParseErrorTest,
     ::testing::Values(
         Refused{"ElementType", "def @main(%x: Tensor[(2), float31]) { %x }",
-                "test.relay:1:27: 'float31' is no element type; types are bool, int8 to int64, "
+                "test.relay:1:27: 'float31' is not an element type; types are bool, int8 to int64, "
                 "uint8 to uint64, float16, float32, float64 and bfloat16\n"
                 "  note: \n"
                 "    def @main(%x: Tensor[(2), float31]) { %x }\n"
                 "                              ^^^^^^^"},
         Refused{"Extent", "def @main(%x: Tensor[(-2), float32]) { %x }",
-                "test.relay:1:23: '-2' is no extent; extents are integers from 0 on\n"
+                "test.relay:1:23: '-2' is not an extent; extents are integers from 0 on\n"
                 "  note: \n"
                 "    def @main(%x: Tensor[(-2), float32]) { %x }\n"
                 "                          ^^"},
         Refused{"Suffix", "def @main(%x) { add(%x, 1i8) }",
-                "test.relay:1:25: '1i8' is no constant; constants are 1 (int32), 1i64, "
+                "test.relay:1:25: '1i8' is not a constant; constants are 1 (int32), 1i64, "
                 "1i16, 1f (float32), 1f64, 1f16\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 1i8) }\n"
                 "                            ^^^"},
         Refused{"IntegerBeyond32Bits", "def @main(%x) { add(%x, 3000000000) }",
-                "test.relay:1:25: '3000000000' is no constant; constants are 1 (int32), 1i64, "
+                "test.relay:1:25: '3000000000' is not a constant; constants are 1 (int32), 1i64, "
                 "1i16, 1f (float32), 1f64, 1f16\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 3000000000) }\n"
                 "                            ^^^^^^^^^^"},
-        Refused{"IntegerBeyond64Bits", "def @main(%x) { add(%x, 99999999999999999999) }",
-                "test.relay:1:25: '99999999999999999999' is no constant; constants are 1 (int32), "
-                "1i64, 1i16, 1f (float32), 1f64, 1f16\n"
-                "  note: \n"
-                "    def @main(%x) { add(%x, 99999999999999999999) }\n"
-                "                            ^^^^^^^^^^^^^^^^^^^^"},
+        Refused{
+            "IntegerBeyond64Bits", "def @main(%x) { add(%x, 99999999999999999999) }",
+            "test.relay:1:25: '99999999999999999999' is not a constant; constants are 1 (int32), "
+            "1i64, 1i16, 1f (float32), 1f64, 1f16\n"
+            "  note: \n"
+            "    def @main(%x) { add(%x, 99999999999999999999) }\n"
+            "                            ^^^^^^^^^^^^^^^^^^^^"},
         Refused{"FloatBeyondItsRange", "def @main(%x) { add(%x, 1e39f) }",
-                "test.relay:1:25: '1e39f' is no constant; constants are 1 (int32), 1i64, "
+                "test.relay:1:25: '1e39f' is not a constant; constants are 1 (int32), 1i64, "
                 "1i16, 1f (float32), 1f64, 1f16\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 1e39f) }\n"
                 "                            ^^^^^"},
         Refused{"NumberWithLetters", "def @main(%x) { add(%x, 1x) }",
-                "test.relay:1:25: '1x' is no number that can be read\n"
+                "test.relay:1:25: '1x' is not a number that can be read\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 1x) }\n"
                 "                            ^^"},
@@ -213,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "    def @main(%x) { (%x, %x).2 }\n"
                 "                             ^"},
         Refused{"ProjectionBeyond32Bits", "def @main(%x) { %x.99999999999 }",
-                "test.relay:1:20: '99999999999' is no number of a field\n"
+                "test.relay:1:20: '99999999999' is not the number of a field\n"
                 "  note: \n"
                 "    def @main(%x) { %x.99999999999 }\n"
                 "                       ^^^^^^^^^^^"}),
@@ -279,7 +280,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "    def @main(%x, %w) { nn.conv2d(%x, padding=[1], %w) }\n"
                 "                                                   ^^"},
         Refused{"AttributeWithoutAValue", "def @main(%x) { cast(%x, dtype=foo) }",
-                "test.relay:1:32: 'foo' is no value; values are numbers, strings, lists, True, "
+                "test.relay:1:32: 'foo' is not a value; values are numbers, strings, lists, True, "
                 "False and None\n"
                 "  note: \n"
                 "    def @main(%x) { cast(%x, dtype=foo) }\n"

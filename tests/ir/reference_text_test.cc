@@ -122,7 +122,8 @@ TEST(ReferenceTextTest, ScalarsOfSixteenBitsStandInPlace) {
   for (const char* wrong : {"32768i16", "1i8", "1f8", "1.5i64"}) {
     EXPECT_THAT(
         std::string(TryParse(StrCat("def @main() { ", wrong, " }")).status().message()),
-        HasSubstr("is no constant; constants are 1 (int32), 1i64, 1i16, 1f (float32), 1f64, 1f16"));
+        HasSubstr(
+            "is not a constant; constants are 1 (int32), 1i64, 1i16, 1f (float32), 1f64, 1f16"));
   }
 }
 

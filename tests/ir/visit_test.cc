@@ -145,7 +145,7 @@ TEST(ModuleTest, WithReplacesInPlaceAndWithoutDrops) {
   EXPECT_THAT(ErrorOf([&] { (void)module.Get("c"); }).message(),
               ::testing::HasSubstr("no function @c; it has: @a, @b"));
   EXPECT_THAT(ErrorOf([&] { (void)module.With("c", Var::Make("x")); }).message(),
-              ::testing::HasSubstr("@c is no function"));
+              ::testing::HasSubstr("@c is not a function"));
 }
 
 TEST(DepthTest, AHundredThousandNodesAreRewrittenAndFreed) {

@@ -217,7 +217,7 @@ void ExpectSound(const std::string& bytes, bool must_fail) {
   EXPECT_THAT(message, ::testing::AnyOf(HasSubstr("in the node "), HasSubstr("the initializer "),
                                         HasSubstr("the input "), HasSubstr("the output "),
                                         HasSubstr("Juggle"), HasSubstr("is of opset"),
-                                        HasSubstr("is no whole ONNX model"),
+                                        HasSubstr("is not a complete ONNX model"),
                                         HasSubstr("holds no graph"), HasSubstr("no outputs")));
 }
 

@@ -92,7 +92,8 @@ TEST(OnnxErrorTest, NoChangedByteIsAnInternalError) {
 }
 
 TEST(OnnxErrorTest, WhatIsNoModelIsDataLoss) {
-  EXPECT_THAT(MessageOf(Imported(std::string()), kDataLoss), HasSubstr("no whole ONNX model"));
+  EXPECT_THAT(MessageOf(Imported(std::string()), kDataLoss),
+              HasSubstr("not a complete ONNX model"));
   MessageOf(Imported(std::string("certainly no protobuf")), kDataLoss);
   onnx::ModelProto empty;
   empty.add_opset_import()->set_version(13);

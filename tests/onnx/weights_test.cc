@@ -171,7 +171,7 @@ TEST_F(WeightsTest, BadPlacesAreRefusedByName) {
       refused({{"location", "a.bin"}, {"offset", "18446744073709551615"}, {"length", "192"}}),
       HasSubstr("the file has 192"));
   EXPECT_THAT(refused({{"location", "a.bin"}, {"offset", "-1"}}),
-              HasSubstr("the offset -1 of its data is no number"));
+              HasSubstr("the offset -1 of its data is not a number"));
   EXPECT_THAT(refused({{"location", "a.bin"}, {"length", "many"}}), HasSubstr("the length many"));
   EXPECT_THAT(refused({{"location", "a.bin"}, {"length", "188"}}),
               HasSubstr("has 188 bytes of data; float32 (48,) needs 192"));

@@ -59,12 +59,12 @@ TEST(BuildersTest, ScalarsAreValuesOfTheirType) {
             std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(*Scalar(255.9, UInt8).As<ir::ConstantNode>()->data.data<std::uint8_t>(), 255);
   const std::vector<std::tuple<double, DataType, const char*>> no_values = {
-      {0x1p63, Int64, "9.22337e+18 is no value of int64"},
-      {-0x1p31 - 1, Int32, "-2.14748e+09 is no value of int32"},
-      {32768, Int16, "32768 is no value of int16"},
-      {128, Int8, "128 is no value of int8"},
-      {-1, UInt8, "-1 is no value of uint8"},
-      {std::nan(""), Int32, "nan is no value of int32"},
+      {0x1p63, Int64, "9.22337e+18 is not a value of int64"},
+      {-0x1p31 - 1, Int32, "-2.14748e+09 is not a value of int32"},
+      {32768, Int16, "32768 is not a value of int16"},
+      {128, Int8, "128 is not a value of int8"},
+      {-1, UInt8, "-1 is not a value of uint8"},
+      {std::nan(""), Int32, "nan is not a value of int32"},
   };
   for (const auto& [value, dtype, message] : no_values) {
     const auto refused =

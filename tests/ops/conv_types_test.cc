@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"ResizeExclude", kPicture, "image.resize2d(%x, size=[4, 5], cubic_exclude=2)",
             "image.resize2d: cubic_exclude is 2; it may be 0 or 1"},
         Row{"ResizeNothing", "%x: Tensor[(1, 3, 0, 9), float32]", "image.resize2d(%x, size=[4, 5])",
-            "image.resize2d: there are no elements to take any from"}),
+            "image.resize2d: there are no elements to take from"}),
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(

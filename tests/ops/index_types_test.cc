@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         // An index outside of the gathered axis would read beyond the data.
         Row{"GatherOfMoreRows", "%x: Tensor[(4, 5), float32], %i: Tensor[(9, 2), int32]",
             "gather(%x, %i, axis=1)",
-            "gather: data and indices must have one shape but for the axis"},
+            "gather: data and indices must have one shape except for the axis"},
         Row{"GatherND", "%x: Tensor[(4, 5, 6), float32], %i: Tensor[(2, 3), int32]",
             "gather_nd(%x, %i)", "Tensor[(3, 6), float32]"},
         Row{"GatherNDInBatches", "%x: Tensor[(4, 5, 6), float32], %i: Tensor[(1, 4, 3), int32]",
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"GatherNDOfMoreBatchesThanIndices",
             "%x: Tensor[(2, 3, 4, 5), float32], %i: Tensor[(1, 2), int32]",
             "gather_nd(%x, %i, batch_dims=2)",
-            "gather_nd: 2 batch axes, but the indices have 1 axes behind the first"},
+            "gather_nd: 2 batch axes, but the indices have 1 axes after the first"},
         Row{"GatherNDOfOtherBatches", "%x: Tensor[(4, 5, 6), float32], %i: Tensor[(1, 3), int32]",
             "gather_nd(%x, %i, batch_dims=1)",
             "gather_nd: batch axis 0 has other extents in data and indices"},
@@ -138,7 +138,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"UnravelIndexOfAnUnknownRank", "%i: Tensor[(2), int64], %s: Tensor[(?), int32]",
             "unravel_index(%i, %s)", "unravel_index: the length of shape must be known"},
         Row{"UnravelIndexOverTooManyAxes", "%i: int32, %s: Tensor[(65), int32]",
-            "unravel_index(%i, %s)", "unravel_index: shape has 65 extents; 64 are the most"},
+            "unravel_index(%i, %s)",
+            "unravel_index: shape has 65 extents; at most 64 are supported"},
         Row{"UnravelIndexByFloats", "%i: Tensor[(2), int64], %s: Tensor[(3), float32]",
             "unravel_index(%i, %s)", "unravel_index: shape must be a vector of integers"}),
     NameOf);

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
             "nn.fifo_buffer(%x, %b, axis=1)", "Tensor[(2, 7), float32]"},
         Row{"FifoBufferOfOtherShape", "%x: Tensor[(2, 1), float32], %b: Tensor[(3, 7), float32]",
             "nn.fifo_buffer(%x, %b, axis=1)",
-            "nn.fifo_buffer: data and buffer must have one shape but for the axis"},
+            "nn.fifo_buffer: data and buffer must have one shape except for the axis"},
         Row{"ReverseReshape", "%x: Tensor[(10, 5, 4), float32]",
             "contrib_reverse_reshape(%x, newshape=[-1, 0])", "Tensor[(50, 4), float32]"},
         Row{"ReverseReshapeThatSplits", "%x: Tensor[(10, 5, 4), float32]",
@@ -100,8 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
             "searchsorted(%s, %v, dtype=\"int64\")", "Tensor[(2, 3), int64]"},
         Row{"SearchSortedOfOtherRows", "%s: Tensor[(4, 7), float32], %v: Tensor[(2, 3), float32]",
             "searchsorted(%s, %v)",
-            "searchsorted: sequence and values must have one shape but for the last axis, or the "
-            "sequence be a vector"},
+            "searchsorted: sequence and values must have one shape except for the last axis, "
+            "or the sequence must be a vector"},
         Row{"SearchSortedIntoFloats", "%s: Tensor[(7), float32]",
             "searchsorted(%s, %s, dtype=\"float32\")",
             "searchsorted: dtype is float32; it may be int32 or int64"}),

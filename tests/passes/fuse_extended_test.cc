@@ -314,7 +314,7 @@ TEST(FusionReportTest, IsText) {
   const std::string text = ToText(report);
   EXPECT_THAT(text, HasSubstr("tanh ("));
   EXPECT_THAT(text, HasSubstr(": fused, each element is computed where it is read\n"));
-  EXPECT_THAT(text, HasSubstr(": apart, shape_of is opaque and shares its kernel with nothing\n"
+  EXPECT_THAT(text, HasSubstr(": not fused, shape_of is opaque and shares its kernel with nothing\n"
                               "    would change it: registering it with another pattern\n"));
 }
 

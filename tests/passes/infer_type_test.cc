@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"ProjectionOutOfRange", "def @main(%t: (int32,)) { %t.1 }",
                 "field 1 of a tuple of 1", 1, 27},
         Refused{"ProjectionOfATensor", "def @main(%x: int32) { %x.0 }",
-                "field 0 of a value of type int32, which is no tuple", 1, 24},
+                "field 0 of a value of type int32, which is not a tuple", 1, 24},
         Refused{"TupleForATensor", "def @main(%t: (int32,)) { exp(%t) }",
                 "exp: argument 0 must be a tensor, not (int32,)", 1, 27},
         Refused{"TensorForATuple", "def @main(%x: Tensor[(2), int32]) { concatenate(%x) }",

@@ -109,7 +109,8 @@ TEST(VerifyErrorTest, ASizeThatIsNoneIsRefused) {
   EXPECT_THAT(std::string(negative.message()), HasSubstr("the size of n is -1"));
   const absl::Status foreign = Verify(s, {a, b}, {.sizes = {{m, 3}}});
   EXPECT_EQ(foreign.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(foreign.message()), HasSubstr("m is no symbolic extent of an argument"));
+  EXPECT_THAT(std::string(foreign.message()),
+              HasSubstr("m is not a symbolic extent of an argument"));
 }
 
 }  // namespace
