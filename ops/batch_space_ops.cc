@@ -140,7 +140,7 @@ void Dilate(TypeCall& call) {
 void RegisterBatchSpaceOps(OpRegistry& registry) {
   registry.Register("nn.space_to_batch_nd")
       .Describe("pad, then move the positions within blocks of space into the batch")
-      .Argument("data", "Tensor", "batch, then the axes that are cut in blocks, then any others")
+      .Argument("data", "Tensor", "batch, then the axes that are cut into blocks, then any others")
       .Attrs<SpaceToBatchNDAttrs>()
       .Level(5)
       .Pattern(OpPattern::kInjective)

@@ -50,7 +50,7 @@ constexpr auto ConvTransposeFields() {
       attrs::Field("strides", &A::strides, "distance of the results of neighbouring elements")
           .AtLeast(1),
       attrs::Field("output_padding", &A::output_padding,
-                   "elements that the result is longer at the end of each spatial axis")
+                   "elements added to the result at the end of each spatial axis")
           .AtLeast(0),
       attrs::Field("padding", &A::padding, "elements dropped at the sides of the result")
           .AtLeast(0),

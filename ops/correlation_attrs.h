@@ -24,7 +24,7 @@ struct CorrelationAttrs {
                      "rows and columns of a patch; odd")
             .AtLeast(1),
         attrs::Field("max_displacement", &CorrelationAttrs::max_displacement,
-                     "how far a patch of the second image lies from that of the first, at most")
+                     "maximum distance of a patch of the second image from that of the first")
             .AtLeast(0),
         attrs::Field("stride1", &CorrelationAttrs::stride1,
                      "elements from one patch of the first image to the next")

@@ -49,10 +49,11 @@ void Correlation(TypeCall& call) {
 void RegisterCorrelationOps(OpRegistry& registry) {
   registry.Register("nn.correlation")
       .Describe(
-          "how alike patches of two images are: for each patch of the first and each displacement, "
-          "row by row from the upper left one, the mean over the patch and all channels")
+          "how similar patches of two images are: for each patch of the first and each "
+          "displacement, row by row from the upper left one, the mean over the patch and all "
+          "channels")
       .Argument("data1", "Tensor", "images, NCHW")
-      .Argument("data2", "Tensor", "images that are looked at nearby")
+      .Argument("data2", "Tensor", "second images, which are compared within the displacement")
       .Attrs<CorrelationAttrs>()
       .Level(2)
       .Pattern(OpPattern::kOutEWiseFusable)

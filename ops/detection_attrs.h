@@ -19,12 +19,12 @@ struct MultiBoxTransformLocAttrs {
     return attrs::Fields(
         attrs::Field("clip", &MultiBoxTransformLocAttrs::clip, "boxes end with the image"),
         attrs::Field("threshold", &MultiBoxTransformLocAttrs::threshold,
-                     "probability from which on a box counts"),
+                     "minimum probability of a box that counts"),
         attrs::Field("variances", &MultiBoxTransformLocAttrs::variances,
                      "factors of predicted offsets across and down, and of logarithms of widths "
                      "and heights"),
         attrs::Field("keep_background", &MultiBoxTransformLocAttrs::keep_background,
-                     "boxes of the background, class 0, are listed, and so all are"));
+                     "boxes of the background, class 0, are listed as well, so all boxes are"));
   }
 };
 
@@ -39,18 +39,18 @@ struct RegularNonMaximumSuppressionAttrs {
     using A = RegularNonMaximumSuppressionAttrs;
     return attrs::Fields(
         attrs::Field("max_detections_per_class", &A::max_detections_per_class,
-                     "most boxes of a class to keep")
+                     "maximum number of boxes of a class to keep")
             .Required()
             .AtLeast(1),
         attrs::Field("max_detections", &A::max_detections, "boxes of the result")
             .Required()
             .AtLeast(1),
-        attrs::Field("num_classes", &A::num_classes, "classes, without that of the background")
+        attrs::Field("num_classes", &A::num_classes, "number of classes, without the background")
             .Required()
             .AtLeast(1),
         attrs::Field("iou_threshold", &A::iou_threshold, "overlap above which a box is dropped")
             .Required(),
-        attrs::Field("score_threshold", &A::score_threshold, "score from which on a box counts")
+        attrs::Field("score_threshold", &A::score_threshold, "minimum score of a box that counts")
             .Required());
   }
 };
@@ -71,15 +71,15 @@ struct ProposalAttrs {
         attrs::Field("scales", &A::scales, "factors of the anchors' extents; they run fastest"),
         attrs::Field("ratios", &A::ratios, "heights of the anchors by their widths"),
         attrs::Field("feature_stride", &A::feature_stride,
-                     "elements of the image for one of the feature map")
+                     "elements of the image for one element of the feature map")
             .AtLeast(1),
         attrs::Field("threshold", &A::threshold, "overlap above which a box is dropped"),
         attrs::Field("rpn_pre_nms_top_n", &A::rpn_pre_nms_top_n,
-                     "boxes of the best scores that are looked at; all when not positive"),
-        attrs::Field("rpn_post_nms_top_n", &A::rpn_post_nms_top_n, "boxes of the result, an image")
+                     "boxes with the best scores that are considered; all when not positive"),
+        attrs::Field("rpn_post_nms_top_n", &A::rpn_post_nms_top_n, "boxes of the result, per image")
             .AtLeast(1),
         attrs::Field("rpn_min_size", &A::rpn_min_size,
-                     "least width and height of a box, times the scale of the image"),
+                     "minimum width and height of a box, times the scale of the image"),
         attrs::Field("iou_loss", &A::iou_loss,
                      "corners are predicted, not the centre and logarithms of width and height"));
   }

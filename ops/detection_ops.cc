@@ -99,8 +99,8 @@ void Proposal(TypeCall& call) {
 void RegisterDetectionOps(OpRegistry& registry) {
   registry.Register("vision.multibox_transform_loc")
       .Describe(
-          "the boxes of SSD that are no background, in order of their anchors, -1 behind them: "
-          "class, probability, x1, y1, x2, y2; and how many. Classes count from 0 behind the "
+          "the boxes of SSD except background, in order of their anchors and followed by -1: "
+          "class, probability, x1, y1, x2, y2; and their number. Classes count from 0 after the "
           "background")
       .Argument("cls_prob", "3D Tensor", "(batch, classes, boxes); class 0 is the background")
       .Argument("loc_pred", "2D Tensor", "(batch, 4 * boxes): predicted changes of the anchors")
@@ -111,19 +111,20 @@ void RegisterDetectionOps(OpRegistry& registry) {
       .TypeRelation(MultiBoxTransformLoc, "MultiBoxTransformLoc");
   registry.Register("vision.regular_non_max_suppression")
       .Describe(
-          "of the boxes that overlap no better one of their class those of the best scores: boxes, "
-          "classes, scores, with zeros behind them, and how many")
+          "non-maximum suppression: of the boxes that do not overlap a better one of their class, "
+          "those with the best scores. Gives boxes, classes and scores, followed by zeros, and "
+          "their number")
       .Argument("boxes", "3D Tensor", "(batch, count, 4): y1, x1, y2, x2")
-      .Argument("scores", "3D Tensor", "(batch, count, classes), maybe of a background first")
+      .Argument("scores", "3D Tensor", "(batch, count, classes), possibly with a background first")
       .Attrs<RegularNonMaximumSuppressionAttrs>()
       .Level(5)
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(RegularNonMaximumSuppression, "RegularNMS");
   registry.Register("vision.proposal")
       .Describe(
-          "regions of images in which something may be: rows of batch index, x1, y1, x2 and y2, by "
-          "falling score and without those that overlap a better one; an image that has too few "
-          "has them again")
+          "regions of images that may contain an object: rows of batch index, x1, y1, x2 and y2, "
+          "by falling score and without those that overlap a better one; an image with too few "
+          "regions repeats them")
       .Argument("cls_prob", "4D Tensor",
                 "(batch, 2 * anchors, height, width): scores of background, then of objects")
       .Argument("bbox_pred", "4D Tensor", "(batch, 4 * anchors, height, width): predicted changes")

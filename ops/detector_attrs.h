@@ -19,13 +19,15 @@ struct MultiBoxPriorAttrs {
   bool clip = false;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("sizes", &MultiBoxPriorAttrs::sizes, "heights of the first boxes of a place"),
+        attrs::Field("sizes", &MultiBoxPriorAttrs::sizes,
+                     "heights of the first boxes of a position"),
         attrs::Field("ratios", &MultiBoxPriorAttrs::ratios,
                      "width by height of the other boxes, from the second value on"),
-        attrs::Field("steps", &MultiBoxPriorAttrs::steps,
-                     "distances of the places down and across; not positive: they fill the image"),
+        attrs::Field(
+            "steps", &MultiBoxPriorAttrs::steps,
+            "distances of the positions down and across; not positive: they fill the image"),
         attrs::Field("offsets", &MultiBoxPriorAttrs::offsets,
-                     "where the first place is, down and across, in steps"),
+                     "where the first position is, down and across, in steps"),
         attrs::Field("clip", &MultiBoxPriorAttrs::clip, "boxes end with the image"));
   }
 };

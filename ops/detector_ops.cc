@@ -64,15 +64,16 @@ void YoloReorg(TypeCall& call) {
 void RegisterDetectorOps(OpRegistry& registry) {
   registry.Register("vision.multibox_prior")
       .Describe(
-          "boxes at every place of the data, as x1, y1, x2, y2 in parts of the image: one of each "
-          "size with the first ratio taken as 1, then one of the first size with each other ratio")
-      .Argument("data", "Tensor", "gives the places, NCHW")
+          "boxes at every position of the data, as x1, y1, x2, y2 in fractions of the image: one "
+          "of each size with the first ratio taken as 1, then one of the first size with each "
+          "other ratio")
+      .Argument("data", "Tensor", "gives the positions, NCHW")
       .Attrs<MultiBoxPriorAttrs>()
       .Level(5)
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(MultiBoxPrior, "MultiBoxPrior");
   registry.Register("vision.roi_pool")
-      .Describe("regions of images, the greatest element of each of their bins; empty bins are 0")
+      .Describe("regions of images: the maximum of each of their bins; empty bins are 0")
       .Argument("data", "Tensor", "images, NCHW")
       .Argument("rois", "Tensor", "(count, 5): batch index, x1, y1, x2, y2")
       .Attrs<ROIPoolAttrs>()

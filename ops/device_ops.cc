@@ -38,7 +38,7 @@ void RegisterDeviceOps(OpRegistry& registry) {
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(OnDevice, "OnDevice");
   registry.Register("device_copy")
-      .Describe("the input on another device; runs as a copy of memory, no kernel is made")
+      .Describe("the input on another device; runs as a copy of memory, without a kernel")
       .Argument("data", "Tensor", "input")
       .Attrs<DeviceCopyAttrs>()
       .Level(10)

@@ -18,7 +18,7 @@ struct FixedPointMultiplyAttrs {
                              .AtMost(2147483647)
                              .Required(),
                          attrs::Field("shift", &FixedPointMultiplyAttrs::shift,
-                                      "the power of two that it is multiplied with")
+                                      "the exponent of the power of two by which it is multiplied")
                              .AtLeast(-31)
                              .AtMost(31)
                              .Required());
@@ -37,7 +37,7 @@ struct FixedPointMultiplyPerAxisAttrs {
         attrs::Field("is_rshift_required", &FixedPointMultiplyPerAxisAttrs::is_rshift_required,
                      "right_shift is used"),
         attrs::Field("axes", &FixedPointMultiplyPerAxisAttrs::axes,
-                     "axes of the data that those of the parameters are")
+                     "axes of the data to which the axes of the parameters correspond")
             .Required());
   }
 };

@@ -53,9 +53,9 @@ void RegisterFixedPointOps(OpRegistry& registry) {
           "data * 2^left_shift * fp_multiplier / 2^(31 + right_shift), rounded half up; computed "
           "in int64")
       .Argument("data", "Tensor", "int32")
-      .Argument("fp_multiplier", "Tensor", "int32, one an index of the axes")
-      .Argument("left_shift", "Tensor", "int32 from 0 to 31, one an index of the axes")
-      .Argument("right_shift", "Tensor", "int32 from 0 to 31, one an index of the axes")
+      .Argument("fp_multiplier", "Tensor", "int32, one per index of the axes")
+      .Argument("left_shift", "Tensor", "int32 from 0 to 31, one per index of the axes")
+      .Argument("right_shift", "Tensor", "int32 from 0 to 31, one per index of the axes")
       .Attrs<FixedPointMultiplyPerAxisAttrs>()
       .Pattern(OpPattern::kBroadcast)
       .TypeRelation(FixedPointMultiplyPerAxis, "FixedPointMultiplyPerAxis");

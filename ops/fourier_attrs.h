@@ -34,7 +34,7 @@ struct StftAttrs {
         attrs::Field("hop_length", &StftAttrs::hop_length,
                      "elements from one frame to the next; a quarter of n_fft when not positive"),
         attrs::Field("win_length", &StftAttrs::win_length,
-                     "elements of the window: n_fft, or not positive for the same"),
+                     "elements of the window: n_fft, or not positive for that value"),
         attrs::Field("normalized", &StftAttrs::normalized, "divided by the square root of n_fft"),
         attrs::Field("onesided", &StftAttrs::onesided,
                      "without the upper half of the bins, which mirror the others"));

@@ -25,8 +25,8 @@ constexpr auto ResizeFields() {
           .OneOf("half_pixel align_corners asymmetric pytorch_half_pixel tf_half_pixel_for_nn "
                  "tf_crop_and_resize half_pixel_symmetric"),
       attrs::Field("rounding_method", &A::rounding_method,
-                   "which neighbour is the nearest; when empty, round if the corners are aligned "
-                   "and else floor")
+                   "which neighbour is the nearest; when empty, round if the corners are aligned, "
+                   "else floor")
           .OneOf(" round round_prefer_floor round_prefer_ceil floor ceil"),
       attrs::Field("cubic_alpha", &A::cubic_alpha, "coefficient of the cubic kernel"),
       attrs::Field("cubic_exclude", &A::cubic_exclude,

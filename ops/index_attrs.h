@@ -20,7 +20,7 @@ struct TakeAttrs {
         attrs::Field("batch_dims", &TakeAttrs::batch_dims, "leading axes that both share")
             .AtLeast(0),
         attrs::Field("axis", &TakeAttrs::axis, "axis that is indexed; the flat data if not given"),
-        attrs::Field("mode", &TakeAttrs::mode, "what an index out of range means")
+        attrs::Field("mode", &TakeAttrs::mode, "what an index out of range does")
             .OneOf("clip wrap fast"));
   }
 };
@@ -53,7 +53,7 @@ struct OneHotAttrs {
   static constexpr auto Fields() {
     return attrs::Fields(
         attrs::Field("depth", &OneHotAttrs::depth, "extent of the new axis").AtLeast(1),
-        attrs::Field("axis", &OneHotAttrs::axis, "place of the new axis"),
+        attrs::Field("axis", &OneHotAttrs::axis, "position of the new axis"),
         attrs::Field("dtype", &OneHotAttrs::dtype, "element type; that of on_value if not given"));
   }
 };

@@ -257,12 +257,12 @@ void RegisterIndexOps(OpRegistry& registry) {
       .TypeRelation(OneHot, "OneHot");
   op("reverse_sequence", "the first seq_lengths[b] elements along an axis flipped, for each b", 3,
      kInjective)
-      .Argument("seq_lengths", "1D Tensor", "one length a batch entry")
+      .Argument("seq_lengths", "1D Tensor", "one length per batch entry")
       .Attrs<ReverseSequenceAttrs>()
       .TypeRelation(ReverseSequence, "ReverseSequence");
   op("sequence_mask", "mask_value from the time valid_length[b] on, for each entry b of the batch",
      10, kInjective)
-      .Argument("valid_length", "1D Tensor", "one length a batch entry")
+      .Argument("valid_length", "1D Tensor", "one length per batch entry")
       .Attrs<SequenceMaskAttrs>()
       .TypeRelation(SequenceMask, "SequenceMask");
   op("unravel_index", "coordinates, along a new first axis, of row-major offsets", 3, kInjective)

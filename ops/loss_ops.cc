@@ -53,8 +53,8 @@ void CrossEntropy(TypeCall& call) {
 void RegisterLossOps(OpRegistry& registry) {
   registry.Register("nn.nll_loss")
       .Describe(
-          "the negative log likelihood of targets, times their weights; targets that are no class "
-          "have no loss and no weight")
+          "the negative log likelihood of targets, times their weights; targets that are not a "
+          "class have neither loss nor weight")
       .Argument("predictions", "Tensor", "logarithms of probabilities, classes on axis 1 (0 of 1)")
       .Argument("targets", "Tensor", "which class is right")
       .Argument("weights", "1D Tensor", "of each class")

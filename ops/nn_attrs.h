@@ -103,7 +103,7 @@ struct BiasAddAttrs {
   std::int64_t axis = 1;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("axis", &BiasAddAttrs::axis, "axis that the bias runs along"));
+        attrs::Field("axis", &BiasAddAttrs::axis, "axis along which the bias runs"));
   }
 };
 

@@ -67,8 +67,9 @@ struct L2NormalizeAttrs {
   Ints axis;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("eps", &L2NormalizeAttrs::eps, "least sum of squares to divide by").Required(),
-        attrs::Field("axis", &L2NormalizeAttrs::axis, "axes that are summed over").Required());
+        attrs::Field("eps", &L2NormalizeAttrs::eps, "minimum sum of squares to divide by")
+            .Required(),
+        attrs::Field("axis", &L2NormalizeAttrs::axis, "axes to sum over").Required());
   }
 };
 
@@ -83,7 +84,7 @@ struct LRNAttrs {
     return attrs::Fields(
         attrs::Field("size", &LRNAttrs::size, "elements that a window spans, an odd number")
             .AtLeast(1),
-        attrs::Field("axis", &LRNAttrs::axis, "axis that windows lie along"),
+        attrs::Field("axis", &LRNAttrs::axis, "axis along which windows lie"),
         attrs::Field("bias", &LRNAttrs::bias, "added to the scaled sum of squares"),
         attrs::Field("alpha", &LRNAttrs::alpha, "factor of the mean of squares"),
         attrs::Field("beta", &LRNAttrs::beta, "exponent of the divisor"));

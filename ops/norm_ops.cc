@@ -98,7 +98,7 @@ void RegisterNormOps(OpRegistry& registry) {
   registry.Register("nn.bias_add")
       .Describe("add a vector along an axis")
       .Argument("data", "nD Tensor", "input")
-      .Argument("bias", "1D Tensor", "one value an index of the axis")
+      .Argument("bias", "1D Tensor", "one value per index of the axis")
       .Attrs<BiasAddAttrs>()
       .Level(1)
       .Pattern(OpPattern::kBroadcast)

@@ -28,7 +28,7 @@ constexpr auto WindowFields() {
       attrs::Field("strides", &AttrsType::strides, "step of the window").AtLeast(1),
       attrs::Field("dilation", &AttrsType::dilation, "distance of neighbouring taps").AtLeast(1),
       attrs::Field("padding", &AttrsType::padding,
-                   "one value, one a spatial axis, or one a side (leading sides first)")
+                   "one value, one per spatial axis, or one per side (leading sides first)")
           .AtLeast(0),
       attrs::Field("layout", &AttrsType::layout, "order of the axes of the data"),
       attrs::Field("out_layout", &AttrsType::out_layout, "order of the axes of the result"),

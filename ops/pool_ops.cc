@@ -175,8 +175,7 @@ OpBuilder Pool(OpRegistry& registry, const std::string& name, const char* help, 
 
 template <std::size_t kDims>
 void RegisterWindows(OpRegistry& registry) {
-  Pool(registry, StrCat("nn.max_pool", kDims, "d"),
-       "greatest element of each window; padding never wins")
+  Pool(registry, StrCat("nn.max_pool", kDims, "d"), "maximum of each window; padding never wins")
       .Attrs<MaxPoolAttrs<kDims>>()
       .TypeRelation(WindowPool<MaxPoolAttrs<kDims>>, StrCat("MaxPool", kDims, "D"));
   Pool(registry, StrCat("nn.avg_pool", kDims, "d"), "mean of each window")
@@ -189,7 +188,7 @@ template <std::size_t kDims>
 void RegisterBins(OpRegistry& registry) {
   using AttrsType = AdaptivePoolAttrs<kDims>;
   Pool(registry, StrCat("nn.adaptive_max_pool", kDims, "d"),
-       "greatest element of each of output_size bins of nearly equal extents", 10)
+       "maximum of each of output_size bins of nearly equal extents", 10)
       .Attrs<AttrsType>()
       .TypeRelation(AdaptivePool<AttrsType>, StrCat("AdaptiveMaxPool", kDims, "D"));
   Pool(registry, StrCat("nn.adaptive_avg_pool", kDims, "d"),
@@ -207,7 +206,7 @@ void RegisterPoolOps(OpRegistry& registry) {
   RegisterBins<1>(registry);
   RegisterBins<2>(registry);
   RegisterBins<3>(registry);
-  Pool(registry, "nn.global_max_pool2d", "greatest element of each image and channel")
+  Pool(registry, "nn.global_max_pool2d", "maximum of each image and channel")
       .Attrs<GlobalPool2DAttrs>()
       .TypeRelation(GlobalPool2D, "GlobalMaxPool2D");
   Pool(registry, "nn.global_avg_pool2d", "mean of each image and channel")
@@ -229,10 +228,10 @@ void RegisterPoolOps(OpRegistry& registry) {
       .TypeRelation(UpSampling3D, "UpSampling3D");
   registry.Register("image.dilation2d")
       .Describe(
-          "grey-scale morphology: the greatest sum of an element of the window and its "
+          "grey-scale morphology: the maximum of the sums of an element of the window and its "
           "weight; padding never wins")
       .Argument("data", "Tensor", "batch of images")
-      .Argument("weight", "Tensor", "one structuring element a channel")
+      .Argument("weight", "Tensor", "one structuring element per channel")
       .Attrs<Dilation2DAttrs>()
       .Level(2)
       .Pattern(OpPattern::kOutEWiseFusable)

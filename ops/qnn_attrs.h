@@ -44,8 +44,7 @@ struct RequantizeAttrs {
     return attrs::Fields(
         attrs::Field("axis", &RequantizeAttrs::axis, "axis of the channels"),
         attrs::Field("rounding", &RequantizeAttrs::rounding,
-                     "of half-way values: None to even, UPWARD to the greater, TONEAREST away from "
-                     "zero")
+                     "of halves: None to even, UPWARD to the greater, TONEAREST away from zero")
             .OneOf("None UPWARD TONEAREST"),
         attrs::Field("compute_dtype", &RequantizeAttrs::compute_dtype,
                      "floating type of the scaled values; None is float64")

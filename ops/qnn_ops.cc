@@ -350,9 +350,9 @@ void RegisterQnnOps(OpRegistry& registry) {
   }
   for (const char* name : {"abs", "erf", "exp", "hardswish", "leaky_relu", "log", "rsqrt",
                            "sigmoid", "softmax", "sqrt", "tanh"}) {
-    OpBuilder op =
-        Qnn(registry, StrCat("qnn.", name),
-            "the function of the numbers that a quantised tensor stands for", OpPattern::kOpaque);
+    OpBuilder op = Qnn(registry, StrCat("qnn.", name),
+                       "the function of the real numbers that a quantised tensor stands for",
+                       OpPattern::kOpaque);
     Parameter(Parameter(op.Argument("data", "Tensor", "quantised input"), "", "the data"),
               "output_", "the result")
         .TypeRelation(Unary, "QnnElementwiseUnary");
@@ -362,18 +362,20 @@ void RegisterQnnOps(OpRegistry& registry) {
   };
   schema("qnn.leaky_relu", "nn.leaky_relu");
   schema("qnn.softmax", "nn.softmax");
-  OpBuilder pool = Qnn(registry, "qnn.avg_pool2d",
-                       "mean of each window, of the stored integers in int32, brought to the scale "
-                       "and zero point of the result; padding that counts is a stored 0",
-                       OpPattern::kOutEWiseFusable);
+  OpBuilder pool =
+      Qnn(registry, "qnn.avg_pool2d",
+          "mean of each window, computed from the stored integers in int32 and converted to the "
+          "scale and zero point of the result; padding that counts is a stored 0",
+          OpPattern::kOutEWiseFusable);
   Parameter(Parameter(pool.Argument("data", "Tensor", "quantised input"), "input_", "the data"),
             "output_", "the result")
       .Attrs<AvgPool2DAttrs>()
       .TypeRelation(AvgPool(registry.Definition("nn.avg_pool2d").type_relation), "QnnAvgPool2D");
   OpBuilder join = Qnn(registry, "qnn.concatenate",
-                       "tensors of several scales and zero points, joined in those of the result",
+                       "tensors of several scales and zero points, concatenated and converted to "
+                       "those of the result",
                        OpPattern::kInjective);
-  join.Argument("data", "Tuple", "tensors to join")
+  join.Argument("data", "Tuple", "tensors to concatenate")
       .Argument("input_scales", "Tuple", "a scale for each")
       .Argument("input_zero_points", "Tuple", "a zero point for each");
   Parameter(join, "output_", "the result")

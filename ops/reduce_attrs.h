@@ -50,7 +50,7 @@ struct VarianceAttrs {
         attrs::Field("axis", &VarianceAttrs::axis, "axes to reduce over; all when not given"),
         attrs::Field("keepdims", &VarianceAttrs::keepdims, "keep reduced axes with extent 1"),
         attrs::Field("exclude", &VarianceAttrs::exclude, "reduce over the axes not named"),
-        attrs::Field("unbiased", &VarianceAttrs::unbiased, "divide by the count less one"));
+        attrs::Field("unbiased", &VarianceAttrs::unbiased, "divide by the count minus one"));
   }
 };
 

@@ -90,7 +90,7 @@ void RegisterReduceOps(OpRegistry& registry) {
   };
   for (const Row& row :
        {Row{"sum", "sum over axes", Reduce}, Row{"prod", "product over axes", Reduce},
-        Row{"max", "greatest over axes", Reduce}, Row{"min", "least over axes", Reduce},
+        Row{"max", "maximum over axes", Reduce}, Row{"min", "minimum over axes", Reduce},
         Row{"mean", "arithmetic mean over axes; integers divide toward zero", Reduce},
         Row{"all", "whether all are true", ReduceBool},
         Row{"any", "whether one is true", ReduceBool}})

@@ -17,11 +17,11 @@ struct MatrixSetDiagAttrs {
     return attrs::Fields(
         attrs::Field("k1", &MatrixSetDiagAttrs::k1, "the lowest diagonal; above the main one, > 0"),
         attrs::Field("k2", &MatrixSetDiagAttrs::k2, "the highest diagonal"),
-        attrs::Field(
-            "super_diag_right_align", &MatrixSetDiagAttrs::super_diag_right_align,
-            "short diagonals above the main one end, not begin, with their line of values"),
+        attrs::Field("super_diag_right_align", &MatrixSetDiagAttrs::super_diag_right_align,
+                     "the values of short diagonals above the main one are aligned at the end of "
+                     "their row, not at its beginning"),
         attrs::Field("sub_diag_right_align", &MatrixSetDiagAttrs::sub_diag_right_align,
-                     "the same of those below it"));
+                     "the same for those below it"));
   }
 };
 
@@ -31,7 +31,7 @@ struct SlidingWindowAttrs {
   Ints window_shape, strides;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("axis", &SlidingWindowAttrs::axis, "first axis that windows lie along")
+        attrs::Field("axis", &SlidingWindowAttrs::axis, "first axis along which windows lie")
             .Required(),
         attrs::Field("window_shape", &SlidingWindowAttrs::window_shape,
                      "extents of a window, from that axis to the last")
@@ -48,7 +48,7 @@ struct FIFOBufferAttrs {
   std::int64_t axis = 0;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("axis", &FIFOBufferAttrs::axis, "axis that elements move along"));
+        attrs::Field("axis", &FIFOBufferAttrs::axis, "axis along which elements move"));
   }
 };
 

@@ -104,9 +104,9 @@ void FifoBuffer(TypeCall& call) {
 
 void RegisterRegionOps(OpRegistry& registry) {
   registry.Register("strided_set")
-      .Describe("the data with v in place of the slice that begin, end and strides say")
+      .Describe("the data with v in place of the slice given by begin, end and strides")
       .Argument("data", "Tensor", "input")
-      .Argument("v", "Tensor", "the new elements; where it is too short the old ones stay")
+      .Argument("v", "Tensor", "the new elements; where it is too short, the old ones stay")
       .Argument("begin", "1D Tensor", "first index of each axis; negative: from the end")
       .Argument("end", "1D Tensor", "index after the last of each axis")
       .Argument("strides", "1D Tensor", "steps, which may be negative; 0 takes nothing")
@@ -116,13 +116,15 @@ void RegisterRegionOps(OpRegistry& registry) {
   registry.Register("matrix_set_diag")
       .Describe("matrices with other diagonals")
       .Argument("input", "Tensor", "matrices along the last two axes")
-      .Argument("diagonal", "Tensor", "a line of values for each diagonal, the highest first")
+      .Argument("diagonal", "Tensor", "a row of values for each diagonal, the highest first")
       .Attrs<MatrixSetDiagAttrs>()
       .Level(10)
       .Pattern(OpPattern::kInjective)
       .TypeRelation(MatrixSetDiag, "MatrixSetDiag");
   registry.Register("sliding_window")
-      .Describe("windows that move over the data: axes of their places, then of their elements")
+      .Describe(
+          "windows that move over the data: first the axes of their positions, then those of their "
+          "elements")
       .Argument("data", "Tensor", "input")
       .Attrs<SlidingWindowAttrs>()
       .Pattern(OpPattern::kOpaque)

@@ -78,16 +78,16 @@ void RegisterScatterOps(OpRegistry& registry) {
     made.Describe(help).Argument("data", "Tensor", "input").Level(level).Pattern(pattern);
     return made;
   };
-  op("scatter_elements", "the data with elements along one axis replaced or joined", 3,
+  op("scatter_elements", "the data with elements along one axis replaced or combined", 3,
      OpPattern::kOpaque)
       .Argument("indices", "Tensor", "integers")
-      .Argument("updates", "Tensor", "one value an index")
+      .Argument("updates", "Tensor", "one value per index")
       .Attrs<ScatterElementsAttrs>()
       .TypeRelation(ScatterElements, "ScatterElements");
-  op("scatter_nd", "the data with slices replaced or joined, by index tuples", 3,
+  op("scatter_nd", "the data with slices replaced or combined, by index tuples", 3,
      OpPattern::kOpaque)
       .Argument("indices", "Tensor", "integers; an index tuple runs along the first axis")
-      .Argument("updates", "Tensor", "one slice an index tuple")
+      .Argument("updates", "Tensor", "one slice per index tuple")
       .Attrs<ScatterNDAttrs>()
       .TypeRelation(ScatterND, "ScatterND");
   op("invert_permutation", "q with q[data[i]] = i", 1, OpPattern::kOpaque)

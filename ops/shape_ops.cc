@@ -125,7 +125,7 @@ void Concatenate(TypeCall& call) {
   if (!fields) return;
   if (fields->empty()) call.Refuse("the tuple must have a field");
   const ir::TensorTypeNode& first = *fields->front();
-  if (first.shape.empty()) call.Refuse("the fields must have an axis to join along");
+  if (first.shape.empty()) call.Refuse("the fields must have an axis to concatenate along");
   const auto axis = static_cast<std::size_t>(
       NormalizeAxis(call, call.attrs<ConcatenateAttrs>().axis, first.shape.size()));
   std::vector<Dim> shape = first.shape;
@@ -258,7 +258,7 @@ void RegisterShapeOps(OpRegistry& registry) {
       .TypeRelation(Reshape, "Reshape")
       .ReshapeOnly();
   One(registry, "contrib_reverse_reshape",
-      "the same elements under another shape, whose codes are read from the last axis on", 10,
+      "the same elements under another shape; its codes are read from the last axis backwards", 10,
       kInjective)
       .Attrs<ReshapeAttrs>()
       .TypeRelation(ReverseReshape, "ReverseReshape")
@@ -284,10 +284,10 @@ void RegisterShapeOps(OpRegistry& registry) {
   One(registry, "reverse", "flip the order along an axis", 3, kInjective)
       .Attrs<ReverseAttrs>()
       .TypeRelation(Reverse, "Reverse");
-  One(registry, "broadcast_to", "repeat to a shape", 4, kBroadcast)
+  One(registry, "broadcast_to", "broadcast to a shape", 4, kBroadcast)
       .Attrs<InitOpAttrs>()
       .TypeRelation(BroadcastTo, "BroadCastTo");
-  One(registry, "broadcast_to_like", "repeat to the shape of the second input", 10, kBroadcast)
+  One(registry, "broadcast_to_like", "broadcast to the shape of the second input", 10, kBroadcast)
       .Argument("broadcast_type", "Tensor", "gives the shape")
       .TypeRelation(BroadcastToLike, "BroadCastToLike");
   One(registry, "tile", "repeat the whole tensor along axes", 3, kBroadcast)
@@ -299,13 +299,13 @@ void RegisterShapeOps(OpRegistry& registry) {
   One(registry, "split", "cut along an axis into a tuple", 3, kInjective)
       .Attrs<SplitAttrs>()
       .TypeRelation(Split, "Split");
-  One(registry, "concatenate", "join the fields of a tuple along an axis", 1, kInjective)
+  One(registry, "concatenate", "concatenate the fields of a tuple along an axis", 1, kInjective)
       .Attrs<ConcatenateAttrs>()
       .TypeRelation(Concatenate, "Concatenate");
-  One(registry, "stack", "join the fields of a tuple along a new axis", 3, kInjective)
+  One(registry, "stack", "stack the fields of a tuple along a new axis", 3, kInjective)
       .Attrs<StackAttrs>()
       .TypeRelation(Stack, "Stack");
-  One(registry, "meshgrid", "coordinates of a grid, one tensor an axis", 3, kInjective)
+  One(registry, "meshgrid", "coordinates of a grid, one tensor per axis", 3, kInjective)
       .Attrs<MeshgridAttrs>()
       .TypeRelation(Meshgrid, "Meshgrid");
 }

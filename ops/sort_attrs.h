@@ -17,7 +17,7 @@ struct ArgsortAttrs {
   static constexpr auto Fields() {
     return attrs::Fields(
         attrs::Field("axis", &ArgsortAttrs::axis, "axis to sort along"),
-        attrs::Field("is_ascend", &ArgsortAttrs::is_ascend, "the least element comes first"),
+        attrs::Field("is_ascend", &ArgsortAttrs::is_ascend, "the smallest element comes first"),
         attrs::Field("dtype", &ArgsortAttrs::dtype,
                      "element type of the indices, int32 when void"));
   }
@@ -36,7 +36,7 @@ struct TopKAttrs {
         attrs::Field("axis", &TopKAttrs::axis, "axis to sort along"),
         attrs::Field("ret_type", &TopKAttrs::ret_type, "the values, their indices, or both")
             .OneOf("both values indices"),
-        attrs::Field("is_ascend", &TopKAttrs::is_ascend, "the least elements, not the greatest"),
+        attrs::Field("is_ascend", &TopKAttrs::is_ascend, "the smallest elements, not the largest"),
         attrs::Field("dtype", &TopKAttrs::dtype, "element type of the indices, int32 when void"));
   }
 };

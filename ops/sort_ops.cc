@@ -96,22 +96,22 @@ void RegisterSortOps(OpRegistry& registry) {
   op("argsort", "the indices that sort along an axis; equal elements stay in order")
       .Attrs<ArgsortAttrs>()
       .TypeRelation(Argsort, "Argsort");
-  op("topk", "the k greatest or least elements along an axis, in order, and where they are")
+  op("topk", "the k largest or smallest elements along an axis, in order, and their indices")
       .Attrs<TopKAttrs>()
       .TypeRelation(TopK, "TopK");
   registry.Register("searchsorted")
-      .Describe("how many elements of the ascending sequence stand before each value")
+      .Describe("how many elements of the ascending sequence come before each value")
       .Argument("sorted_sequence", "Tensor", "ascending along the last axis")
-      .Argument("values", "Tensor", "what is looked for")
+      .Argument("values", "Tensor", "values to search for")
       .Attrs<SearchSortedAttrs>()
       .Level(6)
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(SearchSorted, "SearchSorted");
   registry.Register("unique")
       .Describe(
-          "the different elements of a vector, where each first occurs, which of them each "
-          "element is, how many there are and, when asked, how often each occurs; zeros "
-          "behind them. NaN equals nothing")
+          "the distinct elements of a vector, where each first occurs, which of them each element "
+          "is, how many there are and, if asked for, how often each occurs; zeros follow them. NaN "
+          "equals nothing")
       .Argument("data", "Tensor", "a vector")
       .Attrs<UniqueAttrs>()
       .Level(3)

@@ -187,13 +187,12 @@ void RegisterSparseOps(OpRegistry& registry) {
   OpBuilder add =
       op("nn.sparse_add", "the sum of a dense and a sparse matrix", 1, OpPattern::kOpaque);
   add.Argument("dense_data", "2D Tensor", "a matrix");
-  compressed(add, "1D Tensor", "the entries (CSR); those of one place are all added")
+  compressed(add, "1D Tensor", "the entries (CSR); those at one position are all added")
       .TypeRelation(SparseAdd, "SparseAdd");
-  OpBuilder transpose =
-      op("nn.sparse_transpose",
-         "a square sparse matrix (CSR) the other way round, its entries in order of rows; entries "
-         "out of range are dropped, and zeros stand behind the others",
-         1, OpPattern::kOpaque);
+  OpBuilder transpose = op("nn.sparse_transpose",
+                           "a square sparse matrix (CSR), transposed, its entries in order of "
+                           "rows; entries out of range are dropped, and zeros follow the others",
+                           1, OpPattern::kOpaque);
   compressed(transpose, "1D Tensor", "the entries")
       .TypeRelation(SparseTranspose, "SparseTranspose");
   OpBuilder conv = op("nn.sparse_conv2d",
@@ -207,12 +206,12 @@ void RegisterSparseOps(OpRegistry& registry) {
       .Attrs<SparseConv2DAttrs>()
       .TypeRelation(SparseConv2D, "SparseConv2d");
   op("sparse_to_dense",
-     "values at their indices and default_value elsewhere; of several to one element the last "
-     "counts, and those out of range are dropped",
+     "values at their indices and default_value elsewhere; when several go to one element, the "
+     "last counts; those out of range are dropped",
      3, OpPattern::kOpaque)
       .Argument("sparse_indices", "Tensor",
                 "(count, rank) coordinates, or a vector or one integer for rank 1")
-      .Argument("sparse_values", "Tensor", "a vector of one an index, or one for all")
+      .Argument("sparse_values", "Tensor", "a vector with one per index, or one for all")
       .Argument("default_value", "Tensor", "of rank 0")
       .Attrs<SparseToDenseAttrs>()
       .TypeRelation(SparseToDense, "SparseToDense");
@@ -221,7 +220,7 @@ void RegisterSparseOps(OpRegistry& registry) {
      "with its -1 replaced",
      3, OpPattern::kOpaque)
       .Argument("sparse_indices", "2D Tensor", "(count, rank) coordinates")
-      .Argument("prev_shape", "1D Tensor", "extents that they are in")
+      .Argument("prev_shape", "1D Tensor", "extents of the tensor to which they refer")
       .Argument("new_shape", "1D Tensor", "extents of the result, one of which may be -1")
       .TypeRelation(SparseReshape, "sparse_reshape");
 }

@@ -16,7 +16,8 @@ struct ConcatenateAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.ConcatenateAttrs";
   std::int64_t axis = 0;
   static constexpr auto Fields() {
-    return attrs::Fields(attrs::Field("axis", &ConcatenateAttrs::axis, "axis to join along"));
+    return attrs::Fields(
+        attrs::Field("axis", &ConcatenateAttrs::axis, "axis to concatenate along"));
   }
 };
 
@@ -24,7 +25,7 @@ struct StackAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.StackAttrs";
   std::int64_t axis = 0;
   static constexpr auto Fields() {
-    return attrs::Fields(attrs::Field("axis", &StackAttrs::axis, "place of the new axis"));
+    return attrs::Fields(attrs::Field("axis", &StackAttrs::axis, "position of the new axis"));
   }
 };
 
@@ -34,7 +35,7 @@ struct ExpandDimsAttrs {
   std::int64_t num_newaxis = 1;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("axis", &ExpandDimsAttrs::axis, "place of the new axes").Required(),
+        attrs::Field("axis", &ExpandDimsAttrs::axis, "position of the new axes").Required(),
         attrs::Field("num_newaxis", &ExpandDimsAttrs::num_newaxis, "how many axes to insert")
             .AtLeast(0)
             .AtMost(64));

@@ -112,7 +112,7 @@ void RegisterUnaryOps(OpRegistry& registry) {
        })
     Unary(registry, row.name, row.help, row.level);
   for (const char* name : {"isfinite", "isinf", "isnan"})
-    Unary(registry, name, "class of a floating value, as bool", 3)
+    Unary(registry, name, "whether a floating value has the property in the name", 3)
         .TypeRelation(IdentityToBool, "IdentityCompRel");
   Unary(registry, "logical_not", "true where the input is false", 4)
       .TypeRelation(BoolOnly, "Identity");
@@ -143,7 +143,7 @@ void RegisterUnaryOps(OpRegistry& registry) {
   registry.Register("nn.prelu")
       .Describe("x > 0 ? x : alpha[channel] * x")
       .Argument("data", "Tensor", "input")
-      .Argument("alpha", "Tensor", "one slope a channel")
+      .Argument("alpha", "Tensor", "one slope per channel")
       .Attrs<PReluAttrs>()
       .Level(3)
       .Pattern(OpPattern::kBroadcast)

@@ -23,7 +23,7 @@ struct UpSamplingAttrs {
         attrs::Field("method", &UpSamplingAttrs::method, "how new elements are made")
             .OneOf("nearest_neighbor bilinear bicubic"),
         attrs::Field("align_corners", &UpSamplingAttrs::align_corners,
-                     "the first and last elements of both images lie upon each other"));
+                     "the first and last elements of both images coincide"));
   }
 };
 

@@ -31,8 +31,9 @@ struct RoiAlignAttrs {
             .AtMost(4096),
         attrs::Field("layout", &RoiAlignAttrs::layout, "order of the axes of the data")
             .OneOf("NCHW"),
-        attrs::Field("mode", &RoiAlignAttrs::mode,
-                     "the mean of the samples, or the greatest weighted neighbour of one")
+        attrs::Field(
+            "mode", &RoiAlignAttrs::mode,
+            "the mean of the samples, or the maximum of the weighted neighbours of a sample")
             .OneOf("avg max"),
         attrs::Field("aligned", &RoiAlignAttrs::aligned,
                      "pixels have their centres at halves, and boxes may be less than one wide"));
@@ -83,7 +84,7 @@ struct NonMaximumSuppressionAttrs {
                      "boxes of other classes are dropped too"),
         attrs::Field(
             "top_k", &NonMaximumSuppressionAttrs::top_k,
-            "only this many boxes of the best scores are looked at; all when not positive"),
+            "only this many boxes with the best scores are considered; all when not positive"),
         attrs::Field("coord_start", &NonMaximumSuppressionAttrs::coord_start,
                      "first of the four elements of a box that are two opposite corners")
             .AtLeast(0),

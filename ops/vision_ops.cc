@@ -134,8 +134,8 @@ void TakeFirst(TypeCall& call) {
 void RegisterVisionOps(OpRegistry& registry) {
   registry.Register("take_first")
       .Describe(
-          "the first elements of the data along an axis, as many as the count says at run "
-          "time; a result of the model and nothing else")
+          "the first elements of the data along an axis, as many as the count says at run time; it "
+          "can only be a result of the model")
       .Argument("data", "Tensor", "input")
       .Argument("count", "Tensor", "one element of int64")
       .Attrs<TakeFirstAttrs>()
@@ -152,8 +152,8 @@ void RegisterVisionOps(OpRegistry& registry) {
       .TypeRelation(RoiAlign, "ROIAlign");
   registry.Register("vision.get_valid_counts")
       .Describe(
-          "the boxes whose scores count moved to the front, -1 behind them: how many, the "
-          "boxes, and where they were")
+          "boxes with a score above the threshold, moved to the front and followed by -1: their "
+          "number, the boxes, and their old indices")
       .Argument("data", "Tensor", "(batch, count, elements)")
       .Argument("score_threshold", "Tensor", "of rank 0; score above which a box counts")
       .Attrs<GetValidCountsAttrs>()
@@ -162,22 +162,24 @@ void RegisterVisionOps(OpRegistry& registry) {
       .TypeRelation(GetValidCounts, "GetValidCount");
   registry.Register("vision.non_max_suppression")
       .Describe(
-          "boxes by falling score without those that overlap a better one: their indices, -1 "
-          "behind them, and how many; or the boxes, with -1 in place of those that are "
-          "dropped. Memory grows with the square of the count")
+          "non-maximum suppression: boxes by falling score without those that overlap a better "
+          "one. Gives their indices, followed by -1, and their number; or the boxes, with -1 in "
+          "place of those that are dropped. Memory grows with the square of the count")
       .Argument("data", "Tensor", "(batch, count, elements)")
-      .Argument("valid_count", "1D Tensor", "boxes of each image that are looked at")
+      .Argument("valid_count", "1D Tensor", "boxes of each image that are considered")
       .Argument("indices", "Tensor", "(batch, count): what is returned for a box")
-      .Argument("max_output_size", "Tensor", "most boxes to keep, of rank 0; all when not positive")
-      .Argument("iou_threshold", "Tensor", "overlap from which on a box is dropped, of rank 0")
+      .Argument("max_output_size", "Tensor",
+                "maximum number of boxes to keep, of rank 0; all when not positive")
+      .Argument("iou_threshold", "Tensor", "minimum overlap at which a box is dropped, of rank 0")
       .Attrs<NonMaximumSuppressionAttrs>()
       .Level(5)
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(NonMaximumSuppression, "NMS");
   registry.Register("vision.all_class_non_max_suppression")
       .Describe(
-          "for each image and class the boxes that overlap no better one: rows of image, class "
-          "and box, zeros behind them, and the number of rows that count")
+          "non-maximum suppression for each image and class: the boxes that do not overlap a "
+          "better one, as rows of image, class and box, followed by zeros; and the number of rows "
+          "that count")
       .Argument("boxes", "Tensor", "(batch, count, 4): y1, x1, y2, x2 of any two opposite corners")
       .Argument("scores", "Tensor", "(batch, class, count)")
       .Argument("max_output_boxes_per_class", "Tensor", "one integer")

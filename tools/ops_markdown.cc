@@ -31,7 +31,7 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
        {"random.multinomial", "random.normal", "random.threefry_generate", "random.threefry_split",
         "random.uniform"}},
       {"Stages of a schedule that the reference writes into its graphs: a strategy packs weights, "
-       "transforms tiles and changes layouts inside of kernels here.",
+       "transforms tiles and changes layouts inside kernels here.",
        {"auto_scheduler_layout_transform", "meta_schedule_layout_transform",
         "nn.contrib_conv2d_gemm_weight_transform",
         "nn.contrib_conv2d_gemm_without_weight_transform",
@@ -51,7 +51,7 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
       {"The extents of the result are values, which only the last operator of a model may have "
        "here (take_first).",
        {"argwhere", "sparse_fill_empty_rows"}},
-      {"No model that is built or imported here has windows at computed places.",
+      {"No model that is built or imported here has windows at computed positions.",
        {"nn.deformable_conv2d"}},
   };
   return all;
@@ -102,8 +102,8 @@ std::string OpsMarkdown(const ops::OpRegistry& registry) {
   std::string text = kIntroduction;
   for (const std::string& name : registry.Names()) text += Section(*ops::OpOf(registry.Get(name)));
   text +=
-      "\n## Left out\n\nOperators of Relay that there are none of, on purpose.\n\n"
-      "| operators | reason |\n| --- | --- |\n";
+      "\n## Left out\n\nOperators of Relay that Tenon leaves out on purpose.\n\n| operators | "
+      "reason |\n| --- | --- |\n";
   for (const LeftOut& group : WhatIsLeftOut())
     StrAppend(&text, "| ", StrJoin(group.names, ", "), " | ", group.reason, " |\n");
   return text;

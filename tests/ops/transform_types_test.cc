@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"ConcatenateNothing", "", "concatenate(())",
             "concatenate: the tuple must have a field"},
         Row{"ConcatenateScalars", kS, "concatenate((%x, %x))",
-            "concatenate: the fields must have an axis to join along"},
+            "concatenate: the fields must have an axis to concatenate along"},
         Row{"ConcatenateOtherTypes", "%x: Tensor[(2), float32], %y: Tensor[(2), int8]",
             "concatenate((%x, %y))",
             "concatenate: field 1 has another element type or rank than field 0"},
