@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
     Files, BadNpyTest,
     ::testing::Values(
         BadFile{"empty", "", "ends in its magic string", kLoss},
-        BadFile{"no_magic", "PK\x03\x04 a zip file", "no .npy file", kInvalid},
+        BadFile{"no_magic", "PK\x03\x04 a zip file", "not a .npy file", kInvalid},
         BadFile{"version", std::string("\x93NUMPY\x09\x00\x00\x00", 10), "version 9 is unknown",
                 kInvalid},
         BadFile{"header_cut", std::string("\x93NUMPY\x01\x00\xff\x00{", 11), "ends in its header",

@@ -254,7 +254,7 @@ TEST(ComputeTest, AnInputThatTheCallHasNotIsRefused) {
 
 TEST(ComputeTest, WhateverItThrowsNamesTheOperator) {
   WithCompute("my.throws_int", [](const TeCall&) -> Tensors { throw 42; });
-  EXPECT_THAT(ErrorOf("my.throws_int"), HasSubstr("no std::exception"));
+  EXPECT_THAT(ErrorOf("my.throws_int"), HasSubstr("not a std::exception"));
   WithCompute("my.throws_std", [](const TeCall&) -> Tensors { throw std::runtime_error("boom"); });
   EXPECT_THAT(ErrorOf("my.throws_std"), HasSubstr("boom"));
   WithCompute("my.throws_error", [](const TeCall&) -> Tensors { throw InvalidArgument("no"); });

@@ -420,7 +420,7 @@ TEST_F(CliTest, AnInputMayBeAConstant) {
               AllOf(HasSubstr("--seed 0: x float32 (3,)\n"),
                     HasSubstr("result 0: float32 (3,) [-0.25, -0.25, -0.25]")));
   EXPECT_THAT(ErrorOf(clip + " --constant min=low"),
-              HasSubstr("low is no number of the type float32 and no .npy file"));
+              HasSubstr("low is neither a number of the type float32 nor a .npy file"));
   EXPECT_THAT(ErrorOf(clip + " --constant least=1"),
               HasSubstr("--constant: the model has no input least; it has x, min, max"));
   EXPECT_THAT(ErrorOf(clip + " --constant x=1"), HasSubstr("given for x does not fit"));
@@ -436,7 +436,7 @@ TEST_F(CliTest, ABadShapeIsQuoted) {
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,,3"), HasSubstr("--shape"));
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape 1,3"), HasSubstr("NAME=VALUE, not 1,3"));
   EXPECT_THAT(ErrorOf("run %/model.relay --shape x=1,3"), HasSubstr("--shape is for ONNX models"));
-  EXPECT_THAT(ErrorOf("run %/empty.onnx"), HasSubstr("no whole ONNX model"));
+  EXPECT_THAT(ErrorOf("run %/empty.onnx"), HasSubstr("not a complete ONNX model"));
 }
 
 TEST_F(CliTest, AnUnknownOrMissingInputIsNamedWithThoseThereAre) {

@@ -46,7 +46,7 @@ TEST_F(MessagesTest, ValuesThatAreOutOfRangeAreToldInFewWords) {
   EXPECT_THAT(ErrorOf("run %/one.relay --seed -1"),
               HasSubstr("-1 is out of range; it may be a whole number from 0 on"));
   EXPECT_THAT(ErrorOf("run %/one.relay --threads two"),
-              HasSubstr("two is no number; it may be a whole number 0 to 1024"));
+              HasSubstr("two is not a number; it may be a whole number 0 to 1024"));
 }
 
 TEST_F(MessagesTest, WhatStandardOutputCannotTakeIsAFailure) {
@@ -102,7 +102,7 @@ TEST_F(MessagesTest, AnInputOfAnotherFormatIsToldWhatPicturesMayBe) {
 TEST_F(MessagesTest, AShapeMayHaveBlanksAndNoCommaAtItsEnd) {
   Write("empty.onnx", "");
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,3,"), HasSubstr("1,3, ends in a comma"));
-  EXPECT_THAT(ErrorOf("run %/empty.onnx --shape 'x=1, 3'"), HasSubstr("no whole ONNX model"));
+  EXPECT_THAT(ErrorOf("run %/empty.onnx --shape 'x=1, 3'"), HasSubstr("not a complete ONNX model"));
 }
 
 TEST_F(MessagesTest, NothingIsGivenTwice) {
