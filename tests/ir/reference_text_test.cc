@@ -214,8 +214,8 @@ TEST(ReferenceTextTest, DevicesThatAreNotKnownAreRefusedByKind) {
               HasSubstr("the metadata section has a device of kind 14; known kinds are -1 (any), "
                         "1 (cpu), 2 (cuda)"));
   EXPECT_THAT(message("1", "first"),
-              HasSubstr("the virtual_device_id of a device of the metadata section is 'first', no "
-                        "number"));
+              HasSubstr("the virtual_device_id of a device of the metadata section is 'first', not "
+                        "a number"));
 }
 
 // Constants and devices side by side; what is any device is not constrained.
