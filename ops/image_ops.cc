@@ -54,7 +54,7 @@ void GridSample(TypeCall& call) {
     call.Refuse("the data and the grid must be of floating types");
   if (grid->shape[1].is_static() && grid->shape[1].value() != 2)
     call.Refuse(StrCat("the grid has ", grid->shape[1].value(),
-                       " coordinates a point; it takes two, x and y"));
+                       " coordinates per point; it takes two, x and y"));
   for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
     if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
       call.Refuse("there are no elements to take from");
@@ -78,7 +78,7 @@ void CropAndResize(TypeCall& call) {
     call.Refuse("the boxes must be floats of the shape (count, 4): y1, x1, y2, x2");
   if (owners->shape.size() != 1 || Differ(owners->shape[0], boxes->shape[0]) ||
       !owners->dtype.is_integral())
-    call.Refuse("box_indices must be a vector of integers, one a box");
+    call.Refuse("box_indices must be a vector of integers, one per box");
   const auto size = Pair(attrs.crop_size, "crop_size");
   const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
   for (const std::size_t axis : {at[0], at[2], at[3]}) {

@@ -27,7 +27,7 @@ void StridedSet(TypeCall& call) {
     if (list == nullptr) return;
     if (!list->dtype.is_integral() || list->shape.size() != 1 ||
         Differ(list->shape[0], Dim(static_cast<std::int64_t>(rank))))
-      call.Refuse(StrCat(name, " must be a vector of ", rank, " integers, one an axis"));
+      call.Refuse(StrCat(name, " must be a vector of ", rank, " integers, one per axis"));
   }
   call.LearnResult(call.input(0));
 }
@@ -67,7 +67,7 @@ void SlidingWindow(TypeCall& call) {
   const std::size_t count = x->shape.size() - axis;
   if (attrs.window_shape.size() != count || attrs.strides.size() != count)
     call.Refuse(StrCat("window_shape and strides must have ", count,
-                       " values, one an axis from `axis` on"));
+                       " values, one per axis from `axis` on"));
   std::vector<Dim> shape(x->shape.begin(), x->shape.begin() + static_cast<std::ptrdiff_t>(axis));
   for (std::size_t d = 0; d < count; ++d) {
     const Dim& extent = x->shape[axis + d];

@@ -137,7 +137,7 @@ void SparseToDense(TypeCall& call) {
   const Dim count = indices->shape.empty() ? Dim(1) : indices->shape[0];
   if (values->shape.size() > 1 || (values->shape.size() == 1 && Differ(values->shape[0], count)))
     call.Refuse(StrCat("the values must be one for all, or a vector of ", count.ToString(),
-                       ", one an index"));
+                       ", one per index"));
   if (!otherwise->shape.empty() || otherwise->dtype != values->dtype)
     call.Refuse(StrCat("default_value must be one ", values->dtype.ToString()));
   call.LearnResult(ir::TensorType(std::vector<Dim>(extents.begin(), extents.end()), values->dtype));

@@ -97,7 +97,7 @@ void NonMaximumSuppression(TypeCall& call) {
   CheckElement(call, attrs.coord_start + 3, shape[2], "coord_start + 3");
   if (counts->shape.size() != 1 || Differ(counts->shape[0], shape[0]) ||
       !counts->dtype.is_integral())
-    call.Refuse("valid_count must be a vector of integers, one an image");
+    call.Refuse("valid_count must be a vector of integers, one per image");
   if (indices->shape.size() != 2 || Differ(indices->shape[0], shape[0]) ||
       Differ(indices->shape[1], shape[1]) || !indices->dtype.is_integral())
     call.Refuse("indices must be integers of the shape (batch, count)");

@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"GridSampleOfThreeCoordinates",
             "%x: Tensor[(2, 3, 8, 9), float32], %g: Tensor[(2, 3, 4, 5), float32]",
             "image.grid_sample(%x, %g)",
-            "image.grid_sample: the grid has 3 coordinates a point; it takes two, x and y"},
+            "image.grid_sample: the grid has 3 coordinates per point; it takes two, x and y"},
         Row{"GridSampleOfOtherBatches",
             "%x: Tensor[(2, 3, 8, 9), float32], %g: Tensor[(1, 2, 4, 5), float32]",
             "image.grid_sample(%x, %g)",

@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         TypeCase{"ConvolutionWithAnotherKernelBlock", kBlockedData,
                  "nn.contrib_conv2d_NCHWc(%x, %w, data_layout=\"NCHW16c\", "
                  "kernel_layout=\"OIHW8i8o\")",
-                 "beside the data_layout \"NCHW16c\" it must be OIHW16i{n}o"},
+                 "with the data_layout \"NCHW16c\" it must be OIHW16i{n}o"},
         TypeCase{"ConvolutionOfTooFewChannels",
                  "%x: Tensor[(1, 3, 8, 9, 16), float32], %w: Tensor[(4, 2, 3, 3, 16, 8), float32]",
                  "nn.contrib_conv2d_NCHWc(%x, %w, data_layout=\"NCHW16c\", "

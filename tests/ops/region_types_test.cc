@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"StridedSetOfMore", kSet, "strided_set(%v, %x, %b, %b, %b)",
             "strided_set: axis 0 of v is longer than that of the data"},
         Row{"StridedSetByAFloat", kSet, "strided_set(%x, %v, %b, %b, 1f)",
-            "strided_set: strides must be a vector of 2 integers, one an axis"},
+            "strided_set: strides must be a vector of 2 integers, one per axis"},
         Row{"StridedSetOfOtherTypes", "%x: Tensor[(2), float32], %v: Tensor[(2), int8]",
             "strided_set(%x, %v, %v, %v, %v)",
             "strided_set: data and v must have one element type"},
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
             "Tensor[(n, 3, 2, 3, 4), float32]"},
         Row{"SlidingWindowOfOtherRank", kM,
             "sliding_window(%x, axis=1, window_shape=[3, 4], strides=[2, 3])",
-            "sliding_window: window_shape and strides must have 1 values, one an axis from `axis` "
+            "sliding_window: window_shape and strides must have 1 values, one per axis from `axis` "
             "on"},
         Row{"SlidingWindowThatIsTooWide", kM,
             "sliding_window(%x, axis=1, window_shape=[4], strides=[1])",
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
             "vision.non_max_suppression: coord_start + 3 is 6 and a box has 6 elements"},
         Row{"NonMaximumSuppressionOfOtherCounts", kBoxes,
             "vision.non_max_suppression(%x, %i, %i, 3, 0.5f)",
-            "vision.non_max_suppression: valid_count must be a vector of integers, one an image"},
+            "vision.non_max_suppression: valid_count must be a vector of integers, one per image"},
         Row{"NonMaximumSuppressionOfTooMany",
             "%x: Tensor[(1, 65536, 6), float32], %c: Tensor[(1), int32], "
             "%i: Tensor[(1, 65536), int32]",

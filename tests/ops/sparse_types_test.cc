@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
             "sparse_to_dense: indices of 2 coordinates for an output_shape of 3 extents"},
         Row{"SparseToDenseOfFewValues", kCoordinates,
             "sparse_to_dense(%i, %s, %z, output_shape=[5, 3])",
-            "sparse_to_dense: the values must be one for all, or a vector of 4, one an index"},
+            "sparse_to_dense: the values must be one for all, or a vector of 4, one per index"},
         Row{"SparseToDenseOfOtherDefault", kCoordinates,
             "sparse_to_dense(%i, %v, %f, output_shape=[5, 3])",
             "sparse_to_dense: default_value must be one int8"},

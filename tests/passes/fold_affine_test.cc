@@ -255,12 +255,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "%x: Tensor[(1, 3, 5, 5), float32], "
                  "%k_w: Tensor[(4, 3, 1, 1), float32], %s: Tensor[(4, 1, 1), float32]",
                  "multiply(nn.conv2d(%x, %k_w), %s)",
-                 "multiply after nn.conv2d stays: the other operand is no constant"},
+                 "multiply after nn.conv2d stays: the other operand is not a constant"},
         PassCase{"AWeightThatIsNoConstant",
                  "%x: Tensor[(1, 3, 5, 5), float32], "
                  "%w: Tensor[(4, 3, 1, 1), float32]",
                  "multiply(nn.conv2d(%x, %w), 2f)",
-                 "multiply after nn.conv2d stays: the weight is no constant"},
+                 "multiply after nn.conv2d stays: the weight is not a constant"},
         PassCase{"AShiftThatCancels", kConv, "subtract(add(nn.conv2d(%x, %k_w), %kn_b), %kn_b)",
                  "subtract after nn.conv2d stays: its shift subtracts what was added before"},
         PassCase{"ARoundingAfterTheConvolution", kConv,
