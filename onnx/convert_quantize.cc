@@ -16,7 +16,7 @@ namespace {
 void RefuseBlocks(Node& node) {
   if (const std::int64_t size = node.Int("block_size", 0); size != 0)
     throw Unimplemented(StrCat("blocked quantisation (block_size ", size,
-                               ") is not supported; one scale, or one a "
+                               ") is not supported; one scale, or one per "
                                "channel of an axis is"));
 }
 
