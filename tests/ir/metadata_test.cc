@@ -66,7 +66,6 @@ TEST(MetadataTest, ScalarsOfOtherTypesAndWithoutAValueReadBack) {
   }
 }
 
-// SX-08.
 TEST(MetadataTest, ConstantsAreNumberedThroughTheModule) {
   const Expr c = Constant::Make(Numbers<float>({1, 2}));
   const Expr d = Constant::Make(Numbers<float>({3, 4}));

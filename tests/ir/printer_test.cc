@@ -16,7 +16,7 @@ constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
 
 std::string MainOf(std::string_view text) { return Print(Parse(text)).substr(sizeof kVersion - 1); }
 
-// SX-01: a number is taken when the first consumer's text is formed.
+// A number is taken when the first consumer's text is formed.
 TEST(PrinterTest, NumbersAreTakenByTheFirstConsumer) {
   EXPECT_EQ(MainOf("def @main(%x, %s) { add(multiply(%x, %s), multiply(negative(%x), %s)) }"),
             "def @main(%x, %s) {\n"
@@ -27,7 +27,7 @@ TEST(PrinterTest, NumbersAreTakenByTheFirstConsumer) {
             "}\n");
 }
 
-// SX-02: a literal that is called is visited before the arguments and numbered after them.
+// A literal that is called is visited before the arguments and numbered after them.
 TEST(PrinterTest, ACalledLiteralIsNumberedAfterTheArguments) {
   EXPECT_EQ(MainOf("def @main(%x) { %0 = fn (%p) { exp(%p) }; %0(%0(%x)) }"),
             "def @main(%x) {\n"
@@ -54,14 +54,13 @@ TEST(PrinterTest, ACalledLiteralIsNumberedAfterTheArguments) {
             "}\n");
 }
 
-// SX-03.
 TEST(PrinterTest, VariablesOfOneNameGetSuffixes) {
   const Var a = Var::Make("x"), b = Var::Make("x"), c = Var::Make("x1"), d = Var::Make("x");
   EXPECT_EQ(PrintExpr(Function::Make({a, b, c, d}, Tuple::Make({d, c, b, a}))),
             "fn (%x, %x1, %x11, %x2) {\n  (%x2, %x11, %x1, %x)\n}\n");
 }
 
-// SX-05: dense has no default for units; conv2d prints what differs.
+// Dense has no default for units; conv2d prints what differs.
 TEST(PrinterTest, AttributesPrintWhenTheyDifferOrHaveNoDefault) {
   EXPECT_THAT(MainOf("def @main(%x, %w) { nn.dense(%x, %w) }"),
               HasSubstr("nn.dense(%x, %w, units=None)\n"));
@@ -71,14 +70,12 @@ TEST(PrinterTest, AttributesPrintWhenTheyDifferOrHaveNoDefault) {
               HasSubstr("strided_slice(%x, begin=[0], end=[1], strides=[], axes=None)\n"));
 }
 
-// SX-06, S001-13.
 TEST(PrinterTest, FunctionAttributesStandAfterTheParameters) {
   EXPECT_EQ(MainOf("def @main(%x: Tensor[(1, 10), float32], Inline=1) { %x }"),
             "def @main(%x: Tensor[(1, 10), float32], Inline=1) {\n  %x\n}\n");
   EXPECT_EQ(MainOf("def @main(Inline=1) { () }"), "def @main(Inline=1) {\n  ()\n}\n");
 }
 
-// SX-07.
 TEST(PrinterTest, TuplesAndProjectionsTakeNumbers) {
   EXPECT_EQ(MainOf("def @main(%x) { exp((%x, %x).1) }"),
             "def @main(%x) {\n"

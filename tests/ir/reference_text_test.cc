@@ -127,7 +127,7 @@ TEST(ReferenceTextTest, ScalarsOfSixteenBitsStandInPlace) {
   }
 }
 
-// S001-15: devices are references into the metadata section, and stand behind the names of
+// Devices are references into the metadata section, and stand after the names of
 // parameters and, for the result, among a function's attributes.
 constexpr char kDevices[] = R"(#[version = "0.0.5"]
 def @main(%x {virtual_device=meta[VirtualDevice][0]}: Tensor[(10), float32], %y: Tensor[(10), float32], virtual_device=meta[VirtualDevice][1]) {

@@ -119,7 +119,7 @@ TEST(StructuralTest, NullIsEqualToNullOnly) {
   EXPECT_FALSE(StructuralEqual(Expr(), Var::Make("x")));
 }
 
-// S001-27: stable, so that it can name a cached kernel.
+// Stable, so that it can name a cached kernel.
 TEST(StructuralTest, HashesAreTheSameInEveryRun) {
   EXPECT_EQ(
       StructuralHash(Parse("def @main(%x: Tensor[(2), float32]) { add(%x, 1f) }").Get("main")),

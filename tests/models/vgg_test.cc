@@ -37,7 +37,6 @@ Module Optimized(const Module& module) {
 
 using Counts = std::map<std::string, int>;
 
-// S003-01, S003-10.
 TEST(VggTest, S003_10_BatchNormLeavesOneAdditionAConvolution) {
   const Module module = Build("vgg16_bn");
   EXPECT_EQ(Histogram(module), (Counts{{"nn.conv2d", 13},

@@ -57,7 +57,6 @@ const Conv2DAttrs kUnusual = {.strides = {2, 3},
                               .out_layout = "NCHW",
                               .out_dtype = Int32};
 
-// S004-13.
 TEST(Conv2DAttrsTest, ReadBackFromJsonFieldByField) {
   const attrs::Attrs attrs = attrs::Attrs::Make(kUnusual);
   const auto& schema = attrs::SchemaOf<Conv2DAttrs>();
@@ -78,7 +77,7 @@ TEST(Conv2DAttrsTest, EveryFieldCountsInEqualityAndHash) {
   }
 }
 
-// S004-13: unknown fields and values out of bounds are errors.
+// Unknown fields and values out of bounds are errors.
 TEST(Conv2DAttrsTest, WrongFieldsAndValuesAreRefused) {
   const auto& schema = attrs::SchemaOf<Conv2DAttrs>();
   const auto message = [&](const char* json) {
@@ -97,7 +96,7 @@ TEST(Conv2DAttrsTest, WrongFieldsAndValuesAreRefused) {
   EXPECT_THAT(message(R"({"data_layout":1})"), HasSubstr("it takes a string"));
 }
 
-// S004-03, S004-33: one value is all sides, two are top and bottom, left and right.
+// One value is all sides, two are top and bottom, left and right.
 TEST(Conv2DPaddingTest, OneTwoAndFourValuesAreFourSides) {
   using Four = std::array<std::int64_t, 4>;
   EXPECT_EQ(FourPaddings({3}), (Four{3, 3, 3, 3}));
@@ -105,14 +104,13 @@ TEST(Conv2DPaddingTest, OneTwoAndFourValuesAreFourSides) {
   EXPECT_EQ(FourPaddings({1, 2, 3, 4}), (Four{1, 2, 3, 4}));
 }
 
-// S004-33.
 TEST(Conv2DPaddingTest, AnyOtherNumberOfValuesIsRefused) {
   for (const Ints& padding : {Ints{}, Ints{1, 2, 3}, Ints{1, 2, 3, 4, 5}})
     EXPECT_THAT(ErrorOf([&] { FourPaddings(padding); }).message(),
                 HasSubstr(StrCat("padding has ", padding.size(), " values; it takes one")));
 }
 
-// S004-32, S001-48: the builder stores two values for pairs and four for padding.
+// The builder stores two values for pairs and four for padding.
 TEST(Conv2DBuilderTest, WidensPairsAndPadding) {
   const ir::Var x = ir::Var::Make("x"), w = ir::Var::Make("w");
   const auto text = [](const ir::Expr& e) {
@@ -149,7 +147,7 @@ TEST_P(Conv2DTypeTest, GivesTheTypeOrRefuses) {
 constexpr char kImage[] = "Tensor[(1, 4, 9, 11), float32]";
 constexpr char kWeight[] = "Tensor[(6, 4, 3, 5), float32]";
 
-// S004-16: (in + padding - dilation * (kernel - 1) - 1) / stride + 1, rounded down.
+// (in + padding - dilation * (kernel - 1) - 1) / stride + 1, rounded down.
 INSTANTIATE_TEST_SUITE_P(
     Shape, Conv2DTypeTest,
     ::testing::Values(
@@ -196,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"S004_12_Int8IntoInt32", "Tensor[(1, 4, 9, 11), int8]",
                            "Tensor[(6, 4, 3, 5), int8]", "out_dtype=\"int32\"",
                            "Tensor[(1, 6, 7, 7), int32]"},
-                      // S004-14: the weight's type follows.
+                      // The weight's type follows.
                       Case{"S004_14_WeightIsLearned", kImage, "", "channels=6, kernel_size=[3, 5]",
                            "Tensor[(1, 6, 7, 7), float32]"},
                       Case{"S004_14_WeightIsLearnedInItsLayout", kImage, "",
@@ -254,7 +252,6 @@ INSTANTIATE_TEST_SUITE_P(
              "nn.conv2d: kernel_size has 3 values; it takes two, height and width"}),
     [](const auto& info) { return info.param.name; });
 
-// S004-14.
 TEST(Conv2DTypeTest, TheLearnedWeightHasTheKernelLayout) {
   const ir::Module module = passes::InferType(
       Parse(StrCat("def @main(%x: ", kImage,
@@ -269,7 +266,6 @@ TEST(Conv2DTypeTest, PaddingBeyond64BitsIsRefused) {
               HasSubstr("nn.conv2d: "));
 }
 
-// S004-19.
 TEST(Conv2DTypeTest, OtherThanTwoArgumentsAreRefused) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 4, 9, 11}, Float32));
   for (const std::size_t count : {1U, 3U}) {

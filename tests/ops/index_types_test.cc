@@ -21,7 +21,6 @@ INSTANTIATE_TEST_SUITE_P(
             "Tensor[(1, 3), float32]"},
         Row{"SliceOfAxes", kX, "strided_slice(%x, begin=[0, 1], end=[1, 3], axes=[-1, 1])",
             "Tensor[(2, 2, 4, 1), float32]"},
-        // S001-58.
         Row{"SliceBySize", kM,
             "strided_slice(%x, begin=[0, 1], end=[-1, 2], strides=[1, 1], slice_mode=\"size\")",
             "Tensor[(2, 2), float32]"},

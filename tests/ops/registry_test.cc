@@ -34,7 +34,6 @@ TEST(RegistryTest, BuiltinFamiliesAreRegisteredOnce) {
   EXPECT_THAT(error.message(), HasSubstr("the operator nn.conv2d is registered twice"));
 }
 
-// S004-35.
 TEST(RegistryTest, AnUnknownNameIsRefusedWithTheNearestOne) {
   const Error error = ErrorOf([] { (void)OpRegistry::Global().Get("nn.conv2"); });
   EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
@@ -133,7 +132,6 @@ class EveryOpTest : public ::testing::TestWithParam<std::string> {
   const OpDef& op() const { return OpRegistry::Global().Definition(GetParam()); }
 };
 
-// S004-17.
 TEST_P(EveryOpTest, DescribesItselfAndItsArguments) {
   EXPECT_FALSE(op().description.empty());
   for (const ArgumentDoc& argument : op().arguments) {
@@ -153,7 +151,6 @@ TEST_P(EveryOpTest, HasATypeRelationAndAPattern) {
   EXPECT_TRUE(op().pattern.has_value());
 }
 
-// S004-18.
 TEST_P(EveryOpTest, HasASupportLevelFromOneToTen) {
   EXPECT_GE(op().support_level, 1);
   EXPECT_LE(op().support_level, 10);

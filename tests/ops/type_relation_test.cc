@@ -100,7 +100,6 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"All", kX, "sum(%x)", "float32"},
         Row{"AllKept", kX, "sum(%x, keepdims=True)", "Tensor[(1, 1, 1, 1), float32]"},
         Row{"OneAxis", kX, "max(%x, axis=[1])", "Tensor[(2, 4, 5), float32]"},
-        // S001-37.
         Row{"FromTheEnd", kX, "sum(%x, axis=[-1])", "Tensor[(2, 6, 4), float32]"},
         Row{"TwoKept", kX, "mean(%x, axis=[2, 3], keepdims=True)", "Tensor[(2, 6, 1, 1), float32]"},
         Row{"Excluded", kX, "min(%x, axis=[1], exclude=True)", "Tensor[(6), float32]"},

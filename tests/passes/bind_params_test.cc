@@ -19,7 +19,7 @@ def @main(%data: Tensor[(2), float32], %bias: Tensor[(2), float32]) { add(%data,
 }
 NDArray Bias() { return NDArray::FromVector<float>({2}, {3, 5}); }
 
-// S000-03: by name and by variable; the module that is given stays as it was.
+// By name and by variable; the given module does not change.
 TEST(BindParamsTest, S000_03_BoundParametersBecomeConstantsAndLeaveTheSignature) {
   const Module module = Sum();
   const std::string before = Print(module);
@@ -35,7 +35,7 @@ TEST(BindParamsTest, S000_03_BoundParametersBecomeConstantsAndLeaveTheSignature)
   EXPECT_EQ(Print(module), before);
 }
 
-// S003-02, S003-11: constants print as numbered references, whose bytes are left out when asked.
+// Constants print as numbered references, whose bytes are left out when asked.
 TEST(BindParamsTest, S003_11_BoundParametersPrintAsReferencesWithoutTheirBytes) {
   const Module bound = InferType(BindParams(Sum(), "main", {{"bias", Bias()}}));
   const std::string text = ir::PrintModule(bound, {.metadata = false});

@@ -19,7 +19,7 @@ TEST_P(CanonicalizeOpsChangesTest, ToAnAddition) {
   ExpectSameValues(before, after, 0);
 }
 
-// S003-03: the bias gets axes of extent 1 behind its own.
+// The bias gets axes of extent 1 after its own.
 INSTANTIATE_TEST_SUITE_P(
     Change, CanonicalizeOpsChangesTest,
     ::testing::Values(

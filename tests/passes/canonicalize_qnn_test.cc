@@ -1,4 +1,4 @@
-// S001-01: every qnn.* call is replaced by ordinary operators. Numbers are proved in
+// Every qnn.* call is replaced by ordinary operators. Numbers are proved in
 // tests/compiler/qnn_numbers_test.cc.
 #include "tenon/passes/canonicalize_qnn.h"
 

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                      "strides=[1, 1, 1, 1], slice_mode=\"size\", axes=None);\n"
                      "%4 = strided_slice(%2, begin=[0, 0, 0, 2], end=[-1, -1, -1, 3], "
                      "strides=[1, 1, 1, 1], slice_mode=\"size\", axes=None);\n(%3, %4)\n"}},
-        // S001-56: the third has another width.
+        // The third has another width.
         CombineCase{Combine::kDense,
                     {"S001_56_AnotherWidthStays",
                      "%x: Tensor[(3, 4), float32], %w1: Tensor[(5, 4), float32], "
@@ -237,7 +237,6 @@ TEST(CombineParallelChainTest, AreJoinedAsFarAsAllBranchesAgree) {
   }
 }
 
-// S001-54, S001-55.
 TEST(CombineParallelTest, S001_55_DenseOfTheExample) {
   const Module before =
       WithConstants(kDense, "(nn.dense(%x, %w1, units=None), nn.dense(%x, %w2, units=None))");
@@ -253,11 +252,11 @@ TEST(CombineParallelTest, S001_55_DenseOfTheExample) {
   EXPECT_THAT(Print(after), HasSubstr("stack(%1) /* ty=Tensor[(2, 5, 4), float32] */"));
   EXPECT_THAT(Print(after), HasSubstr("transpose_b=True) /* ty=Tensor[(2, 3, 5), float32] */"));
   ExpectSameValues(before, after);
-  // S001-54: two branches are fewer than the three that are asked for by default.
+  // Two branches are fewer than the default minimum of three.
   EXPECT_EQ(CombineParallelDense(before), before);
 }
 
-// S001-57, S001-58, S001-59: siblings that share an input become one.
+// Siblings that share an input become one.
 TEST(CombineParallelTest, S001_58_ConvolutionsOfTheExample) {
   const Module before = WithConstants(
       "%x: Tensor[(1, 4, 16, 16), float32], %w1: Tensor[(4, 4, 1, 1), float32], "

@@ -25,7 +25,6 @@ std::vector<std::string> Names(const Module& module) {
   return names;
 }
 
-// S001-02.
 TEST(RemoveUnusedFunctionsTest, InputOfTheExamplePrintsThreeDefinitions) {
   const char* text =
       "#[version = \"0.0.5\"]\n"
@@ -45,7 +44,6 @@ TEST(RemoveUnusedFunctionsTest, InputOfTheExamplePrintsThreeDefinitions) {
   EXPECT_EQ(Print(Parse(text)), text);
 }
 
-// S001-03.
 TEST(RemoveUnusedFunctionsTest, DropsWhatMainDoesNotReachAndChangesNothingElse) {
   const Module before = Parse(
       "def @fn1(%x: Tensor[(1, 1000), float32]) { %x }\n"
@@ -76,7 +74,6 @@ TEST_P(ReachTest, KeepsWhatIsReached) {
   EXPECT_EQ(Names(RemoveUnusedFunctions(Parse(GetParam().text))), GetParam().kept);
 }
 
-// S001-04.
 INSTANTIATE_TEST_SUITE_P(
     Reachability, ReachTest,
     ::testing::Values(

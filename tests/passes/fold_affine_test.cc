@@ -33,7 +33,7 @@ TEST_P(FoldAffineChangesTest, ToFewerOperators) {
 constexpr char kBare[] = "nn.conv2d(%x, k0)\n";
 constexpr char kOneAdd[] = "%0 = nn.conv2d(%x, k0);\nadd(%0, k1)\n";
 
-// S003-06, S003-07: any order and either operand.
+// Any order and either operand.
 INSTANTIATE_TEST_SUITE_P(
     After, FoldAffineChangesTest,
     ::testing::Values(
@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "multiply(nn.dense(%x, %k_w, units=None), 2)"}),
     [](const auto& info) { return info.param.name; });
 
-// S003-04 in one constant: the constants are rounded once, from double precision.
+// The constants are rounded once, from double precision.
 TEST(FoldAffineTest, S003_07_ABatchNormBlockKeepsOneAdditionOfConstantsRoundedOnce) {
   const Module before = WithConstants(
       "%x: Tensor[(1, 3, 8, 8), float32], %k_w: Tensor[(6, 3, 3, 3), float32], "
@@ -331,7 +331,7 @@ TEST(FoldAffineTest, AWeightThatConstantFoldingMakesTakesScalesAtTheDefaultLevel
   EXPECT_THAT(Print(lowered.module), ::testing::Not(HasSubstr("multiply")));
 }
 
-// S003-08, S001-45: the whole block is one kernel, which writes no intermediate values.
+// The whole block is one kernel, which writes no intermediate values.
 TEST(FoldAffineTest, S003_08_AFoldedBlockIsOneKernel) {
   const Module block = WithConstants(kConv,
                                      "%0 = nn.bias_add(nn.conv2d(%x, %k_w), %k_v);\n"

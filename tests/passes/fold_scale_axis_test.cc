@@ -24,7 +24,7 @@ constexpr char kExample[] =
 constexpr char kConv[] =
     "nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3])";
 
-// S001-48, S001-50: one convolution is left, its weight multiplied by the scale of each output.
+// One convolution is left, its weight multiplied by the scale of each output.
 TEST(FoldScaleAxisTest, S001_50_AScaleAfterAConvolutionLeavesAConvolution) {
   const Module before = WithConstants(kExample, "multiply(" + std::string(kConv) + ", %k_s)");
   const Module after = Folded(before);
@@ -48,7 +48,7 @@ TEST(FoldScaleAxisTest, S001_51_EitherOperandOfTheMultiplicationCanBeTheScale) {
   ExpectSameValues(before, Folded(before));
 }
 
-// S001-46, S001-47, S001-53: both directions; the scale between two convolutions goes into the
+// Both directions; the scale between two convolutions goes into the
 // first.
 TEST(FoldScaleAxisTest, S001_46_ScalesOnBothSidesAreFolded) {
   const Module before = WithConstants(
@@ -80,7 +80,7 @@ Pipeline ReferencePipeline() {
           {"FoldScaleAxis", 3, Folded}};
 }
 
-// S003-03, S003-04: scale in the weight and the first bias; the shift is a second addition.
+// Scale in the weight and the first bias; the shift is a second addition.
 TEST(FoldScaleAxisTest, S003_03_ABlockOfVggKeepsTwoAdditions) {
   const Module before = WithConstants(kBlock, kBlockBody);
   const Module after = RunPasses(ReferencePipeline(), before, {.opt_level = 3});

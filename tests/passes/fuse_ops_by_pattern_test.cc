@@ -55,7 +55,7 @@ Module Fused(const Module& module, const std::vector<FusionPattern>& patterns,
   const Module fused = FuseOpsByPattern(module, patterns, options);
   ir::VerifyModule(fused);
   EXPECT_TRUE(ir::StructuralEqual(InferType(fused), fused));
-  // S000-24, S000-25: everything prints, and what is printed parses.
+  // Everything prints, and what is printed parses.
   EXPECT_TRUE(
       ir::StructuralEqual(InferType(Parse(ir::PrintModule(fused, {.metadata = true}))), fused));
   return fused;
@@ -84,7 +84,7 @@ NDArray Weight() {
   return NDArray::FromVector<float>({64, 64, 3, 3}, values);
 }
 
-// S000-01: the module of the notebook and its types.
+// The module of the notebook and its types.
 TEST(FuseOpsByPatternTest, S000_01_TheModuleHasFullAttributesAndTypes) {
   const Module typed = InferType(Parse(kConvRelu));
   EXPECT_EQ(ir::ToString(typed.Main().ret_type), "Tensor[(1, 64, 56, 56), float32]");
@@ -92,7 +92,6 @@ TEST(FuseOpsByPatternTest, S000_01_TheModuleHasFullAttributesAndTypes) {
   EXPECT_EQ(CalleeOf(ArgOf(typed.Main().body, 0)), "nn.conv2d");
 }
 
-// S000-04, S000-05, S000-06, S000-07, S000-12.
 TEST(FuseOpsByPatternTest, S000_04_AGroupWithItsConstantInsideIsCalledWithTheDataOnly) {
   const Module original = Parse(kConvRelu);
   const std::string before = Print(original);
@@ -114,7 +113,6 @@ TEST(FuseOpsByPatternTest, S000_04_AGroupWithItsConstantInsideIsCalledWithTheDat
   EXPECT_EQ(Print(original), before);
 }
 
-// S000-08.
 TEST(FuseOpsByPatternTest, S000_08_AConstantThatIsNotBoundBecomesAParameter) {
   const Module bound = BindParams(Parse(kConvRelu), "main", {{"weight1", Weight()}});
   const Module fused = Fused(bound, {ConvRelu()});
@@ -124,7 +122,6 @@ TEST(FuseOpsByPatternTest, S000_08_AConstantThatIsNotBoundBecomesAParameter) {
   EXPECT_EQ(ArgOf(fused.Main().body, 1).kind(), ir::ExprKind::kConstant);
 }
 
-// S000-09, S000-10.
 TEST(FuseOpsByPatternTest, S000_09_CodegenWrapsTheCompositeInAFunctionOfItsSymbol) {
   const Module fused =
       Fused(Parse(kConvRelu), {ConvRelu()}, {.bind_constants = true, .annotate_codegen = true});
@@ -146,13 +143,11 @@ TEST(FuseOpsByPatternTest, S000_09_CodegenWrapsTheCompositeInAFunctionOfItsSymbo
   EXPECT_EQ(ir::ToString(wrapper.ret_type), "Tensor[(1, 64, 56, 56), float32]");
 }
 
-// S000-11.
 TEST(FuseOpsByPatternTest, S000_11_NoPatternsChangeNothing) {
   const Module typed = InferType(Parse(kConvRelu));
   EXPECT_EQ(FuseOpsByPattern(typed, {}, {.annotate_codegen = true}), typed);
 }
 
-// S000-13, S000-14.
 TEST(FuseOpsByPatternTest, S000_14_TwoMatchesGetNamesThatDifferByANumber) {
   const Module fused =
       Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {ConvRelu()}, {.annotate_codegen = true});
@@ -165,14 +160,12 @@ TEST(FuseOpsByPatternTest, S000_14_TwoMatchesGetNamesThatDifferByANumber) {
             "fused_nn_conv2d_nn_relu1_dnnl");
 }
 
-// S000-15.
 TEST(FuseOpsByPatternTest, S000_15_EqualGroupsShareAFunction) {
   const Module fused = Fused(Parse(TwoConvRelus("[1, 1, 1, 1]")), {ConvRelu()});
   EXPECT_THAT(Names(fused), UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu"));
   EXPECT_EQ(CalleeOf(fused.Main().body), CalleeOf(ArgOf(fused.Main().body, 0)));
 }
 
-// S000-16, S000-17.
 TEST(FuseOpsByPatternTest, S000_16_TheEarlierPatternTakesTheOperator) {
   const Module fused = Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {Conv(), ConvRelu()});
   EXPECT_THAT(Names(fused), UnorderedElementsAre("main", "fused_nn_conv2d", "fused_nn_conv2d1"));
@@ -182,7 +175,6 @@ TEST(FuseOpsByPatternTest, S000_16_TheEarlierPatternTakesTheOperator) {
   EXPECT_EQ(CalleeOf(ArgOf(ArgOf(fused.Main().body, 0), 0)), "nn.relu");
 }
 
-// S000-18, S000-19, S000-21.
 TEST(FuseOpsByPatternTest, S000_19_LongestFirstGivesTwoKindsOfComposites) {
   const Module fused = Fused(Parse(kConvConvRelu), {ConvRelu(), Conv()});
   EXPECT_THAT(Names(fused),
@@ -192,7 +184,7 @@ TEST(FuseOpsByPatternTest, S000_19_LongestFirstGivesTwoKindsOfComposites) {
   EXPECT_EQ(Text(Get(fused, "fused_nn_conv2d"), "Composite"), "dnnl.conv2d");
 }
 
-// S000-20: the notebook applies the second order to the earlier module; nothing is left for the
+// The notebook applies the second order to the earlier module; nothing is left for the
 // pattern of the convolution alone.
 TEST(FuseOpsByPatternTest, S000_20_NothingIsLeftForTheShorterPattern) {
   const Module fused = Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {ConvRelu(), Conv()});
@@ -200,7 +192,7 @@ TEST(FuseOpsByPatternTest, S000_20_NothingIsLeftForTheShorterPattern) {
               UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu", "fused_nn_conv2d_nn_relu1"));
 }
 
-// S000-22: the context of a check.
+// The context of a check.
 TEST(FuseOpsByPatternTest, S000_22_TheCheckSeesTheMatchItsNamedPartsAndWhatEscapes) {
   const Pattern weight = Wildcard();
   const Pattern conv = IsOp("nn.conv2d")(Wildcard(), weight);
@@ -231,7 +223,6 @@ def @main(%data: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 1, 1), float32
   (exp(%0), %1)
 })";
 
-// S000-26.
 TEST(FuseOpsByPatternTest, S000_26_AnEscapingValueIsAFurtherResult) {
   const Module fused = Fused(Parse(kEscape), {ConvRelu()});
   const FunctionNode& group = Get(fused, "fused_nn_conv2d_nn_relu");

@@ -40,7 +40,6 @@ INSTANTIATE_TEST_SUITE_P(
         Unchanged{"ACallOfAGlobalFunction",
                   "def @f(%x: Tensor[(2), float32]) { %x }\n"
                   "def @main(%x: Tensor[(2), float32]) { @f(%x) }"},
-        // S001-35.
         Unchanged{"APrimitiveFunction",
                   "def @main(%x: Tensor[(2), float32]) {\n"
                   "  %0 = fn (%p0: Tensor[(2), float32], Primitive=1) { exp(exp(%p0)) };\n"

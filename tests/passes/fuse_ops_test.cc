@@ -26,7 +26,7 @@ TEST_P(FuseOpsTest, MakesTheKernels) {
   EXPECT_EQ(Print(Fused(GetParam().before)), kVersion + std::string(GetParam().after));
 }
 
-// S001-35: whatever level a later run has, kernels that exist stay as they are.
+// Whatever level a later run has, kernels that exist stay as they are.
 TEST_P(FuseOpsTest, AgainChangesNothing) {
   const Module once = Fused(GetParam().before);
   EXPECT_EQ(FuseOps(once), once);
@@ -38,7 +38,7 @@ TEST_P(FuseOpsTest, KeepsCheckedTypes) {
   EXPECT_EQ(InferType(once), once);
 }
 
-// SX-06, SX-07: the attribute stands after the parameters and the text reads back.
+// The attribute stands after the parameters and the text reads back.
 TEST_P(FuseOpsTest, TextReadsBack) {
   const std::string text = Print(Fused(GetParam().before));
   EXPECT_EQ(Print(InferType(Parse(text))), text);
@@ -47,7 +47,7 @@ TEST_P(FuseOpsTest, TextReadsBack) {
 INSTANTIATE_TEST_SUITE_P(
     Change, FuseOpsTest,
     ::testing::Values(
-        // S001-22, S001-32, SX-01: a chain is one kernel; numbers go on after the literal.
+        // A chain is one kernel; numbers go on after the literal.
         Case{"ChainOfElementwiseWorkIsOneKernel", R"(def @main(%x: Tensor[(10, 20), float32]) {
   %0 = add(%x, %x);
   %1 = add(%0, %0);
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
   %5(%x) /* ty=Tensor[(10, 20), float32] */
 }
 )"},
-        // S001-36, S001-37, S001-44, SX-02, SX-03: the last addition iterates 20, not 20 x 20.
+        // The last addition iterates 20, not 20 x 20.
         Case{"ReductionTakesItsProducersAndNothingAfterIt",
              R"(def @main(%x: Tensor[(20, 20), float32]) {
   %0 = add(%x, %x);
@@ -89,7 +89,6 @@ INSTANTIATE_TEST_SUITE_P(
   %4(%3) /* ty=Tensor[(20), float32] */
 }
 )"},
-        // executed example.
         Case{
             "WorkBeforeAConvolutionIsApart",
             R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
@@ -107,7 +106,6 @@ INSTANTIATE_TEST_SUITE_P(
   %2(%1, %w) /* ty=Tensor[(1, 4, 8, 8), float32] */
 }
 )"},
-        // executed example.
         Case{
             "BothUsesThatMeetAgainJoinTheConvolution",
             R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
@@ -126,7 +124,6 @@ INSTANTIATE_TEST_SUITE_P(
   %3(%x, %w) /* ty=Tensor[(1, 4, 8, 8), float32] */
 }
 )"},
-        // executed example.
         Case{
             "UsesThatMeetInATupleStayApart",
             R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
@@ -151,7 +148,6 @@ INSTANTIATE_TEST_SUITE_P(
   (%4, %5)
 }
 )"},
-        // executed example.
         Case{
             "OnlyOneConvolutionJoinsAnAddition",
             R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32], %v: Tensor[(4, 4, 3, 3), float32]) {
@@ -176,7 +172,6 @@ INSTANTIATE_TEST_SUITE_P(
   %5(%x, %w, %4) /* ty=Tensor[(1, 4, 8, 8), float32] */
 }
 )"},
-        // executed example.
         Case{"WorkAfterSoftmaxJoinsIt", R"(def @main(%x: Tensor[(4, 8), float32]) {
   %0 = nn.softmax(%x);
   exp(%0)
@@ -189,7 +184,6 @@ INSTANTIATE_TEST_SUITE_P(
   %1(%x) /* ty=Tensor[(4, 8), float32] */
 }
 )"},
-        // executed example.
         Case{"InjectiveWorkJoinsElementwiseWorkOnBothSides",
              R"(def @main(%x: Tensor[(4, 8), float32]) {
   %0 = nn.relu(%x);
@@ -205,7 +199,6 @@ INSTANTIATE_TEST_SUITE_P(
   %2(%x) /* ty=Tensor[(8, 4), float32] */
 }
 )"},
-        // executed example.
         Case{
             "TransposeAfterAConvolutionIsApart",
             R"(def @main(%x: Tensor[(1, 4, 8, 8), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
@@ -225,7 +218,7 @@ INSTANTIATE_TEST_SUITE_P(
   %3(%2) /* ty=Tensor[(1, 8, 8, 4), float32] */
 }
 )"},
-        // executed example, third sweep.
+        // The third sweep fuses the fields of tuples.
         Case{"FieldsOfAConcatenateJoinIt", R"(def @main(%x: Tensor[(4, 8), float32]) {
   %0 = nn.relu(%x);
   %1 = tanh(%x);
@@ -242,7 +235,6 @@ INSTANTIATE_TEST_SUITE_P(
   %3(%x) /* ty=Tensor[(4, 16), float32] */
 }
 )"},
-        // executed example.
         Case{"PoolStaysOutOfAConcatenate", R"(def @main(%x: Tensor[(1, 4, 8, 8), float32]) {
   %0 = nn.max_pool2d(%x, pool_size=[3, 3], padding=[1, 1, 1, 1]);
   %1 = tanh(%x);
@@ -264,7 +256,6 @@ INSTANTIATE_TEST_SUITE_P(
   %5(%4, %x) /* ty=Tensor[(1, 8, 8, 8), float32] */
 }
 )"},
-        // executed example.
         Case{"NothingFollowsAReduction", R"(def @main(%x: Tensor[(4, 8), float32]) {
   %0 = exp(%x);
   %1 = sum(%0, axis=[1]);
@@ -538,7 +529,7 @@ def @main(%x: Tensor[(4, 8), float32]) -> Tensor[(4, 8), float32] {
 )"}),
     NameOf);
 
-// S001-23, S001-25: without grouping the same operators are one kernel each.
+// Without grouping the same operators are one kernel each.
 TEST(FuseOpsLevelTest, WithoutGroupingEveryCallIsAKernel) {
   const Module fused = Fused(
       "def @main(%x: Tensor[(10, 20), float32]) { exp(add(add(%x, %x), 1f)) }", {.group = false});

@@ -32,7 +32,7 @@ std::string TypeOfMain(std::string_view text) {
   return ir::ToString(Inferred(text).Get("main").checked_type());
 }
 
-// SX-04: a type comment after every call, and the return type, once they are known.
+// A type comment after every call, and the return type, once they are known.
 TEST(InferTypeTest, WritesTypesAfterCallsAndTheReturnType) {
   EXPECT_EQ(Print(Inferred("def @main(%x: Tensor[(1, 10), float32], %y: Tensor[(10), float32]) {\n"
                            "  %0 = add(%x, %y);\n"
@@ -49,7 +49,7 @@ TEST(InferTypeTest, WritesTypesAfterCallsAndTheReturnType) {
                 "}\n");
 }
 
-// SX-04: no type comment before types are inferred.
+// No type comment before types are inferred.
 TEST(InferTypeTest, NothingIsCommentedBefore) {
   EXPECT_EQ(Print(Parse("def @main(%x: Tensor[(2), float32]) { add(%x, 1f) }")),
             std::string(kVersion) +
@@ -88,7 +88,7 @@ TEST_P(InferTypeRowTest, GivesTheTypeOfMain) {
 INSTANTIATE_TEST_SUITE_P(
     Backward, InferTypeRowTest,
     ::testing::Values(
-        // S004-14: the weight's type follows from kernel_size and channels.
+        // The weight's type follows from kernel_size and channels.
         Row{"ConvolutionWeight",
             "def @main(%x: Tensor[(1, 8, 16, 16), float32], %w) {\n"
             "  nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=2, channels=4, kernel_size=[3, 3])\n"

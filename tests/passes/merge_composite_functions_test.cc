@@ -36,7 +36,6 @@ FusionPattern Unary(const std::string& codegen, const std::string& op) {
   return {codegen + "." + op, IsOp(op)(Wildcard())};
 }
 
-// S002-01, S002-02, S002-03, S002-04, S002-08.
 TEST(MergeCompositeFunctionsTest, S002_04_ACompositeBecomesAFunctionOfItsCodeGenerator) {
   const Pattern conv = IsOp("nn.conv2d")(Wildcard(), Wildcard());
   const Pattern sum = IsOp("add")(conv, IsOp("reshape")(Wildcard()));
@@ -68,13 +67,13 @@ def @main(%data: Tensor[(1, 4, 8, 8), float32], %weight: Tensor[(6, 4, 3, 3), fl
   const auto& inner = *region.body.As<ir::CallNode>()->callee.As<FunctionNode>();
   EXPECT_EQ(inner.attrs.at("Composite"), attrs::Value("dnnl.conv2d_reshape_add_relu"));
   EXPECT_FALSE(inner.HasAttr("Primitive"));
-  // One call is left of four (S002-08).
+  // One call is left of four.
   EXPECT_NE(merged.Main().body.As<ir::CallNode>()->callee.As<ir::GlobalVarNode>(), nullptr);
   for (const Expr& arg : merged.Main().body.As<ir::CallNode>()->args)
     EXPECT_EQ(arg.kind(), ir::ExprKind::kVar);
 }
 
-// S003-09: neighbours share one external function.
+// Neighbours share one external function.
 TEST(MergeCompositeFunctionsTest, S003_09_NeighboursOfOneCodeGeneratorShareARegion) {
   const Module merged = Merged("def @main(%x: Tensor[(4), float32]) { tanh(exp(%x)) }",
                                {Unary("a", "exp"), Unary("a", "tanh")});

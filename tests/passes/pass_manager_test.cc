@@ -154,7 +154,7 @@ TEST(PipelineTest, LevelsChooseThePasses) {
                           "FlattenAtrousConv", "PlanDevices", "FuseOps"));
 }
 
-// S001-60: a pass is applied to a module, a module is made of an expression, a level picks passes.
+// A pass is applied to a module, a module is made from an expression, and a level picks passes.
 TEST(PipelineTest, S001_60_PassesRunOnModulesOfExpressionsAtALevel) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({4}, Float32));
   const Module module = Module::FromExpr(ops::Exp(ops::Add(x, x)));
@@ -165,7 +165,7 @@ TEST(PipelineTest, S001_60_PassesRunOnModulesOfExpressionsAtALevel) {
   EXPECT_FALSE(ir::StructuralEqual(out, FuseOps(InferType(module))));
 }
 
-// S001-23, S001-33: level 0 has a kernel a call, level 1 one for the chain.
+// Level 0 makes a kernel per call, level 1 one for the whole chain.
 TEST(PipelineTest, FusionBeginsAtLevelOne) {
   const Module chain = Parse("def @main(%x: Tensor[(4), float32]) { exp(add(%x, %x)) }");
   const auto kernels = [&](int level) {

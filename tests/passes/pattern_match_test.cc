@@ -70,7 +70,6 @@ TEST(PatternMatchTest, TuplesAndTheirFieldsMatch) {
   EXPECT_FALSE(Matches(IsTupleGetItem(IsTuple(), 0), item));
 }
 
-// S002-13.
 TEST(PatternMatchTest, S002_13_CommutativeOperatorsMatchBothWays) {
   const Expr x = X();
   for (const char* op : {"add", "multiply", "maximum", "minimum"}) {
@@ -190,7 +189,7 @@ TEST(PatternMatchTest, DominatesWalksAHundredThousandOperators) {
   EXPECT_TRUE(Matches(pattern, ops::Tanh(e)));
 }
 
-// S000-02: the four shapes of the factory.
+// The four shapes of the factory.
 TEST(PatternMatchTest, S000_02_TheFactoryMakesBiasAndActivation) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2, 4, 4}, Float32));
   const ir::Var w = ir::Var::Make("w", ir::TensorType({2, 2, 1, 1}, Float32));

@@ -19,7 +19,7 @@ using ::testing::Not;
 
 constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
 
-// S001-15: the annotation carries a device.
+// The annotation carries a device.
 constexpr char kAnnotated[] =
     "def @main(%x: Tensor[(1, 10), float32], %y: Tensor[(1, 10), float32]) {\n"
     "  %0 = add(%x, %y);\n"
@@ -82,7 +82,7 @@ TEST(RewriteAnnotatedOpsTest, AModuleWithoutMarksIsTheSame) {
   EXPECT_EQ(RewriteAnnotatedOps(module, Device()), module);
 }
 
-// S001-17, S001-18: operators share one device with their inputs, so the marks spread over the
+// Operators share one device with their inputs, so the marks spread over the
 // whole graph.
 TEST(PlanDevicesTest, S001_17_AMarkSpreadsThroughCalls) {
   EXPECT_EQ(Planned(kAnnotated),
@@ -97,7 +97,7 @@ TEST(PlanDevicesTest, S001_17_AMarkSpreadsThroughCalls) {
             "}\n");
 }
 
-// S001-17: with marks on both sides of an edge, both rules put the copy there.
+// With marks on both sides of an edge, both rules put the copy there.
 TEST(PlanDevicesTest, MarksOnBothSidesMakeACopy) {
   const char* text =
       "def @main(%x: Tensor[(4), float32]) {\n"

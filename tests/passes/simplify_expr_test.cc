@@ -26,7 +26,7 @@ constexpr char kMatrix[] =
     "%x: Tensor[(2, 3), float32], %k: Tensor[(3), float32], "
     "%kn: Tensor[(2, 3), float32]";
 
-// S003-07: either operand of either addition.
+// Either operand of either addition.
 INSTANTIATE_TEST_SUITE_P(
     Constants, SimplifyExprChangesTest,
     ::testing::Values(
@@ -138,7 +138,7 @@ TEST_P(SimplifyExprLeavesTest, TheSameNodes) {
 INSTANTIATE_TEST_SUITE_P(
     NoChange, SimplifyExprLeavesTest,
     ::testing::Values(
-        // S001-22: the documents' graphs keep their additions.
+        // Graphs of self-additions, by which fusion is explained, keep their additions.
         PassCase{"S001_22_ASelfAddition", kMatrix, "%0 = add(%x, %x);\nadd(%0, %0)"},
         PassCase{"ASumWithTwoReaders", kMatrix, "%0 = add(%x, 1f);\n(add(%0, 2f), %0)"},
         PassCase{"ScaledSumWithTwoReaders", kMatrix,

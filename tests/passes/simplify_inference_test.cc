@@ -29,7 +29,7 @@ std::string OverImages(const std::string& body) {
          body + "\n}";
 }
 
-// S001-05: the printer tells variables of one name apart.
+// The printer tells variables of one name apart.
 TEST(SimplifyInferenceTest, InputOfTheExamplePrintsWithSuffixes) {
   const auto vector = ir::TensorType({10}, Float32);
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 10}, Float32));
@@ -51,7 +51,7 @@ TEST(SimplifyInferenceTest, InputOfTheExamplePrintsWithSuffixes) {
                 "}\n");
 }
 
-// S001-06, S001-11, SX-01: the operators, their order and their numbers.
+// The operators, their order and their numbers.
 TEST(SimplifyInferenceTest, BatchNormOverTheLastAxisBecomesEightLinesAndAnAddition) {
   EXPECT_EQ(
       Print(Simplified("def @main(%x: Tensor[(1, 10), float32], %x1: Tensor[(10), float32], "
@@ -76,7 +76,7 @@ TEST(SimplifyInferenceTest, BatchNormOverTheLastAxisBecomesEightLinesAndAnAdditi
 )");
 }
 
-// S001-10: scale and shift get axes of extent 1 behind the channel axis.
+// Scale and shift get axes of extent 1 after the channel axis.
 TEST(SimplifyInferenceTest, ChannelAxisThatIsNotLastExpandsScaleAndShift) {
   EXPECT_EQ(
       Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v).0"))),
@@ -97,7 +97,6 @@ TEST(SimplifyInferenceTest, ChannelAxisThatIsNotLastExpandsScaleAndShift) {
 )");
 }
 
-// S001-09.
 TEST(SimplifyInferenceTest, WithoutScaleAndCenterGammaAndBetaAreNotUsed) {
   const std::string both =
       Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v, scale=False, "
@@ -134,7 +133,6 @@ TEST(SimplifyInferenceTest, EpsilonHasTheTypeOfTheData) {
               HasSubstr("add(%v, %0) /* ty=Tensor[(3), float16] */"));
 }
 
-// S001-07.
 TEST(SimplifyInferenceTest, FieldZeroOfDropoutIsItsInput) {
   EXPECT_EQ(Print(Simplified("def @main(%x: Tensor[(2), float32]) { exp(nn.dropout(%x).0) }")),
             std::string(kVersion) +
@@ -150,7 +148,7 @@ TEST_P(SimplifyInferenceLeavesTest, TheSameNodes) {
   EXPECT_EQ(SimplifyInference(typed), typed);
 }
 
-// S001-07, S001-08: only field 0 is replaced.
+// Only field 0 is replaced.
 INSTANTIATE_TEST_SUITE_P(
     NoChange, SimplifyInferenceLeavesTest,
     ::testing::Values(NamedText{"MaskOfDropout", "nn.dropout(%x).1"},

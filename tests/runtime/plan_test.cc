@@ -30,7 +30,7 @@ std::vector<int> StorageIds(const Plan& plan) {
   return ids;
 }
 
-// x, then five additions and an exp, each a kernel of its own: the unfused graph of S001-23.
+// x, then five additions and an exp, each a kernel of its own: the graph without fusion.
 Plan ChainOfSix() {
   Plan plan;
   plan.nodes.push_back(Input("x", {10, 20}));
@@ -39,7 +39,7 @@ Plan ChainOfSix() {
   return plan;
 }
 
-TEST(AssignStorageTest, TwoBuffersPingPongAndTheInputIsNeverReused) {  // S001-30, S001-31
+TEST(AssignStorageTest, TwoBuffersPingPongAndTheInputIsNeverReused) {
   Plan plan = ChainOfSix();
   AssignStorage(&plan);
   EXPECT_EQ(StorageIds(plan), (std::vector<int>{0, 1, 2, 1, 2, 1, 2}));
@@ -182,7 +182,7 @@ TEST(GraphJsonTest, SaysWhereAnEntryBeginsInItsStorage) {
   EXPECT_FALSE(nlohmann::json::parse(ToGraphJson(chain))["attrs"].contains("storage_offset"));
 }
 
-TEST(GraphJsonTest, HasTheGraphExecutorsForm) {  // S001-23, S001-26, S001-28 to S001-30
+TEST(GraphJsonTest, HasTheGraphExecutorsForm) {
   Plan plan = ChainOfSix();
   AssignStorage(&plan);
   const auto json = nlohmann::json::parse(ToGraphJson(plan));

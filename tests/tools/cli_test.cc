@@ -322,7 +322,6 @@ TEST_F(CliTest, OptRunsPassesInOrder) {
                                HasSubstr("ms, no change")));
 }
 
-// S000-23.
 TEST_F(CliTest, PartitionMovesOperatorsToOneDnn) {
   EXPECT_THAT(OutputOf("opt %/model.relay --passes=PartitionForOneDnn"),
               AllOf(HasSubstr("Codegen=\"dnnl\""), HasSubstr("Composite=\"dnnl.dense_relu\"")));
