@@ -100,7 +100,7 @@ std::string BoundsText(const FieldRange& range) {
 }
 
 bool IsWithin(const FieldRange& range, double number) {
-  // NaN is outside of every bound.
+  // NaN is outside every bound.
   return (range.min == kNoMin || number >= static_cast<double>(range.min)) &&
          (range.max == kNoMax || number <= static_cast<double>(range.max));
 }

@@ -16,8 +16,8 @@ struct ImageOptions {
   std::uint64_t seed = 1;
 };
 
-// Throws InvalidArgument for impossible values, including an image smaller than `least_size`.
-void CheckImageOptions(const ImageOptions& options, std::int64_t least_size);
+// Throws InvalidArgument for impossible values, including an image smaller than `min_size`.
+void CheckImageOptions(const ImageOptions& options, std::int64_t min_size);
 
 }  // namespace tenon::models
 

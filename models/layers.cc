@@ -12,13 +12,13 @@ namespace tenon::models {
 
 using ir::Expr;
 
-void CheckImageOptions(const ImageOptions& o, std::int64_t least_size) {
+void CheckImageOptions(const ImageOptions& o, std::int64_t min_size) {
   if (o.batch < 1 || o.classes < 1)
     throw InvalidArgument(
         StrCat("batch is ", o.batch, " and classes ", o.classes, "; both must be at least 1"));
-  if (o.image_size < least_size)
+  if (o.image_size < min_size)
     throw InvalidArgument(
-        StrCat("image_size is ", o.image_size, "; it must be at least ", least_size));
+        StrCat("image_size is ", o.image_size, "; it must be at least ", min_size));
   if (o.width_divisor < 1 || o.width_divisor > 64)
     throw InvalidArgument(
         StrCat("width_divisor is ", o.width_divisor, "; it must be from 1 to 64"));

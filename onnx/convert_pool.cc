@@ -66,22 +66,23 @@ Expr TapsAlong(const Window& w, std::size_t d, std::int64_t windows) {
 
 // The position in its image of each window's maximum. The taps of all windows are gathered, axis by
 // axis; the first maximum of each window is found; then its position is computed.
-Expr PlacesOfGreatest(Node& node, const Window& w, const Shape& result, bool columns_first) {
+Expr PlacesOfMaxima(Node& node, const Window& w, const Shape& result, bool columns_first) {
   const Expr& x = node.input(0);
   const Shape shape = ShapeOf(x);
   if (w.kernel.size() != 2) throw Unimplemented("indices are supported only over two spatial axes");
   // The elements that the last window reaches past the end.
-  const auto behind = [&](std::size_t d) {
+  const auto past_end = [&](std::size_t d) {
     const std::int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1;
     return std::max<std::int64_t>(
         0, (result[d + 2] - 1) * w.strides[d] + span - shape[d + 2] - w.before[d]);
   };
   const DataType type = DataTypeOf(x);
-  const double least = type.is_float()  ? -std::numeric_limits<double>::infinity()
-                       : type.is_uint() ? 0
-                                        : -std::ldexp(1.0, type.bits() - 1);
-  const Expr padded = node.Typed(ops::Pad(
-      x, {{0, 0}, {0, 0}, {w.before[0], behind(0)}, {w.before[1], behind(1)}}, least, type));
+  const double min_value = type.is_float()  ? -std::numeric_limits<double>::infinity()
+                           : type.is_uint() ? 0
+                                            : -std::ldexp(1.0, type.bits() - 1);
+  const Expr padded = node.Typed(
+      ops::Pad(x, {{0, 0}, {0, 0}, {w.before[0], past_end(0)}, {w.before[1], past_end(1)}},
+               min_value, type));
   const Expr rows = node.Typed(ops::Take(padded, TapsAlong(w, 0, result[2]), {.axis = 2}));
   const Expr taps = node.Typed(ops::Take(rows, TapsAlong(w, 1, result[3]), {.axis = 3}));
   const Expr by_axis = node.Typed(
@@ -112,13 +113,13 @@ std::vector<Expr> MaxPool(Node& node) {
   const Expr& x = node.input(0);
   const Window w = PoolWindow(node);
   const std::size_t dims = w.kernel.size();
-  const Expr greatest =
+  const Expr maximum =
       node.Typed(dims == 1   ? ops::MaxPool1D(x, PoolAttrs<ops::MaxPool1DAttrs>(node, w))
                  : dims == 2 ? ops::MaxPool2D(x, PoolAttrs<ops::MaxPool2DAttrs>(node, w))
                              : ops::MaxPool3D(x, PoolAttrs<ops::MaxPool3DAttrs>(node, w)));
   const bool columns_first = node.Int("storage_order", 0) != 0;
-  if (node.num_outputs() < 2) return {greatest};
-  return {greatest, node.Typed(PlacesOfGreatest(node, w, ShapeOf(greatest), columns_first))};
+  if (node.num_outputs() < 2) return {maximum};
+  return {maximum, node.Typed(PlacesOfMaxima(node, w, ShapeOf(maximum), columns_first))};
 }
 
 template <typename AttrsType>

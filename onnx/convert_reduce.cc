@@ -60,9 +60,9 @@ std::vector<Expr> ReduceLogSumExp(Node& node) {
     throw Unimplemented("noop_with_empty_axes=1 without axes is not supported");
   const bool keepdims = reduce.keepdims;
   reduce.keepdims = true;
-  const Expr greatest = node.Typed(ops::Max(x, reduce));
+  const Expr maximum = node.Typed(ops::Max(x, reduce));
   const Expr base =
-      ops::Where(ir::Call::Make(ops::Known().isinf, {greatest}), ops::Scalar(0, t), greatest);
+      ops::Where(ir::Call::Make(ops::Known().isinf, {maximum}), ops::Scalar(0, t), maximum);
   const Expr y =
       node.Typed(ops::Add(ops::Log(ops::Sum(ops::Exp(ops::Subtract(x, base)), reduce)), base));
   if (keepdims) return {y};

@@ -47,10 +47,10 @@ Names BiasAdd(CallToWrite& call) {
       call.graph.AddBias(call.input(0), call.input(1)))
     return {call.input(0)};
   std::string bias = call.input(1);
-  const std::int64_t behind = static_cast<std::int64_t>(call.rank(0)) - 1 - axis;
-  if (behind > 0) {
+  const std::int64_t trailing = static_cast<std::int64_t>(call.rank(0)) - 1 - axis;
+  if (trailing > 0) {
     Ints axes;
-    for (std::int64_t i = 1; i <= behind; ++i) axes.push_back(i);
+    for (std::int64_t i = 1; i <= trailing; ++i) axes.push_back(i);
     bias = call.graph.AddNode("Unsqueeze", {bias, call.graph.AddInts(axes)});
   }
   return {call.graph.AddNode("Add", {call.input(0), bias})};

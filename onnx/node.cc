@@ -31,9 +31,9 @@ bool MayFold(const ir::Type& type) {
 }  // namespace
 
 void RequireConstantSize(double elements) {
-  constexpr double most = static_cast<double>(kMaxFoldedBytes) / sizeof(double);
-  if (!(elements <= most))
-    throw InvalidArgument(StrCat("a constant of ", elements, " elements; at most ", most,
+  constexpr double max_elements = static_cast<double>(kMaxFoldedBytes) / sizeof(double);
+  if (!(elements <= max_elements))
+    throw InvalidArgument(StrCat("a constant of ", elements, " elements; at most ", max_elements,
                                  " are made when a model is imported"));
 }
 

@@ -59,9 +59,9 @@ void RegularNonMaximumSuppression(TypeCall& call) {
       classes.value() != attrs.num_classes + 1)
     call.Refuse(StrCat("there are scores of ", classes.value(), " classes; num_classes is ",
                        attrs.num_classes, ", and a background may come before these"));
-  const Dim &batch = boxes->shape[0], most(attrs.max_detections);
-  const ir::Type list = ir::TensorType({batch, most}, Float32);
-  call.LearnResult(ir::TupleType({ir::TensorType({batch, most, Dim(4)}, Float32), list, list,
+  const Dim &batch = boxes->shape[0], max_boxes(attrs.max_detections);
+  const ir::Type list = ir::TensorType({batch, max_boxes}, Float32);
+  call.LearnResult(ir::TupleType({ir::TensorType({batch, max_boxes, Dim(4)}, Float32), list, list,
                                   ir::TensorType({batch}, Int32)}));
 }
 

@@ -39,7 +39,7 @@ EinsumAxes ParseEinsum(const std::string& equation, const std::vector<std::size_
                                  " operands; there are ", ranks.size()));
   EinsumAxes axes;
   std::map<int, int> uses;
-  std::int64_t most_dots = 0;
+  std::int64_t max_dots = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const auto letters = static_cast<std::int64_t>(ParseTerm(terms[i], 0).size());
     const bool has_dots = terms[i].find("...") != std::string::npos;
@@ -48,12 +48,12 @@ EinsumAxes ParseEinsum(const std::string& equation, const std::vector<std::size_
       throw InvalidArgument(StrCat("operand ", i, " has rank ", ranks[i], " and the term \"",
                                    terms[i], "\" names ", letters,
                                    letters == 1 ? " axis" : " axes"));
-    most_dots = std::max(most_dots, dots);
+    max_dots = std::max(max_dots, dots);
     axes.operands.push_back(ParseTerm(terms[i], dots));
     for (const int label : axes.operands.back()) ++uses[label];
   }
   if (arrow != std::string::npos) {
-    axes.result = ParseTerm(equation.substr(arrow + 2), most_dots);
+    axes.result = ParseTerm(equation.substr(arrow + 2), max_dots);
   } else {
     for (const auto& [label, count] : uses)
       if (label < 0 || count == 1) axes.result.push_back(label);

@@ -26,8 +26,8 @@ void PadTo(TypeCall& call, const std::vector<Ints>& width, const Border& border)
     if (width[i].size() != 2) call.Refuse("each entry of pad_width must be a pair (before, after)");
     if (!shape[i].is_static()) continue;
     const std::int64_t extent = shape[i].value();
-    const std::int64_t most = std::max<std::int64_t>(extent - border.edge, 0);
-    if (border.mirrors && (width[i][0] > most || width[i][1] > most))
+    const std::int64_t max_width = std::max<std::int64_t>(extent - border.edge, 0);
+    if (border.mirrors && (width[i][0] > max_width || width[i][1] > max_width))
       call.Refuse(StrCat("axis ", i, " of extent ", extent, " cannot be mirrored by ", width[i][0],
                          " and ", width[i][1]));
     const std::int64_t padded = PaddedExtent(extent, width[i][0], width[i][1]);

@@ -85,9 +85,9 @@ void NonMaximumSuppression(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto* counts = call.tensor(1);
   const auto* indices = call.tensor(2);
-  const auto* most = call.tensor(3);
+  const auto* max_output_size = call.tensor(3);
   const auto* threshold = call.tensor(4);
-  if (x == nullptr || counts == nullptr || indices == nullptr || most == nullptr ||
+  if (x == nullptr || counts == nullptr || indices == nullptr || max_output_size == nullptr ||
       threshold == nullptr)
     return;
   const auto& attrs = call.attrs<NonMaximumSuppressionAttrs>();
@@ -105,7 +105,7 @@ void NonMaximumSuppression(TypeCall& call) {
       flags.is_static() && flags.value() > kMaxFlags)
     call.Refuse(StrCat(shape[1].ToString(), " boxes of ", shape[0].ToString(),
                        " images; the square of the one times the other may be ", kMaxFlags));
-  CheckNumber(call, *most, false, "max_output_size");
+  CheckNumber(call, *max_output_size, false, "max_output_size");
   CheckNumber(call, *threshold, true, "iou_threshold");
   if (!attrs.return_indices) {
     call.LearnResult(call.input(0));

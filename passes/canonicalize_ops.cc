@@ -16,11 +16,11 @@ Expr Canonical(const Expr& original, const Expr& rebuilt) {
   if (call == nullptr || !(call->callee == ops::Known().bias_add)) return rebuilt;
   const auto rank =
       static_cast<std::int64_t>(original.checked_type().As<ir::TensorTypeNode>()->shape.size());
-  const std::int64_t behind =
+  const std::int64_t trailing =
       rank - 1 -
       ops::NormalAxis(call->attrs.As<ops::BiasAddAttrs>().axis, static_cast<std::size_t>(rank));
   const Expr& bias = call->args[1];
-  return ops::Add(call->args[0], behind == 0 ? bias : ops::ExpandDims(bias, 1, behind));
+  return ops::Add(call->args[0], trailing == 0 ? bias : ops::ExpandDims(bias, 1, trailing));
 }
 
 }  // namespace

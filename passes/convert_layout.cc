@@ -79,11 +79,11 @@ class Rule {
   }
 
   Wish Read(const std::string& op, const std::vector<std::string>& layouts) const {
-    const std::size_t most = kernel_.empty() ? 1 : 2;
-    if (layouts.empty() || layouts.size() > most)
+    const std::size_t max_layouts = kernel_.empty() ? 1 : 2;
+    if (layouts.empty() || layouts.size() > max_layouts)
       throw InvalidArgument(StrCat("ConvertLayout: ", op, " takes ",
-                                   most == 1 ? "one layout" : "one or two layouts", "; there are ",
-                                   layouts.size()));
+                                   max_layouts == 1 ? "one layout" : "one or two layouts",
+                                   "; there are ", layouts.size()));
     Wish wish{layouts[0] == kDefault ? data_ : layouts[0], kernel_};
     const bool is_given = layouts.size() == 2 && layouts[1] != kDefault;
     if (IsBlocked(op, wish.data)) {

@@ -136,10 +136,10 @@ std::optional<QuantizedForm> Pad(const CallNode& call, const QuantizedForm& form
 
 std::optional<QuantizedForm> Relu(const CallNode& /*call*/, const QuantizedForm& form,
                                   const Shape& shape) {
-  const bool is_least = std::all_of(form.zero_point.begin(), form.zero_point.end(), [&](auto z) {
+  const bool is_min = std::all_of(form.zero_point.begin(), form.zero_point.end(), [&](auto z) {
     return static_cast<double>(z) <= LowestOf(form.dtype);
   });
-  if (is_least) return form;
+  if (is_min) return form;
   return form.With(ops::Maximum(form.data, IntegersOf(form, 0)), shape);
 }
 

@@ -30,12 +30,13 @@ constexpr T BitCeil(T value) {
   return static_cast<T>(std::bit_ceil(static_cast<std::make_unsigned_t<T>>(value)));
 }
 
-// The block size from `least` > 0 to `most` whose blocks cover `value` with the least excess; the
-// largest of several.
+// The block size from `min_size` > 0 to `max_size` whose blocks cover `value` with the least
+// excess; the largest of several.
 template <std::integral T>
-constexpr T TightestBlock(T value, std::type_identity_t<T> least, std::type_identity_t<T> most) {
-  T best = most;
-  for (T size = most; size > least;) {
+constexpr T TightestBlock(T value, std::type_identity_t<T> min_size,
+                          std::type_identity_t<T> max_size) {
+  T best = max_size;
+  for (T size = max_size; size > min_size;) {
     --size;
     if (RoundUp(value, size) < RoundUp(value, best)) best = size;
   }

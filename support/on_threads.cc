@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-void OnThreads(std::size_t most, const std::function<void()>& work) {
+void OnThreads(std::size_t max_threads, const std::function<void()>& work) {
   const std::size_t count =
-      std::min<std::size_t>(most, std::max(1U, std::thread::hardware_concurrency()));
+      std::min<std::size_t>(max_threads, std::max(1U, std::thread::hardware_concurrency()));
   std::mutex mutex;
   std::exception_ptr first;
   const auto run = [&] {

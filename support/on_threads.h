@@ -12,10 +12,10 @@
 
 namespace tenon {
 
-// Runs `work` on as many threads as there are cores, but on at most `most`. The calling thread is
-// one of them. Returns when all have ended. Where the system gives no more threads, there are
-// fewer. When calls throw, the first exception is rethrown after all have ended.
-void OnThreads(std::size_t most, const std::function<void()>& work);
+// Runs `work` on as many threads as there are cores, but on at most `max_threads`. The calling
+// thread is one of them. Returns when all have ended. Where the system gives no more threads, there
+// are fewer. When calls throw, the first exception is rethrown after all have ended.
+void OnThreads(std::size_t max_threads, const std::function<void()>& work);
 
 }  // namespace tenon
 

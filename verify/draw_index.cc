@@ -47,10 +47,10 @@ Value Tuples(Draft& d, const Value& x, std::int64_t batch, std::int64_t length) 
   for (std::int64_t more = d.random().Below(3); more > 0; --more)
     shape.push_back(d.Of(Ints{1, 2, 3, 5}));
   shape.push_back(length);
-  std::int64_t least = 1 << 20;
+  std::int64_t min_extent = 1 << 20;
   for (std::int64_t i = 0; i < length; ++i)
-    least = std::min(least, x.shape[static_cast<std::size_t>(batch + i)]);
-  return d.Indices(shape, least);
+    min_extent = std::min(min_extent, x.shape[static_cast<std::size_t>(batch + i)]);
+  return d.Indices(shape, min_extent);
 }
 
 NodeDraft GatherND(Draft& d) {

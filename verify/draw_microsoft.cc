@@ -137,15 +137,17 @@ NodeDraft EmbedLayerNormalization(Draft& d) {
 
 NodeDraft RotaryEmbedding(Draft& d) {
   const std::int64_t heads = d.Of(Ints{1, 2, 3}), half = d.Of(Ints{1, 2, 4});
-  const std::int64_t batch = d.Of(Ints{1, 2}), length = d.Of(Ints{1, 3, 8}), most = length + 2;
+  const std::int64_t batch = d.Of(Ints{1, 2}), length = d.Of(Ints{1, 3, 8}),
+                     max_length = length + 2;
   const DataType type = d.Of(Halves());
   const bool by_heads = d.Chance(40);
   const Shape shape =
       by_heads ? Shape{batch, heads, length, 2 * half} : Shape{batch, length, heads * 2 * half};
-  NodeDraft node(
-      {d.Tensor(type, shape).name,
-       d.Chance(50) ? d.Places({1}, 2, Int64).name : d.Places({batch, length}, most, Int64).name,
-       d.Tensor(type, {most, half}).name, d.Tensor(type, {most, half}).name});
+  NodeDraft node({d.Tensor(type, shape).name,
+                  d.Chance(50) ? d.Places({1}, 2, Int64).name
+                               : d.Places({batch, length}, max_length, Int64).name,
+                  d.Tensor(type, {max_length, half}).name,
+                  d.Tensor(type, {max_length, half}).name});
   if (d.Chance(50)) node.Int("interleaved", d.random().Below(2));
   if (d.Chance(50)) node.Int("num_heads", heads);
   return node;

@@ -6,9 +6,9 @@
 namespace tenon::verify {
 
 void DrawWindow(Draft& d, std::int64_t dims, NodeDraft* node) {
-  const auto each = [&](std::int64_t least, std::int64_t choices) {
+  const auto each = [&](std::int64_t min, std::int64_t choices) {
     Ints values;
-    for (std::int64_t i = 0; i < dims; ++i) values.push_back(least + d.random().Below(choices));
+    for (std::int64_t i = 0; i < dims; ++i) values.push_back(min + d.random().Below(choices));
     return values;
   };
   if (d.Chance(50)) node->IntList("strides", each(1, 3));

@@ -107,9 +107,10 @@ void MoveDataOut(onnx::ModelProto* model, const fs::path& folder, Random& random
 
 std::int64_t Elements(const ir::Type& type) {
   if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
-    std::int64_t most = 0;
-    for (const ir::Type& field : tuple->fields) most = std::max(most, Elements(field));
-    return most;
+    std::int64_t max_elements = 0;
+    for (const ir::Type& field : tuple->fields)
+      max_elements = std::max(max_elements, Elements(field));
+    return max_elements;
   }
   if (!ir::IsStaticTensor(type)) return 0;
   double elements = 1;

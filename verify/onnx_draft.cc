@@ -80,10 +80,10 @@ std::int64_t Draft::Extent() {
   return Chance(2) ? 0 : Of(extents);
 }
 
-Shape Draft::AnyShape(std::int64_t least_rank, std::int64_t most_rank) {
+Shape Draft::AnyShape(std::int64_t min_rank, std::int64_t max_rank) {
   Shape shape;
   std::int64_t elements = 1;
-  for (std::int64_t d = least_rank + random_.Below(most_rank - least_rank + 1); d > 0; --d) {
+  for (std::int64_t d = min_rank + random_.Below(max_rank - min_rank + 1); d > 0; --d) {
     std::int64_t extent = Extent();
     if (elements * extent > kMaxElements) extent = 1 + random_.Below(2);
     elements *= std::max<std::int64_t>(extent, 1);
@@ -118,17 +118,17 @@ Ints Draft::Axes(const Value& value) {
   return axes;
 }
 
-Value Draft::Any(const Types& types, std::int64_t least_rank, std::int64_t most_rank) {
+Value Draft::Any(const Types& types, std::int64_t min_rank, std::int64_t max_rank) {
   if (Chance(70)) {
     std::vector<Value> fitting;
     for (const Value& value : values_) {
-      if (Contains(types, value.type) && value.rank() >= least_rank && value.rank() <= most_rank)
+      if (Contains(types, value.type) && value.rank() >= min_rank && value.rank() <= max_rank)
         fitting.push_back(value);
     }
     if (!fitting.empty()) return Of(fitting);
   }
   const DataType type = Of(types);
-  const Shape shape = AnyShape(least_rank, most_rank);
+  const Shape shape = AnyShape(min_rank, max_rank);
   return Chance(85) ? Input(type, shape) : Weights(type, shape);
 }
 

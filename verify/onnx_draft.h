@@ -75,7 +75,7 @@ class Draft {
 
   // --- extents; a shape has few elements, so that the interpreter is fast
   std::int64_t Extent();
-  Shape AnyShape(std::int64_t least_rank, std::int64_t most_rank);
+  Shape AnyShape(std::int64_t min_rank, std::int64_t max_rank);
   // A shape that broadcasts to `shape`.
   Shape Broadcasting(const Shape& shape);
   // An axis of the value, counted from the end half of the time; 0 for scalars.
@@ -85,7 +85,7 @@ class Draft {
 
   // --- values
   // An existing value or a new one.
-  Value Any(const Types& types, std::int64_t least_rank, std::int64_t most_rank);
+  Value Any(const Types& types, std::int64_t min_rank, std::int64_t max_rank);
   Value Tensor(DataType type, const Shape& shape);
   // An input of the graph.
   Value Input(DataType type, const Shape& shape);

@@ -90,13 +90,13 @@ class Generator {
     if (random_.Chance(30)) extents_.push_back({n + 2, size + 2});
   }
 
-  std::vector<Extent> RandomShape(std::int64_t most_elements) {
+  std::vector<Extent> RandomShape(std::int64_t max_elements) {
     std::vector<Extent> shape;
     const std::int64_t rank = random_.Chance(5) ? 0 : 1 + random_.Below(3);
     std::int64_t elements = 1;
     for (std::int64_t d = 0; d < rank; ++d) {
       const Extent extent = random_.Of(extents_);
-      if (elements * std::max<std::int64_t>(extent.value, 1) > most_elements) continue;
+      if (elements * std::max<std::int64_t>(extent.value, 1) > max_elements) continue;
       elements *= std::max<std::int64_t>(extent.value, 1);
       shape.push_back(extent);
     }
