@@ -79,7 +79,7 @@ class Var : public Expr {
   Var() = default;
   explicit Var(const Expr& e);  // requires a variable
   static Var Make(std::string name, Type type = Type(), Span span = {});
-  // With a checked type.
+  // A variable with a checked type.
   static Var MakeChecked(std::string name, Type type, Span span);
   const std::string& name() const { return As<VarNode>()->name; }
   const Type& type_annotation() const { return As<VarNode>()->type_annotation; }

@@ -2,9 +2,10 @@
 // JSON graph in the form of the reference system.
 //
 // The graph is a list of nodes {type_key, attrs, keys, data, repr_str} that name each other by
-// index; the root is a map from kinds to arrays. Elements of constants stand beside it, base64 of a
-// header (magic, reserved: 8 bytes each; device type, device, rank: 4 each; element type: code,
-// bits, lanes in 4; extents, number of bytes: 8 each; little-endian) and the bytes.
+// index; the root is a map from kinds to arrays. A list beside the nodes (b64ndarrays) holds the
+// elements of constants: base64 of a header and the bytes. The header is little-endian: magic and
+// reserved (8 bytes each); device type, device and rank (4 each); element type as code, bits and
+// lanes (4 together); extents and number of bytes (8 each).
 //
 //   Metadata data = ReadMetadata(WriteMetadata({constant}));
 //   data.constants[0].shape() == constant.shape();

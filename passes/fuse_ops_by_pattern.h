@@ -17,7 +17,7 @@
 
 namespace tenon::passes {
 
-// A value of a match that is used outside of it.
+// A value of a match that is used outside the match.
 struct EscapingValue {
   ir::Expr value;
   std::vector<ir::Expr> uses;
