@@ -69,12 +69,10 @@ class Attrs {
   template <typename T>
   const T& As() const;
   Value Get(const std::string& field) const;
-  // The same attributes with another value of one field; these must be defined. Throws as
-  // FromFields does.
+  // These, which must be defined, with another value of one field. Throws as FromFields does.
   Attrs With(const std::string& field, Value value) const;
 
-  // "strides=[2, 2], channels=8": the fields that differ from their default, and those without a
-  // default.
+  // "strides=[2, 2], channels=8": fields that differ from their default, and those without one.
   std::string ToText() const;
   // Bytes of strings that are not UTF-8 become U+FFFD.
   std::string ToJson() const;

@@ -1,7 +1,7 @@
 // Every value gets a level that never falls along an edge and rises where the edge enters or leaves
 // a region, so that no path leads out of a region and back into it. A region is a set of values
 // that edges within one target and one level connect.
-// First each value takes the least level that its inputs allow. That parts a value from a reader
+//
 // First, each value takes the lowest level that its inputs allow. That may separate a value from a
 // reader that is higher because of another input. So then, readers first, a region rises to the
 // lowest readers of its target as far as its other readers permit, and a value without a target

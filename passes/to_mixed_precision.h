@@ -1,7 +1,7 @@
 // ToMixedPrecision: computes in a 16-bit floating type where that is faster.
 //
 // Convolutions and matrix products take low operands and sum in float32 (out_dtype). What follows
-// them stays low where every floating operand is low; constants and variables are then rounded.
+// them stays low when some floating operand is low and the others are low, constants or variables.
 // Operators that lose accuracy (exp, softmax, sums) are computed in float32. docs/passes.md lists
 // the operators. The result keeps its type unless `keep_output_type` is false. Requires checked
 // types and leaves them.
