@@ -145,11 +145,12 @@ std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const Gr
     return Refusal{"an opaque operator shares its kernel with nothing",
                    "an operator with a pattern, and static shapes"};
   if (consumer.heavy)
-    return Refusal{"the heavy operator reads each element many times and would compute it as often",
-                   "work that follows the heavy operator instead"};
+    return Refusal{
+        "the heavy operator reads each element many times and would compute it each time",
+        "work that follows the heavy operator instead"};
   if (producer.heavy)
-    return Refusal{"a reduction would take the heavy operator's kernel from it",
-                   "elementwise work in the reduction's place"};
+    return Refusal{"the heavy operator would lose its own kernel to the reduction",
+                   "elementwise work instead of the reduction"};
   if (consumer.views || (producer.views && (producer.gathers || axes == 0)))
     return Refusal{"a reshape alone is a view of memory and needs no kernel",
                    "no change is needed"};
@@ -187,7 +188,7 @@ std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const Group
     if (row >= kMinRow) return std::nullopt;
     return Refusal{StrCat("others read the value, too, which has another shape than the reader's ",
                           "result, and rows of ", row, row == 1 ? " element" : " elements",
-                          " are too short to gain by one kernel"),
+                          " are too short to gain from one kernel"),
                    StrCat("a single reader, results of one shape, or rows of at least ", kMinRow,
                           " elements")};
   }

@@ -108,7 +108,7 @@ class Explainer {
     if (a.heavy && b.heavy)
       return {"each kernel holds one heavy operator", "no change: both keep their own schedules"};
     if (to.pattern == OpPattern::kOutEWiseFusable)
-      return {StrCat(NameOf(to), " reads each element many times and would compute it as often"),
+      return {StrCat(NameOf(to), " reads each element many times and would compute it each time"),
               options_.mode == FusionMode::kRelay && Reduces(to) ? "--fusion=extended"
                                                                  : "moving the work after it"};
     if (Reduces(from) || a.reduces)
@@ -122,7 +122,7 @@ class Explainer {
               "one elementwise use"};
     if (a.calls + b.calls > options_.max_depth)
       return {StrCat("the kernel would hold more than ", options_.max_depth, " calls"),
-              "a greater max_depth"};
+              "a larger max_depth"};
     if (Reduces(to) || b.reduces)
       return {options_.mode == FusionMode::kRelay
                   ? "other uses of the value go around the reduction"

@@ -53,7 +53,7 @@ let stage = 'loops', shown = null;
 
 first('h1').textContent = report.model;
 byId('total').textContent = `${milliseconds(report.nanoseconds)} ms in ${report.nodes.length} calls of ${report.kernels.length} ` +
-    `kernels on ${report.threads || 'all'} ${report.threads === 1 ? 'thread' : 'threads'}; the least of ${report.repeat} runs`;
+    `kernels on ${report.threads || 'all'} ${report.threads === 1 ? 'thread' : 'threads'}; the fastest of ${report.repeat} runs`;
 
 function button(parent, texts, action) {
   const made = document.createElement('button');
