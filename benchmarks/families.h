@@ -1,4 +1,4 @@
-// The tables of docs/performance.md that need nothing but Tenon, oneDNN and hand-written loops.
+// The tables of docs/performance/ that need nothing but Tenon, oneDNN and hand-written loops.
 #ifndef TENON_BENCHMARKS_FAMILIES_H_
 #define TENON_BENCHMARKS_FAMILIES_H_
 

@@ -1,4 +1,4 @@
-// A race: one row of docs/performance.md. Tenon's kernel, the floor it is measured against (the
+// A race: one row of docs/performance/. Tenon's kernel, the floor it is measured against (the
 // least work that any program must do) and a peer library run in turn, so that all of them meet the
 // same machine; the least and the median time of each go to the JSON as counters.
 //

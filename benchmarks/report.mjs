@@ -1,11 +1,13 @@
 // Joins the results of one run of scripts/bench:
 //   node report.mjs FOLDER [DOCUMENT.md]
 // FOLDER holds Google Benchmark's JSON files and those of onnxruntime.mjs; report.json and
-// report.txt are written there, and the tables in DOCUMENT filled. Exits with 1 when a row failed.
+// report.txt are written there, and the tables in DOCUMENT filled, unless the machine was busy with
+// other work. Exits with 1 when a row failed.
 import fs from 'node:fs';
 import path from 'node:path';
 
 import {fillTables, grid} from './document.mjs';
+import {missesText} from './page.mjs';
 import {aimOf, busyText, isMet, number, percent, rateOf, tables, time} from './tables.mjs';
 
 const [folder, documentPath] = process.argv.slice(2);
@@ -92,9 +94,9 @@ function tableText(table) {
       if (floor) cells.push(measured ? percent(row.of_floor) : '');
       if (peer) cells.push(measured ? percent(row.of_peer) : '');
     }
-    const verdicts = of.map(row => row?.met).filter(met => met !== undefined);
     const aim = aimOf(of.find(Boolean));
-    cells.push(verdicts.length ? `${aim}: ${verdicts.map(met => met ? 'met' : '**missed**').join(' / ')}` : aim);
+    const missed = of.filter(row => row?.met === false).map(row => row.threads);
+    cells.push(missed.length ? `${aim}: **missed** on ${missed.join(' and ')} thread${missed.at(-1) > 1 ? 's' : ''}` : aim);
     body.push(cells);
   }
   return grid(header, body);
@@ -117,20 +119,24 @@ function floorsText() {
               [...best].map(([name, floor]) => [name, ...threads.map(n => cell(floor, n))]));
 }
 
+// The load of the first program when it began, and the most of the later ones. The programs before them are a load of
+// their own, of one to two threads.
+function loads() {
+  const [before = 0, ...meanwhile] = Object.values(contexts)
+      .sort((a, b) => a.date.localeCompare(b.date)).map(c => c.load_avg?.[0] ?? 0);
+  return {before, later: meanwhile.length ? Math.max(...meanwhile) : undefined};
+}
+
 function machineText() {
   const context = Object.values(contexts).find(c => c.vector_bits) ?? Object.values(contexts)[0];
   if (!context) return 'Nothing was measured.';
   const caches = context.caches.filter(c => c.type !== 'Instruction')
       .map(c => `L${c.level} ${c.size >= 1 << 20 ? `${c.size >> 20} MiB` : `${c.size >> 10} KiB`}`);
-  // The programs before are a load of their own, of one to two threads.
-  const [before, ...meanwhile] = Object.values(contexts)
-      .sort((a, b) => a.date.localeCompare(b.date)).map(c => c.load_avg?.[0] ?? 0);
-  const later = Math.max(0, ...meanwhile);
-  const busy = busyText(before, 0) || busyText(later, 1);
+  const {before, later} = loads();
   return `Measured ${context.date.slice(0, 10)} on ${context.num_cpus} cores with ` +
       `${context.vector_bits}-bit vectors (${caches.join(', ')}), oneDNN ${context.onednn}, ` +
       `glibc ${context.glibc}. Load average when it began: ${before.toFixed(1)}` +
-      `${meanwhile.length ? `; later, with its own load, at most ${later.toFixed(1)}` : ''}.${busy}`;
+      `${later === undefined ? '' : `; later, with its own load, at most ${later.toFixed(1)}`}.`;
 }
 
 function summaryText() {
@@ -145,12 +151,16 @@ readAll();
 const texts = {machine: machineText(), floors: floorsText(), summary: summaryText()};
 for (const table of tables) texts[table.id] = tableText(table);
 
+texts.misses = missesText(texts);
+
+const {before, later = 0} = loads();
+const busy = busyText(before, 0) || busyText(later, 1);
 const shown = tables.filter(table => !texts[table.id].endsWith('not part of this run.'));
-const plain = [texts.machine, texts.summary, texts.floors,
-               ...shown.map(table => `${table.title}\n${texts[table.id]}`)].join('\n\n') + '\n';
+const plain = [busy, texts.machine, `Missed aims\n${texts.misses}`, texts.summary, texts.floors,
+               ...shown.map(table => `${table.title}\n${texts[table.id]}`)].filter(Boolean).join('\n\n') + '\n';
 fs.writeFileSync(path.join(folder, 'report.txt'), plain);
 fs.writeFileSync(path.join(folder, 'report.json'), JSON.stringify({contexts, rows: [...rows.values()]}, null, 1));
-if (documentPath) fillTables(documentPath, texts);
+if (documentPath && !busy) fillTables(documentPath, texts);
 process.stdout.write(plain);
 const failed = [...rows.values()].filter(row => row.error);
 for (const row of failed) console.error(`failed: ${row.table}/${row.name}, ${row.threads} threads: ${row.error}`);

@@ -1,4 +1,4 @@
-// What the tables of docs/performance.md are: their order, units and what their columns mean.
+// What the tables of docs/performance/ are: their order, units and what their columns mean.
 
 // `rate`: what a second does, beside the time. `skipped`: why a table may be missing.
 export const tables = [
@@ -32,9 +32,9 @@ export function number(value) {
 export const time = (seconds, unit) => number(seconds * perSecond[unit]);
 export const percent = (ratio) => ratio === undefined ? '' : `${Math.round(100 * ratio)} %`;
 
-// What a document says when the load was more than `own`, which is the benchmark's.
+// Why the page of a CPU is left as it is: the load was more than `own`, which is the benchmark's. Empty on a quiet machine.
 export const busyText = (load, own) => load > own + 1.5 ?
-    ' **The machine was busy with other work: measure again before drawing conclusions.**' : '';
+    `The machine was busy with other work (load average ${load.toFixed(1)}); the page is left as it is.` : '';
 
 export function aimOf(row) {
   const parts = [];

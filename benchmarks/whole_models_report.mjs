@@ -1,6 +1,7 @@
 // Tables of what whole_models.mjs measured:
 //   node whole_models_report.mjs FOLDER [DOCUMENT.md]
-// Reads FOLDER/measured.json, writes report.txt and report.json there, and fills the tables in DOCUMENT.
+// Reads FOLDER/measured.json, writes report.txt and report.json there, and fills the tables in DOCUMENT, unless the
+// machine was busy with other work.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -84,13 +85,13 @@ function peersText() {
 const texts = {
   'whole-models-machine':
       `Measured ${measured.date.slice(0, 10)} on ${measured.cores} cores, ${measured.rounds} rounds. ` +
-      `Load average between models: at most ${measured.load.toFixed(1)}.` + peersText() +
-      busyText(measured.load, measured.cores),
+      `Load average between models: at most ${measured.load.toFixed(1)}.` + peersText(),
   'whole-models': timesText(),
   'whole-models-costs': costsText(),
 };
-const plain = Object.values(texts).join('\n\n') + '\n';
+const busy = busyText(measured.load, measured.cores);
+const plain = [busy, ...Object.values(texts)].filter(Boolean).join('\n\n') + '\n';
 fs.writeFileSync(path.join(folder, 'report.txt'), plain);
 fs.writeFileSync(path.join(folder, 'report.json'), JSON.stringify({...measured, rows}, null, 1));
-if (documentPath) fillTables(documentPath, texts);
+if (documentPath && !busy) fillTables(documentPath, texts);
 process.stdout.write(plain);

@@ -79,11 +79,16 @@ npm_files() {
   fi
 }
 
-# performance_page: the page that holds the figures of this machine's family of CPUs.
+# performance_page: the page that holds the figures of this machine's family of CPUs; nothing where no page does.
 performance_page() {
-  case $(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p' /proc/cpuinfo | head -n 2 | tr '\n' ' ') in
-    'AuthenticAMD 25 ') echo docs/performance-zen4.md ;;
-    AuthenticAMD*) echo docs/performance-zen5.md ;;
-    *) echo docs/performance.md ;;
+  local cpu
+  cpu=$(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p; /^flags/ { s/.* \(amx_tile\)\b.*/\1/p; q; }' /proc/cpuinfo | tr '\n' ' ')
+  case $cpu in
+    'AuthenticAMD 25 '*) echo docs/performance/amd-zen4.md ;;
+    AuthenticAMD*) echo docs/performance/amd-zen5.md ;;
+    'GenuineIntel '*' amx_tile ') echo docs/performance/intel-amx.md ;;
   esac
 }
+
+# fill_digest: makes the tables of docs/performance.md from the pages of all CPUs.
+fill_digest() { node benchmarks/digest.mjs docs/performance.md docs/performance/*.md; }

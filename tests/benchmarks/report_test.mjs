@@ -24,14 +24,15 @@ function row(name, threads, {tenon, floor, peer, ...more}) {
   };
 }
 
-// Runs the program on files given by name; the document holds one marker for table "matmul".
+// Runs the program on files given by name; the document holds marks for table "matmul" and for what is missed.
 function report(files) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'report-test-'));
   try {
     for (const [name, content] of Object.entries(files))
       fs.writeFileSync(path.join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
     const document = path.join(folder, 'page.md');
-    fs.writeFileSync(document, 'before\n<!-- bench:matmul -->\nold\n<!-- /bench:matmul -->\nafter\n');
+    fs.writeFileSync(document, 'before\n<!-- bench:matmul -->\nold\n<!-- /bench:matmul -->\nafter\n' +
+        '<!-- bench:misses -->\n<!-- /bench:misses -->\n');
     const run = spawnSync(process.execPath, [program, folder, document], {encoding: 'utf8'});
     const read = name => fs.existsSync(path.join(folder, name)) ? fs.readFileSync(path.join(folder, name), 'utf8') : '';
     return {status: run.status, error: run.stderr, text: run.stdout, page: read('page.md'),
@@ -85,7 +86,7 @@ test('a table replaces what stands between its markers and nothing else', () => 
   assert.equal(status, 0);
   assert.match(page, /^before\n<!-- bench:matmul -->\n\n\| case/);
   assert.match(page, /\| m \| 4 \| 2 \| 50 % \|/);
-  assert.match(page, /<!-- \/bench:matmul -->\nafter\n$/);
+  assert.match(page, /<!-- \/bench:matmul -->\nafter\n/);
   assert.doesNotMatch(page, /old/);
 });
 
@@ -113,16 +114,48 @@ test('a program whose filter matched nothing leaves an empty file, which is pass
   assert.equal(rows.length, 1);
 });
 
-test('a busy machine is named as such', () => {
+test('only what misses its aim is marked, with its numbers of threads', () => {
+  const reached = row('matmul/reached', 1, {tenon: 1, floor: 0.8, aim_of_floor: 0.75});
+  const missed = n => row('matmul/missed', n, {tenon: 1, floor: 0.7, aim_of_floor: 0.75});
+  const {page} = report(rowsOf(reached, missed(1), missed(2)));
+  assert.match(page, /\| floor ≥ 75 % \|/);
+  assert.match(page, /\| floor ≥ 75 %: \*\*missed\*\* on 1 and 2 threads \|/);
+  assert.doesNotMatch(page, /: met/);
+});
+
+test('what misses its aim is listed by the ratio or the time that misses it', () => {
+  const aims = {aim_of_floor: 0.75, aim_of_peer: 0.8};
+  const {page, text} = report(rowsOf(row('matmul/peer', 2, {tenon: 1, floor: 0.75, peer: 0.7, ...aims}),
+                                     row('matmul/both', 2, {tenon: 1, floor: 0.1, peer: 0.2, ...aims}),
+                                     row('overhead/slow', 1, {tenon: 1.1e-7, aim_s: 1e-7})));
+  const misses = page.slice(page.indexOf('<!-- bench:misses -->')).match(/^\| .*\d.*$/gm);
+  assert.deepEqual(misses, [
+    '| Matrix products | peer | 2 | 70 % | ≥ 80 % of peer name |',
+    '| Matrix products | both | 2 | 10 % | ≥ 75 % of floor name |',
+    '| Matrix products | both | 2 | 20 % | ≥ 80 % of peer name |',
+    '| Calls | slow | 1 | 110 ns | ≤ 100 ns |',
+  ]);
+  assert.ok(text.includes(misses.join('\n')));
+});
+
+test('a page without misses says so', () => {
+  assert.match(report(rowsOf(row('matmul/m', 1, {tenon: 1, floor: 1, aim_of_floor: 1}))).page, /Every aim is met\./);
+});
+
+test('a busy machine leaves the page alone and says so', () => {
   const quiet = report(rowsOf(row('matmul/m', 1, {tenon: 1})));
   assert.doesNotMatch(quiet.text, /busy/);
-  const busy = report({'a.json': {context: {...context, load_avg: [4]}, benchmarks: []}});
-  assert.match(busy.text, /busy/);
-  // What the first program leaves behind is no work of others.
+  const busy = report({'a.json': {context: {...context, load_avg: [4]}, benchmarks: [row('matmul/m', 1, {tenon: 1})]}});
+  assert.match(busy.text, /busy with other work \(load average 4\.0\); the page is left as it is/);
+  assert.match(busy.text, /Matrix products\n\| case/);
+  assert.match(busy.page, /^before\n<!-- bench:matmul -->\nold\n/);
+  assert.equal(busy.status, 0);
+  // The load of the first program is no work of others.
   for (const [load, isBusy] of [[2, false], [3, true]]) {
     const later = {...context, date: '2026-01-02T04:00:00+00:00', load_avg: [load]};
     const both = report({'a.json': {context: later, benchmarks: []}, 'b.json': {context, benchmarks: []}});
     assert.match(both.text, new RegExp(`when it began: 0.1; later, with its own load, at most ${load}`));
     assert.equal(/busy/.test(both.text), isBusy);
+    assert.equal(/\nold\n/.test(both.page), isBusy);
   }
 });

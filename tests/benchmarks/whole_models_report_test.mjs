@@ -18,17 +18,21 @@ function row(name, peers, times) {
   return {name, kernels: 3, bytes: 4e6, cold_s: 0.5, warm_s: 0.1, peak_bytes: 70e6, peers, times: {1: times, 2: times}};
 }
 
-// {text, rows} of the report, and the cells of the times' table by the model's name.
-function report(rows, absent = {}) {
+// {text, page, rows} of the report, and the cells of the times' table by the model's name. The document has marks for it.
+function report(rows, absent = {}, load = 0.5) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'whole-models-report-test-'));
   try {
-    const measured = {date: '2026-01-02T03:04:05Z', cores: 2, rounds: 1, load: 0.5, absent, rows};
+    const measured = {date: '2026-01-02T03:04:05Z', cores: 2, rounds: 1, load, absent, rows};
     fs.writeFileSync(path.join(folder, 'measured.json'), JSON.stringify(measured));
-    const {stdout, stderr} = spawnSync(process.execPath, [program, folder], {encoding: 'utf8'});
+    const page = path.join(folder, 'page.md');
+    fs.writeFileSync(page, '<!-- bench:whole-models -->\nold\n<!-- /bench:whole-models -->\n');
+    const {stdout, stderr, status} = spawnSync(process.execPath, [program, folder, page], {encoding: 'utf8'});
     assert.equal(stderr, '');
-    const table = stdout.split('\n\n')[1].split('\n');
+    assert.equal(status, 0);
+    const table = stdout.split('\n\n').find(part => part.startsWith('| model')).split('\n');
     const lines = table.map(line => line.split('|').slice(1, -1).map(cell => cell.trim()));
-    return {text: stdout, rows: JSON.parse(fs.readFileSync(path.join(folder, 'report.json'))).rows,
+    return {text: stdout, page: fs.readFileSync(page, 'utf8'),
+            rows: JSON.parse(fs.readFileSync(path.join(folder, 'report.json'))).rows,
             header: lines[0], cells: Object.fromEntries(lines.slice(2).map(([name, ...cells]) => [name, cells]))};
   } finally {
     fs.rmSync(folder, {recursive: true});
@@ -67,4 +71,14 @@ test('a peer that is not installed has no columns, and the report says so', () =
                                 {PyTorch: "No module named 'torch'"});
   assert.equal(header.length, 7);
   assert.match(text, /PyTorch is not installed \(No module named 'torch'\)\./);
+});
+
+test('a busy machine leaves the page alone and says so', () => {
+  const rows = [row('mlp', both, {tenon: [1e-3], onnxruntime: [2e-3], pytorch: [3e-3]})];
+  const quiet = report(rows);
+  assert.doesNotMatch(quiet.text, /busy/);
+  assert.match(quiet.page, /\| mlp \| 1 \/ 1 /);
+  const busy = report(rows, {}, 4);  // two cores are the benchmark's own
+  assert.match(busy.text, /busy with other work \(load average 4\.0\); the page is left as it is/);
+  assert.match(busy.page, /\nold\n/);
 });
