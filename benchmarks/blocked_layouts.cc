@@ -4,8 +4,8 @@
 
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/models/registry.h"
-#include "tenon/passes/alter_op_layout.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/layout/alter_op_layout.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/strings.h"

@@ -6,8 +6,8 @@
 
 #include "tenon/jit/kernel.h"
 #include "tenon/ops/builders.h"
-#include "tenon/passes/annotate_target.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/partition/annotate_target.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"

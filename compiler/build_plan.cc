@@ -16,7 +16,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/device_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/passes/plan_devices.h"
+#include "tenon/passes/device/plan_devices.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
 #include "tenon/support/error.h"

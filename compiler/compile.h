@@ -15,8 +15,8 @@
 
 #include "absl/status/statusor.h"
 #include "tenon/ir/module.h"
-#include "tenon/passes/fold_affine.h"
-#include "tenon/passes/fuse_ops.h"
+#include "tenon/passes/affine/fold_affine.h"
+#include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/pass_manager.h"
 #include "tenon/runtime/executable.h"
 #include "tenon/strategies/strategy.h"

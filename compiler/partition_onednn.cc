@@ -7,7 +7,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
-#include "tenon/passes/merge_composite_functions.h"
+#include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "tenon/ir/module.h"
-#include "tenon/passes/annotate_target.h"
-#include "tenon/passes/fuse_ops_by_pattern.h"
+#include "tenon/passes/partition/annotate_target.h"
+#include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 
 namespace tenon {
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "tenon/ir/visit.h"
-#include "tenon/onnx/exporters.h"
 #include "tenon/onnx/tensor.h"
+#include "tenon/onnx/write/exporters.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"

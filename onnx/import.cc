@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <set>
 
-#include "tenon/onnx/converters.h"
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/graph_importer.h"
 #include "tenon/onnx/external_data.h"
-#include "tenon/onnx/graph_importer.h"
 #include "tenon/onnx/model.h"
 #include "tenon/onnx/sort_nodes.h"
 #include "tenon/onnx/strip_raw_data.h"

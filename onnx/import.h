@@ -18,7 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "tenon/ir/module.h"
-#include "tenon/passes/fold_constant.h"
+#include "tenon/passes/simplify/fold_constant.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::onnx_import {

@@ -12,7 +12,7 @@
 #include "tenon/ir/module_builder.h"
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
-#include "tenon/passes/outline_groups.h"
+#include "tenon/passes/fusion/outline_groups.h"
 
 namespace tenon::passes {
 namespace {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "tenon/passes/convert_layout.h"
-#include "tenon/passes/fold_affine.h"
-#include "tenon/passes/fold_constant.h"
-#include "tenon/passes/fuse_ops.h"
+#include "tenon/passes/affine/fold_affine.h"
+#include "tenon/passes/fusion/fuse_ops.h"
+#include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/pass_manager.h"
+#include "tenon/passes/simplify/fold_constant.h"
 
 namespace tenon::passes {
 

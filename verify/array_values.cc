@@ -115,6 +115,22 @@ NDArray WithSpecialValues(const NDArray& array, Random& random) {
   return special;
 }
 
+NDArray WithEnds(const NDArray& array, Random& random) {
+  const DataType type = array.dtype();
+  if (type.is_float() || type.is_bool()) return array;
+  const int bits = 8 * type.bytes();
+  // As the bytes of signed and unsigned types have them.
+  const auto highest =
+      static_cast<std::int64_t>(~std::uint64_t{0} >> (64 - bits + (type.is_uint() ? 0 : 1)));
+  const std::int64_t lowest = type.is_uint() ? 0 : -highest - 1;
+  const std::int64_t ends[] = {
+      lowest, lowest + 1, highest, highest - 1, 0, 1, type.is_uint() ? 2 : -1};
+  NDArray changed = NDArray::Empty(array.shape(), type);
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    SetInt(changed, i, random.Chance(50) ? ends[random.Below(std::size(ends))] : IntAt(array, i));
+  return changed;
+}
+
 NDArray TypicalArray(Shape shape, DataType type, Random& random) {
   NDArray array = NDArray::Empty(std::move(shape), type);
   const bool is_byte = !type.is_bool() && type.bytes() == 1;

@@ -41,6 +41,9 @@ double RoundingError(DataType type);
 NDArray RandomArray(Shape shape, DataType type, Random& random);
 // A floating array with some elements replaced by NaN and infinities.
 NDArray WithSpecialValues(const NDArray& array, Random& random);
+// An array of integers with some elements replaced by the ends of the type, and by values next to
+// these and to zero.
+NDArray WithEnds(const NDArray& array, Random& random);
 // Values that a model's input may have: floating ones are uniform in [-1, 1], 8-bit integers (bytes
 // of pictures, quantised values) are arbitrary. Wider integers and bools are 0 or 1, which are
 // valid as indices into every axis longer than one, identifiers, lengths and masks.

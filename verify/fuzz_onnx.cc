@@ -28,6 +28,7 @@
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/mutate_onnx.h"
 #include "tenon/verify/random_onnx.h"
+#include "tenon/verify/temporary_folder.h"
 
 namespace tenon::verify {
 namespace {
@@ -56,25 +57,6 @@ bool IsUserError(const absl::Status& status) {
       return !status.message().empty();
   }
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string path = (fs::temp_directory_path() / "tenon_fuzz_XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) throw FailedPrecondition("fuzz: no folder can be made");
-    path_ = path;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // Moves the data of initializers into a file. Sometimes the location or the length is wrong.
 void MoveDataOut(onnx::ModelProto* model, const fs::path& folder, Random& random) {

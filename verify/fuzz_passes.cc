@@ -6,20 +6,20 @@
 #include <cmath>
 #include <set>
 
-#include "tenon/compiler/compile.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/verify.h"
 #include "tenon/ir/visit.h"
-#include "tenon/passes/annotate_target.h"
-#include "tenon/passes/convert_layout.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/passes/merge_compiler_regions.h"
-#include "tenon/passes/partition_graph.h"
+#include "tenon/passes/layout/convert_layout.h"
+#include "tenon/passes/partition/annotate_target.h"
+#include "tenon/passes/partition/merge_compiler_regions.h"
+#include "tenon/passes/partition/partition_graph.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/random_layout.h"
 
@@ -126,7 +126,10 @@ class Checker {
     const absl::Status status = CatchErrors([&] {
       for (const std::string& pass : passes) {
         if (pass == kCompile) {
-          actual = RunCompiled({module, given.inputs});
+          Random random(seed_);
+          const CompiledRun run = RandomRun(random);
+          how_ = StrCat(" (", run.ToString(), ")");
+          actual = run.Of(module, given.inputs);
           compiled = true;
           continue;
         }
@@ -164,20 +167,11 @@ class Checker {
         }
       }
     }
-    return StrCat("finding of seed ", seed_, " by ", StrJoin(passes, ", "), ": ", words, "\n",
+    return StrCat("finding of seed ", seed_, " by ", StrJoin(passes, ", "), how_, ": ", words, "\n",
                   ir::PrintModule(smallest.module));
   }
 
  private:
-  static std::vector<NDArray> RunCompiled(const RandomModule& given) {
-    const Executable executable = ValueOrThrow(Compile(given.module, {.check_bounds = true}));
-    const auto& params = given.module.Main().params;
-    runtime::Inputs named;
-    for (std::size_t i = 0; i < params.size(); ++i)
-      named.emplace(ir::Var(params[i]).name(), given.inputs[i]);
-    return ValueOrThrow(executable.Run(named));
-  }
-
   // Whether the module's own results differ by less than `actual` does, when every intermediate
   // value changes a little.
   bool IsStable(const RandomModule& given, const std::vector<NDArray>& actual,
@@ -270,6 +264,7 @@ class Checker {
   const std::uint64_t seed_;
   Rounding rounding_ = kFloat32;
   int reductions_ = 0;  // for names
+  std::string how_;     // a module was compiled and run
   PassFuzzStatistics* const statistics_;
 };
 

@@ -63,7 +63,10 @@ constexpr std::array kImageIdioms = {
 
 class Builder {
  public:
-  explicit Builder(std::uint64_t seed) : random_(seed), of_images_(random_.Chance(30)) {}
+  explicit Builder(std::uint64_t seed)
+      : random_(seed),
+        of_images_(random_.Chance(30)),
+        of_edges_(!of_images_ && random_.Chance(40)) {}
 
   RandomModule Build() {
     AddFirstInputs();
@@ -71,13 +74,20 @@ class Builder {
     for (std::int64_t call = 0; call < calls; ++call) AddCall();
     std::vector<Expr> results = {values_.back()};
     while (random_.Chance(30)) results.push_back(random_.Of(values_));
-    const Expr body = results.size() == 1 ? results[0] : ir::Tuple::Make(results);
+    const Expr body = BodyOf(results);
     // A module may also have parameters that nothing reads.
     const Expr main = ir::Function::Make(params_, body);
     return {passes::InferType(ir::Module().With("main", main)), inputs_};
   }
 
  private:
+  // The results in a tuple where there are several; one tuple may stand in another.
+  Expr BodyOf(const std::vector<Expr>& results) {
+    if (results.size() == 1) return results[0];
+    if (results.size() == 2 || random_.Chance(60)) return ir::Tuple::Make(results);
+    return ir::Tuple::Make({results[0], ir::Tuple::Make({results.begin() + 1, results.end()})});
+  }
+
   const Shape& ShapeOf(const Expr& e) {
     return shapes_.emplace(e, ir::StaticShape(e.checked_type(), "a value")).first->second;
   }
@@ -85,6 +95,7 @@ class Builder {
 
   NDArray Draw(const Shape& shape, DataType type, bool positive) {
     NDArray array = RandomArray(shape, type, random_);
+    if (of_edges_ && random_.Chance(60)) array = WithEnds(array, random_);
     if (positive && type == Float32) {
       for (std::int64_t i = 0; i < array.size(); ++i) {
         float& value = array.data<float>()[i];
@@ -96,12 +107,32 @@ class Builder {
   // A new parameter or constant.
   Expr Leaf(const Shape& shape, DataType type, bool positive = false) {
     NDArray array = Draw(shape, type, positive || random_.Chance(20));
-    if (random_.Chance(50)) return ir::Constant::Make(std::move(array));
-    const Expr var =
-        ir::Var::MakeChecked(StrCat("x", params_.size()), ir::TensorTypeOf(shape, type), {});
-    params_.push_back(var);
-    inputs_.push_back(std::move(array));
-    return var;
+    Expr leaf;
+    if (random_.Chance(50)) {
+      leaf = ir::Constant::Make(array);
+    } else {
+      leaf = ir::Var::MakeChecked(StrCat("x", params_.size()), ir::TensorTypeOf(shape, type), {});
+      params_.push_back(leaf);
+      inputs_.push_back(array);
+    }
+    // A weight, say, that later calls read as well.
+    if (random_.Chance(15)) {
+      known_.emplace(leaf, GraphValue{array});
+      values_.push_back(leaf);
+    }
+    return leaf;
+  }
+  // Around nothing, and around the widths of vectors.
+  Shape EdgeShape() {
+    static const std::vector<std::int64_t>& extents =
+        *new std::vector<std::int64_t>{0, 1, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33};
+    Shape shape(static_cast<std::size_t>(random_.Below(5)));
+    for (std::int64_t& extent : shape) {
+      do {
+        extent = random_.Of(extents);
+      } while (NumElements(shape) > kMaxElements);
+    }
+    return shape;
   }
   void AddFirstInputs() {
     static const std::vector<Shape>& shapes =
@@ -109,11 +140,13 @@ class Builder {
                                 {4, 16},      {2, 3, 4},    {7},          {1, 16},       {}};
     static const std::vector<DataType>& types = *new std::vector<DataType>{
         Float32, Float32, Float32, Float32, Float32, Float32, Int32, Int8, Float64, Bool};
+    static const std::vector<DataType>& edge_types = *new std::vector<DataType>{
+        Int8, UInt8, Int16, UInt16, Int32, Int32, UInt32, Int64, Int64, UInt64, Float32, Float64};
     for (std::int64_t i = 1 + random_.Below(2); i > 0; --i) {
       static const std::vector<Shape>& images =
           *new std::vector<Shape>{{1, 8, 5, 5}, {1, 16, 4, 3}, {2, 4, 5, 4}, {1, 6, 5, 16}};
-      const Shape shape = random_.Of(of_images_ ? images : shapes);
-      const DataType type = of_images_ ? Float32 : random_.Of(types);
+      const Shape shape = of_edges_ ? EdgeShape() : random_.Of(of_images_ ? images : shapes);
+      const DataType type = of_images_ ? Float32 : random_.Of(of_edges_ ? edge_types : types);
       const Expr var =
           ir::Var::MakeChecked(StrCat("x", params_.size()), ir::TensorTypeOf(shape, type), {});
       params_.push_back(var);
@@ -142,13 +175,14 @@ class Builder {
 
   void AddCall() {
     for (int draw = 0; draw < kDrawsACall; ++draw) {
-      const std::size_t params = params_.size();
+      const std::size_t params = params_.size(), values = values_.size();
       const absl::Status status =
           CatchErrors([&] { Keep(random_.Chance(70) ? DrawIdiom() : DrawOperator()); });
       if (status.ok()) return;
       if (status.code() == absl::StatusCode::kInternal) throw FromStatus(status);
       params_.resize(params);
       inputs_.resize(params);
+      values_.resize(values);
     }
   }
 
@@ -226,19 +260,27 @@ class Builder {
     const Expr main = ir::Function::Make(params, body);
     return InterpretEach(ir::Module(), *main.As<ir::FunctionNode>(), inputs).at(body);
   }
-  // Some operators on integers, and casts to these, are defined only for some values.
+  // Shifts and powers of integers have results for some values only. Passes may divide in other
+  // ways, and cast in other places, than the interpreter, except where only edges are drawn.
   void CheckDefined(const Expr& typed) {
-    static const std::vector<std::string>& partial = *new std::vector<std::string>{
-        "divide", "floor_divide", "floor_mod", "left_shift", "mod", "power", "right_shift"};
+    static const std::vector<std::string>& undefined =
+        *new std::vector<std::string>{"left_shift", "power", "right_shift"};
+    static const std::vector<std::string>& divisions =
+        *new std::vector<std::string>{"divide", "floor_divide", "floor_mod", "mod"};
+    const auto is_one_of = [](const std::vector<std::string>& names, const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
     const auto* call = typed.As<ir::CallNode>();
     if (call == nullptr || call->op() == nullptr || call->args.empty()) return;
     const auto* type = call->args[0].checked_type().As<ir::TensorTypeNode>();
     if (type == nullptr) return;
     if (!type->dtype.is_float()) {
-      if (std::find(partial.begin(), partial.end(), call->op()->name) != partial.end())
+      if (is_one_of(undefined, call->op()->name) ||
+          (!of_edges_ && is_one_of(divisions, call->op()->name)))
         throw InvalidArgument("not defined for all integers");
       return;
     }
+    if (of_edges_) return;
     constexpr double kMaxInt8 = 127;
     const auto known = known_.find(call->args[0]);
     if (call->callee == ops::Known().cast && known != known_.end() &&
@@ -392,7 +434,9 @@ class Builder {
       case Idiom::kCast: {
         static const std::vector<DataType>& types =
             *new std::vector<DataType>{Float32, Float64, Int32, Int8};
-        return ops::Cast(Some(), random_.Of(types));
+        static const std::vector<DataType>& edge_types = *new std::vector<DataType>{
+            Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64, Bool};
+        return ops::Cast(Some(), random_.Of(of_edges_ ? edge_types : types));
       }
       case Idiom::kQuantized:
         return DrawQuantized();
@@ -551,6 +595,7 @@ class Builder {
 
   Random random_;
   const bool of_images_;
+  const bool of_edges_;  // extents of 0 and around vectors, integers near the ends of their types
   std::vector<Expr> params_;
   std::vector<NDArray> inputs_;
   std::vector<Expr> values_;  // of the graph; all are tensors

@@ -7,8 +7,8 @@
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ops/builders.h"
 #include "tenon/passes/bind_params.h"
-#include "tenon/passes/fuse_ops_by_pattern.h"
-#include "tenon/passes/merge_composite_functions.h"
+#include "tenon/passes/partition/merge_composite_functions.h"
+#include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 

@@ -2,8 +2,8 @@
 // floating point by the interpreter: no result is further away than one quantum.
 #include <string>
 
-#include "tenon/passes/canonicalize_qnn.h"
-#include "tenon/passes/fake_quantization_to_integer.h"
+#include "tenon/passes/quantize/canonicalize_qnn.h"
+#include "tenon/passes/quantize/fake_quantization_to_integer.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/verify/interpret.h"

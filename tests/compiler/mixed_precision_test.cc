@@ -3,7 +3,7 @@
 #include "tenon/ir/text_format.h"
 #include "tenon/jit/cpu_features.h"
 #include "tenon/passes/bind_params.h"
-#include "tenon/passes/to_mixed_precision.h"
+#include "tenon/passes/precision/to_mixed_precision.h"
 #include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/verify/array_values.h"
 

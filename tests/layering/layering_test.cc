@@ -1,5 +1,6 @@
 // Folder = layer: reads every #include of the project and refuses the arrows that the table below
 // does not have.
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -40,6 +41,28 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
       {"tools", {"compiler", "onnx", "models", "verify"}},
   };
   return arrows;
+}
+
+// Subfolders of rooms, and which others of their room they may include. Files at the top of a room
+// may include all; a subfolder may include those that are named, of the top, in the first row.
+const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insides() {
+  static const auto& insides =
+      *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
+          {"onnx", {{"", {"tensor.h", "external_data.h"}}, {"convert", {}}, {"write", {}}}},
+          {"passes",
+           {{"", {"infer_type.h"}},
+            {"affine", {"simplify"}},
+            {"combine", {}},
+            {"device", {}},
+            {"fusion", {}},
+            {"layout", {}},
+            {"partition", {"fusion"}},
+            {"pattern", {"fusion"}},
+            {"precision", {}},
+            {"quantize", {}},
+            {"simplify", {}}}},
+      };
+  return insides;
 }
 
 std::set<std::string> MayInclude(const std::string& room) {
@@ -94,6 +117,31 @@ TEST(LayeringTest, IncludesPointOneWay) {
     }
   }
   EXPECT_GT(own_includes, 10) << "the test reads no sources";
+  EXPECT_THAT(violations, IsEmpty());
+}
+
+// "passes/fusion/fuse_ops.h" as {"passes", "fusion", "fuse_ops.h"}; the second may be empty.
+std::array<std::string, 3> Parts(const std::string& path) {
+  const std::size_t room = path.find('/');
+  const std::size_t file = path.rfind('/');
+  const std::string sub = file > room ? path.substr(room + 1, file - room - 1) : "";
+  return {path.substr(0, room), sub, path.substr(file + 1)};
+}
+
+TEST(LayeringTest, SubfoldersIncludeWhatTheirRoomsTableSays) {
+  std::vector<std::string> violations;
+  for (const Include& include : ReadIncludes()) {
+    const auto inside = Insides().find(include.room);
+    if (inside == Insides().end() || !include.target.starts_with("tenon/")) continue;
+    const auto [room, sub, file] = Parts(include.file);
+    const auto [other_room, other, header] = Parts(include.target.substr(6));
+    if (sub.empty() || other_room != room || other == sub) continue;
+    const auto row = inside->second.find(sub);
+    const bool allowed =
+        row != inside->second.end() &&
+        (other.empty() ? inside->second.at("").contains(header) : row->second.contains(other));
+    if (!allowed) violations.push_back(include.file + " includes " + include.target);
+  }
   EXPECT_THAT(violations, IsEmpty());
 }
 

@@ -10,7 +10,7 @@
 
 #include "tenon/ir/verify.h"
 #include "tenon/ir/visit.h"
-#include "tenon/passes/fuse_ops.h"
+#include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"

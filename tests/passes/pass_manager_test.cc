@@ -8,7 +8,7 @@
 
 #include "tenon/ir/structural.h"
 #include "tenon/ops/builders.h"
-#include "tenon/passes/fuse_ops.h"
+#include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/support/strings.h"

@@ -9,7 +9,7 @@
 
 #include "tenon/ir/structural.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/passes/simplify_inference.h"
+#include "tenon/passes/simplify/simplify_inference.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 #include "tenon/verify/interpret.h"

@@ -1,0 +1,291 @@
+// Modules have no control flow. When its condition is known, a branch is chosen at import. When it
+// is not, both branches are computed and one is selected, element by element. Loops are unrolled,
+// so the maximum number of turns must be known; a scan runs once for each element of an axis. Where
+// it is known only at run time whether a turn runs, the turn is computed and its values are
+// selected.
+#include <algorithm>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using onnx::GraphProto;
+
+constexpr std::int64_t kMaxTurns = 4096;
+
+// The value of a condition that is known at import; nothing for any other.
+std::optional<bool> KnownCondition(const Expr& condition) {
+  const auto* constant = condition.As<ir::ConstantNode>();
+  if (!DataTypeOf(condition).is_bool()) throw InvalidArgument("the condition must be a bool");
+  if (constant == nullptr) return std::nullopt;
+  if (constant->data.size() != 1) throw InvalidArgument("the condition must have one element");
+  return *constant->data.data<bool>();
+}
+
+void CheckOutputs(const Node& node, const GraphProto& graph, const char* name) {
+  if (graph.output_size() != node.num_outputs())
+    throw InvalidArgument(StrCat("the graph ", name, " has ", graph.output_size(),
+                                 " outputs and the node ", node.num_outputs()));
+}
+
+constexpr const char* kFixingACondition =
+    "an input that decides can be fixed at import (ImportOptions::constants, --constant)";
+
+// Branches written for other extents may have no valid types.
+std::vector<Expr> BranchOfUnknown(const Node& node, const GraphProto& branch) {
+  try {
+    return node.Inlined(branch, {});
+  } catch (Error& error) {
+    error.AddNote(
+        StrCat("both branches of an If are imported, because its condition is computed "
+               "when the model runs; ",
+               kFixingACondition));
+    throw;
+  }
+}
+
+std::vector<Expr> If(Node& node) {
+  const GraphProto& yes = node.Graph("then_branch");
+  const GraphProto& no = node.Graph("else_branch");
+  CheckOutputs(node, yes, "then_branch");
+  CheckOutputs(node, no, "else_branch");
+  const auto known = KnownCondition(node.input(0));
+  if (known) return node.Inlined(*known ? yes : no, {});
+  const Expr condition = node.Typed(ops::Reshape(node.input(0), Ints{}));
+  std::vector<Expr> selected = BranchOfUnknown(node, yes);
+  const std::vector<Expr> others = BranchOfUnknown(node, no);
+  for (std::size_t i = 0; i < selected.size(); ++i) {
+    const auto &a = selected[i].checked_type(), &b = others[i].checked_type();
+    if (!ir::Equal(a, b))
+      throw Unimplemented(StrCat("output ", i, " is ", ir::ToString(a), " in one branch and ",
+                                 ir::ToString(b),
+                                 " in the other; with a condition that is computed when the model "
+                                 "runs, both must be of one type; ",
+                                 kFixingACondition));
+    selected[i] = node.Typed(ops::Where(condition, selected[i], others[i]));
+  }
+  return selected;
+}
+
+// The results of all turns along a new axis. If there are no turns, an empty result of the declared
+// type.
+Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::ValueInfoProto& output,
+             std::int64_t axis = 0) {
+  if (!turns.empty()) {
+    for (const Expr& turn : turns) {
+      if (!ir::Equal(turn.checked_type(), turns[0].checked_type()))
+        throw Unimplemented(
+            StrCat("the output ", output.name(), " changes its type from turn to turn"));
+    }
+    return node.Typed(
+        ops::Stack(turns, ops::NormalAxis(axis, static_cast<std::size_t>(RankOf(turns[0])) + 1)));
+  }
+  const auto& type = output.type().tensor_type();
+  Shape shape = {0};
+  bool is_static = output.type().has_tensor_type() && type.has_shape();
+  for (const auto& dim : type.shape().dim()) {
+    is_static = is_static && dim.has_dim_value() && dim.dim_value() >= 0;
+    shape.push_back(dim.dim_value());
+  }
+  if (!is_static)
+    throw Unimplemented(StrCat("the loop runs no turn, and the extents of the output ",
+                               output.name(), " are not declared"));
+  return ir::Constant::Make(
+      NDArray::Zeros(shape, ToDataType(type.elem_type(), StrCat("the output ", output.name()))));
+}
+
+// Which turns of a loop run, where only a run of the model knows.
+class Turns {
+ public:
+  explicit Turns(const Node& node) : node_(node) {}
+
+  // The turn after `before` others runs if the last one did and the condition holds.
+  void Begin(const Expr& condition, std::int64_t before) {
+    const Expr now = node_.Typed(ops::Reshape(condition, Ints{}));
+    if (!runs_) count_ = node_.Typed(ops::Scalar(static_cast<double>(before), Int64));
+    runs_ = runs_ ? node_.Typed(ir::Call::Make(ops::Known().logical_and, {runs_, now})) : now;
+  }
+  void End() {
+    if (runs_) count_ = node_.Typed(ops::Add(count_, ops::Cast(runs_, Int64)));
+  }
+  // `made` if the turn runs, else `before`.
+  Expr Select(const Expr& made, const Expr& before) const {
+    if (!runs_) return made;
+    if (!before)
+      throw InvalidArgument(
+          "an input that the loop carries is missing; with a condition that is computed when the "
+          "model runs, every one must be given");
+    if (!ir::Equal(made.checked_type(), before.checked_type()))
+      throw Unimplemented(StrCat("a value is ", ir::ToString(before.checked_type()),
+                                 " before a turn and ", ir::ToString(made.checked_type()),
+                                 " after it; with a condition that is computed when the model "
+                                 "runs, both must be of one type; ",
+                                 kFixingACondition));
+    return node_.Typed(ops::Where(runs_, made, before));
+  }
+  // The results of the turns that run, taken from those of all turns.
+  Expr First(const Expr& all) const {
+    if (!runs_) return all;
+    const Expr count = node_.Typed(ops::Reshape(count_, {1}));
+    return FirstAlong(node_, all, count, 0);
+  }
+
+ private:
+  const Node& node_;
+  Expr runs_, count_;  // undefined while turns certainly run
+};
+
+std::vector<Expr> Loop(Node& node) {
+  const GraphProto& body = node.Graph("body");
+  const bool has_count = node.has_input(0), has_condition = node.has_input(1);
+  if (node.num_inputs() < 2) throw InvalidArgument("a loop takes a count and a condition");
+  const std::size_t carried = node.num_inputs() - 2;
+  const auto results = static_cast<std::size_t>(body.output_size());
+  if (results < carried + 1 || static_cast<std::size_t>(node.num_outputs()) != results - 1)
+    throw InvalidArgument(StrCat("the body has ", results, " outputs; a loop of ", carried,
+                                 " values and ", node.num_outputs(),
+                                 " outputs takes one more than these"));
+  const std::int64_t count = has_count ? node.ConstantInt(0) : kMaxTurns + 1;
+  std::vector<Expr> values(node.inputs().begin() + 2, node.inputs().end());
+  Expr condition = has_condition ? node.input(1) : Expr(ir::Constant::Make(NDArray::Scalar(true)));
+  std::vector<std::vector<Expr>> turns(results - 1 - carried);
+  Turns run(node);
+  for (std::int64_t turn = 0; turn < count; ++turn) {
+    const auto goes_on = KnownCondition(condition);
+    if (goes_on && !*goes_on) break;
+    if (!goes_on && count > kMaxTurns)
+      throw Unimplemented(StrCat("whether turn ", turn,
+                                 " of the loop is run depends on an input of the model; then the "
+                                 "loop must have a count, of ",
+                                 kMaxTurns, " turns at most; ", kFixingACondition));
+    if (turn >= kMaxTurns)
+      throw Unimplemented(StrCat("the loop runs more than ", kMaxTurns, " turns"));
+    if (!goes_on) run.Begin(condition, turn);
+    std::vector<Expr> inputs = {ops::Scalar(static_cast<double>(turn), Int64), condition};
+    inputs.insert(inputs.end(), values.begin(), values.end());
+    std::vector<Expr> made = node.Inlined(body, inputs);
+    // If the loop has no initial condition, that of the body is ignored.
+    if (has_condition) condition = made[0];
+    for (std::size_t i = 0; i < carried; ++i) values[i] = run.Select(made[i + 1], values[i]);
+    for (std::size_t i = 0; i < turns.size(); ++i) turns[i].push_back(made[carried + 1 + i]);
+    run.End();
+  }
+  for (std::size_t i = 0; i < turns.size(); ++i)
+    values.push_back(
+        run.First(Stacked(node, turns[i], body.output(static_cast<int>(carried + 1 + i)))));
+  return values;
+}
+
+// What a scan says about each of its inputs and outputs; opset 8 says less.
+struct ScanForm {
+  std::size_t scanned;  // number of inputs, the last of the node's
+  Ints input_axes, input_directions, output_axes, output_directions;
+
+  ScanForm(Node& node, std::size_t inputs, std::size_t outputs) : scanned(inputs) {
+    const bool is_old = node.opset() < 9;
+    const auto list = [&](const char* name, std::size_t length) {
+      Ints values = node.IntsOr(name, Ints(length, 0));
+      if (values.size() != length)
+        throw InvalidArgument(StrCat(name, " has ", values.size(), " values; it takes ", length));
+      return values;
+    };
+    if (scanned == 0) throw InvalidArgument("num_scan_inputs must be at least 1");
+    input_directions = list(is_old ? "directions" : "scan_input_directions", scanned);
+    input_axes = is_old ? Ints(scanned, 0) : list("scan_input_axes", scanned);
+    output_directions = is_old ? Ints(outputs, 0) : list("scan_output_directions", outputs);
+    output_axes = is_old ? Ints(outputs, 0) : list("scan_output_axes", outputs);
+  }
+};
+
+// The states after the last step, then the results of all steps.
+std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& form,
+                           const std::vector<Expr>& inputs) {
+  const std::size_t carried = inputs.size() - form.scanned;
+  const auto results = static_cast<std::size_t>(body.output_size());
+  std::vector<Expr> values(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
+  std::vector<std::vector<Expr>> steps(results - carried);
+  std::optional<std::int64_t> count;
+  Ints axes;
+  for (std::size_t i = 0; i < form.scanned; ++i) {
+    const Shape shape = ShapeOf(inputs[carried + i]);
+    axes.push_back(ops::NormalAxis(form.input_axes[i], shape.size(), "scan_input_axes"));
+    const std::int64_t extent = shape[static_cast<std::size_t>(axes.back())];
+    if (count && *count != extent)
+      throw InvalidArgument(StrCat("inputs of ", *count, " and ", extent, " steps are scanned"));
+    count = extent;
+  }
+  if (*count > kMaxTurns)
+    throw Unimplemented(StrCat("the scan runs more than ", kMaxTurns, " steps"));
+  for (std::int64_t step = 0; step < *count; ++step) {
+    std::vector<Expr> given = values;
+    for (std::size_t i = 0; i < form.scanned; ++i) {
+      const std::int64_t at = form.input_directions[i] != 0 ? *count - 1 - step : step;
+      given.push_back(node.Typed(ElementAlong(inputs[carried + i], at, axes[i])));
+    }
+    const std::vector<Expr> made = node.Inlined(body, given);
+    for (std::size_t i = 0; i < carried; ++i) values[i] = made[i];
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(made[carried + i]);
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (form.output_directions[i] != 0) std::reverse(steps[i].begin(), steps[i].end());
+    values.push_back(
+        Stacked(node, steps[i], body.output(static_cast<int>(carried + i)), form.output_axes[i]));
+  }
+  return values;
+}
+
+std::vector<Expr> Scan(Node& node) {
+  const GraphProto& body = node.Graph("body");
+  const bool is_old = node.opset() < 9;
+  std::vector<Expr> inputs = node.inputs();
+  // Opset 8 has the lengths of sequences first, and a batch axis.
+  if (is_old) {
+    if (node.has_input(0)) throw Unimplemented("the lengths of sequences are not supported");
+    if (!inputs.empty()) inputs.erase(inputs.begin());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i]) throw InvalidArgument(StrCat("input ", i + (is_old ? 1 : 0), " is missing"));
+  CheckOutputs(node, body, "body");
+  const auto scanned =
+      static_cast<std::size_t>(std::max<std::int64_t>(node.Int("num_scan_inputs", 0), 0));
+  const auto results = static_cast<std::size_t>(body.output_size());
+  if (scanned > inputs.size() || inputs.size() - scanned > results)
+    throw InvalidArgument(StrCat("a scan of ", inputs.size(), " inputs, ", scanned,
+                                 " of them scanned, cannot have ", results, " outputs"));
+  const ScanForm form(node, scanned, results - (inputs.size() - scanned));
+  if (!is_old) return ScanOnce(node, body, form, inputs);
+  const Shape first = ShapeOf(inputs.back());
+  if (first.empty() || first[0] > kMaxTurns || first[0] < 1)
+    throw Unimplemented(StrCat("a batch of 1 to ", kMaxTurns, " is supported"));
+  std::vector<std::vector<Expr>> batches(results);
+  for (std::int64_t b = 0; b < first[0]; ++b) {
+    std::vector<Expr> of_batch;
+    for (const Expr& input : inputs) of_batch.push_back(node.Typed(ElementAlong(input, b, 0)));
+    const std::vector<Expr> made = ScanOnce(node, body, form, of_batch);
+    for (std::size_t i = 0; i < results; ++i) batches[i].push_back(made[i]);
+  }
+  std::vector<Expr> outputs;
+  for (std::size_t i = 0; i < results; ++i)
+    outputs.push_back(Stacked(node, batches[i], body.output(static_cast<int>(i))));
+  return outputs;
+}
+
+}  // namespace
+
+void AddControlConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["If"] = If;
+  t["Loop"] = Loop;
+  t["Scan"] = Scan;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,199 @@
+// Elementwise and broadcast operators.
+#include <cmath>
+#include <limits>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+Converter Unary(const Expr& op) {
+  return [op](Node& node) {
+    return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0)}))};
+  };
+}
+Converter Binary(const Expr& op) {
+  return [op](Node& node) {
+    return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0), node.input(1)}))};
+  };
+}
+// An operator with any number of inputs, applied from the left.
+Converter Variadic(const Expr& op) {
+  return [op](Node& node) {
+    Expr value = node.input(0);
+    for (std::size_t i = 1; i < node.num_inputs(); ++i)
+      value = ir::Call::Make(op, {value, node.input(i)});
+    return std::vector<Expr>{node.Typed(value)};
+  };
+}
+
+// From here on, doubles do not hold every integer.
+constexpr double kInexactFrom = 0x1p53;
+
+std::vector<Expr> Clip(Node& node) {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  Expr x = node.input(0);
+  if (node.opset() < 11) {
+    low = node.Float("min", low);
+    high = node.Float("max", high);
+  } else {
+    // A bound may be computed, or a double may not hold it. As the standard says, the upper bound
+    // wins where the bounds cross.
+    const auto computed = [&](std::size_t i) {
+      return node.has_input(i) &&
+             (node.input(i).As<ir::ConstantNode>() == nullptr ||
+              (DataTypeOf(x).is_integral() && std::fabs(node.ConstantScalar(i)) >= kInexactFrom));
+    };
+    const auto bound = [&](std::size_t i) { return ops::Reshape(node.input(i), Ints{}); };
+    if (computed(1) || computed(2)) {
+      if (node.has_input(1)) x = ops::Maximum(x, bound(1));
+      if (node.has_input(2)) x = ops::Minimum(x, bound(2));
+      return {node.Typed(x)};
+    }
+    if (node.has_input(1)) low = node.ConstantScalar(1);
+    if (node.has_input(2)) high = node.ConstantScalar(2);
+  }
+  return {node.Typed(ops::Clip(x, low, high))};
+}
+
+std::vector<Expr> Cast(Node& node) {
+  node.Ignore("saturate");  // for types with 8 bits, which are refused
+  if (!node.Has("to")) throw InvalidArgument("the attribute to is missing");
+  return {node.Typed(ops::Cast(
+      node.input(0), ToDataType(static_cast<int>(node.Int("to", 0)), "the attribute to")))};
+}
+
+std::vector<Expr> HardSigmoid(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  const Expr alpha = ops::Scalar(node.Float("alpha", 0.2), t);
+  const Expr beta = ops::Scalar(node.Float("beta", 0.5), t);
+  return {node.Typed(ops::Clip(ops::Add(ops::Multiply(x, alpha), beta), 0, 1))};
+}
+
+std::vector<Expr> HardSwish(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  const Expr gate = ops::Clip(ops::Add(x, ops::Scalar(3, t)), 0, 6);
+  return {node.Typed(ops::Divide(ops::Multiply(x, gate), ops::Scalar(6, t)))};
+}
+
+std::vector<Expr> Elu(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  const Expr negative = ops::Multiply(ops::Scalar(node.Float("alpha", 1), t),
+                                      ops::Subtract(ops::Exp(x), ops::Scalar(1, t)));
+  const Expr positive = ir::Call::Make(ops::Known().greater, {x, ops::Scalar(0, t)});
+  return {node.Typed(ops::Where(positive, x, negative))};
+}
+
+std::vector<Expr> Softplus(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  // log(1 + exp(x)) without overflow: max(x, 0) + log(1 + exp(-|x|)).
+  const Expr small = ops::Log(ops::Add(ops::Scalar(1, t), ops::Exp(ops::Negative(ops::Abs(x)))));
+  return {node.Typed(ops::Add(ops::Maximum(x, ops::Scalar(0, t)), small))};
+}
+
+std::vector<Expr> PRelu(Node& node) {
+  const Expr& x = node.input(0);
+  const Expr negative = ir::Call::Make(ops::Known().less, {x, ops::Scalar(0, DataTypeOf(x))});
+  return {node.Typed(ops::Where(negative, ops::Multiply(x, node.input(1)), x))};
+}
+
+// The result has the type of the base, to which the power of an integer is rounded down. It is
+// computed in float64 where the exponent is real, and in the wider type of two integers.
+std::vector<Expr> Pow(Node& node) {
+  const DataType base = DataTypeOf(node.input(0)), exponent = DataTypeOf(node.input(1));
+  DataType type = base;
+  if (!base.is_float() && exponent.is_float()) type = Float64;
+  if (!base.is_float() && !exponent.is_float() && exponent.bits() > base.bits()) type = exponent;
+  const auto as_type = [&](const Expr& e, DataType to) {
+    return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
+  };
+  const Expr power = ops::Power(as_type(node.input(0), type), as_type(node.input(1), type));
+  return {as_type(node.Typed(power), base)};
+}
+
+std::vector<Expr> Mod(Node& node) {
+  const auto& known = ops::Known();
+  const bool fmod = node.Int("fmod", 0) != 0;
+  return {node.Typed(
+      ir::Call::Make(fmod ? known.mod : known.floor_mod, {node.input(0), node.input(1)}))};
+}
+
+}  // namespace
+
+void AddElementwiseConverters(ConverterTable* table) {
+  const auto& known = ops::Known();
+  ConverterTable& t = *table;
+  t["Abs"] = Unary(known.abs);
+  t["Acos"] = Unary(known.acos);
+  t["Acosh"] = Unary(known.acosh);
+  t["Asin"] = Unary(known.asin);
+  t["Asinh"] = Unary(known.asinh);
+  t["Atan"] = Unary(known.atan);
+  t["Atanh"] = Unary(known.atanh);
+  t["Ceil"] = Unary(known.ceil);
+  t["Cos"] = Unary(known.cos);
+  t["Cosh"] = Unary(known.cosh);
+  t["Erf"] = Unary(known.erf);
+  t["Exp"] = Unary(known.exp);
+  t["Floor"] = Unary(known.floor);
+  t["IsNaN"] = Unary(known.isnan);
+  t["Log"] = Unary(known.log);
+  t["Neg"] = Unary(known.negative);
+  t["Not"] = Unary(known.logical_not);
+  t["Relu"] = Unary(known.relu);
+  t["Sigmoid"] = Unary(known.sigmoid);
+  t["Sign"] = Unary(known.sign);
+  t["Sin"] = Unary(known.sin);
+  t["Sinh"] = Unary(known.sinh);
+  t["Sqrt"] = Unary(known.sqrt);
+  t["Tan"] = Unary(known.tan);
+  t["Tanh"] = Unary(known.tanh);
+  t["Identity"] = [](Node& node) { return std::vector<Expr>{node.input(0)}; };
+  t["Reciprocal"] = [](Node& node) {
+    const Expr& x = node.input(0);
+    return std::vector<Expr>{node.Typed(ops::Divide(ops::Scalar(1, DataTypeOf(x)), x))};
+  };
+  t["LeakyRelu"] = [](Node& node) {
+    return std::vector<Expr>{node.Typed(ops::LeakyRelu(node.input(0), node.Float("alpha", 0.01)))};
+  };
+  t["Cast"] = Cast;
+  t["Clip"] = Clip;
+  t["Elu"] = Elu;
+  t["HardSigmoid"] = HardSigmoid;
+  t["HardSwish"] = HardSwish;
+  t["PRelu"] = PRelu;
+  t["Softplus"] = Softplus;
+
+  t["Add"] = Binary(known.add);
+  t["And"] = Binary(known.logical_and);
+  t["Div"] = Binary(known.divide);
+  t["Equal"] = Binary(known.equal);
+  t["Greater"] = Binary(known.greater);
+  t["GreaterOrEqual"] = Binary(known.greater_equal);
+  t["Less"] = Binary(known.less);
+  t["LessOrEqual"] = Binary(known.less_equal);
+  t["Mul"] = Binary(known.multiply);
+  t["Or"] = Binary(known.logical_or);
+  t["Sub"] = Binary(known.subtract);
+  t["Xor"] = Binary(known.logical_xor);
+  t["Max"] = Variadic(known.maximum);
+  t["Min"] = Variadic(known.minimum);
+  t["Sum"] = Variadic(known.add);
+  t["Mod"] = Mod;
+  t["Pow"] = Pow;
+  t["Where"] = [](Node& node) {
+    return std::vector<Expr>{node.Typed(ops::Where(node.input(0), node.input(1), node.input(2)))};
+  };
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,215 @@
+// GridSample, Resize and Upsample. The resized axes must be among the last three; all others are
+// merged into one.
+#include <algorithm>
+#include <cmath>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// The wanted sizes and scales along every axis of the data.
+struct Target {
+  Ints size;
+  std::vector<double> scale;  // of coordinates
+  std::vector<double> start, end;
+};
+
+std::int64_t Extent(double value) {
+  if (!(value >= 0 && value < 0x1p31))
+    throw InvalidArgument(StrCat("a result's extent would be ", value));
+  return static_cast<std::int64_t>(value);
+}
+
+// The last `k` axes, starting at the first that changes, are resized by `image.resize<k>d`.
+Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how) {
+  const Shape shape = ShapeOf(x);
+  const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
+  std::size_t first = shape.size();
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    const bool whole = !crops || (target.start[i] == 0 && target.end[i] == 1);
+    if (target.size[i] != shape[i] || target.scale[i] != 1 || !whole) first = i;
+  }
+  if (first == shape.size()) return x;
+  const std::size_t dims = shape.size() - first;
+  if (dims > 3)
+    throw Unimplemented(StrCat("resizing axis ", first, " of ", shape.size(),
+                               " is not supported; the last three are"));
+  std::int64_t lead = 1;
+  for (std::size_t i = 0; i < first; ++i) lead *= shape[i];
+  Ints flat = {1, lead};
+  flat.insert(flat.end(), shape.begin() + static_cast<std::ptrdiff_t>(first), shape.end());
+  const auto set = [&](auto attrs) {
+    attrs.method = how.method;
+    attrs.coordinate_transformation_mode = how.coordinate_transformation_mode;
+    attrs.rounding_method = how.rounding_method;
+    attrs.cubic_alpha = how.cubic_alpha;
+    attrs.cubic_exclude = how.cubic_exclude;
+    attrs.extrapolation_value = how.extrapolation_value;
+    const auto from = static_cast<std::ptrdiff_t>(first);
+    attrs.size.assign(target.size.begin() + from, target.size.end());
+    attrs.scales.assign(target.scale.begin() + from, target.scale.end());
+    if (crops) {
+      attrs.roi.assign(target.start.begin() + from, target.start.end());
+      attrs.roi.insert(attrs.roi.end(), target.end.begin() + from, target.end.end());
+    }
+    return attrs;
+  };
+  Expr y = flat == shape ? x : ops::Reshape(x, flat);
+  if (dims == 1)
+    y = ops::Resize1D(y, set(ops::Resize1DAttrs{}));
+  else if (dims == 2)
+    y = ops::Resize2D(y, set(ops::Resize2DAttrs{}));
+  else
+    y = ops::Resize3D(y, set(ops::Resize3DAttrs{}));
+  return flat == shape ? y : ops::Reshape(y, target.size);
+}
+
+std::string MethodOf(const std::string& mode) {
+  if (mode == "nearest") return "nearest_neighbor";
+  if (mode == "linear" || mode == "cubic") return mode;
+  throw Unimplemented(
+      StrCat("the mode ", mode, " is not supported; nearest, linear and cubic are"));
+}
+
+void RequireCount(const char* what, std::size_t have, std::size_t want) {
+  if (have != want) throw InvalidArgument(StrCat(what, " has ", have, " values; it takes ", want));
+}
+
+Target WholeOf(const Shape& shape) {
+  const std::size_t rank = shape.size();
+  return {shape, std::vector<double>(rank, 1), std::vector<double>(rank, 0),
+          std::vector<double>(rank, 1)};
+}
+
+void SetScale(double scale, std::int64_t extent, std::size_t axis, Target* target) {
+  if (!(scale > 0)) throw InvalidArgument(StrCat("the scale ", scale, " is not greater than zero"));
+  target->scale[axis] = scale;
+  target->size[axis] = Extent(
+      std::floor(static_cast<double>(extent) * (target->end[axis] - target->start[axis]) * scale));
+}
+
+// Opset 10, and Upsample: scales for all axes, and no coordinate offset.
+Expr ByScales(Node& node, const std::vector<double>& scales) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  RequireCount("scales", scales.size(), shape.size());
+  Target target = WholeOf(shape);
+  for (std::size_t i = 0; i < shape.size(); ++i) SetScale(scales[i], shape[i], i, &target);
+  ops::Resize3DAttrs how;
+  how.method = MethodOf(node.String("mode", "nearest"));
+  how.coordinate_transformation_mode = "asymmetric";
+  how.rounding_method = "floor";
+  return Resized(x, target, how);
+}
+
+std::vector<Expr> Upsample(Node& node) {
+  std::vector<double> scales;
+  if (node.opset() >= 9) {
+    scales = node.ConstantNumbers(1);
+  } else if (const auto* given = node.Find("scales")) {
+    scales.assign(given->floats().begin(), given->floats().end());
+  }
+  return {node.Typed(ByScales(node, scales))};
+}
+
+// Sets the wanted sizes; one factor for all axes when the aspect ratio is kept.
+void SetSizes(Node& node, const Shape& shape, const Ints& axes, const Ints& sizes, bool crops,
+              Target* target) {
+  RequireCount("sizes", sizes.size(), axes.size());
+  const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
+    throw InvalidArgument(StrCat("keep_aspect_ratio_policy is ", policy,
+                                 "; it may be stretch, not_larger or not_smaller"));
+  double common = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(axes[i]);
+    if (sizes[i] < 0) throw InvalidArgument(StrCat("a size is ", sizes[i]));
+    const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(shape[axis]);
+    target->size[axis] = sizes[i];
+    target->scale[axis] = sizes[i] == shape[axis] ? 1 : ratio;
+    if (i == 0 || (policy == "not_larger" ? ratio < common : ratio > common)) common = ratio;
+  }
+  if (policy == "stretch" || crops) return;
+  for (const std::int64_t a : axes) {
+    const auto axis = static_cast<std::size_t>(a);
+    target->scale[axis] = common;
+    target->size[axis] = Extent(std::floor(static_cast<double>(shape[axis]) * common + 0.5));
+  }
+}
+
+std::vector<Expr> Resize(Node& node) {
+  if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1)))};
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  ops::Resize3DAttrs how;
+  how.method = MethodOf(node.String("mode", "nearest"));
+  how.coordinate_transformation_mode = node.String("coordinate_transformation_mode", "half_pixel");
+  how.rounding_method = node.String("nearest_mode", "round_prefer_floor");
+  how.cubic_alpha = node.Float("cubic_coeff_a", -0.75);
+  how.cubic_exclude = node.Int("exclude_outside", 0);
+  how.extrapolation_value = node.Float("extrapolation_value", 0);
+  if (node.Int("antialias", 0) != 0) throw Unimplemented("antialias=1 is not supported");
+  if (how.cubic_exclude != 0 && how.method != "cubic") how.cubic_exclude = 0;
+
+  Ints axes;
+  for (std::size_t i = 0; i < shape.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  if (const auto given = node.OptionalInts("axes")) {
+    axes.clear();
+    for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, shape.size()));
+  }
+  Target target = WholeOf(shape);
+  const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
+  if (crops) {
+    const std::vector<double> roi = node.ConstantNumbers(1);
+    RequireCount("roi", roi.size(), 2 * axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      target.start[static_cast<std::size_t>(axes[i])] = roi[i];
+      target.end[static_cast<std::size_t>(axes[i])] = roi[i + axes.size()];
+    }
+  }
+  const std::vector<double> scales =
+      node.has_input(2) ? node.ConstantNumbers(2) : std::vector<double>();
+  if (!scales.empty()) {
+    RequireCount("scales", scales.size(), axes.size());
+    node.Ignore("keep_aspect_ratio_policy");
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const auto axis = static_cast<std::size_t>(axes[i]);
+      SetScale(scales[i], shape[axis], axis, &target);
+    }
+  } else if (node.has_input(3)) {
+    SetSizes(node, shape, axes, node.ConstantInts(3), crops, &target);
+  } else {
+    throw InvalidArgument("neither scales nor sizes are given");
+  }
+  return {node.Typed(Resized(x, target, how))};
+}
+
+std::vector<Expr> GridSample(Node& node) {
+  if (RankOf(node.input(0)) != 4)
+    throw Unimplemented("sampling over other than two spatial axes is not supported");
+  std::string mode = node.String("mode", node.opset() < 20 ? "bilinear" : "linear");
+  if (mode == "linear") mode = "bilinear";
+  if (mode == "cubic") mode = "bicubic";
+  ops::GridSampleAttrs attrs{.method = mode,
+                             .padding_mode = node.String("padding_mode", "zeros"),
+                             .align_corners = node.Int("align_corners", 0) != 0};
+  const Expr grid = ops::Transpose(node.input(1), Ints{0, 3, 1, 2});
+  return {node.Typed(
+      ir::Call::Make(ops::Known().grid_sample, {node.input(0), grid}, attrs::Attrs::Make(attrs)))};
+}
+
+}  // namespace
+
+void AddImageConverters(ConverterTable* table) {
+  (*table)["GridSample"] = GridSample;
+  (*table)["Resize"] = Resize;
+  (*table)["Upsample"] = Upsample;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,307 @@
+// Operators that select, write or create elements by index.
+#include <algorithm>
+#include <cmath>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/ops/sort_attrs.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using attrs::Attrs;
+
+template <typename AttrsType>
+Expr Call(const Expr& op, std::vector<Expr> args, AttrsType attrs) {
+  return ir::Call::Make(op, std::move(args), Attrs::Make(std::move(attrs)));
+}
+
+// In ONNX the tuple of an index lies along the last axis, in Tenon along the first.
+Expr TuplesFirst(const Expr& indices) {
+  const std::int64_t rank = RankOf(indices);
+  if (rank == 0) throw InvalidArgument("the indices have rank 0");
+  Ints order = {rank - 1};
+  for (std::int64_t i = 0; i + 1 < rank; ++i) order.push_back(i);
+  return ops::Transpose(indices, order);
+}
+
+std::string ReductionOf(Node& node) {
+  const std::string reduction = node.String("reduction", "none");
+  if (reduction == "none") return "update";
+  if (reduction == "add" || reduction == "mul" || reduction == "min" || reduction == "max")
+    return reduction;
+  throw InvalidArgument(
+      StrCat("reduction is ", reduction, "; it may be none, add, mul, min or max"));
+}
+
+std::vector<Expr> GatherElements(Node& node) {
+  const std::int64_t axis = AxisOf(node, 0);
+  const Expr& x = node.input(0);
+  const Expr& indices = node.input(1);
+  // The indices may cover less than the data along the other axes.
+  const Shape from = ShapeOf(x), to = ShapeOf(indices);
+  if (from.size() != to.size()) throw InvalidArgument("data and indices have different ranks");
+  Ints begin, end;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    begin.push_back(0);
+    end.push_back(static_cast<std::int64_t>(i) == axis ? from[i] : to[i]);
+    if (end.back() > from[i]) throw InvalidArgument("the indices reach beyond the data");
+  }
+  const Expr cropped = end == from ? x : ops::StridedSlice(x, {.begin = begin, .end = end});
+  return {
+      node.Typed(Call(ops::Known().gather, {cropped, indices}, ops::GatherAttrs{.axis = axis}))};
+}
+
+std::vector<Expr> GatherND(Node& node) {
+  return {node.Typed(Call(ops::Known().gather_nd, {node.input(0), TuplesFirst(node.input(1))},
+                          ops::GatherNDAttrs{.batch_dims = node.Int("batch_dims", 0)}))};
+}
+
+std::vector<Expr> ScatterElements(Node& node) {
+  const std::int64_t axis = AxisOf(node, 0);
+  return {
+      node.Typed(Call(ops::Known().scatter_elements, {node.input(0), node.input(1), node.input(2)},
+                      ops::ScatterElementsAttrs{.axis = axis, .reduction = ReductionOf(node)}))};
+}
+
+std::vector<Expr> ScatterND(Node& node) {
+  return {node.Typed(Call(ops::Known().scatter_nd,
+                          {node.input(0), TuplesFirst(node.input(1)), node.input(2)},
+                          ops::ScatterNDAttrs{.mode = ReductionOf(node)}))};
+}
+
+template <typename T>
+Expr Vector(const std::vector<T>& values) {
+  return ir::Constant::Make(
+      NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
+}
+
+// It must be known which elements stay, because they make the result's shape.
+std::vector<Expr> Compress(Node& node) {
+  const NDArray condition = node.Constant(1);
+  if (!condition.dtype().is_bool()) throw InvalidArgument("the condition must be of type bool");
+  std::vector<std::int64_t> kept;
+  for (std::int64_t i = 0; i < condition.size(); ++i) {
+    if (condition.data<bool>()[i]) kept.push_back(i);
+  }
+  const bool flat = !node.Has("axis");
+  const Expr x = flat ? ops::Reshape(node.input(0), {-1}) : node.input(0);
+  return {node.Typed(ops::Take(x, Vector(kept), {.axis = flat ? 0 : AxisOf(node, 0)}))};
+}
+
+std::vector<Expr> OneHot(Node& node) {
+  const auto depth = node.ConstantInt(1);
+  if (depth < 1) throw InvalidArgument(StrCat("depth is ", depth, "; it must be at least 1"));
+  Expr indices = ops::Cast(node.input(0), Int64);
+  const Expr negative = ir::Call::Make(ops::Known().less, {indices, ops::Scalar(0, Int64)});
+  indices = ops::Where(negative, ops::Add(indices, ops::Scalar(static_cast<double>(depth), Int64)),
+                       indices);
+  const auto value = [&](std::int64_t i) { return ElementAlong(node.input(2), i, 0); };
+  const std::int64_t rank = RankOf(node.input(0)) + 1;
+  const std::int64_t axis = ops::NormalAxis(node.Int("axis", -1), static_cast<std::size_t>(rank));
+  return {node.Typed(
+      Call(ops::Known().one_hot, {indices, value(1), value(0)},
+           ops::OneHotAttrs{.depth = depth, .axis = axis, .dtype = DataTypeOf(node.input(2))}))};
+}
+
+std::vector<Expr> Trilu(Node& node) {
+  Expr k = ops::Scalar(0, Int64);
+  if (node.has_input(1)) k = ops::Reshape(node.input(1), {});
+  return {node.Typed(Call(ops::Known().trilu, {node.input(0), k},
+                          ops::TriluAttrs{.upper = node.Int("upper", 1) != 0}))};
+}
+
+std::vector<Expr> CumSum(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t axis = ops::NormalAxis(node.ConstantInt(1), ShapeOf(x).size());
+  const bool reverse = node.Int("reverse", 0) != 0;
+  const auto flipped = [&](const Expr& e) {
+    return reverse ? Call(ops::Known().reverse, {e}, ops::ReverseAttrs{.axis = axis}) : e;
+  };
+  const Expr sum = Call(ops::Known().cumsum, {flipped(x)},
+                        ops::ScanopAttrs{.axis = axis, .exclusive = node.Int("exclusive", 0) != 0});
+  return {node.Typed(flipped(sum))};
+}
+
+std::vector<Expr> ReverseSequence(Node& node) {
+  return {node.Typed(Call(ops::Known().reverse_sequence, {node.input(0), node.input(1)},
+                          ops::ReverseSequenceAttrs{.seq_axis = node.Int("time_axis", 0),
+                                                    .batch_axis = node.Int("batch_axis", 1)}))};
+}
+
+Expr RealRange(double start, double limit, double step) {
+  if (step == 0) throw InvalidArgument("the step is zero");
+  const double count = std::ceil((limit - start) / step);
+  RequireConstantSize(count);
+  std::vector<double> values;
+  for (double i = 0; i < count; ++i) values.push_back(start + i * step);
+  return Vector(values);
+}
+
+// Unsigned, because the distance from start to limit may exceed an int64.
+Expr IntegerRange(std::int64_t start, std::int64_t limit, std::int64_t step) {
+  if (step == 0) throw InvalidArgument("the step is zero");
+  const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(limit);
+  const auto by = static_cast<std::uint64_t>(step);
+  std::uint64_t count = 0;
+  if (step > 0 && limit > start) count = (to - from - 1) / by + 1;
+  if (step < 0 && limit < start) count = (from - to - 1) / (0 - by) + 1;
+  RequireConstantSize(static_cast<double>(count));
+  std::vector<std::int64_t> values;
+  for (std::uint64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<std::int64_t>(from + i * by));
+  return Vector(values);
+}
+
+std::vector<Expr> Range(Node& node) {
+  const DataType dtype = DataTypeOf(node.input(0));
+  const Expr numbers =
+      dtype.is_float()
+          ? RealRange(node.ConstantScalar(0), node.ConstantScalar(1), node.ConstantScalar(2))
+          : IntegerRange(node.ConstantInt(0), node.ConstantInt(1), node.ConstantInt(2));
+  return {node.Typed(ops::Cast(numbers, dtype))};
+}
+
+std::vector<Expr> EyeLike(Node& node) {
+  const Shape shape = ShapeOf(node.input(0));
+  if (shape.size() != 2) throw InvalidArgument("the input must have rank 2");
+  DataType dtype = DataTypeOf(node.input(0));
+  if (node.Has("dtype"))
+    dtype = ToDataType(static_cast<int>(node.Int("dtype", 0)), "the attribute dtype");
+  const std::int64_t k = node.Int("k", 0);
+  RequireConstantSize(static_cast<double>(shape[0]) * static_cast<double>(shape[1]));
+  std::vector<double> values(static_cast<std::size_t>(NumElements(shape)), 0);
+  for (std::int64_t i = 0; i < shape[0]; ++i) {
+    if (k >= -i && k < shape[1] - i) values[static_cast<std::size_t>(i * shape[1] + i + k)] = 1;
+  }
+  return {node.Typed(ops::Cast(ir::Constant::Make(NDArray::FromVector(shape, values)), dtype))};
+}
+
+// The attribute blocksize: the side of the square tiles that move to or from the channels.
+std::int64_t BlockOf(Node& node, const Shape& shape) {
+  if (shape.size() != 4) throw InvalidArgument("the input must have rank 4");
+  const std::int64_t block = node.Int("blocksize", 0);
+  if (block < 1 || block > (1 << 15))
+    throw InvalidArgument(StrCat("blocksize is ", block, "; it must be at least 1"));
+  return block;
+}
+
+std::vector<Expr> DepthToSpace(Node& node) {
+  const Shape s = ShapeOf(node.input(0));
+  const std::int64_t b = BlockOf(node, s);
+  const std::string mode = node.String("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    throw InvalidArgument(StrCat("mode is ", mode, "; it may be DCR or CRD"));
+  if (s[1] % (b * b) != 0)
+    throw InvalidArgument(StrCat("the ", s[1], " channels cannot be divided into ", b * b));
+  const std::int64_t c = s[1] / (b * b);
+  const bool depth_first = mode == "DCR";
+  const Ints split =
+      depth_first ? Ints{s[0], b, b, c, s[2], s[3]} : Ints{s[0], c, b, b, s[2], s[3]};
+  const Ints order = depth_first ? Ints{0, 3, 4, 1, 5, 2} : Ints{0, 1, 4, 2, 5, 3};
+  return {node.Typed(ops::Reshape(ops::Transpose(ops::Reshape(node.input(0), split), order),
+                                  {s[0], c, s[2] * b, s[3] * b}))};
+}
+
+std::vector<Expr> SpaceToDepth(Node& node) {
+  const Shape s = ShapeOf(node.input(0));
+  const std::int64_t b = BlockOf(node, s);
+  if (s[2] % b != 0 || s[3] % b != 0)
+    throw InvalidArgument(
+        StrCat("an image of ", s[2], " x ", s[3], " cannot be divided into squares of ", b));
+  const Expr split = ops::Reshape(node.input(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
+  return {node.Typed(ops::Reshape(ops::Transpose(split, Ints{0, 3, 5, 1, 2, 4}),
+                                  {s[0], s[1] * b * b, s[2] / b, s[3] / b}))};
+}
+
+std::vector<Expr> TopK(Node& node) {
+  const Shape shape = ShapeOf(node.input(0));
+  const std::int64_t axis = AxisOf(node, -1);
+  const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
+  const std::int64_t k = node.opset() < 10 ? node.Int("k", 0) : node.ConstantInt(1);
+  if (k < 0 || k > extent)
+    throw InvalidArgument(StrCat("k is ", k, " for an axis of ", extent, " elements"));
+  node.Ignore("sorted");  // they always are
+  Expr x = node.input(0);
+  if (k == 0) {
+    const Ints none(shape.size(), 0);
+    Ints end(shape.begin(), shape.end());
+    end[static_cast<std::size_t>(axis)] = 0;
+    x = node.Typed(ops::StridedSlice(x, {.begin = none, .end = end}));
+  }
+  const Expr both = node.Typed(
+      Call(ops::OpRegistry::Global().Get("topk"), {x},
+           ops::TopKAttrs{
+               .k = k, .axis = axis, .is_ascend = node.Int("largest", 1) == 0, .dtype = Int64}));
+  return {node.Typed(ir::TupleGetItem::Make(both, 0)), node.Typed(ir::TupleGetItem::Make(both, 1))};
+}
+
+// A tensor of zeros, with values written at the flat positions where a pooling found them.
+std::vector<Expr> MaxUnpool(Node& node) {
+  const Shape pooled = ShapeOf(node.input(0));
+  const Ints kernel = node.IntsOr("kernel_shape", {});
+  const std::size_t dims = kernel.size();
+  if (dims == 0 || pooled.size() != dims + 2)
+    throw InvalidArgument("kernel_shape must have a value for each spatial axis");
+  const Ints strides = node.IntsOr("strides", Ints(dims, 1));
+  const Ints pads = node.IntsOr("pads", Ints(2 * dims, 0));
+  if (strides.size() != dims || pads.size() != 2 * dims)
+    throw InvalidArgument(StrCat(dims, " axes take ", dims, " strides and ", 2 * dims, " pads"));
+  // Positions count through the image that was pooled; the result may be a part of it.
+  Shape image = pooled;
+  for (std::size_t d = 0; d < dims; ++d) {
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    const double extent = number(pooled[d + 2] - 1) * number(strides[d]) + number(kernel[d]) -
+                          number(pads[d]) - number(pads[d + dims]);
+    RequireConstantSize(std::fabs(extent));
+    image[d + 2] = static_cast<std::int64_t>(extent);
+  }
+  const Shape result = node.has_input(2) ? Shape(node.ConstantInts(2)) : image;
+  if (result.size() != image.size()) throw InvalidArgument("output_shape has another rank");
+  const Expr zeros = ops::Multiply(
+      ir::Constant::Make(NDArray::Zeros({NumElements(image)}, DataTypeOf(node.input(0)))),
+      ops::Scalar(1, DataTypeOf(node.input(0))));
+  const auto flat = [](const Expr& e) { return ops::Reshape(e, {-1}); };
+  Expr y = Call(ops::Known().scatter_elements,
+                {node.Typed(zeros), flat(node.input(1)), flat(node.input(0))},
+                ops::ScatterElementsAttrs{.axis = 0});
+  y = ops::Reshape(y, image);
+  if (result != image) {
+    std::vector<Ints> width;
+    for (std::size_t d = 0; d < image.size(); ++d) {
+      if (result[d] < image[d]) throw InvalidArgument("output_shape is less than the image");
+      width.push_back({0, result[d] - image[d]});
+    }
+    y = ops::Pad(y, width, 0, DataTypeOf(node.input(0)));
+  }
+  return {node.Typed(y)};
+}
+
+}  // namespace
+
+void AddIndexConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["Compress"] = Compress;
+  t["CumSum"] = CumSum;
+  t["DepthToSpace"] = DepthToSpace;
+  t["EyeLike"] = EyeLike;
+  t["GatherElements"] = GatherElements;
+  t["GatherND"] = GatherND;
+  t["MaxUnpool"] = MaxUnpool;
+  t["OneHot"] = OneHot;
+  t["Range"] = Range;
+  t["ReverseSequence"] = ReverseSequence;
+  t["Scatter"] = ScatterElements;
+  t["ScatterElements"] = ScatterElements;
+  t["ScatterND"] = ScatterND;
+  t["SpaceToDepth"] = SpaceToDepth;
+  t["TopK"] = TopK;
+  t["Trilu"] = Trilu;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,164 @@
+// The operators before attention in models of ONNX Runtime's domain com.microsoft: sums of
+// embeddings, rotated positions, and normalisation by the root of the mean square.
+#include <algorithm>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// --- EmbedLayerNormalization
+
+Expr RowsOf(const Node& node, const Expr& table, const Expr& indices) {
+  return node.Typed(ops::Take(table, indices, {.axis = 0}));
+}
+
+Expr Positions(const Node& node, std::int64_t length) {
+  const Expr& table = node.input(3);
+  if (node.has_input(8)) return RowsOf(node, table, node.input(8));
+  if (ShapeOf(table)[0] < length)
+    throw InvalidArgument(
+        StrCat("there are ", ShapeOf(table)[0], " positions for sequences of ", length, " tokens"));
+  return RowsOf(node, table, node.Typed(ops::Arange(0, static_cast<double>(length), 1, Int64)));
+}
+
+// How many tokens of each sequence count.
+Expr MaskIndex(const Node& node, std::int64_t batch) {
+  if (!node.has_input(7)) return ir::Constant::Make(NDArray::Zeros({batch}, Int32));
+  const Expr& mask = node.input(7);
+  const Expr one = node.Typed(ops::Scalar(1, DataTypeOf(mask)));
+  const Expr counts = ops::Cast(ir::Call::Make(ops::Known().equal, {mask, one}), Int32);
+  return node.Typed(ops::Sum(counts, {.axis = Ints{1}}));
+}
+
+std::vector<Expr> EmbedLayerNormalization(Node& node) {
+  node.Ignore("mask_index_type");  // only for type inference
+  const Expr& tokens = node.input(0);
+  if (RankOf(tokens) != 2) throw InvalidArgument("input_ids must have the shape (batch, length)");
+  for (const std::size_t i : {2U, 3U}) {
+    if (RankOf(node.input(i)) != 2) throw InvalidArgument("embeddings must be matrices");
+  }
+  Expr sum = ops::Add(RowsOf(node, node.input(2), tokens), Positions(node, ShapeOf(tokens)[1]));
+  if (node.has_input(1)) sum = ops::Add(sum, RowsOf(node, node.input(4), node.input(1)));
+  sum = node.Typed(sum);
+  const Expr y = node.Typed(
+      ops::LayerNorm(sum, node.input(5), node.input(6), {.epsilon = node.Float("epsilon", 1e-12)}));
+  std::vector<Expr> results = {y};
+  if (node.num_outputs() > 1) results.push_back(MaskIndex(node, ShapeOf(tokens)[0]));
+  if (node.num_outputs() > 2) results.push_back(sum);
+  return results;
+}
+
+// --- RotaryEmbedding
+
+// Rotates the first `size` elements of each head by angles whose cosines and sines are given (Su et
+// al., "RoFormer", 2021): element i with i + size / 2, or with its neighbour when interleaved.
+Expr Rotated(const Node& node, const Expr& x, const Expr& cosine, const Expr& sine,
+             bool interleaved) {
+  const Shape shape = ShapeOf(x);  // [batch, length, heads, size]
+  const std::int64_t half = shape[3] / 2;
+  const Ints apart = interleaved ? Ints{shape[0], shape[1], shape[2], half, 2}
+                                 : Ints{shape[0], shape[1], shape[2], 2, half};
+  const std::int64_t axis = interleaved ? 4 : 3;
+  const Expr pairs = node.Typed(ops::Reshape(x, apart));
+  const Expr a = ElementAlong(pairs, 0, axis), b = ElementAlong(pairs, 1, axis);
+  const Expr first = ops::Subtract(ops::Multiply(a, cosine), ops::Multiply(b, sine));
+  const Expr second = ops::Add(ops::Multiply(a, sine), ops::Multiply(b, cosine));
+  const Expr turned = node.Typed(ops::Stack({node.Typed(first), node.Typed(second)}, axis));
+  return node.Typed(ops::Reshape(turned, shape));
+}
+
+std::vector<Expr> RotaryEmbedding(Node& node) {
+  if (node.Float("scale", 1) != 1) throw Unimplemented("a scale other than 1 is not supported");
+  if (node.Int("is_packed_batching", 0) != 0)
+    throw Unimplemented("the attribute is_packed_batching is not supported");
+  const bool interleaved = node.Int("interleaved", 0) != 0;
+  Expr x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  if (shape.size() != 3 && shape.size() != 4)
+    throw InvalidArgument("the input must have rank 3 or 4");
+  const Shape table = ShapeOf(node.input(2));
+  if (table.size() != 2 || ShapeOf(node.input(3)) != table)
+    throw InvalidArgument("cos_cache and sin_cache must be matrices of one shape");
+  const std::int64_t given = node.Int("rotary_embedding_dim", 0), heads = node.Int("num_heads", 0);
+  if (given > 0 && heads <= 0 && shape.size() == 3)
+    throw InvalidArgument("num_heads must be given where rotary_embedding_dim is");
+  const std::int64_t size = shape.size() == 4 ? shape[3]
+                            : given > 0       ? shape[2] / heads
+                                              : 2 * table[1];
+  const std::int64_t turned = given > 0 ? given : size;
+  if (turned != 2 * table[1] || turned > size || size <= 0 || shape.back() % size != 0)
+    throw InvalidArgument(StrCat("heads of ", size, " elements, of which ", turned,
+                                 " are turned, do not fit the caches of ", table[1], " angles"));
+  x = shape.size() == 4 ? node.Typed(ops::Transpose(x, Ints{0, 2, 1, 3}))
+                        : node.Typed(ops::Reshape(x, {shape[0], shape[1], shape[2] / size, size}));
+  const std::int64_t length = ShapeOf(x)[1];
+  Expr positions = node.input(1);
+  if (RankOf(positions) == 1) {
+    const Expr steps =
+        node.Typed(ops::Arange(0, static_cast<double>(length), 1, DataTypeOf(positions)));
+    positions = node.Typed(ops::ExpandDims(ops::Add(positions, steps), 0));
+  }
+  const auto of_positions = [&](std::size_t i) {
+    return node.Typed(ops::ExpandDims(RowsOf(node, node.input(i), positions), 2));
+  };
+  const Expr cosine = of_positions(2), sine = of_positions(3);
+  Expr y;
+  if (turned == size) {
+    y = Rotated(node, x, cosine, sine, interleaved);
+  } else {
+    const std::vector<Expr> parts = PartsAlong(node, x, {turned}, 3);
+    y = node.Typed(
+        ops::Concatenate({Rotated(node, parts[0], cosine, sine, interleaved), parts[1]}, 3));
+  }
+  if (shape.size() == 4) return {node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}))};
+  return {node.Typed(ops::Reshape(y, shape))};
+}
+
+// --- normalisation of a sum; the sum is the fourth result
+
+// The sum of the inputs 0 and 1, plus the bias where there is one.
+Expr SumOfSkip(const Node& node, std::size_t bias) {
+  for (int i = 1; i < std::min(node.num_outputs(), 3); ++i) {
+    if (!node.proto().output(i).empty())
+      throw Unimplemented(StrCat("output ", i, ", which only training reads, is not supported"));
+  }
+  const Expr sum = ops::Add(node.input(0), node.input(1));
+  return node.Typed(node.has_input(bias) ? ops::Add(sum, node.input(bias)) : sum);
+}
+
+std::vector<Expr> SkipLayerNormalization(Node& node) {
+  const Expr sum = SumOfSkip(node, 4);
+  const bool center = node.has_input(3);
+  const Expr y =
+      node.Typed(ops::LayerNorm(sum, node.input(2), center ? node.input(3) : node.input(2),
+                                {.epsilon = node.Float("epsilon", 1e-12), .center = center}));
+  return {y, Expr(), Expr(), sum};
+}
+
+// Normalises by the root of the mean square (Zhang and Sennrich, NeurIPS 2019).
+std::vector<Expr> SkipSimplifiedLayerNormalization(Node& node) {
+  const Expr sum = SumOfSkip(node, 3);
+  const DataType t = DataTypeOf(sum);
+  const Expr mean = ops::Mean(ops::Multiply(sum, sum), {.axis = Ints{-1}, .keepdims = true});
+  const Expr root = ops::Sqrt(ops::Add(mean, ops::Scalar(node.Float("epsilon", 1e-12), t)));
+  const Expr y = node.Typed(ops::Multiply(ops::Divide(sum, root), node.input(2)));
+  return {y, Expr(), Expr(), sum};
+}
+
+}  // namespace
+
+void AddMicrosoftEmbeddingConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["EmbedLayerNormalization"] = EmbedLayerNormalization;
+  t["RotaryEmbedding"] = RotaryEmbedding;
+  t["SkipLayerNormalization"] = SkipLayerNormalization;
+  t["SkipSimplifiedLayerNormalization"] = SkipSimplifiedLayerNormalization;
+}
+
+}  // namespace tenon::onnx_import

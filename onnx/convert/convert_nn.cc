@@ -1,0 +1,168 @@
+// Matrix products and normalisations.
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/matmul.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using attrs::Attrs;
+
+constexpr std::int64_t kMaxDeterminantSize = 4;
+
+std::vector<Expr> BatchNormalization(Node& node) {
+  if (node.Int("training_mode", 0) != 0 || node.num_outputs() > 1)
+    throw Unimplemented("training is not supported");
+  if (node.Int("spatial", 1) != 1) throw Unimplemented("spatial=0 is not supported");
+  node.Ignore("momentum");
+  const double epsilon = node.Float("epsilon", 1e-5);
+  const Expr y = ops::BatchNorm(node.input(0), node.input(1), node.input(2), node.input(3),
+                                node.input(4), {.epsilon = epsilon});
+  return {node.Typed(ir::TupleGetItem::Make(y, 0))};
+}
+
+std::vector<Expr> InstanceNormalization(Node& node) {
+  return {node.Typed(ops::InstanceNorm(node.input(0), node.input(1), node.input(2),
+                                       {.epsilon = node.Float("epsilon", 1e-5)}))};
+}
+
+// Also gives the mean and the reciprocal of the deviation when they are wanted.
+std::vector<Expr> LayerNormalization(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t rank = RankOf(x);
+  const std::int64_t axis = AxisOf(node, -1);
+  if (node.Int("stash_type", 1) != 1) throw Unimplemented("stash_type must be 1 (float32)");
+  const double epsilon = node.Float("epsilon", 1e-5);
+  const bool center = node.has_input(2);
+  if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1)
+    return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
+                                      {.epsilon = epsilon, .center = center}))};
+  // The standard's first stage is in float32, in which mean and reciprocal are returned. float64
+  // keeps its precision inside.
+  const DataType t = DataTypeOf(x) == Float64 ? Float64 : Float32;
+  const auto as_type = [&](const Expr& e, DataType to) {
+    return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
+  };
+  Ints axes;
+  for (std::int64_t i = axis; i < rank; ++i) axes.push_back(i);
+  const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
+  const Expr wide = as_type(x, t);
+  const Expr mean = node.Typed(ops::Mean(wide, reduce));
+  const Expr centred = node.Typed(ops::Subtract(wide, mean));
+  const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
+  const Expr deviation = ops::Sqrt(ops::Add(variance, ops::Scalar(epsilon, t)));
+  const Expr inverse = node.Typed(ops::Divide(ops::Scalar(1, t), deviation));
+  const Expr normalised = as_type(node.Typed(ops::Multiply(centred, inverse)), DataTypeOf(x));
+  Expr y = ops::Multiply(normalised, node.input(1));
+  if (center) y = ops::Add(y, node.input(2));
+  return {node.Typed(y), as_type(mean, Float32), as_type(inverse, Float32)};
+}
+
+std::vector<Expr> LocalResponseNormalization(Node& node) {
+  return {node.Typed(ir::Call::Make(ops::Known().lrn, {node.input(0)},
+                                    Attrs::Make(ops::LRNAttrs{.size = node.Int("size", 0),
+                                                              .bias = node.Float("bias", 1),
+                                                              .alpha = node.Float("alpha", 1e-4),
+                                                              .beta = node.Float("beta", 0.75)})))};
+}
+
+std::vector<Expr> MeanVarianceNormalization(Node& node) {
+  const Expr& x = node.input(0);
+  const ops::ReduceAttrs reduce{.axis = node.IntsOr("axes", {0, 2, 3}), .keepdims = true};
+  const Expr centred = node.Typed(ops::Subtract(x, ops::Mean(x, reduce)));
+  const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
+  const Expr deviation = ops::Add(ops::Sqrt(variance), ops::Scalar(1e-9, DataTypeOf(x)));
+  return {node.Typed(ops::Divide(centred, deviation))};
+}
+
+std::vector<Expr> Gemm(Node& node) {
+  const Expr& a = node.input(0);
+  const DataType t = DataTypeOf(a);
+  const double alpha = node.Float("alpha", 1);
+  const double beta = node.Float("beta", 1);
+  Expr y = ops::Matmul(
+      a, node.input(1),
+      {.transpose_a = node.Int("transA", 0) != 0, .transpose_b = node.Int("transB", 0) != 0});
+  if (alpha != 1) y = ops::Multiply(y, ops::Scalar(alpha, t));
+  if (node.has_input(2)) {
+    Expr c = node.input(2);
+    if (beta != 1) c = ops::Multiply(c, ops::Scalar(beta, t));
+    y = ops::Add(y, c);
+  }
+  return {node.Typed(y)};
+}
+
+std::vector<Expr> MatMul(Node& node) {
+  return {ProductOfAnyRank(node, node.input(0), node.input(1))};
+}
+
+// By cofactors: starting with the last row, the determinants for all sets of that many columns.
+std::vector<Expr> Det(Node& node) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  const std::size_t rank = shape.size();
+  if (rank < 2 || shape[rank - 1] != shape[rank - 2])
+    throw InvalidArgument("the input must be square matrices");
+  const std::int64_t n = shape.back();
+  if (n < 1 || n > kMaxDeterminantSize)
+    throw Unimplemented(StrCat("determinants of ", n, " rows are not supported; those of 1 to ",
+                               kMaxDeterminantSize, " are"));
+  const auto along_last = [&](const Expr& e, std::int64_t i) {
+    return node.Typed(ElementAlong(e, i, RankOf(e) - 1));
+  };
+  // Indexed by the set of columns, one bit per column.
+  std::vector<Expr> minors(std::size_t{1} << n);
+  for (std::size_t columns = 1; columns < minors.size(); ++columns) {
+    const std::int64_t row = n - __builtin_popcountll(columns);
+    bool negative = false;
+    for (std::int64_t c = 0; c < n; ++c) {
+      const std::size_t bit = std::size_t{1} << c;
+      if ((columns & bit) == 0) continue;
+      Expr term = along_last(along_last(x, c), row);
+      if (columns != bit) term = ops::Multiply(term, minors[columns ^ bit]);
+      Expr& sum = minors[columns];
+      sum = node.Typed(!sum ? term : negative ? ops::Subtract(sum, term) : ops::Add(sum, term));
+      negative = !negative;
+    }
+  }
+  return {minors.back()};
+}
+
+std::vector<Expr> Dropout(Node& node) {
+  node.Ignore("ratio");
+  node.Ignore("seed");
+  node.Ignore("is_test");
+  // The default ratio. Training drops elements unless the ratio is 0.
+  constexpr double kOtherwise = 0.5;
+  const bool is_training = node.has_input(2) && node.ConstantScalar(2) != 0;
+  if (is_training && (node.has_input(1) ? node.ConstantScalar(1) : kOtherwise) != 0)
+    throw Unimplemented("training is not supported");
+  if (node.num_outputs() == 1) return {node.input(0)};
+  // Nothing is dropped: the mask is all true, or up to opset 9 all 1 in the input's type.
+  const DataType type = node.opset() < 10 ? DataTypeOf(node.input(0)) : Bool;
+  const Expr mask =
+      ir::Call::Make(ops::Known().full, {ops::Scalar(1, type)},
+                     Attrs::Make(ops::InitOpAttrs{.shape = ShapeOf(node.input(0)), .dtype = type}));
+  return {node.input(0), node.Typed(mask)};
+}
+
+}  // namespace
+
+void AddNnConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["BatchNormalization"] = BatchNormalization;
+  t["Det"] = Det;
+  t["Dropout"] = Dropout;
+  t["Gemm"] = Gemm;
+  t["InstanceNormalization"] = InstanceNormalization;
+  t["LRN"] = LocalResponseNormalization;
+  t["LayerNormalization"] = LayerNormalization;
+  t["MatMul"] = MatMul;
+  t["MeanVarianceNormalization"] = MeanVarianceNormalization;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,136 @@
+// Quantised operators, as qnn.* calls. The pass CanonicalizeQnn defines how they round.
+#include <algorithm>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/quantize.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/qnn_builders.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+void RefuseBlocks(Node& node) {
+  if (const std::int64_t size = node.Int("block_size", 0); size != 0)
+    throw Unimplemented(StrCat("blocked quantisation (block_size ", size,
+                               ") is not supported; one scale, or one per "
+                               "channel of an axis is"));
+}
+
+// --- conversions
+
+std::vector<Expr> QuantizeLinear(Node& node) {
+  RefuseBlocks(node);
+  node.Ignore("saturate");  // for 8-bit floats
+  if (node.Int("precision", 0) != 0)
+    throw Unimplemented("the attribute precision is not supported");
+  Expr x = node.input(0);
+  const Expr scale = ParameterAt(node, 1);
+  if (!DataTypeOf(x).is_float()) x = node.Typed(ops::Cast(x, DataTypeOf(scale)));
+  DataType type = UInt8;
+  if (const std::int64_t wanted = node.Int("output_dtype", 0); wanted != 0)
+    type = ToDataType(static_cast<int>(wanted), "the attribute output_dtype");
+  const Expr zero_point = ZeroPointAt(node, 2, type);
+  return {node.Typed(ops::QnnQuantize(
+      x, scale, zero_point, {.out_dtype = DataTypeOf(zero_point), .axis = node.Int("axis", 1)}))};
+}
+
+std::vector<Expr> DequantizeLinear(Node& node) {
+  RefuseBlocks(node);
+  const Expr& x = node.input(0);
+  const Expr scale = ParameterAt(node, 1);
+  DataType type = DataTypeOf(scale);
+  if (const std::int64_t wanted = node.Int("output_dtype", 0); wanted != 0)
+    type = ToDataType(static_cast<int>(wanted), "the attribute output_dtype");
+  return {node.Typed(ops::QnnDequantize(x, scale, ZeroPointAt(node, 2, DataTypeOf(x)),
+                                        {.out_dtype = type, .axis = node.Int("axis", 1)}))};
+}
+
+std::vector<Expr> DynamicQuantizeLinear(Node& node) {
+  const DynamicallyQuantized made = QuantizeDynamically(node, node.input(0));
+  return {made.data, made.scale, made.zero_point};
+}
+
+// --- convolutions
+
+// A convolution with the same window as the node's, which the converter of Conv reads.
+ops::Conv2DAttrs WindowOf(Node& node, const Expr& x, const Expr& weight) {
+  const auto stand_in = [](const char* name, const Expr& e) {
+    return Expr(ir::Var::MakeChecked(name, ir::TensorTypeOf(ShapeOf(e), Float32), {}));
+  };
+  const passes::ConstantEvaluator none;
+  Node floats(node.proto(), node.opset(), {stand_in("x", x), stand_in("w", weight)}, none,
+              node.budget());
+  const std::vector<Expr> conv = Converters().at("Conv")(floats);
+  for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
+    node.Ignore(name);
+  const auto* call = conv.at(0).As<ir::CallNode>();
+  if (call == nullptr || !(call->callee == ops::Known().conv2d))
+    throw Unimplemented("quantised convolutions are supported only over two spatial axes");
+  return call->attrs.As<ops::Conv2DAttrs>();
+}
+
+Expr IntegerConv(Node& node, const QuantizedOperand& x, const QuantizedOperand& weight,
+                 const Expr& x_scale, const Expr& weight_scale) {
+  return node.Typed(ops::QnnConv2D(x.data, weight.data, x.zero_point, weight.zero_point, x_scale,
+                                   weight_scale, WindowOf(node, x.data, weight.data)));
+}
+
+std::vector<Expr> ConvInteger(Node& node) {
+  const QuantizedOperand x{node.input(0), SingleZeroPointAt(node, 2, DataTypeOf(node.input(0)))};
+  const QuantizedOperand weight{node.input(1), ZeroPointAt(node, 3, DataTypeOf(node.input(1)))};
+  const Expr one = ops::Scalar(1);
+  return {IntegerConv(node, x, weight, one, one)};
+}
+
+std::vector<Expr> QLinearConv(Node& node) {
+  const QuantizedOperand x{node.input(0), SingleZeroPointAt(node, 2, DataTypeOf(node.input(0)))};
+  const QuantizedOperand weight{node.input(3), ZeroPointAt(node, 5, DataTypeOf(node.input(3)))};
+  const Expr x_scale = ParameterAt(node, 1);
+  const Expr weight_scale = ParameterAt(node, 4);
+  Expr sum = IntegerConv(node, x, weight, x_scale, weight_scale);
+  if (node.has_input(8)) sum = ops::BiasAdd(sum, node.input(8));
+  const Expr zero_point = ParameterAt(node, 7);
+  return {node.Typed(ops::QnnRequantize(sum, ops::Multiply(x_scale, weight_scale),
+                                        ops::Scalar(0, Int32), ParameterAt(node, 6), zero_point,
+                                        {.axis = 1, .out_dtype = DataTypeOf(zero_point)}))};
+}
+
+// --- matrix products
+
+std::vector<Expr> MatMulInteger(Node& node) {
+  return {IntegerProduct(node,
+                         {node.input(0), SingleZeroPointAt(node, 2, DataTypeOf(node.input(0)))},
+                         {node.input(1), ZeroPointAt(node, 3, DataTypeOf(node.input(1)))})};
+}
+
+std::vector<Expr> QLinearMatMul(Node& node) {
+  const Expr sum =
+      IntegerProduct(node, {node.input(0), SingleZeroPointAt(node, 2, DataTypeOf(node.input(0)))},
+                     {node.input(3), ZeroPointAt(node, 5, DataTypeOf(node.input(3)))});
+  const Expr a_scale = ParameterAt(node, 1);
+  if (RankOf(a_scale) != 0)
+    throw Unimplemented("input 1 has a scale for each row; one is supported");
+  const Expr zero_point = ParameterAt(node, 7);
+  return {node.Typed(ops::QnnRequantize(sum, ops::Multiply(a_scale, ParameterAt(node, 4)),
+                                        ops::Scalar(0, Int32), ParameterAt(node, 6), zero_point,
+                                        {.out_dtype = DataTypeOf(zero_point)}))};
+}
+
+}  // namespace
+
+void AddQuantizeConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["ConvInteger"] = ConvInteger;
+  t["DequantizeLinear"] = DequantizeLinear;
+  t["DynamicQuantizeLinear"] = DynamicQuantizeLinear;
+  t["MatMulInteger"] = MatMulInteger;
+  t["QLinearConv"] = QLinearConv;
+  t["QLinearMatMul"] = QLinearMatMul;
+  t["QuantizeLinear"] = QuantizeLinear;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,121 @@
+// Reductions and normalisations along axes.
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using attrs::Attrs;
+
+// The axes from the attribute or, from opset `input_since` on, from the second input. None, or an
+// empty list, means all.
+ops::ReduceAttrs Axes(Node& node, int input_since) {
+  ops::ReduceAttrs reduce{.keepdims = node.Int("keepdims", 1) != 0};
+  Ints axes;
+  if (node.opset() < input_since) {
+    axes = node.IntsOr("axes", {});
+  } else if (node.has_input(1)) {
+    axes = node.ConstantInts(1);
+  }
+  if (!axes.empty()) reduce.axis = axes;
+  return reduce;
+}
+
+// Whether nothing is reduced: when there are no axes and the model says so.
+bool IsNoOp(Node& node, const ops::ReduceAttrs& reduce) {
+  return node.Int("noop_with_empty_axes", 0) != 0 && !reduce.axis;
+}
+
+Converter Reduce(const Expr& op, int input_since) {
+  return [op, input_since](Node& node) {
+    const ops::ReduceAttrs reduce = Axes(node, input_since);
+    if (IsNoOp(node, reduce)) return std::vector<Expr>{node.input(0)};
+    return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0)}, Attrs::Make(reduce)))};
+  };
+}
+
+// Applies `before` to each element, sums, and applies `after` to the sum.
+Converter ReduceBetween(Expr (*before)(const Expr&), Expr (*after)(const Expr&)) {
+  return [=](Node& node) {
+    const ops::ReduceAttrs reduce = Axes(node, 18);
+    if (IsNoOp(node, reduce))
+      throw Unimplemented("noop_with_empty_axes=1 without axes is not supported");
+    const Expr x = before == nullptr ? node.input(0) : before(node.input(0));
+    const Expr sum = ops::Sum(x, reduce);
+    return std::vector<Expr>{node.Typed(after == nullptr ? sum : after(sum))};
+  };
+}
+
+Expr Square(const Expr& x) { return ops::Multiply(x, x); }
+
+// Exponentials of the differences from the maximum do not overflow. Where the maximum is infinite,
+// the exponentials of the elements themselves are taken.
+std::vector<Expr> ReduceLogSumExp(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType t = DataTypeOf(x);
+  ops::ReduceAttrs reduce = Axes(node, 18);
+  if (IsNoOp(node, reduce))
+    throw Unimplemented("noop_with_empty_axes=1 without axes is not supported");
+  const bool keepdims = reduce.keepdims;
+  reduce.keepdims = true;
+  const Expr maximum = node.Typed(ops::Max(x, reduce));
+  const Expr base =
+      ops::Where(ir::Call::Make(ops::Known().isinf, {maximum}), ops::Scalar(0, t), maximum);
+  const Expr y =
+      node.Typed(ops::Add(ops::Log(ops::Sum(ops::Exp(ops::Subtract(x, base)), reduce)), base));
+  if (keepdims) return {y};
+  return {node.Typed(reduce.axis ? ops::Squeeze(y, reduce.axis) : ops::Reshape(y, {}))};
+}
+
+Converter ArgReduce(const Expr& op) {
+  return [op](Node& node) {
+    const ops::ArgReduceAttrs reduce{.axis = Ints{node.Int("axis", 0)},
+                                     .keepdims = node.Int("keepdims", 1) != 0,
+                                     .select_last_index = node.Int("select_last_index", 0) != 0};
+    return std::vector<Expr>{
+        node.Typed(ops::Cast(ir::Call::Make(op, {node.input(0)}, Attrs::Make(reduce)), Int64))};
+  };
+}
+
+// Up to opset 12, the axes from `axis` on are normalised together.
+Converter SoftmaxLike(const Expr& op) {
+  return [op](Node& node) {
+    const Expr& x = node.input(0);
+    const std::int64_t rank = RankOf(x);
+    const auto softmax = [&](const Expr& e, std::int64_t axis) {
+      return ir::Call::Make(op, {e}, Attrs::Make(ops::SoftmaxAttrs{axis}));
+    };
+    if (node.opset() >= 13) return std::vector<Expr>{node.Typed(softmax(x, node.Int("axis", -1)))};
+    const std::int64_t axis = AxisOf(node, 1);
+    if (axis == rank - 1) return std::vector<Expr>{node.Typed(softmax(x, -1))};
+    const Shape shape = ShapeOf(x);
+    Ints flat(shape.begin(), shape.begin() + axis);
+    flat.push_back(-1);
+    return std::vector<Expr>{node.Typed(ops::Reshape(softmax(ops::Reshape(x, flat), -1), shape))};
+  };
+}
+
+}  // namespace
+
+void AddReduceConverters(ConverterTable* table) {
+  const auto& known = ops::Known();
+  ConverterTable& t = *table;
+  t["ReduceMax"] = Reduce(known.max, 18);
+  t["ReduceMean"] = Reduce(known.mean, 18);
+  t["ReduceMin"] = Reduce(known.min, 18);
+  t["ReduceProd"] = Reduce(known.prod, 18);
+  t["ReduceSum"] = Reduce(known.sum, 13);
+  t["ReduceL1"] = ReduceBetween(ops::Abs, nullptr);
+  t["ReduceL2"] = ReduceBetween(Square, ops::Sqrt);
+  t["ReduceLogSum"] = ReduceBetween(nullptr, ops::Log);
+  t["ReduceLogSumExp"] = ReduceLogSumExp;
+  t["ReduceSumSquare"] = ReduceBetween(Square, nullptr);
+  t["ArgMax"] = ArgReduce(known.argmax);
+  t["ArgMin"] = ArgReduce(known.argmin);
+  t["Softmax"] = SoftmaxLike(known.softmax);
+  t["LogSoftmax"] = SoftmaxLike(known.log_softmax);
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,305 @@
+// Operators that rearrange, select, join or create elements.
+#include <algorithm>
+#include <limits>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using attrs::Attrs;
+
+NDArray Vector(const std::vector<std::int64_t>& values) {
+  return NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values);
+}
+
+std::vector<Expr> ConstantValue(Node& node) {
+  if (const auto tensor = node.TensorValue("value")) return {ir::Constant::Make(*tensor)};
+  if (const auto ints = node.OptionalInts("value_ints")) return {ir::Constant::Make(Vector(*ints))};
+  if (node.Has("value_int"))
+    return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("value_int", 0)))};
+  if (node.Has("value_float"))
+    return {ir::Constant::Make(
+        NDArray::Scalar<float>(static_cast<float>(node.Float("value_float", 0))))};
+  if (const auto* floats = node.Find("value_floats")) {
+    const std::vector<float> values(floats->floats().begin(), floats->floats().end());
+    return {ir::Constant::Make(
+        NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values))};
+  }
+  throw Unimplemented("the constant has no value of a supported kind");
+}
+
+std::vector<Expr> ConstantOfShape(Node& node) {
+  const Ints shape = node.ConstantInts(0);
+  const auto given = node.TensorValue("value");
+  const NDArray value = given ? given->Reshape({}) : NDArray::Scalar<float>(0);
+  return {node.Typed(
+      ir::Call::Make(ops::Known().full, {ir::Constant::Make(value)},
+                     Attrs::Make(ops::InitOpAttrs{.shape = shape, .dtype = value.dtype()})))};
+}
+
+std::vector<Expr> ShapeValue(Node& node) {
+  Shape shape = ShapeOf(node.input(0));
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const auto bound = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const std::int64_t start = bound(node.Int("start", 0));
+  const std::int64_t end = node.Has("end") ? bound(node.Int("end", 0)) : rank;
+  if (start >= end) return {ir::Constant::Make(Vector({}))};
+  return {ir::Constant::Make(Vector({shape.begin() + start, shape.begin() + end}))};
+}
+
+std::vector<Expr> Size(Node& node) {
+  return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(NumElements(ShapeOf(node.input(0)))))};
+}
+
+std::vector<Expr> Reshape(Node& node) {
+  const Ints target = node.ConstantInts(1);
+  for (const std::int64_t extent : target) {
+    if (extent < -1)
+      throw InvalidArgument(StrCat("the shape [", StrJoin(target, ", "), "] has the extent ",
+                                   extent, "; it must be at least -1"));
+  }
+  const bool allowzero = node.Int("allowzero", 0) != 0;
+  return {node.Typed(
+      ir::Call::Make(ops::Known().reshape, {node.input(0)},
+                     Attrs::Make(ops::ReshapeAttrs{.newshape = target, .allowzero = allowzero})))};
+}
+
+std::vector<Expr> Flatten(Node& node) {
+  const Shape shape = ShapeOf(node.input(0));
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  std::int64_t axis = node.Int("axis", 1);
+  if (axis < -rank || axis > rank)
+    throw InvalidArgument(StrCat("axis is ", axis, " for a tensor of rank ", rank));
+  if (axis < 0) axis += rank;
+  const std::int64_t rows = NumElements(Shape(shape.begin(), shape.begin() + axis));
+  const std::int64_t columns = NumElements(Shape(shape.begin() + axis, shape.end()));
+  return {node.Typed(ir::Call::Make(
+      ops::Known().reshape, {node.input(0)},
+      Attrs::Make(ops::ReshapeAttrs{.newshape = {rows, columns}, .allowzero = true})))};
+}
+
+std::optional<Ints> AxesOf(Node& node, int input_since) {
+  if (node.opset() < input_since) return node.OptionalInts("axes");
+  if (!node.has_input(1)) return std::nullopt;
+  return node.ConstantInts(1);
+}
+
+std::vector<Expr> Squeeze(Node& node) {
+  return {node.Typed(ops::Squeeze(node.input(0), AxesOf(node, 13)))};
+}
+
+std::vector<Expr> Unsqueeze(Node& node) {
+  const auto axes = AxesOf(node, 13);
+  if (!axes) throw InvalidArgument("the axes are missing");
+  const std::size_t rank = static_cast<std::size_t>(RankOf(node.input(0))) + axes->size();
+  Ints sorted;
+  for (const std::int64_t axis : *axes) sorted.push_back(ops::NormalAxis(axis, rank));
+  std::sort(sorted.begin(), sorted.end());
+  Expr value = node.input(0);
+  for (const std::int64_t axis : sorted) value = ops::ExpandDims(value, axis);
+  return {node.Typed(value)};
+}
+
+// Where the extents of the input are known only at run time, it is cut after the transposition.
+// PyTorch writes its nonzero in this form.
+std::vector<Expr> Transpose(Node& node) {
+  if (const ir::CallNode* cut = AsRunTimeCut(node.input(0))) {
+    const auto rank = static_cast<std::size_t>(RankOf(cut->args[0]));
+    Ints order = node.IntsOr("perm", {});
+    if (order.empty()) {
+      for (std::size_t i = rank; i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+    }
+    const Expr moved = node.Typed(ops::Transpose(cut->args[0], order));
+    const auto axis =
+        std::find(order.begin(), order.end(), cut->attrs.As<ops::TakeFirstAttrs>().axis) -
+        order.begin();
+    return {FirstAlong(node, moved, cut->args[1], axis)};
+  }
+  return {node.Typed(ops::Transpose(node.input(0), node.OptionalInts("perm")))};
+}
+
+std::vector<Expr> Concat(Node& node) {
+  if (!node.Has("axis")) throw InvalidArgument("the attribute axis is missing");
+  return {node.Typed(ops::Concatenate(node.all_inputs(), node.Int("axis", 0)))};
+}
+
+std::vector<Expr> Split(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t axis = AxisOf(node, 0);
+  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
+  const std::int64_t parts = node.num_outputs();
+  if (parts == 0) throw InvalidArgument("there are no outputs");
+  Ints lengths;
+  if (node.opset() < 13) {
+    lengths = node.IntsOr("split", {});
+  } else if (node.has_input(1)) {
+    lengths = node.ConstantInts(1);
+  }
+  if (lengths.empty()) {
+    // Equal parts; the last one may be shorter (opset 18).
+    const std::int64_t length = CeilDiv(extent, parts);
+    for (std::int64_t i = 0; i < parts; ++i)
+      lengths.push_back(std::max<std::int64_t>(0, std::min(length, extent - i * length)));
+    node.Ignore("num_outputs");
+  }
+  std::int64_t sum = 0;
+  Ints cuts;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (i > 0) cuts.push_back(sum);
+    sum += lengths[i];
+  }
+  if (sum != extent || static_cast<std::int64_t>(lengths.size()) != parts)
+    throw InvalidArgument(StrCat("the parts [", StrJoin(lengths, ", "), "] do not make up the ",
+                                 parts, " outputs of an extent of ", extent));
+  const Expr tuple = ops::Split(x, {.indices_or_sections = cuts, .axis = axis});
+  std::vector<Expr> outputs;
+  for (std::int64_t i = 0; i < parts; ++i)
+    outputs.push_back(node.Typed(ir::TupleGetItem::Make(tuple, static_cast<int>(i))));
+  return outputs;
+}
+
+// Clamps the bounds of a slice to the axis. For a negative step, the standard always begins at an
+// element, so a start before the first element becomes the first one. An end before it is written
+// as a very small integer.
+void Clamp(std::int64_t extent, std::int64_t step, std::int64_t* start, std::int64_t* end) {
+  constexpr std::int64_t kBeforeFirst = std::numeric_limits<std::int32_t>::min();
+  const auto from_front = [&](std::int64_t bound) { return bound < 0 ? bound + extent : bound; };
+  if (step > 0) {
+    *start = std::clamp<std::int64_t>(from_front(*start), 0, extent);
+    *end = std::clamp<std::int64_t>(from_front(*end), 0, extent);
+    return;
+  }
+  *start = std::min(std::max<std::int64_t>(from_front(*start), 0), extent - 1);
+  *end = std::min(from_front(*end), extent - 1);
+  if (extent == 0) *start = *end = 0;
+  if (*end < 0) *end = kBeforeFirst;
+}
+
+std::vector<Expr> Slice(Node& node) {
+  const Expr& x = node.input(0);
+  Ints starts, ends, steps;
+  std::optional<Ints> axes;
+  if (node.opset() < 10) {
+    starts = node.IntsOr("starts", {});
+    ends = node.IntsOr("ends", {});
+    axes = node.OptionalInts("axes");
+  } else {
+    starts = node.ConstantInts(1);
+    ends = node.ConstantInts(2);
+    if (node.has_input(3)) axes = node.ConstantInts(3);
+    if (node.has_input(4)) steps = node.ConstantInts(4);
+  }
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  if (starts.size() != ends.size() || starts.size() != steps.size())
+    throw InvalidArgument("starts, ends and steps have different lengths");
+  if (!axes) {
+    axes.emplace();
+    for (std::size_t i = 0; i < starts.size(); ++i) axes->push_back(static_cast<std::int64_t>(i));
+  }
+  if (axes->size() != starts.size())
+    throw InvalidArgument("starts and axes have different lengths");
+  const Shape shape = ShapeOf(x);
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    Clamp(shape[static_cast<std::size_t>(ops::NormalAxis((*axes)[i], shape.size()))], steps[i],
+          &starts[i], &ends[i]);
+  return {node.Typed(
+      ops::StridedSlice(x, {.begin = starts, .end = ends, .strides = steps, .axes = axes}))};
+}
+
+std::vector<Expr> Gather(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t axis = AxisOf(node, 0);
+  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
+  // Negative indices count from the end.
+  Expr indices = node.input(1);
+  const DataType t = DataTypeOf(indices);
+  const Expr negative = ir::Call::Make(ops::Known().less, {indices, ops::Scalar(0, t)});
+  indices =
+      ops::Where(negative, ops::Add(indices, ops::Scalar(static_cast<double>(extent), t)), indices);
+  return {node.Typed(ops::Take(x, indices, {.axis = axis}))};
+}
+
+std::vector<Expr> Expand(Node& node) {
+  const Shape from = ShapeOf(node.input(0));
+  Ints target = node.ConstantInts(1);
+  // Broadcasting goes in both directions.
+  while (target.size() < from.size()) target.insert(target.begin(), 1);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::int64_t& extent = target[target.size() - from.size() + i];
+    if (extent == 1) extent = from[i];
+  }
+  return {node.Typed(ir::Call::Make(ops::Known().broadcast_to, {node.input(0)},
+                                    Attrs::Make(ops::InitOpAttrs{.shape = target})))};
+}
+
+std::vector<Expr> Tile(Node& node) {
+  return {node.Typed(ir::Call::Make(ops::Known().tile, {node.input(0)},
+                                    Attrs::Make(ops::TileAttrs{node.ConstantInts(1)})))};
+}
+
+std::vector<Expr> Pad(Node& node) {
+  const Expr& x = node.input(0);
+  const std::string mode = node.String("mode", "constant");
+  Ints pads;
+  double value = 0;
+  if (node.opset() < 11) {
+    pads = node.IntsOr("pads", {});
+    value = node.Float("value", 0);
+  } else {
+    pads = node.ConstantInts(1);
+    if (node.has_input(2)) value = node.ConstantScalar(2);
+  }
+  const auto rank = static_cast<std::size_t>(RankOf(x));
+  if (mode != "constant" && mode != "reflect" && mode != "edge")
+    throw Unimplemented(
+        StrCat("the mode ", mode, " is not supported; constant, reflect and edge are"));
+  Ints axes;
+  if (node.has_input(3)) {
+    for (const std::int64_t axis : node.ConstantInts(3))
+      axes.push_back(ops::NormalAxis(axis, rank));
+  } else {
+    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (pads.size() != 2 * axes.size())
+    throw InvalidArgument(StrCat("pads has ", pads.size(), " values for ", axes.size(), " axes"));
+  std::vector<Ints> width(rank, Ints{0, 0});
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    width[static_cast<std::size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
+  return {
+      node.Typed(ir::Call::Make(ops::Known().pad, {x, ops::Scalar(value, DataTypeOf(x))},
+                                Attrs::Make(ops::PadAttrs{.pad_width = width, .pad_mode = mode})))};
+}
+
+}  // namespace
+
+void AddShapeConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["Concat"] = Concat;
+  t["Constant"] = ConstantValue;
+  t["ConstantOfShape"] = ConstantOfShape;
+  t["Expand"] = Expand;
+  t["Flatten"] = Flatten;
+  t["Gather"] = Gather;
+  t["Pad"] = Pad;
+  t["Reshape"] = Reshape;
+  t["Shape"] = ShapeValue;
+  t["Size"] = Size;
+  t["Slice"] = Slice;
+  t["Split"] = Split;
+  t["Squeeze"] = Squeeze;
+  t["Tile"] = Tile;
+  t["Transpose"] = Transpose;
+  t["Unsqueeze"] = Unsqueeze;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,206 @@
+// Window functions, discrete Fourier transforms and weights of their bins.
+#include <algorithm>
+#include <cmath>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/fourier_attrs.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+constexpr std::int64_t kMaxWindow = 1 << 20;
+
+// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n); n is one less where both ends belong to the window.
+Converter CosineWindow(double a0, double a1, double a2) {
+  return [=](Node& node) {
+    const auto size = node.ConstantInt(0);
+    if (size < 0 || size > kMaxWindow)
+      throw InvalidArgument(StrCat("a window of ", size, " elements"));
+    const double n = static_cast<double>(node.Int("periodic", 1) != 0 ? size : size - 1);
+    const DataType dtype = ToDataType(static_cast<int>(node.Int("output_datatype", 1)),
+                                      "the attribute output_datatype");
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const double turn = n == 0 ? 0 : 2 * M_PI * static_cast<double>(i) / n;
+      values.push_back(a0 - a1 * std::cos(turn) + a2 * std::cos(2 * turn));
+    }
+    return std::vector<Expr>{
+        node.Typed(ops::Cast(ir::Constant::Make(NDArray::FromVector({size}, values)), dtype))};
+  };
+}
+
+// Transforms the first `used` of `n` elements to `made` bins: a product with cosines and sines.
+struct Transform {
+  std::int64_t n, used, made;
+  bool inverse = false;
+
+  Transform(std::int64_t length, std::int64_t have, bool onesided)
+      : n(length), used(std::min(have, length)), made(onesided ? length / 2 + 1 : length) {
+    if (n < 1 || n > ops::kMaxTransformLength)
+      throw Unimplemented(StrCat("a transform of ", n, " elements is not supported; 1 to ",
+                                 ops::kMaxTransformLength, " are"));
+  }
+
+  // Real and imaginary parts, as (rows, made), for those of (rows, used); `imaginary` may be null.
+  std::pair<Expr, Expr> Of(const Node& node, const Expr& real, const Expr& imaginary) const {
+    std::vector<double> cosines, sines;
+    for (std::int64_t i = 0; i < used; ++i) {
+      for (std::int64_t k = 0; k < made; ++k) {
+        // Taking i * k modulo n keeps the angle small, and so exact.
+        const double turn = 2 * M_PI * static_cast<double>(i * k % n) / static_cast<double>(n);
+        const double scale = inverse ? 1 / static_cast<double>(n) : 1;
+        cosines.push_back(std::cos(turn) * scale);
+        sines.push_back(std::sin(turn) * (inverse ? scale : -scale));
+      }
+    }
+    const auto times = [&](const Expr& rows, const std::vector<double>& values) {
+      const Expr matrix = ir::Constant::Make(NDArray::FromVector({used, made}, values));
+      return ops::Matmul(rows, node.Typed(ops::Cast(matrix, DataTypeOf(rows))));
+    };
+    std::pair<Expr, Expr> result = {times(real, cosines), times(real, sines)};
+    if (!imaginary) return result;
+    return {ops::Subtract(result.first, times(imaginary, sines)),
+            ops::Add(result.second, times(imaginary, cosines))};
+  }
+};
+
+// The real (0) or imaginary (1) part of a signal, whose last axis holds them.
+Expr PartOf(const Expr& x, std::int64_t which) { return ElementAlong(x, which, RankOf(x) - 1); }
+
+// The signal (batch, ..., 1 or 2), split into real and imaginary parts, times cosines and sines.
+std::vector<Expr> Dft(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t rank = RankOf(x);
+  Shape shape = ShapeOf(x);
+  if (rank < 3 || (shape.back() != 1 && shape.back() != 2))
+    throw InvalidArgument("the input must end in an axis of 1 or 2 (real, or real and imaginary)");
+  const std::int64_t given = node.opset() < 20   ? node.Int("axis", 1)
+                             : node.has_input(2) ? node.ConstantInt(2)
+                                                 : -2;
+  const auto axis = static_cast<std::int64_t>(ops::NormalAxis(given, shape.size()));
+  if (axis == rank - 1) throw InvalidArgument("the last axis holds real and imaginary parts");
+  const bool onesided = node.Int("onesided", 0) != 0;
+  const std::int64_t have = shape[static_cast<std::size_t>(axis)];
+  Transform transform(node.has_input(1) ? node.ConstantInt(1) : have, have, onesided);
+  transform.inverse = node.Int("inverse", 0) != 0;
+  if (onesided && transform.inverse)
+    throw Unimplemented("onesided=1 with inverse=1 is not supported");
+  // Moves the transformed axis to the end and makes rows of the others.
+  Ints order, back(static_cast<std::size_t>(rank) - 1);
+  for (std::int64_t d = 0; d + 1 < rank; ++d) {
+    if (d != axis) order.push_back(d);
+  }
+  order.push_back(axis);
+  for (std::size_t d = 0; d < order.size(); ++d)
+    back[static_cast<std::size_t>(order[d])] = static_cast<std::int64_t>(d);
+  Ints moved;
+  for (const std::int64_t d : order) moved.push_back(shape[static_cast<std::size_t>(d)]);
+  moved.back() = transform.made;
+  const auto part = [&](std::int64_t which) {
+    const Expr last = ops::Transpose(PartOf(x, which), order);
+    return node.Typed(ops::StridedSlice(
+        ops::Reshape(last, {-1, have}),
+        {.begin = {0}, .end = {transform.used}, .strides = {1}, .axes = Ints{1}}));
+  };
+  const auto [real, imaginary] = transform.Of(node, part(0), shape.back() == 2 ? part(1) : Expr());
+  const auto whole = [&](const Expr& e) {
+    return node.Typed(ops::ExpandDims(ops::Transpose(ops::Reshape(e, moved), back), -1));
+  };
+  return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, rank - 1))};
+}
+
+// The signal is (batch, length, 1 or 2). Each of its frames, which may overlap, is multiplied by
+// the window and transformed.
+std::vector<Expr> Stft(Node& node) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2))
+    throw Unimplemented("the signal must have the shape (batch, length, 1 or 2)");
+  const bool has_window = node.has_input(2);
+  if (!has_window && !node.has_input(3))
+    throw InvalidArgument("a window or the length of frames must be given");
+  if (has_window && RankOf(node.input(2)) != 1)
+    throw InvalidArgument("the window must have rank 1");
+  const std::int64_t n = node.has_input(3) ? node.ConstantInt(3) : ShapeOf(node.input(2))[0];
+  const auto step = node.ConstantInt(1);
+  if (step < 1 || n < 1 || n > shape[1])
+    throw InvalidArgument(
+        StrCat("frames of ", n, " elements every ", step, " of a signal of ", shape[1]));
+  if (has_window && ShapeOf(node.input(2)) != Shape{n})
+    throw InvalidArgument(StrCat("the window must have ", n, " elements"));
+  const bool onesided = node.Int("onesided", 1) != 0;
+  if (onesided && shape[2] == 2) throw InvalidArgument("onesided=1 is for real signals");
+  const Transform transform(n, n, onesided);
+  const std::int64_t frames = (shape[1] - n) / step + 1;
+  const auto part = [&](std::int64_t which) {
+    Expr rows = node.Typed(
+        ops::SlidingWindow(PartOf(x, which), {.axis = 1, .window_shape = {n}, .strides = {step}}));
+    if (has_window) rows = ops::Multiply(rows, node.input(2));
+    return node.Typed(ops::Reshape(rows, {shape[0] * frames, n}));
+  };
+  const auto [real, imaginary] = transform.Of(node, part(0), shape[2] == 2 ? part(1) : Expr());
+  const auto whole = [&](const Expr& e) {
+    return node.Typed(ops::Reshape(e, {shape[0], frames, transform.made, 1}));
+  };
+  return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, 3))};
+}
+
+// Triangles on the mel scale over the bins of a spectrum, computed as in the standard's reference.
+std::vector<Expr> MelWeightMatrix(Node& node) {
+  const auto bands = node.ConstantInt(0);
+  const auto length = node.ConstantInt(1);
+  const auto rate = node.ConstantInt(2);
+  const DataType dtype =
+      ToDataType(static_cast<int>(node.Int("output_datatype", 1)), "the attribute output_datatype");
+  if (bands < 1 || bands > kMaxWindow || length < 0 || length > ops::kMaxTransformLength * 64 ||
+      rate < 1)
+    throw InvalidArgument(
+        StrCat(bands, " bands of a spectrum of ", length, " elements at a rate of ", rate));
+  const std::int64_t bins = length / 2 + 1;
+  const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  const double low = mel(node.ConstantScalar(3)), high = mel(node.ConstantScalar(4));
+  const double step = (high - low) / static_cast<double>(bands + 2);
+  const auto edge = [&](std::int64_t i) {
+    const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + low) / 2595) - 1);
+    const double bin =
+        std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
+    if (!(bin >= 0) || bin >= static_cast<double>(bins))
+      throw InvalidArgument("the edges of the bands lie outside the spectrum");
+    return static_cast<std::int64_t>(bin);
+  };
+  if (bins > kMaxWindow * 64 / bands) throw InvalidArgument("the matrix is too large");
+  std::vector<double> weights(static_cast<std::size_t>(bins * bands), 0);
+  const auto at = [&](std::int64_t bin, std::int64_t band) -> double& {
+    return weights[static_cast<std::size_t>(bin * bands + band)];
+  };
+  for (std::int64_t band = 0; band < bands; ++band) {
+    const std::int64_t first = edge(band), centre = edge(band + 1), last = edge(band + 2);
+    if (first == centre) at(centre, band) = 1;
+    for (std::int64_t bin = first; first < centre && bin <= centre; ++bin)
+      at(bin, band) = static_cast<double>(bin - first) / static_cast<double>(centre - first);
+    for (std::int64_t bin = centre; bin < last; ++bin)
+      at(bin, band) = static_cast<double>(last - bin) / static_cast<double>(last - centre);
+  }
+  return {node.Typed(
+      ops::Cast(ir::Constant::Make(NDArray::FromVector({bins, bands}, weights)), dtype))};
+}
+
+}  // namespace
+
+void AddSignalConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["BlackmanWindow"] = CosineWindow(0.42, 0.5, 0.08);
+  t["DFT"] = Dft;
+  t["HammingWindow"] = CosineWindow(25.0 / 46, 21.0 / 46, 0);
+  t["HannWindow"] = CosineWindow(0.5, 0.5, 0);
+  t["MelWeightMatrix"] = MelWeightMatrix;
+  t["STFT"] = Stft;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,132 @@
+// Operators on boxes in images, and operators whose number of result rows is known only at run
+// time.
+#include <limits>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/sort_attrs.h"
+#include "tenon/ops/vision_attrs.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+template <typename AttrsType>
+Expr Call(const char* op, std::vector<Expr> args, AttrsType attrs) {
+  return ir::Call::Make(ops::OpRegistry::Global().Get(op), std::move(args),
+                        attrs::Attrs::Make(std::move(attrs)));
+}
+
+std::vector<Expr> RoiAlign(Node& node) {
+  const DataType type = DataTypeOf(node.input(0));
+  const Expr batch = node.Typed(ops::ExpandDims(node.Typed(ops::Cast(node.input(2), type)), 1));
+  const Expr rois = node.Typed(ops::Concatenate({batch, node.input(1)}, 1));
+  const std::string otherwise = node.opset() < 16 ? "output_half_pixel" : "half_pixel";
+  const std::string mode = node.String("coordinate_transformation_mode", otherwise);
+  if (mode != "half_pixel" && mode != "output_half_pixel")
+    throw InvalidArgument(StrCat("coordinate_transformation_mode is ", mode,
+                                 "; it may be half_pixel or output_half_pixel"));
+  const std::string pooling = node.String("mode", "avg");
+  if (pooling != "avg" && pooling != "max")
+    throw InvalidArgument(StrCat("mode is ", pooling, "; it may be avg or max"));
+  return {node.Typed(Call(
+      "vision.roi_align", {node.input(0), rois},
+      ops::RoiAlignAttrs{.pooled_size = {node.Int("output_height", 1), node.Int("output_width", 1)},
+                         .spatial_scale = node.Float("spatial_scale", 1),
+                         .sample_ratio = node.Int("sampling_ratio", 0),
+                         .mode = pooling,
+                         .aligned = mode == "half_pixel"}))};
+}
+
+// Boxes given by centre and size, as corners.
+Expr CornersOf(const Node& node, const Expr& boxes) {
+  const std::vector<Expr> parts = PartsAlong(node, boxes, {2}, 2);
+  const Expr &centre = parts[0], half = ops::Multiply(parts[1], ops::Scalar(0.5));
+  const Expr x_first =
+      node.Typed(ops::Concatenate({ops::Subtract(centre, half), ops::Add(centre, half)}, 2));
+  const Expr order = ir::Constant::Make(NDArray::FromVector<std::int64_t>({4}, {1, 0, 3, 2}));
+  return node.Typed(ops::Take(x_first, order, {.axis = 2}));
+}
+
+// The result has a row per box that is kept: an extent known only at run time.
+std::vector<Expr> NonMaxSuppression(Node& node) {
+  const auto parameter = [&](std::size_t i, double otherwise, DataType type) {
+    return node.has_input(i) ? node.input(i) : node.Typed(ops::Scalar(otherwise, type));
+  };
+  const std::int64_t format = node.Int("center_point_box", 0);
+  if (format != 0 && format != 1)
+    throw InvalidArgument(StrCat("center_point_box is ", format, "; it may be 0 or 1"));
+  const Expr boxes = format == 0 ? node.input(0) : CornersOf(node, node.input(0));
+  const Expr found =
+      node.Typed(Call("vision.all_class_non_max_suppression",
+                      {boxes, node.input(1), parameter(2, 0, Int64), parameter(3, 0, Float32),
+                       parameter(4, -std::numeric_limits<double>::infinity(), Float32)},
+                      ops::AllClassNonMaximumSuppressionAttrs{}));
+  return {FirstAlong(node, node.Typed(ir::TupleGetItem::Make(found, 0)),
+                     node.Typed(ir::TupleGetItem::Make(found, 1)), 0)};
+}
+
+// A stable sort that puts nonzero elements first gives their flat positions.
+std::vector<Expr> NonZero(Node& node) {
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x);
+  if (shape.empty() || NumElements(shape) == 0)
+    throw Unimplemented("tensors of rank 0 and without elements are not supported");
+  const auto& known = ops::Known();
+  const auto number = [](std::int64_t n) {
+    return ir::Constant::Make(NDArray::FromVector<std::int64_t>({1}, {n}));
+  };
+  const Expr flat = node.Typed(ops::Reshape(x, {-1}));
+  const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(x)));
+  const Expr is_zero =
+      node.Typed(ops::Cast(DataTypeOf(x).is_bool() ? ir::Call::Make(known.logical_not, {flat})
+                                                   : ir::Call::Make(known.equal, {flat, zero}),
+                           Int64));
+  const Expr order =
+      node.Typed(Call("argsort", {is_zero}, ops::ArgsortAttrs{.axis = 0, .dtype = Int64}));
+  std::vector<Expr> coordinates;
+  std::int64_t inner = NumElements(shape);
+  for (const std::int64_t extent : shape) {
+    inner /= extent;
+    const Expr outer = ir::Call::Make(known.floor_divide, {order, number(inner)});
+    const Expr at = ir::Call::Make(known.floor_mod, {outer, number(extent)});
+    coordinates.push_back(node.Typed(ops::ExpandDims(at, 0)));
+  }
+  const Expr all = node.Typed(ops::Concatenate(std::move(coordinates), 0));
+  const Expr count = node.Typed(ops::Subtract(
+      number(NumElements(shape)), ops::Sum(is_zero, {.axis = Ints{0}, .keepdims = true})));
+  return {FirstAlong(node, all, count, 1)};
+}
+
+// The result has an element per distinct value: an extent known only at run time.
+std::vector<Expr> Unique(Node& node) {
+  const Expr& x = node.input(0);
+  if (node.Has("axis")) {
+    AxisOf(node, 0);
+    if (RankOf(x) != 1) throw Unimplemented("slices that differ (axis) are not supported");
+  }
+  const Expr found =
+      node.Typed(ops::Unique(node.Typed(ops::Reshape(x, {-1})),
+                             {.sorted = node.Int("sorted", 1) != 0, .return_counts = true}));
+  const auto field = [&](int i) { return ir::TupleGetItem::Make(found, i); };
+  const auto wide = [&](int i) { return node.Typed(ops::Cast(node.Typed(field(i)), Int64)); };
+  const Expr count = wide(3);
+  const auto first = [&](const Expr& e) { return FirstAlong(node, e, count, 0); };
+  return {first(node.Typed(field(0))), first(wide(1)), wide(2), first(wide(4))};
+}
+
+}  // namespace
+
+void AddVisionConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["NonMaxSuppression"] = NonMaxSuppression;
+  t["NonZero"] = NonZero;
+  t["RoiAlign"] = RoiAlign;
+  t["Unique"] = Unique;
+}
+
+}  // namespace tenon::onnx_import

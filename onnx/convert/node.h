@@ -1,0 +1,135 @@
+// One ONNX node as its converter sees it: typed inputs, checked attributes, and calls that are
+// typed and folded.
+#ifndef TENON_ONNX_CONVERT_NODE_H_
+#define TENON_ONNX_CONVERT_NODE_H_
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "onnx/onnx_pb.h"
+#include "tenon/ir/expr.h"
+#include "tenon/ops/ints.h"
+#include "tenon/passes/simplify/fold_constant.h"
+
+namespace tenon::onnx_import {
+
+using ir::Expr;
+using ops::Ints;
+
+// The outputs of a graph inside a node, which may read values around it.
+using GraphInliner = std::function<std::vector<Expr>(const onnx::GraphProto& graph,
+                                                     const std::vector<Expr>& inputs)>;
+
+// How much work the import of a model may still do.
+struct ImportBudget {
+  // Loops and recurrent layers are unrolled, so a few bytes can ask for any number of expressions.
+  static constexpr std::int64_t kMaxExpressions = std::int64_t{1} << 20;
+
+  ops::FoldingBudget folding;
+  std::int64_t expressions = kMaxExpressions;
+};
+
+class Node {
+ public:
+  // `evaluate` and `budget` must outlive the node.
+  Node(const onnx::NodeProto& proto, int opset, std::vector<Expr> inputs,
+       const passes::ConstantEvaluator& evaluate, ImportBudget* budget,
+       GraphInliner inline_graph = nullptr)
+      : proto_(proto),
+        opset_(opset),
+        inputs_(std::move(inputs)),
+        evaluate_(evaluate),
+        budget_(budget),
+        inline_graph_(std::move(inline_graph)) {}
+
+  const onnx::NodeProto& proto() const { return proto_; }
+  int opset() const { return opset_; }
+  int num_outputs() const { return proto_.output_size(); }
+  ImportBudget* budget() const { return budget_; }
+
+  // --- inputs
+  std::size_t num_inputs() const { return inputs_.size(); }
+  bool has_input(std::size_t i) const { return i < inputs_.size() && inputs_[i]; }
+  // Throws InvalidArgument when it is missing.
+  const Expr& input(std::size_t i) const;
+  // Null when it is missing.
+  Expr optional_input(std::size_t i) const { return has_input(i) ? inputs_[i] : Expr(); }
+  // A missing input is null.
+  const std::vector<Expr>& inputs() const { return inputs_; }
+  // Throws InvalidArgument when one is missing.
+  const std::vector<Expr>& all_inputs() const;
+  // The value of an input that must be known at import. Throws Unimplemented that says why it is
+  // not.
+  NDArray Constant(std::size_t i) const;
+  Ints ConstantInts(std::size_t i) const;
+  // The integer of an input with one element; of a floating element, its integral value.
+  std::int64_t ConstantInt(std::size_t i) const;
+  double ConstantScalar(std::size_t i) const;
+  std::vector<double> ConstantNumbers(std::size_t i) const;
+
+  // --- attributes; reading one marks it as handled
+  bool Has(const char* name);
+  std::int64_t Int(const char* name, std::int64_t otherwise);
+  double Float(const char* name, double otherwise);
+  std::string String(const char* name, const std::string& otherwise);
+  std::optional<Ints> OptionalInts(const char* name);
+  Ints IntsOr(const char* name, Ints otherwise);
+  std::optional<NDArray> TensorValue(const char* name);
+  // Throws InvalidArgument when it is missing.
+  const onnx::GraphProto& Graph(const char* name);
+  // Marks an attribute as having no effect here.
+  void Ignore(const char* name) { handled_.insert(name); }
+  // Throws Unimplemented for an attribute that nobody read.
+  void RequireAllHandled() const;
+  const onnx::AttributeProto* Find(const char* name);
+
+  // --- results
+  // The expression with checked types, folded when it is constant. Its arguments must be typed.
+  Expr Typed(const Expr& expr) const;
+  // The outputs of a graph of this node.
+  std::vector<Expr> Inlined(const onnx::GraphProto& graph, const std::vector<Expr>& inputs) const {
+    return inline_graph_(graph, inputs);
+  }
+
+ private:
+  const onnx::NodeProto& proto_;
+  const int opset_;
+  const std::vector<Expr> inputs_;
+  std::string WhyUnknown(const Expr& value) const;
+
+  const passes::ConstantEvaluator& evaluate_;
+  ImportBudget* const budget_;
+  const GraphInliner inline_graph_;
+  std::set<std::string> handled_;
+};
+
+// Throws InvalidArgument unless a constant of this many numbers may be made at import: a few bytes
+// of a file can ask for any size.
+void RequireConstantSize(double elements);
+// The static extents of a typed tensor expression; its rank and element type.
+Shape ShapeOf(const Expr& e);
+std::int64_t RankOf(const Expr& e);
+DataType DataTypeOf(const Expr& e);
+// The element `index` along `axis` of a typed expression, without that axis.
+Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis);
+// The pieces of a typed expression that is cut at `places` along `axis`; there is one more than
+// places.
+std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,
+                             std::int64_t axis);
+// The first `count` (one integer) elements of a typed expression along `axis`. It is a slice where
+// the count is known at import. Where it is not, the value can only be a result of the model.
+Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t axis);
+// The call that cuts a value to an extent known only at run time; null for other values.
+const ir::CallNode* AsRunTimeCut(const Expr& value);
+// The int64 numbers 0, 1, ... along one axis of `rank`; the other extents are 1. Throws
+// InvalidArgument for more numbers than a constant made at import may have.
+Expr PlacesAlong(std::size_t rank, std::size_t axis, std::int64_t extent);
+// The attribute axis, in [0, rank of the first input). Throws InvalidArgument.
+std::int64_t AxisOf(Node& node, std::int64_t otherwise);
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_CONVERT_NODE_H_

@@ -1,0 +1,64 @@
+#include "tenon/onnx/convert/quantize.h"
+
+#include "tenon/onnx/convert/matmul.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/qnn_builders.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+
+Expr ParameterAt(const Node& node, std::size_t i) {
+  const Expr& e = node.input(i);
+  const bool single = RankOf(e) == 1 && NumElements(ShapeOf(e)) == 1;
+  return single ? node.Typed(ops::Squeeze(e, Ints{0})) : e;
+}
+
+Expr ZeroPointAt(const Node& node, std::size_t i, DataType otherwise) {
+  return node.has_input(i) ? ParameterAt(node, i) : node.Typed(ops::Scalar(0, otherwise));
+}
+
+Expr SingleZeroPointAt(const Node& node, std::size_t i, DataType otherwise) {
+  Expr zero_point = ZeroPointAt(node, i, otherwise);
+  if (RankOf(zero_point) != 0)
+    throw Unimplemented(StrCat("input ", i, " has a zero point for each row; one is supported"));
+  return zero_point;
+}
+
+Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b) {
+  const Expr one = ops::Scalar(1);
+  return ProductOfAnyRank(
+      node, a.data, b.data,
+      [&](const Expr& rows, const Expr& matrix) {
+        return ops::QnnDense(rows, ops::Transpose(matrix), a.zero_point, b.zero_point, one, one);
+      },
+      [&](const Expr& left, const Expr& right) {
+        if (RankOf(b.zero_point) != 0)
+          throw Unimplemented(
+              "a zero point for each column of a batch of matrices is not supported");
+        return ops::QnnBatchMatmul(left, right, a.zero_point, b.zero_point, one, one);
+      });
+}
+
+Expr ScaledProduct(const Node& node, const Expr& product, const Expr& scale, const Expr& bias) {
+  const Expr y = ops::Multiply(ops::Cast(product, DataTypeOf(scale)), scale);
+  return node.Typed(bias ? ops::Add(y, bias) : y);
+}
+
+DynamicallyQuantized QuantizeDynamically(const Node& node, const Expr& x) {
+  const Expr zero = ops::Scalar(0);
+  const Expr highest = ops::Maximum(ops::Max(x), zero);
+  const Expr lowest = ops::Minimum(ops::Min(x), zero);
+  const Expr range = ops::Subtract(highest, lowest);
+  const Expr empty = ir::Call::Make(ops::Known().equal, {range, zero});
+  const Expr scale =
+      node.Typed(ops::Where(empty, ops::Scalar(1), ops::Divide(range, ops::Scalar(255))));
+  const Expr exact = ops::Clip(ops::Subtract(zero, ops::Divide(lowest, scale)), 0, 255);
+  const Expr zero_point =
+      node.Typed(ops::Cast(ir::Call::Make(ops::Known().nearbyint, {exact}), UInt8));
+  return {node.Typed(ops::QnnQuantize(x, scale, zero_point, {.out_dtype = UInt8})), scale,
+          zero_point};
+}
+
+}  // namespace tenon::onnx_import

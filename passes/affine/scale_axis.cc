@@ -1,0 +1,73 @@
+#include "tenon/passes/affine/scale_axis.h"
+
+#include <algorithm>
+
+#include "tenon/ops/builders.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Expr;
+
+template <typename T, typename Test>
+bool AllOf(const NDArray& values, Test test) {
+  return std::all_of(values.data<T>(), values.data<T>() + values.size(), test);
+}
+
+}  // namespace
+
+std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,
+                                       const std::vector<std::size_t>& axes) {
+  const auto* whole = type.As<ir::TensorTypeNode>();
+  const auto* scale = e.checked_type().As<ir::TensorTypeNode>();
+  if (whole == nullptr || scale == nullptr || scale->shape.size() > whole->shape.size())
+    return std::nullopt;
+  const std::size_t missing = whole->shape.size() - scale->shape.size();
+  if (std::all_of(scale->shape.begin(), scale->shape.end(),
+                  [](const ir::Dim& d) { return d == ir::Dim(1); }))
+    return AxisScale{e, true};
+  ops::Ints others;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < scale->shape.size(); ++i) {
+    const bool is_channel = std::find(axes.begin(), axes.end(), i + missing) != axes.end();
+    if (!is_channel && !(scale->shape[i] == ir::Dim(1))) return std::nullopt;
+    if (is_channel &&
+        (!scale->shape[i].is_static() || !(scale->shape[i] == whole->shape[i + missing])))
+      return std::nullopt;
+    if (is_channel) {
+      ++kept;
+    } else {
+      others.push_back(static_cast<std::int64_t>(i));
+    }
+  }
+  if (kept != axes.size()) return std::nullopt;
+  return AxisScale{others.empty() ? e : ops::Squeeze(e, others), false};
+}
+
+bool Meets(const Expr& scale, const ScaleMessage& message) {
+  if (!message.require_positive && !message.require_nonzero) return true;
+  const auto* constant = scale.As<ir::ConstantNode>();
+  if (constant == nullptr) return false;
+  const auto meets = [&](auto v) { return message.require_positive ? v > 0 : v < 0 || v > 0; };
+  if (constant->data.dtype() == Float32) return AllOf<float>(constant->data, meets);
+  if (constant->data.dtype() == Float64) return AllOf<double>(constant->data, meets);
+  return false;
+}
+
+Expr ExpandScale(const AxisScale& scale, std::size_t rank, const std::vector<std::size_t>& axes) {
+  Expr e = scale.value;
+  if (scale.is_scalar) return e;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::size_t next = i + 1 < axes.size() ? axes[i + 1] : rank;
+    if (next - axes[i] > 1)
+      e = ops::ExpandDims(e, static_cast<std::int64_t>(i) + 1,
+                          static_cast<std::int64_t>(next - axes[i] - 1));
+  }
+  return e;
+}
+
+AxisScale Product(const AxisScale& a, const AxisScale& b) {
+  return {ops::Multiply(a.value, b.value), a.is_scalar && b.is_scalar};
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,42 @@
+// Scales along the channel axes of a value, which BackwardFoldScaleAxis and ForwardFoldScaleAxis
+// pass through a graph.
+#ifndef TENON_PASSES_AFFINE_SCALE_AXIS_H_
+#define TENON_PASSES_AFFINE_SCALE_AXIS_H_
+
+#include <optional>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+
+namespace tenon::passes {
+
+// Which scale a value can give away or take.
+struct ScaleMessage {
+  std::vector<std::size_t> axes;  // of the value
+  // Every element must be known to be greater than zero (to pass an activation), or to differ from
+  // zero (to divide by it).
+  bool require_positive = false;
+  bool require_nonzero = false;
+};
+
+// A scale as one value for all channels, or as a vector over the axes.
+struct AxisScale {
+  ir::Expr value;
+  bool is_scalar = false;
+};
+
+// `e` as a scale of a value of `type` along the axes, when its elements differ only along these.
+// Requires a checked type; squeezes the other axes away.
+std::optional<AxisScale> ReadAxisScale(const ir::Expr& e, const ir::Type& type,
+                                       const std::vector<std::size_t>& axes);
+// Whether the scale is known to satisfy what the message requires.
+bool Meets(const ir::Expr& scale, const ScaleMessage& message);
+// The scale with axes of extent 1 inserted, so that it broadcasts along `axes` of a value of
+// `rank`.
+ir::Expr ExpandScale(const AxisScale& scale, std::size_t rank,
+                     const std::vector<std::size_t>& axes);
+AxisScale Product(const AxisScale& a, const AxisScale& b);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_AFFINE_SCALE_AXIS_H_

@@ -1,0 +1,19 @@
+// nn.conv2d over blocks of channels: nn.contrib_conv2d_NCHWc and its depthwise form.
+#ifndef TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
+#define TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
+
+#include "tenon/ops/alter_layout.h"
+#include "tenon/passes/layout/rewrite_layouts.h"
+
+namespace tenon::passes {
+
+// The call of nn.conv2d over such blocks. Nothing when they do not divide the channels of a group,
+// when extents are not static or when the element types differ.
+std::optional<LayoutAlteration> BlockedConv2D(const ir::CallNode& call,
+                                              const ops::ChannelBlocks& blocks);
+// Whether each channel is convolved separately, with one filter.
+bool IsDepthwise(const ir::CallNode& conv2d);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_LAYOUT_BLOCKED_CONV_H_

@@ -1,0 +1,21 @@
+// MergeCompositeFunctions: joins calls of composite functions of one code generator into regions.
+//
+// Composites that feed one another become one function @fused_<operators>_<codegen>, which has
+// Codegen=<text before the first dot of Composite> and global_symbol and holds the composites as
+// function literals without Primitive. A single composite gets such a function, too. A call joins
+// the region of an argument unless the region would then read what depends on it. Composite
+// functions that are no longer named leave the module.
+//
+//   MergeCompositeFunctions(FuseOpsByPattern(module, patterns));
+#ifndef TENON_PASSES_PARTITION_MERGE_COMPOSITE_FUNCTIONS_H_
+#define TENON_PASSES_PARTITION_MERGE_COMPOSITE_FUNCTIONS_H_
+
+#include "tenon/ir/module.h"
+
+namespace tenon::passes {
+
+ir::Module MergeCompositeFunctions(const ir::Module& module);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_PARTITION_MERGE_COMPOSITE_FUNCTIONS_H_

@@ -1,0 +1,121 @@
+#include "tenon/passes/pattern/pattern.h"
+
+#include "tenon/ops/registry.h"
+#include "tenon/support/error.h"
+
+namespace tenon::passes {
+namespace {
+
+Pattern Make(PatternNode::Content content) {
+  return Pattern(MakeRef<const PatternNode>(std::move(content)));
+}
+
+void RequireDefined(const Pattern& pattern, const char* what) {
+  if (!pattern) throw InvalidArgument(std::string(what) + " of a pattern is null");
+}
+
+bool HasField(const attrs::Attrs& attrs, const std::string& name, const attrs::Value& value) {
+  return attrs.defined() && attrs.schema()->Find(name) != nullptr && attrs.Get(name) == value;
+}
+
+Pattern Constrained(const Pattern& inner, std::function<bool(const ir::Expr&)> condition) {
+  RequireDefined(inner, "the constrained part");
+  return Make(ConstrainedPattern{inner, std::move(condition)});
+}
+
+}  // namespace
+
+Pattern Pattern::CallWith(std::vector<Pattern> args) const {
+  RequireDefined(*this, "the callee");
+  for (const Pattern& arg : args) RequireDefined(arg, "an argument");
+  return Make(CallPattern{*this, std::move(args)});
+}
+
+Pattern Pattern::WithAnyArgs() const {
+  RequireDefined(*this, "the callee");
+  return Make(CallPattern{*this, std::nullopt});
+}
+
+Pattern Pattern::Optional(const std::function<Pattern(const Pattern&)>& wrap) const {
+  return wrap(*this) | *this;
+}
+
+Pattern Pattern::HasAttr(std::string name, attrs::Value value) const {
+  return Constrained(*this, [name = std::move(name), value = std::move(value)](const ir::Expr& e) {
+    if (const auto* call = e.As<ir::CallNode>()) return HasField(call->attrs, name, value);
+    const auto* function = e.As<ir::FunctionNode>();
+    return function != nullptr && function->HasAttr(name) && function->attrs.at(name) == value;
+  });
+}
+
+Pattern Pattern::HasShape(Shape shape) const {
+  return Constrained(*this, [shape = std::move(shape)](const ir::Expr& e) {
+    return ir::IsStaticTensor(e.checked_type()) &&
+           ir::StaticShape(e.checked_type(), "a tensor") == shape;
+  });
+}
+
+Pattern Pattern::HasDType(DataType dtype) const {
+  return Constrained(*this, [dtype](const ir::Expr& e) {
+    const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
+    return tensor != nullptr && tensor->dtype == dtype;
+  });
+}
+
+Pattern Pattern::HasType(ir::Type type) const {
+  return Constrained(*this, [type = std::move(type)](const ir::Expr& e) {
+    return e.checked_type() && ir::Equal(e.checked_type(), type);
+  });
+}
+
+Pattern Wildcard() { return Make(WildcardPattern{}); }
+Pattern IsOp(const std::string& name) {
+  return Make(IsOpPattern{ops::OpRegistry::Global().Get(name)});
+}
+Pattern IsVar(std::string name) { return Make(IsVarPattern{std::move(name)}); }
+Pattern IsConstant() { return Make(IsConstantPattern{}); }
+Pattern IsExpr(ir::Expr expr) {
+  if (!expr) throw InvalidArgument("the expression of a pattern is null");
+  return Make(IsExprPattern{std::move(expr)});
+}
+Pattern IsTuple() { return Make(TuplePattern{}); }
+Pattern IsTuple(std::vector<Pattern> fields) {
+  for (const Pattern& field : fields) RequireDefined(field, "a field");
+  return Make(TuplePattern{std::move(fields)});
+}
+Pattern IsTupleGetItem(Pattern tuple, std::optional<int> index) {
+  RequireDefined(tuple, "the tuple");
+  return Make(TupleGetItemPattern{std::move(tuple), index});
+}
+
+Pattern operator|(const Pattern& a, const Pattern& b) {
+  RequireDefined(a, "an alternative");
+  RequireDefined(b, "an alternative");
+  return Make(OrPattern{a, b});
+}
+Pattern operator&(const Pattern& a, const Pattern& b) {
+  RequireDefined(a, "one side");
+  RequireDefined(b, "one side");
+  return Make(AndPattern{a, b});
+}
+Pattern operator~(const Pattern& p) {
+  RequireDefined(p, "the negated part");
+  return Make(NotPattern{p});
+}
+
+Pattern Dominates(const Pattern& parent, const Pattern& path, const Pattern& child) {
+  RequireDefined(parent, "the parent");
+  RequireDefined(path, "the path");
+  RequireDefined(child, "the child");
+  return Make(DominatesPattern{parent, path, child});
+}
+
+Pattern MakeFusedBiasActivationPattern(const std::string& op, bool with_bias,
+                                       const std::optional<std::string>& activation) {
+  Pattern pattern = IsOp(op)(Wildcard(), Wildcard());
+  if (with_bias) pattern = IsOp("add")(pattern, Wildcard());
+  if (activation) pattern = IsOp(*activation)(pattern);
+  return pattern;
+}
+
+}  // namespace tenon::passes

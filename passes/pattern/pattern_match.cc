@@ -1,0 +1,262 @@
+// A goal is a pair of a pattern and an expression. Goals are solved in order. A goal that succeeds
+// puts the goals of its parts before the rest and continues. At a choice, the first way that solves
+// all of the rest wins; bindings are undone between ways. Goals live on the stack as a linked list,
+// so each stack frame is one part of the pattern.
+#include "tenon/passes/pattern/pattern_match.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "tenon/ir/structural.h"
+#include "tenon/ir/visit.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+
+namespace tenon::passes {
+
+using ir::Expr;
+
+ir::Expr Bindings::Find(const Pattern& pattern) const {
+  const auto found = by_pattern_.find(pattern.get());
+  return found == by_pattern_.end() ? Expr() : found->second;
+}
+
+ir::Expr Bindings::At(const Pattern& pattern) const {
+  const Expr found = Find(pattern);
+  if (!found) throw NotFound("this pattern took no part in the match");
+  return found;
+}
+
+UseMap UsesInside(const Expr& scope) {
+  UseMap uses;
+  ir::VisitPostOrder(scope, [&](const Expr& e) {
+    for (const Expr& child : ir::Children(e)) uses[child].push_back(e);
+  });
+  return uses;
+}
+
+struct Matcher::Goals {
+  const Pattern& pattern;
+  const Expr& expr;
+  const Goals* next;
+};
+
+// Undoes bindings unless the way succeeded.
+struct Matcher::Undo {
+  explicit Undo(Matcher* m)
+      : matcher(*m), bound(m->trail_.size()), matched(m->bindings_.matched_.size()) {}
+  bool operator()(bool succeeded) const {
+    if (!succeeded) matcher.Rewind(bound, matched);
+    return succeeded;
+  }
+  Matcher& matcher;
+  const std::size_t bound, matched;
+};
+
+namespace {
+
+bool IsCommutative(const Expr& callee) {
+  const auto& known = ops::Known();
+  return callee == known.add || callee == known.multiply || callee == known.maximum ||
+         callee == known.minimum;
+}
+
+}  // namespace
+
+std::optional<Bindings> Matcher::Match(const Pattern& pattern, const Expr& expr) {
+  bindings_ = {};
+  trail_.clear();
+  const Goals goal{pattern, expr, nullptr};
+  if (!Solve(&goal)) return std::nullopt;
+  return std::move(bindings_);
+}
+
+void Matcher::Bind(const PatternNode* pattern, const Expr& expr, bool is_matched) {
+  bindings_.by_pattern_.emplace(pattern, expr);
+  trail_.push_back(pattern);
+  if (is_matched) bindings_.matched_.push_back(expr);
+}
+
+void Matcher::Rewind(std::size_t bound, std::size_t matched) {
+  while (trail_.size() > bound) {
+    bindings_.by_pattern_.erase(trail_.back());
+    trail_.pop_back();
+  }
+  bindings_.matched_.resize(matched);
+}
+
+const UseMap& Matcher::uses() {
+  if (!uses_) uses_ = UsesInside(scope_);
+  return *uses_;
+}
+
+bool Matcher::MatchesAlone(const Pattern& pattern, const Expr& expr) {
+  const Undo undo(this);
+  const Goals goal{pattern, expr, nullptr};
+  const bool matches = Solve(&goal);
+  undo(false);
+  return matches;
+}
+
+bool Matcher::SolveAll(const std::vector<Pattern>& patterns, const std::vector<Expr>& exprs,
+                       const Goals* rest) {
+  if (patterns.size() != exprs.size()) return false;
+  std::vector<Goals> goals;
+  goals.reserve(patterns.size());
+  for (std::size_t i = patterns.size(); i-- > 0;) {
+    goals.push_back({patterns[i], exprs[i], rest});
+    rest = &goals.back();
+  }
+  return Solve(rest);
+}
+
+bool Matcher::SolveCall(const CallPattern& pattern, const Expr& expr, const Goals* rest) {
+  const auto* call = expr.As<ir::CallNode>();
+  if (call == nullptr) return false;
+  if (!pattern.args) {
+    const Goals callee{pattern.callee, call->callee, rest};
+    return Solve(&callee);
+  }
+  if (pattern.args->size() != call->args.size()) return false;
+  std::vector<Pattern> patterns = {pattern.callee};
+  patterns.insert(patterns.end(), pattern.args->begin(), pattern.args->end());
+  std::vector<Expr> exprs = {call->callee};
+  exprs.insert(exprs.end(), call->args.begin(), call->args.end());
+  const Undo undo(this);
+  if (undo(SolveAll(patterns, exprs, rest))) return true;
+  if (call->args.size() != 2 || !IsCommutative(call->callee)) return false;
+  std::swap(exprs[1], exprs[2]);
+  return undo(SolveAll(patterns, exprs, rest));
+}
+
+bool Matcher::Solve(const Goals* goals) {
+  if (goals == nullptr) return true;
+  const PatternNode* node = goals->pattern.get();
+  const Expr& e = goals->expr;
+  const Goals* rest = goals->next;
+  const auto bound = bindings_.by_pattern_.find(node);
+  if (bound != bindings_.by_pattern_.end()) return bound->second == e && Solve(rest);
+  const Undo undo(this);
+
+  struct Visitor {
+    Matcher& matcher;
+    const PatternNode* node;
+    const Expr& e;
+    const Goals* rest;
+
+    void Bind(bool is_matched = false) const { matcher.Bind(node, e, is_matched); }
+    bool Leaf(bool matches) const {
+      if (!matches) return false;
+      Bind();
+      return matcher.Solve(rest);
+    }
+    bool operator()(const WildcardPattern&) const { return Leaf(true); }
+    bool operator()(const IsOpPattern& p) const { return Leaf(e == p.op); }
+    bool operator()(const IsVarPattern& p) const {
+      return Leaf(e.kind() == ir::ExprKind::kVar &&
+                  (p.name.empty() || ir::Var(e).name() == p.name));
+    }
+    bool operator()(const IsConstantPattern&) const {
+      return Leaf(e.kind() == ir::ExprKind::kConstant);
+    }
+    bool operator()(const IsExprPattern& p) const { return Leaf(ir::StructuralEqual(e, p.expr)); }
+    bool operator()(const CallPattern& p) const {
+      Bind(true);
+      return matcher.SolveCall(p, e, rest);
+    }
+    bool operator()(const TuplePattern& p) const {
+      const auto* tuple = e.As<ir::TupleNode>();
+      if (tuple == nullptr) return false;
+      Bind(true);
+      return p.fields ? matcher.SolveAll(*p.fields, tuple->fields, rest) : matcher.Solve(rest);
+    }
+    bool operator()(const TupleGetItemPattern& p) const {
+      const auto* item = e.As<ir::TupleGetItemNode>();
+      if (item == nullptr || (p.index && *p.index != item->index)) return false;
+      Bind(true);
+      const Goals tuple{p.tuple, item->tuple, rest};
+      return matcher.Solve(&tuple);
+    }
+    bool operator()(const OrPattern& p) const {
+      Bind();
+      const Undo way(&matcher);
+      const Goals first{p.first, e, rest};
+      if (way(matcher.Solve(&first))) return true;
+      const Goals second{p.second, e, rest};
+      return matcher.Solve(&second);
+    }
+    bool operator()(const AndPattern& p) const {
+      Bind();
+      const Goals second{p.second, e, rest};
+      const Goals first{p.first, e, &second};
+      return matcher.Solve(&first);
+    }
+    bool operator()(const NotPattern& p) const { return Leaf(!matcher.MatchesAlone(p.inner, e)); }
+    bool operator()(const ConstrainedPattern& p) const {
+      if (!p.condition(e)) return false;
+      Bind();
+      const Goals inner{p.inner, e, rest};
+      return matcher.Solve(&inner);
+    }
+    bool operator()(const DominatesPattern& p) const {
+      Bind();
+      return matcher.SolveDominates(p, e, rest);
+    }
+  };
+  return undo(std::visit(Visitor{*this, node, e, rest}, node->content));
+}
+
+bool Matcher::SolveDominates(const DominatesPattern& pattern, const Expr& child,
+                             const Goals* rest) {
+  if (!MatchesAlone(pattern.child, child)) return false;
+  const auto way = WalkToParent(pattern, child);
+  if (!way) return false;
+  bindings_.matched_.insert(bindings_.matched_.end(), way->begin(), way->end() - 1);
+  const Goals parent{pattern.parent, way->back(), rest};
+  const Goals goal{pattern.child, child, &parent};
+  return Solve(&goal);
+}
+
+// The expressions in between, then the parent. Nothing when some way does not lead to the parent.
+std::optional<std::vector<Expr>> Matcher::WalkToParent(const DominatesPattern& pattern,
+                                                       const Expr& child) {
+  Expr parent;
+  std::unordered_set<Expr, ir::ExprHash> region = {child};
+  std::vector<Expr> queue = {child};  // in order of discovery
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const Expr current = queue[i];
+    const auto* call = current.As<ir::CallNode>();
+    std::vector<Expr> inputs = ir::Children(current);
+    if (call != nullptr) inputs.erase(inputs.begin());
+    for (const Expr& input : inputs) {
+      if (input == parent || region.contains(input)) continue;
+      if (!parent && MatchesAlone(pattern.parent, input)) {
+        parent = input;
+      } else if (MatchesAlone(pattern.path, input)) {
+        region.insert(input);
+        queue.push_back(input);
+      } else {
+        return std::nullopt;
+      }
+    }
+  }
+  if (!parent) return std::nullopt;
+  const auto is_leaf = [](const Expr& e) {
+    return e.kind() == ir::ExprKind::kVar || e.kind() == ir::ExprKind::kConstant;
+  };
+  std::vector<Expr> between;
+  for (const Expr& e : queue) {
+    if (!(e == child) && !is_leaf(e)) between.push_back(e);
+  }
+  between.push_back(parent);
+  for (const Expr& e : between) {
+    if (is_leaf(e)) continue;  // a parent that is a variable may have other uses
+    const auto users = uses().find(e);
+    if (users == uses().end() || !std::all_of(users->second.begin(), users->second.end(),
+                                              [&](const Expr& u) { return region.contains(u); }))
+      return std::nullopt;
+  }
+  return between;
+}
+
+}  // namespace tenon::passes

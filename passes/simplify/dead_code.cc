@@ -1,0 +1,98 @@
+#include "tenon/passes/simplify/dead_code.h"
+
+#include <unordered_set>
+
+#include "tenon/ir/visit.h"
+#include "tenon/ops/op.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Expr;
+
+// What the result of a function needs, found by walking from the result: the value of a let is
+// needed only when its variable is, or when the value may have effects. There is one walk, so a
+// chain of lets that each need the one before takes linear time.
+class Needed {
+ public:
+  explicit Needed(const Expr& function) {
+    FindImpure(function);
+    Visit(function);
+    while (!pending_.empty()) {
+      const Expr e = pending_.back();
+      pending_.pop_back();
+      Expand(e);
+    }
+  }
+
+  bool Keeps(const ir::LetNode& let) const {
+    return seen_.contains(let.var) || impure_.contains(let.value);
+  }
+
+ private:
+  // A call may have effects unless it is of an operator without state.
+  void FindImpure(const Expr& function) {
+    ir::VisitPostOrder(function, [&](const Expr& e) {
+      const auto* call = e.As<ir::CallNode>();
+      bool impure = call != nullptr && (call->op() == nullptr || ops::OpOf(*call)->stateful);
+      for (const Expr& child : ir::Children(e)) impure = impure || impure_.contains(child);
+      if (impure) impure_.insert(e);
+    });
+  }
+
+  void Visit(const Expr& e) {
+    if (seen_.insert(e).second) pending_.push_back(e);
+  }
+
+  void Expand(const Expr& e) {
+    if (const auto* let = e.As<ir::LetNode>()) {
+      Visit(let->body);
+      if (Keeps(*let)) {
+        Visit(let->value);
+      } else {
+        values_.emplace(let->var, let->value);
+      }
+    } else if (const auto* function = e.As<ir::FunctionNode>()) {
+      Visit(function->body);
+    } else if (const auto value = values_.find(e); value != values_.end()) {
+      Visit(value->second);
+    } else {
+      for (const Expr& child : ir::Children(e)) Visit(child);
+    }
+  }
+
+  std::unordered_set<Expr, ir::ExprHash> impure_, seen_;
+  ir::ExprMap values_;  // of lets whose variable has not been needed yet
+  std::vector<Expr> pending_;
+};
+
+}  // namespace
+
+ir::Module DeadCodeElimination(const ir::Module& module) {
+  return module.Map([&](const Expr& function) {
+    const Needed needed(function);
+    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) {
+      // Looks at the original value, because the rewritten one is another node.
+      const auto* let = original.As<ir::LetNode>();
+      if (let != nullptr && !needed.Keeps(*let)) return e.As<ir::LetNode>()->body;
+      return ir::KeepType(original, e);
+    });
+  });
+}
+
+ir::Module RemoveUnusedFunctions(const ir::Module& module,
+                                 const std::vector<std::string>& entries) {
+  std::unordered_set<std::string> reached(entries.begin(), entries.end());
+  std::vector<std::string> pending = entries;
+  while (!pending.empty()) {
+    const Expr function = module.Get(pending.back());
+    pending.pop_back();
+    ir::VisitPostOrder(function, [&](const Expr& e) {
+      const auto* global = e.As<ir::GlobalVarNode>();
+      if (global != nullptr && reached.insert(global->name).second) pending.push_back(global->name);
+    });
+  }
+  return module.Keep([&](const std::string& name, const Expr&) { return reached.contains(name); });
+}
+
+}  // namespace tenon::passes

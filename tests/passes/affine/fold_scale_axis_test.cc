@@ -1,0 +1,118 @@
+// Backward, forward and constants in a row.
+#include "tenon/passes/affine/fold_scale_axis.h"
+
+#include "tenon/ops/builders.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/passes/simplify/canonicalize_ops.h"
+#include "tenon/passes/simplify/simplify_inference.h"
+#include "tenon/tests/passes/algebra_testing.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Module;
+
+Module Folded(const Module& m) { return FoldScaleAxis(m, strategies::EvaluateCall); }
+
+std::vector<float> ConstantOf(const ir::Expr& call, std::size_t arg) {
+  return call.As<ir::CallNode>()->args[arg].As<ir::ConstantNode>()->data.ToVector<float>();
+}
+
+constexpr char kExample[] =
+    "%x: Tensor[(1, 1, 10, 10), float32], %k_w: Tensor[(2, 1, 3, 3), "
+    "float32], %k_s: Tensor[(2, 1, 1), float32]";
+constexpr char kConv[] =
+    "nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3])";
+
+// One convolution is left, its weight multiplied by the scale of each output.
+TEST(FoldScaleAxisTest, S001_50_AScaleAfterAConvolutionLeavesAConvolution) {
+  const Module before = WithConstants(kExample, "multiply(" + std::string(kConv) + ", %k_s)");
+  const Module after = Folded(before);
+  EXPECT_EQ(Print(after),
+            "#[version = \"0.0.5\"]\n"
+            "def @main(%x: Tensor[(1, 1, 10, 10), float32]) -> Tensor[(1, 2, 10, 10), float32] {\n"
+            "  nn.conv2d(%x, meta[relay.Constant][0] /* ty=Tensor[(2, 1, 3, 3), float32] */, "
+            "padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3]) "
+            "/* ty=Tensor[(1, 2, 10, 10), float32] */\n}\n");
+  const ir::Expr conv = before.Main().body.As<ir::CallNode>()->args[0];
+  std::vector<float> expected = ConstantOf(conv, 1);
+  const std::vector<float> scale = ConstantOf(before.Main().body, 1);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] *= scale[i / 9];
+  EXPECT_EQ(ConstantOf(after.Main().body, 1), expected);
+  ExpectSameValues(before, after);
+}
+
+TEST(FoldScaleAxisTest, S001_51_EitherOperandOfTheMultiplicationCanBeTheScale) {
+  const Module before = WithConstants(kExample, "multiply(%k_s, " + std::string(kConv) + ")");
+  EXPECT_EQ(Body(Folded(before)), std::string(kConv).replace(14, 4, "k0") + "\n");
+  ExpectSameValues(before, Folded(before));
+}
+
+// Both directions; the scale between two convolutions goes into the
+// first.
+TEST(FoldScaleAxisTest, S001_46_ScalesOnBothSidesAreFolded) {
+  const Module before = WithConstants(
+      "%x: Tensor[(1, 2, 4, 4), float32], %k_a: Tensor[(3, 2, 1, 1), float32], "
+      "%k_b: Tensor[(2, 3, 1, 1), float32], %k_s: Tensor[(3, 1, 1), float32]",
+      "%0 = nn.conv2d(multiply(%x, 2f), %k_a);\nnn.conv2d(multiply(%0, %k_s), %k_b)");
+  EXPECT_EQ(Body(Folded(before)), "%0 = nn.conv2d(%x, k0);\nnn.conv2d(%0, k1)\n");
+  ExpectSameValues(before, Folded(before));
+}
+
+// The first block of VGG with batch norm.
+constexpr char kBlock[] =
+    "%x: Tensor[(1, 3, 8, 8), float32], %k_w: Tensor[(6, 3, 3, 3), float32], "
+    "%kn_b: Tensor[(6), float32], %k_g: Tensor[(6), float32], %k_h: Tensor[(6), float32], "
+    "%kn_m: Tensor[(6), float32], %k_v: Tensor[(6), float32]";
+constexpr char kBlockBody[] =
+    "%0 = nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);\n"
+    "%1 = nn.bias_add(%0, %kn_b);\n"
+    "%2 = nn.batch_norm(%1, %k_g, %k_h, %kn_m, %k_v);\nnn.relu(%2.0)";
+
+Pipeline ReferencePipeline() {
+  const auto typed = [](auto pass) {
+    return [pass](const Module& m) { return InferType(pass(m)); };
+  };
+  return {{"CanonicalizeOps", 3, typed(CanonicalizeOps)},
+          {"SimplifyInference", 0, typed(SimplifyInference)},
+          {"FoldConstant", 2,
+           [](const Module& m) { return FoldConstant(m, strategies::EvaluateCall); }},
+          {"FoldScaleAxis", 3, Folded}};
+}
+
+// Scale in the weight and the first bias; the shift is a second addition.
+TEST(FoldScaleAxisTest, S003_03_ABlockOfVggKeepsTwoAdditions) {
+  const Module before = WithConstants(kBlock, kBlockBody);
+  const Module after = RunPasses(ReferencePipeline(), before, {.opt_level = 3});
+  EXPECT_EQ(Body(after),
+            "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);\n"
+            "%1 = add(%0, k1);\n%2 = add(%1, k2);\nnn.relu(%2)\n");
+  ExpectSameValues(before, after);
+  const auto constant = [&](std::size_t i) {
+    const auto* norm = before.Main()
+                           .body.As<ir::CallNode>()
+                           ->args[0]
+                           .As<ir::TupleGetItemNode>()
+                           ->tuple.As<ir::CallNode>();
+    return i == 0 ? ConstantOf(norm->args[0], 1)
+                  : norm->args[i].As<ir::ConstantNode>()->data.ToVector<float>();
+  };
+  const ir::Expr second = after.Main().body.As<ir::CallNode>()->args[0];
+  const ir::Expr first = second.As<ir::CallNode>()->args[0];
+  for (std::size_t c = 0; c < 6; ++c) {
+    const float s = constant(1)[c] / std::sqrt(constant(4)[c] + 1e-5F);
+    EXPECT_NEAR(ConstantOf(first, 1)[c], constant(0)[c] * s, 1e-5);
+    EXPECT_NEAR(ConstantOf(second, 1)[c], constant(2)[c] - constant(3)[c] * s, 1e-5);
+  }
+}
+
+TEST(FoldScaleAxisTest, S003_05_BelowLevelThreeScaleAndShiftStay) {
+  const Module before = WithConstants(kBlock, kBlockBody);
+  EXPECT_EQ(Body(RunPasses(ReferencePipeline(), before, {.opt_level = 2})),
+            "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);\n"
+            "%1 = nn.bias_add(%0, k1);\n%2 = multiply(%1, k2);\n%3 = add(%2, k3);\n"
+            "nn.relu(%3)\n");
+}
+
+}  // namespace
+}  // namespace tenon::passes

@@ -1,0 +1,224 @@
+// What only training needs is replaced: goldens of the reference.
+#include "tenon/passes/simplify/simplify_inference.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/ops/builders.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/relay_text.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::Module;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
+
+Module Simplified(std::string_view text) {
+  return InferType(SimplifyInference(InferType(Parse(text))));
+}
+
+// A function over NCHW data with parameters for 3 channels, around `body`.
+std::string OverImages(const std::string& body) {
+  return "def @main(%x: Tensor[(1, 3, 4, 4), float32], %g: Tensor[(3), float32], "
+         "%b: Tensor[(3), float32], %m: Tensor[(3), float32], %v: Tensor[(3), float32]) {\n  " +
+         body + "\n}";
+}
+
+// The printer tells variables of one name apart.
+TEST(SimplifyInferenceTest, InputOfTheExamplePrintsWithSuffixes) {
+  const auto vector = ir::TensorType({10}, Float32);
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 10}, Float32));
+  const ir::Var gamma = ir::Var::Make("x", vector);
+  const ir::Var beta = ir::Var::Make("y", vector);
+  const ir::Var mean = ir::Var::Make("a", vector);
+  const ir::Var var = ir::Var::Make("b", vector);
+  const ir::Expr norm = ir::TupleGetItem::Make(ops::BatchNorm(x, gamma, beta, mean, var), 0);
+  const Module module = Module::FromExpr(ir::TupleGetItem::Make(ops::Dropout(norm), 0));
+  EXPECT_EQ(Print(module),
+            std::string(kVersion) +
+                "def @main(%x: Tensor[(1, 10), float32], %x1: Tensor[(10), float32], "
+                "%y: Tensor[(10), float32], %a: Tensor[(10), float32], "
+                "%b: Tensor[(10), float32]) {\n"
+                "  %0 = nn.batch_norm(%x, %x1, %y, %a, %b);\n"
+                "  %1 = %0.0;\n"
+                "  %2 = nn.dropout(%1);\n"
+                "  %2.0\n"
+                "}\n");
+}
+
+// The operators, their order and their numbers.
+TEST(SimplifyInferenceTest, BatchNormOverTheLastAxisBecomesEightLinesAndAnAddition) {
+  EXPECT_EQ(
+      Print(Simplified("def @main(%x: Tensor[(1, 10), float32], %x1: Tensor[(10), float32], "
+                       "%y: Tensor[(10), float32], %a: Tensor[(10), float32], "
+                       "%b: Tensor[(10), float32]) {\n"
+                       "  %0 = nn.batch_norm(%x, %x1, %y, %a, %b);\n"
+                       "  %1 = nn.dropout(%0.0);\n"
+                       "  %1.0\n"
+                       "}")),
+      std::string(kVersion) +
+          R"(def @main(%x: Tensor[(1, 10), float32], %x1: Tensor[(10), float32], %y: Tensor[(10), float32], %a: Tensor[(10), float32], %b: Tensor[(10), float32]) -> Tensor[(1, 10), float32] {
+  %0 = add(%b, 1e-05f /* ty=float32 */) /* ty=Tensor[(10), float32] */;
+  %1 = sqrt(%0) /* ty=Tensor[(10), float32] */;
+  %2 = divide(1f /* ty=float32 */, %1) /* ty=Tensor[(10), float32] */;
+  %3 = multiply(%2, %x1) /* ty=Tensor[(10), float32] */;
+  %4 = negative(%a) /* ty=Tensor[(10), float32] */;
+  %5 = multiply(%4, %3) /* ty=Tensor[(10), float32] */;
+  %6 = multiply(%x, %3) /* ty=Tensor[(1, 10), float32] */;
+  %7 = add(%5, %y) /* ty=Tensor[(10), float32] */;
+  add(%6, %7) /* ty=Tensor[(1, 10), float32] */
+}
+)");
+}
+
+// Scale and shift get axes of extent 1 after the channel axis.
+TEST(SimplifyInferenceTest, ChannelAxisThatIsNotLastExpandsScaleAndShift) {
+  EXPECT_EQ(
+      Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v).0"))),
+      std::string(kVersion) +
+          R"(def @main(%x: Tensor[(1, 3, 4, 4), float32], %g: Tensor[(3), float32], %b: Tensor[(3), float32], %m: Tensor[(3), float32], %v: Tensor[(3), float32]) -> Tensor[(1, 3, 4, 4), float32] {
+  %0 = add(%v, 1e-05f /* ty=float32 */) /* ty=Tensor[(3), float32] */;
+  %1 = sqrt(%0) /* ty=Tensor[(3), float32] */;
+  %2 = divide(1f /* ty=float32 */, %1) /* ty=Tensor[(3), float32] */;
+  %3 = multiply(%2, %g) /* ty=Tensor[(3), float32] */;
+  %4 = expand_dims(%3, axis=1, num_newaxis=2) /* ty=Tensor[(3, 1, 1), float32] */;
+  %5 = negative(%m) /* ty=Tensor[(3), float32] */;
+  %6 = multiply(%5, %3) /* ty=Tensor[(3), float32] */;
+  %7 = add(%6, %b) /* ty=Tensor[(3), float32] */;
+  %8 = multiply(%x, %4) /* ty=Tensor[(1, 3, 4, 4), float32] */;
+  %9 = expand_dims(%7, axis=1, num_newaxis=2) /* ty=Tensor[(3, 1, 1), float32] */;
+  add(%8, %9) /* ty=Tensor[(1, 3, 4, 4), float32] */
+}
+)");
+}
+
+TEST(SimplifyInferenceTest, WithoutScaleAndCenterGammaAndBetaAreNotUsed) {
+  const std::string both =
+      Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v, scale=False, "
+                                  "center=False).0")));
+  EXPECT_THAT(both, Not(HasSubstr(", %g)")));
+  EXPECT_THAT(both, Not(HasSubstr(", %b)")));
+  const std::string no_scale =
+      Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v, scale=False).0")));
+  EXPECT_THAT(no_scale, Not(HasSubstr(", %g)")));
+  EXPECT_THAT(no_scale, HasSubstr(", %b)"));
+  const std::string no_center =
+      Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v, center=False).0")));
+  EXPECT_THAT(no_center, HasSubstr(", %g)"));
+  EXPECT_THAT(no_center, Not(HasSubstr(", %b)")));
+}
+
+TEST(SimplifyInferenceTest, NegativeAxisCountsFromTheEnd) {
+  EXPECT_THAT(Print(Simplified("def @main(%x: Tensor[(1, 4, 4, 3), float32], %g, %b, %m, %v) {\n"
+                               "  nn.batch_norm(%x, %g, %b, %m, %v, axis=-1).0\n"
+                               "}")),
+              Not(HasSubstr("expand_dims")));
+  EXPECT_THAT(Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v, axis=-3).0"))),
+              HasSubstr("expand_dims(%3, axis=1, num_newaxis=2)"));
+}
+
+TEST(SimplifyInferenceTest, EpsilonHasTheTypeOfTheData) {
+  EXPECT_THAT(Print(Simplified("def @main(%x: Tensor[(1, 3), float64], %g, %b, %m, %v) {\n"
+                               "  nn.batch_norm(%x, %g, %b, %m, %v, epsilon=0.25f).0\n"
+                               "}")),
+              HasSubstr("add(%v, 0.25f64 /* ty=float64 */)"));
+  EXPECT_THAT(Print(Simplified("def @main(%x: Tensor[(1, 3), float16], %g, %b, %m, %v) {\n"
+                               "  nn.batch_norm(%x, %g, %b, %m, %v).0\n"
+                               "}")),
+              HasSubstr("add(%v, %0) /* ty=Tensor[(3), float16] */"));
+}
+
+TEST(SimplifyInferenceTest, FieldZeroOfDropoutIsItsInput) {
+  EXPECT_EQ(Print(Simplified("def @main(%x: Tensor[(2), float32]) { exp(nn.dropout(%x).0) }")),
+            std::string(kVersion) +
+                "def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n"
+                "  exp(%x) /* ty=Tensor[(2), float32] */\n"
+                "}\n");
+}
+
+class SimplifyInferenceLeavesTest : public ::testing::TestWithParam<NamedText> {};
+
+TEST_P(SimplifyInferenceLeavesTest, TheSameNodes) {
+  const Module typed = InferType(Parse(OverImages(GetParam().text)));
+  EXPECT_EQ(SimplifyInference(typed), typed);
+}
+
+// Only field 0 is replaced.
+INSTANTIATE_TEST_SUITE_P(
+    NoChange, SimplifyInferenceLeavesTest,
+    ::testing::Values(NamedText{"MaskOfDropout", "nn.dropout(%x).1"},
+                      NamedText{"MeanOfBatchNorm", "nn.batch_norm(%x, %g, %b, %m, %v).1"},
+                      NamedText{"VarianceOfBatchNorm", "nn.batch_norm(%x, %g, %b, %m, %v).2"},
+                      NamedText{"BatchNormAsATuple", "nn.batch_norm(%x, %g, %b, %m, %v)"},
+                      NamedText{"AnotherOperator", "split(%x, indices_or_sections=3, axis=1).0"},
+                      NamedText{"ALiteralTuple", "(%x, %g).0"},
+                      NamedText{"NoProjection", "nn.relu(%x)"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(SimplifyInferenceTest, OtherFieldsOfTheSameCallStay) {
+  const std::string text =
+      Print(Simplified(OverImages("%0 = nn.batch_norm(%x, %g, %b, %m, %v);\n  (%0.0, %0.1)")));
+  EXPECT_THAT(text, HasSubstr("nn.batch_norm("));
+  EXPECT_THAT(text, HasSubstr("sqrt("));
+}
+
+// The channels stay taken apart up to the end, so that one view stands behind the sums.
+TEST(SimplifyInferenceTest, GroupNormIsWrittenOutOverGroupsOfChannels) {
+  EXPECT_EQ(
+      Print(Simplified("def @main(%x: Tensor[(2, 6, 5), float32], %g: Tensor[(6), float32], "
+                       "%b: Tensor[(6), float32]) {\n"
+                       "  nn.group_norm(%x, %g, %b, num_groups=3, epsilon=0.5f)\n}")),
+      std::string(kVersion) +
+          R"(def @main(%x: Tensor[(2, 6, 5), float32], %g: Tensor[(6), float32], %b: Tensor[(6), float32]) -> Tensor[(2, 6, 5), float32] {
+  %0 = reshape(%x, newshape=[2, 3, 2, 5]) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %1 = mean(%0, axis=[2, 3], keepdims=True) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %2 = subtract(%0, %1) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %3 = multiply(%2, %2) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %4 = mean(%3, axis=[2, 3], keepdims=True) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %5 = add(%4, 0.5f /* ty=float32 */) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %6 = sqrt(%5) /* ty=Tensor[(2, 3, 1, 1), float32] */;
+  %7 = divide(%2, %6) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %8 = reshape(%g, newshape=[3, 2, 1]) /* ty=Tensor[(3, 2, 1), float32] */;
+  %9 = multiply(%7, %8) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  %10 = reshape(%b, newshape=[3, 2, 1]) /* ty=Tensor[(3, 2, 1), float32] */;
+  %11 = add(%9, %10) /* ty=Tensor[(2, 3, 2, 5), float32] */;
+  reshape(%11, newshape=[2, 6, 5]) /* ty=Tensor[(2, 6, 5), float32] */
+}
+)");
+}
+
+TEST(SimplifyInferenceTest, InstanceNormIsWrittenOutOverTheOtherAxes) {
+  EXPECT_EQ(
+      Print(Simplified("def @main(%x: Tensor[(2, 5, 6), float32], %g: Tensor[(6), float32], "
+                       "%b: Tensor[(6), float32]) {\n"
+                       "  nn.instance_norm(%x, %g, %b, axis=-1, center=False)\n}")),
+      std::string(kVersion) +
+          R"(def @main(%x: Tensor[(2, 5, 6), float32], %g: Tensor[(6), float32], %b: Tensor[(6), float32]) -> Tensor[(2, 5, 6), float32] {
+  %0 = mean(%x, axis=[1], keepdims=True) /* ty=Tensor[(2, 1, 6), float32] */;
+  %1 = subtract(%x, %0) /* ty=Tensor[(2, 5, 6), float32] */;
+  %2 = multiply(%1, %1) /* ty=Tensor[(2, 5, 6), float32] */;
+  %3 = mean(%2, axis=[1], keepdims=True) /* ty=Tensor[(2, 1, 6), float32] */;
+  %4 = add(%3, 1e-05f /* ty=float32 */) /* ty=Tensor[(2, 1, 6), float32] */;
+  %5 = sqrt(%4) /* ty=Tensor[(2, 1, 6), float32] */;
+  %6 = divide(%1, %5) /* ty=Tensor[(2, 5, 6), float32] */;
+  multiply(%6, %g) /* ty=Tensor[(2, 5, 6), float32] */
+}
+)");
+}
+
+TEST(SimplifyInferenceTest, NormsOfUnknownOrNoExtentsStay) {
+  for (const char* shape : {"?, 6, 5", "2, 6, 0", "0, 6, 5"}) {
+    const Module module = InferType(Parse(StrCat("def @main(%x: Tensor[(", shape,
+                                                 "), float32], %g: Tensor[(6), float32]) {\n"
+                                                 "  nn.group_norm(%x, %g, %g, num_groups=3)\n}")));
+    EXPECT_EQ(SimplifyInference(module), module) << shape;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::passes

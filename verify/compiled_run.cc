@@ -1,0 +1,153 @@
+#include "tenon/verify/compiled_run.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "tenon/jit/parallel_runtime.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/verify/temporary_folder.h"
+
+namespace tenon::verify {
+namespace {
+
+using Arrays = std::vector<NDArray>;
+
+constexpr int kCallers = 3;
+
+void RequireSameBits(const Arrays& actual, const Arrays& expected, std::string_view what) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (!actual.at(i).SameBytes(expected[i]))
+      throw DataLoss(StrCat("result ", i, " has other bits ", what));
+  }
+}
+
+// The results of all callers that run the executable at once.
+class Callers {
+ public:
+  Callers(const Executable& executable, const runtime::Inputs& inputs, int threads)
+      : executable_(executable), inputs_(inputs), threads_(threads) {}
+
+  std::vector<Arrays> OnThreads() {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kCallers; ++i) threads.emplace_back([this, i] { Run(i); });
+    for (std::thread& thread : threads) thread.join();
+    return Take();
+  }
+  std::vector<Arrays> InARegion() {
+    const auto body = [](void* callers, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        static_cast<Callers*>(callers)->Run(static_cast<int>(i));
+    };
+    const jit::ScopedThreads two(2);
+    jit::ParallelFor(body, this, kCallers);
+    return Take();
+  }
+
+ private:
+  void Run(int caller) {
+    runtime::Session session(executable_, {.threads = threads_});
+    results_[static_cast<std::size_t>(caller)] = session.Run(inputs_);
+  }
+  std::vector<Arrays> Take() {
+    std::vector<Arrays> taken;
+    for (const absl::StatusOr<Arrays>& results : results_) taken.push_back(ValueOrThrow(results));
+    return taken;
+  }
+
+  const Executable& executable_;
+  const runtime::Inputs& inputs_;
+  const int threads_;
+  std::array<absl::StatusOr<Arrays>, kCallers> results_;
+};
+
+std::string_view NameOf(LibraryChoice library) {
+  switch (library) {
+    case LibraryChoice::kAuto:
+      return "auto";
+    case LibraryChoice::kTe:
+      return "te";
+    case LibraryChoice::kLibrary:
+      return "onednn";
+  }
+  return "";
+}
+
+std::string_view NameOf(Caller caller) {
+  switch (caller) {
+    case Caller::kAlone:
+      return "alone";
+    case Caller::kThreads:
+      return "on several threads at once";
+    case Caller::kRegion:
+      return "inside a parallel region";
+  }
+  return "";
+}
+
+}  // namespace
+
+Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
+  runtime::Inputs named;
+  const auto& params = module.Main().params;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    named.emplace(ir::Var(params[i]).name(), inputs[i]);
+  const auto compiled = [&](const std::string& cache_dir) {
+    CompileOptions changed = options;
+    changed.cache_dir = cache_dir;
+    return ValueOrThrow(Compile(module, changed));
+  };
+  const Executable executable = compiled("");
+  runtime::Session session(executable, {.threads = run_threads});
+  Arrays results = ValueOrThrow(session.Run(named));
+  RequireSameBits(ValueOrThrow(session.Run(named)), results, "in a second run");
+  if (cache == CacheUse::kColdAndWarm) {
+    const TemporaryFolder folder;
+    for (const char* what : {"from an empty cache", "from a warm cache"}) {
+      runtime::Session other(compiled(folder.path().string()), {.threads = run_threads});
+      RequireSameBits(ValueOrThrow(other.Run(named)), results, what);
+    }
+  }
+  if (caller == Caller::kAlone) return results;
+  Callers callers(executable, named, run_threads);
+  const std::vector<Arrays> all =
+      caller == Caller::kThreads ? callers.OnThreads() : callers.InARegion();
+  // Library kernels of another team may sum in another order.
+  if (options.library != LibraryChoice::kTe) return all.back();
+  for (const Arrays& one : all) RequireSameBits(one, results, NameOf(caller));
+  return results;
+}
+
+std::string CompiledRun::ToString() const {
+  return StrCat("level ", options.opt_level, ", library ", NameOf(options.library), ", ",
+                options.winograd ? "" : "no Winograd, ", options.keep_nan ? "NaN kept, " : "",
+                options.reassociate_reductions ? "" : "sums in order, ",
+                options.check_bounds ? "bounds checked, " : "", "compiled for ", options.threads,
+                " threads and run on ", run_threads, ", ",
+                cache == CacheUse::kNone ? "" : "from a cache, too, ", NameOf(caller));
+}
+
+CompiledRun RandomRun(Random& random) {
+  CompiledRun run;
+  run.options.check_bounds = random.Chance(80);
+  run.options.threads = 1;
+  if (random.Chance(50)) return run;
+  run.options.opt_level = static_cast<int>(random.Below(5));
+  run.options.library = random.Of(std::vector<LibraryChoice>{
+      LibraryChoice::kAuto, LibraryChoice::kTe, LibraryChoice::kTe, LibraryChoice::kLibrary});
+  if (random.Chance(30))
+    run.options.fusion = random.Chance(50) ? FusionMode::kRelay : FusionMode::kExtended;
+  run.options.winograd = random.Chance(70);
+  run.options.keep_nan = random.Chance(30);
+  run.options.reassociate_reductions = random.Chance(80);
+  run.options.verify = random.Chance(30);
+  run.options.threads = static_cast<int>(1 + random.Below(3));
+  run.run_threads = static_cast<int>(1 + random.Below(3));
+  if (random.Chance(30)) run.cache = CacheUse::kColdAndWarm;
+  if (random.Chance(30)) run.caller = random.Chance(50) ? Caller::kThreads : Caller::kRegion;
+  return run;
+}
+
+}  // namespace tenon::verify

@@ -1,0 +1,44 @@
+// One way to compile and run a module among the many that must agree: level, library, fusion,
+// threads of compile and run, a cache that is empty or warm, and a caller inside a parallel region.
+//
+//   CompiledRun run = RandomRun(random);
+//   std::vector<NDArray> results = run.Of(module, inputs);  // run.ToString() says how
+#ifndef TENON_VERIFY_COMPILED_RUN_H_
+#define TENON_VERIFY_COMPILED_RUN_H_
+
+#include <string>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/verify/array_values.h"
+
+namespace tenon::verify {
+
+enum class CacheUse {
+  kNone,
+  kColdAndWarm,  // both give the bits that a compile without a cache gives
+};
+
+enum class Caller {
+  kAlone,
+  kThreads,  // several threads run one executable at once
+  kRegion,   // iterations of a parallel region do
+};
+
+struct CompiledRun {
+  CompileOptions options;
+  int run_threads = 1;  // of the session, or of the callers
+  CacheUse cache = CacheUse::kNone;
+  Caller caller = Caller::kAlone;
+
+  // Errors: those of Compile and Run; DataLoss where two runs that must give the same bits do not.
+  std::vector<NDArray> Of(const ir::Module& module, const std::vector<NDArray>& inputs) const;
+  std::string ToString() const;
+};
+
+// Kernels check their bounds. The default options are as likely as all others together.
+CompiledRun RandomRun(Random& random);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_COMPILED_RUN_H_
