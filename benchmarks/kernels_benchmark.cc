@@ -4,13 +4,13 @@
 #include <gnu/libc-version.h>
 
 #include "tenon/benchmarks/families.h"
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/strategies/onednn/adapter.h"
 #include "tenon/support/strings.h"
 
 int main(int argc, char** argv) {
   benchmark::AddCustomContext("vector_bits",
-                              tenon::StrCat(tenon::jit::CpuFeatures::Host().vector_bits()));
+                              tenon::StrCat(tenon::jit::HostTarget().vector_bytes * 8));
   benchmark::AddCustomContext("onednn", tenon::strategies::onednn::LibraryVersion());
   benchmark::AddCustomContext("glibc", gnu_get_libc_version());
   std::vector<tenon::benchmarks::Race> races;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/error.h"
@@ -20,7 +19,7 @@ inline absl::StatusOr<Kernel> Build(const schedule::Schedule& schedule,
                                     const std::vector<te::Tensor>& args, const std::string& name,
                                     const CompileOptions& options = {}) {
   return CatchErrors([&] {
-    const schedule::LowerOptions lowering = {.row_loads = CpuFeatures::Host().row_loads()};
+    const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target)};
     return ValueOrThrow(Compile(schedule::Lower(schedule, args, name, lowering), options));
   });
 }

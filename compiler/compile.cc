@@ -4,7 +4,6 @@
 #include "tenon/compiler/joined_kernel.h"
 #include "tenon/compiler/run_time_extents.h"
 #include "tenon/ir/verify.h"
-#include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/parallel_runtime.h"
 #include "tenon/ops/registry.h"
@@ -20,8 +19,7 @@ namespace {
 // transposed before and behind each convolution.
 passes::DesiredLayouts LayoutsFor(const CompileOptions& options) {
   const bool by_matrices = options.mixed_precision == BFloat16 &&
-                           options.library != LibraryChoice::kTe &&
-                           jit::CpuFeatures::Host().Has("amx-bf16");
+                           options.library != LibraryChoice::kTe && options.target.Has("amx-bf16");
   if (!by_matrices) return {};
   return {{"nn.conv2d", {"NHWC", "OIHW"}}};
 }
@@ -32,6 +30,7 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
   strategies::RegisterStrategies(registry);
   if (options.opt_level < 0)
     throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
+  options.target.RequireVectors();
   ir::VerifyModule(module);
   // A library's kernels are made for so many.
   const jit::ScopedThreads threads(options.threads);
@@ -50,13 +49,15 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
        .disabled = options.disabled_passes,
        .verify = options.verify,
        .report = options.pass_report});
-  Lowered lowered = compiler::BuildPlan(
-      fused,
-      {.library = options.library,
-       .winograd = options.winograd,
-       .keep_nan = options.keep_nan,
-       .lowering = {.defer = defer, .reassociate_sums = options.reassociate_reductions}},
-      {.check_bounds = options.check_bounds, .cache_dir = options.cache_dir});
+  Lowered lowered =
+      compiler::BuildPlan(fused,
+                          {.library = options.library,
+                           .winograd = options.winograd,
+                           .keep_nan = options.keep_nan,
+                           .lowering = {.target = options.target,
+                                        .defer = defer,
+                                        .reassociate_sums = options.reassociate_reductions}},
+                          {.check_bounds = options.check_bounds, .cache_dir = options.cache_dir});
   lowered.plan.extents = extents;
   return lowered;
 }
@@ -68,7 +69,7 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
       functions.push_back(std::move(function));
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(
-      jit::CompileAll(functions, {.cpu_features = options.target.cpu_features,
+      jit::CompileAll(functions, {.target = options.target,
                                   .reassociate_reductions = options.reassociate_reductions,
                                   .check_bounds = options.check_bounds,
                                   .cache_dir = options.cache_dir}));

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "tenon/ir/module.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/passes/affine/fold_affine.h"
 #include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/pass_manager.h"
@@ -29,13 +30,10 @@ using runtime::Session;
 using strategies::LibraryChoice;
 using Tensor = NDArray;
 
-// What code is generated for.
-struct Target {
-  std::string cpu_features;  // changes to what the host has, for instance "-avx512f"
-  static Target Host() { return {}; }
-};
-
 struct CompileOptions {
+  // What kernels are chosen, scheduled and generated for: the host, or the host with fewer features
+  // (Target::Host("-avx512f")). oneDNN's are left out where they would use a feature that it
+  // lacks.
   Target target = Target::Host();
   int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: algebra; 4: branches
   // That a run uses; 0: all cores. oneDNN's kernels are made for this number; where a session asks

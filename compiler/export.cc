@@ -142,13 +142,11 @@ std::vector<std::string> MakeObjects(const Content& content, const std::string& 
                                      const ExportOptions& options, const WorkFolder& work,
                                      std::string* header) {
   const jit::ObjectOptions object_options{
-      .compile = {.cpu_features = options.cpu_features,
+      .compile = {.target = options.target,
                   .reassociate_reductions = options.reassociate_reductions},
       .runtime_prefix = name};
   const CModel model = content.write(
-      {.name = name,
-       .native = true,
-       .cpu_features = ValueOrThrow(jit::RequiredCpuFeatures(object_options.compile))});
+      {.name = name, .native = true, .cpu_features = jit::RequiredCpuFeatures(options.target)});
   *header = model.header;
   const std::vector<loop::Function> kernels = content.kernels(name);
   std::vector<std::string> symbols;

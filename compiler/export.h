@@ -7,7 +7,7 @@
 //
 // Every kernel is a function of its own, too (jit/c_source.h): for kernels with symbolic extents it
 // is the way in. The header says what each array holds. A native export is code for the CPU that
-// made it, less what options.cpu_features takes away; on a CPU that lacks one of the features its
+// made it, or for options.target; on a CPU that lacks one of the features its
 // functions give 3. It needs libc, libm and OpenMP's runtime (libgomp) only; an object file is
 // linked with -fopenmp -lm.
 //
@@ -30,7 +30,7 @@ namespace tenon {
 struct ExportOptions {
   // Prefix of the C names; empty: the file's name, with "_" for what C does not allow.
   std::string name;
-  std::string cpu_features;  // changes to what the host has, for instance "-avx512f"
+  Target target = jit::HostTarget();  // of native code; graphs are lowered for theirs
   // As in CompileOptions, for the order inside a loop; graphs are lowered with theirs.
   bool reassociate_reductions = true;
   std::string c_compiler = "cc";  // compiles the small C part of native exports and links
@@ -50,7 +50,7 @@ absl::Status ExportObject(std::span<const loop::Function> kernels, const std::st
 
 // PATH.c and PATH.h, or NAME.c and NAME.h in the folder PATH (which ends in "/" or exists); C99
 // that a C compiler alone compiles. Constants are arrays in the text, so graphs of many megabytes
-// of weights are better exported as libraries. cpu_features are the C compiler's business here.
+// of weights are better exported as libraries. The target is the C compiler's business here.
 absl::Status ExportCSource(const Lowered& graph, const std::string& path,
                            const ExportOptions& options = {});
 absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::string& path,

@@ -8,29 +8,24 @@
 
 namespace tenon::jit {
 
-CpuFeatures FeaturesFor(const CompileOptions& options) {
-  CpuFeatures features = CpuFeatures::Host();
-  features.Apply(options.cpu_features);
-  return features;
-}
-
-CodegenOptions CodegenOptionsFor(const CompileOptions& options, const CpuFeatures& features) {
-  return {.vector_bits = features.vector_bits(),
-          .native_bfloat16 = features.Has("avx512bf16") && features.Has("avx512vl"),
+CodegenOptions CodegenOptionsFor(const CompileOptions& options) {
+  const Target& target = options.target;
+  return {.vector_bits = static_cast<int>(8 * target.vector_bytes),
+          .native_bfloat16 = target.Has("avx512bf16") && target.Has("avx512vl"),
           .reassociate_reductions = options.reassociate_reductions,
-          .math_by_table = features.vector_bits() == 512 && features.Has("avx512dq"),
-          .byte_dots = features.Has("avx512vnni"),
-          .bfloat_dots = features.Has("avx512bf16"),
-          .narrow_dots = features.Has("avx512vl"),
+          .math_by_table = target.vector_bytes == 64 && target.Has("avx512dq"),
+          .byte_dots = target.Has("avx512vnni"),
+          .bfloat_dots = target.Has("avx512bf16"),
+          .narrow_dots = target.Has("avx512vl"),
           .check_bounds = options.check_bounds};
 }
 
-void CompileEach(std::size_t count, const CpuFeatures& features,
+void CompileEach(std::size_t count, const Target& target,
                  const std::function<void(std::size_t, LazyCompiler&)>& work) {
   std::vector<std::exception_ptr> errors(count);
   std::atomic<std::size_t> next{0};
   const auto run = [&] {
-    LazyCompiler compiler(features);
+    LazyCompiler compiler(target);
     for (std::size_t i = next++; i < count; i = next++) {
       try {
         work(i, compiler);

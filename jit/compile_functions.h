@@ -13,27 +13,25 @@
 
 namespace tenon::jit {
 
-// The host's, changed as the options say. Throws InvalidArgument as CpuFeatures::Apply does.
-CpuFeatures FeaturesFor(const CompileOptions& options);
-CodegenOptions CodegenOptionsFor(const CompileOptions& options, const CpuFeatures& features);
+CodegenOptions CodegenOptionsFor(const CompileOptions& options);
 
 // A thread's compiler, made when the first function needs one.
 class LazyCompiler {
  public:
-  explicit LazyCompiler(const CpuFeatures& features) : features_(features) {}
+  explicit LazyCompiler(const Target& target) : target_(target) {}
   TargetCompiler& operator*() {
-    if (compiler_ == nullptr) compiler_ = std::make_unique<TargetCompiler>(features_);
+    if (compiler_ == nullptr) compiler_ = std::make_unique<TargetCompiler>(target_);
     return *compiler_;
   }
 
  private:
-  const CpuFeatures& features_;
+  const Target& target_;
   std::unique_ptr<TargetCompiler> compiler_;
 };
 
 // Calls work(i, compiler) once for every i below `count`, on all cores, each with a compiler of its
 // own. When calls throw, the error of the first of them is rethrown, after all have ended.
-void CompileEach(std::size_t count, const CpuFeatures& features,
+void CompileEach(std::size_t count, const Target& target,
                  const std::function<void(std::size_t, LazyCompiler&)>& work);
 
 }  // namespace tenon::jit

@@ -35,7 +35,6 @@ using Entry = std::int32_t (*)(void* const* buffers, const std::int64_t* extents
 struct Kernel::State {
   loop::Function function;
   CompileOptions options;
-  CpuFeatures features;
   std::unique_ptr<LinkedObject> code;
   std::unique_ptr<GdbEntry> known_to_gdb;  // dies before the code
   Entry entry = nullptr;
@@ -57,9 +56,8 @@ struct Kernel::State {
     arguments.push_back(report.address());
     const std::int32_t status = entry(buffers, arguments.data());
     if (report.is_filled) {
-      throw OutOfRange(
-          StrCat("kernel ", function.name, ": ",
-                 DescribeReport(function, CodegenOptionsFor(options, features), report)));
+      throw OutOfRange(StrCat("kernel ", function.name, ": ",
+                              DescribeReport(function, CodegenOptionsFor(options), report)));
     }
     return status;
   }
@@ -78,9 +76,8 @@ struct Kernel::State {
 namespace {
 
 std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop::Function& function,
-                                         const CompileOptions& options,
-                                         const CpuFeatures& features) {
-  return GenerateModule(context, function, CodegenOptionsFor(options, features));
+                                         const CompileOptions& options) {
+  return GenerateModule(context, function, CodegenOptionsFor(options));
 }
 
 // For people: the function shows the kernel's own name.
@@ -89,12 +86,26 @@ void ShowName(llvm::Module& module, const std::string& name) {
 }
 
 std::string CompileToObject(const loop::Function& function, const CompileOptions& options,
-                            const CpuFeatures& features, TargetCompiler& compiler) {
+                            TargetCompiler& compiler) {
   llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module = MakeModule(context, function, options, features);
+  const std::unique_ptr<llvm::Module> module = MakeModule(context, function, options);
   compiler.Prepare(*module);
   compiler.Optimize(*module);
   return compiler.EmitObject(*module);
+}
+
+// Code for another machine would end the process.
+void RequireRunsHere(const Target& target) {
+  target.RequireVectors();
+  const Target& host = HostTarget();
+  if (target.triple != host.triple)
+    throw InvalidArgument(StrCat("the target's triple is '", target.triple, "'; kernels run on ",
+                                 host.triple, ", the host"));
+  for (const std::string& feature : target.features) {
+    if (!host.Has(feature))
+      throw InvalidArgument(
+          StrCat("the target has ", feature, ", which the host, where kernels run, lacks"));
+  }
 }
 
 // The object whose key stands under that of what its function is made of. Such a function calls
@@ -258,8 +269,8 @@ std::string Kernel::Loops() const { return loop::Print(state_->function); }
 std::string Kernel::LlvmIr(bool optimized) const {
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module =
-      MakeModule(context, state_->function, state_->options, state_->features);
-  TargetCompiler compiler(state_->features);
+      MakeModule(context, state_->function, state_->options);
+  TargetCompiler compiler(state_->options.target);
   compiler.Prepare(*module);
   if (optimized) compiler.Optimize(*module);
   ShowName(*module, name());
@@ -272,8 +283,8 @@ std::string Kernel::LlvmIr(bool optimized) const {
 std::string Kernel::Assembly() const {
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module =
-      MakeModule(context, state_->function, state_->options, state_->features);
-  TargetCompiler compiler(state_->features);
+      MakeModule(context, state_->function, state_->options);
+  TargetCompiler compiler(state_->options.target);
   compiler.Prepare(*module);
   compiler.Optimize(*module);
   ShowName(*module, name());
@@ -291,16 +302,17 @@ absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOpti
 absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,
                                                const CompileOptions& options) {
   return CatchErrors([&] {
-    const CpuFeatures features = FeaturesFor(options);
+    RequireRunsHere(options.target);
     std::vector<std::string> objects(functions.size());
     std::vector<SymbolAddresses> externs(functions.size());
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     const ObjectCache cache(options.cache_dir, options.cache_bytes);
-    const KeyContext context{.cpu_features = features.ToLlvm(),
-                             .codegen = CodegenOptionsFor(options, features)};
+    const KeyContext context{.machine = StrCat(options.target.cpu, " ", options.target.vector_registers),
+                             .cpu_features = LlvmFeatures(options.target),
+                             .codegen = CodegenOptionsFor(options)};
     std::atomic<bool> stored = false;
     const bool is_cached = !options.cache_dir.empty() && !context.generator.empty();
-    CompileEach(functions.size(), features, [&](std::size_t i, LazyCompiler& compiler) {
+    CompileEach(functions.size(), options.target, [&](std::size_t i, LazyCompiler& compiler) {
       const auto origin = is_cached ? OriginKey(functions[i], context) : std::nullopt;
       if (std::optional<std::string> known = LoadOfOrigin(cache, origin)) {
         objects[i] = std::move(*known);
@@ -309,14 +321,14 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       loop::Verify(functions[i]);
       externs[i] = ExternSymbols(functions[i], *session);
       if (!is_cached) {
-        objects[i] = CompileToObject(functions[i], options, features, *compiler);
+        objects[i] = CompileToObject(functions[i], options, *compiler);
         return;
       }
       const std::string key = ObjectKey(functions[i], context);
       if (std::optional<std::string> known = cache.Load(key)) {
         objects[i] = std::move(*known);
       } else {
-        objects[i] = CompileToObject(functions[i], options, features, *compiler);
+        objects[i] = CompileToObject(functions[i], options, *compiler);
         cache.Store(key, objects[i]);
         stored = true;
       }
@@ -328,7 +340,6 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       auto state = std::make_shared<Kernel::State>();
       state->function = functions[i];
       state->options = options;
-      state->features = features;
       state->code = session->Link(objects[i], externs[i]);
       const std::string symbol = EntrySymbol(functions[i].name);
       void* entry = state->code->Address(symbol);

@@ -20,14 +20,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tenon/jit/callable.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/loop/function.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::jit {
 
 struct CompileOptions {
-  // Changes to the host's CPU features, for instance "-avx512f".
-  std::string cpu_features;
+  Target target = HostTarget();  // must be the host, or the host with fewer features
   // Lets a sum be added up in another order, so that it runs in vector registers. The order is
   // fixed at compile time: results are the same in every run and for every number of threads.
   bool reassociate_reductions = true;
@@ -83,6 +83,7 @@ class Kernel {
   std::shared_ptr<const State> state_;
 };
 
+// Errors: InvalidArgument for a target that has what the host lacks.
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options = {});
 
 // Compiles on all cores. The kernels come in the order of the functions; one error fails the whole.

@@ -7,6 +7,7 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "tenon/jit/compile_functions.h"
 #include "tenon/jit/function_codegen.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/jit/library_functions.h"
 #include "tenon/loop/verify.h"
 #include "tenon/support/error.h"
@@ -40,11 +41,10 @@ bool Contains(std::span<const char* const> names, std::string_view name) {
 }
 
 std::string EmitKernel(const loop::Function& function, const std::string& symbol,
-                       const ObjectOptions& options, const CpuFeatures& features,
-                       TargetCompiler& compiler) {
+                       const ObjectOptions& options, TargetCompiler& compiler) {
   loop::Verify(function);
   llvm::LLVMContext context;
-  CodegenOptions codegen = CodegenOptionsFor(options.compile, features);
+  CodegenOptions codegen = CodegenOptionsFor(options.compile);
   codegen.check_bounds = false;
   const std::unique_ptr<llvm::Module> module = GenerateModule(context, function, codegen);
   llvm::Function* entry = module->getFunction(EntrySymbol(function.name));
@@ -70,11 +70,13 @@ absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Funct
                                                      const ObjectOptions& options) {
   return CatchErrors([&] {
     CheckInvariant(functions.size() == symbols.size(), "every function has a symbol");
-    const CpuFeatures features = ExportedFeatures(options.compile);
+    ObjectOptions exported = options;
+    exported.compile.target = ExportedTarget(options.compile.target);
     std::vector<std::string> objects(functions.size());
-    CompileEach(functions.size(), features, [&](std::size_t i, LazyCompiler& compiler) {
-      objects[i] = EmitKernel(functions[i], symbols[i], options, features, *compiler);
-    });
+    CompileEach(functions.size(), exported.compile.target,
+                [&](std::size_t i, LazyCompiler& compiler) {
+                  objects[i] = EmitKernel(functions[i], symbols[i], exported, *compiler);
+                });
     return objects;
   });
 }
@@ -89,30 +91,28 @@ absl::StatusOr<std::string> EmitDataObject(std::string_view bytes, const std::st
                                               llvm::GlobalValue::ExternalLinkage, data, symbol);
     variable->setAlignment(llvm::Align(64));
     variable->setVisibility(llvm::GlobalValue::HiddenVisibility);
-    TargetCompiler compiler(CpuFeatures::Host());
+    TargetCompiler compiler(HostTarget());
     compiler.Prepare(module);
     return compiler.EmitObject(module);
   });
 }
 
-CpuFeatures ExportedFeatures(const CompileOptions& options) {
-  CpuFeatures features = FeaturesFor(options);
-  for (const std::string& name : features.Enabled()) {
+Target ExportedTarget(Target target) {
+  const std::set<std::string> features = target.features;
+  for (const std::string& name : features) {
     if (!Contains(kGuarded, name) && !Contains(kEverywhere, name))
-      features.Apply(StrCat("-", name));
+      target = Without(std::move(target), name);
   }
-  return features;
+  return target;
 }
 
-absl::StatusOr<std::vector<std::string>> RequiredCpuFeatures(const CompileOptions& options) {
-  return CatchErrors([&] {
-    const CpuFeatures features = ExportedFeatures(options);
-    std::vector<std::string> required;
-    for (const char* name : kGuarded) {
-      if (features.Has(name)) required.emplace_back(name);
-    }
-    return required;
-  });
+std::vector<std::string> RequiredCpuFeatures(const Target& target) {
+  const Target exported = ExportedTarget(target);
+  std::vector<std::string> required;
+  for (const char* name : kGuarded) {
+    if (exported.Has(name)) required.emplace_back(name);
+  }
+  return required;
 }
 
 }  // namespace tenon::jit

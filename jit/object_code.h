@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tenon/jit/cpu_features.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/function.h"
 
@@ -30,7 +29,6 @@ struct ObjectOptions {
 };
 
 // One object a function, compiled on all cores; `symbols` has as many names as there are functions.
-// Errors: InvalidArgument for CPU features that there are not.
 absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Function> functions,
                                                      std::span<const std::string> symbols,
                                                      const ObjectOptions& options = {});
@@ -38,13 +36,13 @@ absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Funct
 // `bytes` as a hidden read-only array of bytes named `symbol`, 64-byte aligned.
 absl::StatusOr<std::string> EmitDataObject(std::string_view bytes, const std::string& symbol);
 
-// What exported code may use: the features for `options` that a C program can ask for. Code is made
-// for no others, such as avx512fp16, which compilers before GCC 11 cannot name.
-CpuFeatures ExportedFeatures(const CompileOptions& options);
+// What exported code may use: `target` with the features alone that a C program can ask for. Code
+// is made for no others, such as avx512fp16, which compilers before GCC 11 cannot name.
+Target ExportedTarget(Target target);
 
-// Those of them whose lack on another machine keeps the code from running there, in the spelling
-// that C compilers' __builtin_cpu_supports takes.
-absl::StatusOr<std::vector<std::string>> RequiredCpuFeatures(const CompileOptions& options);
+// Those of its features whose lack on another machine keeps the code from running there, in the
+// spelling that C compilers' __builtin_cpu_supports takes.
+std::vector<std::string> RequiredCpuFeatures(const Target& target);
 
 }  // namespace tenon::jit
 

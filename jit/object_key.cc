@@ -16,6 +16,7 @@ namespace {
 void WriteContext(const KeyContext& context, loop::ContentWriter& writer) {
   writer.Text(context.generator);
   writer.Text(context.llvm_version);
+  writer.Text(context.machine);
   writer.Text(context.cpu_features);
   const auto& [vector_bits, native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
                narrow_dots, check_bounds] = context.codegen;

@@ -6,7 +6,7 @@
 // itself. A key of what the function is made of is known before it is lowered; under it the cache
 // holds the other one.
 //
-//   std::string key = ObjectKey(function, {.cpu_features = features.ToLlvm()});
+//   std::string key = ObjectKey(function, {.cpu_features = LlvmFeatures(target)});
 #ifndef TENON_JIT_OBJECT_KEY_H_
 #define TENON_JIT_OBJECT_KEY_H_
 
@@ -28,6 +28,7 @@ const char* LlvmVersion();
 struct KeyContext {
   std::string generator = GeneratorId();
   std::string llvm_version = LlvmVersion();
+  std::string machine;  // what schedules depend on beside the features
   std::string cpu_features;
   CodegenOptions codegen;
 };

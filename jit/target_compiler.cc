@@ -13,7 +13,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/TargetParser/Host.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel_passes.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -50,22 +50,22 @@ struct WithoutDomainReassignment : llvm::OptPassGate {
 
 }  // namespace
 
-TargetCompiler::TargetCompiler(const CpuFeatures& features)
-    : features_(features.ToLlvm()), vector_bits_(features.vector_bits()) {
+TargetCompiler::TargetCompiler(const Target& target)
+    : features_(LlvmFeatures(target)), vector_bits_(8 * target.vector_bytes) {
   InitializeHostTarget();
-  const std::string triple = llvm::sys::getProcessTriple();
   std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (target == nullptr) {
-    throw Unimplemented(StrCat("LLVM has no back end for this machine (", triple, "): ", error));
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(target.triple, error);
+  if (back_end == nullptr) {
+    throw Unimplemented(
+        StrCat("LLVM has no back end for this machine (", target.triple, "): ", error));
   }
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   // The CPU name would switch on features that the operating system may hold back; "generic" adds
   // none of its own.
-  machine_.reset(target->createTargetMachine(triple, "generic", features_, options,
-                                             llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                             llvm::CodeGenOptLevel::Aggressive, /*JIT=*/true));
+  machine_.reset(back_end->createTargetMachine(target.triple, "generic", features_, options,
+                                               llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                               llvm::CodeGenOptLevel::Aggressive, /*JIT=*/true));
   CheckInvariant(machine_ != nullptr, "LLVM makes a target machine for the host");
 }
 

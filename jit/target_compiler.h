@@ -3,7 +3,7 @@
 // Not thread-safe: one compiler a thread. Knows nothing of loops, of kernels or of ORC. Only files
 // inside jit/ include this header.
 //
-//   TargetCompiler compiler(CpuFeatures::Host());
+//   TargetCompiler compiler(HostTarget());
 //   compiler.Optimize(module);
 //   std::string object = compiler.EmitObject(module);
 #ifndef TENON_JIT_TARGET_COMPILER_H_
@@ -14,13 +14,13 @@
 
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
-#include "tenon/jit/cpu_features.h"
+#include "tenon/support/target.h"
 
 namespace tenon::jit {
 
 class TargetCompiler {
  public:
-  explicit TargetCompiler(const CpuFeatures& features);
+  explicit TargetCompiler(const Target& target);
 
   // Gives the module its triple and data layout, its functions the CPU attributes and the vector
   // width.
@@ -39,7 +39,7 @@ class TargetCompiler {
   std::string Emit(llvm::Module& module, llvm::CodeGenFileType type);
 
   std::string features_;
-  int vector_bits_;
+  std::int64_t vector_bits_;
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 

@@ -4,6 +4,7 @@
 #define TENON_LOOP_TRANSFORMS_H_
 
 #include "tenon/loop/stmt.h"
+#include "tenon/support/target.h"
 
 namespace tenon::loop {
 
@@ -69,6 +70,7 @@ enum class RowLoads {
   kParts,  // 128 bits at a time, for CPUs that shuffle these parts in one unit alone
   kWhole,  // where rows are whole lines apart
 };
+RowLoads RowLoadsFor(const Target& target);
 
 // An unrolled loop that stores one vector of 4 to 64 elements each time, gathered from the places
 // that follow those of the iteration before, becomes loads of what lies together, a network of

@@ -286,6 +286,10 @@ class Transposer : public StmtMutator {
 
 }  // namespace
 
+RowLoads RowLoadsFor(const Target& target) {
+  return target.loads_whole_rows() ? RowLoads::kWhole : RowLoads::kParts;
+}
+
 Stmt TransposeTiles(const Stmt& stmt, RowLoads loads) { return Transposer(loads)(stmt); }
 
 }  // namespace tenon::loop

@@ -129,10 +129,10 @@ std::int64_t WorkOf(const Stage& stage) {
   return nodes;
 }
 
-std::int64_t LanesOf(const te::OperationNode& op) {
+std::int64_t Accesses::LanesOf(const te::OperationNode& op) const {
   std::size_t widest = 4;
   for (const loop::Buffer& output : op.outputs) widest = std::max(widest, output->dtype.bytes());
-  return VectorLanes(widest);
+  return target_.Lanes(widest);
 }
 
 }  // namespace tenon::strategies

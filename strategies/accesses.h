@@ -1,7 +1,7 @@
 // What the stages of a schedule read from memory once inlined stages are replaced by what they
 // compute, and the figures that automatic schedules decide by.
 //
-//   Accesses accesses(schedule);
+//   Accesses accesses(schedule, target);
 //   for (const Access& access : accesses.Of(stage)) StepOf(access, stage.op()->axes.back().var);
 #ifndef TENON_STRATEGIES_ACCESSES_H_
 #define TENON_STRATEGIES_ACCESSES_H_
@@ -15,6 +15,7 @@
 
 #include "tenon/loop/simplify.h"
 #include "tenon/schedule/schedule.h"
+#include "tenon/support/target.h"
 
 namespace tenon::strategies {
 
@@ -25,11 +26,16 @@ struct Access {
   std::shared_ptr<const loop::Bounds> bounds;  // of the axes that the indices are of
 };
 
-// The schedule must outlive it. Answers are kept, since inlining is costly: what is inlined must be
-// decided before the first question.
+// Schedule and target must outlive it. Answers are kept, since inlining is costly: what is inlined
+// must be decided before the first question.
 class Accesses {
  public:
-  explicit Accesses(const schedule::Schedule& schedule) : schedule_(schedule) {}
+  Accesses(const schedule::Schedule& schedule, const Target& target)
+      : schedule_(schedule), target_(target) {}
+
+  const Target& target() const { return target_; }
+  // Elements of the widest result in a vector.
+  std::int64_t LanesOf(const te::OperationNode& op) const;
 
   const std::vector<Access>& Of(const schedule::Stage& stage) { return InlinedOf(stage).accesses; }
   // Whether neighbours along `var` may differ in what they must not load, and so cannot be made
@@ -59,6 +65,7 @@ class Accesses {
   const Inlined& InlinedOf(const schedule::Stage& stage);
 
   const schedule::Schedule& schedule_;
+  const Target& target_;
   std::unordered_map<const te::OperationNode*, Inlined> inlined_;
 };
 
@@ -72,8 +79,6 @@ std::int64_t Extent(const te::IterVar& axis);
 std::int64_t ProductOfExtents(std::span<const te::IterVar> axes);
 // Scalar operations of a stage, addresses counted in.
 std::int64_t WorkOf(const schedule::Stage& stage);
-// Elements of the widest result in a vector.
-std::int64_t LanesOf(const te::OperationNode& op);
 
 }  // namespace tenon::strategies
 

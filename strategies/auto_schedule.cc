@@ -63,12 +63,12 @@ constexpr std::int64_t kManyOuter = 128;
 class Scheduler {
  public:
   Scheduler(const std::vector<te::Tensor>& outputs, const AutoScheduleOptions& options)
-      : schedule_(outputs), accesses_(schedule_), options_(options) {}
+      : options_(options), schedule_(outputs), accesses_(schedule_, options_.target) {}
 
   Schedule Run() {
     if (HasOpaqueStages()) return RunAroundOpaqueStages();
     InlineStages(schedule_);
-    SplitLongReductions(schedule_, options_.reassociate_sums);
+    SplitLongReductions(schedule_, options_.target, options_.reassociate_sums);
     ScheduleStoredTiles();
     for (Stage* stage : ScheduleWinograd(schedule_, accesses_)) done_.insert(stage);
     const std::vector<Stage*> outputs = OutputStages();
@@ -139,7 +139,8 @@ class Scheduler {
   }
 
   TileReaderTraits TraitsOf(const Stage& reader, const Stage& tile) {
-    return {.parallel = WorkOf(tile) >= kParallelWork,
+    return {.target = options_.target,
+            .parallel = WorkOf(tile) >= kParallelWork,
             .calls_math = accesses_.MathCallsOf(reader) > 0};
   }
 
@@ -203,7 +204,7 @@ class Scheduler {
       stage.Unroll(axes[axes.size() - 3]);
       return;
     }
-    const std::int64_t lanes = VectorLanes(stage.op()->outputs[0]->dtype.bytes());
+    const std::int64_t lanes = options_.target.Lanes(stage.op()->outputs[0]->dtype.bytes());
     const bool in_steps = stage.op()->tag != kTileInput;
     if (!in_steps && Extent(axes.back()) < lanes) return ScheduleInner(stage, 0);
     const auto [vectors, lane] = stage.Split(axes.back(), lanes);
@@ -269,7 +270,7 @@ class Scheduler {
   // do not get far ahead of it.
   void FetchNextRow(const Stage& stage) {
     const OperationNode& op = *stage.op();
-    if (!options_.fetch_rows) return;
+    if (options_.target.fetches_rows()) return;
     if (!op.is_reduction() || op.combiner->is_sum || !op.combiner->is_order_free ||
         !ReducesAlongMemory(stage, accesses_) || accesses_.AreConditional(stage))
       return;
@@ -458,7 +459,7 @@ class Scheduler {
       is_one_axis = is_one_axis && (extent == 1 || Extent(op.axes[i]) == 1);
       extent *= Extent(op.axes[i]);
     }
-    const std::int64_t lanes = LanesOf(op);
+    const std::int64_t lanes = accesses_.LanesOf(op);
     if (extent < lanes) return;
     // Where elements are chosen by their place in a line, each vector that is written out knows its
     // choice; others are left to PartitionSelects.
@@ -493,7 +494,7 @@ class Scheduler {
   // waste, and before and behind a part lies memory of others.
   void FetchNextLine(Stage& stage, const IterVar& steps, std::int64_t count, const Stage* written) {
     if (count < 2 || accesses_.AreConditional(stage)) return;
-    if (!options_.fetch_rows && accesses_.MathCallsOf(stage) == 0) return;
+    if (options_.target.fetches_rows() && accesses_.MathCallsOf(stage) == 0) return;
     const te::Tensor reader(stage.op(), 0);
     bool fetches = false;
     for (const te::Tensor& input : te::InputsOf(*stage.op())) {
@@ -521,9 +522,9 @@ class Scheduler {
     return true;
   }
 
+  const AutoScheduleOptions options_;
   Schedule schedule_;
   Accesses accesses_;
-  AutoScheduleOptions options_;
   std::unordered_set<const Stage*> done_;
 };
 

@@ -6,15 +6,14 @@
 
 #include <vector>
 
+#include "tenon/jit/host_target.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::strategies {
 
 struct AutoScheduleOptions {
+  Target target = jit::HostTarget();
   bool reassociate_sums = true;  // of floats, whose bits depend on the order
-  // Whether loops over a row that do not call mathematics ask memory for the next row. Those that
-  // do always ask.
-  bool fetch_rows = true;
 };
 
 // The extents must be constant.

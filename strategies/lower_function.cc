@@ -59,7 +59,8 @@ Tensor Immediate(const NDArray& data) {
 }
 
 std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tensor>& inputs,
-                                Preparer* preparer = nullptr, bool by_winograd = false) {
+                                const Target& target, Preparer* preparer = nullptr,
+                                bool by_winograd = false) {
   const auto* compute = call.op() == nullptr ? nullptr : ops::OpOf(call)->Column<TeCompute>();
   if (compute == nullptr)
     throw Unimplemented(StrCat(call.op() == nullptr ? "a call of a function" : call.op()->name,
@@ -67,7 +68,7 @@ std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tens
         .At(call.span);
   const auto& make =
       by_winograd && compute->make_by_winograd ? compute->make_by_winograd : compute->make;
-  const TeCall te_call{call.attrs, inputs, call.checked_type, preparer};
+  const TeCall te_call{call.attrs, inputs, call.checked_type, target, preparer};
   std::vector<Tensor> results = make(te_call);
   RequireResults(call.op()->name, te_call, results);
   return results;
@@ -125,7 +126,7 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
           inputs.insert(inputs.end(), tensors.begin(), tensors.end());
         }
         values.emplace(
-            e, ComputeCall(*e.As<ir::CallNode>(), inputs,
+            e, ComputeCall(*e.As<ir::CallNode>(), inputs, options.target,
                            options.is_constant.empty() ? nullptr : &preparer, options.by_winograd));
         return;
       }
@@ -192,7 +193,7 @@ std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* 
       add(arg);
     }
   }
-  const std::vector<Tensor> outputs = ComputeCall(call, inputs);
+  const std::vector<Tensor> outputs = ComputeCall(call, inputs, jit::HostTarget());
   if (budget != nullptr) {
     const te::Cost cost = te::CostToInterpret(outputs);
     if (!budget->Pay(cost.steps, cost.bytes)) return {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/ops/folding_budget.h"
 #include "tenon/strategies/prepare.h"
 #include "tenon/support/ndarray.h"
@@ -19,6 +20,7 @@ struct TeFunction {
 };
 
 struct LowerFunctionOptions {
+  Target target = jit::HostTarget();
   std::vector<bool> is_constant;  // by parameter, tuples flattened; empty: nothing is prepared
   bool by_winograd = false;       // the form of operators that have one
   // A call that is not computed, and its value.

@@ -3,7 +3,6 @@
 #include <optional>
 #include <unordered_set>
 
-#include "tenon/jit/cpu_features.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/strategies/auto_schedule.h"
 #include "tenon/te/content.h"
@@ -28,10 +27,9 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
                             const std::string& name, const LoweringOptions& options) {
   args.insert(args.end(), outputs.begin(), outputs.end());
   const auto lower = [=] {
-    const jit::CpuFeatures& cpu = jit::CpuFeatures::Host();
-    const AutoScheduleOptions schedule = {.reassociate_sums = options.reassociate_sums,
-                                          .fetch_rows = !cpu.fetches_rows()};
-    const schedule::LowerOptions lowering = {.row_loads = cpu.row_loads(),
+    const AutoScheduleOptions schedule = {.target = options.target,
+                                          .reassociate_sums = options.reassociate_sums};
+    const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
                                              .stream_results = false};  // AutoSchedule says which
     return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
   };

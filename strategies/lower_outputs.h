@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/jit/host_target.h"
 #include "tenon/loop/function.h"
 #include "tenon/te/tensor.h"
 
@@ -16,6 +17,7 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
                                      std::vector<int>* positions);
 
 struct LoweringOptions {
+  Target target = jit::HostTarget();
   // Bodies are lowered when they are asked for, where the content of the expressions tells kernels
   // apart.
   bool defer = false;

@@ -86,10 +86,11 @@ std::optional<std::int64_t> TermsOfPiece(const Stage& stage,
   return RoundUp(of_piece, kRun);
 }
 
-void SplitIfLong(schedule::Schedule& schedule, Stage& stage) {
+void SplitIfLong(schedule::Schedule& schedule, const Target& target, Stage& stage) {
   const OperationNode& op = *stage.op();
   if (ProductOfExtents(op.axes) == 0 || WorkOf(stage) < kLongReduction) return;
-  Accesses accesses(schedule);  // what it keeps is wrong once the stage computes something else
+  // What it keeps is wrong once the stage computes something else.
+  Accesses accesses(schedule, target);
   const std::size_t shared = AxesAroundReduction(stage, accesses);
   if (ProductOfExtents(std::span(op.axes).first(shared)) >= kManyIterations) return;
   const std::vector<std::vector<IterVar>> runs = RunsOf(stage, accesses);
@@ -132,7 +133,7 @@ void ScheduleReduction(Stage& stage, Accesses& accesses) {
   for (const std::vector<IterVar>& run : RunsOf(stage, accesses)) order.push_back(stage.Fuse(run));
   if (op.axes.empty() || ReducesAlongMemory(stage, accesses)) return;
   const IterVar last = op.axes.back();
-  std::int64_t lanes = LanesOf(op);
+  std::int64_t lanes = accesses.LanesOf(op);
   // Half vectors without a rest beat whole ones with one.
   if (Extent(last) % lanes != 0 && Extent(last) % (lanes / 2) == 0) lanes /= 2;
   if (Extent(last) < lanes || op.outputs.size() > 1) {
@@ -158,14 +159,14 @@ void ScheduleReduction(Stage& stage, Accesses& accesses) {
   stage.Vectorize(lane);
 }
 
-void SplitLongReductions(schedule::Schedule& schedule, bool reassociate) {
+void SplitLongReductions(schedule::Schedule& schedule, const Target& target, bool reassociate) {
   std::vector<Stage*> reductions;  // splitting adds stages
   for (const auto& stage : schedule.stages()) {
     const OperationNode& op = *stage->op();
     if (op.is_reduction() && !ReadsRepeatedly(op) && MaySplit(op, reassociate))
       reductions.push_back(stage.get());
   }
-  for (Stage* stage : reductions) SplitIfLong(schedule, *stage);
+  for (Stage* stage : reductions) SplitIfLong(schedule, target, *stage);
 }
 
 }  // namespace tenon::strategies

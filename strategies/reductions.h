@@ -24,7 +24,7 @@ void ScheduleReduction(schedule::Stage& stage, Accesses& accesses);
 // piece of the terms, so that threads can share them. The pieces depend on the extents alone, and
 // so do the bits of the results. Sums of floats are left alone unless they may be `reassociated`;
 // products, whose parts may overflow, always. Which stages are inlined must be decided.
-void SplitLongReductions(schedule::Schedule& schedule, bool reassociate);
+void SplitLongReductions(schedule::Schedule& schedule, const Target& target, bool reassociate);
 
 }  // namespace tenon::strategies
 

@@ -100,11 +100,11 @@ std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices
 // the square. Where the reader calls vector math, whole vectors are unrolled for
 // StageTransposedMath.
 void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vector<IterVar>& inner,
-                    const std::vector<std::int64_t>& extents, bool calls_math) {
+                    const std::vector<std::int64_t>& extents, const TileReaderTraits& traits) {
   if (inner.empty()) return;
   // What is read lies together in vectors of the tile's type.
-  const std::int64_t lanes =
-      VectorLanes(std::max(reader.op()->outputs[0]->dtype.bytes(), tile.outputs[0]->dtype.bytes()));
+  const std::int64_t lanes = traits.target.Lanes(
+      std::max(reader.op()->outputs[0]->dtype.bytes(), tile.outputs[0]->dtype.bytes()));
   const std::int64_t extent = extents.back();
   const std::int64_t width = std::min(BitCeil(extent), lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
@@ -115,7 +115,7 @@ void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vec
   }
   if (width < kLeastSquare) return;
   const std::int64_t rows = extents[inner.size() - 2];
-  const std::int64_t unrolled = calls_math && rows % lanes == 0 ? lanes : width;
+  const std::int64_t unrolled = traits.calls_math && rows % lanes == 0 ? lanes : width;
   if (rows % unrolled != 0) return;
   const IterVar& axis = inner[inner.size() - 2];
   reader.Unroll(rows == unrolled ? axis : reader.Split(axis, unrolled).second);
@@ -250,7 +250,7 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
     inside_extents.push_back(extents[i]);
   }
   reader.Reorder(order);
-  VectorizeInner(reader, *tile.op(), inside, inside_extents, traits.calls_math);
+  VectorizeInner(reader, *tile.op(), inside, inside_extents, traits);
   const IterVar place = reader.Fuse(outer);
   if (traits.parallel) reader.Parallel(place);
   tile.ComputeAt(reader, place);

@@ -10,11 +10,13 @@
 #ifndef TENON_STRATEGIES_REGISTER_TILE_H_
 #define TENON_STRATEGIES_REGISTER_TILE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "tenon/schedule/schedule.h"
+#include "tenon/support/target.h"
 
 namespace tenon::strategies {
 
@@ -60,10 +62,13 @@ inline constexpr const char* kTileVectors = "tile_vectors";
 // Terms of a sum that are written out: those of 3 x 3 taps and 3 channels.
 inline constexpr std::int64_t kFewTerms = 32;
 
-// Bytes of the widest vector, and how many elements of so many bytes it holds.
-inline constexpr std::int64_t kVectorBytes = 64;
-constexpr std::int64_t VectorLanes(std::size_t element_bytes) {
-  return kVectorBytes / static_cast<std::int64_t>(element_bytes);
+// Whether registers are as many as those of AVX-512, or half.
+inline bool HasManyRegisters(const Target& target) { return target.vector_registers >= 32; }
+// Sums that leave registers for the operands: 24 of 32, 12 of 16.
+inline std::int64_t MaxSums(const Target& target) { return target.vector_registers * 3 / 4; }
+// Sums of a tile that loads its operands no more often for having more of them.
+inline std::int64_t EnoughSums(const Target& target) {
+  return std::min<std::int64_t>(16, MaxSums(target));
 }
 
 // The estimated time of a tile for each step of its sums: its multiply-adds or the latency of one,
@@ -84,6 +89,7 @@ void ScheduleTile(schedule::Stage& tile);
 // is read otherwise is computed whole inside. Answers false and changes nothing where there is no
 // such axis. `indices`: of the one element that `reader` reads of `tile`.
 struct TileReaderTraits {
+  const Target& target;
   bool parallel;    // shares the blocks among the threads
   bool calls_math;  // calls vector math, which is then done in whole vectors
 };

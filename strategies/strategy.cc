@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kOneDnnComposites = "dnnl.";
 
 Built BuildFromTe(const Group& group, bool by_winograd) {
-  LowerFunctionOptions options{.is_constant = {}, .by_winograd = by_winograd};
+  LowerFunctionOptions options{
+      .target = group.lowering.target, .is_constant = {}, .by_winograd = by_winograd};
   for (const NDArray& constant : group.constants) options.is_constant.push_back(constant.defined());
   const TeFunction function = LowerFunction(*group.function, options);
   Built built;

@@ -17,6 +17,7 @@
 #include "tenon/ops/ints.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/prepare.h"
+#include "tenon/support/target.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
@@ -25,6 +26,7 @@ struct TeCall {
   const attrs::Attrs& attrs;
   const std::vector<te::Tensor>& inputs;
   const ir::Type& result;
+  const Target& target;
   Preparer* preparer = nullptr;  // null where nothing is known to be constant
 
   // Throws InvalidArgument where there are fewer.

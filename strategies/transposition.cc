@@ -92,8 +92,8 @@ std::int64_t LanesOfCopy(const Stage& stage, Accesses& accesses, std::int64_t le
     widest = std::max(widest, output->dtype.bytes());
   for (const Access& access : accesses.Of(stage))
     widest = std::max(widest, access.buffer->dtype.bytes());
-  const std::int64_t lanes = VectorLanes(widest);
-  return lanes <= least && accesses.MathCallsOf(stage) == 0 ? lanes : LanesOf(*stage.op());
+  const std::int64_t lanes = accesses.target().Lanes(widest);
+  return lanes <= least && accesses.MathCallsOf(stage) == 0 ? lanes : accesses.LanesOf(*stage.op());
 }
 
 // Whether rows of the source begin a multiple of a page apart, and so fall into few sets of a
@@ -171,8 +171,9 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   // another along the shorter rows, source's or result's, which lie together where they end.
   const auto element_bytes = static_cast<std::int64_t>(te::Tensor(stage.op(), 0).dtype().bytes());
   const std::int64_t bytes = element_bytes * ProductOfExtents(axes);
-  const bool streams =
-      stage.is_output() && lanes * element_bytes == kVectorBytes && bytes >= kStreamed;
+  const bool streams = stage.is_output() &&
+                       lanes * element_bytes == accesses.target().vector_bytes &&
+                       bytes >= kStreamed;
   const bool from_memory = streams || extent * last_extent * element_bytes > kCached;
   const Runs runs = from_memory ? RunsOf({.source = extent,
                                           .result = last_extent,

@@ -60,9 +60,9 @@ void SpreadOverSets(Stage& stage, const IterVar& axis) {
 
 // Vectors along the tiles of a row; the 16 elements of each patch together, since they share what
 // they load.
-void ScheduleTiles(Stage& tiles) {
+void ScheduleTiles(Stage& tiles, const Accesses& accesses) {
   const auto axes = tiles.op()->axes;
-  const auto [vectors, lane] = tiles.Split(axes[6], LanesOf(*tiles.op()));
+  const auto [vectors, lane] = tiles.Split(axes[6], accesses.LanesOf(*tiles.op()));
   tiles.Reorder({axes[0], axes[1], axes[4], axes[5], vectors, axes[2], axes[3], lane});
   tiles.Unroll(axes[2]);
   tiles.Unroll(axes[3]);
@@ -147,7 +147,7 @@ std::vector<Stage*> ScheduleWinograd(Schedule& schedule, Accesses& accesses) {
   reader.Vectorize(column);
   product.ComputeAt(reader, place);
   results->ComputeAt(reader, place);
-  ScheduleTiles(tiles);
+  ScheduleTiles(tiles, accesses);
   ScheduleProduct(product);
   ScheduleResults(*results);
   if (tiles.placement() == Stage::Placement::kRoot) tiles.Parallel(tiles.leaves()[2]);

@@ -78,7 +78,7 @@ std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
     if (const std::string library = LibraryCode(kernel); !library.empty())
       text += WithTitle(kernel, StrCat("// ", library));
     for (const jit::Kernel& code :
-         GeneratedCode(kernel, {.cpu_features = arguments.compile.cpu_features,
+         GeneratedCode(kernel, {.target = jit::HostTarget(arguments.compile.cpu_features),
                                .check_bounds = arguments.compile.check_bounds,
                                .cache_dir = arguments.compile.CacheFolder()})) {
       text += WithTitle(kernel, stage == "loops"  ? code.Loops()
@@ -111,7 +111,7 @@ void Make(EmitArguments arguments) {
     throw InvalidArgument("an export does not check its bounds; leave out --check-bounds");
   // Every kernel of an export is generated.
   if (is_export) arguments.compile.library = "te";
-  arguments.exported.cpu_features = arguments.compile.cpu_features;
+  arguments.exported.target = jit::HostTarget(arguments.compile.cpu_features);
   arguments.compile.WarnOfCache();
   const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
   if (what == "graph") {

@@ -89,7 +89,7 @@ Json ReportOf(const ExploreArguments& arguments) {
   const Executable exe = ValueOrThrow(Link(lowered, options));
   const auto times = Measure(exe, RandomInputs(exe, arguments.seed), arguments.repeat);
 
-  const jit::CompileOptions code = {.cpu_features = options.target.cpu_features,
+  const jit::CompileOptions code = {.target = options.target,
                                     .reassociate_reductions = options.reassociate_reductions,
                                     .check_bounds = options.check_bounds,
                                     .cache_dir = options.cache_dir};

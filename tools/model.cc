@@ -132,7 +132,7 @@ passes::FusionMode ParseFusion(const std::string& name) {
 }
 
 CompileOptions CompileArguments::Options() const {
-  return {.target = {.cpu_features = cpu_features},
+  return {.target = jit::HostTarget(cpu_features),
           .opt_level = opt_level,
           .threads = threads,
           .library = library == "te"       ? LibraryChoice::kTe

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "tenon/jit/host_target.h"
 #include "tenon/strategies/onednn/primitive.h"
 
 namespace tenon::strategies::onednn {
@@ -157,6 +158,31 @@ std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& prod
   RequireElements(rhs, product.rhs_batch * product.depth * product.columns,
                   StrCat("right side of a ", what), types.weight);
   return MakeProduct(product, TypesOf(types), rhs, {}, false, what);
+}
+
+std::optional<std::string> FeatureBeyond(const Target& target) {
+  struct Step {
+    int isa;  // a bit of dnnl_cpu_isa_t
+    std::vector<const char*> features;
+  };
+  static const Step kSteps[] = {
+      {0x1, {"sse4.1"}},
+      {0x2, {"avx"}},
+      {0x4, {"avx2", "fma"}},
+      {0x20, {"avx512f", "avx512bw", "avx512vl", "avx512dq"}},
+      {0x40, {"avx512vnni"}},
+      {0x80, {"avx512bf16"}},
+      {0x300, {"amx-tile", "amx-int8", "amx-bf16"}},
+      {0x400, {"avxvnni"}},
+  };
+  const auto used = static_cast<int>(dnnl::get_effective_cpu_isa());
+  for (const Step& step : kSteps) {
+    if ((used & step.isa) != step.isa) continue;
+    for (const char* feature : step.features) {
+      if (jit::HostTarget().Has(feature) && !target.Has(feature)) return feature;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string LibraryVersion() {

@@ -15,11 +15,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tenon/jit/callable.h"
 #include "tenon/support/ndarray.h"
+#include "tenon/support/target.h"
 
 namespace tenon::strategies::onednn {
 
@@ -127,6 +129,11 @@ std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax);
 // Scale and shift are arguments unless given here.
 std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
                                                       const NDArray& gamma, const NDArray& beta);
+
+// A feature of the host that oneDNN's code uses and `target` lacks, or nothing. The library picks
+// its code by the host, or by the environment variable ONEDNN_MAX_CPU_ISA, once for the whole
+// process.
+std::optional<std::string> FeatureBeyond(const Target& target);
 
 // "2.6.3", of the library that is loaded.
 std::string LibraryVersion();

@@ -6,7 +6,6 @@
 #include "tenon/strategies/onednn/narrow_sums.h"
 
 #include "tenon/ir/visit.h"
-#include "tenon/jit/cpu_features.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/lower_function.h"
@@ -106,7 +105,7 @@ Side Before(const Group& group, const Convolution& conv) {
 // the value of `made` in another order, or not.
 Side Behind(const Group& group, const Tensor& sums, const CallNode& made, const Tensor& value,
             std::vector<int>* arguments) {
-  LowerFunctionOptions options;
+  LowerFunctionOptions options{.target = group.lowering.target, .is_constant = {}};
   options.given = &made;
   options.given_value = value;
   const TeFunction function = LowerFunction(*group.function, options);
@@ -124,13 +123,13 @@ std::optional<std::string> RefuseNarrow(const Group& group) {
   if (!IsNarrow(anchor)) return "it sums uint8 by int8 in int32 and bfloat16 in float32";
   if (const auto refusal = RefuseShape(anchor)) return refusal;
   const bool is_auto = group.library == LibraryChoice::kAuto;
-  const jit::CpuFeatures& cpu = jit::CpuFeatures::Host();
+  const Target& target = group.lowering.target;
   if (IsOfBFloats(anchor)) {
-    if (!cpu.Has("avx512bf16")) return "the CPU has no instruction for bfloat16";
-  } else if (!cpu.Has("avx512vnni")) {
+    if (!target.Has("avx512bf16")) return "the CPU has no instruction for bfloat16";
+  } else if (!target.Has("avx512vnni")) {
     return "the CPU has no instruction whose sums of bytes are exact";
   }
-  if (is_auto && !cpu.Has(IsOfBFloats(anchor) ? "amx-bf16" : "amx-int8"))
+  if (is_auto && !target.Has(IsOfBFloats(anchor) ? "amx-bf16" : "amx-int8"))
     return "the CPU has no matrix instructions, without which it gains nothing";
   return std::nullopt;
 }
@@ -211,17 +210,17 @@ Built BuildNarrowProduct(const Group& group) {
 }  // namespace
 
 Implementation NarrowConvolution() {
-  return {.name = kName,
-          .priority = kPriority,
-          .refusal = RefuseNarrowConvolution,
-          .build = BuildNarrowConvolution};
+  return OnTarget({.name = kName,
+                   .priority = kPriority,
+                   .refusal = RefuseNarrowConvolution,
+                   .build = BuildNarrowConvolution});
 }
 
 Implementation NarrowProduct() {
-  return {.name = kName,
-          .priority = kPriority,
-          .refusal = RefuseNarrowProduct,
-          .build = BuildNarrowProduct};
+  return OnTarget({.name = kName,
+                   .priority = kPriority,
+                   .refusal = RefuseNarrowProduct,
+                   .build = BuildNarrowProduct});
 }
 
 }  // namespace tenon::strategies::onednn

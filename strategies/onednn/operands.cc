@@ -1,6 +1,7 @@
 #include "tenon/strategies/onednn/operands.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tenon/support/strings.h"
 
@@ -9,6 +10,17 @@ namespace tenon::strategies::onednn {
 using ir::CallNode;
 using ir::Expr;
 using ir::TensorTypeNode;
+
+Implementation OnTarget(Implementation implementation) {
+  implementation.refusal = [refusal = std::move(implementation.refusal)](const Group& group) {
+    const auto feature = FeatureBeyond(group.lowering.target);
+    if (!feature) return refusal(group);
+    return std::optional(
+        StrCat("its code uses ", *feature,
+               ", which the target lacks; ONEDNN_MAX_CPU_ISA limits it for the whole process"));
+  };
+  return implementation;
+}
 
 std::optional<std::string> RefuseShape(const CallNode& anchor) {
   for (const Expr& arg : anchor.args) {

@@ -11,6 +11,10 @@
 
 namespace tenon::strategies::onednn {
 
+// An implementation that is refused where oneDNN would use what the target lacks, and else where
+// `refusal` says so.
+Implementation OnTarget(Implementation implementation);
+
 // Operands that are no parameters, and results without elements.
 std::optional<std::string> RefuseShape(const ir::CallNode& anchor);
 // These, and other types than float32.

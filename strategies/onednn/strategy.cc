@@ -132,21 +132,23 @@ Built BuildProduct(const Group& group) {
 
 void AttachStrategies(ops::OpRegistry& registry) {
   registry.Definition("nn.conv2d")
-      .SetColumn(Strategy{{{.name = "onednn",
-                            .priority = kPriority,
-                            .refusal = RefuseConvolution,
-                            .build = BuildConvolution},
+      .SetColumn(Strategy{{OnTarget({.name = "onednn",
+                                     .priority = kPriority,
+                                     .refusal = RefuseConvolution,
+                                     .build = BuildConvolution}),
                            NarrowConvolution()}});
   registry.Definition("nn.conv2d_transpose")
-      .SetColumn(Strategy{{{.name = "onednn",
-                            .priority = kPriority,
-                            .refusal = RefuseDeconvolution,
-                            .build = BuildDeconvolution}}});
+      .SetColumn(Strategy{{OnTarget({.name = "onednn",
+                                     .priority = kPriority,
+                                     .refusal = RefuseDeconvolution,
+                                     .build = BuildDeconvolution})}});
   AttachRowStrategies(registry);
   for (const char* name : {"nn.dense", "nn.matmul", "nn.batch_matmul"})
-    registry.Definition(name).SetColumn(Strategy{
-        {{.name = "onednn", .priority = kPriority, .refusal = RefuseProduct, .build = BuildProduct},
-         NarrowProduct()}});
+    registry.Definition(name).SetColumn(Strategy{{OnTarget({.name = "onednn",
+                                                            .priority = kPriority,
+                                                            .refusal = RefuseProduct,
+                                                            .build = BuildProduct}),
+                                                  NarrowProduct()}});
 }
 
 }  // namespace tenon::strategies::onednn

@@ -24,20 +24,23 @@ struct TileShape {
   std::int64_t blocks, columns;
 };
 
-// Sums that leave registers for the operands.
-constexpr std::int64_t kMostSums = 16;
-constexpr std::int64_t kMostColumns = 28;
+// Channels of the widest blocks, whatever the target: layouts are named after them.
+constexpr std::int64_t kMaxBlock = 16;
 
 // The least estimated time, that for columns past the end counted in. Blocks of one tile read the
-// same image: they are of one group.
-TileShape ChooseTile(std::int64_t group_blocks, std::int64_t columns) {
+// same image: they are of one group. A block may fill several vectors.
+TileShape ChooseTile(const Target& target, std::int64_t group_blocks, std::int64_t columns,
+                     std::int64_t block) {
+  const std::int64_t vectors = CeilDiv(block, target.Lanes(4));
+  const std::int64_t most_sums = EnoughSums(target) / vectors;
+  const std::int64_t most_columns = (target.vector_registers - 4) / vectors;
   TileShape best{1, 1};
   double least = -1;
   for (const std::int64_t blocks : {1, 2, 4}) {
     if (group_blocks % blocks != 0) continue;
-    for (std::int64_t wide = 1; wide <= std::min(columns, kMostColumns); ++wide) {
+    for (std::int64_t wide = 1; wide <= std::min(columns, most_columns); ++wide) {
       const std::int64_t sums = blocks * wide;
-      if (sums > (blocks == 1 ? kMostColumns : kMostSums)) break;
+      if (sums > (blocks == 1 ? most_columns : most_sums)) break;
       const auto tiles = static_cast<double>(CeilDiv(columns, wide) * (group_blocks / blocks));
       const double time = tiles * TileStepTime(blocks, wide);
       if (least < 0 || time < least) {
@@ -58,7 +61,7 @@ std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
   const Shape shape = call.shape();
   const std::int64_t in_blocks = ExtentOf(weight, 1);
   const std::int64_t group_blocks = depthwise ? 1 : shape[1] / attrs.groups;
-  const TileShape tile = ChooseTile(group_blocks, shape[3]);
+  const TileShape tile = ChooseTile(call.target, group_blocks, shape[3], shape[4]);
   const std::int64_t blocks = tile.blocks;
   std::vector<IterVar> axes;
   if (!depthwise) axes.push_back(te::ReduceAxis(0, in_blocks, "rcb"));
@@ -103,7 +106,7 @@ std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
 
 // A block of channels: a vector of them or, of few, half or a quarter; images of fewer have one.
 std::int64_t BlockOf(std::int64_t channels) {
-  for (std::int64_t block = VectorLanes(4); block >= 4; block /= 2) {
+  for (std::int64_t block = kMaxBlock; block >= 4; block /= 2) {
     if (channels % block == 0) return block;
   }
   return channels <= 4 ? channels : 0;

@@ -40,7 +40,8 @@ ConvSum SumOf(const Conv& conv, const TeCall& call) {
               },
           .weight_is_constant = call.IsConstant(1),
           .dtype = conv.dtype,
-          .shape = call.shape()};
+          .shape = call.shape(),
+          .target = call.target};
 }
 
 Conv ConvOf(const TeCall& call) {
@@ -62,7 +63,8 @@ Conv ConvOf(const TeCall& call) {
           .taps = {ExtentOf(weight, kernel[2]), ExtentOf(weight, kernel[3])},
           .image = PadImage(call.input(0), data[2], data[3], padding),
           .weight = weight,
-          .dtype = call.dtype()};
+          .dtype = call.dtype(),
+          .target = call.target};
 }
 
 // The inputs with an image of halves in float32, if that is the type of the sum. What reads it tap
@@ -82,7 +84,7 @@ std::vector<Tensor> Conv2D(const TeCall& call) {
   if (const auto result = DepthwiseConv(given, call)) return {*result};
   if (const auto result = DepthwiseChannelsLast(given, call)) return {*result};
   const std::vector<Tensor> inputs = WithWideImage(given, call);
-  const TeCall wide{call.attrs, inputs, call.result, call.preparer};
+  const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer};
   const Conv conv = ConvOf(wide);
   if (const auto result = RowTiledConv(conv, wide)) return {*result};
   return {SumOverTaps(SumOf(conv, wide), wide, "conv2d")};
@@ -93,7 +95,7 @@ std::vector<Tensor> Conv2DByWinograd(const TeCall& call) {
   if (TakesWords(given, call))
     throw Unimplemented("the host adds up several products by one instruction");
   const std::vector<Tensor> inputs = WithWideImage(given, call);
-  const TeCall wide{call.attrs, inputs, call.result, call.preparer};
+  const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer};
   return {WinogradConv(ConvOf(wide), wide)};
 }
 

@@ -24,10 +24,12 @@ struct Conv {
   te::Tensor image;  // padded
   te::Tensor weight;
   DataType dtype;
+  const Target& target;
 
+  std::int64_t lanes() const { return target.Lanes(4); }  // as in ConvSum
   bool IsNchw() const;
   bool IsPadded() const;
-  // Sums of results that exist and that vectors of kConvLanes hold, which tiles ask for.
+  // Sums of results that exist and that vectors of lanes() hold, which tiles ask for.
   bool FillsLanes(const Shape& shape) const;
 
   // Elements as the result's type.

@@ -26,7 +26,8 @@ std::vector<Tensor> Convolution(const TeCall& call, const char* name) {
                .weight = {},
                .weight_is_constant = call.IsConstant(1),
                .dtype = dtype,
-               .shape = call.shape()};
+               .shape = call.shape(),
+               .target = call.target};
   for (std::size_t d = 0; d < rules.dims; ++d)
     conv.taps.push_back(ExtentOf(weight, rules.kernel[d + 2]));
   conv.weight = [weight, dtype, kernel = rules.kernel](const Expr& filter, const Expr& channel,

@@ -2,6 +2,7 @@
 #include "tenon/strategies/te/conv_sum.h"
 
 #include <algorithm>
+#include <span>
 
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
@@ -80,17 +81,17 @@ Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vec
   std::vector<Expr> shape = {vectors, conv.group_inputs};
   shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
   const std::size_t lane = shape.size();
-  shape.emplace_back(kConvLanes);
+  shape.emplace_back(conv.lanes());
   const std::int64_t group = conv.channels_of_word;
   if (group > 1) shape.emplace_back(group);
   return te::Compute(
       shape,
       [&](const std::vector<Var>& i) {
-        const Expr filter = i[0] * kConvLanes + i[lane];
+        const Expr filter = i[0] * conv.lanes() + i[lane];
         const Expr channel = group == 1 ? Expr(i[1]) : i[1] * group + i.back();
         const std::vector<Expr> taps(i.begin() + 2, i.begin() + static_cast<std::ptrdiff_t>(lane));
         const Expr value = conv.weight(filter, channel, taps);
-        if (vectors * kConvLanes == filters) return value;
+        if (vectors * conv.lanes() == filters) return value;
         return te::IfThenElse(filter < Expr(filters), value, te::Cast(value.dtype(), 0));
       },
       "packed", kPacked);
@@ -114,10 +115,10 @@ struct TileShape {
 // Of an image of few pixels, a tile holds all and so many filters that the latency of an addition
 // is hidden: as many of them as leave the fewest vectors beyond the last filter.
 TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
-  constexpr std::int64_t kLeast = 4, kMost = 8;
+  const std::int64_t most = MaxSums(conv.target) / (kFewPixels - 1);
   if (conv.groups > 1) return {1, pixels};
-  if (vectors <= kMost) return {vectors, pixels};
-  return {TightestBlock(vectors, kLeast, kMost), pixels};
+  if (vectors <= most) return {vectors, pixels};
+  return {TightestBlock(vectors, most / 2, most), pixels};
 }
 
 // Whether tiles of so many pixels begin at the same places of rows, or hold whole ones.
@@ -135,8 +136,9 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
   constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
   constexpr double kInSquares = 1.5, kInParts = 5;
   const bool is_near =
-      conv.group_inputs < kConvLanes || (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
-  const bool in_squares = tile.pixels % 7 == 0 || tile.pixels % 8 == 0;
+      conv.group_inputs < conv.lanes() || (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
+  const std::int64_t square = conv.lanes() / 2;
+  const bool in_squares = tile.pixels % square == 0 || tile.pixels % (square - 1) == 0;
   const auto sums = static_cast<double>(tile.vectors * tile.pixels);
   const double step =
       TileStepTime(tile.vectors, tile.pixels, kWeights, is_near ? kNearPixel : kFarPixel);
@@ -150,24 +152,29 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
 TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
   constexpr std::int64_t kShallow = 64;
   constexpr TileShape kShapes[] = {{2, 8}, {2, 7}, {3, 8}, {3, 7}, {4, 6}, {1, 16}, {1, 14}};
+  constexpr TileShape kIn16Registers[] = {{2, 6}, {2, 4}, {3, 4}, {1, 12}, {1, 8}};
   constexpr TileShape kOfOneTap = {2, 14};
+  const bool many = HasManyRegisters(conv.target);
   if (pixels < kFewPixels) return TileOfFewPixels(conv, vectors, pixels);
   const auto better = [&](const TileShape& a, const TileShape& b) {
     return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
   };
   if (conv.groups > 1) {
-    const std::int64_t most = conv.group_outputs % (2 * kConvLanes) == 0 ? 2 : 1;
-    return std::min(TileShape{most, 16 / most}, TileShape{most, 14 / most}, better);
+    const std::int64_t most = conv.group_outputs % (2 * conv.lanes()) == 0 ? 2 : 1;
+    const std::int64_t sums = EnoughSums(conv.target);
+    return std::min(TileShape{most, sums / most}, TileShape{most, (sums - 2) / most}, better);
   }
   // The instruction reads a word for all lanes itself, and results leave in squares.
-  if (conv.channels_of_word > 1 && pixels % kConvLanes == 0) return {1, kConvLanes};
+  if (conv.channels_of_word > 1 && pixels % conv.lanes() == 0) return {1, conv.lanes()};
   const std::int64_t taps = NumElements(conv.taps);
   // Sums that are short beside their way to memory leave in squares of whole cache lines.
-  if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]] % kConvLanes == 0 &&
-      conv.shape[conv.out.back()] % kConvLanes == 0)
-    return {1, 16};
-  const TileShape best = *std::min_element(std::begin(kShapes), std::end(kShapes), better);
-  const bool takes_more = taps == 1 && FitsRows(conv, kOfOneTap.pixels);
+  if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]] % conv.lanes() == 0 &&
+      conv.shape[conv.out.back()] % conv.lanes() == 0)
+    return {1, conv.lanes()};
+  const std::span<const TileShape> shapes =
+      many ? std::span<const TileShape>(kShapes) : std::span<const TileShape>(kIn16Registers);
+  const TileShape best = *std::min_element(shapes.begin(), shapes.end(), better);
+  const bool takes_more = many && taps == 1 && FitsRows(conv, kOfOneTap.pixels);
   return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
 }
 
@@ -179,7 +186,7 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
   const bool steps = std::any_of(plain.strides.begin(), plain.strides.end(),
                                  [](std::int64_t stride) { return stride > 1; });
   if (!steps || plain.groups > 1 || NumElements(plain.taps) > 1 ||
-      plain.shape[plain.out[1]] < kLeastVectors * kConvLanes)
+      plain.shape[plain.out[1]] < kLeastVectors * plain.lanes())
     return plain;
   ConvSum conv = plain;
   Shape shape(plain.data.size());
@@ -207,8 +214,8 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
   const std::int64_t filters = conv.shape[conv.out[1]];
   const Shape spatial = conv.Spatial();
   const std::int64_t pixels = NumElements(spatial);
-  const auto [blocks, tall] = TileOf(conv, CeilDiv(filters, kConvLanes), pixels);
-  const std::int64_t vectors = RoundUp(CeilDiv(filters, kConvLanes), blocks);
+  const auto [blocks, tall] = TileOf(conv, CeilDiv(filters, conv.lanes()), pixels);
+  const std::int64_t vectors = RoundUp(CeilDiv(filters, conv.lanes()), blocks);
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);
@@ -216,7 +223,8 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
   std::vector<IterVar> axes = ReduceAxes(rc, taps);
   if (conv.channels_of_word > 1) axes.push_back(g);
   const Tensor sums = te::Compute(
-      {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall, kConvLanes},
+      {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall,
+       conv.lanes()},
       [&](const std::vector<Var>& i) {
         Expr pixel = i[2] * tall + i[4];
         // Pixels past the last one are computed from it and dropped.
@@ -224,7 +232,7 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         Expr channel = rc.var;
         if (conv.groups > 1)
           channel =
-              te::FloorDiv(i[1], conv.group_outputs / (kConvLanes * blocks)) * conv.group_inputs +
+              te::FloorDiv(i[1], conv.group_outputs / (conv.lanes() * blocks)) * conv.group_inputs +
               rc.var;
         std::vector<Expr> weight = {i[1] * blocks + i[3], rc.var};
         for (const IterVar& tap : taps) weight.emplace_back(tap.var);
@@ -244,10 +252,10 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         Expr pixel = i[conv.out[2]];
         for (std::size_t d = 1; d < conv.dims(); ++d)
           pixel = pixel * spatial[d] + i[conv.out[d + 2]];
-        return sums(i[conv.out[0]], te::FloorDiv(filter, blocks * kConvLanes),
+        return sums(i[conv.out[0]], te::FloorDiv(filter, blocks * conv.lanes()),
                     te::FloorDiv(pixel, tall),
-                    te::FloorMod(te::FloorDiv(filter, kConvLanes), blocks),
-                    te::FloorMod(pixel, tall), te::FloorMod(filter, kConvLanes));
+                    te::FloorMod(te::FloorDiv(filter, conv.lanes()), blocks),
+                    te::FloorMod(pixel, tall), te::FloorMod(filter, conv.lanes()));
       },
       name, conv.is_stored ? kPacked : "injective");
 }
@@ -256,11 +264,11 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
 // whose lanes share nothing.
 bool PaysToTile(const ConvSum& conv) {
   const std::int64_t filters = conv.shape[conv.out[1]];
-  if (conv.dtype.bytes() != 4 || NumElements(conv.shape) == 0 || filters < kConvLanes / 2)
+  if (conv.dtype.bytes() != 4 || NumElements(conv.shape) == 0 || filters < conv.lanes() / 2)
     return false;
   // Few filters leave lanes empty that whole vectors of a row fill.
-  if (filters < kConvLanes && conv.shape[conv.out.back()] % kConvLanes == 0) return false;
-  if (conv.groups > 1 && conv.group_outputs % kConvLanes != 0) return false;
+  if (filters < conv.lanes() && conv.shape[conv.out.back()] % conv.lanes() == 0) return false;
+  if (conv.groups > 1 && conv.group_outputs % conv.lanes() != 0) return false;
   return conv.weight_is_constant || NumElements(conv.Spatial()) >= kLeastPixelsToPack;
 }
 

@@ -16,9 +16,6 @@
 
 namespace tenon::strategies {
 
-// Elements of a vector of float32 or int32, the types that are summed up in register tiles.
-inline constexpr std::int64_t kConvLanes = VectorLanes(4);
-
 // Results of one filter below which packing the weights at each run costs more than it saves.
 inline constexpr std::int64_t kLeastPixelsToPack = 64;
 
@@ -42,8 +39,11 @@ struct ConvSum {
   bool is_stored = false;
   DataType dtype;
   Shape shape;  // of the result
+  const Target& target;
 
   std::size_t dims() const { return taps.size(); }
+  // Elements of a vector of float32 or int32, the types that are summed up in register tiles.
+  std::int64_t lanes() const { return target.Lanes(4); }
   Shape Spatial() const;  // extents of the result's spatial axes
   // As the result's type, or a word.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;

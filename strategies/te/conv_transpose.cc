@@ -136,7 +136,8 @@ std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
                .weight_is_constant = call.IsConstant(1),
                .is_stored = true,
                .dtype = dtype,
-               .shape = {shape[rules.out[0]], shape[rules.out[1]] * phases}};
+               .shape = {shape[rules.out[0]], shape[rules.out[1]] * phases},
+               .target = call.target};
   for (std::size_t d = 0; d < dims; ++d) {
     conv.data.push_back(d + 2);
     conv.out.push_back(d + 2);

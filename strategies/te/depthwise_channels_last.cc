@@ -2,6 +2,7 @@
 // pixels of a row by a few vectors of channels. The taps of a tile are written out, so that what
 // neighbouring pixels read is loaded once.
 #include <algorithm>
+#include <span>
 
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
@@ -16,22 +17,23 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// Channels below which lanes are mostly empty.
-constexpr std::int64_t kLeastChannels = kConvLanes / 2;
-
 struct TileShape {
   std::int64_t pixels, vectors;
 };
 
 // The one of the least estimated time, then the largest.
-TileShape TileOf(std::int64_t columns, std::int64_t vectors) {
+TileShape TileOf(const Target& target, std::int64_t columns, std::int64_t vectors) {
   constexpr TileShape kShapes[] = {{8, 2}, {7, 2}, {5, 3}, {4, 3}, {14, 1}, {8, 1}, {7, 1}};
+  constexpr TileShape kIn16Registers[] = {{6, 2}, {5, 2}, {4, 3}, {8, 1}, {7, 1}};
+  const std::span<const TileShape> shapes = HasManyRegisters(target)
+                                                ? std::span<const TileShape>(kShapes)
+                                                : std::span<const TileShape>(kIn16Registers);
   const auto time = [&](const TileShape& tile) {
     return static_cast<double>(CeilDiv(columns, tile.pixels) * CeilDiv(vectors, tile.vectors)) *
            TileStepTime(tile.vectors, tile.pixels);
   };
   TileShape best =
-      *std::min_element(std::begin(kShapes), std::end(kShapes),
+      *std::min_element(shapes.begin(), shapes.end(),
                         [&](const TileShape& a, const TileShape& b) { return time(a) < time(b); });
   return {std::min(best.pixels, columns), std::min(best.vectors, vectors)};
 }
@@ -54,11 +56,11 @@ Tensor ImageOf(const Conv& conv, const Tensor& x, const Shape& needed) {
 // The weights of a vector of channels after the other.
 Tensor WeightsOf(const Conv& conv, std::int64_t channels, std::int64_t vectors) {
   return te::Compute(
-      ToExprs(Shape{vectors, conv.taps[0], conv.taps[1], kConvLanes}),
+      ToExprs(Shape{vectors, conv.taps[0], conv.taps[1], conv.lanes()}),
       [&](const Var& vector, const Var& ry, const Var& rx, const Var& lane) {
-        const Expr channel = vector * kConvLanes + lane;
+        const Expr channel = vector * conv.lanes() + lane;
         const Expr value = conv.Weight(channel, 0, ry, rx);
-        if (vectors * kConvLanes == channels) return value;
+        if (vectors * conv.lanes() == channels) return value;
         return te::IfThenElse(channel < Expr(channels), value, te::Cast(value.dtype(), 0));
       },
       "packed", kPacked);
@@ -71,29 +73,29 @@ std::optional<Tensor> DepthwiseChannelsLast(const Conv& plain, const TeCall& cal
   const std::vector<std::size_t> channels_last = {0, 3, 1, 2};
   if (plain.groups == 1 || plain.group_inputs != 1 || plain.group_outputs != 1 ||
       plain.data != channels_last || plain.out != channels_last || !plain.FillsLanes(shape) ||
-      shape[3] < kLeastChannels)
+      shape[3] < plain.lanes() / 2)  // lanes would be mostly empty
     return std::nullopt;
-  const TileShape tile = TileOf(shape[2], CeilDiv(shape[3], kConvLanes));
-  const std::int64_t vectors = RoundUp(CeilDiv(shape[3], kConvLanes), tile.vectors);
-  const std::int64_t columns = RoundUp(shape[2], tile.pixels), width = tile.vectors * kConvLanes;
+  const TileShape tile = TileOf(plain.target, shape[2], CeilDiv(shape[3], plain.lanes()));
+  const std::int64_t vectors = RoundUp(CeilDiv(shape[3], plain.lanes()), tile.vectors);
+  const std::int64_t columns = RoundUp(shape[2], tile.pixels), width = tile.vectors * plain.lanes();
   const auto reach = [&](std::size_t d, std::int64_t results) {
     return (results - 1) * plain.strides[d] + (plain.taps[d] - 1) * plain.dilation[d] + 1;
   };
   Conv conv = plain;
   conv.image = ImageOf(plain, call.input(0),
-                       {shape[0], reach(0, shape[1]), reach(1, columns), vectors * kConvLanes});
+                       {shape[0], reach(0, shape[1]), reach(1, columns), vectors * plain.lanes()});
   const Tensor weights = call.Prepared(WeightsOf(conv, shape[3], vectors));
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
       ToExprs(Shape{shape[0], shape[1], columns / tile.pixels, vectors / tile.vectors, tile.pixels,
-                    tile.vectors, kConvLanes}),
+                    tile.vectors, conv.lanes()}),
       [&](const std::vector<Var>& i) {
         const Expr row = i[1] * conv.strides[0] + k[0].var * conv.dilation[0];
         const Expr column =
             (i[2] * tile.pixels + i[4]) * conv.strides[1] + k[1].var * conv.dilation[1];
         const Expr vector = i[3] * tile.vectors + i[5];
-        return te::Sum(conv.Pixel(i[0], vector * kConvLanes + i[6], row, column) *
+        return te::Sum(conv.Pixel(i[0], vector * conv.lanes() + i[6], row, column) *
                            weights(vector, k[0].var, k[1].var, i[6]),
                        k);
       },
@@ -103,8 +105,8 @@ std::optional<Tensor> DepthwiseChannelsLast(const Conv& plain, const TeCall& cal
       [&](const Var& n, const Var& y, const Var& x, const Var& c) {
         return sums(n, y, te::FloorDiv(x, tile.pixels), te::FloorDiv(c, width),
                     te::FloorMod(x, tile.pixels),
-                    te::FloorMod(te::FloorDiv(c, kConvLanes), tile.vectors),
-                    te::FloorMod(c, kConvLanes));
+                    te::FloorMod(te::FloorDiv(c, conv.lanes()), tile.vectors),
+                    te::FloorMod(c, conv.lanes()));
       },
       "conv2d", "injective");
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tenon/jit/cpu_features.h"
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/math.h"
@@ -21,28 +20,27 @@ namespace {
 // Vectors of sums in a tile, and results of one channel that stay in cache.
 constexpr std::int64_t kMostVectors = 8;
 constexpr std::int64_t kMostPixels = 1 << 16;
-// Of a tile of whole columns: sums that leave registers for the operands.
-constexpr std::int64_t kMostSums = 24;
 
 // One kernel a channel, whose window covers all rows of the image wherever it stands: the sum runs
 // over these rows rather than over taps, so that what is read of one serves all rows of the result,
 // and only columns are padded.
 Tensor CoveringConv(const Conv& plain, const Tensor& x, const Shape& shape) {
   const auto& padding = plain.padding;
-  const std::int64_t all = CeilDiv(shape[3], kConvLanes);
-  std::int64_t vectors = std::max<std::int64_t>(1, std::min(all, kMostSums / shape[2]));
+  const std::int64_t lanes = plain.lanes();
+  const std::int64_t all = CeilDiv(shape[3], lanes);
+  std::int64_t vectors = std::max<std::int64_t>(1, std::min(all, MaxSums(plain.target) / shape[2]));
   vectors = CeilDiv(all, CeilDiv(all, vectors));
   const std::int64_t tiles = CeilDiv(all, vectors);
   // The last tile reads past the image: zeros lie there.
-  const std::int64_t more = tiles * vectors * kConvLanes - shape[3];
+  const std::int64_t more = tiles * vectors * lanes - shape[3];
   Conv conv = plain;
   conv.image = PadImage(x, 2, 3, {0, padding[1], 0, padding[3] + more}, kTileInput);
   const std::vector<IterVar> k = {te::ReduceAxis(0, ExtentOf(x, 2), "row"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], tiles, shape[2], vectors, kConvLanes},
+      {shape[0], shape[1], tiles, shape[2], vectors, conv.lanes()},
       [&](const std::vector<Var>& i) {
-        const Expr column = (i[2] * vectors + i[4]) * kConvLanes + i[5];
+        const Expr column = (i[2] * vectors + i[4]) * conv.lanes() + i[5];
         const Expr tap = k[0].var + padding[0] - i[3] * conv.strides[0];
         return te::Sum(conv.Pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), k[0].var,
                                   column + k[1].var * conv.dilation[1]) *
@@ -53,16 +51,16 @@ Tensor CoveringConv(const Conv& plain, const Tensor& x, const Shape& shape) {
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
-        return sums(n, c, te::FloorDiv(column, vectors * kConvLanes), y,
-                    te::FloorMod(te::FloorDiv(column, kConvLanes), vectors),
-                    te::FloorMod(column, kConvLanes));
+        return sums(n, c, te::FloorDiv(column, vectors * conv.lanes()), y,
+                    te::FloorMod(te::FloorDiv(column, conv.lanes()), vectors),
+                    te::FloorMod(column, conv.lanes()));
       },
       "conv2d", "injective");
 }
 
 bool IsCovering(const Conv& conv, const Tensor& x, const Shape& shape) {
-  return conv.strides[1] == 1 && conv.dilation[0] == 1 && shape[2] <= kMostSums &&
-         shape[3] >= kConvLanes && conv.padding[0] >= (shape[2] - 1) * conv.strides[0] &&
+  return conv.strides[1] == 1 && conv.dilation[0] == 1 && shape[2] <= MaxSums(conv.target) &&
+         shape[3] >= conv.lanes() && conv.padding[0] >= (shape[2] - 1) * conv.strides[0] &&
          ExtentOf(x, 2) + conv.padding[0] <= conv.taps[0];
 }
 
@@ -95,24 +93,24 @@ Tensor FlatConv(const Conv& conv, const Tensor& x, const Shape& shape) {
                            : CeilDiv((shape[3] - 1) * strides[1] + reach[1] + 1, strides[1]);
   // Rows that all began at the same places of vectors would leave the last lanes unused, and
   // vectors be cut short.
-  if (std::gcd(pitch, kConvLanes) > shape[3]) ++pitch;
+  if (std::gcd(pitch, conv.lanes()) > shape[3]) ++pitch;
   const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
-  const std::int64_t filled = CeilDiv(pixels, kConvLanes);
+  const std::int64_t filled = CeilDiv(pixels, conv.lanes());
   const std::int64_t vectors = TightestBlock(filled, kMostVectors / 2, kMostVectors);
   const std::int64_t tiles = CeilDiv(filled, vectors);
   // The last tile reads past the image: rows of zeros lie there.
   const std::int64_t last =
-      tiles * vectors * kConvLanes - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
+      tiles * vectors * conv.lanes() - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
   const std::int64_t rows = last / pitch + 1;
   const Tensor image = SplitBySteps(conv, x, rows, pitch);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], tiles, 1, vectors, kConvLanes},
+      {shape[0], shape[1], tiles, 1, vectors, conv.lanes()},
       [&](const std::vector<Var>& i) {
         const Expr row = k[0].var * conv.dilation[0];
         const Expr column = k[1].var * conv.dilation[1];
-        const Expr at = (i[2] * vectors + i[4]) * kConvLanes + i[5] +
+        const Expr at = (i[2] * vectors + i[4]) * conv.lanes() + i[5] +
                         te::FloorDiv(row, strides[0]) * pitch + te::FloorDiv(column, strides[1]);
         const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs),
                                  te::FloorMod(row, strides[0]), te::FloorMod(column, strides[1]),
@@ -124,9 +122,9 @@ Tensor FlatConv(const Conv& conv, const Tensor& x, const Shape& shape) {
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         const Expr pixel = y * pitch + column;
-        return sums(n, c, te::FloorDiv(pixel, vectors * kConvLanes), 0,
-                    te::FloorMod(te::FloorDiv(pixel, kConvLanes), vectors),
-                    te::FloorMod(pixel, kConvLanes));
+        return sums(n, c, te::FloorDiv(pixel, vectors * conv.lanes()), 0,
+                    te::FloorMod(te::FloorDiv(pixel, conv.lanes()), vectors),
+                    te::FloorMod(pixel, conv.lanes()));
       },
       "conv2d", "injective");
 }
@@ -147,7 +145,7 @@ std::int64_t RowsOfTile(std::int64_t rows) {
 bool ReadsUnderMasks(const Conv& conv) {
   constexpr std::int64_t kMostColumns = 3;
   return conv.taps[1] <= kMostColumns && conv.weight.dtype() != BFloat16 &&
-         jit::CpuFeatures::Host().Has("avx512f");
+         conv.target.Has("avx512f");
 }
 
 // One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is
@@ -156,12 +154,13 @@ bool ReadsUnderMasks(const Conv& conv) {
 Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const std::int64_t rows = RowsOfTile(shape[2]);
   const std::int64_t row_tiles = shape[2] / rows;
-  const std::int64_t column_tiles = CeilDiv(shape[3], kConvLanes);
+  const std::int64_t column_tiles = CeilDiv(shape[3], conv.lanes());
   std::optional<Tensor> image;
   if (!ReadsUnderMasks(conv)) {
     // The last tiles read past the image: zeros lie there. Rows start with a vector.
     const std::int64_t height = row_tiles * rows + conv.taps[0] - 1;
-    const std::int64_t pitch = RoundUp(column_tiles * kConvLanes + conv.taps[1] - 1, kConvLanes);
+    const std::int64_t pitch =
+        RoundUp(column_tiles * conv.lanes() + conv.taps[1] - 1, conv.lanes());
     image = SplitBySteps(conv, x, height, pitch, kTileRows);
   }
   const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& row, const Expr& column) {
@@ -171,10 +170,10 @@ Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], row_tiles, column_tiles, rows, 1, kConvLanes},
+      {shape[0], shape[1], row_tiles, column_tiles, rows, 1, conv.lanes()},
       [&](const std::vector<Var>& i) {
         const Expr row = (i[2] * rows + i[4]) * conv.strides[0] + k[1].var;
-        const Expr column = (i[3] * kConvLanes + i[6]) * conv.strides[1] + k[0].var;
+        const Expr column = (i[3] * conv.lanes() + i[6]) * conv.strides[1] + k[0].var;
         const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), row, column);
         return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
@@ -182,8 +181,8 @@ Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
-        return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, kConvLanes),
-                    te::FloorMod(y, rows), 0, te::FloorMod(column, kConvLanes));
+        return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, conv.lanes()),
+                    te::FloorMod(y, rows), 0, te::FloorMod(column, conv.lanes()));
       },
       "conv2d", "injective");
 }
@@ -195,7 +194,7 @@ bool TakesTallTiles(const Conv& conv, const Shape& shape) {
   const bool steps = conv.strides == twos && ReadsUnderMasks(conv);
   return (conv.strides == ones || steps) && conv.dilation == ones &&
          conv.taps[0] * conv.taps[1] <= kFewTerms && RowsOfTile(shape[2]) > 1 &&
-         4 * RoundUp(shape[3], kConvLanes) <= 5 * shape[3] && shape[3] >= kConvLanes;
+         4 * RoundUp(shape[3], conv.lanes()) <= 5 * shape[3] && shape[3] >= conv.lanes();
 }
 
 // One kernel a channel of a small image: a tile is all rows of the result, a vector each, and stays
@@ -227,9 +226,9 @@ Tensor SmallImageConv(const Conv& conv, const Tensor& x, const Shape& shape) {
 // Where registers hold the result, the taps are few enough to write out, and neighbouring results
 // read what one or two vectors of a row hold.
 bool IsSmallImage(const Conv& conv, const Shape& shape) {
-  constexpr std::int64_t kMostRows = 16;
+  const std::int64_t most_rows = conv.target.vector_registers / 2;
   return conv.strides[1] <= 2 && conv.taps[0] * conv.taps[1] <= kFewTerms &&
-         shape[2] <= kMostRows && shape[3] <= kConvLanes;
+         shape[2] <= most_rows && shape[3] <= conv.lanes();
 }
 
 // On images whose rows follow each other, do not fill vectors, and of which one channel stays in
@@ -238,7 +237,7 @@ bool IsFlat(const Conv& conv, const Shape& shape) {
   constexpr std::int64_t kMostSteps = 2;
   const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
   return std::max(conv.strides[0], conv.strides[1]) <= kMostSteps &&
-         (steps || shape[3] % kConvLanes != 0) && shape[2] * shape[3] >= kConvLanes &&
+         (steps || shape[3] % conv.lanes() != 0) && shape[2] * shape[3] >= conv.lanes() &&
          shape[2] * shape[3] <= kMostPixels;
 }
 

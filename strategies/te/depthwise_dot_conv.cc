@@ -37,7 +37,7 @@ std::optional<Columns> ColumnsOf(const Conv& conv, std::int64_t columns, std::in
                                  std::int64_t most_pixels) {
   constexpr std::int64_t kFewestLanes = 4;
   const std::int64_t step = conv.strides[1];
-  const std::int64_t lanes = std::min(BitCeil(std::max(columns, kFewestLanes)), kConvLanes);
+  const std::int64_t lanes = std::min(BitCeil(std::max(columns, kFewestLanes)), conv.lanes());
   const std::int64_t vectors = CeilDiv(columns, lanes);
   const auto pixels = [&](std::int64_t n) { return (n * lanes - 1) * step + taps; };
   if (pixels(1) > most_pixels) return std::nullopt;
@@ -65,12 +65,13 @@ Tensor WeightsOfWindows(const Conv& conv, std::int64_t windows, std::int64_t tap
 std::optional<Tensor> DepthwiseDotConv(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
   const Tensor& x = call.input(0);
-  const std::int64_t taps = DotGroup(x.dtype(), conv.weight.dtype(), conv.dtype);
+  const std::int64_t taps = DotGroup(call.target, x.dtype(), conv.weight.dtype(), conv.dtype);
   if (taps == 1 || conv.groups == 1 || conv.group_inputs != 1 || !conv.IsNchw() ||
       !conv.FillsLanes(shape) || conv.dilation[1] != 1)
     return std::nullopt;
   const std::int64_t windows = CeilDiv(conv.taps[1], taps);
-  const auto columns = ColumnsOf(conv, shape[3], windows * taps, VectorLanes(x.dtype().bytes()));
+  const auto columns =
+      ColumnsOf(conv, shape[3], windows * taps, call.target.Lanes(x.dtype().bytes()));
   if (!columns) return std::nullopt;
   const auto [lanes, per_group, groups, pixels] = *columns;
   const std::int64_t rows = RowsOfTile(shape[2]), row_tiles = CeilDiv(shape[2], rows);

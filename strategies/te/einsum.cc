@@ -141,6 +141,7 @@ std::vector<Tensor> MatrixProduct(const Summation& summation, const MatrixLabels
       .columns = NumElements(columns),
       .depth = NumElements(depth),
       .dtype = call.dtype(),
+      .target = call.target,
       .left = [&](const std::vector<Expr>& at, const Expr& row,
                   const Expr& k) { return element(labels.left(), at, labels.rows, row, k); },
       .right =

@@ -33,6 +33,7 @@ Tensor Transformed(const TeCall& call, const Tensor& rows, std::int64_t n, std::
                 .columns = 2 * bins,
                 .depth = n,
                 .dtype = dtype,
+                .target = call.target,
                 .left = [&](const std::vector<Expr>&, const Expr& row,
                             const Expr& i) { return rows(row, i); },
                 .right =

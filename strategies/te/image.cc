@@ -34,7 +34,8 @@ std::vector<Tensor> Resize(const TeCall& call) {
                     .rounding = attrs.rounding_method,
                     .cubic_alpha = attrs.cubic_alpha,
                     .cubic_exclude = attrs.cubic_exclude != 0,
-                    .extrapolation_value = attrs.extrapolation_value})};
+                    .extrapolation_value = attrs.extrapolation_value},
+                   call.target)};
 }
 
 std::vector<Tensor> UpSampling(const TeCall& call) {
@@ -51,7 +52,8 @@ std::vector<Tensor> UpSampling(const TeCall& call) {
   return {Resample(x, shape, call.dtype(), axes,
                    {.method = method,
                     .coordinates = attrs.align_corners ? "align_corners" : "asymmetric",
-                    .rounding = ""})};
+                    .rounding = ""},
+                   call.target)};
 }
 
 std::vector<Tensor> UpSampling3D(const TeCall& call) {
@@ -65,7 +67,8 @@ std::vector<Tensor> UpSampling3D(const TeCall& call) {
   return {Resample(x, shape, call.dtype(), axes,
                    {.method = attrs.method == "trilinear" ? "linear" : "nearest_neighbor",
                     .coordinates = attrs.coordinate_transformation_mode,
-                    .rounding = ""})};
+                    .rounding = ""},
+                   call.target)};
 }
 
 }  // namespace

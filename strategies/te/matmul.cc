@@ -31,14 +31,15 @@ std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_
         "matmul", "matmul")};
   }
   const Shape batch(shape.begin(), shape.end() - 2);
-  const std::int64_t group =
-      DotGroup(a.dtype(), b.dtype(), call.dtype(), AreFewRows(shape[rank - 2], call.IsConstant(1)));
+  const std::int64_t group = DotGroup(call.target, a.dtype(), b.dtype(), call.dtype(),
+                                      AreFewRows(shape[rank - 2], call.IsConstant(1)));
   return {Multiply(
       {.batch = batch,
        .rows = shape[rank - 2],
        .columns = shape[rank - 1],
        .depth = ExtentOf(a, transpose_a ? rank - 2 : rank - 1),
        .dtype = call.dtype(),
+       .target = call.target,
        .left =
            [&](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
              std::vector<Expr> indices = at;
@@ -63,13 +64,14 @@ std::vector<Tensor> BatchMatmul(const TeCall& call) {
   const Shape shape = call.shape();
   const bool a_shared = ExtentOf(a, 0) == 1;
   const bool b_shared = ExtentOf(b, 0) == 1;
-  const std::int64_t group =
-      DotGroup(a.dtype(), b.dtype(), call.dtype(), AreFewRows(shape[1], call.IsConstant(1)));
+  const std::int64_t group = DotGroup(call.target, a.dtype(), b.dtype(), call.dtype(),
+                                      AreFewRows(shape[1], call.IsConstant(1)));
   return {Multiply({.batch = {shape[0]},
                     .rows = shape[1],
                     .columns = shape[2],
                     .depth = ExtentOf(a, attrs.transpose_a ? 1 : 2),
                     .dtype = call.dtype(),
+                    .target = call.target,
                     .left =
                         [&](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
                           const Expr batch = a_shared ? Expr(0) : at[0];

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <span>
 
-#include "tenon/jit/cpu_features.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
@@ -33,9 +32,18 @@ constexpr std::int64_t kLeastRowsConstant = 4;
 
 // Of the shapes with so many sums that they hide the latency of the multiply-add, the one of the
 // least estimated time, then the widest. Few rows take more vectors.
-TileShape ChooseTile(std::int64_t rows, std::int64_t columns, std::int64_t lanes) {
+TileShape ChooseTile(std::int64_t rows, std::int64_t columns, const Target& target,
+                     std::int64_t lanes) {
   constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
   constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 5}, {3, 4}};
+  constexpr TileShape kIn16Registers[] = {{4, 3}, {6, 2}, {12, 1}};
+  constexpr TileShape kOfFewRowsIn16Registers[] = {{3, 4}, {3, 3}};
+  const bool few = rows < kLeastRowsConstant;
+  const auto shapes = !HasManyRegisters(target)
+                          ? few ? std::span<const TileShape>(kOfFewRowsIn16Registers)
+                                : std::span<const TileShape>(kIn16Registers)
+                      : few ? std::span<const TileShape>(kOfFewRows)
+                            : std::span<const TileShape>(kShapes);
   constexpr std::int64_t kSumsInFlight = 8;
   const std::int64_t vectors = CeilDiv(columns, lanes);
   const auto time = [&](const TileShape& tile) {
@@ -43,7 +51,7 @@ TileShape ChooseTile(std::int64_t rows, std::int64_t columns, std::int64_t lanes
            std::max(tile.rows * tile.vectors, kSumsInFlight);
   };
   TileShape best{};
-  for (TileShape tile : rows < kLeastRowsConstant ? std::span(kOfFewRows) : std::span(kShapes)) {
+  for (TileShape tile : shapes) {
     tile = {std::min(tile.rows, rows), std::min(tile.vectors, vectors)};
     if (best.rows == 0 || time(tile) < time(best)) best = tile;
   }
@@ -119,8 +127,8 @@ bool IsWidenedOften(const Product& product, std::int64_t width) {
 }
 
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
-  const std::int64_t lanes = VectorLanes(product.dtype.bytes());
-  const TileShape tile = ChooseTile(product.rows, product.columns, lanes);
+  const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
+  const TileShape tile = ChooseTile(product.rows, product.columns, product.target, lanes);
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();
@@ -173,11 +181,11 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 
 }  // namespace
 
-std::int64_t DotGroup(DataType left, DataType right, DataType sum, bool is_bound_by_memory) {
-  const jit::CpuFeatures& host = jit::CpuFeatures::Host();
-  if (left == UInt8 && right == Int8 && sum == Int32 && host.Has("avx512vnni")) return 4;
+std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataType sum,
+                      bool is_bound_by_memory) {
+  if (left == UInt8 && right == Int8 && sum == Int32 && target.Has("avx512vnni")) return 4;
   const bool has_dots_of_bf16 =
-      is_bound_by_memory ? host.Has("avx512bf16") : host.has_fast_dots_of_bf16();
+      is_bound_by_memory ? target.Has("avx512bf16") : target.has_fast_dots_of_bf16();
   if (left == BFloat16 && right == BFloat16 && sum == Float32 && has_dots_of_bf16) return 2;
   return 1;
 }
@@ -193,7 +201,7 @@ std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::in
 }
 
 Tensor Multiply(const Product& product, const std::vector<Expr>& shape) {
-  const std::int64_t lanes = VectorLanes(product.dtype.bytes());
+  const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
   const bool tiled =
       product.dtype.bytes() >= 4 && product.rows >= product.least_rows &&
       product.columns >= lanes && product.depth > 0 &&

@@ -2,7 +2,7 @@
 // are one in other words have in common.
 //
 //   Tensor c = Multiply({.rows = m, .columns = n, .depth = k, .dtype = Float32,
-//                        .left = ..., .right = ...}, {m, n});
+//                        .target = call.target, .left = ..., .right = ...}, {m, n});
 #ifndef TENON_STRATEGIES_TE_PRODUCT_H_
 #define TENON_STRATEGIES_TE_PRODUCT_H_
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tenon/support/ndarray.h"
+#include "tenon/support/target.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
@@ -23,6 +24,7 @@ struct Product {
   Shape batch;
   std::int64_t rows, columns, depth;
   DataType dtype;
+  const Target& target;
   ReadMatrix left, right;       // (batch, row, depth) and (batch, depth, column)
   std::int64_t least_rows;      // that pay for packing the right operand
   std::vector<bool> right_has;  // for each batch axis, whether the right operand differs along it
@@ -33,9 +35,10 @@ struct Product {
   bool left_in_rows = false;
 };
 
-// Products of these types that one instruction of the host adds up; 1 where there is none, or where
-// wide operands are faster: those of a product that is not bound by reading the narrow ones.
-std::int64_t DotGroup(DataType left, DataType right, DataType sum, bool is_bound_by_memory = false);
+// Products of these types that one instruction of the target adds up; 1 where there is none, or
+// where wide operands are faster: those of a product that is not bound by reading the narrow ones.
+std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataType sum,
+                      bool is_bound_by_memory = false);
 // Whether so few rows are that by a right operand that is packed already.
 bool AreFewRows(std::int64_t rows, bool right_is_constant);
 

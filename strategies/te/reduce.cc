@@ -103,7 +103,7 @@ std::vector<Tensor> Variance(const TeCall& call) {
       },
       "squared_deviation", "broadcast");
   const std::vector<Tensor> inputs = {squares};
-  const TeCall of_squares{call.attrs, inputs, call.result};
+  const TeCall of_squares{call.attrs, inputs, call.result, call.target};
   return {DividedBy(call, Reduce(of_squares, reading, te::Sum, "variance_sum", wide),
                     reading.count - (attrs.unbiased ? 1 : 0), "variance")};
 }

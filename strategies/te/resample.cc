@@ -269,10 +269,10 @@ Expr SumOverTaps(const Tensor& x, DataType t, const std::vector<ResampledAxis>& 
 // than of the result, several results read each, and it takes more than to copy it. One tap does
 // where the steps of its index do not begin anew with each vector.
 bool IsLastAxisFirst(const Shape& shape, const std::vector<ResampledAxis>& axes,
-                     const std::vector<Taps>& taps) {
+                     const std::vector<Taps>& taps, const Target& target) {
   const std::size_t last = axes.size() - 1;
   if (axes[last].axis + 1 != shape.size()) return false;
-  const bool is_uneven = taps[last].period > 1 && kVectorBytes % taps[last].period != 0;
+  const bool is_uneven = taps[last].period > 1 && target.vector_bytes % taps[last].period != 0;
   if (taps[last].count == 1 && !is_uneven) return false;
   bool is_read_again = false;
   for (std::size_t d = 0; d < last; ++d) {
@@ -285,7 +285,8 @@ bool IsLastAxisFirst(const Shape& shape, const std::vector<ResampledAxis>& axes,
 }  // namespace
 
 Tensor Resample(const Tensor& x, const Shape& shape, DataType dtype,
-                const std::vector<ResampledAxis>& axes, const Resampling& how) {
+                const std::vector<ResampledAxis>& axes, const Resampling& how,
+                const Target& target) {
   if (NumElements(shape) == 0)
     return te::Compute(
         ToExprs(shape), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, "resize",
@@ -297,7 +298,7 @@ Tensor Resample(const Tensor& x, const Shape& shape, DataType dtype,
   for (const ResampledAxis& axis : axes) taps.push_back(TapsOf(axis, how, sum));
   Tensor from = x;
   std::vector<ResampledAxis> left = axes;
-  if (IsLastAxisFirst(shape, axes, taps)) {
+  if (IsLastAxisFirst(shape, axes, taps, target)) {
     Shape lines = shape;
     for (const ResampledAxis& axis : axes) lines[axis.axis] = axis.in;
     lines.back() = shape.back();

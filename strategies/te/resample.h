@@ -1,6 +1,7 @@
 // Resampling along axes: what image.resize* and nn.upsampling have in common.
 //
-//   Tensor y = Resample(x, shape, Float32, {{.axis = 2, .in = 5, .out = 10, .scale = 2}}, how);
+//   Tensor y = Resample(x, shape, Float32, {{.axis = 2, .in = 5, .out = 10, .scale = 2}}, how,
+//                      call.target);
 #ifndef TENON_STRATEGIES_TE_RESAMPLE_H_
 #define TENON_STRATEGIES_TE_RESAMPLE_H_
 
@@ -27,7 +28,8 @@ struct Resampling {
 };
 
 te::Tensor Resample(const te::Tensor& x, const Shape& shape, DataType dtype,
-                    const std::vector<ResampledAxis>& axes, const Resampling& how);
+                    const std::vector<ResampledAxis>& axes, const Resampling& how,
+                    const Target& target);
 
 }  // namespace tenon::strategies
 

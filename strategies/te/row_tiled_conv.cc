@@ -19,8 +19,6 @@ using te::Var;
 
 namespace {
 
-// Sums that leave registers for the operands.
-constexpr std::int64_t kMostSums = 24;
 // Filters of a tile below which its pixels are loaded too often.
 constexpr std::int64_t kLeastFilters = 4;
 // Channels of which a tile's pixels stay in the first-level cache for all filters: fewer where the
@@ -52,14 +50,15 @@ struct RowTiles {
   std::int64_t rows, columns;
   std::int64_t filters, vectors;  // of a tile
   std::int64_t part;              // filters that share a packed block
+  std::int64_t lanes;             // of a vector
 
-  std::int64_t block() const { return vectors * kConvLanes; }
+  std::int64_t block() const { return vectors * lanes; }
 };
 
 // Whether all filters read too much for the first-level cache, or every second pixel.
 bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
   if (shape[1] < kLeastFiltersToPack) return false;
-  const bool is_ragged = columns % kConvLanes != 0;
+  const bool is_ragged = columns % conv.lanes() != 0;
   const std::int64_t least = is_ragged ? kLeastRaggedChannelsToPack : kLeastChannelsToPack;
   if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > kNearBytes) return true;
   return !is_ragged && (conv.strides != kOnes || conv.group_inputs > MostNearChannels(columns));
@@ -68,9 +67,9 @@ bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
 // Whether lanes that are filters, whose vectors every pixel and tap shares, are no better.
 bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
   if (!conv.IsNchw() || conv.groups != 1 || !conv.FillsLanes(shape) ||
-      (tiles.columns % kConvLanes != 0 && !tiles.packed))
+      (tiles.columns % conv.lanes() != 0 && !tiles.packed))
     return false;
-  if (shape[1] < kConvLanes || tiles.packed) return true;
+  if (shape[1] < conv.lanes() || tiles.packed) return true;
   return tiles.flat && conv.group_inputs <= MostNearChannels(tiles.columns);
 }
 
@@ -95,7 +94,8 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
                 .columns = shape[conv.out[3]],
                 .filters = 0,
                 .vectors = 0,
-                .part = shape[1]};
+                .part = shape[1],
+                .lanes = conv.lanes()};
   best.packed = best.flat && PaysToPack(conv, shape, best.rows * best.columns);
   best.flat = best.packed || (best.flat && conv.strides == kOnes);
   if (best.flat) {
@@ -103,11 +103,13 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
     best.rows = 1;
   }
   if (!SuitsRows(conv, shape, best)) return std::nullopt;
+  const std::int64_t most = MaxSums(conv.target);
   double least = 0;
-  for (std::int64_t filters = 1; filters <= std::min(shape[1], kMostSums); ++filters) {
+  for (std::int64_t filters = 1; filters <= std::min(shape[1], most); ++filters) {
     if (shape[1] % filters != 0) continue;
-    for (std::int64_t vectors = 1; filters * vectors <= kMostSums; ++vectors) {
-      const std::int64_t count = CeilDiv(best.columns, vectors * kConvLanes) * (shape[1] / filters);
+    for (std::int64_t vectors = 1; filters * vectors <= most; ++vectors) {
+      const std::int64_t count =
+          CeilDiv(best.columns, vectors * conv.lanes()) * (shape[1] / filters);
       const double time = static_cast<double>(count) * TileStepTime(filters, vectors);
       if (best.filters > 0 && time >= least) continue;
       least = time;
@@ -115,7 +117,7 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
       best.vectors = vectors;
     }
   }
-  if (shape[1] >= kConvLanes && best.filters < kLeastFilters) return std::nullopt;
+  if (shape[1] >= conv.lanes() && best.filters < kLeastFilters) return std::nullopt;
   if (best.packed) best.part = ChoosePart(shape, best);
   return best;
 }
@@ -141,11 +143,12 @@ Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape, const T
   const Expr filter = i[3] * tiles.part + i[4] * tiles.filters + i[5];
   const Expr weight = tiles.flat ? conv.Weight(filter, k[0].var, 0, 0)
                                  : conv.Weight(filter, k[0].var, k[1].var, k[2].var);
-  if (tiles.packed) return panel(i[0], i[2], k[0].var, i[6] * kConvLanes + i[7]) * weight;
+  if (tiles.packed) return panel(i[0], i[2], k[0].var, i[6] * conv.lanes() + i[7]) * weight;
   Expr vector = i[2] * tiles.vectors + i[6];
   // Vectors past the last one are computed from it and dropped.
-  if (tiles.columns % tiles.block() != 0) vector = te::Min(vector, tiles.columns / kConvLanes - 1);
-  const Expr column = vector * kConvLanes + i[7];
+  if (tiles.columns % tiles.block() != 0)
+    vector = te::Min(vector, tiles.columns / conv.lanes() - 1);
+  const Expr column = vector * conv.lanes() + i[7];
   const Expr y = tiles.flat ? te::FloorDiv(column, shape[3])
                             : i[1] * conv.strides[0] + k[1].var * conv.dilation[0];
   const Expr x = tiles.flat ? te::FloorMod(column, shape[3])
@@ -166,7 +169,7 @@ std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
   const Tensor panel = tiles.packed ? PackPixels(conv, tiles, shape) : Tensor();
   const Tensor sums = te::Compute(
       {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.part,
-       tiles.part / tiles.filters, tiles.filters, tiles.vectors, kConvLanes},
+       tiles.part / tiles.filters, tiles.filters, tiles.vectors, conv.lanes()},
       [&](const std::vector<Var>& i) {
         return te::Sum(TermOf(conv, tiles, shape, panel, k, i),
                        tiles.flat ? std::vector<IterVar>{k[0]} : k);
@@ -182,8 +185,8 @@ std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
         const Expr in_part = is_one_part ? Expr(filter) : te::FloorMod(filter, tiles.part);
         return sums(n, row, te::FloorDiv(column, block), part, te::FloorDiv(in_part, tiles.filters),
                     te::FloorMod(filter, tiles.filters),
-                    te::FloorMod(te::FloorDiv(column, kConvLanes), tiles.vectors),
-                    te::FloorMod(column, kConvLanes));
+                    te::FloorMod(te::FloorDiv(column, conv.lanes()), tiles.vectors),
+                    te::FloorMod(column, conv.lanes()));
       },
       "conv2d", "injective");
 }

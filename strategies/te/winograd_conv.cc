@@ -73,9 +73,9 @@ std::array<Expr, n> ArrayOf(const Value& value) {
 // (vector of filters, row, column, channel, filter), in double precision until the end.
 Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t vectors) {
   return te::Compute(
-      ToExprs(Shape{vectors, kPatch, kPatch, conv.group_inputs, kConvLanes}),
+      ToExprs(Shape{vectors, kPatch, kPatch, conv.group_inputs, conv.lanes()}),
       [&](const std::vector<Var>& i) {
-        const Expr filter = i[0] * kConvLanes + i[4];
+        const Expr filter = i[0] * conv.lanes() + i[4];
         const Expr value = TransformedWeight(
             i[1], ArrayOf<3>([&](std::int64_t y) {
               return TransformedWeight(i[2], ArrayOf<3>([&](std::int64_t x) {
@@ -83,7 +83,7 @@ Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t v
                                        }));
             }));
         const Expr rounded = te::Cast(conv.dtype, value);
-        if (vectors * kConvLanes == filters) return rounded;
+        if (vectors * conv.lanes() == filters) return rounded;
         return te::IfThenElse(filter < Expr(filters), rounded, te::Cast(conv.dtype, 0));
       },
       "packed", kWinogradWeights);
@@ -116,24 +116,27 @@ Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& bloc
 }
 
 // Estimated times in cycles of two multiply-adds of vectors each.
-constexpr double kLanesACycle = 2 * kConvLanes;
+double LanesACycle(const Conv& conv) { return 2 * static_cast<double>(conv.lanes()); }
 
-double PlainTime(const Shape& shape, std::int64_t channels) {
-  const double of_tile = TileStepTime(8, 2) / 16;
-  const auto filters = static_cast<double>(RoundUp(shape[1], kConvLanes));
-  return of_tile * 9 * static_cast<double>(shape[2] * shape[3] * channels) * filters / kLanesACycle;
+double PlainTime(const Shape& shape, const Conv& conv) {
+  const std::int64_t sums = EnoughSums(conv.target);
+  const double of_tile = TileStepTime(sums / 2, 2) / static_cast<double>(sums);
+  const auto filters = static_cast<double>(RoundUp(shape[1], conv.lanes()));
+  return of_tile * 9 * static_cast<double>(shape[2] * shape[3] * conv.group_inputs) * filters /
+         LanesACycle(conv);
 }
 
-double Time(const Shape& shape, std::int64_t channels, const Blocks& blocks) {
+double Time(const Shape& shape, const Conv& conv, const Blocks& blocks) {
   constexpr double kOfChannel = 3.5, kOfFilter = 3;  // transformations of a tile
   constexpr std::int64_t kCached = 1 << 19;          // bytes that the second-level cache keeps
   constexpr double kBytesACycle = 16;                // from the cache behind it
   const double of_tile =
       TileStepTime(blocks.tall, blocks.vectors) / static_cast<double>(blocks.tall * blocks.vectors);
-  const std::int64_t filters = RoundUp(shape[1], kConvLanes * blocks.vectors);
+  const std::int64_t channels = conv.group_inputs;
+  const std::int64_t filters = RoundUp(shape[1], conv.lanes() * blocks.vectors);
   const std::int64_t tiles = blocks.row_blocks() * RoundUp(blocks.tiles(), blocks.tall);
   const std::int64_t weights = kPatch * kPatch * channels * filters;
-  double time = of_tile * static_cast<double>(tiles * weights) / kLanesACycle;
+  double time = of_tile * static_cast<double>(tiles * weights) / LanesACycle(conv);
   time += static_cast<double>(tiles) *
           (kOfChannel * static_cast<double>(channels) + kOfFilter * static_cast<double>(filters));
   if (weights * 4 > kCached)
@@ -142,18 +145,18 @@ double Time(const Shape& shape, std::int64_t channels, const Blocks& blocks) {
 }
 
 // The fastest, where the transformed pixels of a block stay in cache.
-Blocks ChooseBlocks(const Shape& shape, std::int64_t channels) {
+Blocks ChooseBlocks(const Shape& shape, const Conv& conv) {
   constexpr std::int64_t kMostBytes = 1 << 20, kMostTiles = 56;
   const std::int64_t rows = CeilDiv(shape[2], kSide), columns = CeilDiv(shape[3], kSide);
-  const std::int64_t vectors = CeilDiv(shape[1], kConvLanes) % 2 == 0 ? 2 : 1;
-  const std::int64_t most_tall = 16 / vectors;
+  const std::int64_t vectors = CeilDiv(shape[1], conv.lanes()) % 2 == 0 ? 2 : 1;
+  const std::int64_t most_tall = EnoughSums(conv.target) / vectors;
   Blocks best{rows, columns, 1, most_tall, vectors};
   for (std::int64_t n = 1; n <= rows; ++n) {
-    const std::int64_t bytes = n * columns * channels * kPatch * kPatch * 4;
+    const std::int64_t bytes = n * columns * conv.group_inputs * kPatch * kPatch * 4;
     if (n > 1 && (bytes > kMostBytes || n * columns > kMostTiles)) break;
     for (std::int64_t tall = most_tall; tall >= most_tall * 3 / 4; --tall) {
       const Blocks blocks{rows, columns, n, tall, vectors};
-      if (Time(shape, channels, blocks) < Time(shape, channels, best)) best = blocks;
+      if (Time(shape, conv, blocks) < Time(shape, conv, best)) best = blocks;
     }
   }
   return best;
@@ -171,9 +174,8 @@ Blocks BlocksFor(const Conv& conv, const TeCall& call) {
   if (!call.IsConstant(1)) throw Unimplemented("the weights are not constant");
   const Shape shape = call.shape();
   if (NumElements(shape) == 0) throw Unimplemented("the result has no elements");
-  const Blocks blocks = ChooseBlocks(shape, conv.group_inputs);
-  const double speedup =
-      PlainTime(shape, conv.group_inputs) / Time(shape, conv.group_inputs, blocks);
+  const Blocks blocks = ChooseBlocks(shape, conv);
+  const double speedup = PlainTime(shape, conv) / Time(shape, conv, blocks);
   if (speedup < kMargin)
     throw Unimplemented(StrCat("the plain sum is about as fast (estimated speed-up ",
                                FormatShortest(std::round(speedup * 100) / 100), ")"));
@@ -186,14 +188,15 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
   const Blocks blocks = BlocksFor(conv, call);
   const std::int64_t channels = conv.group_inputs;
-  const std::int64_t filter_blocks = CeilDiv(shape[1], kConvLanes * blocks.vectors);
+  const std::int64_t filter_blocks = CeilDiv(shape[1], conv.lanes() * blocks.vectors);
   const Tensor weights =
       call.Prepared(TransformedWeights(conv, shape[1], filter_blocks * blocks.vectors));
   const Tensor tiles = TransformedTiles(conv, call, blocks);
   const IterVar rc = te::ReduceAxis(0, channels, "rc");
   const Tensor product = te::Compute(
       ToExprs(Shape{shape[0], blocks.row_blocks(), filter_blocks, kPatch, kPatch,
-                    CeilDiv(blocks.tiles(), blocks.tall), blocks.vectors, blocks.tall, kConvLanes}),
+                    CeilDiv(blocks.tiles(), blocks.tall), blocks.vectors, blocks.tall,
+                    conv.lanes()}),
       [&](const std::vector<Var>& i) {
         Expr tile = i[5] * blocks.tall + i[7];
         // Tiles past the last one are computed from it and dropped.
@@ -206,7 +209,7 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
       "product", kWinogradProduct);
   const Tensor results = te::Compute(
       ToExprs(Shape{shape[0], blocks.row_blocks(), filter_blocks, kSide * blocks.block_rows,
-                    blocks.vectors, kSide * blocks.columns, kConvLanes}),
+                    blocks.vectors, kSide * blocks.columns, conv.lanes()}),
       [&](const std::vector<Var>& i) {
         const Expr tile = te::FloorDiv(i[3], kSide) * blocks.columns + te::FloorDiv(i[5], kSide);
         const Expr at = te::FloorDiv(tile, blocks.tall), row = te::FloorMod(tile, blocks.tall);
@@ -221,10 +224,10 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& k, const Var& y, const Var& x) {
-        return results(n, te::FloorDiv(y, rows), te::FloorDiv(k, blocks.vectors * kConvLanes),
+        return results(n, te::FloorDiv(y, rows), te::FloorDiv(k, blocks.vectors * conv.lanes()),
                        te::FloorMod(y, rows),
-                       te::FloorMod(te::FloorDiv(k, kConvLanes), blocks.vectors), x,
-                       te::FloorMod(k, kConvLanes));
+                       te::FloorMod(te::FloorDiv(k, conv.lanes()), blocks.vectors), x,
+                       te::FloorMod(k, conv.lanes()));
       },
       "conv2d", "injective");
 }

@@ -19,9 +19,9 @@ using te::Var;
 // for one.
 constexpr std::int64_t kLeastPixels = 4;
 
-// Channels of a word that the host multiplies by one instruction; 1 where there is none.
+// Channels of a word that the target multiplies by one instruction; 1 where there is none.
 std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
-  return DotGroup(call.input(0).dtype(), conv.weight.dtype(), conv.dtype);
+  return DotGroup(call.target, call.input(0).dtype(), conv.weight.dtype(), conv.dtype);
 }
 
 // The padded image in words, at (n, block of channels, y, x); blocks do not reach into the next
@@ -58,10 +58,10 @@ bool TakesWords(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
   const std::int64_t group = GroupOf(conv, call);
   if (group == 1 || NumElements(shape) == 0 || conv.group_inputs == 0 ||
-      conv.group_outputs < kConvLanes)
+      conv.group_outputs < conv.lanes())
     return false;
   // Words of one group that are not filled.
-  if (conv.groups > 1 && (conv.group_outputs % kConvLanes != 0 || conv.group_inputs < group))
+  if (conv.groups > 1 && (conv.group_outputs % conv.lanes() != 0 || conv.group_inputs < group))
     return false;
   const std::int64_t pixels = shape[conv.out[2]] * shape[conv.out[3]];
   return pixels >= (call.IsConstant(1) ? kLeastPixels : kLeastPixelsToPack);

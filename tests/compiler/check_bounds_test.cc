@@ -82,7 +82,7 @@ TEST_P(CheckBoundsGraphTest, ChecksChangeNoBit) {
   const runtime::Inputs inputs = RandomInputs(module, 1);
   for (const char* features : {"", "-avx512f", "-avx512f,-avx2,-avx"}) {
     SCOPED_TRACE(features);
-    CompileOptions options = {.target = {.cpu_features = features}, .library = LibraryChoice::kTe};
+    CompileOptions options = {.target = jit::HostTarget(features), .library = LibraryChoice::kTe};
     const std::vector<NDArray> plain = Outcome(module, inputs, options);
     options.check_bounds = true;
     const std::vector<NDArray> checked = Outcome(module, inputs, options);

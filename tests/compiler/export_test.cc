@@ -8,7 +8,7 @@
 #include <set>
 
 #include "tenon/compiler/run_program.h"
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/object_code.h"
 #include "tenon/ops/builders.h"
@@ -265,21 +265,21 @@ TEST(ExportTest, FeaturesThatAreMaskedOffAreNotUsed) {
   const ir::Module module = WithConstants();
   const Lowered lowered = LoweredFor(module);
   const runtime::Inputs inputs = RandomInputs(module, 6);
-  if (jit::CpuFeatures::Host().Has("avx512f")) {  // what the search below must be able to find
+  if (jit::HostTarget().Has("avx512f")) {  // what the search below must be able to find
     ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so"), absl::OkStatus());
     ASSERT_EQ(FailureOf(StrCat("objdump -d ", folder / "net.so"), folder), "");
     EXPECT_NE(ReadText(folder / "said").find("zmm"), std::string::npos);
   }
   for (const auto& [mask, registers] : {std::pair("-avx512f", "zmm"), std::pair("-avx", "ymm")}) {
-    ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so", {.cpu_features = mask}),
+    ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so", {.target = jit::HostTarget(mask)}),
               absl::OkStatus());
     ASSERT_EQ(FailureOf(StrCat("objdump -d ", folder / "net.so"), folder), "");
     EXPECT_EQ(ReadText(folder / "said").find(registers), std::string::npos) << mask;
     EXPECT_THAT(ReadText(folder / "net.h"), Not(HasSubstr(std::string(mask).substr(1) + ",")));
     const Library library(folder / "net.so");
-    ExpectSameBytes(Ran(library.Find<RunFunction>("net_run"), lowered.plan, inputs),
-                    Executed(module, inputs,
-                             {.target = {.cpu_features = mask}, .library = LibraryChoice::kTe}));
+    ExpectSameBytes(
+        Ran(library.Find<RunFunction>("net_run"), lowered.plan, inputs),
+        Executed(module, inputs, {.target = jit::HostTarget(mask), .library = LibraryChoice::kTe}));
   }
 }
 
@@ -375,11 +375,11 @@ TEST(ExportTest, TwoKernelsOfOneNameAreRefused) {
 
 // Code is made for features that the guard asks for and for no others.
 TEST(ExportTest, TheGuardAsksForAllThatTheCodeMayUse) {
-  const std::vector<std::string> guarded = ValueOrThrow(jit::RequiredCpuFeatures({}));
+  const std::vector<std::string> guarded = jit::RequiredCpuFeatures(jit::HostTarget());
   const std::set<std::string> with_x86_64_v3 = {
       "64bit", "cmov", "crc32", "cx16", "cx8", "evex512", "f16c", "fxsr",
       "lzcnt", "mmx",  "movbe", "sahf", "sse", "sse2",    "x87",  "xsave"};
-  for (const std::string& feature : jit::ExportedFeatures({}).Enabled()) {
+  for (const std::string& feature : jit::ExportedTarget(jit::HostTarget()).features) {
     EXPECT_TRUE(with_x86_64_v3.contains(feature) ||
                 std::find(guarded.begin(), guarded.end(), feature) != guarded.end())
         << feature;

@@ -1,7 +1,7 @@
 // What ToMixedPrecision makes of a network differs from it by the accuracy of the low type, and so
 // does what is compiled for that type, whose images may get another layout.
 #include "tenon/ir/text_format.h"
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/precision/to_mixed_precision.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -99,7 +99,7 @@ TEST(MixedPrecisionOptionTest, ChannelsAreLastWhereMatrixInstructionsTakeThem) {
   };
   EXPECT_THAT(graph(LibraryChoice::kTe), Not(HasSubstr("NHWC")));
   EXPECT_EQ(graph(LibraryChoice::kAuto).find("NHWC") != std::string::npos,
-            jit::CpuFeatures::Host().Has("amx-bf16"));
+            jit::HostTarget().Has("amx-bf16"));
 }
 
 TEST(MixedPrecisionOptionTest, OtherTypesAreRefused) {

@@ -52,7 +52,7 @@ void ExpectNearest(const std::vector<T>& values, const std::string& features) {
       .buffers = {in, out},
       .body = loop::For(i, 0, count, loop::ForKind::kSerial,
                         loop::Store(out, loop::Cast(BFloat16, loop::Load(in, {i})), {i}))};
-  const absl::StatusOr<Kernel> kernel = Compile(function, {.cpu_features = features});
+  const absl::StatusOr<Kernel> kernel = Compile(function, {.target = HostTarget(features)});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const NDArray x = NDArray::FromVector<T>({count}, values), y = NDArray::Zeros({count}, BFloat16);
   ASSERT_TRUE((*kernel)(x, y).ok());
@@ -139,7 +139,7 @@ TEST_P(Bfloat16Test, LanesThatAreLeftOutMayBeTakenApart) {
       .name = "angle",
       .buffers = {in, out},
       .body = loop::Store(out, angle - x, {last}, loop::StoreKind::kPlain, mask)};
-  const absl::StatusOr<Kernel> kernel = Compile(function, {.cpu_features = GetParam()});
+  const absl::StatusOr<Kernel> kernel = Compile(function, {.target = HostTarget(GetParam())});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   NDArray numbers = NDArray::Zeros({kCount}, Int32), angles = NDArray::Zeros({kCount}, BFloat16);
   numbers.data<std::int32_t>()[kCount - 1] = 6;

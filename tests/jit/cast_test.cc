@@ -44,7 +44,7 @@ class RoundingCastTest : public ::testing::TestWithParam<Target> {
     }
     const Kernel kernel =
         Elementwise(n, {from}, [&](const std::vector<Expr>& e) { return te::Cast(to, body(e[0])); },
-                    "kernel", {.cpu_features = features});
+                    "kernel", {.target = HostTarget(features)});
     EXPECT_TRUE(kernel(x, y).ok());
     return y;
   }

@@ -51,7 +51,7 @@ TEST(KernelTextTest, MaskedRegistersDoNotOccurInTheCode) {
   Schedule s(b);
   s[b].Vectorize(b.axis(0));
   CompileOptions no_avx;
-  no_avx.cpu_features = "-avx";
+  no_avx.target = HostTarget("-avx");
   const std::string assembly = Compiled(s, {a, b}, "f", no_avx).Assembly();
   EXPECT_THAT(assembly, HasSubstr("xmm"));
   EXPECT_THAT(assembly, Not(HasSubstr("ymm")));

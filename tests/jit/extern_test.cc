@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/te/interpret.h"
@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(LanesAndFeatures, DotTest,
                                                               "-avx2", "-avx", "-sse3")));
 
 // The host's features that `wanted` may switch off.
-CompileOptions Without(const std::string& wanted) { return {.cpu_features = wanted}; }
+CompileOptions Without(const std::string& wanted) { return {.target = HostTarget(wanted)}; }
 
 TEST_P(DotTest, BytesMultiplyExactlyAndSumsWrapAround) {
   const auto [lanes, features] = GetParam();
@@ -222,7 +222,7 @@ TEST_P(DotTest, BfloatPairsAreAddedFromTheLast) {
 }
 
 TEST(DotInstructionTest, TheHostsInstructionsAreUsed) {
-  const CpuFeatures host = CpuFeatures::Host();
+  const Target host = HostTarget();
   if (host.Has("avx512vnni")) {
     EXPECT_THAT(Compile(DotFunction(loop::Intrinsic::kDotU8S8, 16))->Assembly(),
                 HasSubstr("vpdpbusd"));

@@ -73,7 +73,7 @@ TEST(KernelCacheTest, EqualFunctionsMadeTwiceShareAnEntry) {
 TEST(KernelCacheTest, OtherFeaturesAndOptionsHaveEntriesOfTheirOwn) {
   const ScratchFolder folder;
   for (const char* features : {"", "-avx512f", "-avx2", "-sse4.2"}) {
-    EXPECT_THAT(ResultOf(Adding(1), {.cpu_features = features, .cache_dir = folder.path()}),
+    EXPECT_THAT(ResultOf(Adding(1), {.target = HostTarget(features), .cache_dir = folder.path()}),
                 ElementsAre(2, 3, 4, 5));
   }
   EXPECT_GE(folder.files().size(), 2U);  // a host may lack what is taken away

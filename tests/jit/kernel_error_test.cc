@@ -84,15 +84,25 @@ TEST(KernelErrorTest, ARefusedCallWritesNothing) {
   EXPECT_TRUE(z.SameBytes(NDArray::Zeros({4}, Float32)));
 }
 
-TEST(KernelErrorTest, RefusesAnUnknownCpuFeature) {
+TEST(KernelErrorTest, RefusesATargetThatTheHostCannotRun) {
   const Tensor a = Placeholder({4}, Float32, "A");
   const Tensor b = te::Compute(
       {4}, [&](Var i) { return a(i) + 1.0F; }, "B");
-  CompileOptions options;
-  options.cpu_features = "-warp";
-  const auto kernel = Compile(Lower(Schedule(b), {a, b}, "f"), options);
-  EXPECT_EQ(kernel.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(kernel.status().message()), HasSubstr("'warp'"));
+  const auto refusal = [&](const auto& change) {
+    CompileOptions options;
+    change(options.target);
+    const auto kernel = Compile(Lower(Schedule(b), {a, b}, "f"), options);
+    EXPECT_EQ(kernel.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(kernel.status().message());
+  };
+  EXPECT_THAT(refusal([](Target& target) { target.features.insert("warp"); }),
+              HasSubstr("the target has warp, which the host, where kernels run, lacks"));
+  EXPECT_THAT(refusal([](Target& target) { target.triple = "riscv64"; }),
+              HasSubstr("the target's triple is 'riscv64'; kernels run on "));
+  EXPECT_THAT(
+      refusal([](Target& target) { target.vector_bytes = 24; }),
+      HasSubstr("the target has 32 vector registers of 24 bytes; there must be at least 16, "
+                "of 16, 32 or 64 bytes"));
 }
 
 TEST(KernelErrorTest, AnArrayThatIsWrittenOverlapsNoOther) {

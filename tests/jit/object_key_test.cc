@@ -114,6 +114,7 @@ TEST(ObjectKeyTest, DependsOnAllThatMakesTheCode) {
   };
   with([](KeyContext& c) { c.generator = "h"; });
   with([](KeyContext& c) { c.llvm_version = "19.1.8"; });
+  with([](KeyContext& c) { c.machine = "znver4 16"; });
   with([](KeyContext& c) { c.cpu_features = "+avx2,+fma"; });
   with([](KeyContext& c) { c.codegen.vector_bits = 256; });
   with([](KeyContext& c) { c.codegen.native_bfloat16 = true; });
@@ -125,7 +126,7 @@ TEST(ObjectKeyTest, DependsOnAllThatMakesTheCode) {
   with([](KeyContext& c) { c.codegen.check_bounds = true; });
   // Neighbouring texts are not run together.
   with([](KeyContext& c) { c.llvm_version = "19.1.7+", c.cpu_features = "avx2"; });
-  EXPECT_EQ(keys.size(), 13U);
+  EXPECT_EQ(keys.size(), 14U);
 }
 
 TEST(OriginKeyTest, AFunctionOfUnknownOriginHasNone) {
@@ -158,9 +159,10 @@ TEST(OriginKeyTest, DependsOnTheNameTheSignatureTheOriginAndAllThatMakesTheCode)
   with([](loop::Function& f, KeyContext&) { f.buffers.pop_back(); });
   with([](loop::Function& f, KeyContext&) { f.scalars.emplace_back("n"); });
   with([](loop::Function&, KeyContext& c) { c.generator = "h"; });
+  with([](loop::Function&, KeyContext& c) { c.machine = "znver4 16"; });
   with([](loop::Function&, KeyContext& c) { c.cpu_features = "+avx2"; });
   with([](loop::Function&, KeyContext& c) { c.codegen.vector_bits = 256; });
-  EXPECT_EQ(keys.size(), 8U);
+  EXPECT_EQ(keys.size(), 9U);
 }
 
 // Whatever is linked into a program changes its build ID, and with it every key.

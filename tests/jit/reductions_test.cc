@@ -51,7 +51,8 @@ RowReduction Rows(std::int64_t n, DataType type, const Body& body) {
 Kernel Compiled(const RowReduction& rows, const std::string& features) {
   std::vector<Tensor> args = {rows.in};
   args.insert(args.end(), rows.outs.begin(), rows.outs.end());
-  return Compile(schedule::Lower(Schedule(rows.outs[0]), args, "rows"), {.cpu_features = features})
+  return Compile(schedule::Lower(Schedule(rows.outs[0]), args, "rows"),
+                 {.target = HostTarget(features)})
       .value();
 }
 

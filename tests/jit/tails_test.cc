@@ -71,7 +71,7 @@ void ExpectAsInterpreted(const MakeGraph& make, const MakeSchedule& make_schedul
   std::vector<Tensor> args = graph.inputs;
   args.push_back(graph.out);
   const loop::Function function = schedule::Lower(schedule, args, "kernel");
-  const absl::StatusOr<Kernel> kernel = Compile(function, {.cpu_features = features});
+  const absl::StatusOr<Kernel> kernel = Compile(function, {.target = HostTarget(features)});
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   for (const Place place : {Place::kAtTheEnd, Place::kAtTheStart}) {
     std::vector<NDArray> arrays;

@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/strings.h"
@@ -222,9 +222,9 @@ TEST_P(UnaryTest, ADenormalInputCountsAsANumberNearZero) {
 TEST(VectorMathTest, ExpStaysWithinItsErrorBoundOverItsDomain) {
   for (const auto& [features, ulps] :
        {std::pair("", 1.1), std::pair("-avx512dq", 1.1), std::pair("-fma", 2.0)}) {
-    if (*features != '\0' && !CpuFeatures::Host().Has(features + 1)) continue;
+    if (*features != '\0' && !HostTarget().Has(features + 1)) continue;
     CompileOptions options;
-    options.cpu_features = features;
+    options.target = HostTarget(features);
     const NDArray x = Rows(Draw(-87.3, 88.7, false, 5, 17 * 30000));
     const NDArray y = Apply(Intrinsic::kExp, {x}, Float32, 16, options).back();
     double worst = 0;
@@ -238,7 +238,7 @@ TEST(VectorMathTest, ExpStaysWithinItsErrorBoundOverItsDomain) {
 
 // Looked up on AVX-512, where libmvec's bound of 4 is undercut.
 TEST(VectorMathTest, FunctionsByTableStayWithinTheirErrorBoundsOverTheirDomains) {
-  const bool by_table = CpuFeatures::Host().Has("avx512dq");
+  const bool by_table = HostTarget().Has("avx512dq");
   const auto expect_within = [&](Intrinsic intrinsic, Unary exact, double ulps,
                                  std::vector<float> values) {
     const NDArray x = Rows(std::move(values));
@@ -262,7 +262,7 @@ TEST(VectorMathTest, FunctionsByTableStayWithinTheirErrorBoundsOverTheirDomains)
 }
 
 TEST(VectorMathTest, FunctionsByTableGiveTheSameBitsAtAllWidths) {
-  if (!CpuFeatures::Host().Has("avx512dq"))
+  if (!HostTarget().Has("avx512dq"))
     GTEST_SKIP() << "without AVX512-DQ libm and libmvec compute them, each by its own steps";
   const std::vector<float> values = Draw(0.01, 10, false, 8, 64);
   for (const Intrinsic intrinsic : {Intrinsic::kErf, Intrinsic::kTanh, Intrinsic::kLog}) {
@@ -412,11 +412,11 @@ INSTANTIATE_TEST_SUITE_P(LanesAndFeatures, WidthTest,
 
 TEST_P(WidthTest, ExpIsRight) {
   const auto [lanes, features] = GetParam();
-  if (!CpuFeatures::Host().Has(features.empty() ? "sse2" : features.substr(1)))
+  if (!HostTarget().Has(features.empty() ? "sse2" : features.substr(1)))
     GTEST_SKIP() << "this machine has nothing to mask";
   const NDArray x = Rows(Draw(-80, 80, false, 3, (lanes + 1) * 3), lanes);
   CompileOptions options;
-  options.cpu_features = features;
+  options.target = HostTarget(features);
   const NDArray y = Apply(Intrinsic::kExp, {x}, Float32, lanes, options).back();
   for (std::int64_t i = 0; i < x.size(); ++i) {
     ExpectClose(y.data<float>()[i], std::exp(static_cast<double>(x.data<float>()[i])), 4,
@@ -426,13 +426,13 @@ TEST_P(WidthTest, ExpIsRight) {
 
 TEST_P(WidthTest, ExpGivesTheBitsOfTheScalarCode) {
   const auto [lanes, features] = GetParam();
-  if (!CpuFeatures::Host().Has(features.empty() ? "sse2" : features.substr(1)))
+  if (!HostTarget().Has(features.empty() ? "sse2" : features.substr(1)))
     GTEST_SKIP() << "this machine has nothing to mask";
   std::vector<float> values = Draw(-87, 88, false, 4, 500);
   for (const float special : {kNan, kInf, -kInf, 0.0F, -0.0F, 90.0F, -110.0F, FLT_MAX, -FLT_MAX})
     values.push_back(special);
   CompileOptions options;
-  options.cpu_features = features;
+  options.target = HostTarget(features);
   const auto applied = [&](int width) {
     return Apply(Intrinsic::kExp, {Rows(values, width)}, Float32, width, options).back();
   };
@@ -447,7 +447,7 @@ TEST_P(WidthTest, ExpGivesTheBitsOfTheScalarCode) {
 
 TEST_P(WidthTest, PowOfDoublesIsRight) {
   const auto [lanes, features] = GetParam();
-  if (!CpuFeatures::Host().Has(features.empty() ? "sse2" : features.substr(1)))
+  if (!HostTarget().Has(features.empty() ? "sse2" : features.substr(1)))
     GTEST_SKIP() << "this machine has nothing to mask";
   std::vector<double> a, b;
   for (int i = 0; i < 2 * (lanes + 1); ++i) {
@@ -457,7 +457,7 @@ TEST_P(WidthTest, PowOfDoublesIsRight) {
   const NDArray x = NDArray::FromVector<double>({2, lanes + 1}, a),
                 y = NDArray::FromVector<double>({2, lanes + 1}, b);
   CompileOptions options;
-  options.cpu_features = features;
+  options.target = HostTarget(features);
   const NDArray z = Apply(Intrinsic::kPow, {x, y}, Float64, lanes, options).back();
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double exact = std::pow(a[i], b[i]);

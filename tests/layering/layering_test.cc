@@ -155,6 +155,31 @@ TEST(LayeringTest, LlvmHeadersStayInJit) {
   EXPECT_THAT(violations, IsEmpty());
 }
 
+// Decisions are made for the Target that they are given. The host is asked where nobody gave one,
+// where a text says how the target differs, and where a library runs that picks its code itself.
+TEST(LayeringTest, TheHostIsAskedForWhereATargetIsMade) {
+  const std::set<std::string> makers = {
+      "compiler/compile.h",           "compiler/export.h",           "strategies/auto_schedule.h",
+      "strategies/lower_function.cc", "strategies/lower_function.h", "strategies/lower_outputs.h",
+      "strategies/onednn/adapter.cc", "tools/compile_command.cc",    "tools/model.cc"};
+  std::set<std::string> askers;
+  for (const auto& [room, unused] : Arrows()) {
+    if (room == "jit") continue;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(TENON_SOURCE_DIR) / room)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc") continue;
+      std::stringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      // Comments show how a target is made.
+      for (std::string line; std::getline(text, line);) {
+        if (line.find("HostTarget(") < line.find("//"))
+          askers.insert(fs::relative(entry.path(), TENON_SOURCE_DIR));
+      }
+    }
+  }
+  EXPECT_EQ(askers, makers);
+}
+
 TEST(LayeringTest, OneDnnHeadersStayInItsAdapter) {
   std::vector<std::string> violations;
   for (const Include& include : ReadIncludes()) {

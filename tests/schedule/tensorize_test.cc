@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/print.h"
 #include "tenon/schedule/lower.h"
@@ -165,7 +165,7 @@ TEST_P(TensorizedMatmulTest, BytesWithAndWithoutTheInstruction) {
   const Matmul matmul = Bytes(m, n, k);
   for (const char* features : {"", "-avx512vnni", "-avx512f"}) {
     ExpectLikeInterpreter(matmul.Tensorized(te::DotU8S8()), {matmul.a, matmul.b},
-                          {.cpu_features = features});
+                          {.target = jit::HostTarget(features)});
   }
 }
 
@@ -175,7 +175,7 @@ TEST_P(TensorizedMatmulTest, BfloatsWithAndWithoutTheInstruction) {
   const Matmul matmul = Bfloats(m, n, k);
   for (const char* features : {"", "-avx512bf16", "-avx512f"}) {
     ExpectLikeInterpreter(matmul.Tensorized(te::DotBF16()), {matmul.a, matmul.b},
-                          {.cpu_features = features});
+                          {.target = jit::HostTarget(features)});
   }
 }
 
@@ -194,7 +194,7 @@ TEST_P(TensorizedMatmulTest, ProducersAreComputedForTheTilesThatALoopReads) {
 }
 
 TEST(TensorizedMatmulTest, TheHostsInstructionsRunInTheLoop) {
-  const jit::CpuFeatures host = jit::CpuFeatures::Host();
+  const Target host = jit::HostTarget();
   const Matmul bytes = Bytes(8, 64, 64), bfloats = Bfloats(8, 64, 64);
   const auto assembly = [](const Matmul& matmul, const TensorIntrinsic& intrinsic) {
     return Compiled(matmul.Tensorized(intrinsic), {matmul.a, matmul.b, matmul.out}).Assembly();
@@ -374,7 +374,7 @@ TEST(TensorizeTest, ALoopAroundThatRunsOnceIsNoPartOfTheCompute) {
     s[c].Reorder(order);
     s[c].Tensorize(lane, te::DotWordS8());
     for (const char* features : {"", "-avx512vnni", "-avx512f"})
-      ExpectLikeInterpreter(s, {a, b}, {.cpu_features = features});
+      ExpectLikeInterpreter(s, {a, b}, {.target = jit::HostTarget(features)});
   }
 }
 
@@ -405,7 +405,7 @@ void ExpectSlidingDots(DataType pixel, DataType tap, DataType sum, int group, in
                     sum == Int32 ? te::SlidingDotU8S8(stride) : te::SlidingDotBF16(stride));
   for (const char* features : {"", "-avx512vnni", "-avx512bf16", "-avx512f"}) {
     SCOPED_TRACE(StrCat(sum.ToString(), ", stride ", stride, ", width ", width, " ", features));
-    ExpectLikeInterpreter(s, {a, b}, {.cpu_features = features});
+    ExpectLikeInterpreter(s, {a, b}, {.target = jit::HostTarget(features)});
   }
 }
 
@@ -441,7 +441,7 @@ TEST(TensorizeTest, WordsOfBfloat16MeetTheirInstruction) {
   s[c].Reorder({w, lane, q});
   s[c].Tensorize(lane, te::DotWordBF16());
   for (const char* features : {"", "-avx512bf16", "-avx512f"})
-    ExpectLikeInterpreter(s, {a, b}, {.cpu_features = features});
+    ExpectLikeInterpreter(s, {a, b}, {.target = jit::HostTarget(features)});
 }
 
 TEST(TensorizeTest, SymbolicExtentsAreLegalOutside) {

@@ -162,7 +162,9 @@ std::string LoopsOf(const char* text, const AutoScheduleOptions& options) {
 
 // Whether the next row is asked for.
 bool FetchesRows(const char* text, bool fetch_rows = true) {
-  return LoopsOf(text, {.fetch_rows = fetch_rows}).find("prefetch(") != std::string::npos;
+  Target target = jit::HostTarget();
+  target.cpu = fetch_rows ? "sapphirerapids" : "znver4";
+  return LoopsOf(text, {.target = target}).find("prefetch(") != std::string::npos;
 }
 
 TEST(AutoScheduleTest, RowsFetchTheNextOneUnlessTheyAreReadOnACondition) {
@@ -352,7 +354,7 @@ TEST(AutoScheduleTest, ElementsOfConcatenatedChannelsAreChosenBeforehand) {
     const runtime::Inputs inputs = RandomInputs(module(last), 5);
     for (const char* features : {"", "-avx512f", "-avx"})
       ExpectClose(testing_graphs::Outcome(module(last), inputs,
-                                          {.target = {features}, .library = LibraryChoice::kTe}),
+                                          {.target = jit::HostTarget(features), .library = LibraryChoice::kTe}),
                   Interpreted(module(last), inputs));
   }
 }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -98,7 +98,7 @@ void ExpectSameBits(const std::vector<NDArray>& got, const std::vector<NDArray>&
 class NarrowSumsTest : public ::testing::TestWithParam<Graph> {
  protected:
   void SetUp() override {
-    const jit::CpuFeatures& host = jit::CpuFeatures::Host();
+    const Target& host = jit::HostTarget();
     if (!host.Has("avx512vnni"))
       GTEST_SKIP() << "the CPU has no AVX512-VNNI, without which oneDNN's sums are not exact";
     if (IsOfBFloats(GetParam()) && !host.Has("avx512bf16"))
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
                           "batch_matmul(%x, %w, transpose_b=True, out_dtype=\"float32\")", "%0")}),
     ::testing::PrintToStringParamName());
 
-bool HasInstructionsForBFloats() { return jit::CpuFeatures::Host().Has("avx512bf16"); }
+bool HasInstructionsForBFloats() { return jit::HostTarget().Has("avx512bf16"); }
 
 // Attention multiplies what is not known before.
 TEST(NarrowSumsChoiceTest, ARightSideOfBFloatsMayBeUnknown) {
@@ -294,7 +294,7 @@ std::string Explanation(const ir::Module& module, LibraryChoice library) {
 
 // Of the same graph, so that kernels are compared by the constants which they hold.
 TEST(NarrowSumsChoiceTest, EachHasItsOwnWeights) {
-  if (!jit::CpuFeatures::Host().Has("avx512vnni"))
+  if (!jit::HostTarget().Has("avx512vnni"))
     GTEST_SKIP() << "the CPU has no AVX512-VNNI, without which oneDNN's sums are not exact";
   const ir::Module module = Parsed(
       "def @main(%x: Tensor[(1, 32, 9, 9), uint8], %v: Tensor[(32, 32, 3, 3), int8], "
@@ -312,7 +312,7 @@ TEST(NarrowSumsChoiceTest, EachHasItsOwnWeights) {
 TEST(NarrowSumsChoiceTest, WhatDoesNotPayOrIsUnknownIsGenerated) {
   const Graph few{"Few", Conv("1, 16, 9, 9", "16, 16, 1, 1", "strides=[1, 1]", "%0")};
   EXPECT_THAT(Explanation(Bound(few), LibraryChoice::kTe), Not(HasSubstr("onednn")));
-  const jit::CpuFeatures cpu = jit::CpuFeatures::Host();
+  const Target cpu = jit::HostTarget();
   EXPECT_THAT(Explanation(Bound(few), LibraryChoice::kAuto),
               HasSubstr(!cpu.Has("avx512vnni") ? "no, the CPU has no instruction"
                         : !cpu.Has("amx-int8") ? "no, the CPU has no matrix instructions"
@@ -327,7 +327,7 @@ TEST(NarrowSumsChoiceTest, WhatDoesNotPayOrIsUnknownIsGenerated) {
 TEST(NarrowSumsChoiceTest, BFloatsGoToMatrixInstructionsBeforeWinogradsAlgorithm) {
   const Graph conv{"Conv", BFloatConv("1, 32, 9, 9", "32, 32, 3, 3", "padding=[1, 1]", "%0")};
   const Graph few{"Few", BFloatConv("1, 8, 9, 9", "8, 8, 1, 1", "strides=[1, 1]", "%0")};
-  const jit::CpuFeatures& cpu = jit::CpuFeatures::Host();
+  const Target& cpu = jit::HostTarget();
   const std::string explanation = Explanation(Bound(conv), LibraryChoice::kAuto);
   EXPECT_THAT(explanation,
               HasSubstr(!HasInstructionsForBFloats() ? "no, the CPU has no instruction for"
@@ -342,7 +342,7 @@ TEST(NarrowSumsChoiceTest, BFloatsGoToMatrixInstructionsBeforeWinogradsAlgorithm
 TEST(NarrowSumsChoiceTest, AKernelForEachChannelIsGenerated) {
   const Graph conv{"Conv", BFloatConv("1, 32, 9, 9", "32, 1, 5, 5",
                                       "padding=[2, 2], groups=32, channels=32", "%0")};
-  if (jit::CpuFeatures::Host().Has("amx-bf16")) {
+  if (jit::HostTarget().Has("amx-bf16")) {
     EXPECT_THAT(Explanation(Bound(conv), LibraryChoice::kAuto),
                 HasSubstr("no, there is a kernel for each channel"));
   }

@@ -171,14 +171,14 @@ TEST_P(PoorerMachineTest, TheOperatorRunsWithoutWhatIsTakenAway) {
   runtime::Inputs inputs;
   int seed = std::accumulate(c.name.begin(), c.name.end(), 0);
   for (const Input& input : c.inputs) inputs[input.name] = ValueOf(input, ++seed * 31);
-  const CompileOptions options{.target = {.cpu_features = machine.mask},
+  const CompileOptions options{.target = jit::HostTarget(machine.mask),
                                .library = LibraryChoice::kTe};
   ExpectClose(Outcome(module, inputs, options), Interpreted(module, inputs));
   const std::regex foreign(machine.foreign);
   for (const LoweredKernel& kernel : ValueOrThrow(Lower(module, options)).kernels) {
     const std::string assembly =
         ValueOrThrow(jit::Compile(std::get<loop::Function>(kernel.choice.built.kernel),
-                                  {.cpu_features = machine.mask}))
+                                  {.target = jit::HostTarget(machine.mask)}))
             .Assembly();
     for (const std::string& line : StrSplit(assembly, '\n'))
       EXPECT_FALSE(std::regex_search(line, foreign)) << line;

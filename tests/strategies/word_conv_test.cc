@@ -3,7 +3,7 @@
 #include <bit>
 #include <string>
 
-#include "tenon/jit/cpu_features.h"
+#include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -105,7 +105,7 @@ void ExpectDirectSums(const ConvCase& c, const Types& types,
   const NDArray expected = DirectSum(c, x, w, types.sum);
   for (const char* features : without) {
     SCOPED_TRACE(features);
-    ExpectClose(Outcome(module, {{"x", x}, {"w", w}}, {.target = {features}}), {expected});
+    ExpectClose(Outcome(module, {{"x", x}, {"w", w}}, {.target = jit::HostTarget(features)}), {expected});
   }
 }
 
@@ -188,20 +188,20 @@ void ExpectInstruction(const ConvCase& c, const Types& types, const std::string&
 }
 
 TEST(WordConvTest, TheInstructionForBytesRunsWhereTheHostHasIt) {
-  if (!jit::CpuFeatures::Host().Has("avx512vnni"))
+  if (!jit::HostTarget().Has("avx512vnni"))
     GTEST_SKIP() << "the host has no AVX512-VNNI, whose instruction this is";
   for (const ConvCase& c : kWithInstruction) ExpectInstruction(c, kOfBytes, "vpdpbusd");
 }
 
 TEST(WordConvTest, TheInstructionForBFloatsRunsWhereTheHostGainsByIt) {
-  if (!jit::CpuFeatures::Host().has_fast_dots_of_bf16())
+  if (!jit::HostTarget().has_fast_dots_of_bf16())
     GTEST_SKIP() << "the host has no AVX512-BF16 that is faster than float32";
   for (const ConvCase& c : kWithInstruction) ExpectInstruction(c, kOfBFloats, "vdpbf16ps");
 }
 
 // The padded rows that windows are made of never see memory.
 TEST(WordConvTest, RowsOfADepthwiseConvolutionStayInRegisters) {
-  if (!jit::CpuFeatures::Host().Has("avx512vnni"))
+  if (!jit::HostTarget().Has("avx512vnni"))
     GTEST_SKIP() << "the host has no AVX512-VNNI, which windows are made for";
   for (const std::int64_t size : {7, 14, 28}) {
     for (const std::int64_t stride : {1, 2}) {

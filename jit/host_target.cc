@@ -1,0 +1,124 @@
+#include "tenon/jit/host_target.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon {
+
+Target Target::Host(std::string_view changes) {
+  return changes.empty() ? jit::HostTarget() : jit::HostTarget(changes);
+}
+
+}  // namespace tenon
+
+namespace tenon::jit {
+namespace {
+
+// All that LLVM knows, and whether the host has them.
+const std::map<std::string, bool>& HostFeatures() {
+  static const std::map<std::string, bool> kFeatures = [] {
+    std::map<std::string, bool> features;
+    for (const auto& feature : llvm::sys::getHostCPUFeatures())
+      features.emplace(feature.getKey().str(), feature.getValue());
+    return features;
+  }();
+  return kFeatures;
+}
+
+// Whether LLVM switches `feature` off together with `base`.
+bool BuildsOn(const std::string& feature, const std::string& base) {
+  if (feature == base) return true;
+  llvm::StringMap<bool> changes;
+  llvm::X86::updateImpliedFeatures(base, /*Enabled=*/false, changes);
+  return changes.count(feature) != 0;
+}
+
+void MeasureVectors(Target* target) {
+  // LLVM keeps AVX-512 to 256 bits without evex512, where it knows that feature.
+  const bool is_wide = target->Has("evex512") || !HostFeatures().contains("evex512");
+  target->vector_bytes = target->Has("avx512f") && is_wide ? 64 : target->Has("avx2") ? 32 : 16;
+  target->vector_registers = target->Has("avx512f") ? 32 : 16;
+}
+
+// Leaves what is there where the system does not say.
+void AskSystem(int name, std::int64_t* value) {
+  if (const long answer = sysconf(name); answer > 0) *value = answer;
+}
+
+Target DetectHost() {
+  Target host{.triple = llvm::sys::getProcessTriple(), .cpu = llvm::sys::getHostCPUName().str()};
+  for (const auto& [feature, on] : HostFeatures()) {
+    if (on) host.features.insert(feature);
+  }
+  MeasureVectors(&host);
+  AskSystem(_SC_LEVEL1_DCACHE_SIZE, &host.l1_bytes);
+  AskSystem(_SC_LEVEL2_CACHE_SIZE, &host.l2_bytes);
+  AskSystem(_SC_LEVEL3_CACHE_SIZE, &host.l3_bytes);
+  AskSystem(_SC_LEVEL1_DCACHE_LINESIZE, &host.line_bytes);
+  host.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return host;
+}
+
+[[noreturn]] void RefuseName(const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [feature, on] : HostFeatures()) known.push_back(feature);
+  Error error = InvalidArgument(StrCat("CPU features: '", name, "' is no feature that LLVM knows"));
+  if (std::string hint = DidYouMean("", name, known); !hint.empty()) error.AddNote(std::move(hint));
+  throw error;
+}
+
+}  // namespace
+
+const Target& HostTarget() {
+  static const Target kHost = DetectHost();
+  return kHost;
+}
+
+Target HostTarget(std::string_view changes) {
+  Target target = HostTarget();
+  if (changes.empty()) return target;
+  std::set<std::string> masked;
+  for (const std::string& change : StrSplit(changes, ',')) {
+    const std::string name = change.empty() ? "" : change.substr(1);
+    if (change.empty() || (change[0] != '+' && change[0] != '-')) {
+      throw InvalidArgument(
+          StrCat("CPU features: '", change, "' must start with + or -, for instance -avx512f"));
+    }
+    if (!HostFeatures().contains(name)) RefuseName(name);
+    if (change[0] == '-') {
+      masked.insert(name);
+    } else if (HostTarget().Has(name)) {
+      std::erase_if(masked, [&](const std::string& base) { return BuildsOn(name, base); });
+    } else {
+      throw InvalidArgument(StrCat("CPU features: this machine does not enable ", name));
+    }
+  }
+  for (const std::string& base : masked) target = Without(std::move(target), base);
+  return target;
+}
+
+Target Without(Target target, const std::string& feature) {
+  std::erase_if(target.features, [&](const std::string& name) { return BuildsOn(name, feature); });
+  MeasureVectors(&target);
+  return target;
+}
+
+std::string LlvmFeatures(const Target& target) {
+  return StrJoin(HostFeatures(), ",", [&](std::string* text, const auto& feature) {
+    StrAppend(text, target.Has(feature.first) ? "+" : "-", feature.first);
+  });
+}
+
+}  // namespace tenon::jit

@@ -1,0 +1,36 @@
+// The machine that this process runs on, as a Target.
+//
+// Features come from CPUID and XCR0, never from a CPU name, so that code made here runs here. A
+// caller may mask features off: the rest of the Target follows.
+//
+//   Target target = HostTarget("-avx512f");
+//   target.vector_bytes == 32;
+#ifndef TENON_JIT_HOST_TARGET_H_
+#define TENON_JIT_HOST_TARGET_H_
+
+#include <string>
+#include <string_view>
+
+#include "tenon/support/target.h"
+
+namespace tenon::jit {
+
+// Asked once a process: CPUID is slow where a virtual machine answers it.
+const Target& HostTarget();
+
+// The host's, with features switched one after the other by a comma-separated list of +name and
+// -name in LLVM's spelling. Taking one away also takes what LLVM builds on it ("-fma" takes
+// avx512f); giving it back gives back what it builds on. Throws InvalidArgument on an unknown name,
+// on a missing sign, and on a feature that the host does not have.
+Target HostTarget(std::string_view changes);
+
+// `target` without the feature and what LLVM builds on it.
+Target Without(Target target, const std::string& feature);
+
+// "+avx,+avx2,-amx-tile,...": every feature that LLVM knows, sorted by name. Part of the object
+// cache key.
+std::string LlvmFeatures(const Target& target);
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_HOST_TARGET_H_
