@@ -105,7 +105,8 @@ void ExpectDirectSums(const ConvCase& c, const Types& types,
   const NDArray expected = DirectSum(c, x, w, types.sum);
   for (const char* features : without) {
     SCOPED_TRACE(features);
-    ExpectClose(Outcome(module, {{"x", x}, {"w", w}}, {.target = jit::HostTarget(features)}), {expected});
+    ExpectClose(Outcome(module, {{"x", x}, {"w", w}}, {.target = jit::HostTarget(features)}),
+                {expected});
   }
 }
 
