@@ -72,7 +72,7 @@ bool OneDnnTakesCalls(const std::vector<Expr>& calls, const Expr& result) {
       anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<strategies::Strategy>();
   if (strategy == nullptr) return false;
   for (const strategies::Implementation& implementation : strategy->implementations) {
-    if (implementation.name == "onednn") return !implementation.refusal(group);
+    if (implementation.maker == strategies::Maker::kOneDnn) return !implementation.refusal(group);
   }
   return false;
 }

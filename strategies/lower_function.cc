@@ -1,6 +1,7 @@
 #include "tenon/strategies/lower_function.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -10,6 +11,7 @@
 #include "tenon/strategies/check_compute.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/strategies/te_forms.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/interpret.h"
@@ -58,18 +60,19 @@ Tensor Immediate(const NDArray& data) {
       {}, [&](const std::vector<te::Var>&) { return value; }, "constant");
 }
 
-std::vector<Tensor> ComputeCall(const ir::CallNode& call, const std::vector<Tensor>& inputs,
-                                const Target& target, Preparer* preparer = nullptr,
-                                bool by_winograd = false) {
+const TeCompute& ComputeOf(const ir::CallNode& call) {
   const auto* compute = call.op() == nullptr ? nullptr : ops::OpOf(call)->Column<TeCompute>();
   if (compute == nullptr)
     throw Unimplemented(StrCat(call.op() == nullptr ? "a call of a function" : call.op()->name,
                                " has no compute, so no kernel can be made of it"))
         .At(call.span);
-  const auto& make =
-      by_winograd && compute->make_by_winograd ? compute->make_by_winograd : compute->make;
-  const TeCall te_call{call.attrs, inputs, call.checked_type, target, preparer};
-  std::vector<Tensor> results = make(te_call);
+  return *compute;
+}
+
+std::vector<Tensor> ComputeCall(const ir::CallNode& call, const TeCall& te_call,
+                                const TeForm* form = nullptr) {
+  const TeCompute& compute = ComputeOf(call);
+  std::vector<Tensor> results = (form != nullptr ? form->make : MakeOf(compute, te_call))(te_call);
   RequireResults(call.op()->name, te_call, results);
   return results;
 }
@@ -95,54 +98,72 @@ bool HaveOneShape(const ir::TupleNode& tuple) {
          });
 }
 
-}  // namespace
+// The expressions of a function as tensors, in the order in which they are visited.
+class Lowering {
+ public:
+  Lowering(const ir::FunctionNode& function, const LowerFunctionOptions& options)
+      : options_(options) {
+    for (const Expr& param : function.params) {
+      std::vector<Tensor> tensors = Placeholders(param.checked_type(), ir::Var(param).name());
+      params_.insert(params_.end(), tensors.begin(), tensors.end());
+      values_.emplace(param, std::move(tensors));
+    }
+    std::unordered_set<const te::OperationNode*> constants;
+    for (std::size_t i = 0; i < options.is_constant.size(); ++i) {
+      if (options.is_constant[i]) constants.insert(params_.at(i).op().get());
+    }
+    preparer_.emplace(std::move(constants));
+  }
 
-TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOptions& options) {
-  TeFunction lowered;
-  Values values;
-  for (const Expr& param : function.params) {
-    std::vector<Tensor> tensors = Placeholders(param.checked_type(), ir::Var(param).name());
-    lowered.params.insert(lowered.params.end(), tensors.begin(), tensors.end());
-    values.emplace(param, std::move(tensors));
+  const std::vector<Tensor>& params() const { return params_; }
+  const std::vector<PreparedTensor>& prepared() const { return preparer_->prepared(); }
+  const std::vector<Tensor>& ValueOf(const Expr& e) const { return values_.at(e); }
+
+  // What `e` and all that it reads make.
+  void Visit(const Expr& root) {
+    ir::VisitPostOrder(root, [&](const Expr& e) { VisitOne(e); });
   }
-  std::unordered_set<const te::OperationNode*> constants;
-  for (std::size_t i = 0; i < options.is_constant.size(); ++i) {
-    if (options.is_constant[i]) constants.insert(lowered.params.at(i).op().get());
+
+  // Calls `use` with the call as computes see it; what it reads must be visited.
+  template <typename Use>
+  auto WithCall(const ir::CallNode& call, const Use& use) {
+    const std::vector<Tensor> inputs = TensorsOf(call.args);
+    return use(TeCall{call.attrs, inputs, call.checked_type, options_.target,
+                      options_.is_constant.empty() ? nullptr : &*preparer_});
   }
-  Preparer preparer(std::move(constants));
-  ir::VisitPostOrder(function.body, [&](const Expr& e) {
+
+ private:
+  std::vector<Tensor> TensorsOf(const std::vector<Expr>& parts) const {
+    std::vector<Tensor> all;
+    for (const Expr& part : parts) {
+      const std::vector<Tensor>& tensors = values_.at(part);
+      all.insert(all.end(), tensors.begin(), tensors.end());
+    }
+    return all;
+  }
+
+  std::vector<Tensor> CallValue(const ir::CallNode& call) {
+    if (&call == options_.given) return {options_.given_value};
+    return WithCall(call, [&](const TeCall& te_call) {
+      return ComputeCall(call, te_call, &call == options_.formed ? options_.form : nullptr);
+    });
+  }
+
+  void VisitOne(const Expr& e) {
     switch (e.kind()) {
       case ExprKind::kConstant:
-        values.emplace(e, std::vector<Tensor>{Immediate(e.As<ir::ConstantNode>()->data)});
+        values_.emplace(e, std::vector<Tensor>{Immediate(e.As<ir::ConstantNode>()->data)});
         return;
-      case ExprKind::kCall: {
-        if (e.get() == options.given) {
-          values.emplace(e, std::vector<Tensor>{options.given_value});
-          return;
-        }
-        std::vector<Tensor> inputs;
-        for (const Expr& arg : e.As<ir::CallNode>()->args) {
-          const auto& tensors = values.at(arg);
-          inputs.insert(inputs.end(), tensors.begin(), tensors.end());
-        }
-        values.emplace(
-            e, ComputeCall(*e.As<ir::CallNode>(), inputs, options.target,
-                           options.is_constant.empty() ? nullptr : &preparer, options.by_winograd));
+      case ExprKind::kCall:
+        values_.emplace(e, CallValue(*e.As<ir::CallNode>()));
         return;
-      }
-      case ExprKind::kTuple: {
-        std::vector<Tensor> fields;
-        for (const Expr& field : e.As<ir::TupleNode>()->fields) {
-          const auto& tensors = values.at(field);
-          fields.insert(fields.end(), tensors.begin(), tensors.end());
-        }
-        values.emplace(e, std::move(fields));
+      case ExprKind::kTuple:
+        values_.emplace(e, TensorsOf(e.As<ir::TupleNode>()->fields));
         return;
-      }
       case ExprKind::kTupleGetItem: {
         const auto& item = *e.As<ir::TupleGetItemNode>();
-        values.emplace(
-            e, std::vector<Tensor>{values.at(item.tuple).at(static_cast<std::size_t>(item.index))});
+        values_.emplace(e, std::vector<Tensor>{
+                               values_.at(item.tuple).at(static_cast<std::size_t>(item.index))});
         return;
       }
       case ExprKind::kVar:
@@ -153,15 +174,28 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
       case ExprKind::kFunction:
         throw Unimplemented("a fused function holds operator calls only").At(e.span());
     }
-  });
-  lowered.prepared = preparer.prepared();
+  }
+
+  const LowerFunctionOptions& options_;
+  std::vector<Tensor> params_;
+  Values values_;
+  std::optional<Preparer> preparer_;
+};
+
+}  // namespace
+
+TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOptions& options) {
+  Lowering lowering(function, options);
+  lowering.Visit(function.body);
+  const std::vector<Tensor>& results = lowering.ValueOf(function.body);
+  TeFunction lowered{.params = lowering.params(), .outputs = {}, .prepared = lowering.prepared()};
   const auto* tuple = function.body.As<ir::TupleNode>();
   if (tuple != nullptr && HaveOneShape(*tuple)) {
-    lowered.outputs = InOneLoop(values.at(function.body));
+    lowered.outputs = InOneLoop(results);
     return lowered;
   }
   // Every result needs storage of its own.
-  for (const Tensor& output : values.at(function.body)) {
+  for (const Tensor& output : results) {
     bool is_stored_elsewhere = output.op()->is_placeholder();
     for (const Tensor& earlier : lowered.outputs)
       is_stored_elsewhere = is_stored_elsewhere || earlier == output;
@@ -173,6 +207,16 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
             : output);
   }
   return lowered;
+}
+
+std::vector<Candidate> WeighFormsOf(const ir::CallNode& call, const ir::FunctionNode& function,
+                                    const LowerFunctionOptions& options) {
+  const TeCompute& compute = ComputeOf(call);
+  if (compute.forms.empty()) return {};
+  Lowering lowering(function, options);
+  for (const Expr& arg : call.args) lowering.Visit(arg);
+  return lowering.WithCall(call,
+                           [&](const TeCall& te_call) { return WeighForms(compute, te_call); });
 }
 
 std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* budget) {
@@ -193,7 +237,8 @@ std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* 
       add(arg);
     }
   }
-  const std::vector<Tensor> outputs = ComputeCall(call, inputs, jit::HostTarget());
+  const std::vector<Tensor> outputs =
+      ComputeCall(call, {call.attrs, inputs, call.checked_type, jit::HostTarget()});
   if (budget != nullptr) {
     const te::Cost cost = te::CostToInterpret(outputs);
     if (!budget->Pay(cost.steps, cost.bytes)) return {};

@@ -7,7 +7,9 @@
 #include "tenon/ir/expr.h"
 #include "tenon/jit/host_target.h"
 #include "tenon/ops/folding_budget.h"
+#include "tenon/strategies/candidate.h"
 #include "tenon/strategies/prepare.h"
+#include "tenon/strategies/te_compute.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/te/tensor.h"
 
@@ -22,16 +24,23 @@ struct TeFunction {
 struct LowerFunctionOptions {
   Target target = jit::HostTarget();
   std::vector<bool> is_constant;  // by parameter, tuples flattened; empty: nothing is prepared
-  bool by_winograd = false;       // the form of operators that have one
+  // The form that a call takes; others take the best one that rounds as the plain sum does.
+  const ir::CallNode* formed = nullptr;
+  const TeForm* form = nullptr;
   // A call that is not computed, and its value.
   const ir::CallNode* given = nullptr;
   te::Tensor given_value;
 };
 
 // Requires checked, static types. Throws Unimplemented for an operator without a compute, naming
-// it, and where Winograd's algorithm does not apply.
+// it.
 TeFunction LowerFunction(const ir::FunctionNode& function,
                          const LowerFunctionOptions& options = {});
+
+// The forms of a call inside the function, weighed for what it reads there; none of an operator
+// that has one way only. Throws what LowerFunction throws.
+std::vector<Candidate> WeighFormsOf(const ir::CallNode& call, const ir::FunctionNode& function,
+                                    const LowerFunctionOptions& options = {});
 
 // The results of one operator call whose arguments are constants (or tuples of them), by the
 // interpreter: the evaluator that passes::FoldConstant takes. Nothing where a budget is given and

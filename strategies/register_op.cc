@@ -66,7 +66,7 @@ OpRegistration& OpRegistration::Pattern(OpPattern pattern) {
   return *this;
 }
 
-void OpRegistration::SetCompute(TeCompute::Make make) {
+void OpRegistration::SetCompute(TeMake make) {
   if (op_->Column<TeCompute>() != nullptr)
     Refuse("it has two computes; give it .Compute or .Elementwise, once");
   op_->SetColumn(TeCompute{[site = site_, make = std::move(make)](const TeCall& call) {

@@ -80,7 +80,7 @@ class OpRegistration {
   template <typename Member>
   using FirstArgument = typename FirstOf<Member>::Type;
 
-  void SetCompute(TeCompute::Make make);
+  void SetCompute(TeMake make);
   OpRegistration& AttrsOf(const attrs::Schema& schema, std::uint64_t fingerprint);
   OpRegistration& ElementwiseOf(
       std::function<te::Expr(const attrs::Attrs& attrs, const te::Expr& x)> function);

@@ -66,6 +66,11 @@ inline constexpr std::int64_t kFewTerms = 32;
 inline bool HasManyRegisters(const Target& target) { return target.vector_registers >= 32; }
 // Sums that leave registers for the operands: 24 of 32, 12 of 16.
 inline std::int64_t MaxSums(const Target& target) { return target.vector_registers * 3 / 4; }
+// Whether registers hold a tile of so many rows and vectors and the operands of a step: those of
+// its shorter side, and one more. One register is left for what LLVM needs.
+inline bool FitsRegisters(const Target& target, std::int64_t rows, std::int64_t vectors) {
+  return rows * vectors + std::min(rows, vectors) + 1 < target.vector_registers;
+}
 // Sums of a tile that loads its operands no more often for having more of them.
 inline std::int64_t EnoughSums(const Target& target) {
   return std::min<std::int64_t>(16, MaxSums(target));

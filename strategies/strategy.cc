@@ -17,10 +17,15 @@ namespace {
 // What Composite begins with in functions for oneDNN; the rest of the name says nothing.
 constexpr std::string_view kOneDnnComposites = "dnnl.";
 
-Built BuildFromTe(const Group& group, bool by_winograd) {
-  LowerFunctionOptions options{
-      .target = group.lowering.target, .is_constant = {}, .by_winograd = by_winograd};
+constexpr const char* kTe = "te";
+
+LowerFunctionOptions LoweringOf(const Group& group) {
+  LowerFunctionOptions options{.target = group.lowering.target, .is_constant = {}};
   for (const NDArray& constant : group.constants) options.is_constant.push_back(constant.defined());
+  return options;
+}
+
+Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
   const TeFunction function = LowerFunction(*group.function, options);
   Built built;
   std::vector<te::Tensor> args = ParamsReadBy(function.outputs, function.params, &built.arguments);
@@ -36,23 +41,89 @@ Built BuildFromTe(const Group& group, bool by_winograd) {
   return built;
 }
 
-constexpr const char* kTe = "te";
-constexpr const char* kTeByWinograd = "te_winograd";
+// The rows of the group's table, weighed for it.
+class Table {
+ public:
+  Table(const Group& group, const StrategyOptions& options)
+      : group_(group), lowering_(LoweringOf(group)) {
+    const ir::CallNode* anchor = group.Anchor();
+    AddForms(anchor, options.winograd && group.library != LibraryChoice::kLibrary);
+    const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();
+    if (strategy == nullptr) return;
+    const bool te_only = options.library == LibraryChoice::kTe;
+    for (const Implementation& implementation : strategy->implementations)
+      Add({.name = implementation.name,
+           .priority = implementation.priority,
+           .refusal = te_only ? "generated code is asked for" : implementation.refusal(group)},
+          implementation.build);
+  }
 
-Implementation FromTe() {
-  return {.name = kTe,
-          .priority = 0,
-          .refusal = [](const Group&) { return std::optional<std::string>(); },
-          .build = [](const Group& group) { return BuildFromTe(group, false); }};
-}
+  // The best row that can be built. Rows whose building throws Unimplemented are refused by that.
+  Choice Choose() {
+    while (const std::optional<std::size_t> best = BestOf(rows_)) {
+      try {
+        return {.built = builders_[*best](group_),
+                .implementation = rows_[*best].name,
+                .remark = {},
+                .candidates = rows_,
+                .chosen = *best};
+      } catch (const Error& error) {
+        if (error.code() != absl::StatusCode::kUnimplemented) throw;
+        reason_ = error.message();
+        rows_[*best].refusal = reason_;
+      }
+    }
+    throw Unimplemented(
+        StrCat("no implementation can make the kernel ", group_.name, ": ", reason_))
+        .AddNote(ToText(rows_, std::nullopt));
+  }
 
-// Fewer operations than any library's plain sum takes.
-Implementation FromTeByWinograd() {
-  return {.name = kTeByWinograd,
-          .priority = 20,
-          .refusal = [](const Group&) { return std::optional<std::string>(); },
-          .build = [](const Group& group) { return BuildFromTe(group, true); }};
-}
+ private:
+  using Build = std::function<Built(const Group& group)>;
+
+  // Keeps rows of higher priority before others.
+  void Add(Candidate row, Build build) {
+    const auto place = std::find_if(rows_.begin(), rows_.end(), [&](const Candidate& other) {
+      return other.priority < row.priority;
+    });
+    builders_.insert(builders_.begin() + (place - rows_.begin()), std::move(build));
+    rows_.insert(place, std::move(row));
+  }
+
+  // None where something else in the group has no compute, which building will say.
+  std::vector<Candidate> WeighedForms(const ir::CallNode& anchor) const {
+    try {
+      return WeighFormsOf(anchor, *group_.function, lowering_);
+    } catch (const Error& error) {
+      if (error.code() != absl::StatusCode::kUnimplemented) throw;
+      return {};
+    }
+  }
+
+  void AddForms(const ir::CallNode* anchor, bool may_round_differently) {
+    const auto* compute = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<TeCompute>();
+    std::vector<Candidate> forms =
+        compute == nullptr ? std::vector<Candidate>() : WeighedForms(*anchor);
+    if (forms.empty())
+      Add({.name = kTe}, [this](const Group& group) { return BuildFromTe(group, lowering_); });
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      const TeForm& form = compute->forms[i];
+      if (form.rounds_differently && !may_round_differently)
+        forms[i].refusal = "it rounds differently from the plain sum, which is asked for";
+      Add(forms[i], [this, anchor, &form](const Group& group) {
+        lowering_.formed = anchor;
+        lowering_.form = &form;
+        return BuildFromTe(group, lowering_);
+      });
+    }
+  }
+
+  const Group& group_;
+  LowerFunctionOptions lowering_;
+  std::vector<Candidate> rows_;
+  std::vector<Build> builders_;
+  std::string reason_;
+};
 
 }  // namespace
 
@@ -126,56 +197,18 @@ Choice Choose(const Group& asked, const StrategyOptions& options) {
   group.library = options.library;
   group.keep_nan = options.keep_nan;
   group.lowering = options.lowering;
-  std::string explanation;
+  std::string remark;
   const auto composite = group.function->attrs.find("Composite");
   if (composite != group.function->attrs.end() && options.library == LibraryChoice::kAuto) {
     const auto* name = composite->second.As<std::string>();
     if (name != nullptr && name->starts_with(kOneDnnComposites)) {
       group.library = LibraryChoice::kLibrary;
-      explanation = StrCat("  composite ", *name, ": oneDNN wherever its condition holds\n");
+      remark = StrCat("  composite ", *name, ": oneDNN wherever its condition holds\n");
     }
   }
-  std::vector<Implementation> candidates = {FromTe()};
-  const ir::CallNode* anchor = group.Anchor();
-  const auto* compute = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<TeCompute>();
-  if (options.winograd && group.library != LibraryChoice::kLibrary && compute != nullptr &&
-      compute->make_by_winograd)
-    candidates.push_back(FromTeByWinograd());
-  const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();
-  if (strategy != nullptr)
-    candidates.insert(candidates.end(), strategy->implementations.begin(),
-                      strategy->implementations.end());
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.priority > b.priority; });
-  if (options.library == LibraryChoice::kTe)
-    std::erase_if(candidates,
-                  [](const auto& c) { return c.name != kTe && c.name != kTeByWinograd; });
-  std::optional<Choice> choice;
-  std::string reason;
-  for (const Implementation& candidate : candidates) {
-    StrAppend(&explanation, "  ", candidate.name, " (priority ", candidate.priority, "): ");
-    if (choice) {
-      explanation += "not needed\n";
-      continue;
-    }
-    if (const auto refusal = candidate.refusal(group)) {
-      StrAppend(&explanation, "no, ", *refusal, "\n");
-      continue;
-    }
-    try {
-      choice = Choice{candidate.build(group), candidate.name, ""};
-      explanation += "chosen, the first whose condition holds\n";
-    } catch (const Error& error) {
-      if (error.code() != absl::StatusCode::kUnimplemented) throw;
-      reason = error.message();
-      StrAppend(&explanation, "no, ", error.message(), "\n");
-    }
-  }
-  if (!choice)
-    throw Unimplemented(StrCat("no implementation can make the kernel ", group.name, ": ", reason))
-        .AddNote(explanation);
-  choice->explanation = std::move(explanation);
-  return *std::move(choice);
+  Choice choice = Table(group, options).Choose();
+  choice.remark = std::move(remark);
+  return choice;
 }
 
 void RegisterStrategies(ops::OpRegistry& registry) {

@@ -1,13 +1,13 @@
 // Strategies: the ways to make a kernel of a fused function, and the choice among them.
 //
-// An implementation is data: a name, a condition, a priority and a function that builds. Every
-// function can be built from its tensor expression ("te"), some convolutions in another form of it,
-// too ("te_winograd"); operators may attach others as a column (Strategy) of their registry entry,
-// which the function's heavy operator - its anchor - brings in.
-// Choose lists all candidates with their conditions, the winner and why.
+// A strategy is a row of a table: a name, a condition that refuses in words, a priority, maybe an
+// estimate, and a function that builds. The heavy operator of a function - its anchor - brings its
+// table: the forms of its tensor expression ("te.conv2d.row_tiled"; "te" where there is one), and
+// implementations by libraries or by its author (column Strategy). Choose weighs all rows and takes
+// the best one (candidate.h).
 //
 //   Choice choice = Choose(group, {.library = LibraryChoice::kAuto});
-//   std::puts(choice.explanation.c_str());
+//   std::puts(choice.Explanation().c_str());
 #ifndef TENON_STRATEGIES_STRATEGY_H_
 #define TENON_STRATEGIES_STRATEGY_H_
 
@@ -22,6 +22,7 @@
 #include "tenon/jit/callable.h"
 #include "tenon/loop/function.h"
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/candidate.h"
 #include "tenon/strategies/lower_outputs.h"
 #include "tenon/support/ndarray.h"
 
@@ -82,10 +83,13 @@ void RequireBuilt(const Group& group, const Built& built);
 // The kernel, or what is at the sides of a library's.
 std::vector<loop::Function> GeneratedFunctions(const Built& built);
 
+enum class Maker { kAuthor, kOneDnn, kOneDnnNarrow };
+
 // Kernels are made on several threads, so its functions may be called by several at once.
 struct Implementation {
   std::string name;
-  int priority = 0;
+  Maker maker = Maker::kAuthor;
+  int priority = kGenerated;
   // Why it cannot build the group, or nothing.
   std::function<std::optional<std::string>(const Group& group)> refusal;
   // May throw Unimplemented: the next candidate is taken then.
@@ -107,7 +111,11 @@ struct StrategyOptions {
 struct Choice {
   Built built;
   std::string implementation;
-  std::string explanation;  // one line a candidate
+  std::string remark;                 // what the choice was restricted to; a line, or nothing
+  std::vector<Candidate> candidates;  // by priority
+  std::size_t chosen = 0;             // of the candidates
+  // The remark and a line for each candidate.
+  std::string Explanation() const { return remark + ToText(candidates, chosen); }
 };
 
 // A function with Composite="dnnl.<anything>" takes oneDNN as under kLibrary, unless kTe is asked

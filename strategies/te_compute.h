@@ -1,8 +1,9 @@
 // The tensor expression of an operator: a column of its registry entry.
 //
-// `make` gets the operator's attributes, its inputs (tuples flattened) and its static result type,
-// and gives one tensor, or one a field for a tuple result. Kernels are made on several threads, so
-// that it may be called by several at once.
+// `make` gets the operator's attributes, its inputs (tuples flattened), its static result type and
+// the target, and gives one tensor, or one a field for a tuple result. Kernels are made on several
+// threads, so that it may be called by several at once. Where an operator can be computed in
+// several ways, each is a row of its table (te_forms.h chooses among them).
 //
 //   registry.Definition("exp").SetColumn(TeCompute{...});
 #ifndef TENON_STRATEGIES_TE_COMPUTE_H_
@@ -10,12 +11,15 @@
 
 #include <array>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/type.h"
 #include "tenon/ops/ints.h"
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/candidate.h"
 #include "tenon/strategies/prepare.h"
 #include "tenon/support/target.h"
 #include "tenon/te/tensor.h"
@@ -44,12 +48,25 @@ struct TeCall {
   std::vector<te::Expr> te_shape() const;
 };
 
+using TeMake = std::function<std::vector<te::Tensor>(const TeCall& call)>;
+
+// One of several ways to compute an operator.
+struct TeForm {
+  std::string name;  // "conv2d.row_tiled"
+  // Why it does not suit the call, or nothing. Null: it suits all.
+  std::function<std::optional<std::string>(const TeCall& call)> refusal;
+  TeMake make;  // of a call that is not refused
+  // The estimate of Candidate, of such a call. Null: there is none.
+  std::function<double(const TeCall& call)> cycles = nullptr;
+  int priority = kGenerated;
+  // Whether results are rounded differently from those of the other forms. Only a group's anchor
+  // takes such a form, and only where StrategyOptions allow Winograd's algorithm.
+  bool rounds_differently = false;
+};
+
 struct TeCompute {
-  using Make = std::function<std::vector<te::Tensor>(const TeCall& call)>;
-  Make make;
-  // The same by Winograd's algorithm. Throws Unimplemented where that does not apply or does not
-  // pay, saying why. Null: there is no such form.
-  Make make_by_winograd = nullptr;
+  TeMake make;                     // null where there are several forms
+  std::vector<TeForm> forms = {};  // the last one suits all calls
 };
 
 // Attaches the computes of the built-in operators, family by family.

@@ -15,6 +15,18 @@ Json JsonOf(const PassDecisions& decisions) {
           {"fusion", Json::parse(passes::ToJson(decisions.fusion))}};
 }
 
+Json JsonOf(const strategies::Choice& choice) {
+  Json candidates = Json::array();
+  for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
+    const strategies::Candidate& row = choice.candidates[i];
+    Json& candidate = candidates.emplace_back(
+        Json{{"name", row.name}, {"priority", row.priority}, {"chosen", i == choice.chosen}});
+    if (row.cycles) candidate["cycles"] = *row.cycles;
+    if (row.refusal) candidate["refusal"] = *row.refusal;
+  }
+  return candidates;
+}
+
 std::string Printed(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -30,21 +42,16 @@ std::string ExplainJson(const PassDecisions& decisions) { return Printed(JsonOf(
 std::string ExplainText(const Lowered& lowered, const PassDecisions& decisions) {
   std::string text = ExplainText(decisions);
   for (const LoweredKernel& kernel : lowered.kernels)
-    StrAppend(&text, kernel.name, "\n", kernel.choice.explanation);
+    StrAppend(&text, kernel.name, "\n", kernel.choice.Explanation());
   return text;
 }
 
 std::string ExplainJson(const Lowered& lowered, const PassDecisions& decisions) {
   Json kernels = Json::array();
   for (const LoweredKernel& kernel : lowered.kernels) {
-    Json candidates = Json::array();
-    for (const std::string& line : StrSplit(kernel.choice.explanation, '\n')) {
-      const std::size_t begin = line.find_first_not_of(' ');
-      if (begin != std::string::npos) candidates.push_back(line.substr(begin));
-    }
     kernels.push_back({{"name", kernel.name},
                        {"implementation", kernel.choice.implementation},
-                       {"candidates", std::move(candidates)}});
+                       {"candidates", JsonOf(kernel.choice)}});
   }
   Json all = JsonOf(decisions);
   all["kernels"] = std::move(kernels);

@@ -72,7 +72,7 @@ Json TextsOf(const LoweredKernel& kernel, const jit::CompileOptions& options) {
     assembly += code.Assembly();
   }
   return {{"graph", Cut(ir::PrintExpr(kernel.function))},
-          {"choice", kernel.choice.explanation},
+          {"choice", kernel.choice.Explanation()},
           {"te", Cut(TensorExpressions(kernel))},
           {"loops", Cut(std::move(loops))},
           {"llvm", Cut(std::move(llvm))},

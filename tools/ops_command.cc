@@ -51,7 +51,11 @@ void PrintOne(const ops::OpDef& op) {
     }
   }
   std::puts("  implementations:");
-  if (op.Column<strategies::TeCompute>() != nullptr) std::puts("    te (priority 0)");
+  if (const auto* compute = op.Column<strategies::TeCompute>()) {
+    if (compute->forms.empty()) std::puts("    te (priority 0)");
+    for (const strategies::TeForm& form : compute->forms)
+      std::printf("    te.%s (priority %d)\n", form.name.c_str(), form.priority);
+  }
   if (const auto* strategy = op.Column<strategies::Strategy>()) {
     for (const strategies::Implementation& implementation : strategy->implementations)
       std::printf("    %s (priority %d)\n", implementation.name.c_str(), implementation.priority);

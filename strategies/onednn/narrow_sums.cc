@@ -24,8 +24,6 @@ using te::Tensor;
 using te::Var;
 
 constexpr const char* kName = "onednn_narrow";
-// Before Winograd's algorithm, which saves less than matrix instructions do.
-constexpr int kPriority = 30;
 
 // Where the matrix instructions make up for reordering the image and for sums that go through
 // memory, measured on Sapphire Rapids against generated code.
@@ -211,14 +209,16 @@ Built BuildNarrowProduct(const Group& group) {
 
 Implementation NarrowConvolution() {
   return OnTarget({.name = kName,
-                   .priority = kPriority,
+                   .maker = Maker::kOneDnnNarrow,
+                   .priority = kMatrixInstructions,
                    .refusal = RefuseNarrowConvolution,
                    .build = BuildNarrowConvolution});
 }
 
 Implementation NarrowProduct() {
   return OnTarget({.name = kName,
-                   .priority = kPriority,
+                   .maker = Maker::kOneDnnNarrow,
+                   .priority = kMatrixInstructions,
                    .refusal = RefuseNarrowProduct,
                    .build = BuildNarrowProduct});
 }

@@ -133,19 +133,22 @@ Built BuildProduct(const Group& group) {
 void AttachStrategies(ops::OpRegistry& registry) {
   registry.Definition("nn.conv2d")
       .SetColumn(Strategy{{OnTarget({.name = "onednn",
-                                     .priority = kPriority,
+                                     .maker = Maker::kOneDnn,
+                                     .priority = kLibrary,
                                      .refusal = RefuseConvolution,
                                      .build = BuildConvolution}),
                            NarrowConvolution()}});
   registry.Definition("nn.conv2d_transpose")
       .SetColumn(Strategy{{OnTarget({.name = "onednn",
-                                     .priority = kPriority,
+                                     .maker = Maker::kOneDnn,
+                                     .priority = kLibrary,
                                      .refusal = RefuseDeconvolution,
                                      .build = BuildDeconvolution})}});
   AttachRowStrategies(registry);
   for (const char* name : {"nn.dense", "nn.matmul", "nn.batch_matmul"})
     registry.Definition(name).SetColumn(Strategy{{OnTarget({.name = "onednn",
-                                                            .priority = kPriority,
+                                                            .maker = Maker::kOneDnn,
+                                                            .priority = kLibrary,
                                                             .refusal = RefuseProduct,
                                                             .build = BuildProduct}),
                                                   NarrowProduct()}});

@@ -8,8 +8,6 @@
 
 namespace tenon::strategies::onednn {
 
-constexpr int kPriority = 10;
-
 // Pooling, softmax and layer norm.
 void AttachRowStrategies(ops::OpRegistry& registry);
 // All, these included.

@@ -4,7 +4,7 @@
 
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -44,27 +44,32 @@ ConvSum SumOf(const Conv& conv, const TeCall& call) {
           .target = call.target};
 }
 
-Conv ConvOf(const TeCall& call) {
+// All but the image.
+Conv Describe(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
   const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
-  const auto data = ops::LayoutPositions(attrs.data_layout, "NCHW", "data_layout");
   const auto kernel = ops::LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
   const Tensor& weight = call.input(1);
-  const auto padding = ops::FourPaddings(attrs.padding);
-  return {.data = data,
+  return {.data = ops::LayoutPositions(attrs.data_layout, "NCHW", "data_layout"),
           .kernel = kernel,
           .out = ops::LayoutPositions(out_layout, "NCHW", "out_layout"),
           .strides = ops::Pair(attrs.strides, "strides"),
           .dilation = ops::Pair(attrs.dilation, "dilation"),
-          .padding = padding,
+          .padding = ops::FourPaddings(attrs.padding),
           .groups = attrs.groups,
           .group_inputs = ExtentOf(weight, kernel[1]),
           .group_outputs = ExtentOf(weight, kernel[0]) / attrs.groups,
           .taps = {ExtentOf(weight, kernel[2]), ExtentOf(weight, kernel[3])},
-          .image = PadImage(call.input(0), data[2], data[3], padding),
+          .image = {},
           .weight = weight,
           .dtype = call.dtype(),
           .target = call.target};
+}
+
+Conv ConvOf(const TeCall& call) {
+  Conv conv = Describe(call);
+  conv.image = PadImage(call.input(0), conv.data[2], conv.data[3], conv.padding);
+  return conv;
 }
 
 // The inputs with an image of halves in float32, if that is the type of the sum. What reads it tap
@@ -76,27 +81,66 @@ std::vector<Tensor> WithWideImage(const Conv& conv, const TeCall& call) {
   return {AsType(x, call.dtype(), is_read_by_taps ? kPacked : "elemwise"), call.input(1)};
 }
 
-std::vector<Tensor> Conv2D(const TeCall& call) {
-  const Conv given = ConvOf(call);
-  if (TakesWords(given, call))
-    return {SumOverTaps(InWords(given, SumOf(given, call), call), call, "conv2d")};
-  if (const auto result = DepthwiseDotConv(given, call)) return {*result};
-  if (const auto result = DepthwiseConv(given, call)) return {*result};
-  if (const auto result = DepthwiseChannelsLast(given, call)) return {*result};
-  const std::vector<Tensor> inputs = WithWideImage(given, call);
-  const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer};
-  const Conv conv = ConvOf(wide);
-  if (const auto result = RowTiledConv(conv, wide)) return {*result};
-  return {SumOverTaps(SumOf(conv, wide), wide, "conv2d")};
+Tensor WordConv(const Conv& conv, const TeCall& call) {
+  return TiledSum(InWords(conv, SumOf(conv, call), call), call, "conv2d");
 }
 
-std::vector<Tensor> Conv2DByWinograd(const TeCall& call) {
-  const Conv given = ConvOf(call);
-  if (TakesWords(given, call))
-    throw Unimplemented("the host adds up several products by one instruction");
-  const std::vector<Tensor> inputs = WithWideImage(given, call);
+Refusal RefuseTiledConv(const Conv& conv, const TeCall& call) {
+  return RefuseTiledSum(SumOf(conv, call));
+}
+double TiledCycles(const Conv& conv, const TeCall& call) {
+  return TiledSumCycles(SumOf(conv, call));
+}
+Tensor TiledConv(const Conv& conv, const TeCall& call) {
+  return TiledSum(SumOf(conv, call), call, "conv2d");
+}
+Tensor PlainConv(const Conv& conv, const TeCall& call) {
+  return PlainSum(SumOf(conv, call), call, "conv2d");
+}
+
+struct Row {
+  const char* name;
+  Refusal (*refusal)(const Conv& conv, const TeCall& call);
+  Tensor (*make)(const Conv& conv, const TeCall& call);
+  bool of_wide_image = false;
+  double (*cycles)(const Conv& conv, const TeCall& call) = nullptr;
+  int priority = kGenerated;
+  bool rounds_differently = false;
+};
+
+// The conditions of forms without estimates say where they are faster than those after them.
+constexpr Row kRows[] = {
+    {"words", RefuseWords, WordConv},
+    {"depthwise_dot", RefuseDepthwiseDot, DepthwiseDotConv},
+    {"depthwise_covering", RefuseCovering, CoveringConv},
+    {"depthwise_small_image", RefuseSmallImage, SmallImageConv},
+    {"depthwise_tall", RefuseTall, TallConv},
+    {"depthwise_flat", RefuseFlat, FlatConv},
+    {"depthwise_channels_last", RefuseDepthwiseChannelsLast, DepthwiseChannelsLast},
+    {"winograd", RefuseWinograd, WinogradConv, true, WinogradCycles, kFewerOperations, true},
+    {"row_tiled", RefuseRowTiled, RowTiledConv, true},
+    {"tiled", RefuseTiledConv, TiledConv, true, TiledCycles},
+    {"plain", nullptr, PlainConv, true},
+};
+
+std::vector<Tensor> MakeRow(const Row& row, const TeCall& call) {
+  if (!row.of_wide_image) return {row.make(ConvOf(call), call)};
+  const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
   const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer};
-  return {WinogradConv(ConvOf(wide), wide)};
+  return {row.make(ConvOf(wide), wide)};
+}
+
+TeForm FormOf(const Row& row) {
+  TeForm form{.name = StrCat("conv2d.", row.name),
+              .refusal = nullptr,
+              .make = [&row](const TeCall& call) { return MakeRow(row, call); },
+              .priority = row.priority,
+              .rounds_differently = row.rounds_differently};
+  if (row.refusal != nullptr)
+    form.refusal = [&row](const TeCall& call) { return row.refusal(Describe(call), call); };
+  if (row.cycles != nullptr)
+    form.cycles = [&row](const TeCall& call) { return row.cycles(Describe(call), call); };
+  return form;
 }
 
 }  // namespace
@@ -108,8 +152,10 @@ bool Conv::IsNchw() const {
 
 bool Conv::IsPadded() const { return padding != std::array<std::int64_t, 4>{}; }
 
-bool Conv::FillsLanes(const Shape& shape) const {
-  return dtype.bytes() == 4 && NumElements(shape) > 0;
+std::optional<std::string> Conv::RefuseLanes(const Shape& shape) const {
+  if (dtype.bytes() != 4) return StrCat("sums of ", dtype.ToString(), " are not 32 bits wide");
+  if (NumElements(shape) == 0) return "the result has no elements";
+  return std::nullopt;
 }
 
 Expr Conv::Pixel(const Expr& n, const Expr& channel, const Expr& y, const Expr& x) const {
@@ -132,8 +178,9 @@ Expr PaddedPixel(const Conv& conv, const Tensor& x, const Expr& n, const Expr& c
 }
 
 void AttachConvComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.conv2d")
-      .SetColumn(TeCompute{.make = Conv2D, .make_by_winograd = Conv2DByWinograd});
+  std::vector<TeForm> forms;
+  for (const Row& row : kRows) forms.push_back(FormOf(row));
+  registry.Definition("nn.conv2d").SetColumn(TeCompute{.make = nullptr, .forms = std::move(forms)});
 }
 
 }  // namespace tenon::strategies

@@ -1,13 +1,13 @@
-// The forms of the sum behind nn.conv2d that are better than the general one for some layers and
-// answer nothing for others; conv.cc tries them in turn. Only files in strategies/te/ include this
+// The forms of nn.conv2d, which conv.cc lists in a table. Only files in strategies/te/ include this
 // header.
 //
-//   if (const auto y = RowTiledConv(conv, call)) return {*y};
+//   if (!RefuseRowTiled(conv, call)) return {RowTiledConv(conv, call)};
 #ifndef TENON_STRATEGIES_TE_CONV_H_
 #define TENON_STRATEGIES_TE_CONV_H_
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tenon/strategies/te/conv_sum.h"
@@ -29,8 +29,8 @@ struct Conv {
   std::int64_t lanes() const { return target.Lanes(4); }  // as in ConvSum
   bool IsNchw() const;
   bool IsPadded() const;
-  // Sums of results that exist and that vectors of lanes() hold, which tiles ask for.
-  bool FillsLanes(const Shape& shape) const;
+  // Sums that do not exist or that vectors of lanes() do not hold, which tiles ask for.
+  std::optional<std::string> RefuseLanes(const Shape& shape) const;
 
   // Elements as the result's type.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const te::Expr& y,
@@ -45,24 +45,52 @@ struct Conv {
 te::Expr PaddedPixel(const Conv& conv, const te::Tensor& x, const te::Expr& n,
                      const te::Expr& channel, const te::Expr& row, const te::Expr& column);
 
+// --- Forms of nn.conv2d: each says why it does not suit a convolution, and computes one that it
+// does. Conditions do not read `image`.
+
+using Refusal = std::optional<std::string>;
+
+inline constexpr const char* kNotDepthwise = "channels do not have kernels of their own";
+inline constexpr const char* kNoDots =
+    "the target adds up no products of these types by one instruction";
+
 // Lanes are pixels of a row: few filters or channels, channels first.
-std::optional<te::Tensor> RowTiledConv(const Conv& conv, const TeCall& call);
-// Fewer multiplications: 3 x 3 kernels with constant weights, channels first. Throws Unimplemented
-// for others, and where it does not pay.
+Refusal RefuseRowTiled(const Conv& conv, const TeCall& call);
+te::Tensor RowTiledConv(const Conv& conv, const TeCall& call);
+// Fewer multiplications: 3 x 3 kernels with constant weights, channels first.
+Refusal RefuseWinograd(const Conv& conv, const TeCall& call);
+double WinogradCycles(const Conv& conv, const TeCall& call);
 te::Tensor WinogradConv(const Conv& conv, const TeCall& call);
-// Lanes are pixels of one channel: a kernel for each, channels first.
-std::optional<te::Tensor> DepthwiseConv(const Conv& conv, const TeCall& call);
-// The same of bytes or of bfloat16, several taps of a row by one instruction, where the host has
-// it.
-std::optional<te::Tensor> DepthwiseDotConv(const Conv& conv, const TeCall& call);
+// A kernel for each channel, channels first; lanes are pixels of one. The window covers all rows of
+// the image.
+Refusal RefuseCovering(const Conv& conv, const TeCall& call);
+te::Tensor CoveringConv(const Conv& conv, const TeCall& call);
+// The same; registers hold the result of a channel.
+Refusal RefuseSmallImage(const Conv& conv, const TeCall& call);
+te::Tensor SmallImageConv(const Conv& conv, const TeCall& call);
+// The same; tiles are several rows by one vector.
+Refusal RefuseTall(const Conv& conv, const TeCall& call);
+te::Tensor TallConv(const Conv& conv, const TeCall& call);
+// The same; the image is taken as one long row.
+Refusal RefuseFlat(const Conv& conv, const TeCall& call);
+te::Tensor FlatConv(const Conv& conv, const TeCall& call);
+// The same of bytes or of bfloat16, several taps of a row by one instruction of the target.
+Refusal RefuseDepthwiseDot(const Conv& conv, const TeCall& call);
+te::Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call);
 // Lanes are channels: a kernel for each, channels last.
-std::optional<te::Tensor> DepthwiseChannelsLast(const Conv& conv, const TeCall& call);
-// Sums of several products of bytes or of bfloat16 by one instruction, where the host has it. Lanes
-// are filters: any order of the axes.
-bool TakesWords(const Conv& conv, const TeCall& call);
+Refusal RefuseDepthwiseChannelsLast(const Conv& conv, const TeCall& call);
+te::Tensor DepthwiseChannelsLast(const Conv& conv, const TeCall& call);
+// Sums of several products of bytes or of bfloat16 by one instruction of the target. Lanes are
+// filters: any order of the axes.
+Refusal RefuseWords(const Conv& conv, const TeCall& call);
 // `plain` of words.
 ConvSum InWords(const Conv& conv, const ConvSum& plain, const TeCall& call);
 
+// What forms with a kernel for each channel, channels first, have in common: their condition, that
+// of those whose taps are written out, and the image, of whose halves floats are made once.
+Refusal RefuseDepthwise(const Conv& conv, const TeCall& call);
+Refusal RefuseManyTaps(const Conv& conv);
+te::Tensor WithWidePixels(const Conv& conv, const TeCall& call);
 }  // namespace tenon::strategies
 
 #endif  // TENON_STRATEGIES_TE_CONV_H_

@@ -1,6 +1,7 @@
 // nn.conv1d and nn.conv3d as a direct sum over input channels and kernel taps.
 #include "tenon/ops/conv_rules.h"
 #include "tenon/strategies/te/conv_sum.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 
 namespace tenon::strategies {
@@ -9,9 +10,8 @@ namespace {
 using te::Expr;
 using te::Tensor;
 
-template <typename AttrsType>
-std::vector<Tensor> Convolution(const TeCall& call, const char* name) {
-  const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
+// All but the image.
+ConvSum Describe(const TeCall& call, const ops::ConvRules& rules) {
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
   ConvSum conv{.data = rules.data,
@@ -38,21 +38,40 @@ std::vector<Tensor> Convolution(const TeCall& call, const char* name) {
     for (std::size_t d = 0; d < taps.size(); ++d) at[kernel[d + 2]] = taps[d];
     return te::Cast(dtype, weight[at]);
   };
-  const std::vector<std::size_t> spatial(rules.data.begin() + 2, rules.data.end());
-  conv.image = PadImage(call.input(0), spatial, rules.before, rules.after);
-  return {SumOverTaps(conv, call, name)};
+  return conv;
 }
 
 template <typename AttrsType>
-TeCompute Named(const char* name) {
-  return {[name](const TeCall& call) { return Convolution<AttrsType>(call, name); }};
+TeCompute FormsOf(const std::string& name) {
+  const auto describe = [](const TeCall& call) {
+    return Describe(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
+  };
+  const auto with_image = [](const TeCall& call) {
+    const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
+    ConvSum conv = Describe(call, rules);
+    const std::vector<std::size_t> spatial(rules.data.begin() + 2, rules.data.end());
+    conv.image = PadImage(call.input(0), spatial, rules.before, rules.after);
+    return conv;
+  };
+  TeForm tiled{.name = StrCat(name, ".tiled"),
+               .refusal = [=](const TeCall& call) { return RefuseTiledSum(describe(call)); },
+               .make = [=](const TeCall& call) -> std::vector<Tensor> {
+                 return {TiledSum(with_image(call), call, name)};
+               },
+               .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call)); }};
+  TeForm plain{.name = StrCat(name, ".plain"),
+               .refusal = nullptr,
+               .make = [=](const TeCall& call) -> std::vector<Tensor> {
+                 return {PlainSum(with_image(call), call, name)};
+               }};
+  return {.make = nullptr, .forms = {std::move(tiled), std::move(plain)}};
 }
 
 }  // namespace
 
 void AttachConvNdComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.conv1d").SetColumn(Named<ops::Conv1DAttrs>("conv1d"));
-  registry.Definition("nn.conv3d").SetColumn(Named<ops::Conv3DAttrs>("conv3d"));
+  registry.Definition("nn.conv1d").SetColumn(FormsOf<ops::Conv1DAttrs>("conv1d"));
+  registry.Definition("nn.conv3d").SetColumn(FormsOf<ops::Conv3DAttrs>("conv3d"));
 }
 
 }  // namespace tenon::strategies

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -41,6 +42,8 @@ std::vector<IterVar> ReduceAxes(const IterVar& channel, const std::vector<IterVa
   return axes;
 }
 
+}  // namespace
+
 Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
   ConvSum conv = plain;
   if (conv.is_stored) {
@@ -75,6 +78,8 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
       },
       name, "conv2d");
 }
+
+namespace {
 
 // The weights a vector of filters after the other; those of a word together.
 Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vectors) {
@@ -152,7 +157,7 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
 TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
   constexpr std::int64_t kShallow = 64;
   constexpr TileShape kShapes[] = {{2, 8}, {2, 7}, {3, 8}, {3, 7}, {4, 6}, {1, 16}, {1, 14}};
-  constexpr TileShape kIn16Registers[] = {{2, 6}, {2, 4}, {3, 4}, {1, 12}, {1, 8}};
+  constexpr TileShape kIn16Registers[] = {{2, 6}, {2, 4}, {3, 3}, {1, 12}, {1, 8}};
   constexpr TileShape kOfOneTap = {2, 14};
   const bool many = HasManyRegisters(conv.target);
   if (pixels < kFewPixels) return TileOfFewPixels(conv, vectors, pixels);
@@ -178,16 +183,19 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
 }
 
-// With one tap and steps most of the image is never read: the pixels that are read lie together,
-// so that all filters read lines of nothing else.
-ConvSum WithReadPixelsOnly(const ConvSum& plain) {
-  // Vectors of filters that pay for the copy.
-  constexpr std::int64_t kLeastVectors = 8;
-  const bool steps = std::any_of(plain.strides.begin(), plain.strides.end(),
+// With one tap and steps most of the image is never read.
+bool ReadsFewPixels(const ConvSum& conv) {
+  // Vectors of filters that pay for a copy of the others.
+  constexpr std::int64_t kMinVectors = 8;
+  const bool steps = std::any_of(conv.strides.begin(), conv.strides.end(),
                                  [](std::int64_t stride) { return stride > 1; });
-  if (!steps || plain.groups > 1 || NumElements(plain.taps) > 1 ||
-      plain.shape[plain.out[1]] < kLeastVectors * plain.lanes())
-    return plain;
+  return steps && conv.groups == 1 && NumElements(conv.taps) <= 1 &&
+         conv.shape[conv.out[1]] >= kMinVectors * conv.lanes();
+}
+
+// The pixels that are read lie together, so that all filters read lines of nothing else.
+ConvSum WithReadPixelsOnly(const ConvSum& plain) {
+  if (!ReadsFewPixels(plain)) return plain;
   ConvSum conv = plain;
   Shape shape(plain.data.size());
   shape[plain.data[0]] = plain.shape[plain.out[0]];
@@ -207,8 +215,9 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
   return conv;
 }
 
-// Lanes are filters, and a register tile is a few pixels of the result, counted row by row, by a
-// few vectors of filters.
+}  // namespace
+
+// A register tile is a few pixels of the result, counted row by row, by a few vectors of filters.
 Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
   const ConvSum conv = WithReadPixelsOnly(plain);
   const std::int64_t filters = conv.shape[conv.out[1]];
@@ -262,17 +271,33 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
 
 // Enough results to fill tiles and to pay for packing the weights, and no depthwise convolution,
 // whose lanes share nothing.
-bool PaysToTile(const ConvSum& conv) {
-  const std::int64_t filters = conv.shape[conv.out[1]];
-  if (conv.dtype.bytes() != 4 || NumElements(conv.shape) == 0 || filters < conv.lanes() / 2)
-    return false;
-  // Few filters leave lanes empty that whole vectors of a row fill.
-  if (filters < conv.lanes() && conv.shape[conv.out.back()] % conv.lanes() == 0) return false;
-  if (conv.groups > 1 && conv.group_outputs % conv.lanes() != 0) return false;
-  return conv.weight_is_constant || NumElements(conv.Spatial()) >= kLeastPixelsToPack;
+std::optional<std::string> RefuseTiledSum(const ConvSum& conv) {
+  const std::int64_t filters = conv.shape[conv.out[1]], lanes = conv.lanes();
+  if (conv.dtype.bytes() != 4)
+    return StrCat("sums of ", conv.dtype.ToString(), " are not 32 bits wide");
+  if (NumElements(conv.shape) == 0) return "the result has no elements";
+  if (filters < lanes / 2)
+    return StrCat(filters, " filters fill less than half of the ", lanes, " lanes");
+  if (filters < lanes && conv.shape[conv.out.back()] % lanes == 0)
+    return StrCat(filters, " filters leave lanes empty that the pixels of a row fill");
+  if (conv.groups > 1 && conv.group_outputs % lanes != 0)
+    return StrCat("the ", conv.group_outputs, " filters of a group do not fill vectors of ", lanes);
+  const std::int64_t pixels = NumElements(conv.Spatial());
+  if (!conv.weight_is_constant && pixels < kLeastPixelsToPack)
+    return StrCat("the weights are not constant, and ", pixels,
+                  " pixels do not pay for packing them at each run");
+  return std::nullopt;
 }
 
-}  // namespace
+double TiledSumCycles(const ConvSum& plain) {
+  constexpr double kMultiplyAddsACycle = 2;
+  ConvSum conv = plain;
+  if (ReadsFewPixels(conv)) conv.strides.assign(conv.dims(), 1);
+  const std::int64_t vectors = CeilDiv(conv.shape[conv.out[1]], conv.lanes());
+  const std::int64_t pixels = NumElements(conv.Spatial());
+  const double time = TimeOf(conv, vectors, pixels, TileOf(conv, vectors, pixels));
+  return static_cast<double>(conv.shape[conv.out[0]]) * time / kMultiplyAddsACycle;
+}
 
 Shape ConvSum::Spatial() const {
   Shape spatial;
@@ -289,8 +314,7 @@ Expr ConvSum::Pixel(const Expr& n, const Expr& channel, const std::vector<Expr>&
 }
 
 Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name) {
-  const bool tiled = conv.channels_of_word > 1 || PaysToTile(conv);
-  return tiled ? TiledSum(conv, call, name) : PlainSum(conv, call, name);
+  return RefuseTiledSum(conv) ? PlainSum(conv, call, name) : TiledSum(conv, call, name);
 }
 
 }  // namespace tenon::strategies

@@ -7,6 +7,7 @@
 #define TENON_STRATEGIES_TE_CONV_SUM_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,13 @@ struct ConvSum {
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;
 };
 
-// Large sums, and those of words, are made in register tiles. Weights are packed for these when the
-// kernel is made, where they are constant.
+// In register tiles, whose lanes are filters. Weights are packed when the kernel is made, where
+// they are constant. Of words always; of other sums where that pays.
+std::optional<std::string> RefuseTiledSum(const ConvSum& conv);
+double TiledSumCycles(const ConvSum& conv);  // of one core, estimated
+te::Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name);
+te::Tensor PlainSum(const ConvSum& conv, const TeCall& call, const std::string& name);
+// The better of both.
 te::Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name);
 
 }  // namespace tenon::strategies

@@ -6,6 +6,7 @@
 
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -24,7 +25,7 @@ struct TileShape {
 // The one of the least estimated time, then the largest.
 TileShape TileOf(const Target& target, std::int64_t columns, std::int64_t vectors) {
   constexpr TileShape kShapes[] = {{8, 2}, {7, 2}, {5, 3}, {4, 3}, {14, 1}, {8, 1}, {7, 1}};
-  constexpr TileShape kIn16Registers[] = {{6, 2}, {5, 2}, {4, 3}, {8, 1}, {7, 1}};
+  constexpr TileShape kIn16Registers[] = {{6, 2}, {5, 2}, {4, 2}, {3, 3}, {8, 1}, {7, 1}};
   const std::span<const TileShape> shapes = HasManyRegisters(target)
                                                 ? std::span<const TileShape>(kShapes)
                                                 : std::span<const TileShape>(kIn16Registers);
@@ -68,13 +69,20 @@ Tensor WeightsOf(const Conv& conv, std::int64_t channels, std::int64_t vectors) 
 
 }  // namespace
 
-std::optional<Tensor> DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
+Refusal RefuseDepthwiseChannelsLast(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
   const std::vector<std::size_t> channels_last = {0, 3, 1, 2};
-  if (plain.groups == 1 || plain.group_inputs != 1 || plain.group_outputs != 1 ||
-      plain.data != channels_last || plain.out != channels_last || !plain.FillsLanes(shape) ||
-      shape[3] < plain.lanes() / 2)  // lanes would be mostly empty
-    return std::nullopt;
+  if (conv.groups == 1 || conv.group_inputs != 1) return kNotDepthwise;
+  if (conv.group_outputs != 1) return "a channel has several filters";
+  if (conv.data != channels_last || conv.out != channels_last) return "channels do not come last";
+  if (const Refusal refusal = conv.RefuseLanes(shape)) return refusal;
+  if (shape[3] < conv.lanes() / 2)
+    return StrCat(shape[3], " channels fill less than half of the ", conv.lanes(), " lanes");
+  return std::nullopt;
+}
+
+Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
+  const Shape shape = call.shape();
   const TileShape tile = TileOf(plain.target, shape[2], CeilDiv(shape[3], plain.lanes()));
   const std::int64_t vectors = RoundUp(CeilDiv(shape[3], plain.lanes()), tile.vectors);
   const std::int64_t columns = RoundUp(shape[2], tile.pixels), width = tile.vectors * plain.lanes();

@@ -1,10 +1,11 @@
 // A kernel for each channel: nothing is shared between channels, so lanes are pixels of one. What
-// bounds these sums are loads, of which most cross a cache line.
+// bounds these sums are loads, of which most cross a cache line. Here are the forms whose tiles
+// hold all rows of a channel's result; depthwise_rows.cc has the others.
 #include <algorithm>
-#include <numeric>
 
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -15,20 +16,51 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-namespace {
+Refusal RefuseDepthwise(const Conv& conv, const TeCall& call) {
+  if (conv.groups == 1 || conv.group_inputs != 1) return kNotDepthwise;
+  if (!conv.IsNchw()) return "channels do not come first";
+  return conv.RefuseLanes(call.shape());
+}
 
-// Vectors of sums in a tile, and results of one channel that stay in cache.
-constexpr std::int64_t kMostVectors = 8;
-constexpr std::int64_t kMostPixels = 1 << 16;
+Refusal RefuseManyTaps(const Conv& conv) {
+  const std::int64_t taps = conv.taps[0] * conv.taps[1];
+  if (taps > kFewTerms)
+    return StrCat(taps, " taps are more than ", kFewTerms, ", which are written out");
+  return std::nullopt;
+}
+
+Tensor WithWidePixels(const Conv& conv, const TeCall& call) {
+  const Tensor& given = call.input(0);
+  return given.dtype().is_float() ? AsType(given, conv.dtype) : given;
+}
+
+Refusal RefuseCovering(const Conv& conv, const TeCall& call) {
+  if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
+  const Shape shape = call.shape();
+  if (conv.padding[0] < (shape[2] - 1) * conv.strides[0] ||
+      ExtentOf(call.input(0), 2) + conv.padding[0] > conv.taps[0])
+    return "some windows do not cover all rows of the image";
+  if (conv.strides[1] != 1) return "windows step by more than a column";
+  if (conv.dilation[0] != 1) return "rows of the kernel are apart";
+  if (shape[2] > MaxSums(conv.target))
+    return StrCat(shape[2], " rows of the result are more than ", MaxSums(conv.target),
+                  ", which registers hold");
+  if (shape[3] < conv.lanes())
+    return StrCat("rows of ", shape[3], " pixels do not fill a vector of ", conv.lanes());
+  return std::nullopt;
+}
 
 // One kernel a channel, whose window covers all rows of the image wherever it stands: the sum runs
 // over these rows rather than over taps, so that what is read of one serves all rows of the result,
 // and only columns are padded.
-Tensor CoveringConv(const Conv& plain, const Tensor& x, const Shape& shape) {
+Tensor CoveringConv(const Conv& plain, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Tensor x = WithWidePixels(plain, call);
   const auto& padding = plain.padding;
   const std::int64_t lanes = plain.lanes();
   const std::int64_t all = CeilDiv(shape[3], lanes);
   std::int64_t vectors = std::max<std::int64_t>(1, std::min(all, MaxSums(plain.target) / shape[2]));
+  while (vectors > 1 && !FitsRegisters(plain.target, shape[2], vectors)) --vectors;
   vectors = CeilDiv(all, CeilDiv(all, vectors));
   const std::int64_t tiles = CeilDiv(all, vectors);
   // The last tile reads past the image: zeros lie there.
@@ -58,149 +90,27 @@ Tensor CoveringConv(const Conv& plain, const Tensor& x, const Shape& shape) {
       "conv2d", "injective");
 }
 
-bool IsCovering(const Conv& conv, const Tensor& x, const Shape& shape) {
-  return conv.strides[1] == 1 && conv.dilation[0] == 1 && shape[2] <= MaxSums(conv.target) &&
-         shape[3] >= conv.lanes() && conv.padding[0] >= (shape[2] - 1) * conv.strides[0] &&
-         ExtentOf(x, 2) + conv.padding[0] <= conv.taps[0];
-}
-
-// The padded image taken apart by the place of a pixel in a step of the window: (image, channel,
-// row in the step, column in the step, step of rows, step of columns). What a tap reads for
-// neighbouring results are neighbours there, whatever the strides.
-Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::int64_t columns,
-                    const char* tag = kTileSteps) {
-  const auto& [row_step, column_step] = conv.strides;
-  return te::Compute(
-      ToExprs({ExtentOf(x, 0), ExtentOf(x, 1), row_step, column_step, rows, columns}),
-      [&](const std::vector<Var>& i) {
-        const Expr row = i[4] * row_step + i[2];
-        const Expr column = i[5] * column_step + i[3];
-        return PaddedPixel(conv, x, i[0], i[1], row, column);
-      },
-      "pad_image", tag);
-}
-
-// One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
-// tap reads whole vectors whatever the width; what falls on the margins is dropped.
-Tensor FlatConv(const Conv& conv, const Tensor& x, const Shape& shape) {
-  const auto& padding = conv.padding;
-  const auto& strides = conv.strides;
-  const std::array<std::int64_t, 2> reach = {(conv.taps[0] - 1) * conv.dilation[0],
-                                             (conv.taps[1] - 1) * conv.dilation[1]};
-  // With stride 1 the zeros right of a row are the ones left of the next.
-  std::int64_t pitch = strides[1] == 1
-                           ? ExtentOf(x, 3) + std::max(padding[1], padding[3])
-                           : CeilDiv((shape[3] - 1) * strides[1] + reach[1] + 1, strides[1]);
-  // Rows that all began at the same places of vectors would leave the last lanes unused, and
-  // vectors be cut short.
-  if (std::gcd(pitch, conv.lanes()) > shape[3]) ++pitch;
-  const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
-  const std::int64_t filled = CeilDiv(pixels, conv.lanes());
-  const std::int64_t vectors = TightestBlock(filled, kMostVectors / 2, kMostVectors);
-  const std::int64_t tiles = CeilDiv(filled, vectors);
-  // The last tile reads past the image: rows of zeros lie there.
-  const std::int64_t last =
-      tiles * vectors * conv.lanes() - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
-  const std::int64_t rows = last / pitch + 1;
-  const Tensor image = SplitBySteps(conv, x, rows, pitch);
-  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
-                                  te::ReduceAxis(0, conv.taps[1], "rx")};
-  const Tensor sums = te::Compute(
-      {shape[0], shape[1], tiles, 1, vectors, conv.lanes()},
-      [&](const std::vector<Var>& i) {
-        const Expr row = k[0].var * conv.dilation[0];
-        const Expr column = k[1].var * conv.dilation[1];
-        const Expr at = (i[2] * vectors + i[4]) * conv.lanes() + i[5] +
-                        te::FloorDiv(row, strides[0]) * pitch + te::FloorDiv(column, strides[1]);
-        const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs),
-                                 te::FloorMod(row, strides[0]), te::FloorMod(column, strides[1]),
-                                 te::FloorDiv(at, pitch), te::FloorMod(at, pitch));
-        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[0].var, k[1].var), k);
-      },
-      "conv2d", kRegisterTile);
-  return te::Compute(
-      ToExprs(shape),
-      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
-        const Expr pixel = y * pitch + column;
-        return sums(n, c, te::FloorDiv(pixel, vectors * conv.lanes()), 0,
-                    te::FloorMod(te::FloorDiv(pixel, conv.lanes()), vectors),
-                    te::FloorMod(pixel, conv.lanes()));
-      },
-      "conv2d", "injective");
-}
-
-// Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More than
-// kMost read little less and take longer to compile.
-std::int64_t RowsOfTile(std::int64_t rows) {
-  constexpr std::int64_t kFewest = 3, kMost = 7;
-  for (std::int64_t r = kMost; r >= kFewest; --r) {
-    if (rows % r == 0) return r;
-  }
-  return 1;
-}
-
-// Whether taps read the image itself where it lies. Loads under masks are as fast as others with
-// AVX-512 alone; masks of more columns leave too few registers for them. Pixels of bfloat16 would
-// be widened at each tap.
-bool ReadsUnderMasks(const Conv& conv) {
-  constexpr std::int64_t kMostColumns = 3;
-  return conv.taps[1] <= kMostColumns && conv.weight.dtype() != BFloat16 &&
-         conv.target.Has("avx512f");
-}
-
-// One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is
-// read serves every row of the result whose window it lies in. Where they are padded, the rows of a
-// block of tiles are so while they are in the nearest cache.
-Tensor TallTileConv(const Conv& conv, const Tensor& x, const Shape& shape) {
-  const std::int64_t rows = RowsOfTile(shape[2]);
-  const std::int64_t row_tiles = shape[2] / rows;
-  const std::int64_t column_tiles = CeilDiv(shape[3], conv.lanes());
-  std::optional<Tensor> image;
-  if (!ReadsUnderMasks(conv)) {
-    // The last tiles read past the image: zeros lie there. Rows start with a vector.
-    const std::int64_t height = row_tiles * rows + conv.taps[0] - 1;
-    const std::int64_t pitch =
-        RoundUp(column_tiles * conv.lanes() + conv.taps[1] - 1, conv.lanes());
-    image = SplitBySteps(conv, x, height, pitch, kTileRows);
-  }
-  const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& row, const Expr& column) {
-    if (image) return (*image)(n, channel, 0, 0, row, column);
-    return PaddedPixel(conv, x, n, channel, row, column);
-  };
-  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
-                                  te::ReduceAxis(0, conv.taps[0], "ry")};
-  const Tensor sums = te::Compute(
-      {shape[0], shape[1], row_tiles, column_tiles, rows, 1, conv.lanes()},
-      [&](const std::vector<Var>& i) {
-        const Expr row = (i[2] * rows + i[4]) * conv.strides[0] + k[1].var;
-        const Expr column = (i[3] * conv.lanes() + i[6]) * conv.strides[1] + k[0].var;
-        const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), row, column);
-        return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
-      },
-      "conv2d", kTallTile);
-  return te::Compute(
-      ToExprs(shape),
-      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
-        return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, conv.lanes()),
-                    te::FloorMod(y, rows), 0, te::FloorMod(column, conv.lanes()));
-      },
-      "conv2d", "injective");
-}
-
-// Where vectors are nearly filled, and the taps are few enough to write out. Steps need no copy of
-// the image that takes them apart where shuffles do.
-bool TakesTallTiles(const Conv& conv, const Shape& shape) {
-  const std::array<std::int64_t, 2> ones = {1, 1}, twos = {2, 2};
-  const bool steps = conv.strides == twos && ReadsUnderMasks(conv);
-  return (conv.strides == ones || steps) && conv.dilation == ones &&
-         conv.taps[0] * conv.taps[1] <= kFewTerms && RowsOfTile(shape[2]) > 1 &&
-         4 * RoundUp(shape[3], conv.lanes()) <= 5 * shape[3] && shape[3] >= conv.lanes();
+// Where registers hold the result, the taps are few enough to write out, and neighbouring results
+// read what one or two vectors of a row hold.
+Refusal RefuseSmallImage(const Conv& conv, const TeCall& call) {
+  if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
+  const Shape shape = call.shape();
+  const std::int64_t most_rows = conv.target.vector_registers / 2;
+  if (conv.strides[1] > 2) return "windows step by more than two columns";
+  if (shape[2] > most_rows)
+    return StrCat(shape[2], " rows of the result are more than ", most_rows,
+                  ", which registers hold");
+  if (shape[3] > conv.lanes())
+    return StrCat("rows of ", shape[3], " pixels do not fit into a vector of ", conv.lanes());
+  return RefuseManyTaps(conv);
 }
 
 // One kernel a channel of a small image: a tile is all rows of the result, a vector each, and stays
 // in registers. Taps read the image itself, under masks that are the same for all channels, where
 // padding would cost more than the sums do.
-Tensor SmallImageConv(const Conv& conv, const Tensor& x, const Shape& shape) {
+Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Tensor& x = call.input(0);
   const std::int64_t lanes = BitCeil(shape[3]);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
@@ -221,41 +131,6 @@ Tensor SmallImageConv(const Conv& conv, const Tensor& x, const Shape& shape) {
         return sums(n, c, y, 0, column);
       },
       "conv2d", "injective");
-}
-
-// Where registers hold the result, the taps are few enough to write out, and neighbouring results
-// read what one or two vectors of a row hold.
-bool IsSmallImage(const Conv& conv, const Shape& shape) {
-  const std::int64_t most_rows = conv.target.vector_registers / 2;
-  return conv.strides[1] <= 2 && conv.taps[0] * conv.taps[1] <= kFewTerms &&
-         shape[2] <= most_rows && shape[3] <= conv.lanes();
-}
-
-// On images whose rows follow each other, do not fill vectors, and of which one channel stays in
-// cache. Rows in steps are taken apart in any case.
-bool IsFlat(const Conv& conv, const Shape& shape) {
-  constexpr std::int64_t kMostSteps = 2;
-  const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
-  return std::max(conv.strides[0], conv.strides[1]) <= kMostSteps &&
-         (steps || shape[3] % conv.lanes() != 0) && shape[2] * shape[3] >= conv.lanes() &&
-         shape[2] * shape[3] <= kMostPixels;
-}
-
-}  // namespace
-
-std::optional<Tensor> DepthwiseConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
-  if (conv.groups == 1 || conv.group_inputs != 1 || !conv.IsNchw() || !conv.FillsLanes(shape))
-    return std::nullopt;
-  // A padded image of halves is one of floats, so that no tap has to widen it. One of bytes is not,
-  // as few of its vectors cross a cache line.
-  const Tensor& given = call.input(0);
-  const Tensor x = given.dtype().is_float() ? AsType(given, conv.dtype) : given;
-  if (IsCovering(conv, x, shape)) return CoveringConv(conv, x, shape);
-  if (IsSmallImage(conv, shape)) return SmallImageConv(conv, given, shape);
-  if (TakesTallTiles(conv, shape)) return TallTileConv(conv, x, shape);
-  if (IsFlat(conv, shape)) return FlatConv(conv, x, shape);
-  return std::nullopt;
 }
 
 }  // namespace tenon::strategies

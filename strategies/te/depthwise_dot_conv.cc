@@ -60,19 +60,33 @@ Tensor WeightsOfWindows(const Conv& conv, std::int64_t windows, std::int64_t tap
       "packed", kPacked);
 }
 
+std::optional<Columns> ColumnsOf(const Conv& conv, const TeCall& call, std::int64_t taps) {
+  return ColumnsOf(conv, call.shape()[3], RoundUp(conv.taps[1], taps),
+                   call.target.Lanes(call.input(0).dtype().bytes()));
+}
+
+// Taps that one instruction adds up.
+std::int64_t TapsOf(const Conv& conv, const TeCall& call) {
+  return DotGroup(call.target, call.input(0).dtype(), conv.weight.dtype(), conv.dtype);
+}
+
 }  // namespace
 
-std::optional<Tensor> DepthwiseDotConv(const Conv& conv, const TeCall& call) {
+Refusal RefuseDepthwiseDot(const Conv& conv, const TeCall& call) {
+  const std::int64_t taps = TapsOf(conv, call);
+  if (taps == 1) return kNoDots;
+  if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
+  if (conv.dilation[1] != 1) return "taps of a row are apart";
+  if (!ColumnsOf(conv, call, taps)) return "a vector of results reads more than a vector of pixels";
+  return std::nullopt;
+}
+
+Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
   const Tensor& x = call.input(0);
-  const std::int64_t taps = DotGroup(call.target, x.dtype(), conv.weight.dtype(), conv.dtype);
-  if (taps == 1 || conv.groups == 1 || conv.group_inputs != 1 || !conv.IsNchw() ||
-      !conv.FillsLanes(shape) || conv.dilation[1] != 1)
-    return std::nullopt;
+  const std::int64_t taps = TapsOf(conv, call);
   const std::int64_t windows = CeilDiv(conv.taps[1], taps);
-  const auto columns =
-      ColumnsOf(conv, shape[3], windows * taps, call.target.Lanes(x.dtype().bytes()));
-  if (!columns) return std::nullopt;
+  const auto columns = ColumnsOf(conv, call, taps);
   const auto [lanes, per_group, groups, pixels] = *columns;
   const std::int64_t rows = RowsOfTile(shape[2]), row_tiles = CeilDiv(shape[2], rows);
   // The last tiles read past the image: zeros lie there.

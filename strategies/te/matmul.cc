@@ -2,6 +2,7 @@
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/te/product.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -13,94 +14,136 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// One matrix or, on the left, a batch of them by one matrix.
-std::vector<Tensor> Matmul(const TeCall& call, bool transpose_a, bool transpose_b) {
-  const Tensor& a = call.input(0);
-  const Tensor& b = call.input(1);
-  const std::size_t rank = a.ndim();
+struct Transposes {
+  bool a, b;
+};
+
+// Products that one instruction of the target adds up.
+std::int64_t GroupOf(const TeCall& call) {
   const Shape shape = call.shape();
-  if (rank < 2) {
-    const IterVar k = te::ReduceAxis(0, a.shape()[0], "k");
-    const DataType dtype = call.dtype();
-    return {te::Compute(
-        call.te_shape(),
-        [&](const std::vector<Var>& i) {
-          const Expr b_value = transpose_b ? b(i[0], k.var) : b(k.var, i[0]);
-          return te::Sum(te::Cast(dtype, a(k.var)) * te::Cast(dtype, b_value), {k});
-        },
-        "matmul", "matmul")};
-  }
-  const Shape batch(shape.begin(), shape.end() - 2);
-  const std::int64_t group = DotGroup(call.target, a.dtype(), b.dtype(), call.dtype(),
-                                      AreFewRows(shape[rank - 2], call.IsConstant(1)));
-  return {Multiply(
-      {.batch = batch,
-       .rows = shape[rank - 2],
-       .columns = shape[rank - 1],
-       .depth = ExtentOf(a, transpose_a ? rank - 2 : rank - 1),
-       .dtype = call.dtype(),
-       .target = call.target,
-       .left =
-           [&](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
-             std::vector<Expr> indices = at;
-             indices.push_back(transpose_a ? k : row);
-             indices.push_back(transpose_a ? row : k);
-             return a[indices];
-           },
-       .right = [&](const std::vector<Expr>&, const Expr& k,
-                    const Expr& column) { return transpose_b ? b(column, k) : b(k, column); },
-       .least_rows = LeastRows(call.IsConstant(1), transpose_b, group),
-       .right_has = std::vector<bool>(batch.size(), false),
-       .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
-       .group = group,
-       .left_in_rows = !transpose_a && a.op()->is_placeholder()},
-      call.te_shape())};
+  return DotGroup(call.target, call.input(0).dtype(), call.input(1).dtype(), call.dtype(),
+                  AreFewRows(shape[shape.size() - 2], call.IsConstant(1)));
 }
 
-std::vector<Tensor> BatchMatmul(const TeCall& call) {
-  const auto& attrs = call.attrs.As<ops::BatchMatmulAttrs>();
-  const Tensor& a = call.input(0);
-  const Tensor& b = call.input(1);
+// One matrix or, on the left, a batch of them by one matrix.
+Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t group) {
+  const Tensor a = call.input(0), b = call.input(1);
+  const std::size_t rank = a.ndim();
   const Shape shape = call.shape();
-  const bool a_shared = ExtentOf(a, 0) == 1;
-  const bool b_shared = ExtentOf(b, 0) == 1;
-  const std::int64_t group = DotGroup(call.target, a.dtype(), b.dtype(), call.dtype(),
-                                      AreFewRows(shape[1], call.IsConstant(1)));
-  return {Multiply({.batch = {shape[0]},
-                    .rows = shape[1],
-                    .columns = shape[2],
-                    .depth = ExtentOf(a, attrs.transpose_a ? 1 : 2),
-                    .dtype = call.dtype(),
-                    .target = call.target,
-                    .left =
-                        [&](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
-                          const Expr batch = a_shared ? Expr(0) : at[0];
-                          return attrs.transpose_a ? a(batch, k, row) : a(batch, row, k);
-                        },
-                    .right =
-                        [&](const std::vector<Expr>& at, const Expr& k, const Expr& column) {
-                          const Expr batch = b_shared ? Expr(0) : at[0];
-                          return attrs.transpose_b ? b(batch, column, k) : b(batch, k, column);
-                        },
-                    .least_rows = LeastRows(call.IsConstant(1), attrs.transpose_b, group),
-                    .right_has = {!b_shared},
-                    .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
-                    .group = group,
-                    .left_in_rows = !attrs.transpose_a && a.op()->is_placeholder()},
-                   call.te_shape())};
+  const Shape batch(shape.begin(), shape.end() - 2);
+  return {.batch = batch,
+          .rows = shape[rank - 2],
+          .columns = shape[rank - 1],
+          .depth = ExtentOf(a, transposes.a ? rank - 2 : rank - 1),
+          .dtype = call.dtype(),
+          .target = call.target,
+          .left =
+              [=](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
+                std::vector<Expr> indices = at;
+                indices.push_back(transposes.a ? k : row);
+                indices.push_back(transposes.a ? row : k);
+                return a[indices];
+              },
+          .right = [=](const std::vector<Expr>&, const Expr& k,
+                       const Expr& column) { return transposes.b ? b(column, k) : b(k, column); },
+          .least_rows = LeastRows(call.IsConstant(1), transposes.b, group),
+          .right_has = std::vector<bool>(batch.size(), false),
+          .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
+          .group = group,
+          .left_in_rows = !transposes.a && a.op()->is_placeholder()};
+}
+
+// Matrices of two batches, of which one may be shared by all of the other.
+Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t group) {
+  const Tensor a = call.input(0), b = call.input(1);
+  const Shape shape = call.shape();
+  const bool a_shared = ExtentOf(a, 0) == 1, b_shared = ExtentOf(b, 0) == 1;
+  return {.batch = {shape[0]},
+          .rows = shape[1],
+          .columns = shape[2],
+          .depth = ExtentOf(a, transposes.a ? 1 : 2),
+          .dtype = call.dtype(),
+          .target = call.target,
+          .left =
+              [=](const std::vector<Expr>& at, const Expr& row, const Expr& k) {
+                const Expr batch = a_shared ? Expr(0) : at[0];
+                return transposes.a ? a(batch, k, row) : a(batch, row, k);
+              },
+          .right =
+              [=](const std::vector<Expr>& at, const Expr& k, const Expr& column) {
+                const Expr batch = b_shared ? Expr(0) : at[0];
+                return transposes.b ? b(batch, column, k) : b(batch, k, column);
+              },
+          .least_rows = LeastRows(call.IsConstant(1), transposes.b, group),
+          .right_has = {!b_shared},
+          .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
+          .group = group,
+          .left_in_rows = !transposes.a && a.op()->is_placeholder()};
+}
+
+bool IsOfVector(const TeCall& call) { return call.input(0).ndim() < 2; }
+
+std::vector<Tensor> VectorByMatrix(const TeCall& call, const Transposes& transposes) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  const IterVar k = te::ReduceAxis(0, a.shape()[0], "k");
+  const DataType dtype = call.dtype();
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr b_value = transposes.b ? b(i[0], k.var) : b(k.var, i[0]);
+        return te::Sum(te::Cast(dtype, a(k.var)) * te::Cast(dtype, b_value), {k});
+      },
+      "matmul", "matmul")};
+}
+
+// Register tiles of dot products, of multiply-adds, and sums of one element each.
+template <typename OfCall, typename TransposesOf>
+TeCompute FormsOf(const std::string& name, OfCall product, TransposesOf transposes) {
+  const auto of = [=](const TeCall& call, std::int64_t group) {
+    return product(call, transposes(call), group);
+  };
+  const auto refuse_tiles = [=](const TeCall& call, std::int64_t group) {
+    return IsOfVector(call) ? std::optional<std::string>("the left operand is a vector")
+                            : RefuseTiledProduct(of(call, group));
+  };
+  TeForm dots{.name = StrCat(name, ".dot_tiled"),
+              .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                if (!IsOfVector(call) && GroupOf(call) == 1)
+                  return "the target adds up no products of these types by one instruction";
+                return refuse_tiles(call, IsOfVector(call) ? 1 : GroupOf(call));
+              },
+              .make = [=](const TeCall& call) -> std::vector<Tensor> {
+                return {TiledProduct(of(call, GroupOf(call)), call.te_shape())};
+              }};
+  TeForm tiles{.name = StrCat(name, ".tiled"),
+               .refusal = [=](const TeCall& call) { return refuse_tiles(call, 1); },
+               .make = [=](const TeCall& call) -> std::vector<Tensor> {
+                 return {TiledProduct(of(call, 1), call.te_shape())};
+               }};
+  TeForm plain{.name = StrCat(name, ".plain"),
+               .refusal = nullptr,
+               .make = [=](const TeCall& call) -> std::vector<Tensor> {
+                 if (IsOfVector(call)) return VectorByMatrix(call, transposes(call));
+                 return {PlainProduct(of(call, 1), call.te_shape())};
+               }};
+  return {.make = nullptr, .forms = {std::move(dots), std::move(tiles), std::move(plain)}};
+}
+
+template <typename AttrsType>
+Transposes Given(const TeCall& call) {
+  const auto& attrs = call.attrs.As<AttrsType>();
+  return {attrs.transpose_a, attrs.transpose_b};
 }
 
 }  // namespace
 
 void AttachMatmulComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.dense").SetColumn(TeCompute{[](const TeCall& call) {
-    return Matmul(call, false, true);
-  }});
-  registry.Definition("nn.matmul").SetColumn(TeCompute{[](const TeCall& call) {
-    const auto& attrs = call.attrs.As<ops::MatmulAttrs>();
-    return Matmul(call, attrs.transpose_a, attrs.transpose_b);
-  }});
-  registry.Definition("nn.batch_matmul").SetColumn(TeCompute{BatchMatmul});
+  registry.Definition("nn.dense").SetColumn(FormsOf("dense", OfMatrix, [](const TeCall&) {
+    return Transposes{false, true};
+  }));
+  registry.Definition("nn.matmul").SetColumn(FormsOf("matmul", OfMatrix, Given<ops::MatmulAttrs>));
+  registry.Definition("nn.batch_matmul")
+      .SetColumn(FormsOf("batch_matmul", OfBatches, Given<ops::BatchMatmulAttrs>));
 }
 
 }  // namespace tenon::strategies

@@ -9,6 +9,7 @@
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -36,8 +37,8 @@ TileShape ChooseTile(std::int64_t rows, std::int64_t columns, const Target& targ
                      std::int64_t lanes) {
   constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
   constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 5}, {3, 4}};
-  constexpr TileShape kIn16Registers[] = {{4, 3}, {6, 2}, {12, 1}};
-  constexpr TileShape kOfFewRowsIn16Registers[] = {{3, 4}, {3, 3}};
+  constexpr TileShape kIn16Registers[] = {{3, 3}, {6, 2}, {5, 2}, {12, 1}};
+  constexpr TileShape kOfFewRowsIn16Registers[] = {{3, 3}, {3, 2}};
   const bool few = rows < kLeastRowsConstant;
   const auto shapes = !HasManyRegisters(target)
                           ? few ? std::span<const TileShape>(kOfFewRowsIn16Registers)
@@ -58,6 +59,8 @@ TileShape ChooseTile(std::int64_t rows, std::int64_t columns, const Target& targ
   return best;
 }
 
+}  // namespace
+
 Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
   const IterVar k = te::ReduceAxis(0, product.depth, "k");
   return te::Compute(
@@ -70,6 +73,8 @@ Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
       },
       "matmul", "matmul");
 }
+
+namespace {
 
 // The left operand as (batch..., row, depth); past the last product of a group zeros. Elements of
 // single products are of the result's type.
@@ -126,6 +131,8 @@ bool IsWidenedOften(const Product& product, std::int64_t width) {
          product.columns > width;
 }
 
+}  // namespace
+
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
   const TileShape tile = ChooseTile(product.rows, product.columns, product.target, lanes);
@@ -179,8 +186,6 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
       "matmul", "injective");
 }
 
-}  // namespace
-
 std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataType sum,
                       bool is_bound_by_memory) {
   if (left == UInt8 && right == Int8 && sum == Int32 && target.Has("avx512vnni")) return 4;
@@ -200,13 +205,21 @@ std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::in
   return right_is_transposed ? kLeastRowsTransposed : kLeastRows;
 }
 
-Tensor Multiply(const Product& product, const std::vector<Expr>& shape) {
+std::optional<std::string> RefuseTiledProduct(const Product& product) {
   const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
-  const bool tiled =
-      product.dtype.bytes() >= 4 && product.rows >= product.least_rows &&
-      product.columns >= lanes && product.depth > 0 &&
-      std::find(product.batch.begin(), product.batch.end(), 0) == product.batch.end();
-  return tiled ? TiledProduct(product, shape) : PlainProduct(product, shape);
+  if (product.dtype.bytes() < 4)
+    return StrCat("sums of ", product.dtype.ToString(), " are narrower than 32 bits");
+  if (product.rows < product.least_rows)
+    return StrCat(product.rows, " rows are fewer than ", product.least_rows,
+                  ", which pay for packing the right operand");
+  if (product.columns < lanes)
+    return StrCat(product.columns, " columns do not fill a vector of ", lanes);
+  if (product.depth == 0 || NumElements(product.batch) == 0) return "there is nothing to add up";
+  return std::nullopt;
+}
+
+Tensor Multiply(const Product& product, const std::vector<Expr>& shape) {
+  return RefuseTiledProduct(product) ? PlainProduct(product, shape) : TiledProduct(product, shape);
 }
 
 }  // namespace tenon::strategies

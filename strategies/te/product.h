@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "tenon/support/ndarray.h"
@@ -45,8 +47,12 @@ bool AreFewRows(std::int64_t rows, bool right_is_constant);
 // Rows that pay for packing a right operand, whose rows may be the result's columns in memory.
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group = 1);
 
-// The shape is that of the batch, then rows and columns. Large products are summed up in register
-// tiles from a packed right operand, small ones plainly.
+// Why register tiles from a packed right operand do not pay, or nothing.
+std::optional<std::string> RefuseTiledProduct(const Product& product);
+// Of shapes that are those of the batch, then rows and columns.
+te::Tensor TiledProduct(const Product& product, const std::vector<te::Expr>& shape);
+te::Tensor PlainProduct(const Product& product, const std::vector<te::Expr>& shape);
+// The better of both.
 te::Tensor Multiply(const Product& product, const std::vector<te::Expr>& shape);
 
 }  // namespace tenon::strategies

@@ -4,9 +4,11 @@
 // while all filters read them, they are packed first (Goto and van de Geijn, "Anatomy of
 // high-performance matrix multiplication", TOMS 2008).
 #include <algorithm>
+#include <variant>
 
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -64,13 +66,20 @@ bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
   return !is_ragged && (conv.strides != kOnes || conv.group_inputs > MostNearChannels(columns));
 }
 
-// Whether lanes that are filters, whose vectors every pixel and tap shares, are no better.
-bool SuitsRows(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
-  if (!conv.IsNchw() || conv.groups != 1 || !conv.FillsLanes(shape) ||
-      (tiles.columns % conv.lanes() != 0 && !tiles.packed))
-    return false;
-  if (shape[1] < conv.lanes() || tiles.packed) return true;
-  return tiles.flat && conv.group_inputs <= MostNearChannels(tiles.columns);
+// Lanes that are filters share their vectors among all pixels and taps: where that is better.
+Refusal RefuseTiles(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
+  if (!conv.IsNchw()) return "channels do not come first";
+  if (conv.groups != 1) return "filters are in groups";
+  if (const Refusal refusal = conv.RefuseLanes(shape)) return refusal;
+  if (tiles.columns % conv.lanes() != 0 && !tiles.packed)
+    return StrCat("rows of ", tiles.columns, " pixels end within vectors of ", conv.lanes());
+  if (shape[1] < conv.lanes() || tiles.packed) return std::nullopt;
+  if (!tiles.flat)
+    return StrCat(shape[1], " filters fill vectors, which serve every pixel and tap");
+  if (conv.group_inputs > MostNearChannels(tiles.columns))
+    return StrCat("the ", conv.group_inputs,
+                  " channels of a tile's pixels leave the nearest cache");
+  return std::nullopt;
 }
 
 // Few blocks of pixels are shared out among more threads when parts of the filters each pack them.
@@ -86,8 +95,8 @@ std::int64_t ChoosePart(const Shape& shape, const RowTiles& tiles) {
   return shape[1] / best;
 }
 
-// The tile of the least estimated time.
-std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
+// The tile of the least estimated time, or why there is none.
+std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const Shape& shape) {
   RowTiles best{.flat = conv.taps == kOnes && !conv.IsPadded(),
                 .packed = false,
                 .rows = shape[conv.out[2]],
@@ -102,12 +111,13 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
     best.columns *= best.rows;
     best.rows = 1;
   }
-  if (!SuitsRows(conv, shape, best)) return std::nullopt;
+  if (const Refusal refusal = RefuseTiles(conv, shape, best)) return *refusal;
   const std::int64_t most = MaxSums(conv.target);
   double least = 0;
   for (std::int64_t filters = 1; filters <= std::min(shape[1], most); ++filters) {
     if (shape[1] % filters != 0) continue;
     for (std::int64_t vectors = 1; filters * vectors <= most; ++vectors) {
+      if (!FitsRegisters(conv.target, filters, vectors)) break;
       const std::int64_t count =
           CeilDiv(best.columns, vectors * conv.lanes()) * (shape[1] / filters);
       const double time = static_cast<double>(count) * TileStepTime(filters, vectors);
@@ -117,7 +127,9 @@ std::optional<RowTiles> ChooseRowTiles(const Conv& conv, const Shape& shape) {
       best.vectors = vectors;
     }
   }
-  if (shape[1] >= conv.lanes() && best.filters < kLeastFilters) return std::nullopt;
+  if (shape[1] >= conv.lanes() && best.filters < kLeastFilters)
+    return StrCat(shape[1], " filters leave tiles of fewer than ", kLeastFilters,
+                  ", which load their pixels too often");
   if (best.packed) best.part = ChoosePart(shape, best);
   return best;
 }
@@ -158,12 +170,16 @@ Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape, const T
 
 }  // namespace
 
+Refusal RefuseRowTiled(const Conv& conv, const TeCall& call) {
+  const auto chosen = ChooseRowTiles(conv, call.shape());
+  const auto* refusal = std::get_if<std::string>(&chosen);
+  return refusal == nullptr ? std::nullopt : Refusal(*refusal);
+}
+
 // Of a block of pixels all filters are computed in turn, so that its channels stay in cache.
-std::optional<Tensor> RowTiledConv(const Conv& conv, const TeCall& call) {
+Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
-  const std::optional<RowTiles> chosen = ChooseRowTiles(conv, shape);
-  if (!chosen) return std::nullopt;
-  const RowTiles& tiles = *chosen;
+  const auto tiles = std::get<RowTiles>(ChooseRowTiles(conv, shape));
   const std::int64_t block = tiles.block();
   const std::vector<IterVar> k = conv.ReduceAxes();
   const Tensor panel = tiles.packed ? PackPixels(conv, tiles, shape) : Tensor();

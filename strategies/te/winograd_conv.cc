@@ -12,7 +12,6 @@
 #include "tenon/strategies/te/conv.h"
 #include "tenon/strategies/winograd.h"
 #include "tenon/support/arithmetic.h"
-#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -162,31 +161,35 @@ Blocks ChooseBlocks(const Shape& shape, const Conv& conv) {
   return best;
 }
 
-// Throws Unimplemented where the algorithm does not apply or does not pay.
-Blocks BlocksFor(const Conv& conv, const TeCall& call) {
+}  // namespace
+
+Refusal RefuseWinograd(const Conv& conv, const TeCall& call) {
   constexpr std::array<std::int64_t, 2> kOnes = {1, 1}, kThree = {3, 3};
   constexpr double kMargin = 1.1;
+  if (!RefuseWords(conv, call)) return "the target adds up several products by one instruction";
   if (conv.taps != kThree || conv.strides != kOnes || conv.dilation != kOnes || conv.groups != 1)
-    throw Unimplemented("it is for kernels of 3 x 3 with strides and dilation 1 in one group");
-  if (!conv.IsNchw()) throw Unimplemented("channels do not come first");
-  if (conv.dtype != Float32 || call.input(0).dtype() != Float32)
-    throw Unimplemented("it is for float32");
-  if (!call.IsConstant(1)) throw Unimplemented("the weights are not constant");
+    return "it is for kernels of 3 x 3 with strides and dilation 1 in one group";
+  if (!conv.IsNchw()) return "channels do not come first";
+  if (conv.dtype != Float32 || SumType(call.input(0).dtype()) != Float32)
+    return "it is for float32";
+  if (!call.IsConstant(1)) return "the weights are not constant";
   const Shape shape = call.shape();
-  if (NumElements(shape) == 0) throw Unimplemented("the result has no elements");
-  const Blocks blocks = ChooseBlocks(shape, conv);
-  const double speedup = PlainTime(shape, conv) / Time(shape, conv, blocks);
+  if (NumElements(shape) == 0) return "the result has no elements";
+  const double speedup = PlainTime(shape, conv) / Time(shape, conv, ChooseBlocks(shape, conv));
   if (speedup < kMargin)
-    throw Unimplemented(StrCat("the plain sum is about as fast (estimated speed-up ",
-                               FormatShortest(std::round(speedup * 100) / 100), ")"));
-  return blocks;
+    return StrCat("the plain sum is about as fast (estimated speed-up ",
+                  FormatShortest(std::round(speedup * 100) / 100), ")");
+  return std::nullopt;
 }
 
-}  // namespace
+double WinogradCycles(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  return static_cast<double>(shape[0]) * Time(shape, conv, ChooseBlocks(shape, conv));
+}
 
 Tensor WinogradConv(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
-  const Blocks blocks = BlocksFor(conv, call);
+  const Blocks blocks = ChooseBlocks(shape, conv);
   const std::int64_t channels = conv.group_inputs;
   const std::int64_t filter_blocks = CeilDiv(shape[1], conv.lanes() * blocks.vectors);
   const Tensor weights =

@@ -6,6 +6,7 @@
 #include "tenon/strategies/te/conv.h"
 #include "tenon/strategies/te/product.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 
 namespace tenon::strategies {
@@ -54,17 +55,24 @@ Tensor Words(const Conv& conv, const Tensor& x, std::int64_t group) {
 
 }  // namespace
 
-bool TakesWords(const Conv& conv, const TeCall& call) {
+Refusal RefuseWords(const Conv& conv, const TeCall& call) {
   const Shape shape = call.shape();
   const std::int64_t group = GroupOf(conv, call);
-  if (group == 1 || NumElements(shape) == 0 || conv.group_inputs == 0 ||
-      conv.group_outputs < conv.lanes())
-    return false;
-  // Words of one group that are not filled.
-  if (conv.groups > 1 && (conv.group_outputs % conv.lanes() != 0 || conv.group_inputs < group))
-    return false;
+  if (group == 1) return kNoDots;
+  if (NumElements(shape) == 0) return "the result has no elements";
+  if (conv.group_inputs == 0) return "there are no channels";
+  if (conv.group_outputs < conv.lanes())
+    return StrCat(conv.group_outputs, " filters do not fill a vector of ", conv.lanes());
+  if (conv.groups > 1 && conv.group_outputs % conv.lanes() != 0)
+    return StrCat("the ", conv.group_outputs, " filters of a group do not fill vectors of ",
+                  conv.lanes());
+  if (conv.groups > 1 && conv.group_inputs < group)
+    return StrCat("the ", conv.group_inputs, " channels of a group do not fill words of ", group);
   const std::int64_t pixels = shape[conv.out[2]] * shape[conv.out[3]];
-  return pixels >= (call.IsConstant(1) ? kLeastPixels : kLeastPixelsToPack);
+  const std::int64_t least = call.IsConstant(1) ? kLeastPixels : kLeastPixelsToPack;
+  if (pixels < least)
+    return StrCat(pixels, " pixels are fewer than ", least, ", which pay for packing the operands");
+  return std::nullopt;
 }
 
 ConvSum InWords(const Conv& conv, const ConvSum& plain, const TeCall& call) {

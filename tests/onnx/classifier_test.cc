@@ -58,7 +58,7 @@ TEST(ClassifierModelTest, ItsConvolutionsRunInTheLibraryWhenAsked) {
       ValueOrThrow(Lower(Classifier({1, 3, 48, 192}), {.library = LibraryChoice::kLibrary}));
   for (const LoweredKernel& kernel : lowered.kernels) {
     if (kernel.name.find("conv2d") == std::string::npos) continue;
-    EXPECT_EQ(kernel.choice.implementation, "onednn") << kernel.choice.explanation;
+    EXPECT_EQ(kernel.choice.implementation, "onednn") << kernel.choice.Explanation();
   }
 }
 

@@ -289,7 +289,7 @@ TEST(NarrowSumsChoiceTest, AnInfinityAndNaNStayInTheirWindows) {
 }
 
 std::string Explanation(const ir::Module& module, LibraryChoice library) {
-  return ValueOrThrow(Lower(module, With(library))).kernels[0].choice.explanation;
+  return ValueOrThrow(Lower(module, With(library))).kernels[0].choice.Explanation();
 }
 
 // Of the same graph, so that kernels are compared by the constants which they hold.

@@ -213,7 +213,7 @@ TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out, IsEmpty());
   EXPECT_THAT(ended.err, AllOf(HasSubstr("onednn (priority 10): chosen"),
-                               HasSubstr("te (priority 0): not needed")));
+                               HasSubstr("te.dense.plain (priority 0): not needed")));
   EXPECT_THAT(Contents(Path("loops.txt")), HasSubstr("// onednn"));
   EXPECT_THAT(ended.err, HasSubstr("fused, elementwise work follows the heavy operator"));
   EXPECT_THAT(ErrorOf("compile %/model.relay -o /nowhere/out.txt"),
@@ -238,7 +238,14 @@ TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
   EXPECT_EQ(compiled["fusion"][0]["fused"], true);
   ASSERT_EQ(compiled["kernels"].size(), 1U);
   EXPECT_EQ(compiled["kernels"][0]["implementation"], "onednn");
-  EXPECT_EQ(compiled["kernels"][0]["candidates"].size(), 3U);
+  const auto& candidates = compiled["kernels"][0]["candidates"];
+  ASSERT_EQ(candidates.size(), 5U);
+  EXPECT_EQ(candidates[0]["name"], "onednn_narrow");
+  EXPECT_EQ(candidates[0]["refusal"], "it sums uint8 by int8 in int32 and bfloat16 in float32");
+  EXPECT_EQ(candidates[1]["priority"], 10);
+  EXPECT_EQ(candidates[1]["chosen"], true);
+  EXPECT_EQ(candidates[4]["name"], "te.dense.plain");
+  EXPECT_EQ(candidates[4]["chosen"], false);
   const Ended passes = Tenon("opt %/model.relay --passes=FuseOps --fusion=relay --explain=json");
   EXPECT_EQ(passes.code, 0);
   EXPECT_EQ(nlohmann::json::parse(passes.err)["fusion"][0]["reason"],
@@ -357,9 +364,9 @@ TEST_F(CliTest, OpsListsAndDescribes) {
   EXPECT_THAT(OutputOf("ops --onnx"),
               AllOf(HasSubstr("ConvTranspose"), Not(HasSubstr("nn.conv2d"))));
   EXPECT_THAT(OutputOf("ops --level 1"), AllOf(HasSubstr("add"), Not(HasSubstr("nn.conv2d"))));
-  EXPECT_THAT(OutputOf("ops nn.conv2d"),
-              AllOf(HasSubstr("pattern"), HasSubstr("kernel_layout"), HasSubstr("te (priority 0)"),
-                    HasSubstr("onednn (priority 10)")));
+  EXPECT_THAT(OutputOf("ops nn.conv2d"), AllOf(HasSubstr("pattern"), HasSubstr("kernel_layout"),
+                                               HasSubstr("te.conv2d.row_tiled (priority 0)"),
+                                               HasSubstr("onednn (priority 10)")));
   EXPECT_THAT(OutputOf(StrCat("ops plugin.halve --plugin ", TENON_TEST_PLUGIN)),
               HasSubstr("half the input"));
 }

@@ -26,15 +26,15 @@ TENON_REGISTER_OP("plugin.swapped")
             return call.input(0)[at] - call.input(1)[at];
           })};
     })
-    .Implement({.name = "swapped",
-                .priority = 100,
-                .build = [](const tenon::strategies::Group& group) {
-                  const auto function = tenon::strategies::LowerFunction(*group.function);
-                  return tenon::strategies::Built{
-                      .kernel = tenon::strategies::LowerOutputs(function.params, function.outputs,
-                                                                group.name, group.lowering),
-                      .arguments = {1, 0}};
-                }});
+    .Implement(
+        {.name = "swapped", .priority = 100, .build = [](const tenon::strategies::Group& group) {
+           const auto function =
+               tenon::strategies::LowerFunction(*group.function, {.target = group.lowering.target});
+           return tenon::strategies::Built{
+               .kernel = tenon::strategies::LowerOutputs(function.params, function.outputs,
+                                                         group.name, group.lowering),
+               .arguments = {1, 0}};
+         }});
 
 // Reads behind the last element, whatever the input is.
 TENON_REGISTER_OP("plugin.beyond")

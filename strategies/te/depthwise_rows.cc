@@ -1,0 +1,189 @@
+// A kernel for each channel, as in depthwise_conv.cc, where the rows of a result are several tiles.
+#include <algorithm>
+#include <numeric>
+
+#include "tenon/strategies/te/conv.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+namespace {
+
+// Vectors of sums in a tile, and results of one channel that stay in cache.
+constexpr std::int64_t kMostVectors = 8;
+constexpr std::int64_t kMostPixels = 1 << 16;
+
+// The padded image taken apart by the place of a pixel in a step of the window: (image, channel,
+// row in the step, column in the step, step of rows, step of columns). What a tap reads for
+// neighbouring results are neighbours there, whatever the strides.
+Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::int64_t columns,
+                    const char* tag = kTileSteps) {
+  const auto& [row_step, column_step] = conv.strides;
+  return te::Compute(
+      ToExprs({ExtentOf(x, 0), ExtentOf(x, 1), row_step, column_step, rows, columns}),
+      [&](const std::vector<Var>& i) {
+        const Expr row = i[4] * row_step + i[2];
+        const Expr column = i[5] * column_step + i[3];
+        return PaddedPixel(conv, x, i[0], i[1], row, column);
+      },
+      "pad_image", tag);
+}
+
+// Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More than
+// kMost read little less and take longer to compile.
+std::int64_t RowsOfTile(std::int64_t rows) {
+  constexpr std::int64_t kFewest = 3, kMost = 7;
+  for (std::int64_t r = kMost; r >= kFewest; --r) {
+    if (rows % r == 0) return r;
+  }
+  return 1;
+}
+
+// Whether taps read the image itself where it lies. Loads under masks are as fast as others with
+// AVX-512 alone; masks of more columns leave too few registers for them. Pixels of bfloat16 would
+// be widened at each tap.
+bool ReadsUnderMasks(const Conv& conv) {
+  constexpr std::int64_t kMostColumns = 3;
+  return conv.taps[1] <= kMostColumns && conv.weight.dtype() != BFloat16 &&
+         conv.target.Has("avx512f");
+}
+
+}  // namespace
+
+// On images whose rows follow each other, do not fill vectors, and of which one channel stays in
+// cache. Rows in steps are taken apart in any case.
+Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
+  constexpr std::int64_t kMostSteps = 2;
+  if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
+  const Shape shape = call.shape();
+  const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
+  if (std::max(conv.strides[0], conv.strides[1]) > kMostSteps)
+    return StrCat("windows step by more than ", kMostSteps);
+  if (!steps && shape[3] % conv.lanes() == 0)
+    return StrCat("rows of ", shape[3], " pixels fill vectors of ", conv.lanes());
+  if (shape[2] * shape[3] < conv.lanes())
+    return StrCat(shape[2] * shape[3], " pixels do not fill a vector of ", conv.lanes());
+  if (shape[2] * shape[3] > kMostPixels)
+    return StrCat(shape[2] * shape[3], " pixels of a channel are more than ", kMostPixels,
+                  ", which stay in cache");
+  return std::nullopt;
+}
+
+// One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
+// tap reads whole vectors whatever the width; what falls on the margins is dropped.
+Tensor FlatConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Tensor x = WithWidePixels(conv, call);
+  const auto& padding = conv.padding;
+  const auto& strides = conv.strides;
+  const std::array<std::int64_t, 2> reach = {(conv.taps[0] - 1) * conv.dilation[0],
+                                             (conv.taps[1] - 1) * conv.dilation[1]};
+  // With stride 1 the zeros right of a row are the ones left of the next.
+  std::int64_t pitch = strides[1] == 1
+                           ? ExtentOf(x, 3) + std::max(padding[1], padding[3])
+                           : CeilDiv((shape[3] - 1) * strides[1] + reach[1] + 1, strides[1]);
+  // Rows that all began at the same places of vectors would leave the last lanes unused, and
+  // vectors be cut short.
+  if (std::gcd(pitch, conv.lanes()) > shape[3]) ++pitch;
+  const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
+  const std::int64_t filled = CeilDiv(pixels, conv.lanes());
+  const std::int64_t vectors = TightestBlock(filled, kMostVectors / 2, kMostVectors);
+  const std::int64_t tiles = CeilDiv(filled, vectors);
+  // The last tile reads past the image: rows of zeros lie there.
+  const std::int64_t last =
+      tiles * vectors * conv.lanes() - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
+  const std::int64_t rows = last / pitch + 1;
+  const Tensor image = SplitBySteps(conv, x, rows, pitch);
+  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
+                                  te::ReduceAxis(0, conv.taps[1], "rx")};
+  const Tensor sums = te::Compute(
+      {shape[0], shape[1], tiles, 1, vectors, conv.lanes()},
+      [&](const std::vector<Var>& i) {
+        const Expr row = k[0].var * conv.dilation[0];
+        const Expr column = k[1].var * conv.dilation[1];
+        const Expr at = (i[2] * vectors + i[4]) * conv.lanes() + i[5] +
+                        te::FloorDiv(row, strides[0]) * pitch + te::FloorDiv(column, strides[1]);
+        const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs),
+                                 te::FloorMod(row, strides[0]), te::FloorMod(column, strides[1]),
+                                 te::FloorDiv(at, pitch), te::FloorMod(at, pitch));
+        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[0].var, k[1].var), k);
+      },
+      "conv2d", kRegisterTile);
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
+        const Expr pixel = y * pitch + column;
+        return sums(n, c, te::FloorDiv(pixel, vectors * conv.lanes()), 0,
+                    te::FloorMod(te::FloorDiv(pixel, conv.lanes()), vectors),
+                    te::FloorMod(pixel, conv.lanes()));
+      },
+      "conv2d", "injective");
+}
+
+// Where vectors are nearly filled, and the taps are few enough to write out. Steps need no copy of
+// the image that takes them apart where shuffles do.
+Refusal RefuseTall(const Conv& conv, const TeCall& call) {
+  const std::array<std::int64_t, 2> ones = {1, 1}, twos = {2, 2};
+  if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
+  const Shape shape = call.shape();
+  if (conv.strides != ones && (conv.strides != twos || !ReadsUnderMasks(conv)))
+    return "windows step by more than one, and taps do not read the image where it lies";
+  if (conv.dilation != ones) return "taps are apart";
+  if (RowsOfTile(shape[2]) == 1)
+    return StrCat(shape[2], " rows are not divided by any number from 3 to 7");
+  if (4 * RoundUp(shape[3], conv.lanes()) > 5 * shape[3] || shape[3] < conv.lanes())
+    return StrCat("rows of ", shape[3], " pixels leave more than a fifth of vectors of ",
+                  conv.lanes(), " empty");
+  return RefuseManyTaps(conv);
+}
+
+// One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is
+// read serves every row of the result whose window it lies in. Where they are padded, the rows of a
+// block of tiles are so while they are in the nearest cache.
+Tensor TallConv(const Conv& conv, const TeCall& call) {
+  const Shape shape = call.shape();
+  const Tensor x = WithWidePixels(conv, call);
+  const std::int64_t rows = RowsOfTile(shape[2]);
+  const std::int64_t row_tiles = shape[2] / rows;
+  const std::int64_t column_tiles = CeilDiv(shape[3], conv.lanes());
+  std::optional<Tensor> image;
+  if (!ReadsUnderMasks(conv)) {
+    // The last tiles read past the image: zeros lie there. Rows start with a vector.
+    const std::int64_t height = row_tiles * rows + conv.taps[0] - 1;
+    const std::int64_t pitch =
+        RoundUp(column_tiles * conv.lanes() + conv.taps[1] - 1, conv.lanes());
+    image = SplitBySteps(conv, x, height, pitch, kTileRows);
+  }
+  const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& row, const Expr& column) {
+    if (image) return (*image)(n, channel, 0, 0, row, column);
+    return PaddedPixel(conv, x, n, channel, row, column);
+  };
+  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
+                                  te::ReduceAxis(0, conv.taps[0], "ry")};
+  const Tensor sums = te::Compute(
+      {shape[0], shape[1], row_tiles, column_tiles, rows, 1, conv.lanes()},
+      [&](const std::vector<Var>& i) {
+        const Expr row = (i[2] * rows + i[4]) * conv.strides[0] + k[1].var;
+        const Expr column = (i[3] * conv.lanes() + i[6]) * conv.strides[1] + k[0].var;
+        const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), row, column);
+        return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+      },
+      "conv2d", kTallTile);
+  return te::Compute(
+      ToExprs(shape),
+      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
+        return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, conv.lanes()),
+                    te::FloorMod(y, rows), 0, te::FloorMod(column, conv.lanes()));
+      },
+      "conv2d", "injective");
+}
+
+}  // namespace tenon::strategies
