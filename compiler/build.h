@@ -19,7 +19,8 @@ inline absl::StatusOr<Kernel> Build(const schedule::Schedule& schedule,
                                     const std::vector<te::Tensor>& args, const std::string& name,
                                     const CompileOptions& options = {}) {
   return CatchErrors([&] {
-    const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target)};
+    const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
+                                             .pipeline = options.pipeline};
     return ValueOrThrow(Compile(schedule::Lower(schedule, args, name, lowering), options));
   });
 }

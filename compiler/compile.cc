@@ -24,6 +24,10 @@ passes::DesiredLayouts LayoutsFor(const CompileOptions& options) {
   return {{"nn.conv2d", {"NHWC", "OIHW"}}};
 }
 
+loop::PipelineOptions LoopPipeline(const CompileOptions& options) {
+  return {.verify = options.verify || loop::IsDebugBuild(), .observer = options.loop_observer};
+}
+
 Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool defer = false) {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
   registry.ThrowStartupErrors();
@@ -56,8 +60,11 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
                            .keep_nan = options.keep_nan,
                            .lowering = {.target = options.target,
                                         .defer = defer,
-                                        .reassociate_sums = options.reassociate_reductions}},
-                          {.check_bounds = options.check_bounds, .cache_dir = options.cache_dir});
+                                        .reassociate_sums = options.reassociate_reductions,
+                                        .pipeline = LoopPipeline(options)}},
+                          {.check_bounds = options.check_bounds,
+                           .cache_dir = options.cache_dir,
+                           .pipeline = LoopPipeline(options)});
   lowered.plan.extents = extents;
   return lowered;
 }
@@ -72,7 +79,8 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
       jit::CompileAll(functions, {.target = options.target,
                                   .reassociate_reductions = options.reassociate_reductions,
                                   .check_bounds = options.check_bounds,
-                                  .cache_dir = options.cache_dir}));
+                                  .cache_dir = options.cache_dir,
+                                  .pipeline = LoopPipeline(options)}));
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
   auto kernel_code = compiled.begin();
   const auto next = [&] { return kernel_code++->AsCallable(); };

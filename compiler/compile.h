@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "tenon/ir/module.h"
 #include "tenon/jit/host_target.h"
+#include "tenon/loop/pipeline_options.h"
 #include "tenon/passes/affine/fold_affine.h"
 #include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/pass_manager.h"
@@ -59,13 +60,16 @@ struct CompileOptions {
   bool reassociate_reductions = true;
   std::vector<std::string> required_passes;
   std::vector<std::string> disabled_passes;
-  bool verify = false;  // check the module after every pass
+  bool verify = false;  // check the module after every pass, and loops after every transform
   // Generated kernels compare the index of every access with the elements of its array, and a run
   // ends in an error that names the one that does not fit (jit::CompileOptions). Kernels of oneDNN
   // and exported code do without.
   bool check_bounds = false;
   // Folder of machine code that earlier calls made (jit::CompileOptions); empty: none.
   std::string cache_dir;
+  // Is told each step of the loop pipeline, by several threads. Kernels whose code is in the cache
+  // take none, unless somebody asks for their loops.
+  loop::PipelineObserver loop_observer;
   passes::PassReport* pass_report = nullptr;
   passes::FusionReport* fusion_report = nullptr;
   passes::FoldAffineReport* folding_report = nullptr;

@@ -6,6 +6,7 @@
 
 #include "tenon/jit/c_function_codegen.h"
 #include "tenon/jit/c_packed.h"
+#include "tenon/jit/final_loops.h"
 #include "tenon/jit/library_functions.h"
 #include "tenon/loop/verify.h"
 #include "tenon/support/error.h"
@@ -120,7 +121,9 @@ std::string CFile::AddKernel(const loop::Function& function, const std::string& 
   UseDenormalControl();
   std::string call;
   if (native.empty()) {
-    const CFunctionText text = GenerateC(function, state_->helpers, state_->externs);
+    // In the order that the header promises.
+    const loop::Function final_loops = AfterPipeline(function, /*reassociate_sums=*/false);
+    const CFunctionText text = GenerateC(final_loops, state_->helpers, state_->externs);
     parameters = text.parameters;
     const std::string loops = Unique(name + "_loops");
     AddDefinitions(StrCat("static TENON_NOINLINE int32_t ", loops, "(", List(parameters, true),

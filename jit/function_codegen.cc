@@ -17,7 +17,6 @@
 #include "tenon/jit/streaming_stores.h"
 #include "tenon/loop/simplify.h"
 #include "tenon/loop/stmt.h"
-#include "tenon/loop/transforms.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/error.h"
 
@@ -395,33 +394,15 @@ class FunctionCodegen {
   std::int64_t frame_bytes_ = 0;  // of the buffers on its stack
 };
 
-// The loops that code is made of, without checks.
-loop::Function Prepared(const loop::Function& function, const CodegenOptions& options) {
-  loop::Function generated = function;
-  generated.body = loop::VectorizeCopies(function.body);
-  if (options.reassociate_reductions) generated.body = loop::VectorizeSums(generated.body);
-  if (!(generated.body.stmt() == function.body.stmt()))
-    generated.body = loop::Simplify(loop::VectorizeLoops(generated.body));
-  generated.body = loop::FuseLoops(generated.body);
-  return generated;
-}
-
 }  // namespace
 
 std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
                                              const loop::Function& function,
                                              const CodegenOptions& options) {
   auto module = std::make_unique<llvm::Module>(function.name, context);
-  loop::Function generated = Prepared(function, options);
-  if (options.check_bounds) generated = WithBoundsChecks(generated).function;
-  FunctionCodegen(*module, options).Generate(generated);
+  FunctionCodegen(*module, options)
+      .Generate(options.check_bounds ? WithBoundsChecks(function).function : function);
   return module;
-}
-
-std::string DescribeReport(const loop::Function& function, const CodegenOptions& options,
-                           const BoundsReport& report) {
-  const CheckedFunction checked = WithBoundsChecks(Prepared(function, options));
-  return Describe(checked.accesses.at(static_cast<std::size_t>(report.access)), report);
 }
 
 }  // namespace tenon::jit

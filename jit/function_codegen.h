@@ -1,9 +1,9 @@
-// Lowered loop functions to LLVM modules. Only files inside jit/ include this header.
+// Loop functions to LLVM modules. Only files inside jit/ include this header.
 //
 // The made function is `int32_t EntrySymbol(name)(void** buffers, int64_t* extents)`: data pointers
 // in parameter order, then the values of the symbolic extents. Parallel loops become functions of
-// their own, called through tenon_parallel_for. Requires a verified, flattened function without
-// vectorised loops.
+// their own, called through tenon_parallel_for. Requires a verified function that has been through
+// the loop pipeline (jit/final_loops.h).
 #ifndef TENON_JIT_FUNCTION_CODEGEN_H_
 #define TENON_JIT_FUNCTION_CODEGEN_H_
 
@@ -12,7 +12,6 @@
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "tenon/jit/bounds_report.h"
 #include "tenon/jit/codegen_options.h"
 #include "tenon/loop/function.h"
 
@@ -28,10 +27,6 @@ inline std::string EntrySymbol(const std::string& name) { return name + ".kernel
 std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
                                              const loop::Function& function,
                                              const CodegenOptions& options);
-
-// What the code that is made of the function has reported, in words.
-std::string DescribeReport(const loop::Function& function, const CodegenOptions& options,
-                           const BoundsReport& report);
 
 }  // namespace tenon::jit
 

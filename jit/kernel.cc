@@ -11,11 +11,13 @@
 #include <utility>
 
 #include "llvm/Support/raw_ostream.h"
+#include "tenon/jit/bounds_checks.h"
 #include "tenon/jit/bounds_report.h"
 #include "tenon/jit/c_source.h"
 #include "tenon/jit/code_registration.h"
 #include "tenon/jit/compile_functions.h"
 #include "tenon/jit/extern_symbols.h"
+#include "tenon/jit/final_loops.h"
 #include "tenon/jit/function_codegen.h"
 #include "tenon/jit/object_cache.h"
 #include "tenon/jit/object_key.h"
@@ -34,6 +36,7 @@ using Entry = std::int32_t (*)(void* const* buffers, const std::int64_t* extents
 
 struct Kernel::State {
   loop::Function function;
+  loop::Function final_loops;  // after the loop pipeline
   CompileOptions options;
   std::unique_ptr<LinkedObject> code;
   std::unique_ptr<GdbEntry> known_to_gdb;  // dies before the code
@@ -56,8 +59,11 @@ struct Kernel::State {
     arguments.push_back(report.address());
     const std::int32_t status = entry(buffers, arguments.data());
     if (report.is_filled) {
-      throw OutOfRange(StrCat("kernel ", function.name, ": ",
-                              DescribeReport(function, CodegenOptionsFor(options), report)));
+      throw OutOfRange(StrCat(
+          "kernel ", function.name, ": ",
+          Describe(
+              WithBoundsChecks(final_loops).accesses.at(static_cast<std::size_t>(report.access)),
+              report)));
     }
     return status;
   }
@@ -83,6 +89,11 @@ std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop:
 // For people: the function shows the kernel's own name.
 void ShowName(llvm::Module& module, const std::string& name) {
   module.getFunction(EntrySymbol(name))->setName(name);
+}
+
+// What code is generated of.
+loop::Function WithChecks(const loop::Function& final_loops, const CompileOptions& options) {
+  return options.check_bounds ? WithBoundsChecks(final_loops).function : final_loops;
 }
 
 std::string CompileToObject(const loop::Function& function, const CompileOptions& options,
@@ -264,12 +275,14 @@ std::shared_ptr<const Callable> Kernel::AsCallable() const {
   return std::make_shared<KernelCallable>(*this);
 }
 
-std::string Kernel::Loops() const { return loop::Print(state_->function); }
+std::string Kernel::Loops() const {
+  return loop::Print(WithChecks(state_->final_loops, state_->options));
+}
 
 std::string Kernel::LlvmIr(bool optimized) const {
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module =
-      MakeModule(context, state_->function, state_->options);
+      MakeModule(context, state_->final_loops, state_->options);
   TargetCompiler compiler(state_->options.target);
   compiler.Prepare(*module);
   if (optimized) compiler.Optimize(*module);
@@ -283,7 +296,7 @@ std::string Kernel::LlvmIr(bool optimized) const {
 std::string Kernel::Assembly() const {
   llvm::LLVMContext context;
   const std::unique_ptr<llvm::Module> module =
-      MakeModule(context, state_->function, state_->options);
+      MakeModule(context, state_->final_loops, state_->options);
   TargetCompiler compiler(state_->options.target);
   compiler.Prepare(*module);
   compiler.Optimize(*module);
@@ -292,6 +305,17 @@ std::string Kernel::Assembly() const {
 }
 
 std::string Kernel::CSource() const { return ValueOrThrow(jit::CSource(state_->function)); }
+
+absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
+                                          const CompileOptions& options) {
+  return CatchErrors([&] {
+    loop::Verify(function);
+    loop::Function final_loops =
+        AfterPipeline(function, options.reassociate_reductions, options.pipeline);
+    final_loops.body = final_loops.body.stmt();  // throws here, not when somebody asks
+    return WithChecks(final_loops, options);
+  });
+}
 
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options) {
   absl::StatusOr<std::vector<Kernel>> kernels = CompileAll({&function, 1}, options);
@@ -304,12 +328,16 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
   return CatchErrors([&] {
     RequireRunsHere(options.target);
     std::vector<std::string> objects(functions.size());
+    std::vector<loop::Function> finals;
+    for (const loop::Function& function : functions)
+      finals.push_back(AfterPipeline(function, options.reassociate_reductions, options.pipeline));
     std::vector<SymbolAddresses> externs(functions.size());
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     const ObjectCache cache(options.cache_dir, options.cache_bytes);
-    const KeyContext context{.machine = StrCat(options.target.cpu, " ", options.target.vector_registers),
-                             .cpu_features = LlvmFeatures(options.target),
-                             .codegen = CodegenOptionsFor(options)};
+    const KeyContext context{
+        .machine = StrCat(options.target.cpu, " ", options.target.vector_registers),
+        .cpu_features = LlvmFeatures(options.target),
+        .codegen = CodegenOptionsFor(options)};
     std::atomic<bool> stored = false;
     const bool is_cached = !options.cache_dir.empty() && !context.generator.empty();
     CompileEach(functions.size(), options.target, [&](std::size_t i, LazyCompiler& compiler) {
@@ -321,14 +349,14 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       loop::Verify(functions[i]);
       externs[i] = ExternSymbols(functions[i], *session);
       if (!is_cached) {
-        objects[i] = CompileToObject(functions[i], options, *compiler);
+        objects[i] = CompileToObject(finals[i], options, *compiler);
         return;
       }
-      const std::string key = ObjectKey(functions[i], context);
+      const std::string key = ObjectKey(finals[i], context);
       if (std::optional<std::string> known = cache.Load(key)) {
         objects[i] = std::move(*known);
       } else {
-        objects[i] = CompileToObject(functions[i], options, *compiler);
+        objects[i] = CompileToObject(finals[i], options, *compiler);
         cache.Store(key, objects[i]);
         stored = true;
       }
@@ -339,6 +367,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
     for (std::size_t i = 0; i < functions.size(); ++i) {
       auto state = std::make_shared<Kernel::State>();
       state->function = functions[i];
+      state->final_loops = std::move(finals[i]);
       state->options = options;
       state->code = session->Link(objects[i], externs[i]);
       const std::string symbol = EntrySymbol(functions[i].name);

@@ -22,6 +22,7 @@
 #include "tenon/jit/callable.h"
 #include "tenon/jit/host_target.h"
 #include "tenon/loop/function.h"
+#include "tenon/loop/pipeline_options.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::jit {
@@ -43,6 +44,9 @@ struct CompileOptions {
   std::string cache_dir;
   // What the folder may hold; the entries that were used least recently go.
   std::int64_t cache_bytes = std::int64_t{256} << 20;
+  // Of the last phase of the loop pipeline. Kernels whose code is in the cache run it when somebody
+  // asks for their texts.
+  loop::PipelineOptions pipeline;
 };
 
 class Kernel {
@@ -70,6 +74,7 @@ class Kernel {
   std::shared_ptr<const Callable> AsCallable() const;
 
   // Texts, made anew at each call. The linked symbol adds ".kernel" to the name that they show.
+  // The loops are those that the code is made of (FinalLoops).
   std::string Loops() const;
   std::string LlvmIr(bool optimized = true) const;
   std::string Assembly() const;
@@ -82,6 +87,11 @@ class Kernel {
   struct State;
   std::shared_ptr<const State> state_;
 };
+
+// The loops that machine code is made of: those after the last phase of the loop pipeline, with the
+// checks of bounds that the options ask for. Their key is the code's (jit/object_key.h).
+absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
+                                          const CompileOptions& options = {});
 
 // Errors: InvalidArgument for a target that has what the host lacks.
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options = {});

@@ -6,6 +6,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "tenon/jit/compile_functions.h"
+#include "tenon/jit/final_loops.h"
 #include "tenon/jit/function_codegen.h"
 #include "tenon/jit/host_target.h"
 #include "tenon/jit/library_functions.h"
@@ -46,7 +47,9 @@ std::string EmitKernel(const loop::Function& function, const std::string& symbol
   llvm::LLVMContext context;
   CodegenOptions codegen = CodegenOptionsFor(options.compile);
   codegen.check_bounds = false;
-  const std::unique_ptr<llvm::Module> module = GenerateModule(context, function, codegen);
+  const std::unique_ptr<llvm::Module> module = GenerateModule(
+      context, AfterPipeline(function, codegen.reassociate_reductions, options.compile.pipeline),
+      codegen);
   llvm::Function* entry = module->getFunction(EntrySymbol(function.name));
   entry->setName(symbol);
   entry->setVisibility(llvm::GlobalValue::HiddenVisibility);

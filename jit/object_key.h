@@ -1,10 +1,10 @@
 // What the object cache knows a kernel's machine code by. Only files inside jit/ and their tests
 // include this header.
 //
-// A key is computed from the lowered function alone, without code generation. Equal keys mean the
-// same machine code: the key holds everything that code generation reads, and the code generator
-// itself. A key of what the function is made of is known before it is lowered; under it the cache
-// holds the other one.
+// A key is computed from the final loops alone (jit/final_loops.h), without code generation. Equal
+// keys mean the same machine code: the key holds everything that code generation reads, and the
+// code generator itself. A key of what the function is made of is known before it is lowered; under
+// it the cache holds the other one.
 //
 //   std::string key = ObjectKey(function, {.cpu_features = LlvmFeatures(target)});
 #ifndef TENON_JIT_OBJECT_KEY_H_

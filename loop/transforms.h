@@ -1,7 +1,10 @@
-// Loop transforms, in the order in which lowering runs them. Each takes and gives a statement and
-// keeps its meaning.
+// Loop transforms. Each takes and gives a statement and keeps its meaning. loop/pipeline.h says in
+// which order they run, and on which facts about the loops they rely.
 #ifndef TENON_LOOP_TRANSFORMS_H_
 #define TENON_LOOP_TRANSFORMS_H_
+
+#include <cstdint>
+#include <unordered_map>
 
 #include "tenon/loop/stmt.h"
 #include "tenon/support/target.h"
@@ -83,6 +86,18 @@ Stmt TransposeTiles(const Stmt& stmt, RowLoads loads);
 // extent that is not constant.
 Stmt UnrollLoops(const Stmt& stmt);
 
+// While copies of a loop have at most `max_step` stores together, it is unrolled.
+struct UnrollLimit {
+  std::int64_t max_step = 0;
+  bool is_explicit = true;  // in the loops themselves; otherwise it is left to LLVM
+};
+// By the loops' variables.
+using UnrollLimits = std::unordered_map<Expr, UnrollLimit, ExprHash, ExprSame>;
+
+// Unrolls serial loops of constant extent that have limits, as these say. Requires that vectorised
+// and unrolled loops are expanded.
+Stmt AutoUnroll(const Stmt& stmt, const UnrollLimits& limits);
+
 // Vectorised loops become statements on vectors, in which a condition that differs by lane is the
 // predicate of loads and stores; those whose body cannot (a condition that reads memory around
 // statements, a store that all lanes hit, an inner allocation) become serial loops, and so do those
@@ -102,19 +117,17 @@ Stmt ShareMemory(const Stmt& stmt);
 
 // Sums of floats along memory that may go in any order, of more terms than one of LLVM's vectorised
 // iterations takes, get accumulators by lane and a rest that is one block more; those of a multiple
-// of such iterations only where an allocated buffer is read, whose loop may take them in. Code
-// generation asks for it where sums may be reassociated at all, and for VectorizeLoops
-// after it. Requires flat buffers.
+// of such iterations only where an allocated buffer is read, whose loop may take them in. Makes
+// vectorised loops. Requires flat buffers.
 Stmt VectorizeSums(const Stmt& stmt);
 
 // Loops of a block that run equally often and store vectors become one where each iteration of the
 // later one needs what the same iteration of the earlier one has stored, and nothing of another.
-// Code generation asks for it. Requires flat buffers and expanded vectors.
+// Requires flat buffers and expanded vectors.
 Stmt FuseLoops(const Stmt& stmt);
 
 // Serial copies of 4 to 128 elements that lie together, from one buffer to another, move vectors,
-// of which the last may overlap the one before. Code generation asks for it, and for VectorizeLoops
-// after it. Requires flat buffers.
+// of which the last may overlap the one before. Makes vectorised loops. Requires flat buffers.
 Stmt VectorizeCopies(const Stmt& stmt);
 
 }  // namespace tenon::loop

@@ -1,5 +1,6 @@
 #include "tenon/loop/verify.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
@@ -12,7 +13,7 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Function& function) : function_(function) {}
+  Verifier(const Function& function, Facts facts) : function_(function), facts_(facts) {}
 
   void Run() {
     for (const Buffer& buffer : function_.buffers) buffers_.insert(buffer.get());
@@ -31,6 +32,13 @@ class Verifier {
     if (!condition) Require(false, rule, Print(printed));
   }
 
+  template <typename Printed>
+  void CheckIndices(const Printed& access, const Buffer& buffer, const std::vector<Expr>& indices) {
+    RequireOf(access, indices.size() == 1 || !facts_.Has(Fact::kFlatBuffers), "buffers are flat");
+    RequireOf(access, indices.size() == buffer->shape.size() || !facts_.Has(Fact::kShapedBuffers),
+              "an access has one index per dimension");
+  }
+
   void Check(const Expr& expr) {
     std::unordered_set<const ExprNode*> let_vars;
     VisitExpr(expr, [&](const Expr& e) {
@@ -43,11 +51,11 @@ class Verifier {
       } else if (const auto* load = e.As<LoadNode>()) {
         Require(buffers_.contains(load->buffer.get()), "a buffer exists where it is read",
                 load->buffer->name);
-        RequireOf(e, load->indices.size() == 1, "buffers are flat");
+        CheckIndices(e, load->buffer, load->indices);
       } else if (const auto* address = e.As<AddressNode>()) {
         Require(buffers_.contains(address->buffer.get()), "a buffer exists where it is passed on",
                 address->buffer->name);
-        RequireOf(e, address->indices.size() == 1, "buffers are flat");
+        CheckIndices(e, address->buffer, address->indices);
       }
     });
   }
@@ -58,7 +66,10 @@ class Verifier {
         const auto& n = *stmt.As<ForNode>();
         Check(n.min);
         Check(n.extent);
-        Require(n.for_kind != ForKind::kVectorized, "vectorised loops are expanded", n.var.name());
+        Require(n.for_kind != ForKind::kVectorized || !facts_.Has(Fact::kNoVectorLoops),
+                "vectorised loops are expanded", n.var.name());
+        Require(n.for_kind != ForKind::kUnrolled || !facts_.Has(Fact::kNoUnrolledLoops),
+                "unrolled loops are expanded", n.var.name());
         const bool parallel = n.for_kind == ForKind::kParallel;
         Require(!parallel || !in_parallel_, "parallel loops do not nest", n.var.name());
         const bool outer = in_parallel_;
@@ -73,11 +84,14 @@ class Verifier {
         const auto& n = *stmt.As<StoreNode>();
         Require(buffers_.contains(n.buffer.get()), "a buffer exists where it is written",
                 n.buffer->name);
-        Require(n.indices.size() == 1, "buffers are flat", n.buffer->name);
-        Check(n.indices[0]);
+        CheckIndices(stmt, n.buffer, n.indices);
+        int lanes = 1;
+        for (const Expr& index : n.indices) {
+          Check(index);
+          lanes = std::max(lanes, index.dtype().lanes());
+        }
         Check(n.value);
-        RequireOf(stmt, n.value.dtype().lanes() == n.indices[0].dtype().lanes(),
-                  "a store has as many values as indices");
+        RequireOf(stmt, n.value.dtype().lanes() == lanes, "a store has as many values as indices");
         if (n.predicate.defined()) Check(n.predicate);
         return;
       }
@@ -112,6 +126,7 @@ class Verifier {
   }
 
   const Function& function_;
+  const Facts facts_;
   std::unordered_set<const BufferNode*> buffers_;
   std::unordered_set<const ExprNode*> vars_;
   bool in_parallel_ = false;
@@ -119,6 +134,20 @@ class Verifier {
 
 }  // namespace
 
-void Verify(const Function& function) { Verifier(function).Run(); }
+const char* ToString(Fact fact) {
+  switch (fact) {
+    case Fact::kShapedBuffers:
+      return "shaped buffers";
+    case Fact::kFlatBuffers:
+      return "flat buffers";
+    case Fact::kNoVectorLoops:
+      return "no vector loops";
+    case Fact::kNoUnrolledLoops:
+      return "no unrolled loops";
+  }
+  Unreachable("the switch over facts is exhaustive");
+}
+
+void Verify(const Function& function, Facts facts) { Verifier(function, facts).Run(); }
 
 }  // namespace tenon::loop

@@ -1,7 +1,8 @@
 // Consumers first. The statement grows from the last stage's nest outwards: a root stage is
 // computed before all of it; a stage that is computed at a loop of another is put in front of that
 // loop's body, for the region that the body reads (schedule/region.h), into a buffer of that
-// region's size. Inlined stages are substituted into their readers before.
+// region's size. Inlined stages are substituted into their readers before. The loop pipeline
+// transforms what comes of it.
 #include "tenon/schedule/lower.h"
 
 #include <algorithm>
@@ -9,16 +10,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "tenon/loop/pipeline.h"
 #include "tenon/loop/print.h"
-#include "tenon/loop/stream_results.h"
-#include "tenon/loop/transforms.h"
-#include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/attached_output.h"
 #include "tenon/schedule/check_stages.h"
 #include "tenon/schedule/fetches.h"
 #include "tenon/schedule/inline.h"
-#include "tenon/schedule/loop_marks.h"
 #include "tenon/schedule/nest.h"
 #include "tenon/schedule/rolling.h"
 #include "tenon/schedule/scan.h"
@@ -59,8 +57,15 @@ class Lowerer {
       }
     }
     CheckOutputs();
-    function_.body = Finish(body);
-    CheckPlacements();
+    body = loop::Simplify(body, bounds_);
+    CheckParallel(body, nullptr);
+    CheckPlacements(body);
+    const loop::TransformContext context{.function = &function_,
+                                         .bounds = bounds_,
+                                         .unrolls = std::move(unrolls_),
+                                         .row_loads = options_.row_loads,
+                                         .stream_results = options_.stream_results};
+    function_.body = loop::RunPipeline(loop::Phase::kLowering, body, context, options_.pipeline);
     RestoreParameters();
     return std::move(function_);
   }
@@ -230,7 +235,7 @@ class Lowerer {
       if (!LeafOf(stage.relations(), mark.axis).var.same_as(axis.var)) continue;
       loop::VisitStmts(stmt, [&](const Stmt& s) {
         // Loops further in may have marks of their own.
-        if (const auto* n = s.As<loop::ForNode>()) unrolls_.emplace(n->var, mark);
+        if (const auto* n = s.As<loop::ForNode>()) unrolls_.emplace(n->var, mark.limit);
       });
     }
   }
@@ -419,26 +424,6 @@ class Lowerer {
     });
   }
 
-  Stmt Finish(Stmt body) {
-    body = loop::Simplify(body, bounds_);
-    CheckParallel(body, nullptr);
-    if (options_.stream_results) body = loop::StreamResults(body, function_.buffers);
-    body = loop::AlignTransposes(loop::AlignStreams(body));
-    body = loop::ShiftTiles(loop::FetchTransposes(body));
-    body = loop::Simplify(loop::VectorizeReductions(body), bounds_);
-    body = loop::Simplify(loop::BalanceParallel(body), bounds_);
-    body = loop::Simplify(loop::HoistGuards(body), bounds_);
-    body = loop::Simplify(loop::PartitionLoops(body), bounds_);
-    body = loop::Simplify(loop::PartitionSelects(body), bounds_);
-    body = loop::Simplify(loop::FlattenBuffers(body), bounds_);
-    body = loop::VectorizeLoops(loop::StageTransposedMath(body));
-    body = loop::TransposeTiles(body, options_.row_loads);
-    body = loop::UnrollLoops(body);
-    if (!unrolls_.empty()) body = AutoUnroll(loop::Simplify(body, bounds_), unrolls_);
-    body = loop::PromoteAccumulators(loop::Simplify(body, bounds_));
-    return loop::ShareMemory(body);
-  }
-
   static void CheckParallel(const Stmt& stmt, const loop::ForNode* outer) {
     loop::VisitStmts(stmt, [&](const Stmt& s) {
       const auto* n = s.As<loop::ForNode>();
@@ -469,13 +454,13 @@ class Lowerer {
 
   // A stage that some reader outside its place needs is read from a buffer that does not exist
   // there.
-  void CheckPlacements() {
+  void CheckPlacements(const Stmt& body) const {
     std::unordered_set<const loop::BufferNode*> known;
     for (const loop::Buffer& buffer : function_.buffers) known.insert(buffer.get());
-    loop::VisitStmts(function_.body, [&](const Stmt& s) {
+    loop::VisitStmts(body, [&](const Stmt& s) {
       if (const auto* n = s.As<loop::AllocateNode>()) known.insert(n->buffer.get());
     });
-    loop::VisitExprs(function_.body, [&](const Expr& e) {
+    loop::VisitExprs(body, [&](const Expr& e) {
       const auto* load = e.As<loop::LoadNode>();
       const auto* address = e.As<loop::AddressNode>();
       if (load == nullptr && address == nullptr) return;
@@ -506,7 +491,7 @@ class Lowerer {
   loop::Function function_;
   loop::Bounds bounds_;
   loop::Bounds ranges_;  // also of loops that are made
-  UnrollMarks unrolls_;
+  loop::UnrollLimits unrolls_;
   std::unordered_map<const Stage*, Stmt> scan_steps_;  // what a step of the scan runs
   // What is to stand before the loop of that variable once it is made.
   struct FirstCopy {

@@ -14,17 +14,19 @@
 #include <vector>
 
 #include "tenon/loop/function.h"
+#include "tenon/loop/pipeline_options.h"
 #include "tenon/loop/transforms.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::schedule {
 
-// The results are the same whatever they are.
+// The results are the same whatever these are.
 struct LowerOptions {
   loop::RowLoads row_loads = loop::RowLoads::kParts;  // faster on some CPUs than on others
   // Outputs larger than the caches are streamed (loop/stream_results.h) where the schedule does not
   // say so.
   bool stream_results = true;
+  loop::PipelineOptions pipeline;
 };
 
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,

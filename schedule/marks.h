@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/loop/stmt.h"
+#include "tenon/loop/transforms.h"
 #include "tenon/schedule/index_map.h"
 #include "tenon/te/tensor.h"
 #include "tenon/te/tensor_intrinsic.h"
@@ -35,12 +36,10 @@ struct NextBlockMark {
   std::int64_t turns;
 };
 
-// The loop and serial loops of constant extent inside it are unrolled while the
-// copies have at most `max_step` stores together.
+// The loop and loops inside it are unrolled (loop::AutoUnroll).
 struct UnrollMark {
   te::IterVar axis;
-  std::int64_t max_step = 0;
-  bool is_explicit = true;  // in the loops themselves; otherwise it is left to LLVM
+  loop::UnrollLimit limit;
 };
 
 // The intrinsic stands for the loop over the axis and all inside it.

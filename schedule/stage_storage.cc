@@ -137,9 +137,9 @@ Stage& Stage::Pragma(const IterVar& axis, std::string_view key, std::int64_t val
                    [&](const UnrollMark& other) { return other.axis.var.same_as(axis.var); });
   if (mark == marks_.unrolls.end()) mark = marks_.unrolls.insert(mark, UnrollMark{axis});
   if (is_max_step) {
-    mark->max_step = value;
+    mark->limit.max_step = value;
   } else {
-    mark->is_explicit = value == 1;
+    mark->limit.is_explicit = value == 1;
   }
   record_->emplace_back(PragmaStep{RefTo(axis), std::string(key), value});
   return *this;

@@ -30,7 +30,8 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
     const AutoScheduleOptions schedule = {.target = options.target,
                                           .reassociate_sums = options.reassociate_sums};
     const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
-                                             .stream_results = false};  // AutoSchedule says which
+                                             .stream_results = false,  // AutoSchedule says which
+                                             .pipeline = options.pipeline};
     return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
   };
   const std::optional<std::string> origin =

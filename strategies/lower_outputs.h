@@ -7,6 +7,7 @@
 
 #include "tenon/jit/host_target.h"
 #include "tenon/loop/function.h"
+#include "tenon/loop/pipeline_options.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
@@ -22,6 +23,7 @@ struct LoweringOptions {
   // apart.
   bool defer = false;
   bool reassociate_sums = true;  // as in AutoScheduleOptions
+  loop::PipelineOptions pipeline;
 };
 
 // The kernel of `args` and then `outputs`.

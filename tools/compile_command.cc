@@ -7,6 +7,8 @@
 
 #include "tenon/compiler/export.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/loop/pipeline.h"
+#include "tenon/loop/print.h"
 #include "tenon/onnx/export.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -15,6 +17,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
 #include "tenon/tools/kernel_texts.h"
+#include "tenon/tools/loop_steps.h"
 #include "tenon/tools/model.h"
 
 namespace tenon::tools {
@@ -25,6 +28,8 @@ struct EmitArguments {
   CompileArguments compile;
   std::string emit;  // empty: as the ending of the output says
   std::string output = "-";
+  std::string after;  // a step of the loop pipeline; empty: the last
+  std::string dump_folder;
   std::string explain;  // empty, "text" or "json"
   ExportOptions exported;
 };
@@ -36,6 +41,8 @@ constexpr std::pair<const char*, const char*> kEndings[] = {
 
 // The stage or the kind of export: a value of --emit, "so" or "o".
 std::string WhatToMake(const EmitArguments& arguments) {
+  if (!arguments.after.empty() && arguments.emit != "loops")
+    throw InvalidArgument("--after shows loops; give --emit=loops as well");
   const std::string& output = arguments.output;
   const std::string ending = std::filesystem::path(output).extension();
   if (!arguments.emit.empty()) {
@@ -67,7 +74,7 @@ std::string WithTitle(const LoweredKernel& kernel, const std::string& text) {
                 text.ends_with('\n') ? "\n" : "\n\n");
 }
 
-std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
+std::string KernelTexts(const Lowered& lowered, const jit::CompileOptions& code,
                         const std::string& stage) {
   std::string text;
   for (const LoweredKernel& kernel : lowered.kernels) {
@@ -77,23 +84,33 @@ std::string KernelTexts(const Lowered& lowered, const EmitArguments& arguments,
     }
     if (const std::string library = LibraryCode(kernel); !library.empty())
       text += WithTitle(kernel, StrCat("// ", library));
-    for (const jit::Kernel& code :
-         GeneratedCode(kernel, {.target = jit::HostTarget(arguments.compile.cpu_features),
-                               .check_bounds = arguments.compile.check_bounds,
-                               .cache_dir = arguments.compile.CacheFolder()})) {
-      text += WithTitle(kernel, stage == "loops"  ? code.Loops()
-                                : stage == "llvm" ? code.LlvmIr()
-                                                  : code.Assembly());
-    }
+    for (const jit::Kernel& made : GeneratedCode(kernel, code))
+      text += WithTitle(kernel, stage == "llvm" ? made.LlvmIr() : made.Assembly());
   }
   return text;
 }
 
-std::string Text(const Lowered& lowered, const EmitArguments& arguments, const std::string& stage) {
+// The final loops, or those after the step that is asked for.
+std::string Loops(const Lowered& lowered, const EmitArguments& arguments, const LoopSteps& steps,
+                  const jit::CompileOptions& code) {
+  std::string text;
+  for (const LoweredKernel& kernel : lowered.kernels) {
+    if (const std::string library = LibraryCode(kernel); !library.empty())
+      text += WithTitle(kernel, StrCat("// ", library));
+    for (const loop::Function& loops : GeneratedLoops(kernel, code))
+      text += WithTitle(
+          kernel, arguments.after.empty() ? loop::Print(loops) : steps.LoopsAfter(loops.name));
+  }
+  return text;
+}
+
+std::string Text(const Lowered& lowered, const EmitArguments& arguments, const std::string& stage,
+                 const LoopSteps& steps, const jit::CompileOptions& code) {
   if (stage == "fused") return ir::PrintModule(lowered.module, {.metadata = false});
   if (stage == "json") return runtime::ToGraphJson(lowered.plan) + "\n";
   if (stage == "c") return ValueOrThrow(CSource(lowered, arguments.exported));
-  return KernelTexts(lowered, arguments, stage);
+  if (stage == "loops") return Loops(lowered, arguments, steps, code);
+  return KernelTexts(lowered, code, stage);
 }
 
 // Throws when `status` is no success.
@@ -123,12 +140,25 @@ void Make(EmitArguments arguments) {
     return;
   }
   PassDecisions decisions;
+  LoopSteps steps(arguments.after, arguments.dump_folder);
   CompileOptions options = arguments.compile.Options();
+  options.loop_observer = steps.Observer();
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
   const Lowered lowered = ValueOrThrow(Lower(module, options));
   if (arguments.explain == "text") std::cerr << ExplainText(lowered, decisions);
   if (arguments.explain == "json") std::cerr << ExplainJson(lowered, decisions);
+  const jit::CompileOptions code = {.target = arguments.exported.target,
+                                    .reassociate_reductions = what != "c",
+                                    .check_bounds = arguments.compile.check_bounds,
+                                    .cache_dir = arguments.compile.CacheFolder()};
+  if (options.loop_observer) {
+    // The last phase, which Lower leaves to those who make code.
+    jit::CompileOptions observed = code;
+    observed.pipeline.observer = options.loop_observer;
+    for (const LoweredKernel& kernel : lowered.kernels) GeneratedLoops(kernel, observed);
+    steps.WriteDumps();
+  }
   if (what == "so") {
     Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
   } else if (what == "o") {
@@ -136,7 +166,7 @@ void Make(EmitArguments arguments) {
   } else if (what == "c" && arguments.output != "-") {
     Require(ExportCSource(lowered, arguments.output, arguments.exported));
   } else {
-    Write(arguments.output, Text(lowered, arguments, what));
+    Write(arguments.output, Text(lowered, arguments, what, steps, code));
   }
 }
 
@@ -155,6 +185,16 @@ void AddCompileCommand(CLI::App* app) {
           "llvm; asm; c: source that compiles alone; json: the plan; onnx: the model as imported; "
           "when it is not given, the ending of the file decides, or fused")
       ->check(CLI::IsMember({"graph", "fused", "te", "loops", "llvm", "asm", "c", "json", "onnx"}));
+  command
+      ->add_option("--after", arguments->after,
+                   "with --emit=loops: the loops after this step of the loop pipeline")
+      ->type_name("STEP")
+      ->check(CLI::IsMember(loop::StepNames()));
+  command
+      ->add_option("--dump-loops", arguments->dump_folder,
+                   "folder for the loops of each kernel after each step that changed them, and for "
+                   "the times of the steps")
+      ->type_name("FOLDER");
   command
       ->add_option("-o,--out", arguments->output,
                    "file to write, - for standard output; FILE.so: a shared library, FILE.o: an "

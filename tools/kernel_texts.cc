@@ -20,6 +20,14 @@ std::vector<jit::Kernel> GeneratedCode(const LoweredKernel& kernel,
   return code;
 }
 
+std::vector<loop::Function> GeneratedLoops(const LoweredKernel& kernel,
+                                           const jit::CompileOptions& options) {
+  std::vector<loop::Function> finals;
+  for (const loop::Function& loops : strategies::GeneratedFunctions(kernel.choice.built))
+    finals.push_back(ValueOrThrow(jit::FinalLoops(loops, options)));
+  return finals;
+}
+
 std::string LibraryCode(const LoweredKernel& kernel) {
   const auto* callable =
       std::get_if<std::shared_ptr<const jit::Callable>>(&kernel.choice.built.kernel);

@@ -18,6 +18,10 @@ std::string TensorExpressions(const LoweredKernel& kernel);
 std::vector<jit::Kernel> GeneratedCode(const LoweredKernel& kernel,
                                        const jit::CompileOptions& options);
 
+// The loops that this code is made of.
+std::vector<loop::Function> GeneratedLoops(const LoweredKernel& kernel,
+                                           const jit::CompileOptions& options);
+
 // The library's name for its code, or "" when all code is generated.
 std::string LibraryCode(const LoweredKernel& kernel);
 

@@ -131,6 +131,7 @@ std::string CompiledRun::ToString() const {
 
 CompiledRun RandomRun(Random& random) {
   CompiledRun run;
+  run.options.verify = true;
   run.options.check_bounds = random.Chance(80);
   run.options.threads = 1;
   if (random.Chance(50)) return run;

@@ -66,7 +66,7 @@ std::optional<std::string> CheckKernels(const OperatorCall& call,
   runtime::Inputs inputs;
   for (std::size_t i = 0; i < params.size(); ++i)
     inputs.emplace(ir::Var(params[i]).name(), arrays[i]);
-  const CompileOptions options = {.library = library, .check_bounds = true};
+  const CompileOptions options = {.library = library, .verify = true, .check_bounds = true};
   const absl::StatusOr<Lowered> lowered = Lower(call.module, options);
   if (lowered.status().code() == absl::StatusCode::kUnimplemented) return std::nullopt;
   const auto results = CatchErrors(

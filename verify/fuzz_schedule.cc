@@ -163,7 +163,8 @@ class Checker {
   }
 
   absl::StatusOr<loop::Function> LoopsOf(const Schedule& s) const {
-    return CatchErrors([&] { return schedule::Lower(s, args_, "fuzzed"); });
+    return CatchErrors(
+        [&] { return schedule::Lower(s, args_, "fuzzed", {.pipeline = {.verify = true}}); });
   }
 
   std::optional<Finding> CheckLoops(const Schedule& s, const loop::Function& loops) {
@@ -186,7 +187,8 @@ class Checker {
   }
 
   std::optional<Finding> CheckRun(const loop::Function& loops) {
-    const absl::StatusOr<jit::Kernel> kernel = jit::Compile(loops, {.check_bounds = true});
+    const absl::StatusOr<jit::Kernel> kernel =
+        jit::Compile(loops, {.check_bounds = true, .pipeline = {.verify = true}});
     if (!kernel.ok())
       return Finding{Kind::kCompile, StrCat("compile: ", AsError(kernel.status()).message())};
     const std::vector<NDArray>& expected = Expected();

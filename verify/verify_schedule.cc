@@ -32,6 +32,7 @@ std::int64_t ValueOf(const Expr& extent, const loop::ExprMap& sizes) {
 // An access outside an array may give the right result by chance.
 CompileOptions Checked(CompileOptions options) {
   options.check_bounds = true;
+  options.pipeline.verify = true;
   return options;
 }
 

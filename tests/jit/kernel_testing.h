@@ -28,8 +28,10 @@ inline NDArray Random(Shape shape, int seed = 1) {
 }
 
 inline Kernel Compiled(const schedule::Schedule& s, const std::vector<te::Tensor>& args,
-                       const std::string& name, const CompileOptions& options = {}) {
-  absl::StatusOr<Kernel> kernel = Compile(schedule::Lower(s, args, name), options);
+                       const std::string& name, CompileOptions options = {}) {
+  options.pipeline.verify = true;
+  absl::StatusOr<Kernel> kernel =
+      Compile(schedule::Lower(s, args, name, {.pipeline = options.pipeline}), options);
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   return std::move(kernel).value();
 }

@@ -100,6 +100,35 @@ TEST(VerifyTest, RefusesAVectorisedLoop) {
               HasSubstr("function f: vectorised loops are expanded: i"));
 }
 
+std::string RefusalUnder(Facts facts, const Stmt& body) {
+  try {
+    Verify({.name = "f", .buffers = {a, square}, .scalars = {n}, .body = body}, facts);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(VerifyTest, ChecksTheFactsThatItIsGiven) {
+  const Stmt shaped = Store(square, 1.0F, {0, 0}), flat = Store(square, 1.0F, {0}),
+             read = Store(a, Load(square, {3}), {0}),
+             vectors = Loop(i, Store(a, 1.0F, {i}), ForKind::kVectorized),
+             unrolled = Loop(i, Store(a, 1.0F, {i}), ForKind::kUnrolled);
+  for (const Stmt& stmt : {shaped, flat, read, vectors, unrolled})
+    EXPECT_EQ(RefusalUnder({}, stmt), "no error");
+  EXPECT_EQ(RefusalUnder({Fact::kShapedBuffers}, shaped), "no error");
+  EXPECT_EQ(RefusalUnder({Fact::kFlatBuffers}, flat), "no error");
+  EXPECT_THAT(RefusalUnder({Fact::kFlatBuffers}, shaped), HasSubstr("buffers are flat: S[0, 0]"));
+  EXPECT_THAT(RefusalUnder({Fact::kShapedBuffers}, flat),
+              HasSubstr("an access has one index per dimension: S[0] = 1f"));
+  EXPECT_THAT(RefusalUnder({Fact::kShapedBuffers}, read),
+              HasSubstr("an access has one index per dimension: S[3]"));
+  EXPECT_THAT(RefusalUnder({Fact::kNoVectorLoops}, vectors),
+              HasSubstr("vectorised loops are expanded: i"));
+  EXPECT_THAT(RefusalUnder({Fact::kNoUnrolledLoops}, unrolled),
+              HasSubstr("unrolled loops are expanded: i"));
+}
+
 TEST(VerifyTest, RefusesNestedParallelLoops) {
   EXPECT_THAT(
       Refusal(Loop(i, Loop(j, Store(a, 1.0F, {j}), ForKind::kParallel), ForKind::kParallel)),

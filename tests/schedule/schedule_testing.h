@@ -14,7 +14,6 @@
 
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/print.h"
-#include "tenon/loop/verify.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/error.h"
 #include "tenon/te/interpret.h"
@@ -29,10 +28,9 @@ inline NDArray RandomFloats(Shape shape, int seed) {
   return array;
 }
 
-// The lowered loops, verified.
+// The lowered loops, verified after each step.
 inline std::string LoopsOf(const Schedule& s, const std::vector<Tensor>& args) {
-  const loop::Function f = Lower(s, args, "f");
-  loop::Verify(f);
+  const loop::Function f = Lower(s, args, "f", {.pipeline = {.verify = true}});
   return loop::Print(f);
 }
 
@@ -58,9 +56,9 @@ inline void ExpectRight(const Schedule& s, const std::vector<Tensor>& inputs,
     if (expected[i].dtype() != Float32) continue;
     for (std::int64_t k = 0; k < expected[i].size(); ++k) arrays.back().data<float>()[k] = NAN;
   }
-  const loop::Function f = Lower(s, args, "kernel");
-  loop::Verify(f);
-  const auto kernel = jit::Compile(f);
+  const loop::PipelineOptions verified = {.verify = true};
+  const loop::Function f = Lower(s, args, "kernel", {.pipeline = verified});
+  const auto kernel = jit::Compile(f, {.pipeline = verified});
   ASSERT_TRUE(kernel.ok()) << kernel.status() << loop::Print(f);
   const absl::Status status = kernel->Run(arrays);
   ASSERT_TRUE(status.ok()) << status;

@@ -122,7 +122,8 @@ std::string LoopsOf(const ir::Module& module, const CompileOptions& options) {
 namespace {
 
 std::vector<NDArray> CompiledAndRun(const ir::Module& module, const runtime::Inputs& inputs,
-                                    const CompileOptions& options) {
+                                    CompileOptions options) {
+  options.verify = true;
   const absl::StatusOr<Executable> exe = Compile(module, options);
   if (!exe.ok()) {
     ADD_FAILURE() << "Compile: " << exe.status();

@@ -207,6 +207,47 @@ TEST_F(CliTest, CompileShowsEachStage) {
   EXPECT_EQ(graph["heads"], nlohmann::json::parse("[[2, 0, 0]]"));
 }
 
+TEST_F(CliTest, LoopsAreShownAfterAStepOfThePipeline) {
+  Write("doubled.relay", "def @main(%x: Tensor[(16, 32), float32]) { nn.relu(add(%x, %x)) }\n");
+  const auto after = [&](const char* step) {
+    return OutputOf(
+        StrCat("compile %/doubled.relay --library te --emit=loops --no-cache --after=", step));
+  };
+  EXPECT_THAT(after("Nests"), AllOf(HasSubstr("// tvmgen_default_fused_add_nn_relu [te]"),
+                                    HasSubstr("vectorized "), Not(HasSubstr("ramp("))));
+  EXPECT_THAT(after("VectorizeLoops"), AllOf(HasSubstr("ramp("), Not(HasSubstr("vectorized "))));
+  EXPECT_EQ(after("FuseLoops"), OutputOf("compile %/doubled.relay --library te --emit=loops"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --emit=loops --after=Hoist"),
+              AllOf(HasSubstr("--after"), HasSubstr("HoistGuards"), HasSubstr("FuseLoops")));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --emit=llvm --after=HoistGuards"),
+              HasSubstr("--after shows loops; give --emit=loops as well"));
+}
+
+TEST_F(CliTest, LoopsAreDumpedAfterEachStepThatChangesThem) {
+  Write("doubled.relay", "def @main(%x: Tensor[(16, 32), float32]) { nn.relu(add(%x, %x)) }\n");
+  const std::string loops =
+      OutputOf("compile %/doubled.relay --library te --emit=loops --dump-loops=%/dumps/here");
+  const fs::path kernel = Path("dumps/here/tvmgen_default_fused_add_nn_relu");
+  std::string last;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kernel))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  ASSERT_GE(names.size(), 3U);
+  EXPECT_EQ(names.front(), "00_Nests.txt");
+  for (const std::string& name : names) {
+    const std::string text = Contents(kernel / name);
+    EXPECT_NE(text, last) << name << " is a step that changed nothing";
+    last = text;
+  }
+  EXPECT_THAT(loops, HasSubstr(last)) << "the last dump is what is compiled";
+  EXPECT_THAT(
+      Contents(Path("dumps/here/steps.txt")),
+      AllOf(HasSubstr("\n0 Nests"), HasSubstr("\n11 FlattenBuffers"), HasSubstr("FuseLoops")));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --dump-loops=%/model.relay"),
+              AllOf(HasSubstr("the folder "), HasSubstr("cannot be made")));
+}
+
 TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
   const Ended ended =
       Tenon("compile %/model.relay --library onednn --emit loops --explain -o %/loops.txt");

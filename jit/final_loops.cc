@@ -1,0 +1,18 @@
+#include "tenon/jit/final_loops.h"
+
+#include "tenon/loop/pipeline.h"
+
+namespace tenon::jit {
+
+loop::Function AfterPipeline(const loop::Function& lowered, bool reassociate_sums,
+                             const loop::PipelineOptions& options) {
+  loop::Function final_loops = lowered;
+  final_loops.body = loop::Body([=] {
+    const loop::TransformContext context{
+        .function = &lowered, .bounds = {}, .reassociate_sums = reassociate_sums};
+    return loop::RunPipeline(loop::Phase::kCodegen, lowered.body, context, options);
+  });
+  return final_loops;
+}
+
+}  // namespace tenon::jit
