@@ -54,6 +54,11 @@ class JoinedKernel : public Callable {
                   behind_ ? StrCat(" + ", behind_->kernel->implementation()) : "");
   }
 
+  std::string Text(jit::KernelText kind) const override {
+    return StrCat(before_ ? before_->kernel->Text(kind) : "",
+                  behind_ ? behind_->kernel->Text(kind) : "");
+  }
+
   void Call(void* const* buffers, void* workspace) const override {
     char* const room = static_cast<char*>(workspace);
     void* const rest = room + between_bytes_;

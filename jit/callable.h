@@ -5,9 +5,13 @@
 #define TENON_JIT_CALLABLE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace tenon::jit {
+
+// The states of a kernel on its way from tensor expressions to machine code.
+enum class KernelText : std::uint8_t { kTensorExpressions, kSchedule, kLoops, kLlvmIr, kAssembly };
 
 class Callable {
  public:
@@ -19,6 +23,9 @@ class Callable {
   virtual std::size_t workspace_bytes() const { return 0; }
   // What runs, for people: "tenon" or "onednn brgconv:avx512_core".
   virtual std::string implementation() const = 0;
+  // What runs, at that state, made anew at each call: of generated code, not of a library's
+  // primitive. Empty where there is none. Throws what making the kernel may throw.
+  virtual std::string Text(KernelText) const { return ""; }
 };
 
 }  // namespace tenon::jit

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "llvm/Support/raw_ostream.h"
 #include "tenon/jit/bounds_checks.h"
 #include "tenon/jit/bounds_report.h"
 #include "tenon/jit/c_source.h"
@@ -19,6 +18,7 @@
 #include "tenon/jit/extern_symbols.h"
 #include "tenon/jit/final_loops.h"
 #include "tenon/jit/function_codegen.h"
+#include "tenon/jit/kernel_texts.h"
 #include "tenon/jit/object_cache.h"
 #include "tenon/jit/object_key.h"
 #include "tenon/jit/orc_session.h"
@@ -52,6 +52,7 @@ struct Kernel::State {
     });
     return writes;
   }
+  KernelTexts Texts() const { return {function, final_loops, options}; }
   // Throws OutOfRange.
   std::int32_t RunWithChecks(void* const* buffers, const std::int64_t* extents) const {
     BoundsReport report;
@@ -81,25 +82,11 @@ struct Kernel::State {
 
 namespace {
 
-std::unique_ptr<llvm::Module> MakeModule(llvm::LLVMContext& context, const loop::Function& function,
-                                         const CompileOptions& options) {
-  return GenerateModule(context, function, CodegenOptionsFor(options));
-}
-
-// For people: the function shows the kernel's own name.
-void ShowName(llvm::Module& module, const std::string& name) {
-  module.getFunction(EntrySymbol(name))->setName(name);
-}
-
-// What code is generated of.
-loop::Function WithChecks(const loop::Function& final_loops, const CompileOptions& options) {
-  return options.check_bounds ? WithBoundsChecks(final_loops).function : final_loops;
-}
-
 std::string CompileToObject(const loop::Function& function, const CompileOptions& options,
                             TargetCompiler& compiler) {
   llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module = MakeModule(context, function, options);
+  const std::unique_ptr<llvm::Module> module =
+      GenerateModule(context, function, CodegenOptionsFor(options));
   compiler.Prepare(*module);
   compiler.Optimize(*module);
   return compiler.EmitObject(*module);
@@ -238,6 +225,7 @@ class KernelCallable : public Callable {
   explicit KernelCallable(Kernel kernel) : kernel_(std::move(kernel)) {}
   void Call(void* const* buffers, void*) const override { kernel_.RunUnchecked(buffers, nullptr); }
   std::string implementation() const override { return "tenon"; }
+  std::string Text(KernelText kind) const override { return kernel_.Text(kind); }
 
  private:
   Kernel kernel_;
@@ -275,47 +263,11 @@ std::shared_ptr<const Callable> Kernel::AsCallable() const {
   return std::make_shared<KernelCallable>(*this);
 }
 
-std::string Kernel::Loops() const {
-  return loop::Print(WithChecks(state_->final_loops, state_->options));
-}
+std::string Kernel::Text(KernelText kind) const { return state_->Texts().Text(kind); }
 
-std::string Kernel::LlvmIr(bool optimized) const {
-  llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module =
-      MakeModule(context, state_->final_loops, state_->options);
-  TargetCompiler compiler(state_->options.target);
-  compiler.Prepare(*module);
-  if (optimized) compiler.Optimize(*module);
-  ShowName(*module, name());
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream, nullptr);
-  return text;
-}
-
-std::string Kernel::Assembly() const {
-  llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module =
-      MakeModule(context, state_->final_loops, state_->options);
-  TargetCompiler compiler(state_->options.target);
-  compiler.Prepare(*module);
-  compiler.Optimize(*module);
-  ShowName(*module, name());
-  return compiler.EmitAssembly(*module);
-}
+std::string Kernel::LlvmIr(bool optimized) const { return state_->Texts().LlvmIr(optimized); }
 
 std::string Kernel::CSource() const { return ValueOrThrow(jit::CSource(state_->function)); }
-
-absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
-                                          const CompileOptions& options) {
-  return CatchErrors([&] {
-    loop::Verify(function);
-    loop::Function final_loops =
-        AfterPipeline(function, options.reassociate_reductions, options.pipeline);
-    final_loops.body = final_loops.body.stmt();  // throws here, not when somebody asks
-    return WithChecks(final_loops, options);
-  });
-}
 
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options) {
   absl::StatusOr<std::vector<Kernel>> kernels = CompileAll({&function, 1}, options);

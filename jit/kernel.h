@@ -74,10 +74,12 @@ class Kernel {
   std::shared_ptr<const Callable> AsCallable() const;
 
   // Texts, made anew at each call. The linked symbol adds ".kernel" to the name that they show.
-  // The loops are those that the code is made of (FinalLoops).
-  std::string Loops() const;
+  // The loops are those that the code is made of (FinalLoops); tensor expressions and schedule are
+  // empty where loops were made without them.
+  std::string Text(KernelText kind) const;
+  std::string Loops() const { return Text(KernelText::kLoops); }
   std::string LlvmIr(bool optimized = true) const;
-  std::string Assembly() const;
+  std::string Assembly() const { return Text(KernelText::kAssembly); }
   // C99 that compiles without Tenon (jit/c_source.h). Throws what CSource gives as a status.
   std::string CSource() const;
 
@@ -92,6 +94,10 @@ class Kernel {
 // checks of bounds that the options ask for. Their key is the code's (jit/object_key.h).
 absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
                                           const CompileOptions& options = {});
+
+// The text of the kernel that Compile would make, without making it.
+absl::StatusOr<std::string> TextOf(const loop::Function& function, KernelText kind,
+                                   const CompileOptions& options = {});
 
 // Errors: InvalidArgument for a target that has what the host lacks.
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options = {});

@@ -5,23 +5,26 @@
 namespace tenon::loop {
 
 struct Body::State {
-  std::function<Stmt()> make;
-  std::once_flag made;
-  Stmt stmt;
+  std::function<Made()> make;
+  std::once_flag is_made;
+  Made made{Stmt()};
 };
 
-Body::Body(Stmt stmt) : Body([made = std::move(stmt)] { return made; }) {}
+Body::Body(Stmt stmt) : Body(std::move(stmt), nullptr) {}
 
-Body::Body(std::function<Stmt()> make) : state_(std::make_shared<State>()) {
+Body::Body(Stmt stmt, std::shared_ptr<const Source> source)
+    : Body([made = Made(std::move(stmt), std::move(source))] { return made; }) {}
+
+Body::Body(std::function<Made()> make) : state_(std::make_shared<State>()) {
   state_->make = std::move(make);
 }
 
-const Stmt& Body::stmt() const {
-  std::call_once(state_->made, [&] {
-    state_->stmt = state_->make();
+const Body::Made& Body::made() const {
+  std::call_once(state_->is_made, [&] {
+    state_->made = state_->make();
     state_->make = nullptr;
   });
-  return state_->stmt;
+  return state_->made;
 }
 
 }  // namespace tenon::loop

@@ -5,26 +5,48 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/loop/stmt.h"
 
 namespace tenon::loop {
 
-// A statement that is there, or is made when it is first asked for. Copies share it, and may be
-// asked on several threads. It stands wherever a statement does.
+// What loops were made of, as text for people. Any number of threads may ask.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual std::string TensorExpressions() const = 0;
+  // The calls that made the schedule, as C++.
+  virtual std::string ScheduleCalls() const = 0;
+};
+
+// A statement that is there, or is made when it is first asked for, and what it was made of. Copies
+// share both, and may be asked on several threads. It stands wherever a statement does.
 class Body {
  public:
+  struct Made {
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    Made(Stmt s, std::shared_ptr<const Source> of = nullptr)
+        : stmt(std::move(s)), source(std::move(of)) {}
+    Stmt stmt;
+    std::shared_ptr<const Source> source;
+  };
+
   Body() : Body(Stmt()) {}
   Body(Stmt stmt);  // NOLINT(google-explicit-constructor)
-  explicit Body(std::function<Stmt()> make);
+  Body(Stmt stmt, std::shared_ptr<const Source> source);
+  explicit Body(std::function<Made()> make);
 
   // Throws what the maker throws, each time.
-  const Stmt& stmt() const;
+  const Stmt& stmt() const { return made().stmt; }
   operator const Stmt&() const { return stmt(); }  // NOLINT(google-explicit-constructor)
+  // Null where nobody has said so, as of loops that are written by hand. Throws as stmt does.
+  const std::shared_ptr<const Source>& source() const { return made().source; }
 
  private:
   struct State;
+  const Made& made() const;
   std::shared_ptr<State> state_;
 };
 

@@ -20,6 +20,7 @@
 #include "tenon/schedule/nest.h"
 #include "tenon/schedule/rolling.h"
 #include "tenon/schedule/scan.h"
+#include "tenon/schedule/source.h"
 #include "tenon/schedule/storage.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -505,7 +506,10 @@ class Lowerer {
 
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
                      const std::string& name, const LowerOptions& options) {
-  return Lowerer(schedule, args, name, options).Run();
+  loop::Function function = Lowerer(schedule, args, name, options).Run();
+  function.body =
+      loop::Body(function.body.stmt(), std::make_shared<LoweringSource>(schedule, args, options));
+  return function;
 }
 
 }  // namespace tenon::schedule

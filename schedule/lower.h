@@ -29,6 +29,7 @@ struct LowerOptions {
   loop::PipelineOptions pipeline;
 };
 
+// The body has the tensor expressions and the schedule's calls as its source (schedule/source.h).
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
                      const std::string& name, const LowerOptions& options = {});
 

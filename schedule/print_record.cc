@@ -33,8 +33,8 @@ const std::unordered_set<std::string>& Reserved() {
 
 class RecordPrinter {
  public:
-  explicit RecordPrinter(const Schedule& schedule)
-      : record_(schedule.record()), s_(schedule.outputs()) {}
+  RecordPrinter(const Record& record, const std::vector<Tensor>& outputs)
+      : record_(record), s_(outputs) {}
 
   std::string Print() {
     for (const auto& stage : s_.stages()) {
@@ -269,6 +269,11 @@ class RecordPrinter {
 
 }  // namespace
 
-std::string PrintRecord(const Schedule& schedule) { return RecordPrinter(schedule).Print(); }
+std::string PrintRecord(const Record& record, const std::vector<Tensor>& outputs) {
+  return RecordPrinter(record, outputs).Print();
+}
+std::string PrintRecord(const Schedule& schedule) {
+  return PrintRecord(schedule.record(), schedule.outputs());
+}
 
 }  // namespace tenon::schedule

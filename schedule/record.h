@@ -133,6 +133,7 @@ void Replay(const Record& record, Schedule& schedule);
 // The record as C++ statements, one a line, on a variable `s`; tensors of the computation go by
 // their names, other variables are declared where they are made.
 std::string PrintRecord(const Schedule& schedule);
+std::string PrintRecord(const Record& record, const std::vector<te::Tensor>& outputs);
 
 }  // namespace tenon::schedule
 

@@ -38,7 +38,11 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
       options.defer ? te::ContentOf(outputs, args) : std::nullopt;
   if (!origin) return lower();
   // Shapes are static, so that nothing but the body is left to make.
-  loop::Function function{.name = name, .body = loop::Body([=] { return lower().body.stmt(); })};
+  const auto make = [=] {
+    const loop::Body body = lower().body;
+    return loop::Body::Made(body.stmt(), body.source());
+  };
+  loop::Function function{.name = name, .body = loop::Body(make)};
   for (const te::Tensor& arg : args) function.buffers.push_back(arg.buffer());
   function.origin = *origin;
   return function;

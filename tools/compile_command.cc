@@ -8,7 +8,6 @@
 #include "tenon/compiler/export.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/loop/pipeline.h"
-#include "tenon/loop/print.h"
 #include "tenon/onnx/export.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -69,37 +68,31 @@ void Write(const std::string& path, const std::string& text) {
   WriteFile(path, {text});
 }
 
-std::string WithTitle(const LoweredKernel& kernel, const std::string& text) {
-  return StrCat("// ", kernel.name, " [", kernel.choice.implementation, "]\n", text,
+// The values of --emit that show kernels.
+constexpr std::pair<const char*, jit::KernelText> kKernelTexts[] = {
+    {"te", jit::KernelText::kTensorExpressions},
+    {"schedule", jit::KernelText::kSchedule},
+    {"loops", jit::KernelText::kLoops},
+    {"llvm", jit::KernelText::kLlvmIr},
+    {"asm", jit::KernelText::kAssembly}};
+
+std::string WithTitle(const std::string& name, const LoweredKernel& kernel,
+                      const std::string& text) {
+  return StrCat("// ", name, " [", kernel.choice.implementation, "]\n", text,
                 text.ends_with('\n') ? "\n" : "\n\n");
 }
 
-std::string KernelTexts(const Lowered& lowered, const jit::CompileOptions& code,
-                        const std::string& stage) {
-  std::string text;
-  for (const LoweredKernel& kernel : lowered.kernels) {
-    if (stage == "te") {
-      text += WithTitle(kernel, TensorExpressions(kernel));
-      continue;
-    }
-    if (const std::string library = LibraryCode(kernel); !library.empty())
-      text += WithTitle(kernel, StrCat("// ", library));
-    for (const jit::Kernel& made : GeneratedCode(kernel, code))
-      text += WithTitle(kernel, stage == "llvm" ? made.LlvmIr() : made.Assembly());
-  }
-  return text;
-}
-
-// The final loops, or those after the step that is asked for.
-std::string Loops(const Lowered& lowered, const EmitArguments& arguments, const LoopSteps& steps,
-                  const jit::CompileOptions& code) {
+// At the last state of that kind, or the loops after a step.
+std::string KernelTexts(const Lowered& lowered, jit::KernelText kind, const LoopSteps& steps,
+                        const jit::CompileOptions& code) {
   std::string text;
   for (const LoweredKernel& kernel : lowered.kernels) {
     if (const std::string library = LibraryCode(kernel); !library.empty())
-      text += WithTitle(kernel, StrCat("// ", library));
-    for (const loop::Function& loops : GeneratedLoops(kernel, code))
-      text += WithTitle(
-          kernel, arguments.after.empty() ? loop::Print(loops) : steps.LoopsAfter(loops.name));
+      text += WithTitle(kernel.name, kernel, StrCat("// ", library));
+    for (const loop::Function& part : GeneratedParts(kernel))
+      text +=
+          WithTitle(part.name, kernel,
+                    steps.ShowsAStep() ? steps.LoopsAfter(part.name) : PartText(part, kind, code));
   }
   return text;
 }
@@ -109,8 +102,10 @@ std::string Text(const Lowered& lowered, const EmitArguments& arguments, const s
   if (stage == "fused") return ir::PrintModule(lowered.module, {.metadata = false});
   if (stage == "json") return runtime::ToGraphJson(lowered.plan) + "\n";
   if (stage == "c") return ValueOrThrow(CSource(lowered, arguments.exported));
-  if (stage == "loops") return Loops(lowered, arguments, steps, code);
-  return KernelTexts(lowered, code, stage);
+  for (const auto& [name, kind] : kKernelTexts) {
+    if (stage == name) return KernelTexts(lowered, kind, steps, code);
+  }
+  Unreachable("every value of --emit makes a text");
 }
 
 // Throws when `status` is no success.
@@ -156,7 +151,10 @@ void Make(EmitArguments arguments) {
     // The last phase, which Lower leaves to those who make code.
     jit::CompileOptions observed = code;
     observed.pipeline.observer = options.loop_observer;
-    for (const LoweredKernel& kernel : lowered.kernels) GeneratedLoops(kernel, observed);
+    for (const LoweredKernel& kernel : lowered.kernels) {
+      for (const loop::Function& part : GeneratedParts(kernel))
+        ValueOrThrow(jit::FinalLoops(part, observed));
+    }
     steps.WriteDumps();
   }
   if (what == "so") {
@@ -181,10 +179,12 @@ void AddCompileCommand(CLI::App* app) {
   command
       ->add_option(
           "--emit", arguments->emit,
-          "graph: as imported; fused: after the passes; te: tensor expressions; loops; "
+          "graph: as imported; fused: after the passes; te: tensor expressions; schedule: "
+          "its calls; loops; "
           "llvm; asm; c: source that compiles alone; json: the plan; onnx: the model as imported; "
           "when it is not given, the ending of the file decides, or fused")
-      ->check(CLI::IsMember({"graph", "fused", "te", "loops", "llvm", "asm", "c", "json", "onnx"}));
+      ->check(CLI::IsMember(
+          {"graph", "fused", "te", "schedule", "loops", "llvm", "asm", "c", "json", "onnx"}));
   command
       ->add_option("--after", arguments->after,
                    "with --emit=loops: the loops after this step of the loop pipeline")

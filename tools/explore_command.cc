@@ -65,18 +65,19 @@ std::map<std::string, std::int64_t> Measure(const Executable& exe, const runtime
 }
 
 Json TextsOf(const LoweredKernel& kernel, const jit::CompileOptions& options) {
-  std::string loops, llvm, assembly;
-  for (const jit::Kernel& code : GeneratedCode(kernel, options)) {
-    loops += code.Loops();
-    llvm += code.LlvmIr();
-    assembly += code.Assembly();
-  }
+  const auto text = [&](jit::KernelText kind) {
+    std::string all;
+    for (const loop::Function& part : GeneratedParts(kernel))
+      StrAppend(&all, PartText(part, kind, options), "\n");
+    return Cut(std::move(all));
+  };
   return {{"graph", Cut(ir::PrintExpr(kernel.function))},
           {"choice", kernel.choice.Explanation()},
-          {"te", Cut(TensorExpressions(kernel))},
-          {"loops", Cut(std::move(loops))},
-          {"llvm", Cut(std::move(llvm))},
-          {"asm", Cut(std::move(assembly))}};
+          {"te", text(jit::KernelText::kTensorExpressions)},
+          {"schedule", text(jit::KernelText::kSchedule)},
+          {"loops", text(jit::KernelText::kLoops)},
+          {"llvm", text(jit::KernelText::kLlvmIr)},
+          {"asm", text(jit::KernelText::kAssembly)}};
 }
 
 Json ReportOf(const ExploreArguments& arguments) {

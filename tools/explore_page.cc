@@ -48,7 +48,7 @@ constexpr const char* kTail = R"html(</script>
 const report = JSON.parse(document.getElementById('report').textContent);
 const byId = id => document.getElementById(id), first = name => document.querySelector(name);
 const milliseconds = ns => (ns / 1e6).toFixed(4);
-const stages = {choice: 'why', graph: 'graph', te: 'tensor expressions', loops: 'loops', llvm: 'LLVM IR', asm: 'assembly'};
+const stages = {choice: 'why', graph: 'graph', te: 'tensor expressions', schedule: 'schedule', loops: 'loops', llvm: 'LLVM IR', asm: 'assembly'};
 let stage = 'loops', shown = null;
 
 first('h1').textContent = report.model;

@@ -3,29 +3,23 @@
 #include <memory>
 #include <variant>
 
-#include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 
 namespace tenon::tools {
 
-std::string TensorExpressions(const LoweredKernel& kernel) {
-  return te::Print(strategies::LowerFunction(*kernel.function.As<ir::FunctionNode>()).outputs);
+std::vector<loop::Function> GeneratedParts(const LoweredKernel& kernel) {
+  std::vector<loop::Function> parts = strategies::GeneratedFunctions(kernel.choice.built);
+  for (const strategies::PreparedConstant& prepared : kernel.choice.built.prepared)
+    parts.push_back(prepared.function);
+  return parts;
 }
 
-std::vector<jit::Kernel> GeneratedCode(const LoweredKernel& kernel,
-                                       const jit::CompileOptions& options) {
-  std::vector<jit::Kernel> code;
-  for (const loop::Function& loops : strategies::GeneratedFunctions(kernel.choice.built))
-    code.push_back(ValueOrThrow(jit::Compile(loops, options)));
-  return code;
-}
-
-std::vector<loop::Function> GeneratedLoops(const LoweredKernel& kernel,
-                                           const jit::CompileOptions& options) {
-  std::vector<loop::Function> finals;
-  for (const loop::Function& loops : strategies::GeneratedFunctions(kernel.choice.built))
-    finals.push_back(ValueOrThrow(jit::FinalLoops(loops, options)));
-  return finals;
+std::string PartText(const loop::Function& part, jit::KernelText kind,
+                     const jit::CompileOptions& options) {
+  const std::string text = ValueOrThrow(jit::TextOf(part, kind, options));
+  if (!text.empty()) return text;
+  return part.body.source() == nullptr ? "// none: the loops were made by hand"
+                                       : "// none: the loops are as the expressions say";
 }
 
 std::string LibraryCode(const LoweredKernel& kernel) {

@@ -10,17 +10,13 @@
 
 namespace tenon::tools {
 
-// Its fused function as tensor expressions.
-std::string TensorExpressions(const LoweredKernel& kernel);
+// All that is generated for it: the kernel itself, or what stands at the sides of a library's, and
+// what prepares constants for it.
+std::vector<loop::Function> GeneratedParts(const LoweredKernel& kernel);
 
-// The code generated for a kernel: the kernel itself, or the prologue and epilogue of a library's
-// kernel, whose own code has no text. Throws what code generation throws.
-std::vector<jit::Kernel> GeneratedCode(const LoweredKernel& kernel,
-                                       const jit::CompileOptions& options);
-
-// The loops that this code is made of.
-std::vector<loop::Function> GeneratedLoops(const LoweredKernel& kernel,
-                                           const jit::CompileOptions& options);
+// Of one of them, "// none" and why where there is none. Throws what code generation throws.
+std::string PartText(const loop::Function& part, jit::KernelText kind,
+                     const jit::CompileOptions& options);
 
 // The library's name for its code, or "" when all code is generated.
 std::string LibraryCode(const LoweredKernel& kernel);

@@ -25,6 +25,7 @@ class LoopSteps {
 
   // Null where there is nothing to keep. Several threads may call it; this object must outlive it.
   loop::PipelineObserver Observer();
+  bool ShowsAStep() const { return !after_.empty(); }
   // The loops of that function after the step; a comment for one whose loops are made without it,
   // as by hand.
   std::string LoopsAfter(const std::string& function) const;

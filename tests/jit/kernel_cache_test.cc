@@ -4,9 +4,11 @@
 
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/object_cache.h"
+#include "tenon/loop/print.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/error.h"
 #include "tenon/te/extern.h"
+#include "tenon/te/reduce.h"
 #include "tenon/tests/jit/scratch_folder.h"
 
 namespace tenon::jit {
@@ -68,6 +70,35 @@ TEST(KernelCacheTest, EqualFunctionsMadeTwiceShareAnEntry) {
   const CompileOptions options{.cache_dir = folder.path()};
   for (int i = 0; i < 3; ++i) ResultOf(Adding(1), options);
   EXPECT_THAT(folder.files(), SizeIs(1));
+}
+
+// Of copies and sums, which the last phase of the loop pipeline makes vectors of. Compiled as a
+// function of their own, they add no object.
+TEST(KernelCacheTest, TheLoopsThatAreShownGiveTheKeyOfTheObject) {
+  const te::Tensor a = te::Placeholder({40, 500}, Float32, "A");
+  const te::IterVar k = te::ReduceAxis(0, 500, "k");
+  const te::Tensor copy = te::Compute(
+      {40, 30}, [&](te::Var i, te::Var j) { return a(i, j + 3); }, "copy");
+  const te::Tensor sums = te::Compute(
+      {40}, [&](te::Var i) { return te::Sum(a(i, k.var), {k}); }, "sums");
+  for (const te::Tensor& result : {copy, sums}) {
+    const ScratchFolder folder;
+    const CompileOptions options{.cache_dir = folder.path()};
+    const loop::Function lowered =
+        schedule::Lower(schedule::Schedule(result), {a, result}, "shown");
+    const Kernel kernel = Compile(lowered, options).value();
+    const loop::Function shown = FinalLoops(lowered, options).value();
+    EXPECT_EQ(kernel.Loops(), loop::Print(shown));
+    EXPECT_NE(kernel.Loops(), loop::Print(lowered));
+    const fs::path object = OnlyEntry(folder);
+    Compile(shown, options).value();
+    EXPECT_EQ(OnlyEntry(folder), object);
+  }
+}
+
+TEST(KernelCacheTest, TheLoopsOfAKernelWithChecksShowThem) {
+  const CompileOptions options{.check_bounds = true};
+  EXPECT_THAT(Compile(Adding(1), options).value().Loops(), HasSubstr("report"));
 }
 
 TEST(KernelCacheTest, OtherFeaturesAndOptionsHaveEntriesOfTheirOwn) {

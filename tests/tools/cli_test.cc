@@ -199,12 +199,25 @@ TEST_F(CliTest, CompileShowsEachStage) {
   EXPECT_THAT(emit("graph"), AllOf(HasSubstr("def @main"), Not(HasSubstr("Primitive"))));
   EXPECT_THAT(emit("fused"), HasSubstr("Primitive=1"));
   EXPECT_THAT(emit("te"), HasSubstr("// tvmgen_default_fused_nn_dense_nn_relu [te]"));
+  EXPECT_THAT(emit("schedule"), AllOf(HasSubstr("[te]"), HasSubstr("s[nn_relu]")));
   EXPECT_THAT(emit("loops"), AllOf(HasSubstr("[te]"), HasSubstr("for ")));
   EXPECT_THAT(emit("llvm"), HasSubstr("define "));
   EXPECT_THAT(emit("asm"), HasSubstr("ret"));
   const auto graph = nlohmann::json::parse(emit("json"));
   EXPECT_EQ(graph["nodes"].size(), 3U);
   EXPECT_EQ(graph["heads"], nlohmann::json::parse("[[2, 0, 0]]"));
+}
+
+TEST_F(CliTest, AKernelOfALibraryIsNoTensorExpression) {
+  for (const char* stage : {"te", "schedule", "loops", "llvm"})
+    EXPECT_THAT(OutputOf(StrCat("compile %/model.relay --library onednn --emit ", stage)),
+                AllOf(HasSubstr("// onednn"), Not(HasSubstr("placeholder"))));
+}
+
+TEST_F(CliTest, WhatPreparesConstantsIsShownWithItsKernel) {
+  for (const char* stage : {"te", "schedule", "loops", "llvm", "asm"})
+    EXPECT_THAT(OutputOf(StrCat("compile model:lenet --library te --emit ", stage)),
+                HasSubstr("_prepare1 [te]"));
 }
 
 TEST_F(CliTest, LoopsAreShownAfterAStepOfThePipeline) {

@@ -1,0 +1,90 @@
+#include "tenon/jit/kernel_texts.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include "tenon/jit/bounds_checks.h"
+#include "tenon/jit/compile_functions.h"
+#include "tenon/jit/final_loops.h"
+#include "tenon/jit/function_codegen.h"
+#include "tenon/jit/target_compiler.h"
+#include "tenon/loop/print.h"
+#include "tenon/loop/verify.h"
+#include "tenon/support/error.h"
+
+namespace tenon::jit {
+namespace {
+
+// What code is generated of.
+loop::Function WithChecks(const loop::Function& final_loops, const CompileOptions& options) {
+  return options.check_bounds ? WithBoundsChecks(final_loops).function : final_loops;
+}
+
+// For people: the function shows the kernel's own name.
+void ShowName(llvm::Module& module, const std::string& name) {
+  module.getFunction(EntrySymbol(name))->setName(name);
+}
+
+}  // namespace
+
+std::string KernelTexts::Text(KernelText kind) const {
+  switch (kind) {
+    case KernelText::kTensorExpressions:
+      return lowered_.body.source() == nullptr ? "" : lowered_.body.source()->TensorExpressions();
+    case KernelText::kSchedule:
+      return lowered_.body.source() == nullptr ? "" : lowered_.body.source()->ScheduleCalls();
+    case KernelText::kLoops:
+      return loop::Print(WithChecks(final_loops_, options_));
+    case KernelText::kLlvmIr:
+      return LlvmIr(/*optimized=*/true);
+    case KernelText::kAssembly:
+      return Assembly();
+  }
+  Unreachable("the switch over texts is exhaustive");
+}
+
+std::string KernelTexts::LlvmIr(bool optimized) const {
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::Module> module =
+      GenerateModule(context, final_loops_, CodegenOptionsFor(options_));
+  TargetCompiler compiler(options_.target);
+  compiler.Prepare(*module);
+  if (optimized) compiler.Optimize(*module);
+  ShowName(*module, final_loops_.name);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, nullptr);
+  return text;
+}
+
+std::string KernelTexts::Assembly() const {
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::Module> module =
+      GenerateModule(context, final_loops_, CodegenOptionsFor(options_));
+  TargetCompiler compiler(options_.target);
+  compiler.Prepare(*module);
+  compiler.Optimize(*module);
+  ShowName(*module, final_loops_.name);
+  return compiler.EmitAssembly(*module);
+}
+
+absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
+                                          const CompileOptions& options) {
+  return CatchErrors([&] {
+    loop::Verify(function);
+    loop::Function final_loops =
+        AfterPipeline(function, options.reassociate_reductions, options.pipeline);
+    final_loops.body = final_loops.body.stmt();  // throws here, not when somebody asks
+    return WithChecks(final_loops, options);
+  });
+}
+
+absl::StatusOr<std::string> TextOf(const loop::Function& function, KernelText kind,
+                                   const CompileOptions& options) {
+  return CatchErrors([&] {
+    loop::Verify(function);
+    const loop::Function final_loops =
+        AfterPipeline(function, options.reassociate_reductions, options.pipeline);
+    return KernelTexts(function, final_loops, options).Text(kind);
+  });
+}
+
+}  // namespace tenon::jit
