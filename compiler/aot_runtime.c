@@ -2,12 +2,12 @@
    every exported object and library. Its names get the export's prefix when it is compiled
    (-Dtenon_parallel_for=model_parallel_for ...), so that several exports fit into one program.
 
-   Parallel loops use the OpenMP pool of the program; the number of threads is what omp_set_num_threads
-   or OMP_NUM_THREADS say. Chunks are contiguous, so the number of threads changes no result. */
+   Parallel loops use the OpenMP pool of the program; the number of threads is what
+   omp_set_num_threads or OMP_NUM_THREADS say. Chunks are contiguous, so the number of threads
+   changes no result. */
+#include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include <omp.h>
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif

@@ -439,55 +439,55 @@ TENON_LIBRARY void tenon_lib_sparse_transpose(const void* indices, const void* r
 }
 
 /* WIDTH columns of a block row: their sums stay in registers. */
-#define TENON_SPARSE_SUMS(NAME, TYPE, WIDTH)                                             \
-  static void NAME(const TYPE* data, const int64_t* indices, int64_t begin, int64_t end, \
-                   int64_t block_rows, int64_t block_columns, int64_t blocks,            \
-                   const TYPE* dense, TYPE* out, int64_t columns) {                      \
-    int64_t i, k, j;                                                                     \
-    int c;                                                                               \
-    for (i = 0; i < block_rows; ++i) {                                                   \
-      TYPE sums[WIDTH];                                                                  \
-      for (c = 0; c < WIDTH; ++c) sums[c] = 0;                                           \
-      for (k = begin; k < end; ++k) {                                                    \
-        const TYPE* block = data + (k * block_rows + i) * block_columns;                 \
-        const TYPE* from;                                                                \
-        if (indices[k] < 0 || indices[k] >= blocks) continue;                            \
-        from = dense + indices[k] * block_columns * columns;                             \
-        for (j = 0; j < block_columns; ++j, from += columns) {                           \
-          for (c = 0; c < WIDTH; ++c) sums[c] += block[j] * from[c];                     \
-        }                                                                                \
-      }                                                                                  \
-      for (c = 0; c < WIDTH; ++c) out[i * columns + c] = sums[c];                        \
-    }                                                                                    \
-  }
-#define TENON_SPARSE_MULTIPLY(NAME, TYPE)                                                        \
-  TENON_SPARSE_SUMS(NAME##_32, TYPE, 32)                                                         \
-  TENON_SPARSE_SUMS(NAME##_8, TYPE, 8)                                                           \
-  TENON_SPARSE_SUMS(NAME##_1, TYPE, 1)                                                           \
-  static void NAME(const TYPE* data, const int64_t* indices, const void* starts,                 \
-                   const TYPE* dense, TYPE* out, int64_t rows, int64_t count,                    \
-                   int64_t block_rows, int64_t block_columns, int64_t depth, int64_t columns) {  \
-    const int64_t blocks = depth / block_columns;                                                \
-    int64_t first = 0, width, r;                                                                 \
-    for (; first < columns; first += width) {                                                    \
-      int64_t begin, end = tenon_row_start(starts, 0, 0, count);                                 \
-      width = columns - first >= 32 ? 32 : columns - first >= 8 ? 8 : 1;                         \
-      for (r = 0; r < rows; ++r) {                                                               \
-        TYPE* to = out + r * block_rows * columns + first;                                       \
-        begin = end;                                                                             \
-        end = tenon_row_start(starts, r + 1, begin, count);                                      \
-        if (width == 32) {                                                                       \
-          NAME##_32(data, indices, begin, end, block_rows, block_columns, blocks, dense + first, \
-                    to, columns);                                                                \
-        } else if (width == 8) {                                                                 \
-          NAME##_8(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,  \
-                   to, columns);                                                                 \
-        } else {                                                                                 \
-          NAME##_1(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,  \
-                   to, columns);                                                                 \
+#define TENON_SPARSE_SUMS(NAME, TYPE, WIDTH)                                                     \
+  static void NAME(const TYPE* data, const int64_t* indices, int64_t begin, int64_t end,         \
+                   int64_t block_rows, int64_t block_columns, int64_t blocks, const TYPE* dense, \
+                   TYPE* out, int64_t columns) {                                                 \
+    int64_t i, k, j;                                                                             \
+    int c;                                                                                       \
+    for (i = 0; i < block_rows; ++i) {                                                           \
+      TYPE sums[WIDTH];                                                                          \
+      for (c = 0; c < WIDTH; ++c) sums[c] = 0;                                                   \
+      for (k = begin; k < end; ++k) {                                                            \
+        const TYPE* block = data + (k * block_rows + i) * block_columns;                         \
+        const TYPE* from;                                                                        \
+        if (indices[k] < 0 || indices[k] >= blocks) continue;                                    \
+        from = dense + indices[k] * block_columns * columns;                                     \
+        for (j = 0; j < block_columns; ++j, from += columns) {                                   \
+          for (c = 0; c < WIDTH; ++c) sums[c] += block[j] * from[c];                             \
         }                                                                                        \
       }                                                                                          \
+      for (c = 0; c < WIDTH; ++c) out[i * columns + c] = sums[c];                                \
     }                                                                                            \
+  }
+#define TENON_SPARSE_MULTIPLY(NAME, TYPE)                                                         \
+  TENON_SPARSE_SUMS(NAME##_32, TYPE, 32)                                                          \
+  TENON_SPARSE_SUMS(NAME##_8, TYPE, 8)                                                            \
+  TENON_SPARSE_SUMS(NAME##_1, TYPE, 1)                                                            \
+  static void NAME(const TYPE* data, const int64_t* indices, const void* starts,                  \
+                   const TYPE* dense, TYPE* out, int64_t rows, int64_t count, int64_t block_rows, \
+                   int64_t block_columns, int64_t depth, int64_t columns) {                       \
+    const int64_t blocks = depth / block_columns;                                                 \
+    int64_t first = 0, width, r;                                                                  \
+    for (; first < columns; first += width) {                                                     \
+      int64_t begin, end = tenon_row_start(starts, 0, 0, count);                                  \
+      width = columns - first >= 32 ? 32 : columns - first >= 8 ? 8 : 1;                          \
+      for (r = 0; r < rows; ++r) {                                                                \
+        TYPE* to = out + r * block_rows * columns + first;                                        \
+        begin = end;                                                                              \
+        end = tenon_row_start(starts, r + 1, begin, count);                                       \
+        if (width == 32) {                                                                        \
+          NAME##_32(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,  \
+                    to, columns);                                                                 \
+        } else if (width == 8) {                                                                  \
+          NAME##_8(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,   \
+                   to, columns);                                                                  \
+        } else {                                                                                  \
+          NAME##_1(data, indices, begin, end, block_rows, block_columns, blocks, dense + first,   \
+                   to, columns);                                                                  \
+        }                                                                                         \
+      }                                                                                           \
+    }                                                                                             \
   }
 /* Integers wrap, which only those without a sign may. */
 TENON_SPARSE_MULTIPLY(tenon_sparse_f32, float)
@@ -507,8 +507,8 @@ TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indic
   for (b = 0; b < batch; ++b) {
     const int64_t from = b * depth * columns, to = b * rows * block_rows * columns;
     if (type == 0) {
-      tenon_sparse_f32((const float*)data, at, starts, (const float*)dense + from,
-                       (float*)out + to, rows, count, block_rows, block_columns, depth, columns);
+      tenon_sparse_f32((const float*)data, at, starts, (const float*)dense + from, (float*)out + to,
+                       rows, count, block_rows, block_columns, depth, columns);
     } else if (type == 1) {
       tenon_sparse_f64((const double*)data, at, starts, (const double*)dense + from,
                        (double*)out + to, rows, count, block_rows, block_columns, depth, columns);
@@ -565,8 +565,7 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
     const float* image_boxes = (const float*)boxes + image * spatial * 4;
     for (class_index = 0; class_index < classes; ++class_index) {
       const float* row = (const float*)scores + (image * classes + class_index) * spatial;
-      const int64_t count =
-          tenon_candidates(row, *(const float*)threshold, spatial, order);
+      const int64_t count = tenon_candidates(row, *(const float*)threshold, spatial, order);
       int64_t kept = 0;
       for (i = 0; i < count && kept < limit; ++i) {
         int stays = 1;

@@ -237,8 +237,11 @@ std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* 
       add(arg);
     }
   }
+  // The form that suits all calls defines the operator; others must agree with it.
+  const std::vector<TeForm>& forms = ComputeOf(call).forms;
+  const TeForm* const definition = forms.empty() ? nullptr : &forms.back();
   const std::vector<Tensor> outputs =
-      ComputeCall(call, {call.attrs, inputs, call.checked_type, jit::HostTarget()});
+      ComputeCall(call, {call.attrs, inputs, call.checked_type, jit::HostTarget()}, definition);
   if (budget != nullptr) {
     const te::Cost cost = te::CostToInterpret(outputs);
     if (!budget->Pay(cost.steps, cost.bytes)) return {};

@@ -1,5 +1,6 @@
 #include "tenon/strategies/register_op.h"
 
+#include "tenon/strategies/author_rows.h"
 #include "tenon/strategies/check_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -24,8 +25,7 @@ OpRegistration::OpRegistration(const std::string& name, std::source_location whe
 }
 
 void OpRegistration::Refuse(const std::string& message) {
-  ops::OpRegistry::Global().AddStartupError(
-      StrCat(site_.name, " (", site_.where.file_name(), ":", site_.where.line(), "): ", message));
+  ops::OpRegistry::Global().AddStartupError(AtSite(site_, message));
 }
 
 OpRegistration& OpRegistration::Describe(std::string text) {
@@ -106,31 +106,38 @@ OpRegistration& OpRegistration::ElementwiseOf(
   return *this;
 }
 
+OpRegistration& OpRegistration::Form(TeForm form) {
+  AddForm(site_, std::move(form), op_.get());
+  return *this;
+}
 OpRegistration& OpRegistration::Implement(Implementation implementation) {
-  if (implementation.name.empty()) Refuse("an implementation needs a name");
-  if (implementation.build == nullptr) {
-    Refuse(StrCat("the implementation ", implementation.name, " needs a function that builds"));
-    return *this;
+  AddImplementation(site_, std::move(implementation), op_.get());
+  return *this;
+}
+
+OpExtension::OpExtension(const std::string& name, std::source_location where, std::uint64_t headers)
+    : site_{name, where} {
+  ops::OpRegistry& registry = ops::OpRegistry::Global();
+  if (headers != TENON_HEADERS_STAMP) {
+    registry.AddStartupError(AtSite(
+        site_, "it was compiled with other headers of Tenon than this program; build it again"));
+    return;
   }
-  const std::string what = StrCat("its implementation ", implementation.name);
-  Implementation guarded = implementation;
-  guarded.refusal = [site = site_, what, refusal = std::move(implementation.refusal)](
-                        const Group& group) -> std::optional<std::string> {
-    if (refusal == nullptr) return std::nullopt;
-    return RunAuthorCode(site, what, [&] { return refusal(group); });
-  };
-  guarded.build = [site = site_, what,
-                   build = std::move(implementation.build)](const Group& group) {
-    return RunAuthorCode(site, what, [&] {
-      Built built = build(group);
-      RequireBuilt(group, built);
-      return built;
-    });
-  };
-  Strategy strategy;
-  if (const auto* existing = op_->Column<Strategy>()) strategy = *existing;
-  strategy.implementations.push_back(std::move(guarded));
-  op_->SetColumn(std::move(strategy));
+  try {
+    // Built-in operators have their rows already when a user's are added.
+    RegisterStrategies(registry);
+    op_ = &registry.Definition(name);
+  } catch (const Error& error) {
+    registry.AddStartupError(AtSite(site_, error.message()));
+  }
+}
+
+OpExtension& OpExtension::Form(TeForm form) {
+  if (op_ != nullptr) AddForm(site_, std::move(form), op_);
+  return *this;
+}
+OpExtension& OpExtension::Implement(Implementation implementation) {
+  if (op_ != nullptr) AddImplementation(site_, std::move(implementation), op_);
   return *this;
 }
 

@@ -69,6 +69,9 @@ class OpRegistration {
   // operator's call is a group by itself. A group of another anchor does not ask. One without a
   // refusal never refuses.
   OpRegistration& Implement(Implementation implementation);
+  // Another way to compute a call, which is taken instead of .Compute where it is the best row.
+  // Call it after .Compute.
+  OpRegistration& Form(TeForm form);
 
  private:
   template <typename>
@@ -90,6 +93,22 @@ class OpRegistration {
   Ref<ops::OpDef> op_;  // one that no one else sees when the registration failed
 };
 
+// Adds rows to an operator that is registered already, a built-in one, say. Errors are kept as
+// those of OpRegistration: an operator that does not exist, a row without a name or of a name that
+// is taken, a row without a function that makes it. Not while others compile.
+class OpExtension {
+ public:
+  explicit OpExtension(const std::string& name,
+                       std::source_location where = std::source_location::current(),
+                       std::uint64_t headers = TENON_HEADERS_STAMP);
+  OpExtension& Form(TeForm form);
+  OpExtension& Implement(Implementation implementation);
+
+ private:
+  OpSite site_;
+  ops::OpDef* op_ = nullptr;  // null when there is no such operator
+};
+
 }  // namespace tenon::strategies
 
 #define TENON_CONCAT_INNER(a, b) a##b
@@ -97,5 +116,8 @@ class OpRegistration {
 #define TENON_REGISTER_OP(name)                                                   \
   [[maybe_unused]] static const ::tenon::strategies::OpRegistration TENON_CONCAT( \
       tenon_op_registration_, __COUNTER__) = ::tenon::strategies::OpRegistration(name)
+#define TENON_EXTEND_OP(name)                                                  \
+  [[maybe_unused]] static const ::tenon::strategies::OpExtension TENON_CONCAT( \
+      tenon_op_extension_, __COUNTER__) = ::tenon::strategies::OpExtension(name)
 
 #endif  // TENON_STRATEGIES_REGISTER_OP_H_

@@ -1,0 +1,30 @@
+// Rows that authors of operators and of plug-ins add to an operator's tables.
+//
+// Whatever a row's functions throw names the operator and where the row was registered. What they
+// make is checked before it is used. A row that cannot be used is an error of the registration
+// (OpRegistry::AddStartupError), and is left out.
+//
+//   AddForm(site, {.name = "dense.of_few", .refusal = ..., .make = ...}, &op);
+#ifndef TENON_STRATEGIES_AUTHOR_ROWS_H_
+#define TENON_STRATEGIES_AUTHOR_ROWS_H_
+
+#include <string>
+#include <string_view>
+
+#include "tenon/ops/op.h"
+#include "tenon/strategies/author_code.h"
+#include "tenon/strategies/strategy.h"
+#include "tenon/strategies/te_compute.h"
+
+namespace tenon::strategies {
+
+// "my.swish (swish.cc:12): MESSAGE"
+std::string AtSite(const OpSite& site, std::string_view message);
+
+// Before the forms that `op` has. Its only compute becomes a form, too, which suits all calls.
+void AddForm(const OpSite& site, TeForm form, ops::OpDef* op);
+void AddImplementation(const OpSite& site, Implementation implementation, ops::OpDef* op);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_AUTHOR_ROWS_H_
