@@ -13,7 +13,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::benchmarks {

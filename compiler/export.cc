@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "tenon/compiler/aot_runtime.h"
-#include "tenon/compiler/c_model.h"
-#include "tenon/compiler/run_program.h"
-#include "tenon/jit/c_text.h"
+#include "tenon/compiler/export/c_model.h"
+#include "tenon/compiler/export/run_program.h"
+#include "tenon/jit/c/c_text.h"
 #include "tenon/jit/library_functions.h"
-#include "tenon/jit/object_code.h"
+#include "tenon/jit/object/object_code.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

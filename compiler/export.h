@@ -5,8 +5,8 @@
 //   absl::Status status = ExportSharedLibrary(net, "out/net.so");  // and out/net.h
 //   // C: int32_t net_run(const void* const* inputs, void* const* outputs, void* workspace);
 //
-// Every kernel is a function of its own, too (jit/c_source.h): for kernels with symbolic extents it
-// is the way in. The header says what each array holds. A native export is code for the CPU that
+// Every kernel is a function of its own, too (jit/c/c_source.h): for kernels with symbolic extents
+// it is the way in. The header says what each array holds. A native export is code for the CPU that
 // made it, or for options.target; on a CPU that lacks one of the features its
 // functions give 3. It needs libc, libm and OpenMP's runtime (libgomp) only; an object file is
 // linked with -fopenmp -lm.

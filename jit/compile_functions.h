@@ -7,9 +7,9 @@
 #include <functional>
 #include <memory>
 
-#include "tenon/jit/codegen_options.h"
 #include "tenon/jit/kernel.h"
-#include "tenon/jit/target_compiler.h"
+#include "tenon/jit/llvm/codegen_options.h"
+#include "tenon/jit/llvm/target_compiler.h"
 
 namespace tenon::jit {
 

@@ -80,7 +80,7 @@ class Kernel {
   std::string Loops() const { return Text(KernelText::kLoops); }
   std::string LlvmIr(bool optimized = true) const;
   std::string Assembly() const { return Text(KernelText::kAssembly); }
-  // C99 that compiles without Tenon (jit/c_source.h). Throws what CSource gives as a status.
+  // C99 that compiles without Tenon (jit/c/c_source.h). Throws what CSource gives as a status.
   std::string CSource() const;
 
  private:
@@ -91,7 +91,7 @@ class Kernel {
 };
 
 // The loops that machine code is made of: those after the last phase of the loop pipeline, with the
-// checks of bounds that the options ask for. Their key is the code's (jit/object_key.h).
+// checks of bounds that the options ask for. Their key is the code's (jit/object/object_key.h).
 absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
                                           const CompileOptions& options = {});
 

@@ -14,7 +14,7 @@
 
 #include <unordered_map>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 
 namespace tenon::loop {
 

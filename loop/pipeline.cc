@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "tenon/loop/content.h"
-#include "tenon/loop/stream_results.h"
+#include "tenon/loop/transform/stream_results.h"
 #include "tenon/loop/verify.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -21,8 +21,8 @@
 #include "tenon/loop/facts.h"
 #include "tenon/loop/function.h"
 #include "tenon/loop/pipeline_options.h"
-#include "tenon/loop/simplify.h"
-#include "tenon/loop/transforms.h"
+#include "tenon/loop/simplify/simplify.h"
+#include "tenon/loop/transform/transforms.h"
 
 namespace tenon::loop {
 

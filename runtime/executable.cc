@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
 #include "tenon/runtime/result_memory.h"

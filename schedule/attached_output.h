@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/stmt.h"
 #include "tenon/schedule/region.h"
 #include "tenon/schedule/schedule.h"

@@ -3,7 +3,7 @@
 // (schedule/relation.h). Without any split that is C[i] = C.local[i].
 #include <algorithm>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/rewrite.h"
 #include "tenon/schedule/schedule.h"
 #include "tenon/support/error.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::schedule {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/relation.h"
 #include "tenon/support/alignment.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

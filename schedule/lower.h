@@ -15,7 +15,7 @@
 
 #include "tenon/loop/function.h"
 #include "tenon/loop/pipeline_options.h"
-#include "tenon/loop/transforms.h"
+#include "tenon/loop/transform/transforms.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::schedule {
@@ -23,8 +23,8 @@ namespace tenon::schedule {
 // The results are the same whatever these are.
 struct LowerOptions {
   loop::RowLoads row_loads = loop::RowLoads::kParts;  // faster on some CPUs than on others
-  // Outputs larger than the caches are streamed (loop/stream_results.h) where the schedule does not
-  // say so.
+  // Outputs larger than the caches are streamed (loop/transform/stream_results.h) where the
+  // schedule does not say so.
   bool stream_results = true;
   loop::PipelineOptions pipeline;
 };

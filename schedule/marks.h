@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tenon/loop/stmt.h"
-#include "tenon/loop/transforms.h"
+#include "tenon/loop/transform/transforms.h"
 #include "tenon/schedule/index_map.h"
 #include "tenon/te/tensor.h"
 #include "tenon/te/tensor_intrinsic.h"

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "tenon/loop/lanes.h"
+#include "tenon/loop/simplify/lanes.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 

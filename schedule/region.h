@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/stmt.h"
 
 namespace tenon::schedule {

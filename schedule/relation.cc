@@ -2,7 +2,7 @@
 // formula beside its relation below.
 #include "tenon/schedule/relation.h"
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 
 namespace tenon::schedule {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

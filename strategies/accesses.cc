@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "tenon/loop/guards.h"
-#include "tenon/loop/transforms.h"
+#include "tenon/loop/simplify/guards.h"
+#include "tenon/loop/transform/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
 #include "tenon/strategies/register_tile.h"

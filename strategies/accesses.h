@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/schedule.h"
 #include "tenon/support/target.h"
 

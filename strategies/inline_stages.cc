@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tenon/loop/transforms.h"
+#include "tenon/loop/transform/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/register_tile.h"

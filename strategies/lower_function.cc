@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "tenon/ir/visit.h"
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/check_compute.h"
 #include "tenon/strategies/strategy.h"

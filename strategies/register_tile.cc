@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
 #include "tenon/support/arithmetic.h"

@@ -1,6 +1,6 @@
 #include "tenon/strategies/streamed_results.h"
 
-#include "tenon/loop/stream_results.h"
+#include "tenon/loop/transform/stream_results.h"
 #include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::strategies {

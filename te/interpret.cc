@@ -5,7 +5,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/evaluate.h"

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

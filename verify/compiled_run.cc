@@ -5,7 +5,7 @@
 #include <string_view>
 #include <thread>
 
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/temporary_folder.h"

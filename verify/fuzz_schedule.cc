@@ -10,7 +10,7 @@
 
 #include "tenon/compiler/build.h"
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/auto_schedule.h"
 #include "tenon/support/error.h"

@@ -3,7 +3,7 @@
 // calling function.
 #include "tenon/verify/interpret.h"
 
-#include "tenon/compiler/run_time_extents.h"
+#include "tenon/compiler/plan/run_time_extents.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/infer_type.h"

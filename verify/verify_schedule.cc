@@ -4,7 +4,7 @@
 
 #include "tenon/compiler/build.h"
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <thread>
 
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/builders.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/strategies/register_op.h"

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <set>
 
-#include "tenon/compiler/run_program.h"
+#include "tenon/compiler/export/run_program.h"
 #include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel.h"
-#include "tenon/jit/object_code.h"
+#include "tenon/jit/object/object_code.h"
 #include "tenon/ops/builders.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/te/reduce.h"

@@ -14,7 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tenon/jit/c_source.h"
+#include "tenon/jit/c/c_source.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/tests/jit/c_library.h"

@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "tenon/jit/kernel.h"
-#include "tenon/jit/object_code.h"
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/object/object_code.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/loop/expr.h"
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"

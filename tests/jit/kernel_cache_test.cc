@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/jit/kernel.h"
-#include "tenon/jit/object_cache.h"
+#include "tenon/jit/object/object_cache.h"
 #include "tenon/loop/print.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/error.h"

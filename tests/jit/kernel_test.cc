@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/loop/print.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/jit/kernel_testing.h"

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include "tenon/jit/parallel_runtime.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/tests/jit/kernel_testing.h"
 
 namespace tenon::jit {

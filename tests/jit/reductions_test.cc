@@ -204,7 +204,7 @@ TEST(ReductionCodeTest, RowsAreReducedInVectors) {
   EXPECT_THAT(ir(Bool, [](const Expr& e, const IterVar& k) { return te::Any(e, {k}); }),
               ContainsRegex("or <[0-9]+ x i[18]>"));
   const auto total = [](const Expr& e, const IterVar& k) { return te::Sum(e, {k}); };
-  // LLVM's vectors take all terms, or those of loop/vectorize_sums.cc do.
+  // LLVM's vectors take all terms, or those of loop/transform/vectorize_sums.cc do.
   const auto sum_of_1024 = Compiled(Rows(1024, Float64, total), "").LlvmIr();
   EXPECT_THAT(sum_of_1024, HasSubstr("@llvm.vector.reduce.fadd"));
   EXPECT_THAT(ir(Float64, total), ContainsRegex("fadd [a-z ]*<32 x double>"));

@@ -14,7 +14,7 @@
 
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/interpret.h"

@@ -25,7 +25,7 @@
 #include <z3++.h>
 
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify_rules.h"
+#include "tenon/loop/simplify/simplify_rules.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::loop {

@@ -353,8 +353,9 @@ TEST(AutoScheduleTest, ElementsOfConcatenatedChannelsAreChosenBeforehand) {
     SCOPED_TRACE(last);
     const runtime::Inputs inputs = RandomInputs(module(last), 5);
     for (const char* features : {"", "-avx512f", "-avx"})
-      ExpectClose(testing_graphs::Outcome(module(last), inputs,
-                                          {.target = jit::HostTarget(features), .library = LibraryChoice::kTe}),
+      ExpectClose(testing_graphs::Outcome(
+                      module(last), inputs,
+                      {.target = jit::HostTarget(features), .library = LibraryChoice::kTe}),
                   Interpreted(module(last), inputs));
   }
 }

@@ -52,7 +52,8 @@ TEST_P(DepthwiseChannelsLastTest, EqualsTheInterpreter) {
     // A sum between two numbers of 8 bits becomes one or the other by its order.
     const double tolerance = type == "float32" ? 1e-4 : 0x1p-7;
     for (const char* features : {"", "-avx512f", "-avx"}) {
-      const CompileOptions options{.target = jit::HostTarget(features), .library = LibraryChoice::kTe};
+      const CompileOptions options{.target = jit::HostTarget(features),
+                                   .library = LibraryChoice::kTe};
       ExpectClose(Outcome(bound, rest, options), expected, tolerance);
       ExpectClose(Outcome(module, inputs, options), expected, tolerance);
     }

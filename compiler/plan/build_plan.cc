@@ -1,0 +1,414 @@
+#include "tenon/compiler/plan/build_plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "tenon/compiler/plan/kernel_table.h"
+#include "tenon/compiler/plan/memory_pieces.h"
+#include "tenon/compiler/plan/prepared_constants.h"
+#include "tenon/compiler/plan/unique_names.h"
+#include "tenon/ir/flatten.h"
+#include "tenon/ir/structural.h"
+#include "tenon/ir/visit.h"
+#include "tenon/ops/device_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/passes/device/plan_devices.h"
+#include "tenon/runtime/device_copy.h"
+#include "tenon/runtime/owners.h"
+#include "tenon/support/error.h"
+#include "tenon/support/hash.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+using ir::ExprKind;
+using ir::FunctionNode;
+using runtime::EntryRef;
+using runtime::Node;
+using runtime::NodeKind;
+
+constexpr std::size_t kLongestName = 80;
+// The prefix that graph executors and their tools know kernels by.
+constexpr const char* kPrefix = "tvmgen_default_";
+
+std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& what) {
+  std::vector<runtime::Entry> entries;
+  for (const ir::Type& field : Flatten(type)) {
+    const Shape shape = ir::StaticShape(field, what);
+    entries.push_back({.shape = shape, .dtype = field.As<ir::TensorTypeNode>()->dtype});
+  }
+  return entries;
+}
+
+class Builder {
+ public:
+  Builder(const ir::Module& module, const strategies::StrategyOptions& options,
+          const jit::CompileOptions& preparing)
+      : kernels_(options, &lowered_.kernels), prepared_(preparing) {
+    lowered_.module = module;
+  }
+
+  Lowered Build() {
+    const FunctionNode& main = lowered_.module.Main();
+    const std::vector<std::optional<Device>> devices = passes::GivenDevices(main);
+    for (std::size_t i = 0; i < main.params.size(); ++i) {
+      const Device device = devices[i].value_or(Device());
+      RequireAvailable(device, main.params[i].span());
+      AddInput(main.params[i], device);
+    }
+    FindResults(main);
+    const auto enter = [&](const Expr& e) {
+      if (const auto* let = e.As<ir::LetNode>()) bound_.emplace(let->var, let->value);
+      return e.kind() != ExprKind::kFunction;
+    };
+    MakeKernelsAhead(main.body);
+    ir::VisitPostOrder(
+        main.body, [&](const Expr& e) { Visit(e); }, enter);
+    for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
+    DropUnreadConstants();
+    runtime::AssignStorage(&lowered_.plan);
+    prepared_.Compute(lowered_);
+    return std::move(lowered_);
+  }
+
+ private:
+  using Value = std::vector<EntryRef>;
+
+  // A let's variable has the value that it is bound to.
+  const Value& ValueOf(const Expr& e) const {
+    Expr meant = e;
+    for (auto let = bound_.find(meant); let != bound_.end(); let = bound_.find(meant))
+      meant = let->second;
+    return values_.at(meant);
+  }
+
+  int AddNode(Node node) {
+    lowered_.plan.nodes.push_back(std::move(node));
+    return static_cast<int>(lowered_.plan.nodes.size()) - 1;
+  }
+  Value OutputsOf(int node) const {
+    Value value;
+    const auto& outputs = lowered_.plan.nodes[static_cast<std::size_t>(node)].outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) value.push_back({node, static_cast<int>(i)});
+    return value;
+  }
+
+  // Those of calls that are surely kernels. An argument counts as constant when it is written as
+  // one; the value of a variable is not looked up.
+  void MakeKernelsAhead(const Expr& body) {
+    std::vector<KernelTable::Request> requests;
+    ir::VisitPostOrder(
+        body,
+        [&](const Expr& e) {
+          const auto* call = e.As<CallNode>();
+          const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
+          if (function == nullptr || CopyTarget(*function)) return;
+          const std::vector<Pieces> results = PiecesOf(*function);
+          const bool may_be_join = results.size() == 1 && results[0].size() > 1;
+          if (IsView(results) || may_be_join) return;
+          KernelTable::Request& request = requests.emplace_back();
+          request.function = call->callee;
+          request.name = kPrefix + NameOfFunction(*function);
+          request.hash = ir::StructuralHash(call->callee);
+          for (const Expr& arg : call->args) AddConstants(arg, &request.constants);
+        },
+        [](const Expr& e) { return e.kind() != ExprKind::kFunction; });
+    kernels_.MakeAhead(requests);
+  }
+
+  static void AddConstants(const Expr& arg, std::vector<NDArray>* constants) {
+    if (const auto* constant = arg.As<ir::ConstantNode>()) {
+      constants->push_back(constant->data);
+    } else if (const auto* tuple = arg.As<ir::TupleNode>()) {
+      for (const Expr& field : tuple->fields) AddConstants(field, constants);
+    } else {
+      constants->resize(constants->size() + Flatten(arg.checked_type()).size());
+    }
+  }
+
+  void AddInput(const Expr& param, const Device& device) {
+    const std::string& name = ir::Var(param).name();
+    if (param.checked_type().As<ir::TensorTypeNode>() == nullptr)
+      throw Unimplemented(StrCat("the parameter %", name, " of @main is no tensor"))
+          .At(param.span());
+    const int node =
+        AddNode({.kind = NodeKind::kInput,
+                 .name = Unique(name),
+                 .function_name = {},
+                 .inputs = {},
+                 .outputs = EntriesOf(param.checked_type(), StrCat("the input ", name))});
+    for (runtime::Entry& entry : lowered_.plan.nodes[static_cast<std::size_t>(node)].outputs)
+      entry.device = device;
+    values_[param] = OutputsOf(node);
+  }
+
+  static void RequireAvailable(const Device& device, const Span& span) {
+    if (!runtime::IsAvailable(device))
+      throw Unimplemented(StrCat("no code can be made for ", device.ToString(),
+                                 "; values can be on cpu:0, cpu:1 and so on"))
+          .At(span);
+  }
+
+  // The target when the function is one copy between devices.
+  static std::optional<Device> CopyTarget(const FunctionNode& function) {
+    const auto* call = function.body.As<CallNode>();
+    if (call == nullptr || !(call->callee == ops::Known().device_copy)) return std::nullopt;
+    return Device::Parse(call->attrs.As<ops::DeviceCopyAttrs>().dst_virtual_device)
+        .value_or(Device());
+  }
+
+  void Visit(const Expr& e) {
+    switch (e.kind()) {
+      case ExprKind::kVar:
+      case ExprKind::kOp:
+        return;
+      case ExprKind::kConstant:
+        AddConstant(e);
+        return;
+      case ExprKind::kTuple: {
+        Value value;
+        for (const Expr& field : e.As<ir::TupleNode>()->fields) {
+          const Value& inner = ValueOf(field);
+          value.insert(value.end(), inner.begin(), inner.end());
+        }
+        values_[e] = std::move(value);
+        return;
+      }
+      case ExprKind::kTupleGetItem:
+        AddProjection(e, *e.As<ir::TupleGetItemNode>());
+        return;
+      case ExprKind::kLet:
+        values_[e] = ValueOf(e.As<ir::LetNode>()->body);
+        return;
+      case ExprKind::kFunction:
+        if (!e.As<FunctionNode>()->is_primitive())
+          throw Unimplemented("only calls of fused functions can be compiled; inline this one")
+              .At(e.span());
+        return;
+      case ExprKind::kGlobalVar:
+        throw Unimplemented(StrCat("the call of @", e.As<ir::GlobalVarNode>()->name,
+                                   " cannot be compiled; inline the function"))
+            .At(e.span());
+      case ExprKind::kCall:
+        AddCall(e, *e.As<CallNode>());
+        return;
+    }
+  }
+
+  void AddConstant(const Expr& e) {
+    values_[e] = OutputsOf(AddConstantNode(e.As<ir::ConstantNode>()->data));
+  }
+
+  int AddConstantNode(const NDArray& data) {
+    const int index = static_cast<int>(lowered_.constants.size());
+    lowered_.constants.push_back(data);
+    return AddNode({.kind = NodeKind::kConstant,
+                    .name = Unique(StrCat("p", index)),
+                    .function_name = {},
+                    .constant = index,
+                    .inputs = {},
+                    .outputs = {{.shape = data.shape(), .dtype = data.dtype()}}});
+  }
+
+  void AddProjection(const Expr& e, const ir::TupleGetItemNode& item) {
+    const auto* type = item.tuple.checked_type().As<ir::TupleTypeNode>();
+    std::size_t begin = 0;
+    for (int i = 0; i < item.index; ++i)
+      begin += Flatten(type->fields[static_cast<std::size_t>(i)]).size();
+    const Value& tuple = ValueOf(item.tuple);
+    const std::size_t count = Flatten(e.checked_type()).size();
+    values_[e] = Value(tuple.begin() + static_cast<std::ptrdiff_t>(begin),
+                       tuple.begin() + static_cast<std::ptrdiff_t>(begin + count));
+  }
+
+  void AddCall(const Expr& e, const CallNode& call) {
+    const auto* function = call.callee.As<FunctionNode>();
+    if (function == nullptr)
+      throw Unimplemented("only calls of fused functions can be compiled").At(e.span());
+    Value inputs;
+    std::vector<NDArray> constants;
+    for (const Expr& arg : call.args) {
+      const Value& value = ValueOf(arg);
+      for (const EntryRef& entry : value) {
+        inputs.push_back(entry);
+        const Node& producer = lowered_.plan.nodes[static_cast<std::size_t>(entry.node)];
+        constants.push_back(producer.kind == NodeKind::kConstant
+                                ? lowered_.constants[static_cast<std::size_t>(producer.constant)]
+                                : NDArray());
+      }
+    }
+    const std::string name = NameOfFunction(*function);
+    Node node{.name = {},
+              .function_name = {},
+              .inputs = {},
+              .outputs = EntriesOf(e.checked_type(), "a result of " + name)};
+    node.hash = ir::StructuralHash(call.callee);
+    // A kernel runs where its inputs are, which is one place.
+    Device device;
+    for (const EntryRef& input : inputs) {
+      const Node& producer = lowered_.plan.nodes[static_cast<std::size_t>(input.node)];
+      if (producer.kind != NodeKind::kConstant) device = lowered_.plan.entry(input).device;
+    }
+    const std::optional<Device> target = CopyTarget(*function);
+    RequireAvailable(target.value_or(device), e.span());
+    for (runtime::Entry& output : node.outputs) output.device = target.value_or(device);
+    if (target) {
+      node.kind = NodeKind::kCopy;
+      node.function_name = "__copy";
+      node.name = Unique(node.function_name);
+      node.inputs = {inputs[0]};
+    } else if (MovesNothing(*function, inputs, &node)) {
+      node.name = Unique(kPrefix + name);
+    } else {
+      node.kernel = kernels_.For(call.callee, kPrefix + name, constants, node.hash);
+      const LoweredKernel& kernel = lowered_.kernels[static_cast<std::size_t>(node.kernel)];
+      node.function_name = kernel.name;
+      node.name = Unique(kernel.name);
+      for (const int argument : kernel.choice.built.arguments)
+        node.inputs.push_back(inputs[static_cast<std::size_t>(argument)]);
+      const Value prepared =
+          prepared_.For(kernel, node.kernel, constants, [&](const NDArray& room) {
+            return EntryRef{AddConstantNode(room), 0};
+          });
+      node.inputs.insert(node.inputs.end(), prepared.begin(), prepared.end());
+    }
+    values_[e] = OutputsOf(AddNode(std::move(node)));
+    if (!results_.contains(e)) return;
+    for (const EntryRef& entry : values_[e]) Take(runtime::Viewed(lowered_.plan, entry).entry);
+  }
+
+  // The calls whose values are results, or may be parts of results.
+  void FindResults(const FunctionNode& main) {
+    std::vector<Expr> next = {main.body};
+    while (!next.empty()) {
+      const Expr e = next.back();
+      next.pop_back();
+      if (!results_.insert(e).second) continue;
+      if (const auto let = bound_.find(e); let != bound_.end()) next.push_back(let->second);
+      if (const auto* tuple = e.As<ir::TupleNode>())
+        next.insert(next.end(), tuple->fields.begin(), tuple->fields.end());
+      if (const auto* item = e.As<ir::TupleGetItemNode>()) next.push_back(item->tuple);
+      if (const auto* let = e.As<ir::LetNode>()) {
+        bound_.emplace(let->var, let->value);
+        next.push_back(let->body);
+      }
+      const auto* call = e.As<CallNode>();
+      const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
+      // Only the parts of a join are not results themselves.
+      if (function != nullptr && IsView(PiecesOf(*function)))
+        next.insert(next.end(), call->args.begin(), call->args.end());
+    }
+  }
+
+  bool Take(EntryRef entry) { return taken_.emplace(entry.node, entry.output).second; }
+
+  // Makes `node` a view or a join when the function's results are pieces of `inputs` as they lie in
+  // memory, or can lie there.
+  bool MovesNothing(const FunctionNode& function, const Value& inputs, Node* node) {
+    const std::vector<Pieces> results = PiecesOf(function);
+    if (IsView(results)) {
+      node->kind = NodeKind::kView;
+      node->inputs = {inputs[results[0][0].input]};
+      const DataType type = lowered_.plan.entry(node->inputs[0]).dtype;
+      for (const Pieces& pieces : results)
+        node->offsets.push_back(static_cast<std::size_t>(pieces[0].begin) * type.bytes());
+      return true;
+    }
+    if (results.size() != 1 || results[0].size() < 2) return false;
+    std::vector<EntryRef> owners;
+    Value parts;
+    for (const Piece& piece : results[0]) {
+      const EntryRef input = inputs[piece.input];
+      const runtime::Owned owned = runtime::Viewed(lowered_.plan, input);
+      const runtime::Entry& part = lowered_.plan.entry(input);
+      const runtime::Entry& whole = lowered_.plan.entry(owned.entry);
+      const Node& producer = lowered_.plan.nodes[static_cast<std::size_t>(owned.entry.node)];
+      if (piece.begin != 0 || piece.count != NumElements(part.shape) || owned.offset != 0 ||
+          part.bytes() != whole.bytes() || runtime::IsGiven(producer.kind) ||
+          whole.device != node->outputs[0].device ||
+          taken_.contains({owned.entry.node, owned.entry.output}) ||
+          std::find(owners.begin(), owners.end(), owned.entry) != owners.end())
+        return false;
+      owners.push_back(owned.entry);
+      parts.push_back(input);
+    }
+    for (const EntryRef& owner : owners) Take(owner);
+    node->kind = NodeKind::kJoin;
+    node->inputs = std::move(parts);
+    return true;
+  }
+
+  // A weight of which only the packed form is read need not be kept as it was.
+  void DropUnreadConstants() {
+    std::vector<Node>& nodes = lowered_.plan.nodes;
+    std::vector<bool> is_read(nodes.size(), false);
+    const auto mark = [&](const EntryRef& entry) {
+      is_read[static_cast<std::size_t>(entry.node)] = true;
+    };
+    for (const Node& node : nodes) std::for_each(node.inputs.begin(), node.inputs.end(), mark);
+    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), mark);
+    std::vector<int> position(nodes.size(), -1);
+    std::vector<Node> kept;
+    std::vector<NDArray> constants;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind == NodeKind::kConstant) {
+        if (!is_read[i]) continue;
+        const auto old = static_cast<std::size_t>(nodes[i].constant);
+        nodes[i].constant = static_cast<int>(constants.size());
+        constants.push_back(lowered_.constants[old]);
+      }
+      position[i] = static_cast<int>(kept.size());
+      kept.push_back(std::move(nodes[i]));
+    }
+    const auto move = [&](EntryRef& entry) {
+      entry.node = position[static_cast<std::size_t>(entry.node)];
+    };
+    for (Node& node : kept) std::for_each(node.inputs.begin(), node.inputs.end(), move);
+    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), move);
+    prepared_.ForEach(move);
+    nodes = std::move(kept);
+    lowered_.constants = std::move(constants);
+  }
+
+  std::string Unique(const std::string& name) { return node_names_.Unique(name, ""); }
+
+  Lowered lowered_;
+  KernelTable kernels_;
+  PreparedConstants prepared_;
+  std::unordered_map<Expr, Value, ir::ExprHash> values_;
+  ir::ExprMap bound_;  // what the variables of lets stand for
+  std::unordered_set<Expr, ir::ExprHash> results_;
+  std::set<std::pair<int, int>> taken_;  // entries that are results or lie in a join
+  UniqueNames node_names_;
+};
+
+}  // namespace
+
+std::string NameOfFunction(const FunctionNode& function) {
+  std::string name = "fused";
+  ir::VisitPostOrder(function.body, [&](const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    if (call != nullptr && call->op() != nullptr) StrAppend(&name, "_", call->op()->name);
+  });
+  std::replace(name.begin(), name.end(), '.', '_');
+  if (name.size() <= kLongestName) return name;
+  const std::uint64_t hash = HashBytes(name);
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  return StrCat(name.substr(0, kLongestName - 1 - text.size()), "_", text);
+}
+
+Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
+                  const jit::CompileOptions& preparing) {
+  return Builder(module, options, preparing).Build();
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,82 @@
+// Dot products within lanes: one instruction a register where the CPU has it (Intel SDM volume 2,
+// VPDPBUSD and VDPBF16PS), elsewhere widening products and a sum of strided picks, with the same
+// results.
+#include <array>
+
+#include "llvm/IR/IntrinsicsX86.h"
+#include "tenon/jit/llvm/expr_codegen.h"
+#include "tenon/jit/llvm/vector_pieces.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+using loop::Intrinsic;
+
+llvm::Intrinsic::ID DotInstruction(bool bytes, int lanes) {
+  switch (lanes) {
+    case 4:
+      return bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_128
+                   : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128;
+    case 8:
+      return bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_256
+                   : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256;
+    default:
+      return bytes ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
+                   : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512;
+  }
+}
+
+}  // namespace
+
+Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
+  const bool bytes = node.intrinsic == Intrinsic::kDotU8S8;
+  const int lanes = node.type.lanes();
+  std::vector<Value*> args;
+  for (const loop::Expr& arg : node.args) args.push_back(EmitShared(arg));
+  const int group = bytes ? 4 : 2;
+  const DataType factor = (bytes ? UInt8 : BFloat16).WithLanes(group * lanes);
+  // Words hold their elements in the order of memory, as the code is for little-endian CPUs.
+  if (node.args[1].dtype().element() == Int32)
+    args[1] = builder_.CreateBitCast(args[1], RegisterType(factor));
+  const bool has_instruction = bytes ? options_.byte_dots : options_.bfloat_dots;
+  if (has_instruction && (lanes % 16 == 0 || (options_.narrow_dots && (lanes == 8 || lanes == 4))))
+    return EmitDotInstructions(bytes, lanes, args);
+
+  llvm::Type* wide = RegisterType((bytes ? Int32 : Float32).WithLanes(group * lanes));
+  Value* sum = args[0];
+  Value* a = bytes ? builder_.CreateZExt(args[1], wide) : Widen(args[1], factor);
+  Value* b = bytes ? builder_.CreateSExt(args[2], wide) : Widen(args[2], node.args[2].dtype());
+  // A product of two bfloat16 is exact in float32, so it makes no difference whether it is rounded.
+  Value* products = bytes ? builder_.CreateMul(a, b) : builder_.CreateFMul(a, b);
+  for (int j = group; j-- > 0;) {
+    std::vector<int> picks;
+    for (int lane = 0; lane < lanes; ++lane) picks.push_back(group * lane + j);
+    Value* part = lanes == 1
+                      ? builder_.CreateExtractElement(products, static_cast<std::uint64_t>(j))
+                      : builder_.CreateShuffleVector(products, picks);
+    sum = bytes ? builder_.CreateAdd(sum, part) : builder_.CreateFAdd(sum, part);
+  }
+  return sum;
+}
+
+Value* ExprCodegen::EmitDotInstructions(bool bytes, int lanes, const std::vector<Value*>& args) {
+  const int chunk = std::min(lanes, 16);
+  const unsigned group = bytes ? 4 : 2;
+  llvm::Function* instruction =
+      llvm::Intrinsic::getDeclaration(&module_, DotInstruction(bytes, chunk));
+  const auto lane_count = static_cast<unsigned>(lanes), part = static_cast<unsigned>(chunk);
+  return ByPieces(builder_, lane_count, part, [&](unsigned first) -> Value* {
+    Value* sum = Piece(builder_, args[0], first, part);
+    // LLVM names the bytes four at a time, and has a type of its own for bfloat16.
+    llvm::Type* operand =
+        bytes ? sum->getType() : llvm::FixedVectorType::get(builder_.getBFloatTy(), group * part);
+    const auto factor = [&](Value* vector) {
+      return builder_.CreateBitCast(Piece(builder_, vector, group * first, group * part), operand);
+    };
+    Value *a = factor(args[1]), *b = factor(args[2]);
+    return builder_.CreateCall(instruction, {sum, a, b});
+  });
+}
+
+}  // namespace tenon::jit

@@ -1,0 +1,96 @@
+// exp(x) = 2^n exp(r), where n ln 2 is taken off x in two parts (Cody and Waite, "Software Manual
+// for the Elementary Functions", 1980).
+//
+// With n whole, |r| is at most ln 2 / 2, and the polynomial is the one of Moshier's Cephes library
+// (expf.c). With n in sixteenths it is at most ln 2 / 32, where degree 3 does, and the power of the
+// sixteenth comes from a table (Tang, "Table-driven implementation of the exponential function in
+// IEEE floating-point arithmetic", 1989) that one register holds.
+#include "tenon/jit/llvm/inline_math.h"
+
+#include <cmath>
+
+#include "llvm/IR/IntrinsicsX86.h"
+#include "tenon/jit/llvm/inline_arithmetic.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+
+constexpr double kLog2E = 1.44269504088896341;
+constexpr std::int64_t kRoundingShiftBits = 0x4B400000;
+// Beyond these exp is infinite and 0.
+constexpr double kHighest = 89;
+constexpr double kLowest = -104;
+
+Table PowersOfTwo() {
+  Table powers;
+  for (unsigned i = 0; i < kTableSize; ++i)
+    powers[i] = static_cast<float>(std::exp2(static_cast<double>(i) / kTableSize));
+  return powers;
+}
+
+Value* ExpByTable(llvm::IRBuilder<>& builder, Value* x) {
+  const Arithmetic math(builder, x->getType());
+  const auto intrinsic = [&](llvm::Intrinsic::ID id, llvm::ArrayRef<Value*> args) {
+    return builder.CreateIntrinsic(id, {}, args);
+  };
+  Value* all = builder.getInt16(0xFFFF);
+  Value* rounding = builder.getInt32(kCurrentRounding);
+  constexpr double kShift = kRoundingShift / kTableSize;
+  Value* shifted = math.Fma(x, kLog2E, math.Real(kShift));
+  Value* n = builder.CreateFSub(shifted, math.Real(kShift));
+  Value* r = math.Fma(n, -0.693147182464599609375, x);
+  r = math.Fma(n, 1.904654299957768e-9, r);
+  // Infinity less infinity and what numbers beyond all powers leave: any small number will do, as
+  // the scaling by n gives infinity or 0. Where x is NaN so is n.
+  constexpr int kLesserMagnitude = 2;
+  r = intrinsic(llvm::Intrinsic::x86_avx512_mask_range_ps_512,
+                {r, math.Real(0.03125), builder.getInt32(kLesserMagnitude), r, all, rounding});
+  // The lowest bits say which sixteenth.
+  Value* power = math.LookUp(PowersOfTwo(), shifted);
+  // exp(r) - 1; the quadratic coefficient makes up for the quartic one.
+  Value* p = math.Fma(r, 1.0 / 6, math.Real(0.5000162));
+  p = math.Fma(p, builder.CreateFMul(r, r), r);
+  p = math.Fma(power, p, power);
+  return intrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {p, n, p, all, rounding});
+}
+
+Value* ExpByPolynomial(llvm::IRBuilder<>& builder, Value* x) {
+  llvm::Type* type = x->getType();
+  llvm::Type* integers = type->getWithNewType(builder.getInt32Ty());
+  const Arithmetic math(builder, type);
+  const auto integer = [&](std::int64_t value) {
+    return llvm::ConstantInt::getSigned(integers, value);
+  };
+  x = math.AtLeast(math.AtMost(x, kHighest), kLowest);
+  Value* shifted = math.Fma(x, kLog2E, math.Real(kRoundingShift));
+  Value* n = builder.CreateFSub(shifted, math.Real(kRoundingShift));
+  Value* r = math.Fma(n, -0.693359375, x);
+  r = math.Fma(n, 2.12194440e-4, r);
+  Value* p = math.Real(1.9875691500e-4);
+  for (const double coefficient :
+       {1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1})
+    p = math.Fma(p, r, math.Real(coefficient));
+  p = math.Fma(p, builder.CreateFMul(r, r), r);
+  p = builder.CreateFAdd(p, math.Real(1));
+  // n may be 128, which no float's exponent holds: half of it each time.
+  Value* exponent =
+      builder.CreateSub(builder.CreateBitCast(shifted, integers), integer(kRoundingShiftBits));
+  Value* half = builder.CreateAShr(exponent, integer(1));
+  const auto power = [&](Value* e) {
+    return builder.CreateBitCast(builder.CreateShl(builder.CreateAdd(e, integer(127)), integer(23)),
+                                 type);
+  };
+  p = builder.CreateFMul(p, power(half));
+  return builder.CreateFMul(p, power(builder.CreateSub(exponent, half)));
+}
+
+}  // namespace
+
+Value* EmitExp(llvm::IRBuilder<>& builder, Value* x, bool by_table) {
+  if (!by_table) return ExpByPolynomial(builder, x);
+  return ByRegisters(builder, x, [&](Value* lanes) { return ExpByTable(builder, lanes); });
+}
+
+}  // namespace tenon::jit

@@ -1,0 +1,232 @@
+// Loads of ExprCodegen whose lanes lie near each other, but not one behind the other: every second
+// or third element, each one twice, backwards, sliding windows. A few loads cover what the lanes of
+// a register reach over, and shuffles pick from them, as compilers do for interleaved accesses
+// (Nuzman, Rosen and Zaks, "Auto-vectorization of interleaved data for SIMD", PLDI 2006).
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "tenon/jit/llvm/expr_codegen.h"
+#include "tenon/jit/llvm/vector_pieces.h"
+#include "tenon/loop/simplify/lanes.h"
+#include "tenon/support/arithmetic.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+
+// What the lanes of a register read. The last load ends with the last element that is wanted, and
+// an element that two loads hold is taken from the first one unless that is the last.
+struct Window {
+  std::int64_t first;            // the lowest element
+  std::int64_t part;             // elements of a load
+  std::vector<std::int64_t> at;  // loads, counted from the lowest element
+  std::vector<std::int64_t> of;  // the element of each lane, likewise
+
+  std::size_t LoadOf(std::size_t lane) const {
+    return std::min(static_cast<std::size_t>(of[lane] / part), at.size() - 1);
+  }
+};
+
+// Elements that are known to exist: those of a buffer, and where in it the offsets count from.
+struct Existing {
+  std::int64_t size, place;
+};
+
+// One load for all where so many elements exist around those that are wanted: from a multiple of
+// its size on if that covers them, which is how vectors are stored, and loads of what is just being
+// stored must not reach over two.
+void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Existing& existing) {
+  const std::int64_t part = BitCeil(extent);
+  const std::int64_t wanted = existing.place + window.first;
+  const std::int64_t aligned = wanted / part * part;
+  const std::int64_t begin = wanted + extent <= aligned + part ? aligned : wanted;
+  // What would lie before the buffer is never read.
+  if (wanted < 0 || begin + part > existing.size || part > lanes) return;
+  for (std::int64_t& of : window.of) of += wanted - begin;
+  window.first += begin - wanted;
+  window.part = part;
+  window.at = {0};
+}
+
+// Nothing where that takes more than `most` loads.
+std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_t most,
+                               const std::optional<Existing>& existing) {
+  const auto lanes = static_cast<std::int64_t>(offsets.size());
+  const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
+  const auto reach = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
+  if (reach >= static_cast<std::uint64_t>(most * lanes)) return std::nullopt;
+  const auto extent = static_cast<std::int64_t>(reach) + 1;
+  Window window{.first = *low,
+                .part = std::min(lanes, static_cast<std::int64_t>(std::bit_floor(reach + 1)))};
+  for (std::int64_t at = 0; at < extent; at += window.part)
+    window.at.push_back(std::min(at, extent - window.part));
+  for (const std::int64_t offset : offsets) window.of.push_back(offset - *low);
+  if (existing && window.at.size() > 1) WidenLoad(window, extent, lanes, *existing);
+  return window;
+}
+
+// Those of each `chunk` lanes; the last lane stands for those that are missing. Empty where one
+// takes more than `most` loads.
+std::vector<Window> WindowsOf(std::vector<std::int64_t> offsets, std::size_t chunk,
+                              std::int64_t most, const std::optional<Existing>& existing) {
+  offsets.resize(RoundUp(offsets.size(), chunk), offsets.back());
+  std::vector<Window> windows;
+  for (std::size_t first = 0; first < offsets.size(); first += chunk) {
+    const auto window = WindowOf(llvm::ArrayRef(offsets).slice(first, chunk), most, existing);
+    if (!window) return {};
+    windows.push_back(*window);
+  }
+  return windows;
+}
+
+// What is known to exist beyond the elements that are read: those of a buffer at a known place.
+std::optional<Existing> ExistingAround(const loop::Buffer& buffer, const loop::Expr& base) {
+  const auto* place = base.As<loop::IntImmNode>();
+  if (place == nullptr) return std::nullopt;
+  Existing existing{.size = 1, .place = place->value};
+  for (const loop::Expr& extent : buffer->shape) {
+    const auto* number = extent.As<loop::IntImmNode>();
+    if (number == nullptr) return std::nullopt;
+    existing.size *= number->value;
+  }
+  return existing;
+}
+
+// The offsets of lanes that a mask leaves out, if that is known, are those of the first that it
+// does not; whether it is known and leaves one in.
+bool LeaveOut(Value* mask, std::vector<std::int64_t>& offsets) {
+  const auto* known = llvm::dyn_cast<llvm::Constant>(mask);
+  if (known == nullptr) return false;
+  const auto is_in = [&](std::size_t lane) {
+    const llvm::Constant* bit = known->getAggregateElement(static_cast<unsigned>(lane));
+    return bit != nullptr && bit->isOneValue();
+  };
+  std::size_t first = 0;
+  while (first < offsets.size() && !is_in(first)) ++first;
+  if (first == offsets.size()) return false;
+  for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
+    if (!is_in(lane)) offsets[lane] = offsets[first];
+  }
+  return true;
+}
+
+// Lanes that read one element, at most.
+std::int64_t MostReaders(std::vector<std::int64_t> offsets) {
+  std::sort(offsets.begin(), offsets.end());
+  std::int64_t most = 0;
+  for (auto it = offsets.begin(); it != offsets.end();) {
+    const auto end = std::upper_bound(it, offsets.end(), *it);
+    most = std::max<std::int64_t>(most, end - it);
+    it = end;
+  }
+  return most;
+}
+
+// Of `mask`, whose first `lanes` bits from `first` on are those of the window's lanes: which
+// elements of load `i` are wanted by one of the lanes that read them.
+Value* MaskOfLoad(llvm::IRBuilder<>& builder, const Window& window, std::size_t i, Value* mask,
+                  std::size_t first, std::size_t lanes) {
+  const auto none = static_cast<int>(LanesOf(mask));
+  std::vector<llvm::SmallVector<int>> readers;  // the first lane of each element, the second, ...
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (window.LoadOf(lane) != i) continue;
+    const auto element = static_cast<std::size_t>(window.of[lane] - window.at[i]);
+    auto free = std::find_if(readers.begin(), readers.end(),
+                             [&](const auto& lane_of) { return lane_of[element] == none; });
+    if (free == readers.end())
+      free =
+          readers.insert(free, llvm::SmallVector<int>(static_cast<std::size_t>(window.part), none));
+    (*free)[element] = static_cast<int>(first + lane);
+  }
+  Value* wanted = nullptr;
+  for (const auto& lane_of : readers) {
+    Value* bits = PickBits(builder, mask, lane_of);
+    wanted = wanted == nullptr ? bits : builder.CreateOr(wanted, bits);
+  }
+  return wanted;
+}
+
+// The lanes of the window from its loads, of which `load` makes one.
+Value* Picked(llvm::IRBuilder<>& builder, const Window& window,
+              const std::function<Value*(std::size_t i)>& load) {
+  Value* all = nullptr;
+  for (std::size_t i = 0; i < window.at.size(); i += 2) {
+    Value* first = load(i);
+    const bool is_pair = i + 1 < window.at.size();
+    Value* second = is_pair ? load(i + 1) : llvm::PoisonValue::get(first->getType());
+    const auto lanes = static_cast<int>(window.of.size());
+    llvm::SmallVector<int> picks, joined;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::size_t from = window.LoadOf(static_cast<std::size_t>(lane));
+      const bool is_here = from == i || from == i + 1;
+      const std::int64_t element = window.of[static_cast<std::size_t>(lane)] - window.at[from];
+      picks.push_back(is_here ? static_cast<int>((from == i ? 0 : window.part) + element) : -1);
+      joined.push_back(is_here ? lanes + lane : lane);
+    }
+    Value* picked = builder.CreateShuffleVector(first, second, picks);
+    all = all == nullptr ? picked : builder.CreateShuffleVector(all, picked, joined);
+  }
+  return all;
+}
+
+}  // namespace
+
+// Without a mask all lanes are read. With one, a lane without a true bit reads 0, and what no lane
+// with one wants is not touched.
+Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType type) {
+  // As many loads as take less time than a gather, which loads each lane by itself.
+  constexpr std::int64_t kLanesOfLoad = 4;
+  // Masks of several lanes that take less than that, too.
+  constexpr std::int64_t kMostReaders = 4;
+  std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);
+  if (!near) return nullptr;
+  // Loads for lanes that are known to be wanted need no mask.
+  Value* const guard = mask != nullptr && LeaveOut(mask, near->offsets) ? nullptr : mask;
+  const DataType element = type.element();
+  const auto lanes = static_cast<std::size_t>(type.lanes());
+  const std::size_t chunk = std::min(
+      std::bit_ceil(lanes), static_cast<std::size_t>(options_.vector_bits) / 8 / element.bytes());
+  const std::int64_t most =
+      guard != nullptr ? 2
+                       : std::max<std::int64_t>(2, static_cast<std::int64_t>(chunk) / kLanesOfLoad);
+  const std::optional<Existing> existing =
+      guard != nullptr ? std::nullopt : ExistingAround(node.buffer, near->base);
+  const std::vector<Window> windows = WindowsOf(near->offsets, chunk, most, existing);
+  if (windows.empty()) return nullptr;
+  const std::int64_t readers = guard == nullptr ? 1 : MostReaders(near->offsets);
+  const bool are_vectors = std::none_of(windows.begin(), windows.end(),
+                                        [](const Window& window) { return window.part == 1; });
+  if (guard != nullptr && (readers > kMostReaders || !are_vectors)) return nullptr;
+  Value* base = EmitShared(near->base);
+  const auto load = [&](const Window& window, std::size_t first, std::size_t i) -> Value* {
+    const std::int64_t offset = window.first + window.at[i];
+    Value* index = builder_.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), offset),
+                                      "", false, true);
+    const DataType part = element.WithLanes(static_cast<int>(window.part));
+    if (guard != nullptr) {
+      Value* wanted = MaskOfLoad(builder_, window, i, guard, first, std::min(chunk, lanes - first));
+      if (wanted == nullptr) return llvm::Constant::getNullValue(MemoryType(part));
+      return EmitUnderMask(node.buffer, index, part, wanted);
+    }
+    auto* loaded = builder_.CreateAlignedLoad(MemoryType(part), ElementAddress(node.buffer, index),
+                                              llvm::Align(element.bytes()));
+    Annotate(loaded, node.buffer);
+    return window.part == 1 ? builder_.CreateVectorSplat(1, loaded) : loaded;
+  };
+  Value* made = ByPieces(builder_, static_cast<unsigned>(windows.size() * chunk),
+                         static_cast<unsigned>(chunk), [&](unsigned first) {
+                           const Window& window = windows[first / chunk];
+                           return Picked(builder_, window,
+                                         [&](std::size_t i) { return load(window, first, i); });
+                         });
+  made = Resized(builder_, made, static_cast<unsigned>(lanes));
+  if (readers > 1 || guard != mask)
+    made = builder_.CreateSelect(mask, made, llvm::Constant::getNullValue(made->getType()));
+  return ToRegister(made, type);
+}
+
+}  // namespace tenon::jit

@@ -1,0 +1,121 @@
+#include "tenon/jit/llvm/target_compiler.h"
+
+#include <mutex>
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tenon/jit/host_target.h"
+#include "tenon/jit/llvm/kernel_passes.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::jit {
+namespace {
+
+// LLVM ends the process where it cannot go on, for instance where it cannot select an instruction,
+// unless a handler leaves. What its frames hold then leaks, which is better than the end of a host.
+[[noreturn]] void ThrowFatalError(void*, const char* reason, bool) {
+  throw Error(absl::StatusCode::kInternal,
+              StrCat("internal error, please report: LLVM cannot compile a kernel: ", reason));
+}
+
+void InitializeHostTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::remove_fatal_error_handler();
+    llvm::install_fatal_error_handler(ThrowFatalError);
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+// LLVM's pass that moves computations of masks from general to mask registers compares all of their
+// groups with each other: a minute for one long block (seed 800003730 of the schedule fuzzer), and
+// next to nothing for the code.
+struct WithoutDomainReassignment : llvm::OptPassGate {
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
+    return pass != "X86 Domain Reassignment Pass";
+  }
+  bool isEnabled() const override { return true; }
+};
+
+}  // namespace
+
+TargetCompiler::TargetCompiler(const Target& target)
+    : features_(LlvmFeatures(target)), vector_bits_(8 * target.vector_bytes) {
+  InitializeHostTarget();
+  std::string error;
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(target.triple, error);
+  if (back_end == nullptr) {
+    throw Unimplemented(
+        StrCat("LLVM has no back end for this machine (", target.triple, "): ", error));
+  }
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  // The CPU name would switch on features that the operating system may hold back; "generic" adds
+  // none of its own.
+  machine_.reset(back_end->createTargetMachine(target.triple, "generic", features_, options,
+                                               llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                               llvm::CodeGenOptLevel::Aggressive, /*JIT=*/true));
+  CheckInvariant(machine_ != nullptr, "LLVM makes a target machine for the host");
+}
+
+void TargetCompiler::Prepare(llvm::Module& module) const {
+  module.setTargetTriple(machine_->getTargetTriple().str());
+  module.setDataLayout(machine_->createDataLayout());
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", "generic");
+    function.addFnAttr("target-features", features_);
+    function.addFnAttr("prefer-vector-width", std::to_string(vector_bits_));
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+}
+
+void TargetCompiler::Optimize(llvm::Module& module) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(module, &stream)) {
+    Unreachable(StrCat("generated LLVM IR is well-formed: ", stream.str()));
+  }
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(machine_.get());
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses()));
+  passes.run(module, modules);
+}
+
+std::string TargetCompiler::Emit(llvm::Module& module, llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine_->addPassesToEmitFile(passes, stream, nullptr, type)) {
+    throw Unimplemented("LLVM cannot write this kind of file for this machine");
+  }
+  WithoutDomainReassignment gate;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::OptPassGate& before = context.getOptPassGate();
+  context.setOptPassGate(gate);
+  passes.run(module);
+  context.setOptPassGate(before);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace tenon::jit

@@ -1,0 +1,28 @@
+// Vectors of indices, one lane at a time.
+#ifndef TENON_LOOP_SIMPLIFY_LANES_H_
+#define TENON_LOOP_SIMPLIFY_LANES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tenon/loop/expr.h"
+
+namespace tenon::loop {
+
+// The scalar that `vector` has in lane number `lane`; undefined when it holds more than ramps,
+// copies of scalars and arithmetic on them.
+Expr AtLane(const Expr& vector, const Var& lane);
+
+// Lane i is base + offsets[i].
+struct LaneOffsets {
+  Expr base;
+  std::vector<std::int64_t> offsets;
+};
+
+// Of a vector of integers; nothing when the lanes are not one number and constants.
+std::optional<LaneOffsets> OffsetsOf(const Expr& vector);
+
+}  // namespace tenon::loop
+
+#endif  // TENON_LOOP_SIMPLIFY_LANES_H_

@@ -1,0 +1,192 @@
+// For v in [m, n) around `if (c)`, where c is a * v + r <= 0 for a constant a: with a > 0 the
+// condition holds up to floor(-r / a), with a < 0 from ceil(r / -a) on. Variables of loops inside
+// take their worst values in r. The part of the range in which all such conditions hold becomes a
+// loop without them; what lies before and after keeps its tests (TVM, "LoopPartition"; Halide,
+// "partition_loops"). Outer loops go first, so that one tile in the corner is the only one with all
+// tests.
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "tenon/loop/simplify/guards.h"
+#include "tenon/loop/simplify/simplify.h"
+#include "tenon/loop/transform/transforms.h"
+#include "tenon/loop/visit.h"
+
+namespace tenon::loop {
+namespace {
+
+// Copies of an innermost statement that the loops around it may make: code grows with each.
+constexpr int kMostCopies = 9;
+
+// `min(c, x)` as the extent of a loop is c where this holds.
+std::optional<Expr> WholeExtent(const Expr& extent) {
+  const auto* n = extent.As<BinaryNode>();
+  if (n == nullptr || n->op != BinaryOp::kMin) return std::nullopt;
+  if (n->a.kind() == ExprKind::kIntImm) return n->a <= n->b;
+  if (n->b.kind() == ExprKind::kIntImm) return n->b <= n->a;
+  return std::nullopt;
+}
+
+// Finds the values of a loop's variable for which conditions inside it hold.
+class ConditionFinder {
+ public:
+  explicit ConditionFinder(const Var& var) : var_(var) {}
+
+  void Visit(const Stmt& stmt) {
+    switch (stmt.kind()) {
+      case StmtKind::kFor: {
+        const auto& n = *stmt.As<ForNode>();
+        if (const auto whole = WholeExtent(n.extent)) Consider(*whole, n.extent);
+        inner_.push_back(&n);
+        Visit(n.body);
+        inner_.pop_back();
+        return;
+      }
+      case StmtKind::kSeq:
+        for (const Stmt& part : stmt.As<SeqNode>()->stmts) Visit(part);
+        return;
+      case StmtKind::kIf: {
+        const auto& n = *stmt.As<IfNode>();
+        std::vector<Expr> parts;
+        SplitConjunction(n.condition, &parts);
+        for (const Expr& part : parts) Consider(part, part);
+        Visit(n.then_case);
+        if (n.else_case) Visit(n.else_case);
+        return;
+      }
+      case StmtKind::kAllocate:
+        return Visit(stmt.As<AllocateNode>()->body);
+      case StmtKind::kLet:
+        lets_.push_back(stmt.As<LetStmtNode>()->var);
+        return Visit(stmt.As<LetStmtNode>()->body);
+      case StmtKind::kStore:
+      case StmtKind::kEvaluate:
+        return;
+    }
+  }
+
+  // One end of the range in which conditions hold.
+  struct End {
+    Expr at;               // undefined: none
+    bool is_exact = true;  // beyond it all of `proved` fail
+    std::unordered_set<const ExprNode*> proved;
+  };
+  End lower, upper;
+
+ private:
+  // `place` is what the condition decides: itself, or the extent of a loop.
+  void Consider(const Expr& condition, const Expr& place) {
+    if (LoadsAnything(condition)) return;
+    std::optional<LinearCondition> linear;
+    bool is_exact = true;
+    Expr worst = condition;
+    for (auto loop = inner_.rbegin(); loop != inner_.rend(); ++loop) {
+      const Var& inner = (*loop)->var;
+      if (!UsesVar(worst, inner)) continue;
+      const auto of_inner = ToLinearCondition(worst, inner);
+      if (!of_inner) return;
+      const bool rises = of_inner->coefficient > 0;
+      const Expr value = rises ? (*loop)->min + (*loop)->extent - 1 : (*loop)->min;
+      worst = of_inner->rest + value * of_inner->coefficient <= 0;
+      is_exact = false;
+    }
+    for (const Var& let : lets_) {
+      if (UsesVar(worst, let)) return;
+    }
+    linear = ToLinearCondition(worst, var_);
+    if (!linear) return;
+    const std::int64_t a = linear->coefficient;
+    const Expr at =
+        Simplify(a > 0 ? FloorDiv(0 - linear->rest, a) + 1 : FloorDiv(linear->rest + (-a - 1), -a));
+    End& end = a > 0 ? upper : lower;
+    end.is_exact = end.is_exact && is_exact && (!end.at.defined() || StructuralEqual(end.at, at));
+    end.at = !end.at.defined() ? at : Simplify(a > 0 ? Min(end.at, at) : Max(end.at, at));
+    end.proved.insert(place.get());
+  }
+
+  const Var& var_;
+  std::vector<const ForNode*> inner_;
+  std::vector<Var> lets_;
+};
+
+// Gives conditions the value that they are known to have.
+class Decider : public StmtMutator {
+ public:
+  Decider(const std::unordered_set<const ExprNode*>& known, bool value)
+      : known_(known), value_(value) {}
+
+ protected:
+  Expr Mutate(const Expr& e) override { return e; }
+
+  Stmt MutateStmt(const Stmt& stmt) override {
+    if (const auto* n = stmt.As<IfNode>()) {
+      std::vector<Expr> parts;
+      SplitConjunction(n->condition, &parts);
+      Expr condition = True();
+      for (const Expr& part : parts)
+        condition = condition && (known_.contains(part.get()) ? IntImm(Bool, value_) : part);
+      return If(condition, MutateStmt(n->then_case),
+                n->else_case ? MutateStmt(n->else_case) : Stmt());
+    }
+    if (const auto* n = stmt.As<ForNode>(); n != nullptr && known_.contains(n->extent.get())) {
+      const auto& extent = *n->extent.As<BinaryNode>();
+      const bool constant_first = extent.a.kind() == ExprKind::kIntImm;
+      return For(n->var, n->min, constant_first == value_ ? extent.a : extent.b, n->for_kind,
+                 MutateStmt(n->body));
+    }
+    return MutateStmtChildren(stmt);
+  }
+
+ private:
+  const std::unordered_set<const ExprNode*>& known_;
+  const bool value_;
+};
+
+class LoopPartitioner : public StmtMutator {
+ protected:
+  Expr Mutate(const Expr& e) override { return e; }
+
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const auto* n = stmt.As<ForNode>();
+    if (n == nullptr || n->for_kind != ForKind::kSerial) return MutateStmtChildren(stmt);
+    ConditionFinder found(n->var);
+    found.Visit(n->body);
+    const int pieces = 1 + (found.lower.at.defined() ? 1 : 0) + (found.upper.at.defined() ? 1 : 0);
+    if (pieces == 1 || copies_ * pieces > kMostCopies) return MutateStmtChildren(stmt);
+    const Expr end = Simplify(n->min + n->extent);
+    Expr first = n->min, last = end;
+    if (found.lower.at.defined()) first = Simplify(Min(Max(found.lower.at, n->min), end));
+    if (found.upper.at.defined()) last = Simplify(Max(Min(found.upper.at, end), first));
+    const Expr whole = Simplify(last - first);
+    if (const auto* extent = whole.As<IntImmNode>(); extent != nullptr && extent->value <= 0)
+      return MutateStmtChildren(stmt);
+    copies_ *= pieces;
+    const auto piece = [&](const Expr& from, const Expr& to, const Stmt& body) {
+      return For(n->var, from, Simplify(to - from), n->for_kind, MutateStmt(body));
+    };
+    // Where an end has but one condition, it fails beyond.
+    const auto beyond = [&](const ConditionFinder::End& at) {
+      return at.is_exact ? Decider(at.proved, false)(n->body) : n->body;
+    };
+    Stmt inside = Decider(found.lower.proved, true)(n->body);
+    inside = Decider(found.upper.proved, true)(inside);
+    std::vector<Stmt> parts;
+    if (found.lower.at.defined()) parts.push_back(piece(n->min, first, beyond(found.lower)));
+    parts.push_back(piece(first, last, inside));
+    if (found.upper.at.defined()) parts.push_back(piece(last, end, beyond(found.upper)));
+    copies_ /= pieces;
+    return Seq(std::move(parts));
+  }
+
+ private:
+  int copies_ = 1;
+};
+
+}  // namespace
+
+Stmt PartitionLoops(const Stmt& stmt) { return LoopPartitioner()(stmt); }
+
+}  // namespace tenon::loop

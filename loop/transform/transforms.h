@@ -1,0 +1,135 @@
+// Loop transforms. Each takes and gives a statement and keeps its meaning. loop/pipeline.h says in
+// which order they run, and on which facts about the loops they rely.
+#ifndef TENON_LOOP_TRANSFORM_TRANSFORMS_H_
+#define TENON_LOOP_TRANSFORM_TRANSFORMS_H_
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "tenon/loop/stmt.h"
+#include "tenon/support/target.h"
+
+namespace tenon::loop {
+
+// Multi-dimensional indices become one row-major element offset.
+Stmt FlattenBuffers(const Stmt& stmt);
+
+// A serial loop around vectors that are stored past the caches one behind the other, from a place
+// in the middle of a line, begins earlier and ends later, so that all whole vectors store whole
+// lines. Where the next vectors go on behind them, the line in which these will end is fetched.
+Stmt AlignStreams(const Stmt& stmt);
+
+// A transposition that stores past the caches, in square tiles, rows that begin anywhere in a line,
+// collects some rows of whole lines in a small buffer first. The source's next rows are fetched.
+Stmt AlignTransposes(const Stmt& stmt);
+
+// A transposition that stores past the caches, whole lines at a time, fetches the source's rows of
+// the next block.
+Stmt FetchTransposes(const Stmt& stmt);
+
+// The tiles of a transposition (an unrolled loop around a vectorised one) that reach beyond an axis
+// are moved back, so that all are whole, and elements may be stored twice. What is stored to must
+// not be memory of what is read.
+Stmt ShiftTiles(const Stmt& stmt);
+
+// Reductions along a serial loop that LLVM would leave scalar get vectorised loops: those whose
+// values call vector math, and those whose results may be combined in any order (any of bools, the
+// pairs of argmax). The loop's extent is constant or min(constant, x), perhaps as a guard inside
+// it. The order is the same in every run.
+Stmt VectorizeReductions(const Stmt& stmt);
+
+// A parallel loop of constant extent whose first or last iterations alone call vector math, as
+// where a concatenation's parts differ, becomes one in which every run of iterations has its share
+// of them. Extents that have no divisor up to 8 stay.
+Stmt BalanceParallel(const Stmt& stmt);
+
+// Whether it is a function of the vector math library, which costs as much as many instructions.
+bool IsVectorMath(Intrinsic intrinsic);
+bool CallsVectorMath(const Expr& expr);
+bool CallsVectorMath(const Stmt& stmt);
+
+// Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
+// and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
+// A vectorised loop gets both forms: whole vectors, and one that keeps its condition, which
+// vectorisation turns into a mask; an unrolled one whole copies and a serial rest.
+Stmt HoistGuards(const Stmt& stmt);
+
+// A serial loop inside which statements ask for conditions that bound its variable becomes up to
+// three loops, of which the longest, in the middle, does not ask: the last block of a split runs
+// under its mask, all others run whole. Also decides extents min(constant, x) of loops inside.
+Stmt PartitionLoops(const Stmt& stmt);
+
+// A loop whose body stores if_then_else(c, a, b), where c bounds the loop's variable, becomes up to
+// three loops that store a or b without asking: padding and concatenation cost no test an element.
+Stmt PartitionSelects(const Stmt& stmt);
+
+// An unrolled loop around a shorter vectorised one, which calls vector math on elements that lie
+// together along the unrolled loop, calls it in the longer vectors, and what they give is stored as
+// before by way of a small buffer. Requires flat buffers.
+Stmt StageTransposedMath(const Stmt& stmt);
+
+// How the rows of a tile come into registers.
+enum class RowLoads {
+  kParts,  // 128 bits at a time, for CPUs that shuffle these parts in one unit alone
+  kWhole,  // where rows are whole lines apart
+};
+RowLoads RowLoadsFor(const Target& target);
+
+// An unrolled loop that stores one vector of 4 to 64 elements each time, gathered from the places
+// that follow those of the iteration before, becomes loads of what lies together, a network of
+// shuffles and the stores as they were. With n the power of two that the elements fill, it has 4 to
+// n iterations or a multiple of n, and the first lanes alone may be wanted. Requires expanded
+// vectors.
+Stmt TransposeTiles(const Stmt& stmt, RowLoads loads);
+
+// Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
+// extent that is not constant.
+Stmt UnrollLoops(const Stmt& stmt);
+
+// While copies of a loop have at most `max_step` stores together, it is unrolled.
+struct UnrollLimit {
+  std::int64_t max_step = 0;
+  bool is_explicit = true;  // in the loops themselves; otherwise it is left to LLVM
+};
+// By the loops' variables.
+using UnrollLimits = std::unordered_map<Expr, UnrollLimit, ExprHash, ExprSame>;
+
+// Unrolls serial loops of constant extent that have limits, as these say. Requires that vectorised
+// and unrolled loops are expanded.
+Stmt AutoUnroll(const Stmt& stmt, const UnrollLimits& limits);
+
+// Vectorised loops become statements on vectors, in which a condition that differs by lane is the
+// predicate of loads and stores; those whose body cannot (a condition that reads memory around
+// statements, a store that all lanes hit, an inner allocation) become serial loops, and so do those
+// of more than 256 iterations (Split makes them shorter). Requires flat buffers; throws
+// InvalidArgument for an extent that is not constant.
+Stmt VectorizeLoops(const Stmt& stmt);
+
+// A vector of sums that serial loops update under a mask, at one place throughout, is kept in an
+// allocation of its own, without a mask, until they end: registers serve it. Requires expanded
+// vectors and simplified indices.
+Stmt PromoteAccumulators(const Stmt& stmt);
+
+// A buffer of constant size takes the memory of one that the statements around it allocate before
+// and do not use any more, of the same element type and kind of memory; that becomes as large as
+// the larger of them. Small ones, which registers may serve, keep theirs. Requires flat buffers.
+Stmt ShareMemory(const Stmt& stmt);
+
+// Sums of floats along memory that may go in any order, of more terms than one of LLVM's vectorised
+// iterations takes, get accumulators by lane and a rest that is one block more; those of a multiple
+// of such iterations only where an allocated buffer is read, whose loop may take them in. Makes
+// vectorised loops. Requires flat buffers.
+Stmt VectorizeSums(const Stmt& stmt);
+
+// Loops of a block that run equally often and store vectors become one where each iteration of the
+// later one needs what the same iteration of the earlier one has stored, and nothing of another.
+// Requires flat buffers and expanded vectors.
+Stmt FuseLoops(const Stmt& stmt);
+
+// Serial copies of 4 to 128 elements that lie together, from one buffer to another, move vectors,
+// of which the last may overlap the one before. Makes vectorised loops. Requires flat buffers.
+Stmt VectorizeCopies(const Stmt& stmt);
+
+}  // namespace tenon::loop
+
+#endif  // TENON_LOOP_TRANSFORM_TRANSFORMS_H_

@@ -1,0 +1,295 @@
+// Row j of an n by n block in memory is n elements that lie together; iteration i of the loop wants
+// column i. The squares within the 128-bit parts of registers are transposed by interleaving pairs
+// of rows, element by element, then pair by pair and so on, which are single instructions. What
+// moves parts from register to register is slow on CPUs that shuffle so in one unit alone: there
+// rows are loaded part by part, each to where it belongs. On others whole rows are loaded where
+// they are lines apart, and the parts are shuffled at the end. A block at the edge has zeros where
+// rows or columns are missing.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "tenon/loop/simplify/simplify.h"
+#include "tenon/loop/transform/transforms.h"
+#include "tenon/loop/visit.h"
+#include "tenon/support/alignment.h"
+#include "tenon/support/arithmetic.h"
+
+namespace tenon::loop {
+namespace {
+
+constexpr std::int64_t kLeastRows = 4;
+constexpr std::int64_t kMostRows = 64;
+constexpr std::int64_t kPartBytes = 16;
+
+class Transposer : public StmtMutator {
+ public:
+  explicit Transposer(RowLoads loads) : loads_(loads) {}
+
+ protected:
+  Expr Mutate(const Expr& e) override { return e; }
+
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const auto* loop = stmt.As<ForNode>();
+    const auto* extent = loop == nullptr ? nullptr : loop->extent.As<IntImmNode>();
+    const auto* store = loop == nullptr ? nullptr : loop->body.As<StoreNode>();
+    if (extent == nullptr || store == nullptr || loop->for_kind != ForKind::kUnrolled ||
+        extent->value < kLeastRows)
+      return MutateStmtChildren(stmt);
+    const std::int64_t lanes = store->indices[0].dtype().lanes();
+    const std::int64_t square = BitCeil(lanes);
+    if (lanes < kLeastRows || lanes > kMostRows) return stmt;
+    if (extent->value > square && extent->value % square != 0) return stmt;
+    std::vector<Stmt> squares;
+    for (std::int64_t from = 0; from < extent->value; from += square) {
+      const std::optional<Stmt> transposed =
+          Transpose(*loop, *store, Simplify(loop->min + from),
+                    std::min(square, extent->value - from), lanes, square);
+      if (!transposed) return stmt;
+      squares.push_back(*transposed);
+    }
+    return Seq(std::move(squares));
+  }
+
+ private:
+  // The row that the first lane of iteration `from` is in, when `e` gathers one element of each of
+  // `lanes` rows and moves on by one element an iteration.
+  static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, const Expr& from,
+                                      std::int64_t lanes) {
+    const auto* load = e.As<LoadNode>();
+    if (load == nullptr || !RowsOf(*load)) return std::nullopt;
+    const auto* ramp = load->indices[0].As<RampNode>();
+    if (ramp == nullptr || ramp->lanes != lanes || IsConstInt(ramp->stride, 1) ||
+        UsesVar(ramp->stride, loop.var))
+      return std::nullopt;
+    Linear base = ToLinear(ramp->base, {});
+    if (base.CoefficientOf(loop.var) != 1) return std::nullopt;
+    std::erase_if(base.terms, [&](const auto& term) { return term.first.same_as(loop.var); });
+    const Expr rest = base.ToExpr();
+    if (UsesVar(rest, loop.var)) return std::nullopt;
+    return Simplify(rest + from);
+  }
+
+  // How many lanes a load reads when these are the first ones, whatever the iteration.
+  static std::optional<std::int64_t> RowsOf(const LoadNode& load) {
+    const std::int64_t lanes = load.indices[0].dtype().lanes();
+    if (!load.predicate.defined()) return lanes;
+    const auto* less = load.predicate.As<BinaryNode>();
+    if (less == nullptr || less->op != BinaryOp::kLT) return std::nullopt;
+    const auto* lane = less->a.As<RampNode>();
+    const auto* bound = less->b.As<BroadcastNode>();
+    if (lane == nullptr || bound == nullptr || !IsConstInt(lane->stride, 1)) return std::nullopt;
+    const auto* first = lane->base.As<IntImmNode>();
+    const auto* end = bound->value.As<IntImmNode>();
+    if (first == nullptr || end == nullptr) return std::nullopt;
+    return std::clamp<std::int64_t>(end->value - first->value, 0, lanes);
+  }
+
+  // `columns` iterations from `from` on, out of a block of n by n.
+  std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store, const Expr& from,
+                                std::int64_t columns, std::int64_t lanes, std::int64_t n) const {
+    const auto* to = store.indices[0].As<RampNode>();
+    if (to == nullptr || !IsConstInt(to->stride, 1)) return std::nullopt;
+    std::vector<Expr> gathers;  // what x * f(x) reads has two nodes
+    Expr first;
+    bool single = true;
+    VisitExpr(store.value, [&](const Expr& e) {
+      const auto* load = e.As<LoadNode>();
+      if (load != nullptr && load->buffer == store.buffer) single = false;
+      const std::optional<Expr> row = FirstRow(e, loop, from, lanes);
+      if (!row) return;
+      if (!gathers.empty() && !StructuralEqual(e, gathers[0])) single = false;
+      gathers.push_back(e);
+      first = *row;
+    });
+    if (gathers.empty() || !single) return std::nullopt;
+
+    std::vector<std::pair<Var, Expr>> names;
+    const auto name_as = [&](const char* what, const Expr& value) {
+      names.emplace_back(Var(what, value.dtype()), value);
+      return Expr(names.back().first);
+    };
+    const auto name = [&](const Expr& value) { return name_as("row", value); };
+    const LoadNode& load = *gathers[0].As<LoadNode>();
+    const Expr stride = load.indices[0].As<RampNode>()->stride;
+    const Expr origin = first.kind() == ExprKind::kIntImm
+                            ? first
+                            : name_as("origin", Call(Intrinsic::kOpaque, {first}));
+    const std::int64_t wanted = *RowsOf(load);
+    const std::int64_t part = std::min<std::int64_t>(
+        n, kPartBytes / static_cast<std::int64_t>(load.buffer->dtype.bytes()));
+    // `count` elements of row `row` from column `column` on.
+    const auto elements = [&](std::int64_t row, std::int64_t column, std::int64_t count) {
+      const auto lanes_of = static_cast<int>(count);
+      if (row >= wanted || column >= columns)
+        return Broadcast(Constant(load.buffer->dtype, 0), lanes_of);
+      const Expr mask = column + count <= columns ? Expr()
+                                                  : Ramp(Expr(0), 1, lanes_of) <
+                                                        Broadcast(Expr(columns - column), lanes_of);
+      const Expr from = Ramp(Simplify(origin + stride * row + column), 1, lanes_of);
+      return Load(load.buffer, {from}, nullptr, mask);
+    };
+    const std::vector<Expr> rows = LoadsWholeRows(load) && columns > part
+                                       ? ColumnsOfRows(elements, n, part, name)
+                                       : ColumnsOfParts(elements, n, columns, part, name);
+
+    std::vector<int> first_lanes(static_cast<std::size_t>(lanes));
+    std::iota(first_lanes.begin(), first_lanes.end(), 0);
+    std::vector<Stmt> stores;
+    for (std::int64_t i = 0; i < columns; ++i) {
+      const Expr& row = rows[static_cast<std::size_t>(i)];
+      const Expr values = lanes == n ? row : Shuffle(row, row, first_lanes);
+      ExprMap known = {{loop.var, Simplify(from + i)}};
+      for (const Expr& gather : gathers) known.emplace(gather, values);
+      stores.push_back(Substitute(loop.body, known));
+    }
+    Stmt result = Seq(std::move(stores));
+    for (auto it = names.rbegin(); it != names.rend(); ++it)
+      result = LetStmt(it->first, it->second, result);
+    return result;
+  }
+
+  // Rows that are no whole lines apart would mostly lie in one line more than parts of them do.
+  bool LoadsWholeRows(const LoadNode& gather) const {
+    const auto* stride = gather.indices[0].As<RampNode>()->stride.As<IntImmNode>();
+    return loads_ == RowLoads::kWhole && stride != nullptr &&
+           stride->value * static_cast<std::int64_t>(gather.buffer->dtype.bytes()) %
+                   kCacheLineBytes ==
+               0;
+  }
+
+  // The first columns of an n by n block, whose rows are loaded part by part, up to `wanted` and
+  // perhaps more.
+  template <typename Elements, typename Name>
+  static std::vector<Expr> ColumnsOfParts(const Elements& elements, std::int64_t n,
+                                          std::int64_t wanted, std::int64_t part,
+                                          const Name& name) {
+    std::vector<Expr> columns;
+    for (std::int64_t column = 0; column < wanted; column += part) {
+      std::vector<Expr> square;
+      for (std::int64_t row = 0; row < part; ++row) {
+        std::vector<Expr> parts;
+        for (std::int64_t r = row; r < n; r += part) parts.push_back(elements(r, column, part));
+        square.push_back(name(Joined(std::move(parts))));
+      }
+      for (Expr& e : TransposeParts(std::move(square), 1, part, name))
+        columns.push_back(std::move(e));
+    }
+    return columns;
+  }
+
+  // The same, whose rows are loaded as they are. Of the rows of a part's height, columns that are a
+  // part apart come into one register.
+  template <typename Elements, typename Name>
+  static std::vector<Expr> ColumnsOfRows(const Elements& elements, std::int64_t n,
+                                         std::int64_t part, const Name& name) {
+    std::vector<std::vector<Expr>> heights;
+    for (std::int64_t first = 0; first < n; first += part) {
+      std::vector<Expr> rows;
+      for (std::int64_t row = first; row < first + part; ++row)
+        rows.push_back(name(elements(row, 0, n)));
+      heights.push_back(TransposeParts(std::move(rows), 1, part, name));
+    }
+    std::vector<Expr> columns(static_cast<std::size_t>(n));
+    for (std::int64_t k = 0; k < part; ++k) {
+      std::vector<Expr> of_heights;
+      for (const std::vector<Expr>& height : heights)
+        of_heights.push_back(height[static_cast<std::size_t>(k)]);
+      const std::vector<Expr> in_order = GatherParts(std::move(of_heights), part, name);
+      for (std::size_t i = 0; i < in_order.size(); ++i)
+        columns[i * static_cast<std::size_t>(part) + static_cast<std::size_t>(k)] = in_order[i];
+    }
+    return columns;
+  }
+
+  // As many registers as each has parts: first the first parts of all, then the second ones and so
+  // on.
+  template <typename Name>
+  static std::vector<Expr> GatherParts(std::vector<Expr> registers, std::int64_t part,
+                                       const Name& name) {
+    if (registers.size() == 1) return registers;
+    std::array<std::vector<Expr>, 2> gathered;  // even and odd parts
+    for (std::size_t odd = 0; odd < 2; ++odd) {
+      std::vector<Expr> pairs;
+      for (std::size_t i = 0; i < registers.size(); i += 2) {
+        pairs.push_back(name(
+            EveryOtherPart(registers[i], registers[i + 1], static_cast<std::int64_t>(odd), part)));
+      }
+      gathered[odd] = GatherParts(std::move(pairs), part, name);
+    }
+    std::vector<Expr> all;
+    for (std::size_t i = 0; i < gathered[0].size(); ++i) {
+      for (const std::vector<Expr>& of : gathered) all.push_back(of[i]);
+    }
+    return all;
+  }
+
+  // The parts of `a` from part `first` on, but every second one, then those of `b`.
+  static Expr EveryOtherPart(const Expr& a, const Expr& b, std::int64_t first, std::int64_t part) {
+    std::vector<int> lanes;
+    for (std::int64_t start = first * part; start < 2 * a.dtype().lanes(); start += 2 * part) {
+      for (std::int64_t k = 0; k < part; ++k) lanes.push_back(static_cast<int>(start + k));
+    }
+    return Shuffle(a, b, std::move(lanes));
+  }
+
+  static Expr Joined(std::vector<Expr> parts) {
+    while (parts.size() > 1) {
+      std::vector<Expr> pairs;
+      for (std::size_t i = 0; i < parts.size(); i += 2) {
+        std::vector<int> both(2 * static_cast<std::size_t>(parts[i].dtype().lanes()));
+        std::iota(both.begin(), both.end(), 0);
+        pairs.push_back(Shuffle(parts[i], parts[i + 1], std::move(both)));
+      }
+      parts = std::move(pairs);
+    }
+    return parts[0];
+  }
+
+  // The columns of squares that lie beside each other, each `part` elements wide. The rows are
+  // taken in units of `unit` elements.
+  template <typename Name>
+  static std::vector<Expr> TransposeParts(std::vector<Expr> rows, std::int64_t unit,
+                                          std::int64_t part, const Name& name) {
+    if (rows.size() == 1) return rows;
+    std::vector<Expr> columns;
+    for (const std::int64_t half : {std::int64_t{0}, part / 2}) {
+      std::vector<Expr> pairs;
+      for (std::size_t i = 0; i < rows.size(); i += 2)
+        pairs.push_back(name(Interleave(rows[i], rows[i + 1], half, unit, part)));
+      for (Expr& e : TransposeParts(std::move(pairs), 2 * unit, part, name))
+        columns.push_back(std::move(e));
+    }
+    return columns;
+  }
+
+  // Of every part, the half from element `from` on: a unit of `a`, a unit of `b` and so on.
+  static Expr Interleave(const Expr& a, const Expr& b, std::int64_t from, std::int64_t unit,
+                         std::int64_t part) {
+    const std::int64_t n = a.dtype().lanes();
+    std::vector<int> lanes;
+    for (std::int64_t start = from; start < n; start += part) {
+      for (std::int64_t i = start; i < start + part / 2; i += unit) {
+        for (const std::int64_t of : {std::int64_t{0}, n}) {
+          for (std::int64_t k = 0; k < unit; ++k) lanes.push_back(static_cast<int>(of + i + k));
+        }
+      }
+    }
+    return Shuffle(a, b, std::move(lanes));
+  }
+
+  const RowLoads loads_;
+};
+
+}  // namespace
+
+RowLoads RowLoadsFor(const Target& target) {
+  return target.loads_whole_rows() ? RowLoads::kWhole : RowLoads::kParts;
+}
+
+Stmt TransposeTiles(const Stmt& stmt, RowLoads loads) { return Transposer(loads)(stmt); }
+
+}  // namespace tenon::loop

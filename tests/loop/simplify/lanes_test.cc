@@ -1,0 +1,42 @@
+#include "tenon/loop/simplify/lanes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/loop/print.h"
+
+namespace tenon::loop {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(LanesTest, OffsetsAreWhatLanesAddToOneNumber) {
+  const Var i("i");
+  const Expr lanes = Ramp(0, 1, 4);
+  const auto of = [](const Expr& e) { return OffsetsOf(e).value(); };
+  EXPECT_EQ(Print(of(Ramp(i * 8, 3, 4)).base), "(i * 8)");
+  EXPECT_THAT(of(Ramp(i * 8, 3, 4)).offsets, ElementsAre(0, 3, 6, 9));
+  EXPECT_THAT(of(Ramp(7, -1, 4)).offsets, ElementsAre(7, 6, 5, 4));
+  EXPECT_THAT(of(FloorDiv(lanes, 2)).offsets, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(of(FloorDiv(Ramp(-2, 1, 4), 2)).offsets, ElementsAre(-1, -1, 0, 0));
+  EXPECT_THAT(of(Min(FloorMod(lanes * 5, 4), 2)).offsets, ElementsAre(0, 1, 2, 2));
+  const LaneOffsets sum = of((Broadcast(i, 4) - Ramp(1, 1, 4)) * 2 + FloorMod(lanes, 2));
+  EXPECT_EQ(Print(sum.base), "(i * 2)");
+  EXPECT_THAT(sum.offsets, ElementsAre(-2, -3, -6, -7));
+  EXPECT_TRUE(IsConstInt(of(lanes).base, 0));
+}
+
+TEST(LanesTest, LanesThatDependOnANumberOtherwiseHaveNoOffsets) {
+  const Var i("i");
+  const Expr copies = Broadcast(i, 4);
+  const Expr lanes = Ramp(0, 1, 4);
+  EXPECT_FALSE(OffsetsOf(Ramp(0, i, 4)));
+  EXPECT_FALSE(OffsetsOf(FloorDiv(Ramp(i, 1, 4), 2)));
+  EXPECT_FALSE(OffsetsOf(copies * lanes));
+  EXPECT_FALSE(OffsetsOf(lanes * copies));
+  EXPECT_FALSE(OffsetsOf(Max(copies, lanes)));
+  EXPECT_FALSE(OffsetsOf(FloorDiv(lanes, 0)));
+}
+
+}  // namespace
+}  // namespace tenon::loop
