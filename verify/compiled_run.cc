@@ -143,7 +143,7 @@ CompiledRun RandomRun(Random& random) {
   run.options.winograd = random.Chance(70);
   run.options.keep_nan = random.Chance(30);
   run.options.reassociate_reductions = random.Chance(80);
-  run.options.verify = random.Chance(30);
+  run.options.verify = random.Chance(80);
   run.options.threads = static_cast<int>(1 + random.Below(3));
   run.run_threads = static_cast<int>(1 + random.Below(3));
   if (random.Chance(30)) run.cache = CacheUse::kColdAndWarm;

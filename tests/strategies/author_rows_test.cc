@@ -71,7 +71,8 @@ TEST(AuthorRowsTest, ARowOfABuiltInOperatorComputesWhatTheOthersDo) {
                    return std::vector<te::Tensor>{
                        te::Compute(call.te_shape(), [&](const std::vector<te::Var>& i) {
                          const te::Expr x = call.input(0)[ToExprs(i)];
-                         return te::Select(x > 0, x, x * loop::Constant(call.dtype(), 0.25));
+                         return loop::Select(x > loop::Constant(call.dtype(), 0), x,
+                                             x * loop::Constant(call.dtype(), 0.25));
                        })};
                  }});
   EXPECT_EQ(StartupErrors(), "");
