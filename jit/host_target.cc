@@ -1,6 +1,7 @@
 #include "tenon/jit/host_target.h"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 #include <thread>
@@ -52,9 +53,22 @@ void MeasureVectors(Target* target) {
   target->vector_registers = target->Has("avx512f") ? 32 : 16;
 }
 
-// Leaves what is there where the system does not say.
-void AskSystem(int name, std::int64_t* value) {
-  if (const long answer = sysconf(name); answer > 0) *value = answer;
+// Bytes of the data caches, from the kernel: CPUID, which sysconf asks, counts the third level of
+// several dies as one. Leaves what is there where the system does not say.
+void MeasureCaches(Target* target) {
+  for (int index = 0;; ++index) {
+    const std::string folder = StrCat("/sys/devices/system/cpu/cpu0/cache/index", index, "/");
+    int level = 0;
+    std::int64_t kibibytes = 0;  // "32K"
+    std::string type;
+    if (!(std::ifstream(folder + "level") >> level)) return;
+    std::ifstream(folder + "size") >> kibibytes;
+    std::ifstream(folder + "type") >> type;
+    if (type == "Instruction" || kibibytes <= 0) continue;
+    if (level == 1) target->l1_bytes = kibibytes << 10;
+    if (level == 2) target->l2_bytes = kibibytes << 10;
+    if (level == 3) target->l3_bytes = kibibytes << 10;
+  }
 }
 
 Target DetectHost() {
@@ -63,10 +77,8 @@ Target DetectHost() {
     if (on) host.features.insert(feature);
   }
   MeasureVectors(&host);
-  AskSystem(_SC_LEVEL1_DCACHE_SIZE, &host.l1_bytes);
-  AskSystem(_SC_LEVEL2_CACHE_SIZE, &host.l2_bytes);
-  AskSystem(_SC_LEVEL3_CACHE_SIZE, &host.l3_bytes);
-  AskSystem(_SC_LEVEL1_DCACHE_LINESIZE, &host.line_bytes);
+  MeasureCaches(&host);
+  if (const long line = sysconf(_SC_LEVEL1_DCACHE_LINESIZE); line > 0) host.line_bytes = line;
   host.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   return host;
 }

@@ -108,8 +108,10 @@ class Table {
       Add({.name = kTe}, [this](const Group& group) { return BuildFromTe(group, lowering_); });
     for (std::size_t i = 0; i < forms.size(); ++i) {
       const TeForm& form = compute->forms[i];
-      if (form.rounds_differently && !may_round_differently)
-        forms[i].refusal = "it rounds differently from the plain sum, which is asked for";
+      if (form.rounds_differently && !may_round_differently && !forms[i].refusal)
+        forms[i] = {.name = forms[i].name,
+                    .priority = form.priority,
+                    .refusal = "it rounds differently from the plain sum, which is asked for"};
       Add(forms[i], [this, anchor, &form](const Group& group) {
         lowering_.formed = anchor;
         lowering_.form = &form;

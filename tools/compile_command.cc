@@ -141,8 +141,8 @@ void Make(EmitArguments arguments) {
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
   const Lowered lowered = ValueOrThrow(Lower(module, options));
-  if (arguments.explain == "text") std::cerr << ExplainText(lowered, decisions);
-  if (arguments.explain == "json") std::cerr << ExplainJson(lowered, decisions);
+  if (arguments.explain == "text") std::cerr << ExplainText(lowered, options.target, decisions);
+  if (arguments.explain == "json") std::cerr << ExplainJson(lowered, options.target, decisions);
   const jit::CompileOptions code = {.target = arguments.exported.target,
                                     .reassociate_reductions = what != "c",
                                     .check_bounds = arguments.compile.check_bounds,

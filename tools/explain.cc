@@ -39,14 +39,16 @@ std::string ExplainText(const PassDecisions& decisions) {
 
 std::string ExplainJson(const PassDecisions& decisions) { return Printed(JsonOf(decisions)); }
 
-std::string ExplainText(const Lowered& lowered, const PassDecisions& decisions) {
-  std::string text = ExplainText(decisions);
+std::string ExplainText(const Lowered& lowered, const Target& target,
+                        const PassDecisions& decisions) {
+  std::string text = StrCat("target ", target.ToString(), "\n", ExplainText(decisions));
   for (const LoweredKernel& kernel : lowered.kernels)
     StrAppend(&text, kernel.name, "\n", kernel.choice.Explanation());
   return text;
 }
 
-std::string ExplainJson(const Lowered& lowered, const PassDecisions& decisions) {
+std::string ExplainJson(const Lowered& lowered, const Target& target,
+                        const PassDecisions& decisions) {
   Json kernels = Json::array();
   for (const LoweredKernel& kernel : lowered.kernels) {
     kernels.push_back({{"name", kernel.name},
@@ -54,6 +56,7 @@ std::string ExplainJson(const Lowered& lowered, const PassDecisions& decisions) 
                        {"candidates", JsonOf(kernel.choice)}});
   }
   Json all = JsonOf(decisions);
+  all["target"] = target.ToString();
   all["kernels"] = std::move(kernels);
   return Printed(all);
 }

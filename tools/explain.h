@@ -19,9 +19,13 @@ std::string ExplainText(const PassDecisions& decisions);
 // {"folding": {"folded", "flushed", "refusals": [lines]}, "fusion": [...]}
 std::string ExplainJson(const PassDecisions& decisions);
 
-std::string ExplainText(const Lowered& lowered, const PassDecisions& decisions);
-// The same with "kernels": [{"name", "implementation", "candidates": [lines]}].
-std::string ExplainJson(const Lowered& lowered, const PassDecisions& decisions);
+std::string ExplainText(const Lowered& lowered, const Target& target,
+                        const PassDecisions& decisions);
+// The same with "target" and with "kernels": [{"name", "implementation", "candidates"}]. A
+// candidate has a "name", a "priority", whether it is "chosen", and "cycles" and "refusal" where it
+// has them.
+std::string ExplainJson(const Lowered& lowered, const Target& target,
+                        const PassDecisions& decisions);
 
 }  // namespace tenon::tools
 

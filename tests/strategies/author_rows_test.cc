@@ -3,6 +3,7 @@
 
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/math.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon::strategies {

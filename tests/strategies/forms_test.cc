@@ -115,7 +115,7 @@ const std::vector<Taken>& Shapes() {
       {"te.dense.plain", {"(1, 64), float32", "(32, 64), float32", "nn.dense"}},
       {"te.matmul.tiled", {"(20, 64), float32", "(64, 32), float32", "nn.matmul"}},
       {"te.batch_matmul.tiled",
-       {"(2, 20, 64), float32", "(2, 32, 64), float32", "nn.batch_matmul", false}},
+       {"(2, 20, 64), float32", "(2, 64, 32), float32", "nn.batch_matmul", false}},
   };
   return shapes;
 }
@@ -234,11 +234,12 @@ TEST(FormsTest, ARowSaysWhyItDoesNotSuitAShape) {
   }
 }
 
-// A shape whose rows fill vectors of 256 bits and not of 512 takes another row on each.
+// An image that the registers of AVX-512 hold, and not those of AVX2.
 TEST(FormsTest, TheRowDependsOnTheTarget) {
-  const Call call{"(1, 16, 5, 8), float32", "(48, 16, 1, 1), float32", "nn.conv2d"};
-  EXPECT_EQ(ChoiceOf(call, Avx512()).implementation, "te.conv2d.tiled");
-  EXPECT_EQ(ChoiceOf(call, Avx2()).implementation, "te.conv2d.row_tiled");
+  const Call call{"(1, 8, 12, 12), float32", "(8, 1, 3, 3), float32",
+                  "nn.conv2d groups=8, padding=[1, 1, 1, 1]"};
+  EXPECT_EQ(ChoiceOf(call, Avx512()).implementation, "te.conv2d.depthwise_small_image");
+  EXPECT_EQ(ChoiceOf(call, Avx2()).implementation, "te.conv2d.depthwise_flat");
 }
 
 TEST(FormsTest, FormsThatRoundDifferentlyAreTakenWhereThatIsAllowed) {

@@ -270,6 +270,9 @@ TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
                                HasSubstr("te.dense.plain (priority 0): not needed")));
   EXPECT_THAT(Contents(Path("loops.txt")), HasSubstr("// onednn"));
   EXPECT_THAT(ended.err, HasSubstr("fused, elementwise work follows the heavy operator"));
+  const Ended masked =
+      Tenon("compile %/model.relay --mcpu-features=-avx --emit fused --explain -o %/fused.txt");
+  EXPECT_THAT(masked.err, HasSubstr(": 16 vector registers of 16 bytes, caches of "));
   EXPECT_THAT(ErrorOf("compile %/model.relay -o /nowhere/out.txt"),
               HasSubstr("/nowhere/out.txt cannot be written"));
 }
