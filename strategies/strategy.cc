@@ -189,9 +189,10 @@ const ir::CallNode* Group::Anchor() const {
   });
   if (anchor != nullptr) return anchor;
   const auto* alone = function->body.As<ir::CallNode>();
-  const bool has_own = alone != nullptr && alone->op() != nullptr &&
-                       ops::OpOf(*alone)->Column<Strategy>() != nullptr;
-  return has_own ? alone : nullptr;
+  if (alone == nullptr || alone->op() == nullptr) return nullptr;
+  const auto* compute = ops::OpOf(*alone)->Column<TeCompute>();
+  const bool has_forms = compute != nullptr && !compute->forms.empty();
+  return has_forms || ops::OpOf(*alone)->Column<Strategy>() != nullptr ? alone : nullptr;
 }
 
 Choice Choose(const Group& asked, const StrategyOptions& options) {

@@ -44,7 +44,7 @@ struct Group {
   LoweringOptions lowering;
 
   // The call of kOutEWiseFusable pattern; where there is none, the function's last call if its
-  // operator has implementations of its own, else null.
+  // operator has forms or implementations of its own, else null.
   const ir::CallNode* Anchor() const;
 };
 
