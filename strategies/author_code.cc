@@ -23,7 +23,7 @@ void RethrowFor(const OpSite& site, std::string_view what) {
         .AddNote(site.ToString());
   } catch (...) {
     throw InvalidArgument(
-        StrCat(site.name, ": ", what, " threw something that is no std::exception"))
+        StrCat(site.name, ": ", what, " threw something that is not a std::exception"))
         .AddNote(site.ToString());
   }
 }

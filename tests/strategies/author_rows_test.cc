@@ -45,8 +45,8 @@ Choice ChoiceFor(const std::string& op, std::int64_t rows) {
 }
 
 TEST(AuthorRowsTest, ARowIsTakenWhereItsConditionHolds) {
-  RegisterTwice("test.rows_twice");
-  OpExtension("test.rows_twice")
+  RegisterTwice("my.rows_twice");
+  OpExtension("my.rows_twice")
       .Form({.name = "twice.of_pairs",
              .refusal = [](const TeCall& call) -> std::optional<std::string> {
                if (call.shape()[0] == 2) return std::nullopt;
@@ -54,8 +54,8 @@ TEST(AuthorRowsTest, ARowIsTakenWhereItsConditionHolds) {
              },
              .make = [](const TeCall& call) { return Doubled(call, 2); }});
   EXPECT_EQ(StartupErrors(), "");
-  EXPECT_EQ(ChoiceFor("test.rows_twice", 2).implementation, "te.twice.of_pairs");
-  const Choice choice = ChoiceFor("test.rows_twice", 5);
+  EXPECT_EQ(ChoiceFor("my.rows_twice", 2).implementation, "te.twice.of_pairs");
+  const Choice choice = ChoiceFor("my.rows_twice", 5);
   EXPECT_EQ(choice.implementation, "te.plain");
   EXPECT_THAT(ToText(choice.candidates, choice.chosen), HasSubstr("it has no two rows"));
 }
@@ -86,33 +86,33 @@ TEST(AuthorRowsTest, ARowOfABuiltInOperatorComputesWhatTheOthersDo) {
 }
 
 TEST(AuthorRowsTest, WhatARowMakesIsCheckedAndItsErrorsNameIt) {
-  RegisterTwice("test.rows_wrong");
-  OpExtension("test.rows_wrong").Form({.name = "wrong", .make = [](const TeCall& call) {
-                                         std::vector<te::Tensor> two = Doubled(call, 2);
-                                         two.push_back(two[0]);
-                                         return two;
-                                       }});
+  RegisterTwice("my.rows_wrong");
+  OpExtension("my.rows_wrong").Form({.name = "wrong", .make = [](const TeCall& call) {
+                                       std::vector<te::Tensor> two = Doubled(call, 2);
+                                       two.push_back(two[0]);
+                                       return two;
+                                     }});
   EXPECT_EQ(StartupErrors(), "");
-  const ir::Module module = Parsed("def @main(%x: Tensor[(4), float32]) { test.rows_wrong(%x) }");
+  const ir::Module module = Parsed("def @main(%x: Tensor[(4), float32]) { my.rows_wrong(%x) }");
   const absl::Status status = Compile(module).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.ToString(), AllOf(HasSubstr("test.rows_wrong"), HasSubstr("its row wrong"),
+  EXPECT_THAT(status.ToString(), AllOf(HasSubstr("my.rows_wrong"), HasSubstr("its row wrong"),
                                        HasSubstr("author_rows_test.cc")));
 }
 
 TEST(AuthorRowsTest, RowsThatCannotBeUsedAreErrorsOfTheRegistration) {
-  RegisterTwice("test.rows_bad");
+  RegisterTwice("my.rows_bad");
   const TeMake make = [](const TeCall& call) { return Doubled(call, 2); };
-  OpExtension("test.rows_bad").Form({.name = "", .make = make});
-  EXPECT_THAT(StartupErrors(), AllOf(HasSubstr("test.rows_bad"), HasSubstr("a row needs a name")));
-  OpExtension("test.rows_bad").Form({.name = "empty", .make = nullptr});
+  OpExtension("my.rows_bad").Form({.name = "", .make = make});
+  EXPECT_THAT(StartupErrors(), AllOf(HasSubstr("my.rows_bad"), HasSubstr("a row needs a name")));
+  OpExtension("my.rows_bad").Form({.name = "empty", .make = nullptr});
   EXPECT_THAT(StartupErrors(), HasSubstr("the row empty needs a function that makes it"));
-  OpExtension("test.rows_bad")
+  OpExtension("my.rows_bad")
       .Form({.name = "one", .make = make})
       .Form({.name = "one", .make = make});
   EXPECT_THAT(StartupErrors(), HasSubstr("there is a row one already"));
-  OpExtension("test.rows_of_nothing").Form({.name = "one", .make = make});
-  EXPECT_THAT(StartupErrors(), HasSubstr("test.rows_of_nothing"));
+  OpExtension("my.rows_of_nothing").Form({.name = "one", .make = make});
+  EXPECT_THAT(StartupErrors(), HasSubstr("my.rows_of_nothing"));
 }
 
 }  // namespace
