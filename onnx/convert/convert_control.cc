@@ -99,8 +99,7 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
   if (!is_static)
     throw Unimplemented(StrCat("the loop runs no turn, and the extents of the output ",
                                output.name(), " are not declared"));
-  return ir::Constant::Make(
-      NDArray::Zeros(shape, ToDataType(type.elem_type(), StrCat("the output ", output.name()))));
+  return ZerosOf(shape, ToDataType(type.elem_type(), StrCat("the output ", output.name())));
 }
 
 // Which turns of a loop run, where only a run of the model knows.

@@ -263,9 +263,8 @@ std::vector<Expr> MaxUnpool(Node& node) {
   }
   const Shape result = node.has_input(2) ? Shape(node.ConstantInts(2)) : image;
   if (result.size() != image.size()) throw InvalidArgument("output_shape has another rank");
-  const Expr zeros = ops::Multiply(
-      ir::Constant::Make(NDArray::Zeros({NumElements(image)}, DataTypeOf(node.input(0)))),
-      ops::Scalar(1, DataTypeOf(node.input(0))));
+  const Expr zeros = ops::Multiply(ZerosOf({NumElements(image)}, DataTypeOf(node.input(0))),
+                                   ops::Scalar(1, DataTypeOf(node.input(0))));
   const auto flat = [](const Expr& e) { return ops::Reshape(e, {-1}); };
   Expr y = Call(ops::Known().scatter_elements,
                 {node.Typed(zeros), flat(node.input(1)), flat(node.input(0))},

@@ -29,7 +29,7 @@ Expr Positions(const Node& node, std::int64_t length) {
 
 // How many tokens of each sequence count.
 Expr MaskIndex(const Node& node, std::int64_t batch) {
-  if (!node.has_input(7)) return ir::Constant::Make(NDArray::Zeros({batch}, Int32));
+  if (!node.has_input(7)) return ZerosOf({batch}, Int32);
   const Expr& mask = node.input(7);
   const Expr one = node.Typed(ops::Scalar(1, DataTypeOf(mask)));
   const Expr counts = ops::Cast(ir::Call::Make(ops::Known().equal, {mask, one}), Int32);

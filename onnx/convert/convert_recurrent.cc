@@ -144,8 +144,7 @@ class Layer {
   Expr At(const Expr& e, std::int64_t k) const { return node_.Typed(ElementAlong(e, k, 0)); }
 
   Expr State(std::size_t input, std::int64_t k) const {
-    if (!node_.has_input(input))
-      return ir::Constant::Make(NDArray::Zeros({batch_, hidden_}, DataTypeOf(x_)));
+    if (!node_.has_input(input)) return ZerosOf({batch_, hidden_}, DataTypeOf(x_));
     Expr state = node_.input(input);
     if (batch_first_) state = node_.Typed(ops::Transpose(state, Ints{1, 0, 2}));
     return At(state, k);
@@ -166,7 +165,7 @@ class Layer {
       gates = ops::Add(gates, half(0));
       d.bias = half(1);
     } else {
-      d.bias = ir::Constant::Make(NDArray::Zeros({rows}, DataTypeOf(x_)));
+      d.bias = ZerosOf({rows}, DataTypeOf(x_));
     }
     d.x_gates = node_.Typed(ops::Reshape(gates, {steps_, batch_, rows}));
     d.h = State(5, k);

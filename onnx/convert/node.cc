@@ -37,6 +37,13 @@ void RequireConstantSize(double elements) {
                                  " are made when a model is imported"));
 }
 
+Expr ZerosOf(const Shape& shape, DataType dtype) {
+  double elements = 1;
+  for (const std::int64_t extent : shape) elements *= static_cast<double>(extent);
+  RequireConstantSize(elements);
+  return ir::Constant::Make(NDArray::Zeros(shape, dtype));
+}
+
 const Expr& Node::input(std::size_t i) const {
   if (!has_input(i)) throw InvalidArgument(StrCat("input ", i, " is missing"));
   return inputs_[i];

@@ -109,6 +109,8 @@ class Node {
 // Throws InvalidArgument unless a constant of this many numbers may be made at import: a few bytes
 // of a file can ask for any size.
 void RequireConstantSize(double elements);
+// A constant of zeros of that size at most.
+Expr ZerosOf(const Shape& shape, DataType dtype);
 // The static extents of a typed tensor expression; its rank and element type.
 Shape ShapeOf(const Expr& e);
 std::int64_t RankOf(const Expr& e);

@@ -79,6 +79,15 @@ TEST(HostileModelTest, ConstantsForEveryPlaceOfAnAxisAreBounded) {
 
 // --- numbers of inputs and outputs
 
+// The state that a recurrent layer begins with, say, has an element for each sequence.
+TEST(HostileModelTest, ZerosThatAConverterMakesAreBounded) {
+  Model model;
+  model.Input("x", {2, kTera, 3}).Input("w", {1, 15, 3}).Input("r", {1, 15, 5}).Output("y");
+  SetInt(model.Node("GRU", {"x", "w", "r"}, {"y"}), "hidden_size", 5);
+  EXPECT_THAT(MessageOf(Imported(model), kInvalid),
+              AllOf(HasSubstr("GRU"), HasSubstr("are made when a model is imported")));
+}
+
 TEST(HostileModelTest, ASplitWithoutOutputsIsRefused) {
   Model model;
   model.Input("x", {4}).Output("y");
