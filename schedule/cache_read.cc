@@ -38,17 +38,21 @@ Tensor Schedule::CacheRead(const Tensor& tensor, std::string_view scope,
 
   std::vector<IterVar> axes;
   std::vector<Expr> indices;
+  ByVar of_copy;
   for (std::size_t d = 0; d < buffer->shape.size(); ++d) {
     // Scans and external operations have no axis for each dimension.
     const bool has_axes = source.op()->axes.size() == buffer->shape.size();
     axes.push_back(FreshAxis(has_axes ? source.op()->axes[d].var.name() : StrCat("ax", d),
                              buffer->shape[d], false));
     indices.push_back(axes.back().var);
+    if (has_axes) of_copy[source.op()->axes[d].var] = axes.back().var;
   }
   const NewOperation copy = NewLike(*te::Placeholder(buffer->shape, buffer->dtype).op(),
                                     FreshName(StrCat(buffer->name, ".", scope)), axes);
   copy.node->body = {ReadOutput(source.op(), output, indices)};
-  AddStage(copy.handle, PositionOf(source) + 1).marks_.memory = memory;
+  Stage& copied = AddStage(copy.handle, PositionOf(source) + 1);
+  copied.marks_.memory = memory;
+  if (source.time_.defined()) copied.time_ = loop::Substitute(source.time_, of_copy);
   for (Stage* stage : rewritten) {
     Rewrite(*stage, WithReads(*stage->op(), buffer, [&](const std::vector<Expr>& at) {
       return ReadOutput(copy.handle, 0, at);

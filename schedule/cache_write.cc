@@ -93,6 +93,7 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
   cached.guard_ = OverhangGuard(stage.relations(), extents, up, /*with_reduce=*/false);
   if (stage.guard_.defined()) cached.guard_ = cached.guard_ && loop::Substitute(stage.guard_, up);
   stage.guard_ = Expr();
+  if (stage.time_.defined()) cached.time_ = loop::Substitute(stage.time_, up);
   Rewrite(stage, copy.handle);
   stage.Reset(copy.handle);
   CacheWriteStep step{{}, std::string(scope)};

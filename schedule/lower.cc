@@ -208,6 +208,7 @@ class Lowerer {
   }
 
   Stmt Nest(const Stage& stage, const std::vector<Range>& region) {
+    steps_.RequireOneStep(stage, region, ranges_);
     return MakeNest(stage, BodyOf(stage), region, Hooks(stage));
   }
 

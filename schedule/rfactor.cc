@@ -90,7 +90,9 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   }
 
   record_->emplace_back(RFactorStep{RefTo(tensor), stage.RefTo(axis), factor_axis});
-  AddStage(factored.handle, PositionOf(stage)).guard_ = guard;
+  Stage& partial = AddStage(factored.handle, PositionOf(stage));
+  partial.guard_ = guard;
+  if (stage.time_.defined()) partial.time_ = loop::Substitute(stage.time_, values);
   stage.guard_ = Expr();
   Rewrite(stage, joined.handle);
   stage.Reset(joined.handle);

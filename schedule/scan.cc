@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/loop/print.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -67,6 +68,31 @@ void ScanSteps::Collect(const Schedule& schedule, const Stage& scan) {
       throw InvalidArgument(
           StrCat("lower: stage ", stage->name(), " is a step of two scans; make one of them"));
   }
+}
+
+void ScanSteps::RequireOneStep(const Stage& stage, const std::vector<Range>& region,
+                               const loop::Bounds& ranges) const {
+  const auto found = scan_of_.find(&stage);
+  if (found == scan_of_.end() || !stage.time().defined()) return;
+  const Stage& scan = *found->second;
+  const std::vector<IterVar>& axes = stage.op()->axes;
+  loop::Bounds bounds = ranges;
+  ByVar elements;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    const loop::Var offset(axes[d].var.name());
+    if (const auto* extent = region[d].extent.As<loop::IntImmNode>())
+      bounds.Bind(offset, {0, extent->value - 1});
+    elements[axes[d].var] = region[d].min + offset;
+  }
+  const Expr time = loop::Substitute(stage.time(), elements);
+  const loop::Interval distance =
+      loop::RangeOf(loop::Simplify(time - scan.op()->axes[0].var, bounds), bounds);
+  if (distance.low == 0 && distance.high == 0) return;
+  throw InvalidArgument(StrCat(
+      "lower: stage ", stage.name(), " is computed for a box with more than one step of scan ",
+      scan.name(), ", as its elements are of step ", loop::Print(stage.time()),
+      "; the step must stay one axis: call cache_write before the time axis is split or "
+      "fused, and leave it as it is in transform_layout"));
 }
 
 bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer) {

@@ -30,6 +30,10 @@ class ScanSteps {
   bool IsStep(const Stage& stage) const { return scan_of_.contains(&stage); }
   // Stages that one step of `scan` computes, producers first.
   const std::vector<const Stage*>& Of(const Stage& scan) const { return steps_.at(&scan); }
+  // Throws InvalidArgument where `region` of a step has elements of other steps than the one that
+  // runs: those before the first have no states to read. `ranges` has those of the loops around.
+  void RequireOneStep(const Stage& stage, const std::vector<Range>& region,
+                      const loop::Bounds& ranges) const;
 
  private:
   void Collect(const Schedule& schedule, const Stage& scan);

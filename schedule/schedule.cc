@@ -5,6 +5,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/scan.h"
 
 namespace tenon::schedule {
 
@@ -14,7 +15,10 @@ Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
   for (const Tensor& output : outputs_) output_ops.insert(output.op().get());
   for (const te::Operation& op : te::PostOrder(outputs_)) {
     AddStage(op, stages_.size()).is_output_ = output_ops.contains(op.get());
+    if (op->kind != te::OperationKind::kScan) continue;
     for (const Tensor& update : op->update) by_op_.at(update.op().get())->is_update_ = true;
+    for (const te::Operation& step : te::StepOperations(*op))
+      by_op_.at(step.get())->time_ = step->axes[0].var;
   }
 }
 

@@ -45,7 +45,8 @@ class Schedule {
   // dimensions of the new tensor are the data loops of the stage, in their order; then the stage
   // starts anew. Elements that a split adds past the end are not computed. Legal for a computed
   // tensor while its reduce axes are whole and no stage is computed inside its loops; of an
-  // operation with several outputs, all are given.
+  // operation with several outputs, all are given. Lowering refuses a step of a scan that is
+  // cached after its time axis was split or fused.
   Tensor CacheWrite(const Tensor& tensor, std::string_view scope);
   std::vector<Tensor> CacheWrite(const std::vector<Tensor>& outputs, std::string_view scope);
 
@@ -59,7 +60,8 @@ class Schedule {
   // Stores `tensor` in the order of the indices that `layout` gives; its readers follow, and its
   // data loops become loops over the new indices, which are returned. `layout` must be one-to-one
   // (schedule/index_map.h). Legal for a computed tensor of one output that is not the schedule's,
-  // with constant extents, while its data loops are whole and in order.
+  // with constant extents, while its data loops are whole and in order. Lowering refuses a layout
+  // that joins or splits the time axis of a step.
   std::vector<IterVar> TransformLayout(const Tensor& tensor, const LayoutFunction& layout);
 
   // The stages that `outputs` need and that need `inputs`, which count themselves when asked. Legal

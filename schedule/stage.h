@@ -144,6 +144,8 @@ class Stage {
   // In the axes of op(): elements (of a reduction, terms) for which it is false are left out. They
   // are the overhang of a cached or factored tensor, which nobody reads. Undefined: none is.
   const loop::Expr& guard() const { return guard_; }
+  // Of a step of a scan, in the axes of op(): the step that an element is of. Undefined elsewhere.
+  const loop::Expr& time() const { return time_; }
 
  private:
   friend class Schedule;
@@ -172,7 +174,7 @@ class Stage {
   Record* record_;  // the schedule's
   bool is_output_ = false;
   bool is_update_ = false;
-  loop::Expr guard_;
+  loop::Expr guard_, time_;
   StageMarks marks_;
   std::vector<IterVar> leaves_;
   std::vector<IterVar> all_axes_;

@@ -60,6 +60,7 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   for (const Expr& value : former->body)
     stored.node->body.push_back(loop::Substitute(value, values));
   if (stage.guard_.defined()) stage.guard_ = loop::Substitute(stage.guard_, values);
+  if (stage.time_.defined()) stage.time_ = loop::Substitute(stage.time_, values);
 
   const loop::Buffer buffer = former->outputs[0];
   for (const auto& reader : stages_) {

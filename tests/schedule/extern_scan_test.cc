@@ -2,6 +2,7 @@
 // against the interpreter.
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -381,6 +382,68 @@ TEST(ScanScheduleTest, AnUpdateIsCachedAndAScansResultIsRead) {
   const Tensor copy = s.CacheRead(r.sum, "global", {last});
   s[copy].ComputeAt(s[last], last.axis(0));
   ExpectLikeInterpreter(s, {{r.x, Random({6, 5}, 11)}}, 1e-5F);
+}
+
+// A state two steps back, which the first two steps do not have.
+struct TwoStepsBack {
+  Tensor x = Placeholder({9, 6}, Float32, "x");
+  Tensor state = Placeholder({9, 6}, Float32, "s");
+  Tensor init = Compute(
+      {2, 6}, [&](const Var& t, const Var& i) { return x(t, i); }, "init");
+  Tensor half = Compute(
+      {9, 6}, [&](const Var& t, const Var& i) { return state(t - 2, i) * 0.5F; }, "half");
+  Tensor update = Compute(
+      {9, 6}, [&](const Var& t, const Var& i) { return half(t, i) + x(t - 2, i); }, "update");
+  Tensor sum = te::Scan({init}, {update}, {state}, "sum")[0];
+  Inputs inputs() const { return {{x, Random({9, 6}, 12)}}; }
+};
+
+TEST(ScanScheduleTest, ACachedStepIsNotComputedTogetherWithOthers) {
+  const auto refusal = [](const std::function<void(Schedule&, const TwoStepsBack&)>& cache) {
+    const TwoStepsBack r;
+    Schedule s(r.sum);
+    cache(s, r);
+    return Refusal([&] { Lower(s, {r.x, r.sum}, "kernel"); });
+  };
+  EXPECT_EQ(refusal([](Schedule& s, const TwoStepsBack& r) {
+              s[r.update].Split(r.update.axis(0), 3);
+              s.CacheWrite(r.update, "local");
+            }),
+            "lower: stage update.local is computed for a box with more than one step of scan sum, "
+            "as its elements are of step ((ax0.outer * 3) + ax0.inner); the step must stay one "
+            "axis: call cache_write before the time axis is split or fused, and leave it as it is "
+            "in transform_layout");
+  EXPECT_THAT(refusal([](Schedule& s, const TwoStepsBack& r) {
+                s[r.half].Reorder({r.half.axis(1), r.half.axis(0)});
+                s[r.half].Fuse(r.half.axis(1), r.half.axis(0));
+                s.CacheWrite(r.half, "local");
+              }),
+              HasSubstr("stage half.local is computed for a box with more than one step"));
+  EXPECT_THAT(refusal([](Schedule& s, const TwoStepsBack& r) {
+                s.TransformLayout(r.half, [](const std::vector<Var>& i) {
+                  return std::vector<Expr>{loop::FloorDiv(i[0], 3), i[1], loop::FloorMod(i[0], 3)};
+                });
+              }),
+              HasSubstr("stage half is computed for a box with more than one step"));
+  EXPECT_THAT(refusal([](Schedule& s, const TwoStepsBack& r) {
+                s[r.half].Split(r.half.axis(0), 3);
+                s.CacheRead(s.CacheWrite(r.half, "local"), "local", {r.half});
+              }),
+              HasSubstr("stage half.local.local is computed for a box with more than one step"));
+}
+
+TEST(ScanScheduleTest, AStepIsCachedWhereTheTimeAxisStaysOne) {
+  const TwoStepsBack r;
+  Schedule s(r.sum);
+  s.TransformLayout(r.half, [](const std::vector<Var>& i) {
+    return std::vector<Expr>{loop::FloorDiv(i[1], 2), i[0], loop::FloorMod(i[1], 2)};
+  });
+  const auto [outer, inner] = s[r.update].Split(r.update.axis(1), 4);
+  s[r.update].Reorder({outer, r.update.axis(0), inner});
+  const Tensor next = s.CacheWrite(r.update, "local");
+  s[next].ComputeAt(s[r.update], s[r.update].axis(1));
+  s.CacheRead(s.CacheWrite(next, "local"), "local", {next});
+  ExpectLikeInterpreter(s, r.inputs(), 1e-5F);
 }
 
 TEST(ScanScheduleTest, DataflowPrimitivesRefuseExternalOperationsAndScans) {

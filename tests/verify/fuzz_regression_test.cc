@@ -199,6 +199,26 @@ TEST(FuzzRegressionTest, AStepOfAScanWhoseReaderIsElsewhereIsRefused) {
   EXPECT_NO_THROW(schedule::Lower(s, {x, first, second}, "f"));
 }
 
+// Steps 0 and 1, which have no state two steps back, were computed together with step 2.
+TEST(FuzzRegressionTest, AStepOfAScanIsCachedAlone) {
+  const Tensor x = te::Placeholder({9}, Float32, "X");
+  const Tensor state = te::Placeholder({9}, Float32, "state");
+  const Tensor init = te::Compute(
+      {2}, [&](Var t) { return x(t); }, "init");
+  const Tensor update = te::Compute(
+      {9}, [&](Var t) { return state(t - 2) * 0.5F + x(t); }, "update");
+  const Tensor sum = te::Scan({init}, {update}, {state}, "sum")[0];
+  for (const bool splits : {false, true}) {
+    Schedule s(sum);
+    if (splits) s[update].Split(update.axis(0), 3);
+    s.CacheWrite(update, "local");
+    const absl::Status status = Verified(s, {x});
+    EXPECT_EQ(status.ok(), !splits) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(splits ? "more than one step of scan" : ""));
+  }
+}
+
 TEST(FuzzRegressionTest, AConditionThatLoadsUnderAMaskIsTakenByLane) {
   const Tensor a = te::Placeholder({64, 64}, Int32, "A"), b = te::Placeholder({7}, Int32, "B");
   const Tensor c = te::Compute(
