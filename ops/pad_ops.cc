@@ -43,8 +43,11 @@ void PadTo(TypeCall& call, const std::vector<Ints>& width, const Border& border)
 
 void Pad(TypeCall& call) {
   const auto& attrs = call.attrs<PadAttrs>();
-  if (const auto* value = call.tensor(1); value != nullptr && !value->shape.empty())
-    call.Refuse("pad_value must have rank 0");
+  const auto *x = call.tensor(0), *value = call.tensor(1);
+  if (value != nullptr && !value->shape.empty()) call.Refuse("pad_val must have rank 0");
+  if (x != nullptr && value != nullptr && value->dtype != x->dtype)
+    call.Refuse(StrCat("pad_val is ", value->dtype.ToString(), "; it must be ", x->dtype.ToString(),
+                       ", the type of the data"));
   PadTo(call, attrs.pad_width,
         {.mirrors = attrs.pad_mode == "reflect",
          .edge = 1,
@@ -62,7 +65,7 @@ void RegisterPadOps(OpRegistry& registry) {
   registry.Register("nn.pad")
       .Describe("elements around the input; negative widths crop")
       .Argument("data", "Tensor", "input")
-      .Argument("pad_val", "Tensor", "the value, rank 0")
+      .Argument("pad_val", "Tensor", "the value, rank 0, of the element type of data")
       .Attrs<PadAttrs>()
       .Level(2)
       .Pattern(OpPattern::kInjective)
