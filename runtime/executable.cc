@@ -196,7 +196,7 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
       times->push_back(
           {plan.nodes[step.node].name,
            step.kernel != nullptr ? step.kernel->implementation() : std::string("copy"),
-           elapsed.count()});
+           elapsed.count(), plan.nodes[step.node].origins});
     }
   }
   std::vector<NDArray> results;

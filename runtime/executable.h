@@ -28,6 +28,7 @@ struct NodeTime {
   std::string node;
   std::string implementation;
   std::int64_t nanoseconds = 0;
+  std::vector<std::string> origins;  // as in the plan
 };
 
 class Executable {

@@ -68,6 +68,8 @@ struct Node {
   std::vector<EntryRef> inputs;
   std::vector<Entry> outputs;
   std::vector<std::size_t> offsets;  // of a view, in bytes: where each output begins in the input
+  // What it computes of the model, for people: "conv1 (Conv)" of ONNX, "model.relay:3:7" of a text.
+  std::vector<std::string> origins;
 };
 
 // A result whose extent along an axis is known only at run time. Only its first elements count;

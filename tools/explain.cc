@@ -1,5 +1,7 @@
 #include "tenon/tools/explain.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "tenon/support/strings.h"
@@ -27,6 +29,15 @@ Json JsonOf(const strategies::Choice& choice) {
   return candidates;
 }
 
+// The nodes of the plan that call a kernel.
+std::vector<const runtime::Node*> CallsOf(const Lowered& lowered, std::size_t kernel) {
+  std::vector<const runtime::Node*> calls;
+  for (const runtime::Node& node : lowered.plan.nodes) {
+    if (node.kernel == static_cast<int>(kernel)) calls.push_back(&node);
+  }
+  return calls;
+}
+
 std::string Printed(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -39,21 +50,40 @@ std::string ExplainText(const PassDecisions& decisions) {
 
 std::string ExplainJson(const PassDecisions& decisions) { return Printed(JsonOf(decisions)); }
 
+std::string OriginsText(const std::vector<std::string>& origins) {
+  constexpr std::size_t kMaxShown = 8;
+  const std::size_t shown = std::min(origins.size(), kMaxShown);
+  const std::vector<std::string> first(origins.begin(),
+                                       origins.begin() + static_cast<std::ptrdiff_t>(shown));
+  const std::size_t rest = origins.size() - shown;
+  return StrCat(StrJoin(first, ", "), rest > 0 ? StrCat(" and ", rest, " more") : "");
+}
+
 std::string ExplainText(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions) {
   std::string text = StrCat("target ", target.ToString(), "\n", ExplainText(decisions));
-  for (const LoweredKernel& kernel : lowered.kernels)
-    StrAppend(&text, kernel.name, "\n", kernel.choice.Explanation());
+  for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
+    StrAppend(&text, lowered.kernels[i].name, "\n");
+    for (const runtime::Node* node : CallsOf(lowered, i)) {
+      if (!node->origins.empty()) StrAppend(&text, "  computes ", OriginsText(node->origins), "\n");
+    }
+    text += lowered.kernels[i].choice.Explanation();
+  }
   return text;
 }
 
 std::string ExplainJson(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions) {
   Json kernels = Json::array();
-  for (const LoweredKernel& kernel : lowered.kernels) {
+  for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
+    const LoweredKernel& kernel = lowered.kernels[i];
+    Json nodes = Json::array();
+    for (const runtime::Node* node : CallsOf(lowered, i))
+      nodes.push_back({{"name", node->name}, {"origins", node->origins}});
     kernels.push_back({{"name", kernel.name},
                        {"implementation", kernel.choice.implementation},
-                       {"candidates", JsonOf(kernel.choice)}});
+                       {"candidates", JsonOf(kernel.choice)},
+                       {"nodes", std::move(nodes)}});
   }
   Json all = JsonOf(decisions);
   all["target"] = target.ToString();

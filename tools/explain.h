@@ -4,6 +4,7 @@
 #define TENON_TOOLS_EXPLAIN_H_
 
 #include <string>
+#include <vector>
 
 #include "tenon/compiler/compile.h"
 
@@ -19,11 +20,15 @@ std::string ExplainText(const PassDecisions& decisions);
 // {"folding": {"folded", "flushed", "refusals": [lines]}, "fusion": [...]}
 std::string ExplainJson(const PassDecisions& decisions);
 
+// What a node of a plan computes: "conv1 (Conv), relu1 (Relu)"; of long lists, the first. Empty
+// where the model does not say.
+std::string OriginsText(const std::vector<std::string>& origins);
+
 std::string ExplainText(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions);
-// The same with "target" and with "kernels": [{"name", "implementation", "candidates"}]. A
+// The same with "target" and with "kernels": [{"name", "implementation", "candidates", "nodes"}]. A
 // candidate has a "name", a "priority", whether it is "chosen", and "cycles" and "refusal" where it
-// has them.
+// has them. "nodes" are those of the plan that call the kernel, [{"name", "origins"}].
 std::string ExplainJson(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions);
 

@@ -112,7 +112,10 @@ Json ReportOf(const ExploreArguments& arguments) {
     const auto time = times.find(node.name);
     if (time == times.end()) continue;
     total += time->second;
-    nodes.push_back({{"name", node.name}, {"kernel", node.kernel}, {"ns", time->second}});
+    nodes.push_back({{"name", node.name},
+                     {"kernel", node.kernel},
+                     {"ns", time->second},
+                     {"origins", OriginsText(node.origins)}});
   }
   return {{"model", arguments.model.path},
           {"nanoseconds", total},

@@ -100,7 +100,7 @@ for (const node of [...report.nodes].sort((a, b) => b.ns - a.ns)) {
   }
   const share = node.ns / Math.max(1, report.nanoseconds);
   add([milliseconds(node.ns), `${(100 * share).toFixed(1)} %`, node.name.replace(/^tvmgen_default_fused_/, '')],
-      `${node.name} — ${kernel.implementation}${kernel.library ? `: ${kernel.library}` : ''}`, texts, node.ns / slowest);
+      `${node.name} — ${kernel.implementation}${kernel.library ? `: ${kernel.library}` : ''}${node.origins ? ` — ${node.origins}` : ''}`, texts, node.ns / slowest);
 }
 show(entries[2] || entries[0]);
 </script>

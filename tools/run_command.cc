@@ -15,6 +15,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
+#include "tenon/tools/explain.h"
 #include "tenon/tools/interruption.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
@@ -147,10 +148,13 @@ void PrintResult(const NDArray& result, std::size_t index) {
 void PrintProfile(std::vector<runtime::NodeTime> times) {
   std::stable_sort(times.begin(), times.end(),
                    [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
-  std::puts("    time ms  implementation                    kernel");
-  for (const runtime::NodeTime& time : times)
-    std::printf("  %9.4f  %-32s  %s\n", static_cast<double>(time.nanoseconds) * 1e-6,
-                time.implementation.c_str(), time.node.c_str());
+  std::puts("    time ms  implementation                    kernel: nodes of the model");
+  for (const runtime::NodeTime& time : times) {
+    const std::string origins = OriginsText(time.origins);
+    std::printf("  %9.4f  %-32s  %s%s%s\n", static_cast<double>(time.nanoseconds) * 1e-6,
+                time.implementation.c_str(), time.node.c_str(), origins.empty() ? "" : ": ",
+                origins.c_str());
+  }
 }
 
 void Execute(const RunArguments& arguments) {

@@ -250,6 +250,7 @@ class Builder {
               .inputs = {},
               .outputs = EntriesOf(e.checked_type(), "a result of " + name)};
     node.hash = ir::StructuralHash(call.callee);
+    node.origins = OriginsOf(*function);
     // A kernel runs where its inputs are, which is one place.
     Device device;
     for (const EntryRef& input : inputs) {
@@ -305,6 +306,18 @@ class Builder {
       if (function != nullptr && IsView(PiecesOf(*function)))
         next.insert(next.end(), call->args.begin(), call->args.end());
     }
+  }
+
+  // The places of a fused function's calls, each once.
+  static std::vector<std::string> OriginsOf(const FunctionNode& function) {
+    std::vector<std::string> origins;
+    ir::VisitPostOrder(function.body, [&](const Expr& e) {
+      if (e.kind() != ExprKind::kCall || !e.span().known()) return;
+      std::string origin = e.span().ToString();
+      if (std::find(origins.begin(), origins.end(), origin) == origins.end())
+        origins.push_back(std::move(origin));
+    });
+    return origins;
   }
 
   bool Take(EntryRef entry) { return taken_.emplace(entry.node, entry.output).second; }

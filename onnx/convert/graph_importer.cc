@@ -18,11 +18,6 @@ constexpr const char* kCutThere =
     "such a value can only be a result of the model, as it is or transposed; end the model there, "
     "and compute the rest separately";
 
-std::string NameOf(const onnx::NodeProto& node) {
-  if (!node.name().empty()) return node.name();
-  return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");
-}
-
 std::string TypedNameOf(const onnx::NodeProto& node) {
   return StrCat("the node ", NameOf(node), " (", node.op_type(), ")");
 }

@@ -44,6 +44,19 @@ Expr ZerosOf(const Shape& shape, DataType dtype) {
   return ir::Constant::Make(NDArray::Zeros(shape, dtype));
 }
 
+std::string NameOf(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");
+}
+
+Span SpanOf(const onnx::NodeProto& node) {
+  // The end tells nodes apart. Unrolled loops have as many copies as they have calls.
+  constexpr std::size_t kMaxName = 80;
+  std::string name = NameOf(node);
+  if (name.size() > kMaxName) name = StrCat("...", name.substr(name.size() - kMaxName));
+  return {.source = StrCat(name, " (", node.op_type(), ")")};
+}
+
 const Expr& Node::input(std::size_t i) const {
   if (!has_input(i)) throw InvalidArgument(StrCat("input ", i, " is missing"));
   return inputs_[i];
@@ -198,7 +211,9 @@ Expr Node::Typed(const Expr& expr) const {
       typed = ir::TupleGetItem::Make(item->tuple, item->index, e.span(),
                                      types->fields.at(static_cast<std::size_t>(item->index)));
     } else {
-      typed = passes::InferCall(e);
+      const auto& call = *e.As<ir::CallNode>();
+      typed = passes::InferCall(
+          call.span.known() ? e : ir::Call::Make(call.callee, call.args, call.attrs, span_));
     }
     return evaluate_ && MayFold(typed.checked_type())
                ? passes::FoldNode(typed, evaluate_, &budget_->folding)

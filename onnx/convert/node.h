@@ -13,6 +13,7 @@
 #include "tenon/ir/expr.h"
 #include "tenon/ops/ints.h"
 #include "tenon/passes/simplify/fold_constant.h"
+#include "tenon/support/error.h"
 
 namespace tenon::onnx_import {
 
@@ -32,6 +33,11 @@ struct ImportBudget {
   std::int64_t expressions = kMaxExpressions;
 };
 
+// Its own, or what it makes.
+std::string NameOf(const onnx::NodeProto& node);
+// "conv1 (Conv)": what the calls that the node becomes carry to kernels, messages and profiles.
+Span SpanOf(const onnx::NodeProto& node);
+
 class Node {
  public:
   // `evaluate` and `budget` must outlive the node.
@@ -43,7 +49,8 @@ class Node {
         inputs_(std::move(inputs)),
         evaluate_(evaluate),
         budget_(budget),
-        inline_graph_(std::move(inline_graph)) {}
+        inline_graph_(std::move(inline_graph)),
+        span_(SpanOf(proto)) {}
 
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
@@ -103,6 +110,7 @@ class Node {
   const passes::ConstantEvaluator& evaluate_;
   ImportBudget* const budget_;
   const GraphInliner inline_graph_;
+  const Span span_;
   std::set<std::string> handled_;
 };
 

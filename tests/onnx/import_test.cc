@@ -14,6 +14,7 @@ namespace tenon::onnx_import {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing_graphs::ExpectClose;
@@ -28,6 +29,24 @@ Model Exponential(const Shape& shape, int opset = 13) {
   Model model(opset);
   model.Input("x", shape).Output("y").Node("Exp", {"x"}, {"y"}, "the_exp");
   return model;
+}
+
+// --- what becomes of names
+
+TEST(OnnxNamesTest, KernelsKnowTheNodesThatTheyCompute) {
+  const std::string deep = std::string(100, 'a') + "/last";
+  Model model;
+  model.Input("x", {1, 2, 3, 3}).Output("y").Constant("w", Random({2, 2, 1, 1}, 1));
+  model.Node("Conv", {"x", "w"}, {"t"}, "conv");
+  model.Node("Relu", {"t"}, {"u"});
+  model.Node("Sigmoid", {"u"}, {"y"}, deep);
+  const Executable exe =
+      ValueOrThrow(Compile(Imported(model).value(), {.library = LibraryChoice::kTe}));
+  std::vector<std::string> origins;
+  for (const runtime::Node& node : exe.plan().nodes)
+    origins.insert(origins.end(), node.origins.begin(), node.origins.end());
+  EXPECT_THAT(origins, ElementsAre("conv (Conv)", "making u (Relu)",
+                                   StrCat("...", std::string(75, 'a'), "/last (Sigmoid)")));
 }
 
 // --- what a model must be

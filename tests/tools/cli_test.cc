@@ -54,6 +54,7 @@ TEST_F(CliTest, RunProfilesRepeatsAndNamesTheBestLabel) {
       "run %/scores.relay --input x=%/s.npy --labels a,b,c --repeat 3 --profile --library te");
   EXPECT_THAT(out, AllOf(HasSubstr("label: b, probability 0.999"), HasSubstr("(median of 3)"),
                          HasSubstr("implementation"), HasSubstr("fused_")));
+  EXPECT_THAT(out, AllOf(HasSubstr("scores.relay:1:53, "), HasSubstr("scores.relay:1:42")));
 }
 
 TEST_F(CliTest, RunWritesEachResultOfATuple) {
@@ -268,6 +269,7 @@ TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
   EXPECT_THAT(ended.out, IsEmpty());
   EXPECT_THAT(ended.err, AllOf(HasSubstr("onednn (priority 10): chosen"),
                                HasSubstr("te.dense.plain (priority 0): not needed")));
+  EXPECT_THAT(ended.err, HasSubstr(StrCat("  computes ", Path("model.relay"), ":2:11, ")));
   EXPECT_THAT(Contents(Path("loops.txt")), HasSubstr("// onednn"));
   EXPECT_THAT(ended.err, HasSubstr("fused, elementwise work follows the heavy operator"));
   const Ended masked =
@@ -303,6 +305,8 @@ TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
   EXPECT_EQ(candidates[1]["chosen"], true);
   EXPECT_EQ(candidates[4]["name"], "te.dense.plain");
   EXPECT_EQ(candidates[4]["chosen"], false);
+  ASSERT_EQ(compiled["kernels"][0]["nodes"].size(), 1U);
+  EXPECT_EQ(compiled["kernels"][0]["nodes"][0]["origins"].size(), 2U);
   const Ended passes = Tenon("opt %/model.relay --passes=FuseOps --fusion=relay --explain=json");
   EXPECT_EQ(passes.code, 0);
   EXPECT_EQ(nlohmann::json::parse(passes.err)["fusion"][0]["reason"],
