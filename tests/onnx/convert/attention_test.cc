@@ -438,8 +438,9 @@ TEST_F(AttentionRefusalTest, ScoresBeyondAllMemoryAreRefused) {
   NodeProto& node = model_.Node("Attention", {"x", "w"}, {"y"}, "attention", kDomain);
   SetInt(node, "num_heads", 3);
   SetInt(node, "unidirectional", 1);
-  EXPECT_THAT(Refusal(absl::StatusCode::kInvalidArgument),
-              HasSubstr("attention of 32768 queries to 32768 keys is asked for; at most 268435456"));
+  EXPECT_THAT(
+      Refusal(absl::StatusCode::kInvalidArgument),
+      HasSubstr("attention of 32768 queries to 32768 keys is asked for; at most 268435456"));
 }
 TEST_F(AttentionRefusalTest, PackedOperandsAreRefused) {
   Declare("q", Random({2, 5, 3, 3, 4}, 1));
