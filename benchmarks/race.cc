@@ -28,7 +28,7 @@ constexpr double kBatchSeconds = 2e-3;
 constexpr double kShortCall = 5e-4;
 // A race that has taken this long ends after a few rounds.
 constexpr double kEnoughSeconds = 5;
-constexpr std::size_t kFewRounds = 5;
+constexpr std::size_t kMinRounds = 5;
 constexpr std::string_view kRoundsFlag = "--rounds=";
 
 double SecondsBy(clockid_t clock) {
@@ -103,7 +103,7 @@ void Measure(const Race& race, benchmark::State& state) {
   const double start = SecondsBy(CLOCK_MONOTONIC);
   std::size_t round = 0;
   for (auto _ : state) {
-    if (round >= kFewRounds && SecondsBy(CLOCK_MONOTONIC) - start > kEnoughSeconds) {
+    if (round >= kMinRounds && SecondsBy(CLOCK_MONOTONIC) - start > kEnoughSeconds) {
       state.SetIterationTime(0);
       continue;
     }

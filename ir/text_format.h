@@ -2,7 +2,7 @@
 //
 // Printing numbers a temporary when it forms the text of its first consumer. It forms texts in
 // depth-first post-order (a call's callee before its arguments), but writes a callee that is a
-// function literal after the arguments. Numbers and names start anew in each definition. Variables
+// function literal after the arguments. Numbers and names start again in each definition. Variables
 // with the same name get suffixes 1, 2, ... The line of a value stands in the innermost scope
 // (function, or let in parentheses) that holds all its uses. Known types are printed as comments,
 // those of constants only in a typed text. Attributes print when they differ from their default.

@@ -23,7 +23,7 @@ class Callable {
   virtual std::size_t workspace_bytes() const { return 0; }
   // What runs, for people: "tenon" or "onednn brgconv:avx512_core".
   virtual std::string implementation() const = 0;
-  // What runs, at that state, made anew at each call: of generated code, not of a library's
+  // What runs, at that state, made again at each call: of generated code, not of a library's
   // primitive. Empty where there is none. Throws what making the kernel may throw.
   virtual std::string Text(KernelText) const { return ""; }
 };

@@ -73,7 +73,7 @@ class Kernel {
   // This kernel as a step of a compiled graph; only for functions without symbolic extents.
   std::shared_ptr<const Callable> AsCallable() const;
 
-  // Texts, made anew at each call. The linked symbol adds ".kernel" to the name that they show.
+  // Texts, made again at each call. The linked symbol adds ".kernel" to the name that they show.
   // The loops are those that the code is made of (FinalLoops); tensor expressions and schedule are
   // empty where loops were made without them.
   std::string Text(KernelText kind) const;

@@ -24,7 +24,7 @@ using loop::Stmt;
 using loop::Var;
 
 // Lines that are fetched one after the other, without a loop.
-constexpr std::int64_t kFewLines = 16;
+constexpr std::int64_t kMaxUnrolledLines = 16;
 
 std::int64_t ElementsOfLine(const loop::Buffer& buffer) {
   return kCacheLineBytes / static_cast<std::int64_t>(buffer->dtype.bytes());
@@ -241,7 +241,7 @@ class Fetcher {
     const std::int64_t lines = CeilDiv(most, ElementsOfLine(buffer));
     return FetchBox(
         buffer, share, lines, /*is_written=*/false,
-        pieces * lines <= kFewLines ? loop::ForKind::kUnrolled : loop::ForKind::kSerial);
+        pieces * lines <= kMaxUnrolledLines ? loop::ForKind::kUnrolled : loop::ForKind::kSerial);
   }
 
  private:

@@ -32,7 +32,7 @@ using loop::Expr;
 using loop::Stmt;
 
 // Symbolic extents are sizes: at least 0 and far from overflow.
-constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;
 
 class Lowerer {
  public:
@@ -84,7 +84,7 @@ class Lowerer {
           const auto same = [&](const loop::Var& v) { return v.same_as(e); };
           if (std::none_of(function_.scalars.begin(), function_.scalars.end(), same)) {
             function_.scalars.emplace_back(loop::Var(e));
-            bounds_.Bind(loop::Var(e), {0, kLargestExtent});
+            bounds_.Bind(loop::Var(e), {0, kMaxExtent});
           }
         });
       }

@@ -74,11 +74,11 @@ void RequireStackSize(const Stage& stage, const loop::Buffer& buffer,
                                    loop::Print(extent),
                                    " is not constant; compute it at a loop of its reader"));
     }
-    if (__builtin_mul_overflow(bytes, constant->value, &bytes)) bytes = kMostStackBytes + 1;
+    if (__builtin_mul_overflow(bytes, constant->value, &bytes)) bytes = kMaxStackBytes + 1;
   }
-  if (bytes > kMostStackBytes) {
+  if (bytes > kMaxStackBytes) {
     throw InvalidArgument(StrCat("set_scope: stage ", stage.name(), " is local, but needs ", bytes,
-                                 " bytes; at most ", kMostStackBytes, " are allowed on the stack"));
+                                 " bytes; at most ", kMaxStackBytes, " are allowed on the stack"));
   }
 }
 

@@ -14,7 +14,7 @@
 namespace tenon::schedule {
 
 // The most that a stage may ask to have on the stack.
-inline constexpr std::int64_t kMostStackBytes = 256 * 1024;
+inline constexpr std::int64_t kMaxStackBytes = 256 * 1024;
 
 // The memory for `region` of `buffer`, an output of `stage`, once or `copies` times. Element i of a
 // circular dimension lies at i modulo the region's extent.

@@ -39,18 +39,16 @@ using te::OperationNode;
 // Vectors of an elementwise loop that one iteration computes.
 constexpr std::int64_t kUnroll = 4;
 // Vectors of a line that are written out, and of one whose elements are chosen by their place.
-constexpr std::int64_t kMostWrittenOut = 24;
-constexpr std::int64_t kMostChosen = 64;
-// Columns below which a row is too short for vectors.
-constexpr std::int64_t kLeastLanes = 8;
+constexpr std::int64_t kMaxUnrolled = 24;
+constexpr std::int64_t kMaxChosen = 64;
 // Elements of a line that stays in the first-level cache until it is read.
-constexpr std::int64_t kLongestFetched = 8192;
+constexpr std::int64_t kMaxFetched = 8192;
 // Terms of a row that is worth fetching.
-constexpr std::int64_t kShortestFetched = 256;
+constexpr std::int64_t kMinFetched = 256;
 // Steps of a line, each of kUnroll vectors, that a line of results is fetched ahead.
 constexpr std::int64_t kWrittenAhead = 8;
 // Iterations that make an outer loop worth being one.
-constexpr std::int64_t kLeastOuter = 8;
+constexpr std::int64_t kMinOuter = 8;
 // What a function of the vector math library costs in simple operations: a lane of a vector, and
 // a call for one element alone.
 constexpr std::int64_t kMathLane = 16;
@@ -58,7 +56,7 @@ constexpr std::int64_t kMathCall = 4000;
 // Shares of a row's work that a call for one element may be: one in this many.
 constexpr std::int64_t kSmallShare = 10;
 // Iterations that any number of threads share evenly.
-constexpr std::int64_t kManyOuter = 128;
+constexpr std::int64_t kMinOuterAlone = 128;
 
 class Scheduler {
  public:
@@ -236,7 +234,7 @@ class Scheduler {
       std::size_t common = CommonAxes(stage, hosts);
       if (stage.is_output()) common = std::min(common, EqualAxes(stage, output));
       // A stage that shares few axes would leave the outer loop with too little to share out.
-      if (common < most && OuterExtent(output, common) < kLeastOuter) continue;
+      if (common < most && OuterExtent(output, common) < kMinOuter) continue;
       if (common == 0) continue;
       inside.emplace_back(&stage, common);
       hosts.emplace(stage.op().get(), &stage);
@@ -278,7 +276,7 @@ class Scheduler {
     const auto runs = std::count_if(leaves.begin(), leaves.end(),
                                     [](const IterVar& leaf) { return leaf.is_reduce; });
     const std::int64_t count = ProductOfExtents(op.reduce_axes);
-    if (runs > 1 || count < kShortestFetched || count > kLongestFetched) return;
+    if (runs > 1 || count < kMinFetched || count > kMaxFetched) return;
     for (const te::Tensor& input : te::InputsOf(op)) {
       if (input.op()->is_placeholder() && BytesOf(input) >= kFarBytes &&
           !accesses_.IsRead(*input.op(), &stage))
@@ -400,7 +398,7 @@ class Scheduler {
     // Where many iterations are left, the last outer axis stays a loop of its own: indices are then
     // taken apart once a line rather than once a vector.
     if (outer > 1 && outer + 1 == stage.op()->axes.size() && !stage.op()->is_reduction() &&
-        OuterExtent(stage, outer - 1) >= kManyOuter)
+        OuterExtent(stage, outer - 1) >= kMinOuterAlone)
       --outer;
     const IterVar loop = stage.Fuse(OuterAxes(stage, outer));
     ScheduleInner(stage, outer);
@@ -464,7 +462,7 @@ class Scheduler {
     // Where elements are chosen by their place in a line, each vector that is written out knows its
     // choice; others are left to PartitionSelects.
     const bool differ = accesses_.DifferByLane(stage, inner.var);
-    const std::int64_t most = differ ? kMostChosen : op.tag == kWrittenOut ? kMostWrittenOut : 0;
+    const std::int64_t most = differ ? kMaxChosen : op.tag == kWrittenOut ? kMaxUnrolled : 0;
     const bool is_written_out = extent <= lanes * most;
     if (differ && !(is_written_out && accesses_.BoundAlong(stage, inner.var))) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
@@ -481,7 +479,7 @@ class Scheduler {
       stage.Unroll(step);
       if (written != nullptr && streams(*written)) written = nullptr;
       // While one line is computed, the next one comes from memory.
-      if (from > 0 && is_one_axis && extent <= kLongestFetched)
+      if (from > 0 && is_one_axis && extent <= kMaxFetched)
         FetchNextLine(stage, steps, CeilDiv(extent, lanes * kUnroll), written);
     }
     stage.Vectorize(lane);

@@ -23,7 +23,7 @@ using te::OperationNode;
 // Nodes of an expression that is stored, not computed again, when a reduction and others read it.
 constexpr std::int64_t kLongExpression = 24;
 // Elements from which a row is worth a loop of its own.
-constexpr std::int64_t kLeastRow = 64;
+constexpr std::int64_t kMinRow = 64;
 // Bytes of a row that stays in the first-level cache with what it is made of.
 constexpr std::int64_t kRowBytes = 1 << 14;
 
@@ -90,7 +90,7 @@ class InlineChooser {
 
   // Nodes of each stage's expression when all stages below it but reductions are inlined.
   void MeasureExpressions() {
-    constexpr std::int64_t kMany = 1 << 20;
+    constexpr std::int64_t kMaxNodes = 1 << 20;
     for (const auto& stage : schedule_.stages()) {
       const OperationNode& op = *stage->op();
       if (op.is_placeholder()) continue;
@@ -100,7 +100,7 @@ class InlineChooser {
         const auto below = nodes_.find(input.op().get());
         if (below != nodes_.end() && !input.op()->is_reduction()) nodes += below->second;
       }
-      nodes_[&op] = std::min(nodes, kMany);
+      nodes_[&op] = std::min(nodes, kMaxNodes);
     }
   }
 
@@ -111,7 +111,7 @@ class InlineChooser {
       return false;
     const auto bytes = static_cast<std::int64_t>(op.outputs[0]->dtype.bytes());
     const std::int64_t extent = Extent(op.axes.back());
-    if (extent < kLeastRow || extent * bytes > kRowBytes) return false;
+    if (extent < kMinRow || extent * bytes > kRowBytes) return false;
     bool along_rows = false;
     for (const Expr& body : reduction.body) {
       loop::VisitExpr(body, [&](const Expr& e) {

@@ -20,11 +20,11 @@ namespace tenon::strategies {
 namespace {
 
 // Steps of a sum among which fetches are few.
-constexpr std::int64_t kLeastSteps = 16;
+constexpr std::int64_t kMinSteps = 16;
 // Terms of a sum that take as long as a line from another core, images that leave the first-level
 // cache, and the distance of channels that have no line in common.
 constexpr std::int64_t kTermsAhead = 16;
-constexpr std::int64_t kLeastImageBytes = 1 << 15;
+constexpr std::int64_t kMinImageBytes = 1 << 15;
 
 // Those of one argument that the tile makes.
 std::vector<Access> AccessesOf(Accesses& accesses, const schedule::Stage& tile,
@@ -70,14 +70,14 @@ void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedu
   const te::IterVar& last = op.axes[grid - 1];
   const te::IterVar steps = tile.leaves()[grid];
   const auto* count = steps.extent.As<loop::IntImmNode>();
-  if (count == nullptr || count->value < kLeastSteps) return;
+  if (count == nullptr || count->value < kMinSteps) return;
   const te::Tensor reader(tile.op(), 0);
   for (const te::Tensor& input : te::InputsOf(op)) {
     if (!input.op()->is_placeholder()) continue;
     const std::vector<Access> reads = AccessesOf(accesses, tile, input);
     if (Extent(last) > 1 && BytesOf(input) >= kFarBytes && IsShared(reads, last)) {
       schedule.PrefetchNextBlock(input, reader, steps, Extent(last));
-    } else if (BytesOf(input) >= kLeastImageBytes && IsReadByChannels(reads, op)) {
+    } else if (BytesOf(input) >= kMinImageBytes && IsReadByChannels(reads, op)) {
       const std::int64_t terms = Extent(op.reduce_axes.front()) / count->value;
       schedule.Prefetch(input, reader, steps, std::max<std::int64_t>(kTermsAhead / terms, 1));
     }

@@ -27,11 +27,11 @@ constexpr std::int64_t kTile = 8;
 constexpr std::int64_t kLongReduction = 4 * kParallelWork;
 constexpr std::int64_t kPieceWork = kParallelWork / 2;
 // Pieces that any number of threads share evenly.
-constexpr std::int64_t kMostPieces = 128;
+constexpr std::int64_t kMaxPieces = 128;
 // Iterations that threads can share: of results without pieces, or of the loop that is split.
-constexpr std::int64_t kManyIterations = 8;
+constexpr std::int64_t kMinIterations = 8;
 // Terms to a piece's result, which is written and read again.
-constexpr std::int64_t kLeastTerms = 16;
+constexpr std::int64_t kMinTerms = 16;
 // Pieces are multiples of so many terms, where one run of memory is split: whole lines and vectors.
 constexpr std::int64_t kRun = 1024;
 
@@ -79,7 +79,7 @@ std::optional<std::int64_t> TermsOfPiece(const Stage& stage,
                                          const std::vector<IterVar>& split) {
   const std::int64_t work = WorkOf(stage), terms = ProductOfExtents(stage.op()->reduce_axes);
   const std::int64_t extent = ProductOfExtents(split);
-  const std::int64_t most = std::min({kMostPieces, work / kPieceWork, terms / kLeastTerms, extent});
+  const std::int64_t most = std::min({kMaxPieces, work / kPieceWork, terms / kMinTerms, extent});
   if (most < 2) return std::nullopt;
   const std::int64_t of_piece = CeilDiv(extent, most);
   if (runs.size() > 1 || of_piece < kRun) return of_piece;
@@ -92,10 +92,10 @@ void SplitIfLong(schedule::Schedule& schedule, const Target& target, Stage& stag
   // What it keeps is wrong once the stage computes something else.
   Accesses accesses(schedule, target);
   const std::size_t shared = AxesAroundReduction(stage, accesses);
-  if (ProductOfExtents(std::span(op.axes).first(shared)) >= kManyIterations) return;
+  if (ProductOfExtents(std::span(op.axes).first(shared)) >= kMinIterations) return;
   const std::vector<std::vector<IterVar>> runs = RunsOf(stage, accesses);
   const auto run = std::find_if(runs.begin(), runs.end(), [](const std::vector<IterVar>& axes) {
-    return ProductOfExtents(axes) >= kManyIterations;
+    return ProductOfExtents(axes) >= kMinIterations;
   });
   if (run == runs.end()) return;
   const std::optional<std::int64_t> of_piece = TermsOfPiece(stage, runs, *run);

@@ -20,10 +20,10 @@ using schedule::Stage;
 using te::IterVar;
 
 // Rows and columns that pay for a transposition in registers.
-constexpr std::int64_t kLeastSquare = 4;
+constexpr std::int64_t kMinSquare = 4;
 // Multiply-adds that are written out one after the other. LLVM orders more of them so that sums
 // leave their registers.
-constexpr std::int64_t kMostWrittenOut = 16 * kFewTerms;
+constexpr std::int64_t kMaxUnrolled = 16 * kMaxUnrolledTerms;
 // Steps of a lone reduction that share one loop test.
 constexpr std::int64_t kUnrolledSteps = 4;
 
@@ -113,7 +113,7 @@ void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vec
     reader.Unroll(inner[inner.size() - 2]);
     return;
   }
-  if (width < kLeastSquare) return;
+  if (width < kMinSquare) return;
   const std::int64_t rows = extents[inner.size() - 2];
   const std::int64_t unrolled = traits.calls_math && rows % lanes == 0 ? lanes : width;
   if (rows % unrolled != 0) return;
@@ -157,8 +157,8 @@ te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
 
 double TileStepTime(std::int64_t left, std::int64_t right, double left_load, double right_load) {
   // Sums that hide the latency of a multiply-add.
-  constexpr std::int64_t kLeastSums = 8;
-  return static_cast<double>(std::max(left * right, kLeastSums)) +
+  constexpr std::int64_t kMinSums = 8;
+  return static_cast<double>(std::max(left * right, kMinSums)) +
          left_load * static_cast<double>(left) + right_load * static_cast<double>(right);
 }
 
@@ -190,7 +190,8 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (HasUnevenRows(op) && terms <= kFewTerms && terms * SumsOf(op) <= kMostWrittenOut) {
+  } else if (HasUnevenRows(op) && terms <= kMaxUnrolledTerms &&
+             terms * SumsOf(op) <= kMaxUnrolled) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }

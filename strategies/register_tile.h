@@ -60,7 +60,7 @@ inline constexpr const char* kTileRows = "tile_rows";
 inline constexpr const char* kTileVectors = "tile_vectors";
 
 // Terms of a sum that are written out: those of 3 x 3 taps and 3 channels.
-inline constexpr std::int64_t kFewTerms = 32;
+inline constexpr std::int64_t kMaxUnrolledTerms = 32;
 
 // Whether registers are as many as those of AVX-512, or half.
 inline bool HasManyRegisters(const Target& target) { return target.vector_registers >= 32; }

@@ -35,9 +35,9 @@ constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfFewPartsOf
 // Bytes of a result whose lines stay in the last cache until their second part is written.
 constexpr std::int64_t kKept = std::int64_t{4} << 20;
 // Rows of which a line each stays in the second-level cache while they are read part by part.
-constexpr std::int64_t kMostRows = 1024;
+constexpr std::int64_t kMaxRows = 1024;
 // The least tiles of a block, which is what is fetched at a time.
-constexpr std::int64_t kLeastTiles = 16;
+constexpr std::int64_t kMinTiles = 16;
 // Rows that the caches still hold when all of them fall into the same sets.
 constexpr std::int64_t kAliasedRows = 32;
 // The side of the largest tiles that are square.
@@ -125,7 +125,7 @@ Runs RunsOf(const Matrix& m) {
     runs = kOfStreamedLines;
     // What is stored lies together all the same where rows are short.
     if (m.result_tiles() <= 2 * runs.result && m.source_tiles() >= runs.source) runs.result = 1;
-    runs.result = std::max(runs.result, kLeastTiles / m.source_tiles());
+    runs.result = std::max(runs.result, kMinTiles / m.source_tiles());
   } else if (m.result % m.lanes == 0) {
     runs = kOfWholeLines;
   } else if (m.streams && m.result >= 4 * (kOfAlignedLines.result + 1) * m.lanes &&
@@ -134,7 +134,7 @@ Runs RunsOf(const Matrix& m) {
   } else if (m.bytes <= kKept) {
     runs = kOfFewPartsOfLines;
   }
-  runs.result = std::min(runs.result, kMostRows / m.lanes);
+  runs.result = std::min(runs.result, kMaxRows / m.lanes);
   if (m.aliased) runs.result = std::clamp(kAliasedRows / m.lanes, std::int64_t{1}, runs.result);
   return {std::min(runs.source, m.source_tiles()), std::min(runs.result, m.result_tiles())};
 }

@@ -18,7 +18,7 @@ using te::IterVar;
 
 // Blocks of rows that a few threads share evenly enough; where there are fewer, they share the
 // filters, too, and the transformed pixels are made before.
-constexpr std::int64_t kLeastRowBlocks = 8;
+constexpr std::int64_t kMinRowBlocks = 8;
 
 Stage* FindByTag(const Schedule& schedule, const char* tag) {
   for (const auto& stage : schedule.stages()) {
@@ -132,7 +132,7 @@ std::vector<Stage*> ScheduleWinograd(Schedule& schedule, Accesses& accesses) {
   IterVar place = filter_blocks;
   // An image that is made before anything else is a stage like others.
   std::vector<Stage*> scheduled = {&reader, results, &product, &tiles};
-  if (Extent(of_results[0]) * Extent(of_results[1]) >= kLeastRowBlocks) {
+  if (Extent(of_results[0]) * Extent(of_results[1]) >= kMinRowBlocks) {
     reader.Parallel(rows);
     tiles.ComputeAt(reader, rows);
     if (image != nullptr) {

@@ -38,12 +38,12 @@ struct ExploreArguments {
 };
 
 // Text of one stage of one kernel that a page holds.
-constexpr std::size_t kMostText = 1 << 18;
+constexpr std::size_t kMaxText = 1 << 18;
 
 std::string Cut(std::string text) {
-  if (text.size() <= kMostText) return text;
-  const std::size_t left = text.size() - kMostText;
-  text.resize(kMostText);
+  if (text.size() <= kMaxText) return text;
+  const std::size_t left = text.size() - kMaxText;
+  text.resize(kMaxText);
   StrAppend(&text, "\n... ", left, " more characters; tenon compile --emit prints all\n");
   return text;
 }

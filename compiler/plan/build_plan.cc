@@ -34,7 +34,7 @@ using runtime::EntryRef;
 using runtime::Node;
 using runtime::NodeKind;
 
-constexpr std::size_t kLongestName = 80;
+constexpr std::size_t kMaxName = 80;
 // The prefix that graph executors and their tools know kernels by.
 constexpr const char* kPrefix = "tvmgen_default_";
 
@@ -411,12 +411,12 @@ std::string NameOfFunction(const FunctionNode& function) {
     if (call != nullptr && call->op() != nullptr) StrAppend(&name, "_", call->op()->name);
   });
   std::replace(name.begin(), name.end(), '.', '_');
-  if (name.size() <= kLongestName) return name;
+  if (name.size() <= kMaxName) return name;
   const std::uint64_t hash = HashBytes(name);
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
-  return StrCat(name.substr(0, kLongestName - 1 - text.size()), "_", text);
+  return StrCat(name.substr(0, kMaxName - 1 - text.size()), "_", text);
 }
 
 Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,

@@ -11,7 +11,7 @@
 namespace ocr {
 namespace {
 
-constexpr int kLongestSide = 960;
+constexpr int kMaxSide = 960;
 constexpr int kMultiple = 32;
 constexpr Normalisation kImageNet{.mean = {0.485F, 0.456F, 0.406F},
                                   .deviation = {0.229F, 0.224F, 0.225F}};
@@ -25,7 +25,7 @@ int Rounded(double extent) {
 std::vector<Box> DetectLines(const Network& detector, const Picture& picture,
                              const Observer& observer) {
   const double scale =
-      std::min(1.0, static_cast<double>(kLongestSide) / std::max(picture.width, picture.height));
+      std::min(1.0, static_cast<double>(kMaxSide) / std::max(picture.width, picture.height));
   const int width = Rounded(picture.width * scale), height = Rounded(picture.height * scale);
   const tenon::NDArray y =
       detector(Cut(picture, picture.Frame(), height, width, width, kImageNet), observer);

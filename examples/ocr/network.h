@@ -1,4 +1,4 @@
-// One of the three networks: an ONNX model that is compiled anew for every shape it meets.
+// One of the three networks: an ONNX model that is compiled again for every shape it meets.
 #ifndef TENON_EXAMPLES_OCR_NETWORK_H_
 #define TENON_EXAMPLES_OCR_NETWORK_H_
 

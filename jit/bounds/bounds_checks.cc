@@ -422,9 +422,9 @@ CheckedFunction WithBoundsChecks(const loop::Function& function) {
 }
 
 std::string Describe(const CheckedAccess& access, const BoundsReport& report) {
-  constexpr std::size_t kLongestIndex = 200;
+  constexpr std::size_t kMaxIndex = 200;
   std::string index = loop::Print(access.index);
-  if (index.size() > kLongestIndex) index = StrCat(index.substr(0, kLongestIndex), "...");
+  if (index.size() > kMaxIndex) index = StrCat(index.substr(0, kMaxIndex), "...");
   std::string shape;
   for (const Expr& extent : access.buffer->shape)
     StrAppend(&shape, shape.empty() ? "" : " x ", loop::Print(extent));

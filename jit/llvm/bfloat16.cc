@@ -43,18 +43,18 @@ Value* RoundToOddFloat32(llvm::IRBuilder<>& builder, Value* value) {
 // bfloat that it cannot select where it takes the vector apart.
 Value* ByInstruction(llvm::IRBuilder<>& builder, Value* value) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  constexpr unsigned kLeast = 8;
+  constexpr unsigned kMin = 8;
   if (vector == nullptr) {
     auto* zeros =
-        llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getFloatTy(), kLeast));
+        llvm::Constant::getNullValue(llvm::FixedVectorType::get(builder.getFloatTy(), kMin));
     Value* one = builder.CreateInsertElement(zeros, value, std::uint64_t{0});
     return Piece(builder, ByInstruction(builder, one), 0, 1);
   }
   const unsigned lanes = vector->getNumElements();
-  const unsigned chunk = lanes <= kLeast ? kLeast : 16;
+  const unsigned chunk = lanes <= kMin ? kMin : 16;
   const unsigned padded = RoundUp(lanes, chunk);
-  const auto instruction = chunk == kLeast ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256
-                                           : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512;
+  const auto instruction = chunk == kMin ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256
+                                         : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512;
   auto* bits_type = llvm::FixedVectorType::get(builder.getInt16Ty(), chunk);
   Value* floats = Resized(builder, value, padded);
   Value* bits = ByPieces(builder, padded, chunk, [&](unsigned first) {

@@ -57,17 +57,17 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
 // Indices in steps below an end or not, in elements that fill one register: those lanes whose
 // number is below the count of the former or not. Null where the comparison is another one.
 Value* ExprCodegen::EmitLanesByCount(const loop::BinaryNode& node) {
-  constexpr int kMostWithoutCount = 8;
-  constexpr std::int64_t kMostStep = 16;
+  constexpr int kMaxWithoutCount = 8;
+  constexpr std::int64_t kMaxStep = 16;
   const auto* indices = node.a.As<loop::RampNode>();
   const auto* end = node.b.As<loop::BroadcastNode>();
   if ((node.op != BinaryOp::kLT && node.op != BinaryOp::kGE) || node.a.dtype().element() != Int64 ||
-      indices == nullptr || end == nullptr || indices->lanes <= kMostWithoutCount ||
+      indices == nullptr || end == nullptr || indices->lanes <= kMaxWithoutCount ||
       indices->lanes > 64 || end->value.dtype().lanes() > 1 || !index_.Proves(node.a) ||
       !index_.Proves(end->value - indices->base))
     return nullptr;
   const auto* step = indices->stride.As<loop::IntImmNode>();
-  if (step == nullptr || step->value < 1 || step->value > kMostStep) return nullptr;
+  if (step == nullptr || step->value < 1 || step->value > kMaxStep) return nullptr;
   Value* first = EmitShared(indices->base);
   Value* below = EmitShared(end->value);
   if (llvm::isa<llvm::Constant>(first) && llvm::isa<llvm::Constant>(below)) return nullptr;

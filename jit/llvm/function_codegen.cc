@@ -31,7 +31,7 @@ constexpr std::int64_t kStackBytes = 64 * 1024;
 // Of all buffers in a frame: threads of a host may have small stacks.
 constexpr std::int64_t kFrameBytes = 256 * 1024;
 // Terms from which a sum has several vectors of accumulators, and how many.
-constexpr std::int64_t kLeastLongSum = 256;
+constexpr std::int64_t kMinLongSum = 256;
 constexpr unsigned kSumsAtOnce = 4;
 
 class FunctionCodegen {
@@ -218,17 +218,17 @@ class FunctionCodegen {
   bool IsLongSum(const loop::ForNode& node) const {
     const auto* extent = node.extent.As<loop::IntImmNode>();
     const auto* store = node.body.As<loop::StoreNode>();
-    return options_.reassociate_reductions && extent != nullptr && extent->value >= kLeastLongSum &&
+    return options_.reassociate_reductions && extent != nullptr && extent->value >= kMinLongSum &&
            store != nullptr && loop::MayReassociate(*store) && !store->value.dtype().is_vector();
   }
 
   // One into several vectors, whose additions fill the processor as they are: copies of the loop
   // would only be more code to read.
   static bool IsSumOfBlocks(const loop::ForNode& node) {
-    constexpr std::int64_t kMany = 8, kBits = 2048;
+    constexpr std::int64_t kMinExtent = 8, kBits = 2048;
     const auto* extent = node.extent.As<loop::IntImmNode>();
     const auto* store = node.body.As<loop::StoreNode>();
-    return extent != nullptr && extent->value >= kMany && store != nullptr &&
+    return extent != nullptr && extent->value >= kMinExtent && store != nullptr &&
            loop::MayReassociate(*store) &&
            std::int64_t{store->value.dtype().bits()} * store->value.dtype().lanes() >= kBits;
   }

@@ -96,7 +96,7 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
 // last lane stands for those that are missing where they fill a register of four or more.
 Value* ExprCodegen::EmitGather(const loop::LoadNode& node, Value* index, Value* mask,
                                DataType type) {
-  constexpr int kFewestOfRegister = 4;
+  constexpr int kMinOfRegister = 4;
   const auto gather = [&](Value* at, Value* where, DataType of) {
     llvm::CallInst* result = builder_.CreateMaskedGather(
         MemoryType(of), ElementAddress(node.buffer, at), llvm::Align(of.element().bytes()), where,
@@ -106,7 +106,7 @@ Value* ExprCodegen::EmitGather(const loop::LoadNode& node, Value* index, Value* 
   };
   const int lanes = type.lanes();
   const auto wide = static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
-  if (wide - lanes < kFewestOfRegister) return ToRegister(gather(index, mask, type), type);
+  if (wide - lanes < kMinOfRegister) return ToRegister(gather(index, mask, type), type);
   llvm::SmallVector<int> filled(static_cast<std::size_t>(wide), lanes - 1);
   std::iota(filled.begin(), filled.begin() + lanes, 0);
   Value* result = gather(builder_.CreateShuffleVector(index, filled),

@@ -181,7 +181,7 @@ Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType t
   // As many loads as take less time than a gather, which loads each lane by itself.
   constexpr std::int64_t kLanesOfLoad = 4;
   // Masks of several lanes that take less than that, too.
-  constexpr std::int64_t kMostReaders = 4;
+  constexpr std::int64_t kMaxReaders = 4;
   std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);
   if (!near) return nullptr;
   // Loads for lanes that are known to be wanted need no mask.
@@ -200,7 +200,7 @@ Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType t
   const std::int64_t readers = guard == nullptr ? 1 : MostReaders(near->offsets);
   const bool are_vectors = std::none_of(windows.begin(), windows.end(),
                                         [](const Window& window) { return window.part == 1; });
-  if (guard != nullptr && (readers > kMostReaders || !are_vectors)) return nullptr;
+  if (guard != nullptr && (readers > kMaxReaders || !are_vectors)) return nullptr;
   Value* base = EmitShared(near->base);
   const auto load = [&](const Window& window, std::size_t first, std::size_t i) -> Value* {
     const std::int64_t offset = window.first + window.at[i];

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "TenonObject1\n";
 constexpr std::string_view kEnding = ".tenon-object";
 constexpr std::string_view kUnfinished = ".tenon-unfinished-";
-constexpr std::chrono::hours kLongestWrite{1};
+constexpr std::chrono::hours kMaxWrite{1};
 
 std::string Checksum(const std::string& key, std::string_view object) {
   llvm::BLAKE3 hasher;
@@ -140,7 +140,7 @@ void ObjectCache::Trim() const {
     const fs::file_time_type used = at->last_write_time(gone);
     const auto bytes = gone ? 0 : static_cast<std::int64_t>(at->file_size(gone));
     if (gone) continue;
-    if (name.starts_with(kUnfinished) && fs::file_time_type::clock::now() - used > kLongestWrite) {
+    if (name.starts_with(kUnfinished) && fs::file_time_type::clock::now() - used > kMaxWrite) {
       fs::remove(at->path(), gone);
     } else if (name.ends_with(kEnding)) {
       entries.push_back({used, bytes, at->path()});

@@ -1,7 +1,7 @@
 // Object files of kernels on disk, from one run of a program to the next.
 //
 // An entry is a file named by its key, with a checksum over the key and the bytes: whatever a
-// crash, a full disk or a changed bit left behind is seen, removed and made anew. Entries appear
+// crash, a full disk or a changed bit left behind is seen, removed and made again. Entries appear
 // whole, by renaming, so any number of processes and threads may use one folder. The cache never
 // fails: where the folder cannot be made, read or written, it is as if it were empty. Whoever may
 // write to the folder may run code in the programs that read it. So it is made for its owner alone,

@@ -13,9 +13,9 @@ namespace tenon::loop {
 namespace {
 
 // Threads' shares then differ by an eighth of the loop at most.
-constexpr std::int64_t kMostSegments = 8;
+constexpr std::int64_t kMaxSegments = 8;
 // Enough for the threads to share.
-constexpr std::int64_t kLeastPlaces = 8;
+constexpr std::int64_t kMinPlaces = 8;
 
 bool BoundsVariable(const Expr& condition, const Var& var) {
   std::vector<Expr> parts;
@@ -44,10 +44,10 @@ class Balancer : public StmtMutator {
     if (loop == nullptr || loop->for_kind != ForKind::kParallel) return MutateStmtChildren(stmt);
     const auto* extent = loop->extent.As<IntImmNode>();
     if (extent == nullptr || !IsUneven(*loop)) return stmt;
-    std::int64_t segments = kMostSegments;
+    std::int64_t segments = kMaxSegments;
     while (segments > 1 && extent->value % segments != 0) --segments;
     const std::int64_t places = extent->value / segments;
-    if (segments == 1 || places < kLeastPlaces) return stmt;
+    if (segments == 1 || places < kMinPlaces) return stmt;
     const Var segment(loop->var.name() + ".segment"), place(loop->var.name() + ".place");
     const Stmt body =
         Substitute(loop->body, {{loop->var, loop->min + segment * Expr(places) + place}});

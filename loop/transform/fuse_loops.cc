@@ -22,7 +22,7 @@ namespace tenon::loop {
 namespace {
 
 // Statements between two loops that are looked through, and accesses in them: rows have few stages.
-constexpr std::size_t kFarthest = 12, kMostAccesses = 128;
+constexpr std::size_t kFarthest = 12, kMaxAccesses = 128;
 
 struct Access {
   Buffer buffer;
@@ -52,7 +52,7 @@ class Block {
       if (e.kind() == ExprKind::kExternCall || e.kind() == ExprKind::kAddress)
         accesses.are_known = false;
     });
-    if (accesses.all.size() > kMostAccesses) accesses.are_known = false;
+    if (accesses.all.size() > kMaxAccesses) accesses.are_known = false;
     return accesses;
   }
 

@@ -19,7 +19,7 @@ namespace tenon::loop {
 namespace {
 
 // Copies of an innermost statement that the loops around it may make: code grows with each.
-constexpr int kMostCopies = 9;
+constexpr int kMaxCopies = 9;
 
 // `min(c, x)` as the extent of a loop is c where this holds.
 std::optional<Expr> WholeExtent(const Expr& extent) {
@@ -155,7 +155,7 @@ class LoopPartitioner : public StmtMutator {
     ConditionFinder found(n->var);
     found.Visit(n->body);
     const int pieces = 1 + (found.lower.at.defined() ? 1 : 0) + (found.upper.at.defined() ? 1 : 0);
-    if (pieces == 1 || copies_ * pieces > kMostCopies) return MutateStmtChildren(stmt);
+    if (pieces == 1 || copies_ * pieces > kMaxCopies) return MutateStmtChildren(stmt);
     const Expr end = Simplify(n->min + n->extent);
     Expr first = n->min, last = end;
     if (found.lower.at.defined()) first = Simplify(Min(Max(found.lower.at, n->min), end));

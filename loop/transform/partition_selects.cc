@@ -14,7 +14,7 @@ namespace tenon::loop {
 namespace {
 
 // Selections, one inside the other, of which both sides may need b.
-constexpr int kMostDoublings = 4;
+constexpr int kMaxDoublings = 4;
 
 class Partitioner : public StmtMutator {
  protected:
@@ -34,7 +34,7 @@ class Partitioner : public StmtMutator {
   static std::optional<Stmt> Partition(const Var& var, const Expr& first, const Expr& last,
                                        const StoreNode& store, const Expr& value,
                                        int doublings = 0) {
-    if (doublings > kMostDoublings) return std::nullopt;
+    if (doublings > kMaxDoublings) return std::nullopt;
     if (IsNeverBelow(first, last)) return Seq({});
     const auto loop_over = [&](const Expr& begin, const Expr& end) {
       return For(var, begin, Simplify(end - begin), ForKind::kSerial,

@@ -18,13 +18,13 @@ namespace tenon::loop {
 namespace {
 
 // Bytes from which a buffer is no matter of registers.
-constexpr std::int64_t kLeastBytes = 4096;
+constexpr std::int64_t kMinBytes = 4096;
 
 // Elements of a buffer that may share, or nothing.
 std::optional<std::int64_t> SharedSize(const Buffer& buffer) {
   const std::optional<std::int64_t> elements = ConstantElements(buffer);
   const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
-  if (elements && *elements < kLeastBytes / bytes) return std::nullopt;
+  if (elements && *elements < kMinBytes / bytes) return std::nullopt;
   return elements;
 }
 

@@ -21,8 +21,8 @@
 namespace tenon::loop {
 namespace {
 
-constexpr std::int64_t kLeastRows = 4;
-constexpr std::int64_t kMostRows = 64;
+constexpr std::int64_t kMinRows = 4;
+constexpr std::int64_t kMaxRows = 64;
 constexpr std::int64_t kPartBytes = 16;
 
 class Transposer : public StmtMutator {
@@ -37,11 +37,11 @@ class Transposer : public StmtMutator {
     const auto* extent = loop == nullptr ? nullptr : loop->extent.As<IntImmNode>();
     const auto* store = loop == nullptr ? nullptr : loop->body.As<StoreNode>();
     if (extent == nullptr || store == nullptr || loop->for_kind != ForKind::kUnrolled ||
-        extent->value < kLeastRows)
+        extent->value < kMinRows)
       return MutateStmtChildren(stmt);
     const std::int64_t lanes = store->indices[0].dtype().lanes();
     const std::int64_t square = BitCeil(lanes);
-    if (lanes < kLeastRows || lanes > kMostRows) return stmt;
+    if (lanes < kMinRows || lanes > kMaxRows) return stmt;
     if (extent->value > square && extent->value % square != 0) return stmt;
     std::vector<Stmt> squares;
     for (std::int64_t from = 0; from < extent->value; from += square) {

@@ -9,7 +9,7 @@ namespace tenon::loop {
 namespace {
 
 // Longer loops stay loops: the code would outgrow the instruction cache.
-constexpr std::int64_t kLongestUnrolled = 128;
+constexpr std::int64_t kMaxUnrolled = 128;
 
 class Unroller : public StmtMutator {
  protected:
@@ -24,7 +24,7 @@ class Unroller : public StmtMutator {
                                    Print(loop->extent), "; it must be constant"));
     }
     const Stmt body = MutateStmt(loop->body);
-    if (extent->value > kLongestUnrolled)
+    if (extent->value > kMaxUnrolled)
       return For(loop->var, loop->min, loop->extent, ForKind::kSerial, body);
     std::vector<Stmt> copies;
     for (std::int64_t i = 0; i < extent->value; ++i)

@@ -15,9 +15,9 @@ namespace tenon::loop {
 namespace {
 
 constexpr std::int64_t kVectorBytes = 64;
-constexpr std::int64_t kLeastElements = 4;
+constexpr std::int64_t kMinElements = 4;
 // Longer loops LLVM vectorises as they are.
-constexpr std::int64_t kMostElements = 128;
+constexpr std::int64_t kMaxElements = 128;
 
 bool LiesAlong(const Expr& index, const Var& var) {
   return UsesVar(index, var) && !UsesVar(Simplify(index - var), var);
@@ -34,7 +34,7 @@ class CopyVectorizer : public StmtMutator {
     const auto* extent = loop->extent.As<IntImmNode>();
     const auto* load = store->value.As<LoadNode>();
     if (loop->for_kind != ForKind::kSerial || extent == nullptr || load == nullptr ||
-        extent->value < kLeastElements || extent->value > kMostElements ||
+        extent->value < kMinElements || extent->value > kMaxElements ||
         store->predicate.defined() || load->predicate.defined() || store->buffer == load->buffer ||
         store->indices[0].dtype().lanes() > 1 || !LiesAlong(store->indices[0], loop->var) ||
         !LiesAlong(load->indices[0], loop->var))

@@ -21,7 +21,7 @@ namespace {
 
 // Longer loops become loops over blocks: no register file holds such vectors, and LLVM takes them
 // apart lane by lane where they are gathered under a mask.
-constexpr std::int64_t kMostLanes = 256;
+constexpr std::int64_t kMaxLanes = 256;
 constexpr std::int64_t kBlockLanes = 64;
 
 // Rewrites one loop's body; `failed` says that it must stay serial.
@@ -226,7 +226,7 @@ class LoopVectorizer : public StmtMutator {
       return HoistGuards(For(loop->var, loop->min, loop->extent, ForKind::kSerial, body));
     };
     if (extent->value < 2) return serial();
-    const std::optional<Stmt> wide = extent->value <= kMostLanes
+    const std::optional<Stmt> wide = extent->value <= kMaxLanes
                                          ? Widened(*loop, loop->min, extent->value, body)
                                          : InBlocks(*loop, extent->value, body);
     return wide ? *wide : serial();

@@ -87,8 +87,8 @@ namespace {
 
 // Bytes of a result that several vector registers hold.
 constexpr std::int64_t kBytes = 256;
-constexpr std::int64_t kMostLanes = 128;
-constexpr std::int64_t kLeastLanes = 8;
+constexpr std::int64_t kMaxLanes = 128;
+constexpr std::int64_t kMinLanes = 8;
 
 // Moves the loads and stores of results to lanes of their own.
 class ToLane : public StmtMutator {
@@ -137,7 +137,7 @@ class ReductionVectorizer : public StmtMutator {
     const std::int64_t most = MostIterations(n->extent);
     if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0)
       bounds_.Bind(n->var, {first->value, first->value + most - 1});
-    if (n->for_kind == ForKind::kSerial && most >= kLeastLanes) {
+    if (n->for_kind == ForKind::kSerial && most >= kMinLanes) {
       const auto [fetches, bare] = SplitFetches(stmt);
       n = bare.As<ForNode>();
       if (const auto update = TakeApart(*n)) {
@@ -214,7 +214,7 @@ class ReductionVectorizer : public StmtMutator {
   static std::int64_t Lanes(const ReductionUpdate& update, std::int64_t extent) {
     std::size_t widest = 1;
     for (const auto& [var, value] : update.values) widest = std::max(widest, value.dtype().bytes());
-    std::int64_t lanes = std::min(kMostLanes, kBytes / static_cast<std::int64_t>(widest));
+    std::int64_t lanes = std::min(kMaxLanes, kBytes / static_cast<std::int64_t>(widest));
     while (lanes > extent) lanes /= 2;
     return lanes;
   }

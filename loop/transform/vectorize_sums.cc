@@ -27,7 +27,7 @@ constexpr std::int64_t kBytes = 256;
 constexpr std::int64_t kRegisterBytes = 64;
 // Elements of a block, of values of vector mathematics for instance, that LLVM would add one by
 // one.
-constexpr std::int64_t kLeastElements = 8;
+constexpr std::int64_t kMinElements = 8;
 
 // Whether iterations read the elements of `e` side by side, or the same one each time.
 bool ReadsAlongMemory(const Expr& e, const Var& var) {
@@ -60,7 +60,7 @@ class SumVectorizer : public StmtMutator {
     const auto bytes = static_cast<std::int64_t>(store->buffer->dtype.bytes());
     const std::int64_t lanes = kBytes / bytes;
     if (!IsSum(*n, *store)) return stmt;
-    if (extent->value >= kLeastElements && SumsABlock(*store, lanes))
+    if (extent->value >= kMinElements && SumsABlock(*store, lanes))
       return ByLane(
           *n, *store, extent->value,
           static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(extent->value))));

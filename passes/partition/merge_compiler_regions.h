@@ -1,7 +1,7 @@
 // MergeCompilerRegions: joins marked calls of one code generator into regions.
 //
 // Marks between neighbours go when both have one target and their joint region would not read what
-// depends on it. Calls marked "default" stay apart. Regions are made anew from the single calls;
+// depends on it. Calls marked "default" stay apart. Regions are made again from the single calls;
 // earlier joins do not matter. Keeps checked types; the time is linear in the graph.
 //
 //   MergeCompilerRegions(AnnotateTarget(module, generators));

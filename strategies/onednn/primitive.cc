@@ -117,7 +117,7 @@ class Variant {
   }
 
  private:
-  // Memory objects for one call at a time; making them anew would cost more than a small kernel.
+  // Memory objects for one call at a time; making them again would cost more than a small kernel.
   struct Binding {
     std::vector<memory> memories;
     std::vector<dnnl_exec_arg_t> arguments;

@@ -18,7 +18,7 @@ using te::Tensor;
 using te::Var;
 
 // Results of one filter below which a tile holds all of them.
-constexpr std::int64_t kFewPixels = 4;
+constexpr std::int64_t kMinPixels = 4;
 
 // Where a tap reads: result coordinates times strides plus taps times dilations.
 std::vector<Expr> Window(const ConvSum& conv, const std::vector<Expr>& at,
@@ -120,7 +120,7 @@ struct TileShape {
 // Of an image of few pixels, a tile holds all and so many filters that the latency of an addition
 // is hidden: as many of them as leave the fewest vectors beyond the last filter.
 TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
-  const std::int64_t most = MaxSums(conv.target) / (kFewPixels - 1);
+  const std::int64_t most = MaxSums(conv.target) / (kMinPixels - 1);
   if (conv.groups > 1) return {1, pixels};
   if (vectors <= most) return {vectors, pixels};
   return {TightestBlock(vectors, most / 2, most), pixels};
@@ -160,7 +160,7 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   constexpr TileShape kIn16Registers[] = {{2, 6}, {2, 4}, {3, 3}, {1, 12}, {1, 8}};
   constexpr TileShape kOfOneTap = {2, 14};
   const bool many = HasManyRegisters(conv.target);
-  if (pixels < kFewPixels) return TileOfFewPixels(conv, vectors, pixels);
+  if (pixels < kMinPixels) return TileOfFewPixels(conv, vectors, pixels);
   const auto better = [&](const TileShape& a, const TileShape& b) {
     return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
   };
@@ -283,7 +283,7 @@ std::optional<std::string> RefuseTiledSum(const ConvSum& conv) {
   if (conv.groups > 1 && conv.group_outputs % lanes != 0)
     return StrCat("the ", conv.group_outputs, " filters of a group do not fill vectors of ", lanes);
   const std::int64_t pixels = NumElements(conv.Spatial());
-  if (!conv.weight_is_constant && pixels < kLeastPixelsToPack)
+  if (!conv.weight_is_constant && pixels < kMinPixelsToPack)
     return StrCat("the weights are not constant, and ", pixels,
                   " pixels do not pay for packing them at each run");
   return std::nullopt;

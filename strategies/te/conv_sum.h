@@ -18,7 +18,7 @@
 namespace tenon::strategies {
 
 // Results of one filter below which packing the weights at each run costs more than it saves.
-inline constexpr std::int64_t kLeastPixelsToPack = 64;
+inline constexpr std::int64_t kMinPixelsToPack = 64;
 
 struct ConvSum {
   std::vector<std::size_t> data, out;  // positions of N, C and the spatial axes

@@ -24,8 +24,8 @@ Refusal RefuseDepthwise(const Conv& conv, const TeCall& call) {
 
 Refusal RefuseManyTaps(const Conv& conv) {
   const std::int64_t taps = conv.taps[0] * conv.taps[1];
-  if (taps > kFewTerms)
-    return StrCat(taps, " taps are more than ", kFewTerms, ", which are written out");
+  if (taps > kMaxUnrolledTerms)
+    return StrCat(taps, " taps are more than ", kMaxUnrolledTerms, ", which are written out");
   return std::nullopt;
 }
 

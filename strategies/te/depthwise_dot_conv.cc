@@ -21,8 +21,8 @@ using te::Var;
 
 // Rows of a tile: as few of all tiles lie below the image as may be.
 std::int64_t RowsOfTile(std::int64_t rows) {
-  constexpr std::int64_t kFewest = 4, kMost = 8;
-  return rows <= kMost ? rows : TightestBlock(rows, kFewest, kMost);
+  constexpr std::int64_t kMin = 4, kMax = 8;
+  return rows <= kMax ? rows : TightestBlock(rows, kMin, kMax);
 }
 
 // The columns of the result in vectors, of which so many make a group that what they read of a row
@@ -35,9 +35,9 @@ struct Columns {
 // Nothing where one vector of results reads more.
 std::optional<Columns> ColumnsOf(const Conv& conv, std::int64_t columns, std::int64_t taps,
                                  std::int64_t most_pixels) {
-  constexpr std::int64_t kFewestLanes = 4;
+  constexpr std::int64_t kMinLanes = 4;
   const std::int64_t step = conv.strides[1];
-  const std::int64_t lanes = std::min(BitCeil(std::max(columns, kFewestLanes)), conv.lanes());
+  const std::int64_t lanes = std::min(BitCeil(std::max(columns, kMinLanes)), conv.lanes());
   const std::int64_t vectors = CeilDiv(columns, lanes);
   const auto pixels = [&](std::int64_t n) { return (n * lanes - 1) * step + taps; };
   if (pixels(1) > most_pixels) return std::nullopt;

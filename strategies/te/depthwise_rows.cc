@@ -18,8 +18,8 @@ using te::Var;
 namespace {
 
 // Vectors of sums in a tile, and results of one channel that stay in cache.
-constexpr std::int64_t kMostVectors = 8;
-constexpr std::int64_t kMostPixels = 1 << 16;
+constexpr std::int64_t kMaxVectors = 8;
+constexpr std::int64_t kMaxPixels = 1 << 16;
 
 // The padded image taken apart by the place of a pixel in a step of the window: (image, channel,
 // row in the step, column in the step, step of rows, step of columns). What a tap reads for
@@ -38,10 +38,10 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::i
 }
 
 // Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More than
-// kMost read little less and take longer to compile.
+// kMax read little less and take longer to compile.
 std::int64_t RowsOfTile(std::int64_t rows) {
-  constexpr std::int64_t kFewest = 3, kMost = 7;
-  for (std::int64_t r = kMost; r >= kFewest; --r) {
+  constexpr std::int64_t kMin = 3, kMax = 7;
+  for (std::int64_t r = kMax; r >= kMin; --r) {
     if (rows % r == 0) return r;
   }
   return 1;
@@ -51,8 +51,8 @@ std::int64_t RowsOfTile(std::int64_t rows) {
 // AVX-512 alone; masks of more columns leave too few registers for them. Pixels of bfloat16 would
 // be widened at each tap.
 bool ReadsUnderMasks(const Conv& conv) {
-  constexpr std::int64_t kMostColumns = 3;
-  return conv.taps[1] <= kMostColumns && conv.weight.dtype() != BFloat16 &&
+  constexpr std::int64_t kMaxColumns = 3;
+  return conv.taps[1] <= kMaxColumns && conv.weight.dtype() != BFloat16 &&
          conv.target.Has("avx512f");
 }
 
@@ -61,18 +61,18 @@ bool ReadsUnderMasks(const Conv& conv) {
 // On images whose rows follow each other, do not fill vectors, and of which one channel stays in
 // cache. Rows in steps are taken apart in any case.
 Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
-  constexpr std::int64_t kMostSteps = 2;
+  constexpr std::int64_t kMaxSteps = 2;
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
   const Shape shape = call.shape();
   const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
-  if (std::max(conv.strides[0], conv.strides[1]) > kMostSteps)
-    return StrCat("windows step by more than ", kMostSteps);
+  if (std::max(conv.strides[0], conv.strides[1]) > kMaxSteps)
+    return StrCat("windows step by more than ", kMaxSteps);
   if (!steps && shape[3] % conv.lanes() == 0)
     return StrCat("rows of ", shape[3], " pixels fill vectors of ", conv.lanes());
   if (shape[2] * shape[3] < conv.lanes())
     return StrCat(shape[2] * shape[3], " pixels do not fill a vector of ", conv.lanes());
-  if (shape[2] * shape[3] > kMostPixels)
-    return StrCat(shape[2] * shape[3], " pixels of a channel are more than ", kMostPixels,
+  if (shape[2] * shape[3] > kMaxPixels)
+    return StrCat(shape[2] * shape[3], " pixels of a channel are more than ", kMaxPixels,
                   ", which stay in cache");
   return std::nullopt;
 }
@@ -95,7 +95,7 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
   if (std::gcd(pitch, conv.lanes()) > shape[3]) ++pitch;
   const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
   const std::int64_t filled = CeilDiv(pixels, conv.lanes());
-  const std::int64_t vectors = TightestBlock(filled, kMostVectors / 2, kMostVectors);
+  const std::int64_t vectors = TightestBlock(filled, kMaxVectors / 2, kMaxVectors);
   const std::int64_t tiles = CeilDiv(filled, vectors);
   // The last tile reads past the image: rows of zeros lie there.
   const std::int64_t last =

@@ -27,9 +27,9 @@ struct TileShape {
 
 // Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
 // when it is constant.
-constexpr std::int64_t kLeastRows = 8;
-constexpr std::int64_t kLeastRowsTransposed = 12;
-constexpr std::int64_t kLeastRowsConstant = 4;
+constexpr std::int64_t kMinRows = 8;
+constexpr std::int64_t kMinRowsTransposed = 12;
+constexpr std::int64_t kMinRowsConstant = 4;
 
 // Of the shapes with so many sums that they hide the latency of the multiply-add, the one of the
 // least estimated time, then the widest. Few rows take more vectors.
@@ -39,7 +39,7 @@ TileShape ChooseTile(std::int64_t rows, std::int64_t columns, const Target& targ
   constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 5}, {3, 4}};
   constexpr TileShape kIn16Registers[] = {{3, 3}, {6, 2}, {5, 2}, {12, 1}};
   constexpr TileShape kOfFewRowsIn16Registers[] = {{3, 3}, {3, 2}};
-  const bool few = rows < kLeastRowsConstant;
+  const bool few = rows < kMinRowsConstant;
   const auto shapes = !HasManyRegisters(target)
                           ? few ? std::span<const TileShape>(kOfFewRowsIn16Registers)
                                 : std::span<const TileShape>(kIn16Registers)
@@ -196,13 +196,13 @@ std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataT
 }
 
 bool AreFewRows(std::int64_t rows, bool right_is_constant) {
-  return right_is_constant && rows < kLeastRowsConstant;
+  return right_is_constant && rows < kMinRowsConstant;
 }
 
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group) {
   // Plain sums have no instruction for groups.
-  if (right_is_constant) return group > 1 ? 1 : kLeastRowsConstant;
-  return right_is_transposed ? kLeastRowsTransposed : kLeastRows;
+  if (right_is_constant) return group > 1 ? 1 : kMinRowsConstant;
+  return right_is_transposed ? kMinRowsTransposed : kMinRows;
 }
 
 std::optional<std::string> RefuseTiledProduct(const Product& product) {

@@ -267,7 +267,7 @@ Expr SumOverTaps(const Tensor& x, DataType t, const std::vector<ResampledAxis>& 
 
 // Whether lines along memory are better resampled before others are: there are no more of them
 // than of the result, several results read each, and it takes more than to copy it. One tap does
-// where the steps of its index do not begin anew with each vector.
+// where the steps of its index do not begin again with each vector.
 bool IsLastAxisFirst(const Shape& shape, const std::vector<ResampledAxis>& axes,
                      const std::vector<Taps>& taps, const Target& target) {
   const std::size_t last = axes.size() - 1;

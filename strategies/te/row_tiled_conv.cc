@@ -22,18 +22,18 @@ using te::Var;
 namespace {
 
 // Filters of a tile below which its pixels are loaded too often.
-constexpr std::int64_t kLeastFilters = 4;
+constexpr std::int64_t kMinFilters = 4;
 // Channels of which a tile's pixels stay in the first-level cache for all filters: fewer where the
 // channels' distance makes them share a few of its sets.
-constexpr std::int64_t kMostChannels = 256;
-constexpr std::int64_t kMostAliasingChannels = 64;
+constexpr std::int64_t kMaxChannels = 256;
+constexpr std::int64_t kMaxAliasingChannels = 64;
 constexpr std::int64_t kAliasingBytes = 4096;
 // Filters that pay for packing what they read, and channels and bytes of an image that is far
 // enough for that: beyond these, most rows of a block lie in other pages and outside the caches.
 // Fewer channels do where rows end within vectors, as each pixel of the other forms has an address.
-constexpr std::int64_t kLeastFiltersToPack = 64;
-constexpr std::int64_t kLeastChannelsToPack = 128;
-constexpr std::int64_t kLeastRaggedChannelsToPack = 64;
+constexpr std::int64_t kMinFiltersToPack = 64;
+constexpr std::int64_t kMinChannelsToPack = 128;
+constexpr std::int64_t kMinRaggedChannelsToPack = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;
 // Threads that few blocks are shared out among, and what packing a vector costs in multiply-adds.
 constexpr std::int64_t kSharers = 4;
@@ -42,7 +42,7 @@ constexpr std::int64_t kPackWork = 8;
 constexpr std::array<std::int64_t, 2> kOnes = {1, 1};
 
 std::int64_t MostNearChannels(std::int64_t columns) {
-  return columns * 4 % kAliasingBytes == 0 ? kMostAliasingChannels : kMostChannels;
+  return columns * 4 % kAliasingBytes == 0 ? kMaxAliasingChannels : kMaxChannels;
 }
 
 // Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
@@ -59,9 +59,9 @@ struct RowTiles {
 
 // Whether all filters read too much for the first-level cache, or every second pixel.
 bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
-  if (shape[1] < kLeastFiltersToPack) return false;
+  if (shape[1] < kMinFiltersToPack) return false;
   const bool is_ragged = columns % conv.lanes() != 0;
-  const std::int64_t least = is_ragged ? kLeastRaggedChannelsToPack : kLeastChannelsToPack;
+  const std::int64_t least = is_ragged ? kMinRaggedChannelsToPack : kMinChannelsToPack;
   if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > kNearBytes) return true;
   return !is_ragged && (conv.strides != kOnes || conv.group_inputs > MostNearChannels(columns));
 }
@@ -127,8 +127,8 @@ std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const Shape
       best.vectors = vectors;
     }
   }
-  if (shape[1] >= conv.lanes() && best.filters < kLeastFilters)
-    return StrCat(shape[1], " filters leave tiles of fewer than ", kLeastFilters,
+  if (shape[1] >= conv.lanes() && best.filters < kMinFilters)
+    return StrCat(shape[1], " filters leave tiles of fewer than ", kMinFilters,
                   ", which load their pixels too often");
   if (best.packed) best.part = ChoosePart(shape, best);
   return best;

@@ -145,14 +145,14 @@ double Time(const Shape& shape, const Conv& conv, const Blocks& blocks) {
 
 // The fastest, where the transformed pixels of a block stay in cache.
 Blocks ChooseBlocks(const Shape& shape, const Conv& conv) {
-  constexpr std::int64_t kMostBytes = 1 << 20, kMostTiles = 56;
+  constexpr std::int64_t kMaxBytes = 1 << 20, kMaxTiles = 56;
   const std::int64_t rows = CeilDiv(shape[2], kSide), columns = CeilDiv(shape[3], kSide);
   const std::int64_t vectors = CeilDiv(shape[1], conv.lanes()) % 2 == 0 ? 2 : 1;
   const std::int64_t most_tall = EnoughSums(conv.target) / vectors;
   Blocks best{rows, columns, 1, most_tall, vectors};
   for (std::int64_t n = 1; n <= rows; ++n) {
     const std::int64_t bytes = n * columns * conv.group_inputs * kPatch * kPatch * 4;
-    if (n > 1 && (bytes > kMostBytes || n * columns > kMostTiles)) break;
+    if (n > 1 && (bytes > kMaxBytes || n * columns > kMaxTiles)) break;
     for (std::int64_t tall = most_tall; tall >= most_tall * 3 / 4; --tall) {
       const Blocks blocks{rows, columns, n, tall, vectors};
       if (Time(shape, conv, blocks) < Time(shape, conv, best)) best = blocks;

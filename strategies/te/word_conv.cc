@@ -18,7 +18,7 @@ using te::Var;
 
 // Pixels below which tiles are mostly waste. An instruction fills whole vectors: there are filters
 // for one.
-constexpr std::int64_t kLeastPixels = 4;
+constexpr std::int64_t kMinPixels = 4;
 
 // Channels of a word that the target multiplies by one instruction; 1 where there is none.
 std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
@@ -69,7 +69,7 @@ Refusal RefuseWords(const Conv& conv, const TeCall& call) {
   if (conv.groups > 1 && conv.group_inputs < group)
     return StrCat("the ", conv.group_inputs, " channels of a group do not fill words of ", group);
   const std::int64_t pixels = shape[conv.out[2]] * shape[conv.out[3]];
-  const std::int64_t least = call.IsConstant(1) ? kLeastPixels : kLeastPixelsToPack;
+  const std::int64_t least = call.IsConstant(1) ? kMinPixels : kMinPixelsToPack;
   if (pixels < least)
     return StrCat(pixels, " pixels are fewer than ", least, ", which pay for packing the operands");
   return std::nullopt;

@@ -102,9 +102,9 @@ TEST(TopKTest, TakesTheFirstOfTheStableOrder) {
 }
 
 TEST(SortOfIntegersTest, OrdersTheLeastAndTheGreatestIntegers) {
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> numbers = {kGreatest, -1, kLeast, 0, 1, kLeast + 1, kGreatest - 1};
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> numbers = {kMax, -1, kMin, 0, 1, kMin + 1, kMax - 1};
   for (std::int64_t i = 0; i < 100; ++i) numbers.push_back((i * 7919 % 101 - 50) << (i % 58));
   const auto count = static_cast<std::int64_t>(numbers.size());
   const ir::Module module =

@@ -44,9 +44,9 @@ TEST(GeneratedFindingsTest, ASliceOnTheWayDownBeginsAtAnElement) {
     std::int64_t start, end, step;
     std::vector<float> kept;
   };
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  for (const Row& row : {Row{-9, -9, -2, {0}}, Row{-9, kLeast, -1, {0}}, Row{9, 0, -1, {2, 1}},
-                         Row{2, kLeast, -2, {2, 0}}, Row{0, 0, -1, {}}, Row{-9, 9, 2, {0, 2}}}) {
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  for (const Row& row : {Row{-9, -9, -2, {0}}, Row{-9, kMin, -1, {0}}, Row{9, 0, -1, {2, 1}},
+                         Row{2, kMin, -2, {2, 0}}, Row{0, 0, -1, {}}, Row{-9, 9, 2, {0, 2}}}) {
     Model model;
     model.Input("x", {3}).Output("y").Integers("s", {row.start}).Integers("e", {row.end});
     model.Integers("a", {-1}).Integers("d", {row.step});

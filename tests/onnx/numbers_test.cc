@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 using testing_graphs::Random;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 NDArray Loss(std::int64_t ignored, const std::vector<std::int64_t>& target) {
   Model model;
@@ -31,7 +31,7 @@ NDArray Loss(std::int64_t ignored, const std::vector<std::int64_t>& target) {
 // The fuzzer of the front end found the first of these.
 TEST(OnnxNumbersTest, AnIgnoredClassIsComparedExactly) {
   const std::vector<float> x = Random({2, 3}, 5).ToVector<float>();
-  for (const std::int64_t ignored : {kMost, kLeast, std::int64_t{1} << 32}) {
+  for (const std::int64_t ignored : {kMax, kMin, std::int64_t{1} << 32}) {
     EXPECT_EQ(Loss(ignored, {ignored, 0}).ToVector<float>(), std::vector<float>({0, -x[3]}));
     EXPECT_EQ(Loss(ignored, {2, 0}).ToVector<float>(), std::vector<float>({-x[2], -x[3]}));
   }
@@ -48,15 +48,15 @@ TEST(OnnxNumbersTest, RangesOfIntegersAreExact) {
   using Values = std::vector<std::int64_t>;
   const std::int64_t odd = (std::int64_t{1} << 53) + 1;
   EXPECT_EQ(Range(odd, odd + 4, 2), (Values{odd, odd + 2}));
-  EXPECT_EQ(Range(kLeast, kMost, kMost), (Values{kLeast, -1, kMost - 1}));
-  EXPECT_EQ(Range(kMost, kLeast, kLeast), (Values{kMost, -1}));
+  EXPECT_EQ(Range(kMin, kMax, kMax), (Values{kMin, -1, kMax - 1}));
+  EXPECT_EQ(Range(kMax, kMin, kMin), (Values{kMax, -1}));
   EXPECT_EQ(Range(7, 7, 1), Values{});
   EXPECT_EQ(Range(7, 9, -1), Values{});
 }
 
 TEST(OnnxNumbersTest, ConstantsOfAnySizeAreRefused) {
   Model range;
-  range.Integers("start", {0}).Integers("limit", {kMost}).Integers("step", {1}).Output("y");
+  range.Integers("start", {0}).Integers("limit", {kMax}).Integers("step", {1}).Output("y");
   range.Node("Range", {"start", "limit", "step"}, {"y"}, "numbers");
   EXPECT_THAT(MessageOf(Imported(range), kInvalid),
               AllOf(HasSubstr("numbers"), HasSubstr("a constant of 9.22337e+18 elements; at most "

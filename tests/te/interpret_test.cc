@@ -122,12 +122,12 @@ TEST(InterpretTest, FloatsThatAnIntegerCannotHoldAreSaturated) {
   EXPECT_THAT(elements(cast_to(UInt8), std::uint8_t{}), ElementsAre(0, 254, 255, 0, 0, 255, 0));
   EXPECT_THAT(elements(cast_to(Int8), std::int8_t{}),
               ElementsAre(-2, 127, 127, -128, 0, 127, -128));
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   EXPECT_THAT(elements(cast_to(Int64), std::int64_t{}),
-              ElementsAre(-2, 254, ~kLeast, kLeast, 0, ~kLeast, kLeast));
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+              ElementsAre(-2, 254, ~kMin, kMin, 0, ~kMin, kMin));
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   EXPECT_THAT(elements(cast_to(UInt64), std::uint64_t{}),
-              ElementsAre(0, 254, 10000000000000000000U, 0, 0, kMost, 0));
+              ElementsAre(0, 254, 10000000000000000000U, 0, 0, kMax, 0));
 }
 
 TEST(InterpretTest, ADistanceOfAShiftCountsModuloTheWidth) {
