@@ -1,0 +1,205 @@
+// tenon compile as a user calls it: what it shows, writes and refuses.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tenon/tests/tools/cli_testing.h"
+
+namespace tenon::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST_F(CliTest, CompileShowsEachStage) {
+  const auto emit = [&](const char* what) {
+    return OutputOf(StrCat("compile %/model.relay --library te --emit ", what));
+  };
+  EXPECT_THAT(emit("graph"), AllOf(HasSubstr("def @main"), Not(HasSubstr("Primitive"))));
+  EXPECT_THAT(emit("fused"), HasSubstr("Primitive=1"));
+  EXPECT_THAT(emit("te"), HasSubstr("// tvmgen_default_fused_nn_dense_nn_relu [te.dense."));
+  EXPECT_THAT(emit("schedule"), AllOf(HasSubstr("[te."), HasSubstr("s[nn_relu]")));
+  EXPECT_THAT(emit("loops"), AllOf(HasSubstr("[te."), HasSubstr("for ")));
+  EXPECT_THAT(emit("llvm"), HasSubstr("define "));
+  EXPECT_THAT(emit("asm"), HasSubstr("ret"));
+  const auto graph = nlohmann::json::parse(emit("json"));
+  EXPECT_EQ(graph["nodes"].size(), 3U);
+  EXPECT_EQ(graph["heads"], nlohmann::json::parse("[[2, 0, 0]]"));
+}
+
+TEST_F(CliTest, AKernelOfALibraryIsNoTensorExpression) {
+  for (const char* stage : {"te", "schedule", "loops", "llvm"})
+    EXPECT_THAT(OutputOf(StrCat("compile %/model.relay --library onednn --emit ", stage)),
+                AllOf(HasSubstr("// onednn"), Not(HasSubstr("placeholder"))));
+}
+
+TEST_F(CliTest, WhatPreparesConstantsIsShownWithItsKernel) {
+  for (const char* stage : {"te", "schedule", "loops", "llvm", "asm"})
+    EXPECT_THAT(OutputOf(StrCat("compile model:lenet --library te --emit ", stage)),
+                HasSubstr("_prepare1 [te.conv2d."));
+}
+
+TEST_F(CliTest, LoopsAreShownAfterAStepOfThePipeline) {
+  Write("doubled.relay", "def @main(%x: Tensor[(16, 32), float32]) { nn.relu(add(%x, %x)) }\n");
+  const auto after = [&](const char* step) {
+    return OutputOf(
+        StrCat("compile %/doubled.relay --library te --emit=loops --no-cache --after=", step));
+  };
+  EXPECT_THAT(after("Nests"), AllOf(HasSubstr("// tvmgen_default_fused_add_nn_relu [te]"),
+                                    HasSubstr("vectorized "), Not(HasSubstr("ramp("))));
+  EXPECT_THAT(after("VectorizeLoops"), AllOf(HasSubstr("ramp("), Not(HasSubstr("vectorized "))));
+  EXPECT_EQ(after("FuseLoops"), OutputOf("compile %/doubled.relay --library te --emit=loops"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --emit=loops --after=Hoist"),
+              AllOf(HasSubstr("--after"), HasSubstr("HoistGuards"), HasSubstr("FuseLoops")));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --emit=llvm --after=HoistGuards"),
+              HasSubstr("--after shows loops; give --emit=loops as well"));
+}
+
+TEST_F(CliTest, LoopsAreDumpedAfterEachStepThatChangesThem) {
+  Write("doubled.relay", "def @main(%x: Tensor[(16, 32), float32]) { nn.relu(add(%x, %x)) }\n");
+  const std::string loops =
+      OutputOf("compile %/doubled.relay --library te --emit=loops --dump-loops=%/dumps/here");
+  const fs::path kernel = Path("dumps/here/tvmgen_default_fused_add_nn_relu");
+  std::string last;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kernel))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  ASSERT_GE(names.size(), 3U);
+  EXPECT_EQ(names.front(), "00_Nests.txt");
+  for (const std::string& name : names) {
+    const std::string text = Contents(kernel / name);
+    EXPECT_NE(text, last) << name << " is a step that changed nothing";
+    last = text;
+  }
+  EXPECT_THAT(loops, HasSubstr(last)) << "the last dump is what is compiled";
+  EXPECT_THAT(
+      Contents(Path("dumps/here/steps.txt")),
+      AllOf(HasSubstr("\n0 Nests"), HasSubstr("\n11 FlattenBuffers"), HasSubstr("FuseLoops")));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --dump-loops=%/model.relay"),
+              AllOf(HasSubstr("the folder "), HasSubstr("cannot be made")));
+}
+
+TEST_F(CliTest, CompileWritesAFileAndExplainsItsChoices) {
+  const Ended ended =
+      Tenon("compile %/model.relay --library onednn --emit loops --explain -o %/loops.txt");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("onednn (priority 10): chosen"),
+                               HasSubstr("te.dense.plain (priority 0): not needed")));
+  EXPECT_THAT(ended.err, HasSubstr(StrCat("  computes ", Path("model.relay"), ":2:11, ")));
+  EXPECT_THAT(Contents(Path("loops.txt")), HasSubstr("// onednn"));
+  EXPECT_THAT(ended.err, HasSubstr("fused, elementwise work follows the heavy operator"));
+  const Ended masked =
+      Tenon("compile %/model.relay --mcpu-features=-avx --emit fused --explain -o %/fused.txt");
+  EXPECT_THAT(masked.err, HasSubstr(": 16 vector registers of 16 bytes, caches of "));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o /nowhere/out.txt"),
+              HasSubstr("/nowhere/out.txt cannot be written"));
+}
+
+TEST_F(CliTest, MixedPrecisionIsAskedForByType) {
+  const std::string mixed = "compile %/model.relay --emit=fused --mixed-precision ";
+  EXPECT_THAT(OutputOf(mixed + "bfloat16"), HasSubstr("bfloat16"));
+  EXPECT_THAT(OutputOf(mixed + "float16"), HasSubstr("float16"));
+  EXPECT_THAT(OutputOf("compile %/model.relay --emit=fused"), Not(HasSubstr("float16")));
+  EXPECT_THAT(ErrorOf(mixed + "int8"), AllOf(HasSubstr("--mixed-precision"), HasSubstr("int8"),
+                                             HasSubstr("bfloat16"), HasSubstr("float16")));
+}
+
+TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
+  const Ended ended =
+      Tenon("compile %/model.relay --library onednn --emit loops --explain=json -o %/loops.txt");
+  EXPECT_EQ(ended.code, 0);
+  const auto compiled = nlohmann::json::parse(ended.err);
+  ASSERT_EQ(compiled["fusion"].size(), 1U);
+  EXPECT_EQ(compiled["fusion"][0]["fused"], true);
+  ASSERT_EQ(compiled["kernels"].size(), 1U);
+  EXPECT_EQ(compiled["kernels"][0]["implementation"], "onednn");
+  const auto& candidates = compiled["kernels"][0]["candidates"];
+  ASSERT_EQ(candidates.size(), 5U);
+  EXPECT_EQ(candidates[0]["name"], "onednn_narrow");
+  EXPECT_EQ(candidates[0]["refusal"], "it sums uint8 by int8 in int32 and bfloat16 in float32");
+  EXPECT_EQ(candidates[1]["priority"], 10);
+  EXPECT_EQ(candidates[1]["chosen"], true);
+  EXPECT_EQ(candidates[4]["name"], "te.dense.plain");
+  EXPECT_EQ(candidates[4]["chosen"], false);
+  ASSERT_EQ(compiled["kernels"][0]["nodes"].size(), 1U);
+  EXPECT_EQ(compiled["kernels"][0]["nodes"][0]["origins"].size(), 2U);
+  const Ended passes = Tenon("opt %/model.relay --passes=FuseOps --fusion=relay --explain=json");
+  EXPECT_EQ(passes.code, 0);
+  EXPECT_EQ(nlohmann::json::parse(passes.err)["fusion"][0]["reason"],
+            "elementwise work follows the heavy operator on its results");
+  EXPECT_THAT(ErrorOf("compile %/model.relay --explain=xml"), HasSubstr("xml"));
+}
+
+TEST_F(CliTest, ExplanationsSayWhatFoldingLeftAndWhy) {
+  Write("scaled.relay",
+        "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {\n"
+        "  %0 = nn.dense(%x, %w, units=None);\n  add(multiply(%0, 2f), %0)\n}\n");
+  const std::string why = "multiply after nn.dense stays: the value before it has other readers";
+  for (const char* command : {"opt %/scaled.relay --passes=FoldAffine", "compile %/scaled.relay"}) {
+    EXPECT_THAT(Tenon(StrCat(command, " --explain")).err,
+                HasSubstr(StrCat("folding: 0 chains became shorter\n    ", why)));
+    const auto json = nlohmann::json::parse(Tenon(StrCat(command, " --explain=json")).err);
+    EXPECT_EQ(json["folding"]["folded"], 0);
+    ASSERT_EQ(json["folding"]["refusals"].size(), 2U);  // the addition, too
+    EXPECT_EQ(json["folding"]["refusals"][0], why);
+  }
+}
+
+TEST_F(CliTest, CompileExportsCThatCompilesAlone) {
+  EXPECT_THAT(OutputOf("compile %/model.relay --emit=c"),
+              AllOf(HasSubstr("target: c -keys=cpu"), HasSubstr("int32_t model_run(")));
+  EXPECT_THAT(OutputOf("compile %/model.relay --emit=c -o %/c/ --name net"), IsEmpty());
+  EXPECT_THAT(Contents(Path("c/net.h")), HasSubstr("int32_t net_run("));
+  const std::string gcc = StrCat("gcc -std=c99 -Wall -Wextra -Werror -shared -fPIC -O2 ",
+                                 Path("c/net.c"), " -lm -o ", Path("c.so"));
+  EXPECT_EQ(std::system(gcc.c_str()), 0);
+}
+
+TEST_F(CliTest, CompileExportsMachineCodeThatAProgramLinks) {
+  EXPECT_THAT(OutputOf("compile %/model.relay -o %/net.so"), IsEmpty());
+  EXPECT_THAT(OutputOf("compile %/model.relay -o %/net2.o --mcpu-features=-avx512f"), IsEmpty());
+  Write("main.c",
+        "#include <stdio.h>\n#include \"net.h\"\n#include \"net2.h\"\n"
+        "int main(void) {\n"
+        "  const float x[6] = {1, 2, 3, -1, -2, -3};\n"
+        "  const float w[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};\n"
+        "  float y[8], z[8];\n"
+        "  const void* inputs[] = {x, w};\n"
+        "  void* outputs[] = {y};\n"
+        "  if (net_run(inputs, outputs, NULL) != 0) return 1;\n"
+        "  outputs[0] = z;\n"
+        "  if (net2_run(inputs, outputs, NULL) != 0) return 2;\n"
+        "  printf(\"%g %g %g %g\\n\", y[0], y[3], y[4], z[3]);\n  return 0;\n}\n");
+  const std::string gcc =
+      StrCat("cd ", folder_.string(), " && gcc -std=c99 -Wall -Wextra -Werror main.c ./net.so ",
+             "net2.o -fopenmp -lm -o main && ./main > said");
+  EXPECT_EQ(std::system(gcc.c_str()), 0);
+  EXPECT_EQ(Contents(Path("said")), "1 6 0 6\n");
+}
+
+TEST_F(CliTest, CompileRefusesWhatItCannotExport) {
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.dll"),
+              AllOf(HasSubstr("net.dll"), HasSubstr(".so, .o, .c"), HasSubstr("--emit")));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --emit=llvm -o %/net.so"),
+              HasSubstr("give one of them"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay --library onednn -o %/net.so"),
+              HasSubstr("--library te"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o /nowhere/net.so"),
+              HasSubstr("/nowhere/net.so cannot be written"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.so --cc no-such-cc"),
+              HasSubstr("no-such-cc cannot be started"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.so --name int"), HasSubstr("'int'"));
+  EXPECT_THAT(ErrorOf("compile %/model.relay -o %/net.so --mcpu-features=-avx9"),
+              HasSubstr("avx9"));
+  EXPECT_FALSE(fs::exists(Path("net.so")));
+  EXPECT_FALSE(fs::exists(Path("net.h")));
+}
+
+}  // namespace
+}  // namespace tenon::tools
