@@ -5,7 +5,6 @@
 #include "tenon/jit/compile_functions.h"
 #include "tenon/jit/final_loops.h"
 #include "tenon/jit/llvm/function_codegen.h"
-#include "tenon/jit/llvm/target_compiler.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/verify.h"
 #include "tenon/support/error.h"
@@ -41,29 +40,30 @@ std::string KernelTexts::Text(KernelText kind) const {
   Unreachable("the switch over texts is exhaustive");
 }
 
+std::unique_ptr<llvm::Module> KernelTexts::ModuleFor(TargetCompiler* compiler,
+                                                     llvm::LLVMContext* context,
+                                                     bool optimized) const {
+  std::unique_ptr<llvm::Module> module =
+      GenerateModule(*context, final_loops_, CodegenOptionsFor(options_));
+  compiler->Prepare(*module);
+  if (optimized) compiler->Optimize(*module);
+  ShowName(*module, final_loops_.name);
+  return module;
+}
+
 std::string KernelTexts::LlvmIr(bool optimized) const {
   llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module =
-      GenerateModule(context, final_loops_, CodegenOptionsFor(options_));
   TargetCompiler compiler(options_.target);
-  compiler.Prepare(*module);
-  if (optimized) compiler.Optimize(*module);
-  ShowName(*module, final_loops_.name);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream, nullptr);
+  ModuleFor(&compiler, &context, optimized)->print(stream, nullptr);
   return text;
 }
 
 std::string KernelTexts::Assembly() const {
   llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module =
-      GenerateModule(context, final_loops_, CodegenOptionsFor(options_));
   TargetCompiler compiler(options_.target);
-  compiler.Prepare(*module);
-  compiler.Optimize(*module);
-  ShowName(*module, final_loops_.name);
-  return compiler.EmitAssembly(*module);
+  return compiler.EmitAssembly(*ModuleFor(&compiler, &context, /*optimized=*/true));
 }
 
 absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,

@@ -9,6 +9,7 @@
 #include "llvm/IR/Module.h"
 #include "tenon/jit/callable.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/jit/llvm/target_compiler.h"
 #include "tenon/loop/function.h"
 
 namespace tenon::jit {
@@ -26,6 +27,8 @@ class KernelTexts {
 
  private:
   std::string Assembly() const;
+  std::unique_ptr<llvm::Module> ModuleFor(TargetCompiler* compiler, llvm::LLVMContext* context,
+                                          bool optimized) const;
 
   const loop::Function& lowered_;
   const loop::Function& final_loops_;

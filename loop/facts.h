@@ -7,7 +7,8 @@
 #define TENON_LOOP_FACTS_H_
 
 #include <cstdint>
-#include <initializer_list>
+
+#include "tenon/support/enum_set.h"
 
 namespace tenon::loop {
 
@@ -23,28 +24,7 @@ inline constexpr Fact kFacts[] = {Fact::kShapedBuffers, Fact::kFlatBuffers, Fact
 // "flat buffers".
 const char* ToString(Fact fact);
 
-// A set of facts.
-class Facts {
- public:
-  constexpr Facts() = default;
-  constexpr Facts(std::initializer_list<Fact> facts) {
-    for (const Fact fact : facts) bits_ |= Bit(fact);
-  }
-  constexpr bool Has(Fact fact) const { return (bits_ & Bit(fact)) != 0; }
-  constexpr bool Has(Facts others) const { return (bits_ & others.bits_) == others.bits_; }
-  constexpr bool empty() const { return bits_ == 0; }
-  friend constexpr Facts operator|(Facts a, Facts b) { return Facts(a.bits_ | b.bits_); }
-  // Those of `a` that are not in `b`.
-  friend constexpr Facts operator-(Facts a, Facts b) { return Facts(a.bits_ & ~b.bits_); }
-  friend constexpr bool operator==(Facts, Facts) = default;
-
- private:
-  constexpr explicit Facts(std::uint32_t bits) : bits_(bits) {}
-  static constexpr std::uint32_t Bit(Fact fact) {
-    return std::uint32_t{1} << static_cast<unsigned>(fact);
-  }
-  std::uint32_t bits_ = 0;
-};
+using Facts = EnumSet<Fact>;
 
 // Of loops as a schedule makes them.
 inline constexpr Facts kFactsOfNests{Fact::kShapedBuffers};

@@ -51,7 +51,7 @@ std::string_view NameOf(Fact fact) {
 std::string ToText(Facts facts) {
   std::vector<std::string_view> names;
   for (const Fact fact : kAllFacts) {
-    if (facts.Contains(fact)) names.push_back(NameOf(fact));
+    if (facts.Has(fact)) names.push_back(NameOf(fact));
   }
   return names.empty() ? "-" : StrJoin(names, ", ");
 }

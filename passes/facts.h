@@ -1,6 +1,6 @@
 // Facts about a whole module: what passes need and what they leave.
 //
-//   constexpr Facts kBoth = Facts(Fact::kTyped) | Fact::kFused;
+//   constexpr Facts kBoth{Fact::kTyped, Fact::kFused};
 #ifndef TENON_PASSES_FACTS_H_
 #define TENON_PASSES_FACTS_H_
 
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tenon/ir/module.h"
+#include "tenon/support/enum_set.h"
 
 namespace tenon::passes {
 
@@ -20,22 +21,10 @@ enum class Fact : std::uint8_t {
 };
 inline constexpr std::array kAllFacts = {Fact::kTyped, Fact::kUnquantized, Fact::kFused};
 
-class Facts {
- public:
-  constexpr Facts() = default;
-  constexpr Facts(Fact fact) : bits_(std::uint8_t{1} << static_cast<int>(fact)) {}  // NOLINT: a set
-  constexpr bool Contains(Facts others) const { return (bits_ & others.bits_) == others.bits_; }
-  constexpr Facts operator|(Facts other) const { return Facts(bits_ | other.bits_); }
-  constexpr Facts operator&(Facts other) const { return Facts(bits_ & other.bits_); }
-  constexpr bool operator==(const Facts&) const = default;
-
- private:
-  constexpr explicit Facts(int bits) : bits_(static_cast<std::uint8_t>(bits)) {}
-  std::uint8_t bits_ = 0;
-};
+using Facts = EnumSet<Fact>;
 
 // What the compiler needs to know of a module to make its kernels.
-inline constexpr Facts kReadyForKernels = Facts(Fact::kTyped) | Fact::kUnquantized | Fact::kFused;
+inline constexpr Facts kReadyForKernels{Fact::kTyped, Fact::kUnquantized, Fact::kFused};
 
 std::string_view NameOf(Fact fact);  // "typed"
 // "typed, fused"; "-" for none.

@@ -29,8 +29,7 @@ void RequireKnown(const Pipeline& pipeline, const std::vector<std::string>& name
 
 void CheckFacts(Facts facts, const ir::Module& module) {
   for (const Fact fact : kAllFacts) {
-    CheckInvariant(!facts.Contains(fact) || Holds(fact, module),
-                   StrCat("the module is ", NameOf(fact)));
+    CheckInvariant(!facts.Has(fact) || Holds(fact, module), StrCat("the module is ", NameOf(fact)));
   }
 }
 
@@ -48,9 +47,9 @@ ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
     const auto start = std::chrono::steady_clock::now();
     ir::Module next;
     try {
-      if (pass.needs.Contains(Fact::kTyped) && !facts.Contains(Fact::kTyped)) {
+      if (pass.needs.Has(Fact::kTyped) && !facts.Has(Fact::kTyped)) {
         current = InferType(current);
-        facts = facts | Fact::kTyped;
+        facts = facts | Facts{Fact::kTyped};
       }
       next = pass.function(current);
       facts = (next == current ? facts : facts & pass.keeps) | pass.makes;

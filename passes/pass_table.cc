@@ -48,9 +48,9 @@ Module ThenInfer(const Module& module, const PassArguments&) {
 }
 
 constexpr Facts kNone;
-constexpr Facts kTyped = Fact::kTyped;
-constexpr Facts kUnquantized = Fact::kUnquantized;
-constexpr Facts kFused = Fact::kFused;
+constexpr Facts kTyped{Fact::kTyped};
+constexpr Facts kUnquantized{Fact::kUnquantized};
+constexpr Facts kFused{Fact::kFused};
 constexpr Facts kUnfused = kTyped | kUnquantized;
 constexpr Facts kAll = kUnfused | kFused;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "tenon/passes/pass_table.h"
 #include "tenon/support/error.h"
@@ -13,8 +14,14 @@ namespace {
 // A step, the condition under which it runs, and how its arguments differ from those of a run by
 // name.
 struct Step {
-  PipelineStep shown;
-  bool (*asked)(const PipelineOptions& options) = nullptr;  // null: always
+  std::string_view pass;
+  int min_opt_level;
+  // Empty: always.
+  std::string_view when;
+  // Of its place; empty where any will do.
+  std::string_view why;
+  // Null: always.
+  bool (*asked)(const PipelineOptions& options) = nullptr;
   void (*adjust)(PassArguments* arguments) = nullptr;
 };
 
@@ -31,46 +38,37 @@ constexpr std::string_view kIfLayouts = "layouts are asked for";
 constexpr std::string_view kIfEither = "either of these ran";
 
 constexpr std::array kSteps = {
-    Step{{"RemoveUnusedFunctions", 1, "", ""}},
-    Step{{"PartitionGraph", 0, "", "marked regions go where those in functions go"}},
-    Step{{"Inline", 0, "", "kernels are made of one function: whatever can be inlined is"},
-         nullptr,
+    Step{"RemoveUnusedFunctions", 1, "", ""},
+    Step{"PartitionGraph", 0, "", "marked regions go where those in functions go"},
+    Step{"Inline", 0, "", "kernels are made of one function: whatever can be inlined is", nullptr,
          [](PassArguments* a) { a->inline_rule = InlineRule::kAll; }},
-    Step{{"InferType", 0, "", ""}},
-    Step{{"FakeQuantizationToInteger", 3, "", "makes quantised operators"}},
-    Step{{"CanonicalizeQnn", 0, "", "quantised operators have no kernels"}},
-    Step{{"EmbedComposites", 0, "", ""}},
-    Step{{"SimplifyInference", 0, "", ""}},
-    Step{{"DeadCodeElimination", 1, "", ""}},
-    Step{{"FoldAffine", 3, "",
-          "before FoldConstant: it computes with factors that are not rounded"}},
-    Step{{"CanonicalizeOps", 3, "", "joins of neighbouring additions must see each as one"}},
-    Step{{"WidenHalfFloats", 0, "", "at every level: the type of sums decides results"}},
-    Step{{"FoldConstant", 2, "", "casts of weights among them"}},
-    Step{{"FoldAffine", 3, "", "weights that are constants only now"}},
-    Step{{"ToMixedPrecision", 0, kIfPrecision, "rounds weights with the scales folded into them"},
+    Step{"InferType", 0, "", ""},
+    Step{"FakeQuantizationToInteger", 3, "", "makes quantised operators"},
+    Step{"CanonicalizeQnn", 0, "", "quantised operators have no kernels"},
+    Step{"EmbedComposites", 0, "", ""},
+    Step{"SimplifyInference", 0, "", ""},
+    Step{"DeadCodeElimination", 1, "", ""},
+    Step{"FoldAffine", 3, "", "before FoldConstant: it computes with factors that are not rounded"},
+    Step{"CanonicalizeOps", 3, "", "joins of neighbouring additions must see each as one"},
+    Step{"WidenHalfFloats", 0, "", "at every level: the type of sums decides results"},
+    Step{"FoldConstant", 2, "", "casts of weights among them"},
+    Step{"FoldAffine", 3, "", "weights that are constants only now"},
+    Step{"ToMixedPrecision", 0, kIfPrecision, "rounds weights with the scales folded into them",
          AsksForPrecision},
-    Step{{"WidenHalfFloats", 0, kIfPrecision, "sums that ToMixedPrecision made"}, AsksForPrecision},
-    Step{{"ConvertLayout", 0, kIfLayouts, ""}, AsksForLayouts},
-    Step{{"FoldConstant", 2, kIfEither, "weights that they cast or moved"}, AsksForEither},
-    Step{{"SimplifyExpr", 3, "", ""}},
-    Step{{"EliminateCommonSubexpr", 3, "", ""}},
-    Step{{"FoldExplicitPadding", 3, "", ""}},
-    Step{{"FlattenAtrousConv", 3, "", ""}},
-    Step{{"CombineParallelConv2D", 4, "", ""}},
-    Step{{"CombineParallelDense", 4, "", ""},
-         nullptr,
+    Step{"WidenHalfFloats", 0, kIfPrecision, "sums that ToMixedPrecision made", AsksForPrecision},
+    Step{"ConvertLayout", 0, kIfLayouts, "", AsksForLayouts},
+    Step{"FoldConstant", 2, kIfEither, "weights that they cast or moved", AsksForEither},
+    Step{"SimplifyExpr", 3, "", ""},
+    Step{"EliminateCommonSubexpr", 3, "", ""},
+    Step{"FoldExplicitPadding", 3, "", ""},
+    Step{"FlattenAtrousConv", 3, "", ""},
+    Step{"CombineParallelConv2D", 4, "", ""},
+    Step{"CombineParallelDense", 4, "", "", nullptr,
          [](PassArguments* a) { a->dense_form = DenseForm::kFlat; }},
-    Step{{"CombineParallelBatchMatmul", 4, "", ""}},
-    Step{{"PlanDevices", 0, "", ""}},
-    Step{{"FuseOps", 0, "", "level 0 makes each call a kernel of its own"}},
+    Step{"CombineParallelBatchMatmul", 4, "", ""},
+    Step{"PlanDevices", 0, "", ""},
+    Step{"FuseOps", 0, "", "level 0 makes each call a kernel of its own"},
 };
-
-constexpr auto kShown = [] {
-  std::array<PipelineStep, kSteps.size()> shown;
-  for (std::size_t i = 0; i < kSteps.size(); ++i) shown[i] = kSteps[i].shown;
-  return shown;
-}();
 
 template <typename Condition>
 std::vector<std::string> NamesOf(const Condition& condition) {
@@ -94,18 +92,16 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
     if (step.asked != nullptr && !step.asked(options)) continue;
     PassArguments adjusted = arguments;
     if (step.adjust != nullptr) step.adjust(&adjusted);
-    pipeline.push_back(MakePass(*FindRow(step.shown.pass), adjusted, step.shown.min_opt_level));
+    pipeline.push_back(MakePass(*FindRow(step.pass), adjusted, step.min_opt_level));
   }
   return pipeline;
 }
-
-std::span<const PipelineStep> PipelineSteps() { return kShown; }
 
 std::string PassesMarkdown() {
   std::string text =
       "| from level | pass | what it does | needs | ensures | when, and why here |\n"
       "|---|---|---|---|---|---|\n";
-  for (const PipelineStep& step : kShown) {
+  for (const Step& step : kSteps) {
     const PassRow& row = *FindRow(step.pass);
     const std::string when = step.when.empty() ? "" : StrCat("if ", step.when);
     StrAppend(&text, "| ", step.min_opt_level, " | ", row.name, " | ", row.summary, " | ",
@@ -116,7 +112,7 @@ std::string PassesMarkdown() {
             "\nThese run by name alone:\n\n| pass | what it does | needs | ensures |\n"
             "|---|---|---|---|\n");
   for (const PassRow& row : PassTable()) {
-    if (std::ranges::find(kShown, row.name, &PipelineStep::pass) != kShown.end()) continue;
+    if (std::ranges::find(kSteps, row.name, &Step::pass) != kSteps.end()) continue;
     StrAppend(&text, "| ", row.name, " | ", row.summary, " | ", ToText(row.needs), " | ",
               ToText(row.makes), " |\n");
   }

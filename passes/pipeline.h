@@ -3,9 +3,7 @@
 #define TENON_PASSES_PIPELINE_H_
 
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tenon/passes/affine/fold_affine.h"
@@ -31,14 +29,6 @@ struct PipelineOptions {
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
                          const PipelineOptions& options = {});
 
-// A step of the pipeline, for those who list it.
-struct PipelineStep {
-  std::string_view pass;
-  int min_opt_level = 0;
-  std::string_view when;  // empty: always
-  std::string_view why;   // why it stands there; empty where any place will do
-};
-std::span<const PipelineStep> PipelineSteps();
 // The steps in order, and the passes that run only by name, as Markdown tables. `tenon passes`
 // prints them, and docs/passes.md holds them.
 std::string PassesMarkdown();

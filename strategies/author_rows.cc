@@ -14,14 +14,6 @@ void Refuse(const OpSite& site, std::string_view message) {
   ops::OpRegistry::Global().AddStartupError(AtSite(site, message));
 }
 
-std::function<std::optional<std::string>(const TeCall&)> GuardedRefusal(const OpSite& site,
-                                                                        const TeForm& form) {
-  if (form.refusal == nullptr) return nullptr;
-  return [site, what = StrCat("its row ", form.name), refusal = form.refusal](const TeCall& call) {
-    return RunAuthorCode(site, what, [&] { return refusal(call); });
-  };
-}
-
 }  // namespace
 
 std::string AtSite(const OpSite& site, std::string_view message) {
@@ -42,7 +34,10 @@ void AddForm(const OpSite& site, TeForm form, ops::OpDef* op) {
     return Refuse(site, StrCat("there is a row ", form.name, " already"));
   const std::string what = StrCat("its row ", form.name);
   TeForm guarded = form;
-  guarded.refusal = GuardedRefusal(site, form);
+  if (form.refusal != nullptr)
+    guarded.refusal = [site, what, refusal = std::move(form.refusal)](const TeCall& call) {
+      return RunAuthorCode(site, what, [&] { return refusal(call); });
+    };
   guarded.make = [site, what, make = std::move(form.make)](const TeCall& call) {
     return RunAuthorCode(site, what, [&] {
       std::vector<te::Tensor> results = make(call);

@@ -8,15 +8,24 @@
 namespace tenon::strategies {
 using ops::OpPattern;
 
+namespace {
+
+// Whether the registering code was compiled with the headers of this program; an error if not.
+bool HasOurHeaders(const OpSite& site, std::uint64_t headers) {
+  if (headers == TENON_HEADERS_STAMP) return true;
+  ops::OpRegistry::Global().AddStartupError(AtSite(
+      site, "it was compiled with other headers of Tenon than this program; build it again"));
+  return false;
+}
+
+}  // namespace
+
 OpRegistration::OpRegistration(const std::string& name, std::source_location where,
                                std::uint64_t headers)
     : site_{name, where} {
   // The chained setters need something to set.
   op_ = MakeRef<ops::OpDef>(name, where);
-  if (headers != TENON_HEADERS_STAMP) {
-    Refuse("it was compiled with other headers of Tenon than this program; build it again");
-    return;
-  }
+  if (!HasOurHeaders(site_, headers)) return;
   try {
     op_ = Ref<ops::OpDef>(&ops::OpRegistry::Global().Register(name, where).op());
   } catch (const Error& error) {
@@ -118,11 +127,7 @@ OpRegistration& OpRegistration::Implement(Implementation implementation) {
 OpExtension::OpExtension(const std::string& name, std::source_location where, std::uint64_t headers)
     : site_{name, where} {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
-  if (headers != TENON_HEADERS_STAMP) {
-    registry.AddStartupError(AtSite(
-        site_, "it was compiled with other headers of Tenon than this program; build it again"));
-    return;
-  }
+  if (!HasOurHeaders(site_, headers)) return;
   try {
     // Built-in operators have their rows already when a user's are added.
     RegisterStrategies(registry);

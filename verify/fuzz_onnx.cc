@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -255,7 +254,7 @@ class Check {
         const absl::StatusOr<Arrays> other = run();
         if (!other.ok()) return StrCat("another run fails: ", other.status().ToString());
         for (std::size_t i = 0; i < actual->size(); ++i) {
-          if (!SameBits((*actual)[i], (*other)[i]))
+          if (!(*actual)[i].SameBytes((*other)[i]))
             return StrCat("result ", i, " has other bits ",
                           is_warm ? "from a warm cache" : "without a cache");
         }
@@ -285,11 +284,6 @@ class Check {
     for (std::size_t i = 0; i < results.size(); ++i)
       write_tensor(StrCat("output_", i, ".pb"), results[i],
                    model.graph().output(static_cast<int>(i)).name());
-  }
-
-  static bool SameBits(const NDArray& a, const NDArray& b) {
-    return a.shape() == b.shape() && a.dtype() == b.dtype() &&
-           (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
   }
 
   void DrawInputs() {

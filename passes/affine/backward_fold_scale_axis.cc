@@ -26,11 +26,6 @@ using ir::CallNode;
 using ir::Expr;
 using ir::TensorTypeNode;
 
-template <typename T>
-using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
-
-const TensorTypeNode* TensorOf(const Expr& e) { return e.checked_type().As<TensorTypeNode>(); }
-
 bool HasKnownExtents(const TensorTypeNode& type) {
   return std::none_of(type.shape.begin(), type.shape.end(),
                       [](const ir::Dim& d) { return d.is_any(); });
@@ -186,14 +181,6 @@ class Folder {
 
 }  // namespace
 
-ir::Module BackwardFoldScaleAxis(const ir::Module& module) {
-  const ir::Module result = module.Map([&](const Expr& function) {
-    Folder folder(function);
-    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
-      return folder.Fold(original, rebuilt);
-    });
-  });
-  return result == module ? result : InferType(result);
-}
+ir::Module BackwardFoldScaleAxis(const ir::Module& module) { return FoldFunctions<Folder>(module); }
 
 }  // namespace tenon::passes

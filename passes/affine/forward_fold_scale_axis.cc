@@ -22,11 +22,6 @@ using ir::CallNode;
 using ir::Expr;
 using ir::TensorTypeNode;
 
-template <typename T>
-using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
-
-const TensorTypeNode* TensorOf(const Expr& e) { return e.checked_type().As<TensorTypeNode>(); }
-
 // The axes of the weight that a scale of the data goes to; empty when it cannot go there.
 std::vector<std::size_t> WeightAxes(const CallNode& call, const ChannelAxes& axes) {
   const auto& weight = TensorOf(call.args[1])->shape;
@@ -180,14 +175,6 @@ class Folder {
 
 }  // namespace
 
-ir::Module ForwardFoldScaleAxis(const ir::Module& module) {
-  const ir::Module result = module.Map([&](const Expr& function) {
-    Folder folder(function);
-    return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
-      return folder.Fold(original, rebuilt);
-    });
-  });
-  return result == module ? result : InferType(result);
-}
+ir::Module ForwardFoldScaleAxis(const ir::Module& module) { return FoldFunctions<Folder>(module); }
 
 }  // namespace tenon::passes

@@ -4,11 +4,22 @@
 #define TENON_PASSES_AFFINE_SCALE_AXIS_H_
 
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
-#include "tenon/ir/expr.h"
+#include "tenon/ir/module.h"
+#include "tenon/ir/visit.h"
+#include "tenon/passes/infer_type.h"
 
 namespace tenon::passes {
+
+template <typename T>
+using ExprTable = std::unordered_map<ir::Expr, T, ir::ExprHash>;
+
+// The tensor type of a typed expression; null for a tuple.
+inline const ir::TensorTypeNode* TensorOf(const ir::Expr& e) {
+  return e.checked_type().As<ir::TensorTypeNode>();
+}
 
 // Which scale a value can give away or take.
 struct ScaleMessage {
@@ -36,6 +47,19 @@ bool Meets(const ir::Expr& scale, const ScaleMessage& message);
 ir::Expr ExpandScale(const AxisScale& scale, std::size_t rank,
                      const std::vector<std::size_t>& axes);
 AxisScale Product(const AxisScale& a, const AxisScale& b);
+
+// Rewrites each function of the module, inputs first, by the Fold of a Folder that is made of it.
+// Types are inferred again where something changed.
+template <typename Folder>
+ir::Module FoldFunctions(const ir::Module& module) {
+  const ir::Module result = module.Map([](const ir::Expr& function) {
+    Folder folder(function);
+    return ir::RewritePostOrder(function, [&](const ir::Expr& original, const ir::Expr& rebuilt) {
+      return folder.Fold(original, rebuilt);
+    });
+  });
+  return result == module ? result : InferType(result);
+}
 
 }  // namespace tenon::passes
 

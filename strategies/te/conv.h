@@ -51,8 +51,6 @@ te::Expr PaddedPixel(const Conv& conv, const te::Tensor& x, const te::Expr& n,
 using Refusal = std::optional<std::string>;
 
 inline constexpr const char* kNotDepthwise = "channels do not have kernels of their own";
-inline constexpr const char* kNoDots =
-    "the target adds up no products of these types by one instruction";
 
 // Lanes are pixels of a row: few filters or channels, channels first.
 Refusal RefuseRowTiled(const Conv& conv, const TeCall& call);

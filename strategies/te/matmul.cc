@@ -81,6 +81,7 @@ Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t
           .left_in_rows = !transposes.a && a.op()->is_placeholder()};
 }
 
+constexpr const char* kOfVector = "the left operand is a vector";
 bool IsOfVector(const TeCall& call) { return call.input(0).ndim() < 2; }
 
 std::vector<Tensor> VectorByMatrix(const TeCall& call, const Transposes& transposes) {
@@ -102,21 +103,21 @@ TeCompute FormsOf(const std::string& name, OfCall product, TransposesOf transpos
   const auto of = [=](const TeCall& call, std::int64_t group) {
     return product(call, transposes(call), group);
   };
-  const auto refuse_tiles = [=](const TeCall& call, std::int64_t group) {
-    return IsOfVector(call) ? std::optional<std::string>("the left operand is a vector")
-                            : RefuseTiledProduct(of(call, group));
-  };
   TeForm dots{.name = StrCat(name, ".dot_tiled"),
               .refusal = [=](const TeCall& call) -> std::optional<std::string> {
-                if (!IsOfVector(call) && GroupOf(call) == 1)
-                  return "the target adds up no products of these types by one instruction";
-                return refuse_tiles(call, IsOfVector(call) ? 1 : GroupOf(call));
+                if (IsOfVector(call)) return kOfVector;
+                const std::int64_t group = GroupOf(call);
+                if (group == 1) return kNoDots;
+                return RefuseTiledProduct(of(call, group));
               },
               .make = [=](const TeCall& call) -> std::vector<Tensor> {
                 return {TiledProduct(of(call, GroupOf(call)), call.te_shape())};
               }};
   TeForm tiles{.name = StrCat(name, ".tiled"),
-               .refusal = [=](const TeCall& call) { return refuse_tiles(call, 1); },
+               .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                 if (IsOfVector(call)) return kOfVector;
+                 return RefuseTiledProduct(of(call, 1));
+               },
                .make = [=](const TeCall& call) -> std::vector<Tensor> {
                  return {TiledProduct(of(call, 1), call.te_shape())};
                }};

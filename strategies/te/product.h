@@ -41,6 +41,9 @@ struct Product {
 // where wide operands are faster: those of a product that is not bound by reading the narrow ones.
 std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataType sum,
                       bool is_bound_by_memory = false);
+// Why a form that needs more than one is refused.
+inline constexpr const char* kNoDots =
+    "the target adds up no products of these types by one instruction";
 // Whether so few rows are that by a right operand that is packed already.
 bool AreFewRows(std::int64_t rows, bool right_is_constant);
 

@@ -1,7 +1,6 @@
 // Many threads at once: sessions of one executable, compiles beside runs, and models of many
 // shapes. The thread sanitizer runs these (scripts/check-all).
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <thread>
 
@@ -10,6 +9,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/temporary_folder.h"
 
 namespace tenon {
 namespace {
@@ -66,8 +66,7 @@ TEST_P(ConcurrencyTest, SessionsOfDifferentTeamsShareAnExecutable) {
 }
 
 TEST_P(ConcurrencyTest, CompilesBesideRunsAndShareAFolder) {
-  const std::string folder = ::testing::TempDir() + "/concurrency_cache";
-  std::filesystem::remove_all(folder);
+  const verify::TemporaryFolder folder;
   const Executable executable = Compiled(2);
   const runtime::Inputs inputs = RandomInputs(Network(2), 2);
   const NDArray expected = ValueOrThrow(executable.Run(inputs)).at(0);
@@ -75,7 +74,7 @@ TEST_P(ConcurrencyTest, CompilesBesideRunsAndShareAFolder) {
   OnThreads(4, [&](int t) {
     for (int i = 0; i < 3; ++i) {
       // Two threads compile the same, two run; what is compiled dies at once.
-      const Executable other = t < 2 ? Compiled(2, folder) : executable;
+      const Executable other = t < 2 ? Compiled(2, folder.path().string()) : executable;
       if (!Agree(other.Run(inputs), expected, GetParam())) ++wrong;
     }
   });

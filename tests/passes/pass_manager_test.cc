@@ -257,7 +257,7 @@ TEST(PipelineTest, EachLevelLeavesAModuleThatKernelsCanBeMadeOf) {
       Facts facts;
       for (const Pass& pass : DefaultPipeline(Evaluate, level, options)) {
         if (pass.min_opt_level > level) continue;
-        EXPECT_TRUE(facts.Contains(pass.needs)) << pass.name << " at level " << level;
+        EXPECT_TRUE(facts.Has(pass.needs)) << pass.name << " at level " << level;
         facts = (facts & pass.keeps) | pass.makes;
       }
       EXPECT_EQ(facts, kReadyForKernels) << level;
@@ -270,18 +270,18 @@ TEST(PassManagerTest, TypesAreInferredBeforeAPassThatNeedsThem) {
   const Pass pass = {.name = "Looks",
                      .function =
                          [&](const Module& m) {
-                           if (Holds(Fact::kTyped, m)) before = Fact::kTyped;
+                           if (Holds(Fact::kTyped, m)) before = {Fact::kTyped};
                            return m;
                          },
-                     .needs = Fact::kTyped,
-                     .keeps = Fact::kTyped};
+                     .needs = {Fact::kTyped},
+                     .keeps = {Fact::kTyped}};
   RunPasses({pass}, Parse("def @main(%x: Tensor[(4), float32]) { exp(%x) }"), {});
-  EXPECT_EQ(before, Facts(Fact::kTyped));
+  EXPECT_EQ(before, Facts{Fact::kTyped});
 }
 
 TEST(PassManagerTest, APassThatDoesNotLeaveWhatItSaysIsNamed) {
   const Pipeline pipeline = {
-      {.name = "Lies", .function = [](const Module& m) { return m; }, .makes = Fact::kFused}};
+      {.name = "Lies", .function = [](const Module& m) { return m; }, .makes = {Fact::kFused}}};
   const Error error = ErrorOf(
       [&] { RunPasses(pipeline, Parse("def @main(%x: float32) { exp(%x) }"), {.verify = true}); });
   EXPECT_EQ(error.code(), absl::StatusCode::kInternal);

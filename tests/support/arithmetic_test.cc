@@ -19,10 +19,10 @@ TEST(ArithmeticTest, CeilDivCountsTheBlocksThatCover) {
 }
 
 TEST(ArithmeticTest, CeilDivOfTheLargestValuesDoesNotOverflow) {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(CeilDiv(kMost, 1), kMost);
-  EXPECT_EQ(CeilDiv(kMost, 2), kMost / 2 + 1);
-  EXPECT_EQ(CeilDiv(kMost, kMost), 1);
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(CeilDiv(kMax, 1), kMax);
+  EXPECT_EQ(CeilDiv(kMax, 2), kMax / 2 + 1);
+  EXPECT_EQ(CeilDiv(kMax, kMax), 1);
   constexpr auto kMaxBytes = std::numeric_limits<std::size_t>::max();
   EXPECT_EQ(CeilDiv(kMaxBytes, 64), kMaxBytes / 64 + 1);
 }
