@@ -216,8 +216,10 @@ std::vector<std::string> OperatorsOf(const Expr& body) {
   return names;
 }
 
-std::string NameOfOperators(const std::vector<std::string>& operators) {
-  std::string name = "fused_" + StrJoin(operators, "_");
+std::string NameOfOperators(const std::vector<std::string>& operators, ops::OperatorNames names) {
+  std::string name = "fused";
+  for (const std::string& op : operators)
+    name += "_" + (names == ops::OperatorNames::kRelax ? ops::RelaxNameOf(op) : op);
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }

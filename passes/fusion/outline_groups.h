@@ -14,6 +14,7 @@
 
 #include "tenon/ir/module.h"
 #include "tenon/ir/module_builder.h"
+#include "tenon/ops/relax_names.h"
 
 namespace tenon::passes {
 
@@ -33,8 +34,10 @@ ir::Expr OutlineGroups(const ir::Expr& expr, const OutlineRequest& request);
 
 // The names of the operators called, producers first.
 std::vector<std::string> OperatorsOf(const ir::Expr& body);
-// "fused_nn_conv2d_nn_relu": dots become underscores.
-std::string NameOfOperators(const std::vector<std::string>& operators);
+// "fused_nn_conv2d_nn_relu": dots become underscores. With Relax's names
+// "fused_relax_nn_conv2d_relax_nn_relu".
+std::string NameOfOperators(const std::vector<std::string>& operators,
+                            ops::OperatorNames names = ops::OperatorNames::kRelay);
 // A function with other attributes.
 ir::Expr WithAttrs(const ir::Expr& function, ir::FunctionAttrs attrs);
 // The function with variables of its own, also in inner functions.

@@ -11,10 +11,13 @@
 #define TENON_PASSES_PARTITION_MERGE_COMPOSITE_FUNCTIONS_H_
 
 #include "tenon/ir/module.h"
+#include "tenon/ops/relax_names.h"
 
 namespace tenon::passes {
 
-ir::Module MergeCompositeFunctions(const ir::Module& module);
+// `names`: whose names of operators the names of the functions are made of.
+ir::Module MergeCompositeFunctions(const ir::Module& module,
+                                   ops::OperatorNames names = ops::OperatorNames::kRelay);
 
 }  // namespace tenon::passes
 

@@ -61,7 +61,7 @@ class MatchFinder {
   void Visit(const Expr& root) {
     const auto bindings = matcher_.Match(pattern_.pattern, root);
     if (!bindings || bindings->matched().empty()) return;
-    PatternCheckContext context{root, {}, Members(*bindings), {}};
+    PatternCheckContext context{root, {}, Members(*bindings), {}, {}};
     const ExprSet members(context.matched.begin(), context.matched.end());
     std::unordered_set<std::size_t> replaced;
     for (const Expr& member : context.matched) {
@@ -102,11 +102,14 @@ class MatchFinder {
       if (const Expr bound = bindings.Find(part)) context->annotated_expr.emplace(name, bound);
     }
     for (const Expr& member : context->matched) {
-      if (member == context->matched_expr) continue;
       EscapingValue escaping{member, {}};
+      std::vector<Expr>& uses = context->uses[member];
       for (const Expr& user : uses_.at(member)) {
+        if (user.kind() == ir::ExprKind::kFunction) continue;  // it is the function's result
+        uses.push_back(user);
         if (!members.contains(user)) escaping.uses.push_back(user);
       }
+      if (member == context->matched_expr) continue;
       if (!escaping.uses.empty()) context->escaping.push_back(std::move(escaping));
     }
   }
@@ -191,7 +194,7 @@ ir::Module FuseOpsByPattern(const ir::Module& module, const std::vector<FusionPa
         attrs["Primitive"] = attrs::Value(std::int64_t{1});
         const std::size_t known = adder.module().size();
         const std::string group_name =
-            adder.Add(NameOfOperators(OperatorsOf(body.As<FunctionNode>()->body)),
+            adder.Add(NameOfOperators(OperatorsOf(body.As<FunctionNode>()->body), options.names),
                       WithAttrs(body, std::move(attrs)));
         if (adder.module().size() > known)
           added.emplace_back(group_name, pattern.name.substr(0, pattern.name.find('.')));

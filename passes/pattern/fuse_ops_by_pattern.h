@@ -10,9 +10,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tenon/ir/module.h"
+#include "tenon/ops/relax_names.h"
 #include "tenon/passes/pattern/pattern.h"
 
 namespace tenon::passes {
@@ -27,6 +29,8 @@ struct PatternCheckContext {
   std::map<std::string, ir::Expr> annotated_expr;  // by name, without the parts not used
   std::vector<ir::Expr> matched;                   // the group, producers first
   std::vector<EscapingValue> escaping;             // except for matched_expr
+  // The readers of each member, inside the group and outside.
+  std::unordered_map<ir::Expr, std::vector<ir::Expr>, ir::ExprHash> uses;
 };
 
 struct FusionPattern {
@@ -43,6 +47,8 @@ struct FusePatternOptions {
   bool bind_constants = false;    // constants stay in the function; else only those of rank 0
   bool annotate_codegen = false;  // each in a function @..._<codegen> with Codegen, global_symbol
   std::vector<std::string> entry_functions = {};  // only these; empty: all
+  // kRelax: @fused_relax_nn_conv2d_relax_nn_relu instead of @fused_nn_conv2d_nn_relu.
+  ops::OperatorNames names = ops::OperatorNames::kRelay;
 };
 
 // Throws InvalidArgument for a group that reads what depends on it, NotFound for an unknown entry.

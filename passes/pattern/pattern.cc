@@ -1,6 +1,7 @@
 #include "tenon/passes/pattern/pattern.h"
 
 #include "tenon/ops/registry.h"
+#include "tenon/ops/relax_names.h"
 #include "tenon/support/error.h"
 
 namespace tenon::passes {
@@ -70,7 +71,7 @@ Pattern Pattern::HasType(ir::Type type) const {
 
 Pattern Wildcard() { return Make(WildcardPattern{}); }
 Pattern IsOp(const std::string& name) {
-  return Make(IsOpPattern{ops::OpRegistry::Global().Get(name)});
+  return Make(IsOpPattern{ops::OpRegistry::Global().Get(ops::FromRelaxName(name))});
 }
 Pattern IsVar(std::string name) { return Make(IsVarPattern{std::move(name)}); }
 Pattern IsConstant() { return Make(IsConstantPattern{}); }

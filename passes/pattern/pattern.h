@@ -1,7 +1,8 @@
 // Patterns of graph expressions: what pattern_match.h looks for.
 //
 // A Pattern is a handle to an immutable node, cheap to copy. The same handle used twice stands for
-// one expression: both places must hold it. Operators are named as in the registry.
+// one expression: both places must hold it. Operators are named as in the registry, or as in Relax:
+// "relax.nn.conv2d".
 //
 //   Pattern conv = IsOp("nn.conv2d")(Wildcard(), IsConstant());
 //   Pattern relu = IsOp("nn.relu")(conv | IsOp("add")(conv, Wildcard()));

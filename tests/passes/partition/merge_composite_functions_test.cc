@@ -6,7 +6,9 @@
 #include "tenon/ir/structural.h"
 #include "tenon/ir/verify.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/pass_manager.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
+#include "tenon/passes/pattern/pattern_match.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::passes {
@@ -36,30 +38,73 @@ FusionPattern Unary(const std::string& codegen, const std::string& op) {
   return {codegen + "." + op, IsOp(op)(Wildcard())};
 }
 
-TEST(MergeCompositeFunctionsTest, S002_04_ACompositeBecomesAFunctionOfItsCodeGenerator) {
-  const Pattern conv = IsOp("nn.conv2d")(Wildcard(), Wildcard());
-  const Pattern sum = IsOp("add")(conv, IsOp("reshape")(Wildcard()));
-  const std::vector<FusionPattern> patterns = {
-      {"dnnl.conv2d_reshape_add_relu", IsOp("nn.relu")(sum)}};
-  const Module module = Parse(R"(#[version = "0.0.5"]
+// --- conv2d, reshape of the bias, add, relu
+
+constexpr char kConvReshapeAddRelu[] = R"(#[version = "0.0.5"]
 def @main(%data: Tensor[(1, 4, 8, 8), float32], %weight: Tensor[(6, 4, 3, 3), float32],
           %bias: Tensor[(6), float32]) {
   %0 = nn.conv2d(%data, %weight, padding=[1, 1, 1, 1]);
   %1 = reshape(%bias, newshape=[1, 6, 1, 1]);
   nn.relu(add(%0, %1))
-})");
-  const Module fused = FuseOpsByPattern(module, patterns);
-  const std::string composite = "fused_nn_conv2d_reshape_add_nn_relu";
-  const auto& group = *fused.Get(composite).As<FunctionNode>();
+})";
+constexpr char kComposite[] = "fused_relax_nn_conv2d_relax_reshape_relax_add_relax_nn_relu";
+
+struct ReshapePattern {
+  Pattern data = Wildcard(), weight = Wildcard(), bias = Wildcard();
+  Pattern conv = IsOp("relax.nn.conv2d")(data, weight);
+  // The new shape is an attribute here; leaving it open is the wildcard of the reference.
+  Pattern reshape = IsOp("relax.reshape")(bias);
+  Pattern relu = IsOp("relax.nn.relu")(IsOp("relax.add")(conv, reshape));
+};
+
+// A module pass of one's own around the stock pass.
+Pass FuseConv2dReshapeAddRelu() {
+  return {.name = "FuseConv2dReshapeAddRelu", .min_opt_level = 0, .function = [](const Module& m) {
+            return FuseOpsByPattern(m, {{"dnnl.conv2d_reshape_add_relu", ReshapePattern().relu}},
+                                    {.bind_constants = true, .names = ops::OperatorNames::kRelax});
+          }};
+}
+Pass MergeComposites() {
+  return {.name = "MergeCompositeFunctions", .min_opt_level = 0, .function = [](const Module& m) {
+            return MergeCompositeFunctions(m, ops::OperatorNames::kRelax);
+          }};
+}
+
+TEST(MergeCompositeFunctionsTest, S002_01_OneMatchCoversTheFourCallsForAnyShape) {
+  const Module module = InferType(Parse(kConvReshapeAddRelu));
+  const ReshapePattern pattern;
+  const auto found = Matcher(module.Get("main")).Match(pattern.relu, module.Main().body);
+  ASSERT_TRUE(found);
+  std::vector<std::string> operators;
+  for (const Expr& e : found->matched()) operators.push_back(e.As<ir::CallNode>()->op()->name);
+  EXPECT_THAT(operators, UnorderedElementsAre("nn.conv2d", "reshape", "add", "nn.relu"));
+  EXPECT_EQ(found->At(pattern.data), module.Main().params[0]);
+  EXPECT_EQ(found->At(pattern.weight), module.Main().params[1]);
+  EXPECT_EQ(found->At(pattern.bias), module.Main().params[2]);
+  // The shape that the wildcard stands for.
+  EXPECT_EQ(found->At(pattern.reshape).As<ir::CallNode>()->attrs.ToText(), "newshape=[1, 6, 1, 1]");
+}
+
+TEST(MergeCompositeFunctionsTest, S002_02_S002_03_APassOfOnesOwnMakesTheComposite) {
+  const Module fused = RunPasses({FuseConv2dReshapeAddRelu()}, Parse(kConvReshapeAddRelu), {});
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kComposite));
+  const auto& group = *fused.Get(kComposite).As<FunctionNode>();
   EXPECT_EQ(group.attrs.at("Composite"), attrs::Value("dnnl.conv2d_reshape_add_relu"));
-  EXPECT_TRUE(group.is_primitive());
+  EXPECT_EQ(group.attrs.at("Primitive"), attrs::Value(std::int64_t{1}));
+  EXPECT_EQ(group.attrs.size(), 2U);
   std::vector<std::string> params;
   for (const Expr& param : group.params) params.push_back(ir::Var(param).name());
   EXPECT_THAT(params, ElementsAre("data", "weight", "bias"));
+}
 
-  const Module merged = MergeCompositeFunctions(fused);
+TEST(MergeCompositeFunctionsTest, S002_04_S002_08_ASequenceOfTwoPassesMakesTheExternalFunction) {
+  PassReport report;
+  const Module merged = RunPasses({FuseConv2dReshapeAddRelu(), MergeComposites()},
+                                  Parse(kConvReshapeAddRelu), {.report = &report});
+  ASSERT_EQ(report.size(), 2U);
+  EXPECT_TRUE(report[0].changed && report[1].changed);
   ir::VerifyModule(merged);
-  const std::string symbol = "fused_nn_conv2d_reshape_add_nn_relu1_dnnl";
+  const std::string symbol = "fused_relax_nn_conv2d_relax_reshape_relax_add_relax_nn_relu1_dnnl";
   EXPECT_THAT(Names(merged), UnorderedElementsAre("main", symbol));
   const auto& region = *merged.Get(symbol).As<FunctionNode>();
   EXPECT_EQ(region.attrs.at("Codegen"), attrs::Value("dnnl"));

@@ -1,6 +1,5 @@
-// Grouping by patterns: the rows S000-* of the documents, in Relay's IR. A dataflow block of the
-// reference is an expression graph here, and fused_relax_nn_conv2d_relax_nn_relu is
-// fused_nn_conv2d_nn_relu.
+// Grouping by patterns: the rows S000-* of docs/compatibility.md. A dataflow block of the reference
+// is an expression graph here, and a binding is a call, in the order in which calls are made.
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +7,7 @@
 
 #include "tenon/ir/structural.h"
 #include "tenon/ir/verify.h"
+#include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/infer_type.h"
@@ -20,6 +20,7 @@ namespace {
 using ir::Expr;
 using ir::FunctionNode;
 using ir::Module;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
@@ -46,9 +47,13 @@ def @main(%data: Tensor[(1, 64, 56, 56), float32], %weight1: Tensor[(64, 64, 3, 
 })";
 
 FusionPattern ConvRelu() {
-  return {"dnnl.conv2d_relu", MakeFusedBiasActivationPattern("nn.conv2d", false, "nn.relu")};
+  return {"dnnl.conv2d_relu",
+          MakeFusedBiasActivationPattern("relax.nn.conv2d", false, "relax.nn.relu")};
 }
-FusionPattern Conv() { return {"dnnl.conv2d", MakeFusedBiasActivationPattern("nn.conv2d")}; }
+FusionPattern Conv() { return {"dnnl.conv2d", MakeFusedBiasActivationPattern("relax.nn.conv2d")}; }
+
+constexpr auto kRelax = ops::OperatorNames::kRelax;
+constexpr char kConvReluName[] = "fused_relax_nn_conv2d_relax_nn_relu";
 
 Module Fused(const Module& module, const std::vector<FusionPattern>& patterns,
              const FusePatternOptions& options = {}) {
@@ -78,54 +83,113 @@ std::string CalleeOf(const Expr& e) {
 }
 Expr ArgOf(const Expr& e, std::size_t i) { return e.As<ir::CallNode>()->args[i]; }
 
+std::string TypeOf(const Expr& e) { return ir::ToString(e.checked_type()); }
+
+// The calls of a function, producers first: the bindings of its block.
+std::vector<Expr> BindingsOf(const FunctionNode& function) {
+  std::vector<Expr> calls;
+  ir::VisitPostOrder(function.body, [&](const Expr& e) {
+    if (e.kind() == ir::ExprKind::kCall) calls.push_back(e);
+  });
+  return calls;
+}
+
+constexpr char kImage[] = "Tensor[(1, 64, 56, 56), float32]";
+constexpr char kSmallerImage[] = "Tensor[(1, 64, 54, 54), float32]";
+constexpr char kWeight[] = "Tensor[(64, 64, 3, 3), float32]";
+
 NDArray Weight() {
   std::vector<float> values(64 * 64 * 9);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 97);
   return NDArray::FromVector<float>({64, 64, 3, 3}, values);
 }
+Module Bound() { return BindParams(Parse(kConvRelu), "main", {{"weight1", Weight()}}); }
 
-// The module of the notebook and its types.
+// One function of two bindings. The empty out_layout is the data's, void the data's element type.
 TEST(FuseOpsByPatternTest, S000_01_TheModuleHasFullAttributesAndTypes) {
   const Module typed = InferType(Parse(kConvRelu));
-  EXPECT_EQ(ir::ToString(typed.Main().ret_type), "Tensor[(1, 64, 56, 56), float32]");
-  EXPECT_EQ(CalleeOf(typed.Main().body), "nn.relu");
-  EXPECT_EQ(CalleeOf(ArgOf(typed.Main().body, 0)), "nn.conv2d");
+  EXPECT_THAT(Names(typed), ElementsAre("main"));
+  const std::vector<Expr> bindings = BindingsOf(typed.Main());
+  ASSERT_EQ(bindings.size(), 2U);
+  EXPECT_EQ(CalleeOf(bindings[0]), "nn.conv2d");
+  EXPECT_EQ(CalleeOf(bindings[1]), "nn.relu");
+  EXPECT_EQ(typed.Main().body, bindings[1]);
+  for (const Expr& binding : bindings) EXPECT_EQ(TypeOf(binding), kImage);
+  EXPECT_EQ(ir::ToString(typed.Main().ret_type), kImage);
+  const attrs::Attrs& attrs = bindings[0].As<ir::CallNode>()->attrs;
+  EXPECT_EQ(attrs.ToJson(),
+            R"({"strides":[1,1],"padding":[1,1,1,1],"dilation":[1,1],"groups":1,)"
+            R"("channels":null,"kernel_size":null,"data_layout":"NCHW","kernel_layout":"OIHW",)"
+            R"("out_layout":"","out_dtype":""})");
+  const std::string text = Print(typed);
+  EXPECT_THAT(text, HasSubstr("nn.conv2d(%data, %weight1, padding=[1, 1, 1, 1])"));
+  EXPECT_TRUE(ir::StructuralEqual(InferType(Parse(text)), typed));
 }
 
-TEST(FuseOpsByPatternTest, S000_04_AGroupWithItsConstantInsideIsCalledWithTheDataOnly) {
+TEST(FuseOpsByPatternTest,
+     S000_04_S000_07_S000_12_AGroupWithItsConstantInsideIsCalledWithTheDataOnly) {
   const Module original = Parse(kConvRelu);
   const std::string before = Print(original);
   const Module bound = BindParams(original, "main", {{"weight1", Weight()}});
-  const Module fused = Fused(bound, {ConvRelu()}, {.bind_constants = true});
-  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu"));
-  EXPECT_EQ(CalleeOf(fused.Main().body), "fused_nn_conv2d_nn_relu");
+  const Module fused = Fused(bound, {ConvRelu()}, {.bind_constants = true, .names = kRelax});
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kConvReluName));
+  EXPECT_EQ(CalleeOf(fused.Main().body), kConvReluName);
   EXPECT_THAT(fused.Main().body.As<ir::CallNode>()->args, ElementsAre(fused.Main().params[0]));
-  const FunctionNode& group = Get(fused, "fused_nn_conv2d_nn_relu");
-  const Expr conv = ArgOf(group.body, 0);
-  EXPECT_EQ(CalleeOf(conv), "nn.conv2d");
-  ASSERT_EQ(ArgOf(conv, 1).kind(), ir::ExprKind::kConstant);
-  EXPECT_EQ(ArgOf(conv, 1).As<ir::ConstantNode>()->data.ToVector<float>(),
-            Weight().ToVector<float>());
+  const FunctionNode& group = Get(fused, kConvReluName);
   EXPECT_EQ(Text(group, "Composite"), "dnnl.conv2d_relu");
-  EXPECT_TRUE(group.is_primitive());
+  EXPECT_EQ(group.attrs.at("Primitive"), attrs::Value(std::int64_t{1}));
   EXPECT_EQ(group.attrs.size(), 2U);
   EXPECT_TRUE(fused.Main().attrs.empty());
+  Fused(original, {ConvRelu()},
+        {.bind_constants = true, .annotate_codegen = true, .names = kRelax});
   EXPECT_EQ(Print(original), before);
 }
 
+// The stored assertions of the notebook.
+TEST(FuseOpsByPatternTest, S000_05_S000_06_TheNotebooksAssertionsHoldAsWritten) {
+  const Module mod = Fused(Bound(), {ConvRelu()}, {.bind_constants = true, .names = kRelax});
+  EXPECT_THAT(Names(mod), ::testing::Contains("fused_relax_nn_conv2d_relax_nn_relu"));
+  for (const auto& [name, f] : mod.functions()) {
+    if (name != "fused_relax_nn_conv2d_relax_nn_relu") continue;
+    const Expr conv2d = BindingsOf(*f.As<FunctionNode>())[0];
+    EXPECT_EQ(CalleeOf(conv2d), "nn.conv2d");
+    ASSERT_EQ(ArgOf(conv2d, 1).kind(), ir::ExprKind::kConstant);
+    EXPECT_EQ(ArgOf(conv2d, 1).As<ir::ConstantNode>()->data.ToVector<float>(),
+              Weight().ToVector<float>());
+  }
+}
+
+TEST(FuseOpsByPatternTest, SX_09_NamesOfFunctionsComeFromRelayOrFromRelax) {
+  EXPECT_THAT(Names(Fused(Parse(kConvRelu), {ConvRelu()})),
+              UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu"));
+  EXPECT_THAT(Names(Fused(Parse(kConvRelu), {ConvRelu()}, {.names = kRelax})),
+              UnorderedElementsAre("main", kConvReluName));
+  // Operators that Relax calls by another word.
+  const Module module = Parse(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 3), float32]) { cast(transpose(%x, axes=[1, 0]), dtype="int32") })");
+  const Pattern transposed = IsOp("relax.astype")(IsOp("relax.permute_dims")(Wildcard()));
+  EXPECT_THAT(Names(Fused(module, {{"a.b", transposed}}, {.names = kRelax})),
+              UnorderedElementsAre("main", "fused_relax_permute_dims_relax_astype"));
+}
+
+TEST(FuseOpsByPatternTest, AnUnknownNameOfRelaxIsRefusedWithTheNearestName) {
+  const Error error = ErrorOf([] { IsOp("relax.nn.conv2"); });
+  EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("nn.conv2"), HasSubstr("did you mean nn.conv2d?")));
+}
+
 TEST(FuseOpsByPatternTest, S000_08_AConstantThatIsNotBoundBecomesAParameter) {
-  const Module bound = BindParams(Parse(kConvRelu), "main", {{"weight1", Weight()}});
-  const Module fused = Fused(bound, {ConvRelu()});
-  const FunctionNode& group = Get(fused, "fused_nn_conv2d_nn_relu");
+  const Module fused = Fused(Bound(), {ConvRelu()}, {.names = kRelax});
+  const FunctionNode& group = Get(fused, kConvReluName);
   ASSERT_EQ(group.params.size(), 2U);
   EXPECT_EQ(ir::Var(group.params[1]).name(), "param_0");
   EXPECT_EQ(ArgOf(fused.Main().body, 1).kind(), ir::ExprKind::kConstant);
 }
 
-TEST(FuseOpsByPatternTest, S000_09_CodegenWrapsTheCompositeInAFunctionOfItsSymbol) {
-  const Module fused =
-      Fused(Parse(kConvRelu), {ConvRelu()}, {.bind_constants = true, .annotate_codegen = true});
-  const std::string symbol = "fused_nn_conv2d_nn_relu_dnnl";
+TEST(FuseOpsByPatternTest, S000_09_S000_10_CodegenWrapsTheCompositeInAFunctionOfItsSymbol) {
+  const Module fused = Fused(Parse(kConvRelu), {ConvRelu()},
+                             {.bind_constants = true, .annotate_codegen = true, .names = kRelax});
+  const std::string symbol = "fused_relax_nn_conv2d_relax_nn_relu_dnnl";
   EXPECT_THAT(Names(fused), UnorderedElementsAre("main", symbol));
   const FunctionNode& wrapper = Get(fused, symbol);
   EXPECT_EQ(Text(wrapper, "Codegen"), "dnnl");
@@ -137,62 +201,107 @@ TEST(FuseOpsByPatternTest, S000_09_CodegenWrapsTheCompositeInAFunctionOfItsSymbo
   EXPECT_EQ(CalleeOf(fused.Main().body), symbol);
   EXPECT_THAT(fused.Main().body.As<ir::CallNode>()->args,
               ElementsAre(fused.Main().params[0], fused.Main().params[1]));
-  ASSERT_EQ(wrapper.params.size(), 2U);
-  EXPECT_EQ(ir::Var(wrapper.params[0]).name(), "data");
-  EXPECT_EQ(ir::Var(wrapper.params[1]).name(), "weight1");
-  EXPECT_EQ(ir::ToString(wrapper.ret_type), "Tensor[(1, 64, 56, 56), float32]");
+  for (const FunctionNode* function : {&wrapper, &inner}) {
+    ASSERT_EQ(function->params.size(), 2U);
+    EXPECT_EQ(ir::Var(function->params[0]).name(), "data");
+    EXPECT_EQ(TypeOf(function->params[0]), kImage);
+    EXPECT_EQ(ir::Var(function->params[1]).name(), "weight1");
+    EXPECT_EQ(TypeOf(function->params[1]), kWeight);
+    EXPECT_EQ(ir::ToString(function->ret_type), kImage);
+  }
 }
 
 TEST(FuseOpsByPatternTest, S000_11_NoPatternsChangeNothing) {
   const Module typed = InferType(Parse(kConvRelu));
-  EXPECT_EQ(FuseOpsByPattern(typed, {}, {.annotate_codegen = true}), typed);
+  EXPECT_EQ(FuseOpsByPattern(typed, {}, {.bind_constants = true, .annotate_codegen = true}), typed);
+}
+
+TEST(FuseOpsByPatternTest, S000_13_ShapesFollowThePaddingOfEachConvolution) {
+  const Module typed = InferType(Parse(TwoConvRelus("[0, 0, 0, 0]")));
+  std::vector<std::string> types;
+  for (const Expr& binding : BindingsOf(typed.Main())) types.push_back(TypeOf(binding));
+  EXPECT_THAT(types, ElementsAre(kImage, kImage, kSmallerImage, kSmallerImage));
 }
 
 TEST(FuseOpsByPatternTest, S000_14_TwoMatchesGetNamesThatDifferByANumber) {
-  const Module fused =
-      Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {ConvRelu()}, {.annotate_codegen = true});
-  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu_dnnl",
-                                                 "fused_nn_conv2d_nn_relu1_dnnl"));
-  EXPECT_EQ(CalleeOf(fused.Main().body), "fused_nn_conv2d_nn_relu1_dnnl");
-  EXPECT_EQ(CalleeOf(ArgOf(fused.Main().body, 0)), "fused_nn_conv2d_nn_relu_dnnl");
-  EXPECT_EQ(ir::ToString(fused.Main().ret_type), "Tensor[(1, 64, 54, 54), float32]");
-  EXPECT_EQ(Text(Get(fused, "fused_nn_conv2d_nn_relu1_dnnl"), "global_symbol"),
-            "fused_nn_conv2d_nn_relu1_dnnl");
+  const Module fused = Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {ConvRelu()},
+                             {.annotate_codegen = true, .names = kRelax});
+  const std::string first = "fused_relax_nn_conv2d_relax_nn_relu_dnnl";
+  const std::string second = "fused_relax_nn_conv2d_relax_nn_relu1_dnnl";
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", first, second));
+  const std::vector<Expr> bindings = BindingsOf(fused.Main());
+  ASSERT_EQ(bindings.size(), 2U);
+  EXPECT_EQ(CalleeOf(bindings[0]), first);
+  EXPECT_EQ(CalleeOf(bindings[1]), second);
+  EXPECT_EQ(ArgOf(bindings[1], 0), bindings[0]);
+  EXPECT_EQ(TypeOf(bindings[0]), kImage);
+  EXPECT_EQ(TypeOf(bindings[1]), kSmallerImage);
+  const std::pair<std::string, std::string> expected[] = {{first, "padding=[1, 1, 1, 1]"},
+                                                          {second, "padding=[0, 0, 0, 0]"}};
+  for (const auto& [name, padding] : expected) {
+    const FunctionNode& wrapper = Get(fused, name);
+    EXPECT_EQ(Text(wrapper, "Codegen"), "dnnl");
+    EXPECT_EQ(Text(wrapper, "global_symbol"), name);
+    const auto& inner = *wrapper.body.As<ir::CallNode>()->callee.As<FunctionNode>();
+    EXPECT_EQ(ir::ToString(inner.ret_type), name == first ? kImage : kSmallerImage);
+    const auto& conv = *BindingsOf(inner)[0].As<ir::CallNode>();
+    EXPECT_EQ(conv.attrs.ToText(), padding);
+  }
 }
 
 TEST(FuseOpsByPatternTest, S000_15_EqualGroupsShareAFunction) {
-  const Module fused = Fused(Parse(TwoConvRelus("[1, 1, 1, 1]")), {ConvRelu()});
-  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu"));
+  const Module fused = Fused(Parse(TwoConvRelus("[1, 1, 1, 1]")), {ConvRelu()}, {.names = kRelax});
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kConvReluName));
   EXPECT_EQ(CalleeOf(fused.Main().body), CalleeOf(ArgOf(fused.Main().body, 0)));
 }
 
-TEST(FuseOpsByPatternTest, S000_16_TheEarlierPatternTakesTheOperator) {
-  const Module fused = Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {Conv(), ConvRelu()});
-  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", "fused_nn_conv2d", "fused_nn_conv2d1"));
-  for (const char* name : {"fused_nn_conv2d", "fused_nn_conv2d1"})
+TEST(FuseOpsByPatternTest, S000_16_S000_17_TheEarlierPatternTakesTheOperatorAlone) {
+  const Module fused =
+      Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {Conv(), ConvRelu()}, {.names = kRelax});
+  EXPECT_THAT(Names(fused),
+              UnorderedElementsAre("main", "fused_relax_nn_conv2d", "fused_relax_nn_conv2d1"));
+  for (const char* name : {"fused_relax_nn_conv2d", "fused_relax_nn_conv2d1"}) {
     EXPECT_EQ(Text(Get(fused, name), "Composite"), "dnnl.conv2d");
+    EXPECT_EQ(BindingsOf(Get(fused, name)).size(), 1U);
+  }
   EXPECT_EQ(CalleeOf(fused.Main().body), "nn.relu");
   EXPECT_EQ(CalleeOf(ArgOf(ArgOf(fused.Main().body, 0), 0)), "nn.relu");
 }
 
-TEST(FuseOpsByPatternTest, S000_19_LongestFirstGivesTwoKindsOfComposites) {
-  const Module fused = Fused(Parse(kConvConvRelu), {ConvRelu(), Conv()});
-  EXPECT_THAT(Names(fused),
-              UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu", "fused_nn_conv2d"));
-  EXPECT_EQ(CalleeOf(fused.Main().body), "fused_nn_conv2d_nn_relu");
-  EXPECT_EQ(CalleeOf(ArgOf(fused.Main().body, 0)), "fused_nn_conv2d");
-  EXPECT_EQ(Text(Get(fused, "fused_nn_conv2d"), "Composite"), "dnnl.conv2d");
+TEST(FuseOpsByPatternTest, S000_18_ShapesOfTheChainWithABareConvolution) {
+  const Module typed = InferType(Parse(kConvConvRelu));
+  std::vector<std::string> types;
+  for (const Expr& binding : BindingsOf(typed.Main())) types.push_back(TypeOf(binding));
+  EXPECT_THAT(types, ElementsAre(kImage, kSmallerImage, kSmallerImage));
+}
+
+TEST(FuseOpsByPatternTest, S000_19_S000_21_LongestFirstGivesTwoKindsOfComposites) {
+  const Module fused = Fused(Parse(kConvConvRelu), {ConvRelu(), Conv()}, {.names = kRelax});
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kConvReluName, "fused_relax_nn_conv2d"));
+  EXPECT_EQ(Text(Get(fused, "fused_relax_nn_conv2d"), "Composite"), "dnnl.conv2d");
+  EXPECT_EQ(Text(Get(fused, kConvReluName), "Composite"), "dnnl.conv2d_relu");
+  // The value between the groups is an ordinary value of main.
+  const std::vector<Expr> bindings = BindingsOf(fused.Main());
+  ASSERT_EQ(bindings.size(), 2U);
+  EXPECT_EQ(CalleeOf(bindings[0]), "fused_relax_nn_conv2d");
+  EXPECT_EQ(TypeOf(bindings[0]), kImage);
+  EXPECT_EQ(CalleeOf(bindings[1]), kConvReluName);
+  EXPECT_EQ(ArgOf(bindings[1], 0), bindings[0]);
 }
 
 // The notebook applies the second order to the earlier module; nothing is left for the
 // pattern of the convolution alone.
 TEST(FuseOpsByPatternTest, S000_20_NothingIsLeftForTheShorterPattern) {
-  const Module fused = Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {ConvRelu(), Conv()});
-  EXPECT_THAT(Names(fused),
-              UnorderedElementsAre("main", "fused_nn_conv2d_nn_relu", "fused_nn_conv2d_nn_relu1"));
+  const Module fused =
+      Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {ConvRelu(), Conv()}, {.names = kRelax});
+  const std::string second = StrCat(kConvReluName, 1);
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kConvReluName, second));
+  for (const std::string& name : {std::string(kConvReluName), second})
+    EXPECT_EQ(Text(Get(fused, name), "Composite"), "dnnl.conv2d_relu");
 }
 
-// The context of a check.
+// The context of a check. A variable of a binding is the value itself, so that what the reference
+// looks up in value_to_bound_var is found in `matched`.
 TEST(FuseOpsByPatternTest, S000_22_TheCheckSeesTheMatchItsNamedPartsAndWhatEscapes) {
   const Pattern weight = Wildcard();
   const Pattern conv = IsOp("nn.conv2d")(Wildcard(), weight);
@@ -207,13 +316,29 @@ TEST(FuseOpsByPatternTest, S000_22_TheCheckSeesTheMatchItsNamedPartsAndWhatEscap
         EXPECT_EQ(context.annotated_expr.size(), 2U);
         EXPECT_EQ(CalleeOf(context.annotated_expr.at("conv")), "nn.conv2d");
         EXPECT_EQ(ir::Var(context.annotated_expr.at("weight")).name(), "weight1");
-        EXPECT_EQ(context.matched.size(), 2U);
+        EXPECT_THAT(context.matched,
+                    ElementsAre(context.annotated_expr.at("conv"), context.matched_expr));
+        EXPECT_THAT(context.uses.at(context.annotated_expr.at("conv")),
+                    ElementsAre(context.matched_expr));
+        EXPECT_TRUE(context.uses.at(context.matched_expr).empty());
         EXPECT_TRUE(context.escaping.empty());
         return false;
       }};
   const Module typed = InferType(Parse(kConvRelu));
   EXPECT_EQ(FuseOpsByPattern(typed, {pattern}), typed);
   EXPECT_EQ(calls, 1);
+}
+
+// A projection is a part of a match like any other.
+TEST(FuseOpsByPatternTest, S000_22_PatternsSeeFieldsOfTuples) {
+  const Module module = Parse(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 8), float32]) {
+  %0 = split(%x, indices_or_sections=2, axis=1);
+  exp(%0.1)
+})");
+  const Pattern field = IsTupleGetItem(IsOp("relax.split")(Wildcard()), 1);
+  const Module fused = Fused(module, {{"a.b", IsOp("relax.exp")(field)}}, {.names = kRelax});
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", "fused_relax_split_relax_exp"));
 }
 
 constexpr char kEscape[] = R"(#[version = "0.0.5"]
