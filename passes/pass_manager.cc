@@ -72,4 +72,9 @@ ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
   return current;
 }
 
+ir::Expr RunPass(const ir::Expr& expr, const std::function<ir::Module(const ir::Module&)>& pass) {
+  const ir::Expr main = pass(ir::Module::FromExpr(expr)).Get("main");
+  return expr.kind() == ir::ExprKind::kFunction ? main : main.As<ir::FunctionNode>()->body;
+}
+
 }  // namespace tenon::passes

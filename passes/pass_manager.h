@@ -52,6 +52,10 @@ struct PassContext {
 ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
                      const PassContext& context);
 
+// One pass on one expression: the rewritten function of a function, the rewritten body of anything
+// else.
+ir::Expr RunPass(const ir::Expr& expr, const std::function<ir::Module(const ir::Module&)>& pass);
+
 }  // namespace tenon::passes
 
 #endif  // TENON_PASSES_PASS_MANAGER_H_

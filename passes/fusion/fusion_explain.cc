@@ -113,7 +113,7 @@ class Explainer {
                                                                  : "moving the work after it"};
     if (Reduces(from) || a.reduces)
       return {options_.mode == FusionMode::kRelay
-                  ? "nothing follows a reduction in its kernel"
+                  ? AfterReduction(from, to)
                   : "its value is also read outside of the kernel that reads it here",
               options_.mode == FusionMode::kRelay ? "--fusion=extended" : "a single reader"};
     if (a.heavy)
@@ -129,6 +129,17 @@ class Explainer {
                   : "its value is also read outside of the kernel that reads it here",
               options_.mode == FusionMode::kRelay ? "--fusion=extended" : "a single reader"};
     return {"not all of its uses can share one kernel", "a single use"};
+  }
+
+  // A kernel's loops are those of its reduction, which what follows does not have.
+  static std::string AfterReduction(const FusionNode& from, const FusionNode& to) {
+    const std::string rule = "nothing follows a reduction in its kernel";
+    const auto* call = from.expr.As<CallNode>();
+    if (from.pattern != OpPattern::kCommReduce || call == nullptr || call->args.empty())
+      return rule;
+    return StrCat(rule, ": ", NameOf(from), " iterates over the elements of ",
+                  ir::ToString(call->args[0].checked_type()), ", ", NameOf(to), " over those of ",
+                  ir::ToString(to.expr.checked_type()));
   }
 
   bool HasOtherReader(int producer, int group) const {

@@ -354,7 +354,7 @@ TEST(AttrsEqualityTest, TheHashKeepsNeighbouringListsApart) {
             Attrs::Make(ConvAttrs{.strides = {1, 1}, .padding = {2}}).Hash());
 }
 
-TEST(AttrsJsonTest, EveryFieldIsWritten) {
+TEST(AttrsJsonTest, S004_13_EveryFieldIsWritten) {
   EXPECT_EQ(Attrs::Make(ConvAttrs{.channels = 8}).ToJson(),
             R"({"strides":[1,1],"padding":[0,0],"groups":1,"channels":8,"kernel_size":null,)"
             R"("data_layout":"NCHW","out_dtype":""})");
@@ -409,7 +409,7 @@ TEST(AttrsJsonErrorTest, RefusesWhatIsNoObject) {
     EXPECT_EQ(JsonRefusal(json), "relay.attrs.Mixed: the JSON is not an object") << json;
 }
 
-TEST(AttrsJsonErrorTest, RefusesAnUnknownField) {
+TEST(AttrsJsonErrorTest, S004_13_RefusesAnUnknownField) {
   EXPECT_THAT(JsonRefusal(R"({"axis": 1, "axes": 2})"),
               HasSubstr("relay.attrs.Mixed: there is no field axes; the fields are: axis, "));
 }
@@ -421,7 +421,7 @@ TEST(AttrsJsonErrorTest, RefusesAWrongTypeNamingTheField) {
             "relay.attrs.Mixed: field axis is None, None; it takes an integer");
 }
 
-TEST(AttrsJsonErrorTest, RefusesAMissingField) {
+TEST(AttrsJsonErrorTest, S004_13_RefusesAMissingField) {
   EXPECT_EQ(JsonRefusal("{}"), "relay.attrs.Mixed: field axis is missing; it has no default");
 }
 

@@ -10,6 +10,7 @@
 #include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/support/strings.h"
+#include "tenon/tests/relay_text.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
@@ -69,8 +70,8 @@ Pattern ReshapeAddRelu() {
   return IsOp("nn.relu")(IsOp("add")(Conv(), IsOp("reshape")(Wildcard())));
 }
 
-// S002-05, S002-10, S002-11, S002-13: the bias is not zero, and the name says nothing of it.
-TEST(CompositeTest, S002_11_PostOpsComeFromTheGraphAndNotFromTheName) {
+// The bias is not zero, and the name says nothing of it.
+TEST(CompositeTest, S002_05_S002_10_S002_11_S002_13_PostOpsComeFromTheGraphAndNotFromTheName) {
   for (const bool commuted : {false, true}) {
     const ir::Module module = ConvReshapeAddRelu(commuted);
     const runtime::Inputs inputs = RandomInputs(module, 7);
@@ -83,13 +84,22 @@ TEST(CompositeTest, S002_11_PostOpsComeFromTheGraphAndNotFromTheName) {
   }
 }
 
-// S002-06, S002-07: against every operator on its own.
-TEST(CompositeTest, S002_06_FourKernelsBecomeOneAndIntermediatesAreNotStored) {
+int CallsOf(const Executable& exe) {
+  int calls = 0;
+  for (const runtime::Node& node : exe.plan().nodes)
+    calls += node.kind != runtime::NodeKind::kInput && node.kind != runtime::NodeKind::kConstant;
+  return calls;
+}
+
+// Against every operator on its own.
+TEST(CompositeTest, S002_06_S002_07_FourCallsBecomeOneAndIntermediatesAreNotStored) {
   const ir::Module module = ConvReshapeAddRelu();
   const ir::Module composite = Offloaded(module, "dnnl.conv2d_reshape_add_relu", ReshapeAddRelu());
   const Executable before = ValueOrThrow(Compile(module, {.opt_level = 0}));
   const Executable after = ValueOrThrow(Compile(composite, {.opt_level = 0}));
   // The reshape is a view of the bias, so that of the four calls three are kernels here.
+  EXPECT_EQ(CallsOf(before), 4);
+  EXPECT_EQ(CallsOf(after), 1);
   EXPECT_EQ(before.num_kernel_calls(), 3);
   EXPECT_EQ(after.num_kernel_calls(), 1);
   constexpr std::size_t kImage = 17 * 7 * 9 * sizeof(float);
@@ -98,7 +108,7 @@ TEST(CompositeTest, S002_06_FourKernelsBecomeOneAndIntermediatesAreNotStored) {
   EXPECT_EQ(after.working_bytes(), kImage);
 }
 
-// S002-04: at every level and without MergeCompositeFunctions, too.
+// At every level and without MergeCompositeFunctions, too.
 TEST(CompositeTest, CompositesRunAtEveryLevelMergedOrNot) {
   const ir::Module module = ConvReshapeAddRelu();
   const runtime::Inputs inputs = RandomInputs(module, 3);
@@ -113,8 +123,8 @@ TEST(CompositeTest, CompositesRunAtEveryLevelMergedOrNot) {
   }
 }
 
-// S000-06: constants inside the function are packed when the kernel is made.
-TEST(CompositeTest, ConstantsInsideTheCompositeArePartOfTheKernel) {
+// Constants inside the function are packed when the kernel is made.
+TEST(CompositeTest, S000_06_ConstantsInsideTheCompositeArePartOfTheKernel) {
   const ir::Module module = ConvReshapeAddRelu();
   const runtime::Inputs inputs = RandomInputs(module, 5);
   const ir::Module bound = passes::BindParams(
@@ -129,19 +139,55 @@ TEST(CompositeTest, ConstantsInsideTheCompositeArePartOfTheKernel) {
   }
 }
 
-// S002-12.
 TEST(CompositeTest, S002_12_ChainsThatLackAPartAreNotMatched) {
-  for (const char* body : {"add(nn.conv2d(%x, %w), reshape(%b, newshape=[1, 3, 1, 1]))",
-                           "nn.relu(nn.conv2d(%x, %w))", "nn.relu(add(nn.conv2d(%x, %w), %c))"}) {
+  for (const char* body :
+       {"add(nn.conv2d(%x, %w), reshape(%b, newshape=[1, 3, 1, 1]))", "nn.relu(nn.conv2d(%x, %w))",
+        "nn.relu(add(nn.conv2d(%x, %w), %c))", "nn.conv2d(%x, %w)", "add(nn.conv2d(%x, %w), %c)"}) {
     const ir::Module module = passes::InferType(Parsed(
         StrCat("def @main(%x: Tensor[(1, 2, 5, 5), float32], %w: Tensor[(3, 2, 1, 1), float32], "
                "%b: Tensor[(3), float32], %c: Tensor[(3, 1, 1), float32]) { ",
                body, " }")));
     EXPECT_EQ(passes::FuseOpsByPattern(module, {{"dnnl.any", ReshapeAddRelu()}}), module) << body;
+    // A shorter pattern later in the list takes the convolution.
+    const ir::Module shorter =
+        passes::FuseOpsByPattern(module, {{"dnnl.any", ReshapeAddRelu()}, {"dnnl.conv2d", Conv()}});
+    EXPECT_EQ(shorter.functions().size(), 2U) << body;
+    EXPECT_TRUE(shorter.Find("fused_nn_conv2d")) << body;
   }
 }
 
-// S002-14: the one reshape serves both blocks.
+// A bias of another size than the channels, which still broadcasts. Without the constraint it is a
+// composite, and is added as the graph says.
+TEST(CompositeTest, S002_12_ABiasOfTheWrongSizeIsRefusedByAShapeInThePattern) {
+  const auto module_of = [](const char* shape, const char* newshape) {
+    return passes::InferType(Parsed(
+        StrCat("def @main(%x: Tensor[(1, 2, 5, 5), float32], %w: Tensor[(3, 2, 1, 1), float32], "
+               "%b: Tensor[(",
+               shape,
+               "), float32]) {\n  nn.relu(add(nn.conv2d(%x, %w), reshape(%b, "
+               "newshape=[",
+               newshape, "])))\n}")));
+  };
+  const Pattern reshape = IsOp("reshape")(Wildcard()).HasShape({1, 3, 1, 1});
+  const Pattern strict = IsOp("nn.relu")(IsOp("add")(Conv(), reshape));
+  EXPECT_EQ(passes::FuseOpsByPattern(module_of("3", "1, 3, 1, 1"), {{"dnnl.any", strict}})
+                .functions()
+                .size(),
+            2U);
+  for (const auto& [shape, newshape] : {std::pair("1", "1, 1, 1, 1"), {"25", "1, 1, 5, 5"}}) {
+    const ir::Module module = module_of(shape, newshape);
+    EXPECT_EQ(passes::FuseOpsByPattern(module, {{"dnnl.any", strict}}), module) << shape;
+    const ir::Module shorter =
+        passes::FuseOpsByPattern(module, {{"dnnl.any", strict}, {"dnnl.conv2d", Conv()}});
+    EXPECT_TRUE(shorter.Find("fused_nn_conv2d")) << shape;
+    const runtime::Inputs inputs = RandomInputs(module, 9);
+    ExpectClose(ResultsOf(Offloaded(module, "dnnl.any", ReshapeAddRelu()), inputs),
+                Interpreted(module, inputs), 1e-5);
+  }
+  EXPECT_THAT(ErrorOf([&] { module_of("4", "1, 4, 1, 1"); }).message(), HasSubstr("4"));
+}
+
+// The one reshape serves both blocks.
 TEST(CompositeTest, S002_14_ASharedReshapeServesBothBlocks) {
   const ir::Module module = Parsed(R"(
 def @main(%x: Tensor[(1, 4, 6, 6), float32], %w: Tensor[(4, 4, 3, 3), float32],
@@ -196,7 +242,7 @@ TEST(CompositeTest, WithoutTheLibraryCompositesAreGenerated) {
   ExpectClose(ResultsOf(composite, inputs, options), Interpreted(module, inputs), 1e-5);
 }
 
-// S000-26: a composite of two results is generated code.
+// A composite of two results is generated code.
 TEST(CompositeTest, S000_26_ACompositeOfTwoResultsRuns) {
   const ir::Module module = Parsed(R"(
 def @main(%x: Tensor[(1, 4, 6, 6), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
@@ -220,7 +266,7 @@ def @main(%x: Tensor[(1, 3, 6, 6), float32], %w: Tensor[(3, 3, 3, 3), float32]) 
   ExpectClose(ResultsOf(composite, inputs), Interpreted(module, inputs), 1e-5);
 }
 
-// --- the partition of a whole module (S000-23)
+// --- the partition of a whole module
 
 struct Block {
   const char* name;

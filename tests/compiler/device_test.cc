@@ -21,8 +21,8 @@ constexpr char kTwoDevices[] =
     "  %1 = on_device(add(%0, 1f), virtual_device=\"cpu:1\");\n"
     "  on_device(multiply(%1, %1), virtual_device=\"cpu:0\") }";
 
-// S001-19, S001-20: no kernel is made of a copy; the executor knows it by its name.
-TEST(DeviceTest, S001_20_CopiesRunWithoutAKernel) {
+// No kernel is made of a copy; the executor knows it by its name.
+TEST(DeviceTest, S001_18_S001_19_S001_20_CopiesRunWithoutAKernel) {
   const Executable executable = Compile(Parse(kTwoDevices)).value();
   EXPECT_EQ(executable.num_kernel_calls(), 3);
   int copies = 0;
@@ -42,7 +42,7 @@ TEST(DeviceTest, S001_20_CopiesRunWithoutAKernel) {
   EXPECT_THAT(y[0].ToVector<float>(), ElementsAre(9, 9, 4));
 }
 
-// S001-21: a field of a split is a view, which begins bytes after its storage does.
+// A field of a split is a view, which begins bytes after its storage does.
 TEST(DeviceTest, S001_21_ACopyBeginsAtTheOffsetOfItsView) {
   const Executable executable =
       Compile(Parse("def @main(%x: Tensor[(6), float32]) {\n"

@@ -133,8 +133,8 @@ TEST(ExportTest, ASharedLibraryGivesTheBitsOfTheExecutable) {
   }
 }
 
-// S001-38, S001-39: the graph as one C file, compiled without Tenon.
-TEST(ExportTest, ACSourceCompilesAloneAndAgrees) {
+// The graph as one C file, compiled without Tenon.
+TEST(ExportTest, S001_39_ACSourceCompilesAloneAndAgrees) {
   for (const ir::Module& module : {Classifier(), WithConstants(), Sorter()}) {
     const ScopedFolder folder;
     const Lowered lowered = LoweredFor(module);

@@ -45,7 +45,7 @@ json FunctionNames(const json& graph) {
   return names;
 }
 
-TEST(GraphJsonTest, WithoutFusionEveryCallIsANode) {  // S001-23
+TEST(GraphJsonTest, S001_23_WithoutFusionEveryCallIsANode) {
   const json& nodes = Unfused()["nodes"];
   ASSERT_EQ(nodes.size(), 7U);
   EXPECT_EQ(nodes[0]["op"], "null");
@@ -54,7 +54,7 @@ TEST(GraphJsonTest, WithoutFusionEveryCallIsANode) {  // S001-23
   for (std::size_t i = 1; i < 7; ++i) EXPECT_EQ(nodes[i]["op"], "tvm_op");
 }
 
-TEST(GraphJsonTest, RepeatedNodeNamesAreNumbered) {  // S001-24
+TEST(GraphJsonTest, S001_24_RepeatedNodeNamesAreNumbered) {
   json names = json::array();
   for (const json& node : Unfused()["nodes"]) names.push_back(node["name"]);
   EXPECT_EQ(names, (json{"x", "tvmgen_default_fused_add", "tvmgen_default_fused_add1",
@@ -62,13 +62,13 @@ TEST(GraphJsonTest, RepeatedNodeNamesAreNumbered) {  // S001-24
                          "tvmgen_default_fused_add4", "tvmgen_default_fused_exp"}));
 }
 
-TEST(GraphJsonTest, NodesOfEqualFunctionsShareTheFunctionName) {  // S001-25
+TEST(GraphJsonTest, S001_25_NodesOfEqualFunctionsShareTheFunctionName) {
   const std::string add = "tvmgen_default_fused_add";
   EXPECT_EQ(FunctionNames(Unfused()), (json{add, add, add, add, add, "tvmgen_default_fused_exp"}));
   EXPECT_EQ(ValueOrThrow(Lower(Chain(), {.opt_level = 0})).kernels.size(), 2U);
 }
 
-TEST(GraphJsonTest, AttributesOfANodeAreStrings) {  // S001-26
+TEST(GraphJsonTest, S001_26_AttributesOfANodeAreStrings) {
   for (std::size_t i = 1; i < 7; ++i) {
     const json& attrs = Unfused()["nodes"][i]["attrs"];
     EXPECT_EQ(attrs["num_outputs"], "1");
@@ -80,7 +80,7 @@ TEST(GraphJsonTest, AttributesOfANodeAreStrings) {  // S001-26
   }
 }
 
-TEST(GraphJsonTest, HashesAreEqualForEqualFunctionsOnly) {  // S001-27
+TEST(GraphJsonTest, S001_27_HashesAreEqualForEqualFunctionsOnly) {
   std::vector<std::string> hashes;
   for (std::size_t i = 1; i < 7; ++i)
     hashes.push_back(Unfused()["nodes"][i]["attrs"]["hash"].get<std::string>());
@@ -90,19 +90,19 @@ TEST(GraphJsonTest, HashesAreEqualForEqualFunctionsOnly) {  // S001-27
   EXPECT_EQ(GraphOf(Chain(), 0), Unfused());  // and the same in every run
 }
 
-TEST(GraphJsonTest, InputsAreTriplesOfNodeOutputAndVersion) {  // S001-28
+TEST(GraphJsonTest, S001_28_InputsAreTriplesOfNodeOutputAndVersion) {
   for (int i = 1; i < 7; ++i)
     EXPECT_EQ(Unfused()["nodes"][static_cast<std::size_t>(i)]["inputs"],
               (json::array({json::array({i - 1, 0, 0})})));
 }
 
-TEST(GraphJsonTest, ListsArgumentsHeadsAndRows) {  // S001-29
+TEST(GraphJsonTest, S001_29_ListsArgumentsHeadsAndRows) {
   EXPECT_EQ(Unfused()["arg_nodes"], json::parse("[0]"));
   EXPECT_EQ(Unfused()["heads"], json::parse("[[6, 0, 0]]"));
   EXPECT_EQ(Unfused()["node_row_ptr"], json::parse("[0, 1, 2, 3, 4, 5, 6, 7]"));
 }
 
-TEST(GraphJsonTest, AttributesOfEntriesArePairsOfTagAndList) {  // S001-30
+TEST(GraphJsonTest, S001_30_AttributesOfEntriesArePairsOfTagAndList) {
   const json& attrs = Unfused()["attrs"];
   EXPECT_EQ(attrs["dltype"], (json::array({"list_str", std::vector<std::string>(7, "float32")})));
   EXPECT_EQ(attrs["device_index"], (json::array({"list_int", std::vector<int>(7, 1)})));
@@ -111,7 +111,7 @@ TEST(GraphJsonTest, AttributesOfEntriesArePairsOfTagAndList) {  // S001-30
             (json::array({"list_shape", std::vector<std::vector<int>>(7, {10, 20})})));
 }
 
-TEST(GraphJsonTest, TwoBuffersServeTheChainAndTheInputIsNeverReused) {  // S001-31
+TEST(GraphJsonTest, S001_31_TwoBuffersServeTheChainAndTheInputIsNeverReused) {
   const Lowered lowered = ValueOrThrow(Lower(Chain(), {.opt_level = 0}));
   EXPECT_EQ(lowered.plan.storage_bytes, (std::vector<std::size_t>{800, 800, 800}));
   for (std::size_t n = 1; n < lowered.plan.nodes.size(); ++n) {
@@ -121,7 +121,7 @@ TEST(GraphJsonTest, TwoBuffersServeTheChainAndTheInputIsNeverReused) {  // S001-
   }
 }
 
-TEST(GraphJsonTest, FusionPrintsOneFunctionLiteral) {  // S001-32
+TEST(GraphJsonTest, S001_32_FusionPrintsOneFunctionLiteral) {
   const std::string text =
       ir::PrintModule(passes::FuseOps(passes::InferType(Chain())), {.metadata = false});
   // Numbering continues: 0 to 4 inside, 5 outside.
@@ -130,7 +130,7 @@ TEST(GraphJsonTest, FusionPrintsOneFunctionLiteral) {  // S001-32
                           HasSubstr("    exp(%4)"), HasSubstr("\n  %5(%x)")));
 }
 
-TEST(GraphJsonTest, WithFusionTheChainIsOneKernel) {  // S001-33, S001-34
+TEST(GraphJsonTest, S001_33_S001_34_WithFusionTheChainIsOneKernel) {
   const json& graph = Fused();
   ASSERT_EQ(graph["nodes"].size(), 2U);
   EXPECT_EQ(FunctionNames(graph), (json::array({"tvmgen_default_fused_add_add_add_add_add_exp"})));
@@ -141,10 +141,30 @@ TEST(GraphJsonTest, WithFusionTheChainIsOneKernel) {  // S001-33, S001-34
   EXPECT_EQ(graph["node_row_ptr"], json::parse("[0, 1, 2]"));
 }
 
-TEST(GraphJsonTest, FusionByHandSurvivesLevelZero) {  // S001-35
+TEST(GraphJsonTest, S001_35_FusionByHandSurvivesLevelZero) {
   const json graph = GraphOf(passes::FuseOps(passes::InferType(Chain())), 0);
   ASSERT_EQ(graph["nodes"].size(), 2U);
   EXPECT_EQ(FunctionNames(graph), (json::array({"tvmgen_default_fused_add_add_add_add_add_exp"})));
+}
+
+// What fusion is for: fewer kernels, and no intermediate result in memory. The result is counted.
+TEST(GraphJsonTest, S001_45_FusionSavesKernelsAndTheBytesBetweenThem) {
+  const auto costs = [](const ir::Module& module, int opt_level) {
+    const Executable exe =
+        ValueOrThrow(Compile(module, {.opt_level = opt_level, .fusion = FusionMode::kRelay}));
+    return std::pair(exe.num_kernel_calls(), exe.working_bytes());
+  };
+  constexpr std::size_t kChain = 10 * 20 * sizeof(float);
+  EXPECT_EQ(costs(Chain(), 0), std::pair(6, 2 * kChain));
+  EXPECT_EQ(costs(Chain(), 1), std::pair(1, kChain));
+  const ir::Module boundary = Parsed(
+      "def @main(%x: Tensor[(20, 20), float32]) {\n"
+      "  %0 = add(%x, %x);\n  %1 = add(%0, %0);\n  %2 = sum(%1, axis=[-1]);\n  add(%2, %2)\n}");
+  const auto before = costs(boundary, 0), after = costs(boundary, 1);
+  EXPECT_EQ(before.first, 4);
+  EXPECT_EQ(after.first, 2);
+  EXPECT_GE(before.second, 2 * 20 * 20 * sizeof(float));
+  EXPECT_LT(after.second, 20 * 20 * sizeof(float));
 }
 
 TEST(GraphJsonTest, TupleResultsHaveAHeadEach) {
@@ -168,7 +188,7 @@ std::string NameOf(int additions, int tanhs, const char* last = "") {
   return NameOfFunction(module.Main());
 }
 
-TEST(KernelNameTest, JoinsTheOperatorsInOrderOfExecution) {  // S001-34
+TEST(KernelNameTest, S001_34_JoinsTheOperatorsInOrderOfExecution) {
   EXPECT_EQ(NameOf(2, 1), "fused_add_add_tanh");
   EXPECT_EQ(NameOf(0, 1, "nn.relu"), "fused_tanh_nn_relu");
 }

@@ -66,7 +66,7 @@ TEST(MetadataTest, ScalarsOfOtherTypesAndWithoutAValueReadBack) {
   }
 }
 
-TEST(MetadataTest, ConstantsAreNumberedThroughTheModule) {
+TEST(MetadataTest, SX_08_ConstantsAreNumberedThroughTheModule) {
   const Expr c = Constant::Make(Numbers<float>({1, 2}));
   const Expr d = Constant::Make(Numbers<float>({3, 4}));
   const Module module = Module()

@@ -17,7 +17,7 @@ constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
 std::string MainOf(std::string_view text) { return Print(Parse(text)).substr(sizeof kVersion - 1); }
 
 // A number is taken when the first consumer's text is formed.
-TEST(PrinterTest, NumbersAreTakenByTheFirstConsumer) {
+TEST(PrinterTest, SX_01_NumbersAreTakenByTheFirstConsumer) {
   EXPECT_EQ(MainOf("def @main(%x, %s) { add(multiply(%x, %s), multiply(negative(%x), %s)) }"),
             "def @main(%x, %s) {\n"
             "  %0 = negative(%x);\n"
@@ -28,7 +28,7 @@ TEST(PrinterTest, NumbersAreTakenByTheFirstConsumer) {
 }
 
 // A literal that is called is visited before the arguments and numbered after them.
-TEST(PrinterTest, ACalledLiteralIsNumberedAfterTheArguments) {
+TEST(PrinterTest, SX_02_ACalledLiteralIsNumberedAfterTheArguments) {
   EXPECT_EQ(MainOf("def @main(%x) { %0 = fn (%p) { exp(%p) }; %0(%0(%x)) }"),
             "def @main(%x) {\n"
             "  %0 = fn (%p) {\n"
@@ -54,14 +54,14 @@ TEST(PrinterTest, ACalledLiteralIsNumberedAfterTheArguments) {
             "}\n");
 }
 
-TEST(PrinterTest, VariablesOfOneNameGetSuffixes) {
+TEST(PrinterTest, SX_03_VariablesOfOneNameGetSuffixes) {
   const Var a = Var::Make("x"), b = Var::Make("x"), c = Var::Make("x1"), d = Var::Make("x");
   EXPECT_EQ(PrintExpr(Function::Make({a, b, c, d}, Tuple::Make({d, c, b, a}))),
             "fn (%x, %x1, %x11, %x2) {\n  (%x2, %x11, %x1, %x)\n}\n");
 }
 
 // Dense has no default for units; conv2d prints what differs.
-TEST(PrinterTest, AttributesPrintWhenTheyDifferOrHaveNoDefault) {
+TEST(PrinterTest, SX_05_AttributesPrintWhenTheyDifferOrHaveNoDefault) {
   EXPECT_THAT(MainOf("def @main(%x, %w) { nn.dense(%x, %w) }"),
               HasSubstr("nn.dense(%x, %w, units=None)\n"));
   EXPECT_THAT(MainOf("def @main(%x, %w) { nn.conv2d(%x, %w, strides=[1, 1], groups=1) }"),
@@ -70,13 +70,13 @@ TEST(PrinterTest, AttributesPrintWhenTheyDifferOrHaveNoDefault) {
               HasSubstr("strided_slice(%x, begin=[0], end=[1], strides=[], axes=None)\n"));
 }
 
-TEST(PrinterTest, FunctionAttributesStandAfterTheParameters) {
+TEST(PrinterTest, SX_06_FunctionAttributesStandAfterTheParameters) {
   EXPECT_EQ(MainOf("def @main(%x: Tensor[(1, 10), float32], Inline=1) { %x }"),
             "def @main(%x: Tensor[(1, 10), float32], Inline=1) {\n  %x\n}\n");
   EXPECT_EQ(MainOf("def @main(Inline=1) { () }"), "def @main(Inline=1) {\n  ()\n}\n");
 }
 
-TEST(PrinterTest, TuplesAndProjectionsTakeNumbers) {
+TEST(PrinterTest, SX_07_TuplesAndProjectionsTakeNumbers) {
   EXPECT_EQ(MainOf("def @main(%x) { exp((%x, %x).1) }"),
             "def @main(%x) {\n"
             "  %0 = (%x, %x);\n"

@@ -57,6 +57,28 @@ TEST(VggTest, S003_10_BatchNormLeavesOneAdditionAConvolution) {
   EXPECT_EQ(ir::ToString(after.Main().body.checked_type()), "Tensor[(1, 1000), float32]");
 }
 
+// The lines of the first block, and the input they read.
+TEST(VggTest, S003_01_TheFirstBlockPrintsItsAttributesAndTypes) {
+  const std::string text = Print(passes::InferType(Build("vgg16_bn")));
+  EXPECT_THAT(text, HasSubstr("%data: Tensor[(1, 3, 224, 224), float32]"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("  %0 = nn.conv2d(%data, meta[relay.Constant][0] /* ty=Tensor[(64, 3, 3, 3), "
+                "float32] */, "
+                "padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]) "
+                "/* ty=Tensor[(1, 64, 224, 224), float32] */;\n"
+                "  %1 = nn.bias_add(%0, meta[relay.Constant][1] /* ty=Tensor[(64), float32] */) "
+                "/* ty=Tensor[(1, 64, 224, 224), float32] */;\n"
+                "  %2 = nn.batch_norm(%1, meta[relay.Constant][2] /* ty=Tensor[(64), float32] */, "
+                "meta[relay.Constant][3] /* ty=Tensor[(64), float32] */, "
+                "meta[relay.Constant][4] /* ty=Tensor[(64), float32] */, "
+                "meta[relay.Constant][5] /* ty=Tensor[(64), float32] */) "
+                "/* ty=(Tensor[(1, 64, 224, 224), float32], Tensor[(64), float32], "
+                "Tensor[(64), float32]) */;\n"
+                "  %3 = %2.0;\n"
+                "  %4 = nn.relu(%3) /* ty=Tensor[(1, 64, 224, 224), float32] */;\n"));
+}
+
 TEST(VggTest, S003_10_TheNarrowNetworkComputesTheSame) {
   for (const int depth : {11, 16}) {
     const Module module = Vgg({.depth = depth,

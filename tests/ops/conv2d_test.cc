@@ -57,7 +57,7 @@ const Conv2DAttrs kUnusual = {.strides = {2, 3},
                               .out_layout = "NCHW",
                               .out_dtype = Int32};
 
-TEST(Conv2DAttrsTest, ReadBackFromJsonFieldByField) {
+TEST(Conv2DAttrsTest, S004_13_ReadBackFromJsonFieldByField) {
   const attrs::Attrs attrs = attrs::Attrs::Make(kUnusual);
   const auto& schema = attrs::SchemaOf<Conv2DAttrs>();
   const attrs::Attrs again = attrs::Attrs::FromJson(schema, attrs.ToJson());
@@ -66,7 +66,7 @@ TEST(Conv2DAttrsTest, ReadBackFromJsonFieldByField) {
   EXPECT_EQ(again.As<Conv2DAttrs>().padding, (Ints{1, 2, 3, 4}));
 }
 
-TEST(Conv2DAttrsTest, EveryFieldCountsInEqualityAndHash) {
+TEST(Conv2DAttrsTest, S004_13_EveryFieldCountsInEqualityAndHash) {
   const attrs::Attrs standard = attrs::Attrs::Make(Conv2DAttrs{});
   const attrs::Attrs unusual = attrs::Attrs::Make(kUnusual);
   for (const attrs::FieldInfo& field : attrs::SchemaOf<Conv2DAttrs>().fields) {
@@ -78,7 +78,7 @@ TEST(Conv2DAttrsTest, EveryFieldCountsInEqualityAndHash) {
 }
 
 // Unknown fields and values out of bounds are errors.
-TEST(Conv2DAttrsTest, WrongFieldsAndValuesAreRefused) {
+TEST(Conv2DAttrsTest, S004_13_WrongFieldsAndValuesAreRefused) {
   const auto& schema = attrs::SchemaOf<Conv2DAttrs>();
   const auto message = [&](const char* json) {
     return ErrorOf([&] { attrs::Attrs::FromJson(schema, json); }).message();
@@ -97,21 +97,21 @@ TEST(Conv2DAttrsTest, WrongFieldsAndValuesAreRefused) {
 }
 
 // One value is all sides, two are top and bottom, left and right.
-TEST(Conv2DPaddingTest, OneTwoAndFourValuesAreFourSides) {
+TEST(Conv2DPaddingTest, S004_33_OneTwoAndFourValuesAreFourSides) {
   using Four = std::array<std::int64_t, 4>;
   EXPECT_EQ(FourPaddings({3}), (Four{3, 3, 3, 3}));
   EXPECT_EQ(FourPaddings({1, 2}), (Four{1, 2, 1, 2}));
   EXPECT_EQ(FourPaddings({1, 2, 3, 4}), (Four{1, 2, 3, 4}));
 }
 
-TEST(Conv2DPaddingTest, AnyOtherNumberOfValuesIsRefused) {
+TEST(Conv2DPaddingTest, S004_33_AnyOtherNumberOfValuesIsRefused) {
   for (const Ints& padding : {Ints{}, Ints{1, 2, 3}, Ints{1, 2, 3, 4, 5}})
     EXPECT_THAT(ErrorOf([&] { FourPaddings(padding); }).message(),
                 HasSubstr(StrCat("padding has ", padding.size(), " values; it takes one")));
 }
 
 // The builder stores two values for pairs and four for padding.
-TEST(Conv2DBuilderTest, WidensPairsAndPadding) {
+TEST(Conv2DBuilderTest, S004_32_WidensPairsAndPadding) {
   const ir::Var x = ir::Var::Make("x"), w = ir::Var::Make("w");
   const auto text = [](const ir::Expr& e) {
     std::string all = ir::PrintExpr(e);
@@ -123,6 +123,44 @@ TEST(Conv2DBuilderTest, WidensPairsAndPadding) {
   EXPECT_EQ(text(Conv2D(x, w, {.padding = {1, 2}})), "nn.conv2d(%x, %w, padding=[1, 2, 1, 2])\n");
   EXPECT_EQ(text(Conv2D(x, w, {.padding = {1, 2, 3, 4}, .kernel_size = Ints{3}})),
             "nn.conv2d(%x, %w, padding=[1, 2, 3, 4], kernel_size=[3, 3])\n");
+}
+
+// The operator of the registry, the two arguments, the attributes, and no type arguments.
+TEST(Conv2DBuilderTest, S004_28_MakesACallOfTheRegisteredOperator) {
+  const ir::Var x = ir::Var::Make("x"), w = ir::Var::Make("w");
+  const ir::Expr expr = Conv2D(x, w, {.groups = 2});
+  const auto& call = *expr.As<ir::CallNode>();
+  EXPECT_EQ(call.callee, OpRegistry::Global().Get("nn.conv2d"));
+  EXPECT_THAT(call.args, ::testing::ElementsAre(x, w));
+  EXPECT_EQ(call.attrs.As<Conv2DAttrs>().groups, 2);
+  EXPECT_EQ(call.attrs.schema(), OpOf(call)->attrs_schema());
+}
+
+// One template serves convolutions and transposed ones of one to three axes: all widen their
+// attributes in the same way.
+TEST(Conv2DBuilderTest, S004_29_OneTemplateMakesTheCallsOfAllConvolutions) {
+  const ir::Var x = ir::Var::Make("x"), w = ir::Var::Make("w");
+  const auto check = [&](const char* name, std::size_t axes, auto build, auto attrs) {
+    attrs.strides = {2};
+    attrs.padding = {1};
+    attrs.dilation = {3};
+    attrs.kernel_size = Ints{5};
+    const ir::Expr expr = build(x, w, attrs);
+    const auto& call = *expr.template As<ir::CallNode>();
+    EXPECT_EQ(call.op()->name, name);
+    EXPECT_THAT(call.args, ::testing::ElementsAre(x, w));
+    const auto& made = call.attrs.template As<decltype(attrs)>();
+    EXPECT_EQ(made.strides, Ints(axes, 2)) << name;
+    EXPECT_EQ(made.padding, Ints(2 * axes, 1)) << name;
+    EXPECT_EQ(made.dilation, Ints(axes, 3)) << name;
+    EXPECT_EQ(made.kernel_size, Ints(axes, 5)) << name;
+  };
+  check("nn.conv1d", 1, Conv1D, Conv1DAttrs{});
+  check("nn.conv2d", 2, Conv2D, Conv2DAttrs{});
+  check("nn.conv3d", 3, Conv3D, Conv3DAttrs{});
+  check("nn.conv1d_transpose", 1, Conv1DTranspose, Conv1DTransposeAttrs{});
+  check("nn.conv2d_transpose", 2, Conv2DTranspose, Conv2DTransposeAttrs{});
+  check("nn.conv3d_transpose", 3, Conv3DTranspose, Conv3DTransposeAttrs{});
 }
 
 // --- the type relation
@@ -252,7 +290,7 @@ INSTANTIATE_TEST_SUITE_P(
              "nn.conv2d: kernel_size has 3 values; it takes two, height and width"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(Conv2DTypeTest, TheLearnedWeightHasTheKernelLayout) {
+TEST(Conv2DTypeTest, S004_14_TheLearnedWeightHasTheKernelLayout) {
   const ir::Module module = passes::InferType(
       Parse(StrCat("def @main(%x: ", kImage,
                    ", %w) { nn.conv2d(%x, %w, groups=2, channels=6, kernel_size=[3, 5], "
@@ -266,7 +304,7 @@ TEST(Conv2DTypeTest, PaddingBeyond64BitsIsRefused) {
               HasSubstr("nn.conv2d: "));
 }
 
-TEST(Conv2DTypeTest, OtherThanTwoArgumentsAreRefused) {
+TEST(Conv2DTypeTest, S004_19_OtherThanTwoArgumentsAreRefused) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 4, 9, 11}, Float32));
   for (const std::size_t count : {1U, 3U}) {
     const ir::Expr call = CallOp("nn.conv2d", std::vector<ir::Expr>(count, x));

@@ -6,6 +6,7 @@
 
 #include "tenon/ops/builders.h"
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/layout_inference.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 
@@ -34,7 +35,7 @@ TEST(RegistryTest, BuiltinFamiliesAreRegisteredOnce) {
   EXPECT_THAT(error.message(), HasSubstr("the operator nn.conv2d is registered twice"));
 }
 
-TEST(RegistryTest, AnUnknownNameIsRefusedWithTheNearestOne) {
+TEST(RegistryTest, S004_35_AnUnknownNameIsRefusedWithTheNearestOne) {
   const Error error = ErrorOf([] { (void)OpRegistry::Global().Get("nn.conv2"); });
   EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(error.message(), "there is no operator named nn.conv2; did you mean nn.conv2d?");
@@ -125,6 +126,23 @@ TEST(RegistryTest, AUsersOperatorIsParsedAndPrinted) {
   EXPECT_THAT(Print(*module), HasSubstr("  my.swish(%x)\n"));
 }
 
+TEST(RegistryTest, S004_17_TheEntryOfAConvolutionHasEveryField) {
+  const OpDef& conv = OpRegistry::Global().Definition("nn.conv2d");
+  EXPECT_THAT(conv.description, HasSubstr("convolution"));
+  EXPECT_EQ(conv.attrs_schema()->name, "relay.attrs.Conv2DAttrs");
+  EXPECT_EQ(conv.num_inputs(), 2);
+  ASSERT_EQ(conv.arguments.size(), 2U);
+  EXPECT_EQ(conv.arguments[0].name, "data");
+  EXPECT_EQ(conv.arguments[1].name, "weight");
+  for (const ArgumentDoc& argument : conv.arguments) {
+    EXPECT_EQ(argument.type, "Tensor");
+    EXPECT_FALSE(argument.help.empty());
+  }
+  EXPECT_EQ(conv.support_level, 2);
+  EXPECT_EQ(conv.relation_name, "Conv2D");
+  EXPECT_NE(conv.Column<LayoutInference>(), nullptr);
+}
+
 // --- every operator that Tenon has
 
 class EveryOpTest : public ::testing::TestWithParam<std::string> {
@@ -151,7 +169,7 @@ TEST_P(EveryOpTest, HasATypeRelationAndAPattern) {
   EXPECT_TRUE(op().pattern.has_value());
 }
 
-TEST_P(EveryOpTest, HasASupportLevelFromOneToTen) {
+TEST_P(EveryOpTest, S004_18_HasASupportLevelFromOneToTen) {
   EXPECT_GE(op().support_level, 1);
   EXPECT_LE(op().support_level, 10);
 }

@@ -33,7 +33,7 @@ std::string TypeOfMain(std::string_view text) {
 }
 
 // A type comment after every call, and the return type, once they are known.
-TEST(InferTypeTest, WritesTypesAfterCallsAndTheReturnType) {
+TEST(InferTypeTest, SX_04_SX_10_WritesTypesAfterCallsAndTheReturnType) {
   EXPECT_EQ(Print(Inferred("def @main(%x: Tensor[(1, 10), float32], %y: Tensor[(10), float32]) {\n"
                            "  %0 = add(%x, %y);\n"
                            "  %1 = (%0, %x);\n"
@@ -50,7 +50,7 @@ TEST(InferTypeTest, WritesTypesAfterCallsAndTheReturnType) {
 }
 
 // No type comment before types are inferred.
-TEST(InferTypeTest, NothingIsCommentedBefore) {
+TEST(InferTypeTest, SX_04_NothingIsCommentedBefore) {
   EXPECT_EQ(Print(Parse("def @main(%x: Tensor[(2), float32]) { add(%x, 1f) }")),
             std::string(kVersion) +
                 "def @main(%x: Tensor[(2), float32]) {\n"

@@ -131,8 +131,8 @@ void AddConvolutions(std::vector<OpCase>* cases) {
       {"almost_covering", 1, 3, 3, 3, 4, 32, 5, 5, {1, 1}, {2, 2, 2, 2}},
   };
   for (const ConvCase& original : convs) {
-    for (const auto& [data, kernel] :
-         {std::pair("NCHW", "OIHW"), std::pair("NHWC", "OIHW"), std::pair("NHWC", "HWIO")}) {
+    for (const auto& [data, kernel] : {std::pair("NCHW", "OIHW"), std::pair("NHWC", "OIHW"),
+                                       std::pair("NHWC", "HWIO"), std::pair("HWCN", "HWIO")}) {
       ConvCase c = original;
       c.data_layout = data;
       c.kernel_layout = kernel;

@@ -100,7 +100,7 @@ TEST(StrategyTest, OneRowByAMatrixIsGenerated) {
 constexpr const char* kNotNarrow =
     "  onednn_narrow (priority 30): no, it sums uint8 by int8 in int32 and bfloat16 in float32\n";
 
-TEST(StrategyTest, TheHighestPriorityWinsAndTheRestIsNotNeeded) {
+TEST(StrategyTest, S004_27_TheHighestPriorityWinsAndTheRestIsNotNeeded) {
   const char* no_dots = "no, the target adds up no products of these types by one instruction\n";
   EXPECT_EQ(
       Explanation(DenseThen("multiply(%0, 2f)")),
@@ -114,7 +114,7 @@ TEST(StrategyTest, TheHighestPriorityWinsAndTheRestIsNotNeeded) {
           "  te.dense.plain (priority 0): not needed\n"));
 }
 
-TEST(StrategyTest, ARefusalIsExplainedAndTheNextIsTaken) {
+TEST(StrategyTest, S004_27_ARefusalIsExplainedAndTheNextIsTaken) {
   EXPECT_THAT(Explanation(ConvThen("exp(%0)")),
               AllOf(HasSubstr(kNotNarrow),
                     HasSubstr("  onednn (priority 10): no, oneDNN has no post-op for exp here\n"),
@@ -376,7 +376,7 @@ TEST(EpilogueEdgeTest, GatesThatOnlyLookLikeHardSwishAreComputedAsWritten) {
   }
 }
 
-// S002-11: post-ops come from the graph, never from a name, so that no bias gets lost.
+// Post-ops come from the graph, never from a name, so that no bias gets lost.
 TEST(BiasTest, IsAppliedHoweverItIsSpelledAndWhereverItComesFrom) {
   using namespace ops;  // NOLINT: a graph reads best without qualifiers
   const NDArray weight = Random({8, 5, 3, 3}, 1);

@@ -203,7 +203,7 @@ TEST_F(CliTest, OptRunsPassesInOrder) {
                                HasSubstr("ms, no change")));
 }
 
-TEST_F(CliTest, PartitionMovesOperatorsToOneDnn) {
+TEST_F(CliTest, S000_23_PartitionMovesOperatorsToOneDnn) {
   EXPECT_THAT(OutputOf("opt %/model.relay --passes=PartitionForOneDnn"),
               AllOf(HasSubstr("Codegen=\"dnnl\""), HasSubstr("Composite=\"dnnl.dense_relu\"")));
   const Ended ended = Tenon("compile %/model.relay --partition=onednn --explain");
@@ -245,7 +245,7 @@ TEST_F(CliTest, OpsListsAndDescribes) {
               HasSubstr("half the input"));
 }
 
-TEST_F(CliTest, TheReferenceOfOperatorsIsWhatTheRegistrySays) {
+TEST_F(CliTest, S004_34_TheReferenceOfOperatorsIsWhatTheRegistrySays) {
   const std::string expected = OutputOf("ops --markdown");
   EXPECT_THAT(expected,
               AllOf(HasSubstr("\n## nn.conv2d\n"),

@@ -346,6 +346,29 @@ TEST(FoldAffineTest, S003_08_AFoldedBlockIsOneKernel) {
   EXPECT_EQ(ValueOrThrow(Lower(block, {.opt_level = 3})).kernels.size(), 1U);
 }
 
+// Without folding of the two additions: both run on the sums of the convolution before they are
+// stored, and nothing in between is.
+TEST(FoldAffineTest, S003_08_TwoAdditionsAndTheActivationAreOneLoopAfterTheConvolution) {
+  const Module block = WithConstants(
+      "%x: Tensor[(1, 3, 5, 5), float32], %k_w: Tensor[(4, 3, 3, 3), float32], "
+      "%k_a: Tensor[(4, 1, 1), float32], %k_b: Tensor[(4, 1, 1), float32]",
+      "nn.relu(add(add(nn.conv2d(%x, %k_w), %k_a), %k_b))");
+  EXPECT_EQ(Body(FuseOps(block)),
+            "%3 = fn (%p0: Tensor[(1, 3, 5, 5), float32], %p1: Tensor[(4, 3, 3, 3), float32], "
+            "%p2: Tensor[(4, 1, 1), float32], %p3: Tensor[(4, 1, 1), float32], Primitive=1) -> "
+            "Tensor[(1, 4, 3, 3), float32] {\n"
+            "  %0 = nn.conv2d(%p0, %p1);\n  %1 = add(%0, %p2);\n  %2 = add(%1, %p3);\n"
+            "  nn.relu(%2)\n};\n%3(%x, k0, k1, k2)\n");
+  const std::string loops =
+      testing_graphs::LoopsOf(block, {.opt_level = 1, .library = LibraryChoice::kTe});
+  EXPECT_THAT(loops,
+              ::testing::ContainsRegex(
+                  "nn.relu\\[[^]]*\\] = max\\(\\(\\(conv2d\\w*\\[[^]]*\\] \\+ p2\\[[^]]*\\]\\) \\+ "
+                  "p3\\[[^]]*\\]\\), 0f\\)"));
+  // The only other storage is that of a row's sums.
+  EXPECT_EQ(loops.find("allocate"), loops.rfind("allocate"));
+}
+
 // Threads share these; a few elements of each share vanish.
 TEST(FoldAffineTest, LargeWeightsAreScaledWholeAndWhatVanishesIsCounted) {
   constexpr std::int64_t kOutputs = 631, kInputs = 541;

@@ -237,7 +237,7 @@ TEST(CombineParallelChainTest, AreJoinedAsFarAsAllBranchesAgree) {
   }
 }
 
-TEST(CombineParallelTest, S001_55_DenseOfTheExample) {
+TEST(CombineParallelTest, S001_54_S001_55_DenseOfTheExample) {
   const Module before =
       WithConstants(kDense, "(nn.dense(%x, %w1, units=None), nn.dense(%x, %w2, units=None))");
   EXPECT_EQ(Body(before),
@@ -257,7 +257,7 @@ TEST(CombineParallelTest, S001_55_DenseOfTheExample) {
 }
 
 // Siblings that share an input become one.
-TEST(CombineParallelTest, S001_58_ConvolutionsOfTheExample) {
+TEST(CombineParallelTest, S001_57_S001_58_ConvolutionsOfTheExample) {
   const Module before = WithConstants(
       "%x: Tensor[(1, 4, 16, 16), float32], %w1: Tensor[(4, 4, 1, 1), float32], "
       "%w2: Tensor[(4, 4, 1, 1), float32]",

@@ -98,7 +98,7 @@ TEST(PlanDevicesTest, S001_17_AMarkSpreadsThroughCalls) {
 }
 
 // With marks on both sides of an edge, both rules put the copy there.
-TEST(PlanDevicesTest, MarksOnBothSidesMakeACopy) {
+TEST(PlanDevicesTest, S001_17_MarksOnBothSidesMakeACopy) {
   const char* text =
       "def @main(%x: Tensor[(4), float32]) {\n"
       "  %0 = on_device(exp(%x), virtual_device=\"cpu:0\");\n"

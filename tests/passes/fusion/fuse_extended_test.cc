@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/ops/registry.h"
 #include "tenon/tests/passes/fused.h"
 
 namespace tenon::passes {
@@ -305,6 +306,31 @@ INSTANTIATE_TEST_SUITE_P(
         Reason{"AfterASumInTheReferencesMode", "exp(sum(%x, axis=[1]))", "sum", "exp", false,
                "nothing follows a reduction", "--fusion=extended", FusionMode::kRelay}),
     [](const auto& info) { return info.param.name; });
+
+// The operators that fuse iterate over the same 20 x 20 elements, the last one over 20.
+TEST(FusionReportTest, S001_44_TheReasonNamesTheIterationsThatDoNotMatch) {
+  FusionReport report;
+  FuseOps(InferType(Parse("def @main(%x: Tensor[(20, 20), float32]) {\n"
+                          "  %0 = add(%x, %x);\n  %1 = add(%0, %0);\n"
+                          "  %2 = sum(%1, axis=[-1]);\n  add(%2, %2)\n}")),
+          {.mode = FusionMode::kRelay, .report = &report});
+  std::vector<std::string> edges;
+  for (const FusionDecision& d : report)
+    edges.push_back(StrCat(d.fused ? "fused: " : "not fused: ", d.reason));
+  EXPECT_THAT(edges, ::testing::UnorderedElementsAre(
+                         "fused: each element is computed where it is read",
+                         "fused: the reduction computes its input row by row",
+                         "not fused: nothing follows a reduction in its kernel: sum iterates over "
+                         "the elements of Tensor[(20, 20), float32], add over those of "
+                         "Tensor[(20), float32]"));
+  // Backed by the kinds of the operators.
+  const auto pattern = [](const char* op) {
+    return *static_cast<const ops::OpDef*>(ops::OpRegistry::Global().Get(op).As<ir::OpNode>())
+                ->pattern;
+  };
+  EXPECT_LT(pattern("add"), ops::OpPattern::kCommReduce);
+  EXPECT_EQ(pattern("sum"), ops::OpPattern::kCommReduce);
+}
 
 TEST(FusionReportTest, IsText) {
   FusionReport report;

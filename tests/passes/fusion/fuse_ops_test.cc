@@ -48,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
     Change, FuseOpsTest,
     ::testing::Values(
         // A chain is one kernel; numbers go on after the literal.
-        Case{"ChainOfElementwiseWorkIsOneKernel", R"(def @main(%x: Tensor[(10, 20), float32]) {
+        Case{"S001_22_S001_32_ChainOfElementwiseWorkIsOneKernel",
+             R"(def @main(%x: Tensor[(10, 20), float32]) {
   %0 = add(%x, %x);
   %1 = add(%0, %0);
   %2 = add(%1, %1);
@@ -69,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
 }
 )"},
         // The last addition iterates 20, not 20 x 20.
-        Case{"ReductionTakesItsProducersAndNothingAfterIt",
+        Case{"S001_36_S001_37_ReductionTakesItsProducersAndNothingAfterIt",
              R"(def @main(%x: Tensor[(20, 20), float32]) {
   %0 = add(%x, %x);
   %1 = add(%0, %0);

@@ -25,7 +25,7 @@ std::vector<std::string> Names(const Module& module) {
   return names;
 }
 
-TEST(RemoveUnusedFunctionsTest, InputOfTheExamplePrintsThreeDefinitions) {
+TEST(RemoveUnusedFunctionsTest, S001_02_InputOfTheExamplePrintsThreeDefinitions) {
   const char* text =
       "#[version = \"0.0.5\"]\n"
       "def @fn1(%x: Tensor[(1, 1000), float32]) {\n"
@@ -44,7 +44,7 @@ TEST(RemoveUnusedFunctionsTest, InputOfTheExamplePrintsThreeDefinitions) {
   EXPECT_EQ(Print(Parse(text)), text);
 }
 
-TEST(RemoveUnusedFunctionsTest, DropsWhatMainDoesNotReachAndChangesNothingElse) {
+TEST(RemoveUnusedFunctionsTest, S001_03_DropsWhatMainDoesNotReachAndChangesNothingElse) {
   const Module before = Parse(
       "def @fn1(%x: Tensor[(1, 1000), float32]) { %x }\n"
       "def @fn2(%y: Tensor[(1, 1000), float32]) { %y }\n"
@@ -70,7 +70,7 @@ struct Reach {
 };
 class ReachTest : public ::testing::TestWithParam<Reach> {};
 
-TEST_P(ReachTest, KeepsWhatIsReached) {
+TEST_P(ReachTest, S001_04_KeepsWhatIsReached) {
   EXPECT_EQ(Names(RemoveUnusedFunctions(Parse(GetParam().text))), GetParam().kept);
 }
 

@@ -30,7 +30,7 @@ std::string OverImages(const std::string& body) {
 }
 
 // The printer tells variables of one name apart.
-TEST(SimplifyInferenceTest, InputOfTheExamplePrintsWithSuffixes) {
+TEST(SimplifyInferenceTest, S001_05_InputOfTheExamplePrintsWithSuffixes) {
   const auto vector = ir::TensorType({10}, Float32);
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 10}, Float32));
   const ir::Var gamma = ir::Var::Make("x", vector);
@@ -52,7 +52,8 @@ TEST(SimplifyInferenceTest, InputOfTheExamplePrintsWithSuffixes) {
 }
 
 // The operators, their order and their numbers.
-TEST(SimplifyInferenceTest, BatchNormOverTheLastAxisBecomesEightLinesAndAnAddition) {
+TEST(SimplifyInferenceTest,
+     S001_06_S001_11_BatchNormOverTheLastAxisBecomesEightLinesAndAnAddition) {
   EXPECT_EQ(
       Print(Simplified("def @main(%x: Tensor[(1, 10), float32], %x1: Tensor[(10), float32], "
                        "%y: Tensor[(10), float32], %a: Tensor[(10), float32], "
@@ -77,7 +78,7 @@ TEST(SimplifyInferenceTest, BatchNormOverTheLastAxisBecomesEightLinesAndAnAdditi
 }
 
 // Scale and shift get axes of extent 1 after the channel axis.
-TEST(SimplifyInferenceTest, ChannelAxisThatIsNotLastExpandsScaleAndShift) {
+TEST(SimplifyInferenceTest, S001_10_ChannelAxisThatIsNotLastExpandsScaleAndShift) {
   EXPECT_EQ(
       Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v).0"))),
       std::string(kVersion) +
@@ -97,7 +98,7 @@ TEST(SimplifyInferenceTest, ChannelAxisThatIsNotLastExpandsScaleAndShift) {
 )");
 }
 
-TEST(SimplifyInferenceTest, WithoutScaleAndCenterGammaAndBetaAreNotUsed) {
+TEST(SimplifyInferenceTest, S001_09_WithoutScaleAndCenterGammaAndBetaAreNotUsed) {
   const std::string both =
       Print(Simplified(OverImages("nn.batch_norm(%x, %g, %b, %m, %v, scale=False, "
                                   "center=False).0")));
@@ -133,7 +134,7 @@ TEST(SimplifyInferenceTest, EpsilonHasTheTypeOfTheData) {
               HasSubstr("add(%v, %0) /* ty=Tensor[(3), float16] */"));
 }
 
-TEST(SimplifyInferenceTest, FieldZeroOfDropoutIsItsInput) {
+TEST(SimplifyInferenceTest, S001_07_FieldZeroOfDropoutIsItsInput) {
   EXPECT_EQ(Print(Simplified("def @main(%x: Tensor[(2), float32]) { exp(nn.dropout(%x).0) }")),
             std::string(kVersion) +
                 "def @main(%x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n"
@@ -160,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
                       NamedText{"NoProjection", "nn.relu(%x)"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(SimplifyInferenceTest, OtherFieldsOfTheSameCallStay) {
+TEST(SimplifyInferenceTest, S001_08_OtherFieldsOfTheSameCallStay) {
   const std::string text =
       Print(Simplified(OverImages("%0 = nn.batch_norm(%x, %g, %b, %m, %v);\n  (%0.0, %0.1)")));
   EXPECT_THAT(text, HasSubstr("nn.batch_norm("));
