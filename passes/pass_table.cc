@@ -111,7 +111,9 @@ constexpr std::array kPasses = {
               return InferType(FoldScaleAxis(m, a.evaluate));
             },
             kTyped, kTyped, kUnfused, kExact, "runs these two and FoldConstant"},
-    PassRow{"CanonicalizeQnn", Plain<CanonicalizeQnn>, kTyped, kUnquantized, kTyped, kExact,
+    PassRow{"CanonicalizeQnn",
+            [](const Module& m, const PassArguments& a) { return CanonicalizeQnn(m, a.target); },
+            kTyped, kUnquantized, kTyped, kExact,
             "replaces quantised operators by operators on integers"},
     PassRow{"FakeQuantizationToInteger", Plain<FakeQuantizationToInteger>, kTyped, kNone, kTyped,
             kOther, "replaces operators between dequantize and quantize by quantised ones"},

@@ -15,6 +15,7 @@
 #include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/pass_manager.h"
 #include "tenon/passes/simplify/fold_constant.h"
+#include "tenon/support/target.h"
 
 namespace tenon::passes {
 
@@ -27,6 +28,7 @@ struct PassArguments {
   DesiredLayouts layouts = {{"nn.conv2d", {"NHWC"}}};  // ConvertLayout
   InlineRule inline_rule = InlineRule::kMarked;        // Inline
   DenseForm dense_form = DenseForm::kBatch;            // CombineParallelDense
+  Target target;                                       // CanonicalizeQnn
 };
 
 // What a pass does to the values of a module.

@@ -83,7 +83,10 @@ std::vector<std::string> NamesOf(const Condition& condition) {
 
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
                          const PipelineOptions& options) {
-  PassArguments arguments{.evaluate = evaluate, .fuse = options.fuse, .folding = options.folding};
+  PassArguments arguments{.evaluate = evaluate,
+                          .fuse = options.fuse,
+                          .folding = options.folding,
+                          .target = options.target};
   arguments.fuse.group = options.fuse.group && opt_level >= 1;
   if (AsksForPrecision(options)) arguments.mixed_type = *options.mixed_precision;
   if (AsksForLayouts(options)) arguments.layouts = options.layouts;

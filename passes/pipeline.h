@@ -11,6 +11,7 @@
 #include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/pass_manager.h"
 #include "tenon/passes/simplify/fold_constant.h"
+#include "tenon/support/target.h"
 
 namespace tenon::passes {
 
@@ -24,6 +25,7 @@ struct PipelineOptions {
   // ConvertLayout makes. These passes run only when they are asked for.
   std::optional<DataType> mixed_precision;
   DesiredLayouts layouts;
+  Target target;  // CanonicalizeQnn
 };
 // At each level, the resulting module is kReadyForKernels.
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,

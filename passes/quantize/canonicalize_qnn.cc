@@ -5,6 +5,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/qnn_attrs.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/quantize/legalize_qnn.h"
 #include "tenon/passes/quantize/qnn_arithmetic.h"
 
 namespace tenon::passes {
@@ -151,7 +152,8 @@ Expr Canonical(const Expr& original, const Expr& rebuilt) {
 
 }  // namespace
 
-ir::Module CanonicalizeQnn(const ir::Module& module) {
+ir::Module CanonicalizeQnn(const ir::Module& input, const Target& target) {
+  const ir::Module module = LegalizeQnn(input, target);
   const ir::Module result =
       module.Map([&](const Expr& function) { return ir::RewritePostOrder(function, Canonical); });
   return result == module ? result : InferType(result);

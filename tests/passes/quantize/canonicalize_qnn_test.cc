@@ -8,6 +8,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
+#include "tenon/passes/quantize/legalize_qnn.h"
 #include "tenon/passes/simplify/fold_constant.h"
 #include "tenon/tests/relay_text.h"
 
@@ -216,6 +217,59 @@ INSTANTIATE_TEST_SUITE_P(
                   "cast(clip(nearbyint(%x), a_min=0f, a_max=255f), "
                   "dtype=\"uint8\") }"}),
     [](const auto& info) { return info.param.name; });
+
+// Takes the column away at the end: other tests share the registry.
+class QnnLegalizationTest : public ::testing::Test {
+ protected:
+  using Legalize = decltype(QnnLegalization::legalize);
+  static void Fill(Legalize legalize) {
+    ops::OpRegistry::Global()
+        .Definition("qnn.dense")
+        .SetColumn(QnnLegalization{std::move(legalize)});
+  }
+  void TearDown() override {
+    Fill([](const ir::CallNode&, const std::vector<ir::Expr>&, const Target&) {
+      return ir::Expr();
+    });
+  }
+  const Module typed_ = Typed(
+      "def @main(%x: Tensor[(2, 3), int8], %w: Tensor[(5, 3), int8]) { "
+      "qnn.dense(%x, %w, 1, 2, 0.5f, 0.5f, units=5) }");
+};
+
+// The first round makes a quantised operator, too, which the second one lowers.
+TEST_F(QnnLegalizationTest, S001_01_AColumnOfTheOperatorComesFirst) {
+  const std::string general = Print(CanonicalizeQnn(typed_));
+  std::vector<std::string> asked;
+  Fill([&](const ir::CallNode& call, const std::vector<ir::Expr>& args, const Target& target) {
+    asked.push_back(ir::ToString(call.args[1].checked_type()));
+    EXPECT_EQ(target.cpu, "mine");
+    const ir::Expr copy = ops::Negative(ops::Negative(args[0]));
+    std::vector<ir::Expr> others = args;
+    others[0] = copy;
+    return asked.size() > 1 ? ir::Expr() : ir::Call::Make(call.callee, others, call.attrs);
+  });
+  const Target target{.cpu = "mine"};
+  const Module legal = LegalizeQnn(typed_, target);
+  EXPECT_THAT(Print(legal), HasSubstr("negative(%x)"));
+  EXPECT_THAT(Print(legal), HasSubstr("qnn.dense"));
+  asked.clear();
+  const Module canonical = CanonicalizeQnn(typed_, target);
+  EXPECT_THAT(Print(canonical), HasSubstr("negative(%x)"));
+  EXPECT_THAT(Print(canonical), Not(HasSubstr("qnn.")));
+  EXPECT_THAT(asked, ::testing::ElementsAre("Tensor[(5, 3), int8]"));
+  TearDown();
+  EXPECT_EQ(Print(CanonicalizeQnn(typed_)), general);
+}
+
+TEST_F(QnnLegalizationTest, AColumnThatChangesTheTypeIsRefusedByName) {
+  Fill([](const ir::CallNode&, const std::vector<ir::Expr>& args, const Target&) {
+    return args[0];
+  });
+  const Error error = ErrorOf([&] { LegalizeQnn(typed_, Target()); });
+  EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(error.notes(), ::testing::Contains("in what QnnLegalization made of qnn.dense"));
+}
 
 TEST(CanonicalizeQnnTest, FoldConstantLeavesQuantisedOperators) {
   const Module typed = Typed("def @main() { qnn.quantize(0.5f, 0.25f, 3, out_dtype=\"int8\") }");
