@@ -62,6 +62,7 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
                            .lowering = {.target = options.target,
                                         .defer = defer,
                                         .reassociate_sums = options.reassociate_reductions,
+                                        .generic = options.generic,
                                         .pipeline = LoopPipeline(options)}},
                           {.check_bounds = options.check_bounds,
                            .cache_dir = options.cache_dir,

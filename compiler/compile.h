@@ -41,6 +41,10 @@ struct CompileOptions {
   // for another one, they are made again at its first run.
   int threads = 0;
   LibraryChoice library = LibraryChoice::kAuto;
+  // For a CPU of which nothing is known: every operator takes the plain form of its computation
+  // under a generic schedule (strategies/generic_schedule.h), and no library is used. Slower; for
+  // comparisons.
+  bool generic = false;
   // When not given: extended from level 3 on.
   std::optional<FusionMode> fusion;
   // Lets convolutions of 3 x 3 constant weights take Winograd's algorithm. It rounds differently

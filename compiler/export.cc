@@ -13,6 +13,7 @@
 
 #include "tenon/compiler/aot_runtime.h"
 #include "tenon/compiler/export/c_model.h"
+#include "tenon/compiler/export/reference_c.h"
 #include "tenon/compiler/export/run_program.h"
 #include "tenon/jit/c/c_text.h"
 #include "tenon/jit/library_functions.h"
@@ -260,6 +261,12 @@ absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& o
     return compiler::WriteModel(
                graph, {.name = NameFor(kDefaultName, options), .native = false, .cpu_features = {}})
         .source;
+  });
+}
+
+absl::StatusOr<std::string> ReferenceCSource(const Lowered& graph, const ExportOptions& options) {
+  return CatchErrors([&] {
+    return compiler::WriteReferenceC(graph, options.name.empty() ? "default" : options.name);
   });
 }
 

@@ -59,6 +59,11 @@ absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::s
 // The text of PATH.c alone.
 absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& options = {});
 
+// The kernels alone, for the reference system's target "c": its names, default schedules, calling
+// convention and prologue (compiler/export/reference_c.h). `options.name` empty: "default".
+absl::StatusOr<std::string> ReferenceCSource(const Lowered& graph,
+                                             const ExportOptions& options = {});
+
 }  // namespace tenon
 
 #endif  // TENON_COMPILER_EXPORT_H_

@@ -77,6 +77,12 @@ std::vector<Tensor> ComputeCall(const ir::CallNode& call, const TeCall& te_call,
   return results;
 }
 
+// The form that suits all calls, which defines the operator; null where there is one way only.
+const TeForm* DefinitionOf(const ir::CallNode& call) {
+  const std::vector<TeForm>& forms = ComputeOf(call).forms;
+  return forms.empty() ? nullptr : &forms.back();
+}
+
 // Several results of one shape become outputs of one operation, which computes them in one loop.
 std::vector<Tensor> InOneLoop(const std::vector<Tensor>& results) {
   return te::ComputeTuple(
@@ -144,9 +150,10 @@ class Lowering {
 
   std::vector<Tensor> CallValue(const ir::CallNode& call) {
     if (&call == options_.given) return {options_.given_value};
-    return WithCall(call, [&](const TeCall& te_call) {
-      return ComputeCall(call, te_call, &call == options_.formed ? options_.form : nullptr);
-    });
+    const TeForm* form = &call == options_.formed ? options_.form
+                         : options_.plain_forms   ? DefinitionOf(call)
+                                                  : nullptr;
+    return WithCall(call, [&](const TeCall& te_call) { return ComputeCall(call, te_call, form); });
   }
 
   void VisitOne(const Expr& e) {
@@ -237,11 +244,8 @@ std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* 
       add(arg);
     }
   }
-  // The form that suits all calls defines the operator; others must agree with it.
-  const std::vector<TeForm>& forms = ComputeOf(call).forms;
-  const TeForm* const definition = forms.empty() ? nullptr : &forms.back();
-  const std::vector<Tensor> outputs =
-      ComputeCall(call, {call.attrs, inputs, call.checked_type, jit::HostTarget()}, definition);
+  const std::vector<Tensor> outputs = ComputeCall(
+      call, {call.attrs, inputs, call.checked_type, jit::HostTarget()}, DefinitionOf(call));
   if (budget != nullptr) {
     const te::Cost cost = te::CostToInterpret(outputs);
     if (!budget->Pay(cost.steps, cost.bytes)) return {};

@@ -5,6 +5,8 @@
 
 #include "tenon/schedule/lower.h"
 #include "tenon/strategies/auto_schedule.h"
+#include "tenon/strategies/generic_schedule.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/content.h"
 
 namespace tenon::strategies {
@@ -32,7 +34,9 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
     const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
                                              .stream_results = false,  // AutoSchedule says which
                                              .pipeline = options.pipeline};
-    return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
+    return schedule::Lower(
+        options.generic ? GenericSchedule(outputs) : AutoSchedule(outputs, schedule), args, name,
+        lowering);
   };
   const std::optional<std::string> origin =
       options.defer ? te::ContentOf(outputs, args) : std::nullopt;
@@ -44,7 +48,7 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
   };
   loop::Function function{.name = name, .body = loop::Body(make)};
   for (const te::Tensor& arg : args) function.buffers.push_back(arg.buffer());
-  function.origin = *origin;
+  function.origin = options.generic ? StrCat("generic ", *origin) : *origin;
   return function;
 }
 

@@ -23,6 +23,8 @@ struct LoweringOptions {
   // apart.
   bool defer = false;
   bool reassociate_sums = true;  // as in AutoScheduleOptions
+  // Plain forms under GenericSchedule.
+  bool generic = false;
   loop::PipelineOptions pipeline;
 };
 

@@ -20,7 +20,8 @@ constexpr std::string_view kOneDnnComposites = "dnnl.";
 constexpr const char* kTe = "te";
 
 LowerFunctionOptions LoweringOf(const Group& group) {
-  LowerFunctionOptions options{.target = group.lowering.target, .is_constant = {}};
+  LowerFunctionOptions options{
+      .target = group.lowering.target, .is_constant = {}, .plain_forms = group.lowering.generic};
   for (const NDArray& constant : group.constants) options.is_constant.push_back(constant.defined());
   return options;
 }
@@ -50,7 +51,7 @@ class Table {
     AddForms(anchor, options.winograd && group.library != LibraryChoice::kLibrary);
     const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();
     if (strategy == nullptr) return;
-    const bool te_only = options.library == LibraryChoice::kTe;
+    const bool te_only = options.library == LibraryChoice::kTe || options.lowering.generic;
     for (const Implementation& implementation : strategy->implementations)
       Add({.name = implementation.name,
            .priority = implementation.priority,
@@ -108,6 +109,10 @@ class Table {
       Add({.name = kTe}, [this](const Group& group) { return BuildFromTe(group, lowering_); });
     for (std::size_t i = 0; i < forms.size(); ++i) {
       const TeForm& form = compute->forms[i];
+      if (lowering_.plain_forms && i + 1 < forms.size() && !forms[i].refusal)
+        forms[i] = {.name = forms[i].name,
+                    .priority = form.priority,
+                    .refusal = "the plain form is asked for"};
       if (form.rounds_differently && !may_round_differently && !forms[i].refusal)
         forms[i] = {.name = forms[i].name,
                     .priority = form.priority,

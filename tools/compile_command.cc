@@ -7,6 +7,7 @@
 
 #include "tenon/compiler/export.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/jit/c/c_reference.h"
 #include "tenon/loop/pipeline.h"
 #include "tenon/onnx/export.h"
 #include "tenon/passes/infer_type.h"
@@ -29,7 +30,8 @@ struct EmitArguments {
   std::string output = "-";
   std::string after;  // a step of the loop pipeline; empty: the last
   std::string dump_folder;
-  std::string explain;  // empty, "text" or "json"
+  std::string explain;         // empty, "text" or "json"
+  std::string form = "tenon";  // of C source
   ExportOptions exported;
 };
 
@@ -101,7 +103,10 @@ std::string Text(const Lowered& lowered, const EmitArguments& arguments, const s
                  const LoopSteps& steps, const jit::CompileOptions& code) {
   if (stage == "fused") return ir::PrintModule(lowered.module, {.metadata = false});
   if (stage == "json") return runtime::ToGraphJson(lowered.plan) + "\n";
-  if (stage == "c") return ValueOrThrow(CSource(lowered, arguments.exported));
+  if (stage == "c")
+    return ValueOrThrow(arguments.form == "reference"
+                            ? ReferenceCSource(lowered, arguments.exported)
+                            : CSource(lowered, arguments.exported));
   for (const auto& [name, kind] : kKernelTexts) {
     if (stage == name) return KernelTexts(lowered, kind, steps, code);
   }
@@ -161,6 +166,10 @@ void Make(EmitArguments arguments) {
     Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
   } else if (what == "o") {
     Require(ExportObject(lowered, arguments.output, arguments.exported));
+  } else if (what == "c" && arguments.form == "reference" && arguments.output != "-") {
+    const std::filesystem::path file = arguments.output;
+    WriteFile(file, {Text(lowered, arguments, what, steps, code)});
+    WriteFile(file.parent_path() / jit::kPackedRuntimeHeader, {jit::PackedRuntimeHeader()});
   } else if (what == "c" && arguments.output != "-") {
     Require(ExportCSource(lowered, arguments.output, arguments.exported));
   } else {
@@ -205,6 +214,13 @@ void AddCompileCommand(CLI::App* app) {
       ->add_option("--name", arguments->exported.name,
                    "prefix of an export's C names; otherwise from the file's name")
       ->type_name("NAME");
+  command
+      ->add_option("--form", arguments->form,
+                   "of --emit=c: tenon, which stands alone; or reference: only the kernels, with "
+                   "the names, default schedules and calling convention of the reference system, "
+                   "and its runtime header beside the file")
+      ->check(CLI::IsMember({"tenon", "reference"}))
+      ->capture_default_str();
   command->add_option("--cc", arguments->exported.c_compiler, "C compiler that links machine code")
       ->capture_default_str();
   command

@@ -59,6 +59,12 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->check(CLI::IsMember({"auto", "te", "onednn"}))
       ->capture_default_str();
   command
+      ->add_option("--target", target,
+                   "llvm: schedules for this CPU; c: plain computations and generic schedules, as "
+                   "for a CPU of which nothing is known")
+      ->check(CLI::IsMember({"llvm", "c"}))
+      ->capture_default_str();
+  command
       ->add_option("--partition", partition,
                    "onednn: move calls that oneDNN computes in one primitive into functions")
       ->check(CLI::IsMember({"none", "onednn"}))
@@ -138,6 +144,7 @@ CompileOptions CompileArguments::Options() const {
           .library = library == "te"       ? LibraryChoice::kTe
                      : library == "onednn" ? LibraryChoice::kLibrary
                                            : LibraryChoice::kAuto,
+          .generic = target == "c",
           .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
           .winograd = !no_winograd,
           .keep_nan = keep_nan,

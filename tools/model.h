@@ -31,6 +31,7 @@ struct CompileArguments {
   int opt_level = 3;
   int threads = 0;
   std::string library = "auto";
+  std::string target = "llvm";
   std::string partition = "none";
   std::string fusion;  // empty: as the level says
   bool no_winograd = false;

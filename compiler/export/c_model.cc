@@ -314,14 +314,18 @@ CModel WriteKernels(std::span<const loop::Function> functions, const CModelOptio
   return {.source = file.Source(), .header = file.Header(), .constants = {}};
 }
 
-std::vector<loop::Function> FunctionsOf(const Lowered& lowered, const std::string& name) {
+std::string NameInExport(const std::string& kernel, const std::string& name) {
   constexpr std::string_view kPrefix = "tvmgen_default_";
+  if (!kernel.starts_with(kPrefix)) return kernel;
+  return StrCat("tvmgen_", name, "_", kernel.substr(kPrefix.size()));
+}
+
+std::vector<loop::Function> FunctionsOf(const Lowered& lowered, const std::string& name) {
   std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : lowered.kernels) {
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel)) {
       functions.push_back(*function);
-      if (kernel.name.starts_with(kPrefix))
-        functions.back().name = StrCat("tvmgen_", name, "_", kernel.name.substr(kPrefix.size()));
+      functions.back().name = NameInExport(kernel.name, name);
       continue;
     }
     const auto& callable =

@@ -35,6 +35,9 @@ CModel WriteKernels(std::span<const loop::Function> functions, const CModelOptio
 // naming a kernel that a library runs.
 std::vector<loop::Function> FunctionsOf(const Lowered& lowered, const std::string& name);
 
+// "tvmgen_default_fused_add" as "tvmgen_NAME_fused_add"; other names stay.
+std::string NameInExport(const std::string& kernel, const std::string& name);
+
 std::string NativeSymbol(const std::string& name, const std::string& kernel);
 std::string ConstantsSymbol(const std::string& name);
 

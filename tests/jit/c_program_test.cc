@@ -1,4 +1,4 @@
-// Generated C for whole kernels: what the text looks like (S001-38 to S001-43), that it gives what
+// Generated C for whole kernels: what the text looks like, that it gives what
 // the JIT gives, and what its packed functions refuse.
 #include "tenon/loop/stmt.h"
 #include "tenon/support/error.h"
@@ -38,17 +38,16 @@ loop::Function AddAddSum() {
   return Lower(s, {x, sum}, "add_add_sum");
 }
 
-// S001-38: the target, an export macro, math.h. The text stands alone: it includes no header of a
+// The target, an export macro, math.h. The text stands alone: it includes no header of a
 // runtime but declares the tensor struct itself.
-TEST(CProgramTest, ASourceNamesItsTargetAndIncludesSystemHeadersOnly) {
+TEST(CProgramTest, S001_38_ASourceNamesItsTargetAndIncludesSystemHeadersOnly) {
   const std::string source = SourceOf(AddAddSum());
   EXPECT_THAT(source, AllOf(HasSubstr("target: c -keys=cpu -link-params=0"),
                             HasSubstr("#define TENON_EXPORT"), HasSubstr("#include <math.h>"),
                             Not(HasSubstr("#include \""))));
 }
 
-// S001-39, S001-40.
-TEST(CProgramTest, AKernelHasThePackedConventionInsideExternC) {
+TEST(CProgramTest, S001_39_S001_40_AKernelHasThePackedConventionInsideExternC) {
   const std::string source = SourceOf(AddAddSum());
   EXPECT_THAT(source, AllOf(HasSubstr("#ifdef __cplusplus\nextern \"C\" {\n#endif"),
                             HasSubstr("int32_t add_add_sum(void* args, void* arg_type_ids, int32_t "
@@ -59,9 +58,9 @@ TEST(CProgramTest, AKernelHasThePackedConventionInsideExternC) {
                             HasSubstr("tensor->device.device_type != 1")));
 }
 
-// S001-41, S001-42: the producer is inlined into the reduction, whose start is inside the row loop.
+// The producer is inlined into the reduction, whose start is inside the row loop.
 // The expression that occurs twice is computed once.
-TEST(CProgramTest, AReductionStartsInsideItsRowAndTakesItsProducerIn) {
+TEST(CProgramTest, S001_41_S001_42_AReductionStartsInsideItsRowAndTakesItsProducerIn) {
   EXPECT_THAT(SourceOf(AddAddSum()),
               HasSubstr("  for (int64_t ax0 = 0; ax0 < 20; ++ax0) {\n"
                         "    sum[ax0] = 0.0f;\n"
@@ -73,8 +72,8 @@ TEST(CProgramTest, AReductionStartsInsideItsRowAndTakesItsProducerIn) {
                         "  return 0;\n"));
 }
 
-// S001-43: 20 elements 16 at a time: whole vectors, and a last one that stays inside.
-TEST(CProgramTest, AnAxisThatItsFactorDoesNotDivideKeepsAGuard) {
+// 20 elements 16 at a time: whole vectors, and a last one that stays inside.
+TEST(CProgramTest, S001_43_AnAxisThatItsFactorDoesNotDivideKeepsAGuard) {
   const Tensor x = Placeholder({20}, Float32, "x");
   const Tensor y = te::Compute(
       {20}, [&](Var i) { return x(i) + x(i); }, "y");

@@ -161,6 +161,23 @@ TEST_F(CliTest, CompileExportsCThatCompilesAlone) {
   EXPECT_EQ(std::system(gcc.c_str()), 0);
 }
 
+TEST_F(CliTest, S001_38_CompileWritesTheReferenceFormAndItsHeader) {
+  const std::string form = "compile %/model.relay --emit=c --form=reference --fusion=relay ";
+  EXPECT_THAT(OutputOf(form), AllOf(HasSubstr("#include \"dlpack/dlpack.h\""),
+                                    HasSubstr("TENON_DLL int32_t tvmgen_default_fused_")));
+  EXPECT_THAT(OutputOf(form + "-o %/reference.c --name net"), IsEmpty());
+  EXPECT_THAT(Contents(Path("reference.c")), HasSubstr("int32_t tvmgen_net_fused_"));
+  const std::string gcc = StrCat("gcc -std=c99 -Wall -Wextra -Wno-unused -Werror -shared -fPIC ",
+                                 Path("reference.c"), " -lm -o ", Path("reference.so"));
+  EXPECT_EQ(std::system(gcc.c_str()), 0);
+}
+
+TEST_F(CliTest, S004_25_GenericSchedulesAreAskedForByTarget) {
+  EXPECT_THAT(OutputOf("compile %/model.relay --target=c --emit=schedule"), HasSubstr(", 16)"));
+  EXPECT_THAT(OutputOf("run %/model.relay --input x=%/x.npy --input w=%/w.npy --target=c"),
+              HasSubstr("[1, 2, 3, 6, 0, 0, 0, 0]"));
+}
+
 TEST_F(CliTest, CompileExportsMachineCodeThatAProgramLinks) {
   EXPECT_THAT(OutputOf("compile %/model.relay -o %/net.so"), IsEmpty());
   EXPECT_THAT(OutputOf("compile %/model.relay -o %/net2.o --mcpu-features=-avx512f"), IsEmpty());
