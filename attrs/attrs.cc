@@ -168,20 +168,24 @@ const FieldInfo* Schema::Find(const std::string& field) const {
   return found == fields.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// Throws, naming the fields there are.
+const FieldInfo& RequireField(const Schema& schema, const std::string& name) {
+  const FieldInfo* field = schema.Find(name);
+  if (field != nullptr) return *field;
+  Error error = InvalidArgument(StrCat(schema.name, ": there is no field ", name,
+                                       "; the fields are: ", StrJoin(FieldNames(schema), ", ")));
+  if (std::string hint = DidYouMean("", name, FieldNames(schema)); !hint.empty())
+    error.AddNote(std::move(hint));
+  throw error;
+}
+
+}  // namespace
+
 Attrs Attrs::FromFields(const Schema& schema, const FieldValues& values) {
   std::shared_ptr<void> data = schema.make_default();
-  for (const auto& [name, value] : values) {
-    const FieldInfo* field = schema.Find(name);
-    if (field == nullptr) {
-      Error error =
-          InvalidArgument(StrCat(schema.name, ": there is no field ", name,
-                                 "; the fields are: ", StrJoin(FieldNames(schema), ", ")));
-      if (std::string hint = DidYouMean("", name, FieldNames(schema)); !hint.empty())
-        error.AddNote(std::move(hint));
-      throw error;
-    }
-    field->Set(data.get(), value);
-  }
+  for (const auto& [name, value] : values) RequireField(schema, name).Set(data.get(), value);
   for (const FieldInfo& field : schema.fields) {
     if (field.is_required && !values.contains(field.name)) {
       throw InvalidArgument(
@@ -214,10 +218,9 @@ Value Attrs::Get(const std::string& field) const {
 }
 
 Attrs Attrs::With(const std::string& field, Value value) const {
-  FieldValues values;
-  for (const FieldInfo& info : schema_->fields) values[info.name] = info.Get(data_.get());
-  values[field] = std::move(value);
-  return FromFields(*schema_, values);
+  std::shared_ptr<void> data = schema_->copy(data_.get());
+  RequireField(*schema_, field).Set(data.get(), value);
+  return Attrs(schema_, std::move(data));
 }
 
 std::string Attrs::ToText() const {

@@ -48,6 +48,7 @@ struct Schema {
   const std::type_info* type = nullptr;
   std::vector<FieldInfo> fields;
   std::shared_ptr<void> (*make_default)() = nullptr;
+  std::shared_ptr<void> (*copy)(const void* attrs) = nullptr;
   std::uint64_t fingerprint = 0;  // FingerprintOf the struct
 
   const FieldInfo* Find(const std::string& field) const;
@@ -69,7 +70,8 @@ class Attrs {
   template <typename T>
   const T& As() const;
   Value Get(const std::string& field) const;
-  // These, which must be defined, with another value of one field. Throws as FromFields does.
+  // These, which must be defined, with another value of one field. Members that are no fields stay.
+  // Throws as FromFields does.
   Attrs With(const std::string& field, Value value) const;
 
   // "strides=[2, 2], channels=8": fields that differ from their default, and those without one.
@@ -111,6 +113,9 @@ Schema MakeSchema() {
                 .type = &typeid(T),
                 .fields = {},
                 .make_default = [] { return std::shared_ptr<void>(std::make_shared<T>()); },
+                .copy = [](const void* attrs) -> std::shared_ptr<void> {
+                  return std::make_shared<T>(*static_cast<const T*>(attrs));
+                },
                 .fingerprint = FingerprintOf<T>()};
   T defaults{};
   const auto add = [&]<typename Member>(const FieldOf<T, Member>& field) {

@@ -1,6 +1,7 @@
 // Convolutions over one, two and three spatial axes, and transposed ones.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/conv_rules.h"
+#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
@@ -144,6 +145,65 @@ void Convolution(TypeCall& call) {
       ir::TensorType(std::move(shape), rules.out_dtype.is_void() ? x->dtype : rules.out_dtype));
 }
 
+// A tensor given in `layout` as one of whole axes in the order of `letters`.
+ir::Type WholeType(const TypeCall& call, const ir::TensorTypeNode& type, const std::string& text,
+                   const std::string& letters, const char* attribute, const char* what) {
+  const Layout layout = Layout::Parse(text, attribute);
+  LayoutPositions(layout.Whole(), letters, attribute);
+  if (type.shape.size() != layout.rank())
+    call.Refuse(
+        StrCat("the ", what, " must have rank ", layout.rank(), ", as ", attribute, " is ", text));
+  std::vector<Dim> shape;
+  for (const char letter : letters) {
+    const Dim& count = type.shape[layout.PositionOf(letter)];
+    shape.push_back(count.is_static() ? Dim(count.value() * layout.BlockOf(letter)) : Dim());
+  }
+  for (std::size_t i = 0; i < layout.rank(); ++i) {
+    const std::int64_t block = layout.axes()[i].block;
+    if (block > 0 && type.shape[i].is_static() && type.shape[i].value() != block)
+      call.Refuse(StrCat("dimension ", i, " of the ", what, " is ", type.shape[i].value(), ", and ",
+                         attribute, " ", text, " says blocks of ", block));
+  }
+  return ir::TensorType(std::move(shape), type.dtype);
+}
+
+// A type of whole axes in the order of `letters` as one in `layout`.
+ir::Type BlockedType(const TypeCall& call, const ir::Type& type, const std::string& letters,
+                     const std::string& layout, const char* attribute) {
+  if (const auto blocked = TypeInLayout(*type.As<ir::TensorTypeNode>(), letters, layout))
+    return *blocked;
+  call.Refuse(StrCat(attribute, " is ", layout, ", and the extents of ", ir::ToString(type), " (",
+                     letters, ") are no whole blocks"));
+}
+
+// Layouts with blocks: the rules are those of whole axes.
+void Conv2D(TypeCall& call) {
+  const auto& attrs = call.attrs<Conv2DAttrs>();
+  if (!HasBlocks(attrs)) return Convolution<Conv2DAttrs>(call);
+  if (call.op() != "nn.conv2d") call.Refuse("layouts must be without blocks");
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  Conv2DAttrs whole = attrs;
+  whole.data_layout = whole.out_layout = "NCHW";
+  whole.kernel_layout = "OIHW";
+  const attrs::Attrs whole_attrs = attrs::Attrs::Make(whole);
+  const auto* w = call.tensor(1);
+  TypeCall inner(
+      call.op(), whole_attrs,
+      {WholeType(call, *x, attrs.data_layout, "NCHW", "data_layout", "data"),
+       w == nullptr ? ir::Type()
+                    : WholeType(call, *w, attrs.kernel_layout, "OIHW", "kernel_layout", "weight")},
+      ir::Type());
+  const std::string& out = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  LayoutPositions(Layout::Parse(out, "out_layout").Whole(), "NCHW", "out_layout");
+  Convolution<Conv2DAttrs>(inner);
+  if (w == nullptr && inner.learned_input(1))
+    call.LearnInput(
+        1, BlockedType(call, inner.learned_input(1), "OIHW", attrs.kernel_layout, "kernel_layout"));
+  if (inner.learned_result())
+    call.LearnResult(BlockedType(call, inner.learned_result(), "NCHW", out, "out_layout"));
+}
+
 template <typename AttrsType>
 void Register(OpRegistry& registry, const char* name, const char* help, const char* relation) {
   registry.Register(name)
@@ -153,7 +213,15 @@ void Register(OpRegistry& registry, const char* name, const char* help, const ch
       .Attrs<AttrsType>()
       .Level(2)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(Convolution<AttrsType>, relation);
+      .TypeRelation(
+          [](TypeCall& call) {
+            if constexpr (std::is_same_v<AttrsType, Conv2DAttrs>) {
+              Conv2D(call);
+            } else {
+              Convolution<AttrsType>(call);
+            }
+          },
+          relation);
 }
 
 }  // namespace

@@ -24,6 +24,10 @@ struct Conv2DAttrs {
   std::string kernel_layout = "OIHW";
   std::string out_layout;
   DataType out_dtype = DataType::Void();
+  // What a pass that rewrites layouts notes for those after it: the layout that it gave the weight,
+  // and the shape that the weight had. No fields: not printed, compared or given by callers.
+  std::string auto_scheduler_rewritten_layout = {};
+  Ints meta_schedule_original_shape = {};
   static constexpr auto Fields() {
     return attrs::Fields(
         attrs::Field("strides", &Conv2DAttrs::strides, "step of the window along height and width")
@@ -43,15 +47,25 @@ struct Conv2DAttrs {
         attrs::Field("kernel_size", &Conv2DAttrs::kernel_size,
                      "height and width of the kernel; taken from the weight when not given")
             .AtLeast(1),
-        attrs::Field("data_layout", &Conv2DAttrs::data_layout, "order of the axes of the data"),
+        attrs::Field("data_layout", &Conv2DAttrs::data_layout,
+                     "order of the axes of the data, maybe with blocks of channels: NCHW16c"),
         attrs::Field("kernel_layout", &Conv2DAttrs::kernel_layout,
-                     "order of the axes of the weight; O: outputs, I: inputs"),
+                     "order of the axes of the weight; O: outputs, I: inputs; maybe with blocks: "
+                     "OIHW16i16o"),
         attrs::Field("out_layout", &Conv2DAttrs::out_layout,
                      "order of the axes of the result; that of the data when empty"),
         attrs::Field("out_dtype", &Conv2DAttrs::out_dtype,
                      "element type of the sum and the result; that of the data when void"));
   }
 };
+
+// Whether a layout cuts an axis into blocks; NCHW16c does.
+inline bool HasBlocks(const Conv2DAttrs& attrs) {
+  for (const std::string* layout : {&attrs.data_layout, &attrs.kernel_layout, &attrs.out_layout}) {
+    if (layout->find_first_of("0123456789") != std::string::npos) return true;
+  }
+  return false;
+}
 
 struct DenseAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.DenseAttrs";

@@ -135,8 +135,8 @@ class InlineChooser {
 void InlineStages(schedule::Schedule& schedule) { InlineChooser(schedule).Run(); }
 
 bool ReadsRepeatedly(const OperationNode& op) {
-  return op.is_reduction() &&
-         (op.tag == "conv2d" || op.tag == "matmul" || op.tag == "pool" || IsRegisterTile(op));
+  return op.is_reduction() && (op.tag.find("conv") != std::string::npos || op.tag == "matmul" ||
+                               op.tag == "pool" || IsRegisterTile(op));
 }
 
 }  // namespace tenon::strategies

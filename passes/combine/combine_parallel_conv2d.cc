@@ -56,7 +56,8 @@ ir::Module CombineParallelConv2D(const ir::Module& module, int min_num_branches)
                          {.op = ops::Known().conv2d,
                           .is_supported =
                               [](const CallNode& call) {
-                                return call.attrs.As<ops::Conv2DAttrs>().groups == 1 &&
+                                const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+                                return attrs.groups == 1 && !ops::HasBlocks(attrs) &&
                                        IsStaticWeight(call);
                               },
                           .are_alike = AreAlike,

@@ -25,7 +25,8 @@ Channels ChannelsOf(const ir::CallNode& call) {
 }  // namespace
 
 bool IsDepthwise(const ir::CallNode& conv2d) {
-  return ir::IsStaticTensor(conv2d.args[0].checked_type()) &&
+  return !ops::HasBlocks(conv2d.attrs.As<ops::Conv2DAttrs>()) &&
+         ir::IsStaticTensor(conv2d.args[0].checked_type()) &&
          ir::IsStaticTensor(conv2d.args[1].checked_type()) && ChannelsOf(conv2d).is_depthwise();
 }
 
@@ -33,7 +34,9 @@ std::optional<LayoutAlteration> BlockedConv2D(const ir::CallNode& call,
                                               const ops::ChannelBlocks& blocks) {
   const ir::Type& data = call.args[0].checked_type();
   const ir::Type& weight = call.args[1].checked_type();
-  if (!ir::IsStaticTensor(data) || !ir::IsStaticTensor(weight)) return std::nullopt;
+  if (!ir::IsStaticTensor(data) || !ir::IsStaticTensor(weight) ||
+      ops::HasBlocks(call.attrs.As<ops::Conv2DAttrs>()))
+    return std::nullopt;
   if (data.As<ir::TensorTypeNode>()->dtype != weight.As<ir::TensorTypeNode>()->dtype)
     return std::nullopt;
   const Channels channels = ChannelsOf(call);
@@ -46,9 +49,11 @@ std::optional<LayoutAlteration> BlockedConv2D(const ir::CallNode& call,
     return std::nullopt;
   }
   auto attrs = call.attrs.As<ops::Conv2DAttrs>();
+  attrs.meta_schedule_original_shape = ir::StaticShape(weight, "weight");
   attrs.data_layout = StrCat("NCHW", blocks.in, "c");
   attrs.kernel_layout = StrCat("OIHW", depthwise ? 1 : blocks.in, "i", blocks.out, "o");
   attrs.out_layout = StrCat("NCHW", blocks.out, "c");
+  attrs.auto_scheduler_rewritten_layout = attrs.kernel_layout;
   const std::string out_layout = attrs.out_layout;
   return LayoutAlteration{
       ops::OpRegistry::Global().Get(depthwise ? "nn.contrib_depthwise_conv2d_NCHWc"

@@ -115,6 +115,7 @@ class Rule {
 };
 
 std::optional<LayoutAlteration> Conv2D(const CallNode& call, const Wish& wish) {
+  if (ops::HasBlocks(call.attrs.As<ops::Conv2DAttrs>())) return std::nullopt;
   if (const std::int64_t block = ops::Layout::Parse(wish.data, "layout").BlockOf('C');
       wish.data == StrCat("NCHW", block, "c"))
     return BlockedConv2D(call, {block, block});

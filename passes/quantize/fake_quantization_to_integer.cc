@@ -140,6 +140,7 @@ class Rewriter {
     std::size_t weight_axis = 0, result_axis = shape.size() - 1;
     if (call.callee == known.conv2d) {
       const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+      if (ops::HasBlocks(attrs)) return std::nullopt;
       weight_axis = attrs.kernel_layout.find('O');
       result_axis = (attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout).find('C');
     }

@@ -47,7 +47,7 @@ std::optional<Expr> Flattened(const Expr& e, const Expr& original,
   const auto& after = back->attrs.As<ops::BatchToSpaceNDAttrs>();
   auto attrs = conv->attrs.As<ops::Conv2DAttrs>();
   if (before.block_shape != after.block_shape || before.block_shape.size() != 2 ||
-      before.pad_value != 0 || attrs.data_layout != "NHWC" ||
+      before.pad_value != 0 || attrs.data_layout != "NHWC" || ops::HasBlocks(attrs) ||
       !(attrs.out_layout.empty() || attrs.out_layout == "NHWC") ||
       ops::Pair(attrs.strides, "strides") != std::array<std::int64_t, 2>{1, 1})
     return std::nullopt;

@@ -62,6 +62,7 @@ std::optional<ops::Ints> Joined(const ops::Ints& padding, const ConstantPad& pad
 
 std::optional<attrs::Attrs> Conv2D(const CallNode& call, const ConstantPad& pad) {
   auto attrs = call.attrs.As<ops::Conv2DAttrs>();
+  if (ops::HasBlocks(attrs)) return std::nullopt;
   const auto padding = Joined(attrs.padding, pad, attrs.data_layout);
   if (!padding || !IsZero(pad.value)) return std::nullopt;
   attrs.padding = *padding;

@@ -4,11 +4,14 @@
 #include <algorithm>
 
 #include "tenon/ops/alter_layout.h"
+#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te/conv.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -51,6 +54,8 @@ TileShape ChooseTile(const Target& target, std::int64_t group_blocks, std::int64
   }
   return best;
 }
+
+}  // namespace
 
 std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
   const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
@@ -103,6 +108,41 @@ std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
       },
       "conv2d_NCHWc", "injective")};
 }
+
+bool IsBlockedDepthwise(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+  const std::int64_t channels = ExtentOf(call.input(0), 1) * ExtentOf(call.input(0), 4);
+  return attrs.groups == channels && channels > 1 && ExtentOf(call.input(1), 4) == 1;
+}
+
+Refusal RefuseBlocks(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+  if (!ops::HasBlocks(attrs)) return "its layouts have no blocks";
+  const ops::Layout data = ops::Layout::Parse(attrs.data_layout, "data_layout");
+  const ops::Layout kernel = ops::Layout::Parse(attrs.kernel_layout, "kernel_layout");
+  const std::int64_t in = data.BlockOf('C'), out = kernel.BlockOf('O');
+  const std::int64_t weight_in = kernel.BlockOf('I');
+  if (attrs.data_layout != StrCat("NCHW", in, "c") ||
+      attrs.kernel_layout != StrCat("OIHW", weight_in, "i", out, "o"))
+    return StrCat("it takes NCHW{n}c and OIHW{n}i{m}o, not ", attrs.data_layout, " and ",
+                  attrs.kernel_layout);
+  const std::string& result = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  if (result != StrCat("NCHW", out, "c")) return StrCat("its result is in NCHW", out, "c");
+  if (call.dtype().bytes() != 4)
+    return StrCat("sums of ", call.dtype().ToString(), " are not 32 bits wide");
+  if (NumElements(call.shape()) == 0) return "the result has no elements";
+  const std::int64_t groups = attrs.groups, channels = ExtentOf(call.input(0), 1) * in;
+  if (IsBlockedDepthwise(call)) {
+    if (in == out && call.shape()[1] * out == channels) return std::nullopt;
+    return "kernels of each channel take blocks of one size";
+  }
+  if (weight_in != in) return "blocks of the data and of the weight differ";
+  if (channels % (groups * in) != 0 || call.shape()[1] % groups != 0)
+    return "groups are no whole blocks";
+  return std::nullopt;
+}
+
+namespace {
 
 // A block of channels: a vector of them or, of few, half or a quarter; images of fewer have one.
 std::int64_t BlockOf(std::int64_t channels) {

@@ -2,6 +2,9 @@
 // padded image is a stage of its own, so that the sum reads without conditions.
 #include "tenon/strategies/te/conv.h"
 
+#include <cctype>
+
+#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
@@ -50,7 +53,8 @@ Conv Describe(const TeCall& call) {
   const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
   const auto kernel = ops::LayoutPositions(attrs.kernel_layout, "OIHW", "kernel_layout");
   const Tensor& weight = call.input(1);
-  return {.data = ops::LayoutPositions(attrs.data_layout, "NCHW", "data_layout"),
+  return {.name = ConvName(attrs),
+          .data = ops::LayoutPositions(attrs.data_layout, "NCHW", "data_layout"),
           .kernel = kernel,
           .out = ops::LayoutPositions(out_layout, "NCHW", "out_layout"),
           .strides = ops::Pair(attrs.strides, "strides"),
@@ -82,7 +86,7 @@ std::vector<Tensor> WithWideImage(const Conv& conv, const TeCall& call) {
 }
 
 Tensor WordConv(const Conv& conv, const TeCall& call) {
-  return TiledSum(InWords(conv, SumOf(conv, call), call), call, "conv2d");
+  return TiledSum(InWords(conv, SumOf(conv, call), call), call, conv.name);
 }
 
 Refusal RefuseTiledConv(const Conv& conv, const TeCall& call) {
@@ -92,10 +96,10 @@ double TiledCycles(const Conv& conv, const TeCall& call) {
   return TiledSumCycles(SumOf(conv, call));
 }
 Tensor TiledConv(const Conv& conv, const TeCall& call) {
-  return TiledSum(SumOf(conv, call), call, "conv2d");
+  return TiledSum(SumOf(conv, call), call, conv.name);
 }
 Tensor PlainConv(const Conv& conv, const TeCall& call) {
-  return PlainSum(SumOf(conv, call), call, "conv2d");
+  return PlainSum(SumOf(conv, call), call, conv.name);
 }
 
 struct Row {
@@ -123,7 +127,44 @@ constexpr Row kRows[] = {
     {"plain", nullptr, PlainConv, true},
 };
 
+// Of any layouts: the sum is over whole axes, into which the operands are brought first.
+std::vector<Tensor> PlainOfBlocks(const TeCall& call) {
+  const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+  const std::string& out = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
+  const auto whole = [](const Shape& shape, const std::string& layout, const std::string& letters) {
+    const ops::Layout parsed = ops::Layout::Parse(layout, "layout");
+    Shape extents;
+    for (const char letter : letters)
+      extents.push_back(shape[parsed.PositionOf(letter)] * parsed.BlockOf(letter));
+    return extents;
+  };
+  const Shape result = whole(call.shape(), out, "NCHW");
+  const std::vector<Tensor> inputs = {
+      InLayout(call.input(0), attrs.data_layout, "NCHW",
+               whole(ShapeOf(call.input(0)), attrs.data_layout, "NCHW")),
+      InLayout(call.input(1), attrs.kernel_layout, "OIHW",
+               whole(ShapeOf(call.input(1)), attrs.kernel_layout, "OIHW"))};
+  ops::Conv2DAttrs plain = attrs;
+  plain.data_layout = plain.out_layout = "NCHW";
+  plain.kernel_layout = "OIHW";
+  const attrs::Attrs plain_attrs = attrs::Attrs::Make(plain);
+  const ir::Type type = ir::TensorTypeOf(result, call.dtype());
+  const TeCall inner{plain_attrs, inputs, type, call.target, nullptr};
+  const std::vector<Tensor> wide = WithWideImage(Describe(inner), inner);
+  const TeCall of_wide{plain_attrs, wide, type, call.target, nullptr};
+  return {InLayout(PlainConv(ConvOf(of_wide), of_wide), "NCHW", out, call.shape())};
+}
+
+TeForm FormOfBlocks() {
+  return {.name = "conv2d.NCHWc", .refusal = RefuseBlocks, .make = [](const TeCall& call) {
+            return BlockedConv2D(call, IsBlockedDepthwise(call));
+          }};
+}
+
+bool HasBlocks(const TeCall& call) { return ops::HasBlocks(call.attrs.As<ops::Conv2DAttrs>()); }
+
 std::vector<Tensor> MakeRow(const Row& row, const TeCall& call) {
+  if (HasBlocks(call)) return PlainOfBlocks(call);
   if (!row.of_wide_image) return {row.make(ConvOf(call), call)};
   const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
   const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer};
@@ -137,13 +178,22 @@ TeForm FormOf(const Row& row) {
               .priority = row.priority,
               .rounds_differently = row.rounds_differently};
   if (row.refusal != nullptr)
-    form.refusal = [&row](const TeCall& call) { return row.refusal(Describe(call), call); };
+    form.refusal = [&row](const TeCall& call) -> Refusal {
+      if (HasBlocks(call)) return "its layouts have blocks";
+      return row.refusal(Describe(call), call);
+    };
   if (row.cycles != nullptr)
     form.cycles = [&row](const TeCall& call) { return row.cycles(Describe(call), call); };
   return form;
 }
 
 }  // namespace
+
+std::string ConvName(const ops::Conv2DAttrs& attrs) {
+  std::string layout = attrs.data_layout;
+  for (char& c : layout) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return StrCat(attrs.groups > 1 ? "group_" : "", "conv2d_", layout);
+}
 
 bool Conv::IsNchw() const {
   const std::vector<std::size_t> nchw = {0, 1, 2, 3};
@@ -180,6 +230,7 @@ Expr PaddedPixel(const Conv& conv, const Tensor& x, const Expr& n, const Expr& c
 void AttachConvComputes(ops::OpRegistry& registry) {
   std::vector<TeForm> forms;
   for (const Row& row : kRows) forms.push_back(FormOf(row));
+  forms.insert(forms.end() - 1, FormOfBlocks());
   registry.Definition("nn.conv2d").SetColumn(TeCompute{.make = nullptr, .forms = std::move(forms)});
 }
 

@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/te/conv_sum.h"
 
 namespace tenon::strategies {
 
 // What all forms have in common. All positions are those of N, C, H, W or O, I, H, W.
 struct Conv {
+  std::string name;  // ConvName
   std::vector<std::size_t> data, kernel, out;
   std::array<std::int64_t, 2> strides, dilation;
   std::array<std::int64_t, 4> padding;  // top, left, bottom, right
@@ -40,6 +42,10 @@ struct Conv {
   // Channels, rows and columns of the kernel.
   std::vector<te::IterVar> ReduceAxes() const;
 };
+
+// The name of the computation, and of the plain form's tag: "conv2d_" and the layout of the data in
+// lower case, after "group_" where there are several groups.
+std::string ConvName(const ops::Conv2DAttrs& attrs);
 
 // A pixel of the padded image, channels first, read from `x`, which is not padded.
 te::Expr PaddedPixel(const Conv& conv, const te::Tensor& x, const te::Expr& n,
@@ -83,6 +89,15 @@ te::Tensor DepthwiseChannelsLast(const Conv& conv, const TeCall& call);
 Refusal RefuseWords(const Conv& conv, const TeCall& call);
 // `plain` of words.
 ConvSum InWords(const Conv& conv, const ConvSum& plain, const TeCall& call);
+
+// --- Layouts with blocks of channels
+
+// Not NCHW{n}c by OIHW{n}i{m}o, nor OIHW1i{n}o for a kernel of each channel.
+Refusal RefuseBlocks(const TeCall& call);
+// Lanes are the filters of a block. A register tile is a few of a row's results by a few blocks.
+std::vector<te::Tensor> BlockedConv2D(const TeCall& call, bool depthwise);
+// Whether each channel has a kernel of its own.
+bool IsBlockedDepthwise(const TeCall& call);
 
 // What forms with a kernel for each channel, channels first, have in common: their condition, that
 // of those whose taps are written out, and the image, of whose halves floats are made once.

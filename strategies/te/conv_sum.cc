@@ -35,6 +35,18 @@ std::vector<Expr> VarsOf(const std::vector<IterVar>& axes) {
   return vars;
 }
 
+// In the order in which the data has them, so that neighbouring terms lie together.
+std::vector<IterVar> ReduceAxesOf(const ConvSum& conv, const IterVar& channel,
+                                  const std::vector<IterVar>& taps) {
+  std::vector<std::pair<std::size_t, IterVar>> axes = {{conv.data[1], channel}};
+  for (std::size_t d = 0; d < taps.size(); ++d) axes.emplace_back(conv.data[d + 2], taps[d]);
+  std::sort(axes.begin(), axes.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<IterVar> ordered;
+  for (const auto& [position, axis] : axes) ordered.push_back(axis);
+  return ordered;
+}
+
 // The input channel and then the taps.
 std::vector<IterVar> ReduceAxes(const IterVar& channel, const std::vector<IterVar>& taps) {
   std::vector<IterVar> axes = {channel};
@@ -74,9 +86,9 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         for (std::size_t d = 0; d < conv.dims(); ++d) at.emplace_back(i[conv.out[d + 2]]);
         return te::Sum(conv.Pixel(i[conv.out[0]], channel, Window(conv, at, taps)) *
                            conv.weight(filter, rc.var, VarsOf(taps)),
-                       ReduceAxes(rc, taps));
+                       ReduceAxesOf(conv, rc, taps));
       },
-      name, "conv2d");
+      name, name);
 }
 
 namespace {

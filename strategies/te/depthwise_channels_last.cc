@@ -107,7 +107,7 @@ Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
                            weights(vector, k[0].var, k[1].var, i[6]),
                        k);
       },
-      "conv2d", kUnevenTile);
+      conv.name, kUnevenTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& y, const Var& x, const Var& c) {
@@ -116,7 +116,7 @@ Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(c, conv.lanes()), tile.vectors),
                     te::FloorMod(c, conv.lanes()));
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 }  // namespace tenon::strategies

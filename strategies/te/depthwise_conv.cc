@@ -79,7 +79,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
                            conv.Weight(i[1], 0, tap, k[1].var),
                        k);
       },
-      "conv2d", kRegisterTile);
+      conv.name, kRegisterTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
@@ -87,7 +87,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(column, conv.lanes()), vectors),
                     te::FloorMod(column, conv.lanes()));
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 // Where registers hold the result, the taps are few enough to write out, and neighbouring results
@@ -124,13 +124,13 @@ Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
                                        at(i[2], 0, k[1].var), at(i[4], 1, k[0].var));
         return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
-      "conv2d", kRowsTile);
+      conv.name, kRowsTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, y, 0, column);
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 }  // namespace tenon::strategies

@@ -112,7 +112,7 @@ Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
         const Expr weight = weights(i[1], k[1].var, k[0].var, k[2].var);
         return te::Sum(te::Cast(conv.dtype, pixel) * te::Cast(conv.dtype, weight), k);
       },
-      "conv2d", kTallDotTile);
+      conv.name, kTallDotTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
@@ -120,7 +120,7 @@ Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(column, lanes), per_group), te::FloorMod(y, rows), 0,
                     te::FloorMod(column, lanes));
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 }  // namespace tenon::strategies

@@ -116,7 +116,7 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
                                  te::FloorDiv(at, pitch), te::FloorMod(at, pitch));
         return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[0].var, k[1].var), k);
       },
-      "conv2d", kRegisterTile);
+      conv.name, kRegisterTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
@@ -125,7 +125,7 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(pixel, conv.lanes()), vectors),
                     te::FloorMod(pixel, conv.lanes()));
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 // Where vectors are nearly filled, and the taps are few enough to write out. Steps need no copy of
@@ -176,14 +176,14 @@ Tensor TallConv(const Conv& conv, const TeCall& call) {
         const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), row, column);
         return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
-      "conv2d", kTallTile);
+      conv.name, kTallTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, conv.lanes()),
                     te::FloorMod(y, rows), 0, te::FloorMod(column, conv.lanes()));
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 }  // namespace tenon::strategies

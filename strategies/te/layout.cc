@@ -24,11 +24,17 @@ Expr WholeCoordinate(const ops::Layout& layout, const std::vector<Var>& at, char
 
 std::vector<Tensor> LayoutTransform(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::LayoutTransformAttrs>();
-  const ops::Layout from = ops::Layout::Parse(attrs.src_layout, "src_layout");
-  const ops::Layout to = ops::Layout::Parse(attrs.dst_layout, "dst_layout");
-  const Tensor& x = call.input(0);
-  return {te::Compute(
-      call.te_shape(),
+  return {InLayout(call.input(0), attrs.src_layout, attrs.dst_layout, call.shape())};
+}
+
+}  // namespace
+
+Tensor InLayout(const Tensor& x, const std::string& src, const std::string& dst,
+                const Shape& shape) {
+  const ops::Layout from = ops::Layout::Parse(src, "src_layout");
+  const ops::Layout to = ops::Layout::Parse(dst, "dst_layout");
+  return te::Compute(
+      ToExprs(shape),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> source;
         Expr inside = loop::True();
@@ -45,10 +51,8 @@ std::vector<Tensor> LayoutTransform(const TeCall& call) {
         if (loop::IsConstInt(inside, 1)) return x[source];
         return te::IfThenElse(inside, x[source], te::Cast(x.dtype(), 0));
       },
-      "layout_transform", "injective")};
+      "layout_transform", "injective");
 }
-
-}  // namespace
 
 void AttachLayoutComputes(ops::OpRegistry& registry) {
   registry.Definition("layout_transform").SetColumn(TeCompute{LayoutTransform});

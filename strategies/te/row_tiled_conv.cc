@@ -190,7 +190,7 @@ Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
         return te::Sum(TermOf(conv, tiles, shape, panel, k, i),
                        tiles.flat ? std::vector<IterVar>{k[0]} : k);
       },
-      "conv2d", tiles.packed ? kTallTile : kRegisterTile);
+      conv.name, tiles.packed ? kTallTile : kRegisterTile);
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& filter, const Var& y, const Var& x) {
@@ -204,7 +204,7 @@ Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(column, conv.lanes()), tiles.vectors),
                     te::FloorMod(column, conv.lanes()));
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 }  // namespace tenon::strategies

@@ -232,7 +232,7 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
                        te::FloorMod(te::FloorDiv(k, conv.lanes()), blocks.vectors), x,
                        te::FloorMod(k, conv.lanes()));
       },
-      "conv2d", "injective");
+      conv.name, "injective");
 }
 
 }  // namespace tenon::strategies

@@ -77,6 +77,24 @@ TEST(Conv2DAttrsTest, S004_13_EveryFieldCountsInEqualityAndHash) {
   }
 }
 
+// Members that are no fields: copies of the struct and With keep them; text, JSON, equality and
+// callers do not see them.
+TEST(Conv2DAttrsTest, S004_11_HiddenLayoutsAreNoFields) {
+  Conv2DAttrs noted;
+  noted.auto_scheduler_rewritten_layout = "OIHW8i16o";
+  noted.meta_schedule_original_shape = {64, 64, 3, 3};
+  const attrs::Attrs attrs = attrs::Attrs::Make(noted);
+  EXPECT_EQ(attrs, attrs::Attrs::Make(Conv2DAttrs{}));
+  EXPECT_EQ(attrs.ToText(), "");
+  EXPECT_EQ(attrs.ToJson().find("rewritten"), std::string::npos);
+  const auto& kept = attrs.With("groups", std::int64_t{2}).As<Conv2DAttrs>();
+  EXPECT_EQ(kept.groups, 2);
+  EXPECT_EQ(kept.auto_scheduler_rewritten_layout, "OIHW8i16o");
+  EXPECT_EQ(kept.meta_schedule_original_shape, (Ints{64, 64, 3, 3}));
+  EXPECT_THAT(ErrorOf([&] { attrs.With("auto_scheduler_rewritten_layout", "x"); }).message(),
+              HasSubstr("there is no field auto_scheduler_rewritten_layout"));
+}
+
 // Unknown fields and values out of bounds are errors.
 TEST(Conv2DAttrsTest, S004_13_WrongFieldsAndValuesAreRefused) {
   const auto& schema = attrs::SchemaOf<Conv2DAttrs>();
@@ -219,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "Tensor[(1, 6, 7, 7), float32]"},
                       Case{"S004_05_Depthwise", kImage, "Tensor[(4, 1, 3, 5), float32]", "groups=4",
                            "Tensor[(1, 4, 7, 7), float32]"},
-                      Case{"S004_06_07_GivenAndEqual", kImage, kWeight,
+                      Case{"S004_06_S004_07_GivenAndEqual", kImage, kWeight,
                            "channels=6, kernel_size=[3, 5]", "Tensor[(1, 6, 7, 7), float32]"},
                       Case{"S004_08_NHWC", "Tensor[(1, 9, 11, 4), float32]", kWeight,
                            "data_layout=\"NHWC\"", "Tensor[(1, 7, 7, 6), float32]"},
@@ -227,6 +245,16 @@ INSTANTIATE_TEST_SUITE_P(
                            "data_layout=\"HWCN\"", "Tensor[(7, 7, 6, 1), float32]"},
                       Case{"S004_09_HWIO", kImage, "Tensor[(3, 5, 4, 6), float32]",
                            "kernel_layout=\"HWIO\"", "Tensor[(1, 6, 7, 7), float32]"},
+                      Case{"S004_09_BlockedWeight", kImage, "Tensor[(3, 2, 3, 5, 2, 2), float32]",
+                           "kernel_layout=\"OIHW2i2o\"", "Tensor[(1, 6, 7, 7), float32]"},
+                      Case{"S004_09_BlockedDataAndWeight", "Tensor[(?, 2, 9, 11, 2), float32]",
+                           "Tensor[(3, 2, 3, 5, 2, 2), float32]",
+                           "data_layout=\"NCHW2c\", kernel_layout=\"OIHW2o2i\"",
+                           "Tensor[(?, 3, 7, 7, 2), float32]"},
+                      Case{"S004_09_BlockedWeightIsLearned", kImage, "",
+                           "channels=6, kernel_size=[3, 5], kernel_layout=\"OIHW4i3o\", "
+                           "out_layout=\"NHWC3c\"",
+                           "Tensor[(1, 7, 7, 2, 3), float32]"},
                       Case{"S004_10_OutLayout", kImage, kWeight, "out_layout=\"NHWC\"",
                            "Tensor[(1, 7, 7, 6), float32]"},
                       Case{"S004_12_Int8IntoInt32", "Tensor[(1, 4, 9, 11), int8]",
@@ -250,8 +278,23 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"S004_15_DataLayout", kImage, kWeight, "data_layout=\"NCHX\"",
              "nn.conv2d: data_layout is \"NCHX\"; it must be an order of NCHW"},
-        Case{"S004_15_KernelLayout", kImage, kWeight, "kernel_layout=\"OIHW16o\"",
-             "nn.conv2d: kernel_layout is \"OIHW16o\"; it must be an order of OIHW"},
+        Case{"S004_15_KernelLayout", kImage, kWeight, "kernel_layout=\"OIHX\"",
+             "nn.conv2d: kernel_layout is \"OIHX\"; it must be an order of OIHW"},
+        Case{"BlocksOfAnotherAxis", kImage, kWeight, "kernel_layout=\"OIHX16x\"",
+             "nn.conv2d: kernel_layout is \"OIHX\"; it must be an order of OIHW"},
+        Case{"RankOfABlockedWeight", kImage, kWeight, "kernel_layout=\"OIHW16o\"",
+             "nn.conv2d: the weight must have rank 5, as kernel_layout is OIHW16o"},
+        Case{"BlockSizeOfTheWeight", kImage, "Tensor[(2, 4, 3, 5, 3), float32]",
+             "kernel_layout=\"OIHW16o\"",
+             "nn.conv2d: dimension 4 of the weight is 3, and kernel_layout OIHW16o says blocks of "
+             "16"},
+        Case{"BlocksOfTheResult", kImage, kWeight, "out_layout=\"NCHW4c\"",
+             "nn.conv2d: out_layout is NCHW4c, and the extents of Tensor[(1, 6, 7, 7), float32] "
+             "(NCHW) are no whole blocks"},
+        Case{"BlockedInputChannels", "Tensor[(1, 2, 9, 11, 3), float32]", kWeight,
+             "data_layout=\"NCHW3c\"",
+             "nn.conv2d: the data has 6 channels, which in 1 group makes 6 each; the weight takes "
+             "4"},
         Case{"S004_15_OutLayout", kImage, kWeight, "out_layout=\"NC\"",
              "nn.conv2d: out_layout is \"NC\"; it must be an order of NCHW"},
         Case{"S004_15_Channels", kImage, kWeight, "channels=5",

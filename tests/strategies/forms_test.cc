@@ -105,6 +105,9 @@ const std::vector<Taken>& Shapes() {
       {"te.conv2d.row_tiled", {"(1, 24, 16, 16), float32", "(48, 24, 1, 1), float32", "nn.conv2d"}},
       {"te.conv2d.tiled",
        {"(1, 3, 15, 15), float32", "(32, 3, 7, 7), float32", "nn.conv2d strides=[2, 2]"}},
+      {"te.conv2d.NCHWc",
+       {"(1, 2, 9, 9, 16), float32", "(3, 2, 3, 3, 16, 16), float32",
+        "nn.conv2d data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\""}},
       {"te.conv2d.plain", {"(1, 16, 5, 5), float64", "(16, 16, 3, 3), float64", "nn.conv2d"}},
       {"te.conv1d.tiled", {"(1, 8, 40), float32", "(32, 8, 3), float32", "nn.conv1d"}},
       {"te.conv1d.plain", {"(1, 8, 40), float32", "(3, 8, 3), float32", "nn.conv1d"}},
@@ -151,7 +154,7 @@ TEST(FormsTest, EveryRowOfConv2dIsTakenBySomeShape) {
   for (const Taken& shape : Shapes()) taken.insert(shape.row);
   const auto* compute = ops::OpRegistry::Global().Definition("nn.conv2d").Column<TeCompute>();
   ASSERT_NE(compute, nullptr);
-  EXPECT_EQ(compute->forms.size(), 11U);
+  EXPECT_EQ(compute->forms.size(), 12U);
   for (const TeForm& form : compute->forms)
     EXPECT_TRUE(taken.contains(StrCat("te.", form.name))) << form.name;
 }

@@ -3,6 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include "tenon/ops/builders.h"
+#include "tenon/passes/fusion/defuse_ops.h"
+#include "tenon/passes/fusion/fuse_ops.h"
+#include "tenon/passes/layout/convert_layout.h"
+#include "tenon/passes/pipeline.h"
+#include "tenon/passes/simplify/fold_constant.h"
+#include "tenon/passes/simplify/fold_explicit_padding.h"
+#include "tenon/passes/simplify/simplify_expr.h"
 #include "tenon/tests/passes/algebra_testing.h"
 
 namespace tenon::passes {
@@ -29,6 +37,63 @@ TEST(AlterOpLayoutTest, ValuesAreTheSameForAnyNumberOfChannels) {
         StrCat("nn.conv2d(nn.relu(nn.conv2d(%x, %w, groups=", channels, ")), %u)"));
     ExpectSameValues(before, AlterOpLayout(before));
   }
+}
+
+const ops::Conv2DAttrs& AttrsOfConvolution(const Module& module) {
+  const ops::Conv2DAttrs* attrs = nullptr;
+  ir::VisitPostOrder(module.Main().body, [&](const ir::Expr& e) {
+    const auto* call = e.As<ir::CallNode>();
+    if (call != nullptr && call->op() != nullptr &&
+        call->op()->name.find("conv2d") != std::string::npos)
+      attrs = &call->attrs.As<ops::Conv2DAttrs>();
+  });
+  return *attrs;
+}
+
+// AlterOpLayout notes what it did to the weight, and the passes that follow keep it.
+TEST(AlterOpLayoutTest, S004_11_HiddenLayoutsSurviveRewriting) {
+  Module module =
+      WithConstants("%x: Tensor[(1, 16, 5, 6), float32], %k_w: Tensor[(32, 16, 3, 3), float32]",
+                    "nn.relu(nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1]))");
+  EXPECT_EQ(AttrsOfConvolution(module).auto_scheduler_rewritten_layout, "");
+  module = AlterOpLayout(module);
+  for (int pass = 0; pass < 4; ++pass) {
+    const ops::Conv2DAttrs& attrs = AttrsOfConvolution(module);
+    EXPECT_EQ(attrs.auto_scheduler_rewritten_layout, "OIHW16i16o") << pass;
+    EXPECT_EQ(attrs.meta_schedule_original_shape, (ops::Ints{32, 16, 3, 3})) << pass;
+    if (pass == 0) module = FoldConstant(module, strategies::EvaluateCall);
+    if (pass == 1) module = SimplifyExpr(module);
+    if (pass == 2) module = DefuseOps(FuseOps(module));
+  }
+}
+
+// So do passes that change the attributes of an nn.conv2d.
+TEST(AlterOpLayoutTest, S004_11_HiddenLayoutsSurviveChangesOfOtherAttributes) {
+  ops::Conv2DAttrs noted{.padding = {0, 0, 0, 0}};
+  noted.auto_scheduler_rewritten_layout = "OIHW4i";
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 4, 5, 6}, Float32));
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({8, 4, 3, 3}, Float32));
+  const ir::Expr padded = ops::Pad(x, {{0, 0}, {0, 0}, {1, 1}, {1, 1}});
+  const Module padding =
+      FoldExplicitPadding(InferType(Module::FromExpr(ops::Conv2D(padded, w, noted))));
+  EXPECT_EQ(AttrsOfConvolution(padding).padding, (ops::Ints{1, 1, 1, 1}));
+  EXPECT_EQ(AttrsOfConvolution(padding).auto_scheduler_rewritten_layout, "OIHW4i");
+  const Module last = ConvertLayout(InferType(padding), {{"nn.conv2d", {"NHWC"}}});
+  EXPECT_EQ(AttrsOfConvolution(last).data_layout, "NHWC");
+  EXPECT_EQ(AttrsOfConvolution(last).auto_scheduler_rewritten_layout, "OIHW4i");
+}
+
+// Passes that read layouts of whole axes leave a convolution with blocks as it is.
+TEST(AlterOpLayoutTest, AConvolutionWithBlocksStays) {
+  const Module before = WithConstants(
+      "%x: Tensor[(1, 2, 5, 6, 8), float32], %k_w: Tensor[(4, 2, 3, 3, 8, 8), float32]",
+      "%0 = nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1], [0, 0]]);\n"
+      "nn.relu(nn.conv2d(%0, %k_w, data_layout=\"NCHW8c\", kernel_layout=\"OIHW8i8o\"))");
+  EXPECT_EQ(AlterOpLayout(before), before);
+  EXPECT_EQ(ConvertLayout(before, {{"nn.conv2d", {"NHWC"}}}), before);
+  EXPECT_EQ(FoldExplicitPadding(before), before);
+  ExpectSameValues(before, DefuseOps(RunPasses(DefaultPipeline(strategies::EvaluateCall, 4), before,
+                                               {.opt_level = 4, .verify = true})));
 }
 
 TEST(AlterOpLayoutTest, OtherLayoutsStay) {
