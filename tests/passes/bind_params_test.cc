@@ -36,7 +36,7 @@ TEST(BindParamsTest, S000_03_BoundParametersBecomeConstantsAndLeaveTheSignature)
 }
 
 // Constants print as numbered references, whose bytes are left out when asked.
-TEST(BindParamsTest, S003_11_BoundParametersPrintAsReferencesWithoutTheirBytes) {
+TEST(BindParamsTest, S003_02_S003_11_BoundParametersPrintAsReferencesWithoutTheirBytes) {
   const Module bound = InferType(BindParams(Sum(), "main", {{"bias", Bias()}}));
   const std::string text = ir::PrintModule(bound, {.metadata = false});
   EXPECT_THAT(text, HasSubstr("add(%data, meta[relay.Constant][0]"));

@@ -25,7 +25,7 @@ constexpr char kConv[] =
     "nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3])";
 
 // One convolution is left, its weight multiplied by the scale of each output.
-TEST(FoldScaleAxisTest, S001_50_AScaleAfterAConvolutionLeavesAConvolution) {
+TEST(FoldScaleAxisTest, S001_48_S001_50_AScaleAfterAConvolutionLeavesAConvolution) {
   const Module before = WithConstants(kExample, "multiply(" + std::string(kConv) + ", %k_s)");
   const Module after = Folded(before);
   EXPECT_EQ(Print(after),
@@ -88,7 +88,7 @@ Pipeline ReferencePipeline() {
 }
 
 // Scale in the weight and the first bias; the shift is a second addition.
-TEST(FoldScaleAxisTest, S003_03_ABlockOfVggKeepsTwoAdditions) {
+TEST(FoldScaleAxisTest, S001_47_S003_03_S003_04_ABlockOfVggKeepsTwoAdditions) {
   const Module before = WithConstants(kBlock, kBlockBody);
   const Module after = RunPasses(ReferencePipeline(), before, {.opt_level = 3});
   EXPECT_EQ(Body(after),

@@ -329,6 +329,23 @@ TEST(FuseOpsByPatternTest, S000_22_TheCheckSeesTheMatchItsNamedPartsAndWhatEscap
   EXPECT_EQ(calls, 1);
 }
 
+// Everything prints with its attributes and types, and what is printed parses to the same module.
+TEST(FuseOpsByPatternTest, S000_24_S000_25_FusedModulesPrintAndReadBack) {
+  for (const bool codegen : {false, true}) {
+    const Module fused = Fused(Parse(TwoConvRelus("[0, 0, 0, 0]")), {ConvRelu()},
+                               {.annotate_codegen = codegen, .names = kRelax});
+    const std::string text = ir::PrintModule(fused);
+    const Module again = Parse(text);
+    EXPECT_TRUE(ir::StructuralEqual(InferType(again), fused));
+    EXPECT_EQ(ir::PrintModule(InferType(again)), text);
+    EXPECT_THAT(text, HasSubstr("Composite=\"dnnl.conv2d_relu\""));
+    EXPECT_THAT(text, HasSubstr(codegen ? "Codegen=\"dnnl\", global_symbol=\"fused_relax_nn_conv2d_"
+                                          "relax_nn_relu1_dnnl\""
+                                        : "Primitive=1"));
+    EXPECT_THAT(text, HasSubstr("-> Tensor[(1, 64, 54, 54), float32]"));
+  }
+}
+
 // A projection is a part of a match like any other.
 TEST(FuseOpsByPatternTest, S000_22_PatternsSeeFieldsOfTuples) {
   const Module module = Parse(R"(#[version = "0.0.5"]
