@@ -62,6 +62,34 @@ TEST(DeviceTest, S001_21_ACopyBeginsAtTheOffsetOfItsView) {
   EXPECT_THAT(offsets, ElementsAre(3 * sizeof(float)));
 }
 
+// A concatenation whose producers write into it: the copy is one of them.
+TEST(DeviceTest, S001_21_ACopyEndsAtTheOffsetOfItsJoin) {
+  const Executable executable =
+      Compile(Parse("def @main(%x: Tensor[(2, 1, 2, 2), float32], %y: Tensor[(1, 1, 2, 2), "
+                    "float32]) {\n"
+                    "  %0 = on_device(nn.max_pool2d(%x, pool_size=[2, 2]), "
+                    "virtual_device=\"cpu:0\");\n"
+                    "  %1 = on_device(nn.max_pool2d(%y, pool_size=[2, 2]), "
+                    "virtual_device=\"cpu:1\");\n"
+                    "  on_device(concatenate((%1, %0), axis=0), virtual_device=\"cpu:1\") }"))
+          .value();
+  EXPECT_EQ(executable.num_kernel_calls(), 2);
+  const runtime::Owners owners(executable.plan());
+  std::vector<std::size_t> offsets;
+  const auto& nodes = executable.plan().nodes;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].kind == runtime::NodeKind::kCopy)
+      offsets.push_back(owners.Of({static_cast<int>(n), 0}).offset);
+  }
+  EXPECT_THAT(offsets, ElementsAre(sizeof(float)));
+  const auto z =
+      executable
+          .Run({{"x", NDArray::FromVector<float>({2, 1, 2, 2}, {1, 2, 3, 4, 8, 7, 6, 5})},
+                {"y", NDArray::FromVector<float>({1, 1, 2, 2}, {9, 10, 11, 12})}})
+          .value();
+  EXPECT_THAT(z[0].ToVector<float>(), ElementsAre(12, 4, 8));
+}
+
 TEST(DeviceTest, ADeviceWithoutMemoryHereIsRefused) {
   const auto executable = Compile(
       Parse("def @main(%x: Tensor[(3), float32]) { on_device(exp(%x), virtual_device=\"cuda:1\") "

@@ -80,7 +80,7 @@ TEST(DepthwiseChannelsLastTest, LanesAreChannelsAndNothingIsGathered) {
   const ir::Module bound =
       passes::BindParams(module, "main", {{"w", NDArray::Zeros({64, 1, 3, 3}, Float32)}});
   const std::string loops = testing_graphs::LoopsOf(bound);
-  EXPECT_THAT(loops, HasSubstr("allocate conv2d: float32[1, 1, 1, 1, 7, 2, 16]"));
+  EXPECT_THAT(loops, HasSubstr("allocate group_conv2d_nhwc: float32[1, 1, 1, 1, 7, 2, 16]"));
   EXPECT_THAT(loops, Not(HasSubstr(", 9, 16)]")));
 }
 

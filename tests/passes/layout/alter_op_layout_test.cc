@@ -96,6 +96,21 @@ TEST(AlterOpLayoutTest, AConvolutionWithBlocksStays) {
                                                {.opt_level = 4, .verify = true})));
 }
 
+// Scales and shifts around it are folded, or stay, with the same values.
+TEST(AlterOpLayoutTest, WorkAroundAConvolutionWithBlocksKeepsItsValues) {
+  for (const char* layouts : {"data_layout=\"NCHW8c\", kernel_layout=\"OIHW8i8o\"",
+                              "data_layout=\"NCHW8c\", kernel_layout=\"OIHW8o8i\""}) {
+    const Module before = WithConstants(
+        "%x: Tensor[(1, 2, 5, 6, 8), float32], %k_w: Tensor[(4, 2, 3, 3, 8, 8), float32], "
+        "%k_s: Tensor[(4, 1, 1, 8), float32], %kn_b: Tensor[(4, 1, 1, 8), float32], "
+        "%k_i: Tensor[(2, 1, 1, 8), float32]",
+        StrCat("%0 = nn.conv2d(multiply(%x, %k_i), %k_w, padding=[1, 1, 1, 1], ", layouts,
+               ");\nnn.relu(add(multiply(%0, %k_s), %kn_b))"));
+    ExpectSameValues(before, DefuseOps(RunPasses(DefaultPipeline(strategies::EvaluateCall, 3),
+                                                 before, {.opt_level = 3, .verify = true})));
+  }
+}
+
 TEST(AlterOpLayoutTest, OtherLayoutsStay) {
   const Module before =
       WithConstants("%x: Tensor[(1, 5, 6, 16), float32], %w: Tensor[(3, 3, 16, 16), float32]",
