@@ -54,7 +54,7 @@ constexpr Case kCases[] = {
      "def @a(%x: Tensor[(2), float32]) { exp(%x) }\n"
      "def @b(%x: Tensor[(2), float32], Inline=1) { @a(%x) }\n"
      "def @main(%x: Tensor[(2), float32]) { @b(%x) }"},
-    {"NotAFunctionWithoutTheMark",
+    {"S001_12_NotAFunctionWithoutTheMark",
      "def @a(%x: Tensor[(2), float32], Inline=0) { exp(%x) }\n"
      "def @main(%x: Tensor[(2), float32]) { @a(%x) }",
      "def @a(%x: Tensor[(2), float32], Inline=0) { exp(%x) }\n"
@@ -62,6 +62,16 @@ constexpr Case kCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Rules, InlineTest, testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.rule; });
+
+TEST(InlineTextTest, S001_13_TheMarkStandsAmongTheParameters) {
+  const std::string text =
+      "#[version = \"0.0.5\"]\n"
+      "def @g1(%x1: Tensor[(1, 10), float32], Inline=1) {\n  %x1\n}\n\n"
+      "def @g2(%x2: Tensor[(1, 10), float32]) {\n  %x2\n}\n\n"
+      "def @main(%p0: Tensor[(1, 10), float32]) {\n"
+      "  %0 = @g1(%p0);\n  %1 = @g2(%p0);\n  add(%0, %1)\n}\n";
+  EXPECT_EQ(ir::PrintModule(Parse(text)), text);
+}
 
 TEST(InlineAllTest, EveryUseHasVariablesOfItsOwn) {
   const ir::Module inlined =

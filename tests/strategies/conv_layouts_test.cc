@@ -163,6 +163,22 @@ TEST(ConvLayoutsTest, S004_21_S004_22_S004_24_ConvolutionsOfEveryLayout) {
   }
 }
 
+// Two groups are two convolutions of half the channels and half the filters, one after the other.
+TEST(ConvLayoutsTest, S004_05_GroupsAreConvolutionsSideBySide) {
+  const std::string params =
+      "def @main(%x: Tensor[(2, 6, 7, 9), float32], %w: Tensor[(8, 3, 3, 3), float32]) { ";
+  const ir::Module grouped =
+      Parsed(params + "nn.conv2d(%x, %w, padding=[1, 1, 1, 1], strides=[2, 1], groups=2) }");
+  const ir::Module halves =
+      Parsed(params +
+             "%0 = split(%x, indices_or_sections=2, axis=1); %1 = split(%w, indices_or_sections=2, "
+             "axis=0);"
+             "concatenate((nn.conv2d(%0.0, %1.0, padding=[1, 1, 1, 1], strides=[2, 1]), "
+             "nn.conv2d(%0.1, %1.1, padding=[1, 1, 1, 1], strides=[2, 1])), axis=1) }");
+  const runtime::Inputs inputs = RandomInputs(grouped, 4);
+  ExpectClose(Outcome(grouped, inputs), Outcome(halves, inputs));
+}
+
 // Both operands are cast before they are multiplied and summed up.
 TEST(ConvLayoutsTest, S004_21_SumsAreInTheTypeOfTheResult) {
   const ir::Module module = Parsed(

@@ -2,6 +2,7 @@
 #include "tenon/passes/affine/fold_scale_axis.h"
 
 #include "tenon/ops/builders.h"
+#include "tenon/passes/affine/backward_fold_scale_axis.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/passes/simplify/canonicalize_ops.h"
 #include "tenon/passes/simplify/simplify_inference.h"
@@ -24,8 +25,32 @@ constexpr char kExample[] =
 constexpr char kConv[] =
     "nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3])";
 
+// The lines of the example before, and after the backward fold.
+TEST(FoldScaleAxisTest, S001_48_S001_49_TheExamplePrintsItsSteps) {
+  const Module before = WithConstants(kExample, "multiply(" + std::string(kConv) + ", %k_s)");
+  const std::string head =
+      "#[version = \"0.0.5\"]\n"
+      "def @main(%x: Tensor[(1, 1, 10, 10), float32]) -> Tensor[(1, 2, 10, 10), float32] {\n";
+  EXPECT_EQ(
+      Print(before),
+      head +
+          R"(  %0 = nn.conv2d(%x, meta[relay.Constant][0] /* ty=Tensor[(2, 1, 3, 3), float32] */, padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3]) /* ty=Tensor[(1, 2, 10, 10), float32] */;
+  multiply(%0, meta[relay.Constant][1] /* ty=Tensor[(2, 1, 1), float32] */) /* ty=Tensor[(1, 2, 10, 10), float32] */
+}
+)");
+  EXPECT_EQ(
+      Print(InferType(BackwardFoldScaleAxis(before))),
+      head +
+          R"(  %0 = squeeze(meta[relay.Constant][1] /* ty=Tensor[(2, 1, 1), float32] */, axis=[1, 2]) /* ty=Tensor[(2), float32] */;
+  %1 = expand_dims(%0, axis=1, num_newaxis=3) /* ty=Tensor[(2, 1, 1, 1), float32] */;
+  %2 = multiply(meta[relay.Constant][0] /* ty=Tensor[(2, 1, 3, 3), float32] */, %1) /* ty=Tensor[(2, 1, 3, 3), float32] */;
+  nn.conv2d(%x, %2, padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3]) /* ty=Tensor[(1, 2, 10, 10), float32] */
+}
+)");
+}
+
 // One convolution is left, its weight multiplied by the scale of each output.
-TEST(FoldScaleAxisTest, S001_48_S001_50_AScaleAfterAConvolutionLeavesAConvolution) {
+TEST(FoldScaleAxisTest, S001_50_AScaleAfterAConvolutionLeavesAConvolution) {
   const Module before = WithConstants(kExample, "multiply(" + std::string(kConv) + ", %k_s)");
   const Module after = Folded(before);
   EXPECT_EQ(Print(after),

@@ -249,8 +249,15 @@ TEST(CombineParallelTest, S001_54_S001_55_DenseOfTheExample) {
             "%4 = nn.batch_matmul(%2, %3, transpose_b=True);\n"
             "%5 = split(%4, indices_or_sections=2);\n%6 = %5.0;\n%7 = %5.1;\n"
             "%8 = squeeze(%6, axis=[0]);\n%9 = squeeze(%7, axis=[0]);\n(%8, %9)\n");
-  EXPECT_THAT(Print(after), HasSubstr("stack(%1) /* ty=Tensor[(2, 5, 4), float32] */"));
-  EXPECT_THAT(Print(after), HasSubstr("transpose_b=True) /* ty=Tensor[(2, 3, 5), float32] */"));
+  for (const char* typed :
+       {"stack(%0) /* ty=Tensor[(2, 3, 4), float32] */",
+        "stack(%1) /* ty=Tensor[(2, 5, 4), float32] */",
+        "transpose_b=True) /* ty=Tensor[(2, 3, 5), float32] */",
+        "indices_or_sections=2) /* ty=(Tensor[(1, 3, 5), float32], Tensor[(1, 3, 5), float32]) */",
+        "squeeze(%6, axis=[0]) /* ty=Tensor[(3, 5), float32] */",
+        "squeeze(%7, axis=[0]) /* ty=Tensor[(3, 5), float32] */",
+        "-> (Tensor[(3, 5), float32], Tensor[(3, 5), float32])"})
+    EXPECT_THAT(Print(after), HasSubstr(typed));
   ExpectSameValues(before, after);
   // Two branches are fewer than the default minimum of three.
   EXPECT_EQ(CombineParallelDense(before), before);
@@ -263,7 +270,15 @@ TEST(CombineParallelTest, S001_57_S001_58_ConvolutionsOfTheExample) {
       "%w2: Tensor[(4, 4, 1, 1), float32]",
       "(nn.conv2d(%x, %w1, padding=[0, 0, 0, 0]), nn.conv2d(%x, %w2, padding=[0, 0, 0, 0]), "
       "nn.max_pool2d(%x, pool_size=[1, 1], padding=[0, 0, 0, 0]))");
+  EXPECT_EQ(Body(before),
+            "%0 = nn.conv2d(%x, %w1, padding=[0, 0, 0, 0]);\n"
+            "%1 = nn.conv2d(%x, %w2, padding=[0, 0, 0, 0]);\n"
+            "%2 = nn.max_pool2d(%x, pool_size=[1, 1], padding=[0, 0, 0, 0]);\n(%0, %1, %2)\n");
   const Module after = CombineParallelConv2D(before, 2);
+  for (const char* typed : {"concatenate(%0) /* ty=Tensor[(8, 4, 1, 1), float32] */",
+                            "channels=8) /* ty=Tensor[(1, 8, 16, 16), float32] */",
+                            "axes=None) /* ty=Tensor[(1, 4, 16, 16), float32] */"})
+    EXPECT_THAT(Print(after), HasSubstr(typed));
   EXPECT_EQ(Body(after),
             "%0 = (%w1, %w2);\n%1 = concatenate(%0);\n"
             "%2 = nn.conv2d(%x, %1, padding=[0, 0, 0, 0], channels=8);\n"
