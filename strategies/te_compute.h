@@ -119,9 +119,6 @@ std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape);
 // `x` in another element type; itself where that is its own.
 te::Tensor AsType(const te::Tensor& x, DataType dtype, const char* tag = "elemwise");
-// `x`, which has the layout `from`, in the layout `to` and of that shape; what blocks lack is zero.
-te::Tensor InLayout(const te::Tensor& x, const std::string& from, const std::string& to,
-                    const Shape& shape);
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
 // The call's result where there is nothing to compute it from.

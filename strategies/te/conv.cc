@@ -7,6 +7,7 @@
 #include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te/layout.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

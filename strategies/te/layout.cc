@@ -1,6 +1,7 @@
 // layout_transform.
-#include "tenon/ops/layout.h"
+#include "tenon/strategies/te/layout.h"
 
+#include "tenon/ops/layout.h"
 #include "tenon/ops/layout_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
