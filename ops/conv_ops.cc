@@ -156,7 +156,10 @@ ir::Type WholeType(const TypeCall& call, const ir::TensorTypeNode& type, const s
   std::vector<Dim> shape;
   for (const char letter : letters) {
     const Dim& count = type.shape[layout.PositionOf(letter)];
-    shape.push_back(count.is_static() ? Dim(count.value() * layout.BlockOf(letter)) : Dim());
+    std::int64_t extent = 0;
+    if (count.is_static() && __builtin_mul_overflow(count.value(), layout.BlockOf(letter), &extent))
+      call.Refuse(StrCat("the extent of ", std::string(1, letter), " does not fit 64 bits"));
+    shape.push_back(count.is_static() ? Dim(extent) : Dim());
   }
   for (std::size_t i = 0; i < layout.rank(); ++i) {
     const std::int64_t block = layout.axes()[i].block;

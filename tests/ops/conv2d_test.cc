@@ -288,6 +288,8 @@ INSTANTIATE_TEST_SUITE_P(
              "kernel_layout=\"OIHW16o\"",
              "nn.conv2d: dimension 4 of the weight is 3, and kernel_layout OIHW16o says blocks of "
              "16"},
+        Case{"BlockedExtentBeyond64Bits", "Tensor[(1, 4611686018427387904, 1, 1, 8), float32]",
+             kWeight, "data_layout=\"NCHW8c\"", "nn.conv2d: the extent of C does not fit 64 bits"},
         Case{"BlocksOfTheResult", kImage, kWeight, "out_layout=\"NCHW4c\"",
              "nn.conv2d: out_layout is NCHW4c, and the extents of Tensor[(1, 6, 7, 7), float32] "
              "(NCHW) are no whole blocks"},
