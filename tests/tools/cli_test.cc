@@ -233,7 +233,7 @@ TEST_F(CliTest, RegionsAreMadeForTheCodeGeneratorsThatAreNamed) {
               HasSubstr("--codegen takes NAME=VALUE, not npu"));
 }
 
-TEST_F(CliTest, OpsListsAndDescribes) {
+TEST_F(CliTest, S004_18_OpsListsAndDescribes) {
   EXPECT_THAT(OutputOf("ops"), AllOf(HasSubstr("nn.conv2d"), HasSubstr("strided_slice")));
   EXPECT_THAT(OutputOf("ops --onnx"),
               AllOf(HasSubstr("ConvTranspose"), Not(HasSubstr("nn.conv2d"))));
