@@ -10,26 +10,34 @@
 namespace tenon::strategies {
 namespace {
 
-void Refuse(const OpSite& site, std::string_view message) {
-  ops::OpRegistry::Global().AddStartupError(AtSite(site, message));
+using ops::AuthorSite;
+using ops::Refuse;
+using ops::RunAuthorCode;
+
+// The only way to compute an operator as a form.
+TeCompute WithForms(TeCompute compute) {
+  if (compute.forms.empty())
+    compute.forms = {{.name = "plain", .make = std::exchange(compute.make, {})}};
+  return compute;
+}
+
+ScheduleFunction Guarded(const AuthorSite& site, const std::string& what,
+                         ScheduleFunction function) {
+  if (function == nullptr) return nullptr;
+  return [site, what, function = std::move(function)](const OpSchedule& schedule) {
+    RunAuthorCode(site, what, [&] { function(schedule); });
+  };
 }
 
 }  // namespace
 
-std::string AtSite(const OpSite& site, std::string_view message) {
-  return StrCat(site.name, " (", site.where.file_name(), ":", site.where.line(), "): ", message);
-}
-
-void AddForm(const OpSite& site, TeForm form, ops::OpDef* op) {
+void AddForm(const AuthorSite& site, TeForm form, ops::OpDef* op) {
   const auto* existing = op->Column<TeCompute>();
   if (existing == nullptr) return Refuse(site, "it has no compute that a row could stand beside");
   if (form.name.empty()) return Refuse(site, "a row needs a name");
   if (form.make == nullptr)
     return Refuse(site, StrCat("the row ", form.name, " needs a function that makes it"));
-  TeCompute compute = *existing;
-  if (compute.forms.empty())
-    compute.forms = {
-        {.name = "plain", .refusal = nullptr, .make = std::exchange(compute.make, {})}};
+  TeCompute compute = WithForms(*existing);
   if (std::ranges::find(compute.forms, form.name, &TeForm::name) != compute.forms.end())
     return Refuse(site, StrCat("there is a row ", form.name, " already"));
   const std::string what = StrCat("its row ", form.name);
@@ -45,11 +53,25 @@ void AddForm(const OpSite& site, TeForm form, ops::OpDef* op) {
       return results;
     });
   };
+  guarded.schedule = Guarded(site, StrCat("the schedule of ", what), std::move(form.schedule));
   compute.forms.insert(compute.forms.begin(), std::move(guarded));
   op->SetColumn(std::move(compute));
 }
 
-void AddImplementation(const OpSite& site, Implementation implementation, ops::OpDef* op) {
+void AddSchedule(const AuthorSite& site, ScheduleFunction schedule, ops::OpDef* op) {
+  const auto* existing = op->Column<TeCompute>();
+  if (existing == nullptr)
+    return Refuse(site, "it has no compute to schedule; call .Schedule after .Compute");
+  if (schedule == nullptr) return Refuse(site, "its schedule is no function");
+  TeCompute compute = WithForms(*existing);
+  TeForm& own = compute.forms.back();
+  if (own.schedule != nullptr)
+    return Refuse(site, "it has two schedules; give further ones with rows (.Form)");
+  own.schedule = Guarded(site, "its schedule", std::move(schedule));
+  op->SetColumn(std::move(compute));
+}
+
+void AddImplementation(const AuthorSite& site, Implementation implementation, ops::OpDef* op) {
   if (implementation.name.empty()) Refuse(site, "an implementation needs a name");
   if (implementation.build == nullptr)
     return Refuse(

@@ -8,22 +8,18 @@
 #ifndef TENON_STRATEGIES_AUTHOR_ROWS_H_
 #define TENON_STRATEGIES_AUTHOR_ROWS_H_
 
-#include <string>
-#include <string_view>
-
+#include "tenon/ops/author_code.h"
 #include "tenon/ops/op.h"
-#include "tenon/strategies/author_code.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {
 
-// "my.swish (swish.cc:12): MESSAGE"
-std::string AtSite(const OpSite& site, std::string_view message);
-
 // Before the forms that `op` has. Its only compute becomes a form, too, which suits all calls.
-void AddForm(const OpSite& site, TeForm form, ops::OpDef* op);
-void AddImplementation(const OpSite& site, Implementation implementation, ops::OpDef* op);
+void AddForm(const ops::AuthorSite& site, TeForm form, ops::OpDef* op);
+// Of the operator's own compute, which is its last form.
+void AddSchedule(const ops::AuthorSite& site, ScheduleFunction schedule, ops::OpDef* op);
+void AddImplementation(const ops::AuthorSite& site, Implementation implementation, ops::OpDef* op);
 
 }  // namespace tenon::strategies
 

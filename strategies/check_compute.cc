@@ -32,26 +32,6 @@ std::string Describe(const Tensor& tensor) {
                 ")");
 }
 
-// The operations of the call, without those that make its inputs.
-std::vector<const OperationNode*> Between(const std::vector<Tensor>& inputs,
-                                          const std::vector<Tensor>& results) {
-  std::unordered_set<const OperationNode*> known;
-  for (const Tensor& input : inputs) known.insert(input.op().get());
-  std::vector<const OperationNode*> found;
-  std::vector<const OperationNode*> next;
-  const auto add = [&](const Tensor& tensor) {
-    if (known.insert(tensor.op().get()).second) next.push_back(tensor.op().get());
-  };
-  for (const Tensor& result : results) add(result);
-  while (!next.empty()) {
-    const OperationNode* op = next.back();
-    next.pop_back();
-    found.push_back(op);
-    for (const Tensor& input : te::InputsOf(*op)) add(input);
-  }
-  return found;
-}
-
 // Whether each element is read at the place of the one that is computed.
 bool ReadsInPlace(const OperationNode& op) {
   bool in_place = true;
@@ -70,6 +50,25 @@ bool ReadsInPlace(const OperationNode& op) {
 }
 
 }  // namespace
+
+std::vector<const OperationNode*> OperationsBetween(const std::vector<Tensor>& inputs,
+                                                    const std::vector<Tensor>& results) {
+  std::unordered_set<const OperationNode*> known;
+  for (const Tensor& input : inputs) known.insert(input.op().get());
+  std::vector<const OperationNode*> found;
+  std::vector<const OperationNode*> next;
+  const auto add = [&](const Tensor& tensor) {
+    if (known.insert(tensor.op().get()).second) next.push_back(tensor.op().get());
+  };
+  for (const Tensor& result : results) add(result);
+  while (!next.empty()) {
+    const OperationNode* op = next.back();
+    next.pop_back();
+    found.push_back(op);
+    for (const Tensor& input : te::InputsOf(*op)) add(input);
+  }
+  return found;
+}
 
 void RequireResults(const std::string& op, const TeCall& call,
                     const std::vector<te::Tensor>& results) {
@@ -94,7 +93,7 @@ std::optional<std::string> ContradictionOf(OpPattern pattern, const std::vector<
   if (pattern >= OpPattern::kOutEWiseFusable) return std::nullopt;
   bool reduces = false;
   std::string reads_elsewhere;
-  for (const OperationNode* op : Between(inputs, results)) {
+  for (const OperationNode* op : OperationsBetween(inputs, results)) {
     if (!op->is_compute() && !op->is_placeholder())
       return StrCat(op->name, " is no compute but an external operation or a scan");
     reduces = reduces || op->is_reduction();

@@ -18,6 +18,10 @@ namespace tenon::strategies {
 void RequireResults(const std::string& op, const TeCall& call,
                     const std::vector<te::Tensor>& results);
 
+// The operations that make `results` of `inputs`, without those that make the inputs.
+std::vector<const te::OperationNode*> OperationsBetween(const std::vector<te::Tensor>& inputs,
+                                                        const std::vector<te::Tensor>& results);
+
 // What in the way from `inputs` to `results` contradicts `pattern`, in words, or nothing. Patterns
 // that fusion takes no advantage of are never contradicted.
 std::optional<std::string> ContradictionOf(ops::OpPattern pattern,

@@ -124,6 +124,8 @@ class Lowering {
   const std::vector<Tensor>& params() const { return params_; }
   const std::vector<PreparedTensor>& prepared() const { return preparer_->prepared(); }
   const std::vector<Tensor>& ValueOf(const Expr& e) const { return values_.at(e); }
+  const std::vector<Tensor>& formed_inputs() const { return formed_inputs_; }
+  const std::vector<Tensor>& formed_results() const { return formed_results_; }
 
   // What `e` and all that it reads make.
   void Visit(const Expr& root) {
@@ -153,7 +155,14 @@ class Lowering {
     const TeForm* form = &call == options_.formed ? options_.form
                          : options_.plain_forms   ? DefinitionOf(call)
                                                   : nullptr;
-    return WithCall(call, [&](const TeCall& te_call) { return ComputeCall(call, te_call, form); });
+    return WithCall(call, [&](const TeCall& te_call) {
+      std::vector<Tensor> results = ComputeCall(call, te_call, form);
+      if (&call == options_.formed) {
+        formed_inputs_ = te_call.inputs;
+        formed_results_ = results;
+      }
+      return results;
+    });
   }
 
   void VisitOne(const Expr& e) {
@@ -187,6 +196,7 @@ class Lowering {
   std::vector<Tensor> params_;
   Values values_;
   std::optional<Preparer> preparer_;
+  std::vector<Tensor> formed_inputs_, formed_results_;
 };
 
 }  // namespace
@@ -195,7 +205,11 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
   Lowering lowering(function, options);
   lowering.Visit(function.body);
   const std::vector<Tensor>& results = lowering.ValueOf(function.body);
-  TeFunction lowered{.params = lowering.params(), .outputs = {}, .prepared = lowering.prepared()};
+  TeFunction lowered{.params = lowering.params(),
+                     .outputs = {},
+                     .prepared = lowering.prepared(),
+                     .formed_inputs = lowering.formed_inputs(),
+                     .formed_results = lowering.formed_results()};
   const auto* tuple = function.body.As<ir::TupleNode>();
   if (tuple != nullptr && HaveOneShape(*tuple)) {
     lowered.outputs = InOneLoop(results);

@@ -19,6 +19,9 @@ struct TeFunction {
   std::vector<te::Tensor> params;   // placeholders; tuples flattened
   std::vector<te::Tensor> outputs;  // fields of a tuple result in order
   std::vector<PreparedTensor> prepared;
+  // What the call that takes a form reads and gives.
+  std::vector<te::Tensor> formed_inputs;
+  std::vector<te::Tensor> formed_results;
 };
 
 struct LowerFunctionOptions {

@@ -26,8 +26,14 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
 }
 
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
-                            const std::string& name, const LoweringOptions& options) {
+                            const std::string& name, const LoweringOptions& options,
+                            const ScheduleMaker& maker) {
   args.insert(args.end(), outputs.begin(), outputs.end());
+  // The content of the expressions does not tell what an author's schedule is.
+  if (maker != nullptr)
+    return schedule::Lower(
+        maker(outputs), args, name,
+        {.row_loads = loop::RowLoadsFor(options.target), .pipeline = options.pipeline});
   const auto lower = [=] {
     const AutoScheduleOptions schedule = {.target = options.target,
                                           .reassociate_sums = options.reassociate_sums};

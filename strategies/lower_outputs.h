@@ -1,13 +1,15 @@
-// From tensor expressions to a kernel, under the automatic schedule.
+// From tensor expressions to a kernel.
 #ifndef TENON_STRATEGIES_LOWER_OUTPUTS_H_
 #define TENON_STRATEGIES_LOWER_OUTPUTS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tenon/jit/host_target.h"
 #include "tenon/loop/function.h"
 #include "tenon/loop/pipeline_options.h"
+#include "tenon/schedule/schedule.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
@@ -28,9 +30,13 @@ struct LoweringOptions {
   loop::PipelineOptions pipeline;
 };
 
-// The kernel of `args` and then `outputs`.
+// Another schedule than the automatic one.
+using ScheduleMaker = std::function<schedule::Schedule(const std::vector<te::Tensor>& outputs)>;
+
+// The kernel of `args` and then `outputs`. Without a maker the schedule is the automatic one.
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
-                            const std::string& name, const LoweringOptions& options);
+                            const std::string& name, const LoweringOptions& options,
+                            const ScheduleMaker& maker = nullptr);
 
 }  // namespace tenon::strategies
 

@@ -7,25 +7,14 @@
 
 namespace tenon::strategies {
 using ops::OpPattern;
-
-namespace {
-
-// Whether the registering code was compiled with the headers of this program; an error if not.
-bool HasOurHeaders(const OpSite& site, std::uint64_t headers) {
-  if (headers == TENON_HEADERS_STAMP) return true;
-  ops::OpRegistry::Global().AddStartupError(AtSite(
-      site, "it was compiled with other headers of Tenon than this program; build it again"));
-  return false;
-}
-
-}  // namespace
+using ops::RunAuthorCode;
 
 OpRegistration::OpRegistration(const std::string& name, std::source_location where,
                                std::uint64_t headers)
     : site_{name, where} {
   // The chained setters need something to set.
   op_ = MakeRef<ops::OpDef>(name, where);
-  if (!HasOurHeaders(site_, headers)) return;
+  if (!ops::HasOurHeaders(site_, headers)) return;
   try {
     op_ = Ref<ops::OpDef>(&ops::OpRegistry::Global().Register(name, where).op());
   } catch (const Error& error) {
@@ -33,9 +22,7 @@ OpRegistration::OpRegistration(const std::string& name, std::source_location whe
   }
 }
 
-void OpRegistration::Refuse(const std::string& message) {
-  ops::OpRegistry::Global().AddStartupError(AtSite(site_, message));
-}
+void OpRegistration::Refuse(const std::string& message) { ops::Refuse(site_, message); }
 
 OpRegistration& OpRegistration::Describe(std::string text) {
   op_->description = std::move(text);
@@ -60,11 +47,11 @@ OpRegistration& OpRegistration::AttrsOf(const attrs::Schema& schema, std::uint64
   op_->schema = &schema;
   return *this;
 }
-OpRegistration& OpRegistration::TypeRelation(ops::TypeRelation relation) {
+OpRegistration& OpRegistration::TypeRelation(ops::TypeRelation relation, std::string name) {
   op_->type_relation = [site = site_, relation = std::move(relation)](ops::TypeCall& call) {
     RunAuthorCode(site, "its type relation", [&] { relation(call); });
   };
-  op_->relation_name = "custom";
+  op_->relation_name = std::move(name);
   return *this;
 }
 OpRegistration& OpRegistration::Pattern(OpPattern pattern) {
@@ -72,6 +59,31 @@ OpRegistration& OpRegistration::Pattern(OpPattern pattern) {
     Refuse(StrCat("the pattern ", ops::ToString(pattern), " contradicts ",
                   ops::ToString(*op_->pattern), ", which the compute shows"));
   op_->pattern = pattern;
+  return *this;
+}
+
+OpRegistration& OpRegistration::Variadic() {
+  op_->variadic = true;
+  return *this;
+}
+OpRegistration& OpRegistration::Stateful() {
+  op_->stateful = true;
+  return *this;
+}
+OpRegistration& OpRegistration::ReshapeOnly() {
+  op_->reshape_only = true;
+  return *this;
+}
+OpRegistration& OpRegistration::Layout(
+    std::function<ops::LayoutAnswer(const ops::LayoutQuestion&)> infer) {
+  if (infer == nullptr) {
+    Refuse("its layout rule is no function");
+    return *this;
+  }
+  op_->SetColumn(ops::LayoutInference{
+      [site = site_, infer = std::move(infer)](const ops::LayoutQuestion& question) {
+        return RunAuthorCode(site, "its layout rule", [&] { return infer(question); });
+      }});
   return *this;
 }
 
@@ -119,6 +131,10 @@ OpRegistration& OpRegistration::Form(TeForm form) {
   AddForm(site_, std::move(form), op_.get());
   return *this;
 }
+OpRegistration& OpRegistration::Schedule(ScheduleFunction schedule) {
+  AddSchedule(site_, std::move(schedule), op_.get());
+  return *this;
+}
 OpRegistration& OpRegistration::Implement(Implementation implementation) {
   AddImplementation(site_, std::move(implementation), op_.get());
   return *this;
@@ -127,13 +143,13 @@ OpRegistration& OpRegistration::Implement(Implementation implementation) {
 OpExtension::OpExtension(const std::string& name, std::source_location where, std::uint64_t headers)
     : site_{name, where} {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
-  if (!HasOurHeaders(site_, headers)) return;
+  if (!ops::HasOurHeaders(site_, headers)) return;
   try {
     // Built-in operators have their rows already when a user's are added.
     RegisterStrategies(registry);
     op_ = &registry.Definition(name);
   } catch (const Error& error) {
-    registry.AddStartupError(AtSite(site_, error.message()));
+    ops::Refuse(site_, error.message());
   }
 }
 

@@ -24,8 +24,10 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/ops/author_code.h"
+#include "tenon/ops/layout_inference.h"
 #include "tenon/ops/registry.h"
-#include "tenon/strategies/author_code.h"
+#include "tenon/strategies/op_schedule.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon_headers_stamp.h"
@@ -42,8 +44,17 @@ class OpRegistration {
   OpRegistration& Describe(std::string text);
   OpRegistration& Argument(std::string name, std::string type, std::string help);
   OpRegistration& Level(int level);
-  OpRegistration& TypeRelation(ops::TypeRelation relation);
+  // `name` is what `tenon ops` says.
+  OpRegistration& TypeRelation(ops::TypeRelation relation, std::string name = "custom");
   OpRegistration& Pattern(ops::OpPattern pattern);
+  // Takes any number of arguments.
+  OpRegistration& Variadic();
+  // Calls are never folded or merged.
+  OpRegistration& Stateful();
+  // The elements of the result are those of the input, in order.
+  OpRegistration& ReshapeOnly();
+  // Which layouts the operator takes and gives (ops/layout_inference.h).
+  OpRegistration& Layout(std::function<ops::LayoutAnswer(const ops::LayoutQuestion&)> infer);
   // The fingerprint is that of the struct that the caller sees.
   template <typename T>
   OpRegistration& Attrs(std::uint64_t fingerprint = attrs::FingerprintOf<T>()) {
@@ -64,6 +75,9 @@ class OpRegistration {
       }
     });
   }
+  // The schedule of .Compute, before which it must not be called (op_schedule.h). It is used where
+  // the call anchors its group; see .Implement.
+  OpRegistration& Schedule(ScheduleFunction schedule);
   // A way of its own to make kernels of groups that hold a call of the operator. With the pattern
   // kOutEWiseFusable (ops/op.h) elementwise operators may follow the call in its group; an opaque
   // operator's call is a group by itself. A group of another anchor does not ask. One without a
@@ -89,7 +103,7 @@ class OpRegistration {
       std::function<te::Expr(const attrs::Attrs& attrs, const te::Expr& x)> function);
   void Refuse(const std::string& message);
 
-  OpSite site_;
+  ops::AuthorSite site_;
   Ref<ops::OpDef> op_;  // one that no one else sees when the registration failed
 };
 
@@ -105,7 +119,7 @@ class OpExtension {
   OpExtension& Implement(Implementation implementation);
 
  private:
-  OpSite site_;
+  ops::AuthorSite site_;
   ops::OpDef* op_ = nullptr;  // null when there is no such operator
 };
 

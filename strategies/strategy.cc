@@ -7,6 +7,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/onednn/strategy.h"
+#include "tenon/strategies/op_schedule.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -38,7 +39,11 @@ Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
     constant.function = LowerOutputs(
         sources, results, StrCat(group.name, "_prepare", built.prepared.size()), group.lowering);
   }
-  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, group.lowering);
+  ScheduleMaker maker;
+  if (options.form != nullptr && options.form->schedule != nullptr)
+    maker = [&](const std::vector<te::Tensor>&) { return ScheduleByAuthor(function, options); };
+  built.kernel =
+      LowerOutputs(std::move(args), function.outputs, group.name, group.lowering, maker);
   return built;
 }
 

@@ -48,6 +48,9 @@ struct TeCall {
   std::vector<te::Expr> te_shape() const;
 };
 
+struct OpSchedule;  // op_schedule.h
+using ScheduleFunction = std::function<void(const OpSchedule& schedule)>;
+
 using TeMake = std::function<std::vector<te::Tensor>(const TeCall& call)>;
 
 // One of several ways to compute an operator.
@@ -62,6 +65,8 @@ struct TeForm {
   // Whether results are rounded differently from those of the other forms. Only a group's anchor
   // takes such a form, and only where StrategyOptions allow Winograd's algorithm.
   bool rounds_differently = false;
+  // Schedules the kernel of a group whose anchor takes this form. Null: the automatic schedule.
+  ScheduleFunction schedule = nullptr;
 };
 
 struct TeCompute {

@@ -1,6 +1,10 @@
 // Rows that users add to operators: which are taken, and which are refused.
 #include "tenon/strategies/author_rows.h"
 
+#include "tenon/ir/text_format.h"
+#include "tenon/ops/layout_rules.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/passes/layout/convert_layout.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -113,6 +117,95 @@ TEST(AuthorRowsTest, RowsThatCannotBeUsedAreErrorsOfTheRegistration) {
   EXPECT_THAT(StartupErrors(), HasSubstr("there is a row one already"));
   OpExtension("my.rows_of_nothing").Form({.name = "one", .make = make});
   EXPECT_THAT(StartupErrors(), HasSubstr("my.rows_of_nothing"));
+}
+
+TEST(AuthorRowsTest, AnOperatorIsScheduledByItsAuthor) {
+  int calls = 0;
+  OpRegistration("my.rows_scheduled")
+      .Argument("data", "Tensor", "input")
+      .TypeRelation(ops::Identity, "Same")
+      .Pattern(ops::OpPattern::kOutEWiseFusable)
+      .Compute([](const TeCall& call) { return Doubled(call, 2); })
+      .Schedule([&calls](const OpSchedule& s) {
+        ++calls;
+        EXPECT_EQ(s.inputs.size(), 1U);
+        schedule::Stage& own = s.schedule[s.results.at(0)];
+        own.Split(own.axis(1), 5);
+        if (!(s.outputs[0] == s.results[0]))
+          s.schedule[s.outputs[0]].Parallel(s.outputs[0].axis(0));
+      });
+  EXPECT_EQ(StartupErrors(), "");
+  EXPECT_EQ(ops::OpRegistry::Global().Definition("my.rows_scheduled").relation_name, "Same");
+  const ir::Module module =
+      Parsed("def @main(%x: Tensor[(3, 7), float32]) { exp(negative(my.rows_scheduled(%x))) }");
+  const Executable exe = ValueOrThrow(Compile(module));
+  ASSERT_EQ(exe.kernels().size(), 1U);
+  EXPECT_EQ(calls, 1);
+  EXPECT_THAT(exe.kernels()[0]->Text(jit::KernelText::kSchedule),
+              AllOf(HasSubstr("Split"), HasSubstr("Parallel"), HasSubstr("ComputeInline")));
+  const runtime::Inputs inputs = RandomInputs(module, 1);
+  ExpectClose(ValueOrThrow(exe.Run(inputs)), Interpreted(module, inputs));
+}
+
+TEST(AuthorRowsTest, AnIllegalScheduleNamesTheOperatorAndTheStage) {
+  OpRegistration("my.rows_misscheduled")
+      .Argument("data", "Tensor", "input")
+      .TypeRelation(ops::Identity)
+      .Compute([](const TeCall& call) { return Doubled(call, 2); })
+      .Schedule(
+          [](const OpSchedule& s) { s.schedule[s.results[0]].Split(s.results[0].axis(0), 0); });
+  EXPECT_EQ(StartupErrors(), "");
+  const absl::Status status =
+      Compile(Parsed("def @main(%x: Tensor[(3, 7), float32]) { my.rows_misscheduled(%x) }"))
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("the factor is 0"), HasSubstr("its schedule of my.rows_misscheduled"),
+                    HasSubstr("author_rows_test.cc")));
+}
+
+TEST(AuthorRowsTest, SchedulesThatCannotBeUsedAreErrorsOfTheRegistration) {
+  const ScheduleFunction schedule = [](const OpSchedule&) {};
+  OpRegistration("my.rows_early").Schedule(schedule);
+  EXPECT_THAT(StartupErrors(), HasSubstr("call .Schedule after .Compute"));
+  OpRegistration("my.rows_two")
+      .Compute([](const TeCall& call) { return Doubled(call, 2); })
+      .Schedule(nullptr)
+      .Schedule(schedule)
+      .Schedule(schedule);
+  EXPECT_THAT(StartupErrors(),
+              AllOf(HasSubstr("its schedule is no function"), HasSubstr("it has two schedules")));
+}
+
+TEST(AuthorRowsTest, AnOperatorTakesAnyNumberOfArgumentsAndALayoutRule) {
+  OpRegistration("my.rows_sum")
+      .Variadic()
+      .TypeRelation([](ops::TypeCall& call) { call.LearnResult(call.input(0)); })
+      .Pattern(ops::OpPattern::kElemWise)
+      .Layout([](const ops::LayoutQuestion& question) {
+        const std::string layout = ops::WantedLayout(question, 0);
+        return ops::LayoutAnswer{std::vector<std::string>(question.new_inputs.size(), layout),
+                                 layout, question.attrs};
+      })
+      .Compute([](const TeCall& call) {
+        return std::vector<te::Tensor>{
+            te::Compute(call.te_shape(), [&](const std::vector<te::Var>& i) {
+              te::Expr sum = call.input(0)[ToExprs(i)];
+              for (std::size_t k = 1; k < call.inputs.size(); ++k)
+                sum = sum + call.input(k)[ToExprs(i)];
+              return sum;
+            })};
+      });
+  OpRegistration("my.rows_no_rule").Layout(nullptr);
+  EXPECT_THAT(StartupErrors(), HasSubstr("its layout rule is no function"));
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 4, 5, 5), float32], %w: Tensor[(4, 4, 1, 1), float32]) { "
+      "%0 = nn.conv2d(%x, %w); nn.conv2d(my.rows_sum(%0, %0, %0), %w) }");
+  const ir::Module converted =
+      passes::ConvertLayout(passes::InferType(module), {{"nn.conv2d", {"NHWC"}}});
+  EXPECT_THAT(ir::PrintModule(converted), HasSubstr("my.rows_sum(%2, %2, %2)"));
+  const runtime::Inputs inputs = RandomInputs(module, 1);
+  ExpectClose(Interpreted(converted, inputs), Interpreted(module, inputs), 1e-5);
 }
 
 }  // namespace
