@@ -1,5 +1,6 @@
 #include "tenon/compiler/compile.h"
 
+#include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/joined_kernel.h"
 #include "tenon/compiler/plan/run_time_extents.h"
@@ -63,7 +64,8 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
                                         .defer = defer,
                                         .reassociate_sums = options.reassociate_reductions,
                                         .generic = options.generic,
-                                        .pipeline = LoopPipeline(options)}},
+                                        .pipeline = LoopPipeline(options)},
+                           .makers = CodeGeneratorRegistry::Global().Makers()},
                           {.check_bounds = options.check_bounds,
                            .cache_dir = options.cache_dir,
                            .pipeline = LoopPipeline(options)});

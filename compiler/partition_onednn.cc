@@ -5,11 +5,9 @@
 #include <string>
 #include <unordered_set>
 
+#include "tenon/compiler/code_generator.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
-#include "tenon/passes/partition/merge_composite_functions.h"
-#include "tenon/passes/pipeline.h"
-#include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -118,7 +116,7 @@ Pattern Sum(const Pattern& x) {
 }
 
 // "dnnl.conv2d" for "nn.conv2d".
-std::string CompositeName(std::string_view op) { return StrCat("dnnl.", op.substr(3)); }
+std::string CompositeName(std::string_view op) { return StrCat(kOneDnnName, ".", op.substr(3)); }
 
 }  // namespace
 
@@ -154,15 +152,11 @@ std::vector<passes::FusionPattern> OneDnnPatterns() {
 
 passes::CodeGenerator OneDnnCodeGenerator() {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
-  return {"dnnl", [](const Expr& call) { return OneDnnTakesCalls({call}, call); }};
+  return {kOneDnnName, [](const Expr& call) { return OneDnnTakesCalls({call}, call); }};
 }
 
 ir::Module PartitionForOneDnn(const ir::Module& module) {
-  strategies::RegisterStrategies(ops::OpRegistry::Global());
-  const ir::Module prepared =
-      passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, 3), module,
-                        {.opt_level = 3, .disabled = {"FuseOps"}});
-  return passes::MergeCompositeFunctions(passes::FuseOpsByPattern(prepared, OneDnnPatterns()));
+  return PartitionFor(module, kOneDnnName);
 }
 
 }  // namespace tenon

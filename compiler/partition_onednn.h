@@ -20,7 +20,10 @@
 
 namespace tenon {
 
-// Throws what the passes throw.
+// The name of the code generator.
+inline constexpr char kOneDnnName[] = "dnnl";
+
+// PartitionFor(module, kOneDnnName) of compiler/code_generator.h.
 ir::Module PartitionForOneDnn(const ir::Module& module);
 
 // The table, longest patterns first. Its checks ask oneDNN's strategy.

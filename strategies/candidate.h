@@ -24,6 +24,8 @@ enum Priority : int {
   kFewerOperations = 20,
   // Matrix instructions, which save more than that.
   kMatrixInstructions = 30,
+  // A code generator whose composite this is.
+  kCodeGenerator = 1000,
 };
 
 struct Candidate {

@@ -15,10 +15,8 @@
 namespace tenon::strategies {
 namespace {
 
-// What Composite begins with in functions for oneDNN; the rest of the name says nothing.
-constexpr std::string_view kOneDnnComposites = "dnnl.";
-
 constexpr const char* kTe = "te";
+constexpr const char* kTeAsked = "generated code is asked for";
 
 LowerFunctionOptions LoweringOf(const Group& group) {
   LowerFunctionOptions options{
@@ -41,27 +39,33 @@ Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
   }
   ScheduleMaker maker;
   if (options.form != nullptr && options.form->schedule != nullptr)
-    maker = [&](const std::vector<te::Tensor>&) { return ScheduleByAuthor(function, options); };
-  built.kernel =
-      LowerOutputs(std::move(args), function.outputs, group.name, group.lowering, maker);
+    maker = [&](const std::vector<te::Tensor>&) {
+      return ScheduleByAuthor(function, options);
+    };
+  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, group.lowering, maker);
   return built;
+}
+
+// Empty where the function is no composite.
+std::string CompositeName(const ir::FunctionNode& function) {
+  const auto found = function.attrs.find("Composite");
+  const auto* name = found == function.attrs.end() ? nullptr : found->second.As<std::string>();
+  return name == nullptr ? "" : *name;
 }
 
 // The rows of the group's table, weighed for it.
 class Table {
  public:
-  Table(const Group& group, const StrategyOptions& options)
+  Table(const Group& group, const StrategyOptions& options, const CompositeMaker* maker)
       : group_(group), lowering_(LoweringOf(group)) {
+    const bool te_only = options.library == LibraryChoice::kTe || options.lowering.generic;
+    if (maker != nullptr && maker->row) AddImplementation(*maker->row, te_only);
     const ir::CallNode* anchor = group.Anchor();
     AddForms(anchor, options.winograd && group.library != LibraryChoice::kLibrary);
     const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();
     if (strategy == nullptr) return;
-    const bool te_only = options.library == LibraryChoice::kTe || options.lowering.generic;
     for (const Implementation& implementation : strategy->implementations)
-      Add({.name = implementation.name,
-           .priority = implementation.priority,
-           .refusal = te_only ? "generated code is asked for" : implementation.refusal(group)},
-          implementation.build);
+      AddImplementation(implementation, te_only);
   }
 
   // The best row that can be built. Rows whose building throws Unimplemented are refused by that.
@@ -94,6 +98,13 @@ class Table {
     });
     builders_.insert(builders_.begin() + (place - rows_.begin()), std::move(build));
     rows_.insert(place, std::move(row));
+  }
+
+  void AddImplementation(const Implementation& implementation, bool te_only) {
+    Add({.name = implementation.name,
+         .priority = implementation.priority,
+         .refusal = te_only ? kTeAsked : implementation.refusal(group_)},
+        implementation.build);
   }
 
   // None where something else in the group has no compute, which building will say.
@@ -211,15 +222,19 @@ Choice Choose(const Group& asked, const StrategyOptions& options) {
   group.keep_nan = options.keep_nan;
   group.lowering = options.lowering;
   std::string remark;
-  const auto composite = group.function->attrs.find("Composite");
-  if (composite != group.function->attrs.end() && options.library == LibraryChoice::kAuto) {
-    const auto* name = composite->second.As<std::string>();
-    if (name != nullptr && name->starts_with(kOneDnnComposites)) {
-      group.library = LibraryChoice::kLibrary;
-      remark = StrCat("  composite ", *name, ": oneDNN wherever its condition holds\n");
+  const CompositeMaker* maker = nullptr;
+  if (const std::string composite = CompositeName(*group.function); !composite.empty()) {
+    const std::string wanted = composite.substr(0, composite.find('.'));
+    const auto found = std::ranges::find(options.makers, wanted, &CompositeMaker::name);
+    if (found == options.makers.end()) {
+      remark = StrCat("  composite ", composite, ": there is no code generator ", wanted, "\n");
+    } else {
+      maker = &*found;
+      if (options.library == LibraryChoice::kAuto) group.library = maker->library;
+      remark = StrCat("  composite ", composite, ": ", wanted, " wherever its condition holds\n");
     }
   }
-  Choice choice = Table(group, options).Choose();
+  Choice choice = Table(group, options, maker).Choose();
   choice.remark = std::move(remark);
   return choice;
 }

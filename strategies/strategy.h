@@ -101,11 +101,20 @@ struct Strategy {
   std::vector<Implementation> implementations;
 };
 
+// Who makes the kernels of functions with Composite="<name>.<anything>".
+struct CompositeMaker {
+  std::string name;
+  // How the rows of operators are weighed for such a function, unless StrategyOptions say it.
+  LibraryChoice library = LibraryChoice::kAuto;
+  std::optional<Implementation> row = std::nullopt;  // beside those of operators
+};
+
 struct StrategyOptions {
   LibraryChoice library = LibraryChoice::kAuto;
   bool winograd = true;   // let convolutions take Winograd's algorithm
   bool keep_nan = false;  // take no library that gives a number for NaN
   LoweringOptions lowering;
+  std::vector<CompositeMaker> makers = {};
 };
 
 struct Choice {
@@ -118,8 +127,8 @@ struct Choice {
   std::string Explanation() const { return remark + ToText(candidates, chosen); }
 };
 
-// A function with Composite="dnnl.<anything>" takes oneDNN as under kLibrary, unless kTe is asked
-// for. Throws Unimplemented when no candidate can build the group.
+// A composite function takes the row of its maker where that does not refuse it. Throws
+// Unimplemented when no candidate can build the group.
 Choice Choose(const Group& group, const StrategyOptions& options);
 
 // Attaches computes and strategies to the built-in operators. Idempotent.

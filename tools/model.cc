@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "CLI/CLI.hpp"
+#include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/models/registry.h"
@@ -42,7 +43,9 @@ void ModelArguments::AddTo(CLI::App* command) {
           "fixed value of an input of an ONNX model: a number for an input of one element, "
           "or a .npy array")
       ->type_name("NAME=VALUE");
-  command->add_option("--plugin", plugins, "shared object that registers operators")
+  command
+      ->add_option("--plugin", plugins,
+                   "shared object that registers operators or a code generator")
       ->type_name("FILE.so");
 }
 
@@ -65,9 +68,10 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->check(CLI::IsMember({"llvm", "c"}))
       ->capture_default_str();
   command
-      ->add_option("--partition", partition,
-                   "onednn: move calls that oneDNN computes in one primitive into functions")
-      ->check(CLI::IsMember({"none", "onednn"}))
+      ->add_option(
+          "--partition", partition,
+          "code generator into whose functions calls are moved: onednn, or one of a plug-in")
+      ->type_name("NAME")
       ->capture_default_str();
   command
       ->add_option("--fusion", fusion,
@@ -157,7 +161,8 @@ CompileOptions CompileArguments::Options() const {
 }
 
 ir::Module CompileArguments::Partitioned(const ir::Module& module) const {
-  return partition == "onednn" ? PartitionForOneDnn(module) : module;
+  if (partition == kNoPartition) return module;
+  return PartitionFor(module, partition == "onednn" ? kOneDnnName : partition);
 }
 
 std::pair<std::string, std::string> SplitAssignment(const std::string& text,

@@ -18,11 +18,13 @@ class App;
 
 namespace tenon::tools {
 
+inline constexpr char kNoPartition[] = "none";
+
 struct ModelArguments {
   std::string path;
   std::vector<std::string> shapes;     // "x=1,3,48,192"
   std::vector<std::string> constants;  // "rate=16000" or "rate=file.npy"
-  std::vector<std::string> plugins;    // shared objects that register operators
+  std::vector<std::string> plugins;    // shared objects that register what users add
 
   void AddTo(CLI::App* command);
 };
@@ -32,7 +34,7 @@ struct CompileArguments {
   int threads = 0;
   std::string library = "auto";
   std::string target = "llvm";
-  std::string partition = "none";
+  std::string partition = kNoPartition;
   std::string fusion;  // empty: as the level says
   bool no_winograd = false;
   bool keep_nan = false;
@@ -50,7 +52,8 @@ struct CompileArguments {
   // Warns on standard error when the folder that --cache-dir names cannot be written.
   void WarnOfCache() const;
   CompileOptions Options() const;
-  // The module with composite functions for the code generator that --partition names.
+  // The module with composite functions for the code generator that --partition names. Throws
+  // NotFound where nobody registered it.
   ir::Module Partitioned(const ir::Module& module) const;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ops/registry.h"
@@ -41,11 +42,11 @@ constexpr char kAnnotate[] = "AnnotateTarget";
 constexpr char kFuseByPattern[] = "FuseOpsByPattern";
 constexpr char kPartition[] = "PartitionForOneDnn";
 constexpr char kConvert[] = "ConvertLayout";
-constexpr char kOneDnn[] = "dnnl";
 
-// Parses a value of --codegen: "dnnl", or the name and operators of another generator.
+// Parses a value of --codegen: a generator that is registered, or the name and operators of
+// another one.
 passes::CodeGenerator ParseCodegen(const std::string& text) {
-  if (text == kOneDnn) return OneDnnCodeGenerator();
+  if (text.find('=') == std::string::npos) return CodeGeneratorRegistry::Global().AnnotatorOf(text);
   const auto [name, operators] = SplitAssignment(text, "--codegen");
   std::set<std::string> known;
   for (std::size_t begin = 0; begin <= operators.size();) {
@@ -62,8 +63,8 @@ passes::CodeGenerator ParseCodegen(const std::string& text) {
 
 passes::Pass FindAnnotate(const std::vector<std::string>& codegens) {
   if (codegens.empty())
-    throw InvalidArgument(
-        StrCat(kAnnotate, " needs --codegen=", kOneDnn, " or --codegen=NAME=OPERATOR,OPERATOR"));
+    throw InvalidArgument(StrCat(kAnnotate, " needs --codegen=", kOneDnnName,
+                                 " or --codegen=NAME=OPERATOR,OPERATOR"));
   std::vector<passes::CodeGenerator> generators;
   for (const std::string& text : codegens) generators.push_back(ParseCodegen(text));
   return {kAnnotate, 0, [generators](const ir::Module& m) {
@@ -71,13 +72,29 @@ passes::Pass FindAnnotate(const std::vector<std::string>& codegens) {
           }};
 }
 
+// Those of the registered generators that are named; oneDNN's where there is none.
+std::vector<passes::FusionPattern> PatternsOf(const std::vector<std::string>& codegens) {
+  std::vector<passes::FusionPattern> patterns;
+  const auto add = [&](const std::string& name) {
+    for (passes::FusionPattern& pattern : CodeGeneratorRegistry::Global().PatternsOf(name))
+      patterns.push_back(std::move(pattern));
+  };
+  for (const std::string& text : codegens) {
+    if (text.find('=') == std::string::npos) add(text);
+  }
+  if (patterns.empty()) add(kOneDnnName);
+  return patterns;
+}
+
 passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
                       passes::FoldAffineReport* folding, const OptArguments& arguments) {
   if (name == kPartition) return {name, 0, PartitionForOneDnn};
   if (name == kAnnotate) return FindAnnotate(arguments.codegens);
-  if (name == kFuseByPattern)
+  if (name == kFuseByPattern) {
+    const auto patterns = PatternsOf(arguments.codegens);
     return {name, 0,
-            [](const ir::Module& m) { return passes::FuseOpsByPattern(m, OneDnnPatterns()); }};
+            [patterns](const ir::Module& m) { return passes::FuseOpsByPattern(m, patterns); }};
+  }
   if (name == kConvert && !arguments.layouts.empty()) {
     passes::DesiredLayouts desired;
     for (const std::string& layout : arguments.layouts) passes::AddDesiredLayout(layout, &desired);
@@ -123,7 +140,7 @@ void AddOptCommand(CLI::App* app) {
   command
       ->add_option("--passes", arguments->passes,
                    StrCat("in order: ", StrJoin(passes::PassNames(), ", "), ", ", kAnnotate, ", ",
-                          kFuseByPattern, " (oneDNN's patterns), ", kPartition))
+                          kFuseByPattern, " (patterns of --codegen), ", kPartition))
       ->delimiter(',')
       ->type_name("PASS,PASS");
   command
@@ -133,9 +150,10 @@ void AddOptCommand(CLI::App* app) {
           "with it when it is not given")
       ->type_name("OPERATOR=DATA[:KERNEL]");
   command
-      ->add_option("--codegen", arguments->codegens,
-                   "a code generator that AnnotateTarget asks, the first that takes a call: dnnl, "
-                   "or any name with the operators that it takes")
+      ->add_option(
+          "--codegen", arguments->codegens,
+          "a code generator that AnnotateTarget asks, the first that takes a call: dnnl, one "
+          "of a plug-in, or any name with the operators that it takes")
       ->allow_extra_args(false)
       ->type_name("NAME[=OPERATOR,OPERATOR]");
   command->add_flag("--timing", arguments->timing, "time of each pass, on standard error");

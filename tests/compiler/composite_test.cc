@@ -210,7 +210,7 @@ TEST(CompositeTest, TheCompositeAsksForItsCodeGenerator) {
   ASSERT_EQ(lowered.kernels.size(), 1U);
   EXPECT_EQ(lowered.kernels[0].choice.implementation, "onednn");
   EXPECT_THAT(lowered.kernels[0].choice.Explanation(),
-              HasSubstr("composite dnnl.any: oneDNN wherever its condition holds"));
+              HasSubstr("composite dnnl.any: dnnl wherever its condition holds"));
   const Lowered other = ValueOrThrow(Lower(Offloaded(module, "other.any", ReshapeAddRelu())));
   EXPECT_THAT(other.kernels[0].choice.implementation, StartsWith("te."));
 }

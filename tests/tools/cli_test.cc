@@ -216,6 +216,11 @@ TEST_F(CliTest, S000_23_PartitionMovesOperatorsToOneDnn) {
   EXPECT_EQ(Contents(Path("plain.npy")), Contents(Path("partitioned.npy")));
 }
 
+TEST_F(CliTest, APartitionForAGeneratorThatIsNotThereIsRefused) {
+  EXPECT_THAT(ErrorOf("run %/model.relay --partition=dnn"),
+              HasSubstr("there is no code generator dnn; there are dnnl; did you mean dnnl?"));
+}
+
 TEST_F(CliTest, RegionsAreMadeForTheCodeGeneratorsThatAreNamed) {
   const std::string passes = "AnnotateTarget,MergeCompilerRegions,PartitionGraph";
   const std::string text =
@@ -230,7 +235,7 @@ TEST_F(CliTest, RegionsAreMadeForTheCodeGeneratorsThatAreNamed) {
   EXPECT_THAT(ErrorOf("opt %/model.relay --codegen=npu=nn.dens --passes=AnnotateTarget"),
               AllOf(HasSubstr("nn.dens"), HasSubstr("did you mean nn.dense?")));
   EXPECT_THAT(ErrorOf("opt %/model.relay --codegen=npu --passes=AnnotateTarget"),
-              HasSubstr("--codegen takes NAME=VALUE, not npu"));
+              HasSubstr("there is no code generator npu; there are dnnl"));
 }
 
 TEST_F(CliTest, S004_18_OpsListsAndDescribes) {
