@@ -7,7 +7,9 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/tensor.h"
+#include "tenon/onnx/user_conversions.h"
 #include "tenon/onnx/write/exporters.h"
+#include "tenon/ops/registry.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -48,7 +50,8 @@ void ReportMissing(const Expr& body) {
   std::map<std::string, int> missing;
   ir::VisitPostOrder(body, [&](const Expr& e) {
     const auto* call = e.As<ir::CallNode>();
-    if (call != nullptr && call->op() != nullptr && !Exporters().contains(call->callee))
+    if (call != nullptr && call->op() != nullptr && !Exporters().contains(call->callee) &&
+        FindUserExporter(call->op()->name) == nullptr)
       ++missing[call->op()->name];
   });
   if (missing.empty()) return;
@@ -83,6 +86,9 @@ class Writer {
       graph_.AddOutput(name, tuple == nullptr ? type : tuple->fields[i]);
     }
   }
+
+  // Those of users that nodes are of.
+  const std::set<std::string>& domains() const { return graph_.domains(); }
 
  private:
   Names NamesOf(const Expr& e) {
@@ -122,6 +128,8 @@ class Writer {
     const bool only_reader = !call->args.empty() && readers_.at(call->args[0]) == 1;
     CallToWrite to_write(*call, std::move(inputs), only_reader, &graph_);
     try {
+      if (const OnnxExporter* exporter = FindUserExporter(call->op()->name))
+        return graph_.AddNode((*exporter)(*call), to_write.AllInputs(), to_write.num_results());
       return Exporters().at(call->callee)(to_write);
     } catch (Error& error) {
       if (!error.span().known()) error.At(e.span());
@@ -157,6 +165,17 @@ DataType CallToWrite::result_dtype() const {
   return call_.checked_type.As<ir::TensorTypeNode>()->dtype;
 }
 
+Names CallToWrite::AllInputs() const {
+  Names all;
+  for (const Names& names : inputs_) all.insert(all.end(), names.begin(), names.end());
+  return all;
+}
+
+std::size_t CallToWrite::num_results() const {
+  const auto* tuple = call_.checked_type.As<ir::TupleTypeNode>();
+  return tuple == nullptr ? 1 : tuple->fields.size();
+}
+
 std::int64_t CallToWrite::Axis(std::int64_t axis) const { return ops::NormalAxis(axis, rank(0)); }
 
 void CallToWrite::Refuse(const std::string& what) const {
@@ -176,12 +195,23 @@ absl::StatusOr<std::string> ExportOnnx(const ir::Module& module) {
     model.set_producer_name("tenon");
     model.add_opset_import()->set_version(kOpset);
     model.mutable_graph()->set_name("main");
-    Writer(typed.Main(), model.mutable_graph()).Write();
+    Writer writer(typed.Main(), model.mutable_graph());
+    writer.Write();
+    for (const std::string& domain : writer.domains()) {
+      auto* opset = model.add_opset_import();
+      opset->set_domain(domain);
+      opset->set_version(1);
+    }
     if (model.ByteSizeLong() > kMaxFileBytes)
       throw Unimplemented(StrCat("the model takes ", model.ByteSizeLong(),
                                  " bytes; an ONNX file holds ", kMaxFileBytes, " at most"));
     return model.SerializeAsString();
   });
+}
+
+bool IsExportable(const std::string& op) {
+  const Expr callee = ops::OpRegistry::Global().Find(op);
+  return callee && (Exporters().contains(callee) || FindUserExporter(op) != nullptr);
 }
 
 std::vector<std::string> ExportableOps() {

@@ -23,7 +23,9 @@ namespace tenon::onnx_export {
 // protobuf's 2 GiB. InvalidArgument for extents that are not static and for functions without an
 // ONNX counterpart (let, calls of functions).
 absl::StatusOr<std::string> ExportOnnx(const ir::Module& module);
-// The names of the operators that can be written, sorted.
+// Whether calls of the operator can be written, also by a user's exporter (register_onnx.h).
+bool IsExportable(const std::string& op);
+// The names of the operators that Tenon can write, sorted.
 std::vector<std::string> ExportableOps();
 
 }  // namespace tenon::onnx_export

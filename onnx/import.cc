@@ -10,6 +10,7 @@
 #include "tenon/onnx/sort_nodes.h"
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
+#include "tenon/onnx/user_conversions.h"
 #include "tenon/support/error.h"
 #include "tenon/support/mapped_file.h"
 #include "tenon/support/strings.h"
@@ -59,6 +60,7 @@ const ConverterTable& MicrosoftConverters() {
 }
 
 const Converter* FindConverter(const std::string& domain, const std::string& type) {
+  if (const Converter* user = FindUserConverter(domain, type)) return user;
   if (!IsDefaultDomain(domain) && domain != kMicrosoft) return nullptr;
   const ConverterTable& table = IsDefaultDomain(domain) ? Converters() : MicrosoftConverters();
   const auto found = table.find(type);

@@ -30,31 +30,9 @@ Expr CustomOp(const onnx::NodeProto& node) {
   return registry.Find(node.op_type());
 }
 
-attrs::Value ToValue(const onnx::AttributeProto& attribute) {
-  switch (attribute.type()) {
-    case onnx::AttributeProto::INT:
-      return attrs::Value(static_cast<std::int64_t>(attribute.i()));
-    case onnx::AttributeProto::FLOAT:
-      return attrs::Value(static_cast<double>(attribute.f()));
-    case onnx::AttributeProto::STRING:
-      return attrs::Value(attribute.s());
-    case onnx::AttributeProto::INTS: {
-      attrs::List list;
-      for (const std::int64_t i : attribute.ints()) list.push_back(attrs::Value(i));
-      return attrs::Value(std::move(list));
-    }
-    default:
-      throw Unimplemented(StrCat("the attribute ", attribute.name(), " has no supported type"));
-  }
-}
-
 std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
   const auto* schema = op.As<ir::OpNode>()->attrs_schema();
-  attrs::FieldValues fields;
-  for (const onnx::AttributeProto& attribute : node.proto().attribute()) {
-    fields.emplace(attribute.name(), ToValue(attribute));
-    node.Ignore(attribute.name().c_str());
-  }
+  const attrs::FieldValues fields = node.AllAttributes();
   attrs::Attrs attrs;
   if (schema != nullptr) attrs = attrs::Attrs::FromFields(*schema, fields);
   const Expr call = node.Typed(ir::Call::Make(op, node.all_inputs(), std::move(attrs)));

@@ -28,7 +28,39 @@ bool MayFold(const ir::Type& type) {
          kMaxFoldedBytes / static_cast<std::int64_t>(tensor->dtype.bytes());
 }
 
+attrs::Value ToValue(const onnx::AttributeProto& attribute) {
+  switch (attribute.type()) {
+    case onnx::AttributeProto::INT:
+      return attrs::Value(static_cast<std::int64_t>(attribute.i()));
+    case onnx::AttributeProto::FLOAT:
+      return attrs::Value(static_cast<double>(attribute.f()));
+    case onnx::AttributeProto::STRING:
+      return attrs::Value(attribute.s());
+    case onnx::AttributeProto::INTS: {
+      attrs::List list;
+      for (const std::int64_t i : attribute.ints()) list.push_back(attrs::Value(i));
+      return attrs::Value(std::move(list));
+    }
+    case onnx::AttributeProto::FLOATS: {
+      attrs::List list;
+      for (const float f : attribute.floats()) list.push_back(attrs::Value(static_cast<double>(f)));
+      return attrs::Value(std::move(list));
+    }
+    default:
+      throw Unimplemented(StrCat("the attribute ", attribute.name(), " has no supported type"));
+  }
+}
+
 }  // namespace
+
+attrs::FieldValues Node::AllAttributes() {
+  attrs::FieldValues fields;
+  for (const onnx::AttributeProto& attribute : proto_.attribute()) {
+    fields.emplace(attribute.name(), ToValue(attribute));
+    Ignore(attribute.name().c_str());
+  }
+  return fields;
+}
 
 void RequireConstantSize(double elements) {
   constexpr double max_elements = static_cast<double>(kMaxFoldedBytes) / sizeof(double);

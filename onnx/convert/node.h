@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "onnx/onnx_pb.h"
+#include "tenon/attrs/attrs.h"
 #include "tenon/ir/expr.h"
 #include "tenon/ops/ints.h"
 #include "tenon/passes/simplify/fold_constant.h"
@@ -92,6 +93,8 @@ class Node {
   // Throws Unimplemented for an attribute that nobody read.
   void RequireAllHandled() const;
   const onnx::AttributeProto* Find(const char* name);
+  // All that the node has. Throws Unimplemented for graphs, tensors and lists of texts.
+  attrs::FieldValues AllAttributes();
 
   // --- results
   // The expression with checked types, folded when it is constant. Its arguments must be typed.

@@ -33,6 +33,9 @@ class CallToWrite {
   const ir::Expr& arg(std::size_t i) const { return call_.args[i]; }
   const std::string& input(std::size_t i) const { return inputs_[i].at(0); }
   const Names& fields(std::size_t i) const { return inputs_[i]; }
+  // With the fields of tuples in their places.
+  Names AllInputs() const;
+  std::size_t num_results() const;
   bool only_reader() const { return only_reader_; }
 
   Shape shape(std::size_t i) const { return ir::StaticShape(arg(i).checked_type(), "an argument"); }

@@ -1,6 +1,9 @@
 #include "tenon/onnx/write/graph_writer.h"
 
+#include <algorithm>
+
 #include "tenon/onnx/tensor.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_export {
@@ -29,6 +32,41 @@ void SetValue(const NodeAttribute& from, onnx::AttributeProto* attribute) {
   } else {
     attribute->set_type(onnx::AttributeProto::INTS);
     for (const std::int64_t i : std::get<Ints>(from.value)) attribute->add_ints(i);
+  }
+}
+
+bool AddNumbers(const attrs::List& list, onnx::AttributeProto* attribute) {
+  const bool are_integers = std::ranges::all_of(
+      list, [](const attrs::Value& value) { return value.As<std::int64_t>() != nullptr; });
+  attribute->set_type(are_integers ? onnx::AttributeProto::INTS : onnx::AttributeProto::FLOATS);
+  for (const attrs::Value& value : list) {
+    if (are_integers) {
+      attribute->add_ints(*value.As<std::int64_t>());
+    } else if (const auto* real = value.As<double>()) {
+      attribute->add_floats(static_cast<float>(*real));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+void SetValue(const std::string& name, const attrs::Value& value, onnx::AttributeProto* attribute) {
+  if (const auto* flag = value.As<bool>()) {
+    SetValue({name.c_str(), std::int64_t{*flag}}, attribute);
+  } else if (const auto* number = value.As<std::int64_t>()) {
+    SetValue({name.c_str(), *number}, attribute);
+  } else if (const auto* real = value.As<double>()) {
+    SetValue({name.c_str(), *real}, attribute);
+  } else if (const auto* text = value.As<std::string>()) {
+    SetValue({name.c_str(), *text}, attribute);
+  } else {
+    attribute->set_name(name);
+    const auto* list = value.As<attrs::List>();
+    if (list == nullptr || !AddNumbers(*list, attribute))
+      throw Unimplemented(StrCat("the attribute ", name, "=", attrs::ToText(value),
+                                 " has no ONNX counterpart; allowed are integers, numbers, texts "
+                                 "and lists of integers or of numbers"));
   }
 }
 
@@ -71,6 +109,19 @@ std::vector<std::string> GraphWriter::AddNode(const std::string& type, std::size
 std::string GraphWriter::AddNode(const std::string& type, const std::vector<std::string>& inputs,
                                  const NodeAttributes& attributes) {
   return AddNode(type, 1, inputs, attributes)[0];
+}
+
+std::vector<std::string> GraphWriter::AddNode(const OnnxNodeToWrite& node,
+                                              const std::vector<std::string>& inputs,
+                                              std::size_t outputs) {
+  std::vector<std::string> names = AddNode(node.type, outputs, inputs, NodeAttributes());
+  onnx::NodeProto* written = graph_.mutable_node(graph_.node_size() - 1);
+  written->set_domain(node.domain);
+  if (!node.domain.empty()) domains_.insert(node.domain);
+  for (const auto& [name, value] : node.attributes) {
+    if (!value.is_none()) SetValue(name, value, written->add_attribute());
+  }
+  return names;
 }
 
 std::string GraphWriter::AddConstant(const NDArray& data) {

@@ -12,6 +12,7 @@
 
 #include "onnx/onnx_pb.h"
 #include "tenon/ir/type.h"
+#include "tenon/onnx/register_onnx.h"
 #include "tenon/ops/ints.h"
 #include "tenon/support/ndarray.h"
 
@@ -39,6 +40,10 @@ class GraphWriter {
   std::vector<std::string> AddNode(const std::string& type, std::size_t outputs,
                                    const std::vector<std::string>& inputs,
                                    const NodeAttributes& attributes);
+  // A node of a user's domain.
+  std::vector<std::string> AddNode(const OnnxNodeToWrite& node,
+                                   const std::vector<std::string>& inputs, std::size_t outputs);
+  const std::set<std::string>& domains() const { return domains_; }
   // Whether a node makes the value, so that it is neither an input nor a constant.
   bool IsMade(const std::string& value) const { return maker_.contains(value); }
   std::string AddConstant(const NDArray& data);
@@ -51,7 +56,7 @@ class GraphWriter {
   std::string Unique(const std::string& wanted);
 
   onnx::GraphProto& graph_;
-  std::set<std::string> names_;
+  std::set<std::string> names_, domains_;
   std::unordered_map<std::string, int> maker_;  // of a value: the node's index
   int next_value_ = 0;
 };

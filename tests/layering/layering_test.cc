@@ -48,7 +48,7 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
 const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insides() {
   static const auto& insides =
       *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
-          {"onnx", {{"", {"tensor.h", "external_data.h"}}, {"convert", {}}, {"write", {}}}},
+          {"onnx", {{"", {"tensor.h", "external_data.h", "register_onnx.h"}}, {"convert", {}}, {"write", {}}}},
           {"passes",
            {{"", {"infer_type.h"}},
             {"affine", {"simplify"}},
