@@ -91,18 +91,26 @@ std::vector<std::string> FieldNames(const Schema& schema) {
 }
 
 std::string BoundsText(const FieldRange& range) {
-  const auto& [min, max, choices] = range;
-  if (choices != nullptr) return StrCat("one of ", StrJoin(StrSplit(choices, ' '), ", "));
-  if (min != kNoMin && max != kNoMax) return StrCat(min, " to ", max);
-  if (min != kNoMin) return StrCat("at least ", min);
-  if (max != kNoMax) return StrCat("at most ", max);
+  if (range.choices != nullptr)
+    return StrCat("one of ", StrJoin(StrSplit(range.choices, ' '), ", "));
+  const std::string min = std::isfinite(range.real_min) ? FormatShortest(range.real_min)
+                          : range.min != kNoMin         ? StrCat(range.min)
+                                                        : "";
+  const std::string max = std::isfinite(range.real_max) ? FormatShortest(range.real_max)
+                          : range.max != kNoMax         ? StrCat(range.max)
+                                                        : "";
+  if (!min.empty() && !max.empty()) return StrCat(min, " to ", max);
+  if (!min.empty()) return StrCat("at least ", min);
+  if (!max.empty()) return StrCat("at most ", max);
   return "";
 }
 
 bool IsWithin(const FieldRange& range, double number) {
   // NaN is outside every bound.
   return (range.min == kNoMin || number >= static_cast<double>(range.min)) &&
-         (range.max == kNoMax || number <= static_cast<double>(range.max));
+         (range.max == kNoMax || number <= static_cast<double>(range.max)) &&
+         (!std::isfinite(range.real_min) || number >= range.real_min) &&
+         (!std::isfinite(range.real_max) || number <= range.real_max);
 }
 
 bool IsOneOf(const char* choices, const std::string& word) {
@@ -130,7 +138,7 @@ void FieldInfo::CheckBounds(const Value& value) const {
   if (const List* list = value.As<List>()) {
     for (const Value& e : *list) CheckBounds(e);
   } else if (const std::int64_t* v = value.As<std::int64_t>()) {
-    within = *v >= range.min && *v <= range.max;
+    within = *v >= range.min && *v <= range.max && IsWithin(range, static_cast<double>(*v));
   } else if (const double* d = value.As<double>()) {
     within = IsWithin(range, *d);
   } else if (const std::string* s = value.As<std::string>(); s != nullptr && range.choices) {

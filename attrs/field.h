@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -29,6 +30,9 @@ namespace tenon::attrs {
 struct FieldRange {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  // Bounds that are no integers.
+  double real_min = -std::numeric_limits<double>::infinity();
+  double real_max = std::numeric_limits<double>::infinity();
   const char* choices = nullptr;  // separated by spaces
 };
 
@@ -45,14 +49,24 @@ struct FieldOf {
   FieldText text;
   FieldRange range;
 
-  constexpr FieldOf AtLeast(std::int64_t bound) const {
+  template <typename Number>
+  constexpr FieldOf AtLeast(Number bound) const {
     FieldOf f = *this;
-    f.range.min = bound;
+    if constexpr (std::is_floating_point_v<Number>) {
+      f.range.real_min = bound;
+    } else {
+      f.range.min = bound;
+    }
     return f;
   }
-  constexpr FieldOf AtMost(std::int64_t bound) const {
+  template <typename Number>
+  constexpr FieldOf AtMost(Number bound) const {
     FieldOf f = *this;
-    f.range.max = bound;
+    if constexpr (std::is_floating_point_v<Number>) {
+      f.range.real_max = bound;
+    } else {
+      f.range.max = bound;
+    }
     return f;
   }
   constexpr FieldOf OneOf(const char* words) const {

@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(room_targets GLOBAL PROPERTY TENON_ROOM_TARGETS)
-install(TARGETS ${room_targets} tenon_options EXPORT TenonTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${room_targets} tenon_options tenon_plugin EXPORT TenonTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tenon_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT TenonTargets NAMESPACE tenon:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
 foreach(room IN LISTS TENON_ROOMS)

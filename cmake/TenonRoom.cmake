@@ -23,6 +23,13 @@ target_include_directories(tenon_options INTERFACE $<BUILD_INTERFACE:${CMAKE_BIN
                                                    $<INSTALL_INTERFACE:include>)
 target_compile_features(tenon_options INTERFACE cxx_std_20)
 
+# For plug-ins: headers, and nothing to link. What they use of Tenon comes from the program that loads them.
+add_library(tenon_plugin INTERFACE)
+add_library(tenon::plugin ALIAS tenon_plugin)
+set_target_properties(tenon_plugin PROPERTIES EXPORT_NAME plugin)
+target_link_libraries(tenon_plugin INTERFACE tenon_options)
+target_link_options(tenon_plugin INTERFACE -Wl,--unresolved-symbols=ignore-all)
+
 # Private to Tenon's own targets: an installed user keeps their own warning and sanitizer flags.
 add_library(tenon_private_options INTERFACE)
 target_compile_options(tenon_private_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers

@@ -10,6 +10,7 @@
 #include "tenon/ops/registry.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/pending_patterns.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -31,6 +32,7 @@ loop::PipelineOptions LoopPipeline(const CompileOptions& options) {
 
 Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool defer = false) {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
+  strategies::FinishPatterns();
   registry.ThrowStartupErrors();
   strategies::RegisterStrategies(registry);
   if (options.opt_level < 0)

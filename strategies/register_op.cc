@@ -2,6 +2,7 @@
 
 #include "tenon/strategies/author_rows.h"
 #include "tenon/strategies/check_compute.h"
+#include "tenon/strategies/pending_patterns.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -55,7 +56,8 @@ OpRegistration& OpRegistration::TypeRelation(ops::TypeRelation relation, std::st
   return *this;
 }
 OpRegistration& OpRegistration::Pattern(OpPattern pattern) {
-  if (op_->pattern && *op_->pattern != pattern)
+  const bool is_open = DeclarePattern(*op_);
+  if (!is_open && *op_->pattern != pattern)
     Refuse(StrCat("the pattern ", ops::ToString(pattern), " contradicts ",
                   ops::ToString(*op_->pattern), ", which the compute shows"));
   op_->pattern = pattern;
@@ -102,11 +104,11 @@ OpRegistration& OpRegistration::Compute(
     std::vector<te::Tensor> results = make(call);
     RequireResults(op->name, call, results);
     if (const auto contradiction = ContradictionOf(*op->pattern, call.inputs, results))
-      throw InvalidArgument(StrCat(op->name, ": the pattern ", ops::ToString(*op->pattern),
-                                   " contradicts the compute: ", *contradiction));
+      throw InvalidArgument(
+          StrCat(op->name, ": ", ContradictionText(*op->pattern, *contradiction)));
     return results;
   });
-  if (!op_->pattern) op_->pattern = OpPattern::kOpaque;
+  AwaitPattern(site_, op_);
   return *this;
 }
 

@@ -61,7 +61,8 @@ class OpRegistration {
     return AttrsOf(attrs::SchemaOf<T>(), fingerprint);
   }
 
-  // What the operator computes, by tensor expressions. Without a pattern it is opaque to fusion.
+  // What the operator computes, by tensor expressions. A pattern that is not said is inferred from
+  // sample calls; where none can be made, the operator is opaque to fusion.
   OpRegistration& Compute(std::function<std::vector<te::Tensor>(const TeCall& call)> make);
   // One element from the element at the same place: `function(attrs, x)` or `function(x)`. The
   // result has the input's shape, and the operator the pattern kElemWise.

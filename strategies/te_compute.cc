@@ -10,9 +10,12 @@
 namespace tenon::strategies {
 namespace {
 
-ir::Type FirstType(const ir::Type& type) {
+const ir::Type& FieldType(const ir::Type& type, std::size_t field) {
   const auto* tuple = type.As<ir::TupleTypeNode>();
-  return tuple == nullptr ? type : tuple->fields.at(0);
+  const std::size_t count = tuple == nullptr ? 1 : tuple->fields.size();
+  if (field >= count)
+    throw InvalidArgument(StrCat("field ", field, " of the result is asked for; it has ", count));
+  return tuple == nullptr ? type : tuple->fields[field];
 }
 
 }  // namespace
@@ -24,9 +27,13 @@ const te::Tensor& TeCall::input(std::size_t i) const {
              inputs.size() == 1 ? " tensor" : " tensors, those of tuples counted one by one"));
 }
 
-Shape TeCall::shape() const { return ir::StaticShape(FirstType(result), "the result"); }
-DataType TeCall::dtype() const { return FirstType(result).As<ir::TensorTypeNode>()->dtype; }
-std::vector<te::Expr> TeCall::te_shape() const { return ToExprs(shape()); }
+Shape TeCall::shape(std::size_t field) const {
+  return ir::StaticShape(FieldType(result, field), "the result");
+}
+DataType TeCall::dtype(std::size_t field) const {
+  return FieldType(result, field).As<ir::TensorTypeNode>()->dtype;
+}
+std::vector<te::Expr> TeCall::te_shape(std::size_t field) const { return ToExprs(shape(field)); }
 
 std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars) {
   return {vars.begin(), vars.end()};

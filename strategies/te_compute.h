@@ -42,10 +42,11 @@ struct TeCall {
   te::Tensor Prepared(const te::Tensor& tensor) const {
     return preparer == nullptr ? tensor : preparer->Prepare(tensor);
   }
-  // The result's shape and element type; the first field's for a tuple, whose others `result` has.
-  Shape shape() const;
-  DataType dtype() const;
-  std::vector<te::Expr> te_shape() const;
+  // The shape and element type of the result, or of a field of it where it is a tuple. Throw
+  // InvalidArgument for a field that it has not.
+  Shape shape(std::size_t field = 0) const;
+  DataType dtype(std::size_t field = 0) const;
+  std::vector<te::Expr> te_shape(std::size_t field = 0) const;
 };
 
 struct OpSchedule;  // op_schedule.h

@@ -8,12 +8,12 @@
 #include <iostream>
 #include <system_error>
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "CLI/CLI.hpp"
 #include "tenon/compiler/code_generator.h"
+#include "tenon/compiler/load_plugin.h"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/models/registry.h"
@@ -192,13 +192,8 @@ Shape ParseShape(const std::string& text, const std::string& option) {
 void LoadPlugins(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path.empty()) throw InvalidArgument("--plugin is empty; name a file");
-    // The system's folders would be searched for a bare name.
-    const std::string file = std::filesystem::absolute(path).string();
-    // Plug-ins do not see each other's symbols.
-    if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr)
-      throw NotFound(StrCat("the plug-in ", path, " cannot be loaded: ", dlerror()));
+    LoadPlugin(path);
   }
-  ops::OpRegistry::Global().ThrowStartupErrors();
 }
 
 namespace {

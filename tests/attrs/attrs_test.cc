@@ -55,6 +55,15 @@ struct MixedAttrs {
   }
 };
 
+struct RateAttrs {
+  double rate = 0.1;
+  std::int64_t count = 1;
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("rate", &RateAttrs::rate, "part").AtLeast(0.0).AtMost(0.5),
+                         attrs::Field("count", &RateAttrs::count, "number").AtLeast(0.5));
+  }
+};
+
 struct Other {
   static constexpr const char* kTypeKey = "relay.attrs.Other";
   static constexpr auto Fields() { return attrs::Fields(); }
@@ -440,6 +449,18 @@ TEST(AttrsJsonErrorTest, RefusesAFloatObjectWithoutText) {
 TEST(AttrsJsonErrorTest, RefusesAnIntegerBeyondInt64) {
   // 2^63, which is no int64.
   EXPECT_THAT(JsonRefusal(R"({"axis": 9223372036854775808})"), HasSubstr("9223372036854775808"));
+}
+
+TEST(AttrsTest, BoundsMayBeFractions) {
+  const auto made = [](const FieldValues& fields) {
+    return Attrs::FromFields(SchemaOf<RateAttrs>(), fields);
+  };
+  EXPECT_EQ(made({{"rate", 0.5}}).As<RateAttrs>().rate, 0.5);
+  EXPECT_THAT(Refusal([&] { made({{"rate", 0.75}}); }), HasSubstr("allowed is 0 to 0.5"));
+  EXPECT_THAT(Refusal([&] { made({{"rate", 1}}); }), HasSubstr("allowed is 0 to 0.5"));
+  EXPECT_THAT(Refusal([&] { made({{"rate", -1e-300}}); }), HasSubstr("rate"));
+  EXPECT_THAT(Refusal([&] { made({{"rate", std::nan("")}}); }), HasSubstr("rate"));
+  EXPECT_THAT(Refusal([&] { made({{"count", 0}}); }), HasSubstr("at least 0.5"));
 }
 
 }  // namespace

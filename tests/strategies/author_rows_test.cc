@@ -208,5 +208,27 @@ TEST(AuthorRowsTest, AnOperatorTakesAnyNumberOfArgumentsAndALayoutRule) {
   ExpectClose(Interpreted(converted, inputs), Interpreted(module, inputs), 1e-5);
 }
 
+TEST(AuthorRowsTest, EachFieldOfATupleHasItsShapeAndType) {
+  OpRegistration("my.rows_pair")
+      .Argument("data", "Tensor", "input")
+      .TypeRelation([](ops::TypeCall& call) {
+        const auto* data = call.tensor(0);
+        if (data == nullptr) return;
+        call.LearnResult(ir::TupleType({call.input(0), ir::TensorType({data->shape[0]}, Int32)}));
+      })
+      .Compute([](const TeCall& call) {
+        EXPECT_EQ(call.shape(1).size(), 1U);
+        EXPECT_EQ(call.dtype(1), Int32);
+        EXPECT_THAT(std::string(CatchErrors([&] { (void)call.shape(2); }).message()),
+                    HasSubstr("field 2 of the result is asked for; it has 2"));
+        return std::vector<te::Tensor>{
+            Doubled(call, 2)[0],
+            te::Compute(call.te_shape(1), [](te::Var) { return loop::IntImm(Int32, 7); })};
+      });
+  const ir::Module module = Parsed("def @main(%x: Tensor[(3, 2), float32]) { my.rows_pair(%x) }");
+  const auto results = ValueOrThrow(ValueOrThrow(Compile(module)).Run(RandomInputs(module, 1)));
+  EXPECT_EQ(results.at(1).ToVector<std::int32_t>(), (std::vector<std::int32_t>{7, 7, 7}));
+}
+
 }  // namespace
 }  // namespace tenon::strategies

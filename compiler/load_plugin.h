@@ -1,0 +1,16 @@
+// Plug-ins: shared objects that register operators, code generators and conversions when loaded.
+#ifndef TENON_COMPILER_LOAD_PLUGIN_H_
+#define TENON_COMPILER_LOAD_PLUGIN_H_
+
+#include <string>
+
+namespace tenon {
+
+// The plug-in finds Tenon in this program, or in the library that holds this function. Its own
+// symbols stay its own. Not while others compile. Throws InvalidArgument for an empty path,
+// NotFound with the loader's reason, and FailedPrecondition that lists errors of registrations.
+void LoadPlugin(const std::string& path);
+
+}  // namespace tenon
+
+#endif  // TENON_COMPILER_LOAD_PLUGIN_H_
