@@ -1,0 +1,152 @@
+// Compiling and running.
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tenon/c_api/arrays.h"
+#include "tenon/c_api/handles.h"
+#include "tenon/c_api/options.h"
+#include "tenon/runtime/dlpack.h"
+
+namespace tenon::c_api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Describe(const runtime::Entry& entry) {
+  return {{"dtype", entry.dtype.ToString()}, {"shape", entry.shape}};
+}
+
+std::size_t NumResults(const TenonExecutable& executable) {
+  const runtime::Plan& plan = executable.executable.plan();
+  return plan.heads.size() - plan.extents.size();
+}
+
+std::string Describe(const TenonExecutable& executable) {
+  const runtime::Plan& plan = executable.executable.plan();
+  Json inputs = Json::array();
+  for (const runtime::Node& node : plan.nodes) {
+    if (node.kind != runtime::NodeKind::kInput) continue;
+    Json input = {{"name", node.name}};
+    input.update(Describe(node.outputs[0]));
+    inputs.push_back(std::move(input));
+  }
+  Json results = Json::array();
+  for (std::size_t i = 0; i < NumResults(executable); ++i)
+    results.push_back(Describe(plan.entry(plan.heads[i])));
+  Json kernels = Json::array();
+  for (std::size_t i = 0; i < executable.lowered.kernels.size(); ++i)
+    kernels.push_back({{"name", executable.lowered.kernels[i].name},
+                       {"implementation", executable.executable.kernels()[i]->implementation()}});
+  return Json({{"inputs", inputs}, {"results", results}, {"kernels", kernels}}).dump();
+}
+
+constexpr const char* kExplain = "explain";
+constexpr std::pair<const char*, jit::KernelText> kTexts[] = {
+    {"te", jit::KernelText::kTensorExpressions},
+    {"schedule", jit::KernelText::kSchedule},
+    {"loops", jit::KernelText::kLoops},
+    {"llvm", jit::KernelText::kLlvmIr},
+    {"asm", jit::KernelText::kAssembly}};
+
+std::string KernelText(const TenonExecutable& executable, std::size_t kernel,
+                       const std::string& kind) {
+  const std::size_t count = executable.lowered.kernels.size();
+  if (kernel >= count)
+    throw OutOfRange(StrCat("kernel ", kernel, " is asked for; the executable has ", count));
+  if (kind == kExplain) return executable.lowered.kernels[kernel].choice.Explanation();
+  for (const auto& [name, text] : kTexts) {
+    if (kind == name) return executable.executable.kernels()[kernel]->Text(text);
+  }
+  throw InvalidArgument(StrCat("there is no text \"", kind,
+                               "\" of kernels; there are te, schedule, "
+                               "loops, llvm, asm and ",
+                               kExplain));
+}
+
+void RunInto(const TenonExecutable& executable, const runtime::Inputs& inputs,
+             DLManagedTensor** results, std::size_t num_results) {
+  const std::size_t count = NumResults(executable);
+  if (num_results != count)
+    throw InvalidArgument(
+        StrCat(num_results, " results are asked for; the executable has ", count));
+  if (count > 0) Required(results, "where the results go");
+  const std::vector<NDArray> arrays = ValueOrThrow(executable.executable.Run(inputs));
+  // All of them or none.
+  std::vector<std::unique_ptr<DLManagedTensor, void (*)(DLManagedTensor*)>> given;
+  for (const NDArray& array : arrays)
+    given.emplace_back(runtime::ToDLPack(array), [](DLManagedTensor* t) { t->deleter(t); });
+  for (std::size_t i = 0; i < count; ++i) results[i] = given[i].release();
+}
+
+}  // namespace
+}  // namespace tenon::c_api
+
+using tenon::ValueOrThrow;
+using tenon::c_api::Give;
+using tenon::c_api::Required;
+using tenon::c_api::RequiredText;
+using tenon::c_api::Run;
+
+TenonError* tenon_compile(const TenonModule* module, const char* options,
+                          TenonExecutable** executable) {
+  return Run(__func__, [&] {
+    Required(executable, "where the result goes");
+    const tenon::CompileOptions parsed =
+        options == nullptr ? tenon::CompileOptions() : tenon::c_api::ParseOptions(options);
+    tenon::Lowered lowered = ValueOrThrow(tenon::Lower(Required(module, "module").module, parsed));
+    auto linked = ValueOrThrow(tenon::Link(lowered, parsed));
+    *executable = new TenonExecutable{std::move(lowered), std::move(linked)};
+  });
+}
+
+TenonError* tenon_describe(const TenonExecutable* executable, TenonText** json) {
+  return Run(__func__,
+             [&] { Give(tenon::c_api::Describe(Required(executable, "executable")), json); });
+}
+
+TenonError* tenon_num_results(const TenonExecutable* executable, size_t* count) {
+  return Run(__func__, [&] {
+    Required(count, "where the number goes") =
+        tenon::c_api::NumResults(Required(executable, "executable"));
+  });
+}
+
+TenonError* tenon_run(const TenonExecutable* executable, const char* const* names,
+                      const DLTensor* const* inputs, size_t num_inputs, DLManagedTensor** results,
+                      size_t num_results) {
+  return Run(__func__, [&] {
+    tenon::runtime::Inputs given;
+    if (num_inputs > 0) {
+      Required(names, "names");
+      Required(inputs, "inputs");
+    }
+    for (size_t i = 0; i < num_inputs; ++i) {
+      const std::string name = RequiredText(names[i], "the name of an input");
+      const bool is_new =
+          given.emplace(name, tenon::c_api::Borrowed(Required(inputs[i], name.c_str()))).second;
+      if (!is_new)
+        throw tenon::InvalidArgument(tenon::StrCat("the input ", name, " is given twice"));
+    }
+    tenon::c_api::RunInto(Required(executable, "executable"), given, results, num_results);
+  });
+}
+
+TenonError* tenon_kernel_text(const TenonExecutable* executable, size_t kernel, const char* kind,
+                              TenonText** text) {
+  return Run(__func__, [&] {
+    Give(tenon::c_api::KernelText(Required(executable, "executable"), kernel,
+                                  RequiredText(kind, "kind")),
+         text);
+  });
+}
+
+TenonError* tenon_graph_json(const TenonExecutable* executable, TenonText** json) {
+  return Run(__func__,
+             [&] { Give(Required(executable, "executable").executable.GraphJson(), json); });
+}
+
+void tenon_executable_free(TenonExecutable* executable) { delete executable; }

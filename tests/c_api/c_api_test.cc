@@ -1,0 +1,278 @@
+// The C interface: what it gives, what it refuses, and that older programs still link.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/c_api/tenon_c.h"
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Takes the error; "" for none.
+std::string MessageOf(TenonError* error) {
+  const std::string message = tenon_error_message(error);
+  tenon_error_free(error);
+  return message;
+}
+std::string Taken(TenonText* text) {
+  std::string copy(tenon_text_data(text), tenon_text_size(text));
+  tenon_text_free(text);
+  return copy;
+}
+
+// float32 in memory of the test.
+struct Floats {
+  Floats(std::vector<std::int64_t> extents, std::vector<float> values)
+      : shape(std::move(extents)), data(std::move(values)) {
+    tensor.data = data.data();
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = static_cast<int>(shape.size());
+    tensor.dtype = {kDLFloat, 32, 1};
+    tensor.shape = shape.data();
+  }
+  std::vector<std::int64_t> shape;
+  std::vector<float> data;
+  DLTensor tensor{};
+};
+
+TenonModule* Parsed(const std::string& text) {
+  TenonModule* module = nullptr;
+  EXPECT_EQ(MessageOf(tenon_parse(text.c_str(), "test", &module)), "");
+  return module;
+}
+TenonExecutable* Compiled(const std::string& text, const char* options = nullptr) {
+  TenonModule* module = Parsed(text);
+  TenonExecutable* executable = nullptr;
+  EXPECT_EQ(MessageOf(tenon_compile(module, options, &executable)), "");
+  tenon_module_free(module);
+  return executable;
+}
+
+constexpr char kText[] = "def @main(%x: Tensor[(3), float32]) { (exp(%x), negative(%x)) }";
+
+TEST(CApiTest, S004_30_AnOperatorIsCalledByItsNameAndRun) {
+  const std::int64_t shape[] = {2, 2};
+  TenonExpr *x = nullptr, *w = nullptr, *call = nullptr;
+  ASSERT_EQ(MessageOf(tenon_variable("x", "float32", shape, 2, &x)), "");
+  Floats weight({2, 2}, {1, 2, 3, 4});
+  ASSERT_EQ(MessageOf(tenon_constant(&weight.tensor, &w)), "");
+  weight.data = {0, 0, 0, 0};  // a copy was taken
+  const TenonExpr* args[] = {x, w};
+  ASSERT_EQ(MessageOf(tenon_call_op("nn.dense", args, 2, "{\"units\": 2}", &call)), "");
+  TenonModule* module = nullptr;
+  ASSERT_EQ(MessageOf(tenon_module_from_expr(call, &module)), "");
+  TenonExecutable* executable = nullptr;
+  ASSERT_EQ(MessageOf(tenon_compile(module, nullptr, &executable)), "");
+  Floats input({2, 2}, {1, 0, 0, 1});
+  const char* names[] = {"x"};
+  const DLTensor* inputs[] = {&input.tensor};
+  DLManagedTensor* result = nullptr;
+  ASSERT_EQ(MessageOf(tenon_run(executable, names, inputs, 1, &result, 1)), "");
+  const auto* y = static_cast<const float*>(result->dl_tensor.data);
+  EXPECT_THAT(std::vector<float>(y, y + 4), ::testing::ElementsAre(1, 3, 2, 4));
+  result->deleter(result);
+  tenon_executable_free(executable);
+  tenon_module_free(module);
+  for (TenonExpr* expr : {x, w, call}) tenon_expr_free(expr);
+}
+
+TEST(CApiTest, TuplesHaveFieldsAndExecutablesSeveralResults) {
+  TenonExpr *x = nullptr, *tuple = nullptr, *field = nullptr;
+  const std::int64_t shape[] = {-1};
+  ASSERT_EQ(MessageOf(tenon_variable("x", "float32", shape, 1, &x)), "");
+  const TenonExpr* fields[] = {x, x};
+  ASSERT_EQ(MessageOf(tenon_tuple(fields, 2, &tuple)), "");
+  ASSERT_EQ(MessageOf(tenon_tuple_field(tuple, 1, &field)), "");
+  for (TenonExpr* expr : {x, tuple, field}) tenon_expr_free(expr);
+  TenonExecutable* executable = Compiled(kText);
+  std::size_t count = 0;
+  EXPECT_EQ(MessageOf(tenon_num_results(executable, &count)), "");
+  EXPECT_EQ(count, 2U);
+  Floats input({3}, {0, 1, 2});
+  const char* names[] = {"x"};
+  const DLTensor* inputs[] = {&input.tensor};
+  DLManagedTensor* results[2] = {};
+  EXPECT_EQ(MessageOf(tenon_run(executable, names, inputs, 1, results, 2)), "");
+  EXPECT_EQ(static_cast<float*>(results[1]->dl_tensor.data)[2], -2);
+  for (DLManagedTensor* result : results) result->deleter(result);
+  tenon_executable_free(executable);
+}
+
+TEST(CApiTest, TextsOfOperatorsModulesAndKernelsCanBeRead) {
+  TenonText* text = nullptr;
+  EXPECT_EQ(MessageOf(tenon_op_names(&text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("\nnn.conv2d\n"));
+  EXPECT_EQ(MessageOf(tenon_op_signature("nn.relu", &text)), "");
+  EXPECT_EQ(Taken(text), "nn.relu(data: Tensor)");
+  EXPECT_EQ(MessageOf(tenon_make_attrs("relay.attrs.Conv2DAttrs", "{\"groups\": 4}", &text)), "");
+  EXPECT_THAT(Taken(text), AllOf(HasSubstr("\"groups\":4"), HasSubstr("\"data_layout\":\"NCHW\"")));
+  TenonModule* module = Parsed(kText);
+  TenonModule* fused = nullptr;
+  EXPECT_EQ(MessageOf(tenon_run_passes(module, "InferType,FuseOps", &fused)), "");
+  EXPECT_EQ(MessageOf(tenon_print(fused, 1, &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("Primitive=1"));
+  TenonModule* partitioned = nullptr;
+  EXPECT_EQ(MessageOf(tenon_partition(module, "dnnl", &partitioned)), "");
+  for (TenonModule* m : {module, fused, partitioned}) tenon_module_free(m);
+  TenonExecutable* executable = Compiled(kText, R"({"library": "te", "opt_level": 3})");
+  EXPECT_EQ(MessageOf(tenon_describe(executable, &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr(R"("inputs":[{"name":"x","dtype":"float32","shape":[3]}])"));
+  EXPECT_EQ(MessageOf(tenon_graph_json(executable, &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("arg_nodes"));
+  for (const char* kind : {"te", "loops", "llvm", "asm", "explain"}) {
+    EXPECT_EQ(MessageOf(tenon_kernel_text(executable, 0, kind, &text)), "");
+    EXPECT_THAT(Taken(text), Not(IsEmpty())) << kind;
+  }
+  tenon_executable_free(executable);
+}
+
+TEST(CApiTest, AnOnnxModelIsReadWithTheShapesThatItLeavesOpen) {
+  TenonModule* module = nullptr;
+  TenonError* error = tenon_read_onnx("/no/such/model.onnx", nullptr, &module);
+  EXPECT_EQ(tenon_error_code(error), TENON_NOT_FOUND);
+  EXPECT_THAT(MessageOf(error), HasSubstr("/no/such/model.onnx"));
+  EXPECT_THAT(MessageOf(tenon_read_onnx("m.onnx", "{\"x\": 3}", &module)),
+              HasSubstr("must be a JSON object of lists of integers; x is none"));
+}
+
+TEST(CApiTest, WhatIsWrongIsAnErrorThatNamesIt) {
+  TenonModule* module = nullptr;
+  TenonText* text = nullptr;
+  TenonError* error = tenon_parse("def @main(%x) { nn.rel(%x) }", "my.relay", &module);
+  EXPECT_EQ(tenon_error_code(error), TENON_INVALID_ARGUMENT);
+  EXPECT_THAT(MessageOf(error), AllOf(HasSubstr("my.relay:1:"), HasSubstr("nn.relu")));
+  EXPECT_EQ(module, nullptr);
+  EXPECT_THAT(MessageOf(tenon_op_signature("nn.rel", &text)),
+              AllOf(HasSubstr("did you mean nn.relu?"), HasSubstr("in tenon_op_signature")));
+  EXPECT_THAT(MessageOf(tenon_load_plugin("/no/such.so")), HasSubstr("cannot be loaded"));
+  TenonExpr* expr = nullptr;
+  const std::int64_t shape[] = {-2};
+  EXPECT_THAT(MessageOf(tenon_variable("x", "float32", shape, 1, &expr)),
+              HasSubstr("extent 0 is -2"));
+  EXPECT_THAT(MessageOf(tenon_variable("x", "float31", shape, 1, &expr)), HasSubstr("float31"));
+  TenonModule* parsed = Parsed(kText);
+  EXPECT_THAT(MessageOf(tenon_run_passes(parsed, "FuseOp", &module)), HasSubstr("FuseOps"));
+  EXPECT_THAT(MessageOf(tenon_partition(parsed, "dnn", &module)), HasSubstr("did you mean dnnl?"));
+  TenonExecutable* executable = nullptr;
+  EXPECT_THAT(MessageOf(tenon_compile(parsed, "{\"opt_levl\": 3}", &executable)),
+              HasSubstr("did you mean opt_level?"));
+  EXPECT_THAT(MessageOf(tenon_compile(parsed, "{\"opt_level\": 9}", &executable)),
+              HasSubstr("the option opt_level is 9; it must be 0 to 4"));
+  EXPECT_THAT(MessageOf(tenon_compile(parsed, "3", &executable)), HasSubstr("a JSON object"));
+  tenon_module_free(parsed);
+  executable = Compiled(kText);
+  EXPECT_THAT(MessageOf(tenon_kernel_text(executable, 99, "te", &text)), HasSubstr("kernel 99"));
+  EXPECT_THAT(MessageOf(tenon_kernel_text(executable, 0, "c", &text)), HasSubstr("llvm"));
+  DLManagedTensor* results[2] = {};
+  EXPECT_THAT(MessageOf(tenon_run(executable, nullptr, nullptr, 0, results, 1)),
+              HasSubstr("1 results are asked for; the executable has 2"));
+  EXPECT_THAT(MessageOf(tenon_run(executable, nullptr, nullptr, 0, results, 2)), HasSubstr("x"));
+  Floats wrong({4}, {1, 2, 3, 4});
+  wrong.tensor.device.device_type = kDLCUDA;
+  const char* names[] = {"x"};
+  const DLTensor* inputs[] = {&wrong.tensor};
+  EXPECT_THAT(MessageOf(tenon_run(executable, names, inputs, 1, results, 2)),
+              HasSubstr("only CPU memory"));
+  EXPECT_EQ(results[0], nullptr);
+  tenon_executable_free(executable);
+}
+
+TEST(CApiTest, NullPointersAreErrorsAndMayBeFreed) {
+  TenonModule* module = nullptr;
+  TenonText* text = nullptr;
+  TenonExpr* expr = nullptr;
+  TenonExecutable* executable = nullptr;
+  EXPECT_THAT(MessageOf(tenon_parse(nullptr, nullptr, &module)), HasSubstr("text is null"));
+  EXPECT_THAT(MessageOf(tenon_parse(kText, nullptr, nullptr)), HasSubstr("is null"));
+  EXPECT_THAT(MessageOf(tenon_print(nullptr, 0, &text)), HasSubstr("module is null"));
+  EXPECT_THAT(MessageOf(tenon_compile(nullptr, nullptr, &executable)), HasSubstr("module is null"));
+  EXPECT_THAT(MessageOf(tenon_call_op("nn.relu", nullptr, 1, nullptr, &expr)),
+              HasSubstr("is null"));
+  EXPECT_THAT(MessageOf(tenon_describe(nullptr, &text)), HasSubstr("executable is null"));
+  EXPECT_THAT(MessageOf(tenon_constant(nullptr, &expr)), HasSubstr("data is null"));
+  tenon_error_free(nullptr);
+  tenon_text_free(nullptr);
+  tenon_expr_free(nullptr);
+  tenon_module_free(nullptr);
+  tenon_executable_free(nullptr);
+  EXPECT_EQ(tenon_error_code(nullptr), 0);
+  EXPECT_STREQ(tenon_error_message(nullptr), "");
+}
+
+TEST(CApiTest, APlugInThatIsLoadedAddsItsOperators) {
+  TenonText* text = nullptr;
+  ASSERT_EQ(MessageOf(tenon_load_plugin(TENON_SWISH_PLUGIN)), "");
+  EXPECT_EQ(MessageOf(tenon_op_signature("my.swish", &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("beta: a number"));
+  tenon_executable_free(Compiled("def @main(%x: Tensor[(3), float32]) { my.swish(%x) }"));
+}
+
+// --- versions
+
+std::set<std::string> Lines(const std::string& path) {
+  std::ifstream file(path);
+  std::set<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.insert(line);
+  return lines;
+}
+
+TEST(CApiTest, TheLibraryHasAllFunctionsOfItsVersions) {
+  std::set<std::string> exported;
+  FILE* nm = popen("nm -D --defined-only " TENON_C_LIBRARY, "r");
+  ASSERT_NE(nm, nullptr);
+  char line[4096];
+  while (std::fgets(line, sizeof(line), nm) != nullptr) {
+    const char* space = std::strrchr(line, ' ');
+    if (space == nullptr) continue;
+    const std::string name(space + 1, std::strcspn(space + 1, "\n"));
+    // Generated code calls functions of tenon_lib_.
+    if (name.starts_with("tenon_") && !name.starts_with("tenon_lib_")) exported.insert(name);
+  }
+  pclose(nm);
+  const std::set<std::string> listed = Lines(TENON_SOURCE_DIR "/c_api/exports.txt");
+  EXPECT_GT(listed.size(), 20U);
+  EXPECT_EQ(exported, listed) << "functions may be added to c_api/exports.txt, and none removed";
+  EXPECT_EQ(tenon_c_api_version(), TENON_C_API_VERSION);
+}
+
+// The header declares what version 1 declared, word for word, and more at most.
+TEST(CApiTest, TheHeaderKeepsEveryDeclarationOfVersion1) {
+  const auto declarations = [](const std::string& path) {
+    std::ifstream file(path);
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::set<std::string> found;
+    std::string one;
+    bool in_comment = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text.compare(i, 2, "/*") == 0) in_comment = true;
+      if (text.compare(i, 2, "*/") == 0) {
+        in_comment = false;
+        ++i;
+      } else if (!in_comment && text[i] == '#') {
+        i = text.find('\n', i);
+      } else if (!in_comment && text[i] == ';') {
+        found.insert(one);
+        one.clear();
+      } else if (!in_comment && !std::isspace(static_cast<unsigned char>(text[i]))) {
+        one += text[i];
+      }
+    }
+    return found;
+  };
+  const auto now = declarations(TENON_SOURCE_DIR "/c_api/tenon_c.h");
+  for (const std::string& declaration : declarations(TENON_SOURCE_DIR "/tests/c_api/v1/tenon_c.h"))
+    EXPECT_TRUE(now.contains(declaration)) << declaration;
+}
+
+}  // namespace
