@@ -63,11 +63,8 @@ strategies::Implementation RowOf(const AuthorSite& site, const CodeGenerator& ge
               }};
 }
 
-void RequireName(const std::string& name) {
-  if (name.empty() || name == passes::kDefaultTarget || name.find('.') != std::string::npos)
-    throw InvalidArgument(StrCat("the name of a code generator must not be empty, \"",
-                                 passes::kDefaultTarget,
-                                 "\" or have a dot, after which a composite's own name begins"));
+bool IsNameAllowed(const std::string& name) {
+  return !name.empty() && name != passes::kDefaultTarget && name.find('.') == std::string::npos;
 }
 
 }  // namespace
@@ -94,11 +91,10 @@ void CodeGeneratorRegistry::Register(CodeGenerator generator, std::source_locati
   const auto refuse = [&](const char* message) {
     throw InvalidArgument(ops::AtSite(site, message));
   };
-  try {
-    RequireName(generator.name);
-  } catch (const Error& error) {
-    refuse(error.message().c_str());
-  }
+  if (!IsNameAllowed(generator.name))
+    refuse(
+        "its name must not be empty, \"default\" or have a dot, after which a composite's own name "
+        "begins");
   if (generator.patterns == nullptr) refuse("it needs a function that gives its patterns");
   if (generator.build == nullptr) refuse("it needs a function that builds");
   if (const auto taken = entries_.find(generator.name); taken != entries_.end())

@@ -32,18 +32,18 @@ OpPattern Inferred(const std::string& name) {
 }
 
 TEST(InferPatternTest, OneToOneIsElementwise) {
-  OpRegistration("infer.square")
+  OpRegistration("my.infer_square")
       .Argument("x", "Tensor", "")
       .TypeRelation(ops::Identity)
       .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
         const te::Expr x = call.input(0)[ToExprs(i)];
         return x * x;
       }));
-  EXPECT_EQ(Inferred("infer.square"), OpPattern::kElemWise);
+  EXPECT_EQ(Inferred("my.infer_square"), OpPattern::kElemWise);
 }
 
 TEST(InferPatternTest, RepeatedAxesAreBroadcast) {
-  OpRegistration("infer.add_row")
+  OpRegistration("my.infer_add_row")
       .Argument("x", "Tensor", "")
       .Argument("row", "Tensor", "")
       .TypeRelation([](ops::TypeCall& call) {
@@ -55,11 +55,11 @@ TEST(InferPatternTest, RepeatedAxesAreBroadcast) {
       .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
         return call.input(0)[ToExprs(i)] + call.input(1)(i.back());
       }));
-  EXPECT_EQ(Inferred("infer.add_row"), OpPattern::kBroadcast);
+  EXPECT_EQ(Inferred("my.infer_add_row"), OpPattern::kBroadcast);
 }
 
 TEST(InferPatternTest, OneElementOfAnInputForEachIsInjective) {
-  OpRegistration("infer.mirrored")
+  OpRegistration("my.infer_mirrored")
       .Argument("x", "Tensor", "")
       .TypeRelation(ops::Identity)
       .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
@@ -67,11 +67,11 @@ TEST(InferPatternTest, OneElementOfAnInputForEachIsInjective) {
         at[0] = call.input(0).shape()[0] - 1 - at[0];
         return call.input(0)[at];
       }));
-  EXPECT_EQ(Inferred("infer.mirrored"), OpPattern::kInjective);
+  EXPECT_EQ(Inferred("my.infer_mirrored"), OpPattern::kInjective);
 }
 
 TEST(InferPatternTest, SeveralElementsOfAnInputAreOpaque) {
-  OpRegistration("infer.neighbours")
+  OpRegistration("my.infer_neighbours")
       .Argument("x", "Tensor", "")
       .TypeRelation(ops::Identity)
       .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
@@ -79,7 +79,7 @@ TEST(InferPatternTest, SeveralElementsOfAnInputAreOpaque) {
         next[0] = te::FloorMod(next[0] + 1, call.input(0).shape()[0]);
         return call.input(0)[ToExprs(i)] + call.input(0)[next];
       }));
-  EXPECT_EQ(Inferred("infer.neighbours"), OpPattern::kOpaque);
+  EXPECT_EQ(Inferred("my.infer_neighbours"), OpPattern::kOpaque);
 }
 
 // Sums over the last axis, or over a matrix product's.
@@ -102,9 +102,9 @@ void RegisterSum(const std::string& name, std::optional<OpPattern> pattern = std
 }
 
 TEST(InferPatternTest, AReductionThatReadsEachElementOnceIsOneAndAProductIsHeavy) {
-  RegisterSum("infer.sum");
-  EXPECT_EQ(Inferred("infer.sum"), OpPattern::kCommReduce);
-  OpRegistration("infer.gram")
+  RegisterSum("my.infer_sum");
+  EXPECT_EQ(Inferred("my.infer_sum"), OpPattern::kCommReduce);
+  OpRegistration("my.infer_gram")
       .Argument("x", "Tensor", "")
       .TypeRelation([](ops::TypeCall& call) {
         const auto* x = call.tensor(0);
@@ -118,11 +118,11 @@ TEST(InferPatternTest, AReductionThatReadsEachElementOnceIsOneAndAProductIsHeavy
           return te::Sum(call.input(0)(i, k.var) * call.input(0)(j, k.var), {k});
         })};
       });
-  EXPECT_EQ(Inferred("infer.gram"), OpPattern::kOutEWiseFusable);
+  EXPECT_EQ(Inferred("my.infer_gram"), OpPattern::kOutEWiseFusable);
 }
 
 TEST(InferPatternTest, WhatNoSampleFitsStaysOpaque) {
-  OpRegistration("infer.picky")
+  OpRegistration("my.infer_picky")
       .Argument("x", "Tensor", "")
       .TypeRelation([](ops::TypeCall& call) {
         if (call.tensor(0) != nullptr) call.Refuse("it takes nothing");
@@ -130,29 +130,29 @@ TEST(InferPatternTest, WhatNoSampleFitsStaysOpaque) {
       .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
         return call.input(0)[ToExprs(i)];
       }));
-  EXPECT_EQ(Inferred("infer.picky"), OpPattern::kOpaque);
+  EXPECT_EQ(Inferred("my.infer_picky"), OpPattern::kOpaque);
 }
 
 TEST(InferPatternTest, APatternThatIsSaidLaterIsNotInferred) {
-  OpRegistration("infer.said")
+  OpRegistration("my.infer_said")
       .Argument("x", "Tensor", "")
       .TypeRelation(ops::Identity)
       .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
         return call.input(0)[ToExprs(i)];
       }))
       .Pattern(OpPattern::kOpaque);
-  EXPECT_EQ(Inferred("infer.said"), OpPattern::kOpaque);
+  EXPECT_EQ(Inferred("my.infer_said"), OpPattern::kOpaque);
 }
 
 TEST(InferPatternTest, ADeclaredPatternThatContradictsTheComputeIsRefusedWithTheRegistration) {
-  RegisterSum("infer.no_elementwise", OpPattern::kElemWise);
-  RegisterSum("infer.reduces", OpPattern::kCommReduce);
+  RegisterSum("my.infer_no_elementwise", OpPattern::kElemWise);
+  RegisterSum("my.infer_reduces", OpPattern::kCommReduce);
   FinishPatterns();
   const absl::Status status = CatchErrors([] { ops::OpRegistry::Global().ThrowStartupErrors(); });
   EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("infer.no_elementwise"), HasSubstr("infer_pattern_test.cc"),
+              AllOf(HasSubstr("my.infer_no_elementwise"), HasSubstr("infer_pattern_test.cc"),
                     HasSubstr("the pattern kElemWise contradicts the compute"),
-                    HasSubstr("is a reduction"), Not(HasSubstr("infer.reduces"))));
+                    HasSubstr("is a reduction"), Not(HasSubstr("my.infer_reduces"))));
 }
 
 }  // namespace
