@@ -66,8 +66,15 @@ void ReportMissing(const onnx::GraphProto& graph, const std::string& source) {
   CollectMissing(graph, &missing);
   if (missing.empty()) return;
   std::string list;
-  for (const auto& [type, nodes] : missing)
-    StrAppend(&list, "\n  ", type, " (", StrJoin(nodes, ", "), ")");
+  bool is_of_others = false;
+  for (const auto& [type, nodes] : missing) {
+    const bool is_ours = type.find('.') == std::string::npos;
+    is_of_others = is_of_others || !is_ours;
+    StrAppend(&list, "\n  ", type, " (", StrJoin(nodes, ", "), ")",
+              is_ours ? "" : DidYouMean("; ", type, ops::OpRegistry::Global().Names()));
+  }
+  if (is_of_others)
+    StrAppend(&list, "\noperators of other domains are registered by plug-ins, under DOMAIN.TYPE");
   throw Unimplemented(StrCat(source, " uses ", missing.size(),
                              missing.size() == 1 ? " operator" : " operators",
                              " that cannot be imported:", list));

@@ -416,6 +416,14 @@ TEST(OnnxImportTest, AnAttributeThatTheRegisteredOperatorHasNotIsAnErrorOfItsNod
               AllOf(HasSubstr("scale (Scale)"), HasSubstr("facto")));
 }
 
+TEST(OnnxImportTest, AnUnknownOperatorOfAnotherDomainIsComparedWithThoseOfPlugIns) {
+  Model model;
+  model.Input("x", {3}).Output("y").Node("Scal", {"x"}, {"y"}, "scale", "acme.ai");
+  EXPECT_THAT(std::string(Imported(model).status().message()),
+              AllOf(HasSubstr("acme.ai.Scal (scale); did you mean acme.ai.Scale?"),
+                    HasSubstr("registered by plug-ins, under DOMAIN.TYPE")));
+}
+
 TEST(OnnxImportTest, SupportedOperatorsAreSortedAndEachIsAConverter) {
   const Names names = SupportedOnnxOps();
   EXPECT_GT(names.size(), 60U);
