@@ -1,4 +1,4 @@
-// Tenon from Node.js, without a build step: node example.cjs FOLDER, where tenon.node is.
+// Tenon from Node.js, without a build step: node example.cjs FOLDER [PLUGIN], where tenon.node is in the folder.
 const assert = require('node:assert');
 const path = require('node:path');
 const tenon = require(path.resolve(process.argv[2] ?? '.', 'tenon.node'));
@@ -24,6 +24,15 @@ const parsed = tenon.parse('def @main(%x: Tensor[(3), int64]) { negative(abs(%x)
 assert.match(tenon.print(tenon.runPasses(parsed, 'InferType,FuseOps')), /Primitive=1/);
 const [z] = tenon.run(tenon.compile(parsed), {x: {dtype: 'int64', shape: [3], data: new BigInt64Array([1n, -2n, 3n])}});
 assert.deepEqual([...z.data], [-1n, -2n, -3n]);
+
+// A plug-in adds operators.
+if (process.argv[3]) {
+  tenon.loadPlugin(path.resolve(process.argv[3]));
+  assert.match(tenon.opSignature('my.swish'), /beta: a number = /);
+  const swish = tenon.compile(tenon.parse('def @main(%x: Tensor[(2), float32]) { my.swish(%x) }'));
+  const [s] = tenon.run(swish, {x: {dtype: 'float32', shape: [2], data: new Float32Array([0, 1])}});
+  assert.ok(Math.abs(s.data[1] - 0.731058) < 1e-5);
+}
 
 // Mistakes are errors in words.
 assert.throws(() => tenon.callOp('nn.conv2', [x, weight]), /did you mean nn.conv2d\?/);

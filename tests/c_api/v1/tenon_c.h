@@ -59,7 +59,8 @@ void tenon_text_free(TenonText* text);
 
 /* --- operators, by name */
 
-/* Loads a shared object that registers operators, code generators or conversions. */
+/* Loads a shared object that registers operators, code generators or conversions. Not while another
+ * thread compiles. */
 TenonError* tenon_load_plugin(const char* path);
 /* A line for each operator. */
 TenonError* tenon_op_names(TenonText** names);
