@@ -89,6 +89,27 @@ OpRegistration& OpRegistration::Layout(
   return *this;
 }
 
+OpRegistration& OpRegistration::Lower(std::function<ir::Expr(const ops::LoweringCall&)> lower) {
+  if (lower == nullptr) {
+    Refuse("its lowering is no function");
+    return *this;
+  }
+  op_->SetColumn(
+      ops::LoweringRule{[site = site_, lower = std::move(lower)](const ops::LoweringCall& call) {
+        return RunAuthorCode(site, "its lowering", [&] { return lower(call); });
+      }});
+  return *this;
+}
+OpRegistration& OpRegistration::MixedPrecision(ops::PrecisionRule rule) {
+  const bool has_sum = op_->schema != nullptr && op_->schema->Find("out_dtype") != nullptr;
+  if (rule == ops::PrecisionRule::kAlways && !has_sum) {
+    Refuse("it has no attribute out_dtype, by which mixed precision asks for sums in float32");
+    return *this;
+  }
+  op_->SetColumn(rule);
+  return *this;
+}
+
 void OpRegistration::SetCompute(TeMake make) {
   if (op_->Column<TeCompute>() != nullptr)
     Refuse("it has two computes; give it .Compute or .Elementwise, once");

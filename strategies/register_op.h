@@ -26,6 +26,7 @@
 
 #include "tenon/ops/author_code.h"
 #include "tenon/ops/layout_inference.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/op_schedule.h"
 #include "tenon/strategies/strategy.h"
@@ -60,6 +61,13 @@ class OpRegistration {
   OpRegistration& Attrs(std::uint64_t fingerprint = attrs::FingerprintOf<T>()) {
     return AttrsOf(attrs::SchemaOf<T>(), fingerprint);
   }
+
+  // What takes the place of calls before anything else is done (ops/pass_rules.h): for operators
+  // that are written in others, as quantised ones are. They need no compute.
+  OpRegistration& Lower(std::function<ir::Expr(const ops::LoweringCall&)> lower);
+  // What ToMixedPrecision does with calls. An operator that is kAlways has the attribute out_dtype;
+  // call it after .Attrs.
+  OpRegistration& MixedPrecision(ops::PrecisionRule rule);
 
   // What the operator computes, by tensor expressions. A pattern that is not said is inferred from
   // sample calls; where none can be made, the operator is opaque to fusion.

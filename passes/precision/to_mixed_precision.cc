@@ -12,6 +12,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -23,11 +24,7 @@ using ir::CallNode;
 using ir::Expr;
 using ir::TensorTypeNode;
 
-enum class PrecisionRule {
-  kAlways,  // low operands, a float32 sum
-  kFollow,  // low where the operands are
-  kNever,   // float32
-};
+using ops::PrecisionRule;
 
 // Operators that this build does not have are skipped.
 std::unordered_map<Expr, PrecisionRule, ir::ExprHash> MakeRules() {
@@ -189,9 +186,7 @@ class Mixer {
   Expr RewriteCall(const CallNode& typed, const Expr& rebuilt) {
     const auto& call = *rebuilt.As<CallNode>();
     if (call.op() == nullptr) return WithHighChildren(rebuilt);
-    const auto rule = rules_.find(call.callee);
-    if (rule == rules_.end()) unlisted_.insert(call.op()->name);
-    switch (rule == rules_.end() ? PrecisionRule::kNever : rule->second) {
+    switch (RuleOf(call)) {
       case PrecisionRule::kAlways:
         return IsFloatProduct(typed) ? RewriteProduct(typed, call) : WithHighChildren(rebuilt);
       case PrecisionRule::kFollow:
@@ -200,6 +195,13 @@ class Mixer {
         return WithHighChildren(rebuilt);
     }
     Unreachable("the switch over rules is exhaustive");
+  }
+
+  PrecisionRule RuleOf(const CallNode& call) {
+    if (const auto rule = rules_.find(call.callee); rule != rules_.end()) return rule->second;
+    if (const auto* rule = ops::OpOf(call)->Column<PrecisionRule>()) return *rule;
+    unlisted_.insert(call.op()->name);
+    return PrecisionRule::kNever;
   }
 
   static bool IsFloatProduct(const CallNode& typed) {

@@ -3,10 +3,13 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/qnn_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/quantize/legalize_qnn.h"
 #include "tenon/passes/quantize/qnn_arithmetic.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
@@ -142,12 +145,41 @@ const QnnRules& Rules() {
   return rules;
 }
 
+// By a user's rule. It sees variables for the arguments, so that the type of what it makes can be
+// compared with the call's.
+Expr Lowered(const ops::LoweringRule& rule, const ir::CallNode& typed, const ir::CallNode& now) {
+  ops::LoweringCall call{now.attrs, {}, typed.checked_type};
+  ir::ExprMap arguments;
+  for (std::size_t i = 0; i < typed.args.size(); ++i) {
+    const Expr& arg = typed.args[i];
+    call.args.push_back(
+        arg.As<ir::ConstantNode>() != nullptr
+            ? arg
+            : ir::Var::MakeChecked(StrCat("arg", i), arg.checked_type(), typed.span));
+    arguments.emplace(call.args.back(), now.args[i]);
+  }
+  const Expr lowered = rule.lower(call);
+  const auto refuse = [&](const std::string& what) {
+    throw InvalidArgument(StrCat(typed.op()->name, ": its lowering gives ", what)).At(typed.span);
+  };
+  if (!lowered) refuse("null");
+  if (const ir::Type type = InferType(lowered).checked_type(); !ir::Equal(type, call.type))
+    refuse(StrCat(ir::ToString(type), "; the call is ", ir::ToString(call.type)));
+  return ir::RewritePostOrder(lowered, [&](const Expr& original, const Expr& rewritten) {
+    const auto argument = arguments.find(original);
+    return argument == arguments.end() ? rewritten : argument->second;
+  });
+}
+
 Expr Canonical(const Expr& original, const Expr& rebuilt) {
   const auto* call = rebuilt.As<ir::CallNode>();
   if (call == nullptr) return rebuilt;
-  const auto rule = Rules().find(call->callee);
-  if (rule == Rules().end()) return rebuilt;
-  return rule->second({*original.As<ir::CallNode>(), *call});
+  const auto& typed = *original.As<ir::CallNode>();
+  if (const auto rule = Rules().find(call->callee); rule != Rules().end())
+    return rule->second({typed, *call});
+  const auto* rule =
+      call->op() == nullptr ? nullptr : ops::OpOf(*call)->Column<ops::LoweringRule>();
+  return rule == nullptr ? rebuilt : Lowered(*rule, typed, *call);
 }
 
 }  // namespace
