@@ -22,6 +22,10 @@ enum class PrecisionRule {
   kNever,   // float32
 };
 
+// Folding of scales may move a factor that is greater than zero from the argument of a call to its
+// result, as of relu.
+struct KeepsPositiveScale {};
+
 struct LoweringCall {
   const attrs::Attrs& attrs;
   std::vector<ir::Expr> args;  // with checked types; variables for all but constants

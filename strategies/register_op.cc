@@ -100,6 +100,10 @@ OpRegistration& OpRegistration::Lower(std::function<ir::Expr(const ops::Lowering
       }});
   return *this;
 }
+OpRegistration& OpRegistration::KeepsPositiveScale() {
+  op_->SetColumn(ops::KeepsPositiveScale());
+  return *this;
+}
 OpRegistration& OpRegistration::MixedPrecision(ops::PrecisionRule rule) {
   const bool has_sum = op_->schema != nullptr && op_->schema->Find("out_dtype") != nullptr;
   if (rule == ops::PrecisionRule::kAlways && !has_sum) {

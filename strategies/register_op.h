@@ -65,6 +65,9 @@ class OpRegistration {
   // What takes the place of calls before anything else is done (ops/pass_rules.h): for operators
   // that are written in others, as quantised ones are. They need no compute.
   OpRegistration& Lower(std::function<ir::Expr(const ops::LoweringCall&)> lower);
+  // For operators of one tensor that give s * f(x) for s * x with every s > 0, as relu does:
+  // scales are folded through them.
+  OpRegistration& KeepsPositiveScale();
   // What ToMixedPrecision does with calls. An operator that is kAlways has the attribute out_dtype;
   // call it after .Attrs.
   OpRegistration& MixedPrecision(ops::PrecisionRule rule);

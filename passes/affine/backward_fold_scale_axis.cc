@@ -75,7 +75,7 @@ class Folder {
                                axes->result.size() == axes->outputs.size();
       return takes_scale ? std::optional(ScaleMessage{axes->result}) : std::nullopt;
     }
-    if (call.callee == known.relu || call.callee == known.leaky_relu) {
+    if (KeepsPositiveScale(call)) {
       const ScaleMessage* below = Of(call.args[0]);
       if (below == nullptr) return std::nullopt;
       return ScaleMessage{below->axes, true};

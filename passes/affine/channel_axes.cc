@@ -8,6 +8,8 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pass_rules.h"
+#include "tenon/ops/registry.h"
 
 namespace tenon::passes {
 namespace {
@@ -95,6 +97,12 @@ std::optional<ChannelAxes> ChannelAxesOf(const CallNode& call) {
     if (call.callee == row.op) return row.read(call);
   }
   return std::nullopt;
+}
+
+bool KeepsPositiveScale(const CallNode& call) {
+  if (call.callee == ops::Known().relu || call.callee == ops::Known().leaky_relu) return true;
+  return call.op() != nullptr && ops::OpOf(call)->Column<ops::KeepsPositiveScale>() != nullptr &&
+         call.args.size() == 1 && ir::Equal(call.args[0].checked_type(), call.checked_type);
 }
 
 }  // namespace tenon::passes

@@ -29,6 +29,10 @@ struct ChannelAxes {
 // Nothing for any other operator, and for layouts whose blocks come before their axis.
 std::optional<ChannelAxes> ChannelAxesOf(const ir::CallNode& call);
 
+// Whether a call, of one tensor, gives s * f(x) for s * x with every s > 0, element by element:
+// relu, leaky_relu, and users' operators that say so (ops/pass_rules.h).
+bool KeepsPositiveScale(const ir::CallNode& call);
+
 }  // namespace tenon::passes
 
 #endif  // TENON_PASSES_AFFINE_CHANNEL_AXES_H_

@@ -18,6 +18,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/affine/affine_step.h"
+#include "tenon/passes/affine/channel_axes.h"
 #include "tenon/passes/affine/fold_affine_weights.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
@@ -32,9 +33,6 @@ using ir::TensorTypeNode;
 template <typename T>
 using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
 
-bool IsActivation(const CallNode& call) {
-  return call.callee == ops::Known().relu || call.callee == ops::Known().leaky_relu;
-}
 bool AllPositive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
 }
@@ -131,7 +129,7 @@ class BackwardFolder : public Folder {
                              .outer = {}});
       return;
     }
-    const bool is_activation = IsActivation(call);
+    const bool is_activation = KeepsPositiveScale(call);
     if (!is_activation && !IsAffineOp(call)) return;
     for (std::size_t side = 0; side < call.args.size(); ++side) {
       const auto below = tails_.find(call.args[side]);
@@ -263,7 +261,7 @@ class ForwardFolder : public Folder {
     Head head{.base = heavy.args[0], .inner = {}, .activation = Expr(), .outer = {}};
     while (const auto* call = head.base.As<CallNode>()) {
       if (call->op() == nullptr || uses_.at(head.base) != 1) break;
-      if (IsActivation(*call) && !head.activation) {
+      if (KeepsPositiveScale(*call) && !head.activation) {
         head.activation = head.base;
         head.base = call->args[0];
         continue;

@@ -105,8 +105,7 @@ class Folder {
     }
     const ScaleMessage* above = Of(e);
     if (above == nullptr) return std::nullopt;
-    if (call.callee == known.relu || call.callee == known.leaky_relu)
-      return ScaleMessage{above->axes, true, above->require_nonzero};
+    if (KeepsPositiveScale(call)) return ScaleMessage{above->axes, true, above->require_nonzero};
     const bool is_sum = call.callee == known.add || call.callee == known.subtract;
     if (!is_sum && !(call.callee == known.multiply)) return std::nullopt;
     if (call.args[0] == call.args[1] ||

@@ -298,5 +298,30 @@ TEST(AuthorRowsTest, MixedPrecisionFollowsWhatTheRegistrationSays) {
   EXPECT_THAT(StartupErrors(), HasSubstr("it has no attribute out_dtype"));
 }
 
+TEST(AuthorRowsTest, ScalesAreFoldedThroughAnOperatorThatKeepsThem) {
+  const auto registered = [](const std::string& name) {
+    OpRegistration registration(name);
+    registration.Argument("data", "Tensor", "input")
+        .TypeRelation(ops::Identity)
+        .Elementwise([](te::Expr x) { return loop::Select(x > 0.0F, x * 2.0F, x * 0.5F); });
+    return registration;
+  };
+  registered("my.rows_bends").KeepsPositiveScale();
+  registered("my.rows_bends_unsaid");
+  EXPECT_EQ(StartupErrors(), "");
+  for (const bool is_said : {true, false}) {
+    const ir::Module module = Parsed(
+        StrCat("def @main(%x: Tensor[(1, 2, 5, 5), float32], %w: Tensor[(3, 2, 1, 1), float32]) { "
+               "multiply(",
+               is_said ? "my.rows_bends" : "my.rows_bends_unsaid",
+               "(nn.conv2d(%x, cumsum(broadcast_to(0.1f, shape=[3, 2, 1, 1]), axis=0))), 3f) }"));
+    const std::string fused = ir::PrintModule(ValueOrThrow(Lower(module)).module);
+    EXPECT_EQ(fused.find("multiply") == std::string::npos, is_said) << fused;
+    const runtime::Inputs inputs = RandomInputs(module, 1);
+    ExpectClose(ValueOrThrow(ValueOrThrow(Compile(module)).Run(inputs)),
+                Interpreted(module, inputs), 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::strategies
