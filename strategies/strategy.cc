@@ -39,9 +39,7 @@ Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
   }
   ScheduleMaker maker;
   if (options.form != nullptr && options.form->schedule != nullptr)
-    maker = [&](const std::vector<te::Tensor>&) {
-      return ScheduleByAuthor(function, options);
-    };
+    maker = [&](const std::vector<te::Tensor>&) { return ScheduleByAuthor(function, options); };
   built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, group.lowering, maker);
   return built;
 }

@@ -1,4 +1,5 @@
-/* A program of version 1 of the C interface, with the header of that version beside it. It never changes. */
+/* A program of version 1 of the C interface, with the header of that version beside it. It never
+ * changes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
