@@ -11,6 +11,7 @@
 #include "tenon/strategies/check_compute.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::strategies {
 namespace {
@@ -114,15 +115,45 @@ attrs::Value SampleValue(const attrs::FieldInfo& field, void* room) {
   return attrs::Value();
 }
 
-std::optional<attrs::Attrs> SampleAttrs(const ops::OpDef& op) {
-  if (op.schema == nullptr) return attrs::Attrs();
+// Other values of a field, some of which may not be allowed.
+std::vector<attrs::Value> OtherValues(const attrs::FieldInfo& field, const attrs::Value& value) {
+  std::vector<attrs::Value> others;
+  if (const bool* flag = value.As<bool>()) others.push_back(!*flag);
+  if (value.As<std::int64_t>() != nullptr || value.is_none())
+    for (const std::int64_t number : {1, 2, 3}) others.push_back(number);
+  if (const auto* list = value.As<attrs::List>(); list != nullptr || value.is_none()) {
+    const std::size_t length = list == nullptr || list->empty() ? 1 : list->size();
+    for (const std::int64_t number : {0, 2, 3}) others.push_back(attrs::List(length, number));
+  }
+  if (field.range.choices != nullptr)
+    for (const std::string& word : StrSplit(field.range.choices, ' ')) others.push_back(word);
+  return others;
+}
+
+// The defaults, and each with another value of one field.
+std::vector<attrs::Attrs> SampleAttrs(const ops::OpDef& op) {
+  if (op.schema == nullptr) return {attrs::Attrs()};
   const std::shared_ptr<void> room = op.schema->make_default();
   attrs::FieldValues fields;
   for (const attrs::FieldInfo& field : op.schema->fields) {
     if (field.is_required) fields[field.name] = SampleValue(field, room.get());
   }
-  const auto attrs = CatchErrors([&] { return attrs::Attrs::FromFields(*op.schema, fields); });
-  return attrs.ok() ? std::optional(*attrs) : std::nullopt;
+  std::vector<attrs::Attrs> samples;
+  const auto add = [&](const attrs::FieldValues& values) {
+    const auto made = CatchErrors([&] { return attrs::Attrs::FromFields(*op.schema, values); });
+    if (made.ok()) samples.push_back(*made);
+  };
+  add(fields);
+  for (const attrs::FieldInfo& field : op.schema->fields) {
+    const auto given = fields.find(field.name);
+    const attrs::Value value = given == fields.end() ? field.default_value : given->second;
+    for (const attrs::Value& other : OtherValues(field, value)) {
+      attrs::FieldValues changed = fields;
+      changed[field.name] = other;
+      add(changed);
+    }
+  }
+  return samples;
 }
 
 struct Sample {
@@ -185,31 +216,34 @@ OpPattern PatternOf(const std::vector<Tensor>& inputs, const std::vector<Tensor>
 
 std::optional<SampledPattern> SamplePattern(const ops::OpDef& op, OpPattern declared) {
   const auto* compute = op.Column<TeCompute>();
-  const std::optional<attrs::Attrs> attrs = SampleAttrs(op);
-  if (compute == nullptr || op.type_relation == nullptr || !attrs) return std::nullopt;
+  if (compute == nullptr || op.type_relation == nullptr) return std::nullopt;
   const TeMake& make = compute->forms.empty() ? compute->make : compute->forms.back().make;
   const Target target;
   std::optional<SampledPattern> found;
-  for (const DataType type : {Float32, Int32, Bool}) {
-    for (std::size_t rank = 1; rank <= std::size(kExtents); ++rank) {
-      const ir::Type first = ir::TensorType(std::vector<ir::Dim>(kExtents, kExtents + rank), type);
-      // What cannot be computed is no sample. A call in a model says why.
-      (void)CatchErrors([&] {
-        const std::optional<Sample> sample = SampleTypes(op, *attrs, first);
-        if (!sample) return;
-        std::vector<Tensor> inputs;
-        for (const ir::Type& input : sample->inputs) {
-          for (const ir::Type& tensor : ir::Flatten(input))
-            inputs.push_back(te::Placeholder(ToExprs(ir::StaticShape(tensor, "a sample")),
-                                             tensor.As<ir::TensorTypeNode>()->dtype));
-        }
-        const std::vector<Tensor> results = make({*attrs, inputs, sample->result, target});
-        const SampledPattern shown{.pattern = PatternOf(inputs, results),
-                                   .contradiction = ContradictionOf(declared, inputs, results)};
-        if (!found) found = shown;
-        found->pattern = std::max(found->pattern, shown.pattern);
-        if (!shown.contradiction) found->contradiction.reset();
-      });
+  const auto add = [&](const attrs::Attrs& attrs, const ir::Type& first) {
+    const std::optional<Sample> sample = SampleTypes(op, attrs, first);
+    if (!sample) return;
+    std::vector<Tensor> inputs;
+    for (const ir::Type& input : sample->inputs) {
+      for (const ir::Type& tensor : ir::Flatten(input))
+        inputs.push_back(te::Placeholder(ToExprs(ir::StaticShape(tensor, "a sample")),
+                                         tensor.As<ir::TensorTypeNode>()->dtype));
+    }
+    const std::vector<Tensor> results = make({attrs, inputs, sample->result, target});
+    const SampledPattern shown{.pattern = PatternOf(inputs, results),
+                               .contradiction = ContradictionOf(declared, inputs, results)};
+    if (!found) found = shown;
+    found->pattern = std::max(found->pattern, shown.pattern);
+    if (!shown.contradiction) found->contradiction.reset();
+  };
+  for (const attrs::Attrs& attrs : SampleAttrs(op)) {
+    for (const DataType type : {Float32, Int32, Bool}) {
+      for (std::size_t rank = 1; rank <= std::size(kExtents); ++rank) {
+        // What cannot be computed is no sample. A call in a model says why.
+        (void)CatchErrors([&] {
+          add(attrs, ir::TensorType(std::vector<ir::Dim>(kExtents, kExtents + rank), type));
+        });
+      }
     }
   }
   return found;

@@ -210,6 +210,53 @@ TEST(CApiTest, NullPointersAreErrorsAndMayBeFreed) {
   EXPECT_STREQ(tenon_error_message(nullptr), "");
 }
 
+// Bytes of texts that callers make are changed, lost and doubled; nothing ends the process.
+TEST(CApiTest, DamagedTextsAreErrorsOrMeanSomething) {
+  std::uint64_t state = 1;
+  const auto below = [&state](std::size_t bound) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::size_t>(state >> 33) % bound;
+  };
+  const std::string texts[] = {
+      R"({"opt_level": 3, "threads": 1, "library": "auto", "disabled_passes": ["FuseOps"]})",
+      R"({"strides": [2, 2], "padding": [1, 1, 1, 1], "data_layout": "NCHW", "groups": 1})", kText,
+      "InferType,FuseOps,FoldConstant", R"({"x": [1, 3, 48, 192]})"};
+  TenonModule* module = Parsed(kText);
+  int errors = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = texts[below(std::size(texts))];
+    for (std::size_t change = 1 + below(4); change > 0; --change) {
+      const std::size_t at = below(text.size());
+      const char other = static_cast<char>(1 + below(255));
+      if (below(3) == 0) text.insert(at, text.substr(below(text.size())));
+      if (below(2) == 0) text.erase(at, below(5));
+      if (text.empty()) text = "{";
+      text[below(text.size())] = other;
+    }
+    TenonText* json = nullptr;
+    TenonModule* changed = nullptr;
+    TenonExecutable* executable = nullptr;
+    TenonExpr* expr = nullptr;
+    for (TenonError* error :
+         {tenon_make_attrs("relay.attrs.Conv2DAttrs", text.c_str(), &json),
+          tenon_make_attrs(text.c_str(), "{}", &json), tenon_parse(text.c_str(), "t", &changed),
+          tenon_compile(nullptr, text.c_str(), &executable),
+          tenon_read_onnx("/no/such.onnx", text.c_str(), &changed),
+          tenon_call_op(text.c_str(), nullptr, 0, text.c_str(), &expr),
+          tenon_partition(module, text.c_str(), &changed)}) {
+      EXPECT_NE(tenon_error_code(error), TENON_INTERNAL) << text << "\n"
+                                                         << tenon_error_message(error);
+      errors += error != nullptr ? 1 : 0;
+      tenon_error_free(error);
+    }
+    tenon_text_free(json);
+    tenon_module_free(changed);
+    tenon_expr_free(expr);
+  }
+  tenon_module_free(module);
+  EXPECT_GT(errors, 10000);
+}
+
 TEST(CApiTest, APlugInThatIsLoadedAddsItsOperators) {
   TenonText* text = nullptr;
   ASSERT_EQ(MessageOf(tenon_load_plugin(TENON_SWISH_PLUGIN)), "");

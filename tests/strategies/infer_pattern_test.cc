@@ -121,6 +121,29 @@ TEST(InferPatternTest, AReductionThatReadsEachElementOnceIsOneAndAProductIsHeavy
   EXPECT_EQ(Inferred("my.infer_gram"), OpPattern::kOutEWiseFusable);
 }
 
+struct ModeAttrs {
+  static constexpr const char* kTypeKey = "test.attrs.InferModeAttrs";
+  std::string mode = "keep";
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("mode", &ModeAttrs::mode, "what it does").OneOf("keep mirror"));
+  }
+};
+
+TEST(InferPatternTest, AttributesThatChangeThePatternCount) {
+  OpRegistration("my.infer_mode")
+      .Attrs<ModeAttrs>()
+      .Argument("x", "Tensor", "")
+      .TypeRelation(ops::Identity)
+      .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
+        std::vector<te::Expr> at = ToExprs(i);
+        if (call.attrs.As<ModeAttrs>().mode == "mirror")
+          at[0] = call.input(0).shape()[0] - 1 - at[0];
+        return call.input(0)[at];
+      }));
+  EXPECT_EQ(Inferred("my.infer_mode"), OpPattern::kInjective);
+}
+
 TEST(InferPatternTest, WhatNoSampleFitsStaysOpaque) {
   OpRegistration("my.infer_picky")
       .Argument("x", "Tensor", "")
