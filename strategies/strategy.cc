@@ -37,10 +37,18 @@ Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
     constant.function = LowerOutputs(
         sources, results, StrCat(group.name, "_prepare", built.prepared.size()), group.lowering);
   }
+  const bool is_by_author = options.form != nullptr && options.form->schedule != nullptr;
   ScheduleMaker maker;
-  if (options.form != nullptr && options.form->schedule != nullptr)
+  if (is_by_author)
     maker = [&](const std::vector<te::Tensor>&) { return ScheduleByAuthor(function, options); };
-  built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, group.lowering, maker);
+  try {
+    built.kernel =
+        LowerOutputs(std::move(args), function.outputs, group.name, group.lowering, maker);
+  } catch (Error& error) {
+    if (!is_by_author) throw;
+    throw error.AddNote(StrCat("under the author's schedule of ", options.formed->op()->name,
+                               ", row ", options.form->name));
+  }
   return built;
 }
 

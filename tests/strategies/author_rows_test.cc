@@ -166,6 +166,23 @@ TEST(AuthorRowsTest, AnIllegalScheduleNamesTheOperatorAndTheStage) {
                     HasSubstr("author_rows_test.cc")));
 }
 
+TEST(AuthorRowsTest, AScheduleThatCannotBeLoweredNamesTheOperatorAndTheRow) {
+  OpRegistration("my.rows_nested")
+      .Argument("data", "Tensor", "input")
+      .TypeRelation(ops::Identity)
+      .Compute([](const TeCall& call) { return Doubled(call, 2); })
+      .Schedule([](const OpSchedule& s) {
+        const te::Tensor& out = s.results[0];
+        s.schedule[out].Parallel(out.axis(0)).Parallel(out.axis(1));
+      });
+  EXPECT_EQ(StartupErrors(), "");
+  const absl::Status status =
+      Compile(Parsed("def @main(%x: Tensor[(3, 7), float32]) { my.rows_nested(%x) }")).status();
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("parallel loops may not nest"),
+                    HasSubstr("under the author's schedule of my.rows_nested, row plain")));
+}
+
 TEST(AuthorRowsTest, SchedulesThatCannotBeUsedAreErrorsOfTheRegistration) {
   const ScheduleFunction schedule = [](const OpSchedule&) {};
   OpRegistration("my.rows_early").Schedule(schedule);
