@@ -208,13 +208,15 @@ void RequireRegions(const TypeCall& call, const TensorTypeNode& data,
 }
 
 Dim Product(const std::vector<Dim>& dims) {
-  std::int64_t product = 1;
+  Dim product = 1;
   for (const Dim& dim : dims) {
-    if (!dim.is_static()) return dims.size() == 1 ? dim : Dim();
-    if (__builtin_mul_overflow(product, dim.value(), &product))
-      throw InvalidArgument("the product of the extents does not fit 64 bits");
+    std::int64_t value = 0;
+    const bool fits = !product.is_static() || !dim.is_static() ||
+                      !__builtin_mul_overflow(product.value(), dim.value(), &value);
+    if (!fits) throw InvalidArgument("the product of the extents does not fit 64 bits");
+    product = product * dim;
   }
-  return Dim(product);
+  return product;
 }
 
 bool AreBytesIntoInt32(DataType a, DataType b, DataType out) {

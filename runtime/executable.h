@@ -8,6 +8,7 @@
 #define TENON_RUNTIME_EXECUTABLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +39,9 @@ class Executable {
     std::vector<std::shared_ptr<const jit::Callable>> kernels;
     std::vector<NDArray> constants;
     int threads = 0;  // of a run, unless a session says otherwise; 0: all
+    // Of a model of symbolic extents, which has no plan of its own: the executable for inputs of
+    // these shapes. It throws for inputs that the model does not take.
+    std::function<Executable(const Inputs& inputs)> bind = nullptr;
   };
   explicit Executable(Parts parts);
 
@@ -47,6 +51,10 @@ class Executable {
   // type; each names what is expected.
   absl::StatusOr<std::vector<NDArray>> Run(const Inputs& inputs) const;
 
+  // Whether it takes inputs of any extents that suit the types of its model.
+  bool is_symbolic() const;
+  // What runs inputs of these shapes: itself, unless it is symbolic. Errors as of Run.
+  absl::StatusOr<Executable> Bind(const Inputs& inputs) const;
   const Plan& plan() const;
   const std::vector<std::shared_ptr<const jit::Callable>>& kernels() const;
   const std::vector<NDArray>& constants() const;
@@ -60,6 +68,9 @@ class Executable {
  private:
   friend class Session;
   struct State;
+  Executable Bound(const Inputs& inputs) const;  // throws
+  std::vector<NDArray> RunOnce(const Inputs& inputs, int threads,
+                               std::vector<NodeTime>* times) const;
   std::shared_ptr<State> state_;
 };
 
@@ -85,7 +96,7 @@ class Session {
   friend class Executable;
   class Workspace;
   Executable executable_;
-  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<Workspace> workspace_;  // null where the executable is symbolic
   int threads_;
 };
 

@@ -1,5 +1,6 @@
 #include "tenon/strategies/lower_outputs.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 
@@ -34,8 +35,14 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
                                              .pipeline = options.pipeline};
     return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
   };
+  const bool has_symbols = std::any_of(args.begin(), args.end(), [](const te::Tensor& arg) {
+    return std::any_of(arg.shape().begin(), arg.shape().end(), [](const te::Expr& extent) {
+      return extent.kind() != loop::ExprKind::kIntImm;
+    });
+  });
+  // Lowering finds the variables that a kernel of symbolic extents is called with.
   const std::optional<std::string> origin =
-      options.defer ? te::ContentOf(outputs, args) : std::nullopt;
+      options.defer && !has_symbols ? te::ContentOf(outputs, args) : std::nullopt;
   if (!origin) return lower();
   // Shapes are static, so that nothing but the body is left to make.
   const auto make = [=] {

@@ -9,6 +9,7 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/tensor_intrinsic.h"
 
@@ -39,6 +40,16 @@ struct GridIndex {
   std::int64_t block;
 };
 
+// The same where the extent of `last` is an expression.
+std::optional<GridIndex> SymbolicAxesOf(const Expr& e, const std::vector<IterVar>& axes,
+                                        std::size_t last, std::int64_t block) {
+  GridIndex found{last, last, block};
+  while (found.first > 0 && loop::UsesVar(e, axes[found.first - 1].var)) --found.first;
+  Expr offset = 0;
+  for (std::size_t i = found.first; i <= last; ++i) offset = offset * axes[i].extent + axes[i].var;
+  return loop::IsConstInt(loop::Simplify(e - offset), 0) ? std::optional(found) : std::nullopt;
+}
+
 // The axes first..last of which `e` is the row-major offset.
 std::optional<GridIndex> AxesOf(const Expr& e, const std::vector<IterVar>& axes,
                                 std::int64_t block) {
@@ -56,6 +67,9 @@ std::optional<GridIndex> AxesOf(const Expr& e, const std::vector<IterVar>& axes,
     if (coefficient != stride) return std::nullopt;
     if (!found) found = GridIndex{i, i, block};
     found->first = i;
+    const auto* extent = axes[i].extent.As<loop::IntImmNode>();
+    if (extent == nullptr && i > 0 && loop::UsesVar(e, axes[i - 1].var))
+      return SymbolicAxesOf(e, axes, i, block);
     stride *= ConstantOf(axes[i].extent);
     ++matched;
   }
@@ -223,7 +237,7 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   std::vector<IterVar> outer;
   std::vector<std::optional<IterVar>> inner(axes.begin(), axes.end());
   std::vector<std::int64_t> extents;
-  for (const IterVar& axis : axes) extents.push_back(ConstantOf(axis.extent));
+  for (const IterVar& axis : axes) extents.push_back(PlannedExtent(axis.extent));
   for (const GridIndex& index : *grid) {
     IterVar axis = axes[index.first];
     for (std::size_t i = index.first + 1; i <= index.last; ++i) {

@@ -41,6 +41,19 @@ Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
   return built;
 }
 
+constexpr const char* kOfNumbers = "its kernels are made for extents that are numbers";
+
+bool HasSymbols(const ir::FunctionNode& function) {
+  const auto is_static = [](const ir::Type& type) {
+    const std::vector<ir::Type> fields = ir::Flatten(type);
+    return std::all_of(fields.begin(), fields.end(), ir::IsStaticTensor);
+  };
+  return !is_static(function.body.checked_type()) ||
+         !std::all_of(function.params.begin(), function.params.end(), [&](const ir::Expr& param) {
+           return is_static(param.checked_type());
+         });
+}
+
 // The rows of the group's table, weighed for it.
 class Table {
  public:
@@ -54,7 +67,9 @@ class Table {
     for (const Implementation& implementation : strategy->implementations)
       Add({.name = implementation.name,
            .priority = implementation.priority,
-           .refusal = te_only ? "generated code is asked for" : implementation.refusal(group)},
+           .refusal = te_only                        ? "generated code is asked for"
+                      : HasSymbols(*group.function) ? kOfNumbers
+                                                    : implementation.refusal(group)},
           implementation.build);
   }
 
