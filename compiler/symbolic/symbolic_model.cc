@@ -7,7 +7,9 @@
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
+#include "tenon/compiler/symbolic/local_extents.h"
 #include "tenon/ir/flatten.h"
+#include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
@@ -64,6 +66,7 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
 
 void SymbolicModel::MakeKernels() {
   std::vector<KernelTable::Request> requests;
+  std::vector<std::pair<Expr, std::map<std::string, Dim>>> uses;
   ir::VisitPostOrder(
       fused_.Main().body,
       [&](const Expr& e) {
@@ -71,15 +74,23 @@ void SymbolicModel::MakeKernels() {
         const auto* function = call == nullptr ? nullptr : call->callee.As<ir::FunctionNode>();
         if (function == nullptr) return;
         RequireKnownExtents(e);
-        if (!OnlyReshapes(*function)) requests.push_back(RequestOf(*call));
+        if (OnlyReshapes(*function)) return;
+        LocalFunction local = WithLocalExtents(call->callee);
+        KernelTable::Request request = RequestOf(*call);
+        request.function = local.function;
+        request.hash = ir::StructuralHash(local.function);
+        requests.push_back(std::move(request));
+        uses.emplace_back(call->callee, std::move(local.extents));
       },
       [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
   KernelTable table(strategy_, &kernels_);
   table.MakeAhead(requests);
-  for (const KernelTable::Request& request : requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const KernelTable::Request& request = requests[i];
     try {
-      kernel_of_.emplace(request.function, table.For(request.function, request.name,
-                                                     request.constants, request.hash));
+      const int kernel =
+          table.For(request.function, request.name, request.constants, request.hash);
+      uses_.emplace(uses[i].first, Use{kernel, std::move(uses[i].second)});
     } catch (const Error& error) {
       // It is made for each shape.
       if (error.code() != absl::StatusCode::kUnimplemented) throw;
@@ -106,8 +117,8 @@ void SymbolicModel::PrepareConstants() {
       fused_.Main().body,
       [&](const Expr& e) {
         const auto* call = e.As<ir::CallNode>();
-        if (call == nullptr || !kernel_of_.contains(call->callee)) return;
-        const int index = kernel_of_.at(call->callee);
+        if (call == nullptr || !uses_.contains(call->callee)) return;
+        const int index = uses_.at(call->callee).kernel;
         const LoweredKernel& kernel = kernels_[static_cast<std::size_t>(index)];
         if (kernel.choice.built.prepared.empty()) return;
         const std::vector<NDArray> constants = RequestOf(*call).constants;
@@ -143,26 +154,27 @@ class SymbolicModel::Kernels : public FreshKernels {
   void MakeAhead(const std::vector<KernelTable::Request>& requests) override {
     std::vector<KernelTable::Request> missing;
     for (const KernelTable::Request& request : requests) {
-      if (Known(request.function) < 0) missing.push_back(request);
+      if (Known(request.function) == nullptr) missing.push_back(request);
     }
     FreshKernels::MakeAhead(missing);
   }
 
   int For(const Expr& function, const std::string& name, const std::vector<NDArray>& constants,
           std::uint64_t hash) override {
-    const int known = Known(function);
-    if (known < 0) {
+    const Use* known = Known(function);
+    if (known == nullptr) {
       const int index = FreshKernels::For(function, name, constants, hash);
       ready_.resize(std::max(ready_.size(), kernels().size()));
       return index;
     }
-    const Made& made = model_.made_[static_cast<std::size_t>(known)];
+    const Made& made = model_.made_[static_cast<std::size_t>(known->kernel)];
     std::vector<std::int64_t> extents;
-    for (const std::string& symbol : made.symbols) extents.push_back(values_.at(symbol));
-    kernels().push_back(model_.kernels_[static_cast<std::size_t>(known)]);
+    for (const std::string& symbol : made.symbols)
+      extents.push_back(known->extents.at(symbol).Evaluate(values_).value());
+    kernels().push_back(model_.kernels_[static_cast<std::size_t>(known->kernel)]);
     ready_.resize(kernels().size());
     ready_.back() = made.code->AsCallable(std::move(extents));
-    shared_.emplace(static_cast<int>(kernels().size()) - 1, known);
+    shared_.emplace(static_cast<int>(kernels().size()) - 1, known->kernel);
     return static_cast<int>(kernels().size()) - 1;
   }
 
@@ -187,12 +199,14 @@ class SymbolicModel::Kernels : public FreshKernels {
   std::vector<std::shared_ptr<const jit::Callable>> TakeReady() { return std::move(ready_); }
 
  private:
-  int Known(const Expr& function) const {
+  // Null where the model has no kernel for all extents.
+  const Use* Known(const Expr& function) const {
     const auto symbolic = concrete_.functions.find(function);
-    if (symbolic == concrete_.functions.end()) return -1;
-    const auto found = model_.kernel_of_.find(symbolic->second);
-    if (found == model_.kernel_of_.end()) return -1;
-    return model_.made_[static_cast<std::size_t>(found->second)].code ? found->second : -1;
+    if (symbolic == concrete_.functions.end()) return nullptr;
+    const auto found = model_.uses_.find(symbolic->second);
+    if (found == model_.uses_.end()) return nullptr;
+    return model_.made_[static_cast<std::size_t>(found->second.kernel)].code ? &found->second
+                                                                            : nullptr;
   }
 
   const SymbolicModel& model_;

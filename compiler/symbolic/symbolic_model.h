@@ -45,6 +45,11 @@ class SymbolicModel {
     std::optional<jit::Kernel> code;
     std::vector<std::string> symbols;  // whose values it is called with
   };
+  // The kernel of a fused function, and what its variables stand for there.
+  struct Use {
+    int kernel;
+    std::map<std::string, Dim> extents;
+  };
   class Kernels;  // what Bind takes kernels from
 
   void MakeKernels();
@@ -58,7 +63,7 @@ class SymbolicModel {
   const InputSymbols inputs_;
   std::vector<LoweredKernel> kernels_;
   std::vector<Made> made_;                                     // of kernels_
-  std::unordered_map<ir::Expr, int, ir::ExprHash> kernel_of_;  // by fused function
+  std::unordered_map<ir::Expr, Use, ir::ExprHash> uses_;       // by fused function
   // What kernels want prepared, by kernel, place and the arrays that it is made of.
   std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> prepared_;
 
