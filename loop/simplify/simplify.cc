@@ -192,16 +192,32 @@ class Simplifier : public StmtMutator {
     return result;
   }
 
+  // What is positive, or has another sign than it usually has, where the extent is: the factors of
+  // a product, and those that whole blocks are made of.
+  std::vector<Expr> PositiveWith(const Expr& extent) {
+    const Linear sum = LinearOf(extent);
+    if (sum.terms.size() != 1 || sum.constant != 0) return {};
+    std::vector<Expr> positive = FactorsOf(sum.terms[0].first);
+    for (std::size_t i = 0; i < positive.size(); ++i) {
+      const auto* blocks = positive[i].As<BinaryNode>();
+      if (blocks == nullptr || blocks->op != BinaryOp::kFloorDiv) continue;
+      const auto* block = blocks->b.As<IntImmNode>();
+      const Linear whole = LinearOf(blocks->a);
+      if (block == nullptr || whole.terms.size() != 1 || whole.constant >= block->value) continue;
+      const std::vector<Expr> factors = FactorsOf(whole.terms[0].first);
+      positive.insert(positive.end(), factors.begin(), factors.end());
+    }
+    return positive;
+  }
+
   // The body of a loop to an extent of variables. As it runs, none of the extent's factors is 0.
   Stmt MutateToSymbolic(const ForNode& loop, const Expr& min, const Expr& extent,
                         Interval values) {
     std::vector<std::pair<Var, Interval>> before;
-    if (const Linear factors = LinearOf(extent); factors.terms.size() == 1 && factors.constant == 0) {
-      for (const Expr& factor : FactorsOf(factors.terms[0].first)) {
-        const Interval range = bounds_.Of(factor);
-        if (factor.kind() != ExprKind::kVar || range.low != 0) continue;
+    for (const Expr& factor : PositiveWith(extent)) {
+      const Interval range = bounds_.Of(factor);
+      if (factor.kind() == ExprKind::kVar && range.low == 0)
         before.emplace_back(Var(factor), Rebind(Var(factor), {1, range.high}));
-      }
     }
     Linear last = LinearOf(min);
     const bool fits = AddScaled(&last, LinearOf(extent), 1) &&
@@ -269,7 +285,7 @@ class Simplifier : public StmtMutator {
       AddScaled(&l, a, b.constant);
     } else if (a.terms.empty()) {
       AddScaled(&l, b, a.constant);
-    } else if (a.terms.size() * b.terms.size() <= kMaxProducts && !MayWrap(a) && !MayWrap(b)) {
+    } else if (a.terms.size() * b.terms.size() <= kMaxProducts) {
       AddProducts(&l, a, b);
       RejoinQuotients(&l);
     } else {

@@ -217,13 +217,46 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
 
 }  // namespace
 
-// A register tile is a few pixels of the result, counted row by row, by a few vectors of filters.
+namespace {
+
+// How the pixels of a result are taken in tiles: counted row by row, so that tiles go on in the next
+// row; or, where extents are expressions, row by row, so that no place is a quotient of these.
+struct PixelTiles {
+  std::vector<Size> rows;  // axes before the one that is cut
+  Size cut;                // elements of the axis that tiles cut
+  std::int64_t tall;       // pixels of a tile
+
+  std::size_t axes() const { return rows.size() + 1; }  // of the grid
+  // The spatial coordinates of pixel `t` of the tile at `grid`. Past the last pixel it is that.
+  std::vector<Expr> At(const std::vector<Expr>& grid, const Expr& t,
+                       const std::vector<Expr>& spatial) const {
+    Expr pixel = grid.back() * tall + t;
+    if (!cut.IsMultipleOf(tall)) pixel = te::Min(pixel, cut.expr - 1);
+    if (rows.empty()) return Unflatten(pixel, spatial);
+    std::vector<Expr> at(grid.begin(), grid.end() - 1);
+    at.push_back(pixel);
+    return at;
+  }
+};
+
+PixelTiles PixelTilesOf(const ConvSum& conv, std::int64_t tall) {
+  const Sizes spatial = conv.Spatial();
+  const bool numbers = std::all_of(spatial.begin(), spatial.end(),
+                                   [](const Size& size) { return size.is_number(); });
+  if (numbers || spatial.size() == 1) return {{}, ElementsOf(spatial), tall};
+  return {{spatial.begin(), spatial.end() - 1}, spatial.back(), tall};
+}
+
+}  // namespace
+
+// A register tile is a few pixels of the result by a few vectors of filters.
 Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
   const ConvSum conv = WithReadPixelsOnly(plain);
   const std::int64_t filters = conv.shape[conv.out[1]].planned;
   const std::vector<Expr> spatial = ExprsOf(conv.Spatial());
-  const Size pixels = ElementsOf(conv.Spatial());
-  const auto [blocks, tall] = TileOf(conv, CeilDiv(filters, conv.lanes()), pixels.planned);
+  const auto [blocks, tall] =
+      TileOf(conv, CeilDiv(filters, conv.lanes()), ElementsOf(conv.Spatial()).planned);
+  const PixelTiles pixels = PixelTilesOf(conv, tall);
   const std::int64_t vectors = RoundUp(CeilDiv(filters, conv.lanes()), blocks);
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
@@ -231,23 +264,26 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
   const IterVar g = te::ReduceAxis(0, conv.channels_of_word, "g");
   std::vector<IterVar> axes = ReduceAxes(rc, taps);
   if (conv.channels_of_word > 1) axes.push_back(g);
+  std::vector<Expr> grid = {conv.shape[conv.out[0]].expr, vectors / blocks};
+  for (const Size& row : pixels.rows) grid.push_back(row.expr);
+  grid.push_back(BlocksOf(pixels.cut, tall).expr);
+  grid.insert(grid.end(), {blocks, tall, conv.lanes()});
+  const std::size_t first = 2, tile = first + pixels.axes();
   const Tensor sums = te::Compute(
-      {conv.shape[conv.out[0]].expr, vectors / blocks, BlocksOf(pixels, tall).expr, blocks, tall,
-       conv.lanes()},
+      grid,
       [&](const std::vector<Var>& i) {
-        Expr pixel = i[2] * tall + i[4];
-        // Pixels past the last one are computed from it and dropped.
-        if (!pixels.IsMultipleOf(tall)) pixel = te::Min(pixel, pixels.expr - 1);
+        const std::vector<Expr> place(i.begin() + first,
+                                      i.begin() + static_cast<std::ptrdiff_t>(tile));
         Expr channel = rc.var;
         if (conv.groups > 1)
           channel =
               te::FloorDiv(i[1], conv.group_outputs / (conv.lanes() * blocks)) * conv.group_inputs +
               rc.var;
-        std::vector<Expr> weight = {i[1] * blocks + i[3], rc.var};
+        std::vector<Expr> weight = {i[1] * blocks + i[tile], rc.var};
         for (const IterVar& tap : taps) weight.emplace_back(tap.var);
-        weight.emplace_back(i[5]);
-        const Expr element =
-            conv.Pixel(i[0], channel, Window(conv, Unflatten(pixel, spatial), taps));
+        weight.emplace_back(i[tile + 2]);
+        const Expr element = conv.Pixel(
+            i[0], channel, Window(conv, pixels.At(place, i[tile + 1], spatial), taps));
         if (conv.channels_of_word == 1) return te::Sum(element * packed[weight], axes);
         weight.emplace_back(g.var);
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
@@ -258,13 +294,15 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
       ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {
         const Var& filter = i[conv.out[1]];
-        Expr pixel = i[conv.out[2]];
-        for (std::size_t d = 1; d < conv.dims(); ++d)
+        std::vector<Expr> at = {i[conv.out[0]], te::FloorDiv(filter, blocks * conv.lanes())};
+        for (std::size_t d = 0; d < pixels.rows.size(); ++d) at.emplace_back(i[conv.out[d + 2]]);
+        Expr pixel = i[conv.out[pixels.rows.size() + 2]];
+        for (std::size_t d = pixels.rows.size() + 1; d < conv.dims(); ++d)
           pixel = pixel * spatial[d] + i[conv.out[d + 2]];
-        return sums(i[conv.out[0]], te::FloorDiv(filter, blocks * conv.lanes()),
-                    te::FloorDiv(pixel, tall),
-                    te::FloorMod(te::FloorDiv(filter, conv.lanes()), blocks),
-                    te::FloorMod(pixel, tall), te::FloorMod(filter, conv.lanes()));
+        at.insert(at.end(), {te::FloorDiv(pixel, tall),
+                             te::FloorMod(te::FloorDiv(filter, conv.lanes()), blocks),
+                             te::FloorMod(pixel, tall), te::FloorMod(filter, conv.lanes())});
+        return sums[at];
       },
       name, conv.is_stored ? kPacked : "injective");
 }
