@@ -285,13 +285,30 @@ class Simplifier : public StmtMutator {
       AddScaled(&l, a, b.constant);
     } else if (a.terms.empty()) {
       AddScaled(&l, b, a.constant);
-    } else if (a.terms.size() * b.terms.size() <= kMaxProducts) {
+    } else if (IsMonomial(a) && IsMonomial(b)) {
+      AddProducts(&l, a, b);
+    } else if (a.terms.size() * b.terms.size() <= kMaxProducts &&
+               (HasSymbolicQuotient(a) || HasSymbolicQuotient(b))) {
+      // A remainder may join it.
       AddProducts(&l, a, b);
       RejoinQuotients(&l);
     } else {
       AddTerm(&l, Binary(BinaryOp::kMul, a.ToExpr(), b.ToExpr()), 1);
     }
     return l;
+  }
+
+  static bool IsMonomial(const Linear& l) { return l.terms.size() == 1 && l.constant == 0; }
+
+  // Whether a term is a quotient by an expression of variables, or a product with one.
+  static bool HasSymbolicQuotient(const Linear& l) {
+    return std::any_of(l.terms.begin(), l.terms.end(), [](const auto& term) {
+      const std::vector<Expr> factors = FactorsOf(term.first);
+      return std::any_of(factors.begin(), factors.end(), [](const Expr& factor) {
+        const auto* n = factor.As<BinaryNode>();
+        return n != nullptr && n->op == BinaryOp::kFloorDiv && n->b.kind() != ExprKind::kIntImm;
+      });
+    });
   }
 
   // Term by term, with variables as factors in order, so that equal products look equal.
