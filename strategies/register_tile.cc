@@ -145,6 +145,14 @@ bool HasUnevenRows(const te::OperationNode& op) {
   return op.tag == kUnevenTile || op.tag == kRowsTile || IsTallTile(op);
 }
 
+// Whether all extents are numbers. Addresses of symbolic rows are computed outside the sum
+// (loop::NameIndices).
+bool HasNumbers(const te::OperationNode& op) {
+  return std::all_of(op.axes.begin(), op.axes.end(), [](const IterVar& axis) {
+    return axis.extent.kind() == loop::ExprKind::kIntImm;
+  });
+}
+
 bool IsDotTile(const te::OperationNode& op) {
   return op.tag == kDotTile || op.tag == kWordDotTile || op.tag == kTallDotTile;
 }
@@ -204,7 +212,7 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (HasUnevenRows(op) && terms <= kMaxUnrolledTerms &&
+  } else if (HasUnevenRows(op) && HasNumbers(op) && terms <= kMaxUnrolledTerms &&
              terms * SumsOf(op) <= kMaxUnrolled) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
