@@ -101,7 +101,8 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
                      .kernels = model->Callables(),
                      .constants = {},
                      .threads = options.threads,
-                     .bind = [model](const runtime::Inputs& inputs) { return model->Bind(inputs); }});
+                     .bind = [model](const runtime::Inputs& inputs) { return model->Bind(inputs); },
+                     .inputs = model->inputs()});
 }
 
 Executable DoCompile(const ir::Module& module, const CompileOptions& options) {

@@ -242,6 +242,17 @@ int Executable::threads() const { return state_->parts.threads; }
 
 bool Executable::is_symbolic() const { return state_->parts.bind != nullptr; }
 
+std::vector<InputInfo> Executable::inputs() const {
+  if (is_symbolic()) return state_->parts.inputs;
+  std::vector<InputInfo> inputs;
+  for (const Node& node : plan().nodes) {
+    if (node.kind != NodeKind::kInput) continue;
+    const Entry& entry = node.outputs[0];
+    inputs.push_back({node.name, entry.dtype, {entry.shape.begin(), entry.shape.end()}});
+  }
+  return inputs;
+}
+
 Executable Executable::Bound(const Inputs& inputs) const {
   return is_symbolic() ? state_->parts.bind(inputs) : *this;
 }

@@ -18,11 +18,19 @@
 #include "absl/status/statusor.h"
 #include "tenon/jit/callable.h"
 #include "tenon/runtime/plan.h"
+#include "tenon/support/dim.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::runtime {
 
 using Inputs = std::map<std::string, NDArray, std::less<>>;
+
+// What an input must be.
+struct InputInfo {
+  std::string name;
+  DataType dtype;
+  std::vector<Dim> extents;  // numbers, or expressions of variables
+};
 
 // Time spent in one node of a profiled run.
 struct NodeTime {
@@ -42,6 +50,7 @@ class Executable {
     // Of a model of symbolic extents, which has no plan of its own: the executable for inputs of
     // these shapes. It throws for inputs that the model does not take.
     std::function<Executable(const Inputs& inputs)> bind = nullptr;
+    std::vector<InputInfo> inputs = {};  // of such a model
   };
   explicit Executable(Parts parts);
 
@@ -53,6 +62,8 @@ class Executable {
 
   // Whether it takes inputs of any extents that suit the types of its model.
   bool is_symbolic() const;
+  // In the order of the model's parameters.
+  std::vector<InputInfo> inputs() const;
   // What runs inputs of these shapes: itself, unless it is symbolic. Errors as of Run.
   absl::StatusOr<Executable> Bind(const Inputs& inputs) const;
   const Plan& plan() const;

@@ -6,6 +6,7 @@
 
 #include "tenon/schedule/lower.h"
 #include "tenon/strategies/auto_schedule.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/te/content.h"
 
 namespace tenon::strategies {
@@ -32,6 +33,7 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
                                           .reassociate_sums = options.reassociate_sums};
     const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
                                              .stream_results = false,  // AutoSchedule says which
+                                             .min_extent = kMinSymbolicExtent,
                                              .pipeline = options.pipeline};
     return schedule::Lower(AutoSchedule(outputs, schedule), args, name, lowering);
   };

@@ -17,6 +17,9 @@ namespace tenon::strategies {
 // A sentence, a side of an image. No power of two, so that nothing is taken for whole vectors.
 inline constexpr std::int64_t kPlannedExtent = 124;
 
+// Kernels of fused functions are not called with smaller values of their variables.
+inline constexpr std::int64_t kMinSymbolicExtent = 1;
+
 // At least 2 for an expression of variables, of which one element would be a special case.
 std::int64_t PlannedExtent(const loop::Expr& extent);
 

@@ -12,6 +12,7 @@
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -205,8 +206,11 @@ class SymbolicModel::Kernels : public FreshKernels {
     if (symbolic == concrete_.functions.end()) return nullptr;
     const auto found = model_.uses_.find(symbolic->second);
     if (found == model_.uses_.end()) return nullptr;
-    return model_.made_[static_cast<std::size_t>(found->second.kernel)].code ? &found->second
-                                                                            : nullptr;
+    const auto& [kernel, extents] = found->second;
+    const bool fits = std::all_of(extents.begin(), extents.end(), [&](const auto& extent) {
+      return extent.second.Evaluate(values_).value() >= strategies::kMinSymbolicExtent;
+    });
+    return fits && model_.made_[static_cast<std::size_t>(kernel)].code ? &found->second : nullptr;
   }
 
   const SymbolicModel& model_;
@@ -244,6 +248,13 @@ runtime::Executable SymbolicModel::Bind(const runtime::Inputs& inputs) {
   bound_.emplace_front(values, std::move(made));
   if (bound_.size() > kMaxBound) bound_.pop_back();
   return bound_.front().second;
+}
+
+std::vector<runtime::InputInfo> SymbolicModel::inputs() const {
+  std::vector<runtime::InputInfo> inputs;
+  for (const ir::InputSpec& spec : inputs_.inputs())
+    inputs.push_back({spec.name, spec.dtype, *spec.extents});
+  return inputs;
 }
 
 std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() const {

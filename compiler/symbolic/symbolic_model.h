@@ -35,6 +35,7 @@ class SymbolicModel {
   // does not take, and what its operators refuse of such extents.
   runtime::Executable Bind(const runtime::Inputs& inputs);
 
+  std::vector<runtime::InputInfo> inputs() const;
   const std::vector<LoweredKernel>& kernels() const { return kernels_; }
   // Those that are made, for all extents.
   std::vector<std::shared_ptr<const jit::Callable>> Callables() const;

@@ -556,6 +556,7 @@ class Simplifier : public StmtMutator {
       const auto* mod = factors[f].As<BinaryNode>();
       if (mod == nullptr || mod->op != BinaryOp::kFloorMod) continue;
       if (factors.size() == 1 && mod->b.kind() == ExprKind::kIntImm) continue;
+      if (Range(LinearOf(mod->b)).low < 1) continue;
       std::vector<Expr> others = factors;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(f));
       const Expr rest = ProductInOrder(std::move(others));

@@ -146,5 +146,97 @@ INSTANTIATE_TEST_SUITE_P(
                      Along("n", kExtents)}),
     [](const auto& info) { return info.param.name; });
 
+const char* const kSum =
+    "def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(n, m), float32]) {"
+    "  add(sum(%x, axis=[1], keepdims=True), %y) }";
+
+NDArray Ones(const Shape& shape) { return testing_graphs::Random(shape, 1); }
+
+std::string MessageOf(const runtime::Inputs& inputs) {
+  const auto exe = Compile(Parsed(kSum));
+  if (!exe.ok()) return std::string(exe.status().message());
+  const auto results = exe->Run(inputs);
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kInvalidArgument) << results.status();
+  return std::string(results.status().message());
+}
+
+TEST(SymbolicErrorTest, InputsThatTheTypesDoNotAllowAreNamed) {
+  EXPECT_THAT(MessageOf({{"x", Ones({4, 4})}, {"y", Ones({5, 2})}}),
+              HasSubstr("input 'y' has 5 elements on axis 0; it must have 4, as 'x' has for n"));
+  EXPECT_THAT(MessageOf({{"x", Ones({4, 3})}, {"y", Ones({4, 2})}}),
+              HasSubstr("input 'x' has 3 elements on axis 1; it must have 4"));
+  EXPECT_THAT(MessageOf({{"x", Ones({4})}, {"y", Ones({4, 2})}}),
+              AllOf(HasSubstr("input 'x' is float32 (4,)"), HasSubstr("(n, 4)")));
+  EXPECT_THAT(MessageOf({{"x", Ones({4, 4})}}), HasSubstr("input 'y' is missing"));
+  EXPECT_THAT(MessageOf({{"x", Ones({0, 4})}, {"y", Ones({0, 2})}}),
+              HasSubstr("n must be at least 1"));
+  EXPECT_THAT(MessageOf({{"x", Ones({4, 4})}, {"y", Ones({4, 2})}, {"z", Ones({1})}}),
+              HasSubstr("there is no input 'z'; the inputs are: x, y"));
+}
+
+TEST(SymbolicErrorTest, WhatAnOperatorRefusesOfTheValuesIsRefusedInItsWords) {
+  const auto exe = Compile(
+      Parsed("def @main(%x: Tensor[(1, 1, h, 8), float32], %w: Tensor[(1, 1, 5, 5), float32]) {"
+             "  nn.conv2d(%x, %w) }"));
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  const runtime::Inputs inputs = {{"x", Ones({1, 1, 4, 8})}, {"w", Ones({1, 1, 5, 5})}};
+  EXPECT_THAT(std::string(exe->Run(inputs).status().message()), HasSubstr("kernel spans 5"));
+}
+
+TEST(SymbolicErrorTest, AVariableThatNoInputHasAloneIsRefused) {
+  const auto exe = Compile(Parsed("def @main(%x: Tensor[(2*n), float32]) { exp(%x) }"));
+  EXPECT_EQ(exe.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(exe.status().message()), HasSubstr("no input of the model has the extent n alone"));
+}
+
+TEST(SymbolicModelTest, UnknownExtentsOfInputsAreVariables) {
+  const auto exe = Compile(Parsed("def @main(%x: Tensor[(?, 3), float32]) { nn.relu(%x) }"));
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  EXPECT_EQ(exe->inputs()[0].extents[0].ToString(), "x_0");
+  for (const std::int64_t rows : {1, 5}) {
+    const auto results = exe->Run({{"x", Ones({rows, 3})}});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ((*results)[0].shape(), (Shape{rows, 3}));
+  }
+}
+
+TEST(SymbolicModelTest, KernelsAreMadeOnceForAllValues) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(n, 16), float32], %w: Tensor[(24, 16), float32]) {"
+      "  nn.softmax(nn.dense(%x, %w)) }");
+  int lowered = 0;
+  const auto exe = Compile(module, {.threads = 1, .loop_observer = [&](const auto& step) {
+                                      if (step.name == "Nests") ++lowered;
+                                    }});
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  const int at_compile = lowered;
+  EXPECT_GT(at_compile, 0);
+  for (const std::int64_t rows : {1, 3, 64})
+    ASSERT_TRUE(exe->Run({{"x", Ones({rows, 16})}, {"w", Ones({24, 16})}}).ok());
+  EXPECT_EQ(lowered, at_compile);
+}
+
+TEST(SymbolicModelTest, CallsOnOtherExtentsShareAKernel) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(m, 4), float32]) {"
+      "  (exp(%x), exp(%y)) }");
+  const auto exe = Compile(module, {.opt_level = 0});
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  EXPECT_EQ(exe->kernels().size(), 1U);
+}
+
+TEST(SymbolicModelTest, SessionsTakeAnyShapesInTurn) {
+  const auto exe = Compile(Parsed("def @main(%x: Tensor[(n), float32]) { add(%x, %x) }"));
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  Session session(*exe, {.threads = 1});
+  for (const std::int64_t count : {3, 40, 3, 1}) {
+    const NDArray x = Ones({count});
+    const auto results = session.Run({{"x", x}});
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (std::int64_t i = 0; i < count; ++i)
+      EXPECT_EQ((*results)[0].data<float>()[i], 2 * x.data<float>()[i]);
+  }
+}
+
 }  // namespace
 }  // namespace tenon
