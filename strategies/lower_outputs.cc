@@ -4,9 +4,11 @@
 #include <optional>
 #include <unordered_set>
 
+#include "tenon/loop/visit.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/strategies/auto_schedule.h"
 #include "tenon/strategies/planned_extent.h"
+#include "tenon/support/error.h"
 #include "tenon/te/content.h"
 
 namespace tenon::strategies {
@@ -25,6 +27,35 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
   return used;
 }
 
+namespace {
+
+using Vars = std::unordered_set<const loop::ExprNode*>;
+
+void AddVars(const std::vector<loop::Expr>& extents, Vars* vars) {
+  for (const loop::Expr& extent : extents) {
+    loop::VisitExpr(extent, [&](const loop::Expr& e) {
+      if (e.kind() == loop::ExprKind::kVar) vars->insert(e.get());
+    });
+  }
+}
+
+// A kernel is called with the variables of its arrays' extents. Throws Unimplemented where it
+// computes with others: those of arrays that it does not read.
+void RequireExtentsOfArgs(const std::vector<te::Tensor>& outputs,
+                          const std::vector<te::Tensor>& args) {
+  Vars known, used;
+  for (const te::Tensor& arg : args) AddVars(arg.shape(), &known);
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    if (op->is_placeholder()) continue;
+    for (const loop::Buffer& output : op->outputs) AddVars(output->shape, &used);
+    for (const te::IterVar& axis : op->reduce_axes) AddVars({axis.min, axis.extent}, &used);
+  }
+  if (std::any_of(used.begin(), used.end(), [&](const auto* var) { return !known.contains(var); }))
+    throw Unimplemented("an extent is that of an array which the kernel does not read");
+}
+
+}  // namespace
+
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
                             const std::string& name, const LoweringOptions& options) {
   args.insert(args.end(), outputs.begin(), outputs.end());
@@ -42,6 +73,7 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
       return extent.kind() != loop::ExprKind::kIntImm;
     });
   });
+  RequireExtentsOfArgs(outputs, args);
   // Lowering finds the variables that a kernel of symbolic extents is called with.
   const std::optional<std::string> origin =
       options.defer && !has_symbols ? te::ContentOf(outputs, args) : std::nullopt;

@@ -7,7 +7,8 @@ namespace tenon::strategies {
 
 te::Expr SymbolVars::ExprOf(const Dim& dim) {
   if (dim.is_static()) return dim.value();
-  if (dim.is_any()) throw InvalidArgument("an extent is not known");
+  if (dim.is_any())
+    throw Unimplemented("the extents of a value do not follow from those of the inputs");
   const auto of_atom = [&](const DimAtom& atom) -> te::Expr {
     switch (atom.kind) {
       case DimAtomKind::kSymbol:

@@ -16,7 +16,7 @@ namespace tenon::strategies {
 
 class SymbolVars {
  public:
-  // Equal extents give equal expressions. Throws InvalidArgument for "?".
+  // Equal extents give equal expressions. Throws Unimplemented for "?".
   te::Expr ExprOf(const Dim& dim);
   std::vector<te::Expr> ExprsOf(const std::vector<Dim>& dims);
 
