@@ -121,6 +121,8 @@ std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b) {
   if (a.is_static() && a.value() == 1) return b;
   if (b.is_static() && b.value() == 1) return a;
   if (a.is_static() && b.is_static()) return std::nullopt;
+  // An expression may be 1 or equal the number, and kernels read differently for each.
+  if (a.is_symbolic() || b.is_symbolic()) return Dim();
   // An unknown extent must be 1 or equal the known one.
   if (a.is_static()) return a;
   if (b.is_static()) return b;

@@ -100,8 +100,9 @@ Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
     changed.cache_dir = cache_dir;
     if (const auto symbolic = symbols ? WithSymbols(module, *symbols) : std::nullopt) {
       absl::StatusOr<Executable> executable = Compile(*symbolic, changed);
-      // Where results have such extents, the types of those that operators compute are unknown.
-      if (executable.ok() || executable.status().code() != absl::StatusCode::kUnimplemented)
+      // Types may not follow from variables, or contradict each other where numbers agree.
+      const absl::StatusCode code = executable.status().code();
+      if (code != absl::StatusCode::kUnimplemented && code != absl::StatusCode::kInvalidArgument)
         return ValueOrThrow(std::move(executable));
     }
     return ValueOrThrow(Compile(module, changed));

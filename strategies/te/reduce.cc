@@ -5,6 +5,7 @@
 #include "tenon/ops/shape_rules.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 
@@ -159,6 +160,8 @@ std::vector<Tensor> CollapseSum(const TeCall& call) {
   std::vector<Expr> sources(x.ndim());
   for (std::size_t i = 0; i < x.ndim(); ++i) {
     if (i >= extra && loop::StructuralEqual(to[i - extra], x.shape()[i])) continue;
+    if (i >= extra && !IsOne(to[i - extra]))
+      throw Unimplemented("an extent is not known to be that of the sum");
     axes.push_back(te::ReduceAxis(0, x.shape()[i], StrCat("k", i)));
     sources[i] = axes.back().var;
   }

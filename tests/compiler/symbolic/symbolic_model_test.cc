@@ -189,6 +189,25 @@ TEST(SymbolicErrorTest, AVariableThatNoInputHasAloneIsRefused) {
   EXPECT_THAT(std::string(exe.status().message()), HasSubstr("no input of the model has the extent n alone"));
 }
 
+// n may be 1 or 5 there.
+TEST(SymbolicErrorTest, BroadcastsThatDependOnAValueAreRefused) {
+  const auto exe = Compile(Parsed(
+      "def @main(%x: Tensor[(n), float32], %y: Tensor[(5), float32]) { add(%x, %y) }"));
+  EXPECT_EQ(exe.status().code(), absl::StatusCode::kUnimplemented) << exe.status();
+}
+
+// Found by a random module: the sum ran over an axis whose extent equals that of the result.
+TEST(SymbolicModelTest, ASumToAShapeKeepsAxesOfItsExtents) {
+  const auto exe = Compile(
+      Parsed("def @main(%x: Tensor[(3, n), int32], %like: Tensor[(3, 4), int32]) {"
+             "  collapse_sum_like(%x, %like) }"));
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  const NDArray x = testing_graphs::Random({3, 4}, Int32, 1, -9, 9);
+  const auto results = exe->Run({{"x", x}, {"like", x}});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_TRUE((*results)[0].SameBytes(x));
+}
+
 TEST(SymbolicModelTest, UnknownExtentsOfInputsAreVariables) {
   const auto exe = Compile(Parsed("def @main(%x: Tensor[(?, 3), float32]) { nn.relu(%x) }"));
   ASSERT_TRUE(exe.ok()) << exe.status();
