@@ -2,8 +2,10 @@
 
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/plan/build_plan.h"
-#include "tenon/compiler/plan/joined_kernel.h"
+#include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/plan/run_time_extents.h"
+#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/compiler/symbolic/symbolic_model.h"
 #include "tenon/ir/verify.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
@@ -30,7 +32,27 @@ loop::PipelineOptions LoopPipeline(const CompileOptions& options) {
   return {.verify = options.verify || loop::IsDebugBuild(), .observer = options.loop_observer};
 }
 
-Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool defer = false) {
+strategies::StrategyOptions StrategyOf(const CompileOptions& options, bool defer) {
+  return {.library = options.library,
+          .winograd = options.winograd,
+          .keep_nan = options.keep_nan,
+          .lowering = {.target = options.target,
+                       .defer = defer,
+                       .reassociate_sums = options.reassociate_reductions,
+                       .generic = options.generic,
+                       .pipeline = LoopPipeline(options)},
+          .makers = CodeGeneratorRegistry::Global().Makers()};
+}
+
+jit::CompileOptions CodeOf(const CompileOptions& options) {
+  return {.target = options.target,
+          .reassociate_reductions = options.reassociate_reductions,
+          .check_bounds = options.check_bounds,
+          .cache_dir = options.cache_dir,
+          .pipeline = LoopPipeline(options)};
+}
+
+void Prepare(const ir::Module& module, const CompileOptions& options) {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
   strategies::FinishPatterns();
   registry.ThrowStartupErrors();
@@ -39,67 +61,61 @@ Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool de
     throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
   options.target.RequireVectors();
   ir::VerifyModule(module);
-  // A library's kernels are made for so many.
-  const jit::ScopedThreads threads(options.threads);
-  const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
+}
+
+ir::Module Fused(const ir::Module& module, const CompileOptions& options) {
   const FusionMode mode =
       options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);
-  const ir::Module fused = passes::RunPasses(
+  return passes::RunPasses(
       passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
                               {.fuse = {.mode = mode, .report = options.fusion_report},
                                .folding = options.folding_report,
                                .mixed_precision = options.mixed_precision,
                                .layouts = LayoutsFor(options),
                                .target = options.target}),
-      plain,
+      module,
       {.opt_level = options.opt_level,
        .required = options.required_passes,
        .disabled = options.disabled_passes,
        .verify = options.verify,
        .report = options.pass_report});
+}
+
+Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool defer = false) {
+  Prepare(module, options);
+  // A library's kernels are made for so many.
+  const jit::ScopedThreads threads(options.threads);
+  const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
   Lowered lowered =
-      compiler::BuildPlan(fused,
-                          {.library = options.library,
-                           .winograd = options.winograd,
-                           .keep_nan = options.keep_nan,
-                           .lowering = {.target = options.target,
-                                        .defer = defer,
-                                        .reassociate_sums = options.reassociate_reductions,
-                                        .generic = options.generic,
-                                        .pipeline = LoopPipeline(options)},
-                           .makers = CodeGeneratorRegistry::Global().Makers()},
-                          {.check_bounds = options.check_bounds,
-                           .cache_dir = options.cache_dir,
-                           .pipeline = LoopPipeline(options)});
+      compiler::BuildPlan(Fused(plain, options), StrategyOf(options, defer), CodeOf(options));
   lowered.plan.extents = extents;
   return lowered;
 }
 
 Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
-  std::vector<loop::Function> functions;
-  for (const LoweredKernel& kernel : lowered.kernels) {
-    for (loop::Function& function : strategies::GeneratedFunctions(kernel.choice.built))
-      functions.push_back(std::move(function));
-  }
-  const std::vector<jit::Kernel> compiled = ValueOrThrow(
-      jit::CompileAll(functions, {.target = options.target,
-                                  .reassociate_reductions = options.reassociate_reductions,
-                                  .check_bounds = options.check_bounds,
-                                  .cache_dir = options.cache_dir,
-                                  .pipeline = LoopPipeline(options)}));
-  std::vector<std::shared_ptr<const jit::Callable>> kernels;
-  auto kernel_code = compiled.begin();
-  const auto next = [&] { return kernel_code++->AsCallable(); };
-  for (const LoweredKernel& kernel : lowered.kernels) {
-    const strategies::Built& built = kernel.choice.built;
-    kernels.push_back(std::holds_alternative<loop::Function>(built.kernel)
-                          ? next()
-                          : compiler::Join(built, next));
-  }
-  return Executable({.plan = lowered.plan,
-                     .kernels = std::move(kernels),
-                     .constants = lowered.constants,
-                     .threads = options.threads});
+  return compiler::Linked(lowered, {}, CodeOf(options), options.threads);
+}
+
+Executable CompileSymbolic(const ir::Module& module, const CompileOptions& options) {
+  Prepare(module, options);
+  const jit::ScopedThreads threads(options.threads);
+  const bool defer = !options.cache_dir.empty();
+  const auto model = std::make_shared<compiler::SymbolicModel>(
+      Fused(compiler::NameExtents(module), options), StrategyOf(options, defer), CodeOf(options),
+      options.threads);
+  return Executable({.plan = {},
+                     .kernels = model->Callables(),
+                     .constants = {},
+                     .threads = options.threads,
+                     .bind = [model](const runtime::Inputs& inputs) { return model->Bind(inputs); },
+                     .inputs = model->inputs()});
+}
+
+Executable DoCompile(const ir::Module& module, const CompileOptions& options) {
+  if (module.Find("main") && compiler::HasSymbols(module)) return CompileSymbolic(module, options);
+  // Kernels whose code is in the cache are not lowered.
+  const bool defer = !options.cache_dir.empty();
+  return DoLink(DoLower(module, options, defer), options);
 }
 
 }  // namespace
@@ -111,9 +127,7 @@ absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& op
   return CatchErrors([&] { return DoLink(lowered, options); });
 }
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options) {
-  // Kernels whose code is in the cache are not lowered.
-  const bool defer = !options.cache_dir.empty();
-  return CatchErrors([&] { return DoLink(DoLower(module, options, defer), options); });
+  return CatchErrors([&] { return DoCompile(module, options); });
 }
 
 }  // namespace tenon

@@ -7,6 +7,7 @@
 #include <future>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -41,11 +42,33 @@ struct DynamicModel::State {
   std::list<Entry> entries;  // the last used first
   std::map<ShapesByName, std::list<Entry>::iterator> index;
   Statistics statistics;
+  // Of the symbolic model; not ok where there is none.
+  std::once_flag symbolic_is_made;
+  Result symbolic = absl::UnimplementedError("no importer");
 
+  // The results by the compile for all shapes; nothing where this model or these inputs have none.
+  std::optional<std::vector<NDArray>> RunSymbolic(const runtime::Inputs& inputs);
   void Check(const ShapesByName& shapes) const;
   Result Compiled(const ShapesByName& shapes);
   void Forget(const ShapesByName& shapes, const std::shared_ptr<const int>& identity);
 };
+
+std::optional<std::vector<NDArray>> DynamicModel::State::RunSymbolic(
+    const runtime::Inputs& inputs) {
+  if (options.symbolic == nullptr) return std::nullopt;
+  std::call_once(symbolic_is_made, [&] {
+    symbolic = CatchErrors([&] {
+      return ValueOrThrow(Compile(ValueOrThrow(options.symbolic()), options.compile));
+    });
+  });
+  if (!symbolic.ok() || !symbolic->is_symbolic()) return std::nullopt;
+  absl::StatusOr<std::vector<NDArray>> results = symbolic->Run(inputs);
+  // Empty inputs, for instance. What the model itself refuses is refused again.
+  if (!results.ok()) return std::nullopt;
+  const std::lock_guard<std::mutex> lock(mutex);
+  ++statistics.symbolic;
+  return *std::move(results);
+}
 
 // Extents of one name are equal in all inputs.
 void DynamicModel::State::Check(const ShapesByName& shapes) const {
@@ -169,6 +192,8 @@ absl::StatusOr<std::vector<NDArray>> DynamicModel::Run(const runtime::Inputs& in
         throw InvalidArgument(StrCat("the input ", spec.name, " has the type ", given.ToString(),
                                      "; the model takes ", spec.dtype.ToString()));
     }
+    if (std::optional<std::vector<NDArray>> results = state_->RunSymbolic(inputs))
+      return *std::move(results);
     return ValueOrThrow(ValueOrThrow(state_->Compiled(shapes)).Run(inputs));
   });
 }

@@ -31,13 +31,20 @@ class DynamicModel {
   // The module for these shapes, one for each input. Called by several threads at once. It may run
   // the model for other shapes, but not for these: that is FailedPrecondition.
   using Importer = std::function<absl::StatusOr<ir::Module>(const ShapesByName& shapes)>;
+  // The module with variables for the extents that the model leaves open.
+  using SymbolicImporter = std::function<absl::StatusOr<ir::Module>()>;
   struct Options {
     std::size_t cache = 16;  // compiled shapes that are kept, at least 1
     CompileOptions compile;  // without reports: compiles run at the same time
+    // Where it is given, one compile serves all shapes (docs/shapes.md). It is made at the first
+    // run, and takes longer than one for a shape. Models and inputs that it does not take are
+    // compiled for their shapes.
+    SymbolicImporter symbolic = nullptr;
   };
   struct Statistics {
-    std::size_t compiled = 0;   // successful compiles
+    std::size_t compiled = 0;   // successful compiles for a shape
     std::size_t forgotten = 0;  // compiled, then dropped for newer ones
+    std::size_t symbolic = 0;   // runs that the compile for all shapes served
   };
 
   // Throws InvalidArgument for options out of range and inputs of the same name.

@@ -147,7 +147,7 @@ Token Lexer::Next() {
     return Take(TokenKind::kNumber, NumberLength());
   if (c == '"') return String();
   if (c == '-' && At(position_ + 1) == '>') return Take(TokenKind::kPunctuation, 2);
-  if (std::string_view("(){}[]<>,.;:=?#-").find(c) != std::string_view::npos)
+  if (std::string_view("(){}[]<>,.;:=?#-+*").find(c) != std::string_view::npos)
     return Take(TokenKind::kPunctuation, 1);
   throw ErrorAt({TokenKind::kPunctuation, "", position_, 1},
                 StrCat("the character '", text_.substr(position_, CharacterLength(position_)),

@@ -504,7 +504,11 @@ class Parser {
     Expect("(", "before the extents of a tensor");
     std::vector<Dim> shape;
     while (!IsPunct(")")) {
+      const Token first = token_;
       shape.push_back(Extent());
+      if (shape.back().is_static() && shape.back().value() < 0)
+        Fail(first, StrCat("'", shape.back().ToString(),
+                           "' is not an extent; extents are integers from 0 on"));
       if (!Accept(",")) break;
     }
     Expect(")", "after the extents of a tensor");
@@ -522,13 +526,61 @@ class Parser {
     Expect(")", "after a list of types");
     return types;
   }
+  // Sums of products of numbers, names, calls of floordiv, ceildiv, max and min, and what stands in
+  // parentheses. The lexer takes a minus before digits for part of the number.
   Dim Extent() {
+    const Nested nested(this);
+    Dim sum = Product();
+    while (true) {
+      if (Accept("+")) {
+        sum = sum + Product();
+      } else if (Accept("-")) {
+        sum = sum - Product();
+      } else if (token_.kind == TokenKind::kNumber && token_.text.starts_with('-')) {
+        sum = sum + Product();
+      } else {
+        return sum;
+      }
+    }
+  }
+  Dim Product() {
+    Dim product = Factor();
+    while (Accept("*")) product = product * Factor();
+    return product;
+  }
+  Dim Factor() {
     if (Accept("?")) return Dim();
-    if (token_.kind == TokenKind::kName) return Dim::Symbol(Advance().text);
+    if (Accept("-")) return Factor() * -1;
+    if (Accept("(")) {
+      Dim inner = Extent();
+      Expect(")", "after an extent's expression");
+      return inner;
+    }
+    if (token_.kind == TokenKind::kName) {
+      const Token name = Advance();
+      return IsPunct("(") ? ExtentCall(name) : Dim::Symbol(name.text);
+    }
+    return Number();
+  }
+  Dim ExtentCall(const Token& name) {
+    Expect("(", "after the name of a function");
+    const Dim a = Extent();
+    Expect(",", "between the arguments of a function of extents");
+    const Token second = token_;
+    const Dim b = Extent();
+    Expect(")", "after the arguments of a function of extents");
+    if (name.text == "max") return Max(a, b);
+    if (name.text == "min") return Min(a, b);
+    if (name.text != "floordiv" && name.text != "ceildiv")
+      Fail(name, StrCat("'", name.text,
+                        "' is not a function of extents; these are floordiv, ceildiv, max and min"));
+    if (!b.is_static() || b.value() < 1) Fail(second, "extents are divided by numbers from 1 on");
+    return name.text == "floordiv" ? FloorDiv(a, b.value()) : CeilDiv(a, b.value());
+  }
+  Dim Number() {
     const Token number = ExpectKind(TokenKind::kNumber, "an extent (a number, a name or ?)");
     const auto value = ParseNumber<std::int64_t>(number.text);
-    if (!value || *value < 0)
-      Fail(number, StrCat("'", number.text, "' is not an extent; extents are integers from 0 on"));
+    if (!value) Fail(number, StrCat("'", number.text, "' is not an integer, as extents are"));
     return Dim(*value);
   }
   DataType ElementType(const Token& name) {

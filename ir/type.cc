@@ -39,8 +39,6 @@ Type Checked(const TypeNode* node) {
 
 }  // namespace
 
-std::string Dim::ToString() const { return is_static() ? StrCat(value_) : name_; }
-
 Type TensorType(std::vector<Dim> shape, DataType dtype) {
   for (const Dim& dim : shape) {
     if (dim.is_static() && dim.value() < 0)

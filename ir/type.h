@@ -1,7 +1,7 @@
 // Types of graph expressions: tensors, tuples and functions.
 //
-// A Type is a handle to an immutable node; null means "not known". A dimension is static or
-// symbolic. A symbolic one has a name; "?" stands for one about which nothing is known.
+// A Type is a handle to an immutable node; null means "not known". A dimension is a number,
+// an expression of variables ("n", "2*n + 1"), or "?", about which nothing is known.
 //
 //   Type t = TensorType({1, 64, 56, 56}, Float32);
 //   if (const auto* tensor = t.As<TensorTypeNode>()) ...
@@ -15,32 +15,13 @@
 #include <vector>
 
 #include "tenon/support/data_type.h"
+#include "tenon/support/dim.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/support/ref.h"
 
 namespace tenon::ir {
 
-class Dim {
- public:
-  Dim() : name_("?") {}
-  Dim(std::int64_t value) : value_(value) {}
-  Dim(int value) : value_(value) {}
-  static Dim Symbol(std::string name) {
-    Dim d;
-    d.name_ = std::move(name);
-    return d;
-  }
-  bool is_static() const { return name_.empty(); }
-  bool is_any() const { return name_ == "?"; }
-  std::int64_t value() const { return value_; }  // requires is_static()
-  std::string ToString() const;
-  // Two unknown extents compare equal, although they may differ at run time.
-  friend bool operator==(const Dim&, const Dim&) = default;
-
- private:
-  std::int64_t value_ = 0;
-  std::string name_;  // empty when static
-};
+using tenon::Dim;
 
 enum class TypeKind { kTensor, kTuple, kFunc };
 

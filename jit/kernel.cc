@@ -222,13 +222,17 @@ void RequireApart(const loop::Function& function, std::span<const NDArray> array
 
 class KernelCallable : public Callable {
  public:
-  explicit KernelCallable(Kernel kernel) : kernel_(std::move(kernel)) {}
-  void Call(void* const* buffers, void*) const override { kernel_.RunUnchecked(buffers, nullptr); }
+  KernelCallable(Kernel kernel, std::vector<std::int64_t> extents)
+      : kernel_(std::move(kernel)), extents_(std::move(extents)) {}
+  void Call(void* const* buffers, void*) const override {
+    kernel_.RunUnchecked(buffers, extents_.data());
+  }
   std::string implementation() const override { return "tenon"; }
   std::string Text(KernelText kind) const override { return kernel_.Text(kind); }
 
  private:
   Kernel kernel_;
+  std::vector<std::int64_t> extents_;
 };
 
 }  // namespace
@@ -257,10 +261,10 @@ void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) con
   }
 }
 
-std::shared_ptr<const Callable> Kernel::AsCallable() const {
-  CheckInvariant(state_->function.scalars.empty(),
-                 "a step of a compiled graph has no symbolic extents");
-  return std::make_shared<KernelCallable>(*this);
+std::shared_ptr<const Callable> Kernel::AsCallable(std::vector<std::int64_t> extents) const {
+  CheckInvariant(state_->function.scalars.size() == extents.size(),
+                 "a step of a compiled graph has a value for each symbolic extent");
+  return std::make_shared<KernelCallable>(*this, std::move(extents));
 }
 
 std::string Kernel::Text(KernelText kind) const { return state_->Texts().Text(kind); }

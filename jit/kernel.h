@@ -70,8 +70,8 @@ class Kernel {
   // values of the function's
   // symbolic extents. Like every call it flushes denormals to zero, on all of the kernel's threads.
   void RunUnchecked(void* const* buffers, const std::int64_t* extents) const;
-  // This kernel as a step of a compiled graph; only for functions without symbolic extents.
-  std::shared_ptr<const Callable> AsCallable() const;
+  // This kernel as a step of a compiled graph, with the values of the function's symbolic extents.
+  std::shared_ptr<const Callable> AsCallable(std::vector<std::int64_t> extents = {}) const;
 
   // Texts, made again at each call. The linked symbol adds ".kernel" to the name that they show.
   // The loops are those that the code is made of (FinalLoops); tensor expressions and schedule are

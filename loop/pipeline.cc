@@ -27,6 +27,7 @@ Stmt Transposed(const Stmt& s, const Context& c) { return TransposeTiles(s, c.ro
 Stmt Unrolled(const Stmt& s, const Context& c) { return AutoUnroll(s, c.unrolls); }
 bool MayStream(const Context& c) { return c.stream_results; }
 bool HasLimits(const Context& c) { return !c.unrolls.empty(); }
+bool HasScalars(const Context& c) { return !c.function->scalars.empty(); }
 bool MayReassociate(const Context& c) { return c.reassociate_sums; }
 
 constexpr Facts kNone, kShaped{Fact::kShapedBuffers}, kFlat{Fact::kFlatBuffers},
@@ -81,6 +82,8 @@ constexpr Transform kTransforms[] = {
      kSimplify, "the vector loops of the rows above become statements on vectors"},
     {"FuseLoops", kCodegen, Plain<FuseLoops>, kAlways, kFlat | kExpanded, kNone, kNone, kKeep,
      "a loop that reads what the one before stores joins it"},
+    {"NameIndices", kCodegen, Plain<NameIndices>, HasScalars, kFlat | kExpanded, kNone, kNone, kKeep,
+     "long terms of symbolic indices are computed once, outside the loops that repeat them"},
 };
 static_assert(OrderError(kTransforms) == nullptr);
 

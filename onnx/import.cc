@@ -160,17 +160,33 @@ class Importer {
         values_[input.name] = ir::Constant::Make(fixed->second);
         continue;
       }
+      if (options_.symbolic && !options_.shapes.contains(input.name) && input.extents &&
+          !input.Fixed()) {
+        AddParameter(input.name, ir::TensorType(SymbolsOf(input), input.dtype));
+        continue;
+      }
       const Shape shape = ShapeOfInput(input);
       try {
         NumBytes(shape, input.dtype);
       } catch (const Error& error) {
         throw InvalidArgument(StrCat("the input ", input.name, ": ", error.message()));
       }
-      const ir::Type type = ir::TensorTypeOf(shape, input.dtype);
-      const Expr var = ir::Var::MakeChecked(input.name, type, {source_});
-      params_.push_back(var);
-      values_[input.name] = var;
+      AddParameter(input.name, ir::TensorTypeOf(shape, input.dtype));
     }
+  }
+
+  void AddParameter(const std::string& name, const ir::Type& type) {
+    const Expr var = ir::Var::MakeChecked(name, type, {source_});
+    params_.push_back(var);
+    values_[name] = var;
+  }
+
+  static std::vector<ir::Dim> SymbolsOf(const ir::InputSpec& input) {
+    std::vector<ir::Dim> dims = *input.extents;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i].is_any()) dims[i] = ir::Dim::Symbol(StrCat(input.name, "_", i));
+    }
+    return dims;
   }
 
   void CheckFits(const ir::InputSpec& input, const NDArray& value) const {

@@ -24,8 +24,13 @@
 namespace tenon::onnx_import {
 
 struct ImportOptions {
-  // Extents of inputs by name; needed where the model leaves some open.
+  // Extents of inputs by name; needed where the model leaves some open, unless these become
+  // variables.
   std::map<std::string, Shape> shapes;
+  // Extents that the model leaves open, and `shapes` do not give, become variables of the module:
+  // "batch" of the model, or "x_0" for axis 0 of x. Throws Unimplemented for a node that needs them
+  // at import.
+  bool symbolic = false;
   // Inputs that always have this value and are not parameters of the module. Everything that
   // depends only on them, such as the branch of an If, is known at import.
   std::map<std::string, NDArray> constants;

@@ -95,6 +95,17 @@ std::int64_t ResultExtent(const TypeCall& call, const ConvRules& rules, std::siz
   return PaddedExtent((padded - window) / rules.strides[i], 0, 1);
 }
 
+// The same for any extent; what would be refused of a number is refused when its value is known.
+Dim ResultDim(const TypeCall& call, const ConvRules& rules, std::size_t i, const Dim& in,
+              std::int64_t taps) {
+  if (in.is_static()) return ResultExtent(call, rules, i, in.value(), taps);
+  const Dim span = WindowSpan(taps, rules.dilation[i]);
+  if (rules.transposed)
+    return (in - 1) * rules.strides[i] + span + rules.output_padding[i] - rules.before[i] -
+           rules.after[i];
+  return FloorDiv(in + rules.before[i] + rules.after[i] - span, rules.strides[i]) + 1;
+}
+
 template <typename AttrsType>
 void Convolution(TypeCall& call) {
   const auto* x = call.tensor(0);
@@ -138,8 +149,7 @@ void Convolution(TypeCall& call) {
   shape[rules.out[1]] = channels;
   for (std::size_t i = 0; i < rules.dims; ++i) {
     const Dim in = dim(i + 2);
-    if (in.is_static() && taps[i].is_static())
-      shape[rules.out[i + 2]] = Dim(ResultExtent(call, rules, i, in.value(), taps[i].value()));
+    if (taps[i].is_static()) shape[rules.out[i + 2]] = ResultDim(call, rules, i, in, taps[i].value());
   }
   call.LearnResult(
       ir::TensorType(std::move(shape), rules.out_dtype.is_void() ? x->dtype : rules.out_dtype));

@@ -15,14 +15,12 @@ using ir::TensorType;
 void StridedSlice(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  Shape input;
   for (const Dim& dim : x->shape) {
-    if (!dim.is_static()) call.Refuse("all extents of the input must be known");
-    input.push_back(dim.value());
+    if (dim.is_any()) call.Refuse("all extents of the input must be known");
   }
   std::vector<Dim> shape;
-  for (const SliceRange& range : SliceRanges(call.attrs<StridedSliceAttrs>(), input))
-    shape.emplace_back(range.extent);
+  for (const SliceDims& range : SliceRanges(call.attrs<StridedSliceAttrs>(), x->shape))
+    shape.push_back(range.extent);
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 

@@ -22,7 +22,7 @@ std::vector<Dim> WholeExtents(const std::vector<Dim>& shape, const Layout& layou
   for (const LayoutAxis& axis : order.axes()) {
     if (axis.block > 0) continue;
     const Dim& count = shape[layout.PositionOf(axis.letter)];
-    whole.push_back(count.is_static() ? Dim(count.value() * layout.BlockOf(axis.letter)) : Dim());
+    whole.push_back(count * layout.BlockOf(axis.letter));
   }
   return whole;
 }
@@ -58,8 +58,7 @@ void LayoutTransform(TypeCall& call) {
       continue;
     }
     const Dim& extent = whole[next++];
-    shape.push_back(extent.is_static() ? Dim(CeilDiv(extent.value(), to.BlockOf(axis.letter)))
-                                       : Dim());
+    shape.push_back(CeilDiv(extent, to.BlockOf(axis.letter)));
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }

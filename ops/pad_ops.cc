@@ -24,7 +24,10 @@ void PadTo(TypeCall& call, const std::vector<Ints>& width, const Border& border)
   std::vector<ir::Dim> shape = x->shape;
   for (std::size_t i = 0; i < width.size(); ++i) {
     if (width[i].size() != 2) call.Refuse("each entry of pad_width must be a pair (before, after)");
-    if (!shape[i].is_static()) continue;
+    if (!shape[i].is_static()) {
+      shape[i] = shape[i] + width[i][0] + width[i][1];
+      continue;
+    }
     const std::int64_t extent = shape[i].value();
     const std::int64_t max_width = std::max<std::int64_t>(extent - border.edge, 0);
     if (border.mirrors && (width[i][0] > max_width || width[i][1] > max_width))

@@ -45,8 +45,14 @@ void WindowPool(TypeCall& call) {
   std::vector<Dim> shape = x->shape;
   for (std::size_t i = 0; i < rules.dims; ++i) {
     Dim& extent = shape[rules.at[i]];
-    if (!extent.is_static()) continue;
     const std::int64_t span = WindowSpan(rules.size[i], rules.dilation[i]);
+    if (!extent.is_static()) {
+      const Dim room = extent + rules.before[i] + rules.after[i] - span;
+      extent = (attrs.ceil_mode ? CeilDiv(room, rules.strides[i])
+                                : FloorDiv(room, rules.strides[i])) +
+               1;
+      continue;
+    }
     const std::int64_t room = PaddedExtent(extent.value(), rules.before[i], rules.after[i]) - span;
     if (room < 0)
       call.Refuse(StrCat("the window spans ", span, " elements of ", SpatialName(i, rules.dims),
@@ -110,7 +116,10 @@ void Scaled(TypeCall& call, const std::string& layout, const std::string& letter
                          " and scale_w must be greater than zero"));
     Dim& extent = shape[at[i + 2]];
     if (!extent.is_static()) {
-      extent = Dim();
+      // Whole factors scale all extents; of others, the rounding is known for numbers only.
+      extent = scales[i] == std::floor(scales[i]) && scales[i] < 0x1p31
+                   ? extent * static_cast<std::int64_t>(scales[i])
+                   : Dim();
       continue;
     }
     const double scaled = std::round(static_cast<double>(extent.value()) * scales[i]);

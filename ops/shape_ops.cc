@@ -138,7 +138,7 @@ void Concatenate(TypeCall& call) {
       if (i == axis) {
         shape[i] = shape[i].is_static() && extent.is_static()
                        ? Dim(PaddedExtent(shape[i].value(), 0, extent.value()))
-                       : Dim();
+                       : shape[i] + extent;
       } else if (Differ(shape[i], extent)) {
         call.Refuse(StrCat("field ", f, " has the extent ", extent.ToString(), " on axis ", i,
                            ", field 0 has ", shape[i].ToString(), "; only axis ", axis,
@@ -165,16 +165,41 @@ void Stack(TypeCall& call) {
   call.LearnResult(TensorType(std::move(shape), fields->front()->dtype));
 }
 
+std::vector<Dim> PartExtents(const TypeCall& call, const SplitAttrs& attrs, const Dim& whole) {
+  std::vector<Dim> extents;
+  if (whole.is_static()) {
+    for (const auto& [begin, extent] : SplitParts(attrs, whole.value())) extents.emplace_back(extent);
+    return extents;
+  }
+  if (const auto* sections = std::get_if<std::int64_t>(&attrs.indices_or_sections)) {
+    const std::optional<Dim> part =
+        *sections < 1 || *sections > kMaxParts ? std::nullopt : ExactQuotient(whole, *sections);
+    if (!part)
+      call.Refuse(StrCat("an extent of ", whole.ToString(), " is not known to have ", *sections,
+                         " equal parts"));
+    extents.assign(static_cast<std::size_t>(*sections), *part);
+    return extents;
+  }
+  std::int64_t begin = 0;
+  for (const std::int64_t cut : std::get<Ints>(attrs.indices_or_sections)) {
+    if (cut < begin) call.Refuse(StrCat("the cut points must ascend; ", cut, " follows ", begin));
+    extents.emplace_back(cut - begin);
+    begin = cut;
+  }
+  extents.push_back(whole - begin);
+  return extents;
+}
+
 void Split(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
   const auto& attrs = call.attrs<SplitAttrs>();
   const auto axis = static_cast<std::size_t>(NormalizeAxis(call, attrs.axis, x->shape.size()));
-  if (!x->shape[axis].is_static()) call.Refuse("the extent that is split must be known");
+  if (x->shape[axis].is_any()) call.Refuse("the extent that is split must be known");
   std::vector<ir::Type> parts;
-  for (const auto& [begin, extent] : SplitParts(attrs, x->shape[axis].value())) {
+  for (const Dim& extent : PartExtents(call, attrs, x->shape[axis])) {
     std::vector<Dim> shape = x->shape;
-    shape[axis] = Dim(extent);
+    shape[axis] = extent;
     parts.push_back(TensorType(std::move(shape), x->dtype));
   }
   call.LearnResult(ir::TupleType(std::move(parts)));
@@ -221,7 +246,7 @@ void Repeat(TypeCall& call) {
   std::vector<Dim> shape = x->shape;
   Dim& extent =
       shape[static_cast<std::size_t>(NormalizeAxis(call, attrs.axis.value_or(0), shape.size()))];
-  if (extent.is_static()) extent = Product({extent, attrs.repeats});
+  extent = Product({extent, attrs.repeats});
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 

@@ -1,6 +1,7 @@
 #include "tenon/ops/shape_rules.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tenon/ops/type_relation.h"
 #include "tenon/support/error.h"
@@ -52,24 +53,27 @@ class Reshaper {
 
   std::vector<Dim> Target() {
     for (code_ = 0; code_ < codes_.size(); ++code_) Apply(codes_[code_]);
-    const auto from = Count(input_);
+    const Dim from = Count(input_);
     if (infer_) {
       target_[*infer_] = Inferred(from);
-    } else if (const auto to = Count(target_); from && to && *from != *to) {
+    } else if (Differ(from, Count(target_))) {
       Mismatch();
     }
     return target_;
   }
 
  private:
-  static std::optional<std::int64_t> Count(const std::vector<Dim>& dims) {
+  static Dim Count(const std::vector<Dim>& dims) {
     std::int64_t count = 1;
+    Dim unknown = 1;
     for (const Dim& dim : dims) {
-      if (!dim.is_static()) return std::nullopt;
-      if (__builtin_mul_overflow(count, dim.value(), &count))
+      if (!dim.is_static()) {
+        unknown = unknown * dim;
+      } else if (__builtin_mul_overflow(count, dim.value(), &count)) {
         throw InvalidArgument("newshape has more elements than fit 64 bits");
+      }
     }
-    return count;
+    return unknown * count;
   }
   std::string InputText() const {
     return StrCat(
@@ -119,8 +123,11 @@ class Reshaper {
       throw InvalidArgument(StrCat("newshape splits an axis into ", a, " and ", b,
                                    "; extents are positive, one of them may be -1"));
     if (!whole.is_static()) {
-      target_.push_back(a < 0 ? Dim() : Dim(a));
-      target_.push_back(b < 0 ? Dim() : Dim(b));
+      const auto quotient = [&](std::int64_t by) {
+        return ExactQuotient(whole, by).value_or(Dim());
+      };
+      target_.push_back(a < 0 ? quotient(b) : Dim(a));
+      target_.push_back(b < 0 ? quotient(a) : Dim(b));
       return;
     }
     if (a < 0) a = whole.value() / b;
@@ -139,14 +146,13 @@ class Reshaper {
     target_.emplace_back();
   }
 
-  Dim Inferred(std::optional<std::int64_t> from) {
-    if (!from) return Dim();
+  Dim Inferred(const Dim& from) {
     std::vector<Dim> others = target_;
     others[*infer_] = Dim(1);
-    const auto to = Count(others);
-    if (!to) return Dim();
-    if (*to == 0 || *from % *to != 0) Mismatch();
-    return Dim(*from / *to);
+    const Dim to = Count(others);
+    if (!from.is_static() || !to.is_static()) return ExactQuotient(from, to).value_or(Dim());
+    if (to.value() == 0 || from.value() % to.value() != 0) Mismatch();
+    return Dim(from.value() / to.value());
   }
 
   const Ints& codes_;
@@ -216,8 +222,60 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
   return ranges;
 }
 
-// Each part has a type and a value of its own.
-constexpr std::int64_t kMaxParts = 65536;
+namespace {
+
+// Ends from here on mean the end of an axis, as exporters write them.
+constexpr std::int64_t kUnbounded = std::numeric_limits<std::int32_t>::max();
+
+// A slice of an axis of any extent: its bounds are clamped as those of a number.
+SliceDims RangeOf(const Dim& extent, std::int64_t from, std::int64_t to, std::int64_t stride,
+                  bool by_size) {
+  const auto clamped = [](const Dim& low, const Dim& bound, const Dim& high) {
+    return Min(Max(bound, low), high);
+  };
+  const auto from_front = [&](std::int64_t bound) {
+    return bound < 0 ? extent + bound : bound >= kUnbounded ? extent : Dim(bound);
+  };
+  Dim begin = from_front(from);
+  if (by_size) {
+    begin = clamped(0, begin, extent);
+    return {begin, 1, to == -1 ? extent - begin : Min(to, extent - begin)};
+  }
+  if (stride > 0) {
+    begin = clamped(0, begin, extent);
+    const Dim end = to <= -kUnbounded ? Dim(0) : clamped(0, from_front(to), extent);
+    return {begin, stride, Max(CeilDiv(end - begin, stride), 0)};
+  }
+  begin = clamped(-1, begin, extent - 1);
+  const Dim end = to <= -kUnbounded ? Dim(-1) : clamped(-1, from_front(to), extent - 1);
+  return {begin, stride, Max(CeilDiv(begin - end, stride <= -kUnbounded ? kUnbounded : -stride), 0)};
+}
+
+}  // namespace
+
+std::vector<SliceDims> SliceRanges(const StridedSliceAttrs& attrs, const std::vector<Dim>& input) {
+  Shape known;
+  for (const Dim& dim : input) known.push_back(dim.is_static() ? dim.value() : 1);
+  std::vector<SliceDims> ranges;
+  for (const SliceRange& range : SliceRanges(attrs, known))  // checks the attributes
+    ranges.push_back({range.begin, range.stride, range.extent});
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    if (!input[i].is_static()) ranges[i] = {0, 1, input[i]};
+  }
+  for (std::size_t i = 0; i < attrs.begin.size(); ++i) {
+    const auto axis =
+        attrs.axes ? static_cast<std::size_t>(NormalAxis((*attrs.axes)[i], input.size(), "axes"))
+                   : i;
+    if (input[axis].is_static()) continue;
+    ranges[axis] = RangeOf(input[axis], attrs.begin[i], attrs.end[i],
+                           attrs.strides.empty()       ? 1
+                           : attrs.strides.size() == 1 ? attrs.strides[0]
+                           : i < attrs.strides.size()  ? attrs.strides[i]
+                                                       : 1,
+                           attrs.slice_mode == "size");
+  }
+  return ranges;
+}
 
 std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
                                                               std::int64_t extent) {

@@ -36,8 +36,17 @@ struct SliceRange {
   std::int64_t extent = 0;
 };
 std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape& input);
+// The same for extents of which some are expressions.
+struct SliceDims {
+  ir::Dim begin = 0;
+  std::int64_t stride = 1;
+  ir::Dim extent = 0;
+};
+std::vector<SliceDims> SliceRanges(const StridedSliceAttrs& attrs, const std::vector<ir::Dim>& input);
 
-// First element and length of each part of a split. At most 65536 equal parts are allowed.
+// Each part of a split has a type and a value of its own.
+inline constexpr std::int64_t kMaxParts = 65536;
+// First element and length of each part of a split. At most kMaxParts equal parts are allowed.
 std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& attrs,
                                                               std::int64_t extent);
 

@@ -121,6 +121,8 @@ std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b) {
   if (a.is_static() && a.value() == 1) return b;
   if (b.is_static() && b.value() == 1) return a;
   if (a.is_static() && b.is_static()) return std::nullopt;
+  // An expression may be 1 or equal the number, and kernels read differently for each.
+  if (a.is_symbolic() || b.is_symbolic()) return Dim();
   // An unknown extent must be 1 or equal the known one.
   if (a.is_static()) return a;
   if (b.is_static()) return b;
@@ -208,13 +210,15 @@ void RequireRegions(const TypeCall& call, const TensorTypeNode& data,
 }
 
 Dim Product(const std::vector<Dim>& dims) {
-  std::int64_t product = 1;
+  Dim product = 1;
   for (const Dim& dim : dims) {
-    if (!dim.is_static()) return dims.size() == 1 ? dim : Dim();
-    if (__builtin_mul_overflow(product, dim.value(), &product))
-      throw InvalidArgument("the product of the extents does not fit 64 bits");
+    std::int64_t value = 0;
+    const bool fits = !product.is_static() || !dim.is_static() ||
+                      !__builtin_mul_overflow(product.value(), dim.value(), &value);
+    if (!fits) throw InvalidArgument("the product of the extents does not fit 64 bits");
+    product = product * dim;
   }
-  return Dim(product);
+  return product;
 }
 
 bool AreBytesIntoInt32(DataType a, DataType b, DataType out) {

@@ -240,23 +240,46 @@ const std::vector<std::shared_ptr<const jit::Callable>>& Executable::kernels() c
 const std::vector<NDArray>& Executable::constants() const { return state_->parts.constants; }
 int Executable::threads() const { return state_->parts.threads; }
 
-absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const {
-  return CatchErrors([&] {
-    std::unique_ptr<Session::Workspace> workspace;
-    {
-      const std::lock_guard<std::mutex> lock(state_->mutex);
-      if (!state_->idle.empty()) {
-        workspace = std::move(state_->idle.back());
-        state_->idle.pop_back();
-      }
-    }
-    if (workspace == nullptr) workspace = std::make_unique<Session::Workspace>(*this);
-    const jit::ScopedThreads threads(state_->parts.threads);
-    std::vector<NDArray> results = workspace->Run(inputs, nullptr);
+bool Executable::is_symbolic() const { return state_->parts.bind != nullptr; }
+
+std::vector<InputInfo> Executable::inputs() const {
+  if (is_symbolic()) return state_->parts.inputs;
+  std::vector<InputInfo> inputs;
+  for (const Node& node : plan().nodes) {
+    if (node.kind != NodeKind::kInput) continue;
+    const Entry& entry = node.outputs[0];
+    inputs.push_back({node.name, entry.dtype, {entry.shape.begin(), entry.shape.end()}});
+  }
+  return inputs;
+}
+
+Executable Executable::Bound(const Inputs& inputs) const {
+  return is_symbolic() ? state_->parts.bind(inputs) : *this;
+}
+absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
+  return CatchErrors([&] { return Bound(inputs); });
+}
+
+std::vector<NDArray> Executable::RunOnce(const Inputs& inputs, int threads,
+                                         std::vector<NodeTime>* times) const {
+  std::unique_ptr<Session::Workspace> workspace;
+  {
     const std::lock_guard<std::mutex> lock(state_->mutex);
-    state_->idle.push_back(std::move(workspace));
-    return results;
-  });
+    if (!state_->idle.empty()) {
+      workspace = std::move(state_->idle.back());
+      state_->idle.pop_back();
+    }
+  }
+  if (workspace == nullptr) workspace = std::make_unique<Session::Workspace>(*this);
+  const jit::ScopedThreads scope(threads);
+  std::vector<NDArray> results = workspace->Run(inputs, times);
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->idle.push_back(std::move(workspace));
+  return results;
+}
+
+absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const {
+  return CatchErrors([&] { return Bound(inputs).RunOnce(inputs, threads(), nullptr); });
 }
 
 int Executable::num_kernel_calls() const {
@@ -281,7 +304,7 @@ std::size_t Executable::working_bytes() const {
 
 Session::Session(const Executable& executable, Options options)
     : executable_(executable),
-      workspace_(std::make_unique<Workspace>(executable)),
+      workspace_(executable.is_symbolic() ? nullptr : std::make_unique<Workspace>(executable)),
       threads_(options.threads > 0 ? options.threads : executable.threads()) {}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
@@ -294,6 +317,8 @@ absl::StatusOr<std::vector<NDArray>> Session::Run(const Inputs& inputs) {
 absl::StatusOr<std::vector<NDArray>> Session::RunProfiled(const Inputs& inputs,
                                                           std::vector<NodeTime>* times) {
   return CatchErrors([&] {
+    if (workspace_ == nullptr)
+      return executable_.Bound(inputs).RunOnce(inputs, threads_, times);
     const jit::ScopedThreads threads(threads_);
     return workspace_->Run(inputs, times);
   });

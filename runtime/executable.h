@@ -8,6 +8,7 @@
 #define TENON_RUNTIME_EXECUTABLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,11 +18,19 @@
 #include "absl/status/statusor.h"
 #include "tenon/jit/callable.h"
 #include "tenon/runtime/plan.h"
+#include "tenon/support/dim.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::runtime {
 
 using Inputs = std::map<std::string, NDArray, std::less<>>;
+
+// What an input must be.
+struct InputInfo {
+  std::string name;
+  DataType dtype;
+  std::vector<Dim> extents;  // numbers, or expressions of variables
+};
 
 // Time spent in one node of a profiled run.
 struct NodeTime {
@@ -38,6 +47,10 @@ class Executable {
     std::vector<std::shared_ptr<const jit::Callable>> kernels;
     std::vector<NDArray> constants;
     int threads = 0;  // of a run, unless a session says otherwise; 0: all
+    // Of a model of symbolic extents, which has no plan of its own: the executable for inputs of
+    // these shapes. It throws for inputs that the model does not take.
+    std::function<Executable(const Inputs& inputs)> bind = nullptr;
+    std::vector<InputInfo> inputs = {};  // of such a model
   };
   explicit Executable(Parts parts);
 
@@ -47,6 +60,12 @@ class Executable {
   // type; each names what is expected.
   absl::StatusOr<std::vector<NDArray>> Run(const Inputs& inputs) const;
 
+  // Whether it takes inputs of any extents that suit the types of its model.
+  bool is_symbolic() const;
+  // In the order of the model's parameters.
+  std::vector<InputInfo> inputs() const;
+  // What runs inputs of these shapes: itself, unless it is symbolic. Errors as of Run.
+  absl::StatusOr<Executable> Bind(const Inputs& inputs) const;
   const Plan& plan() const;
   const std::vector<std::shared_ptr<const jit::Callable>>& kernels() const;
   const std::vector<NDArray>& constants() const;
@@ -60,6 +79,9 @@ class Executable {
  private:
   friend class Session;
   struct State;
+  Executable Bound(const Inputs& inputs) const;  // throws
+  std::vector<NDArray> RunOnce(const Inputs& inputs, int threads,
+                               std::vector<NodeTime>* times) const;
   std::shared_ptr<State> state_;
 };
 
@@ -85,7 +107,7 @@ class Session {
   friend class Executable;
   class Workspace;
   Executable executable_;
-  std::unique_ptr<Workspace> workspace_;
+  std::unique_ptr<Workspace> workspace_;  // null where the executable is symbolic
   int threads_;
 };
 

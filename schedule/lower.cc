@@ -84,7 +84,7 @@ class Lowerer {
           const auto same = [&](const loop::Var& v) { return v.same_as(e); };
           if (std::none_of(function_.scalars.begin(), function_.scalars.end(), same)) {
             function_.scalars.emplace_back(loop::Var(e));
-            bounds_.Bind(loop::Var(e), {0, kMaxExtent});
+            bounds_.Bind(loop::Var(e), {options_.min_extent, kMaxExtent});
           }
         });
       }

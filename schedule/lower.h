@@ -10,6 +10,7 @@
 #ifndef TENON_SCHEDULE_LOWER_H_
 #define TENON_SCHEDULE_LOWER_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct LowerOptions {
   // Outputs larger than the caches are streamed (loop/transform/stream_results.h) where the
   // schedule does not say so.
   bool stream_results = true;
+  // What the function's symbolic extents are at least, whoever calls it.
+  std::int64_t min_extent = 0;
   loop::PipelineOptions pipeline;
 };
 

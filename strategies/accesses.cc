@@ -7,6 +7,7 @@
 #include "tenon/loop/transform/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/inline.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/support/error.h"
 
@@ -100,8 +101,7 @@ std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var) {
     const std::optional<std::int64_t> of_dimension = StepOf(access.indices[d], var);
     each_is_linear = each_is_linear && of_dimension;
     step += of_dimension.value_or(0) * stride;
-    const auto* extent = access.buffer->shape[d].As<loop::IntImmNode>();
-    stride *= extent == nullptr ? 1 : extent->value;
+    stride *= PlannedExtent(access.buffer->shape[d]);
   }
   // Quotients and remainders of one fused axis are it again, once they are added up.
   if (each_is_linear) return step;
@@ -110,8 +110,7 @@ std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var) {
 }
 
 std::int64_t Extent(const IterVar& axis) {
-  if (const auto* extent = axis.extent.As<loop::IntImmNode>()) return extent->value;
-  Unreachable("automatic schedules need constant extents");
+  return PlannedExtent(axis.extent);
 }
 
 std::int64_t ProductOfExtents(std::span<const IterVar> axes) {

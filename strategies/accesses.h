@@ -74,7 +74,7 @@ inline constexpr std::int64_t kParallelWork = 1 << 17;
 
 // The coefficient of `var` in the element offset of an access; nothing when it is not linear.
 std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var);
-// Require constants.
+// Of expressions the value that schedules are made for (planned_extent.h).
 std::int64_t Extent(const te::IterVar& axis);
 std::int64_t ProductOfExtents(std::span<const te::IterVar> axes);
 // Scalar operations of a stage, addresses counted in.

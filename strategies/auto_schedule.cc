@@ -360,14 +360,18 @@ class Scheduler {
     const auto& others = b.op()->axes;
     std::size_t equal = 0;
     while (equal < std::min(axes.size(), others.size()) &&
-           Extent(axes[equal]) == Extent(others[equal]))
+           loop::StructuralEqual(axes[equal].extent, others[equal].extent))
       ++equal;
     return equal;
   }
 
   // An axis of one element is read at 0 as well as at its variable.
   static bool IsAxis(const Expr& index, const IterVar& axis) {
-    return index.same_as(axis.var) || (Extent(axis) == 1 && loop::IsConstInt(index, 0));
+    return index.same_as(axis.var) || (IsOne(axis.extent) && loop::IsConstInt(index, 0));
+  }
+
+  static bool IsNumber(const IterVar& axis) {
+    return axis.extent.kind() == loop::ExprKind::kIntImm;
   }
 
   static std::span<const IterVar> OuterAxes(const Stage& stage, std::size_t outer) {
@@ -463,7 +467,9 @@ class Scheduler {
     // choice; others are left to PartitionSelects.
     const bool differ = accesses_.DifferByLane(stage, inner.var);
     const std::int64_t most = differ ? kMaxChosen : op.tag == kWrittenOut ? kMaxUnrolled : 0;
-    const bool is_written_out = extent <= lanes * most;
+    const bool is_number = std::all_of(op.axes.begin() + static_cast<std::ptrdiff_t>(first),
+                                       op.axes.end(), IsNumber);
+    const bool is_written_out = is_number && extent <= lanes * most;
     if (differ && !(is_written_out && accesses_.BoundAlong(stage, inner.var))) return;
     auto [blocks, lane] = stage.Split(inner, lanes);
     if (is_written_out) {

@@ -16,7 +16,8 @@ struct AutoScheduleOptions {
   bool reassociate_sums = true;  // of floats, whose bits depend on the order
 };
 
-// The extents must be constant.
+// Extents may be expressions of variables; decisions are made for planned values of these
+// (planned_extent.h).
 schedule::Schedule AutoSchedule(const std::vector<te::Tensor>& outputs,
                                 const AutoScheduleOptions& options = {});
 

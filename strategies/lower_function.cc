@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
@@ -25,11 +26,12 @@ using te::Tensor;
 
 using Values = std::unordered_map<Expr, std::vector<Tensor>, ir::ExprHash>;
 
-std::vector<Tensor> Placeholders(const ir::Type& type, const std::string& name) {
+std::vector<Tensor> Placeholders(const ir::Type& type, const std::string& name,
+                                 SymbolVars* symbols) {
   std::vector<Tensor> tensors;
   const auto add = [&](const ir::Type& t, const std::string& n) {
-    tensors.push_back(te::Placeholder(ToExprs(ir::StaticShape(t, StrCat("the input ", n))),
-                                      t.As<ir::TensorTypeNode>()->dtype, n));
+    const auto& tensor = *t.As<ir::TensorTypeNode>();
+    tensors.push_back(te::Placeholder(symbols->ExprsOf(tensor.shape), tensor.dtype, n));
   };
   if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
     for (std::size_t i = 0; i < tuple->fields.size(); ++i)
@@ -110,7 +112,7 @@ class Lowering {
   Lowering(const ir::FunctionNode& function, const LowerFunctionOptions& options)
       : options_(options) {
     for (const Expr& param : function.params) {
-      std::vector<Tensor> tensors = Placeholders(param.checked_type(), ir::Var(param).name());
+      std::vector<Tensor> tensors = Placeholders(param.checked_type(), ir::Var(param).name(), &symbols_);
       params_.insert(params_.end(), tensors.begin(), tensors.end());
       values_.emplace(param, std::move(tensors));
     }
@@ -136,8 +138,14 @@ class Lowering {
   template <typename Use>
   auto WithCall(const ir::CallNode& call, const Use& use) {
     const std::vector<Tensor> inputs = TensorsOf(call.args);
+    std::vector<ir::Type> types;
+    for (const Expr& arg : call.args) {
+      const std::vector<ir::Type> fields = ir::Flatten(arg.checked_type());
+      types.insert(types.end(), fields.begin(), fields.end());
+    }
     return use(TeCall{call.attrs, inputs, call.checked_type, options_.target,
-                      options_.is_constant.empty() ? nullptr : &*preparer_});
+                      options_.is_constant.empty() ? nullptr : &*preparer_, &symbols_,
+                      std::move(types)});
   }
 
  private:
@@ -193,6 +201,7 @@ class Lowering {
   }
 
   const LowerFunctionOptions& options_;
+  SymbolVars symbols_;
   std::vector<Tensor> params_;
   Values values_;
   std::optional<Preparer> preparer_;
@@ -258,8 +267,14 @@ std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* 
       add(arg);
     }
   }
-  const std::vector<Tensor> outputs = ComputeCall(
-      call, {call.attrs, inputs, call.checked_type, jit::HostTarget()}, DefinitionOf(call));
+  std::vector<ir::Type> types;
+  for (const auto& [tensor, data] : given)
+    types.push_back(ir::TensorTypeOf(data.shape(), data.dtype()));
+  const std::vector<Tensor> outputs =
+      ComputeCall(call,
+                  {call.attrs, inputs, call.checked_type, jit::HostTarget(), nullptr, nullptr,
+                   std::move(types)},
+                  DefinitionOf(call));
   if (budget != nullptr) {
     const te::Cost cost = te::CostToInterpret(outputs);
     if (!budget->Pay(cost.steps, cost.bytes)) return {};

@@ -1,11 +1,15 @@
 #include "tenon/strategies/lower_outputs.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 
+#include "tenon/loop/visit.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/strategies/auto_schedule.h"
 #include "tenon/strategies/generic_schedule.h"
+#include "tenon/strategies/planned_extent.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/content.h"
 
@@ -25,6 +29,35 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
   return used;
 }
 
+namespace {
+
+using Vars = std::unordered_set<const loop::ExprNode*>;
+
+void AddVars(const std::vector<loop::Expr>& extents, Vars* vars) {
+  for (const loop::Expr& extent : extents) {
+    loop::VisitExpr(extent, [&](const loop::Expr& e) {
+      if (e.kind() == loop::ExprKind::kVar) vars->insert(e.get());
+    });
+  }
+}
+
+// A kernel is called with the variables of its arrays' extents. Throws Unimplemented where it
+// computes with others: those of arrays that it does not read.
+void RequireExtentsOfArgs(const std::vector<te::Tensor>& outputs,
+                          const std::vector<te::Tensor>& args) {
+  Vars known, used;
+  for (const te::Tensor& arg : args) AddVars(arg.shape(), &known);
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    if (op->is_placeholder()) continue;
+    for (const loop::Buffer& output : op->outputs) AddVars(output->shape, &used);
+    for (const te::IterVar& axis : op->reduce_axes) AddVars({axis.min, axis.extent}, &used);
+  }
+  if (std::any_of(used.begin(), used.end(), [&](const auto* var) { return !known.contains(var); }))
+    throw Unimplemented("an extent is that of an array which the kernel does not read");
+}
+
+}  // namespace
+
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
                             const std::string& name, const LoweringOptions& options,
                             const ScheduleMaker& maker) {
@@ -39,13 +72,21 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
                                           .reassociate_sums = options.reassociate_sums};
     const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
                                              .stream_results = false,  // AutoSchedule says which
+                                             .min_extent = kMinSymbolicExtent,
                                              .pipeline = options.pipeline};
     return schedule::Lower(
         options.generic ? GenericSchedule(outputs) : AutoSchedule(outputs, schedule), args, name,
         lowering);
   };
+  const bool has_symbols = std::any_of(args.begin(), args.end(), [](const te::Tensor& arg) {
+    return std::any_of(arg.shape().begin(), arg.shape().end(), [](const te::Expr& extent) {
+      return extent.kind() != loop::ExprKind::kIntImm;
+    });
+  });
+  RequireExtentsOfArgs(outputs, args);
+  // Lowering finds the variables that a kernel of symbolic extents is called with.
   const std::optional<std::string> origin =
-      options.defer ? te::ContentOf(outputs, args) : std::nullopt;
+      options.defer && !has_symbols ? te::ContentOf(outputs, args) : std::nullopt;
   if (!origin) return lower();
   // Shapes are static, so that nothing but the body is left to make.
   const auto make = [=] {

@@ -88,6 +88,11 @@ std::optional<std::int64_t> TermsOfPiece(const Stage& stage,
 
 void SplitIfLong(schedule::Schedule& schedule, const Target& target, Stage& stage) {
   const OperationNode& op = *stage.op();
+  const auto is_number = [](const IterVar& axis) {
+    return axis.extent.kind() == loop::ExprKind::kIntImm;
+  };
+  // How many pieces pay is known for numbers only.
+  if (!std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(), is_number)) return;
   if (ProductOfExtents(op.axes) == 0 || WorkOf(stage) < kLongReduction) return;
   // What it keeps is wrong once the stage computes something else.
   Accesses accesses(schedule, target);

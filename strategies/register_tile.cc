@@ -9,6 +9,7 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/te/tensor_intrinsic.h"
 
@@ -39,6 +40,16 @@ struct GridIndex {
   std::int64_t block;
 };
 
+// The same where the extent of `last` is an expression.
+std::optional<GridIndex> SymbolicAxesOf(const Expr& e, const std::vector<IterVar>& axes,
+                                        std::size_t last, std::int64_t block) {
+  GridIndex found{last, last, block};
+  while (found.first > 0 && loop::UsesVar(e, axes[found.first - 1].var)) --found.first;
+  Expr offset = 0;
+  for (std::size_t i = found.first; i <= last; ++i) offset = offset * axes[i].extent + axes[i].var;
+  return loop::IsConstInt(loop::Simplify(e - offset), 0) ? std::optional(found) : std::nullopt;
+}
+
 // The axes first..last of which `e` is the row-major offset.
 std::optional<GridIndex> AxesOf(const Expr& e, const std::vector<IterVar>& axes,
                                 std::int64_t block) {
@@ -56,6 +67,9 @@ std::optional<GridIndex> AxesOf(const Expr& e, const std::vector<IterVar>& axes,
     if (coefficient != stride) return std::nullopt;
     if (!found) found = GridIndex{i, i, block};
     found->first = i;
+    const auto* extent = axes[i].extent.As<loop::IntImmNode>();
+    if (extent == nullptr && i > 0 && loop::UsesVar(e, axes[i - 1].var))
+      return SymbolicAxesOf(e, axes, i, block);
     stride *= ConstantOf(axes[i].extent);
     ++matched;
   }
@@ -131,6 +145,14 @@ bool HasUnevenRows(const te::OperationNode& op) {
   return op.tag == kUnevenTile || op.tag == kRowsTile || IsTallTile(op);
 }
 
+// Whether all extents are numbers. Addresses of symbolic rows are computed outside the sum
+// (loop::NameIndices).
+bool HasNumbers(const te::OperationNode& op) {
+  return std::all_of(op.axes.begin(), op.axes.end(), [](const IterVar& axis) {
+    return axis.extent.kind() == loop::ExprKind::kIntImm;
+  });
+}
+
 bool IsDotTile(const te::OperationNode& op) {
   return op.tag == kDotTile || op.tag == kWordDotTile || op.tag == kTallDotTile;
 }
@@ -190,7 +212,7 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (HasUnevenRows(op) && terms <= kMaxUnrolledTerms &&
+  } else if (HasUnevenRows(op) && HasNumbers(op) && terms <= kMaxUnrolledTerms &&
              terms * SumsOf(op) <= kMaxUnrolled) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
@@ -214,6 +236,36 @@ void ScheduleTile(Stage& tile) {
   tile.Tensorize(op.axes[grid + 2], DotOf(*tile.op(), lanes));
 }
 
+namespace {
+
+// The loops over tiles: one that threads share, and others inside it.
+struct TileLoops {
+  std::vector<IterVar> shared, serial;
+};
+
+// Numbers are shared as they come. Where extents are expressions, the last of these stays a loop of
+// its own, so that the places of tiles are not quotients by it, and numbers come last in what is
+// shared, so that quotients are by numbers where they can be.
+TileLoops LoopsOverTiles(const std::vector<IterVar>& outer, const Sizes& extents) {
+  constexpr std::int64_t kMinShared = 8;
+  std::vector<IterVar> numbers, symbolic;
+  Sizes of_numbers;
+  for (std::size_t i = 0; i < outer.size(); ++i) {
+    (extents[i].is_number() ? numbers : symbolic).push_back(outer[i]);
+    if (extents[i].is_number()) of_numbers.push_back(extents[i]);
+  }
+  if (symbolic.empty()) return {outer, {}};
+  if (symbolic.size() == 1 && ElementsOf(of_numbers).planned < kMinShared) {
+    symbolic.insert(symbolic.end(), numbers.begin(), numbers.end());
+    return {symbolic, {}};
+  }
+  TileLoops loops{{symbolic.begin(), symbolic.end() - 1}, {symbolic.back()}};
+  loops.shared.insert(loops.shared.end(), numbers.begin(), numbers.end());
+  return loops;
+}
+
+}  // namespace
+
 bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indices,
                      const TileReaderTraits& traits) {
   const std::vector<IterVar> axes = reader.op()->axes;
@@ -221,16 +273,20 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   const auto grid = MatchGrid(indices, indices.size() - kTileAxes - whole, axes);
   if (!grid || grid->empty()) return false;
   std::vector<IterVar> outer;
+  Sizes outer_extents;
   std::vector<std::optional<IterVar>> inner(axes.begin(), axes.end());
   std::vector<std::int64_t> extents;
-  for (const IterVar& axis : axes) extents.push_back(ConstantOf(axis.extent));
+  for (const IterVar& axis : axes) extents.push_back(PlannedExtent(axis.extent));
   for (const GridIndex& index : *grid) {
     IterVar axis = axes[index.first];
+    Expr extent = axis.extent;
     for (std::size_t i = index.first + 1; i <= index.last; ++i) {
+      extent = extent * axes[i].extent;
       axis = reader.Fuse(axis, axes[i]);
       extents[i] *= extents[i - 1];
     }
     for (std::size_t i = index.first; i <= index.last; ++i) inner[i].reset();
+    outer_extents.push_back(BlocksOf(extent, index.block));
     if (index.block == 1) {
       outer.push_back(axis);
     } else {
@@ -240,7 +296,9 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
       extents[index.last] = std::min(extents[index.last], index.block);
     }
   }
-  std::vector<IterVar> order = outer;
+  const TileLoops loops = LoopsOverTiles(outer, outer_extents);
+  std::vector<IterVar> order = loops.shared;
+  order.insert(order.end(), loops.serial.begin(), loops.serial.end());
   std::vector<IterVar> inside;
   std::vector<std::int64_t> inside_extents;
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -252,9 +310,9 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   }
   reader.Reorder(order);
   VectorizeInner(reader, *tile.op(), inside, inside_extents, traits);
-  const IterVar place = reader.Fuse(outer);
-  if (traits.parallel) reader.Parallel(place);
-  tile.ComputeAt(reader, place);
+  const IterVar shared = reader.Fuse(loops.shared);
+  if (traits.parallel) reader.Parallel(shared);
+  tile.ComputeAt(reader, loops.serial.empty() ? shared : loops.serial.back());
   ScheduleTile(tile);
   return true;
 }

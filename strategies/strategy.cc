@@ -59,6 +59,18 @@ std::string CompositeName(const ir::FunctionNode& function) {
   return name == nullptr ? "" : *name;
 }
 
+constexpr const char* kOfNumbers = "its kernels are made for extents that are numbers";
+
+bool HasSymbols(const ir::FunctionNode& function) {
+  const auto is_static = [](const ir::Type& type) {
+    const std::vector<ir::Type> fields = ir::Flatten(type);
+    return std::all_of(fields.begin(), fields.end(), ir::IsStaticTensor);
+  };
+  return !is_static(function.body.checked_type()) ||
+         !std::all_of(function.params.begin(), function.params.end(),
+                      [&](const ir::Expr& param) { return is_static(param.checked_type()); });
+}
+
 // The rows of the group's table, weighed for it.
 class Table {
  public:
@@ -109,7 +121,9 @@ class Table {
   void AddImplementation(const Implementation& implementation, bool te_only) {
     Add({.name = implementation.name,
          .priority = implementation.priority,
-         .refusal = te_only ? kTeAsked : implementation.refusal(group_)},
+         .refusal = te_only                        ? kTeAsked
+                    : HasSymbols(*group_.function) ? kOfNumbers
+                                                   : implementation.refusal(group_)},
         implementation.build);
   }
 

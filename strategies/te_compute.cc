@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -18,6 +19,13 @@ const ir::Type& FieldType(const ir::Type& type, std::size_t field) {
   return tuple == nullptr ? type : tuple->fields[field];
 }
 
+constexpr const char* kNeedsNumbers = "; this way to compute it needs extents that are numbers";
+
+std::vector<te::Expr> ExtentsIn(const ir::Type& type, SymbolVars* symbols) {
+  if (symbols != nullptr) return symbols->ExprsOf(type.As<ir::TensorTypeNode>()->shape);
+  return ToExprs(ir::StaticShape(type, "the result"));
+}
+
 }  // namespace
 
 const te::Tensor& TeCall::input(std::size_t i) const {
@@ -28,12 +36,26 @@ const te::Tensor& TeCall::input(std::size_t i) const {
 }
 
 Shape TeCall::shape(std::size_t field) const {
-  return ir::StaticShape(FieldType(result, field), "the result");
+  const ir::Type type = FieldType(result, field);
+  if (ir::IsStaticTensor(type)) return ir::StaticShape(type, "the result");
+  throw Unimplemented(StrCat("the result has the type ", ir::ToString(type), kNeedsNumbers));
 }
 DataType TeCall::dtype(std::size_t field) const {
   return FieldType(result, field).As<ir::TensorTypeNode>()->dtype;
 }
-std::vector<te::Expr> TeCall::te_shape(std::size_t field) const { return ToExprs(shape(field)); }
+std::vector<te::Expr> TeCall::te_shape(std::size_t field) const {
+  return ExtentsIn(FieldType(result, field), symbols);
+}
+Sizes TeCall::sizes() const {
+  const std::vector<te::Expr> extents = te_shape();
+  return {extents.begin(), extents.end()};
+}
+const std::vector<Dim>& TeCall::DimsOf(std::size_t i) const {
+  return input_types.at(i).As<ir::TensorTypeNode>()->shape;
+}
+te::Expr TeCall::ExprOf(const Dim& dim) const {
+  return dim.is_static() ? te::Expr(dim.value()) : symbols->ExprOf(dim);
+}
 
 std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars) {
   return {vars.begin(), vars.end()};
@@ -42,7 +64,9 @@ std::vector<te::Expr> ToExprs(const Shape& shape) { return {shape.begin(), shape
 
 std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis) {
   const auto* extent = tensor.shape().at(axis).As<loop::IntImmNode>();
-  CheckInvariant(extent != nullptr, "a fused function has static shapes");
+  if (extent == nullptr)
+    throw Unimplemented(
+        StrCat("axis ", axis, " of ", tensor.name(), " has an extent of variables", kNeedsNumbers));
   return extent->value;
 }
 
@@ -52,25 +76,42 @@ Shape ShapeOf(const te::Tensor& tensor) {
   return shape;
 }
 
+bool IsOne(const te::Expr& extent) { return loop::IsConstInt(extent, 1); }
+
 std::int64_t BytesOf(const te::Tensor& tensor) {
-  return static_cast<std::int64_t>(NumBytes(ShapeOf(tensor), tensor.dtype()));
+  Shape shape;
+  for (const te::Expr& extent : tensor.shape()) shape.push_back(PlannedExtent(extent));
+  return static_cast<std::int64_t>(NumBytes(shape, tensor.dtype()));
 }
 
-std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {
+te::Expr ProductOf(const std::vector<te::Expr>& extents) {
+  te::Expr product = 1;
+  for (const te::Expr& extent : extents) product = product * extent;
+  return product;
+}
+
+std::vector<te::Expr> Unflatten(te::Expr flat, const std::vector<te::Expr>& shape) {
   std::vector<te::Expr> at(shape.size());
   for (std::size_t d = shape.size(); d-- > 0;) {
     // Nothing is read from a tensor of no elements, yet its expressions must make sense.
-    const std::int64_t extent = std::max<std::int64_t>(1, shape[d]);
+    const te::Expr extent = loop::IsConstInt(shape[d], 0) ? te::Expr(1) : shape[d];
     at[d] = d == 0 ? flat : loop::FloorMod(flat, extent);
     flat = loop::FloorDiv(flat, extent);
   }
   return at;
 }
 
-te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape) {
+te::Expr Flatten(const std::vector<te::Expr>& at, const std::vector<te::Expr>& shape) {
   te::Expr flat = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d] + at[d];
   return flat;
+}
+
+std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape) {
+  return Unflatten(std::move(flat), ToExprs(shape));
+}
+te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape) {
+  return Flatten(at, ToExprs(shape));
 }
 
 te::Tensor AsType(const te::Tensor& x, DataType dtype, const char* tag) {
@@ -84,7 +125,7 @@ te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axe
   std::vector<te::Expr> indices;
   const std::size_t skipped = axes.size() - tensor.ndim();
   for (std::size_t i = 0; i < tensor.ndim(); ++i) {
-    if (ExtentOf(tensor, i) == 1) {
+    if (IsOne(tensor.shape()[i])) {
       indices.emplace_back(0);
     } else {
       indices.emplace_back(axes[skipped + i]);
@@ -119,7 +160,7 @@ te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
                     const std::vector<std::size_t>& at, const te::Expr& value) {
   te::Expr inside = loop::True();
   for (const std::size_t axis : at)
-    inside = inside && from[axis] >= te::Expr(0) && from[axis] < te::Expr(ExtentOf(x, axis));
+    inside = inside && from[axis] >= te::Expr(0) && from[axis] < x.shape()[axis];
   return te::IfThenElse(inside, x[from], value);
 }
 
@@ -133,10 +174,10 @@ te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
                     const char* tag) {
   const ops::Ints none(at.size(), 0);
   if (before == none && after == none) return x;
-  Shape shape = ShapeOf(x);
-  for (std::size_t d = 0; d < at.size(); ++d) shape[at[d]] += before[d] + after[d];
+  std::vector<te::Expr> shape = x.shape();
+  for (std::size_t d = 0; d < at.size(); ++d) shape[at[d]] = shape[at[d]] + (before[d] + after[d]);
   return te::Compute(
-      ToExprs(shape),
+      shape,
       [&](const std::vector<te::Var>& i) {
         std::vector<te::Expr> from = ToExprs(i);
         for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = i[at[d]] - before[d];

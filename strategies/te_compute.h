@@ -20,7 +20,9 @@
 #include "tenon/ops/ints.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/candidate.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/prepare.h"
+#include "tenon/strategies/symbol_vars.h"
 #include "tenon/support/target.h"
 #include "tenon/te/tensor.h"
 
@@ -31,7 +33,9 @@ struct TeCall {
   const std::vector<te::Tensor>& inputs;
   const ir::Type& result;
   const Target& target;
-  Preparer* preparer = nullptr;  // null where nothing is known to be constant
+  Preparer* preparer = nullptr;            // null where nothing is known to be constant
+  SymbolVars* symbols = nullptr;           // null where all extents are numbers
+  std::vector<ir::Type> input_types = {};  // of `inputs`
 
   // Throws InvalidArgument where there are fewer.
   const te::Tensor& input(std::size_t i) const;
@@ -42,11 +46,16 @@ struct TeCall {
   te::Tensor Prepared(const te::Tensor& tensor) const {
     return preparer == nullptr ? tensor : preparer->Prepare(tensor);
   }
+  // The extents of an input as its type says them, and one as an expression.
+  const std::vector<Dim>& DimsOf(std::size_t i) const;
+  te::Expr ExprOf(const Dim& dim) const;
   // The shape and element type of the result, or of a field of it where it is a tuple. Throw
-  // InvalidArgument for a field that it has not.
+  // InvalidArgument for a field that it has not. shape throws Unimplemented for extents that are
+  // expressions; te_shape and sizes give these, too.
   Shape shape(std::size_t field = 0) const;
   DataType dtype(std::size_t field = 0) const;
   std::vector<te::Expr> te_shape(std::size_t field = 0) const;
+  Sizes sizes() const;
 };
 
 struct OpSchedule;  // op_schedule.h
@@ -114,14 +123,21 @@ void AttachBatchSpaceComputes(ops::OpRegistry& registry);
 
 std::vector<te::Expr> ToExprs(const std::vector<te::Var>& vars);
 std::vector<te::Expr> ToExprs(const Shape& shape);
-std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);  // requires a constant
+// An extent that must be a number. Throws Unimplemented for expressions.
+std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);
 Shape ShapeOf(const te::Tensor& tensor);
-std::int64_t BytesOf(const te::Tensor& tensor);  // throws InvalidArgument past int64
+bool IsOne(const te::Expr& extent);  // for all values of its variables
+// The bytes of a tensor of the extents that schedules are made for. Throws InvalidArgument past
+// int64.
+std::int64_t BytesOf(const te::Tensor& tensor);
+te::Expr ProductOf(const std::vector<te::Expr>& extents);
 // An axis for each extent of a window, named after depth, height and width.
 std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents);
 // The coordinates of the element at row-major offset `flat`.
+std::vector<te::Expr> Unflatten(te::Expr flat, const std::vector<te::Expr>& shape);
 std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 // The row-major offset of the element at these coordinates.
+te::Expr Flatten(const std::vector<te::Expr>& at, const std::vector<te::Expr>& shape);
 te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape);
 // `x` in another element type; itself where that is its own.
 te::Tensor AsType(const te::Tensor& x, DataType dtype, const char* tag = "elemwise");

@@ -11,8 +11,14 @@ std::vector<Candidate> WeighForms(const TeCompute& compute, const TeCall& call) 
     Candidate& row = rows.emplace_back();
     row.name = StrCat("te.", form.name);
     row.priority = form.priority;
-    if (form.refusal) row.refusal = form.refusal(call);
-    if (!row.refusal && form.cycles) row.cycles = form.cycles(call);
+    try {
+      if (form.refusal) row.refusal = form.refusal(call);
+      if (!row.refusal && form.cycles) row.cycles = form.cycles(call);
+    } catch (const Error& error) {
+      // A form of numbers, for extents of variables.
+      if (error.code() != absl::StatusCode::kUnimplemented) throw;
+      row.refusal = error.message();
+    }
   }
   return rows;
 }

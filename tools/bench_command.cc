@@ -40,9 +40,10 @@ void Bench(const BenchArguments& arguments) {
   start = Clock::now();
   const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
   times.compile_s = SecondsSince(start);
-  times.kernels = exe.num_kernel_calls();
 
-  const runtime::Inputs inputs = RandomInputs(exe, arguments.seed);
+  const runtime::Inputs inputs =
+      RandomInputs(exe, arguments.seed, arguments.model.ExtentValues());
+  times.kernels = ValueOrThrow(exe.Bind(inputs)).num_kernel_calls();
   Session session(exe);
   (void)ValueOrThrow(session.Run(inputs));  // allocates its memory
   start = Clock::now();

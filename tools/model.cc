@@ -37,6 +37,13 @@ void ModelArguments::AddTo(CLI::App* command) {
       ->required();
   command->add_option("--shape", shapes, "extents of an input that the model leaves open")
       ->type_name("NAME=1,3,48,192");
+  command->add_flag("--symbolic", symbolic,
+                    "extents that an ONNX model leaves open stay variables: one compile takes all "
+                    "shapes");
+  command
+      ->add_option("--extent", extents,
+                   "value of a variable in the extents of random inputs; others are 16")
+      ->type_name("NAME=7");
   command
       ->add_option(
           "--constant", constants,
@@ -47,6 +54,18 @@ void ModelArguments::AddTo(CLI::App* command) {
       ->add_option("--plugin", plugins,
                    "shared object that registers operators or a code generator")
       ->type_name("FILE.so");
+}
+
+Dim::Values ModelArguments::ExtentValues() const {
+  Dim::Values values;
+  for (const auto& [name, text] : Assignments(extents, "--extent")) {
+    const auto value = ParseNumber<std::int64_t>(text);
+    if (!value || *value < 1)
+      throw InvalidArgument(StrCat("--extent: ", text, " is not an extent of a variable; these are "
+                                   "integers from 1 on"));
+    values[name] = *value;
+  }
+  return values;
 }
 
 void CompileArguments::AddTo(CLI::App* command) {
@@ -230,13 +249,14 @@ NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& na
 LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& arguments,
                      const ShapeOfInput& shape_of) {
   onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
+  options.symbolic = arguments.symbolic;
   for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
     options.shapes[name] = ParseShape(shape, "--shape");
   for (const auto& [name, value] : Assignments(arguments.constants, "--constant"))
     options.constants[name] = ParseConstant(model, name, value);
   for (const ir::InputSpec& input : model.inputs()) {
     if (options.constants.contains(input.name)) continue;
-    if (!shape_of || input.Fixed() || options.shapes.contains(input.name)) continue;
+    if (!shape_of || arguments.symbolic || input.Fixed() || options.shapes.contains(input.name)) continue;
     if (std::optional<Shape> shape = shape_of(input))
       options.shapes[input.name] = *std::move(shape);
   }

@@ -25,8 +25,12 @@ struct ModelArguments {
   std::vector<std::string> shapes;     // "x=1,3,48,192"
   std::vector<std::string> constants;  // "rate=16000" or "rate=file.npy"
   std::vector<std::string> plugins;    // shared objects that register what users add
+  bool symbolic = false;               // open extents of an ONNX model stay variables
+  std::vector<std::string> extents;    // "n=7": of variables, where inputs are random
 
   void AddTo(CLI::App* command);
+  // Of `extents`. Throws InvalidArgument.
+  Dim::Values ExtentValues() const;
 };
 
 struct CompileArguments {

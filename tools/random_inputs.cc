@@ -1,16 +1,44 @@
 #include "tenon/tools/random_inputs.h"
 
+#include <set>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
 
 namespace tenon::tools {
+namespace {
 
-runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed) {
+constexpr std::int64_t kDefaultExtent = 16;
+
+}  // namespace
+
+runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
+                             const Dim::Values& extents) {
+  std::set<std::string> names;
+  for (const runtime::InputInfo& input : exe.inputs()) {
+    for (const Dim& dim : input.extents) dim.AddSymbols(&names);
+  }
+  Dim::Values values = extents;
+  for (const auto& [name, value] : extents) {
+    if (!names.contains(name))
+      throw InvalidArgument(StrCat(
+          "--extent: the inputs have no variable ", name,
+          names.empty() ? "; their extents are numbers" : "; they have ", StrJoin(names, ", ")));
+  }
+  for (const std::string& name : names) values.try_emplace(name, kDefaultExtent);
   runtime::Inputs inputs;
   verify::Random random(seed);
-  for (const runtime::Node& node : exe.plan().nodes) {
-    if (node.kind != runtime::NodeKind::kInput) continue;
-    const runtime::Entry& entry = node.outputs[0];
-    inputs[node.name] = verify::TypicalArray(entry.shape, entry.dtype, random);
+  for (const runtime::InputInfo& input : exe.inputs()) {
+    Shape shape;
+    for (const Dim& dim : input.extents) {
+      const std::optional<std::int64_t> extent = dim.Evaluate(values);
+      if (!extent || *extent < 0)
+        throw InvalidArgument(StrCat("the input ", input.name, " would have the extent ",
+                                     extent ? StrCat(*extent) : "2^63", " for ", dim.ToString()));
+      shape.push_back(*extent);
+    }
+    inputs[input.name] = verify::TypicalArray(shape, input.dtype, random);
   }
   return inputs;
 }

@@ -9,7 +9,10 @@
 namespace tenon::tools {
 
 // Floats from -1 to 1; any 8-bit integers; 0 or 1 for wider integers and bool.
-runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed);
+// Variables in their extents have these values, others 16. Throws InvalidArgument for values of
+// variables that there are not.
+runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
+                             const Dim::Values& extents = {});
 
 }  // namespace tenon::tools
 

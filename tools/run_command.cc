@@ -45,12 +45,11 @@ double Seconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-Shape ShapeOfParameter(const Executable& exe, const std::string& name) {
+ir::InputSpec InputNamed(const Executable& exe, const std::string& name) {
   std::vector<std::string> known;
-  for (const runtime::Node& node : exe.plan().nodes) {
-    if (node.kind != runtime::NodeKind::kInput) continue;
-    if (node.name == name) return node.outputs[0].shape;
-    known.push_back(node.name);
+  for (const runtime::InputInfo& input : exe.inputs()) {
+    if (input.name == name) return {input.name, input.dtype, input.extents};
+    known.push_back(input.name);
   }
   throw InvalidArgument(StrCat("the model has no input ", name, "; it has ", StrJoin(known, ", ")));
 }
@@ -76,9 +75,15 @@ std::optional<Shape> ShapeOfFile(const RunArguments& arguments, const ir::InputS
 runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe) {
   runtime::Inputs inputs;
   for (const auto& [name, path] : Assignments(arguments.inputs, "--input")) {
-    const Shape shape = ShapeOfParameter(exe, name);
-    inputs[name] = IsPictureName(path) ? ValueOrThrow(LoadPicture(path, shape, arguments.picture))
-                                       : ReadArray(path);
+    const ir::InputSpec input = InputNamed(exe, name);
+    if (!IsPictureName(path)) {
+      inputs[name] = ReadArray(path);
+      continue;
+    }
+    const std::optional<Shape> fixed = input.Fixed();
+    inputs[name] = ValueOrThrow(
+        LoadPicture(path, fixed ? *fixed : ValueOrThrow(ShapeForPicture(path, input)),
+                    arguments.picture));
   }
   return inputs;
 }
@@ -86,7 +91,9 @@ runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe)
 // When no input is given, all are random: one that was forgotten would go unnoticed otherwise.
 runtime::Inputs MakeInputs(const RunArguments& arguments, const Executable& exe) {
   runtime::Inputs inputs =
-      arguments.inputs.empty() ? RandomInputs(exe, arguments.seed) : ReadInputs(arguments, exe);
+      arguments.inputs.empty()
+          ? RandomInputs(exe, arguments.seed, arguments.model.ExtentValues())
+          : ReadInputs(arguments, exe);
   for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input")) {
     const auto found = inputs.find(name);
     if (found == inputs.end())
@@ -181,7 +188,7 @@ void Execute(const RunArguments& arguments) {
   RunTimes times{.import_s = Seconds(loaded - start),
                  .compile_s = Seconds(compiled - loaded),
                  .run_s = {},
-                 .kernels = exe.num_kernel_calls()};
+                 .kernels = ValueOrThrow(exe.Bind(inputs)).num_kernel_calls()};
   std::vector<runtime::NodeTime> profile;
   const Interruption interruption;
   for (int i = 0; i < arguments.repeat && !interruption.came(); ++i) {

@@ -8,6 +8,7 @@
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/symbolic_module.h"
 #include "tenon/verify/temporary_folder.h"
 
 namespace tenon::verify {
@@ -97,6 +98,13 @@ Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
   const auto compiled = [&](const std::string& cache_dir) {
     CompileOptions changed = options;
     changed.cache_dir = cache_dir;
+    if (const auto symbolic = symbols ? WithSymbols(module, *symbols) : std::nullopt) {
+      absl::StatusOr<Executable> executable = Compile(*symbolic, changed);
+      // Types may not follow from variables, or contradict each other where numbers agree.
+      const absl::StatusCode code = executable.status().code();
+      if (code != absl::StatusCode::kUnimplemented && code != absl::StatusCode::kInvalidArgument)
+        return ValueOrThrow(std::move(executable));
+    }
     return ValueOrThrow(Compile(module, changed));
   };
   const Executable executable = compiled("");
@@ -124,7 +132,8 @@ std::string CompiledRun::ToString() const {
   return StrCat("level ", options.opt_level, ", library ", NameOf(options.library), ", ",
                 options.winograd ? "" : "no Winograd, ", options.keep_nan ? "NaN kept, " : "",
                 options.reassociate_reductions ? "" : "sums in order, ",
-                options.check_bounds ? "bounds checked, " : "", "compiled for ", options.threads,
+                options.check_bounds ? "bounds checked, " : "",
+                symbols ? StrCat("symbolic (", *symbols, "), ") : std::string(), "compiled for ", options.threads,
                 " threads and run on ", run_threads, ", ",
                 cache == CacheUse::kNone ? "" : "from a cache, too, ", NameOf(caller));
 }
@@ -134,6 +143,7 @@ CompiledRun RandomRun(Random& random) {
   run.options.verify = true;
   run.options.check_bounds = random.Chance(80);
   run.options.threads = 1;
+  if (random.Chance(30)) run.symbols = random.Below(1000000);
   if (random.Chance(50)) return run;
   run.options.opt_level = static_cast<int>(random.Below(5));
   run.options.library = random.Of(std::vector<LibraryChoice>{

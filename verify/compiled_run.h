@@ -6,6 +6,8 @@
 #ifndef TENON_VERIFY_COMPILED_RUN_H_
 #define TENON_VERIFY_COMPILED_RUN_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,9 @@ struct CompiledRun {
   int run_threads = 1;  // of the session, or of the callers
   CacheUse cache = CacheUse::kNone;
   Caller caller = Caller::kAlone;
+  // Some extents of inputs are variables when the module is compiled (symbolic_module.h); this is
+  // the seed that says which. Where there is no such compile, the module is compiled as it is.
+  std::optional<std::uint64_t> symbols;
 
   // Errors: those of Compile and Run; DataLoss where two runs that must give the same bits do not.
   std::vector<NDArray> Of(const ir::Module& module, const std::vector<NDArray>& inputs) const;

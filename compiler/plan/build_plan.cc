@@ -7,9 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "tenon/compiler/plan/kernel_table.h"
+#include "tenon/compiler/plan/kernel_source.h"
 #include "tenon/compiler/plan/memory_pieces.h"
-#include "tenon/compiler/plan/prepared_constants.h"
 #include "tenon/compiler/plan/unique_names.h"
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
@@ -49,9 +48,7 @@ std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& w
 
 class Builder {
  public:
-  Builder(const ir::Module& module, const strategies::StrategyOptions& options,
-          const jit::CompileOptions& preparing)
-      : kernels_(options, &lowered_.kernels), prepared_(preparing) {
+  Builder(const ir::Module& module, KernelSource& source) : source_(source) {
     lowered_.module = module;
   }
 
@@ -74,7 +71,8 @@ class Builder {
     for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
     DropUnreadConstants();
     runtime::AssignStorage(&lowered_.plan);
-    prepared_.Compute(lowered_);
+    lowered_.kernels = std::move(source_.kernels());
+    source_.Compute(lowered_);
     return std::move(lowered_);
   }
 
@@ -113,24 +111,10 @@ class Builder {
           const std::vector<Pieces> results = PiecesOf(*function);
           const bool may_be_join = results.size() == 1 && results[0].size() > 1;
           if (IsView(results) || may_be_join) return;
-          KernelTable::Request& request = requests.emplace_back();
-          request.function = call->callee;
-          request.name = kPrefix + NameOfFunction(*function);
-          request.hash = ir::StructuralHash(call->callee);
-          for (const Expr& arg : call->args) AddConstants(arg, &request.constants);
+          requests.push_back(RequestOf(*call));
         },
         [](const Expr& e) { return e.kind() != ExprKind::kFunction; });
-    kernels_.MakeAhead(requests);
-  }
-
-  static void AddConstants(const Expr& arg, std::vector<NDArray>* constants) {
-    if (const auto* constant = arg.As<ir::ConstantNode>()) {
-      constants->push_back(constant->data);
-    } else if (const auto* tuple = arg.As<ir::TupleNode>()) {
-      for (const Expr& field : tuple->fields) AddConstants(field, constants);
-    } else {
-      constants->resize(constants->size() + Flatten(arg.checked_type()).size());
-    }
+    source_.MakeAhead(requests);
   }
 
   void AddInput(const Expr& param, const Device& device) {
@@ -268,16 +252,15 @@ class Builder {
     } else if (MovesNothing(*function, inputs, &node)) {
       node.name = Unique(kPrefix + name);
     } else {
-      node.kernel = kernels_.For(call.callee, kPrefix + name, constants, node.hash);
-      const LoweredKernel& kernel = lowered_.kernels[static_cast<std::size_t>(node.kernel)];
+      node.kernel = source_.For(call.callee, kPrefix + name, constants, node.hash);
+      const LoweredKernel& kernel = source_.kernels()[static_cast<std::size_t>(node.kernel)];
       node.function_name = kernel.name;
       node.name = Unique(kernel.name);
       for (const int argument : kernel.choice.built.arguments)
         node.inputs.push_back(inputs[static_cast<std::size_t>(argument)]);
-      const Value prepared =
-          prepared_.For(kernel, node.kernel, constants, [&](const NDArray& room) {
-            return EntryRef{AddConstantNode(room), 0};
-          });
+      const Value prepared = source_.Prepared(node.kernel, constants, [&](const NDArray& room) {
+        return EntryRef{AddConstantNode(room), 0};
+      });
       node.inputs.insert(node.inputs.end(), prepared.begin(), prepared.end());
     }
     values_[e] = OutputsOf(AddNode(std::move(node)));
@@ -385,7 +368,7 @@ class Builder {
     };
     for (Node& node : kept) std::for_each(node.inputs.begin(), node.inputs.end(), move);
     std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), move);
-    prepared_.ForEach(move);
+    source_.ForEachPrepared(move);
     nodes = std::move(kept);
     lowered_.constants = std::move(constants);
   }
@@ -393,8 +376,7 @@ class Builder {
   std::string Unique(const std::string& name) { return node_names_.Unique(name, ""); }
 
   Lowered lowered_;
-  KernelTable kernels_;
-  PreparedConstants prepared_;
+  KernelSource& source_;
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
   ir::ExprMap bound_;  // what the variables of lets stand for
   std::unordered_set<Expr, ir::ExprHash> results_;
@@ -419,9 +401,37 @@ std::string NameOfFunction(const FunctionNode& function) {
   return StrCat(name.substr(0, kMaxName - 1 - text.size()), "_", text);
 }
 
+namespace {
+
+void AddConstants(const Expr& arg, std::vector<NDArray>* constants) {
+  if (const auto* constant = arg.As<ir::ConstantNode>()) {
+    constants->push_back(constant->data);
+  } else if (const auto* tuple = arg.As<ir::TupleNode>()) {
+    for (const Expr& field : tuple->fields) AddConstants(field, constants);
+  } else {
+    constants->resize(constants->size() + Flatten(arg.checked_type()).size());
+  }
+}
+
+}  // namespace
+
+KernelTable::Request RequestOf(const CallNode& call) {
+  KernelTable::Request request{.function = call.callee,
+                               .name = kPrefix + NameOfFunction(*call.callee.As<FunctionNode>()),
+                               .constants = {},
+                               .hash = ir::StructuralHash(call.callee)};
+  for (const Expr& arg : call.args) AddConstants(arg, &request.constants);
+  return request;
+}
+
 Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
                   const jit::CompileOptions& preparing) {
-  return Builder(module, options, preparing).Build();
+  FreshKernels source(options, preparing);
+  return BuildPlan(module, source);
+}
+
+Lowered BuildPlan(const ir::Module& module, KernelSource& source) {
+  return Builder(module, source).Build();
 }
 
 }  // namespace tenon::compiler

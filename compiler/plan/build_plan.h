@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/compiler/plan/kernel_source.h"
 #include "tenon/jit/kernel.h"
 
 namespace tenon::compiler {
@@ -13,6 +14,13 @@ namespace tenon::compiler {
 // constants are compiled by `preparing`, and run.
 Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
                   const jit::CompileOptions& preparing = {});
+
+// The same with kernels that `source` has.
+Lowered BuildPlan(const ir::Module& module, KernelSource& source);
+
+// The kernel that the call of a fused function asks for. An argument counts as constant when it is
+// written as one; the value of a variable is not looked up.
+KernelTable::Request RequestOf(const ir::CallNode& call);
 
 // "fused_nn_conv2d_add" for a fused function: its operators in order of execution. Names of more
 // than 80 characters are cut and end in a hash.

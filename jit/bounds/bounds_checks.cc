@@ -356,8 +356,11 @@ class Maker {
     const auto uses = [&](const Expr& e) { return loop::UsesVar(e, var); };
     Items rest;
     for (Item& item : inner) {
+      const auto any_uses = [&](const std::vector<Expr>& exprs) {
+        return std::any_of(exprs.begin(), exprs.end(), uses);
+      };
       const bool depends = !item.point || uses(item.point->index) || uses(item.point->elements) ||
-                           std::any_of(item.point->when.begin(), item.point->when.end(), uses);
+                           any_uses(item.point->when) || any_uses(item.point->iteration);
       if (depends && (!item.point || reads)) {
         rest.push_back(std::move(item));
         continue;
@@ -366,6 +369,7 @@ class Maker {
         replace(item.point->index);
         replace(item.point->elements);
         std::for_each(item.point->when.begin(), item.point->when.end(), replace);
+        std::for_each(item.point->iteration.begin(), item.point->iteration.end(), replace);
       }
       items->push_back(std::move(item));
     }

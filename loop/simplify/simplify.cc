@@ -14,6 +14,7 @@
 #include "tenon/loop/simplify/simplify_casts.h"
 #include "tenon/loop/simplify/simplify_lanes.h"
 #include "tenon/loop/simplify/simplify_rules.h"
+#include "tenon/loop/simplify/symbolic_ranges.h"
 #include "tenon/support/error.h"
 
 namespace tenon::loop {
@@ -89,6 +90,9 @@ bool IsAtom(const Linear& l) {
   return l.constant == 0 && l.terms.size() == 1 && l.terms[0].second == 1;
 }
 
+// Terms of two sums of variables whose product is written out.
+constexpr std::size_t kMaxProducts = 64;
+
 class Simplifier : public StmtMutator {
  public:
   explicit Simplifier(const Bounds& bounds) : bounds_(bounds) {}
@@ -138,7 +142,9 @@ class Simplifier : public StmtMutator {
       }
       const Interval first = Range(LinearOf(min)), count = Range(LinearOf(extent));
       const Interval values{first.low, Sum(Sum(first, count), {-1, -1}).high};
-      const Stmt body = MutateWhere(n->var, values, n->body);
+      const Stmt body = extent.kind() == ExprKind::kIntImm
+                            ? MutateWhere(n->var, values, n->body)
+                            : MutateToSymbolic(*n, min, extent, values);
       if (IsEmpty(body)) return body;
       if (min.same_as(n->min) && extent.same_as(n->extent) && body == n->body) return stmt;
       return For(n->var, min, extent, n->for_kind, body);
@@ -184,6 +190,45 @@ class Simplifier : public StmtMutator {
     const Stmt result = MutateStmt(body);
     Rebind(var, outside);
     return result;
+  }
+
+  // What is positive, or has another sign than it usually has, where the extent is: the factors of
+  // a product, and those that whole blocks are made of.
+  std::vector<Expr> PositiveWith(const Expr& extent) {
+    const Linear sum = LinearOf(extent);
+    if (sum.terms.size() != 1 || sum.constant != 0) return {};
+    std::vector<Expr> positive = FactorsOf(sum.terms[0].first);
+    for (std::size_t i = 0; i < positive.size(); ++i) {
+      const auto* blocks = positive[i].As<BinaryNode>();
+      if (blocks == nullptr || blocks->op != BinaryOp::kFloorDiv) continue;
+      const auto* block = blocks->b.As<IntImmNode>();
+      const Linear whole = LinearOf(blocks->a);
+      if (block == nullptr || whole.terms.size() != 1 || whole.constant >= block->value) continue;
+      const std::vector<Expr> factors = FactorsOf(whole.terms[0].first);
+      positive.insert(positive.end(), factors.begin(), factors.end());
+    }
+    return positive;
+  }
+
+  // The body of a loop to an extent of variables. As it runs, none of the extent's factors is 0.
+  Stmt MutateToSymbolic(const ForNode& loop, const Expr& min, const Expr& extent,
+                        Interval values) {
+    std::vector<std::pair<Var, Interval>> before;
+    for (const Expr& factor : PositiveWith(extent)) {
+      const Interval range = bounds_.Of(factor);
+      if (factor.kind() == ExprKind::kVar && range.low == 0)
+        before.emplace_back(Var(factor), Rebind(Var(factor), {1, range.high}));
+    }
+    Linear last = LinearOf(min);
+    const bool fits = AddScaled(&last, LinearOf(extent), 1) &&
+                      !__builtin_sub_overflow(last.constant, 1, &last.constant);
+    if (fits) symbolic_.Enter(loop.var, {LinearOf(min), last});
+    const Interval outside = Rebind(loop.var, values);
+    const Stmt body = MutateStmt(loop.body);
+    Rebind(loop.var, outside);
+    symbolic_.Leave(loop.var);
+    for (const auto& [var, range] : before) Rebind(var, range);
+    return body;
   }
 
   // Gives the range that held before.
@@ -240,10 +285,56 @@ class Simplifier : public StmtMutator {
       AddScaled(&l, a, b.constant);
     } else if (a.terms.empty()) {
       AddScaled(&l, b, a.constant);
+    } else if (IsMonomial(a) && IsMonomial(b)) {
+      AddProducts(&l, a, b);
+    } else if (a.terms.size() * b.terms.size() <= kMaxProducts &&
+               (HasSymbolicQuotient(a) || HasSymbolicQuotient(b))) {
+      // A remainder may join it.
+      AddProducts(&l, a, b);
+      RejoinQuotients(&l);
     } else {
       AddTerm(&l, Binary(BinaryOp::kMul, a.ToExpr(), b.ToExpr()), 1);
     }
     return l;
+  }
+
+  static bool IsMonomial(const Linear& l) { return l.terms.size() == 1 && l.constant == 0; }
+
+  // Whether a term is a quotient by an expression of variables, or a product with one.
+  static bool HasSymbolicQuotient(const Linear& l) {
+    return std::any_of(l.terms.begin(), l.terms.end(), [](const auto& term) {
+      const std::vector<Expr> factors = FactorsOf(term.first);
+      return std::any_of(factors.begin(), factors.end(), [](const Expr& factor) {
+        const auto* n = factor.As<BinaryNode>();
+        return n != nullptr && n->op == BinaryOp::kFloorDiv && n->b.kind() != ExprKind::kIntImm;
+      });
+    });
+  }
+
+  // Term by term, with variables as factors in order, so that equal products look equal.
+  static void AddProducts(Linear* l, const Linear& a, const Linear& b) {
+    const auto scaled = [](std::int64_t x, std::int64_t y) {
+      std::int64_t product = 0;
+      (void)__builtin_mul_overflow(x, y, &product);  // wraps around as registers do
+      return product;
+    };
+    std::int64_t sum = 0;
+    (void)__builtin_add_overflow(l->constant, scaled(a.constant, b.constant), &sum);
+    l->constant = sum;
+    for (const auto& [atom, coefficient] : a.terms)
+      AddTerm(l, atom, scaled(coefficient, b.constant));
+    for (const auto& [atom, coefficient] : b.terms)
+      AddTerm(l, atom, scaled(coefficient, a.constant));
+    for (const auto& [x, p] : a.terms) {
+      for (const auto& [y, q] : b.terms) AddTerm(l, ProductOf(x, y), scaled(p, q));
+    }
+  }
+
+  static Expr ProductOf(const Expr& x, const Expr& y) {
+    std::vector<Expr> factors = FactorsOf(x);
+    const std::vector<Expr> others = FactorsOf(y);
+    factors.insert(factors.end(), others.begin(), others.end());
+    return ProductInOrder(std::move(factors));
   }
 
   Linear LinearOfQuotient(const BinaryNode& n) {
@@ -359,7 +450,8 @@ class Simplifier : public StmtMutator {
       if (fails) return false;
       return std::nullopt;
     };
-    std::optional<bool> known;
+    std::optional<bool> known = symbolic_.empty() ? std::nullopt : ByLoops(op, a, b);
+    if (known) return *known ? True() : False();
     switch (op) {
       case BinaryOp::kLT:
         known = decide(r.high < 0, r.low >= 0);
@@ -388,6 +480,28 @@ class Simplifier : public StmtMutator {
     return simpler ? (*this)(*simpler) : compared;
   }
 
+  // Whether a comparison holds, by what loops to extents of variables say.
+  std::optional<bool> ByLoops(BinaryOp op, const Linear& a, const Linear& b) {
+    const auto below = [&](const Linear& x, const Linear& y, std::int64_t most) {
+      Linear difference = x;
+      if (!AddScaled(&difference, y, -1) || MayWrap(x) || MayWrap(y)) return false;
+      const std::optional<std::int64_t> upper = symbolic_.Upper(difference);
+      return upper && *upper <= most;
+    };
+    switch (op) {
+      case BinaryOp::kLT:
+        return below(a, b, -1) ? std::optional(true) : std::nullopt;
+      case BinaryOp::kLE:
+        return below(a, b, 0) ? std::optional(true) : std::nullopt;
+      case BinaryOp::kGT:
+        return below(b, a, -1) ? std::optional(true) : std::nullopt;
+      case BinaryOp::kGE:
+        return below(b, a, 0) ? std::optional(true) : std::nullopt;
+      default:
+        return std::nullopt;
+    }
+  }
+
   // A comparison of vectors of indices that holds in all lanes, or in none.
   std::optional<Expr> DecidedInAllLanes(const Expr& e) {
     const auto* n = e.As<BinaryNode>();
@@ -409,9 +523,12 @@ class Simplifier : public StmtMutator {
   bool RejoinQuotients(Linear* l) {
     for (std::size_t i = 0; i < l->terms.size(); ++i) {
       const auto* mod = l->terms[i].first.As<BinaryNode>();
-      if (mod == nullptr || mod->op != BinaryOp::kFloorMod) continue;
+      if (mod == nullptr) continue;
       const auto* c = mod->b.As<IntImmNode>();
-      if (c == nullptr) continue;
+      if (mod->op != BinaryOp::kFloorMod || c == nullptr) {
+        if (const std::optional<bool> exact = RejoinSymbolic(l, i)) return *exact;
+        continue;
+      }
       for (std::size_t j = 0; j < l->terms.size(); ++j) {
         const std::int64_t k = l->terms[i].second;
         std::int64_t whole = 0;
@@ -428,6 +545,39 @@ class Simplifier : public StmtMutator {
       }
     }
     return true;
+  }
+
+  // k * f * d * (x / d) + k * f * (x mod d) = k * f * x, for a divisor or factors of variables.
+  // `i` is the place of the remainder. Nothing where there is no such quotient.
+  std::optional<bool> RejoinSymbolic(Linear* l, std::size_t i) {
+    const auto [term, k] = l->terms[i];
+    std::vector<Expr> factors = FactorsOf(term);
+    for (std::size_t f = 0; f < factors.size(); ++f) {
+      const auto* mod = factors[f].As<BinaryNode>();
+      if (mod == nullptr || mod->op != BinaryOp::kFloorMod) continue;
+      if (factors.size() == 1 && mod->b.kind() == ExprKind::kIntImm) continue;
+      if (Range(LinearOf(mod->b)).low < 1) continue;
+      std::vector<Expr> others = factors;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(f));
+      const Expr rest = ProductInOrder(std::move(others));
+      const auto times_rest = [&](const Expr& e) { return rest.defined() ? rest * e : e; };
+      const Linear quotient = LinearOf(times_rest(FloorDiv(mod->a, mod->b) * mod->b));
+      if (quotient.constant != 0 || !HasTerms(*l, quotient, k)) continue;
+      bool exact = AddScaled(l, quotient, -k);
+      exact = AddTerm(l, term, -k) && exact;
+      exact = AddScaled(l, LinearOf(times_rest(mod->a)), k) && exact;
+      return RejoinQuotients(l) && exact;
+    }
+    return std::nullopt;
+  }
+
+  // Whether `l` has the terms of `part`, k times each.
+  static bool HasTerms(const Linear& l, const Linear& part, std::int64_t k) {
+    return std::all_of(part.terms.begin(), part.terms.end(), [&](const auto& term) {
+      std::int64_t wanted = 0;
+      return !__builtin_mul_overflow(term.second, k, &wanted) && wanted != 0 &&
+             l.CoefficientOf(term.first) == wanted;
+    });
   }
 
   // (x + n * c) mod (c * d) of `e` = (x / c + n) mod d; nothing of others.
@@ -510,6 +660,8 @@ class Simplifier : public StmtMutator {
 
   Bounds bounds_;
   IndexArithmetic index_{bounds_};
+  SymbolicRanges symbolic_{[this](const Expr& e) { return LinearOf(e); },
+                           [this](const Linear& l) { return Range(l); }};
   // Forgotten together with the rewritten expressions.
   std::unordered_map<Expr, Linear, ExprHash, ExprSame> linear_;
   std::unordered_map<Expr, Interval, ExprHash, ExprSame> ranges_;

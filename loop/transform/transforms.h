@@ -59,6 +59,10 @@ Stmt HoistGuards(const Stmt& stmt);
 // under its mask, all others run whole. Also decides extents min(constant, x) of loops inside.
 Stmt PartitionLoops(const Stmt& stmt);
 
+// Products and quotients in indices are computed, under a name, in the outermost loop that does not
+// change them. Requires flat buffers.
+Stmt NameIndices(const Stmt& stmt);
+
 // A loop whose body stores if_then_else(c, a, b), where c bounds the loop's variable, becomes up to
 // three loops that store a or b without asking: padding and concatenation cost no test an element.
 Stmt PartitionSelects(const Stmt& stmt);

@@ -46,7 +46,7 @@ std::vector<Expr> Conv(Node& node) {
   const Expr& x = node.input(0);
   const Expr& weight = node.input(1);
   const Shape shape = ShapeOf(weight);
-  const Window w = ReadWindow(node, ShapeOf(x), KernelOf(node, shape));
+  const Window w = ReadWindow(node, DimsOf(x), KernelOf(node, shape));
   const std::int64_t groups = GroupsOf(node);
   switch (w.kernel.size()) {
     case 1:
@@ -89,7 +89,7 @@ std::vector<Expr> ConvTranspose(Node& node) {
   const Expr& x = node.input(0);
   const Expr& weight = node.input(1);
   const Shape shape = ShapeOf(weight);
-  const Shape data = ShapeOf(x);
+  const std::vector<Dim> data = DimsOf(x);
   Window w = ReadAttributes(node, data, KernelOf(node, shape));
   const std::size_t dims = w.kernel.size();
   Ints output_padding = node.IntsOr("output_padding", Ints(dims, 0));
@@ -99,16 +99,16 @@ std::vector<Expr> ConvTranspose(Node& node) {
     // Some models give the batch and the channels, too.
     if (wanted->size() != dims && wanted->size() != dims + 2)
       throw InvalidArgument(StrCat("output_shape takes ", dims, " values"));
-    FitTo({wanted->end() - static_cast<std::ptrdiff_t>(dims), wanted->end()}, data, &w,
+    FitTo({wanted->end() - static_cast<std::ptrdiff_t>(dims), wanted->end()}, ShapeOf(x), &w,
           &output_padding);
   } else if (w.automatic == "SAME_UPPER" || w.automatic == "SAME_LOWER") {
     Ints same;
     for (std::size_t i = 0; i < dims; ++i) {
       same.push_back(0);
-      if (__builtin_mul_overflow(data[i + 2], w.strides[i], &same.back()))
+      if (__builtin_mul_overflow(ShapeOf(x)[i + 2], w.strides[i], &same.back()))
         throw InvalidArgument("the result's extents do not fit 64 bits");
     }
-    FitTo(same, data, &w, &output_padding);
+    FitTo(same, ShapeOf(x), &w, &output_padding);
   }
   const std::int64_t groups = GroupsOf(node);
   std::int64_t channels = 0;

@@ -25,7 +25,7 @@ AttrsType PoolAttrs(Node& node, const Window& w) {
 }
 
 Window PoolWindow(Node& node) {
-  return ReadWindow(node, ShapeOf(node.input(0)), node.IntsOr("kernel_shape", {}));
+  return ReadWindow(node, DimsOf(node.input(0)), node.IntsOr("kernel_shape", {}));
 }
 
 // The maximum number of entries of a table that finds the indices of a pooling.

@@ -90,10 +90,11 @@ Converter SoftmaxLike(const Expr& op) {
     if (node.opset() >= 13) return std::vector<Expr>{node.Typed(softmax(x, node.Int("axis", -1)))};
     const std::int64_t axis = AxisOf(node, 1);
     if (axis == rank - 1) return std::vector<Expr>{node.Typed(softmax(x, -1))};
-    const Shape shape = ShapeOf(x);
-    Ints flat(shape.begin(), shape.begin() + axis);
-    flat.push_back(-1);
-    return std::vector<Expr>{node.Typed(ops::Reshape(softmax(ops::Reshape(x, flat), -1), shape))};
+    const std::vector<Dim> shape = DimsOf(x);
+    std::vector<Dim> flat(shape.begin(), shape.begin() + axis);
+    flat.push_back(ops::Product({shape.begin() + axis, shape.end()}));
+    const Expr y = node.Typed(softmax(node.Typed(ReshapeTo(x, flat)), -1));
+    return std::vector<Expr>{node.Typed(ReshapeTo(y, shape))};
   };
 }
 

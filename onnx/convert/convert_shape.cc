@@ -46,7 +46,7 @@ std::vector<Expr> ConstantOfShape(Node& node) {
 }
 
 std::vector<Expr> ShapeValue(Node& node) {
-  Shape shape = ShapeOf(node.input(0));
+  const std::vector<Dim> shape = DimsOf(node.input(0));
   const auto rank = static_cast<std::int64_t>(shape.size());
   const auto bound = [&](std::int64_t at) {
     return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
@@ -54,15 +54,58 @@ std::vector<Expr> ShapeValue(Node& node) {
   const std::int64_t start = bound(node.Int("start", 0));
   const std::int64_t end = node.Has("end") ? bound(node.Int("end", 0)) : rank;
   if (start >= end) return {ir::Constant::Make(Vector({}))};
-  return {ir::Constant::Make(Vector({shape.begin() + start, shape.begin() + end}))};
+  const std::vector<Dim> part(shape.begin() + start, shape.begin() + end);
+  if (IsStatic(part)) {
+    Ints numbers;
+    for (const Dim& dim : part) numbers.push_back(dim.value());
+    return {ir::Constant::Make(Vector(numbers))};
+  }
+  const Expr whole = ir::Call::Make(ops::Known().shape_of, {node.input(0)},
+                                    Attrs::Make(ops::ShapeOfAttrs{Int64}));
+  if (part.size() == shape.size()) return {node.Typed(whole)};
+  return {node.Typed(ops::StridedSlice(
+      node.Typed(whole), {.begin = {start}, .end = {end}, .strides = {1}, .axes = Ints{0}}))};
 }
 
 std::vector<Expr> Size(Node& node) {
-  return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(NumElements(ShapeOf(node.input(0)))))};
+  if (IsStatic(DimsOf(node.input(0))))
+    return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(NumElements(ShapeOf(node.input(0)))))};
+  const Expr shape = ir::Call::Make(ops::Known().shape_of, {node.input(0)},
+                                    Attrs::Make(ops::ShapeOfAttrs{Int64}));
+  return {node.Typed(ir::Call::Make(ops::Known().prod, {shape}, Attrs::Make(ops::ReduceAttrs{})))};
+}
+
+// The target of a reshape that has expressions, with its 0 and -1 replaced.
+std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
+  const std::vector<Dim> input = DimsOf(node.input(0));
+  const bool allowzero = node.Int("allowzero", 0) != 0;
+  std::optional<std::size_t> inferred;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    if (target[i] == Dim(0) && !allowzero) {
+      if (i >= input.size())
+        throw InvalidArgument(StrCat("the shape has 0 at place ", i, ", where the input has no axis"));
+      target[i] = input[i];
+    } else if (target[i] == Dim(-1)) {
+      if (inferred) throw InvalidArgument("the shape has more than one -1");
+      inferred = i;
+    }
+  }
+  if (!inferred) return target;
+  target[*inferred] = 1;
+  const std::optional<Dim> rest = ExactQuotient(ops::Product(input), ops::Product(target));
+  if (!rest)
+    throw Unimplemented(StrCat("the extent -1 of a reshape of ",
+                               ir::ToString(node.input(0).checked_type()),
+                               " is not known to be whole"));
+  target[*inferred] = *rest;
+  return target;
 }
 
 std::vector<Expr> Reshape(Node& node) {
-  const Ints target = node.ConstantInts(1);
+  const std::vector<Dim> wanted = node.ShapeValue(1);
+  if (!IsStatic(wanted)) return {node.Typed(ReshapeTo(node.input(0), Resolved(node, wanted)))};
+  Ints target;
+  for (const Dim& dim : wanted) target.push_back(dim.value());
   for (const std::int64_t extent : target) {
     if (extent < -1)
       throw InvalidArgument(StrCat("the shape [", StrJoin(target, ", "), "] has the extent ",
@@ -75,17 +118,19 @@ std::vector<Expr> Reshape(Node& node) {
 }
 
 std::vector<Expr> Flatten(Node& node) {
-  const Shape shape = ShapeOf(node.input(0));
+  const std::vector<Dim> shape = DimsOf(node.input(0));
   const auto rank = static_cast<std::int64_t>(shape.size());
   std::int64_t axis = node.Int("axis", 1);
   if (axis < -rank || axis > rank)
     throw InvalidArgument(StrCat("axis is ", axis, " for a tensor of rank ", rank));
   if (axis < 0) axis += rank;
-  const std::int64_t rows = NumElements(Shape(shape.begin(), shape.begin() + axis));
-  const std::int64_t columns = NumElements(Shape(shape.begin() + axis, shape.end()));
+  const Dim rows = ops::Product({shape.begin(), shape.begin() + axis});
+  const Dim columns = ops::Product({shape.begin() + axis, shape.end()});
+  if (!IsStatic(shape)) return {node.Typed(ReshapeTo(node.input(0), {rows, columns}))};
   return {node.Typed(ir::Call::Make(
       ops::Known().reshape, {node.input(0)},
-      Attrs::Make(ops::ReshapeAttrs{.newshape = {rows, columns}, .allowzero = true})))};
+      Attrs::Make(ops::ReshapeAttrs{.newshape = {rows.value(), columns.value()},
+                                    .allowzero = true})))};
 }
 
 std::optional<Ints> AxesOf(Node& node, int input_since) {
@@ -136,7 +181,7 @@ std::vector<Expr> Concat(Node& node) {
 std::vector<Expr> Split(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
-  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
+  const Dim whole = DimsOf(x)[static_cast<std::size_t>(axis)];
   const std::int64_t parts = node.num_outputs();
   if (parts == 0) throw InvalidArgument("there are no outputs");
   Ints lengths;
@@ -145,6 +190,20 @@ std::vector<Expr> Split(Node& node) {
   } else if (node.has_input(1)) {
     lengths = node.ConstantInts(1);
   }
+  const auto parts_of = [&](const ops::SplitAttrs& attrs) {
+    const Expr tuple = ops::Split(x, attrs);
+    std::vector<Expr> outputs;
+    for (std::int64_t i = 0; i < parts; ++i)
+      outputs.push_back(node.Typed(ir::TupleGetItem::Make(tuple, static_cast<int>(i))));
+    return outputs;
+  };
+  if (!whole.is_static()) {
+    node.Ignore("num_outputs");
+    if (!lengths.empty())
+      throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into given lengths"));
+    return parts_of({.indices_or_sections = parts, .axis = axis});
+  }
+  const std::int64_t extent = whole.value();
   if (lengths.empty()) {
     // Equal parts; the last one may be shorter (opset 18).
     const std::int64_t length = CeilDiv(extent, parts);
@@ -161,11 +220,7 @@ std::vector<Expr> Split(Node& node) {
   if (sum != extent || static_cast<std::int64_t>(lengths.size()) != parts)
     throw InvalidArgument(StrCat("the parts [", StrJoin(lengths, ", "), "] do not make up the ",
                                  parts, " outputs of an extent of ", extent));
-  const Expr tuple = ops::Split(x, {.indices_or_sections = cuts, .axis = axis});
-  std::vector<Expr> outputs;
-  for (std::int64_t i = 0; i < parts; ++i)
-    outputs.push_back(node.Typed(ir::TupleGetItem::Make(tuple, static_cast<int>(i))));
-  return outputs;
+  return parts_of({.indices_or_sections = cuts, .axis = axis});
 }
 
 // Clamps the bounds of a slice to the axis. For a negative step, the standard always begins at an
@@ -185,6 +240,26 @@ void Clamp(std::int64_t extent, std::int64_t step, std::int64_t* start, std::int
   if (*end < 0) *end = kBeforeFirst;
 }
 
+// The bounds of a slice. One that is the extent itself is the end of the axis.
+Ints BoundsOf(const Node& node, std::size_t input, const std::optional<Ints>& axes) {
+  const std::vector<Dim> bounds = node.ShapeValue(input);
+  if (IsStatic(bounds)) return node.ConstantInts(input);
+  const std::vector<Dim> shape = DimsOf(node.input(0));
+  Ints numbers;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const std::int64_t axis = axes && i < axes->size() ? (*axes)[i] : static_cast<std::int64_t>(i);
+    const Dim& extent = shape[static_cast<std::size_t>(ops::NormalAxis(axis, shape.size()))];
+    const Dim from_end = bounds[i] - extent;
+    if (!bounds[i].is_static() && (!from_end.is_static() || from_end.value() > 0))
+      throw Unimplemented(StrCat("a slice of an extent of ", extent.ToString(), " has the bound ",
+                                 bounds[i].ToString()));
+    numbers.push_back(bounds[i].is_static() ? bounds[i].value()
+                      : from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max()
+                                              : from_end.value());
+  }
+  return numbers;
+}
+
 std::vector<Expr> Slice(Node& node) {
   const Expr& x = node.input(0);
   Ints starts, ends, steps;
@@ -194,9 +269,9 @@ std::vector<Expr> Slice(Node& node) {
     ends = node.IntsOr("ends", {});
     axes = node.OptionalInts("axes");
   } else {
-    starts = node.ConstantInts(1);
-    ends = node.ConstantInts(2);
     if (node.has_input(3)) axes = node.ConstantInts(3);
+    starts = BoundsOf(node, 1, axes);
+    ends = BoundsOf(node, 2, axes);
     if (node.has_input(4)) steps = node.ConstantInts(4);
   }
   if (steps.empty()) steps.assign(starts.size(), 1);
@@ -208,10 +283,12 @@ std::vector<Expr> Slice(Node& node) {
   }
   if (axes->size() != starts.size())
     throw InvalidArgument("starts and axes have different lengths");
-  const Shape shape = ShapeOf(x);
-  for (std::size_t i = 0; i < starts.size(); ++i)
-    Clamp(shape[static_cast<std::size_t>(ops::NormalAxis((*axes)[i], shape.size()))], steps[i],
-          &starts[i], &ends[i]);
+  const std::vector<Dim> shape = DimsOf(x);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const Dim& extent = shape[static_cast<std::size_t>(ops::NormalAxis((*axes)[i], shape.size()))];
+    // Of an expression, the operator clamps them itself.
+    if (extent.is_static()) Clamp(extent.value(), steps[i], &starts[i], &ends[i]);
+  }
   return {node.Typed(
       ops::StridedSlice(x, {.begin = starts, .end = ends, .strides = steps, .axes = axes}))};
 }
@@ -219,17 +296,22 @@ std::vector<Expr> Slice(Node& node) {
 std::vector<Expr> Gather(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
-  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
+  const Dim extent = DimsOf(x)[static_cast<std::size_t>(axis)];
   // Negative indices count from the end.
   Expr indices = node.input(1);
   const DataType t = DataTypeOf(indices);
   const Expr negative = ir::Call::Make(ops::Known().less, {indices, ops::Scalar(0, t)});
-  indices =
-      ops::Where(negative, ops::Add(indices, ops::Scalar(static_cast<double>(extent), t)), indices);
+  const Expr length = extent.is_static()
+                          ? ops::Scalar(static_cast<double>(extent.value()), t)
+                          : ops::Cast(ExtentValue(x, static_cast<std::size_t>(axis)), t);
+  indices = ops::Where(negative, ops::Add(indices, length), indices);
   return {node.Typed(ops::Take(x, indices, {.axis = axis}))};
 }
 
 std::vector<Expr> Expand(Node& node) {
+  const std::vector<Dim> wanted = node.ShapeValue(1);
+  if (!IsStatic(wanted) || !IsStatic(DimsOf(node.input(0))))
+    return {node.Typed(BroadcastTo(node.input(0), wanted))};
   const Shape from = ShapeOf(node.input(0));
   Ints target = node.ConstantInts(1);
   // Broadcasting goes in both directions.

@@ -3,39 +3,38 @@
 #include <algorithm>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/known_ops.h"
+#include "tenon/ops/type_relation.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
 namespace {
 
-Shape BroadcastBatches(const Shape& a, const Shape& b) {
+std::vector<Dim> BroadcastBatches(const std::vector<Dim>& a, const std::vector<Dim>& b) {
   const std::size_t rank = std::max(a.size(), b.size());
-  Shape batch(rank - 2, 1);
-  for (const Shape* shape : {&a, &b}) {
+  std::vector<Dim> batch(rank - 2, 1);
+  for (const auto* shape : {&a, &b}) {
     for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
-      std::int64_t& extent = batch[rank - shape->size() + i];
-      const std::int64_t other = (*shape)[i];
-      if (extent != 1 && other != 1 && extent != other)
-        throw InvalidArgument(StrCat("the batches ", ShapeToString(a), " and ", ShapeToString(b),
+      Dim& extent = batch[rank - shape->size() + i];
+      const std::optional<Dim> both = ops::BroadcastDim(extent, (*shape)[i]);
+      if (!both)
+        throw InvalidArgument(StrCat("the batches ", TextOf(a), " and ", TextOf(b),
                                      " do not broadcast"));
-      if (extent == 1) extent = other;
+      extent = *both;
     }
   }
   return batch;
 }
 
 // The operand as one batch of matrices.
-Expr Flattened(const Expr& e, const Shape& batch) {
-  const Shape shape = ShapeOf(e);
-  Shape full = batch;
+Expr Flattened(const Node& node, const Expr& e, const std::vector<Dim>& batch) {
+  const std::vector<Dim> shape = DimsOf(e);
+  std::vector<Dim> full = batch;
   full.insert(full.end(), shape.end() - 2, shape.end());
   Expr value = e;
-  if (NumElements(shape) != NumElements(full))
-    value = ir::Call::Make(ops::Known().broadcast_to, {e},
-                           attrs::Attrs::Make(ops::InitOpAttrs{.shape = full}));
-  return ops::Reshape(value, {NumElements(batch), full[full.size() - 2], full.back()});
+  if (!(ops::Product(shape) == ops::Product(full))) value = node.Typed(BroadcastTo(e, full));
+  return node.Typed(
+      ReshapeTo(value, {ops::Product(batch), full[full.size() - 2], full.back()}));
 }
 
 }  // namespace
@@ -56,11 +55,12 @@ Expr ProductOfAnyRank(const Node& node, Expr a, Expr b, const Product& by_matrix
   if (RankOf(b) == 2) {
     y = by_matrix(a, b);
   } else {
-    const Shape batch = BroadcastBatches(ShapeOf(a), ShapeOf(b));
-    Shape shape = batch;
-    shape.push_back(ShapeOf(a)[RankOf(a) - 2]);
-    shape.push_back(ShapeOf(b).back());
-    y = ops::Reshape(by_batch(Flattened(a, batch), Flattened(b, batch)), shape);
+    const std::vector<Dim> batch = BroadcastBatches(DimsOf(a), DimsOf(b));
+    std::vector<Dim> shape = batch;
+    shape.push_back(DimsOf(a)[static_cast<std::size_t>(RankOf(a) - 2)]);
+    shape.push_back(DimsOf(b).back());
+    y = node.Typed(by_batch(Flattened(node, a, batch), Flattened(node, b, batch)));
+    y = ReshapeTo(y, shape);
   }
   y = node.Typed(y);
   return added.empty() ? y : node.Typed(ops::Squeeze(y, added));

@@ -222,6 +222,12 @@ void Node::RequireAllHandled() const {
   }
 }
 
+std::vector<Dim> Node::ShapeValue(std::size_t i) const {
+  if (const auto dims = DimsOfValue(input(i))) return *dims;
+  const Ints numbers = ConstantInts(i);
+  return {numbers.begin(), numbers.end()};
+}
+
 Expr Node::Typed(const Expr& expr) const {
   const auto untyped = [](const Expr& e) { return !e.checked_type(); };
   const auto type = [&](const Expr& original, const Expr& e) -> Expr {
@@ -254,7 +260,11 @@ Expr Node::Typed(const Expr& expr) const {
   return ir::RewritePostOrder(expr, type, untyped);
 }
 
-Shape ShapeOf(const Expr& e) { return ir::StaticShape(e.checked_type(), "an input"); }
+Shape ShapeOf(const Expr& e) {
+  if (ir::IsStaticTensor(e.checked_type())) return ir::StaticShape(e.checked_type(), "an input");
+  throw Unimplemented(StrCat("an input has the type ", ir::ToString(e.checked_type()),
+                             "; its extents must be known when the model is imported"));
+}
 std::int64_t RankOf(const Expr& e) {
   const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
   if (tensor == nullptr) throw InvalidArgument("an input is not a tensor");

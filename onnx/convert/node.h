@@ -12,6 +12,7 @@
 #include "onnx/onnx_pb.h"
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/expr.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/ints.h"
 #include "tenon/passes/simplify/fold_constant.h"
 #include "tenon/support/error.h"
@@ -73,6 +74,8 @@ class Node {
   // not.
   NDArray Constant(std::size_t i) const;
   Ints ConstantInts(std::size_t i) const;
+  // The same as expressions of the extents of the model's inputs.
+  std::vector<Dim> ShapeValue(std::size_t i) const;
   // The integer of an input with one element; of a floating element, its integral value.
   std::int64_t ConstantInt(std::size_t i) const;
   double ConstantScalar(std::size_t i) const;

@@ -12,7 +12,7 @@ Ints Window::pads() const {
   return all;
 }
 
-Window ReadAttributes(Node& node, const Shape& data, const Ints& kernel) {
+Window ReadAttributes(Node& node, const std::vector<Dim>& data, const Ints& kernel) {
   const std::size_t dims = kernel.size();
   if (dims < 1 || dims > 3 || data.size() != dims + 2)
     throw Unimplemented(StrCat("a window over ", dims, " axes of data of rank ", data.size(),
@@ -42,11 +42,14 @@ Window ReadAttributes(Node& node, const Shape& data, const Ints& kernel) {
   return w;
 }
 
-Window ReadWindow(Node& node, const Shape& data, const Ints& kernel) {
+Window ReadWindow(Node& node, const std::vector<Dim>& data, const Ints& kernel) {
   Window w = ReadAttributes(node, data, kernel);
   if (w.automatic != "SAME_UPPER" && w.automatic != "SAME_LOWER") return w;
   for (std::size_t i = 0; i < kernel.size(); ++i) {
-    const std::int64_t in = data[i + 2];
+    if (!data[i + 2].is_static())
+      throw Unimplemented(StrCat("auto_pad ", w.automatic, " of an extent of ",
+                                 data[i + 2].ToString()));
+    const std::int64_t in = data[i + 2].value();
     const std::int64_t out = in == 0 ? 0 : (in - 1) / w.strides[i] + 1;
     const std::int64_t span = ops::WindowSpan(w.kernel[i], w.dilations[i]);
     const std::int64_t pad = std::max<std::int64_t>(

@@ -44,7 +44,7 @@ ConvSum SumOf(const Conv& conv, const TeCall& call) {
               },
           .weight_is_constant = call.IsConstant(1),
           .dtype = conv.dtype,
-          .shape = call.shape(),
+          .shape = call.sizes(),
           .target = call.target};
 }
 
@@ -168,7 +168,7 @@ std::vector<Tensor> MakeRow(const Row& row, const TeCall& call) {
   if (HasBlocks(call)) return PlainOfBlocks(call);
   if (!row.of_wide_image) return {row.make(ConvOf(call), call)};
   const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
-  const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer};
+  const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer, call.symbols};
   return {row.make(ConvOf(wide), wide)};
 }
 

@@ -26,7 +26,7 @@ ConvSum Describe(const TeCall& call, const ops::ConvRules& rules) {
                .weight = {},
                .weight_is_constant = call.IsConstant(1),
                .dtype = dtype,
-               .shape = call.shape(),
+               .shape = call.sizes(),
                .target = call.target};
   for (std::size_t d = 0; d < rules.dims; ++d)
     conv.taps.push_back(ExtentOf(weight, rules.kernel[d + 2]));

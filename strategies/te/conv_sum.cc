@@ -59,7 +59,7 @@ std::vector<IterVar> ReduceAxes(const IterVar& channel, const std::vector<IterVa
 Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
   ConvSum conv = plain;
   if (conv.is_stored) {
-    std::vector<Expr> shape = {conv.shape[conv.out[1]], conv.group_inputs};
+    std::vector<Expr> shape = {conv.shape[conv.out[1]].expr, conv.group_inputs};
     shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
     const Tensor stored = call.Prepared(te::Compute(
         shape,
@@ -76,7 +76,7 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);
   return te::Compute(
-      ToExprs(conv.shape),
+      ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {
         const Var& filter = i[conv.out[1]];
         Expr channel = rc.var;
@@ -140,8 +140,8 @@ TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_
 
 // Whether tiles of so many pixels begin at the same places of rows, or hold whole ones.
 bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
-  const std::int64_t row = conv.shape[conv.out.back()];
-  return row % pixels == 0 || pixels % row == 0;
+  const Size& row = conv.shape[conv.out.back()];
+  return row.IsMultipleOf(pixels) || (row.is_number() && pixels % row.planned == 0);
 }
 
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
@@ -185,8 +185,8 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   if (conv.channels_of_word > 1 && pixels % conv.lanes() == 0) return {1, conv.lanes()};
   const std::int64_t taps = NumElements(conv.taps);
   // Sums that are short beside their way to memory leave in squares of whole cache lines.
-  if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]] % conv.lanes() == 0 &&
-      conv.shape[conv.out.back()] % conv.lanes() == 0)
+  if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]].IsMultipleOf(conv.lanes()) &&
+      conv.shape[conv.out.back()].IsMultipleOf(conv.lanes()))
     return {1, conv.lanes()};
   const std::span<const TileShape> shapes =
       many ? std::span<const TileShape>(kShapes) : std::span<const TileShape>(kIn16Registers);
@@ -202,20 +202,20 @@ bool ReadsFewPixels(const ConvSum& conv) {
   const bool steps = std::any_of(conv.strides.begin(), conv.strides.end(),
                                  [](std::int64_t stride) { return stride > 1; });
   return steps && conv.groups == 1 && NumElements(conv.taps) <= 1 &&
-         conv.shape[conv.out[1]] >= kMinVectors * conv.lanes();
+         conv.shape[conv.out[1]].planned >= kMinVectors * conv.lanes();
 }
 
 // The pixels that are read lie together, so that all filters read lines of nothing else.
 ConvSum WithReadPixelsOnly(const ConvSum& plain) {
   if (!ReadsFewPixels(plain)) return plain;
   ConvSum conv = plain;
-  Shape shape(plain.data.size());
-  shape[plain.data[0]] = plain.shape[plain.out[0]];
+  std::vector<Expr> shape(plain.data.size());
+  shape[plain.data[0]] = plain.shape[plain.out[0]].expr;
   shape[plain.data[1]] = plain.group_inputs;
   for (std::size_t d = 0; d < plain.dims(); ++d)
-    shape[plain.data[d + 2]] = plain.shape[plain.out[d + 2]];
+    shape[plain.data[d + 2]] = plain.shape[plain.out[d + 2]].expr;
   conv.image = te::Compute(
-      ToExprs(shape),
+      shape,
       [&](const std::vector<Var>& i) {
         std::vector<Expr> at(i.begin(), i.end());
         for (std::size_t d = 0; d < plain.dims(); ++d)
@@ -229,13 +229,46 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
 
 }  // namespace
 
-// A register tile is a few pixels of the result, counted row by row, by a few vectors of filters.
+namespace {
+
+// How the pixels of a result are taken in tiles: counted row by row, so that tiles go on in the next
+// row; or, where extents are expressions, row by row, so that no place is a quotient of these.
+struct PixelTiles {
+  std::vector<Size> rows;  // axes before the one that is cut
+  Size cut;                // elements of the axis that tiles cut
+  std::int64_t tall;       // pixels of a tile
+
+  std::size_t axes() const { return rows.size() + 1; }  // of the grid
+  // The spatial coordinates of pixel `t` of the tile at `grid`. Past the last pixel it is that.
+  std::vector<Expr> At(const std::vector<Expr>& grid, const Expr& t,
+                       const std::vector<Expr>& spatial) const {
+    Expr pixel = grid.back() * tall + t;
+    if (!cut.IsMultipleOf(tall)) pixel = te::Min(pixel, cut.expr - 1);
+    if (rows.empty()) return Unflatten(pixel, spatial);
+    std::vector<Expr> at(grid.begin(), grid.end() - 1);
+    at.push_back(pixel);
+    return at;
+  }
+};
+
+PixelTiles PixelTilesOf(const ConvSum& conv, std::int64_t tall) {
+  const Sizes spatial = conv.Spatial();
+  const bool numbers = std::all_of(spatial.begin(), spatial.end(),
+                                   [](const Size& size) { return size.is_number(); });
+  if (numbers || spatial.size() == 1) return {{}, ElementsOf(spatial), tall};
+  return {{spatial.begin(), spatial.end() - 1}, spatial.back(), tall};
+}
+
+}  // namespace
+
+// A register tile is a few pixels of the result by a few vectors of filters.
 Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
   const ConvSum conv = WithReadPixelsOnly(plain);
-  const std::int64_t filters = conv.shape[conv.out[1]];
-  const Shape spatial = conv.Spatial();
-  const std::int64_t pixels = NumElements(spatial);
-  const auto [blocks, tall] = TileOf(conv, CeilDiv(filters, conv.lanes()), pixels);
+  const std::int64_t filters = conv.shape[conv.out[1]].planned;
+  const std::vector<Expr> spatial = ExprsOf(conv.Spatial());
+  const auto [blocks, tall] =
+      TileOf(conv, CeilDiv(filters, conv.lanes()), ElementsOf(conv.Spatial()).planned);
+  const PixelTiles pixels = PixelTilesOf(conv, tall);
   const std::int64_t vectors = RoundUp(CeilDiv(filters, conv.lanes()), blocks);
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
@@ -243,23 +276,26 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
   const IterVar g = te::ReduceAxis(0, conv.channels_of_word, "g");
   std::vector<IterVar> axes = ReduceAxes(rc, taps);
   if (conv.channels_of_word > 1) axes.push_back(g);
+  std::vector<Expr> grid = {conv.shape[conv.out[0]].expr, vectors / blocks};
+  for (const Size& row : pixels.rows) grid.push_back(row.expr);
+  grid.push_back(BlocksOf(pixels.cut, tall).expr);
+  grid.insert(grid.end(), {blocks, tall, conv.lanes()});
+  const std::size_t first = 2, tile = first + pixels.axes();
   const Tensor sums = te::Compute(
-      {conv.shape[conv.out[0]], vectors / blocks, CeilDiv(pixels, tall), blocks, tall,
-       conv.lanes()},
+      grid,
       [&](const std::vector<Var>& i) {
-        Expr pixel = i[2] * tall + i[4];
-        // Pixels past the last one are computed from it and dropped.
-        if (pixels % tall != 0) pixel = te::Min(pixel, pixels - 1);
+        const std::vector<Expr> place(i.begin() + first,
+                                      i.begin() + static_cast<std::ptrdiff_t>(tile));
         Expr channel = rc.var;
         if (conv.groups > 1)
           channel =
               te::FloorDiv(i[1], conv.group_outputs / (conv.lanes() * blocks)) * conv.group_inputs +
               rc.var;
-        std::vector<Expr> weight = {i[1] * blocks + i[3], rc.var};
+        std::vector<Expr> weight = {i[1] * blocks + i[tile], rc.var};
         for (const IterVar& tap : taps) weight.emplace_back(tap.var);
-        weight.emplace_back(i[5]);
-        const Expr element =
-            conv.Pixel(i[0], channel, Window(conv, Unflatten(pixel, spatial), taps));
+        weight.emplace_back(i[tile + 2]);
+        const Expr element = conv.Pixel(
+            i[0], channel, Window(conv, pixels.At(place, i[tile + 1], spatial), taps));
         if (conv.channels_of_word == 1) return te::Sum(element * packed[weight], axes);
         weight.emplace_back(g.var);
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
@@ -267,16 +303,18 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
       },
       name, TagOf(conv, FitsRows(conv, tall)));
   return te::Compute(
-      ToExprs(conv.shape),
+      ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {
         const Var& filter = i[conv.out[1]];
-        Expr pixel = i[conv.out[2]];
-        for (std::size_t d = 1; d < conv.dims(); ++d)
+        std::vector<Expr> at = {i[conv.out[0]], te::FloorDiv(filter, blocks * conv.lanes())};
+        for (std::size_t d = 0; d < pixels.rows.size(); ++d) at.emplace_back(i[conv.out[d + 2]]);
+        Expr pixel = i[conv.out[pixels.rows.size() + 2]];
+        for (std::size_t d = pixels.rows.size() + 1; d < conv.dims(); ++d)
           pixel = pixel * spatial[d] + i[conv.out[d + 2]];
-        return sums(i[conv.out[0]], te::FloorDiv(filter, blocks * conv.lanes()),
-                    te::FloorDiv(pixel, tall),
-                    te::FloorMod(te::FloorDiv(filter, conv.lanes()), blocks),
-                    te::FloorMod(pixel, tall), te::FloorMod(filter, conv.lanes()));
+        at.insert(at.end(), {te::FloorDiv(pixel, tall),
+                             te::FloorMod(te::FloorDiv(filter, conv.lanes()), blocks),
+                             te::FloorMod(pixel, tall), te::FloorMod(filter, conv.lanes())});
+        return sums[at];
       },
       name, conv.is_stored ? kPacked : "injective");
 }
@@ -284,17 +322,19 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
 // Enough results to fill tiles and to pay for packing the weights, and no depthwise convolution,
 // whose lanes share nothing.
 std::optional<std::string> RefuseTiledSum(const ConvSum& conv) {
-  const std::int64_t filters = conv.shape[conv.out[1]], lanes = conv.lanes();
+  const Size& channels = conv.shape[conv.out[1]];
+  if (!channels.is_number()) return "the number of filters is not known";
+  const std::int64_t filters = channels.planned, lanes = conv.lanes();
   if (conv.dtype.bytes() != 4)
     return StrCat("sums of ", conv.dtype.ToString(), " are not 32 bits wide");
-  if (NumElements(conv.shape) == 0) return "the result has no elements";
+  if (ElementsOf(conv.shape).planned == 0) return "the result has no elements";
   if (filters < lanes / 2)
     return StrCat(filters, " filters fill less than half of the ", lanes, " lanes");
-  if (filters < lanes && conv.shape[conv.out.back()] % lanes == 0)
+  if (filters < lanes && conv.shape[conv.out.back()].IsMultipleOf(lanes))
     return StrCat(filters, " filters leave lanes empty that the pixels of a row fill");
   if (conv.groups > 1 && conv.group_outputs % lanes != 0)
     return StrCat("the ", conv.group_outputs, " filters of a group do not fill vectors of ", lanes);
-  const std::int64_t pixels = NumElements(conv.Spatial());
+  const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
   if (!conv.weight_is_constant && pixels < kMinPixelsToPack)
     return StrCat("the weights are not constant, and ", pixels,
                   " pixels do not pay for packing them at each run");
@@ -305,14 +345,14 @@ double TiledSumCycles(const ConvSum& plain) {
   constexpr double kMultiplyAddsACycle = 2;
   ConvSum conv = plain;
   if (ReadsFewPixels(conv)) conv.strides.assign(conv.dims(), 1);
-  const std::int64_t vectors = CeilDiv(conv.shape[conv.out[1]], conv.lanes());
-  const std::int64_t pixels = NumElements(conv.Spatial());
+  const std::int64_t vectors = CeilDiv(conv.shape[conv.out[1]].planned, conv.lanes());
+  const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
   const double time = TimeOf(conv, vectors, pixels, TileOf(conv, vectors, pixels));
-  return static_cast<double>(conv.shape[conv.out[0]]) * time / kMultiplyAddsACycle;
+  return static_cast<double>(conv.shape[conv.out[0]].planned) * time / kMultiplyAddsACycle;
 }
 
-Shape ConvSum::Spatial() const {
-  Shape spatial;
+Sizes ConvSum::Spatial() const {
+  Sizes spatial;
   for (std::size_t d = 0; d < dims(); ++d) spatial.push_back(shape[out[d + 2]]);
   return spatial;
 }

@@ -39,13 +39,13 @@ struct ConvSum {
   // stored before they are read.
   bool is_stored = false;
   DataType dtype;
-  Shape shape;  // of the result
+  Sizes shape;  // of the result
   const Target& target;
 
   std::size_t dims() const { return taps.size(); }
   // Elements of a vector of float32 or int32, the types that are summed up in register tiles.
   std::int64_t lanes() const { return target.Lanes(4); }
-  Shape Spatial() const;  // extents of the result's spatial axes
+  Sizes Spatial() const;  // extents of the result's spatial axes
   // As the result's type, or a word.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;
 };

@@ -136,7 +136,7 @@ std::vector<Tensor> MatrixProduct(const Summation& summation, const MatrixLabels
     return Has(labels.depth, summation.axes.operands[operand].back());
   };
   const Product product = {
-      .batch = batch,
+      .batch = Sizes(batch.begin(), batch.end()),
       .rows = NumElements(rows),
       .columns = NumElements(columns),
       .depth = NumElements(depth),
@@ -153,7 +153,7 @@ std::vector<Tensor> MatrixProduct(const Summation& summation, const MatrixLabels
       .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
       .left_in_rows = ends_in_depth(labels.left()) && left.op()->is_placeholder()};
   Shape shape = batch;
-  shape.insert(shape.end(), {product.rows, product.columns});
+  shape.insert(shape.end(), {NumElements(rows), NumElements(columns)});
   const Tensor result = Multiply(product, ToExprs(shape));
   EinsumLabels in_order = labels.batch;
   in_order.insert(in_order.end(), {labels.rows[0], labels.columns[0]});

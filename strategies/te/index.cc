@@ -17,14 +17,14 @@ using te::Var;
 
 std::vector<Tensor> StridedSlice(const TeCall& call) {
   const Tensor& x = call.input(0);
-  const std::vector<ops::SliceRange> ranges =
-      ops::SliceRanges(call.attrs.As<ops::StridedSliceAttrs>(), ShapeOf(x));
+  const std::vector<ops::SliceDims> ranges =
+      ops::SliceRanges(call.attrs.As<ops::StridedSliceAttrs>(), call.DimsOf(0));
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> indices;
         for (std::size_t d = 0; d < ranges.size(); ++d)
-          indices.push_back(i[d] * ranges[d].stride + ranges[d].begin);
+          indices.push_back(i[d] * ranges[d].stride + call.ExprOf(ranges[d].begin));
         return x[indices];
       },
       "strided_slice", "injective")};
@@ -37,13 +37,13 @@ std::vector<Tensor> SliceLike(const TeCall& call) {
 }
 
 // An index of any integer type as one within [0, extent).
-Expr Within(const Expr& index, std::int64_t extent, const std::string& mode) {
+Expr Within(const Expr& index, const Expr& extent, const std::string& mode) {
   const Expr wide = te::Cast(Int64, index);
   if (mode == "wrap") return te::FloorMod(wide, extent);
-  return te::Max(te::Min(wide, Expr(extent - 1)), Expr(0));
+  return te::Max(te::Min(wide, extent - 1), Expr(0));
 }
 // Negative indices count from the end.
-Expr FromEnd(const Expr& index, std::int64_t extent) {
+Expr FromEnd(const Expr& index, const Expr& extent) {
   const Expr wide = te::Cast(Int64, index);
   return Within(te::Select(wide < Expr(0), wide + extent, wide), extent, "clip");
 }
@@ -53,11 +53,11 @@ std::vector<Tensor> Take(const TeCall& call) {
   const Tensor& indices = call.input(1);
   const auto& attrs = call.attrs.As<ops::TakeAttrs>();
   if (!attrs.axis) {
-    const Shape from = ShapeOf(x);
+    const std::vector<Expr>& from = x.shape();
     return {te::Compute(
         call.te_shape(),
         [&](const std::vector<Var>& i) {
-          return x[Unflatten(Within(indices[ToExprs(i)], NumElements(from), attrs.mode), from)];
+          return x[Unflatten(Within(indices[ToExprs(i)], ProductOf(from), attrs.mode), from)];
         },
         "take", "injective")};
   }
@@ -70,7 +70,7 @@ std::vector<Tensor> Take(const TeCall& call) {
         std::vector<Expr> at;
         for (std::size_t d = 0; d < batch; ++d) at.emplace_back(i[d]);
         for (std::size_t d = 0; d < inner; ++d) at.emplace_back(i[axis + d]);
-        const Expr index = Within(indices[at], ExtentOf(x, axis), attrs.mode);
+        const Expr index = Within(indices[at], x.shape()[axis], attrs.mode);
         std::vector<Expr> from;
         for (std::size_t d = 0; d < axis; ++d) from.emplace_back(i[d]);
         from.push_back(index);
@@ -88,7 +88,7 @@ std::vector<Tensor> Gather(const TeCall& call) {
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         std::vector<Expr> from = ToExprs(i);
-        from[axis] = FromEnd(call.input(1)[ToExprs(i)], ExtentOf(x, axis));
+        from[axis] = FromEnd(call.input(1)[ToExprs(i)], x.shape()[axis]);
         return x[from];
       },
       "gather", "injective")};
@@ -107,7 +107,7 @@ std::vector<Tensor> GatherND(const TeCall& call) {
         for (std::size_t k = 0; k < length; ++k) {
           std::vector<Expr> at = {Expr(static_cast<std::int64_t>(k))};
           for (std::size_t d = 0; d + 1 < indices.ndim(); ++d) at.emplace_back(i[d]);
-          from.push_back(FromEnd(indices[at], ExtentOf(x, batch + k)));
+          from.push_back(FromEnd(indices[at], x.shape()[batch + k]));
         }
         for (std::size_t d = from.size(); d < x.ndim(); ++d)
           from.emplace_back(i[indices.ndim() - 1 + d - batch - length]);

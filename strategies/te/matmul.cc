@@ -20,21 +20,21 @@ struct Transposes {
 
 // Products that one instruction of the target adds up.
 std::int64_t GroupOf(const TeCall& call) {
-  const Shape shape = call.shape();
+  const Sizes sizes = call.sizes();
   return DotGroup(call.target, call.input(0).dtype(), call.input(1).dtype(), call.dtype(),
-                  AreFewRows(shape[shape.size() - 2], call.IsConstant(1)));
+                  AreFewRows(sizes[sizes.size() - 2].planned, call.IsConstant(1)));
 }
 
 // One matrix or, on the left, a batch of them by one matrix.
 Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t group) {
   const Tensor a = call.input(0), b = call.input(1);
   const std::size_t rank = a.ndim();
-  const Shape shape = call.shape();
-  const Shape batch(shape.begin(), shape.end() - 2);
+  const Sizes shape = call.sizes();
+  const Sizes batch(shape.begin(), shape.end() - 2);
   return {.batch = batch,
           .rows = shape[rank - 2],
           .columns = shape[rank - 1],
-          .depth = ExtentOf(a, transposes.a ? rank - 2 : rank - 1),
+          .depth = a.shape()[transposes.a ? rank - 2 : rank - 1],
           .dtype = call.dtype(),
           .target = call.target,
           .left =
@@ -56,12 +56,12 @@ Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t 
 // Matrices of two batches, of which one may be shared by all of the other.
 Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t group) {
   const Tensor a = call.input(0), b = call.input(1);
-  const Shape shape = call.shape();
-  const bool a_shared = ExtentOf(a, 0) == 1, b_shared = ExtentOf(b, 0) == 1;
+  const Sizes shape = call.sizes();
+  const bool a_shared = IsOne(a.shape()[0]), b_shared = IsOne(b.shape()[0]);
   return {.batch = {shape[0]},
           .rows = shape[1],
           .columns = shape[2],
-          .depth = ExtentOf(a, transposes.a ? 1 : 2),
+          .depth = a.shape()[transposes.a ? 1 : 2],
           .dtype = call.dtype(),
           .target = call.target,
           .left =

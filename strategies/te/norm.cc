@@ -20,17 +20,25 @@ Tensor AlongLine(
     const Tensor& x, std::size_t axis,
     const std::function<Reduction(const std::vector<Expr>& at, const IterVar& k)>& body,
     const char* name) {
-  Shape shape = ShapeOf(x);
+  std::vector<Expr> shape = x.shape();
   const IterVar k = te::ReduceAxis(0, shape[axis], "k");
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
   return te::Compute(
-      ToExprs(shape),
+      shape,
       [&](const std::vector<Var>& i) {
         std::vector<Expr> at = ToExprs(i);
         at.insert(at.begin() + static_cast<std::ptrdiff_t>(axis), k.var);
         return body(at, k);
       },
       name, "comm_reduce");
+}
+
+// The product of the extents as a number of this type.
+Expr CountOf(const std::vector<Expr>& extents, DataType type) {
+  const Expr count = ProductOf(extents);
+  const auto* number = count.As<loop::IntImmNode>();
+  return number == nullptr ? loop::Cast(type, count)
+                           : te::Cast(type, static_cast<double>(number->value));
 }
 
 std::vector<Expr> Without(const std::vector<Var>& i, std::size_t axis) {
@@ -74,7 +82,7 @@ std::vector<Tensor> LayerNorm(const TeCall& call) {
   const Tensor& x = call.input(0);
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
   const DataType t = x.dtype();
-  const Expr count = te::Cast(t, static_cast<double>(ExtentOf(x, axis)));
+  const Expr count = CountOf({x.shape()[axis]}, t);
   const Tensor sum = AlongLine(
       x, axis, [&](const std::vector<Expr>& at, const IterVar& k) { return te::Sum(x[at], {k}); },
       "layer_norm_sum");
@@ -106,20 +114,22 @@ std::vector<Tensor> NormOfChannels(const TeCall& call, std::size_t axis, std::in
                                    const ops::InstanceNormAttrs& attrs) {
   const Tensor& x = call.input(0);
   const DataType t = x.dtype();
-  const Shape shape = ShapeOf(x);
-  const Shape groups = {shape[0], shape[axis] / size};
-  std::int64_t terms = size;
-  for (std::size_t d = 1; d < shape.size(); ++d) terms *= d == axis ? 1 : shape[d];
-  const Expr count = te::Cast(t, static_cast<double>(terms));
+  const std::vector<Expr>& shape = x.shape();
+  const std::vector<Expr> groups = {shape[0], ExtentOf(x, axis) / size};
+  std::vector<Expr> terms = {size};
+  for (std::size_t d = 1; d < shape.size(); ++d) {
+    if (d != axis) terms.push_back(shape[d]);
+  }
+  const Expr count = CountOf(terms, t);
   const Expr extent = te::Cast(Int64, size);
   // Over all elements of a group, of `term` of each.
   const auto sum_of = [&](const std::function<Expr(const std::vector<Expr>& group, Expr x)>& term,
                           const char* name) {
     std::vector<IterVar> axes;
     for (std::size_t d = 1; d < shape.size(); ++d)
-      axes.push_back(te::ReduceAxis(0, d == axis ? size : shape[d], "k"));
+      axes.push_back(te::ReduceAxis(0, d == axis ? Expr(size) : shape[d], "k"));
     return te::Compute(
-        ToExprs(groups),
+        groups,
         [&](const std::vector<Var>& i) {
           std::vector<Expr> at = {i[0]};
           for (std::size_t d = 1; d < shape.size(); ++d) {
@@ -214,7 +224,7 @@ std::vector<Tensor> LRN(const TeCall& call) {
   const Tensor& x = call.input(0);
   const DataType t = x.dtype();
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
-  const Expr extent = ExtentOf(x, axis);
+  const Expr& extent = x.shape()[axis];
   const IterVar k = te::ReduceAxis(0, attrs.size, "k");
   const Tensor squares = te::Compute(
       x.shape(),

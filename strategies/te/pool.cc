@@ -26,11 +26,11 @@ Expr Lowest(DataType t) {
 }
 
 struct Window : ops::PoolRules {
-  ops::Ints extent;
+  std::vector<Expr> extent;
 
   template <typename AttrsType>
   Window(const AttrsType& attrs, const Tensor& x) : PoolRules(ops::PoolRulesOf(attrs)) {
-    for (const std::size_t axis : at) extent.push_back(ExtentOf(x, axis));
+    for (const std::size_t axis : at) extent.push_back(x.shape()[axis]);
   }
 
   // Where along spatial axis `d` a tap of a result element reads, from the start of the padding.
@@ -44,13 +44,21 @@ Tensor ForMeans(const Tensor& x, std::int64_t count) {
   return AsType(x, MeanType(x.dtype(), count));
 }
 
-// The image with `value` around it, wide enough for windows that overhang in ceil_mode.
-Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const Expr& value) {
+// The image with `value` around it, wide enough for windows that overhang in ceil_mode: exactly so
+// wide where the extents are numbers.
+Tensor Surrounded(const Tensor& x, const Window& w, const std::vector<Expr>& result,
+                  const Expr& value) {
   ops::Ints after;
   for (std::size_t d = 0; d < w.dims; ++d) {
+    const auto* count = result[w.at[d]].As<loop::IntImmNode>();
+    const auto* extent = w.extent[d].As<loop::IntImmNode>();
+    if (count == nullptr || extent == nullptr) {
+      after.push_back(w.after[d] + w.strides[d] - 1);
+      continue;
+    }
     const std::int64_t reach =
-        (result[w.at[d]] - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
-    after.push_back(std::max<std::int64_t>(0, reach - w.before[d] - w.extent[d]));
+        (count->value - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
+    after.push_back(std::max<std::int64_t>(0, reach - w.before[d] - extent->value));
   }
   return PadImage(x, w.at, w.before, after, value);
 }
@@ -60,15 +68,15 @@ Tensor Surrounded(const Tensor& x, const Window& w, const Shape& result, const E
 // product.
 Tensor OverWindow(const TeCall& call, const Tensor& x, const Window& w, const Expr& outside,
                   Reducer reducer, const std::string& name) {
-  Tensor reduced = Surrounded(x, w, call.shape(), outside);
-  Shape shape = ShapeOf(reduced);
+  Tensor reduced = Surrounded(x, w, call.te_shape(), outside);
+  std::vector<Expr> shape = reduced.shape();
   const std::vector<IterVar> taps = TapAxes(w.size);
   for (std::size_t d = 0; d < w.dims; ++d) {
-    shape[w.at[d]] = call.shape()[w.at[d]];
+    shape[w.at[d]] = call.te_shape()[w.at[d]];
     const bool is_last = d + 1 == w.dims;
     if (w.size[d] == 1 && w.strides[d] == 1 && !is_last) continue;
     reduced = te::Compute(
-        ToExprs(shape),
+        shape,
         [&](const std::vector<Var>& i) {
           std::vector<Expr> from = ToExprs(i);
           from[w.at[d]] = w.Padded(i, d, taps[d].var);
@@ -102,12 +110,12 @@ std::vector<Tensor> AvgPool(const TeCall& call) {
         for (std::size_t d = 0; d < w.dims; ++d) {
           const Expr first = i[w.at[d]] * w.strides[d];
           const std::int64_t low = attrs.count_include_pad ? 0 : w.before[d];
-          const std::int64_t high =
-              w.before[d] + w.extent[d] + (attrs.count_include_pad ? w.after[d] : 0);
+          const Expr high =
+              w.extent[d] + (w.before[d] + (attrs.count_include_pad ? w.after[d] : 0));
           const Expr skipped = te::Max(
               te::FloorDiv(Expr(low) - first + (w.dilation[d] - 1), w.dilation[d]), Expr(0));
           const Expr reached =
-              te::Min(te::FloorDiv(Expr(high) - first + (w.dilation[d] - 1), w.dilation[d]),
+              te::Min(te::FloorDiv(high - first + (w.dilation[d] - 1), w.dilation[d]),
                       Expr(w.size[d]));
           count = count * te::Max(reached - skipped, Expr(0));
         }
@@ -201,9 +209,9 @@ std::vector<Tensor> AdaptiveAvgPool(const TeCall& call) {
 // An image is one row of pixels, which lie together in most layouts.
 Tensor OverImage(const TeCall& call, const Tensor& x, Reducer reducer, const char* name) {
   const auto at = ops::PooledAxes(call.attrs.As<ops::GlobalPool2DAttrs>().layout, 2);
-  Shape image;
-  for (const std::size_t axis : at) image.push_back(ExtentOf(x, axis));
-  const IterVar pixel = te::ReduceAxis(0, NumElements(image), "pixel");
+  std::vector<Expr> image;
+  for (const std::size_t axis : at) image.push_back(x.shape()[axis]);
+  const IterVar pixel = te::ReduceAxis(0, ProductOf(image), "pixel");
   return te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -216,15 +224,21 @@ Tensor OverImage(const TeCall& call, const Tensor& x, Reducer reducer, const cha
 }
 
 std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
-  const std::int64_t count =
-      NumElements(ShapeOf(call.input(0))) / std::max<std::int64_t>(1, NumElements(call.shape()));
-  const Tensor x = ForMeans(call.input(0), count);
+  std::vector<Expr> image;
+  for (const std::size_t axis :
+       ops::PooledAxes(call.attrs.As<ops::GlobalPool2DAttrs>().layout, 2))
+    image.push_back(call.input(0).shape()[axis]);
+  const Expr count = ProductOf(image);
+  const auto* number = count.As<loop::IntImmNode>();
+  const Tensor x = ForMeans(call.input(0), number == nullptr ? INT64_MAX : number->value);
+  const Expr divisor = number == nullptr
+                           ? loop::Cast(x.dtype(), count)
+                           : te::Cast(x.dtype(), static_cast<double>(number->value));
   const Tensor sum = OverImage(call, x, te::Sum, "global_pool_sum");
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
-        return te::Cast(call.dtype(),
-                        sum[ToExprs(i)] / te::Cast(x.dtype(), static_cast<double>(count)));
+        return te::Cast(call.dtype(), sum[ToExprs(i)] / divisor);
       },
       "global_avg_pool2d", "elemwise")};
 }

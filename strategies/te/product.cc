@@ -62,7 +62,7 @@ TileShape ChooseTile(std::int64_t rows, std::int64_t columns, const Target& targ
 }  // namespace
 
 Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
-  const IterVar k = te::ReduceAxis(0, product.depth, "k");
+  const IterVar k = te::ReduceAxis(0, product.depth.expr, "k");
   return te::Compute(
       shape,
       [&](const std::vector<Var>& i) {
@@ -79,17 +79,18 @@ namespace {
 // The left operand as (batch..., row, depth); past the last product of a group zeros. Elements of
 // single products are of the result's type.
 Tensor PackLeft(const Product& product) {
-  std::vector<Expr> shape = ToExprs(product.batch);
-  shape.emplace_back(product.rows);
-  shape.emplace_back(RoundUp(product.depth, product.group));
+  std::vector<Expr> shape = ExprsOf(product.batch);
+  shape.push_back(product.rows.expr);
+  shape.push_back(product.group == 1 ? product.depth.expr
+                                     : BlocksOf(product.depth, product.group).expr * product.group);
   return te::Compute(
       shape,
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> batch(i.begin(), i.end() - 2);
         const Expr value = product.left(batch, i[i.size() - 2], i.back());
         if (product.group == 1) return te::Cast(product.dtype, value);
-        if (product.depth % product.group == 0) return value;
-        return te::IfThenElse(i.back() < Expr(product.depth), value, te::Cast(value.dtype(), 0));
+        if (product.depth.IsMultipleOf(product.group)) return value;
+        return te::IfThenElse(i.back() < product.depth.expr, value, te::Cast(value.dtype(), 0));
       },
       "rows", kPacked);
 }
@@ -98,10 +99,10 @@ Tensor PackLeft(const Product& product) {
 Tensor PackRight(const Product& product, std::int64_t width) {
   std::vector<Expr> shape;
   for (std::size_t d = 0; d < product.batch.size(); ++d) {
-    if (product.right_has[d]) shape.emplace_back(product.batch[d]);
+    if (product.right_has[d]) shape.push_back(product.batch[d].expr);
   }
-  shape.emplace_back(CeilDiv(product.columns, width));
-  shape.emplace_back(CeilDiv(product.depth, product.group));
+  shape.push_back(BlocksOf(product.columns, width).expr);
+  shape.push_back(BlocksOf(product.depth, product.group).expr);
   shape.emplace_back(width);
   if (product.group > 1) shape.emplace_back(product.group);
   return te::Compute(
@@ -115,10 +116,10 @@ Tensor PackRight(const Product& product, std::int64_t width) {
             product.group == 1 ? Expr(i[next + 1]) : i[next + 1] * product.group + i[next + 3];
         Expr value = product.right(batch, depth, column);
         if (product.group == 1) value = te::Cast(product.dtype, value);
-        const bool ragged = product.depth % product.group != 0;
-        if (product.columns % width == 0 && !ragged) return value;
-        Expr inside = column < Expr(product.columns);
-        if (ragged) inside = inside && depth < Expr(product.depth);
+        const bool ragged = product.group > 1 && !product.depth.IsMultipleOf(product.group);
+        if (product.columns.IsMultipleOf(width) && !ragged) return value;
+        Expr inside = column < product.columns.expr;
+        if (ragged) inside = inside && depth < product.depth.expr;
         return te::IfThenElse(inside, value, te::Cast(value.dtype(), 0));
       },
       "packed", kPacked);
@@ -128,35 +129,35 @@ Tensor PackRight(const Product& product, std::int64_t width) {
 bool IsWidenedOften(const Product& product, std::int64_t width) {
   const std::vector<Expr> first(product.batch.size(), Expr(0));
   return product.left(first, 0, 0).dtype().bytes() < product.dtype.bytes() &&
-         product.columns > width;
+         product.columns.planned > width;
 }
 
 }  // namespace
 
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
-  const TileShape tile = ChooseTile(product.rows, product.columns, product.target, lanes);
+  const TileShape tile = ChooseTile(product.rows.planned, product.columns.planned, product.target, lanes);
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();
-  const IterVar k = te::ReduceAxis(0, CeilDiv(product.depth, product.group), "k");
+  const IterVar k = te::ReduceAxis(0, BlocksOf(product.depth, product.group).expr, "k");
   const IterVar g = te::ReduceAxis(0, product.group, "g");
   const bool dots = product.group > 1;
-  const bool in_place = dots ? product.left_in_rows && product.depth % product.group == 0
+  const bool in_place = dots ? product.left_in_rows && product.depth.IsMultipleOf(product.group)
                              : !IsWidenedOften(product, width);
   const Tensor rows = in_place ? Tensor() : PackLeft(product);
   std::vector<Expr> tiles(shape.begin(), shape.end() - 2);
-  for (const std::int64_t extent :
-       {CeilDiv(product.columns, width), CeilDiv(product.rows, tile.rows), tile.rows, tile.vectors,
-        lanes})
-    tiles.emplace_back(extent);
+  for (const Size& extent :
+       {BlocksOf(product.columns, width), BlocksOf(product.rows, tile.rows), Size(tile.rows),
+        Size(tile.vectors), Size(lanes)})
+    tiles.push_back(extent.expr);
   const Tensor sums = te::Compute(
       tiles,
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> batch(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(rank));
         Expr row = i[rank + 1] * tile.rows + i[rank + 2];
         // Rows past the last one are computed from it and dropped.
-        if (product.rows % tile.rows != 0) row = te::Min(row, product.rows - 1);
+        if (!product.rows.IsMultipleOf(tile.rows)) row = te::Min(row, product.rows.expr - 1);
         std::vector<Expr> at;
         for (std::size_t d = 0; d < rank; ++d) {
           if (product.right_has[d]) at.push_back(batch[d]);
@@ -209,12 +210,12 @@ std::optional<std::string> RefuseTiledProduct(const Product& product) {
   const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
   if (product.dtype.bytes() < 4)
     return StrCat("sums of ", product.dtype.ToString(), " are narrower than 32 bits");
-  if (product.rows < product.least_rows)
-    return StrCat(product.rows, " rows are fewer than ", product.least_rows,
+  if (product.rows.planned < product.least_rows)
+    return StrCat(product.rows.planned, " rows are fewer than ", product.least_rows,
                   ", which pay for packing the right operand");
-  if (product.columns < lanes)
-    return StrCat(product.columns, " columns do not fill a vector of ", lanes);
-  if (product.depth == 0 || NumElements(product.batch) == 0) return "there is nothing to add up";
+  if (product.columns.planned < lanes)
+    return StrCat(product.columns.planned, " columns do not fill a vector of ", lanes);
+  if (product.depth.planned == 0 || ElementsOf(product.batch).planned == 0) return "there is nothing to add up";
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/support/target.h"
 #include "tenon/te/tensor.h"
@@ -23,8 +24,8 @@ using ReadMatrix =
     std::function<te::Expr(const std::vector<te::Expr>&, const te::Expr&, const te::Expr&)>;
 
 struct Product {
-  Shape batch;
-  std::int64_t rows, columns, depth;
+  Sizes batch;
+  Size rows, columns, depth;
   DataType dtype;
   const Target& target;
   ReadMatrix left, right;       // (batch, row, depth) and (batch, depth, column)

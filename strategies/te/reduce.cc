@@ -3,7 +3,9 @@
 
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/loop/visit.h"
 #include "tenon/strategies/te_compute.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 
@@ -20,8 +22,7 @@ using te::Var;
 struct Reading {
   std::vector<IterVar> axes;
   std::vector<std::optional<std::size_t>> result_axis;  // by input axis; none when reduced
-  std::int64_t count = 1;                               // elements joined into one
-  std::vector<std::int64_t> extents;                    // of the reduced axes
+  std::vector<Expr> extents;                            // of the reduced axes
 
   template <typename AttrsType>
   Reading(const Tensor& x, const AttrsType& attrs) {
@@ -35,10 +36,19 @@ struct Reading {
       result_axis.emplace_back();
       if (attrs.keepdims) ++next;
       axes.push_back(te::ReduceAxis(0, x.shape()[i], StrCat("k", i)));
-      extents.push_back(ExtentOf(x, i));
-      // Beyond int64 no array of the elements can be.
-      if (__builtin_mul_overflow(count, extents.back(), &count)) count = INT64_MAX;
+      extents.push_back(x.shape()[i]);
     }
+  }
+
+  // Elements joined into one; beyond int64 no array of them can be. Nothing where it is not known.
+  std::optional<std::int64_t> Count() const {
+    std::int64_t count = 1;
+    for (const Expr& extent : extents) {
+      const auto* number = extent.As<loop::IntImmNode>();
+      if (number == nullptr) return std::nullopt;
+      if (__builtin_mul_overflow(count, number->value, &count)) count = INT64_MAX;
+    }
+    return count;
   }
 
   std::vector<Expr> Indices(const std::vector<Var>& i) const {
@@ -69,22 +79,23 @@ Tensor Reduce(const TeCall& call, const Reading& reading, Reducer reducer, const
       name, "comm_reduce");
 }
 
-// `x` / count as elements of the call's type.
-Tensor DividedBy(const TeCall& call, const Tensor& x, std::int64_t count, const char* name) {
+// `x` / (the elements joined into one - `less`) as elements of the call's type.
+Tensor DividedBy(const TeCall& call, const Tensor& x, const Reading& reading, std::int64_t less,
+                 const char* name) {
+  const std::optional<std::int64_t> number = reading.Count();
+  const Expr count = number ? te::Cast(x.dtype(), static_cast<double>(*number - less))
+                            : te::Cast(x.dtype(), ProductOf(reading.extents) - less);
   return te::Compute(
       x.shape(),
-      [&](const std::vector<Var>& i) {
-        return te::Cast(call.dtype(),
-                        x[ToExprs(i)] / te::Cast(x.dtype(), static_cast<double>(count)));
-      },
+      [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), x[ToExprs(i)] / count); },
       name, "elemwise");
 }
 
 std::vector<Tensor> Mean(const TeCall& call) {
   const Tensor& x = call.input(0);
   const Reading reading(x, call.attrs.As<ops::ReduceAttrs>());
-  const DataType wide = MeanType(x.dtype(), reading.count);
-  return {DividedBy(call, Reduce(call, reading, te::Sum, "mean_sum", wide), reading.count, "mean")};
+  const DataType wide = MeanType(x.dtype(), reading.Count().value_or(INT64_MAX));
+  return {DividedBy(call, Reduce(call, reading, te::Sum, "mean_sum", wide), reading, 0, "mean")};
 }
 
 std::vector<Tensor> Variance(const TeCall& call) {
@@ -93,7 +104,8 @@ std::vector<Tensor> Variance(const TeCall& call) {
   const Tensor& mean = call.input(1);
   const Reading reading(x, attrs);
   // A deviation has one bit more than the elements, and its square twice as many.
-  const DataType wide = MeanType(x.dtype(), reading.count, 2 * (x.dtype().bits() + 1));
+  const DataType wide = MeanType(x.dtype(), reading.Count().value_or(INT64_MAX),
+                                 2 * (x.dtype().bits() + 1));
   const Tensor squares = te::Compute(
       x.shape(),
       [&](const std::vector<Var>& i) {
@@ -103,9 +115,10 @@ std::vector<Tensor> Variance(const TeCall& call) {
       },
       "squared_deviation", "broadcast");
   const std::vector<Tensor> inputs = {squares};
-  const TeCall of_squares{call.attrs, inputs, call.result, call.target};
-  return {DividedBy(call, Reduce(of_squares, reading, te::Sum, "variance_sum", wide),
-                    reading.count - (attrs.unbiased ? 1 : 0), "variance")};
+  const TeCall of_squares{call.attrs,  inputs,  call.result,
+                          call.target, nullptr, call.symbols};
+  return {DividedBy(call, Reduce(of_squares, reading, te::Sum, "variance_sum", wide), reading,
+                    attrs.unbiased ? 1 : 0, "variance")};
 }
 
 // The place of an element within the reduced axes, row-major.
@@ -141,12 +154,14 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
 
 std::vector<Tensor> CollapseSum(const TeCall& call) {
   const Tensor& x = call.input(0);
-  const Shape to = call.shape();
+  const std::vector<Expr> to = call.te_shape();
   const std::size_t extra = x.ndim() - to.size();
   std::vector<IterVar> axes;
   std::vector<Expr> sources(x.ndim());
   for (std::size_t i = 0; i < x.ndim(); ++i) {
-    if (i >= extra && to[i - extra] == ExtentOf(x, i)) continue;
+    if (i >= extra && loop::StructuralEqual(to[i - extra], x.shape()[i])) continue;
+    if (i >= extra && !IsOne(to[i - extra]))
+      throw Unimplemented("an extent is not known to be that of the sum");
     axes.push_back(te::ReduceAxis(0, x.shape()[i], StrCat("k", i)));
     sources[i] = axes.back().var;
   }

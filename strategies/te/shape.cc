@@ -2,6 +2,7 @@
 // arithmetic is left to the simplifier.
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
+#include "tenon/loop/visit.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 
@@ -12,30 +13,21 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Row-major: the indices into `shape` of the element number `flat`.
-std::vector<Expr> Unflatten(const Expr& flat, const Shape& shape) {
-  std::vector<Expr> indices(shape.size());
-  Expr rest = flat;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    indices[i] = i == 0 ? rest : te::FloorMod(rest, shape[i]);
-    if (i > 0) rest = te::FloorDiv(rest, shape[i]);
-  }
-  return indices;
-}
-
 // Axes of extent 1 are skipped on both sides, so that inserting or dropping them costs nothing.
 std::vector<Tensor> SameElements(const TeCall& call) {
   const Tensor& x = call.input(0);
-  const Shape from = ShapeOf(x);
-  const Shape to = call.shape();
-  const auto extents = [](const Shape& shape) {
-    Shape kept;
-    for (const std::int64_t e : shape) {
-      if (e != 1) kept.push_back(e);
+  const std::vector<Expr>& from = x.shape();
+  const std::vector<Expr> to = call.te_shape();
+  const auto extents = [](const std::vector<Expr>& shape) {
+    std::vector<Expr> kept;
+    for (const Expr& e : shape) {
+      if (!IsOne(e)) kept.push_back(e);
     }
     return kept;
   };
-  const bool same = extents(from) == extents(to);
+  const std::vector<Expr> kept_from = extents(from), kept_to = extents(to);
+  const bool same = std::equal(kept_from.begin(), kept_from.end(), kept_to.begin(), kept_to.end(),
+                               loop::StructuralEqual);
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -43,8 +35,8 @@ std::vector<Tensor> SameElements(const TeCall& call) {
         if (same) {
           std::size_t next = 0;
           for (std::size_t d = 0; d < from.size(); ++d) {
-            if (from[d] == 1) continue;
-            while (to[next] == 1) ++next;
+            if (IsOne(from[d])) continue;
+            while (IsOne(to[next])) ++next;
             indices[d] = i[next++];
           }
           return x[indices];
@@ -123,18 +115,19 @@ std::vector<Tensor> Split(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::SplitAttrs>();
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
   std::vector<Tensor> parts;
-  for (const auto& [begin, extent] : ops::SplitParts(attrs, ExtentOf(x, axis))) {
-    Shape shape = ShapeOf(x);
-    shape[axis] = extent;
-    const Expr offset = begin;
+  const std::size_t count = call.result.As<ir::TupleTypeNode>()->fields.size();
+  Expr offset = std::int64_t{0};
+  for (std::size_t part = 0; part < count; ++part) {
+    const std::vector<Expr> shape = call.te_shape(part);
     parts.push_back(te::Compute(
-        ToExprs(shape),
+        shape,
         [&](const std::vector<Var>& i) {
           std::vector<Expr> indices = ToExprs(i);
           indices[axis] = i[axis] + offset;
           return x[indices];
         },
         "split", "injective"));
+    offset = offset + shape[axis];
   }
   return parts;
 }
@@ -143,19 +136,19 @@ std::vector<Tensor> Split(const TeCall& call) {
 // within the field. Many fields are halved again and again, so that expressions are not as deep as
 // there are fields.
 Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
-                const std::vector<std::int64_t>& starts,
+                const std::vector<Expr>& starts,
                 const std::function<Expr(const Tensor& field, const Expr& slot)>& read) {
   constexpr std::size_t kMaxInARow = 64;
   const std::function<Expr(std::size_t, std::size_t)> range = [&](std::size_t begin,
                                                                   std::size_t end) -> Expr {
     if (end - begin > kMaxInARow) {
       const std::size_t middle = begin + (end - begin) / 2;
-      return te::IfThenElse(index < Expr(starts[middle]), range(begin, middle), range(middle, end));
+      return te::IfThenElse(index < starts[middle], range(begin, middle), range(middle, end));
     }
     Expr value = read(fields[end - 1], index - starts[end - 1]);
     for (std::size_t f = end - 1; f-- > begin;)
       value =
-          te::IfThenElse(index < Expr(starts[f + 1]), read(fields[f], index - starts[f]), value);
+          te::IfThenElse(index < starts[f + 1], read(fields[f], index - starts[f]), value);
     return value;
   };
   return range(0, fields.size());
@@ -163,16 +156,17 @@ Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
 
 std::vector<Tensor> Concatenate(const TeCall& call) {
   std::vector<Tensor> fields;
-  std::vector<std::int64_t> starts;
-  std::int64_t start = 0;
+  std::vector<Expr> starts;
+  Expr start = std::int64_t{0};
   const auto axis = static_cast<std::size_t>(
       ops::NormalAxis(call.attrs.As<ops::ConcatenateAttrs>().axis, call.input(0).ndim()));
   for (const Tensor& field : call.inputs) {
     // An empty field is never read, but one must stay when all are empty.
-    if (ExtentOf(field, axis) == 0 && !(fields.empty() && field == call.inputs.back())) continue;
+    const Expr& extent = field.shape()[axis];
+    if (loop::IsConstInt(extent, 0) && !(fields.empty() && field == call.inputs.back())) continue;
     fields.push_back(field);
     starts.push_back(start);
-    start += ExtentOf(field, axis);
+    start = start + extent;
   }
   return {te::Compute(
       call.te_shape(),
@@ -189,9 +183,9 @@ std::vector<Tensor> Concatenate(const TeCall& call) {
 std::vector<Tensor> Stack(const TeCall& call) {
   const auto axis = static_cast<std::size_t>(
       ops::NormalAxis(call.attrs.As<ops::StackAttrs>().axis, call.input(0).ndim() + 1));
-  std::vector<std::int64_t> starts;
+  std::vector<Expr> starts;
   for (std::size_t f = 0; f < call.inputs.size(); ++f)
-    starts.push_back(static_cast<std::int64_t>(f));
+    starts.emplace_back(static_cast<std::int64_t>(f));
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {

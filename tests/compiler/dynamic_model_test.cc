@@ -180,5 +180,34 @@ TEST(DynamicModelTest, AnImporterMayThrowAnything) {
   EXPECT_EQ(calls, 2) << "a failure is not remembered";
 }
 
+absl::StatusOr<ir::Module> SymbolicAdder() {
+  return Parsed(
+      "def @main(%x: Tensor[(rows, 4), float32], %y: Tensor[(rows, 4), float32]) { add(%x, %y) }");
+}
+
+TEST(DynamicModelTest, OneSymbolicCompileServesAllShapes) {
+  const Adder adder;
+  const DynamicModel model(adder.inputs, adder,
+                           {.compile = {.threads = 1}, .symbolic = SymbolicAdder});
+  for (const std::int64_t rows : {1, 3, 17, 3}) ExpectSum(model, rows);
+  EXPECT_EQ(*adder.imports, 0);
+  EXPECT_EQ(model.statistics().symbolic, 4U);
+  EXPECT_EQ(model.statistics().compiled, 0U);
+}
+
+TEST(DynamicModelTest, WhatItDoesNotTakeIsCompiledForItsShape) {
+  const Adder adder;
+  const DynamicModel empty(adder.inputs, adder,
+                           {.compile = {.threads = 1}, .symbolic = SymbolicAdder});
+  ExpectSum(empty, 0);
+  EXPECT_EQ(*adder.imports, 1);
+  const DynamicModel none(adder.inputs, adder, {.compile = {.threads = 1}, .symbolic = [] {
+                                                  return absl::StatusOr<ir::Module>(
+                                                      absl::UnimplementedError("no such model"));
+                                                }});
+  ExpectSum(none, 3);
+  EXPECT_EQ(none.statistics().compiled, 1U);
+}
+
 }  // namespace
 }  // namespace tenon

@@ -78,7 +78,7 @@ TEST(LoopTransformsTest, StandInThisOrder) {
                           "HoistGuards", "PartitionLoops", "PartitionSelects", "FlattenBuffers",
                           "StageTransposedMath", "VectorizeLoops", "TransposeTiles", "UnrollLoops",
                           "AutoUnroll", "PromoteAccumulators", "ShareMemory", "VectorizeCopies",
-                          "VectorizeSums", "VectorizeNewLoops", "FuseLoops"));
+                          "VectorizeSums", "VectorizeNewLoops", "FuseLoops", "NameIndices"));
 }
 
 TEST(LoopTransformsTest, NamesAreUnique) {

@@ -161,7 +161,8 @@ TEST(ProductTest, IsUnknownWhenOneIsAndRefusedBeyond64Bits) {
   EXPECT_EQ(Product({}), ir::Dim(1));
   EXPECT_EQ(Product({2, 3}), ir::Dim(6));
   EXPECT_EQ(Product({ir::Dim::Symbol("n")}), ir::Dim::Symbol("n"));
-  EXPECT_TRUE(Product({2, ir::Dim::Symbol("n")}).is_any());
+  EXPECT_TRUE(Product({2, ir::Dim()}).is_any());
+  EXPECT_EQ(Product({2, ir::Dim::Symbol("n")}).ToString(), "2*n");
   EXPECT_THAT(ErrorOf([] {
                 Product({std::int64_t{1} << 32, std::int64_t{1} << 32});
               }).message(),

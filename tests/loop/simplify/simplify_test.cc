@@ -368,5 +368,47 @@ TEST(SimplifyStmtTest, ASharedIndexIsSimplifiedForEachLoopAroundIt) {
       << Print(Simplify(both));
 }
 
+const Var h("h"), w("w"), f("f");
+Bounds OfExtents(std::int64_t low = 1) {
+  Bounds bounds;
+  bounds.Bind(h, {low, std::int64_t{1} << 40});
+  bounds.Bind(w, {low, std::int64_t{1} << 40});
+  return bounds;
+}
+
+TEST(SimplifySymbolicTest, QuotientsAndRemaindersByAVariableJoin) {
+  EXPECT_EQ(Print(Simplify(FloorDiv(f, w) * w + FloorMod(f, w), OfExtents())), "f");
+  EXPECT_EQ(Print(Simplify((h * 24 + FloorDiv(f, w)) * w + FloorMod(f, w), OfExtents())),
+            Print(Simplify(h * w * 24 + f, OfExtents())));
+  const Expr other = FloorDiv(f, w) * w + FloorMod(f, h);
+  EXPECT_EQ(Print(Simplify(other, OfExtents())), Print(other));
+  // A remainder by 0 is 0.
+  const Expr of_any = FloorDiv(f, w) * w + FloorMod(f, w);
+  EXPECT_EQ(Print(Simplify(of_any, OfExtents(0))), Print(of_any));
+}
+
+TEST(SimplifySymbolicTest, ProductsLookEqualInAnyOrder) {
+  EXPECT_EQ(Print(Simplify(h * w - w * h, OfExtents())), "0");
+  EXPECT_EQ(Print(Simplify((h * 4) * w - (w * h) * 4, OfExtents())), "0");
+}
+
+// The text of `if (condition) ...` in a loop over f in [0, h * w).
+std::string InFusedLoop(const Expr& condition) {
+  const Buffer out = Buffer::Make("out", Float32, {Expr(8)});
+  const Stmt store = Store(out, FloatImm(Float32, 0), {Expr(0)});
+  return Print(Simplify(For(f, 0, h * w, ForKind::kSerial, If(condition, store)), OfExtents(0)));
+}
+
+TEST(SimplifySymbolicTest, LoopsToExtentsOfVariablesDecideBounds) {
+  const std::string always = InFusedLoop(True());
+  EXPECT_EQ(InFusedLoop(FloorDiv(f, w) < h), always);
+  EXPECT_EQ(InFusedLoop(FloorDiv(f, w) >= Expr(0)), always);
+  EXPECT_EQ(InFusedLoop(FloorMod(f, w) < w), always);
+  EXPECT_EQ(InFusedLoop(f < w * h), always);
+  EXPECT_NE(InFusedLoop(FloorDiv(f, w) < h - 1), always);
+  EXPECT_NE(InFusedLoop(FloorDiv(f, h) < h), always);
+  EXPECT_NE(InFusedLoop(f < w), always);
+}
+
 }  // namespace
 }  // namespace tenon::loop

@@ -1,0 +1,209 @@
+// One compile for every shape: shapes_benchmark MODEL.onnx NAME=LOW..HIGH[/STEP]... [--rounds N]
+// [--threads T] [--json] draws values for the model's open extents, runs the symbolic executable on
+// each, and races it against a compile for these extents. Results are compared before times count.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tenon/onnx/model.h"
+#include "tenon/ops/registry.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/tenon.h"
+
+namespace tenon::benchmarks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Range {
+  std::int64_t low = 1, high = 1, step = 1;
+};
+
+struct Options {
+  std::string model;
+  std::map<std::string, Range> ranges;  // by variable
+  int rounds = 20;
+  int threads = 1;
+  bool races_static = true;
+  bool profiles = false;  // prints the kernels by time
+  std::string shows;      // prints the loops of kernels whose names contain it
+};
+
+// The kernels of a run, slowest first.
+void Profile(const Executable& symbolic, const runtime::Inputs& inputs, const std::string& shows) {
+  Session session(symbolic);
+  std::vector<runtime::NodeTime> times;
+  for (int run = 0; run < 2; ++run) {
+    times.clear();
+    ValueOrThrow(session.RunProfiled(inputs, &times));
+  }
+  std::sort(times.begin(), times.end(),
+            [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
+  for (std::size_t i = 0; i < std::min<std::size_t>(times.size(), 25); ++i)
+    std::printf("    %9.3f ms  %s\n", static_cast<double>(times[i].nanoseconds) / 1e6,
+                times[i].node.c_str());
+  if (shows.empty()) return;
+  const Executable bound = ValueOrThrow(symbolic.Bind(inputs));
+  for (const runtime::Node& node : bound.plan().nodes) {
+    if (node.kernel >= 0 && node.name.find(shows) != std::string::npos)
+      std::printf("%s\n", bound.kernels()[static_cast<std::size_t>(node.kernel)]
+                              ->Text(jit::KernelText::kLoops)
+                              .c_str());
+  }
+}
+
+double Milliseconds(Clock::duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+std::int64_t ToNumber(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
+
+Options Parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const auto equals = argument.find('=');
+    const auto dots = argument.find("..");
+    if (argument == "--rounds" && i + 1 < argc) {
+      options.rounds = static_cast<int>(ToNumber(argv[++i]));
+    } else if (argument == "--threads" && i + 1 < argc) {
+      options.threads = static_cast<int>(ToNumber(argv[++i]));
+    } else if (argument == "--profile") {
+      options.profiles = true;
+    } else if (argument == "--show" && i + 1 < argc) {
+      options.shows = argv[++i];
+    } else if (argument == "--alone") {
+      options.races_static = false;
+    } else if (equals != std::string::npos && dots != std::string::npos) {
+      const auto slash = argument.find('/');
+      options.ranges[argument.substr(0, equals)] = {
+          .low = ToNumber(argument.substr(equals + 1)),
+          .high = ToNumber(argument.substr(dots + 2)),
+          .step = slash == std::string::npos ? 1 : ToNumber(argument.substr(slash + 1))};
+    } else {
+      options.model = argument;
+    }
+  }
+  if (options.model.empty())
+    throw InvalidArgument("usage: shapes_benchmark MODEL.onnx NAME=LOW..HIGH[/STEP]...");
+  return options;
+}
+
+// Best of a few runs after the first, whose time is `first`.
+double TimeOf(const Executable& executable, const runtime::Inputs& inputs, double* first) {
+  constexpr int kRuns = 7;
+  double best = 1e30;
+  for (int run = 0; run <= kRuns; ++run) {
+    const Clock::time_point start = Clock::now();
+    ValueOrThrow(executable.Run(inputs));
+    const double time = Milliseconds(Clock::now() - start);
+    if (run == 0) {
+      *first = time;
+    } else {
+      best = std::min(best, time);
+    }
+  }
+  return best;
+}
+
+void RequireClose(const std::vector<NDArray>& got, const std::vector<NDArray>& expected) {
+  for (std::size_t r = 0; r < expected.size(); ++r) {
+    if (expected[r].dtype() != Float32) continue;
+    double largest = 1e-6, error = 0;
+    for (std::int64_t i = 0; i < expected[r].size(); ++i) {
+      const double a = got[r].data<float>()[i], b = expected[r].data<float>()[i];
+      largest = std::max(largest, std::abs(b));
+      error = std::max(error, std::abs(a - b));
+    }
+    if (!(error <= 2e-3 * largest))
+      throw DataLoss(StrCat("result ", r, " differs by ", error, " of ", largest));
+  }
+}
+
+void Run(const Options& options) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  const auto model = ValueOrThrow(onnx_import::OnnxModel::Load(options.model));
+  const CompileOptions compile = {.threads = options.threads};
+  const Clock::time_point start = Clock::now();
+  const ir::Module module = ValueOrThrow(
+      model.Import({.symbolic = true, .evaluate = strategies::EvaluateCall}));
+  const double imported = Milliseconds(Clock::now() - start);
+  const Executable symbolic = ValueOrThrow(Compile(module, compile));
+  std::printf("import %.1f ms, compile %.1f ms, %zu kernels\n", imported,
+              Milliseconds(Clock::now() - start) - imported, symbolic.kernels().size());
+  std::mt19937 random(1);
+  double log_ratio = 0, worst = 0;
+  int count = 0;
+  for (int round = 0; round < options.rounds; ++round) {
+    Dim::Values values;
+    for (const auto& [name, range] : options.ranges) {
+      const auto steps = static_cast<std::uint64_t>((range.high - range.low) / range.step + 1);
+      values[name] = range.low + static_cast<std::int64_t>(random() % steps) * range.step;
+    }
+    runtime::Inputs inputs;
+    std::map<std::string, Shape> shapes;
+    std::string text;
+    for (const ir::Expr& param : module.Main().params) {
+      const auto* type = param.checked_type().As<ir::TensorTypeNode>();
+      Shape shape;
+      for (const Dim& dim : type->shape) {
+        const auto extent = dim.Evaluate(values);
+        if (!extent) throw InvalidArgument(StrCat("no range is given for ", dim.ToString()));
+        shape.push_back(*extent);
+      }
+      NDArray array = NDArray::Empty(shape, type->dtype);
+      for (std::int64_t i = 0; i < array.size(); ++i) {
+        if (type->dtype == Float32)
+          array.data<float>()[i] = static_cast<float>(random() % 2000) / 1000 - 1;
+        if (type->dtype == Int64) array.data<std::int64_t>()[i] = random() % 2;
+      }
+      const std::string name = ir::Var(param).name();
+      StrAppend(&text, text.empty() ? "" : " ", name, ShapeToString(shape));
+      inputs[name] = array;
+      shapes[name] = shape;
+    }
+    double first = 0;
+    const double time = TimeOf(symbolic, inputs, &first);
+    std::printf("%-24s first %8.2f next %8.2f ms", text.c_str(), first, time);
+    if (options.races_static) {
+      const Clock::time_point begin = Clock::now();
+      const Executable fixed = ValueOrThrow(Compile(
+          ValueOrThrow(model.Import({.shapes = shapes, .evaluate = strategies::EvaluateCall})),
+          compile));
+      const double compiled = Milliseconds(Clock::now() - begin);
+      double ignored = 0;
+      const double own = TimeOf(fixed, inputs, &ignored);
+      RequireClose(ValueOrThrow(symbolic.Run(inputs)), ValueOrThrow(fixed.Run(inputs)));
+      std::printf("; compiled for it in %7.1f ms: %8.2f ms, ratio %.2f", compiled, own, time / own);
+      log_ratio += std::log(time / own);
+      worst = std::max(worst, time / own);
+      ++count;
+    }
+    std::printf("\n");
+    if (options.profiles) Profile(symbolic, inputs, options.shows);
+    std::fflush(stdout);
+  }
+  if (count > 0)
+    std::printf("geometric mean %.3f, worst %.2f\n", std::exp(log_ratio / count), worst);
+}
+
+}  // namespace
+}  // namespace tenon::benchmarks
+
+int main(int argc, char** argv) {
+  try {
+    tenon::benchmarks::Run(tenon::benchmarks::Parse(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,68 @@
+// Where the kernels of a plan come from.
+//
+//   Lowered lowered = BuildPlan(module, source);
+#ifndef TENON_COMPILER_PLAN_KERNEL_SOURCE_H_
+#define TENON_COMPILER_PLAN_KERNEL_SOURCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/compiler/plan/kernel_table.h"
+#include "tenon/compiler/plan/prepared_constants.h"
+
+namespace tenon::compiler {
+
+class KernelSource {
+ public:
+  using AddConstant = std::function<runtime::EntryRef(const NDArray&)>;
+
+  virtual ~KernelSource() = default;
+  // Kernels that will be asked for.
+  virtual void MakeAhead(const std::vector<KernelTable::Request>& requests) = 0;
+  // As KernelTable::For, of a list that the source adds to.
+  virtual int For(const ir::Expr& function, const std::string& name,
+                  const std::vector<NDArray>& constants, std::uint64_t hash) = 0;
+  // As PreparedConstants.
+  virtual std::vector<runtime::EntryRef> Prepared(int kernel, const std::vector<NDArray>& constants,
+                                                  const AddConstant& add) = 0;
+  virtual void ForEachPrepared(const std::function<void(runtime::EntryRef&)>& visit) = 0;
+  virtual void Compute(const Lowered& lowered) = 0;
+  // The list.
+  virtual std::vector<LoweredKernel>& kernels() = 0;
+};
+
+// Makes kernels of the functions that it is asked for.
+class FreshKernels : public KernelSource {
+ public:
+  FreshKernels(const strategies::StrategyOptions& options, const jit::CompileOptions& preparing)
+      : table_(options, &kernels_), prepared_(preparing) {}
+
+  void MakeAhead(const std::vector<KernelTable::Request>& requests) override {
+    table_.MakeAhead(requests);
+  }
+  int For(const ir::Expr& function, const std::string& name, const std::vector<NDArray>& constants,
+          std::uint64_t hash) override {
+    return table_.For(function, name, constants, hash);
+  }
+  std::vector<runtime::EntryRef> Prepared(int kernel, const std::vector<NDArray>& constants,
+                                          const AddConstant& add) override {
+    return prepared_.For(kernels_[static_cast<std::size_t>(kernel)], kernel, constants, add);
+  }
+  void ForEachPrepared(const std::function<void(runtime::EntryRef&)>& visit) override {
+    prepared_.ForEach(visit);
+  }
+  void Compute(const Lowered& lowered) override { prepared_.Compute(lowered); }
+  std::vector<LoweredKernel>& kernels() override { return kernels_; }
+
+ private:
+  std::vector<LoweredKernel> kernels_;
+  KernelTable table_;
+  PreparedConstants prepared_;
+};
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_PLAN_KERNEL_SOURCE_H_

@@ -1,0 +1,20 @@
+// From a plan and its kernels to something that runs. Only files of compiler/ include this header.
+#ifndef TENON_COMPILER_PLAN_LINK_H_
+#define TENON_COMPILER_PLAN_LINK_H_
+
+#include <memory>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/jit/kernel.h"
+
+namespace tenon::compiler {
+
+// Compiles the kernels of `lowered` that `ready`, which may be shorter, has no code for.
+runtime::Executable Linked(const Lowered& lowered,
+                           const std::vector<std::shared_ptr<const jit::Callable>>& ready,
+                           const jit::CompileOptions& code, int threads);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_PLAN_LINK_H_

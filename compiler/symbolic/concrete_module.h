@@ -1,0 +1,22 @@
+// A typed module of symbolic extents, for given values of its variables.
+#ifndef TENON_COMPILER_SYMBOLIC_CONCRETE_MODULE_H_
+#define TENON_COMPILER_SYMBOLIC_CONCRETE_MODULE_H_
+
+#include "tenon/ir/module.h"
+#include "tenon/ir/visit.h"
+
+namespace tenon::compiler {
+
+struct ConcreteModule {
+  ir::Module module;      // with checked types
+  ir::ExprMap functions;  // fused functions of the result, and what they were in the symbolic module
+};
+
+// Types are inferred anew from those of the inputs and compared with the symbolic ones: what an
+// operator refuses of such extents is refused here, with its words. Throws Unimplemented where both
+// differ.
+ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_SYMBOLIC_CONCRETE_MODULE_H_

@@ -1,0 +1,97 @@
+#include "tenon/compiler/symbolic/local_extents.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tenon/ir/flatten.h"
+#include "tenon/ir/visit.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ir::Expr;
+
+class Locals {
+ public:
+  ir::Type Of(const ir::Type& type) {
+    if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
+      std::vector<ir::Type> fields;
+      for (const ir::Type& field : tuple->fields) fields.push_back(Of(field));
+      return ir::TupleType(std::move(fields));
+    }
+    const auto& tensor = *type.As<ir::TensorTypeNode>();
+    std::vector<Dim> shape;
+    for (const Dim& dim : tensor.shape) shape.push_back(dim.is_static() ? dim : LocalOf(dim));
+    return ir::TensorType(std::move(shape), tensor.dtype);
+  }
+  std::map<std::string, Dim> Take() { return std::move(extents_); }
+  const std::map<std::string, Dim>& extents() const { return extents_; }
+
+ private:
+  Dim LocalOf(const Dim& dim) {
+    for (const auto& [name, extent] : extents_) {
+      if (extent == dim) return Dim::Symbol(name);
+    }
+    const std::string name = StrCat("d", extents_.size());
+    extents_.emplace(name, dim);
+    return Dim::Symbol(name);
+  }
+
+  std::map<std::string, Dim> extents_;
+};
+
+// Whether the types are equal once variables are what they stand for.
+bool SameTypes(const ir::Type& local, const ir::Type& type, const std::map<std::string, Dim>& of) {
+  const std::vector<ir::Type> a = ir::Flatten(local), b = ir::Flatten(type);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
+    const auto &p = x.template As<ir::TensorTypeNode>()->shape,
+               &q = y.template As<ir::TensorTypeNode>()->shape;
+    return std::equal(p.begin(), p.end(), q.begin(), q.end(), [&](const Dim& s, const Dim& t) {
+      return !s.is_any() && s.Substitute(of) == t;
+    });
+  });
+}
+
+LocalFunction AsItIs(const Expr& function) {
+  std::set<std::string> names;
+  for (const Expr& param : function.As<ir::FunctionNode>()->params) {
+    for (const ir::Type& type : ir::Flatten(param.checked_type())) {
+      for (const Dim& dim : type.As<ir::TensorTypeNode>()->shape) dim.AddSymbols(&names);
+    }
+  }
+  LocalFunction local{function, {}};
+  for (const std::string& name : names) local.extents.emplace(name, Dim::Symbol(name));
+  return local;
+}
+
+}  // namespace
+
+LocalFunction WithLocalExtents(const Expr& function) {
+  const auto& node = *function.As<ir::FunctionNode>();
+  Locals locals;
+  ir::ExprMap params;
+  std::vector<Expr> made;
+  for (const Expr& param : node.params) {
+    made.push_back(ir::Var::MakeChecked(ir::Var(param).name(), locals.Of(param.checked_type()),
+                                        param.span()));
+    params.emplace(param, made.back());
+  }
+  try {
+    const Expr local = passes::InferType(ir::Function::Make(
+        std::move(made), ir::Substitute(node.body, params), ir::Type(), node.attrs));
+    const auto& body = local.As<ir::FunctionNode>()->body;
+    if (SameTypes(body.checked_type(), node.body.checked_type(), locals.extents()))
+      return {local, locals.Take()};
+  } catch (const Error& error) {
+    // The types need what the model's variables say of each other.
+    if (error.code() == absl::StatusCode::kInternal) throw;
+  }
+  return AsItIs(function);
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,270 @@
+// Fused functions of the symbolic module are kernels of their own. Binding follows the same calls in
+// the module of numbers, so that views, joins and storage are planned as for any other module.
+#include "tenon/compiler/symbolic/symbolic_model.h"
+
+#include <algorithm>
+
+#include "tenon/compiler/plan/build_plan.h"
+#include "tenon/compiler/plan/link.h"
+#include "tenon/compiler/symbolic/concrete_module.h"
+#include "tenon/compiler/symbolic/local_extents.h"
+#include "tenon/ir/flatten.h"
+#include "tenon/ir/structural.h"
+#include "tenon/ir/visit.h"
+#include "tenon/ops/registry.h"
+#include "tenon/strategies/planned_extent.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ir::Expr;
+
+// Views of memory, whatever the extents.
+bool OnlyReshapes(const ir::FunctionNode& function) {
+  bool only = true;
+  ir::VisitPostOrder(function.body, [&](const Expr& e) {
+    const auto* call = e.As<ir::CallNode>();
+    only = only && (e.kind() == ir::ExprKind::kVar || e.kind() == ir::ExprKind::kOp ||
+                    (call != nullptr && call->op() != nullptr && ops::OpOf(*call)->reshape_only));
+  });
+  return only;
+}
+
+void RequireKnownExtents(const Expr& call) {
+  for (const ir::Type& type : ir::Flatten(call.checked_type())) {
+    const auto* tensor = type.As<ir::TensorTypeNode>();
+    if (tensor == nullptr || std::none_of(tensor->shape.begin(), tensor->shape.end(),
+                                          [](const Dim& dim) { return dim.is_any(); }))
+      continue;
+    throw Unimplemented(StrCat("the result of ",
+                               NameOfFunction(*call.As<ir::CallNode>()->callee.As<ir::FunctionNode>()),
+                               " has the type ", ir::ToString(type),
+                               ", whose extents do not follow from those of the inputs"))
+        .At(call.span());
+  }
+}
+
+std::vector<const void*> Addresses(const std::vector<NDArray>& arrays) {
+  std::vector<const void*> addresses;
+  for (const NDArray& array : arrays) addresses.push_back(array.raw());
+  return addresses;
+}
+
+}  // namespace
+
+SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy,
+                             jit::CompileOptions code, int threads)
+    : fused_(std::move(fused)),
+      strategy_(std::move(strategy)),
+      code_(std::move(code)),
+      threads_(threads),
+      inputs_(fused_.Main()) {
+  MakeKernels();
+  PrepareConstants();
+}
+
+void SymbolicModel::MakeKernels() {
+  std::vector<KernelTable::Request> requests;
+  std::vector<std::pair<Expr, std::map<std::string, Dim>>> uses;
+  ir::VisitPostOrder(
+      fused_.Main().body,
+      [&](const Expr& e) {
+        const auto* call = e.As<ir::CallNode>();
+        const auto* function = call == nullptr ? nullptr : call->callee.As<ir::FunctionNode>();
+        if (function == nullptr) return;
+        RequireKnownExtents(e);
+        if (OnlyReshapes(*function)) return;
+        LocalFunction local = WithLocalExtents(call->callee);
+        KernelTable::Request request = RequestOf(*call);
+        request.function = local.function;
+        request.hash = ir::StructuralHash(local.function);
+        requests.push_back(std::move(request));
+        uses.emplace_back(call->callee, std::move(local.extents));
+      },
+      [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
+  KernelTable table(strategy_, &kernels_);
+  table.MakeAhead(requests);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const KernelTable::Request& request = requests[i];
+    try {
+      const int kernel =
+          table.For(request.function, request.name, request.constants, request.hash);
+      uses_.emplace(uses[i].first, Use{kernel, std::move(uses[i].second)});
+    } catch (const Error& error) {
+      // It is made for each shape.
+      if (error.code() != absl::StatusCode::kUnimplemented) throw;
+    }
+  }
+  std::vector<loop::Function> functions;
+  for (const LoweredKernel& kernel : kernels_) {
+    if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
+      functions.push_back(*function);
+  }
+  const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
+  auto next = compiled.begin();
+  for (const LoweredKernel& kernel : kernels_) {
+    Made& made = made_.emplace_back();
+    const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel);
+    if (function == nullptr) continue;
+    made.code = *next++;
+    for (const loop::Var& scalar : function->scalars) made.symbols.push_back(scalar.name());
+  }
+}
+
+void SymbolicModel::PrepareConstants() {
+  ir::VisitPostOrder(
+      fused_.Main().body,
+      [&](const Expr& e) {
+        const auto* call = e.As<ir::CallNode>();
+        if (call == nullptr || !uses_.contains(call->callee)) return;
+        const int index = uses_.at(call->callee).kernel;
+        const LoweredKernel& kernel = kernels_[static_cast<std::size_t>(index)];
+        if (kernel.choice.built.prepared.empty()) return;
+        const std::vector<NDArray> constants = RequestOf(*call).constants;
+        std::vector<NDArray>& prepared = prepared_[{index, Addresses(constants)}];
+        if (!prepared.empty()) return;
+        for (const strategies::PreparedConstant& wanted : kernel.choice.built.prepared) {
+          std::vector<NDArray> arrays;
+          for (const int argument : wanted.arguments)
+            arrays.push_back(constants[static_cast<std::size_t>(argument)]);
+          const loop::Buffer& buffer = wanted.function.buffers.back();
+          Shape shape;
+          for (const loop::Expr& extent : buffer->shape)
+            shape.push_back(extent.As<loop::IntImmNode>()->value);
+          arrays.push_back(NDArray::Empty(shape, buffer->dtype));
+          const jit::Kernel code = ValueOrThrow(jit::Compile(wanted.function, code_));
+          if (const absl::Status status = code.Run(arrays); !status.ok())
+            throw Error(status.code(), std::string(status.message()));
+          prepared.push_back(arrays.back());
+        }
+      },
+      [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
+}
+
+// Takes kernels from the model; those that it does not have are made for the shape.
+class SymbolicModel::Kernels : public FreshKernels {
+ public:
+  Kernels(const SymbolicModel& model, const ConcreteModule& concrete, const Dim::Values& values)
+      : FreshKernels(model.strategy_, model.code_),
+        model_(model),
+        concrete_(concrete),
+        values_(values) {}
+
+  void MakeAhead(const std::vector<KernelTable::Request>& requests) override {
+    std::vector<KernelTable::Request> missing;
+    for (const KernelTable::Request& request : requests) {
+      if (Known(request.function) == nullptr) missing.push_back(request);
+    }
+    FreshKernels::MakeAhead(missing);
+  }
+
+  int For(const Expr& function, const std::string& name, const std::vector<NDArray>& constants,
+          std::uint64_t hash) override {
+    const Use* known = Known(function);
+    if (known == nullptr) {
+      const int index = FreshKernels::For(function, name, constants, hash);
+      ready_.resize(std::max(ready_.size(), kernels().size()));
+      return index;
+    }
+    const Made& made = model_.made_[static_cast<std::size_t>(known->kernel)];
+    std::vector<std::int64_t> extents;
+    for (const std::string& symbol : made.symbols)
+      extents.push_back(known->extents.at(symbol).Evaluate(values_).value());
+    kernels().push_back(model_.kernels_[static_cast<std::size_t>(known->kernel)]);
+    ready_.resize(kernels().size());
+    ready_.back() = made.code->AsCallable(std::move(extents));
+    shared_.emplace(static_cast<int>(kernels().size()) - 1, known->kernel);
+    return static_cast<int>(kernels().size()) - 1;
+  }
+
+  std::vector<runtime::EntryRef> Prepared(int kernel, const std::vector<NDArray>& constants,
+                                          const AddConstant& add) override {
+    const auto shared = shared_.find(kernel);
+    if (shared == shared_.end()) return FreshKernels::Prepared(kernel, constants, add);
+    std::vector<runtime::EntryRef>& entries = given_[{shared->second, Addresses(constants)}];
+    const auto arrays = model_.prepared_.find({shared->second, Addresses(constants)});
+    if (entries.empty() && arrays != model_.prepared_.end()) {
+      for (const NDArray& array : arrays->second) entries.push_back(add(array));
+    }
+    return entries;
+  }
+
+  void ForEachPrepared(const std::function<void(runtime::EntryRef&)>& visit) override {
+    FreshKernels::ForEachPrepared(visit);
+    for (auto& [key, entries] : given_) std::for_each(entries.begin(), entries.end(), visit);
+  }
+
+  // Of the list; null for those that are still to be compiled.
+  std::vector<std::shared_ptr<const jit::Callable>> TakeReady() { return std::move(ready_); }
+
+ private:
+  // Null where the model has no kernel for all extents.
+  const Use* Known(const Expr& function) const {
+    const auto symbolic = concrete_.functions.find(function);
+    if (symbolic == concrete_.functions.end()) return nullptr;
+    const auto found = model_.uses_.find(symbolic->second);
+    if (found == model_.uses_.end()) return nullptr;
+    const auto& [kernel, extents] = found->second;
+    const bool fits = std::all_of(extents.begin(), extents.end(), [&](const auto& extent) {
+      return extent.second.Evaluate(values_).value() >= strategies::kMinSymbolicExtent;
+    });
+    return fits && model_.made_[static_cast<std::size_t>(kernel)].code ? &found->second : nullptr;
+  }
+
+  const SymbolicModel& model_;
+  const ConcreteModule& concrete_;
+  const Dim::Values& values_;
+  std::vector<std::shared_ptr<const jit::Callable>> ready_;
+  std::map<int, int> shared_;  // positions in the list, and in the model's
+  std::map<std::pair<int, std::vector<const void*>>, std::vector<runtime::EntryRef>> given_;
+};
+
+runtime::Executable SymbolicModel::Build(const Dim::Values& values) const {
+  const ConcreteModule concrete = MakeConcrete(fused_, values);
+  Kernels source(*this, concrete, values);
+  const Lowered lowered = BuildPlan(concrete.module, source);
+  return Linked(lowered, source.TakeReady(), code_, threads_);
+}
+
+runtime::Executable SymbolicModel::Bind(const runtime::Inputs& inputs) {
+  const Dim::Values values = inputs_.Solve(inputs);
+  const auto find = [&] {
+    return std::find_if(bound_.begin(), bound_.end(),
+                        [&](const auto& bound) { return bound.first == values; });
+  };
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto found = find(); found != bound_.end()) {
+      bound_.splice(bound_.begin(), bound_, found);
+      return bound_.front().second;
+    }
+  }
+  // Several threads may bind the same values; the first one is kept.
+  runtime::Executable made = Build(values);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto found = find(); found != bound_.end()) return found->second;
+  bound_.emplace_front(values, std::move(made));
+  if (bound_.size() > kMaxBound) bound_.pop_back();
+  return bound_.front().second;
+}
+
+std::vector<runtime::InputInfo> SymbolicModel::inputs() const {
+  std::vector<runtime::InputInfo> inputs;
+  for (const ir::InputSpec& spec : inputs_.inputs())
+    inputs.push_back({spec.name, spec.dtype, *spec.extents});
+  return inputs;
+}
+
+std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() const {
+  std::vector<std::shared_ptr<const jit::Callable>> callables;
+  for (const Made& made : made_) {
+    if (made.code)
+      callables.push_back(
+          made.code->AsCallable(std::vector<std::int64_t>(made.symbols.size(), 1)));
+  }
+  return callables;
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,79 @@
+// A module of symbolic extents, compiled once for all values of its variables.
+//
+// Kernels are made when the model is. For new values of the variables, types are inferred again,
+// storage is planned and kernels are told their extents; no code is made, except for operators that
+// can be computed for numbers only. Any number of threads may bind.
+//
+//   auto model = std::make_shared<SymbolicModel>(fused, options, strategy, code);
+//   Executable exe = model->Bind(inputs);
+#ifndef TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
+#define TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
+
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/jit/kernel.h"
+
+namespace tenon::compiler {
+
+class SymbolicModel {
+ public:
+  // `fused` must have checked types. Throws what making kernels throws, and Unimplemented for a
+  // value of unknown extents, naming the operator.
+  SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy, jit::CompileOptions code,
+                int threads);
+
+  // The executable for inputs of these shapes. Throws InvalidArgument for inputs that the model
+  // does not take, and what its operators refuse of such extents.
+  runtime::Executable Bind(const runtime::Inputs& inputs);
+
+  std::vector<runtime::InputInfo> inputs() const;
+  const std::vector<LoweredKernel>& kernels() const { return kernels_; }
+  // Those that are made, for all extents.
+  std::vector<std::shared_ptr<const jit::Callable>> Callables() const;
+
+ private:
+  // A kernel that calls of equal fused functions share. Without code it is made for each shape.
+  struct Made {
+    std::optional<jit::Kernel> code;
+    std::vector<std::string> symbols;  // whose values it is called with
+  };
+  // The kernel of a fused function, and what its variables stand for there.
+  struct Use {
+    int kernel;
+    std::map<std::string, Dim> extents;
+  };
+  class Kernels;  // what Bind takes kernels from
+
+  void MakeKernels();
+  void PrepareConstants();
+  runtime::Executable Build(const Dim::Values& values) const;
+
+  const ir::Module fused_;
+  const strategies::StrategyOptions strategy_;
+  const jit::CompileOptions code_;
+  const int threads_;
+  const InputSymbols inputs_;
+  std::vector<LoweredKernel> kernels_;
+  std::vector<Made> made_;                                     // of kernels_
+  std::unordered_map<ir::Expr, Use, ir::ExprHash> uses_;       // by fused function
+  // What kernels want prepared, by kernel, place and the arrays that it is made of.
+  std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> prepared_;
+
+  // The last used first; working memory stays with them.
+  static constexpr std::size_t kMaxBound = 16;
+  std::mutex mutex_;
+  std::list<std::pair<Dim::Values, runtime::Executable>> bound_;
+};
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_

@@ -1,0 +1,178 @@
+#include "tenon/loop/simplify/symbolic_ranges.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tenon/loop/print.h"
+
+namespace tenon::loop {
+namespace {
+
+// Loops whose extents are those of other loops, and quotients of quotients.
+constexpr int kMaxDepth = 6;
+
+bool AddScaledTo(Linear* sum, const Linear& other, std::int64_t k) {
+  std::int64_t scaled = 0;
+  if (__builtin_mul_overflow(other.constant, k, &scaled) ||
+      __builtin_add_overflow(sum->constant, scaled, &sum->constant))
+    return false;
+  for (const auto& [atom, coefficient] : other.terms) {
+    if (__builtin_mul_overflow(coefficient, k, &scaled)) return false;
+    auto same = std::find_if(sum->terms.begin(), sum->terms.end(), [&, &a = atom](const auto& t) {
+      return StructuralEqual(t.first, a);
+    });
+    if (same == sum->terms.end()) {
+      sum->terms.emplace_back(atom, scaled);
+    } else if (__builtin_add_overflow(same->second, scaled, &same->second)) {
+      return false;
+    } else if (same->second == 0) {
+      sum->terms.erase(same);
+    }
+  }
+  return true;
+}
+
+Linear Atom(const Expr& e) { return {0, {{e, 1}}}; }
+
+// `sum` = quotient * divisor + rest, where rest has no terms; nothing where it would.
+struct Division {
+  Linear quotient;
+  std::int64_t rest = 0;
+};
+std::optional<Division> Divide(const Linear& sum, const Linear& divisor) {
+  if (divisor.constant != 0 || divisor.terms.size() != 1) return std::nullopt;
+  const auto& [product, factor] = divisor.terms[0];
+  const std::vector<Expr> by = FactorsOf(product);
+  Division division{.quotient = {}, .rest = sum.constant};
+  for (const auto& [atom, coefficient] : sum.terms) {
+    if (coefficient % factor != 0) return std::nullopt;
+    std::vector<Expr> left = FactorsOf(atom);
+    for (const Expr& f : by) {
+      const auto found = std::find_if(left.begin(), left.end(),
+                                      [&](const Expr& x) { return StructuralEqual(x, f); });
+      if (found == left.end()) return std::nullopt;
+      left.erase(found);
+    }
+    if (left.empty()) {
+      division.quotient.constant += coefficient / factor;
+    } else {
+      division.quotient.terms.emplace_back(ProductInOrder(std::move(left)), coefficient / factor);
+    }
+  }
+  return division;
+}
+
+}  // namespace
+
+std::vector<Expr> FactorsOf(const Expr& e) {
+  std::vector<Expr> factors, next = {e};
+  while (!next.empty()) {
+    const Expr last = next.back();
+    next.pop_back();
+    const auto* n = last.As<BinaryNode>();
+    if (n != nullptr && n->op == BinaryOp::kMul) {
+      next.insert(next.end(), {n->b, n->a});
+    } else {
+      factors.push_back(last);
+    }
+  }
+  return factors;
+}
+
+Expr ProductInOrder(std::vector<Expr> factors) {
+  std::vector<std::pair<std::string, Expr>> named;
+  for (Expr& factor : factors) named.emplace_back(Print(factor), factor);
+  std::stable_sort(named.begin(), named.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Expr product;
+  for (const auto& [name, factor] : named) product = product.defined() ? product * factor : factor;
+  return product;
+}
+
+std::optional<std::int64_t> SymbolicRanges::Upper(const Linear& sum) {
+  const Interval range = range_of_(Bound(sum, Side::kUpper, 0));
+  if (range.high == Interval::kHighest) return std::nullopt;
+  return range.high;
+}
+
+Linear SymbolicRanges::Bound(const Linear& sum, Side side, int depth) {
+  Linear bound{sum.constant, {}};
+  for (const auto& [atom, coefficient] : sum.terms) {
+    const Side own = coefficient > 0 ? side : side == Side::kUpper ? Side::kLower : Side::kUpper;
+    // A sum that does not fit is no bound: nothing is known of it.
+    if (!AddScaledTo(&bound, BoundOfAtom(atom, own, depth), coefficient)) return sum;
+  }
+  return bound;
+}
+
+Linear SymbolicRanges::BoundOfAtom(const Expr& atom, Side side, int depth) {
+  if (depth > kMaxDepth) return Atom(atom);
+  const bool upper = side == Side::kUpper;
+  if (const auto loop = loops_.find(atom); loop != loops_.end())
+    return Bound(upper ? loop->second.last : loop->second.min, side, depth + 1);
+  const auto* n = atom.As<BinaryNode>();
+  if (n == nullptr) return Atom(atom);
+  switch (n->op) {
+    case BinaryOp::kMul:
+      return BoundOfProduct(*n, atom, side, depth);
+    case BinaryOp::kFloorDiv:
+      return BoundOfQuotient(*n, atom, side, depth);
+    case BinaryOp::kFloorMod: {
+      if (!IsPositive(n->b)) return Atom(atom);
+      if (!upper) return {};
+      Linear last = linear_of_(n->b);
+      last.constant -= 1;
+      return Bound(last, side, depth + 1);
+    }
+    case BinaryOp::kMin:
+      // Either one is an upper bound: the second is that of a clamped index.
+      return upper ? Bound(linear_of_(n->b), side, depth + 1) : Atom(atom);
+    case BinaryOp::kMax:
+      return upper ? Atom(atom) : Bound(linear_of_(n->b), side, depth + 1);
+    default:
+      return Atom(atom);
+  }
+}
+
+// A factor that moves, times others that are not negative and stay.
+Linear SymbolicRanges::BoundOfProduct(const BinaryNode&, const Expr& atom, Side side, int depth) {
+  std::vector<Expr> factors = FactorsOf(atom);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const Linear bound = BoundOfAtom(factors[i], side, depth + 1);
+    const bool moves = bound.terms.size() != 1 || bound.constant != 0 ||
+                       !StructuralEqual(bound.terms[0].first, factors[i]);
+    if (!moves) continue;
+    std::vector<Expr> others = factors;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    for (const Expr& other : others) {
+      if (range_of_(linear_of_(other)).low < 0) return Atom(atom);
+    }
+    return Bound(linear_of_(ProductInOrder(std::move(others)) * bound.ToExpr()), side, depth + 1);
+  }
+  return Atom(atom);
+}
+
+Linear SymbolicRanges::BoundOfQuotient(const BinaryNode& quotient, const Expr& atom, Side side,
+                                       int depth) {
+  if (!IsPositive(quotient.b)) return Atom(atom);
+  const Linear dividend = Bound(linear_of_(quotient.a), side, depth + 1);
+  const Linear divisor = linear_of_(quotient.b);
+  if (divisor.terms.empty()) {
+    Linear result;
+    std::int64_t rest = dividend.constant;
+    for (const auto& [term, coefficient] : dividend.terms) {
+      if (coefficient % divisor.constant != 0) return Atom(atom);
+      result.terms.emplace_back(term, coefficient / divisor.constant);
+    }
+    result.constant = rest / divisor.constant - (rest % divisor.constant < 0 ? 1 : 0);
+    return result;
+  }
+  // The divisor is at least 1, so that -1 over it is -1 and 0 is 0.
+  if (dividend.terms.empty() && dividend.constant == 0) return {};
+  std::optional<Division> division = Divide(dividend, divisor);
+  if (!division || (division->rest != 0 && division->rest != -1)) return Atom(atom);
+  division->quotient.constant += division->rest;
+  return division->quotient;
+}
+
+}  // namespace tenon::loop

@@ -1,0 +1,60 @@
+// Bounds of sums in which loops run to extents of variables.
+//
+// A loop's variable is at most its last value, a remainder is less than its divisor, and a quotient
+// is at most that of the largest dividend. What is left of a sum once loops are gone tells its sign
+// where the variables cancel: i / w < h for i in [0, h * w).
+//
+//   ranges.Enter(i, {.min = 0, .last = h * w - 1});
+//   ranges.Upper(i / w - h)  ==  -1
+#ifndef TENON_LOOP_SIMPLIFY_SYMBOLIC_RANGES_H_
+#define TENON_LOOP_SIMPLIFY_SYMBOLIC_RANGES_H_
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "tenon/loop/simplify/simplify.h"
+
+namespace tenon::loop {
+
+class SymbolicRanges {
+ public:
+  // How the simplifier that it belongs to sees expressions.
+  using LinearOf = std::function<Linear(const Expr&)>;
+  using RangeOf = std::function<Interval(const Linear&)>;
+
+  SymbolicRanges(LinearOf linear_of, RangeOf range_of)
+      : linear_of_(std::move(linear_of)), range_of_(std::move(range_of)) {}
+
+  struct Values {
+    Linear min, last;
+  };
+  void Enter(const Var& var, Values values) { loops_.insert_or_assign(var, std::move(values)); }
+  void Leave(const Var& var) { loops_.erase(var); }
+  bool empty() const { return loops_.empty(); }
+
+  // A number that the sum is never above; nothing where none is known.
+  std::optional<std::int64_t> Upper(const Linear& sum);
+
+ private:
+  enum class Side { kUpper, kLower };
+
+  Linear Bound(const Linear& sum, Side side, int depth);
+  Linear BoundOfAtom(const Expr& atom, Side side, int depth);
+  Linear BoundOfProduct(const BinaryNode& product, const Expr& atom, Side side, int depth);
+  Linear BoundOfQuotient(const BinaryNode& quotient, const Expr& atom, Side side, int depth);
+  bool IsPositive(const Expr& e) { return range_of_(linear_of_(e)).low >= 1; }
+
+  const LinearOf linear_of_;
+  const RangeOf range_of_;
+  std::unordered_map<Expr, Values, ExprHash, ExprSame> loops_;
+};
+
+// The factors of a product, or `e` alone.
+std::vector<Expr> FactorsOf(const Expr& e);
+// Their product, in an order that does not depend on theirs; undefined for none.
+Expr ProductInOrder(std::vector<Expr> factors);
+
+}  // namespace tenon::loop
+
+#endif  // TENON_LOOP_SIMPLIFY_SYMBOLIC_RANGES_H_

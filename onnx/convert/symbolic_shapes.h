@@ -1,0 +1,37 @@
+// Shapes of variables during import: the extents of values, integers that are computed from
+// extents, and reshapes to such extents.
+//
+//   DimsOf(x);                       // (n, 3, h, w)
+//   DimsOfValue(shape_of(x)[2:]);    // h, w
+#ifndef TENON_ONNX_CONVERT_SYMBOLIC_SHAPES_H_
+#define TENON_ONNX_CONVERT_SYMBOLIC_SHAPES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+
+namespace tenon::onnx_import {
+
+// The extents of a typed tensor expression.
+std::vector<Dim> DimsOf(const ir::Expr& e);
+// Whether all of them are numbers.
+bool IsStatic(const std::vector<Dim>& dims);
+// The integers of a typed scalar or vector as expressions of the model's variables: those of
+// constants, extents and arithmetic on these. Nothing for any other value.
+std::optional<std::vector<Dim>> DimsOfValue(const ir::Expr& e);
+// `x` under another shape of as many elements. Throws Unimplemented where no reshape says it for all
+// values of the variables.
+ir::Expr ReshapeTo(const ir::Expr& x, const std::vector<Dim>& target);
+// `x` broadcast to a shape; both directions, as ONNX has it. Throws Unimplemented where that asks for
+// more elements along an axis of variables.
+ir::Expr BroadcastTo(const ir::Expr& x, const std::vector<Dim>& target);
+// "(n, 3)"
+std::string TextOf(const std::vector<Dim>& dims);
+// A scalar of int64 whose value is the extent of `x` along `axis`.
+ir::Expr ExtentValue(const ir::Expr& x, std::size_t axis);
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_CONVERT_SYMBOLIC_SHAPES_H_

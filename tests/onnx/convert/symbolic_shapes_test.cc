@@ -1,0 +1,121 @@
+// Models whose extents stay variables: what they compute from shapes becomes expressions.
+#include "tenon/onnx/convert/symbolic_shapes.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/support/error.h"
+#include "tenon/tests/onnx/written_model.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w");
+
+ir::Expr Input(std::vector<Dim> shape) {
+  return ir::Var::MakeChecked("x", ir::TensorType(std::move(shape), Float32));
+}
+ir::Expr Typed(const ir::Expr& e) { return passes::InferType(e); }
+ir::Expr ShapeExpr(const ir::Expr& x) {
+  return Typed(
+      ir::Call::Make(ops::Known().shape_of, {x}, attrs::Attrs::Make(ops::ShapeOfAttrs{Int64})));
+}
+ir::Expr Numbers(const std::vector<std::int64_t>& values) {
+  return ir::Constant::Make(
+      NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
+}
+std::vector<Dim> TypeOf(const ir::Expr& e) { return DimsOf(Typed(e)); }
+
+AttributeProto Axis(std::int64_t axis) {
+  AttributeProto attribute;
+  attribute.set_name("axis");
+  attribute.set_type(AttributeProto::INT);
+  attribute.set_i(axis);
+  return attribute;
+}
+AttributeProto Perm(const Ints& order) {
+  AttributeProto attribute;
+  attribute.set_name("perm");
+  attribute.set_type(AttributeProto::INTS);
+  for (const std::int64_t axis : order) attribute.add_ints(axis);
+  return attribute;
+}
+
+TEST(SymbolicShapesTest, WhatIsComputedFromExtentsIsAnExpression) {
+  const ir::Expr shape = ShapeExpr(Input({n, 3, w}));
+  EXPECT_EQ(DimsOfValue(shape), (std::vector<Dim>{n, 3, w}));
+  const ir::Expr last = Typed(ops::Take(shape, Numbers({2}), {.axis = 0}));
+  EXPECT_EQ(DimsOfValue(last), std::vector<Dim>{w});
+  const ir::Expr sum = Typed(ops::Add(ops::Multiply(last, Numbers({2})), Numbers({1})));
+  EXPECT_EQ(DimsOfValue(sum), std::vector<Dim>{w * 2 + 1});
+  const ir::Expr joined = Typed(ops::Concatenate({last, Numbers({-1})}, 0));
+  EXPECT_EQ(DimsOfValue(joined), (std::vector<Dim>{w, -1}));
+}
+
+TEST(SymbolicShapesTest, DataIsNone) {
+  EXPECT_EQ(DimsOfValue(Input({n})), std::nullopt);
+  EXPECT_EQ(DimsOfValue(Typed(ops::Exp(Input({3})))), std::nullopt);
+}
+
+TEST(SymbolicShapesTest, ReshapesAreFoundForTheirTargets) {
+  const std::pair<std::vector<Dim>, std::vector<Dim>> cases[] = {
+      {{n, w, 256}, {n, w, 8, 32}},
+      {{n, 8, w, 32}, {n * 8, w, 32}},
+      {{n * 8, w, 32}, {n, 8, w, 32}},
+      {{n, w, 8, 32}, {n, w, 256}},
+      {{n, 3, w}, {n * w * 3}},
+      {{n, 6}, {n * 2, 3}},
+      {{1, n, 6}, {n, 6}},
+  };
+  for (const auto& [from, to] : cases)
+    EXPECT_EQ(TypeOf(ReshapeTo(Input(from), to)), to) << TextOf(from) << " to " << TextOf(to);
+}
+
+TEST(SymbolicShapesTest, OtherReshapesAreRefused) {
+  try {
+    (void)ReshapeTo(Input({n, w}), {n, n});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(error.message(), HasSubstr("a reshape from (n, w) to (n, n)"));
+  }
+}
+
+// Heads are split off and joined again by shapes that the model computes, as exporters write it.
+TEST(SymbolicImportTest, AModelThatComputesShapesRunsForAllOfThem) {
+  Model model;
+  model.Input("x", {-1, -1, 8}).Output("y");
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Integers("i0", {0}).Integers("i1", {1}).Integers("heads", {2, 4}).Integers("all", {-1});
+  model.Node("Gather", {"shape", "i0"}, {"batch"});
+  model.Node("Gather", {"shape", "i1"}, {"length"});
+  model.Node("Concat", {"batch", "length", "heads"}, {"split"}).add_attribute()->CopyFrom(Axis(0));
+  model.Node("Reshape", {"x", "split"}, {"parted"});
+  model.Node("Transpose", {"parted"}, {"q"}).add_attribute()->CopyFrom(Perm({0, 2, 1, 3}));
+  model.Node("Transpose", {"parted"}, {"k"}).add_attribute()->CopyFrom(Perm({0, 2, 3, 1}));
+  model.Node("MatMul", {"q", "k"}, {"scores"});
+  model.Node("Softmax", {"scores"}, {"weights"});
+  model.Node("MatMul", {"weights", "q"}, {"mixed"});
+  model.Node("Transpose", {"mixed"}, {"back"}).add_attribute()->CopyFrom(Perm({0, 2, 1, 3}));
+  model.Node("Concat", {"batch", "length", "all"}, {"joined"}).add_attribute()->CopyFrom(Axis(0));
+  model.Node("Reshape", {"back", "joined"}, {"y"});
+  const auto import = [&](const ImportOptions& options) {
+    return ValueOrThrow(ImportOnnx(model.Bytes(), options));
+  };
+  const Executable exe = ValueOrThrow(
+      Compile(import({.symbolic = true, .evaluate = strategies::EvaluateCall})));
+  ASSERT_TRUE(exe.is_symbolic());
+  EXPECT_EQ(exe.inputs()[0].extents, (std::vector<Dim>{Dim::Symbol("x_0"), Dim::Symbol("x_1"), 8}));
+  for (const Shape& shape : {Shape{1, 1, 8}, Shape{2, 7, 8}, Shape{3, 33, 8}}) {
+    const NDArray x = testing_graphs::Random(shape, 1);
+    const ir::Module fixed =
+        import({.shapes = {{"x", shape}}, .evaluate = strategies::EvaluateCall});
+    testing_graphs::ExpectClose(ValueOrThrow(exe.Run({{"x", x}})),
+                                testing_graphs::Interpreted(fixed, {{"x", x}}));
+  }
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import

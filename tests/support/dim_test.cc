@@ -1,0 +1,144 @@
+#include "tenon/support/dim.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "tenon/support/error.h"
+
+namespace tenon {
+namespace {
+
+const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w");
+
+TEST(DimTest, PrintsItsNormalForm) {
+  EXPECT_EQ(Dim().ToString(), "?");
+  EXPECT_EQ(Dim(7).ToString(), "7");
+  EXPECT_EQ((w * 2 + n * 3 + w - 1).ToString(), "3*n + 3*w - 1");
+  EXPECT_EQ((n * w * -1).ToString(), "-n*w");
+  EXPECT_EQ((n * -2 + 4).ToString(), "-2*n + 4");
+  EXPECT_EQ((FloorDiv(w - 1, 2) + 1).ToString(), "floordiv(w + 1, 2)");
+  EXPECT_EQ(Max(w, n).ToString(), "max(n, w)");
+}
+
+TEST(DimTest, ExpressionsOfEqualNormalFormAreEqual) {
+  EXPECT_EQ((n + 1) * (n - 1), n * n - 1);
+  EXPECT_EQ(n - n, Dim(0));
+  EXPECT_FALSE(n == w);
+  EXPECT_FALSE(n == Dim(1));
+  EXPECT_EQ(Dim(), Dim::Symbol("?"));
+}
+
+TEST(DimTest, UnknownStaysUnknown) {
+  EXPECT_TRUE((n + Dim()).is_any());
+  EXPECT_TRUE((Dim() * 0).is_any());
+  EXPECT_TRUE(FloorDiv(Dim(), 2).is_any());
+  EXPECT_TRUE(Max(Dim(), n).is_any());
+}
+
+TEST(DimTest, ChainsOfDivisionsBecomeOne) {
+  const Dim half = FloorDiv(w - 1, 2) + 1;
+  const Dim quarter = FloorDiv(half - 1, 2) + 1;
+  EXPECT_EQ(quarter, FloorDiv(w - 1, 4) + 1);
+  EXPECT_EQ(FloorDiv(w * 8 + 5, 4), w * 2 + 1);
+  EXPECT_EQ(FloorDiv(Dim(-7), 2), Dim(-4));
+  EXPECT_EQ(CeilDiv(w, 1), w);
+}
+
+TEST(DimTest, ExtremaAreDecidedByBounds) {
+  EXPECT_EQ(Max(n + 1, n), n + 1);
+  EXPECT_EQ(Min(n, 1), Dim(1));  // variables are at least 1
+  EXPECT_EQ(Max(n * 2 - 1, 0), n * 2 - 1);
+  EXPECT_EQ(Min(n, 5), Min(5, n));
+  EXPECT_FALSE(Min(n, 5).is_static());
+}
+
+TEST(DimTest, QuotientsAreGivenOnlyWhereTheyAreExact) {
+  EXPECT_EQ(ExactQuotient(n * w * 6, w * 2), n * 3);
+  EXPECT_EQ(ExactQuotient((n + 1) * (w - 2), n + 1), w - 2);
+  EXPECT_EQ(ExactQuotient(n * 6 + 1, 2), std::nullopt);
+  EXPECT_EQ(ExactQuotient(n, w), std::nullopt);
+  EXPECT_EQ(ExactQuotient(n, 0), std::nullopt);
+  EXPECT_EQ(ExactQuotient(0, w), Dim(0));
+}
+
+TEST(DimTest, ValuesThatDoNotFitAreNone) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ((n * w).Evaluate({{"n", kMax}, {"w", 2}}), std::nullopt);
+  EXPECT_EQ((n + 1).Evaluate({{"n", kMax}}), std::nullopt);
+  EXPECT_EQ((n + w).Evaluate({{"n", 1}}), std::nullopt);
+  EXPECT_EQ(Dim().Evaluate({}), std::nullopt);
+  EXPECT_THROW(n * kMax * 2, Error);
+  EXPECT_THROW(Dim(kMax) + 1, Error);
+}
+
+// An expression and its value for n and w.
+struct Drawn {
+  Dim dim = 0;
+  std::int64_t value = 0;
+};
+
+std::int64_t Floor(std::int64_t a, std::int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+Drawn Draw(std::mt19937& random, std::int64_t n_value, std::int64_t w_value, int depth) {
+  const auto pick = [&](int count) { return static_cast<int>(random() % count); };
+  if (depth == 0) {
+    switch (pick(3)) {
+      case 0: {
+        const int number = pick(9) - 4;
+        return {number, number};
+      }
+      case 1:
+        return {n, n_value};
+      default:
+        return {w, w_value};
+    }
+  }
+  const Drawn a = Draw(random, n_value, w_value, depth - 1);
+  const Drawn b = Draw(random, n_value, w_value, depth - 1);
+  const int by = pick(5) + 1;
+  switch (pick(7)) {
+    case 0:
+      return {a.dim + b.dim, a.value + b.value};
+    case 1:
+      return {a.dim - b.dim, a.value - b.value};
+    case 2:
+      return {a.dim * b.dim, a.value * b.value};
+    case 3:
+      return {FloorDiv(a.dim, by), Floor(a.value, by)};
+    case 4:
+      return {CeilDiv(a.dim, by), Floor(a.value + by - 1, by)};
+    case 5:
+      return {Max(a.dim, b.dim), std::max(a.value, b.value)};
+    default:
+      return {Min(a.dim, b.dim), std::min(a.value, b.value)};
+  }
+}
+
+TEST(DimTest, RandomExpressionsHaveTheValuesOfTheirParts) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20000; ++round) {
+    const auto n_value = static_cast<std::int64_t>(random() % 9 + 1);
+    const auto w_value = static_cast<std::int64_t>(random() % 9 + 1);
+    const Dim::Values values = {{"n", n_value}, {"w", w_value}};
+    const Drawn drawn = Draw(random, n_value, w_value, static_cast<int>(random() % 4));
+    const std::string text = drawn.dim.ToString();
+    ASSERT_EQ(drawn.dim.Evaluate(values), drawn.value) << text;
+    ASSERT_EQ(drawn.dim.Substitute({{"n", n_value}, {"w", w_value}}), Dim(drawn.value)) << text;
+    ASSERT_EQ(drawn.dim.Substitute({{"n", n}}), drawn.dim) << text;
+    ASSERT_LE(drawn.dim.LowerBound().value_or(drawn.value), drawn.value) << text;
+    const Drawn other = Draw(random, n_value, w_value, static_cast<int>(random() % 3));
+    if (const auto quotient = ExactQuotient(drawn.dim, other.dim)) {
+      ASSERT_EQ(quotient->Evaluate(values).value() * other.value, drawn.value) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon
