@@ -7,7 +7,10 @@
 #ifndef TENON_OPS_PASS_RULES_H_
 #define TENON_OPS_PASS_RULES_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
@@ -25,6 +28,26 @@ enum class PrecisionRule {
 // Folding of scales may move a factor that is greater than zero from the argument of a call to its
 // result, as of relu.
 struct KeepsPositiveScale {};
+
+// Axes of channels: one, or two (count of blocks, then block) when the layout cuts them into
+// blocks.
+struct ChannelAxes {
+  std::vector<std::size_t> data, result;     // of args[0] and of the result
+  std::vector<std::size_t> inputs, outputs;  // of args[1], the weight
+  std::int64_t groups = 1;
+  // If true, the weight's input axis runs over all input channels and its output axis over those of
+  // one group. If false, the other way round.
+  bool is_transposed = false;
+  // Zeros may be read around the data, and nothing is added to those.
+  bool is_padded = false;
+};
+
+// For operators that are linear in args[0] and in a weight, args[1], as convolutions are: where
+// their channels are. Scales and shifts of channels are folded into constant weights.
+struct ChannelRule {
+  // Of a call with checked types; nothing where it takes no part.
+  std::function<std::optional<ChannelAxes>(const ir::CallNode& call)> axes;
+};
 
 struct LoweringCall {
   const attrs::Attrs& attrs;

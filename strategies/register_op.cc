@@ -104,6 +104,17 @@ OpRegistration& OpRegistration::KeepsPositiveScale() {
   op_->SetColumn(ops::KeepsPositiveScale());
   return *this;
 }
+OpRegistration& OpRegistration::Channels(
+    std::function<std::optional<ops::ChannelAxes>(const ir::CallNode& call)> axes) {
+  if (axes == nullptr) {
+    Refuse("its rule of channels is no function");
+    return *this;
+  }
+  op_->SetColumn(ops::ChannelRule{[site = site_, axes = std::move(axes)](const ir::CallNode& call) {
+    return RunAuthorCode(site, "its rule of channels", [&] { return axes(call); });
+  }});
+  return *this;
+}
 OpRegistration& OpRegistration::MixedPrecision(ops::PrecisionRule rule) {
   const bool has_sum = op_->schema != nullptr && op_->schema->Find("out_dtype") != nullptr;
   if (rule == ops::PrecisionRule::kAlways && !has_sum) {

@@ -62,14 +62,15 @@ class OpRegistration {
     return AttrsOf(attrs::SchemaOf<T>(), fingerprint);
   }
 
-  // What takes the place of calls before anything else is done (ops/pass_rules.h): for operators
-  // that are written in others, as quantised ones are. They need no compute.
+  // What takes the place of calls before anything else is done (ops/pass_rules.h); so the operator
+  // needs no compute.
   OpRegistration& Lower(std::function<ir::Expr(const ops::LoweringCall&)> lower);
-  // For operators of one tensor that give s * f(x) for s * x with every s > 0, as relu does:
-  // scales are folded through them.
+  // The operator, of one tensor, gives s * f(x) for s * x with every s > 0: scales go through it.
   OpRegistration& KeepsPositiveScale();
-  // What ToMixedPrecision does with calls. An operator that is kAlways has the attribute out_dtype;
-  // call it after .Attrs.
+  // The axes of channels of an operator that is linear in its data and in a weight.
+  OpRegistration& Channels(
+      std::function<std::optional<ops::ChannelAxes>(const ir::CallNode& call)> axes);
+  // What ToMixedPrecision does with calls; after .Attrs. kAlways needs the attribute out_dtype.
   OpRegistration& MixedPrecision(ops::PrecisionRule rule);
 
   // What the operator computes, by tensor expressions. A pattern that is not said is inferred from

@@ -10,6 +10,9 @@
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/registry.h"
+#include "tenon/ops/type_relation.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
@@ -90,13 +93,62 @@ const std::array<Row, 8>& Table() {
   return table;
 }
 
+bool IsTensor(const ir::Type& type) { return type && type.As<ir::TensorTypeNode>() != nullptr; }
+
+// What a user's rule says must be there.
+void RequireAxes(const CallNode& call, const ChannelAxes& axes) {
+  const auto require = [&](const std::vector<std::size_t>& named, const ir::Type& type,
+                           const char* of) {
+    const std::size_t rank = type.As<ir::TensorTypeNode>()->shape.size();
+    const bool are_there =
+        !named.empty() && std::ranges::all_of(named, [&](std::size_t axis) { return axis < rank; });
+    if (!are_there)
+      throw InvalidArgument(StrCat(call.op()->name, ": the axes of channels of ", of, " are [",
+                                   StrJoin(named, ", "), "]; it has ", rank, " axes"))
+          .At(call.span);
+  };
+  require(axes.data, call.args[0].checked_type(), "the data");
+  require(axes.inputs, call.args[1].checked_type(), "the weight's inputs");
+  require(axes.outputs, call.args[1].checked_type(), "the weight's outputs");
+  require(axes.result, call.checked_type, "the result");
+  if (axes.groups < 1)
+    throw InvalidArgument(StrCat(call.op()->name, ": channels are in ", axes.groups, " groups"))
+        .At(call.span);
+  const auto count = [](const ir::Type& type, const std::vector<std::size_t>& named) {
+    std::vector<ir::Dim> extents;
+    for (const std::size_t axis : named)
+      extents.push_back(type.As<ir::TensorTypeNode>()->shape[axis]);
+    return ops::Product(extents);
+  };
+  // One side of the weight runs over the channels of one group.
+  const auto require_count = [&](const ir::Dim& all, const ir::Dim& in_weight, bool is_of_group) {
+    if (!all.is_static() || !in_weight.is_static()) return;
+    const std::int64_t wanted = in_weight.value() * (is_of_group ? axes.groups : 1);
+    if (all.value() != wanted)
+      throw InvalidArgument(StrCat(call.op()->name, ": the weight is for ", wanted,
+                                   " channels where there are ", all.value()))
+          .At(call.span);
+  };
+  const ir::Type& weight = call.args[1].checked_type();
+  require_count(count(call.args[0].checked_type(), axes.data), count(weight, axes.inputs),
+                !axes.is_transposed);
+  require_count(count(call.checked_type, axes.result), count(weight, axes.outputs),
+                axes.is_transposed);
+}
+
 }  // namespace
 
 std::optional<ChannelAxes> ChannelAxesOf(const CallNode& call) {
   for (const Row& row : Table()) {
     if (call.callee == row.op) return row.read(call);
   }
-  return std::nullopt;
+  const auto* rule = call.op() == nullptr ? nullptr : ops::OpOf(call)->Column<ops::ChannelRule>();
+  const bool may_fold = rule != nullptr && call.args.size() >= 2 &&
+                        IsTensor(call.args[0].checked_type()) &&
+                        IsTensor(call.args[1].checked_type()) && IsTensor(call.checked_type);
+  std::optional<ChannelAxes> axes = may_fold ? rule->axes(call) : std::nullopt;
+  if (axes) RequireAxes(call, *axes);
+  return axes;
 }
 
 bool KeepsPositiveScale(const CallNode& call) {

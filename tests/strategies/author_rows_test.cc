@@ -2,11 +2,9 @@
 #include "tenon/strategies/author_rows.h"
 
 #include "tenon/ir/text_format.h"
-#include "tenon/ops/builders.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/convert_layout.h"
-#include "tenon/passes/precision/to_mixed_precision.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -247,97 +245,6 @@ TEST(AuthorRowsTest, EachFieldOfATupleHasItsShapeAndType) {
   const ir::Module module = Parsed("def @main(%x: Tensor[(3, 2), float32]) { my.rows_pair(%x) }");
   const auto results = ValueOrThrow(ValueOrThrow(Compile(module)).Run(RandomInputs(module, 1)));
   EXPECT_EQ(results.at(1).ToVector<std::int32_t>(), (std::vector<std::int32_t>{7, 7, 7}));
-}
-
-// x * factor + 1 in other operators.
-TEST(AuthorRowsTest, AnOperatorThatIsWrittenInOthersNeedsNoCompute) {
-  OpRegistration("my.rows_lowered")
-      .Argument("data", "Tensor", "input")
-      .Argument("factor", "Tensor", "a number")
-      .TypeRelation([](ops::TypeCall& call) { call.LearnResult(call.input(0)); })
-      .Lower([](const ops::LoweringCall& call) {
-        EXPECT_EQ(ir::ToString(call.args.at(0).checked_type()), "Tensor[(3, 2), float32]");
-        EXPECT_NE(call.args.at(1).As<ir::ConstantNode>(), nullptr);
-        return ops::Add(ops::Multiply(call.args[0], call.args[1]), ops::Scalar(1));
-      });
-  EXPECT_EQ(StartupErrors(), "");
-  const ir::Module module = Parsed(
-      "def @main(%x: Tensor[(3, 2), float32]) { my.rows_lowered(my.rows_lowered(%x, 2f), 3f) }");
-  const runtime::Inputs inputs = RandomInputs(module, 1);
-  const Executable exe = ValueOrThrow(Compile(module));
-  EXPECT_EQ(exe.num_kernel_calls(), 1);
-  ExpectClose(ValueOrThrow(exe.Run(inputs)),
-              Interpreted(Parsed("def @main(%x: Tensor[(3, 2), float32]) { "
-                                 "add(multiply(add(multiply(%x, 2f), 1f), 3f), 1f) }"),
-                          inputs));
-}
-
-TEST(AuthorRowsTest, ALoweringToAnotherTypeIsRefused) {
-  const auto lowered = [](const std::string& name, const ir::Expr& result) {
-    OpRegistration(name)
-        .Argument("data", "Tensor", "input")
-        .TypeRelation(ops::Identity)
-        .Lower([result](const ops::LoweringCall&) { return result; });
-    const absl::Status status =
-        Compile(Parsed(StrCat("def @main(%x: Tensor[(3), float32]) { ", name, "(%x) }"))).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    return std::string(status.message());
-  };
-  EXPECT_THAT(lowered("my.rows_scalar", ops::Scalar(1)),
-              HasSubstr("my.rows_scalar: its lowering gives float32; the call is "
-                        "Tensor[(3), float32]"));
-  EXPECT_THAT(lowered("my.rows_null", ir::Expr()), HasSubstr("its lowering gives null"));
-  OpRegistration("my.rows_no_lowering").Lower(nullptr);
-  EXPECT_THAT(StartupErrors(), HasSubstr("its lowering is no function"));
-}
-
-TEST(AuthorRowsTest, MixedPrecisionFollowsWhatTheRegistrationSays) {
-  const auto registered = [](const std::string& name, ops::PrecisionRule rule) {
-    OpRegistration(name)
-        .Argument("data", "Tensor", "input")
-        .TypeRelation(ops::Identity)
-        .MixedPrecision(rule)
-        .Elementwise([](te::Expr x) { return x + x; });
-  };
-  registered("my.rows_follows", ops::PrecisionRule::kFollow);
-  registered("my.rows_never", ops::PrecisionRule::kNever);
-  EXPECT_EQ(StartupErrors(), "");
-  const auto low = [](const std::string& op) {
-    const ir::Module module = passes::InferType(Parsed(
-        StrCat("def @main(%x: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) { nn.dense(",
-               op, "(nn.dense(%x, %w)), %w) }")));
-    return ir::PrintModule(passes::ToMixedPrecision(module, {.type = BFloat16}));
-  };
-  EXPECT_THAT(low("my.rows_follows"),
-              HasSubstr("my.rows_follows(%3) /* ty=Tensor[(4, 4), bfloat16]"));
-  EXPECT_THAT(low("my.rows_never"), HasSubstr("my.rows_never(%2) /* ty=Tensor[(4, 4), float32]"));
-  registered("my.rows_always", ops::PrecisionRule::kAlways);
-  EXPECT_THAT(StartupErrors(), HasSubstr("it has no attribute out_dtype"));
-}
-
-TEST(AuthorRowsTest, ScalesAreFoldedThroughAnOperatorThatKeepsThem) {
-  const auto registered = [](const std::string& name) {
-    OpRegistration registration(name);
-    registration.Argument("data", "Tensor", "input")
-        .TypeRelation(ops::Identity)
-        .Elementwise([](te::Expr x) { return loop::Select(x > 0.0F, x * 2.0F, x * 0.5F); });
-    return registration;
-  };
-  registered("my.rows_bends").KeepsPositiveScale();
-  registered("my.rows_bends_unsaid");
-  EXPECT_EQ(StartupErrors(), "");
-  for (const bool is_said : {true, false}) {
-    const ir::Module module = Parsed(
-        StrCat("def @main(%x: Tensor[(1, 2, 5, 5), float32], %w: Tensor[(3, 2, 1, 1), float32]) { "
-               "multiply(",
-               is_said ? "my.rows_bends" : "my.rows_bends_unsaid",
-               "(nn.conv2d(%x, cumsum(broadcast_to(0.1f, shape=[3, 2, 1, 1]), axis=0))), 3f) }"));
-    const std::string fused = ir::PrintModule(ValueOrThrow(Lower(module)).module);
-    EXPECT_EQ(fused.find("multiply") == std::string::npos, is_said) << fused;
-    const runtime::Inputs inputs = RandomInputs(module, 1);
-    ExpectClose(ValueOrThrow(ValueOrThrow(Compile(module)).Run(inputs)),
-                Interpreted(module, inputs), 1e-5);
-  }
 }
 
 }  // namespace

@@ -1,0 +1,176 @@
+// What registrations tell passes: lowering, mixed precision, scales and channels.
+#include "tenon/ops/pass_rules.h"
+
+#include "tenon/ir/text_format.h"
+#include "tenon/ops/builders.h"
+#include "tenon/passes/infer_type.h"
+#include "tenon/passes/precision/to_mixed_precision.h"
+#include "tenon/strategies/register_op.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon::strategies {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Parsed;
+using testing_graphs::RandomInputs;
+
+std::string StartupErrors() {
+  const absl::Status status = CatchErrors([] { ops::OpRegistry::Global().ThrowStartupErrors(); });
+  return std::string(status.message());
+}
+
+// x * factor + 1 in other operators.
+TEST(PassRulesTest, AnOperatorThatIsWrittenInOthersNeedsNoCompute) {
+  OpRegistration("my.rules_lowered")
+      .Argument("data", "Tensor", "input")
+      .Argument("factor", "Tensor", "a number")
+      .TypeRelation([](ops::TypeCall& call) { call.LearnResult(call.input(0)); })
+      .Lower([](const ops::LoweringCall& call) {
+        EXPECT_EQ(ir::ToString(call.args.at(0).checked_type()), "Tensor[(3, 2), float32]");
+        EXPECT_NE(call.args.at(1).As<ir::ConstantNode>(), nullptr);
+        return ops::Add(ops::Multiply(call.args[0], call.args[1]), ops::Scalar(1));
+      });
+  EXPECT_EQ(StartupErrors(), "");
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(3, 2), float32]) { my.rules_lowered(my.rules_lowered(%x, 2f), 3f) }");
+  const runtime::Inputs inputs = RandomInputs(module, 1);
+  const Executable exe = ValueOrThrow(Compile(module));
+  EXPECT_EQ(exe.num_kernel_calls(), 1);
+  ExpectClose(ValueOrThrow(exe.Run(inputs)),
+              Interpreted(Parsed("def @main(%x: Tensor[(3, 2), float32]) { "
+                                 "add(multiply(add(multiply(%x, 2f), 1f), 3f), 1f) }"),
+                          inputs));
+}
+
+TEST(PassRulesTest, ALoweringToAnotherTypeIsRefused) {
+  const auto lowered = [](const std::string& name, const ir::Expr& result) {
+    OpRegistration(name)
+        .Argument("data", "Tensor", "input")
+        .TypeRelation(ops::Identity)
+        .Lower([result](const ops::LoweringCall&) { return result; });
+    const absl::Status status =
+        Compile(Parsed(StrCat("def @main(%x: Tensor[(3), float32]) { ", name, "(%x) }"))).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_THAT(lowered("my.rules_scalar", ops::Scalar(1)),
+              HasSubstr("my.rules_scalar: its lowering gives float32; the call is "
+                        "Tensor[(3), float32]"));
+  EXPECT_THAT(lowered("my.rules_null", ir::Expr()), HasSubstr("its lowering gives null"));
+  OpRegistration("my.rules_no_lowering").Lower(nullptr);
+  EXPECT_THAT(StartupErrors(), HasSubstr("its lowering is no function"));
+}
+
+TEST(PassRulesTest, MixedPrecisionFollowsWhatTheRegistrationSays) {
+  const auto registered = [](const std::string& name, ops::PrecisionRule rule) {
+    OpRegistration(name)
+        .Argument("data", "Tensor", "input")
+        .TypeRelation(ops::Identity)
+        .MixedPrecision(rule)
+        .Elementwise([](te::Expr x) { return x + x; });
+  };
+  registered("my.rules_follows", ops::PrecisionRule::kFollow);
+  registered("my.rules_never", ops::PrecisionRule::kNever);
+  EXPECT_EQ(StartupErrors(), "");
+  const auto low = [](const std::string& op) {
+    const ir::Module module = passes::InferType(Parsed(
+        StrCat("def @main(%x: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) { nn.dense(",
+               op, "(nn.dense(%x, %w)), %w) }")));
+    return ir::PrintModule(passes::ToMixedPrecision(module, {.type = BFloat16}));
+  };
+  EXPECT_THAT(low("my.rules_follows"),
+              HasSubstr("my.rules_follows(%3) /* ty=Tensor[(4, 4), bfloat16]"));
+  EXPECT_THAT(low("my.rules_never"), HasSubstr("my.rules_never(%2) /* ty=Tensor[(4, 4), float32]"));
+  registered("my.rules_always", ops::PrecisionRule::kAlways);
+  EXPECT_THAT(StartupErrors(), HasSubstr("it has no attribute out_dtype"));
+}
+
+TEST(PassRulesTest, ScalesAreFoldedThroughAnOperatorThatKeepsThem) {
+  const auto registered = [](const std::string& name) {
+    OpRegistration registration(name);
+    registration.Argument("data", "Tensor", "input")
+        .TypeRelation(ops::Identity)
+        .Elementwise([](te::Expr x) { return loop::Select(x > 0.0F, x * 2.0F, x * 0.5F); });
+    return registration;
+  };
+  registered("my.rules_bends").KeepsPositiveScale();
+  registered("my.rules_bends_unsaid");
+  EXPECT_EQ(StartupErrors(), "");
+  for (const bool is_said : {true, false}) {
+    const ir::Module module = Parsed(
+        StrCat("def @main(%x: Tensor[(1, 2, 5, 5), float32], %w: Tensor[(3, 2, 1, 1), float32]) { "
+               "multiply(",
+               is_said ? "my.rules_bends" : "my.rules_bends_unsaid",
+               "(nn.conv2d(%x, cumsum(broadcast_to(0.1f, shape=[3, 2, 1, 1]), axis=0))), 3f) }"));
+    const std::string fused = ir::PrintModule(ValueOrThrow(Lower(module)).module);
+    EXPECT_EQ(fused.find("multiply") == std::string::npos, is_said) << fused;
+    const runtime::Inputs inputs = RandomInputs(module, 1);
+    ExpectClose(ValueOrThrow(ValueOrThrow(Compile(module)).Run(inputs)),
+                Interpreted(module, inputs), 1e-5);
+  }
+}
+
+// x w^T, of which `axes` says where the channels are.
+void RegisterLinear(const std::string& name, ops::ChannelAxes axes) {
+  OpRegistration(name)
+      .Argument("data", "Tensor", "rows")
+      .Argument("weight", "Tensor", "a row for each output")
+      .TypeRelation([](ops::TypeCall& call) {
+        const auto* x = call.tensor(0);
+        const auto* w = call.tensor(1);
+        if (x == nullptr || w == nullptr) return;
+        call.LearnResult(ir::TensorType({x->shape[0], w->shape[0]}, x->dtype));
+      })
+      .Pattern(ops::OpPattern::kOutEWiseFusable)
+      .Channels([axes](const ir::CallNode&) { return axes; })
+      .Compute([](const TeCall& call) {
+        const te::IterVar k = te::ReduceAxis(0, call.input(0).shape()[1]);
+        return std::vector<te::Tensor>{te::Compute(call.te_shape(), [&](te::Var i, te::Var j) {
+          return te::Sum(call.input(0)(i, k.var) * call.input(1)(j, k.var), {k});
+        })};
+      });
+  EXPECT_EQ(StartupErrors(), "");
+}
+constexpr char kScaledLinear[] =
+    "(%x, cumsum(broadcast_to(0.1f, shape=[4, 3]), axis=0)), "
+    "cumsum(broadcast_to(1f, shape=[4]), axis=0)) }";
+
+TEST(PassRulesTest, ScalesAreFoldedIntoTheWeightOfAnOperatorThatSaysWhereItsChannelsAre) {
+  RegisterLinear("my.rules_linear", {.data = {1}, .result = {1}, .inputs = {1}, .outputs = {0}});
+  const ir::Module module = Parsed(
+      StrCat("def @main(%x: Tensor[(5, 3), float32]) { multiply(my.rules_linear", kScaledLinear));
+  const std::string fused = ir::PrintModule(ValueOrThrow(Lower(module)).module);
+  EXPECT_EQ(fused.find("multiply"), std::string::npos) << fused;
+  const runtime::Inputs inputs = RandomInputs(module, 1);
+  ExpectClose(ValueOrThrow(ValueOrThrow(Compile(module)).Run(inputs)), Interpreted(module, inputs),
+              1e-5);
+}
+
+TEST(PassRulesTest, ChannelsThatAreNotThereAreRefused) {
+  RegisterLinear("my.rules_misplaced", {.data = {1}, .result = {1}, .inputs = {2}, .outputs = {0}});
+  RegisterLinear("my.rules_grouped",
+                 {.data = {1}, .result = {1}, .inputs = {1}, .outputs = {0}, .groups = 2});
+  const auto error = [](const std::string& op) {
+    const absl::Status status =
+        Compile(
+            Parsed(StrCat("def @main(%x: Tensor[(5, 3), float32]) { multiply(", op, kScaledLinear)))
+            .status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_THAT(error("my.rules_misplaced"),
+              HasSubstr("the axes of channels of the weight's inputs are [2]; it has 2 axes"));
+  EXPECT_THAT(error("my.rules_grouped"),
+              HasSubstr("the weight is for 6 channels where there are 3"));
+  OpRegistration("my.rules_no_channels").Channels(nullptr);
+  EXPECT_THAT(StartupErrors(), HasSubstr("its rule of channels is no function"));
+}
+
+}  // namespace
+}  // namespace tenon::strategies
