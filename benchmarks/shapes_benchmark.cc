@@ -133,8 +133,8 @@ void Run(const Options& options) {
   const auto model = ValueOrThrow(onnx_import::OnnxModel::Load(options.model));
   const CompileOptions compile = {.threads = options.threads};
   const Clock::time_point start = Clock::now();
-  const ir::Module module = ValueOrThrow(
-      model.Import({.symbolic = true, .evaluate = strategies::EvaluateCall}));
+  const ir::Module module =
+      ValueOrThrow(model.Import({.symbolic = true, .evaluate = strategies::EvaluateCall}));
   const double imported = Milliseconds(Clock::now() - start);
   const Executable symbolic = ValueOrThrow(Compile(module, compile));
   std::printf("import %.1f ms, compile %.1f ms, %zu kernels\n", imported,

@@ -57,9 +57,8 @@ std::optional<std::vector<NDArray>> DynamicModel::State::RunSymbolic(
     const runtime::Inputs& inputs) {
   if (options.symbolic == nullptr) return std::nullopt;
   std::call_once(symbolic_is_made, [&] {
-    symbolic = CatchErrors([&] {
-      return ValueOrThrow(Compile(ValueOrThrow(options.symbolic()), options.compile));
-    });
+    symbolic = CatchErrors(
+        [&] { return ValueOrThrow(Compile(ValueOrThrow(options.symbolic()), options.compile)); });
   });
   if (!symbolic.ok() || !symbolic->is_symbolic()) return std::nullopt;
   absl::StatusOr<std::vector<NDArray>> results = symbolic->Run(inputs);

@@ -572,8 +572,9 @@ class Parser {
     if (name.text == "max") return Max(a, b);
     if (name.text == "min") return Min(a, b);
     if (name.text != "floordiv" && name.text != "ceildiv")
-      Fail(name, StrCat("'", name.text,
-                        "' is not a function of extents; these are floordiv, ceildiv, max and min"));
+      Fail(name,
+           StrCat("'", name.text,
+                  "' is not a function of extents; these are floordiv, ceildiv, max and min"));
     if (!b.is_static() || b.value() < 1) Fail(second, "extents are divided by numbers from 1 on");
     return name.text == "floordiv" ? FloorDiv(a, b.value()) : CeilDiv(a, b.value());
   }

@@ -82,8 +82,8 @@ constexpr Transform kTransforms[] = {
      kSimplify, "the vector loops of the rows above become statements on vectors"},
     {"FuseLoops", kCodegen, Plain<FuseLoops>, kAlways, kFlat | kExpanded, kNone, kNone, kKeep,
      "a loop that reads what the one before stores joins it"},
-    {"NameIndices", kCodegen, Plain<NameIndices>, HasScalars, kFlat | kExpanded, kNone, kNone, kKeep,
-     "long terms of symbolic indices are computed once, outside the loops that repeat them"},
+    {"NameIndices", kCodegen, Plain<NameIndices>, HasScalars, kFlat | kExpanded, kNone, kNone,
+     kKeep, "long terms of symbolic indices are computed once, outside the loops that repeat them"},
 };
 static_assert(OrderError(kTransforms) == nullptr);
 

@@ -149,7 +149,8 @@ void Convolution(TypeCall& call) {
   shape[rules.out[1]] = channels;
   for (std::size_t i = 0; i < rules.dims; ++i) {
     const Dim in = dim(i + 2);
-    if (taps[i].is_static()) shape[rules.out[i + 2]] = ResultDim(call, rules, i, in, taps[i].value());
+    if (taps[i].is_static())
+      shape[rules.out[i + 2]] = ResultDim(call, rules, i, in, taps[i].value());
   }
   call.LearnResult(
       ir::TensorType(std::move(shape), rules.out_dtype.is_void() ? x->dtype : rules.out_dtype));

@@ -48,9 +48,9 @@ void WindowPool(TypeCall& call) {
     const std::int64_t span = WindowSpan(rules.size[i], rules.dilation[i]);
     if (!extent.is_static()) {
       const Dim room = extent + rules.before[i] + rules.after[i] - span;
-      extent = (attrs.ceil_mode ? CeilDiv(room, rules.strides[i])
-                                : FloorDiv(room, rules.strides[i])) +
-               1;
+      extent =
+          (attrs.ceil_mode ? CeilDiv(room, rules.strides[i]) : FloorDiv(room, rules.strides[i])) +
+          1;
       continue;
     }
     const std::int64_t room = PaddedExtent(extent.value(), rules.before[i], rules.after[i]) - span;

@@ -168,7 +168,8 @@ void Stack(TypeCall& call) {
 std::vector<Dim> PartExtents(const TypeCall& call, const SplitAttrs& attrs, const Dim& whole) {
   std::vector<Dim> extents;
   if (whole.is_static()) {
-    for (const auto& [begin, extent] : SplitParts(attrs, whole.value())) extents.emplace_back(extent);
+    for (const auto& [begin, extent] : SplitParts(attrs, whole.value()))
+      extents.emplace_back(extent);
     return extents;
   }
   if (const auto* sections = std::get_if<std::int64_t>(&attrs.indices_or_sections)) {

@@ -248,7 +248,8 @@ SliceDims RangeOf(const Dim& extent, std::int64_t from, std::int64_t to, std::in
   }
   begin = clamped(-1, begin, extent - 1);
   const Dim end = to <= -kUnbounded ? Dim(-1) : clamped(-1, from_front(to), extent - 1);
-  return {begin, stride, Max(CeilDiv(begin - end, stride <= -kUnbounded ? kUnbounded : -stride), 0)};
+  return {begin, stride,
+          Max(CeilDiv(begin - end, stride <= -kUnbounded ? kUnbounded : -stride), 0)};
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ struct SliceDims {
   std::int64_t stride = 1;
   ir::Dim extent = 0;
 };
-std::vector<SliceDims> SliceRanges(const StridedSliceAttrs& attrs, const std::vector<ir::Dim>& input);
+std::vector<SliceDims> SliceRanges(const StridedSliceAttrs& attrs,
+                                   const std::vector<ir::Dim>& input);
 
 // Each part of a split has a type and a value of its own.
 inline constexpr std::int64_t kMaxParts = 65536;

@@ -317,8 +317,7 @@ absl::StatusOr<std::vector<NDArray>> Session::Run(const Inputs& inputs) {
 absl::StatusOr<std::vector<NDArray>> Session::RunProfiled(const Inputs& inputs,
                                                           std::vector<NodeTime>* times) {
   return CatchErrors([&] {
-    if (workspace_ == nullptr)
-      return executable_.Bound(inputs).RunOnce(inputs, threads_, times);
+    if (workspace_ == nullptr) return executable_.Bound(inputs).RunOnce(inputs, threads_, times);
     const jit::ScopedThreads threads(threads_);
     return workspace_->Run(inputs, times);
   });

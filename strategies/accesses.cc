@@ -109,9 +109,7 @@ std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var) {
   return StepOf(loop::Simplify(offset, *access.bounds), var);
 }
 
-std::int64_t Extent(const IterVar& axis) {
-  return PlannedExtent(axis.extent);
-}
+std::int64_t Extent(const IterVar& axis) { return PlannedExtent(axis.extent); }
 
 std::int64_t ProductOfExtents(std::span<const IterVar> axes) {
   std::int64_t product = 1;

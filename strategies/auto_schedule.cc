@@ -467,8 +467,8 @@ class Scheduler {
     // choice; others are left to PartitionSelects.
     const bool differ = accesses_.DifferByLane(stage, inner.var);
     const std::int64_t most = differ ? kMaxChosen : op.tag == kWrittenOut ? kMaxUnrolled : 0;
-    const bool is_number = std::all_of(op.axes.begin() + static_cast<std::ptrdiff_t>(first),
-                                       op.axes.end(), IsNumber);
+    const bool is_number =
+        std::all_of(op.axes.begin() + static_cast<std::ptrdiff_t>(first), op.axes.end(), IsNumber);
     const bool is_written_out = is_number && extent <= lanes * most;
     if (differ && !(is_written_out && accesses_.BoundAlong(stage, inner.var))) return;
     auto [blocks, lane] = stage.Split(inner, lanes);

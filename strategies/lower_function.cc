@@ -112,7 +112,8 @@ class Lowering {
   Lowering(const ir::FunctionNode& function, const LowerFunctionOptions& options)
       : options_(options) {
     for (const Expr& param : function.params) {
-      std::vector<Tensor> tensors = Placeholders(param.checked_type(), ir::Var(param).name(), &symbols_);
+      std::vector<Tensor> tensors =
+          Placeholders(param.checked_type(), ir::Var(param).name(), &symbols_);
       params_.insert(params_.end(), tensors.begin(), tensors.end());
       values_.emplace(param, std::move(tensors));
     }

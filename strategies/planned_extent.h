@@ -25,8 +25,9 @@ std::int64_t PlannedExtent(const loop::Expr& extent);
 
 // An extent, and the number that decisions take it for.
 struct Size {
-  Size(std::int64_t number) : expr(number), planned(number) {}  // NOLINT(google-explicit-constructor)
-  Size(const loop::Expr& extent)                                // NOLINT(google-explicit-constructor)
+  Size(std::int64_t number)
+      : expr(number), planned(number) {}  // NOLINT(google-explicit-constructor)
+  Size(const loop::Expr& extent)          // NOLINT(google-explicit-constructor)
       : expr(extent), planned(PlannedExtent(extent)) {}
 
   bool is_number() const { return expr.kind() == loop::ExprKind::kIntImm; }

@@ -152,8 +152,7 @@ std::string Dim::ToString() const {
 }
 
 bool operator==(const Dim& a, const Dim& b) {
-  if (a.is_static() || b.is_static())
-    return a.is_static() && b.is_static() && a.value_ == b.value_;
+  if (a.is_static() || b.is_static()) return a.is_static() && b.is_static() && a.value_ == b.value_;
   if (a.terms_ == b.terms_) return true;
   return std::equal(a.terms().begin(), a.terms().end(), b.terms().begin(), b.terms().end(),
                     [](const Term& x, const Term& y) {
@@ -200,9 +199,8 @@ Dim FloorDiv(const Dim& a, std::int64_t divisor) {
   Polynomial whole, rest;
   for (const auto& [atoms, coefficient] : DimBuilder::Open(a)) {
     // A number leaves its remainder; of a product only all or nothing moves out.
-    const std::int64_t quotient = atoms.empty() || coefficient % divisor == 0
-                                      ? FloorDivided(coefficient, divisor)
-                                      : 0;
+    const std::int64_t quotient =
+        atoms.empty() || coefficient % divisor == 0 ? FloorDivided(coefficient, divisor) : 0;
     if (quotient != 0) whole[atoms] = quotient;
     if (coefficient != quotient * divisor) rest[atoms] = coefficient - quotient * divisor;
   }

@@ -2,8 +2,8 @@
 //
 // Expressions are sums of products of variables, floordiv, max and min, in a normal form: two that
 // compare equal are equal for all values of their variables. Variables are at least 1:
-// a model with an empty axis is compiled for that shape. A calculation with "?" gives "?". Arithmetic throws InvalidArgument where a
-// coefficient does not fit 64 bits.
+// a model with an empty axis is compiled for that shape. A calculation with "?" gives "?".
+// Arithmetic throws InvalidArgument where a coefficient does not fit 64 bits.
 //
 //   Dim w = Dim::Symbol("w"), half = FloorDiv(w - 1, 2) + 1;
 //   half.ToString();                   // "floordiv(w - 1, 2) + 1"
@@ -82,8 +82,8 @@ enum class DimAtomKind : std::uint8_t { kSymbol, kFloorDiv, kMax, kMin };
 
 struct DimAtom {
   DimAtomKind kind;
-  std::string text;   // of a variable its name
-  Dim a = 0, b = 0;   // floordiv(a, b), max(a, b), min(a, b)
+  std::string text;  // of a variable its name
+  Dim a = 0, b = 0;  // floordiv(a, b), max(a, b), min(a, b)
 };
 
 }  // namespace tenon

@@ -41,8 +41,7 @@ void Bench(const BenchArguments& arguments) {
   const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
   times.compile_s = SecondsSince(start);
 
-  const runtime::Inputs inputs =
-      RandomInputs(exe, arguments.seed, arguments.model.ExtentValues());
+  const runtime::Inputs inputs = RandomInputs(exe, arguments.seed, arguments.model.ExtentValues());
   times.kernels = ValueOrThrow(exe.Bind(inputs)).num_kernel_calls();
   Session session(exe);
   (void)ValueOrThrow(session.Run(inputs));  // allocates its memory

@@ -61,7 +61,8 @@ Dim::Values ModelArguments::ExtentValues() const {
   for (const auto& [name, text] : Assignments(extents, "--extent")) {
     const auto value = ParseNumber<std::int64_t>(text);
     if (!value || *value < 1)
-      throw InvalidArgument(StrCat("--extent: ", text, " is not an extent of a variable; these are "
+      throw InvalidArgument(StrCat("--extent: ", text,
+                                   " is not an extent of a variable; these are "
                                    "integers from 1 on"));
     values[name] = *value;
   }
@@ -256,7 +257,8 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
     options.constants[name] = ParseConstant(model, name, value);
   for (const ir::InputSpec& input : model.inputs()) {
     if (options.constants.contains(input.name)) continue;
-    if (!shape_of || arguments.symbolic || input.Fixed() || options.shapes.contains(input.name)) continue;
+    if (!shape_of || arguments.symbolic || input.Fixed() || options.shapes.contains(input.name))
+      continue;
     if (std::optional<Shape> shape = shape_of(input))
       options.shapes[input.name] = *std::move(shape);
   }

@@ -22,9 +22,9 @@ runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
   Dim::Values values = extents;
   for (const auto& [name, value] : extents) {
     if (!names.contains(name))
-      throw InvalidArgument(StrCat(
-          "--extent: the inputs have no variable ", name,
-          names.empty() ? "; their extents are numbers" : "; they have ", StrJoin(names, ", ")));
+      throw InvalidArgument(StrCat("--extent: the inputs have no variable ", name,
+                                   names.empty() ? "; their extents are numbers" : "; they have ",
+                                   StrJoin(names, ", ")));
   }
   for (const std::string& name : names) values.try_emplace(name, kDefaultExtent);
   runtime::Inputs inputs;

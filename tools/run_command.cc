@@ -81,19 +81,17 @@ runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe)
       continue;
     }
     const std::optional<Shape> fixed = input.Fixed();
-    inputs[name] = ValueOrThrow(
-        LoadPicture(path, fixed ? *fixed : ValueOrThrow(ShapeForPicture(path, input)),
-                    arguments.picture));
+    inputs[name] = ValueOrThrow(LoadPicture(
+        path, fixed ? *fixed : ValueOrThrow(ShapeForPicture(path, input)), arguments.picture));
   }
   return inputs;
 }
 
 // When no input is given, all are random: one that was forgotten would go unnoticed otherwise.
 runtime::Inputs MakeInputs(const RunArguments& arguments, const Executable& exe) {
-  runtime::Inputs inputs =
-      arguments.inputs.empty()
-          ? RandomInputs(exe, arguments.seed, arguments.model.ExtentValues())
-          : ReadInputs(arguments, exe);
+  runtime::Inputs inputs = arguments.inputs.empty()
+                               ? RandomInputs(exe, arguments.seed, arguments.model.ExtentValues())
+                               : ReadInputs(arguments, exe);
   for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input")) {
     const auto found = inputs.find(name);
     if (found == inputs.end())

@@ -133,8 +133,8 @@ std::string CompiledRun::ToString() const {
                 options.winograd ? "" : "no Winograd, ", options.keep_nan ? "NaN kept, " : "",
                 options.reassociate_reductions ? "" : "sums in order, ",
                 options.check_bounds ? "bounds checked, " : "",
-                symbols ? StrCat("symbolic (", *symbols, "), ") : std::string(), "compiled for ", options.threads,
-                " threads and run on ", run_threads, ", ",
+                symbols ? StrCat("symbolic (", *symbols, "), ") : std::string(), "compiled for ",
+                options.threads, " threads and run on ", run_threads, ", ",
                 cache == CacheUse::kNone ? "" : "from a cache, too, ", NameOf(caller));
 }
 

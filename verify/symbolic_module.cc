@@ -59,10 +59,9 @@ std::optional<ir::Module> WithSymbols(const ir::Module& module, std::uint64_t se
   }
   if (!symbols.any()) return std::nullopt;
   try {
-    return passes::InferType(
-        module.With("main", ir::Function::Make(std::move(params),
-                                               ir::Substitute(main.body, renamed), ir::Type(),
-                                               main.attrs)));
+    return passes::InferType(module.With(
+        "main", ir::Function::Make(std::move(params), ir::Substitute(main.body, renamed),
+                                   ir::Type(), main.attrs)));
   } catch (const Error& error) {
     if (error.code() == absl::StatusCode::kInternal) throw;
     return std::nullopt;

@@ -14,8 +14,7 @@ runtime::Executable Linked(const Lowered& lowered,
   std::vector<loop::Function> functions;
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     if (is_ready(i)) continue;
-    for (loop::Function& function :
-         strategies::GeneratedFunctions(lowered.kernels[i].choice.built))
+    for (loop::Function& function : strategies::GeneratedFunctions(lowered.kernels[i].choice.built))
       functions.push_back(std::move(function));
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code));

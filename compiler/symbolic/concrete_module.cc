@@ -40,9 +40,9 @@ class Maker {
       return ir::Var::Make(var->name, Concrete(var->type_annotation), original.span());
     const auto* function = rebuilt.As<ir::FunctionNode>();
     if (function == nullptr) return rebuilt;
-    const Expr made = ir::Function::Make(function->params, function->body,
-                                         Concrete(function->ret_type), function->attrs,
-                                         original.span());
+    const Expr made =
+        ir::Function::Make(function->params, function->body, Concrete(function->ret_type),
+                           function->attrs, original.span());
     return made;
   }
 
@@ -86,10 +86,11 @@ ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values)
     const ir::Type promised = maker.Concrete(before[i].checked_type());
     if (!ir::Equal(promised, after[i].checked_type()))
       throw Unimplemented(StrCat("the type ", ir::ToString(before[i].checked_type()),
-                                 " of a value stands for ", ir::ToString(promised),
-                                 "; here it is ", ir::ToString(after[i].checked_type())))
+                                 " of a value stands for ", ir::ToString(promised), "; here it is ",
+                                 ir::ToString(after[i].checked_type())))
           .At(before[i].span());
-    made.functions.emplace(after[i].As<ir::CallNode>()->callee, before[i].As<ir::CallNode>()->callee);
+    made.functions.emplace(after[i].As<ir::CallNode>()->callee,
+                           before[i].As<ir::CallNode>()->callee);
   }
   return made;
 }

@@ -8,8 +8,9 @@
 namespace tenon::compiler {
 
 struct ConcreteModule {
-  ir::Module module;      // with checked types
-  ir::ExprMap functions;  // fused functions of the result, and what they were in the symbolic module
+  ir::Module module;  // with checked types
+  ir::ExprMap
+      functions;  // fused functions of the result, and what they were in the symbolic module
 };
 
 // Types are inferred anew from those of the inputs and compared with the symbolic ones: what an

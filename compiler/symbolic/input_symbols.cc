@@ -42,14 +42,14 @@ ir::Module NameExtents(const ir::Module& module) {
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (shape[i].is_any()) shape[i] = Dim::Symbol(StrCat(var.name(), "_", i));
     }
-    params.back() = ir::Var::Make(var.name(), ir::TensorType(std::move(shape), type->dtype),
-                                  param.span());
+    params.back() =
+        ir::Var::Make(var.name(), ir::TensorType(std::move(shape), type->dtype), param.span());
     renamed.emplace(param, params.back());
   }
   if (renamed.empty()) return module;
-  return module.With("main", ir::Function::Make(std::move(params),
-                                                ir::Substitute(main.body, renamed), ir::Type(),
-                                                main.attrs));
+  return module.With(
+      "main", ir::Function::Make(std::move(params), ir::Substitute(main.body, renamed), ir::Type(),
+                                 main.attrs));
 }
 
 InputSymbols::InputSymbols(const ir::FunctionNode& main) {
@@ -83,9 +83,8 @@ Dim::Values InputSymbols::Solve(const runtime::Inputs& inputs) const {
       throw InvalidArgument(StrCat("input '", spec.name, "' is missing; it must be ", wanted));
     const Shape& shape = given->second.shape();
     if (given->second.dtype() != spec.dtype || shape.size() != spec.extents->size())
-      throw InvalidArgument(StrCat("input '", spec.name, "' is ",
-                                   given->second.dtype().ToString(), " ", ShapeToString(shape),
-                                   "; it must be ", wanted));
+      throw InvalidArgument(StrCat("input '", spec.name, "' is ", given->second.dtype().ToString(),
+                                   " ", ShapeToString(shape), "; it must be ", wanted));
     for (std::size_t i = 0; i < shape.size(); ++i) {
       const auto name = (*spec.extents)[i].symbol();
       if (!name || !values.emplace(*name, shape[i]).second) continue;
@@ -103,12 +102,11 @@ Dim::Values InputSymbols::Solve(const runtime::Inputs& inputs) const {
       const std::optional<std::int64_t> wanted = dim.Evaluate(values);
       if (wanted == shape[i]) continue;
       const auto name = dim.symbol();
-      throw InvalidArgument(StrCat(
-          "input '", spec.name, "' has ", shape[i], " elements on axis ", i, "; it must have ",
-          wanted ? StrCat(*wanted) : "a number",
-          name                ? StrCat(", as '", found_in.at(*name), "' has for ", *name)
-          : dim.is_symbolic() ? StrCat(", which is ", dim.ToString())
-                              : std::string()));
+      throw InvalidArgument(StrCat("input '", spec.name, "' has ", shape[i], " elements on axis ",
+                                   i, "; it must have ", wanted ? StrCat(*wanted) : "a number",
+                                   name ? StrCat(", as '", found_in.at(*name), "' has for ", *name)
+                                   : dim.is_symbolic() ? StrCat(", which is ", dim.ToString())
+                                                       : std::string()));
     }
   }
   for (const auto& [name, value] : inputs) {

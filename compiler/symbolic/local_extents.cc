@@ -77,8 +77,8 @@ LocalFunction WithLocalExtents(const Expr& function) {
   ir::ExprMap params;
   std::vector<Expr> made;
   for (const Expr& param : node.params) {
-    made.push_back(ir::Var::MakeChecked(ir::Var(param).name(), locals.Of(param.checked_type()),
-                                        param.span()));
+    made.push_back(
+        ir::Var::MakeChecked(ir::Var(param).name(), locals.Of(param.checked_type()), param.span()));
     params.emplace(param, made.back());
   }
   try {

@@ -1,5 +1,5 @@
-// Fused functions of the symbolic module are kernels of their own. Binding follows the same calls in
-// the module of numbers, so that views, joins and storage are planned as for any other module.
+// Fused functions of the symbolic module are kernels of their own. Binding follows the same calls
+// in the module of numbers, so that views, joins and storage are planned as for any other module.
 #include "tenon/compiler/symbolic/symbolic_model.h"
 
 #include <algorithm>
@@ -38,10 +38,11 @@ void RequireKnownExtents(const Expr& call) {
     if (tensor == nullptr || std::none_of(tensor->shape.begin(), tensor->shape.end(),
                                           [](const Dim& dim) { return dim.is_any(); }))
       continue;
-    throw Unimplemented(StrCat("the result of ",
-                               NameOfFunction(*call.As<ir::CallNode>()->callee.As<ir::FunctionNode>()),
-                               " has the type ", ir::ToString(type),
-                               ", whose extents do not follow from those of the inputs"))
+    throw Unimplemented(
+        StrCat("the result of ",
+               NameOfFunction(*call.As<ir::CallNode>()->callee.As<ir::FunctionNode>()),
+               " has the type ", ir::ToString(type),
+               ", whose extents do not follow from those of the inputs"))
         .At(call.span());
   }
 }
@@ -89,8 +90,7 @@ void SymbolicModel::MakeKernels() {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const KernelTable::Request& request = requests[i];
     try {
-      const int kernel =
-          table.For(request.function, request.name, request.constants, request.hash);
+      const int kernel = table.For(request.function, request.name, request.constants, request.hash);
       uses_.emplace(uses[i].first, Use{kernel, std::move(uses[i].second)});
     } catch (const Error& error) {
       // It is made for each shape.
@@ -261,8 +261,7 @@ std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() con
   std::vector<std::shared_ptr<const jit::Callable>> callables;
   for (const Made& made : made_) {
     if (made.code)
-      callables.push_back(
-          made.code->AsCallable(std::vector<std::int64_t>(made.symbols.size(), 1)));
+      callables.push_back(made.code->AsCallable(std::vector<std::int64_t>(made.symbols.size(), 1)));
   }
   return callables;
 }

@@ -63,8 +63,8 @@ class SymbolicModel {
   const int threads_;
   const InputSymbols inputs_;
   std::vector<LoweredKernel> kernels_;
-  std::vector<Made> made_;                                     // of kernels_
-  std::unordered_map<ir::Expr, Use, ir::ExprHash> uses_;       // by fused function
+  std::vector<Made> made_;                                // of kernels_
+  std::unordered_map<ir::Expr, Use, ir::ExprHash> uses_;  // by fused function
   // What kernels want prepared, by kernel, place and the arrays that it is made of.
   std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> prepared_;
 

@@ -211,8 +211,7 @@ class Simplifier : public StmtMutator {
   }
 
   // The body of a loop to an extent of variables. As it runs, none of the extent's factors is 0.
-  Stmt MutateToSymbolic(const ForNode& loop, const Expr& min, const Expr& extent,
-                        Interval values) {
+  Stmt MutateToSymbolic(const ForNode& loop, const Expr& min, const Expr& extent, Interval values) {
     std::vector<std::pair<Var, Interval>> before;
     for (const Expr& factor : PositiveWith(extent)) {
       const Interval range = bounds_.Of(factor);

@@ -18,9 +18,8 @@ bool AddScaledTo(Linear* sum, const Linear& other, std::int64_t k) {
     return false;
   for (const auto& [atom, coefficient] : other.terms) {
     if (__builtin_mul_overflow(coefficient, k, &scaled)) return false;
-    auto same = std::find_if(sum->terms.begin(), sum->terms.end(), [&, &a = atom](const auto& t) {
-      return StructuralEqual(t.first, a);
-    });
+    auto same = std::find_if(sum->terms.begin(), sum->terms.end(),
+                             [&, &a = atom](const auto& t) { return StructuralEqual(t.first, a); });
     if (same == sum->terms.end()) {
       sum->terms.emplace_back(atom, scaled);
     } else if (__builtin_add_overflow(same->second, scaled, &same->second)) {

@@ -93,9 +93,9 @@ class IndexNamer : public StmtMutator {
     bool safe = true;
     VisitExpr(e, [&](const Expr& x) {
       const auto* n = x.As<BinaryNode>();
-      const bool divides = n != nullptr && (n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod ||
-                                            n->op == BinaryOp::kFloorDiv ||
-                                            n->op == BinaryOp::kFloorMod);
+      const bool divides =
+          n != nullptr && (n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod ||
+                           n->op == BinaryOp::kFloorDiv || n->op == BinaryOp::kFloorMod);
       if (!divides) return;
       for (const Expr& factor : FactorsOf(n->b)) {
         const auto* number = factor.As<IntImmNode>();

@@ -60,8 +60,8 @@ std::vector<Expr> ShapeValue(Node& node) {
     for (const Dim& dim : part) numbers.push_back(dim.value());
     return {ir::Constant::Make(Vector(numbers))};
   }
-  const Expr whole = ir::Call::Make(ops::Known().shape_of, {node.input(0)},
-                                    Attrs::Make(ops::ShapeOfAttrs{Int64}));
+  const Expr whole =
+      ir::Call::Make(ops::Known().shape_of, {node.input(0)}, Attrs::Make(ops::ShapeOfAttrs{Int64}));
   if (part.size() == shape.size()) return {node.Typed(whole)};
   return {node.Typed(ops::StridedSlice(
       node.Typed(whole), {.begin = {start}, .end = {end}, .strides = {1}, .axes = Ints{0}}))};
@@ -70,8 +70,8 @@ std::vector<Expr> ShapeValue(Node& node) {
 std::vector<Expr> Size(Node& node) {
   if (IsStatic(DimsOf(node.input(0))))
     return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(NumElements(ShapeOf(node.input(0)))))};
-  const Expr shape = ir::Call::Make(ops::Known().shape_of, {node.input(0)},
-                                    Attrs::Make(ops::ShapeOfAttrs{Int64}));
+  const Expr shape =
+      ir::Call::Make(ops::Known().shape_of, {node.input(0)}, Attrs::Make(ops::ShapeOfAttrs{Int64}));
   return {node.Typed(ir::Call::Make(ops::Known().prod, {shape}, Attrs::Make(ops::ReduceAttrs{})))};
 }
 
@@ -83,7 +83,8 @@ std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (target[i] == Dim(0) && !allowzero) {
       if (i >= input.size())
-        throw InvalidArgument(StrCat("the shape has 0 at place ", i, ", where the input has no axis"));
+        throw InvalidArgument(
+            StrCat("the shape has 0 at place ", i, ", where the input has no axis"));
       target[i] = input[i];
     } else if (target[i] == Dim(-1)) {
       if (inferred) throw InvalidArgument("the shape has more than one -1");
@@ -127,10 +128,10 @@ std::vector<Expr> Flatten(Node& node) {
   const Dim rows = ops::Product({shape.begin(), shape.begin() + axis});
   const Dim columns = ops::Product({shape.begin() + axis, shape.end()});
   if (!IsStatic(shape)) return {node.Typed(ReshapeTo(node.input(0), {rows, columns}))};
-  return {node.Typed(ir::Call::Make(
-      ops::Known().reshape, {node.input(0)},
-      Attrs::Make(ops::ReshapeAttrs{.newshape = {rows.value(), columns.value()},
-                                    .allowzero = true})))};
+  return {node.Typed(
+      ir::Call::Make(ops::Known().reshape, {node.input(0)},
+                     Attrs::Make(ops::ReshapeAttrs{.newshape = {rows.value(), columns.value()},
+                                                   .allowzero = true})))};
 }
 
 std::optional<Ints> AxesOf(Node& node, int input_since) {
@@ -200,7 +201,8 @@ std::vector<Expr> Split(Node& node) {
   if (!whole.is_static()) {
     node.Ignore("num_outputs");
     if (!lengths.empty())
-      throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into given lengths"));
+      throw Unimplemented(
+          StrCat("an extent of ", whole.ToString(), " is split into given lengths"));
     return parts_of({.indices_or_sections = parts, .axis = axis});
   }
   const std::int64_t extent = whole.value();
@@ -253,7 +255,7 @@ Ints BoundsOf(const Node& node, std::size_t input, const std::optional<Ints>& ax
     if (!bounds[i].is_static() && (!from_end.is_static() || from_end.value() > 0))
       throw Unimplemented(StrCat("a slice of an extent of ", extent.ToString(), " has the bound ",
                                  bounds[i].ToString()));
-    numbers.push_back(bounds[i].is_static() ? bounds[i].value()
+    numbers.push_back(bounds[i].is_static()   ? bounds[i].value()
                       : from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max()
                                               : from_end.value());
   }

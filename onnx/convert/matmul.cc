@@ -18,8 +18,8 @@ std::vector<Dim> BroadcastBatches(const std::vector<Dim>& a, const std::vector<D
       Dim& extent = batch[rank - shape->size() + i];
       const std::optional<Dim> both = ops::BroadcastDim(extent, (*shape)[i]);
       if (!both)
-        throw InvalidArgument(StrCat("the batches ", TextOf(a), " and ", TextOf(b),
-                                     " do not broadcast"));
+        throw InvalidArgument(
+            StrCat("the batches ", TextOf(a), " and ", TextOf(b), " do not broadcast"));
       extent = *both;
     }
   }
@@ -33,8 +33,7 @@ Expr Flattened(const Node& node, const Expr& e, const std::vector<Dim>& batch) {
   full.insert(full.end(), shape.end() - 2, shape.end());
   Expr value = e;
   if (!(ops::Product(shape) == ops::Product(full))) value = node.Typed(BroadcastTo(e, full));
-  return node.Typed(
-      ReshapeTo(value, {ops::Product(batch), full[full.size() - 2], full.back()}));
+  return node.Typed(ReshapeTo(value, {ops::Product(batch), full[full.size() - 2], full.back()}));
 }
 
 }  // namespace

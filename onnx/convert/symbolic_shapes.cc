@@ -43,8 +43,7 @@ std::optional<Dims> Pairwise(const Dims& a, const Dims& b, const Function& funct
   if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return std::nullopt;
   Dims results;
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    const std::optional<Dim> result =
-        function(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+    const std::optional<Dim> result = function(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
     if (!result) return std::nullopt;
     results.push_back(*result);
   }
@@ -59,8 +58,7 @@ std::optional<Dim> Quotient(const Dim& a, const Dim& b) {
 
 std::optional<Dims> OfTake(const ir::CallNode& call, const Dims& data) {
   const auto* indices = call.args[1].As<ir::ConstantNode>();
-  const std::optional<Dims> places =
-      indices == nullptr ? std::nullopt : OfConstant(indices->data);
+  const std::optional<Dims> places = indices == nullptr ? std::nullopt : OfConstant(indices->data);
   if (!places) return std::nullopt;
   Dims taken;
   for (const Dim& place : *places) {
@@ -178,9 +176,8 @@ class ReshapeSearch {
 }  // namespace
 
 std::string TextOf(const Dims& dims) {
-  return StrCat("(",
-                StrJoin(dims, ", ", [](std::string* out, const Dim& d) { *out += d.ToString(); }),
-                ")");
+  return StrCat(
+      "(", StrJoin(dims, ", ", [](std::string* out, const Dim& d) { *out += d.ToString(); }), ")");
 }
 
 Dims DimsOf(const Expr& e) {

@@ -21,11 +21,11 @@ bool IsStatic(const std::vector<Dim>& dims);
 // The integers of a typed scalar or vector as expressions of the model's variables: those of
 // constants, extents and arithmetic on these. Nothing for any other value.
 std::optional<std::vector<Dim>> DimsOfValue(const ir::Expr& e);
-// `x` under another shape of as many elements. Throws Unimplemented where no reshape says it for all
-// values of the variables.
+// `x` under another shape of as many elements. Throws Unimplemented where no reshape says it for
+// all values of the variables.
 ir::Expr ReshapeTo(const ir::Expr& x, const std::vector<Dim>& target);
-// `x` broadcast to a shape; both directions, as ONNX has it. Throws Unimplemented where that asks for
-// more elements along an axis of variables.
+// `x` broadcast to a shape; both directions, as ONNX has it. Throws Unimplemented where that asks
+// for more elements along an axis of variables.
 ir::Expr BroadcastTo(const ir::Expr& x, const std::vector<Dim>& target);
 // "(n, 3)"
 std::string TextOf(const std::vector<Dim>& dims);

@@ -47,8 +47,8 @@ Window ReadWindow(Node& node, const std::vector<Dim>& data, const Ints& kernel) 
   if (w.automatic != "SAME_UPPER" && w.automatic != "SAME_LOWER") return w;
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     if (!data[i + 2].is_static())
-      throw Unimplemented(StrCat("auto_pad ", w.automatic, " of an extent of ",
-                                 data[i + 2].ToString()));
+      throw Unimplemented(
+          StrCat("auto_pad ", w.automatic, " of an extent of ", data[i + 2].ToString()));
     const std::int64_t in = data[i + 2].value();
     const std::int64_t out = in == 0 ? 0 : (in - 1) / w.strides[i] + 1;
     const std::int64_t span = ops::WindowSpan(w.kernel[i], w.dilations[i]);

@@ -231,8 +231,8 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
 
 namespace {
 
-// How the pixels of a result are taken in tiles: counted row by row, so that tiles go on in the next
-// row; or, where extents are expressions, row by row, so that no place is a quotient of these.
+// How the pixels of a result are taken in tiles: counted row by row, so that tiles go on in the
+// next row; or, where extents are expressions, row by row, so that no place is a quotient of these.
 struct PixelTiles {
   std::vector<Size> rows;  // axes before the one that is cut
   Size cut;                // elements of the axis that tiles cut
@@ -294,8 +294,8 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         std::vector<Expr> weight = {i[1] * blocks + i[tile], rc.var};
         for (const IterVar& tap : taps) weight.emplace_back(tap.var);
         weight.emplace_back(i[tile + 2]);
-        const Expr element = conv.Pixel(
-            i[0], channel, Window(conv, pixels.At(place, i[tile + 1], spatial), taps));
+        const Expr element =
+            conv.Pixel(i[0], channel, Window(conv, pixels.At(place, i[tile + 1], spatial), taps));
         if (conv.channels_of_word == 1) return te::Sum(element * packed[weight], axes);
         weight.emplace_back(g.var);
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),

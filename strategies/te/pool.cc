@@ -114,9 +114,8 @@ std::vector<Tensor> AvgPool(const TeCall& call) {
               w.extent[d] + (w.before[d] + (attrs.count_include_pad ? w.after[d] : 0));
           const Expr skipped = te::Max(
               te::FloorDiv(Expr(low) - first + (w.dilation[d] - 1), w.dilation[d]), Expr(0));
-          const Expr reached =
-              te::Min(te::FloorDiv(high - first + (w.dilation[d] - 1), w.dilation[d]),
-                      Expr(w.size[d]));
+          const Expr reached = te::Min(
+              te::FloorDiv(high - first + (w.dilation[d] - 1), w.dilation[d]), Expr(w.size[d]));
           count = count * te::Max(reached - skipped, Expr(0));
         }
         return te::Cast(call.dtype(),
@@ -225,21 +224,17 @@ Tensor OverImage(const TeCall& call, const Tensor& x, Reducer reducer, const cha
 
 std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
   std::vector<Expr> image;
-  for (const std::size_t axis :
-       ops::PooledAxes(call.attrs.As<ops::GlobalPool2DAttrs>().layout, 2))
+  for (const std::size_t axis : ops::PooledAxes(call.attrs.As<ops::GlobalPool2DAttrs>().layout, 2))
     image.push_back(call.input(0).shape()[axis]);
   const Expr count = ProductOf(image);
   const auto* number = count.As<loop::IntImmNode>();
   const Tensor x = ForMeans(call.input(0), number == nullptr ? INT64_MAX : number->value);
-  const Expr divisor = number == nullptr
-                           ? loop::Cast(x.dtype(), count)
-                           : te::Cast(x.dtype(), static_cast<double>(number->value));
+  const Expr divisor = number == nullptr ? loop::Cast(x.dtype(), count)
+                                         : te::Cast(x.dtype(), static_cast<double>(number->value));
   const Tensor sum = OverImage(call, x, te::Sum, "global_pool_sum");
   return {te::Compute(
       call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        return te::Cast(call.dtype(), sum[ToExprs(i)] / divisor);
-      },
+      [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), sum[ToExprs(i)] / divisor); },
       "global_avg_pool2d", "elemwise")};
 }
 

@@ -136,7 +136,8 @@ bool IsWidenedOften(const Product& product, std::int64_t width) {
 
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
-  const TileShape tile = ChooseTile(product.rows.planned, product.columns.planned, product.target, lanes);
+  const TileShape tile =
+      ChooseTile(product.rows.planned, product.columns.planned, product.target, lanes);
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();
@@ -147,9 +148,8 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
                              : !IsWidenedOften(product, width);
   const Tensor rows = in_place ? Tensor() : PackLeft(product);
   std::vector<Expr> tiles(shape.begin(), shape.end() - 2);
-  for (const Size& extent :
-       {BlocksOf(product.columns, width), BlocksOf(product.rows, tile.rows), Size(tile.rows),
-        Size(tile.vectors), Size(lanes)})
+  for (const Size& extent : {BlocksOf(product.columns, width), BlocksOf(product.rows, tile.rows),
+                             Size(tile.rows), Size(tile.vectors), Size(lanes)})
     tiles.push_back(extent.expr);
   const Tensor sums = te::Compute(
       tiles,
@@ -215,7 +215,8 @@ std::optional<std::string> RefuseTiledProduct(const Product& product) {
                   ", which pay for packing the right operand");
   if (product.columns.planned < lanes)
     return StrCat(product.columns.planned, " columns do not fill a vector of ", lanes);
-  if (product.depth.planned == 0 || ElementsOf(product.batch).planned == 0) return "there is nothing to add up";
+  if (product.depth.planned == 0 || ElementsOf(product.batch).planned == 0)
+    return "there is nothing to add up";
   return std::nullopt;
 }
 

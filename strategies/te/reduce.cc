@@ -1,9 +1,9 @@
 // Reductions over axes.
 #include "tenon/te/reduce.h"
 
+#include "tenon/loop/visit.h"
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/loop/visit.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -104,8 +104,8 @@ std::vector<Tensor> Variance(const TeCall& call) {
   const Tensor& mean = call.input(1);
   const Reading reading(x, attrs);
   // A deviation has one bit more than the elements, and its square twice as many.
-  const DataType wide = MeanType(x.dtype(), reading.Count().value_or(INT64_MAX),
-                                 2 * (x.dtype().bits() + 1));
+  const DataType wide =
+      MeanType(x.dtype(), reading.Count().value_or(INT64_MAX), 2 * (x.dtype().bits() + 1));
   const Tensor squares = te::Compute(
       x.shape(),
       [&](const std::vector<Var>& i) {
@@ -115,8 +115,7 @@ std::vector<Tensor> Variance(const TeCall& call) {
       },
       "squared_deviation", "broadcast");
   const std::vector<Tensor> inputs = {squares};
-  const TeCall of_squares{call.attrs,  inputs,  call.result,
-                          call.target, nullptr, call.symbols};
+  const TeCall of_squares{call.attrs, inputs, call.result, call.target, nullptr, call.symbols};
   return {DividedBy(call, Reduce(of_squares, reading, te::Sum, "variance_sum", wide), reading,
                     attrs.unbiased ? 1 : 0, "variance")};
 }

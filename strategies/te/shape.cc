@@ -1,8 +1,8 @@
 // Operators that rearrange elements. Each result element reads one input element; the index
 // arithmetic is left to the simplifier.
+#include "tenon/loop/visit.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
-#include "tenon/loop/visit.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 
@@ -147,8 +147,7 @@ Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
     }
     Expr value = read(fields[end - 1], index - starts[end - 1]);
     for (std::size_t f = end - 1; f-- > begin;)
-      value =
-          te::IfThenElse(index < starts[f + 1], read(fields[f], index - starts[f]), value);
+      value = te::IfThenElse(index < starts[f + 1], read(fields[f], index - starts[f]), value);
     return value;
   };
   return range(0, fields.size());

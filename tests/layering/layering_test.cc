@@ -49,8 +49,7 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
 const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insides() {
   static const auto& insides =
       *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
-          {"compiler",
-           {{"", {"compile.h"}}, {"export", {}}, {"plan", {}}, {"symbolic", {"plan"}}}},
+          {"compiler", {{"", {"compile.h"}}, {"export", {}}, {"plan", {}}, {"symbolic", {"plan"}}}},
           {"onnx",
            {{"", {"tensor.h", "external_data.h", "register_onnx.h"}},
             {"convert", {}},

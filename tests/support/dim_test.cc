@@ -1,12 +1,12 @@
 #include "tenon/support/dim.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <limits>
 #include <random>
 #include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "tenon/support/error.h"
 
@@ -82,9 +82,7 @@ struct Drawn {
   std::int64_t value = 0;
 };
 
-std::int64_t Floor(std::int64_t a, std::int64_t b) {
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
+std::int64_t Floor(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 Drawn Draw(std::mt19937& random, std::int64_t n_value, std::int64_t w_value, int depth) {
   const auto pick = [&](int count) { return static_cast<int>(random() % count); };

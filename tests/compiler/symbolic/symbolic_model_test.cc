@@ -186,21 +186,22 @@ TEST(SymbolicErrorTest, WhatAnOperatorRefusesOfTheValuesIsRefusedInItsWords) {
 TEST(SymbolicErrorTest, AVariableThatNoInputHasAloneIsRefused) {
   const auto exe = Compile(Parsed("def @main(%x: Tensor[(2*n), float32]) { exp(%x) }"));
   EXPECT_EQ(exe.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(exe.status().message()), HasSubstr("no input of the model has the extent n alone"));
+  EXPECT_THAT(std::string(exe.status().message()),
+              HasSubstr("no input of the model has the extent n alone"));
 }
 
 // n may be 1 or 5 there.
 TEST(SymbolicErrorTest, BroadcastsThatDependOnAValueAreRefused) {
-  const auto exe = Compile(Parsed(
-      "def @main(%x: Tensor[(n), float32], %y: Tensor[(5), float32]) { add(%x, %y) }"));
+  const auto exe = Compile(
+      Parsed("def @main(%x: Tensor[(n), float32], %y: Tensor[(5), float32]) { add(%x, %y) }"));
   EXPECT_EQ(exe.status().code(), absl::StatusCode::kUnimplemented) << exe.status();
 }
 
 // Found by a random module: the sum ran over an axis whose extent equals that of the result.
 TEST(SymbolicModelTest, ASumToAShapeKeepsAxesOfItsExtents) {
-  const auto exe = Compile(
-      Parsed("def @main(%x: Tensor[(3, n), int32], %like: Tensor[(3, 4), int32]) {"
-             "  collapse_sum_like(%x, %like) }"));
+  const auto exe =
+      Compile(Parsed("def @main(%x: Tensor[(3, n), int32], %like: Tensor[(3, 4), int32]) {"
+                     "  collapse_sum_like(%x, %like) }"));
   ASSERT_TRUE(exe.ok()) << exe.status();
   const NDArray x = testing_graphs::Random({3, 4}, Int32, 1, -9, 9);
   const auto results = exe->Run({{"x", x}, {"like", x}});

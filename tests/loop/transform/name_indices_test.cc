@@ -1,9 +1,8 @@
-#include "tenon/loop/transform/transforms.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tenon/loop/print.h"
+#include "tenon/loop/transform/transforms.h"
 
 namespace tenon::loop {
 namespace {
@@ -31,8 +30,8 @@ TEST(NameIndicesTest, TermsOfAnOuterLoopAreComputedThere) {
 }
 
 TEST(NameIndicesTest, QuotientsStayWhereTheirDivisorIsNotKnownToBePositive) {
-  const Stmt loops = For(i, 0, n, ForKind::kSerial,
-                         For(j, 0, w, ForKind::kSerial, StoreAt(FloorDiv(i, w) + j)));
+  const Stmt loops =
+      For(i, 0, n, ForKind::kSerial, For(j, 0, w, ForKind::kSerial, StoreAt(FloorDiv(i, w) + j)));
   EXPECT_THAT(Print(NameIndices(loops)), Not(HasSubstr("let")));
   const Stmt fused = For(i, 0, n * w, ForKind::kSerial,
                          For(j, 0, w, ForKind::kSerial, StoreAt(FloorDiv(i, w) + j)));
@@ -40,8 +39,8 @@ TEST(NameIndicesTest, QuotientsStayWhereTheirDivisorIsNotKnownToBePositive) {
 }
 
 TEST(NameIndicesTest, EqualTermsShareAName) {
-  const Stmt loops = For(i, 0, n, ForKind::kSerial,
-                         Seq({StoreAt(i * w), StoreAt(i * w + 1), StoreAt(i * w + 2)}));
+  const Stmt loops =
+      For(i, 0, n, ForKind::kSerial, Seq({StoreAt(i * w), StoreAt(i * w + 1), StoreAt(i * w + 2)}));
   const std::string text = Print(NameIndices(loops));
   EXPECT_THAT(text, HasSubstr("let at = (i * w)"));
   EXPECT_THAT(text, Not(HasSubstr("at_1")));

@@ -1,5 +1,6 @@
 // Models whose extents stay variables: what they compute from shapes becomes expressions.
 #include "tenon/onnx/convert/symbolic_shapes.h"
+
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
@@ -104,8 +105,8 @@ TEST(SymbolicImportTest, AModelThatComputesShapesRunsForAllOfThem) {
   const auto import = [&](const ImportOptions& options) {
     return ValueOrThrow(ImportOnnx(model.Bytes(), options));
   };
-  const Executable exe = ValueOrThrow(
-      Compile(import({.symbolic = true, .evaluate = strategies::EvaluateCall})));
+  const Executable exe =
+      ValueOrThrow(Compile(import({.symbolic = true, .evaluate = strategies::EvaluateCall})));
   ASSERT_TRUE(exe.is_symbolic());
   EXPECT_EQ(exe.inputs()[0].extents, (std::vector<Dim>{Dim::Symbol("x_0"), Dim::Symbol("x_1"), 8}));
   for (const Shape& shape : {Shape{1, 1, 8}, Shape{2, 7, 8}, Shape{3, 33, 8}}) {
