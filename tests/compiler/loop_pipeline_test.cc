@@ -45,6 +45,12 @@ class Changes {
     for (const LoweredKernel& kernel : lowered.kernels)
       WatchLastPhase(std::get<loop::Function>(kernel.choice.built.kernel));
   }
+  // Of a module of symbolic extents.
+  void WatchSymbolic(const ir::Module& module) {
+    const auto exe = Compile(
+        module, {.library = LibraryChoice::kTe, .verify = true, .loop_observer = observer_});
+    EXPECT_TRUE(exe.ok()) << exe.status();
+  }
   void WatchByHand() { WatchLastPhase(ByHand({.verify = true, .observer = observer_})); }
   const std::set<std::string>& steps() const { return steps_; }
 
@@ -96,6 +102,8 @@ TEST(LoopPipelineTest, EveryStepFindsWorkAndKeepsTheRules) {
     changes.Watch(Parsed(text));
   }
   for (const char* model : {"lenet", "efficientnet_b0"}) changes.Watch(models::Build(model));
+  changes.WatchSymbolic(
+      Parsed("def @main(%x: Tensor[(n, 3, m, 4), float32]) { transpose(exp(%x)) }"));
   changes.WatchByHand();
   for (const std::string& name : loop::StepNames())
     EXPECT_TRUE(changes.steps().contains(name)) << name;

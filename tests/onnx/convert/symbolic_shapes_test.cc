@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w");
 
 ir::Expr Input(std::vector<Dim> shape) {
-  return ir::Var::MakeChecked("x", ir::TensorType(std::move(shape), Float32));
+  return ir::Var::MakeChecked("x", ir::TensorType(std::move(shape), Float32), {});
 }
 ir::Expr Typed(const ir::Expr& e) { return passes::InferType(e); }
 ir::Expr ShapeExpr(const ir::Expr& x) {
