@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tenon/compiler/symbolic/concrete_module.h"
+#include "tenon/compiler/symbolic/input_symbols.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -19,7 +21,12 @@ Arrays RunCompiled(const ir::Module& module, const runtime::Inputs& inputs,
 }
 
 Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
-  const ir::Module typed = passes::InferType(module);
+  ir::Module typed = passes::InferType(module);
+  if (compiler::HasSymbols(typed)) {
+    typed = passes::InferType(compiler::NameExtents(typed));
+    const compiler::InputSymbols symbols(typed.Main());
+    typed = compiler::MakeConcrete(typed, symbols.Solve(inputs)).module;
+  }
   Arrays by_parameter;
   for (const ir::Expr& param : typed.Main().params) {
     const std::string& name = ir::Var(param).name();

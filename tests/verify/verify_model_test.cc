@@ -5,6 +5,7 @@
 
 #include "tenon/ops/registry.h"
 #include "tenon/tests/relay_text.h"
+#include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
 namespace {
@@ -48,6 +49,14 @@ TEST(VerifyModelTest, AMissingInputIsAnErrorOfTheRun) {
       VerifyModel(Parse("def @main(%x: Tensor[(2), float32]) { exp(%x) }"), {});
   EXPECT_EQ(verification.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(verification.status().message()), HasSubstr("input 'x' is missing"));
+}
+
+TEST(VerifyModelTest, SymbolicModelsAreVerifiedForTheInputs) {
+  const ir::Module module =
+      testing_graphs::Parsed("def @main(%x: Tensor[(n, ?), float32]) { nn.softmax(%x) }");
+  const auto verified = VerifyModel(module, {{"x", testing_graphs::Random({3, 7}, 1)}});
+  ASSERT_TRUE(verified.ok()) << verified.status();
+  EXPECT_LT(verified->interpreted, 1e-5);
 }
 
 }  // namespace
