@@ -5,6 +5,7 @@
 #include "tenon/c_api/arrays.h"
 #include "tenon/c_api/handles.h"
 #include "tenon/compiler/load_plugin.h"
+#include "tenon/ops/attrs_by_key.h"
 #include "tenon/ops/call_op.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/strategy.h"
@@ -48,7 +49,7 @@ TenonError* tenon_op_signature(const char* op, TenonText** signature) {
 
 TenonError* tenon_make_attrs(const char* type_key, const char* fields, TenonText** json) {
   return Run(__func__, [&] {
-    Give(tenon::ops::MakeAttrs(RequiredText(type_key, "type_key"), RequiredText(fields, "fields"))
+    Give(tenon::ops::AttrsOfKey(RequiredText(type_key, "type_key"), RequiredText(fields, "fields"))
              .ToJson(),
          json);
   });

@@ -1,8 +1,5 @@
 #include "tenon/ops/call_op.h"
 
-#include <algorithm>
-#include <map>
-
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -26,16 +23,6 @@ void RequireArguments(const OpDef& op, const std::vector<ir::Expr>& args) {
 ir::Expr MakeCall(const OpDef& op, std::vector<ir::Expr> args, attrs::Attrs attrs) {
   RequireArguments(op, args);
   return ir::Call::Make(OpRegistry::Global().Get(op.name), std::move(args), std::move(attrs));
-}
-
-std::map<std::string, const attrs::Schema*> Schemas() {
-  std::map<std::string, const attrs::Schema*> schemas;
-  const OpRegistry& registry = OpRegistry::Global();
-  for (const std::string& name : registry.Names()) {
-    const attrs::Schema* schema = OpOf(registry.Get(name))->schema;
-    if (schema != nullptr) schemas.emplace(schema->name, schema);
-  }
-  return schemas;
 }
 
 }  // namespace
@@ -66,21 +53,6 @@ ir::Expr CallOpWithJson(const std::string& name, std::vector<ir::Expr> args,
   if (json.empty()) return CallOp(name, std::move(args), attrs::FieldValues());
   if (op.schema == nullptr) throw InvalidArgument(StrCat(name, " has no attributes"));
   return MakeCall(op, std::move(args), attrs::Attrs::FromJson(*op.schema, json));
-}
-
-attrs::Attrs MakeAttrs(const std::string& type_key, const std::string& json) {
-  const auto schemas = Schemas();
-  const auto found = schemas.find(type_key);
-  if (found == schemas.end())
-    throw NotFound(StrCat("no operator has attributes of the type ", type_key,
-                          DidYouMean("; ", type_key, AttrsTypeKeys())));
-  return attrs::Attrs::FromJson(*found->second, json);
-}
-
-std::vector<std::string> AttrsTypeKeys() {
-  std::vector<std::string> keys;
-  for (const auto& [key, unused] : Schemas()) keys.push_back(key);
-  return keys;
 }
 
 std::string SignatureOf(const std::string& name) {

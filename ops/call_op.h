@@ -1,7 +1,6 @@
 // Calls of operators by name, for code that knows neither their builders nor their structs.
 //
 //   Expr y = CallOp("nn.conv2d", {x, w}, {{"strides", {2, 2}}, {"data_layout", "NHWC"}});
-//   attrs::Attrs a = MakeAttrs("relay.attrs.Conv2DAttrs", R"({"strides": [2, 2]})");
 #ifndef TENON_OPS_CALL_OP_H_
 #define TENON_OPS_CALL_OP_H_
 
@@ -37,11 +36,6 @@ ir::Expr CallOp(const std::string& name, std::vector<ir::Expr> args,
 // `json` is an object with fields of the attributes. Empty: all have their defaults.
 ir::Expr CallOpWithJson(const std::string& name, std::vector<ir::Expr> args,
                         const std::string& json);
-
-// Attributes by the key of their type, of any operator. Throws NotFound with the nearest key, and
-// what the attributes do not allow.
-attrs::Attrs MakeAttrs(const std::string& type_key, const std::string& json);
-std::vector<std::string> AttrsTypeKeys();  // sorted
 
 // "nn.relu(data: Tensor)", "clip(data: Tensor, *, a_min: a number, a_max: a number)"; attributes
 // that have defaults end in "= default". Throws NotFound.

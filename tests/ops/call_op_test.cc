@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/ir/structural.h"
+#include "tenon/ops/attrs_by_key.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
@@ -85,11 +86,11 @@ TEST(CallOpTest, S004_30_WrongCallsAreRefusedWithWhatIsAllowed) {
 }
 
 TEST(CallOpTest, S004_31_AttributesAreMadeByTheKeyOfTheirType) {
-  const attrs::Attrs made = MakeAttrs("relay.attrs.Conv2DAttrs", R"({"strides": [2, 1]})");
+  const attrs::Attrs made = AttrsOfKey("relay.attrs.Conv2DAttrs", R"({"strides": [2, 1]})");
   EXPECT_EQ(made.As<Conv2DAttrs>().strides, (std::vector<std::int64_t>{2, 1}));
-  EXPECT_EQ(MakeAttrs(made.schema()->name, made.ToJson()), made);
-  EXPECT_THAT(AttrsTypeKeys(), Contains("relay.attrs.Conv2DAttrs"));
-  EXPECT_THAT(ErrorOf([] { return MakeAttrs("relay.attrs.Conv2dAttrs", "{}"); }),
+  EXPECT_EQ(AttrsOfKey(made.schema()->name, made.ToJson()), made);
+  EXPECT_THAT(AttrsKeys(), Contains("relay.attrs.Conv2DAttrs"));
+  EXPECT_THAT(ErrorOf([] { return AttrsOfKey("relay.attrs.Conv2dAttrs", "{}"); }),
               HasSubstr("did you mean relay.attrs.Conv2DAttrs?"));
 }
 
