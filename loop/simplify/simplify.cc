@@ -11,6 +11,7 @@
 
 #include "tenon/loop/index_arithmetic.h"
 #include "tenon/loop/simplify/lanes.h"
+#include "tenon/loop/simplify/linear.h"
 #include "tenon/loop/simplify/simplify_casts.h"
 #include "tenon/loop/simplify/simplify_lanes.h"
 #include "tenon/loop/simplify/simplify_rules.h"
@@ -60,31 +61,6 @@ Interval Quotient(Interval a, std::int64_t c) {
 }
 
 bool IsIndex(const Expr& e) { return e.dtype() == Int64; }
-
-// Linear forms wrap around as registers do, which keeps their value; both tell whether nothing had
-// to.
-bool AddTerm(Linear* l, const Expr& atom, std::int64_t coefficient) {
-  if (coefficient == 0) return true;
-  for (auto it = l->terms.begin(); it != l->terms.end(); ++it) {
-    if (!StructuralEqual(it->first, atom)) continue;
-    const bool wrapped = __builtin_add_overflow(it->second, coefficient, &it->second);
-    if (it->second == 0) l->terms.erase(it);
-    return !wrapped;
-  }
-  l->terms.emplace_back(atom, coefficient);
-  return true;
-}
-
-bool AddScaled(Linear* l, const Linear& other, std::int64_t k) {
-  std::int64_t scaled = 0;
-  bool wrapped = __builtin_mul_overflow(other.constant, k, &scaled);
-  wrapped |= __builtin_add_overflow(l->constant, scaled, &l->constant);
-  for (const auto& [atom, coefficient] : other.terms) {
-    wrapped |= __builtin_mul_overflow(coefficient, k, &scaled);
-    wrapped |= !AddTerm(l, atom, scaled);
-  }
-  return !wrapped;
-}
 
 bool IsAtom(const Linear& l) {
   return l.constant == 0 && l.terms.size() == 1 && l.terms[0].second == 1;
@@ -295,45 +271,6 @@ class Simplifier : public StmtMutator {
       AddTerm(&l, Binary(BinaryOp::kMul, a.ToExpr(), b.ToExpr()), 1);
     }
     return l;
-  }
-
-  static bool IsMonomial(const Linear& l) { return l.terms.size() == 1 && l.constant == 0; }
-
-  // Whether a term is a quotient by an expression of variables, or a product with one.
-  static bool HasSymbolicQuotient(const Linear& l) {
-    return std::any_of(l.terms.begin(), l.terms.end(), [](const auto& term) {
-      const std::vector<Expr> factors = FactorsOf(term.first);
-      return std::any_of(factors.begin(), factors.end(), [](const Expr& factor) {
-        const auto* n = factor.As<BinaryNode>();
-        return n != nullptr && n->op == BinaryOp::kFloorDiv && n->b.kind() != ExprKind::kIntImm;
-      });
-    });
-  }
-
-  // Term by term, with variables as factors in order, so that equal products look equal.
-  static void AddProducts(Linear* l, const Linear& a, const Linear& b) {
-    const auto scaled = [](std::int64_t x, std::int64_t y) {
-      std::int64_t product = 0;
-      (void)__builtin_mul_overflow(x, y, &product);  // wraps around as registers do
-      return product;
-    };
-    std::int64_t sum = 0;
-    (void)__builtin_add_overflow(l->constant, scaled(a.constant, b.constant), &sum);
-    l->constant = sum;
-    for (const auto& [atom, coefficient] : a.terms)
-      AddTerm(l, atom, scaled(coefficient, b.constant));
-    for (const auto& [atom, coefficient] : b.terms)
-      AddTerm(l, atom, scaled(coefficient, a.constant));
-    for (const auto& [x, p] : a.terms) {
-      for (const auto& [y, q] : b.terms) AddTerm(l, ProductOf(x, y), scaled(p, q));
-    }
-  }
-
-  static Expr ProductOf(const Expr& x, const Expr& y) {
-    std::vector<Expr> factors = FactorsOf(x);
-    const std::vector<Expr> others = FactorsOf(y);
-    factors.insert(factors.end(), others.begin(), others.end());
-    return ProductInOrder(std::move(factors));
   }
 
   Linear LinearOfQuotient(const BinaryNode& n) {
@@ -667,33 +604,6 @@ class Simplifier : public StmtMutator {
 };
 
 }  // namespace
-
-std::int64_t Linear::CoefficientOf(const Expr& atom) const {
-  for (const auto& [other, coefficient] : terms) {
-    if (StructuralEqual(other, atom)) return coefficient;
-  }
-  return 0;
-}
-
-Expr Linear::ToExpr() const {
-  Expr sum;
-  // "10 - i" reads better than "i * -1 + 10".
-  const bool constant_first = !terms.empty() && terms[0].second < 0 && constant != 0;
-  if (constant_first) sum = constant;
-  for (const auto& [atom, coefficient] : terms) {
-    if (!sum.defined()) {
-      sum = atom * coefficient;
-    } else if (coefficient < 0 && coefficient != Interval::kLowest) {
-      sum = sum - atom * -coefficient;
-    } else {
-      sum = sum + atom * coefficient;
-    }
-  }
-  if (!sum.defined()) return constant;
-  if (constant_first) return sum;
-  if (constant == Interval::kLowest) return sum + constant;  // has no opposite
-  return constant < 0 ? sum - (-constant) : sum + constant;
-}
 
 Linear ToLinear(const Expr& expr, const Bounds& bounds) {
   return Simplifier(bounds).LinearOf(expr);

@@ -1,35 +1,14 @@
 #include "tenon/loop/simplify/symbolic_ranges.h"
 
 #include <algorithm>
-#include <string>
 
-#include "tenon/loop/print.h"
+#include "tenon/loop/simplify/linear.h"
 
 namespace tenon::loop {
 namespace {
 
 // Loops whose extents are those of other loops, and quotients of quotients.
 constexpr int kMaxDepth = 6;
-
-bool AddScaledTo(Linear* sum, const Linear& other, std::int64_t k) {
-  std::int64_t scaled = 0;
-  if (__builtin_mul_overflow(other.constant, k, &scaled) ||
-      __builtin_add_overflow(sum->constant, scaled, &sum->constant))
-    return false;
-  for (const auto& [atom, coefficient] : other.terms) {
-    if (__builtin_mul_overflow(coefficient, k, &scaled)) return false;
-    auto same = std::find_if(sum->terms.begin(), sum->terms.end(),
-                             [&, &a = atom](const auto& t) { return StructuralEqual(t.first, a); });
-    if (same == sum->terms.end()) {
-      sum->terms.emplace_back(atom, scaled);
-    } else if (__builtin_add_overflow(same->second, scaled, &same->second)) {
-      return false;
-    } else if (same->second == 0) {
-      sum->terms.erase(same);
-    }
-  }
-  return true;
-}
 
 Linear Atom(const Expr& e) { return {0, {{e, 1}}}; }
 
@@ -63,31 +42,6 @@ std::optional<Division> Divide(const Linear& sum, const Linear& divisor) {
 
 }  // namespace
 
-std::vector<Expr> FactorsOf(const Expr& e) {
-  std::vector<Expr> factors, next = {e};
-  while (!next.empty()) {
-    const Expr last = next.back();
-    next.pop_back();
-    const auto* n = last.As<BinaryNode>();
-    if (n != nullptr && n->op == BinaryOp::kMul) {
-      next.insert(next.end(), {n->b, n->a});
-    } else {
-      factors.push_back(last);
-    }
-  }
-  return factors;
-}
-
-Expr ProductInOrder(std::vector<Expr> factors) {
-  std::vector<std::pair<std::string, Expr>> named;
-  for (Expr& factor : factors) named.emplace_back(Print(factor), factor);
-  std::stable_sort(named.begin(), named.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  Expr product;
-  for (const auto& [name, factor] : named) product = product.defined() ? product * factor : factor;
-  return product;
-}
-
 std::optional<std::int64_t> SymbolicRanges::Upper(const Linear& sum) {
   const Interval range = range_of_(Bound(sum, Side::kUpper, 0));
   if (range.high == Interval::kHighest) return std::nullopt;
@@ -99,7 +53,7 @@ Linear SymbolicRanges::Bound(const Linear& sum, Side side, int depth) {
   for (const auto& [atom, coefficient] : sum.terms) {
     const Side own = coefficient > 0 ? side : side == Side::kUpper ? Side::kLower : Side::kUpper;
     // A sum that does not fit is no bound: nothing is known of it.
-    if (!AddScaledTo(&bound, BoundOfAtom(atom, own, depth), coefficient)) return sum;
+    if (!AddScaled(&bound, BoundOfAtom(atom, own, depth), coefficient)) return sum;
   }
   return bound;
 }
@@ -113,7 +67,7 @@ Linear SymbolicRanges::BoundOfAtom(const Expr& atom, Side side, int depth) {
   if (n == nullptr) return Atom(atom);
   switch (n->op) {
     case BinaryOp::kMul:
-      return BoundOfProduct(*n, atom, side, depth);
+      return BoundOfProduct(atom, side, depth);
     case BinaryOp::kFloorDiv:
       return BoundOfQuotient(*n, atom, side, depth);
     case BinaryOp::kFloorMod: {
@@ -134,7 +88,7 @@ Linear SymbolicRanges::BoundOfAtom(const Expr& atom, Side side, int depth) {
 }
 
 // A factor that moves, times others that are not negative and stay.
-Linear SymbolicRanges::BoundOfProduct(const BinaryNode&, const Expr& atom, Side side, int depth) {
+Linear SymbolicRanges::BoundOfProduct(const Expr& atom, Side side, int depth) {
   std::vector<Expr> factors = FactorsOf(atom);
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const Linear bound = BoundOfAtom(factors[i], side, depth + 1);

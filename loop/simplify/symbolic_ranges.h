@@ -41,7 +41,7 @@ class SymbolicRanges {
 
   Linear Bound(const Linear& sum, Side side, int depth);
   Linear BoundOfAtom(const Expr& atom, Side side, int depth);
-  Linear BoundOfProduct(const BinaryNode& product, const Expr& atom, Side side, int depth);
+  Linear BoundOfProduct(const Expr& atom, Side side, int depth);
   Linear BoundOfQuotient(const BinaryNode& quotient, const Expr& atom, Side side, int depth);
   bool IsPositive(const Expr& e) { return range_of_(linear_of_(e)).low >= 1; }
 
@@ -49,11 +49,6 @@ class SymbolicRanges {
   const RangeOf range_of_;
   std::unordered_map<Expr, Values, ExprHash, ExprSame> loops_;
 };
-
-// The factors of a product, or `e` alone.
-std::vector<Expr> FactorsOf(const Expr& e);
-// Their product, in an order that does not depend on theirs; undefined for none.
-Expr ProductInOrder(std::vector<Expr> factors);
 
 }  // namespace tenon::loop
 

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "tenon/loop/print.h"
-#include "tenon/loop/simplify/simplify.h"
-#include "tenon/loop/simplify/symbolic_ranges.h"
+#include "tenon/loop/simplify/linear.h"
 #include "tenon/loop/transform/transforms.h"
 #include "tenon/loop/visit.h"
 
@@ -61,12 +60,8 @@ class IndexNamer : public StmtMutator {
   };
 
   static std::vector<Expr> FactorsIn(const Expr& extent) {
-    std::vector<Expr> factors;
-    for (const auto& [atom, coefficient] : ToLinear(extent, {}).terms) {
-      const std::vector<Expr> more = FactorsOf(atom);
-      factors.insert(factors.end(), more.begin(), more.end());
-    }
-    return ToLinear(extent, {}).terms.size() == 1 ? factors : std::vector<Expr>();
+    const Linear sum = ToLinear(extent, {});
+    return sum.terms.size() == 1 ? FactorsOf(sum.terms[0].first) : std::vector<Expr>();
   }
 
   // The scope whose variable changes `e` last, and in which it may be computed; none for what is
