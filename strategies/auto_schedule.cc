@@ -17,6 +17,7 @@
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/operand_fetches.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/reductions.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/streamed_results.h"
@@ -370,10 +371,6 @@ class Scheduler {
     return index.same_as(axis.var) || (IsOne(axis.extent) && loop::IsConstInt(index, 0));
   }
 
-  static bool IsNumber(const IterVar& axis) {
-    return axis.extent.kind() == loop::ExprKind::kIntImm;
-  }
-
   static std::span<const IterVar> OuterAxes(const Stage& stage, std::size_t outer) {
     return std::span(stage.op()->axes).first(outer);
   }
@@ -468,7 +465,8 @@ class Scheduler {
     const bool differ = accesses_.DifferByLane(stage, inner.var);
     const std::int64_t most = differ ? kMaxChosen : op.tag == kWrittenOut ? kMaxUnrolled : 0;
     const bool is_number =
-        std::all_of(op.axes.begin() + static_cast<std::ptrdiff_t>(first), op.axes.end(), IsNumber);
+        std::all_of(op.axes.begin() + static_cast<std::ptrdiff_t>(first), op.axes.end(),
+                    [](const IterVar& axis) { return IsNumber(axis.extent); });
     const bool is_written_out = is_number && extent <= lanes * most;
     if (differ && !(is_written_out && accesses_.BoundAlong(stage, inner.var))) return;
     auto [blocks, lane] = stage.Split(inner, lanes);

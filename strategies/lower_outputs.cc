@@ -79,9 +79,7 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
         lowering);
   };
   const bool has_symbols = std::any_of(args.begin(), args.end(), [](const te::Tensor& arg) {
-    return std::any_of(arg.shape().begin(), arg.shape().end(), [](const te::Expr& extent) {
-      return extent.kind() != loop::ExprKind::kIntImm;
-    });
+    return !std::all_of(arg.shape().begin(), arg.shape().end(), IsNumber);
   });
   RequireExtentsOfArgs(outputs, args);
   // Lowering finds the variables that a kernel of symbolic extents is called with.

@@ -20,6 +20,7 @@ inline constexpr std::int64_t kPlannedExtent = 124;
 // Kernels of fused functions are not called with smaller values of their variables.
 inline constexpr std::int64_t kMinSymbolicExtent = 1;
 
+inline bool IsNumber(const loop::Expr& extent) { return extent.kind() == loop::ExprKind::kIntImm; }
 // At least 2 for an expression of variables, of which one element would be a special case.
 std::int64_t PlannedExtent(const loop::Expr& extent);
 
@@ -30,7 +31,7 @@ struct Size {
   Size(const loop::Expr& extent)          // NOLINT(google-explicit-constructor)
       : expr(extent), planned(PlannedExtent(extent)) {}
 
-  bool is_number() const { return expr.kind() == loop::ExprKind::kIntImm; }
+  bool is_number() const { return IsNumber(expr); }
   // Whether blocks of `block` fit without a rest, whatever the value.
   bool IsMultipleOf(std::int64_t block) const { return is_number() && planned % block == 0; }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tenon/strategies/inline_stages.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {
@@ -88,9 +89,7 @@ std::optional<std::int64_t> TermsOfPiece(const Stage& stage,
 
 void SplitIfLong(schedule::Schedule& schedule, const Target& target, Stage& stage) {
   const OperationNode& op = *stage.op();
-  const auto is_number = [](const IterVar& axis) {
-    return axis.extent.kind() == loop::ExprKind::kIntImm;
-  };
+  const auto is_number = [](const IterVar& axis) { return IsNumber(axis.extent); };
   // How many pieces pay is known for numbers only.
   if (!std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(), is_number)) return;
   if (ProductOfExtents(op.axes) == 0 || WorkOf(stage) < kLongReduction) return;

@@ -148,9 +148,8 @@ bool HasUnevenRows(const te::OperationNode& op) {
 // Whether all extents are numbers. Addresses of symbolic rows are computed outside the sum
 // (loop::NameIndices).
 bool HasNumbers(const te::OperationNode& op) {
-  return std::all_of(op.axes.begin(), op.axes.end(), [](const IterVar& axis) {
-    return axis.extent.kind() == loop::ExprKind::kIntImm;
-  });
+  return std::all_of(op.axes.begin(), op.axes.end(),
+                     [](const IterVar& axis) { return IsNumber(axis.extent); });
 }
 
 bool IsDotTile(const te::OperationNode& op) {

@@ -90,6 +90,13 @@ te::Expr ProductOf(const std::vector<te::Expr>& extents) {
   return product;
 }
 
+te::Expr CountOf(const std::vector<te::Expr>& extents, DataType type) {
+  const te::Expr count = ProductOf(extents);
+  const auto* number = count.As<loop::IntImmNode>();
+  return number == nullptr ? loop::Cast(type, count)
+                           : te::Cast(type, static_cast<double>(number->value));
+}
+
 std::vector<te::Expr> Unflatten(te::Expr flat, const std::vector<te::Expr>& shape) {
   std::vector<te::Expr> at(shape.size());
   for (std::size_t d = shape.size(); d-- > 0;) {

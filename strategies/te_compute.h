@@ -131,6 +131,8 @@ bool IsOne(const te::Expr& extent);  // for all values of its variables
 // int64.
 std::int64_t BytesOf(const te::Tensor& tensor);
 te::Expr ProductOf(const std::vector<te::Expr>& extents);
+// The same as a number of this type.
+te::Expr CountOf(const std::vector<te::Expr>& extents, DataType type);
 // An axis for each extent of a window, named after depth, height and width.
 std::vector<te::IterVar> TapAxes(const std::vector<std::int64_t>& extents);
 // The coordinates of the element at row-major offset `flat`.

@@ -13,7 +13,7 @@ struct ConcreteModule {
       functions;  // fused functions of the result, and what they were in the symbolic module
 };
 
-// Types are inferred anew from those of the inputs and compared with the symbolic ones: what an
+// Types are inferred again from those of the inputs and compared with the symbolic ones: what an
 // operator refuses of such extents is refused here, with its words. Throws Unimplemented where both
 // differ.
 ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values);

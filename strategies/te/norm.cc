@@ -33,14 +33,6 @@ Tensor AlongLine(
       name, "comm_reduce");
 }
 
-// The product of the extents as a number of this type.
-Expr CountOf(const std::vector<Expr>& extents, DataType type) {
-  const Expr count = ProductOf(extents);
-  const auto* number = count.As<loop::IntImmNode>();
-  return number == nullptr ? loop::Cast(type, count)
-                           : te::Cast(type, static_cast<double>(number->value));
-}
-
 std::vector<Expr> Without(const std::vector<Var>& i, std::size_t axis) {
   std::vector<Expr> rest = ToExprs(i);
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
