@@ -1,11 +1,13 @@
-// The C source of the runtime that exported machine code is linked with (compiler/aot_runtime.c),
-// as the program carries it.
+// C sources that exported machine code is compiled with, as the program carries them.
 #ifndef TENON_COMPILER_AOT_RUNTIME_H_
 #define TENON_COMPILER_AOT_RUNTIME_H_
 
 namespace tenon::compiler {
 
+// The runtime of exports that stand alone: compiler/aot_runtime.c.
 const char* AotRuntimeSource();
+// What saved kernels and the runtime that loads them agree on: runtime/saved_library.h.
+const char* SavedLibraryHeader();
 
 }  // namespace tenon::compiler
 

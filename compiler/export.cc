@@ -6,20 +6,20 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include <unistd.h>
 
 #include "tenon/compiler/aot_runtime.h"
 #include "tenon/compiler/export/c_model.h"
+#include "tenon/compiler/export/native_link.h"
 #include "tenon/compiler/export/reference_c.h"
-#include "tenon/compiler/export/run_program.h"
 #include "tenon/jit/c/c_text.h"
 #include "tenon/jit/library_functions.h"
 #include "tenon/jit/object/object_code.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
 
 namespace tenon {
 namespace {
@@ -48,41 +48,6 @@ Content ContentOf(std::span<const loop::Function> kernels) {
       [kernels](const CModelOptions& options) { return compiler::WriteKernels(kernels, options); }};
 }
 
-// A folder for intermediate files, which goes away with them.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::error_code failure;
-    const fs::path parent = fs::temp_directory_path(failure);
-    std::string pattern = (parent / "tenon-export-XXXXXX").string();
-    if (failure || mkdtemp(pattern.data()) == nullptr)
-      throw NotFound(StrCat("export: no folder for intermediate files can be made as ", pattern));
-    path_ = pattern;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
-void WriteFile(const std::string& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw NotFound(StrCat("the file ", path, " cannot be written"));
-}
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
-
 // Files that appear under their names together, once all of them are written.
 class Delivery {
  public:
@@ -96,7 +61,7 @@ class Delivery {
     if (fs::is_directory(path)) throw NotFound(StrCat(path, " is a folder; name a file"));
     files_.emplace_back(temporary, path);
     try {
-      WriteFile(temporary, bytes);
+      WriteFile(temporary, {bytes});
     } catch (const Error&) {
       throw NotFound(StrCat("the file ", path, " cannot be written"));
     }
@@ -138,77 +103,44 @@ void RequireEnding(const std::string& path, const std::string& ending) {
     throw InvalidArgument(StrCat("export: the path ", path, " must end in ", ending));
 }
 
-// All objects in the work folder; the paths of those that are linked.
-std::vector<std::string> MakeObjects(const Content& content, const std::string& name,
-                                     const ExportOptions& options, const WorkFolder& work,
-                                     std::string* header) {
-  const jit::ObjectOptions object_options{
-      .compile = {.target = options.target,
-                  .reassociate_reductions = options.reassociate_reductions},
-      .runtime_prefix = name};
-  const CModel model = content.write(
+// What is linked: kernels, constants, the C part and the runtime.
+compiler::NativeParts PartsOf(const Content& content, const std::string& name,
+                              const ExportOptions& options, std::string* header) {
+  CModel model = content.write(
       {.name = name, .native = true, .cpu_features = jit::RequiredCpuFeatures(options.target)});
-  *header = model.header;
-  const std::vector<loop::Function> kernels = content.kernels(name);
-  std::vector<std::string> symbols;
-  for (const loop::Function& kernel : kernels)
-    symbols.push_back(compiler::NativeSymbol(name, kernel.name));
-  std::vector<std::string> objects =
-      ValueOrThrow(jit::EmitObjects(kernels, symbols, object_options));
-  if (!model.constants.empty())
-    objects.push_back(
-        ValueOrThrow(jit::EmitDataObject(model.constants, compiler::ConstantsSymbol(name))));
-  std::vector<std::string> paths;
-  for (const std::string& object : objects) {
-    paths.push_back(work / StrCat("part", paths.size(), ".o"));
-    WriteFile(paths.back(), object);
-  }
-  WriteFile(work / "entry.c", model.source);
-  WriteFile(work / "runtime.c", StrCat(compiler::AotRuntimeSource(), jit::LibrarySource()));
-  for (const char* part : {"entry", "runtime"}) {
-    std::vector<std::string> command = {options.c_compiler, "-std=c11",           "-O2", "-fPIC",
-                                        "-fopenmp",         "-fvisibility=hidden"};
-    for (const char* function : {"parallel_for", "take_memory", "give_memory"})
-      command.push_back(StrCat("-Dtenon_", function, "=", name, "_", function));
-    for (const std::string& symbol : jit::LibrarySymbols())
-      command.push_back(StrCat("-D", symbol, "=", jit::ExportedLibrarySymbol(symbol, name)));
-    paths.push_back(work / StrCat(part, ".o"));
-    for (const std::string& argument :
-         {std::string("-c"), work / StrCat(part, ".c"), std::string("-o"), paths.back()})
-      command.push_back(argument);
-    compiler::RunProgram(command, work / "log");
-  }
-  return paths;
+  *header = std::move(model.header);
+  compiler::NativeParts parts{
+      .name = name,
+      .kernels = content.kernels(name),
+      .symbols = {},
+      .constants = std::move(model.constants),
+      .sources = {{"entry", std::move(model.source)},
+                  {"runtime", StrCat(compiler::AotRuntimeSource(), jit::LibrarySource())}}};
+  for (const loop::Function& kernel : parts.kernels)
+    parts.symbols.push_back(compiler::NativeSymbol(name, kernel.name));
+  return parts;
 }
 
 void ExportNative(const Content& content, const std::string& path, const ExportOptions& options,
-                  const std::vector<std::string>& link_before,
-                  const std::vector<std::string>& link_after) {
-  const std::string name = NameFor(path, options);
-  const WorkFolder work;
+                  const compiler::LinkFlags& flags) {
   std::string header;
-  const std::vector<std::string> objects = MakeObjects(content, name, options, work, &header);
-  std::vector<std::string> command = {options.c_compiler};
-  command.insert(command.end(), link_before.begin(), link_before.end());
-  command.insert(command.end(), objects.begin(), objects.end());
-  command.insert(command.end(), link_after.begin(), link_after.end());
-  command.insert(command.end(), {"-o", work / "result"});
-  compiler::RunProgram(command, work / "log");
+  const compiler::NativeParts parts = PartsOf(content, NameFor(path, options), options, &header);
+  const std::string linked = compiler::LinkNative(parts, options, flags);
   Delivery delivery;
-  delivery.Add(path, ReadFile(work / "result"), path.ends_with(".so"));
+  delivery.Add(path, linked, path.ends_with(".so"));
   delivery.Add(HeaderPath(path), header);
   delivery.Finish();
 }
 
 void ExportLibrary(const Content& content, const std::string& path, const ExportOptions& options) {
   RequireEnding(path, ".so");
-  ExportNative(content, path, options, {"-shared", "-fopenmp"}, {"-lm"});
+  ExportNative(content, path, options, {.before = {"-shared", "-fopenmp"}, .after = {"-lm"}});
 }
 
 void ExportObjectFile(const Content& content, const std::string& path,
                       const ExportOptions& options) {
   RequireEnding(path, ".o");
-  ExportNative(content, path, options, {"-r", "-nostdlib"}, {});
+  ExportNative(content, path, options, {.before = {"-r", "-nostdlib"}, .after = {}});
 }
 
 void ExportC(const Content& content, std::string path, const ExportOptions& options) {

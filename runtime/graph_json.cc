@@ -10,12 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string HashText(std::uint64_t hash) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
-
 // The names by which executors know views and copies.
 std::string FunctionName(const Node& node) {
   if (node.kind == NodeKind::kView || node.kind == NodeKind::kJoin) return "__nop";
@@ -42,6 +36,12 @@ Json NodeJson(const Node& node) {
 }
 
 }  // namespace
+
+std::string HashText(std::uint64_t hash) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
 
 std::string ToGraphJson(const Plan& plan) {
   Json json;

@@ -99,6 +99,8 @@ struct Plan {
 void AssignStorage(Plan* plan);
 
 std::string ToGraphJson(const Plan& plan);
+// 16 hexadecimal digits, as graph JSON has hashes.
+std::string HashText(std::uint64_t hash);
 
 }  // namespace tenon::runtime
 

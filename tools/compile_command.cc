@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tenon/compiler/export.h"
+#include "tenon/compiler/save_executable.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/jit/c/c_reference.h"
 #include "tenon/loop/pipeline.h"
@@ -34,6 +35,8 @@ struct EmitArguments {
   std::string form = "tenon";  // of C source
   ExportOptions exported;
 };
+
+constexpr char kExecutable[] = "executable";
 
 // What the endings of files stand for when --emit is not given.
 constexpr std::pair<const char*, const char*> kEndings[] = {
@@ -120,7 +123,9 @@ void Require(const absl::Status& status) {
 
 void Make(EmitArguments arguments) {
   const std::string what = WhatToMake(arguments);
-  const bool is_export = what == "so" || what == "o" || what == "c";
+  const bool is_export = what == "so" || what == "o" || what == "c" || what == kExecutable;
+  if (what == kExecutable && arguments.output == "-")
+    throw InvalidArgument("--emit=executable makes a folder; name it with -o");
   if (is_export && arguments.compile.library == "onednn")
     throw InvalidArgument(
         "an export stands alone and cannot hold oneDNN's kernels; use --library te");
@@ -130,7 +135,8 @@ void Make(EmitArguments arguments) {
   if (is_export) arguments.compile.library = "te";
   arguments.exported.target = jit::HostTarget(arguments.compile.cpu_features);
   arguments.compile.WarnOfCache();
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
+  LoadedModel model = LoadModel(arguments.model);
+  const ir::Module module = arguments.compile.Partitioned(model.module);
   if (what == "graph") {
     Write(arguments.output, ir::PrintModule(passes::InferType(module), {.metadata = false}));
     return;
@@ -162,7 +168,12 @@ void Make(EmitArguments arguments) {
     }
     steps.WriteDumps();
   }
-  if (what == "so") {
+  if (what == kExecutable) {
+    Require(SaveExecutable(lowered, arguments.output,
+                           {.code = arguments.exported,
+                            .threads = arguments.compile.threads,
+                            .result_names = std::move(model.results)}));
+  } else if (what == "so") {
     Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
   } else if (what == "o") {
     Require(ExportObject(lowered, arguments.output, arguments.exported));
@@ -191,9 +202,10 @@ void AddCompileCommand(CLI::App* app) {
           "graph: as imported; fused: after the passes; te: tensor expressions; schedule: "
           "its calls; loops; "
           "llvm; asm; c: source that compiles alone; json: the plan; onnx: the model as imported; "
+          "executable: a folder that tenon run and programs load without compiling; "
           "when it is not given, the ending of the file decides, or fused")
-      ->check(CLI::IsMember(
-          {"graph", "fused", "te", "schedule", "loops", "llvm", "asm", "c", "json", "onnx"}));
+      ->check(CLI::IsMember({"graph", "fused", "te", "schedule", "loops", "llvm", "asm", "c",
+                             "json", "onnx", kExecutable}));
   command
       ->add_option("--after", arguments->after,
                    "with --emit=loops: the loops after this step of the loop pipeline")
@@ -233,6 +245,7 @@ void AddCompileCommand(CLI::App* app) {
       "Examples:\n  tenon compile model.onnx --shape x=1,3,48,192 --emit=llvm -o m.ll\n"
       "  tenon compile model.onnx --shape x=1,3,48,192 -o model.so\n"
       "  tenon compile model.onnx --shape x=1,3,48,192 --emit=c -o out/\n"
+      "  tenon compile model.onnx --shape x=1,3,48,192 --emit=executable -o saved/\n"
       "  tenon compile model:resnet50 -o resnet50.onnx");
   command->callback([arguments] { Make(*arguments); });
 }

@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/npy.h"
+#include "tenon/runtime/saved_executable.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
@@ -162,26 +164,74 @@ void PrintProfile(std::vector<runtime::NodeTime> times) {
   }
 }
 
+// What is run: a model, which is compiled first, or a saved executable.
+struct Source {
+  std::optional<ir::Module> module;
+  std::optional<Executable> saved;
+  std::vector<std::string> result_names;
+  std::vector<ir::Type> result_types;
+};
+
+Source LoadSource(const RunArguments& arguments) {
+  if (runtime::IsSavedExecutable(arguments.model.path)) {
+    runtime::SavedExecutable saved = ValueOrThrow(runtime::LoadExecutable(arguments.model.path));
+    const runtime::Plan& plan = saved.executable.plan();
+    std::vector<ir::Type> types;
+    for (std::size_t i = 0; i + plan.extents.size() < plan.heads.size(); ++i) {
+      const runtime::Entry& entry = plan.entry(plan.heads[i]);
+      types.push_back(ir::TensorType({entry.shape.begin(), entry.shape.end()}, entry.dtype));
+    }
+    return {.module = std::nullopt,
+            .saved = std::move(saved.executable),
+            .result_names = std::move(saved.result_names),
+            .result_types = std::move(types)};
+  }
+  LoadedModel model = LoadModel(
+      arguments.model, [&](const ir::InputSpec& input) { return ShapeOfFile(arguments, input); });
+  std::vector<ir::Type> types = ResultTypes(passes::InferType(model.module));
+  return {.module = std::move(model.module),
+          .saved = std::nullopt,
+          .result_names = std::move(model.results),
+          .result_types = std::move(types)};
+}
+
+// What a saved executable was saved with cannot be chosen again.
+void RefuseCompileOptions(const CLI::App& command, const RunArguments& arguments) {
+  if (!runtime::IsSavedExecutable(arguments.model.path)) return;
+  static const std::set<std::string> kOfRuns = {
+      "--help",      "--input",   "--seed",   "--output",  "--save-input",
+      "--labels",    "--repeat",  "--report", "--profile", "--mean",
+      "--deviation", "--stretch", "--bgr",    "--threads", "model"};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0 && !kOfRuns.contains(option->get_name()))
+      throw InvalidArgument(StrCat(option->get_name(), " is for models; ", arguments.model.path,
+                                   " is a saved executable"));
+  }
+}
+
 void Execute(const RunArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const LoadedModel model = LoadModel(
-      arguments.model, [&](const ir::InputSpec& input) { return ShapeOfFile(arguments, input); });
+  const Source source = LoadSource(arguments);
   // What the command line has wrong is told before the long work.
-  const std::vector<ir::Type> types = ResultTypes(passes::InferType(model.module));
-  const auto files = OutputFiles(arguments.outputs, ResultNames(model.results, types.size()));
-  if (!arguments.labels.empty()) CheckLabels(arguments, types);
+  const auto files =
+      OutputFiles(arguments.outputs, ResultNames(source.result_names, source.result_types.size()));
+  if (!arguments.labels.empty()) CheckLabels(arguments, source.result_types);
   if (!arguments.report.empty()) RequireWritable(arguments.report);
   for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input"))
     RequireWritable(path);
-  arguments.compile.WarnOfCache();
-  const ir::Module module = arguments.compile.Partitioned(model.module);
+  std::optional<ir::Module> module;
+  if (source.module) {
+    arguments.compile.WarnOfCache();
+    module = arguments.compile.Partitioned(*source.module);
+  }
   const auto loaded = Clock::now();
-  const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
+  const Executable exe =
+      module ? ValueOrThrow(Compile(*module, arguments.compile.Options())) : *source.saved;
   const auto compiled = Clock::now();
   const runtime::Inputs inputs = MakeInputs(arguments, exe);
 
-  Session session(exe);
+  Session session(exe, {.threads = arguments.compile.threads});
   std::vector<NDArray> results;
   RunTimes times{.import_s = Seconds(loaded - start),
                  .compile_s = Seconds(compiled - loaded),
@@ -210,14 +260,15 @@ void Execute(const RunArguments& arguments) {
   interruption.PassOn();
   if (arguments.verify)
     std::puts(
-        ValueOrThrow(VerifyModel(module, inputs, arguments.compile.Options())).ToString().c_str());
+        ValueOrThrow(VerifyModel(*module, inputs, arguments.compile.Options())).ToString().c_str());
 }
 
 }  // namespace
 
 void AddRunCommand(CLI::App* app) {
   const auto arguments = std::make_shared<RunArguments>();
-  CLI::App* command = app->add_subcommand("run", "Compile a model and run it on files");
+  CLI::App* command =
+      app->add_subcommand("run", "Compile a model and run it on files, or run a saved executable");
   arguments->model.AddTo(command);
   arguments->compile.AddTo(command);
   CLI::Option* inputs =
@@ -263,8 +314,12 @@ void AddRunCommand(CLI::App* app) {
   command->add_flag("--bgr", arguments->picture.bgr, "blue first");
   command->footer(
       "Examples:\n  tenon run model.onnx --shape x=1,3,48,192 --input x=line.png --output y=y.npy\n"
-      "  tenon run model:resnet50 --repeat 10");
-  command->callback([arguments] { Execute(*arguments); });
+      "  tenon run model:resnet50 --repeat 10\n"
+      "  tenon run saved/ --input x=line.png --output y=y.npy");
+  command->callback([arguments, command] {
+    RefuseCompileOptions(*command, *arguments);
+    Execute(*arguments);
+  });
 }
 
 }  // namespace tenon::tools

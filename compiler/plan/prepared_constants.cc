@@ -9,6 +9,13 @@ namespace tenon::compiler {
 
 using runtime::EntryRef;
 
+Shape StaticShape(const loop::Buffer& buffer) {
+  Shape shape;
+  for (const loop::Expr& extent : buffer->shape)
+    shape.push_back(extent.As<loop::IntImmNode>()->value);
+  return shape;
+}
+
 std::vector<EntryRef> PreparedConstants::For(const LoweredKernel& kernel, int index,
                                              const std::vector<NDArray>& constants,
                                              const std::function<EntryRef(const NDArray&)>& add) {
@@ -27,10 +34,7 @@ std::vector<EntryRef> PreparedConstants::For(const LoweredKernel& kernel, int in
       continue;
     }
     const loop::Buffer& buffer = prepared[i].function.buffers.back();
-    Shape shape;
-    for (const loop::Expr& extent : buffer->shape)
-      shape.push_back(extent.As<loop::IntImmNode>()->value);
-    preparation.constant = add(NDArray::Empty(shape, buffer->dtype));
+    preparation.constant = add(NDArray::Empty(StaticShape(buffer), buffer->dtype));
     entries.push_back(preparation.constant);
     made.push_back(std::move(preparation));
   }

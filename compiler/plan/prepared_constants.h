@@ -14,6 +14,9 @@
 
 namespace tenon::compiler {
 
+// The shape of a buffer whose extents are numbers.
+Shape StaticShape(const loop::Buffer& buffer);
+
 class PreparedConstants {
  public:
   // Kernels that prepare are compiled by `code`.

@@ -130,10 +130,7 @@ void SymbolicModel::PrepareConstants() {
           for (const int argument : wanted.arguments)
             arrays.push_back(constants[static_cast<std::size_t>(argument)]);
           const loop::Buffer& buffer = wanted.function.buffers.back();
-          Shape shape;
-          for (const loop::Expr& extent : buffer->shape)
-            shape.push_back(extent.As<loop::IntImmNode>()->value);
-          arrays.push_back(NDArray::Empty(shape, buffer->dtype));
+          arrays.push_back(NDArray::Empty(StaticShape(buffer), buffer->dtype));
           const jit::Kernel code = ValueOrThrow(jit::Compile(wanted.function, code_));
           if (const absl::Status status = code.Run(arrays); !status.ok())
             throw Error(status.code(), std::string(status.message()));
