@@ -25,6 +25,7 @@
 #include "tenon/passes/simplify/canonicalize_ops.h"
 #include "tenon/passes/simplify/dead_code.h"
 #include "tenon/passes/simplify/div_to_mul.h"
+#include "tenon/passes/simplify/drop_padded_taps.h"
 #include "tenon/passes/simplify/eliminate_common_subexpr.h"
 #include "tenon/passes/simplify/flatten_atrous_conv.h"
 #include "tenon/passes/simplify/fold_explicit_padding.h"
@@ -75,6 +76,8 @@ constexpr std::array kPasses = {
             "moves a pad into the padding of its reader"},
     PassRow{"FlattenAtrousConv", Plain<FlattenAtrousConv>, kTyped, kNone, kUnfused, kExact,
             "dilates a convolution between space_to_batch_nd and batch_to_space_nd"},
+    PassRow{"DropPaddedTaps", Plain<DropPaddedTaps>, kTyped, kNone, kUnfused, kExact,
+            "cuts off taps of convolutions that only meet padding"},
     PassRow{"CombineParallelConv2D",
             [](const Module& m, const PassArguments&) { return CombineParallelConv2D(m); }, kTyped,
             kNone, kUnfused, kExact, "joins convolutions of the same data"},

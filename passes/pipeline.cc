@@ -62,6 +62,7 @@ constexpr std::array kSteps = {
     Step{"EliminateCommonSubexpr", 3, "", ""},
     Step{"FoldExplicitPadding", 3, "", ""},
     Step{"FlattenAtrousConv", 3, "", ""},
+    Step{"DropPaddedTaps", 3, "", "FlattenAtrousConv makes dilations"},
     Step{"CombineParallelConv2D", 4, "", ""},
     Step{"CombineParallelDense", 4, "", "", nullptr,
          [](PassArguments* a) { a->dense_form = DenseForm::kFlat; }},

@@ -163,7 +163,7 @@ TEST(PipelineTest, LevelsChooseThePasses) {
                           "SimplifyInference", "DeadCodeElimination", "FoldAffine",
                           "CanonicalizeOps", "WidenHalfFloats", "FoldConstant", "FoldAffine",
                           "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding",
-                          "FlattenAtrousConv", "PlanDevices", "FuseOps"));
+                          "FlattenAtrousConv", "DropPaddedTaps", "PlanDevices", "FuseOps"));
 }
 
 // A pass is applied to a module, a module is made from an expression, and the level of a context
