@@ -32,6 +32,7 @@ const ExporterTable& Exporters() {
     AddConvExporters(made);
     AddElementwiseExporters(made);
     AddNnExporters(made);
+    AddRecurrentExporters(made);
     AddReduceExporters(made);
     AddShapeExporters(made);
     return made;

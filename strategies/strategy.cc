@@ -271,6 +271,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachImageComputes(registry);
   AttachIndexComputes(registry);
   AttachScanComputes(registry);
+  AttachRecurrentComputes(registry);
   AttachScatterComputes(registry);
   AttachSearchComputes(registry);
   AttachSortComputes(registry);

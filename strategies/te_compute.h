@@ -93,6 +93,7 @@ void AttachGridSampleComputes(ops::OpRegistry& registry);
 void AttachImageComputes(ops::OpRegistry& registry);
 void AttachIndexComputes(ops::OpRegistry& registry);
 void AttachScanComputes(ops::OpRegistry& registry);
+void AttachRecurrentComputes(ops::OpRegistry& registry);
 void AttachScatterComputes(ops::OpRegistry& registry);
 void AttachSearchComputes(ops::OpRegistry& registry);
 void AttachSortComputes(ops::OpRegistry& registry);

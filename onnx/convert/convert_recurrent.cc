@@ -1,27 +1,44 @@
-// RNN, GRU and LSTM, step by step. The projections of all inputs are one matrix product; each step
-// is one product with the recurrence weights, plus elementwise functions.
+// RNN, GRU and LSTM. The projections of all inputs are one matrix product. The steps are one
+// operator (nn.rnn, nn.gru, nn.lstm) where that knows the layer's form. Otherwise each step is
+// written out: a product with the recurrence weights, plus elementwise functions.
 #include <functional>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/recurrent_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
 namespace {
 
-// Every step adds its own expressions, so their number is limited.
+// A step that is written out adds its own expressions, so their number is limited.
 constexpr std::int64_t kMaxSteps = 4096;
 
 using Function = Expr (*)(const Expr&);
 
-Function FunctionOf(const std::string& name) {
-  if (name == "Sigmoid") return ops::Sigmoid;
-  if (name == "Tanh") return ops::Tanh;
-  if (name == "Relu") return ops::Relu;
+// An activation: its name in an operator's attributes, and as an operator of its own.
+struct Activation {
+  const char* onnx;
+  const char* name;
+  Function function;
+};
+constexpr Activation kActivations[] = {
+    {"Sigmoid", "sigmoid", ops::Sigmoid}, {"Tanh", "tanh", ops::Tanh}, {"Relu", "relu", ops::Relu}};
+
+const Activation& ActivationOf(const std::string& onnx) {
+  for (const Activation& known : kActivations) {
+    if (onnx == known.onnx) return known;
+  }
   throw Unimplemented(
-      StrCat("the activation ", name, " is not supported; Sigmoid, Tanh and Relu are"));
+      StrCat("the activation ", onnx, " is not supported; Sigmoid, Tanh and Relu are"));
+}
+
+template <typename AttrsType>
+Expr Call(const char* op, std::vector<Expr> args, AttrsType attrs) {
+  return ir::Call::Make(ops::OpRegistry::Global().Get(op), std::move(args),
+                        attrs::Attrs::Make(std::move(attrs)));
 }
 
 struct Cell {
@@ -36,7 +53,8 @@ struct Direction {
   Expr bias;        // (gates * hidden) of the recurrence
   Expr h, c;        // (batch, hidden)
   Expr peepholes;   // (3 * hidden) or null
-  std::vector<Function> functions;
+  std::vector<Activation> activations;
+  bool reverse = false;
 };
 
 class Layer {
@@ -64,10 +82,6 @@ class Layer {
       throw InvalidArgument(StrCat("W and R must be (", directions_, ", ", cell.gates * hidden_,
                                    ", ", inputs_, ") and (", directions_, ", ",
                                    cell.gates * hidden_, ", ", hidden_, ")"));
-    if (steps_ < 1 || steps_ > kMaxSteps)
-      throw Unimplemented(
-          StrCat("a sequence of ", steps_, " steps is not supported; 1 to ", kMaxSteps, " are"));
-    RequireWholeSequences();
   }
 
   std::int64_t hidden() const { return hidden_; }
@@ -93,19 +107,14 @@ class Layer {
 
   // One step: gets the projected input and the direction with its state, and updates the state.
   using Step = std::function<void(const Layer& layer, const Expr& gates, Direction* d)>;
-  std::vector<Expr> Run(const Step& step, bool has_cell) {
+  // The operator of all steps, with the attributes for that direction.
+  using Whole = std::function<Expr(const std::vector<Expr>& args, const Direction& d)>;
+  std::vector<Expr> Run(const Whole& whole, const Step& step, bool has_cell) {
     std::vector<Expr> sequences, last_h, last_c;
     for (std::int64_t k = 0; k < directions_; ++k) {
       Direction d = MakeDirection(k, has_cell);
-      const bool backward = direction_ == "reverse" || k == 1;
-      std::vector<Expr> outputs(static_cast<std::size_t>(steps_));
-      for (std::int64_t i = 0; i < steps_; ++i) {
-        const std::int64_t t = backward ? steps_ - 1 - i : i;
-        step(*this, At(d.x_gates, t), &d);
-        outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(d.h, 0);
-      }
-      sequences.push_back(
-          node_.Typed(ops::ExpandDims(node_.Typed(ops::Concatenate(outputs, 0)), 1)));
+      const Expr sequence = IsWhole(d) ? AllSteps(whole, &d, has_cell) : StepByStep(step, &d);
+      sequences.push_back(node_.Typed(ops::ExpandDims(sequence, 1)));
       last_h.push_back(node_.Typed(ops::ExpandDims(d.h, 0)));
       if (has_cell) last_c.push_back(node_.Typed(ops::ExpandDims(d.c, 0)));
     }
@@ -127,6 +136,45 @@ class Layer {
   }
 
  private:
+  // Whether there is an operator of all steps.
+  bool IsWhole(const Direction& d) const {
+    const DataType type = DataTypeOf(x_);
+    return !d.peepholes && (type == Float32 || type == Float64);
+  }
+
+  // The states of all steps; those of `d` become the last ones.
+  Expr AllSteps(const Whole& whole, Direction* d, bool has_cell) const {
+    std::vector<Expr> args = {d->x_gates, d->recurrence, d->bias, Lengths(), d->h};
+    if (has_cell) args.push_back(d->c);
+    const Expr results = node_.Typed(whole(args, *d));
+    d->h = node_.Typed(ir::TupleGetItem::Make(results, 1));
+    if (has_cell) d->c = node_.Typed(ir::TupleGetItem::Make(results, 2));
+    return node_.Typed(ir::TupleGetItem::Make(results, 0));
+  }
+  Expr StepByStep(const Step& step, Direction* d) const {
+    if (steps_ < 1 || steps_ > kMaxSteps)
+      throw Unimplemented(StrCat("a sequence of ", steps_,
+                                 " steps with peepholes or of 16-bit floats is not supported; 1 "
+                                 "to ",
+                                 kMaxSteps, " are"));
+    RequireWholeSequences();
+    std::vector<Expr> outputs(static_cast<std::size_t>(steps_));
+    for (std::int64_t i = 0; i < steps_; ++i) {
+      const std::int64_t t = d->reverse ? steps_ - 1 - i : i;
+      step(*this, At(d->x_gates, t), d);
+      outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(d->h, 0);
+    }
+    return node_.Typed(ops::Concatenate(outputs, 0));
+  }
+
+  // How many steps each sequence of the batch has.
+  Expr Lengths() const {
+    if (!node_.has_input(4))
+      return ir::Constant::Make(NDArray::FromVector<std::int64_t>(
+          {batch_}, std::vector<std::int64_t>(static_cast<std::size_t>(batch_), steps_)));
+    return node_.Typed(ops::Cast(node_.input(4), Int64));
+  }
+
   void RequireWholeSequences() const {
     if (!node_.has_input(4)) return;
     if (node_.input(4).As<ir::ConstantNode>() == nullptr)
@@ -174,7 +222,8 @@ class Layer {
     const std::vector<std::string> names = Activations();
     const std::size_t each = cell_.activations.size();
     for (std::size_t i = 0; i < each; ++i)
-      d.functions.push_back(FunctionOf(names[static_cast<std::size_t>(k) * each + i]));
+      d.activations.push_back(ActivationOf(names[static_cast<std::size_t>(k) * each + i]));
+    d.reverse = direction_ == "reverse" || k == 1;
     return d;
   }
 
@@ -203,8 +252,12 @@ class Layer {
 std::vector<Expr> Rnn(Node& node) {
   Layer layer(node, {.gates = 1, .activations = {"Tanh"}});
   return layer.Run(
+      [](const std::vector<Expr>& args, const Direction& d) {
+        return Call("nn.rnn", args,
+                    ops::RnnAttrs{.activation = d.activations[0].name, .reverse = d.reverse});
+      },
       [](const Layer& l, const Expr& gates, Direction* d) {
-        d->h = l.Typed(d->functions[0](ops::Add(gates, l.Recur(*d, d->h, 0, 1))));
+        d->h = l.Typed(d->activations[0].function(ops::Add(gates, l.Recur(*d, d->h, 0, 1))));
       },
       false);
 }
@@ -214,15 +267,22 @@ std::vector<Expr> Gru(Node& node) {
   const bool reset_after = node.Int("linear_before_reset", 0) != 0;
   Layer layer(node, {.gates = 3, .activations = {"Sigmoid", "Tanh"}});
   return layer.Run(
+      [reset_after](const std::vector<Expr>& args, const Direction& d) {
+        return Call("nn.gru", args,
+                    ops::GruAttrs{.gate_activation = d.activations[0].name,
+                                  .activation = d.activations[1].name,
+                                  .reset_after = reset_after,
+                                  .reverse = d.reverse});
+      },
       [reset_after](const Layer& l, const Expr& gates, Direction* d) {
         const Expr zr = l.Recur(*d, d->h, 0, 2);
         const auto gate = [&](std::int64_t g) {
-          return l.Typed(d->functions[0](ops::Add(l.Gate(gates, g), l.Gate(zr, g))));
+          return l.Typed(d->activations[0].function(ops::Add(l.Gate(gates, g), l.Gate(zr, g))));
         };
         const Expr z = gate(0), r = gate(1);
         const Expr recurred = reset_after ? ops::Multiply(r, l.Recur(*d, d->h, 2, 3))
                                           : l.Recur(*d, l.Typed(ops::Multiply(r, d->h)), 2, 3);
-        const Expr h = l.Typed(d->functions[1](ops::Add(l.Gate(gates, 2), recurred)));
+        const Expr h = l.Typed(d->activations[1].function(ops::Add(l.Gate(gates, 2), recurred)));
         d->h = l.Typed(
             ops::Add(ops::Multiply(ops::Subtract(l.Number(1), z), h), ops::Multiply(z, d->h)));
       },
@@ -234,19 +294,26 @@ std::vector<Expr> Lstm(Node& node) {
   if (node.Int("input_forget", 0) != 0) throw Unimplemented("input_forget=1 is not supported");
   Layer layer(node, {.gates = 4, .activations = {"Sigmoid", "Tanh", "Tanh"}});
   return layer.Run(
+      [](const std::vector<Expr>& args, const Direction& d) {
+        return Call("nn.lstm", args,
+                    ops::LstmAttrs{.gate_activation = d.activations[0].name,
+                                   .activation = d.activations[1].name,
+                                   .output_activation = d.activations[2].name,
+                                   .reverse = d.reverse});
+      },
       [](const Layer& l, const Expr& gates, Direction* d) {
         const Expr all = l.Typed(ops::Add(gates, l.Recur(*d, d->h, 0, 4)));
         const auto gate = [&](std::int64_t g, const Expr& cell, std::int64_t peephole) {
           Expr value = l.Gate(all, g);
           if (d->peepholes)
             value = ops::Add(value, ops::Multiply(l.Gate(d->peepholes, peephole), cell));
-          return l.Typed(d->functions[0](value));
+          return l.Typed(d->activations[0].function(value));
         };
         const Expr i = gate(0, d->c, 0), f = gate(2, d->c, 2);
-        const Expr candidate = d->functions[1](l.Gate(all, 3));
+        const Expr candidate = d->activations[1].function(l.Gate(all, 3));
         d->c = l.Typed(ops::Add(ops::Multiply(f, d->c), ops::Multiply(i, candidate)));
         const Expr o = gate(1, d->c, 1);
-        d->h = l.Typed(ops::Multiply(o, d->functions[2](d->c)));
+        d->h = l.Typed(ops::Multiply(o, d->activations[2].function(d->c)));
       },
       true);
 }

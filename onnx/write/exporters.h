@@ -67,6 +67,7 @@ using ExporterTable = std::unordered_map<ir::Expr, Exporter, ir::ExprHash>;  // 
 void AddConvExporters(ExporterTable* table);
 void AddElementwiseExporters(ExporterTable* table);
 void AddNnExporters(ExporterTable* table);
+void AddRecurrentExporters(ExporterTable* table);
 void AddReduceExporters(ExporterTable* table);
 void AddShapeExporters(ExporterTable* table);
 

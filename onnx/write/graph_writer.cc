@@ -29,6 +29,9 @@ void SetValue(const NodeAttribute& from, onnx::AttributeProto* attribute) {
   } else if (const auto* text = std::get_if<std::string>(&from.value)) {
     attribute->set_type(onnx::AttributeProto::STRING);
     attribute->set_s(*text);
+  } else if (const auto* texts = std::get_if<std::vector<std::string>>(&from.value)) {
+    attribute->set_type(onnx::AttributeProto::STRINGS);
+    for (const std::string& t : *texts) attribute->add_strings(t);
   } else {
     attribute->set_type(onnx::AttributeProto::INTS);
     for (const std::int64_t i : std::get<Ints>(from.value)) attribute->add_ints(i);

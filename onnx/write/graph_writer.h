@@ -22,7 +22,7 @@ using ops::Ints;
 
 struct NodeAttribute {
   const char* name;
-  std::variant<std::int64_t, double, std::string, Ints> value;
+  std::variant<std::int64_t, double, std::string, Ints, std::vector<std::string>> value;
 };
 using NodeAttributes = std::vector<NodeAttribute>;
 

@@ -235,8 +235,59 @@ TEST(RecurrentTest, WhatIsNotSupportedIsNamed) {
   EXPECT_THAT(lstm().Texts("activations", {"Elu", "Tanh", "Tanh"}).Refusal(),
               HasSubstr("the activation Elu is not supported"));
   EXPECT_THAT(lstm().Text("direction", "both").Refusal(), HasSubstr("direction is both"));
-  EXPECT_THAT(lstm().NoInput().Constant(Numbers({4, 3})).Refusal(),
-              HasSubstr("sequence_lens has 3 for 4 steps"));
+  const NDArray peepholes = Counting({1, 15});
+  EXPECT_THAT(
+      lstm().NoInput().Constant(Numbers({4, 3})).NoInput().NoInput().Input(peepholes).Refusal(),
+      HasSubstr("sequence_lens has 3 for 4 steps"));
+}
+
+// As pack_padded_sequence is exported: each sequence is what it would be alone, followed by zeros.
+TEST(RecurrentTest, SequencesOfSeveralLengthsAreOneLayer) {
+  const std::vector<std::int64_t> lengths = {4, 1, 3};
+  const NDArray x = testing_graphs::Random({4, 3, 2}, 1), w = testing_graphs::Random({1, 20, 2}, 2),
+                r = testing_graphs::Random({1, 20, 5}, 3);
+  for (const char* direction : {"forward", "reverse"}) {
+    const std::vector<NDArray> all = OneNode("LSTM")
+                                         .Input(x)
+                                         .Input(w)
+                                         .Input(r)
+                                         .NoInput()
+                                         .Input(Numbers(lengths))
+                                         .Text("direction", direction)
+                                         .Results(3);
+    for (std::size_t b = 0; b < 3; ++b) {
+      const std::int64_t steps = lengths[b];
+      std::vector<float> own;
+      for (std::int64_t t = 0; t < steps; ++t) {
+        const float* from = x.data<float>() + (t * 3 + static_cast<std::int64_t>(b)) * 2;
+        own.insert(own.end(), from, from + 2);
+      }
+      const std::vector<NDArray> one = OneNode("LSTM")
+                                           .Input(Floats({steps, 1, 2}, own))
+                                           .Input(w)
+                                           .Input(r)
+                                           .Text("direction", direction)
+                                           .Results(3);
+      for (std::int64_t j = 0; j < 5; ++j) {
+        for (std::int64_t t = 0; t < 4; ++t)
+          EXPECT_NEAR(all[0].data<float>()[(t * 3 + static_cast<std::int64_t>(b)) * 5 + j],
+                      t < steps ? one[0].data<float>()[t * 5 + j] : 0, 1e-5);
+        for (std::size_t state : {1U, 2U})
+          EXPECT_NEAR(all[state].data<float>()[static_cast<std::int64_t>(b) * 5 + j],
+                      one[state].data<float>()[j], 1e-5);
+      }
+    }
+  }
+}
+
+TEST(RecurrentTest, ALongSequenceIsOneKernel) {
+  OneNode node("GRU");
+  node.Input(testing_graphs::Random({10000, 1, 2}, 1))
+      .Constant(testing_graphs::Random({1, 9, 2}, 2))
+      .Constant(testing_graphs::Random({1, 9, 3}, 3));
+  const auto module = node.Imported();
+  ASSERT_EQ(module.status(), absl::OkStatus());
+  EXPECT_LE(ValueOrThrow(Compile(*module)).num_kernel_calls(), 5);
 }
 
 TEST(ResizeTest, Opset18TakesAxesAndKeepsTheAspectRatio) {

@@ -142,6 +142,16 @@ const NamedText kCases[] = {
      "   nn.layer_norm(%x, %h, exp(%h), epsilon=0.01f), nn.layer_norm(%x, %h, %h, center=False),\n"
      "   nn.layer_norm(%x, %h, %h, scale=False), nn.softmax(%x, axis=1), nn.log_softmax(%x),\n"
      "   nn.dropout(%x, rate=0.3f).0, nn.bias_add(%x, %g, axis=-2))\n}"},
+    {"Recurrent",
+     "def @main(%x: Tensor[(4, 2, 12), float32], %r: Tensor[(12, 3), float32],\n"
+     "          %b: Tensor[(12), float32], %l: Tensor[(2), int64], %h: Tensor[(2, 3), float32],\n"
+     "          %y: Tensor[(4, 2, 9), float32], %s: Tensor[(9, 3), float32],\n"
+     "          %c: Tensor[(9), float32], %z: Tensor[(4, 2, 3), float32],\n"
+     "          %t: Tensor[(3, 3), float32], %d: Tensor[(3), float32]) {\n"
+     "  %0 = nn.lstm(%x, %r, %b, %l, %h, %h, output_activation=\"sigmoid\");\n"
+     "  %1 = nn.gru(%y, %s, %c, %l, %h, reset_after=True, reverse=True);\n"
+     "  %2 = nn.rnn(%z, %t, %d, %l, %h, activation=\"relu\");\n"
+     "  (%0.0, %0.1, %0.2, %1.0, %1.1, %2.0)\n}"},
     {"AnInputAConstantAndOneValueTwice",
      "def @main(%x: Tensor[(2), float32]) {\n"
      "  %0 = exp(%x);\n  (%x, %0, %0, 3f)\n}"},

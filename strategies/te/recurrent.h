@@ -1,0 +1,33 @@
+// What computes and schedules of recurrent layers agree on.
+#ifndef TENON_STRATEGIES_TE_RECURRENT_H_
+#define TENON_STRATEGIES_TE_RECURRENT_H_
+
+#include <cstdint>
+
+#include "tenon/strategies/op_schedule.h"
+#include "tenon/support/data_type.h"
+#include "tenon/support/target.h"
+
+namespace tenon::strategies {
+
+// The tag of the product of the state with the recurrence: (step, batch, column) over the state.
+inline constexpr const char* kRecurrentSums = "recurrent_sums";
+// The tag of what follows from them element by element, in every step.
+inline constexpr const char* kRecurrentCell = "recurrent_cell";
+
+// Columns of the product that are summed up together in registers, and how many blocks of them hold
+// all columns.
+struct ColumnBlocks {
+  std::int64_t lanes = 0, vectors = 0, count = 0;
+  std::int64_t width() const { return lanes * vectors; }
+  std::int64_t columns() const { return width() * count; }
+};
+// The vectors of a block are chosen so that few columns are added to fill the last one.
+ColumnBlocks BlocksOf(std::int64_t columns, DataType type, const Target& target);
+
+// One loop over the steps. In each, sums stay in registers and cells are computed in vectors.
+void ScheduleRecurrence(const OpSchedule& s);
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_RECURRENT_H_
