@@ -1,8 +1,10 @@
-// RNN, GRU and LSTM, step by step. The projections of all inputs are one matrix product; each step
-// is one product with the recurrence weights, plus elementwise functions.
+// RNN, GRU and LSTM, step by step. A step after the end of a sequence is computed and has no
+// effect, so lengths may be an input of the model. The projections of all inputs are one matrix
+// product; each step is one product with the recurrence weights, plus elementwise functions.
 #include <functional>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/gate_function.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -13,16 +15,6 @@ namespace {
 
 // Every step adds its own expressions, so their number is limited.
 constexpr std::int64_t kMaxSteps = 4096;
-
-using Function = Expr (*)(const Expr&);
-
-Function FunctionOf(const std::string& name) {
-  if (name == "Sigmoid") return ops::Sigmoid;
-  if (name == "Tanh") return ops::Tanh;
-  if (name == "Relu") return ops::Relu;
-  throw Unimplemented(
-      StrCat("the activation ", name, " is not supported; Sigmoid, Tanh and Relu are"));
-}
 
 struct Cell {
   std::int64_t gates;
@@ -36,13 +28,12 @@ struct Direction {
   Expr bias;        // (gates * hidden) of the recurrence
   Expr h, c;        // (batch, hidden)
   Expr peepholes;   // (3 * hidden) or null
-  std::vector<Function> functions;
+  std::vector<GateFunction> functions;
 };
 
 class Layer {
  public:
   Layer(Node& node, const Cell& cell) : node_(node), cell_(cell) {
-    if (node.Has("clip")) throw Unimplemented("the attribute clip is not supported");
     batch_first_ = node.Int("layout", 0) != 0;
     x_ = batch_first_ ? node.Typed(ops::Transpose(node.input(0), Ints{1, 0, 2})) : node.input(0);
     const Shape x = ShapeOf(x_), w = ShapeOf(node.input(1)), r = ShapeOf(node.input(2));
@@ -67,7 +58,7 @@ class Layer {
     if (steps_ < 1 || steps_ > kMaxSteps)
       throw Unimplemented(
           StrCat("a sequence of ", steps_, " steps is not supported; 1 to ", kMaxSteps, " are"));
-    RequireWholeSequences();
+    ReadLengths();
   }
 
   std::int64_t hidden() const { return hidden_; }
@@ -101,8 +92,9 @@ class Layer {
       std::vector<Expr> outputs(static_cast<std::size_t>(steps_));
       for (std::int64_t i = 0; i < steps_; ++i) {
         const std::int64_t t = backward ? steps_ - 1 - i : i;
+        const Expr h = d.h, c = d.c;
         step(*this, At(d.x_gates, t), &d);
-        outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(d.h, 0);
+        outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(Masked(t, h, c, &d), 0);
       }
       sequences.push_back(
           node_.Typed(ops::ExpandDims(node_.Typed(ops::Concatenate(outputs, 0)), 1)));
@@ -127,17 +119,37 @@ class Layer {
   }
 
  private:
-  void RequireWholeSequences() const {
+  // Sequences of a batch may be shorter than the others.
+  void ReadLengths() {
     if (!node_.has_input(4)) return;
-    if (node_.input(4).As<ir::ConstantNode>() == nullptr)
-      throw Unimplemented(
-          "sequence_lens must be known when the model is imported, and the same for all: packed "
-          "sequences (pack_padded_sequence) are not supported, only sequences of one length");
-    for (const std::int64_t length : node_.ConstantInts(4)) {
-      if (length != steps_)
-        throw Unimplemented(StrCat("sequence_lens has ", length, " for ", steps_,
-                                   " steps; sequences of one length are supported"));
+    const Expr& lengths = node_.input(4);
+    if (ShapeOf(lengths) != Shape{batch_})
+      throw InvalidArgument(StrCat("input 4, sequence_lens, must have a number for each of the ",
+                                   batch_, " sequences"));
+    if (lengths.As<ir::ConstantNode>() != nullptr) {
+      bool are_whole = true;
+      for (const std::int64_t length : node_.ConstantInts(4)) {
+        if (length < 0 || length > steps_)
+          throw InvalidArgument(
+              StrCat("input 4, sequence_lens, has ", length, " for ", steps_, " steps"));
+        are_whole = are_whole && length == steps_;
+      }
+      if (are_whole) return;
     }
+    lengths_ = node_.Typed(ops::ExpandDims(lengths, 1));
+  }
+
+  // The output of step t. Where a sequence has ended, it is 0, and the state of before stays. So a
+  // backward layer begins at the last element of each sequence.
+  Expr Masked(std::int64_t t, const Expr& h, const Expr& c, Direction* d) const {
+    if (!lengths_) return d->h;
+    const Expr runs = node_.Typed(
+        ir::Call::Make(ops::Known().greater,
+                       {lengths_, ops::Scalar(static_cast<double>(t), DataTypeOf(lengths_))}));
+    const Expr made = d->h;
+    d->h = node_.Typed(ops::Where(runs, made, h));
+    if (d->c) d->c = node_.Typed(ops::Where(runs, d->c, c));
+    return node_.Typed(ops::Where(runs, made, Number(0)));
   }
 
   // Element k of the first axis.
@@ -171,25 +183,12 @@ class Layer {
     d.h = State(5, k);
     if (has_cell) d.c = State(6, k);
     if (has_cell && node_.has_input(7)) d.peepholes = At(node_.input(7), k);
-    const std::vector<std::string> names = Activations();
-    const std::size_t each = cell_.activations.size();
-    for (std::size_t i = 0; i < each; ++i)
-      d.functions.push_back(FunctionOf(names[static_cast<std::size_t>(k) * each + i]));
+    const std::vector<GateFunction> functions =
+        GateFunctionsOf(node_, cell_.activations, directions_);
+    const auto each = static_cast<std::ptrdiff_t>(cell_.activations.size());
+    const auto first = functions.begin() + static_cast<std::ptrdiff_t>(k) * each;
+    d.functions.assign(first, first + each);
     return d;
-  }
-
-  std::vector<std::string> Activations() {
-    std::vector<std::string> names;
-    if (const auto* given = node_.Find("activations"))
-      names.assign(given->strings().begin(), given->strings().end());
-    const std::size_t wanted = cell_.activations.size() * static_cast<std::size_t>(directions_);
-    if (names.empty()) {
-      for (std::int64_t k = 0; k < directions_; ++k)
-        names.insert(names.end(), cell_.activations.begin(), cell_.activations.end());
-    }
-    if (names.size() != wanted)
-      throw InvalidArgument(StrCat("activations has ", names.size(), " names; it takes ", wanted));
-    return names;
   }
 
   Node& node_;
@@ -197,6 +196,7 @@ class Layer {
   bool batch_first_ = false;
   std::string direction_;
   Expr x_;
+  Expr lengths_;  // (batch, 1) or null when all sequences have as many steps
   std::int64_t steps_ = 0, batch_ = 0, inputs_ = 0, hidden_ = 0, directions_ = 1;
 };
 
@@ -231,10 +231,10 @@ std::vector<Expr> Gru(Node& node) {
 
 // The gates are i, o, f and c; the peepholes are i, o and f.
 std::vector<Expr> Lstm(Node& node) {
-  if (node.Int("input_forget", 0) != 0) throw Unimplemented("input_forget=1 is not supported");
+  const bool coupled = node.Int("input_forget", 0) != 0;
   Layer layer(node, {.gates = 4, .activations = {"Sigmoid", "Tanh", "Tanh"}});
   return layer.Run(
-      [](const Layer& l, const Expr& gates, Direction* d) {
+      [coupled](const Layer& l, const Expr& gates, Direction* d) {
         const Expr all = l.Typed(ops::Add(gates, l.Recur(*d, d->h, 0, 4)));
         const auto gate = [&](std::int64_t g, const Expr& cell, std::int64_t peephole) {
           Expr value = l.Gate(all, g);
@@ -242,7 +242,9 @@ std::vector<Expr> Lstm(Node& node) {
             value = ops::Add(value, ops::Multiply(l.Gate(d->peepholes, peephole), cell));
           return l.Typed(d->functions[0](value));
         };
-        const Expr i = gate(0, d->c, 0), f = gate(2, d->c, 2);
+        const Expr i = gate(0, d->c, 0);
+        // The input gate may decide for both.
+        const Expr f = coupled ? l.Typed(ops::Subtract(l.Number(1), i)) : gate(2, d->c, 2);
         const Expr candidate = d->functions[1](l.Gate(all, 3));
         d->c = l.Typed(ops::Add(ops::Multiply(f, d->c), ops::Multiply(i, candidate)));
         const Expr o = gate(1, d->c, 1);
