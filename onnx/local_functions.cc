@@ -20,6 +20,15 @@ std::string TextAt(int number, const std::string& message) {
   return payloads.empty() ? std::string() : std::string(payloads.back());
 }
 
+bool HasReferences(const onnx::GraphProto& graph) {
+  return std::any_of(graph.node().begin(), graph.node().end(), [](const auto& node) {
+    return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& attribute) {
+      return !attribute.ref_attr_name().empty() ||
+             (attribute.has_g() && HasReferences(attribute.g()));
+    });
+  });
+}
+
 using Attributes = std::map<std::string, const onnx::AttributeProto*>;
 
 // Replaces references to attributes of the function by their values, also in inner graphs. Those
@@ -45,18 +54,18 @@ void Substitute(const Attributes& values, onnx::GraphProto* graph) {
 
 }  // namespace
 
+void LocalFunction::RequireAttributesOf(const onnx::NodeProto& call) const {
+  for (const onnx::AttributeProto& value : call.attribute()) {
+    if (std::find(attributes.begin(), attributes.end(), value.name()) == attributes.end())
+      throw InvalidArgument(StrCat("the function ", name, " has no attribute ", value.name(),
+                                   "; it has: ", StrJoin(attributes, ", ")));
+  }
+}
+
 onnx::GraphProto LocalFunction::BodyFor(const onnx::NodeProto& call) const {
   Attributes values;
   for (const onnx::AttributeProto& value : defaults) values[value.name()] = &value;
-  for (const onnx::AttributeProto& value : call.attribute()) {
-    const bool is_known =
-        values.contains(value.name()) ||
-        std::find(attributes.begin(), attributes.end(), value.name()) != attributes.end();
-    if (!is_known)
-      throw InvalidArgument(StrCat("the function ", name, " has no attribute ", value.name(),
-                                   "; it has: ", StrJoin(attributes, ", ")));
-    values[value.name()] = &value;
-  }
+  for (const onnx::AttributeProto& value : call.attribute()) values[value.name()] = &value;
   onnx::GraphProto made = body;
   Substitute(values, &made);
   return made;
@@ -82,6 +91,7 @@ LocalFunctions::LocalFunctions(const onnx::ModelProto& model, int opset) {
     for (const std::string& output : function.output()) made.body.add_output()->set_name(output);
     *made.body.mutable_node() = function.node();
     SortNodes(&made.body);
+    made.has_references = HasReferences(made.body);
     Key key(function.domain(), function.name(), overload);
     const std::string name = made.name;
     if (!functions_.emplace(std::move(key), std::move(made)).second)

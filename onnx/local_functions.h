@@ -2,7 +2,7 @@
 // others. Nodes that call them are replaced by these bodies.
 //
 //   const LocalFunctions functions(model, opset);
-//   if (const LocalFunction* f = functions.Find(node)) nodes = f->BodyFor(node);
+//   if (const LocalFunction* f = functions.Find(node)) body = f->BodyFor(node);
 #ifndef TENON_ONNX_LOCAL_FUNCTIONS_H_
 #define TENON_ONNX_LOCAL_FUNCTIONS_H_
 
@@ -20,12 +20,14 @@ struct LocalFunction {
   std::string name;  // "domain.Type", and its overload where it has one
   int opset = 0;     // of the standard's operators in its body
   onnx::GraphProto body;
-  // Those that have a value when a call gives none, and the names of those that have not.
-  std::vector<onnx::AttributeProto> defaults;
-  std::vector<std::string> attributes;
+  std::vector<std::string> attributes;         // their names
+  std::vector<onnx::AttributeProto> defaults;  // of those that a call need not give
 
-  // The body with the attributes of a call. Throws InvalidArgument for an attribute that the
-  // function does not have.
+  bool has_references = false;  // whether the body reads its attributes
+
+  // Throws InvalidArgument for an attribute of a call that the function does not have.
+  void RequireAttributesOf(const onnx::NodeProto& call) const;
+  // The body with the attributes of a call.
   onnx::GraphProto BodyFor(const onnx::NodeProto& call) const;
 };
 

@@ -37,7 +37,10 @@ struct NarrowType {
   double highest() const;
   // The value of a pattern of bits.
   double Value(unsigned pattern) const;
-  std::int64_t BytesOf(std::int64_t elements) const { return (elements * bits + 7) / 8; }
+  // No intermediate value exceeds the number of elements.
+  std::int64_t BytesOf(std::int64_t elements) const {
+    return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
+  }
 };
 
 // Null for all other types.

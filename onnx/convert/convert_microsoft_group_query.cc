@@ -29,6 +29,9 @@ void RefuseModes(Node& node) {
 // The attribute kv_num_heads. Throws InvalidArgument unless it divides the heads.
 std::int64_t Groups(Node& node, std::int64_t heads) {
   const std::int64_t groups = node.Int("kv_num_heads", 0);
+  constexpr std::int64_t kMaxHeads = 1 << 20;
+  if (heads > kMaxHeads)
+    throw InvalidArgument(StrCat("num_heads is ", heads, "; it may be ", kMaxHeads, " at most"));
   if (groups < 1 || heads % groups != 0)
     throw InvalidArgument(
         StrCat("kv_num_heads is ", groups, "; it must divide the ", heads, " heads"));

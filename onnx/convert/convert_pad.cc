@@ -1,5 +1,6 @@
 // Operators that put elements around a tensor or cut them off.
 #include <algorithm>
+#include <cmath>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
@@ -18,6 +19,8 @@ Expr Wrapped(const Node& node, const Expr& x, const std::vector<Ints>& width) {
   for (std::size_t axis = 0; axis < width.size(); ++axis) {
     const std::int64_t extent = shape[axis], before = width[axis][0], after = width[axis][1];
     if (before == 0 && after == 0) continue;
+    RequireConstantSize(std::fabs(static_cast<double>(before)));
+    RequireConstantSize(std::fabs(static_cast<double>(after)));
     const double length =
         static_cast<double>(extent) + static_cast<double>(before) + static_cast<double>(after);
     if (length < 0 || (extent == 0 && length > 0))

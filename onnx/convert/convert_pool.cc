@@ -8,7 +8,7 @@
 #include "tenon/onnx/convert/window.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/pool_builders.h"
-#include "tenon/support/arithmetic.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -27,7 +27,7 @@ struct Pooling {
 // before it; where that one ends inside the data, the rest is cut off.
 void DropWindowInPadding(const Node& node, std::size_t d, Pooling* p) {
   Window& w = p->window;
-  const std::int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1, stride = w.strides[d];
+  const std::int64_t span = ops::WindowSpan(w.kernel[d], w.dilations[d]), stride = w.strides[d];
   const Dim extent = DimsOf(p->data)[d + 2];
   if (!extent.is_static()) {
     if (w.after[d] <= span - stride) return;  // the last window starts in the data
@@ -36,12 +36,13 @@ void DropWindowInPadding(const Node& node, std::size_t d, Pooling* p) {
                                w.after[d], " after the data is not supported; the padding may be ",
                                "the difference of both at most"));
   }
-  const std::int64_t start = extent.value() + w.before[d];
-  const std::int64_t room = start + w.after[d] - span;
+  const std::int64_t start = ops::PaddedExtent(extent.value(), w.before[d], 0);
+  const std::int64_t room = ops::PaddedExtent(start, w.after[d], -span);
   if (room <= 0) return;
-  const std::int64_t last = CeilDiv(room, stride) * stride;
-  if (last < start) return;
-  w.after[d] = last - stride + span - start;
+  // The last window but one begins where a whole stride still fits.
+  const std::int64_t before_last = (room - 1) / stride * stride;
+  if (before_last < start - stride) return;
+  w.after[d] = ops::PaddedExtent(before_last, span, -start);
   if (w.after[d] >= 0) return;
   p->data =
       node.Typed(ops::StridedSlice(p->data, {.begin = {0},
@@ -217,9 +218,13 @@ std::vector<Expr> LpPool(Node& node) {
       if (!shape[d + 2].is_static())
         throw Unimplemented(
             StrCat("ceil_mode over the extent ", shape[d + 2].ToString(), " is not supported"));
-      const std::int64_t span = (w.kernel[d] - 1) * w.dilations[d] + 1;
-      const std::int64_t room = shape[d + 2].value() + w.before[d] + w.after[d] - span;
-      if (room > 0) w.after[d] += CeilDiv(room, w.strides[d]) * w.strides[d] - room;
+      const std::int64_t span = ops::WindowSpan(w.kernel[d], w.dilations[d]);
+      const std::int64_t room =
+          ops::PaddedExtent(shape[d + 2].value(), w.before[d], w.after[d]) - span;
+      if (room > 0) {
+        const std::int64_t rest = room % w.strides[d];
+        w.after[d] = ops::PaddedExtent(w.after[d], rest == 0 ? 0 : w.strides[d] - rest, 0);
+      }
     }
     is_padded = is_padded || w.before[d] != 0 || w.after[d] != 0;
     width.push_back({w.before[d], w.after[d]});

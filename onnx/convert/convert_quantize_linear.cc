@@ -2,6 +2,7 @@
 // qnn.* call, whose rounding the pass CanonicalizeQnn defines. Scales per block of an axis (opset
 // 21), and floats of 8 bits and fewer (opset 19), are composed here: x / scale rounded to the
 // nearest, ties to even, plus the zero point; and (x - zero point) * scale.
+#include <algorithm>
 #include <cmath>
 
 #include "tenon/onnx/convert/converters.h"
@@ -45,7 +46,9 @@ Granularity GranularityOf(Node& node) {
                                  StrJoin(wanted, ", "), "), not (", StrJoin(scales, ", "), ")"));
   if (node.has_input(2) && ShapeOf(node.input(2)) != wanted)
     throw InvalidArgument("input 2, the zero points, must have the shape of the scales");
-  return {axis, of.block};
+  // A longer block than the axis is one of its length.
+  return {axis,
+          std::min(of.block, std::max<std::int64_t>(data[static_cast<std::size_t>(axis)], 1))};
 }
 
 // A scale or zero point for each element of the data, or in a shape that broadcasts to it.

@@ -8,6 +8,7 @@
 #include "tenon/onnx/convert/window.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -144,8 +145,14 @@ std::vector<Expr> Col2Im(Node& node) {
   std::int64_t taps = 1, blocks = 1, pixels = 1;
   Ints counts;  // of blocks along each axis
   for (std::size_t d = 0; d < dims; ++d) {
-    if (block[d] < 1 || strides[d] < 1 || dilations[d] < 1 || image[d] < 1)
-      throw InvalidArgument("extents, strides and dilations must be at least 1");
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    const std::int64_t sizes[] = {block[d], strides[d], dilations[d], image[d]};
+    for (const std::int64_t size : sizes)
+      if (size < 1 || size > kMost)
+        throw InvalidArgument(StrCat("extents, strides and dilations must be 1 to ", kMost));
+    for (const std::int64_t pad : {pads[d], pads[d + dims]})
+      if (pad < -kMost || pad > kMost)
+        throw InvalidArgument(StrCat("pads must be ", -kMost, " to ", kMost));
     const double room = static_cast<double>(image[d]) + static_cast<double>(pads[d]) +
                         static_cast<double>(pads[d + dims]) -
                         static_cast<double>(dilations[d]) * static_cast<double>(block[d] - 1) - 1;
@@ -204,14 +211,17 @@ std::vector<Expr> DeformConv(Node& node) {
     throw InvalidArgument("kernel_shape is not that of input 1");
   const Window window = ReadAttributes(node, DimsOf(x), {w[2], w[3]});
   const std::int64_t taps = w[2] * w[3], places = off[2] * off[3];
-  if (groups < 1 || parts < 1 || in[1] != w[1] * groups || w[0] % groups != 0 ||
-      in[1] % parts != 0 || off[0] != in[0] || off[1] != parts * taps * 2)
+  const bool has_groups = groups >= 1 && parts >= 1 && in[1] % groups == 0 &&
+                          w[1] == in[1] / groups && w[0] % groups == 0 && in[1] % parts == 0;
+  if (!has_groups || taps < 1 || off[0] != in[0] || off[1] % (2 * taps) != 0 ||
+      off[1] / (2 * taps) != parts)
     throw InvalidArgument(StrCat("the shapes (", StrJoin(in, ", "), "), (", StrJoin(w, ", "),
                                  ") and (", StrJoin(off, ", "), ") do not fit ", groups,
                                  " groups and ", parts, " groups of offsets"));
   for (std::size_t d = 0; d < 2; ++d) {
-    const std::int64_t span = (w[d + 2] - 1) * window.dilations[d] + 1;
-    const std::int64_t room = in[d + 2] + window.before[d] + window.after[d] - span;
+    const std::int64_t span = ops::WindowSpan(w[d + 2], window.dilations[d]);
+    const std::int64_t room =
+        ops::PaddedExtent(in[d + 2], window.before[d], window.after[d]) - span;
     if (room < 0 || off[d + 2] != room / window.strides[d] + 1)
       throw InvalidArgument(StrCat("input 2 has ", off[d + 2], " offsets along axis ", d + 2,
                                    ", which are not as many as there are windows"));

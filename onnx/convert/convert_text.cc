@@ -105,7 +105,7 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
     gram += columns.size();
     if (columns.empty() || n < shortest || n > longest) continue;
     // Single elements have no distance, and are counted once.
-    const std::int64_t steps = n == 1 ? 1 : std::min(skips + 1, length);
+    const std::int64_t steps = n == 1 ? 1 : std::min(skips, length - 1) + 1;
     for (std::int64_t step = 1; step <= steps; ++step) {
       const Expr found = Occurrences(node, x, grams, n, step);
       if (!found) break;

@@ -18,6 +18,9 @@ namespace {
 
 // A loop of a few bytes could ask for any number of nodes.
 constexpr std::size_t kMaxNodes = 200000;
+// Functions inside functions take stack, and copies of their bodies memory.
+constexpr std::size_t kMaxCalls = 200;
+constexpr std::size_t kMaxCopiedBytes = std::size_t{1} << 28;
 
 constexpr const char* kCutThere =
     "such a value can only be a result of the model, as it is or transposed; end the model there, "
@@ -63,9 +66,11 @@ std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
 
 using MissingNodes = std::map<std::string, std::vector<std::string>>;
 
+// Functions may call one another in chains of any length, so their bodies wait in a list.
 struct MissingSearch {
   const LocalFunctions& functions;
   MissingNodes missing;
+  std::vector<const LocalFunction*> called;
   std::set<const LocalFunction*> visited;
 
   void Collect(const onnx::GraphProto& graph) {
@@ -74,7 +79,7 @@ struct MissingSearch {
         if (attribute.has_g()) Collect(attribute.g());
       const Handler handler = HandlerOf(node, &functions);
       if (handler.function != nullptr && visited.insert(handler.function).second)
-        Collect(handler.function->body);
+        called.push_back(handler.function);
       if (handler.exists()) continue;
       const std::string type = IsDefaultDomain(node.domain())
                                    ? node.op_type()
@@ -92,8 +97,13 @@ constexpr std::string_view kMovers[] = {"Flatten", "Identity",  "Pad",      "Res
 
 void ReportMissing(const onnx::GraphProto& graph, const LocalFunctions& functions,
                    const std::string& source) {
-  MissingSearch search{functions, {}, {}};
+  MissingSearch search{functions, {}, {}, {}};
   search.Collect(graph);
+  while (!search.called.empty()) {
+    const LocalFunction* function = search.called.back();
+    search.called.pop_back();
+    search.Collect(function->body);
+  }
   const MissingNodes& missing = search.missing;
   if (missing.empty()) return;
   std::string list;
@@ -157,10 +167,23 @@ std::vector<Expr> GraphImporter::Inline(const onnx::GraphProto& graph,
   return Import(graph, std::move(values));
 }
 
+const onnx::GraphProto* GraphImporter::BodyOf(const LocalFunction& function,
+                                              const onnx::NodeProto& call) {
+  function.RequireAttributesOf(call);
+  if (!function.has_references) return &function.body;
+  copied_bytes_ += function.body.ByteSizeLong();
+  if (copied_bytes_ > kMaxCopiedBytes)
+    throw Unimplemented(StrCat("calls with different attributes copy more than ", kMaxCopiedBytes,
+                               " bytes of functions"));
+  return &bodies_.emplace_back(function.BodyFor(call));
+}
+
 std::vector<Expr> GraphImporter::Expand(const LocalFunction& function, const onnx::NodeProto& call,
                                         std::vector<Expr> inputs) {
   if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end())
     throw InvalidArgument(StrCat("the function ", function.name, " calls itself"));
+  if (calls_.size() >= kMaxCalls)
+    throw Unimplemented(StrCat("functions call one another in more than ", kMaxCalls, " levels"));
   const auto declared = static_cast<std::size_t>(function.body.input_size());
   if (inputs.size() > declared || call.output_size() > function.body.output_size())
     throw InvalidArgument(StrCat("the function ", function.name, " has ", declared, " inputs and ",
@@ -170,7 +193,7 @@ std::vector<Expr> GraphImporter::Expand(const LocalFunction& function, const onn
   for (const onnx::AttributeProto& attribute : call.attribute())
     attribute.AppendToString(&attributes);
   const onnx::GraphProto*& body = body_of_[{&function, std::move(attributes)}];
-  if (body == nullptr) body = &bodies_.emplace_back(function.BodyFor(call));
+  if (body == nullptr) body = BodyOf(function, call);
   NamedValues values;
   inputs.resize(declared);  // those that are left out are null
   for (std::size_t i = 0; i < declared; ++i)

@@ -46,6 +46,8 @@ class GraphImporter {
   void Convert(const onnx::NodeProto& proto);
   // The outputs of the node, by a converter, as a function or as a registered operator.
   std::vector<Expr> OutputsOf(const onnx::NodeProto& proto, const std::vector<Expr>& inputs);
+  // The body of a function with the attributes of a call, which lives as long as this.
+  const onnx::GraphProto* BodyOf(const LocalFunction& function, const onnx::NodeProto& call);
   // The outputs of a function of the model over values for its inputs.
   std::vector<Expr> Expand(const LocalFunction& function, const onnx::NodeProto& call,
                            std::vector<Expr> inputs);
@@ -69,6 +71,7 @@ class GraphImporter {
   std::unordered_map<const onnx::GraphProto*, NamedValues> initializers_;
   // The bodies of functions with the attributes of their calls; a deque does not move them.
   std::deque<onnx::GraphProto> bodies_;
+  std::size_t copied_bytes_ = 0;
   std::map<std::pair<const LocalFunction*, std::string>, const onnx::GraphProto*> body_of_;
   std::vector<const LocalFunction*> calls_;  // those being expanded, the innermost last
   ImportBudget budget_;

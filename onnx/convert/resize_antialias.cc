@@ -46,7 +46,7 @@ Expr AlongAxis(const Node& node, const Expr& x, std::size_t axis, const Antialia
   const double narrowed = std::min(resize.scale[axis], 1.0), reach = resize.cubic ? 2 : 1;
   const double first_tap = std::floor(-reach / narrowed) + 1;
   const double taps = 2 - 2 * first_tap;
-  RequireConstantSize(taps * static_cast<double>(size));
+  RequireConstantSize(taps * static_cast<double>(std::max<std::int64_t>(size, 1)));
   std::vector<std::int64_t> places;
   std::vector<float> weights;
   for (std::int64_t i = 0; i < size; ++i) {

@@ -269,14 +269,19 @@ TEST(ResizeTest, WhatIsNotSupportedIsNamed) {
     made.Input(x).NoInput().Constant(Floats({4}, {1, 1, 2, 2}));
     return made;
   };
-  EXPECT_THAT(node().Int("antialias", 1).Refusal(), HasSubstr("antialias=1"));
+  EXPECT_THAT(node()
+                  .Int("antialias", 1)
+                  .Text("mode", "linear")
+                  .Text("coordinate_transformation_mode", "wide")
+                  .Refusal(),
+              HasSubstr("antialias with coordinate_transformation_mode wide"));
   EXPECT_THAT(node().Text("mode", "area").Refusal(), HasSubstr("the mode area"));
   EXPECT_THAT(OneNode("Pad", 19)
                   .Input(x)
                   .Constant(Numbers({0, 0, 1, 1, 0, 0, 1, 1}))
-                  .Text("mode", "wrap")
+                  .Text("mode", "warp")
                   .Refusal(),
-              HasSubstr("the mode wrap is not supported"));
+              HasSubstr("the mode warp is not supported"));
 }
 
 TEST(PadTest, Opset18TakesAxes) {

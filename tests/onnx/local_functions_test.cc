@@ -175,6 +175,18 @@ TEST_F(LocalFunctionTest, FunctionsThatDoubleAtEachLevelAreBounded) {
   EXPECT_THAT(MessageOf(Imported(model_), kUnimplemented), HasSubstr("more than 200000 nodes"));
 }
 
+TEST_F(LocalFunctionTest, LongChainsOfFunctionsAreRefusedInWords) {
+  Node(Function("F0", {"v"}, {"w"}), "Neg", {"v"}, {"w"});
+  for (int level = 1; level < 20000; ++level)
+    Node(Function("F" + std::to_string(level), {"v"}, {"w"}), "F" + std::to_string(level - 1),
+         {"v"}, {"w"}, "made");
+  model_.Input("x", {3}).Output("y");
+  model_.Node("F19999", {"x"}, {"y"}, "call", "made");
+  EXPECT_THAT(MessageOf(Imported(model_), kUnimplemented), HasSubstr("more than 200 levels"));
+  model_.proto.mutable_graph()->mutable_node(0)->set_op_type("F199");
+  EXPECT_TRUE(Imported(model_).ok());
+}
+
 TEST_F(LocalFunctionTest, WhatABodyLacksIsListedAndUnknownAttributesAreNamed) {
   Node(Function("A", {"v"}, {"w"}), "NoSuchThing", {"v"}, {"w"});
   model_.Input("x", {3}).Output("y");
