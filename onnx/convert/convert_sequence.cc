@@ -14,7 +14,7 @@ namespace tenon::onnx_import {
 namespace {
 
 // A sequence that the import may make: each element is an expression of its own.
-constexpr std::int64_t kMaxElements = 1 << 16;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 16;
 
 Expr Integer(std::int64_t value) {
   return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));

@@ -2,7 +2,7 @@
 // Runtime, against their definitions in double precision.
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <tuple>
 
 #include "tenon/tests/onnx/written_model.h"
 
@@ -237,6 +237,50 @@ TEST_F(AttentionOpTest, LengthsOfACacheHideItsEndAndMoveTheCausalMask) {
       return j < lengths[b] && (!is_causal || j <= i + lengths[b] - 2);
     };
     ExpectClose(Results().at(0), Attended(q, k, v, {.sees = sees}).y.ToArray());
+  }
+}
+
+// Queries, keys and the past have extents that only a run knows.
+TEST_F(AttentionOpTest, OneCompileServesEveryLength) {
+  model_.Input("q", {-1, -1, 24}).Input("k", {-1, -1, 12}).Input("pk", {-1, 2, -1, 6});
+  model_.Input("pv", {-1, 2, -1, 6});
+  NodeProto& node = Node({"q", "k", "k", "", "pk", "pv"}, {"y", "present_k", "present_v"});
+  SetInt(node, "is_causal", 1);
+  SetInt(node, "q_num_heads", 4);
+  SetInt(node, "kv_num_heads", 2);
+  const auto set_extents = [&](int input, const Names& names) {
+    auto* shape = model_.proto.mutable_graph()
+                      ->mutable_input(input)
+                      ->mutable_type()
+                      ->mutable_tensor_type()
+                      ->mutable_shape();
+    for (int i = 0; i < shape->dim_size(); ++i)
+      if (!names[static_cast<std::size_t>(i)].empty())
+        shape->mutable_dim(i)->set_dim_param(names[static_cast<std::size_t>(i)]);
+  };
+  set_extents(0, {"n", "s", ""});
+  set_extents(1, {"n", "s", ""});
+  set_extents(2, {"n", "", "p", ""});
+  set_extents(3, {"n", "", "p", ""});
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  const absl::StatusOr<ir::Module> module =
+      ImportOnnx(model_.Bytes(), {.symbolic = true, .evaluate = strategies::EvaluateCall});
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Executable exe = ValueOrThrow(Compile(*module));
+  ASSERT_TRUE(exe.is_symbolic());
+  for (const auto& [batch, length, before] :
+       {std::tuple<int, int, int>{1, 1, 7}, {2, 5, 3}, {3, 17, 16}}) {
+    const Four q = Made(batch, 4, length, 6, 1), k = Made(batch, 2, length, 6, 2);
+    const Four past_k = Made(batch, 2, before, 6, 4), past_v = Made(batch, 2, before, 6, 5);
+    const std::vector<NDArray> results = ValueOrThrow(exe.Run({{"q", q.ByLength()},
+                                                               {"k", k.ByLength()},
+                                                               {"pk", past_k.ToArray()},
+                                                               {"pv", past_v.ToArray()}}));
+    const Definition causal{.sees = [before = before](std::int64_t, std::int64_t i,
+                                                      std::int64_t j) { return j <= i + before; }};
+    const Four all_k = Joined(past_k, k), all_v = Joined(past_v, k);
+    ExpectClose(results.at(0), Attended(q, all_k, all_v, causal).y.ByLength());
+    ExpectClose(results.at(1), all_k.ToArray());
   }
 }
 
