@@ -5,8 +5,12 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/graph_importer.h"
+#include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/external_data.h"
+#include "tenon/onnx/local_functions.h"
 #include "tenon/onnx/model.h"
+#include "tenon/onnx/narrow_type.h"
+#include "tenon/onnx/opset.h"
 #include "tenon/onnx/sort_nodes.h"
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
@@ -26,6 +30,8 @@ const ConverterTable& Converters() {
   static const ConverterTable table = [] {
     ConverterTable made;
     AddActivationConverters(&made);
+    AddAttentionConverters(&made);
+    AddCastConverters(&made);
     AddControlConverters(&made);
     AddConvConverters(&made);
     AddEinsumConverters(&made);
@@ -35,11 +41,17 @@ const ConverterTable& Converters() {
     AddLossConverters(&made);
     AddRecurrentConverters(&made);
     AddQuantizeConverters(&made);
+    AddQuantizeLinearConverters(&made);
     AddReduceConverters(&made);
+    AddSampleConverters(&made);
+    AddSequenceConverters(&made);
     AddSignalConverters(&made);
     AddShapeConverters(&made);
     AddNnConverters(&made);
+    AddNormConverters(&made);
+    AddPadConverters(&made);
     AddPoolConverters(&made);
+    AddTextConverters(&made);
     AddVisionConverters(&made);
     return made;
   }();
@@ -53,6 +65,7 @@ const ConverterTable& MicrosoftConverters() {
     AddMicrosoftAttentionConverters(&made);
     AddMicrosoftBlockConverters(&made);
     AddMicrosoftEmbeddingConverters(&made);
+    AddMicrosoftGroupQueryConverters(&made);
     AddMicrosoftQuantizeConverters(&made);
     return made;
   }();
@@ -69,27 +82,17 @@ const Converter* FindConverter(const std::string& domain, const std::string& typ
 
 namespace {
 
-constexpr int kFirstOpset = 7;
-constexpr int kLastOpset = 21;
 // The size limit of protobuf.
 constexpr std::size_t kMaxFileBytes = (std::size_t{1} << 31) - 1;
-
-int OpsetOf(const onnx::ModelProto& model, const std::string& source) {
-  std::int64_t opset = 0;
-  for (const auto& entry : model.opset_import()) {
-    if (IsDefaultDomain(entry.domain())) opset = entry.version();
-  }
-  if (opset < kFirstOpset || opset > kLastOpset)
-    throw Unimplemented(StrCat(source, " is of opset ", opset, "; opsets ", kFirstOpset, " to ",
-                               kLastOpset, " are supported"));
-  return static_cast<int>(opset);
-}
 
 ir::InputSpec ToInputSpec(const onnx::ValueInfoProto& input) {
   const std::string what = StrCat("the input ", input.name());
   if (!input.type().has_tensor_type()) throw Unimplemented(what + " is not a tensor");
   const auto& tensor = input.type().tensor_type();
-  ir::InputSpec spec{input.name(), ToDataType(tensor.elem_type(), what), std::nullopt};
+  const NarrowType* narrow = FindNarrowType(tensor.elem_type());
+  ir::InputSpec spec{input.name(),
+                     narrow != nullptr ? narrow->carrier : ToDataType(tensor.elem_type(), what),
+                     std::nullopt};
   if (!tensor.has_shape()) return spec;
   spec.extents.emplace();
   for (const auto& dim : tensor.shape().dim()) {
@@ -109,7 +112,9 @@ struct OnnxModel::State {
   std::string source;
   onnx::ModelProto proto;  // without the data of the initializers
   int opset = 0;
+  LocalFunctions functions;
   NamedValues initializers;
+  NarrowValues narrow;  // those initializers that wider types carry
   std::vector<ir::InputSpec> inputs;
 };
 
@@ -117,13 +122,13 @@ namespace {
 
 class Importer {
  public:
-  Importer(const onnx::GraphProto& graph, int opset, NamedValues values,
+  Importer(const onnx::GraphProto& graph, GraphImporter::Meaning meaning, NamedValues values,
            const std::vector<ir::InputSpec>& inputs, const ImportOptions& options,
            const std::string& source)
       : graph_(graph),
         options_(options),
         source_(source),
-        opset_(opset),
+        meaning_(std::move(meaning)),
         values_(std::move(values)) {
     AddInputs(inputs);
   }
@@ -134,10 +139,19 @@ class Importer {
       if (const auto* constant = value.As<ir::ConstantNode>())
         bytes += static_cast<double>(constant->data.bytes());
     }
-    std::vector<Expr> outputs =
-        GraphImporter(opset_, options_.evaluate, {.folding = ops::FoldingBudget(bytes)})
-            .Import(graph_, std::move(values_));
+    for (const onnx::ValueInfoProto& input : graph_.input()) {
+      const NarrowType* narrow = FindNarrowType(input.type().tensor_type().elem_type());
+      if (narrow != nullptr) meaning_.narrow.emplace(values_[input.name()], narrow);
+    }
+    std::vector<Expr> outputs = GraphImporter(std::move(meaning_), options_.evaluate,
+                                              {.folding = ops::FoldingBudget(bytes)})
+                                    .Import(graph_, std::move(values_));
     if (outputs.empty()) throw InvalidArgument("the graph has no outputs");
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].checked_type().As<ir::TensorTypeNode>() == nullptr)
+        throw Unimplemented(StrCat("the output ", graph_.output(static_cast<int>(i)).name(), " is ",
+                                   KindOf(outputs[i]), "; the results of a model must be tensors"));
+    }
     const Expr result = outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
     return ir::Module().With("main", ir::Function::Make(params_, result));
   }
@@ -222,7 +236,7 @@ class Importer {
   const onnx::GraphProto& graph_;
   const ImportOptions& options_;
   const std::string& source_;
-  const int opset_;
+  GraphImporter::Meaning meaning_;
   NamedValues values_;
   std::vector<Expr> params_;
 };
@@ -240,8 +254,9 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
       !model.ParseFromString(stripped->bytes))
     throw DataLoss(StrCat(source, " is not a complete ONNX model (", bytes.size(), " bytes)"));
   if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
-  state->opset = OpsetOf(model, source);
-  ReportMissing(model.graph(), source);
+  state->opset = OpsetOf(model.opset_import(), 0, source);
+  state->functions = LocalFunctions(model, state->opset);
+  ReportMissing(model.graph(), state->functions, source);
   SortNodes(model.mutable_graph());
   ExternalData files(folder);
   for (int i = 0; i < model.graph().initializer_size(); ++i) {
@@ -254,8 +269,11 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
       raw = {*data, nullptr};
     }
     const NDArray array = ToNDArray(tensor, what, raw);
-    if (!state->initializers.emplace(tensor.name(), ir::Constant::Make(array)).second)
+    const Expr value = ir::Constant::Make(array);
+    if (!state->initializers.emplace(tensor.name(), value).second)
       throw InvalidArgument(what + " is given twice");
+    if (const NarrowType* narrow = FindNarrowType(tensor.data_type()))
+      state->narrow.emplace(value, narrow);
     // Copied data need not be in memory twice.
     if (raw && raw->owner == nullptr && file != nullptr) file->Forget(raw->bytes);
     tensor.Clear();
@@ -294,8 +312,8 @@ std::vector<std::string> OnnxModel::results() const {
 
 absl::StatusOr<ir::Module> OnnxModel::Import(const ImportOptions& options) const {
   return CatchErrors([&] {
-    return Importer(state_->proto.graph(), state_->opset, state_->initializers, state_->inputs,
-                    options, state_->source)
+    return Importer(state_->proto.graph(), {state_->opset, &state_->functions, state_->narrow},
+                    state_->initializers, state_->inputs, options, state_->source)
         .Import();
   });
 }

@@ -1,11 +1,13 @@
 // Imports ONNX models as modules.
 //
-// Supports opsets 7 to 21 of the default domain. Nodes of other domains map to registered operators
-// by name ("domain.Op" or "Op"). The graph becomes @main, its inputs the parameters under their
-// ONNX names, several outputs a tuple. Constants are folded on the way, so that shapes which the
-// model computes become attributes. Errors: NotFound for a missing file; DataLoss for a file that
-// is not a complete model; Unimplemented, listing every missing operator with its nodes;
-// InvalidArgument, naming the node, for everything else.
+// Supports opsets 7 to 26 of the default domain. Functions of the model are replaced by their
+// bodies; other nodes of other domains map to registered operators by name ("domain.Op" or "Op").
+// Integers of 2 and 4 bits and floats of 4 and 8 bits are int8, uint8 and float32 here. The graph
+// becomes @main, its inputs the parameters under their ONNX names, several outputs a tuple.
+// Constants are folded on the way, so that shapes which the model computes become attributes.
+// Errors: NotFound for a missing file; DataLoss for a file that is not a complete model;
+// Unimplemented, listing every missing operator with its nodes; InvalidArgument, naming the node,
+// for everything else.
 //
 //   ir::Module m = LoadOnnx("model.onnx", {.shapes = {{"x", {1, 3, 48, 192}}}}).value();
 #ifndef TENON_ONNX_IMPORT_H_

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tenon/onnx/narrow_type.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
@@ -117,11 +118,39 @@ std::vector<double> NumbersOf(const NDArray& array) {
   throw Unimplemented(StrCat("numbers of the type ", array.dtype().ToString()));
 }
 
+namespace {
+
+// A tensor of a type that a wider one carries. The typed field has a number for each byte.
+NDArray UnpackedOf(const TensorProto& tensor, const NarrowType& type, const std::string& what,
+                   const std::optional<RawData>& raw) {
+  const Shape shape(tensor.dims().begin(), tensor.dims().end());
+  try {
+    NumBytes(shape, type.carrier);
+  } catch (const Error& error) {
+    throw InvalidArgument(StrCat(what, ": ", error.message()));
+  }
+  std::string made;
+  std::string_view bytes = raw ? raw->bytes : std::string_view(tensor.raw_data());
+  if (!raw && !tensor.has_raw_data()) {
+    for (const std::int32_t byte : tensor.int32_data()) made.push_back(static_cast<char>(byte));
+    bytes = made;
+  }
+  const auto wanted = static_cast<std::size_t>(type.BytesOf(NumElements(shape)));
+  if (bytes.size() != wanted)
+    throw InvalidArgument(StrCat(what, " has ", bytes.size(), " bytes of data; ", type.name, " ",
+                                 ShapeToString(shape), " needs ", wanted));
+  return Unpacked(type, bytes, shape);
+}
+
+}  // namespace
+
 NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
                   const std::optional<RawData>& raw) {
   if (tensor.data_location() == TensorProto::EXTERNAL && !raw)
     throw Unimplemented(
         StrCat(what, " keeps its data in another file, which is not supported here"));
+  if (const NarrowType* narrow = FindNarrowType(tensor.data_type()))
+    return UnpackedOf(tensor, *narrow, what, raw);
   const DataType dtype = ToDataType(tensor.data_type(), what);
   const Shape shape(tensor.dims().begin(), tensor.dims().end());
   std::size_t all_bytes = 0;

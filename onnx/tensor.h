@@ -22,7 +22,8 @@ struct RawData {
 };
 // `raw`, when given, replaces the tensor's own data. It is used in place when it has an owner and
 // the alignment of arrays. Throws InvalidArgument when the data does not fit the shape,
-// Unimplemented for data in another file when `raw` is not given.
+// Unimplemented for data in another file when `raw` is not given. Narrow types (narrow_type.h) come
+// as the type that carries them.
 NDArray ToNDArray(const onnx::TensorProto& tensor, const std::string& what,
                   const std::optional<RawData>& raw = std::nullopt);
 

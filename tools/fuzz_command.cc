@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tenon/ir/text_format.h"
+#include "tenon/onnx/opset.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -247,7 +248,7 @@ void AddFuzzCommand(CLI::App* app) {
       ->check(CLI::ExistingDirectory)
       ->needs(onnx);
   command->add_option("--opset", arguments->onnx_options.opset, "opset of each model (any)")
-      ->check(CLI::Range(7, 21))
+      ->check(CLI::Range(onnx_import::kFirstOpset, onnx_import::kLastOpset))
       ->needs(onnx);
   command
       ->add_flag("--valid{false}", arguments->onnx_options.mutate,

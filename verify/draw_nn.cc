@@ -228,6 +228,7 @@ NodeDraft Resize(Draft& d) {
                 d.Of(Names{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   if (d.Chance(20)) node.Float("cubic_coeff_a", -0.5);
   if (d.Chance(20)) node.Int("exclude_outside", 1);
+  if (d.opset() >= 18 && d.Chance(30)) node.Int("antialias", 1);
   return node;
 }
 

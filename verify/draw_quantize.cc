@@ -19,12 +19,24 @@ std::string ZeroPoint(Draft& d, DataType type, const Shape& shape = {}) {
   return d.Chance(90) ? d.Weights(type, shape).name : d.Input(type, shape).name;
 }
 
+// A scale, and maybe a zero point, for each block of an axis.
+NodeDraft Blocked(Draft& d, const Value& x, bool is_quantize, DataType narrow) {
+  const std::int64_t axis = d.Axis(x), block = 1 + d.random().Below(4);
+  Shape shape = x.shape;
+  std::int64_t& extent = shape[static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis)];
+  extent = (extent + block - 1) / block;
+  NodeDraft node({x.name, Scale(d, shape)});
+  if (d.Chance(70)) node.proto.add_input(ZeroPoint(d, is_quantize ? narrow : x.type, shape));
+  return node.Int("axis", axis).Int("block_size", block);
+}
+
 Drawer Linear(bool is_quantize) {
   return [is_quantize](Draft& d) {
     const DataType narrow = d.Of(Types{UInt8, UInt8, Int8, Int8, UInt16, Int16});
     const Value x = d.Any(is_quantize ? Types{Float32, Float32, Float32, Float16, Int32}
                                       : Types{narrow, narrow, Int32},
                           0, 4);
+    if (d.opset() >= 21 && x.rank() > 0 && d.Chance(30)) return Blocked(d, x, is_quantize, narrow);
     const bool per_axis = x.rank() > 0 && d.opset() >= 13 && d.Chance(40);
     const std::int64_t axis = per_axis ? d.Axis(x) : 1;
     const Shape shape =

@@ -25,7 +25,9 @@ Drawer Recurrent(std::int64_t gates, int functions, bool has_cell) {
     const NDArray lengths = NDArray::Zeros({batch}, Int32);
     for (std::int64_t i = 0; i < batch; ++i)
       lengths.data<std::int32_t>()[i] = static_cast<std::int32_t>(length);
-    inputs.push_back(d.Chance(15) ? d.Known(lengths) : "");
+    inputs.push_back(d.Chance(15)   ? d.Known(lengths)
+                     : d.Chance(25) ? d.Places({batch}, length + 1, Int32).name
+                                    : "");
     inputs.push_back(maybe(40, state));
     if (has_cell) {
       inputs.push_back(maybe(40, state));
@@ -39,9 +41,12 @@ Drawer Recurrent(std::int64_t gates, int functions, bool has_cell) {
     if (d.Chance(30)) {
       Names names;
       for (std::int64_t i = 0; i < ways * functions; ++i)
-        names.push_back(d.Of(Names{"Sigmoid", "Tanh", "Relu"}));
+        names.push_back(d.Of(Names{"Sigmoid", "Tanh", "Relu", "Affine", "Elu", "HardSigmoid",
+                                   "LeakyRelu", "ScaledTanh", "Softplus", "Softsign"}));
       node.StringList("activations", names);
     }
+    if (d.Chance(10)) node.Float("clip", 0.5);
+    if (has_cell && d.Chance(10)) node.Int("input_forget", 1);
     if (gates == 3 && d.Chance(50)) node.Int("linear_before_reset", d.random().Below(2));
     return node;
   };

@@ -165,7 +165,9 @@ NodeDraft Tile(Draft& d) {
 
 NodeDraft Pad(Draft& d) {
   const Value x = d.Any(kNumbers, 1, 4);
-  const std::string mode = d.Of(Names{"constant", "constant", "reflect", "edge"});
+  Names modes = {"constant", "constant", "reflect", "edge"};
+  if (d.opset() >= 19) modes.emplace_back("wrap");
+  const std::string mode = d.Of(modes);
   const auto axes = d.opset() >= 18 && d.Chance(40) ? d.Axes(x) : Ints();
   const bool has_axes = !axes.empty();
   Ints pads;

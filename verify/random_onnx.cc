@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/import.h"
+#include "tenon/onnx/opset.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -17,7 +18,8 @@ namespace tenon::verify {
 namespace {
 
 constexpr const char* kOtherDomain = "tenon";
-constexpr int kFirstOpset = 7, kLastOpset = 21;
+using onnx_import::kFirstOpset;
+using onnx_import::kLastOpset;
 
 // Sets the attributes of a call of a registered operator, if ONNX has their types.
 bool SetAttributes(const attrs::Attrs& attrs, NodeDraft* node) {
@@ -92,26 +94,35 @@ class Chain {
   }
 
   void Append() {
+    const int before = draft_.model().graph().node_size();
     const onnx::NodeProto* node = Drawn();
     if (node == nullptr) return;
     const absl::StatusOr<ir::Module> module = Imported(*node);
     if (module.ok()) {
       AddTypes(*node, module->Main().body.checked_type());
     } else if (module.status().code() != absl::StatusCode::kInternal && draft_.Chance(85)) {
-      draft_.model().mutable_graph()->mutable_node()->RemoveLast();
+      auto* nodes = draft_.model().mutable_graph()->mutable_node();
+      nodes->DeleteSubrange(before, nodes->size() - before);
     }
   }
 
  private:
-  onnx::NodeProto* Drawn() {
+  const onnx::NodeProto* Drawn() {
     if (options_.ops.empty() && draft_.Chance(4))
       return AppendRegistered(draft_, draft_.Of(ops::OpRegistry::Global().Names()));
     const std::string name = draft_.Of(names_);
     if (!Drawers().contains(name)) return AppendRegistered(draft_, RegisteredName(name));
     const std::size_t dot = name.rfind('.');
     const bool is_standard = dot == std::string::npos;
-    return draft_.Append(is_standard ? "" : name.substr(0, dot),
-                         is_standard ? name : name.substr(dot + 1), Drawers().at(name)(draft_));
+    const onnx::NodeProto* node =
+        draft_.Append(is_standard ? "" : name.substr(0, dot),
+                      is_standard ? name : name.substr(dot + 1), Drawers().at(name)(draft_));
+    const auto reader = ReadersOfLists().find(name);
+    if (reader == ReadersOfLists().end()) return node;
+    NodeDraft read({node->output(0)});
+    if (reader->second == "SequenceAt")
+      read.proto.add_input(draft_.Known(NDArray::Scalar<std::int64_t>(0)));
+    return draft_.Append("", reader->second, std::move(read));
   }
 
   absl::StatusOr<ir::Module> Imported(const onnx::NodeProto& node) const {
@@ -142,6 +153,7 @@ class Chain {
 void ChooseResults(Draft& d) {
   onnx::GraphProto& graph = *d.model().mutable_graph();
   for (int i = 0; i < graph.node_size(); ++i) {
+    if (ReadersOfLists().contains(graph.node(i).op_type())) continue;
     for (const std::string& output : graph.node(i).output()) {
       if (i + 1 == graph.node_size() || d.Chance(30)) graph.add_output()->set_name(output);
     }
@@ -153,12 +165,15 @@ void ChooseResults(Draft& d) {
 const DrawerTable& Drawers() {
   static const DrawerTable& table = *[] {
     auto* made = new DrawerTable;
+    AddAttentionDrawers(made);
     AddControlDrawers(made);
     AddElementwiseDrawers(made);
     AddIndexDrawers(made);
+    AddListDrawers(made);
     AddMicrosoftDrawers(made);
     AddNnDrawers(made);
     AddQuantizeDrawers(made);
+    AddSampleDrawers(made);
     AddSequenceDrawers(made);
     AddShapeDrawers(made);
     return made;

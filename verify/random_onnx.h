@@ -18,7 +18,7 @@ struct RandomOnnxOptions {
   // Only draws these operators ("Relu", "com.microsoft.Gelu", and "tenon.NAME" for a registered
   // one); empty: all.
   std::vector<std::string> ops;
-  int opset = 0;       // 0: any from 7 to 21
+  int opset = 0;       // 0: any that can be imported
   bool mutate = true;  // false: only draws valid models
   // Gets each model before it is imported, even an unfinished one.
   std::function<void(const onnx::ModelProto&)> before_import;

@@ -31,6 +31,14 @@ std::vector<Expr> Celu(Node& node) {
   return {node.Typed(ops::Add(ops::Maximum(x, n(0)), ops::Minimum(low, n(0))))};
 }
 
+// Opset 24.
+std::vector<Expr> Swish(Node& node) {
+  const Expr& x = node.input(0);
+  const double alpha = node.Float("alpha", 1);
+  const Expr inner = alpha == 1 ? x : ops::Multiply(x, Numbers(node)(alpha));
+  return {node.Typed(ops::Multiply(x, ops::Sigmoid(inner)))};
+}
+
 std::vector<Expr> Selu(Node& node) {
   const Expr& x = node.input(0);
   const Numbers n(node);
@@ -135,11 +143,6 @@ std::vector<Expr> Mean(Node& node) {
   return {node.Typed(ops::Divide(sum, Numbers(node)(static_cast<double>(node.num_inputs()))))};
 }
 
-std::vector<Expr> CastLike(Node& node) {
-  node.Ignore("saturate");  // for types with 8 bits, which are refused
-  return {node.Typed(ops::Cast(node.input(0), DataTypeOf(node.input(1))))};
-}
-
 // 1 at the first maximum along the axis; up to opset 12, along all axes from this one on.
 std::vector<Expr> Hardmax(Node& node) {
   const Shape shape = ShapeOf(node.input(0));
@@ -169,7 +172,6 @@ void AddActivationConverters(ConverterTable* table) {
   t["BitwiseNot"] = Bitwise(known.bitwise_not);
   t["BitwiseOr"] = Bitwise(known.bitwise_or);
   t["BitwiseXor"] = Bitwise(known.bitwise_xor);
-  t["CastLike"] = CastLike;
   t["Celu"] = Celu;
   t["Gelu"] = Gelu;
   t["Hardmax"] = Hardmax;
@@ -180,6 +182,7 @@ void AddActivationConverters(ConverterTable* table) {
   t["Selu"] = Selu;
   t["Shrink"] = Shrink;
   t["Softsign"] = Softsign;
+  t["Swish"] = Swish;
   t["ThresholdedRelu"] = ThresholdedRelu;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
@@ -71,7 +72,7 @@ std::vector<Expr> If(Node& node) {
                                  " in the other; with a condition that is computed when the model "
                                  "runs, both must be of one type; ",
                                  kFixingACondition));
-    selected[i] = node.Typed(ops::Where(condition, selected[i], others[i]));
+    selected[i] = SelectedOf(node, condition, selected[i], others[i]);
   }
   return selected;
 }
@@ -129,7 +130,7 @@ class Turns {
                                  " after it; with a condition that is computed when the model "
                                  "runs, both must be of one type; ",
                                  kFixingACondition));
-    return node_.Typed(ops::Where(runs_, made, before));
+    return SelectedOf(node_, runs_, made, before);
   }
   // The results of the turns that run, taken from those of all turns.
   Expr First(const Expr& all) const {

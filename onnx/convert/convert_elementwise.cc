@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "tenon/onnx/convert/converters.h"
-#include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -60,13 +59,6 @@ std::vector<Expr> Clip(Node& node) {
     if (node.has_input(2)) high = node.ConstantScalar(2);
   }
   return {node.Typed(ops::Clip(x, low, high))};
-}
-
-std::vector<Expr> Cast(Node& node) {
-  node.Ignore("saturate");  // for types with 8 bits, which are refused
-  if (!node.Has("to")) throw InvalidArgument("the attribute to is missing");
-  return {node.Typed(ops::Cast(
-      node.input(0), ToDataType(static_cast<int>(node.Int("to", 0)), "the attribute to")))};
 }
 
 std::vector<Expr> HardSigmoid(Node& node) {
@@ -166,7 +158,6 @@ void AddElementwiseConverters(ConverterTable* table) {
   t["LeakyRelu"] = [](Node& node) {
     return std::vector<Expr>{node.Typed(ops::LeakyRelu(node.input(0), node.Float("alpha", 0.01)))};
   };
-  t["Cast"] = Cast;
   t["Clip"] = Clip;
   t["Elu"] = Elu;
   t["HardSigmoid"] = HardSigmoid;

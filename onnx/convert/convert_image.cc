@@ -1,9 +1,10 @@
-// GridSample, Resize and Upsample. The resized axes must be among the last three; all others are
+// Resize and Upsample. The resized axes must be among the last three; all others are
 // merged into one.
 #include <algorithm>
 #include <cmath>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/resize_antialias.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
@@ -154,7 +155,7 @@ std::vector<Expr> Resize(Node& node) {
   how.cubic_alpha = node.Float("cubic_coeff_a", -0.75);
   how.cubic_exclude = node.Int("exclude_outside", 0);
   how.extrapolation_value = node.Float("extrapolation_value", 0);
-  if (node.Int("antialias", 0) != 0) throw Unimplemented("antialias=1 is not supported");
+  const bool antialias = node.Int("antialias", 0) != 0;
   if (how.cubic_exclude != 0 && how.method != "cubic") how.cubic_exclude = 0;
 
   Ints axes;
@@ -187,27 +188,21 @@ std::vector<Expr> Resize(Node& node) {
   } else {
     throw InvalidArgument("neither scales nor sizes are given");
   }
+  if (antialias && how.method != "nearest_neighbor") {
+    AntialiasedResize resize{.size = target.size,
+                             .scale = target.scale,
+                             .transformation = how.coordinate_transformation_mode,
+                             .cubic = how.method == "cubic",
+                             .alpha = how.cubic_alpha,
+                             .excludes_outside = node.Int("exclude_outside", 0) != 0};
+    return {Antialiased(node, x, resize)};
+  }
   return {node.Typed(Resized(x, target, how))};
-}
-
-std::vector<Expr> GridSample(Node& node) {
-  if (RankOf(node.input(0)) != 4)
-    throw Unimplemented("sampling over other than two spatial axes is not supported");
-  std::string mode = node.String("mode", node.opset() < 20 ? "bilinear" : "linear");
-  if (mode == "linear") mode = "bilinear";
-  if (mode == "cubic") mode = "bicubic";
-  ops::GridSampleAttrs attrs{.method = mode,
-                             .padding_mode = node.String("padding_mode", "zeros"),
-                             .align_corners = node.Int("align_corners", 0) != 0};
-  const Expr grid = ops::Transpose(node.input(1), Ints{0, 3, 1, 2});
-  return {node.Typed(
-      ir::Call::Make(ops::Known().grid_sample, {node.input(0), grid}, attrs::Attrs::Make(attrs)))};
 }
 
 }  // namespace
 
 void AddImageConverters(ConverterTable* table) {
-  (*table)["GridSample"] = GridSample;
   (*table)["Resize"] = Resize;
   (*table)["Upsample"] = Upsample;
 }

@@ -116,16 +116,21 @@ std::vector<Expr> Trilu(Node& node) {
                           ops::TriluAttrs{.upper = node.Int("upper", 1) != 0}))};
 }
 
-std::vector<Expr> CumSum(Node& node) {
-  const Expr& x = node.input(0);
-  const std::int64_t axis = ops::NormalAxis(node.ConstantInt(1), ShapeOf(x).size());
-  const bool reverse = node.Int("reverse", 0) != 0;
-  const auto flipped = [&](const Expr& e) {
-    return reverse ? Call(ops::Known().reverse, {e}, ops::ReverseAttrs{.axis = axis}) : e;
+// Sums or products of the elements up to each one.
+Converter Cumulative(const char* op) {
+  return [op](Node& node) {
+    const Expr& x = node.input(0);
+    const std::int64_t axis =
+        ops::NormalAxis(node.ConstantInt(1), static_cast<std::size_t>(RankOf(x)));
+    const bool reverse = node.Int("reverse", 0) != 0;
+    const auto flipped = [&](const Expr& e) {
+      return reverse ? Call(ops::Known().reverse, {e}, ops::ReverseAttrs{.axis = axis}) : e;
+    };
+    const Expr made = ops::CallOp(
+        op, {flipped(x)},
+        Attrs::Make(ops::ScanopAttrs{.axis = axis, .exclusive = node.Int("exclusive", 0) != 0}));
+    return std::vector<Expr>{node.Typed(flipped(made))};
   };
-  const Expr sum = Call(ops::Known().cumsum, {flipped(x)},
-                        ops::ScanopAttrs{.axis = axis, .exclusive = node.Int("exclusive", 0) != 0});
-  return {node.Typed(flipped(sum))};
 }
 
 std::vector<Expr> ReverseSequence(Node& node) {
@@ -286,7 +291,8 @@ std::vector<Expr> MaxUnpool(Node& node) {
 void AddIndexConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["Compress"] = Compress;
-  t["CumSum"] = CumSum;
+  t["CumProd"] = Cumulative("cumprod");
+  t["CumSum"] = Cumulative("cumsum");
   t["DepthToSpace"] = DepthToSpace;
   t["EyeLike"] = EyeLike;
   t["GatherElements"] = GatherElements;

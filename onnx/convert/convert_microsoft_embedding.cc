@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/rms_norm.h"
+#include "tenon/onnx/convert/rotary.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
@@ -56,33 +58,15 @@ std::vector<Expr> EmbedLayerNormalization(Node& node) {
 
 // --- RotaryEmbedding
 
-// Rotates the first `size` elements of each head by angles whose cosines and sines are given (Su et
-// al., "RoFormer", 2021): element i with i + size / 2, or with its neighbour when interleaved.
-Expr Rotated(const Node& node, const Expr& x, const Expr& cosine, const Expr& sine,
-             bool interleaved) {
-  const Shape shape = ShapeOf(x);  // [batch, length, heads, size]
-  const std::int64_t half = shape[3] / 2;
-  const Ints apart = interleaved ? Ints{shape[0], shape[1], shape[2], half, 2}
-                                 : Ints{shape[0], shape[1], shape[2], 2, half};
-  const std::int64_t axis = interleaved ? 4 : 3;
-  const Expr pairs = node.Typed(ops::Reshape(x, apart));
-  const Expr a = ElementAlong(pairs, 0, axis), b = ElementAlong(pairs, 1, axis);
-  const Expr first = ops::Subtract(ops::Multiply(a, cosine), ops::Multiply(b, sine));
-  const Expr second = ops::Add(ops::Multiply(a, sine), ops::Multiply(b, cosine));
-  const Expr turned = node.Typed(ops::Stack({node.Typed(first), node.Typed(second)}, axis));
-  return node.Typed(ops::Reshape(turned, shape));
-}
-
 std::vector<Expr> RotaryEmbedding(Node& node) {
   if (node.Float("scale", 1) != 1) throw Unimplemented("a scale other than 1 is not supported");
   if (node.Int("is_packed_batching", 0) != 0)
     throw Unimplemented("the attribute is_packed_batching is not supported");
   const bool interleaved = node.Int("interleaved", 0) != 0;
-  Expr x = node.input(0);
-  const Shape shape = ShapeOf(x);
+  const Expr& x = node.input(0);
+  const Shape shape = ShapeOf(x), table = ShapeOf(node.input(2));
   if (shape.size() != 3 && shape.size() != 4)
     throw InvalidArgument("the input must have rank 3 or 4");
-  const Shape table = ShapeOf(node.input(2));
   if (table.size() != 2 || ShapeOf(node.input(3)) != table)
     throw InvalidArgument("cos_cache and sin_cache must be matrices of one shape");
   const std::int64_t given = node.Int("rotary_embedding_dim", 0), heads = node.Int("num_heads", 0);
@@ -91,33 +75,17 @@ std::vector<Expr> RotaryEmbedding(Node& node) {
   const std::int64_t size = shape.size() == 4 ? shape[3]
                             : given > 0       ? shape[2] / heads
                                               : 2 * table[1];
-  const std::int64_t turned = given > 0 ? given : size;
-  if (turned != 2 * table[1] || turned > size || size <= 0 || shape.back() % size != 0)
-    throw InvalidArgument(StrCat("heads of ", size, " elements, of which ", turned,
-                                 " are turned, do not fit the caches of ", table[1], " angles"));
-  x = shape.size() == 4 ? node.Typed(ops::Transpose(x, Ints{0, 2, 1, 3}))
-                        : node.Typed(ops::Reshape(x, {shape[0], shape[1], shape[2] / size, size}));
-  const std::int64_t length = ShapeOf(x)[1];
   Expr positions = node.input(1);
   if (RankOf(positions) == 1) {
+    const std::int64_t length = shape[shape.size() == 4 ? 2 : 1];
     const Expr steps =
         node.Typed(ops::Arange(0, static_cast<double>(length), 1, DataTypeOf(positions)));
     positions = node.Typed(ops::ExpandDims(ops::Add(positions, steps), 0));
   }
-  const auto of_positions = [&](std::size_t i) {
-    return node.Typed(ops::ExpandDims(RowsOf(node, node.input(i), positions), 2));
-  };
-  const Expr cosine = of_positions(2), sine = of_positions(3);
-  Expr y;
-  if (turned == size) {
-    y = Rotated(node, x, cosine, sine, interleaved);
-  } else {
-    const std::vector<Expr> parts = PartsAlong(node, x, {turned}, 3);
-    y = node.Typed(
-        ops::Concatenate({Rotated(node, parts[0], cosine, sine, interleaved), parts[1]}, 3));
-  }
-  if (shape.size() == 4) return {node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}))};
-  return {node.Typed(ops::Reshape(y, shape))};
+  const auto of_positions = [&](std::size_t i) { return RowsOf(node, node.input(i), positions); };
+  return {Rotated(node, x,
+                  {.cosine = of_positions(2), .sine = of_positions(3), .interleaved = interleaved},
+                  size, given > 0 ? given : size)};
 }
 
 // --- normalisation of a sum; the sum is the fourth result
@@ -141,13 +109,9 @@ std::vector<Expr> SkipLayerNormalization(Node& node) {
   return {y, Expr(), Expr(), sum};
 }
 
-// Normalises by the root of the mean square (Zhang and Sennrich, NeurIPS 2019).
 std::vector<Expr> SkipSimplifiedLayerNormalization(Node& node) {
   const Expr sum = SumOfSkip(node, 3);
-  const DataType t = DataTypeOf(sum);
-  const Expr mean = ops::Mean(ops::Multiply(sum, sum), {.axis = Ints{-1}, .keepdims = true});
-  const Expr root = ops::Sqrt(ops::Add(mean, ops::Scalar(node.Float("epsilon", 1e-12), t)));
-  const Expr y = node.Typed(ops::Multiply(ops::Divide(sum, root), node.input(2)));
+  const Expr y = ScaledByRms(node, sum, node.input(2), {-1}, node.Float("epsilon", 1e-12));
   return {y, Expr(), Expr(), sum};
 }
 

@@ -3,7 +3,6 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/quantize.h"
-#include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/qnn_builders.h"
@@ -12,42 +11,6 @@
 
 namespace tenon::onnx_import {
 namespace {
-
-void RefuseBlocks(Node& node) {
-  if (const std::int64_t size = node.Int("block_size", 0); size != 0)
-    throw Unimplemented(StrCat("blocked quantisation (block_size ", size,
-                               ") is not supported; one scale, or one per "
-                               "channel of an axis is"));
-}
-
-// --- conversions
-
-std::vector<Expr> QuantizeLinear(Node& node) {
-  RefuseBlocks(node);
-  node.Ignore("saturate");  // for 8-bit floats
-  if (node.Int("precision", 0) != 0)
-    throw Unimplemented("the attribute precision is not supported");
-  Expr x = node.input(0);
-  const Expr scale = ParameterAt(node, 1);
-  if (!DataTypeOf(x).is_float()) x = node.Typed(ops::Cast(x, DataTypeOf(scale)));
-  DataType type = UInt8;
-  if (const std::int64_t wanted = node.Int("output_dtype", 0); wanted != 0)
-    type = ToDataType(static_cast<int>(wanted), "the attribute output_dtype");
-  const Expr zero_point = ZeroPointAt(node, 2, type);
-  return {node.Typed(ops::QnnQuantize(
-      x, scale, zero_point, {.out_dtype = DataTypeOf(zero_point), .axis = node.Int("axis", 1)}))};
-}
-
-std::vector<Expr> DequantizeLinear(Node& node) {
-  RefuseBlocks(node);
-  const Expr& x = node.input(0);
-  const Expr scale = ParameterAt(node, 1);
-  DataType type = DataTypeOf(scale);
-  if (const std::int64_t wanted = node.Int("output_dtype", 0); wanted != 0)
-    type = ToDataType(static_cast<int>(wanted), "the attribute output_dtype");
-  return {node.Typed(ops::QnnDequantize(x, scale, ZeroPointAt(node, 2, DataTypeOf(x)),
-                                        {.out_dtype = type, .axis = node.Int("axis", 1)}))};
-}
 
 std::vector<Expr> DynamicQuantizeLinear(Node& node) {
   const DynamicallyQuantized made = QuantizeDynamically(node, node.input(0));
@@ -125,12 +88,10 @@ std::vector<Expr> QLinearMatMul(Node& node) {
 void AddQuantizeConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["ConvInteger"] = ConvInteger;
-  t["DequantizeLinear"] = DequantizeLinear;
   t["DynamicQuantizeLinear"] = DynamicQuantizeLinear;
   t["MatMulInteger"] = MatMulInteger;
   t["QLinearConv"] = QLinearConv;
   t["QLinearMatMul"] = QLinearMatMul;
-  t["QuantizeLinear"] = QuantizeLinear;
 }
 
 }  // namespace tenon::onnx_import

@@ -1,9 +1,12 @@
 // RNN, GRU and LSTM. The projections of all inputs are one matrix product. The steps are one
 // operator (nn.rnn, nn.gru, nn.lstm) where that knows the layer's form. Otherwise each step is
-// written out: a product with the recurrence weights, plus elementwise functions.
+// written out: a product with the recurrence weights, plus elementwise functions. A step after the
+// end of a sequence has no effect, so lengths may be an input of the model.
+#include <algorithm>
 #include <functional>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/gate_function.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/recurrent_attrs.h"
@@ -15,25 +18,6 @@ namespace {
 
 // A step that is written out adds its own expressions, so their number is limited.
 constexpr std::int64_t kMaxSteps = 4096;
-
-using Function = Expr (*)(const Expr&);
-
-// An activation: its name in an operator's attributes, and as an operator of its own.
-struct Activation {
-  const char* onnx;
-  const char* name;
-  Function function;
-};
-constexpr Activation kActivations[] = {
-    {"Sigmoid", "sigmoid", ops::Sigmoid}, {"Tanh", "tanh", ops::Tanh}, {"Relu", "relu", ops::Relu}};
-
-const Activation& ActivationOf(const std::string& onnx) {
-  for (const Activation& known : kActivations) {
-    if (onnx == known.onnx) return known;
-  }
-  throw Unimplemented(
-      StrCat("the activation ", onnx, " is not supported; Sigmoid, Tanh and Relu are"));
-}
 
 template <typename AttrsType>
 Expr Call(const char* op, std::vector<Expr> args, AttrsType attrs) {
@@ -53,14 +37,13 @@ struct Direction {
   Expr bias;        // (gates * hidden) of the recurrence
   Expr h, c;        // (batch, hidden)
   Expr peepholes;   // (3 * hidden) or null
-  std::vector<Activation> activations;
+  std::vector<GateFunction> functions;
   bool reverse = false;
 };
 
 class Layer {
  public:
   Layer(Node& node, const Cell& cell) : node_(node), cell_(cell) {
-    if (node.Has("clip")) throw Unimplemented("the attribute clip is not supported");
     batch_first_ = node.Int("layout", 0) != 0;
     x_ = batch_first_ ? node.Typed(ops::Transpose(node.input(0), Ints{1, 0, 2})) : node.input(0);
     const Shape x = ShapeOf(x_), w = ShapeOf(node.input(1)), r = ShapeOf(node.input(2));
@@ -82,6 +65,7 @@ class Layer {
       throw InvalidArgument(StrCat("W and R must be (", directions_, ", ", cell.gates * hidden_,
                                    ", ", inputs_, ") and (", directions_, ", ",
                                    cell.gates * hidden_, ", ", hidden_, ")"));
+    ReadLengths();
   }
 
   std::int64_t hidden() const { return hidden_; }
@@ -107,13 +91,14 @@ class Layer {
 
   // One step: gets the projected input and the direction with its state, and updates the state.
   using Step = std::function<void(const Layer& layer, const Expr& gates, Direction* d)>;
-  // The operator of all steps, with the attributes for that direction.
+  // The operator of all steps; null where there is none for the layer.
   using Whole = std::function<Expr(const std::vector<Expr>& args, const Direction& d)>;
   std::vector<Expr> Run(const Whole& whole, const Step& step, bool has_cell) {
     std::vector<Expr> sequences, last_h, last_c;
     for (std::int64_t k = 0; k < directions_; ++k) {
       Direction d = MakeDirection(k, has_cell);
-      const Expr sequence = IsWhole(d) ? AllSteps(whole, &d, has_cell) : StepByStep(step, &d);
+      const Expr sequence =
+          whole != nullptr && IsWhole(d) ? AllSteps(whole, has_cell, &d) : StepByStep(step, &d);
       sequences.push_back(node_.Typed(ops::ExpandDims(sequence, 1)));
       last_h.push_back(node_.Typed(ops::ExpandDims(d.h, 0)));
       if (has_cell) last_c.push_back(node_.Typed(ops::ExpandDims(d.c, 0)));
@@ -136,56 +121,74 @@ class Layer {
   }
 
  private:
-  // Whether there is an operator of all steps.
+  // Whether an operator of all steps has what the direction has.
   bool IsWhole(const Direction& d) const {
     const DataType type = DataTypeOf(x_);
-    return !d.peepholes && (type == Float32 || type == Float64);
+    return !d.peepholes && (type == Float32 || type == Float64) &&
+           std::ranges::all_of(d.functions,
+                               [](const GateFunction& f) { return f.field != nullptr; });
   }
 
   // The states of all steps; those of `d` become the last ones.
-  Expr AllSteps(const Whole& whole, Direction* d, bool has_cell) const {
-    std::vector<Expr> args = {d->x_gates, d->recurrence, d->bias, Lengths(), d->h};
+  Expr AllSteps(const Whole& whole, bool has_cell, Direction* d) const {
+    const Expr lengths =
+        node_.has_input(4)
+            ? node_.Typed(ops::Cast(node_.input(4), Int64))
+            : ir::Constant::Make(NDArray::FromVector<std::int64_t>(
+                  {batch_}, std::vector<std::int64_t>(static_cast<std::size_t>(batch_), steps_)));
+    std::vector<Expr> args = {d->x_gates, d->recurrence, d->bias, lengths, d->h};
     if (has_cell) args.push_back(d->c);
     const Expr results = node_.Typed(whole(args, *d));
     d->h = node_.Typed(ir::TupleGetItem::Make(results, 1));
     if (has_cell) d->c = node_.Typed(ir::TupleGetItem::Make(results, 2));
     return node_.Typed(ir::TupleGetItem::Make(results, 0));
   }
+
   Expr StepByStep(const Step& step, Direction* d) const {
     if (steps_ < 1 || steps_ > kMaxSteps)
-      throw Unimplemented(StrCat("a sequence of ", steps_,
-                                 " steps with peepholes or of 16-bit floats is not supported; 1 "
-                                 "to ",
-                                 kMaxSteps, " are"));
-    RequireWholeSequences();
+      throw Unimplemented(StrCat("a sequence of ", steps_, " steps is not supported in a layer ",
+                                 "that is written out step by step; 1 to ", kMaxSteps, " are"));
     std::vector<Expr> outputs(static_cast<std::size_t>(steps_));
     for (std::int64_t i = 0; i < steps_; ++i) {
       const std::int64_t t = d->reverse ? steps_ - 1 - i : i;
+      const Expr h = d->h, c = d->c;
       step(*this, At(d->x_gates, t), d);
-      outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(d->h, 0);
+      outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(Masked(t, h, c, d), 0);
     }
     return node_.Typed(ops::Concatenate(outputs, 0));
   }
 
-  // How many steps each sequence of the batch has.
-  Expr Lengths() const {
-    if (!node_.has_input(4))
-      return ir::Constant::Make(NDArray::FromVector<std::int64_t>(
-          {batch_}, std::vector<std::int64_t>(static_cast<std::size_t>(batch_), steps_)));
-    return node_.Typed(ops::Cast(node_.input(4), Int64));
+  // Sequences of a batch may be shorter than the others.
+  void ReadLengths() {
+    if (!node_.has_input(4)) return;
+    const Expr& lengths = node_.input(4);
+    if (ShapeOf(lengths) != Shape{batch_})
+      throw InvalidArgument(StrCat("input 4, sequence_lens, must have a number for each of the ",
+                                   batch_, " sequences"));
+    if (lengths.As<ir::ConstantNode>() != nullptr) {
+      bool are_whole = true;
+      for (const std::int64_t length : node_.ConstantInts(4)) {
+        if (length < 0 || length > steps_)
+          throw InvalidArgument(
+              StrCat("input 4, sequence_lens, has ", length, " for ", steps_, " steps"));
+        are_whole = are_whole && length == steps_;
+      }
+      if (are_whole) return;
+    }
+    lengths_ = node_.Typed(ops::ExpandDims(lengths, 1));
   }
 
-  void RequireWholeSequences() const {
-    if (!node_.has_input(4)) return;
-    if (node_.input(4).As<ir::ConstantNode>() == nullptr)
-      throw Unimplemented(
-          "sequence_lens must be known when the model is imported, and the same for all: packed "
-          "sequences (pack_padded_sequence) are not supported, only sequences of one length");
-    for (const std::int64_t length : node_.ConstantInts(4)) {
-      if (length != steps_)
-        throw Unimplemented(StrCat("sequence_lens has ", length, " for ", steps_,
-                                   " steps; sequences of one length are supported"));
-    }
+  // The output of step t. Where a sequence has ended, it is 0, and the state of before stays. So a
+  // backward layer begins at the last element of each sequence.
+  Expr Masked(std::int64_t t, const Expr& h, const Expr& c, Direction* d) const {
+    if (!lengths_) return d->h;
+    const Expr runs = node_.Typed(
+        ir::Call::Make(ops::Known().greater,
+                       {lengths_, ops::Scalar(static_cast<double>(t), DataTypeOf(lengths_))}));
+    const Expr made = d->h;
+    d->h = node_.Typed(ops::Where(runs, made, h));
+    if (d->c) d->c = node_.Typed(ops::Where(runs, d->c, c));
+    return node_.Typed(ops::Where(runs, made, Number(0)));
   }
 
   // Element k of the first axis.
@@ -219,26 +222,13 @@ class Layer {
     d.h = State(5, k);
     if (has_cell) d.c = State(6, k);
     if (has_cell && node_.has_input(7)) d.peepholes = At(node_.input(7), k);
-    const std::vector<std::string> names = Activations();
-    const std::size_t each = cell_.activations.size();
-    for (std::size_t i = 0; i < each; ++i)
-      d.activations.push_back(ActivationOf(names[static_cast<std::size_t>(k) * each + i]));
+    const std::vector<GateFunction> functions =
+        GateFunctionsOf(node_, cell_.activations, directions_);
+    const auto each = static_cast<std::ptrdiff_t>(cell_.activations.size());
+    const auto first = functions.begin() + static_cast<std::ptrdiff_t>(k) * each;
+    d.functions.assign(first, first + each);
     d.reverse = direction_ == "reverse" || k == 1;
     return d;
-  }
-
-  std::vector<std::string> Activations() {
-    std::vector<std::string> names;
-    if (const auto* given = node_.Find("activations"))
-      names.assign(given->strings().begin(), given->strings().end());
-    const std::size_t wanted = cell_.activations.size() * static_cast<std::size_t>(directions_);
-    if (names.empty()) {
-      for (std::int64_t k = 0; k < directions_; ++k)
-        names.insert(names.end(), cell_.activations.begin(), cell_.activations.end());
-    }
-    if (names.size() != wanted)
-      throw InvalidArgument(StrCat("activations has ", names.size(), " names; it takes ", wanted));
-    return names;
   }
 
   Node& node_;
@@ -246,6 +236,7 @@ class Layer {
   bool batch_first_ = false;
   std::string direction_;
   Expr x_;
+  Expr lengths_;  // (batch, 1) or null when all sequences have as many steps
   std::int64_t steps_ = 0, batch_ = 0, inputs_ = 0, hidden_ = 0, directions_ = 1;
 };
 
@@ -254,10 +245,10 @@ std::vector<Expr> Rnn(Node& node) {
   return layer.Run(
       [](const std::vector<Expr>& args, const Direction& d) {
         return Call("nn.rnn", args,
-                    ops::RnnAttrs{.activation = d.activations[0].name, .reverse = d.reverse});
+                    ops::RnnAttrs{.activation = d.functions[0].field, .reverse = d.reverse});
       },
       [](const Layer& l, const Expr& gates, Direction* d) {
-        d->h = l.Typed(d->activations[0].function(ops::Add(gates, l.Recur(*d, d->h, 0, 1))));
+        d->h = l.Typed(d->functions[0](ops::Add(gates, l.Recur(*d, d->h, 0, 1))));
       },
       false);
 }
@@ -269,20 +260,20 @@ std::vector<Expr> Gru(Node& node) {
   return layer.Run(
       [reset_after](const std::vector<Expr>& args, const Direction& d) {
         return Call("nn.gru", args,
-                    ops::GruAttrs{.gate_activation = d.activations[0].name,
-                                  .activation = d.activations[1].name,
+                    ops::GruAttrs{.gate_activation = d.functions[0].field,
+                                  .activation = d.functions[1].field,
                                   .reset_after = reset_after,
                                   .reverse = d.reverse});
       },
       [reset_after](const Layer& l, const Expr& gates, Direction* d) {
         const Expr zr = l.Recur(*d, d->h, 0, 2);
         const auto gate = [&](std::int64_t g) {
-          return l.Typed(d->activations[0].function(ops::Add(l.Gate(gates, g), l.Gate(zr, g))));
+          return l.Typed(d->functions[0](ops::Add(l.Gate(gates, g), l.Gate(zr, g))));
         };
         const Expr z = gate(0), r = gate(1);
         const Expr recurred = reset_after ? ops::Multiply(r, l.Recur(*d, d->h, 2, 3))
                                           : l.Recur(*d, l.Typed(ops::Multiply(r, d->h)), 2, 3);
-        const Expr h = l.Typed(d->activations[1].function(ops::Add(l.Gate(gates, 2), recurred)));
+        const Expr h = l.Typed(d->functions[1](ops::Add(l.Gate(gates, 2), recurred)));
         d->h = l.Typed(
             ops::Add(ops::Multiply(ops::Subtract(l.Number(1), z), h), ops::Multiply(z, d->h)));
       },
@@ -291,29 +282,32 @@ std::vector<Expr> Gru(Node& node) {
 
 // The gates are i, o, f and c; the peepholes are i, o and f.
 std::vector<Expr> Lstm(Node& node) {
-  if (node.Int("input_forget", 0) != 0) throw Unimplemented("input_forget=1 is not supported");
+  const bool coupled = node.Int("input_forget", 0) != 0;
   Layer layer(node, {.gates = 4, .activations = {"Sigmoid", "Tanh", "Tanh"}});
+  const Layer::Whole whole = [](const std::vector<Expr>& args, const Direction& d) {
+    return Call("nn.lstm", args,
+                ops::LstmAttrs{.gate_activation = d.functions[0].field,
+                               .activation = d.functions[1].field,
+                               .output_activation = d.functions[2].field,
+                               .reverse = d.reverse});
+  };
   return layer.Run(
-      [](const std::vector<Expr>& args, const Direction& d) {
-        return Call("nn.lstm", args,
-                    ops::LstmAttrs{.gate_activation = d.activations[0].name,
-                                   .activation = d.activations[1].name,
-                                   .output_activation = d.activations[2].name,
-                                   .reverse = d.reverse});
-      },
-      [](const Layer& l, const Expr& gates, Direction* d) {
+      coupled ? nullptr : whole,
+      [coupled](const Layer& l, const Expr& gates, Direction* d) {
         const Expr all = l.Typed(ops::Add(gates, l.Recur(*d, d->h, 0, 4)));
         const auto gate = [&](std::int64_t g, const Expr& cell, std::int64_t peephole) {
           Expr value = l.Gate(all, g);
           if (d->peepholes)
             value = ops::Add(value, ops::Multiply(l.Gate(d->peepholes, peephole), cell));
-          return l.Typed(d->activations[0].function(value));
+          return l.Typed(d->functions[0](value));
         };
-        const Expr i = gate(0, d->c, 0), f = gate(2, d->c, 2);
-        const Expr candidate = d->activations[1].function(l.Gate(all, 3));
+        const Expr i = gate(0, d->c, 0);
+        // The input gate may decide for both.
+        const Expr f = coupled ? l.Typed(ops::Subtract(l.Number(1), i)) : gate(2, d->c, 2);
+        const Expr candidate = d->functions[1](l.Gate(all, 3));
         d->c = l.Typed(ops::Add(ops::Multiply(f, d->c), ops::Multiply(i, candidate)));
         const Expr o = gate(1, d->c, 1);
-        d->h = l.Typed(ops::Multiply(o, d->activations[2].function(d->c)));
+        d->h = l.Typed(ops::Multiply(o, d->functions[2](d->c)));
       },
       true);
 }

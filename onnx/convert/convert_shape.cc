@@ -21,7 +21,11 @@ NDArray Vector(const std::vector<std::int64_t>& values) {
 }
 
 std::vector<Expr> ConstantValue(Node& node) {
-  if (const auto tensor = node.TensorValue("value")) return {ir::Constant::Make(*tensor)};
+  if (const auto tensor = node.TensorValue("value")) {
+    const Expr value = ir::Constant::Make(*tensor);
+    const NarrowType* narrow = FindNarrowType(node.Find("value")->t().data_type());
+    return {narrow != nullptr ? node.OfNarrowType(value, *narrow) : value};
+  }
   if (const auto ints = node.OptionalInts("value_ints")) return {ir::Constant::Make(Vector(*ints))};
   if (node.Has("value_int"))
     return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("value_int", 0)))};
@@ -331,39 +335,6 @@ std::vector<Expr> Tile(Node& node) {
                                     Attrs::Make(ops::TileAttrs{node.ConstantInts(1)})))};
 }
 
-std::vector<Expr> Pad(Node& node) {
-  const Expr& x = node.input(0);
-  const std::string mode = node.String("mode", "constant");
-  Ints pads;
-  double value = 0;
-  if (node.opset() < 11) {
-    pads = node.IntsOr("pads", {});
-    value = node.Float("value", 0);
-  } else {
-    pads = node.ConstantInts(1);
-    if (node.has_input(2)) value = node.ConstantScalar(2);
-  }
-  const auto rank = static_cast<std::size_t>(RankOf(x));
-  if (mode != "constant" && mode != "reflect" && mode != "edge")
-    throw Unimplemented(
-        StrCat("the mode ", mode, " is not supported; constant, reflect and edge are"));
-  Ints axes;
-  if (node.has_input(3)) {
-    for (const std::int64_t axis : node.ConstantInts(3))
-      axes.push_back(ops::NormalAxis(axis, rank));
-  } else {
-    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-  }
-  if (pads.size() != 2 * axes.size())
-    throw InvalidArgument(StrCat("pads has ", pads.size(), " values for ", axes.size(), " axes"));
-  std::vector<Ints> width(rank, Ints{0, 0});
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    width[static_cast<std::size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
-  return {
-      node.Typed(ir::Call::Make(ops::Known().pad, {x, ops::Scalar(value, DataTypeOf(x))},
-                                Attrs::Make(ops::PadAttrs{.pad_width = width, .pad_mode = mode})))};
-}
-
 }  // namespace
 
 void AddShapeConverters(ConverterTable* table) {
@@ -374,7 +345,6 @@ void AddShapeConverters(ConverterTable* table) {
   t["Expand"] = Expand;
   t["Flatten"] = Flatten;
   t["Gather"] = Gather;
-  t["Pad"] = Pad;
   t["Reshape"] = Reshape;
   t["Shape"] = ShapeValue;
   t["Size"] = Size;

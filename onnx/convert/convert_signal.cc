@@ -39,12 +39,19 @@ Converter CosineWindow(double a0, double a1, double a2) {
 struct Transform {
   std::int64_t n, used, made;
   bool inverse = false;
+  bool is_half = false;
 
   Transform(std::int64_t length, std::int64_t have, bool onesided)
       : n(length), used(std::min(have, length)), made(onesided ? length / 2 + 1 : length) {
     if (n < 1 || n > ops::kMaxTransformLength)
       throw Unimplemented(StrCat("a transform of ", n, " elements is not supported; 1 to ",
                                  ops::kMaxTransformLength, " are"));
+  }
+
+  // The elements are the first half of a spectrum whose second half mirrors it.
+  void UseHalf() {
+    is_half = true;
+    used = std::min(used, n / 2 + 1);
   }
 
   // Real and imaginary parts, as (rows, made), for those of (rows, used); `imaginary` may be null.
@@ -54,7 +61,8 @@ struct Transform {
       for (std::int64_t k = 0; k < made; ++k) {
         // Taking i * k modulo n keeps the angle small, and so exact.
         const double turn = 2 * M_PI * static_cast<double>(i * k % n) / static_cast<double>(n);
-        const double scale = inverse ? 1 / static_cast<double>(n) : 1;
+        const bool is_twice = is_half && i > 0 && 2 * i != n;
+        const double scale = (inverse ? 1 / static_cast<double>(n) : 1) * (is_twice ? 2 : 1);
         cosines.push_back(std::cos(turn) * scale);
         sines.push_back(std::sin(turn) * (inverse ? scale : -scale));
       }
@@ -85,12 +93,18 @@ std::vector<Expr> Dft(Node& node) {
                                                  : -2;
   const auto axis = static_cast<std::int64_t>(ops::NormalAxis(given, shape.size()));
   if (axis == rank - 1) throw InvalidArgument("the last axis holds real and imaginary parts");
-  const bool onesided = node.Int("onesided", 0) != 0;
+  const bool onesided = node.Int("onesided", 0) != 0, inverse = node.Int("inverse", 0) != 0;
   const std::int64_t have = shape[static_cast<std::size_t>(axis)];
-  Transform transform(node.has_input(1) ? node.ConstantInt(1) : have, have, onesided);
-  transform.inverse = node.Int("inverse", 0) != 0;
-  if (onesided && transform.inverse)
-    throw Unimplemented("onesided=1 with inverse=1 is not supported");
+  // Half a spectrum is that of a real signal, which has about twice as many elements.
+  const bool is_half = onesided && inverse;
+  if (is_half && shape.back() != 2)
+    throw InvalidArgument("with inverse=1 and onesided=1 input 0 must end in an axis of 2");
+  Transform transform(node.has_input(1) ? node.ConstantInt(1)
+                      : is_half         ? 2 * (have - 1)
+                                        : have,
+                      have, onesided && !inverse);
+  transform.inverse = inverse;
+  if (is_half) transform.UseHalf();
   // Moves the transformed axis to the end and makes rows of the others.
   Ints order, back(static_cast<std::size_t>(rank) - 1);
   for (std::int64_t d = 0; d + 1 < rank; ++d) {
@@ -112,6 +126,7 @@ std::vector<Expr> Dft(Node& node) {
   const auto whole = [&](const Expr& e) {
     return node.Typed(ops::ExpandDims(ops::Transpose(ops::Reshape(e, moved), back), -1));
   };
+  if (is_half) return {whole(real)};
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, rank - 1))};
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/unique_slices.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/index_builders.h"
@@ -102,16 +103,28 @@ std::vector<Expr> NonZero(Node& node) {
   return {FirstAlong(node, all, count, 1)};
 }
 
+// Slices along an axis are compared when the model is imported.
+std::vector<Expr> UniqueAlong(const Node& node, std::int64_t axis, bool sorted) {
+  const UniqueSlices found = UniqueSlicesOf(node.Constant(0), axis, sorted);
+  const auto vector = [](const std::vector<std::int64_t>& values) {
+    return Expr(ir::Constant::Make(
+        NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values)));
+  };
+  const Expr first = vector(found.first);
+  return {node.Typed(ops::Take(node.input(0), first, {.axis = axis})), first, vector(found.inverse),
+          vector(found.counts)};
+}
+
 // The result has an element per distinct value: an extent known only at run time.
 std::vector<Expr> Unique(Node& node) {
   const Expr& x = node.input(0);
+  const bool sorted = node.Int("sorted", 1) != 0;
   if (node.Has("axis")) {
-    AxisOf(node, 0);
-    if (RankOf(x) != 1) throw Unimplemented("slices that differ (axis) are not supported");
+    const std::int64_t axis = AxisOf(node, 0);
+    if (RankOf(x) != 1) return UniqueAlong(node, axis, sorted);
   }
-  const Expr found =
-      node.Typed(ops::Unique(node.Typed(ops::Reshape(x, {-1})),
-                             {.sorted = node.Int("sorted", 1) != 0, .return_counts = true}));
+  const Expr found = node.Typed(
+      ops::Unique(node.Typed(ops::Reshape(x, {-1})), {.sorted = sorted, .return_counts = true}));
   const auto field = [&](int i) { return ir::TupleGetItem::Make(found, i); };
   const auto wide = [&](int i) { return node.Typed(ops::Cast(node.Typed(field(i)), Int64)); };
   const Expr count = wide(3);

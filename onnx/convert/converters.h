@@ -16,6 +16,8 @@ using Converter = std::function<std::vector<Expr>(Node& node)>;
 using ConverterTable = std::map<std::string, Converter>;
 
 void AddActivationConverters(ConverterTable* table);
+void AddAttentionConverters(ConverterTable* table);
+void AddCastConverters(ConverterTable* table);
 void AddControlConverters(ConverterTable* table);
 void AddConvConverters(ConverterTable* table);
 void AddEinsumConverters(ConverterTable* table);
@@ -25,11 +27,17 @@ void AddIndexConverters(ConverterTable* table);
 void AddLossConverters(ConverterTable* table);
 void AddRecurrentConverters(ConverterTable* table);
 void AddQuantizeConverters(ConverterTable* table);
+void AddQuantizeLinearConverters(ConverterTable* table);
 void AddReduceConverters(ConverterTable* table);
+void AddSampleConverters(ConverterTable* table);
+void AddSequenceConverters(ConverterTable* table);
 void AddSignalConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);
 void AddNnConverters(ConverterTable* table);
+void AddNormConverters(ConverterTable* table);
+void AddPadConverters(ConverterTable* table);
 void AddPoolConverters(ConverterTable* table);
+void AddTextConverters(ConverterTable* table);
 void AddVisionConverters(ConverterTable* table);
 
 // The converters of the standard's domain.
@@ -39,6 +47,7 @@ void AddMicrosoftConverters(ConverterTable* table);
 void AddMicrosoftAttentionConverters(ConverterTable* table);
 void AddMicrosoftBlockConverters(ConverterTable* table);
 void AddMicrosoftEmbeddingConverters(ConverterTable* table);
+void AddMicrosoftGroupQueryConverters(ConverterTable* table);
 void AddMicrosoftQuantizeConverters(ConverterTable* table);
 
 // The converters of the domain com.microsoft, which holds what ONNX Runtime fuses and quantises.

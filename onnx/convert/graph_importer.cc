@@ -1,8 +1,13 @@
 #include "tenon/onnx/convert/graph_importer.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/opset.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
@@ -13,6 +18,9 @@ namespace {
 
 // A loop of a few bytes could ask for any number of nodes.
 constexpr std::size_t kMaxNodes = 200000;
+// Functions inside functions take stack, and copies of their bodies memory.
+constexpr std::size_t kMaxCalls = 200;
+constexpr std::size_t kMaxCopiedBytes = std::size_t{1} << 28;
 
 constexpr const char* kCutThere =
     "such a value can only be a result of the model, as it is or transposed; end the model there, "
@@ -22,12 +30,25 @@ std::string TypedNameOf(const onnx::NodeProto& node) {
   return StrCat("the node ", NameOf(node), " (", node.op_type(), ")");
 }
 
-// The registered operator that a node of another domain names.
-Expr CustomOp(const onnx::NodeProto& node) {
-  if (IsDefaultDomain(node.domain())) return Expr();
+// What makes the outputs of a node; nothing when the node cannot be imported. The bare name of a
+// registered operator comes last, because functions of a model often have common names.
+struct Handler {
+  const Converter* converter = nullptr;
+  const LocalFunction* function = nullptr;
+  Expr op;
+  bool exists() const { return converter != nullptr || function != nullptr || op; }
+};
+
+Handler HandlerOf(const onnx::NodeProto& node, const LocalFunctions* functions) {
+  Handler handler{.converter = FindConverter(node.domain(), node.op_type())};
+  if (handler.converter != nullptr) return handler;
   const ops::OpRegistry& registry = ops::OpRegistry::Global();
-  if (const Expr op = registry.Find(StrCat(node.domain(), ".", node.op_type()))) return op;
-  return registry.Find(node.op_type());
+  const bool is_standard = IsDefaultDomain(node.domain());
+  if (!is_standard) handler.op = registry.Find(StrCat(node.domain(), ".", node.op_type()));
+  if (handler.op) return handler;
+  if (functions != nullptr) handler.function = functions->Find(node);
+  if (handler.function == nullptr && !is_standard) handler.op = registry.Find(node.op_type());
+  return handler;
 }
 
 std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
@@ -45,25 +66,45 @@ std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
 
 using MissingNodes = std::map<std::string, std::vector<std::string>>;
 
-void CollectMissing(const onnx::GraphProto& graph, MissingNodes* missing) {
-  for (const onnx::NodeProto& node : graph.node()) {
-    for (const onnx::AttributeProto& attribute : node.attribute())
-      if (attribute.has_g()) CollectMissing(attribute.g(), missing);
-    if (FindConverter(node.domain(), node.op_type()) != nullptr || CustomOp(node)) continue;
-    const std::string type = IsDefaultDomain(node.domain())
-                                 ? node.op_type()
-                                 : StrCat(node.domain(), ".", node.op_type());
-    (*missing)[type].push_back(NameOf(node));
+// Functions may call one another in chains of any length, so their bodies wait in a list.
+struct MissingSearch {
+  const LocalFunctions& functions;
+  MissingNodes missing;
+  std::vector<const LocalFunction*> called;
+  std::set<const LocalFunction*> visited;
+
+  void Collect(const onnx::GraphProto& graph) {
+    for (const onnx::NodeProto& node : graph.node()) {
+      for (const onnx::AttributeProto& attribute : node.attribute())
+        if (attribute.has_g()) Collect(attribute.g());
+      const Handler handler = HandlerOf(node, &functions);
+      if (handler.function != nullptr && visited.insert(handler.function).second)
+        called.push_back(handler.function);
+      if (handler.exists()) continue;
+      const std::string type = IsDefaultDomain(node.domain())
+                                   ? node.op_type()
+                                   : StrCat(node.domain(), ".", node.op_type());
+      missing[type].push_back(NameOf(node));
+    }
   }
-}
+};
+
+// Operators that only move elements: a narrow type goes through them.
+constexpr std::string_view kMovers[] = {"Flatten", "Identity",  "Pad",      "Reshape",
+                                        "Squeeze", "Transpose", "Unsqueeze"};
 
 }  // namespace
 
-bool IsDefaultDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-
-void ReportMissing(const onnx::GraphProto& graph, const std::string& source) {
-  MissingNodes missing;
-  CollectMissing(graph, &missing);
+void ReportMissing(const onnx::GraphProto& graph, const LocalFunctions& functions,
+                   const std::string& source) {
+  MissingSearch search{functions, {}, {}, {}};
+  search.Collect(graph);
+  while (!search.called.empty()) {
+    const LocalFunction* function = search.called.back();
+    search.called.pop_back();
+    search.Collect(function->body);
+  }
+  const MissingNodes& missing = search.missing;
   if (missing.empty()) return;
   std::string list;
   bool is_of_others = false;
@@ -104,9 +145,13 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
 const NamedValues& GraphImporter::InitializersOf(const onnx::GraphProto& graph) {
   const auto [found, is_new] = initializers_.try_emplace(&graph);
   if (!is_new) return found->second;
-  for (const onnx::TensorProto& tensor : graph.initializer())
-    found->second[tensor.name()] =
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    const Expr value =
         ir::Constant::Make(ToNDArray(tensor, StrCat("the initializer ", tensor.name())));
+    found->second[tensor.name()] = value;
+    if (const NarrowType* narrow = FindNarrowType(tensor.data_type()))
+      meaning_.narrow.emplace(value, narrow);
+  }
   return found->second;
 }
 
@@ -122,9 +167,73 @@ std::vector<Expr> GraphImporter::Inline(const onnx::GraphProto& graph,
   return Import(graph, std::move(values));
 }
 
+const onnx::GraphProto* GraphImporter::BodyOf(const LocalFunction& function,
+                                              const onnx::NodeProto& call) {
+  function.RequireAttributesOf(call);
+  if (!function.has_references) return &function.body;
+  copied_bytes_ += function.body.ByteSizeLong();
+  if (copied_bytes_ > kMaxCopiedBytes)
+    throw Unimplemented(StrCat("calls with different attributes copy more than ", kMaxCopiedBytes,
+                               " bytes of functions"));
+  return &bodies_.emplace_back(function.BodyFor(call));
+}
+
+std::vector<Expr> GraphImporter::Expand(const LocalFunction& function, const onnx::NodeProto& call,
+                                        std::vector<Expr> inputs) {
+  if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end())
+    throw InvalidArgument(StrCat("the function ", function.name, " calls itself"));
+  if (calls_.size() >= kMaxCalls)
+    throw Unimplemented(StrCat("functions call one another in more than ", kMaxCalls, " levels"));
+  const auto declared = static_cast<std::size_t>(function.body.input_size());
+  if (inputs.size() > declared || call.output_size() > function.body.output_size())
+    throw InvalidArgument(StrCat("the function ", function.name, " has ", declared, " inputs and ",
+                                 function.body.output_size(), " outputs; the node has ",
+                                 inputs.size(), " and ", call.output_size()));
+  std::string attributes;
+  for (const onnx::AttributeProto& attribute : call.attribute())
+    attribute.AppendToString(&attributes);
+  const onnx::GraphProto*& body = body_of_[{&function, std::move(attributes)}];
+  if (body == nullptr) body = BodyOf(function, call);
+  NamedValues values;
+  inputs.resize(declared);  // those that are left out are null
+  for (std::size_t i = 0; i < declared; ++i)
+    values[body->input(static_cast<int>(i)).name()] = inputs[i];
+  std::vector<NamedValues> caller_scopes;
+  caller_scopes.swap(scopes_);
+  const int caller_opset = std::exchange(meaning_.opset, function.opset);
+  calls_.push_back(&function);
+  const onnx::GraphProto& made = *body;
+  std::vector<Expr> outputs = Import(made, std::move(values));
+  calls_.pop_back();
+  meaning_.opset = caller_opset;
+  scopes_.swap(caller_scopes);
+  return outputs;
+}
+
+std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
+                                           const std::vector<Expr>& inputs) {
+  const Handler handler = HandlerOf(proto, meaning_.functions);
+  if (handler.function != nullptr) return Expand(*handler.function, proto, inputs);
+  Node node(
+      proto, meaning_.opset, inputs, evaluate_, &budget_,
+      [this](const onnx::GraphProto& graph, const std::vector<Expr>& values) {
+        return Inline(graph, values);
+      },
+      &meaning_.narrow);
+  const std::vector<Expr> outputs =
+      handler.converter != nullptr ? (*handler.converter)(node) : ConvertCustom(handler.op, node);
+  node.RequireAllHandled();
+  if (!inputs.empty() && !outputs.empty() &&
+      std::find(std::begin(kMovers), std::end(kMovers), proto.op_type()) != std::end(kMovers)) {
+    if (const NarrowType* narrow = node.NarrowTypeOf(0)) node.OfNarrowType(outputs[0], *narrow);
+  }
+  return outputs;
+}
+
 void GraphImporter::CountOne() {
   if (++converted_ > kMaxNodes)
-    throw Unimplemented(StrCat("the loops of the model run more than ", kMaxNodes, " nodes"));
+    throw Unimplemented(
+        StrCat("the loops and functions of the model run more than ", kMaxNodes, " nodes"));
 }
 
 std::string GraphImporter::OriginOf(const std::vector<Expr>& values) const {
@@ -165,14 +274,7 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
       inputs.push_back(*found);
     }
     CountOne();
-    Node node(proto, opset_, inputs, evaluate_, &budget_,
-              [this](const onnx::GraphProto& graph, const std::vector<Expr>& values) {
-                return Inline(graph, values);
-              });
-    const Converter* converter = FindConverter(proto.domain(), proto.op_type());
-    const std::vector<Expr> outputs =
-        converter != nullptr ? (*converter)(node) : ConvertCustom(CustomOp(proto), node);
-    node.RequireAllHandled();
+    const std::vector<Expr> outputs = OutputsOf(proto, inputs);
     CheckRunTimeExtents(proto, inputs, outputs);
     for (int i = 0; i < proto.output_size(); ++i) {
       if (proto.output(i).empty()) continue;

@@ -1,13 +1,16 @@
 // Imports graphs of nodes as expressions: the graph of a model, and graphs inside its nodes.
 //
 // Values have the names of their graph, and nodes of an inner graph see those around it. A graph
-// that a loop runs is converted once per turn. The total number of converted nodes is bounded.
+// that a loop runs is converted once per turn. A function of the model is replaced by its body,
+// which sees its own values only. The total number of converted nodes is bounded.
 //
-//   GraphImporter importer(opset, evaluate, {ops::FoldingBudget(bytes of the model's constants)});
-//   std::vector<Expr> outputs = importer.Import(graph, {{"x", x}});
+//   GraphImporter importer({opset, &functions}, evaluate, {ops::FoldingBudget(bytes of
+//   constants)}); std::vector<Expr> outputs = importer.Import(graph, {{"x", x}});
 #ifndef TENON_ONNX_CONVERT_GRAPH_IMPORTER_H_
 #define TENON_ONNX_CONVERT_GRAPH_IMPORTER_H_
 
+#include <deque>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +18,7 @@
 #include "onnx/onnx_pb.h"
 #include "tenon/ir/expr.h"
 #include "tenon/onnx/convert/node.h"
+#include "tenon/onnx/local_functions.h"
 #include "tenon/passes/simplify/fold_constant.h"
 
 namespace tenon::onnx_import {
@@ -23,8 +27,15 @@ using NamedValues = std::unordered_map<std::string, Expr>;
 
 class GraphImporter {
  public:
-  GraphImporter(int opset, const passes::ConstantEvaluator& evaluate, ImportBudget budget)
-      : opset_(opset), evaluate_(evaluate), budget_(budget) {}
+  // What the operators of the model mean, and which of its initializers are of narrow types.
+  struct Meaning {
+    int opset = 0;
+    const LocalFunctions* functions = nullptr;
+    NarrowValues narrow = {};
+  };
+  // `functions` and `evaluate` must outlive the importer.
+  GraphImporter(Meaning meaning, const passes::ConstantEvaluator& evaluate, ImportBudget budget)
+      : meaning_(std::move(meaning)), evaluate_(evaluate), budget_(budget) {}
 
   // The outputs of the graph; its inputs and initializers are among `values`. Throws
   // InvalidArgument or Unimplemented, naming the node.
@@ -33,6 +44,13 @@ class GraphImporter {
  private:
   const Expr* Find(const std::string& name) const;
   void Convert(const onnx::NodeProto& proto);
+  // The outputs of the node, by a converter, as a function or as a registered operator.
+  std::vector<Expr> OutputsOf(const onnx::NodeProto& proto, const std::vector<Expr>& inputs);
+  // The body of a function with the attributes of a call, which lives as long as this.
+  const onnx::GraphProto* BodyOf(const LocalFunction& function, const onnx::NodeProto& call);
+  // The outputs of a function of the model over values for its inputs.
+  std::vector<Expr> Expand(const LocalFunction& function, const onnx::NodeProto& call,
+                           std::vector<Expr> inputs);
   // Counts towards the bound on converted nodes.
   void CountOne();
   // Records which node made values whose extents are known only at run time. Refuses a node that
@@ -47,22 +65,25 @@ class GraphImporter {
   // The initializers of an inner graph, converted once for all turns of a loop.
   const NamedValues& InitializersOf(const onnx::GraphProto& graph);
 
-  const int opset_;
+  Meaning meaning_;
   const passes::ConstantEvaluator& evaluate_;
   std::vector<NamedValues> scopes_;  // the innermost last
   std::unordered_map<const onnx::GraphProto*, NamedValues> initializers_;
+  // The bodies of functions with the attributes of their calls; a deque does not move them.
+  std::deque<onnx::GraphProto> bodies_;
+  std::size_t copied_bytes_ = 0;
+  std::map<std::pair<const LocalFunction*, std::string>, const onnx::GraphProto*> body_of_;
+  std::vector<const LocalFunction*> calls_;  // those being expanded, the innermost last
   ImportBudget budget_;
   std::size_t converted_ = 0;
   // For each value, the node that finds its extents.
   std::unordered_map<Expr, std::string, ir::ExprHash> run_time_;
 };
 
-// Whether operators of the domain are those of the standard.
-bool IsDefaultDomain(const std::string& domain);
-
-// Throws Unimplemented when an operator of the graph, or of an inner one, cannot be imported. The
-// error lists all of these with their nodes.
-void ReportMissing(const onnx::GraphProto& graph, const std::string& source);
+// Throws Unimplemented when an operator of the graph, of an inner one or of a function that it
+// calls cannot be imported. The error lists all of these with their nodes.
+void ReportMissing(const onnx::GraphProto& graph, const LocalFunctions& functions,
+                   const std::string& source);
 
 }  // namespace tenon::onnx_import
 

@@ -136,6 +136,17 @@ Ints Node::ConstantInts(std::size_t i) const {
   throw InvalidArgument(StrCat("input ", i, " must hold integers, not ", data.dtype().ToString()));
 }
 
+const NarrowType* Node::NarrowTypeOf(std::size_t i) const {
+  if (narrow_ == nullptr || !has_input(i)) return nullptr;
+  const auto found = narrow_->find(inputs_[i]);
+  return found == narrow_->end() ? nullptr : found->second;
+}
+
+Expr Node::OfNarrowType(const Expr& value, const NarrowType& type) const {
+  if (narrow_ != nullptr) narrow_->insert_or_assign(value, &type);
+  return value;
+}
+
 std::vector<double> Node::ConstantNumbers(std::size_t i) const { return NumbersOf(Constant(i)); }
 
 std::int64_t Node::ConstantInt(std::size_t i) const {
@@ -267,12 +278,14 @@ Shape ShapeOf(const Expr& e) {
 }
 std::int64_t RankOf(const Expr& e) {
   const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
-  if (tensor == nullptr) throw InvalidArgument("an input is not a tensor");
+  if (tensor == nullptr)
+    throw InvalidArgument("an input is a sequence or has no element; it must be a tensor");
   return static_cast<std::int64_t>(tensor->shape.size());
 }
 DataType DataTypeOf(const Expr& e) {
   const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
-  if (tensor == nullptr) throw InvalidArgument("an input is not a tensor");
+  if (tensor == nullptr)
+    throw InvalidArgument("an input is a sequence or has no element; it must be a tensor");
   return tensor->dtype;
 }
 Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis) {

@@ -7,12 +7,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "onnx/onnx_pb.h"
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/expr.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
+#include "tenon/onnx/narrow_type.h"
 #include "tenon/ops/ints.h"
 #include "tenon/passes/simplify/fold_constant.h"
 #include "tenon/support/error.h"
@@ -25,6 +27,9 @@ using ops::Ints;
 // The outputs of a graph inside a node, which may read values around it.
 using GraphInliner = std::function<std::vector<Expr>(const onnx::GraphProto& graph,
                                                      const std::vector<Expr>& inputs)>;
+
+// The values of types that wider ones carry.
+using NarrowValues = std::unordered_map<Expr, const NarrowType*, ir::ExprHash>;
 
 // How much work the import of a model may still do.
 struct ImportBudget {
@@ -42,22 +47,24 @@ Span SpanOf(const onnx::NodeProto& node);
 
 class Node {
  public:
-  // `evaluate` and `budget` must outlive the node.
+  // `evaluate`, `budget` and `narrow`, which may be null, must outlive the node.
   Node(const onnx::NodeProto& proto, int opset, std::vector<Expr> inputs,
        const passes::ConstantEvaluator& evaluate, ImportBudget* budget,
-       GraphInliner inline_graph = nullptr)
+       GraphInliner inline_graph = nullptr, NarrowValues* narrow = nullptr)
       : proto_(proto),
         opset_(opset),
         inputs_(std::move(inputs)),
         evaluate_(evaluate),
         budget_(budget),
         inline_graph_(std::move(inline_graph)),
+        narrow_(narrow),
         span_(SpanOf(proto)) {}
 
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
   int num_outputs() const { return proto_.output_size(); }
   ImportBudget* budget() const { return budget_; }
+  NarrowValues* narrow() const { return narrow_; }
 
   // --- inputs
   std::size_t num_inputs() const { return inputs_.size(); }
@@ -81,6 +88,9 @@ class Node {
   double ConstantScalar(std::size_t i) const;
   std::vector<double> ConstantNumbers(std::size_t i) const;
 
+  // The type that a wider one carries in this input; null for all others.
+  const NarrowType* NarrowTypeOf(std::size_t i) const;
+
   // --- attributes; reading one marks it as handled
   bool Has(const char* name);
   std::int64_t Int(const char* name, std::int64_t otherwise);
@@ -102,6 +112,8 @@ class Node {
   // --- results
   // The expression with checked types, folded when it is constant. Its arguments must be typed.
   Expr Typed(const Expr& expr) const;
+  // The value, known from now on as one of a narrow type.
+  Expr OfNarrowType(const Expr& value, const NarrowType& type) const;
   // The outputs of a graph of this node.
   std::vector<Expr> Inlined(const onnx::GraphProto& graph, const std::vector<Expr>& inputs) const {
     return inline_graph_(graph, inputs);
@@ -116,6 +128,7 @@ class Node {
   const passes::ConstantEvaluator& evaluate_;
   ImportBudget* const budget_;
   const GraphInliner inline_graph_;
+  NarrowValues* const narrow_;
   const Span span_;
   std::set<std::string> handled_;
 };

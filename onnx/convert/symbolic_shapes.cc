@@ -182,7 +182,8 @@ std::string TextOf(const Dims& dims) {
 
 Dims DimsOf(const Expr& e) {
   const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
-  if (tensor == nullptr) throw InvalidArgument("an input is not a tensor");
+  if (tensor == nullptr)
+    throw InvalidArgument("an input is a sequence or has no element; it must be a tensor");
   return tensor->shape;
 }
 

@@ -51,7 +51,9 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
       *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
           {"compiler", {{"", {"compile.h"}}, {"export", {}}, {"plan", {}}, {"symbolic", {"plan"}}}},
           {"onnx",
-           {{"", {"tensor.h", "external_data.h", "register_onnx.h"}},
+           {{"",
+             {"external_data.h", "local_functions.h", "narrow_type.h", "opset.h", "register_onnx.h",
+              "tensor.h"}},
             {"convert", {}},
             {"write", {}}}},
           {"passes",

@@ -95,16 +95,6 @@ TEST(KnownValuesTest, AnInputThatDecidesIsNamedWithTheRemedy) {
       AllOf(HasSubstr("depends on the input s of the model"), HasSubstr("--constant s=VALUE")));
 }
 
-TEST(KnownValuesTest, ThatPackedSequencesAreNotSupportedIsSaidAtOnce) {
-  Model model;
-  model.Input("x", {3, 2, 1}).Input("lens", {2}, TensorProto::INT32).Output("y");
-  model.Constant("w", NDArray::Zeros({1, 4, 1}, Float32))
-      .Constant("r", NDArray::Zeros({1, 4, 1}, Float32));
-  SetInt(model.Node("LSTM", {"x", "w", "r", "", "lens"}, {"y"}), "hidden_size", 1);
-  EXPECT_THAT(MessageOf(Imported(model), kUnimplemented),
-              AllOf(HasSubstr("sequences of one length"), HasSubstr("pack_padded_sequence")));
-}
-
 TEST(KnownValuesTest, SequencesOfMoreThanAThousandStepsAreUnrolled) {
   const auto imported = [](std::int64_t steps) {
     Model model;

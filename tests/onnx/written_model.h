@@ -12,6 +12,7 @@
 
 #include "onnx/onnx_pb.h"
 #include "tenon/onnx/import.h"
+#include "tenon/onnx/tensor.h"
 #include "tenon/ops/ints.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -75,6 +76,14 @@ class Model {
     for (const std::int64_t extent : values.shape()) tensor->add_dims(extent);
     tensor->set_raw_data(std::string(static_cast<const char*>(values.raw()), values.bytes()));
     return *this;
+  }
+  // Of any type.
+  Model& Initializer(const std::string& name, const NDArray& values) {
+    ToTensorProto(values, name, proto.mutable_graph()->add_initializer());
+    return *this;
+  }
+  Model& InputLike(const std::string& name, const NDArray& values) {
+    return Input(name, values.shape(), ToOnnxType(values.dtype()));
   }
   std::string Bytes() const { return proto.SerializeAsString(); }
 

@@ -145,11 +145,13 @@ ir::Module ModuleOf(const LayerCase& layer, const std::string& steps, const std:
 runtime::Inputs InputsOf(const LayerCase& layer, std::int64_t steps, std::int64_t batch,
                          std::int64_t hidden) {
   const std::int64_t columns = layer.gates * hidden;
+  // States neither grow nor vanish.
+  const double scale = 1 / std::sqrt(static_cast<double>(hidden));
   std::vector<std::int64_t> lengths;
   for (std::int64_t b = 0; b < batch; ++b)
     lengths.push_back(b % 3 == 0 ? steps : b % 3 == 1 ? steps / 2 : (b % 2 == 0 ? -2 : steps + 9));
   runtime::Inputs inputs = {{"g", Random({steps, batch, columns}, 1)},
-                            {"r", Random({columns, hidden}, 2)},
+                            {"r", Random({columns, hidden}, Float32, 2, -scale, scale)},
                             {"b", Random({columns}, 3)},
                             {"l", NDArray::FromVector<std::int64_t>({batch}, lengths)},
                             {"h", Random({batch, hidden}, 4)}};

@@ -1,0 +1,186 @@
+// QuantizeLinear and DequantizeLinear. One scale for the tensor or one per channel of integers is a
+// qnn.* call, whose rounding the pass CanonicalizeQnn defines. Scales per block of an axis (opset
+// 21), and floats of 8 bits and fewer (opset 19), are composed here: x / scale rounded to the
+// nearest, ties to even, plus the zero point; and (x - zero point) * scale.
+#include <algorithm>
+#include <cmath>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/narrow_cast.h"
+#include "tenon/onnx/convert/quantize.h"
+#include "tenon/onnx/tensor.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+Expr As(const Node& node, const Expr& x, DataType type) {
+  return DataTypeOf(x) == type ? x : node.Typed(ops::Cast(x, type));
+}
+
+// The axis and the length of its blocks, 0 for none.
+struct Granularity {
+  std::int64_t axis, block;
+};
+
+Granularity GranularityOf(Node& node) {
+  const Granularity of{node.Int("axis", 1), node.Int("block_size", 0)};
+  if (of.block < 0)
+    throw InvalidArgument(StrCat("block_size is ", of.block, "; it must not be negative"));
+  if (of.block == 0) return of;
+  const Shape data = ShapeOf(node.input(0)), scales = ShapeOf(node.input(1));
+  const std::int64_t axis = ops::NormalAxis(of.axis, data.size());
+  Shape wanted = data;
+  std::int64_t& blocks = wanted[static_cast<std::size_t>(axis)];
+  blocks = CeilDiv(blocks, of.block);
+  if (scales != wanted)
+    throw InvalidArgument(StrCat("input 1 must have a scale for each block of ", of.block,
+                                 " elements along axis ", axis, ", the shape (",
+                                 StrJoin(wanted, ", "), "), not (", StrJoin(scales, ", "), ")"));
+  if (node.has_input(2) && ShapeOf(node.input(2)) != wanted)
+    throw InvalidArgument("input 2, the zero points, must have the shape of the scales");
+  // A longer block than the axis is one of its length.
+  return {axis,
+          std::min(of.block, std::max<std::int64_t>(data[static_cast<std::size_t>(axis)], 1))};
+}
+
+// A scale or zero point for each element of the data, or in a shape that broadcasts to it.
+Expr ForEach(const Node& node, std::size_t i, const Granularity& of) {
+  const Expr parameter = ParameterAt(node, i);
+  if (RankOf(parameter) == 0) return parameter;
+  const Expr& x = node.input(0);
+  if (of.block == 0) {
+    Ints shape(static_cast<std::size_t>(RankOf(x)), 1);
+    shape[static_cast<std::size_t>(ops::NormalAxis(of.axis, shape.size()))] = -1;
+    return node.Typed(ops::Reshape(parameter, shape));
+  }
+  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(of.axis)];
+  const Expr repeated = node.Typed(ops::Repeat(parameter, of.block, of.axis));
+  if (ShapeOf(repeated) == ShapeOf(x)) return repeated;
+  return node.Typed(ops::StridedSlice(
+      repeated, {.begin = {0}, .end = {extent}, .strides = {1}, .axes = Ints{of.axis}}));
+}
+
+// What a quantised value is: the type that carries it, and the narrow one where there is one.
+struct Quantized {
+  DataType type = UInt8;
+  const NarrowType* narrow = nullptr;
+};
+
+Quantized ResultOf(Node& node) {
+  Quantized of;
+  const int wanted = static_cast<int>(node.Int("output_dtype", 0));
+  if (node.has_input(2)) {
+    of = {DataTypeOf(node.input(2)), node.NarrowTypeOf(2)};
+    if (of.narrow == nullptr && of.type.is_float())
+      throw InvalidArgument(StrCat("input 2, the zero point, has the type ", of.type.ToString(),
+                                   "; it must be an integer or a float of 8 bits"));
+  } else if (const NarrowType* narrow = FindNarrowType(wanted)) {
+    of = {narrow->carrier, narrow};
+  } else if (wanted != 0) {
+    of.type = ToDataType(wanted, "the attribute output_dtype");
+  }
+  return of;
+}
+
+// The least and greatest number that quantising gives.
+std::pair<double, double> RangeOf(const Quantized& to) {
+  if (to.narrow != nullptr) return {to.narrow->lowest(), to.narrow->highest()};
+  const int bits = to.type.bits();
+  if (to.type.is_uint()) return {0, std::ldexp(1, bits) - 1};
+  return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
+}
+
+Expr Composed(Node& node, const Expr& x, const Expr& scale, const Granularity& of,
+              const Quantized& to) {
+  const Expr quotient = node.Typed(ops::Divide(x, scale));
+  if (to.narrow != nullptr && to.narrow->is_float()) {
+    if (node.has_input(2)) {
+      const std::vector<double> zeros = node.ConstantNumbers(2);
+      for (const double zero : zeros) {
+        if (zero != 0)
+          throw Unimplemented(StrCat("input 2 has the zero point ", zero, "; that of a ",
+                                     to.narrow->name, " must be 0"));
+      }
+    }
+    const Overflow overflow =
+        node.Int("saturate", 1) != 0 ? Overflow::kSaturates : Overflow::kInfinityOrNan;
+    return RoundedTo(node, quotient, *to.narrow, overflow);
+  }
+  Expr y = As(node, node.Typed(ir::Call::Make(ops::Known().nearbyint, {quotient})), Float32);
+  if (node.has_input(2)) y = ops::Add(y, As(node, ForEach(node, 2, of), Float32));
+  const auto [lowest, highest] = RangeOf(to);
+  return node.Typed(ops::Cast(ops::Clip(y, lowest, highest), to.type));
+}
+
+std::vector<Expr> QuantizeLinear(Node& node) {
+  const Granularity of = GranularityOf(node);
+  const Quantized to = ResultOf(node);
+  node.Ignore("saturate");  // for floats of 8 bits
+  Expr x = node.input(0), scale = ParameterAt(node, 1);
+  if (!DataTypeOf(x).is_float()) x = As(node, x, DataTypeOf(scale));
+  // Opset 23: the type in which the quotient is computed.
+  const int precision = static_cast<int>(node.Int("precision", 0));
+  const bool is_float8 = to.narrow != nullptr && to.narrow->is_float();
+  const bool composed = of.block != 0 || is_float8;
+  if (composed || precision != 0) {
+    const DataType type =
+        precision != 0 ? ToDataType(precision, "the attribute precision") : DataTypeOf(scale);
+    if (!type.is_float())
+      throw InvalidArgument(StrCat("precision is ", type.ToString(), "; it must be a float"));
+    x = As(node, x, type);
+    scale = As(node, composed ? ForEach(node, 1, of) : scale, type);
+  }
+  Expr y;
+  if (composed) {
+    y = Composed(node, x, scale, of, to);
+  } else {
+    y = node.Typed(ops::QnnQuantize(x, scale, ZeroPointAt(node, 2, to.type),
+                                    {.out_dtype = to.type, .axis = of.axis}));
+    // A saturated value of more bits saturates to fewer as the original does.
+    if (to.narrow != nullptr)
+      y = node.Typed(ops::Clip(y, to.narrow->lowest(), to.narrow->highest()));
+  }
+  if (to.narrow != nullptr) return {node.OfNarrowType(y, *to.narrow)};
+  return {y};
+}
+
+std::vector<Expr> DequantizeLinear(Node& node) {
+  const Granularity of = GranularityOf(node);
+  const Expr& x = node.input(0);
+  const Expr scale = ParameterAt(node, 1);
+  DataType type = DataTypeOf(scale);
+  if (const std::int64_t wanted = node.Int("output_dtype", 0); wanted != 0)
+    type = ToDataType(static_cast<int>(wanted), "the attribute output_dtype");
+  if (of.block == 0 && !DataTypeOf(x).is_float())
+    return {node.Typed(ops::QnnDequantize(x, scale, ZeroPointAt(node, 2, DataTypeOf(x)),
+                                          {.out_dtype = type, .axis = of.axis}))};
+  if (DataTypeOf(x).is_float() && node.NarrowTypeOf(0) == nullptr)
+    throw InvalidArgument(StrCat("input 0 has the type ", DataTypeOf(x).ToString(),
+                                 "; it must be an integer or a float of 8 bits or fewer"));
+  Expr centred = x;
+  // The difference of integers of 16 bits has 17; that of floats is in their own type.
+  const DataType between = DataTypeOf(x).is_float() ? Float32 : Int32;
+  if (node.has_input(2))
+    centred =
+        node.Typed(ops::Subtract(As(node, x, between), As(node, ForEach(node, 2, of), between)));
+  const DataType computed = DataTypeOf(scale);
+  const Expr y = node.Typed(ops::Multiply(As(node, centred, computed), ForEach(node, 1, of)));
+  return {As(node, y, type)};
+}
+
+}  // namespace
+
+void AddQuantizeLinearConverters(ConverterTable* table) {
+  (*table)["DequantizeLinear"] = DequantizeLinear;
+  (*table)["QuantizeLinear"] = QuantizeLinear;
+}
+
+}  // namespace tenon::onnx_import

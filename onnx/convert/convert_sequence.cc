@@ -1,0 +1,188 @@
+// Operators on sequences of tensors and on optional values. They only choose among values, so
+// nothing is computed for them when the model runs.
+#include <algorithm>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/sequence.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// A sequence that the import may make: each element is an expression of its own.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 16;
+
+Expr Integer(std::int64_t value) {
+  return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
+}
+
+std::vector<Expr> SequenceConstruct(Node& node) { return {SequenceOf(node, node.all_inputs())}; }
+
+std::vector<Expr> SequenceEmpty(Node& node) {
+  node.Ignore("dtype");  // elements bring their own
+  return {SequenceOf(node, {})};
+}
+
+// The place at input `i`, counted from the end when negative, in [0, end).
+std::size_t PlaceAt(const Node& node, std::size_t i, std::int64_t size, std::int64_t end) {
+  const std::int64_t given = node.ConstantInt(i);
+  const std::int64_t place = given < 0 ? given + size : given;
+  if (place < 0 || place >= end)
+    throw InvalidArgument(
+        StrCat("input ", i, " is the place ", given, " in a sequence of ", size, " elements"));
+  return static_cast<std::size_t>(place);
+}
+
+std::vector<Expr> SequenceAt(Node& node) {
+  const std::vector<Expr>& elements = ElementsOf(node, 0);
+  const auto size = static_cast<std::int64_t>(elements.size());
+  return {elements[PlaceAt(node, 1, size, size)]};
+}
+
+std::vector<Expr> SequenceInsert(Node& node) {
+  std::vector<Expr> elements = ElementsOf(node, 0);
+  const auto size = static_cast<std::int64_t>(elements.size());
+  if (size >= kMaxElements)
+    throw Unimplemented(StrCat("a sequence has more than ", kMaxElements, " elements"));
+  const std::size_t place = node.has_input(2) ? PlaceAt(node, 2, size, size + 1) : elements.size();
+  elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(place), node.input(1));
+  return {SequenceOf(node, std::move(elements))};
+}
+
+std::vector<Expr> SequenceErase(Node& node) {
+  std::vector<Expr> elements = ElementsOf(node, 0);
+  const auto size = static_cast<std::int64_t>(elements.size());
+  if (size == 0) throw InvalidArgument("input 0 is a sequence without elements");
+  const std::size_t place = node.has_input(1) ? PlaceAt(node, 1, size, size) : elements.size() - 1;
+  elements.erase(elements.begin() + static_cast<std::ptrdiff_t>(place));
+  return {SequenceOf(node, std::move(elements))};
+}
+
+std::vector<Expr> SequenceLength(Node& node) {
+  return {Integer(static_cast<std::int64_t>(ElementsOf(node, 0).size()))};
+}
+
+// How many elements each part of an axis has.
+Ints LengthsOf(const Node& node, std::int64_t extent) {
+  if (node.has_input(1) && RankOf(node.input(1)) == 1) {
+    const Ints lengths = node.ConstantInts(1);
+    std::int64_t sum = 0;
+    for (const std::int64_t length : lengths) {
+      if (length < 0 || length > extent - sum) sum = extent + 1;
+      if (sum > extent) break;
+      sum += length;
+    }
+    if (sum != extent)
+      throw InvalidArgument(StrCat("input 1 has the lengths [", StrJoin(lengths, ", "),
+                                   "], which do not make up the ", extent, " elements"));
+    return lengths;
+  }
+  const std::int64_t each = node.has_input(1) ? node.ConstantInt(1) : 1;
+  if (each < 1) throw InvalidArgument(StrCat("input 1 is ", each, "; it must be at least 1"));
+  if (extent / each >= kMaxElements)
+    throw Unimplemented(StrCat("a sequence of more than ", kMaxElements, " elements"));
+  Ints lengths;
+  for (std::int64_t at = 0; at < extent; at += each) lengths.push_back(std::min(each, extent - at));
+  return lengths;
+}
+
+std::vector<Expr> SplitToSequence(Node& node) {
+  const Expr& x = node.input(0);
+  const std::int64_t axis = AxisOf(node, 0);
+  const bool keeps_axis = node.Int("keepdims", 1) != 0 || node.has_input(1);
+  const Ints lengths = LengthsOf(node, ShapeOf(x)[static_cast<std::size_t>(axis)]);
+  std::vector<Expr> parts;
+  if (lengths.size() == 1) {
+    parts.push_back(x);
+  } else if (!lengths.empty()) {
+    Ints places;
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i + 1 < lengths.size(); ++i) places.push_back(at += lengths[i]);
+    parts = PartsAlong(node, x, places, axis);
+  }
+  if (!keeps_axis) {
+    for (Expr& part : parts) part = node.Typed(ops::Squeeze(part, Ints{axis}));
+  }
+  return {SequenceOf(node, std::move(parts))};
+}
+
+std::vector<Expr> ConcatFromSequence(Node& node) {
+  const std::vector<Expr>& elements = ElementsOf(node, 0);
+  if (elements.empty())
+    throw InvalidArgument("input 0 is a sequence without elements; one is needed at least");
+  if (!node.Has("axis")) throw InvalidArgument("the attribute axis is missing");
+  const std::int64_t axis = node.Int("axis", 0);
+  const bool is_new = node.Int("new_axis", 0) != 0;
+  const auto rank = static_cast<std::size_t>(RankOf(elements[0]) + (is_new ? 1 : 0));
+  const std::int64_t normal = ops::NormalAxis(axis, rank);
+  return {node.Typed(is_new ? ops::Stack(elements, normal) : ops::Concatenate(elements, normal))};
+}
+
+// Opset 17: a graph for each element of the first sequence; further sequences have as many, and
+// tensors are the same for all.
+std::vector<Expr> SequenceMap(Node& node) {
+  const onnx::GraphProto& body = node.Graph("body");
+  const std::size_t count = ElementsOf(node, 0).size();
+  std::vector<std::vector<Expr>> made(static_cast<std::size_t>(node.num_outputs()));
+  for (std::size_t turn = 0; turn < count; ++turn) {
+    std::vector<Expr> inputs;
+    for (std::size_t i = 0; i < node.num_inputs(); ++i) {
+      if (!IsSequence(node.input(i))) {
+        inputs.push_back(node.input(i));
+        continue;
+      }
+      const std::vector<Expr>& elements = ElementsOf(node, i);
+      if (elements.size() != count)
+        throw InvalidArgument(StrCat("input ", i, " is a sequence of ", elements.size(),
+                                     ", and input 0 one of ", count));
+      inputs.push_back(elements[turn]);
+    }
+    const std::vector<Expr> results = node.Inlined(body, inputs);
+    if (results.size() != made.size())
+      throw InvalidArgument(
+          StrCat("the body has ", results.size(), " outputs, and the node ", made.size()));
+    for (std::size_t i = 0; i < made.size(); ++i) made[i].push_back(results[i]);
+  }
+  std::vector<Expr> outputs;
+  for (std::vector<Expr>& elements : made) outputs.push_back(SequenceOf(node, std::move(elements)));
+  return outputs;
+}
+
+std::vector<Expr> Optional(Node& node) {
+  node.Ignore("type");  // of an element that is not there
+  return {node.has_input(0) ? node.input(0) : Nothing()};
+}
+
+std::vector<Expr> OptionalGetElement(Node& node) {
+  if (node.input(0) == Nothing()) throw InvalidArgument("input 0 has no element");
+  return {node.input(0)};
+}
+
+std::vector<Expr> OptionalHasElement(Node& node) {
+  const bool has = node.has_input(0) && !(node.input(0) == Nothing());
+  return {ir::Constant::Make(NDArray::Scalar(has))};
+}
+
+}  // namespace
+
+void AddSequenceConverters(ConverterTable* table) {
+  ConverterTable& t = *table;
+  t["ConcatFromSequence"] = ConcatFromSequence;
+  t["Optional"] = Optional;
+  t["OptionalGetElement"] = OptionalGetElement;
+  t["OptionalHasElement"] = OptionalHasElement;
+  t["SequenceAt"] = SequenceAt;
+  t["SequenceConstruct"] = SequenceConstruct;
+  t["SequenceEmpty"] = SequenceEmpty;
+  t["SequenceErase"] = SequenceErase;
+  t["SequenceInsert"] = SequenceInsert;
+  t["SequenceLength"] = SequenceLength;
+  t["SequenceMap"] = SequenceMap;
+  t["SplitToSequence"] = SplitToSequence;
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,138 @@
+// TfIdfVectorizer over integers: how often each n-gram of a pool occurs in a row, with up to
+// max_skip_count elements between neighbours, each distance counted for itself.
+#include <algorithm>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+Expr Vector(const std::vector<std::int64_t>& values) {
+  return ir::Constant::Make(
+      NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
+}
+
+struct Pool {
+  Ints items;    // the n-grams, those of one length after the other
+  Ints begins;   // where those of each length, from 1 on, begin
+  Ints columns;  // of each n-gram in the result
+  std::int64_t width = 0;
+};
+
+Pool PoolOf(Node& node) {
+  if (node.Has("pool_strings"))
+    throw Unimplemented("pool_strings: text is not supported; pool_int64s is");
+  Pool pool{node.IntsOr("pool_int64s", {}), node.IntsOr("ngram_counts", {}),
+            node.IntsOr("ngram_indexes", {})};
+  for (const std::int64_t column : pool.columns) {
+    if (column < 0) throw InvalidArgument(StrCat("ngram_indexes has ", column));
+    RequireConstantSize(static_cast<double>(column) + 1);
+    pool.width = std::max(pool.width, column + 1);
+  }
+  std::int64_t grams = 0;
+  const auto size = static_cast<std::int64_t>(pool.items.size());
+  for (std::size_t i = 0; i < pool.begins.size(); ++i) {
+    const std::int64_t begin = pool.begins[i];
+    const std::int64_t end = i + 1 < pool.begins.size() ? pool.begins[i + 1] : size;
+    if (begin < 0 || end < begin || end > size ||
+        (end - begin) % (static_cast<std::int64_t>(i) + 1) != 0)
+      throw InvalidArgument(StrCat("ngram_counts says that the ", i + 1, "-grams are the items ",
+                                   begin, " to ", end, " of ", size));
+    grams += (end - begin) / (static_cast<std::int64_t>(i) + 1);
+  }
+  if (grams != static_cast<std::int64_t>(pool.columns.size()) || pool.width == 0)
+    throw InvalidArgument(StrCat("ngram_indexes has ", pool.columns.size(), " columns for ", grams,
+                                 " n-grams; there must be one for each, and at least one"));
+  return pool;
+}
+
+// How often each n-gram of length `n` occurs in the rows of `x`, [rows, n-grams], at a distance of
+// `step` between its elements; undefined when rows are too short.
+Expr Occurrences(const Node& node, const Expr& x, const Ints& grams, std::int64_t n,
+                 std::int64_t step) {
+  const std::int64_t length = ShapeOf(x)[1];
+  if (n > 1 && step > (length - 1) / (n - 1)) return Expr();
+  const std::int64_t places = length - step * (n - 1);
+  if (places <= 0) return Expr();
+  const auto& known = ops::Known();
+  Expr all;
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::vector<std::int64_t> wanted;
+    for (std::size_t i = static_cast<std::size_t>(k); i < grams.size();
+         i += static_cast<std::size_t>(n))
+      wanted.push_back(grams[i]);
+    const Expr part = node.Typed(ops::StridedSlice(
+        x, {.begin = {k * step}, .end = {k * step + places}, .strides = {1}, .axes = Ints{1}}));
+    const Expr same = node.Typed(
+        ir::Call::Make(known.equal, {node.Typed(ops::ExpandDims(part, 2)), Vector(wanted)}));
+    all = all ? node.Typed(ir::Call::Make(known.logical_and, {all, same})) : same;
+  }
+  return node.Typed(ops::Sum(ops::Cast(all, Float32), {.axis = Ints{1}}));
+}
+
+std::vector<Expr> TfIdfVectorizer(Node& node) {
+  const std::string mode = node.String("mode", "");
+  if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
+    throw InvalidArgument(StrCat("mode is ", mode, "; it may be TF, IDF or TFIDF"));
+  const Pool pool = PoolOf(node);
+  const std::int64_t shortest = node.Int("min_gram_length", 0),
+                     longest = node.Int("max_gram_length", 0),
+                     skips = node.Int("max_skip_count", 0);
+  if (shortest < 1 || longest < shortest || skips < 0)
+    throw InvalidArgument(StrCat("n-grams of ", shortest, " to ", longest, " elements with up to ",
+                                 skips, " skipped are asked for"));
+  const std::int64_t rank = RankOf(node.input(0));
+  if (rank > 2) throw InvalidArgument(StrCat("input 0 has rank ", rank, "; it must be 1 or 2"));
+  Expr x = node.Typed(ops::Cast(node.input(0), Int64));
+  if (rank < 2) x = node.Typed(ops::Reshape(x, {1, -1}));
+  const std::int64_t rows = ShapeOf(x)[0], length = ShapeOf(x)[1];
+  Expr counts = ZerosOf({rows, pool.width}, Float32);
+  std::size_t gram = 0;
+  for (std::size_t i = 0; i < pool.begins.size(); ++i) {
+    const auto n = static_cast<std::int64_t>(i) + 1;
+    const auto begin = static_cast<std::ptrdiff_t>(pool.begins[i]);
+    const auto end = i + 1 < pool.begins.size() ? static_cast<std::ptrdiff_t>(pool.begins[i + 1])
+                                                : static_cast<std::ptrdiff_t>(pool.items.size());
+    const Ints grams(pool.items.begin() + begin, pool.items.begin() + end);
+    const Ints columns(
+        pool.columns.begin() + static_cast<std::ptrdiff_t>(gram),
+        pool.columns.begin() + static_cast<std::ptrdiff_t>(gram) + (end - begin) / n);
+    gram += columns.size();
+    if (columns.empty() || n < shortest || n > longest) continue;
+    // Single elements have no distance, and are counted once.
+    const std::int64_t steps = n == 1 ? 1 : std::min(skips, length - 1) + 1;
+    for (std::int64_t step = 1; step <= steps; ++step) {
+      const Expr found = Occurrences(node, x, grams, n, step);
+      if (!found) break;
+      const Expr places = node.Typed(
+          ops::BroadcastTo(Vector(columns), {rows, static_cast<std::int64_t>(columns.size())}));
+      counts =
+          node.Typed(ops::ScatterElements(counts, places, found, {.axis = 1, .reduction = "add"}));
+    }
+  }
+  Expr y = counts;
+  if (mode == "IDF")
+    y = node.Typed(
+        ops::Cast(ir::Call::Make(ops::Known().greater, {counts, ops::Scalar(0)}), Float32));
+  const auto* given = node.Find("weights");
+  if (mode != "TF" && given != nullptr && given->floats_size() > 0) {
+    const std::vector<float> weights(given->floats().begin(), given->floats().end());
+    if (static_cast<std::int64_t>(weights.size()) != pool.width)
+      throw InvalidArgument(
+          StrCat("weights has ", weights.size(), " values for ", pool.width, " columns"));
+    y = node.Typed(
+        ops::Multiply(y, ir::Constant::Make(NDArray::FromVector({pool.width}, weights))));
+  }
+  return {rank < 2 ? node.Typed(ops::Reshape(y, {pool.width})) : y};
+}
+
+}  // namespace
+
+void AddTextConverters(ConverterTable* table) { (*table)["TfIdfVectorizer"] = TfIdfVectorizer; }
+
+}  // namespace tenon::onnx_import

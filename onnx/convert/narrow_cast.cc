@@ -1,0 +1,75 @@
+// A float32 rounds to fewer bits of fraction on its own bits: half of what is dropped is added,
+// less one unless the last bit that stays is odd, and the rest is cleared. Carries run into the
+// exponent, as they must. Below the least normal number of the narrow type the values have one
+// distance, so that a multiple of it is the nearest.
+#include "tenon/onnx/convert/narrow_cast.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tenon/ops/builders.h"
+#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+Expr Call(const Expr& op, std::vector<Expr> args) { return ir::Call::Make(op, std::move(args)); }
+Expr Number(double value) { return ops::Scalar(value); }
+Expr Bits(std::int64_t value) { return ops::Scalar(static_cast<double>(value), Int32); }
+
+Expr Reinterpreted(const Expr& x, DataType type) {
+  return ops::CallOp("reinterpret", {x}, attrs::Attrs::Make(ops::CastAttrs{.dtype = type}));
+}
+
+Expr FloatRoundedTo(const Node& node, const Expr& given, const NarrowType& type,
+                    Overflow overflow) {
+  const auto& known = ops::Known();
+  const Expr x = DataTypeOf(given) == Float32 ? given : node.Typed(ops::Cast(given, Float32));
+  const std::int64_t dropped = 23 - type.mantissa, half = std::int64_t{1} << (dropped - 1);
+  const Expr bits = Reinterpreted(x, Int32);
+  const Expr is_odd =
+      Call(known.bitwise_and, {Call(known.right_shift, {bits, Bits(dropped)}), Bits(1)});
+  const Expr rounded =
+      Call(known.bitwise_and, {ops::Add(ops::Add(bits, Bits(half - 1)), is_odd), Bits(-2 * half)});
+  const double normal = std::ldexp(1, 1 - type.bias), quantum = std::ldexp(normal, -type.mantissa);
+  const Expr multiple =
+      ops::Multiply(Call(known.nearbyint, {ops::Divide(x, Number(quantum))}), Number(quantum));
+  const Expr is_small = Call(known.less, {ops::Abs(x), Number(normal)});
+  Expr y = node.Typed(ops::Where(is_small, multiple, Reinterpreted(rounded, Float32)));
+  const double most = type.highest();
+  if (overflow == Overflow::kSaturates || type.none == NoNumbers::kNone) {
+    y = ops::Clip(y, -most, most);
+  } else {
+    const bool has_infinity = type.none == NoNumbers::kIeee;
+    const Expr beyond = has_infinity
+                            ? ops::Multiply(y, Number(std::numeric_limits<double>::infinity()))
+                            : Number(std::numeric_limits<double>::quiet_NaN());
+    y = ops::Where(Call(known.greater, {ops::Abs(y), Number(most)}), beyond, y);
+  }
+  // There is no negative zero.
+  if (type.none == NoNumbers::kNegativeZero)
+    y = ops::Where(Call(known.equal, {y, Number(0)}), Number(0), y);
+  if (type.none == NoNumbers::kNone) return node.Typed(y);
+  return node.Typed(ops::Where(Call(known.isnan, {x}), x, y));
+}
+
+}  // namespace
+
+Expr RoundedTo(const Node& node, const Expr& x, const NarrowType& type, Overflow overflow) {
+  if (type.none == NoNumbers::kExponentsOnly)
+    throw Unimplemented(StrCat("rounding to ", type.name, " is not supported; reading it is"));
+  if (type.is_float()) return FloatRoundedTo(node, x, type, overflow);
+  const auto& known = ops::Known();
+  const Expr whole = node.Typed(ops::Cast(x, Int32));
+  const Expr unused = Bits(32 - type.bits);
+  const Expr kept =
+      type.carrier == UInt8
+          ? Call(known.bitwise_and, {whole, Bits((1 << type.bits) - 1)})
+          : Call(known.right_shift, {Call(known.left_shift, {whole, unused}), unused});
+  return node.Typed(ops::Cast(kept, type.carrier));
+}
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,77 @@
+// A sum over the corners of the cell in which a position lies. A corner outside the data takes no
+// part, also where the data is not finite.
+#include "tenon/onnx/convert/sample.h"
+
+#include "tenon/onnx/convert/take_of_each.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+Expr Call(const Expr& op, const Expr& a, const Expr& b) { return ir::Call::Make(op, {a, b}); }
+Expr Integer(std::int64_t n) { return ops::Scalar(static_cast<double>(n), Int64); }
+
+// One of both elements that enclose a position along an axis.
+struct Side {
+  Expr place;   // int64 [batch, n], inside the data
+  Expr inside;  // whether that is the element that was meant
+  Expr weight;  // of the type of the data
+};
+
+Side SideOf(const Node& node, const Expr& position, const Expr& first, int step,
+            std::int64_t extent, DataType type) {
+  const auto& known = ops::Known();
+  const Expr at = step == 0 ? first : node.Typed(ops::Add(first, ops::Scalar(step, type)));
+  const auto bound = [&](std::int64_t n) { return ops::Scalar(static_cast<double>(n), type); };
+  // Comparing with NaN is false, so such a position lies outside.
+  const Expr inside = node.Typed(Call(known.logical_and, Call(known.greater_equal, at, bound(0)),
+                                      Call(known.less_equal, at, bound(extent - 1))));
+  const Expr place = node.Typed(ops::Cast(ops::Where(inside, at, bound(0)), Int64));
+  const Expr distance = ops::Abs(ops::Subtract(position, at));
+  return {place, inside, node.Typed(ops::Subtract(bound(1), distance))};
+}
+
+}  // namespace
+
+Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions, Between how) {
+  const Shape shape = ShapeOf(x);
+  const std::size_t dims = positions.size();
+  for (std::size_t d = 0; d < dims; ++d)
+    if (shape[d + 2] == 0) throw InvalidArgument("data without elements cannot be sampled");
+  const DataType type = DataTypeOf(x);
+  const auto& known = ops::Known();
+  std::vector<std::vector<Side>> sides(dims);
+  for (std::size_t d = 0; d < dims; ++d) {
+    const Expr& position = positions[d];
+    const Expr first = node.Typed(
+        ir::Call::Make(how == Between::kNearest ? known.round : known.floor, {position}));
+    const int steps = how == Between::kNearest ? 1 : 2;
+    for (int step = 0; step < steps; ++step)
+      sides[d].push_back(SideOf(node, position, first, step, shape[d + 2], type));
+  }
+  const Expr flat = node.Typed(ops::Reshape(x, {shape[0], shape[1], -1}));
+  const std::size_t corners = how == Between::kNearest ? 1 : std::size_t{1} << dims;
+  Expr sum;
+  for (std::size_t corner = 0; corner < corners; ++corner) {
+    Expr place, inside, weight;
+    for (std::size_t d = 0; d < dims; ++d) {
+      const Side& side = sides[d][corner >> (dims - 1 - d) & (sides[d].size() - 1)];
+      place =
+          place ? ops::Add(ops::Multiply(place, Integer(shape[d + 2])), side.place) : side.place;
+      inside = inside ? Call(known.logical_and, inside, side.inside) : side.inside;
+      weight = weight ? ops::Multiply(weight, side.weight) : side.weight;
+    }
+    const auto of_channels = [&](const Expr& e) {
+      return node.Typed(ops::ExpandDims(node.Typed(e), 1));
+    };
+    Expr value = TakenOfEach(node, flat, node.Typed(place), 2);
+    if (how == Between::kLinear) value = ops::Multiply(value, of_channels(weight));
+    value = node.Typed(ops::Where(of_channels(inside), value, ops::Scalar(0, type)));
+    sum = sum ? node.Typed(ops::Add(sum, value)) : value;
+  }
+  return sum;
+}
+
+}  // namespace tenon::onnx_import
