@@ -7,19 +7,19 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
 find_program(TENON_CCACHE ccache)
 if(TENON_CCACHE)
   # Paths relative to the checkout, so that a second one finds what the first has compiled where no header is precompiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
                                   CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${TENON_CCACHE})
 endif()
 
 add_library(tenon_options INTERFACE)
-target_include_directories(tenon_options INTERFACE $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>
+target_include_directories(tenon_options INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                                                    $<INSTALL_INTERFACE:include>)
 target_compile_features(tenon_options INTERFACE cxx_std_20)
 
@@ -73,8 +73,8 @@ function(tenon_precompile target from)
     return()
   endif()
   if(NOT TARGET ${from})
-    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${from}.cc CONTENT "")
-    add_library(${from} OBJECT ${CMAKE_BINARY_DIR}/${from}.cc)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${from}.cc CONTENT "")
+    add_library(${from} OBJECT ${PROJECT_BINARY_DIR}/${from}.cc)
     cmake_parse_arguments(FROM "" "" "HEADERS;LIBRARIES;OPTIONS" ${ARGN})
     target_link_libraries(${from} PRIVATE tenon_options tenon_private_options ${FROM_LIBRARIES})
     target_compile_options(${from} PRIVATE ${FROM_OPTIONS})
@@ -108,7 +108,7 @@ function(tenon_test name)
   target_compile_options(${name} PRIVATE ${TENON_TEST_OPTIONS})
   tenon_precompile(${name} tenon_test_headers HEADERS <gmock/gmock.h> <gtest/gtest.h> LIBRARIES GTest::gmock
                    OPTIONS -fPIE ${TENON_TEST_OPTIONS})
-  target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                                             TENON_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             TENON_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()

@@ -3,8 +3,8 @@
 //
 // Weights that are known when the callable is made are packed then, once, into the layout that the
 // primitive prefers. Other weights are packed in each call. A primitive that would run oneDNN's
-// reference code is refused. All oneDNN calls stand in adapter*.cc and primitive.cc, so another
-// major version of the library is a change of these files alone.
+// reference code is refused. All oneDNN calls stand in adapter*.cc, primitive.cc and library.h;
+// what depends on the library's major version stands in v2/ and v3/.
 //
 //   Convolution conv{.batch = 1, .in_channels = 64, ...};
 //   std::unique_ptr<jit::Callable> kernel = MakeConvolution(conv, weight, bias);
