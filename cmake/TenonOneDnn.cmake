@@ -22,6 +22,7 @@ if(NOT CMAKE_CROSSCOMPILING)
     CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${DNNL_INCLUDE_DIR}
     LINK_LIBRARIES OpenMP::OpenMP_CXX ${DNNL_LIBRARY}
     COMPILE_OUTPUT_VARIABLE build_output RUN_OUTPUT_VARIABLE run_output)
+  string(STRIP "${run_output}" run_output)
   set(TENON_POOLS_OF "${DNNL_LIBRARY};${CMAKE_CXX_COMPILER}" CACHE INTERNAL "What the pools were counted for")
   set(remedy "Take a compiler whose OpenMP is oneDNN's (CMAKE_CXX_COMPILER), or a oneDNN that was built with "
              "-DDNNL_CPU_RUNTIME=OMP by a compiler like this one (DNNL_INCLUDE_DIR, DNNL_LIBRARY).")

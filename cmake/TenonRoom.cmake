@@ -12,7 +12,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
 endif()
 
 find_program(TENON_CCACHE ccache)
-if(TENON_CCACHE)
+if(PROJECT_IS_TOP_LEVEL AND TENON_CCACHE)
   # Paths relative to the checkout, so that a second one finds what the first has compiled where no header is precompiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
                                   CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${TENON_CCACHE})
