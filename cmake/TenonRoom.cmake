@@ -1,5 +1,5 @@
 # tenon_room(NAME SOURCES a.cc b.cc DEPS tenon::support ...) - one static library for one room (top-level folder). With
-# PRECOMPILE <header> ... it has precompiled headers of its own: these, and what all have.
+# PRECOMPILE <header> ... it has precompiled headers of its own: these, and what all have. QUICK: see below.
 # tenon_test(NAME SOURCES a_test.cc DEPS tenon::support ...) - one GoogleTest program, its tests listed to CTest.
 
 set(CMAKE_CXX_STANDARD 20)
@@ -83,14 +83,24 @@ function(tenon_precompile target from)
   target_precompile_headers(${target} REUSE_FROM ${from})
 endfunction()
 
+# For what is compiled far longer than it runs, tests among it. Headers are precompiled apart for it: a compiler takes only
+# those of its own level of optimisation.
+set(TENON_QUICK_OPTIONS $<$<CONFIG:Release>:-Og>)
+function(tenon_compile_quickly target)
+  target_compile_options(${target} PRIVATE ${TENON_QUICK_OPTIONS})
+  tenon_precompile(${target} tenon_quick_headers OPTIONS ${TENON_QUICK_OPTIONS})
+endfunction()
+
 function(tenon_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;PRIVATE_DEPS;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ROOM "QUICK" "" "SOURCES;DEPS;PRIVATE_DEPS;PRECOMPILE" ${ARGN})
   add_library(tenon_${name} STATIC ${ROOM_SOURCES})
   add_library(tenon::${name} ALIAS tenon_${name})
   set_target_properties(tenon_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(tenon_${name} PUBLIC tenon_options ${ROOM_DEPS}
                                       PRIVATE $<BUILD_INTERFACE:tenon_private_options> ${ROOM_PRIVATE_DEPS})
-  if(NOT ROOM_PRECOMPILE)
+  if(ROOM_QUICK)
+    tenon_compile_quickly(tenon_${name})
+  elseif(NOT ROOM_PRECOMPILE)
     tenon_precompile(tenon_${name} tenon_room_headers)
   elseif(TENON_PRECOMPILE)
     target_precompile_headers(tenon_${name} PRIVATE ${TENON_COMMON_HEADERS} ${ROOM_PRECOMPILE})
@@ -98,16 +108,13 @@ function(tenon_room name)
   set_property(GLOBAL APPEND PROPERTY TENON_ROOM_TARGETS tenon_${name})
 endfunction()
 
-# Tests are compiled far longer than they run.
-set(TENON_TEST_OPTIONS $<$<CONFIG:Release>:-Og>)
-
 function(tenon_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE tenon_private_options ${TEST_DEPS} GTest::gmock GTest::gtest_main)
-  target_compile_options(${name} PRIVATE ${TENON_TEST_OPTIONS})
+  target_compile_options(${name} PRIVATE ${TENON_QUICK_OPTIONS})
   tenon_precompile(${name} tenon_test_headers HEADERS <gmock/gmock.h> <gtest/gtest.h> LIBRARIES GTest::gmock
-                   OPTIONS -fPIE ${TENON_TEST_OPTIONS})
+                   OPTIONS -fPIE ${TENON_QUICK_OPTIONS})
   target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              TENON_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)

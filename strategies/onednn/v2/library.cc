@@ -1,6 +1,8 @@
 // oneDNN 2.6: a primitive descriptor is made from an operation descriptor.
 #include "tenon/strategies/onednn/library.h"
 
+#include "tenon/strategies/onednn/adapter.h"
+
 namespace tenon::strategies::onednn {
 namespace {
 
@@ -15,8 +17,8 @@ Chosen Windows(const WindowsCase& c, const dnnl::primitive_attr& attr, const dnn
 }
 
 template <typename Primitive>
-Chosen Softmax(const dnnl::memory::desc& data, int axis, const dnnl::primitive_attr& attr,
-               const dnnl::engine& engine) {
+Chosen Rows(const dnnl::memory::desc& data, int axis, const dnnl::primitive_attr& attr,
+            const dnnl::engine& engine) {
   const typename Primitive::desc desc(kInference, data, axis);
   return ChosenOf<Primitive>({desc, attr, engine});
 }
@@ -46,8 +48,8 @@ Chosen ChoosePooling(const PoolingCase& pooling, const dnnl::primitive_attr& att
 
 Chosen ChooseSoftmax(bool logarithm, const dnnl::memory::desc& data, int axis,
                      const dnnl::primitive_attr& attr, const dnnl::engine& engine) {
-  return logarithm ? Softmax<dnnl::logsoftmax_forward>(data, axis, attr, engine)
-                   : Softmax<dnnl::softmax_forward>(data, axis, attr, engine);
+  return logarithm ? Rows<dnnl::logsoftmax_forward>(data, axis, attr, engine)
+                   : Rows<dnnl::softmax_forward>(data, axis, attr, engine);
 }
 
 Chosen ChooseLayerNormalization(const dnnl::memory::desc& data, float epsilon,
@@ -60,6 +62,8 @@ Chosen ChooseLayerNormalization(const dnnl::memory::desc& data, float epsilon,
 void AppendFunction(dnnl::algorithm function, float alpha, float beta, dnnl::post_ops* chain) {
   chain->append_eltwise(1.0F, function, alpha, beta);
 }
+
+bool FunctionsKeepTheirParameters() { return false; }
 
 std::span<const IsaStep> IsaSteps() {
   static const IsaStep kSteps[] = {

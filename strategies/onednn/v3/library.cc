@@ -2,6 +2,8 @@
 // algorithm of softmax, pooling has dilation, and functions among the post-ops have no scale.
 #include "tenon/strategies/onednn/library.h"
 
+#include "tenon/strategies/onednn/adapter.h"
+
 namespace tenon::strategies::onednn {
 namespace {
 
@@ -54,6 +56,9 @@ Chosen ChooseLayerNormalization(const dnnl::memory::desc& data, float epsilon,
 void AppendFunction(dnnl::algorithm function, float alpha, float beta, dnnl::post_ops* chain) {
   chain->append_eltwise(function, alpha, beta);
 }
+
+// Known of 3.7.
+bool FunctionsKeepTheirParameters() { return dnnl_version()->minor >= 7; }
 
 std::span<const IsaStep> IsaSteps() {
   static const IsaStep kSteps[] = {
