@@ -2,6 +2,8 @@
 # PRECOMPILE <header> ... it has precompiled headers of its own: these, and what all have. QUICK: see below.
 # tenon_test(NAME SOURCES a_test.cc DEPS tenon::support ...) - one GoogleTest program, its tests listed to CTest.
 
+include(CheckCXXCompilerFlag)
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -30,14 +32,24 @@ set_target_properties(tenon_plugin PROPERTIES EXPORT_NAME plugin)
 target_link_libraries(tenon_plugin INTERFACE tenon_options)
 target_link_options(tenon_plugin INTERFACE -Wl,--unresolved-symbols=ignore-all)
 
+# Leaves out warnings, of those that the compiler knows.
+function(tenon_silence)
+  foreach(warning IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER TENON_KNOWS_${warning} known)
+    check_cxx_compiler_flag(-W${warning} ${known})
+    if(${known})
+      target_compile_options(tenon_private_options INTERFACE -Wno-${warning})
+    endif()
+  endforeach()
+endfunction()
+
 # Private to Tenon's own targets: an installed user keeps their own warning and sanitizer flags.
 add_library(tenon_private_options INTERFACE)
 target_compile_options(tenon_private_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
                                                        -fno-plt)
-if(TENON_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+if(TENON_PRECOMPILE)
   # GCC 12 warns of its own strings where their header is precompiled.
-  target_compile_options(tenon_private_options INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-                                                         -Wno-stringop-overread)
+  tenon_silence(array-bounds restrict stringop-overflow stringop-overread)
 endif()
 if(TENON_WERROR)
   target_compile_options(tenon_private_options INTERFACE -Werror)
@@ -45,10 +57,8 @@ endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE}
                                                          -fno-omit-frame-pointer -g1)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # GCC 12 warns of its own instrumented code.
-    target_compile_options(tenon_private_options INTERFACE -Wno-maybe-uninitialized)
-  endif()
+  # GCC 12 warns of its own instrumented code.
+  tenon_silence(maybe-uninitialized)
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 
@@ -58,11 +68,13 @@ set(TENON_COMMON_HEADERS <absl/status/statusor.h> <absl/strings/str_cat.h> <algo
                          <cstdint> <cstring> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <ostream> <set>
                          <span> <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <unordered_set> <utility>
                          <variant> <vector>)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+check_cxx_compiler_flag(--param=ggc-min-heapsize=524288 TENON_COMPILER_COLLECTS_GARBAGE)
+if(TENON_COMPILER_COLLECTS_GARBAGE)
   # No collection of garbage below half a gigabyte, which few files reach: a tenth of the time to compile one.
   add_compile_options("SHELL:--param ggc-min-heapsize=524288")
 endif()
-if(TENON_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+check_cxx_compiler_flag(-fpch-preprocess TENON_COMPILER_KEEPS_PCH_NAMES)
+if(TENON_PRECOMPILE AND TENON_COMPILER_KEEPS_PCH_NAMES)
   # ccache cannot tell otherwise what a precompiled header holds.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 endif()
