@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <dnnl.hpp>
@@ -23,9 +24,14 @@ struct Chosen {
   std::string implementation;  // oneDNN's name of the code
 };
 
-// For v2/ and v3/: what a primitive's descriptor says of it.
+// Whether the name of an implementation, "conv+ref:any" for instance, has reference code in it.
+bool IsReference(std::string_view implementation);
+
+// For v2/ and v3/: the first implementation that has no reference code, or else the last one.
 template <typename Primitive>
-Chosen ChosenOf(const typename Primitive::primitive_desc& desc) {
+Chosen ChosenOf(typename Primitive::primitive_desc desc) {
+  while (IsReference(desc.impl_info_str()) && desc.next_impl()) {
+  }
   return {.primitive = Primitive(desc),
           .source = desc.query_md(dnnl::query::src_md),
           .weights = desc.query_md(dnnl::query::weights_md),
@@ -69,6 +75,8 @@ Chosen ChooseLayerNormalization(const dnnl::memory::desc& data, float epsilon,
 
 // Applies a function to each result.
 void AppendFunction(dnnl::algorithm function, float alpha, float beta, dnnl::post_ops* chain);
+// x * min(max(x + 3, 0), 6) / 6.
+void AppendHardSwish(dnnl::post_ops* chain);
 
 // Bits of dnnl_cpu_isa_t that a step up adds, and the features that code of this step may use.
 struct IsaStep {

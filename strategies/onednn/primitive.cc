@@ -49,7 +49,7 @@ void AppendPostOps(const std::vector<PostOp>& post_ops, const memory::desc& resu
         eltwise(algorithm::eltwise_swish, op.alpha);
         break;
       case PostOp::Kind::kHardSwish:
-        eltwise(algorithm::eltwise_hardswish);
+        AppendHardSwish(&chain);
         break;
       case PostOp::Kind::kLinear:
         eltwise(algorithm::eltwise_linear, op.alpha, op.beta);
@@ -67,7 +67,7 @@ void AppendPostOps(const std::vector<PostOp>& post_ops, const memory::desc& resu
 
 // The name of a primitive's code for people; throws Unimplemented for reference code.
 std::string CheckedImplementation(const std::string& name, std::string_view what) {
-  if (name.starts_with("ref") || name.find(":ref") != std::string::npos) {
+  if (IsReference(name)) {
     throw Unimplemented(StrCat("oneDNN would run its reference code (", name, ") for this ", what));
   }
   return StrCat("onednn ", name);
@@ -205,6 +205,15 @@ class OneDnnKernel : public jit::Callable {
 };
 
 }  // namespace
+
+bool IsReference(std::string_view implementation) {
+  bool starts = true;  // a part of the name
+  for (std::size_t i = 0; i < implementation.size(); ++i) {
+    if (starts && implementation.substr(i).starts_with("ref")) return true;
+    starts = implementation[i] == ':' || implementation[i] == '+';
+  }
+  return false;
+}
 
 const dnnl::engine& Engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);

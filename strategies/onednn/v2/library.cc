@@ -63,6 +63,10 @@ void AppendFunction(dnnl::algorithm function, float alpha, float beta, dnnl::pos
   chain->append_eltwise(1.0F, function, alpha, beta);
 }
 
+void AppendHardSwish(dnnl::post_ops* chain) {
+  AppendFunction(dnnl::algorithm::eltwise_hardswish, 0, 0, chain);
+}
+
 bool FunctionsKeepTheirParameters() { return false; }
 
 std::span<const IsaStep> IsaSteps() {

@@ -57,6 +57,11 @@ void AppendFunction(dnnl::algorithm function, float alpha, float beta, dnnl::pos
   chain->append_eltwise(function, alpha, beta);
 }
 
+// Here it is x * min(max(alpha * x + beta, 0), 1).
+void AppendHardSwish(dnnl::post_ops* chain) {
+  AppendFunction(dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F, chain);
+}
+
 // Known of 3.7.
 bool FunctionsKeepTheirParameters() { return dnnl_version()->minor >= 7; }
 
