@@ -57,8 +57,9 @@ if(NOT TENON_BUILD_FUZZERS)
   endif()
   tenon_require("${LLVM_FOUND}" "LLVM 19.1${others}" DEBIAN llvm-19-dev FEDORA llvm19-devel ARCH llvm19)
   find_package(OpenMP QUIET COMPONENTS CXX)
-  tenon_require("${OpenMP_CXX_FOUND}" "OpenMP of the compiler ${CMAKE_CXX_COMPILER}"
-    DEBIAN g++ FEDORA gcc-c++ ARCH gcc)
+  # GCC brings its own.
+  tenon_require("${OpenMP_CXX_FOUND}" "OpenMP for ${CMAKE_CXX_COMPILER}, of its version"
+    DEBIAN libomp-dev FEDORA libomp-devel ARCH openmp)
   tenon_require_header(TENON_DLPACK_INCLUDE dlpack/dlpack.h "DLPack"
     DEBIAN libdlpack-dev FEDORA dlpack-devel ARCH dlpack)
   tenon_require_header(TENON_CLI11_INCLUDE CLI/CLI.hpp "CLI11" DEBIAN libcli11-dev FEDORA cli11-devel ARCH cli11)
