@@ -129,7 +129,7 @@ TEST(StrategyTest, AFunctionWithoutAnchorHasOneCandidate) {
 
 TEST(StrategyTest, TeNeverUsesALibrary) {
   for (const ir::Module& module :
-       {ConvThen("nn.relu(%0)"), DenseThen("nn.relu(%0)"), ConvThen("add(%0, %r)"),
+       {ConvThen("nn.relu(%0)"), DenseThen("nn.relu(%0)"), DenseThen("add(%0, %r)"),
         Parsed("def @main(%a: Tensor[(3, 5, 7), float32], %b: Tensor[(3, 7, 4), float32]) "
                "{ nn.batch_matmul(%a, %b) }")}) {
     EXPECT_THAT(Implementations(module, LibraryChoice::kTe), ElementsAre(StartsWith("te.")));
