@@ -7,7 +7,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include <dnnl.hpp>
+#include "tenon/benchmarks/onednn_scale.h"
+#include "tenon/strategies/onednn/library.h"
 
 namespace tenon::benchmarks {
 namespace {
@@ -53,18 +54,6 @@ memory Borrowed(const NDArray& array, const memory::dims& dims, memory::format_t
   return memory({dims, TypeOf(array), tag}, Engine(), array.raw());
 }
 
-dnnl::primitive_attr ReluOrScale(const NDArray& x, float scale) {
-  dnnl::primitive_attr attr;
-  if (x.dtype() == UInt8) {
-    attr.set_output_scales(0, {scale});
-  } else {
-    dnnl::post_ops relu;
-    relu.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-    attr.set_post_ops(relu);
-  }
-  return attr;
-}
-
 }  // namespace
 
 struct OneDnnConvolution::Candidate {
@@ -95,24 +84,34 @@ struct OneDnnConvolution::Candidate {
         s.groups == 1 ? memory::dims{s.out_channels, s.in_channels, s.kernel, s.kernel}
                       : memory::dims{s.groups, s.out_channels / s.groups, s.in_channels / s.groups,
                                      s.kernel, s.kernel};
-    const dnnl::convolution_forward::primitive_desc desc(
-        {dnnl::prop_kind::forward_inference,
-         algorithm,
-         {in, TypeOf(x), layout.activation},
-         {weight, TypeOf(w), memory::format_tag::any},
-         {out, TypeOf(x), layout.activation},
-         {s.stride, s.stride},
-         {s.padding, s.padding},
-         {s.padding, s.padding}},
-        ReluOrScale(x, scale), Engine());
+    dnnl::primitive_attr attr;
+    if (x.dtype() == UInt8) {
+      ScaleResults(scale, &attr);
+    } else {
+      dnnl::post_ops relu;
+      strategies::onednn::AppendFunction(dnnl::algorithm::eltwise_relu, 0, 0, &relu);
+      attr.set_post_ops(relu);
+    }
+    const strategies::onednn::Chosen chosen =
+        strategies::onednn::ChooseWindows({.algorithm = algorithm,
+                                           .source = {in, TypeOf(x), layout.activation},
+                                           .weights = {weight, TypeOf(w), memory::format_tag::any},
+                                           .bias = {},
+                                           .result = {out, TypeOf(x), layout.activation},
+                                           .strides = {s.stride, s.stride},
+                                           .dilation = {0, 0},
+                                           .pad_before = {s.padding, s.padding},
+                                           .pad_after = {s.padding, s.padding}},
+                                          attr, Engine());
     auto candidate = std::make_unique<Candidate>();
-    candidate->implementation = std::string(layout.name) + " " + desc.impl_info_str();
-    candidate->primitive = dnnl::convolution_forward(desc);
+    candidate->implementation = std::string(layout.name) + " " + chosen.implementation;
+    candidate->primitive = chosen.primitive;
     const auto weight_tag = s.groups == 1 ? memory::format_tag::oihw : memory::format_tag::goihw;
     candidate->arguments = {
-        {DNNL_ARG_SRC, Reordered(Borrowed(x, in, memory::format_tag::nchw), desc.src_desc())},
-        {DNNL_ARG_WEIGHTS, Reordered(Borrowed(w, weight, weight_tag), desc.weights_desc())},
-        {DNNL_ARG_DST, memory(desc.dst_desc(), Engine())}};
+        {DNNL_ARG_SRC, Reordered(Borrowed(x, in, memory::format_tag::nchw), chosen.source)},
+        {DNNL_ARG_WEIGHTS, Reordered(Borrowed(w, weight, weight_tag), chosen.weights)},
+        {DNNL_ARG_DST, memory(chosen.result, Engine())}};
+    if (x.dtype() == UInt8) AddScale(scale, Engine(), &candidate->arguments);
     return candidate;
   }
 };

@@ -1,25 +1,27 @@
 # tenon_room(NAME SOURCES a.cc b.cc DEPS tenon::support ...) - one static library for one room (top-level folder). With
-# PRECOMPILE <header> ... it has precompiled headers of its own: these, and what all have.
+# PRECOMPILE <header> ... it has precompiled headers of its own: these, and what all have. QUICK: see below.
 # tenon_test(NAME SOURCES a_test.cc DEPS tenon::support ...) - one GoogleTest program, its tests listed to CTest.
+
+include(CheckCXXCompilerFlag)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
 find_program(TENON_CCACHE ccache)
-if(TENON_CCACHE)
+if(PROJECT_IS_TOP_LEVEL AND TENON_CCACHE)
   # Paths relative to the checkout, so that a second one finds what the first has compiled where no header is precompiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
                                   CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${TENON_CCACHE})
 endif()
 
 add_library(tenon_options INTERFACE)
-target_include_directories(tenon_options INTERFACE $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>
+target_include_directories(tenon_options INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                                                    $<INSTALL_INTERFACE:include>)
 target_compile_features(tenon_options INTERFACE cxx_std_20)
 
@@ -30,14 +32,24 @@ set_target_properties(tenon_plugin PROPERTIES EXPORT_NAME plugin)
 target_link_libraries(tenon_plugin INTERFACE tenon_options)
 target_link_options(tenon_plugin INTERFACE -Wl,--unresolved-symbols=ignore-all)
 
+# Leaves out warnings, of those that the compiler knows.
+function(tenon_silence)
+  foreach(warning IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER TENON_KNOWS_${warning} known)
+    check_cxx_compiler_flag(-W${warning} ${known})
+    if(${known})
+      target_compile_options(tenon_private_options INTERFACE -Wno-${warning})
+    endif()
+  endforeach()
+endfunction()
+
 # Private to Tenon's own targets: an installed user keeps their own warning and sanitizer flags.
 add_library(tenon_private_options INTERFACE)
 target_compile_options(tenon_private_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers
                                                        -fno-plt)
-if(TENON_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+if(TENON_PRECOMPILE)
   # GCC 12 warns of its own strings where their header is precompiled.
-  target_compile_options(tenon_private_options INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-                                                         -Wno-stringop-overread)
+  tenon_silence(array-bounds restrict stringop-overflow stringop-overread)
 endif()
 if(TENON_WERROR)
   target_compile_options(tenon_private_options INTERFACE -Werror)
@@ -45,10 +57,8 @@ endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE}
                                                          -fno-omit-frame-pointer -g1)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # GCC 12 warns of its own instrumented code.
-    target_compile_options(tenon_private_options INTERFACE -Wno-maybe-uninitialized)
-  endif()
+  # GCC 12 warns of its own instrumented code.
+  tenon_silence(maybe-uninitialized)
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 
@@ -58,11 +68,13 @@ set(TENON_COMMON_HEADERS <absl/status/statusor.h> <absl/strings/str_cat.h> <algo
                          <cstdint> <cstring> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <ostream> <set>
                          <span> <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <unordered_set> <utility>
                          <variant> <vector>)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+check_cxx_compiler_flag(--param=ggc-min-heapsize=524288 TENON_COMPILER_COLLECTS_GARBAGE)
+if(TENON_COMPILER_COLLECTS_GARBAGE)
   # No collection of garbage below half a gigabyte, which few files reach: a tenth of the time to compile one.
   add_compile_options("SHELL:--param ggc-min-heapsize=524288")
 endif()
-if(TENON_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+check_cxx_compiler_flag(-fpch-preprocess TENON_COMPILER_KEEPS_PCH_NAMES)
+if(TENON_PRECOMPILE AND TENON_COMPILER_KEEPS_PCH_NAMES)
   # ccache cannot tell otherwise what a precompiled header holds.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 endif()
@@ -73,8 +85,8 @@ function(tenon_precompile target from)
     return()
   endif()
   if(NOT TARGET ${from})
-    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${from}.cc CONTENT "")
-    add_library(${from} OBJECT ${CMAKE_BINARY_DIR}/${from}.cc)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${from}.cc CONTENT "")
+    add_library(${from} OBJECT ${PROJECT_BINARY_DIR}/${from}.cc)
     cmake_parse_arguments(FROM "" "" "HEADERS;LIBRARIES;OPTIONS" ${ARGN})
     target_link_libraries(${from} PRIVATE tenon_options tenon_private_options ${FROM_LIBRARIES})
     target_compile_options(${from} PRIVATE ${FROM_OPTIONS})
@@ -83,14 +95,24 @@ function(tenon_precompile target from)
   target_precompile_headers(${target} REUSE_FROM ${from})
 endfunction()
 
+# For what is compiled far longer than it runs, tests among it. Headers are precompiled apart for it: a compiler takes only
+# those of its own level of optimisation.
+set(TENON_QUICK_OPTIONS $<$<CONFIG:Release>:-Og>)
+function(tenon_compile_quickly target)
+  target_compile_options(${target} PRIVATE ${TENON_QUICK_OPTIONS})
+  tenon_precompile(${target} tenon_quick_headers OPTIONS ${TENON_QUICK_OPTIONS})
+endfunction()
+
 function(tenon_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;PRIVATE_DEPS;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ROOM "QUICK" "" "SOURCES;DEPS;PRIVATE_DEPS;PRECOMPILE" ${ARGN})
   add_library(tenon_${name} STATIC ${ROOM_SOURCES})
   add_library(tenon::${name} ALIAS tenon_${name})
   set_target_properties(tenon_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(tenon_${name} PUBLIC tenon_options ${ROOM_DEPS}
                                       PRIVATE $<BUILD_INTERFACE:tenon_private_options> ${ROOM_PRIVATE_DEPS})
-  if(NOT ROOM_PRECOMPILE)
+  if(ROOM_QUICK)
+    tenon_compile_quickly(tenon_${name})
+  elseif(NOT ROOM_PRECOMPILE)
     tenon_precompile(tenon_${name} tenon_room_headers)
   elseif(TENON_PRECOMPILE)
     target_precompile_headers(tenon_${name} PRIVATE ${TENON_COMMON_HEADERS} ${ROOM_PRECOMPILE})
@@ -98,17 +120,14 @@ function(tenon_room name)
   set_property(GLOBAL APPEND PROPERTY TENON_ROOM_TARGETS tenon_${name})
 endfunction()
 
-# Tests are compiled far longer than they run.
-set(TENON_TEST_OPTIONS $<$<CONFIG:Release>:-Og>)
-
 function(tenon_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE tenon_private_options ${TEST_DEPS} GTest::gmock GTest::gtest_main)
-  target_compile_options(${name} PRIVATE ${TENON_TEST_OPTIONS})
+  target_compile_options(${name} PRIVATE ${TENON_QUICK_OPTIONS})
   tenon_precompile(${name} tenon_test_headers HEADERS <gmock/gmock.h> <gtest/gtest.h> LIBRARIES GTest::gmock
-                   OPTIONS -fPIE ${TENON_TEST_OPTIONS})
-  target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                                             TENON_BINARY_DIR="${CMAKE_BINARY_DIR}")
+                   OPTIONS -fPIE ${TENON_QUICK_OPTIONS})
+  target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             TENON_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()

@@ -33,10 +33,9 @@ Expr FindParam(const ir::FunctionNode& function, const std::string& where, const
 }
 
 void RequireFits(const Expr& param, const NDArray& value) {
-  const ir::Type& type =
-      param.checked_type() ? param.checked_type() : ir::Var(param).type_annotation();
-  if (!value.defined())
-    throw InvalidArgument(StrCat("the value of %", ir::Var(param).name(), " is null"));
+  const auto& variable = *param.As<ir::VarNode>();
+  const ir::Type& type = param.checked_type() ? param.checked_type() : variable.type_annotation;
+  if (!value.defined()) throw InvalidArgument(StrCat("the value of %", variable.name, " is null"));
   if (!type) return;
   const auto* tensor = type.As<ir::TensorTypeNode>();
   bool fits = tensor != nullptr && tensor->dtype == value.dtype() &&
@@ -44,8 +43,8 @@ void RequireFits(const Expr& param, const NDArray& value) {
   for (std::size_t i = 0; fits && i < value.shape().size(); ++i)
     fits = !tensor->shape[i].is_static() || tensor->shape[i].value() == value.shape()[i];
   if (!fits)
-    throw InvalidArgument(StrCat("the parameter %", ir::Var(param).name(), " is ",
-                                 ir::ToString(type), ", but the value is ",
+    throw InvalidArgument(StrCat("the parameter %", variable.name, " is ", ir::ToString(type),
+                                 ", but the value is ",
                                  ir::ToString(ir::TensorTypeOf(value.shape(), value.dtype()))))
         .At(param.span());
 }

@@ -10,25 +10,38 @@ cd "$root"
 
 say() { printf '\n== %s\n' "$*"; }
 
+# has_package PACKAGE: whether it can be installed.
+has_package() {
+  # A new system may have no lists of packages yet.
+  apt-cache show g++ >/dev/null 2>&1 || apt-get update -qq
+  apt-cache show "$1" >/dev/null 2>&1
+}
+
 # install_packages [PACKAGE...]: the Debian packages that the build needs, and those named, where they are missing; needs
 # root only then.
 install_packages() {
   local wanted=(
-    g++ cmake ninja-build ccache git nodejs
+    g++ cmake ninja-build ccache git
     llvm-19-dev llvm-19-tools libdnnl-dev libabsl-dev
     libprotobuf-dev protobuf-compiler libonnx-dev libonnx-testdata
     libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev
-    libgtest-dev libgmock-dev libbenchmark-dev libz3-dev clang-format-14 clang-tidy-19
+    libgtest-dev libgmock-dev libbenchmark-dev libz3-dev clang-tidy-19
     "$@"
   )
+  # Node.js and npm may come from elsewhere than Debian's packages.
+  command -v node >/dev/null || wanted+=(nodejs)
+  command -v npm >/dev/null || wanted+=(npm)
+  # The format is that of one version, which not every system has.
+  if ! command -v clang-format-14 >/dev/null && has_package clang-format-14; then wanted+=(clang-format-14); fi
+  install_only "${wanted[@]}"
+}
+
+# install_only PACKAGE...: the packages named, where they are missing.
+install_only() {
   local missing=() package
-  for package in "${wanted[@]}"; do
-    # Node.js may come from elsewhere than Debian's package.
-    if [ "$package" = nodejs ] && command -v node >/dev/null; then continue; fi
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
-      missing+=("$package")
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
   done
-  command -v npm >/dev/null || missing+=(npm)
   [ ${#missing[@]} -eq 0 ] && return
   say "Installing ${missing[*]}"
   apt-get update -qq

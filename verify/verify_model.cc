@@ -29,7 +29,7 @@ Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
   }
   Arrays by_parameter;
   for (const ir::Expr& param : typed.Main().params) {
-    const std::string& name = ir::Var(param).name();
+    const std::string& name = param.As<ir::VarNode>()->name;
     const auto found = inputs.find(name);
     if (found == inputs.end()) throw InvalidArgument(StrCat("input '", name, "' is missing"));
     by_parameter.push_back(found->second);

@@ -118,7 +118,7 @@ class Builder {
   }
 
   void AddInput(const Expr& param, const Device& device) {
-    const std::string& name = ir::Var(param).name();
+    const std::string& name = param.As<ir::VarNode>()->name;
     if (param.checked_type().As<ir::TensorTypeNode>() == nullptr)
       throw Unimplemented(StrCat("the parameter %", name, " of @main is no tensor"))
           .At(param.span());

@@ -90,6 +90,14 @@ struct KeepOrder : llvm::PassInfoMixin<KeepOrder> {
   }
 };
 
+// Made for each function: compilers warn of a move of GVNPass, whose tables are not yet set.
+struct NumberValues : llvm::PassInfoMixin<NumberValues> {
+  llvm::PreservedAnalyses run(llvm::Function& function,
+                              llvm::FunctionAnalysisManager& analyses) const {
+    return llvm::GVNPass().run(function, analyses);
+  }
+};
+
 // 0 + the first term, of loops that are unrolled.
 using DropFirstZeros = OnFreeSums<llvm::InstSimplifyPass>;
 
@@ -116,7 +124,7 @@ void AddSimplification(FunctionPassManager& passes) {
     passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
   }
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::GVNPass());
+  passes.addPass(NumberValues());
   passes.addPass(DropFirstZeros());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::ADCEPass());

@@ -58,10 +58,10 @@ Names Pool(CallToWrite& call) {
   const Ints dilation = pair(attrs.dilation, "dilation");
   if constexpr (requires { attrs.count_include_pad; }) {
     call.Require(dilation == Ints{1, 1}, "dilation");  // only since opset 19
-    attributes.push_back({"count_include_pad", std::int64_t{attrs.count_include_pad}});
+    attributes.emplace_back("count_include_pad", std::int64_t{attrs.count_include_pad});
     return {call.graph.AddNode("AveragePool", {call.input(0)}, attributes)};
   } else {
-    attributes.push_back({"dilations", dilation});
+    attributes.emplace_back("dilations", dilation);
     return {call.graph.AddNode("MaxPool", {call.input(0)}, attributes)};
   }
 }

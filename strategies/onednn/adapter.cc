@@ -9,7 +9,6 @@
 namespace tenon::strategies::onednn {
 namespace {
 
-using dnnl::algorithm;
 using dnnl::memory;
 
 memory::dims Pair(const std::array<std::int64_t, 2>& v) { return {v[0], v[1]}; }
@@ -37,9 +36,8 @@ std::int64_t WeightElements(const Convolution& conv) {
 }
 
 // A convolution or a transposed one. The latter's weight has its input channels first.
-template <typename Primitive>
 std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, const Types& types,
-                                           algorithm algorithm, memory::format_tag plain,
+                                           bool transposed, memory::format_tag plain,
                                            memory::format_tag in_groups, const NDArray& weight,
                                            const NDArray& bias, bool has_bias,
                                            std::string_view what) {
@@ -63,17 +61,24 @@ std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, const Types&
     const memory::desc dst({conv.batch, conv.out_channels, conv.out_size[0], conv.out_size[1]},
                            types.result, tag);
     const memory::desc any(weight_dims, types.weight, memory::format_tag::any);
-    const typename Primitive::desc desc(
-        dnnl::prop_kind::forward_inference, algorithm, src, any, bias_desc, dst, Pair(conv.strides),
-        {conv.dilation[0] - 1, conv.dilation[1] - 1}, Pair(conv.pad_before), Pair(conv.pad_after));
-    const typename Primitive::primitive_desc chosen(desc, MakeAttr(conv.post_ops, dst), Engine());
-    std::vector<Argument> arguments = {
-        Buffer(DNNL_ARG_SRC, src), Weight(DNNL_ARG_WEIGHTS, given, chosen.weights_desc(), weights)};
+    Chosen chosen = ChooseWindows({.transposed = transposed,
+                                   .algorithm = transposed ? dnnl::algorithm::deconvolution_direct
+                                                           : dnnl::algorithm::convolution_direct,
+                                   .source = src,
+                                   .weights = any,
+                                   .bias = bias_desc,
+                                   .result = dst,
+                                   .strides = Pair(conv.strides),
+                                   .dilation = {conv.dilation[0] - 1, conv.dilation[1] - 1},
+                                   .pad_before = Pair(conv.pad_before),
+                                   .pad_after = Pair(conv.pad_after)},
+                                  MakeAttr(conv.post_ops, dst), Engine());
+    std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, src),
+                                       Weight(DNNL_ARG_WEIGHTS, given, chosen.weights, weights)};
     if (with_bias) arguments.push_back(Weight(DNNL_ARG_BIAS, bias_desc, bias_desc, weights));
     AddTensorOperands(conv.post_ops, dst, &arguments);
     arguments.push_back(Buffer(DNNL_ARG_DST, dst));
-    return {Primitive(chosen), std::move(arguments), chosen.scratchpad_desc(),
-            chosen.impl_info_str()};
+    return {std::move(chosen), std::move(arguments)};
   };
   return MakeKernel(what, make, known);
 }
@@ -99,17 +104,15 @@ std::unique_ptr<jit::Callable> MakeProduct(const MatrixProduct& product, const T
     const memory::desc src({product.batch, product.rows, product.depth}, types.source,
                            product.lhs_transposed ? tag::acb : tag::abc);
     const memory::desc dst({product.batch, product.rows, product.columns}, types.result, tag::abc);
-    const dnnl::primitive_attr attr = MakeAttr(product.post_ops, dst);
-    const dnnl::matmul::desc desc = with_bias ? dnnl::matmul::desc(src, wanted, bias_desc, dst)
-                                              : dnnl::matmul::desc(src, wanted, dst);
-    const dnnl::matmul::primitive_desc chosen(desc, attr, Engine());
-    std::vector<Argument> arguments = {
-        Buffer(DNNL_ARG_SRC, src), Weight(DNNL_ARG_WEIGHTS, given, chosen.weights_desc(), weights)};
+    Chosen chosen =
+        ChooseProduct({.source = src, .weights = wanted, .bias = bias_desc, .result = dst},
+                      MakeAttr(product.post_ops, dst), Engine());
+    std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, src),
+                                       Weight(DNNL_ARG_WEIGHTS, given, chosen.weights, weights)};
     if (with_bias) arguments.push_back(Weight(DNNL_ARG_BIAS, bias_desc, bias_desc, weights));
     AddTensorOperands(product.post_ops, dst, &arguments);
     arguments.push_back(Buffer(DNNL_ARG_DST, dst));
-    return {dnnl::matmul(chosen), std::move(arguments), chosen.scratchpad_desc(),
-            chosen.impl_info_str()};
+    return {std::move(chosen), std::move(arguments)};
   };
   return MakeKernel(what, make, known);
 }
@@ -119,9 +122,8 @@ std::unique_ptr<jit::Callable> MakeProduct(const MatrixProduct& product, const T
 std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
                                                const NDArray& bias, bool has_bias) {
   RequireElements(weight, WeightElements(conv), "convolution's weight");
-  return MakeWindows<dnnl::convolution_forward>(conv, kFloats, algorithm::convolution_direct,
-                                                memory::format_tag::oihw, memory::format_tag::goihw,
-                                                weight, bias, has_bias, "convolution");
+  return MakeWindows(conv, kFloats, /*transposed=*/false, memory::format_tag::oihw,
+                     memory::format_tag::goihw, weight, bias, has_bias, "convolution");
 }
 
 std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
@@ -131,17 +133,15 @@ std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
   RequireElements(weight, WeightElements(conv), StrCat("weight of a ", what), types.weight);
   Convolution in_nhwc = conv;  // for which there is optimised code
   in_nhwc.layout = ActivationLayout::kNHWC;
-  return MakeWindows<dnnl::convolution_forward>(
-      in_nhwc, TypesOf(types), algorithm::convolution_direct, memory::format_tag::oihw,
-      memory::format_tag::goihw, weight, {}, false, what);
+  return MakeWindows(in_nhwc, TypesOf(types), /*transposed=*/false, memory::format_tag::oihw,
+                     memory::format_tag::goihw, weight, {}, false, what);
 }
 
 std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
                                                  const NDArray& bias, bool has_bias) {
   RequireElements(weight, WeightElements(conv), "transposed convolution's weight");
-  return MakeWindows<dnnl::deconvolution_forward>(
-      conv, kFloats, algorithm::deconvolution_direct, memory::format_tag::iohw,
-      memory::format_tag::giohw, weight, bias, has_bias, "transposed convolution");
+  return MakeWindows(conv, kFloats, /*transposed=*/true, memory::format_tag::iohw,
+                     memory::format_tag::giohw, weight, bias, has_bias, "transposed convolution");
 }
 
 std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs,
@@ -161,23 +161,9 @@ std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& prod
 }
 
 std::optional<std::string> FeatureBeyond(const Target& target) {
-  struct Step {
-    int isa;  // a bit of dnnl_cpu_isa_t
-    std::vector<const char*> features;
-  };
-  static const Step kSteps[] = {
-      {0x1, {"sse4.1"}},
-      {0x2, {"avx"}},
-      {0x4, {"avx2", "fma"}},
-      {0x20, {"avx512f", "avx512bw", "avx512vl", "avx512dq"}},
-      {0x40, {"avx512vnni"}},
-      {0x80, {"avx512bf16"}},
-      {0x300, {"amx-tile", "amx-int8", "amx-bf16"}},
-      {0x400, {"avxvnni"}},
-  };
   const auto used = static_cast<int>(dnnl::get_effective_cpu_isa());
-  for (const Step& step : kSteps) {
-    if ((used & step.isa) != step.isa) continue;
+  for (const IsaStep& step : IsaSteps()) {
+    if ((used & step.bits) != step.bits) continue;
     for (const char* feature : step.features) {
       if (jit::HostTarget().Has(feature) && !target.Has(feature)) return feature;
     }

@@ -3,8 +3,8 @@
 //
 // Weights that are known when the callable is made are packed then, once, into the layout that the
 // primitive prefers. Other weights are packed in each call. A primitive that would run oneDNN's
-// reference code is refused. All oneDNN calls stand in adapter*.cc and primitive.cc, so another
-// major version of the library is a change of these files alone.
+// reference code is refused. All oneDNN calls stand in adapter*.cc, primitive.cc and library.h;
+// what depends on the library's major version stands in v2/ and v3/.
 //
 //   Convolution conv{.batch = 1, .in_channels = 64, ...};
 //   std::unique_ptr<jit::Callable> kernel = MakeConvolution(conv, weight, bias);
@@ -129,6 +129,10 @@ std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax);
 // Scale and shift are arguments unless given here.
 std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
                                                       const NDArray& gamma, const NDArray& beta);
+
+// Whether a chain of post-ops may hold one function twice with different parameters. oneDNN 2.6
+// uses those of the last for both.
+bool FunctionsKeepTheirParameters();
 
 // A feature of the host that oneDNN's code uses and `target` lacks, or nothing. The library picks
 // its code by the host, or by the environment variable ONEDNN_MAX_CPU_ISA, once for the whole

@@ -31,21 +31,6 @@ memory::desc Plain(const Shape& shape) {
   return {memory::dims(shape.begin(), shape.end()), kFloat, strides};
 }
 
-template <typename Primitive>
-std::unique_ptr<jit::Callable> MakeRows(const Softmax& softmax, std::string_view what) {
-  const auto make = [=](const Knowns&) -> Made {
-    const memory::desc data = Plain(softmax.shape);
-    const typename Primitive::desc desc(dnnl::prop_kind::forward_inference, data,
-                                        static_cast<int>(softmax.axis));
-    const typename Primitive::primitive_desc chosen(desc, MakeAttr({}, data), Engine());
-    return {Primitive(chosen),
-            {Buffer(DNNL_ARG_SRC, data), Buffer(DNNL_ARG_DST, data)},
-            chosen.scratchpad_desc(),
-            chosen.impl_info_str()};
-  };
-  return MakeKernel(what, make, {});
-}
-
 }  // namespace
 
 std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling) {
@@ -56,25 +41,31 @@ std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling) {
         {pooling.batch, pooling.channels, pooling.in_size[0], pooling.in_size[1]}, kFloat, tag);
     const memory::desc dst(
         {pooling.batch, pooling.channels, pooling.out_size[0], pooling.out_size[1]}, kFloat, tag);
-    const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference,
-                                              AlgorithmOf(pooling.kind), src, dst,
-                                              Pair(pooling.strides), Pair(pooling.kernel),
-                                              {pooling.dilation[0] - 1, pooling.dilation[1] - 1},
-                                              Pair(pooling.pad_before), Pair(pooling.pad_after));
-    const dnnl::pooling_v2_forward::primitive_desc chosen(desc, MakeAttr(pooling.post_ops, dst),
-                                                          Engine());
+    Chosen chosen = ChoosePooling({.algorithm = AlgorithmOf(pooling.kind),
+                                   .source = src,
+                                   .result = dst,
+                                   .strides = Pair(pooling.strides),
+                                   .kernel = Pair(pooling.kernel),
+                                   .dilation = {pooling.dilation[0] - 1, pooling.dilation[1] - 1},
+                                   .pad_before = Pair(pooling.pad_before),
+                                   .pad_after = Pair(pooling.pad_after)},
+                                  MakeAttr(pooling.post_ops, dst), Engine());
     std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, src)};
     AddTensorOperands(pooling.post_ops, dst, &arguments);
     arguments.push_back(Buffer(DNNL_ARG_DST, dst));
-    return {dnnl::pooling_v2_forward(chosen), std::move(arguments), chosen.scratchpad_desc(),
-            chosen.impl_info_str()};
+    return {std::move(chosen), std::move(arguments)};
   };
   return MakeKernel("pooling", make, {});
 }
 
 std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax) {
-  return softmax.logarithm ? MakeRows<dnnl::logsoftmax_forward>(softmax, "logarithm of a softmax")
-                           : MakeRows<dnnl::softmax_forward>(softmax, "softmax");
+  const auto make = [=](const Knowns&) -> Made {
+    const memory::desc data = Plain(softmax.shape);
+    return {ChooseSoftmax(softmax.logarithm, data, static_cast<int>(softmax.axis),
+                          MakeAttr({}, data), Engine()),
+            {Buffer(DNNL_ARG_SRC, data), Buffer(DNNL_ARG_DST, data)}};
+  };
+  return MakeKernel(softmax.logarithm ? "logarithm of a softmax" : "softmax", make, {});
 }
 
 std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
@@ -90,16 +81,13 @@ std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& 
     dnnl::normalization_flags flags = dnnl::normalization_flags::none;
     if (norm.scale) flags = flags | dnnl::normalization_flags::use_scale;
     if (norm.shift) flags = flags | dnnl::normalization_flags::use_shift;
-    const dnnl::layer_normalization_forward::desc desc(dnnl::prop_kind::forward_inference, data,
-                                                       static_cast<float>(norm.epsilon), flags);
-    const dnnl::layer_normalization_forward::primitive_desc chosen(desc, MakeAttr({}, data),
-                                                                   Engine());
+    Chosen chosen = ChooseLayerNormalization(data, static_cast<float>(norm.epsilon), flags,
+                                             MakeAttr({}, data), Engine());
     std::vector<Argument> arguments = {Buffer(DNNL_ARG_SRC, data)};
     if (norm.scale) arguments.push_back(Weight(DNNL_ARG_SCALE, along, along, weights));
     if (norm.shift) arguments.push_back(Weight(DNNL_ARG_SHIFT, along, along, weights));
     arguments.push_back(Buffer(DNNL_ARG_DST, data));
-    return {dnnl::layer_normalization_forward(chosen), std::move(arguments),
-            chosen.scratchpad_desc(), chosen.impl_info_str()};
+    return {std::move(chosen), std::move(arguments)};
   };
   return MakeKernel("layer normalisation", make, known);
 }

@@ -181,10 +181,9 @@ class Reader {
       op.beta += op.alpha * first.beta;
       op.alpha *= first.alpha;
     }
-    // oneDNN 2.6 keeps the parameters of one function once, whatever their place in the chain.
     for (const PostOp& earlier : chain) {
-      if (earlier.kind == op.kind && op.kind != Kind::kAddTensor && op.kind != Kind::kMulTensor &&
-          !(earlier == op))
+      if (!FunctionsKeepTheirParameters() && earlier.kind == op.kind &&
+          op.kind != Kind::kAddTensor && op.kind != Kind::kMulTensor && !(earlier == op))
         return Fail("the same function with other parameters");
     }
     chain.push_back(op);

@@ -1,5 +1,5 @@
-// Written against the oneDNN 2.x C++ API for making primitives and its C API for running them: an
-// execution through the C++ API builds a hash map, which costs more than a small kernel.
+// Primitives are made through oneDNN's C++ API and run through its C API: an execution through the
+// C++ API builds a hash map, which costs more than a small kernel.
 #include "tenon/strategies/onednn/primitive.h"
 
 #include <map>
@@ -27,7 +27,7 @@ void AppendPostOps(const std::vector<PostOp>& post_ops, const memory::desc& resu
   dnnl::post_ops chain;
   for (const PostOp& op : post_ops) {
     const auto eltwise = [&](algorithm kind, float alpha = 0, float beta = 0) {
-      chain.append_eltwise(1.0F, kind, alpha, beta);
+      AppendFunction(kind, alpha, beta, &chain);
     };
     switch (op.kind) {
       case PostOp::Kind::kRelu:
@@ -49,7 +49,7 @@ void AppendPostOps(const std::vector<PostOp>& post_ops, const memory::desc& resu
         eltwise(algorithm::eltwise_swish, op.alpha);
         break;
       case PostOp::Kind::kHardSwish:
-        eltwise(algorithm::eltwise_hardswish);
+        AppendHardSwish(&chain);
         break;
       case PostOp::Kind::kLinear:
         eltwise(algorithm::eltwise_linear, op.alpha, op.beta);
@@ -67,7 +67,7 @@ void AppendPostOps(const std::vector<PostOp>& post_ops, const memory::desc& resu
 
 // The name of a primitive's code for people; throws Unimplemented for reference code.
 std::string CheckedImplementation(const std::string& name, std::string_view what) {
-  if (name.starts_with("ref") || name.find(":ref") != std::string::npos) {
+  if (IsReference(name)) {
     throw Unimplemented(StrCat("oneDNN would run its reference code (", name, ") for this ", what));
   }
   return StrCat("onednn ", name);
@@ -81,7 +81,7 @@ void Check(dnnl_status_t status) {
 class Variant {
  public:
   explicit Variant(Made made) : made_(std::move(made)) {
-    workspace_bytes_ = RoundUp(made_.scratchpad.get_size(), kAlignment);
+    workspace_bytes_ = RoundUp(made_.chosen.scratchpad.get_size(), kAlignment);
     for (Argument& argument : made_.arguments) {
       if (!argument.is_packed) continue;
       argument.packed_offset = workspace_bytes_;
@@ -109,7 +109,7 @@ class Variant {
       Check(dnnl_memory_set_data_handle(binding->memories[i].get(), data));
     }
     Check(dnnl_memory_set_data_handle(binding->memories.back().get(), workspace));
-    Check(dnnl_primitive_execute(made_.primitive.get(), ThreadStream(),
+    Check(dnnl_primitive_execute(made_.chosen.primitive.get(), ThreadStream(),
                                  static_cast<int>(binding->arguments.size()),
                                  binding->arguments.data()));
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -138,7 +138,7 @@ class Variant {
                                                     : memory(argument.desc, Engine(), nullptr));
       binding->arguments.push_back({argument.id, binding->memories.back().get()});
     }
-    binding->memories.emplace_back(made_.scratchpad, Engine(), nullptr);
+    binding->memories.emplace_back(made_.chosen.scratchpad, Engine(), nullptr);
     binding->arguments.push_back({DNNL_ARG_SCRATCHPAD, binding->memories.back().get()});
     return binding;
   }
@@ -157,7 +157,7 @@ class OneDnnKernel : public jit::Callable {
   OneDnnKernel(std::string_view what, Maker make, const Knowns& known)
       : what_(what), make_(std::move(make)), threads_(jit::TeamThreads()) {
     Made made = Make(threads_, known);
-    implementation_ = CheckedImplementation(made.implementation, what_);
+    implementation_ = CheckedImplementation(made.chosen.implementation, what_);
     variants_.emplace(threads_, std::make_unique<Variant>(std::move(made)));
     first_ = variants_.at(threads_).get();
   }
@@ -205,6 +205,15 @@ class OneDnnKernel : public jit::Callable {
 };
 
 }  // namespace
+
+bool IsReference(std::string_view implementation) {
+  bool starts = true;  // a part of the name
+  for (std::size_t i = 0; i < implementation.size(); ++i) {
+    if (starts && implementation.substr(i).starts_with("ref")) return true;
+    starts = implementation[i] == ':' || implementation[i] == '+';
+  }
+  return false;
+}
 
 const dnnl::engine& Engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);

@@ -15,6 +15,7 @@
 #include <dnnl.hpp>
 
 #include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/library.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -78,10 +79,8 @@ void RequireElements(const NDArray& array, std::int64_t count, std::string_view 
 
 // A primitive for the number of threads that the thread which makes it may start.
 struct Made {
-  dnnl::primitive primitive;
+  Chosen chosen;
   std::vector<Argument> arguments;
-  dnnl::memory::desc scratchpad;
-  std::string implementation;  // oneDNN's name of the code
 };
 using Maker = std::function<Made(const Knowns& known)>;
 

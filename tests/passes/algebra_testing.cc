@@ -11,7 +11,7 @@ ir::Module WithConstants(const std::string& params, const std::string& body) {
   std::vector<ir::Expr> kept;
   int seed = 100;
   for (const ir::Expr& param : parsed.Main().params) {
-    const std::string& name = ir::Var(param).name();
+    const std::string& name = param.As<ir::VarNode>()->name;
     if (!name.starts_with("k")) {
       kept.push_back(param);
       continue;

@@ -157,6 +157,26 @@ TEST(PostOpTest, EachEqualsItsFormula) {
   }
 }
 
+TEST(PostOpTest, OneFunctionTwiceHasTheParametersOfEachPlace) {
+  if (!FunctionsKeepTheirParameters()) GTEST_SKIP() << "not with oneDNN " << LibraryVersion();
+  using Kind = PostOp::Kind;
+  const NDArray x = Random({5, 7}, 4), w = Random({13, 7}, 5);
+  MatrixProduct product{.rows = 5, .columns = 13, .depth = 7, .rhs_transposed = true};
+  product.post_ops = {{Kind::kClip, -0.5F, 0.5F},
+                      {Kind::kLinear, 3, 1},
+                      {Kind::kClip, 0, 2},
+                      {Kind::kLinear, 2, 5}};
+  NDArray y = NDArray::Zeros({5, 13}, Float32);
+  Call(*MakeMatrixProduct(product, w, {}), {x.raw(), y.raw()});
+  for (int r = 0; r < 5; ++r)
+    for (int c = 0; c < 13; ++c) {
+      float sum = 0;
+      for (int k = 0; k < 7; ++k) sum += x.data<float>()[r * 7 + k] * w.data<float>()[c * 7 + k];
+      const float first = std::clamp(sum, -0.5F, 0.5F) * 3 + 1;
+      ASSERT_NEAR(y.data<float>()[r * 13 + c], std::clamp(first, 0.0F, 2.0F) * 2 + 5, 1e-5);
+    }
+}
+
 TEST(AdapterErrorTest, WrongWeightIsRefusedInWords) {
   Convolution conv{.in_channels = 3, .out_channels = 4};
   conv.in_size = conv.out_size = {5, 5};

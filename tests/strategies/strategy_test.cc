@@ -129,7 +129,7 @@ TEST(StrategyTest, AFunctionWithoutAnchorHasOneCandidate) {
 
 TEST(StrategyTest, TeNeverUsesALibrary) {
   for (const ir::Module& module :
-       {ConvThen("nn.relu(%0)"), DenseThen("nn.relu(%0)"), ConvThen("add(%0, %r)"),
+       {ConvThen("nn.relu(%0)"), DenseThen("nn.relu(%0)"), DenseThen("add(%0, %r)"),
         Parsed("def @main(%a: Tensor[(3, 5, 7), float32], %b: Tensor[(3, 7, 4), float32]) "
                "{ nn.batch_matmul(%a, %b) }")}) {
     EXPECT_THAT(Implementations(module, LibraryChoice::kTe), ElementsAre(StartsWith("te.")));
@@ -220,7 +220,12 @@ TEST_P(EpilogueTest, IsReadFromTheGraphAndComputedByTheLibrary) {
     const auto lowered = Lower(module, {.library = LibraryChoice::kLibrary});
     ASSERT_TRUE(lowered.ok()) << lowered.status();
     const LoweredKernel& kernel = lowered->kernels.back();
-    EXPECT_EQ(kernel.choice.implementation, "onednn") << kernel.choice.Explanation();
+    // oneDNN 3 reorders images in NCHW around another primitive, and not the operands of post-ops.
+    if (is_conv && c.operands > 0 && onednn::LibraryVersion().starts_with("3.")) {
+      EXPECT_THAT(kernel.choice.Explanation(), HasSubstr("oneDNN would run its reference code"));
+    } else {
+      EXPECT_EQ(kernel.choice.implementation, "onednn") << kernel.choice.Explanation();
+    }
     const auto& function = *kernel.function.As<ir::FunctionNode>();
     const Group group{.function = &function, .name = kernel.name, .constants = {}};
     ASSERT_NE(group.Anchor(), nullptr);

@@ -1,0 +1,85 @@
+// oneDNN 3: a primitive descriptor is made from its operands. The logarithm of a softmax is an
+// algorithm of softmax, pooling has dilation, and functions among the post-ops have no scale.
+#include "tenon/strategies/onednn/library.h"
+
+#include "tenon/strategies/onednn/adapter.h"
+
+namespace tenon::strategies::onednn {
+namespace {
+
+constexpr auto kInference = dnnl::prop_kind::forward_inference;
+
+template <typename Primitive>
+Chosen Windows(const WindowsCase& c, const dnnl::primitive_attr& attr, const dnnl::engine& engine) {
+  const typename Primitive::primitive_desc chosen(engine, kInference, c.algorithm, c.source,
+                                                  c.weights, c.bias, c.result, c.strides,
+                                                  c.dilation, c.pad_before, c.pad_after, attr);
+  return ChosenOf<Primitive>(chosen);
+}
+
+}  // namespace
+
+Chosen ChooseWindows(const WindowsCase& windows, const dnnl::primitive_attr& attr,
+                     const dnnl::engine& engine) {
+  return windows.transposed ? Windows<dnnl::deconvolution_forward>(windows, attr, engine)
+                            : Windows<dnnl::convolution_forward>(windows, attr, engine);
+}
+
+Chosen ChooseProduct(const ProductCase& product, const dnnl::primitive_attr& attr,
+                     const dnnl::engine& engine) {
+  const dnnl::matmul::primitive_desc chosen(engine, product.source, product.weights, product.bias,
+                                            product.result, attr);
+  return ChosenOf<dnnl::matmul>(chosen);
+}
+
+Chosen ChoosePooling(const PoolingCase& pooling, const dnnl::primitive_attr& attr,
+                     const dnnl::engine& engine) {
+  return ChosenOf<dnnl::pooling_forward>(
+      {engine, kInference, pooling.algorithm, pooling.source, pooling.result, pooling.strides,
+       pooling.kernel, pooling.dilation, pooling.pad_before, pooling.pad_after, attr});
+}
+
+Chosen ChooseSoftmax(bool logarithm, const dnnl::memory::desc& data, int axis,
+                     const dnnl::primitive_attr& attr, const dnnl::engine& engine) {
+  const auto algorithm =
+      logarithm ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
+  return ChosenOf<dnnl::softmax_forward>({engine, kInference, algorithm, data, data, axis, attr});
+}
+
+Chosen ChooseLayerNormalization(const dnnl::memory::desc& data, float epsilon,
+                                dnnl::normalization_flags flags, const dnnl::primitive_attr& attr,
+                                const dnnl::engine& engine) {
+  return ChosenOf<dnnl::layer_normalization_forward>(
+      {engine, kInference, data, data, epsilon, flags, attr});
+}
+
+void AppendFunction(dnnl::algorithm function, float alpha, float beta, dnnl::post_ops* chain) {
+  chain->append_eltwise(function, alpha, beta);
+}
+
+// Here it is x * min(max(alpha * x + beta, 0), 1).
+void AppendHardSwish(dnnl::post_ops* chain) {
+  AppendFunction(dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F, chain);
+}
+
+// Known of 3.7.
+bool FunctionsKeepTheirParameters() { return dnnl_version()->minor >= 7; }
+
+std::span<const IsaStep> IsaSteps() {
+  static const IsaStep kSteps[] = {
+      {0x1, {"sse4.1"}},
+      {0x2, {"avx"}},
+      {0x4, {"avx2", "fma"}},
+      {0x8, {"avxvnni"}},
+      {0x10, {"avxvnniint8", "avxneconvert"}},
+      {0x20, {"avx512f", "avx512bw", "avx512vl", "avx512dq"}},
+      {0x40, {"avx512vnni"}},
+      {0x80, {"avx512bf16"}},
+      {0x100, {"avx512fp16"}},
+      {0xe00, {"amx-tile", "amx-int8", "amx-bf16"}},
+      {0x1000, {"amx-fp16"}},
+  };
+  return kSteps;
+}
+
+}  // namespace tenon::strategies::onednn

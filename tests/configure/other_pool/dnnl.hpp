@@ -1,0 +1,1 @@
+// oneDNN's folder of headers as far as the configure step reads it.
