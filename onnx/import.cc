@@ -38,6 +38,7 @@ const ConverterTable& Converters() {
     AddElementwiseConverters(&made);
     AddImageConverters(&made);
     AddIndexConverters(&made);
+    AddLinearAttentionConverters(&made);
     AddLossConverters(&made);
     AddRecurrentConverters(&made);
     AddQuantizeConverters(&made);

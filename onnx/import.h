@@ -1,6 +1,6 @@
 // Imports ONNX models as modules.
 //
-// Supports opsets 7 to 26 of the default domain. Functions of the model are replaced by their
+// Supports opsets 7 to 27 of the default domain. Functions of the model are replaced by their
 // bodies; other nodes of other domains map to registered operators by name ("domain.Op" or "Op").
 // Integers of 2 and 4 bits and floats of 4 and 8 bits are int8, uint8 and float32 here. The graph
 // becomes @main, its inputs the parameters under their ONNX names, several outputs a tuple.

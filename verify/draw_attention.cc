@@ -144,6 +144,36 @@ NodeDraft LpNormalization(Draft& d) {
   return node.Int("p", 1 + d.random().Below(2)).Int("axis", d.Axis(x));
 }
 
+NodeDraft LinearAttention(Draft& d) {
+  const Heads of = AnyHeads(d);
+  const std::string rule = d.Of(Names{"linear", "gated", "delta", "gated_delta"});
+  const bool decays = rule.starts_with("gated"), corrects = rule.ends_with("delta");
+  const auto tensor = [&](std::int64_t size) {
+    return d.Tensor(Float32, {of.batch, of.queries, size}).name;
+  };
+  NodeDraft node(
+      {tensor(of.heads * of.size), tensor(of.groups * of.size), tensor(of.groups * of.value_size)},
+      2);
+  node.proto.add_input(d.Chance(50)
+                           ? d.Tensor(Float32, {of.batch, of.groups, of.size, of.value_size}).name
+                           : std::string());
+  node.proto.add_input(decays ? tensor(of.groups * d.Of(Ints{1, of.size})) : std::string());
+  if (corrects) node.proto.add_input(tensor(d.Of(Ints{1, of.groups})));
+  node.Int("q_num_heads", of.heads).Int("kv_num_heads", of.groups);
+  return node.String("update_rule", rule);
+}
+
+NodeDraft CausalConvWithState(Draft& d) {
+  const std::int64_t batch = d.Of(Ints{1, 2}), channels = d.Of(Ints{1, 3, 8}),
+                     size = d.Of(Ints{1, 2, 4});
+  NodeDraft node({d.Tensor(Float32, {batch, channels, d.Of(Ints{1, 5})}).name,
+                  d.Weights(Float32, {channels, 1, size}).name},
+                 2);
+  node.proto.add_input(d.Chance(50) ? d.Tensor(Float32, {channels}).name : std::string());
+  if (d.Chance(60)) node.proto.add_input(d.Tensor(Float32, {batch, channels, size - 1}).name);
+  return node.String("activation", d.Of(Names{"none", "silu", "swish"}));
+}
+
 NodeDraft Swish(Draft& d) {
   NodeDraft node({d.Any(kFloats, 0, 4).name});
   if (d.Chance(50)) node.Float("alpha", 0.5);
@@ -155,7 +185,9 @@ NodeDraft Swish(Draft& d) {
 void AddAttentionDrawers(DrawerTable* table) {
   DrawerTable& t = *table;
   t["Attention"] = Attention;
+  t["CausalConvWithState"] = CausalConvWithState;
   t["GroupNormalization"] = GroupNormalization;
+  t["LinearAttention"] = LinearAttention;
   t["LpNormalization"] = LpNormalization;
   t["RMSNormalization"] = t["SimplifiedLayerNormalization"] = RmsNormalization;
   t["RotaryEmbedding"] = RotaryEmbedding;

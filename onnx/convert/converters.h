@@ -24,6 +24,7 @@ void AddEinsumConverters(ConverterTable* table);
 void AddElementwiseConverters(ConverterTable* table);
 void AddImageConverters(ConverterTable* table);
 void AddIndexConverters(ConverterTable* table);
+void AddLinearAttentionConverters(ConverterTable* table);
 void AddLossConverters(ConverterTable* table);
 void AddRecurrentConverters(ConverterTable* table);
 void AddQuantizeConverters(ConverterTable* table);

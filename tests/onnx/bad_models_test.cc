@@ -129,7 +129,7 @@ const std::vector<Damage>& Damages() {
        true},
       {"an opset out of range",
        [](ModelProto* m, Random& r) {
-         constexpr std::int64_t kVersions[] = {0, -1, 6, 27, std::int64_t{1} << 32 | 13};
+         constexpr std::int64_t kVersions[] = {0, -1, 6, 28, std::int64_t{1} << 32 | 13};
          m->mutable_opset_import(0)->set_version(kVersions[Below(r, 5)]);
        },
        true},

@@ -1,0 +1,151 @@
+// Layers with a state of one size against the standard's definition, step by step.
+#include <cmath>
+
+#include "tenon/tests/onnx/written_model.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing_graphs::ExpectClose;
+using testing_graphs::Random;
+
+constexpr std::int64_t kBatch = 2, kSteps = 5, kHeads = 4, kGroups = 2, kKey = 3, kValue = 5;
+
+struct Case {
+  const char* rule;
+  bool decays, corrects, has_past;
+  std::int64_t decay_size = 1, beta_heads = kGroups;
+};
+
+TEST(LinearAttentionTest, TheStateDecaysIsCorrectedAndRead) {
+  for (const Case& c :
+       {Case{"linear", false, false, false}, Case{"gated", true, false, true},
+        Case{"gated", true, false, false, kKey}, Case{"delta", false, true, true},
+        Case{"gated_delta", true, true, true, kKey, 1}, Case{"gated_delta", true, true, false}}) {
+    SCOPED_TRACE(c.rule);
+    const NDArray q = Random({kBatch, kSteps, kHeads * kKey}, 1),
+                  k = Random({kBatch, kSteps, kGroups * kKey}, 2),
+                  v = Random({kBatch, kSteps, kGroups * kValue}, 3),
+                  past = Random({kBatch, kGroups, kKey, kValue}, 4),
+                  decay = Random({kBatch, kSteps, kGroups * c.decay_size}, 5),
+                  beta = Random({kBatch, kSteps, c.beta_heads}, 6);
+    Model model(27);
+    runtime::Inputs inputs;
+    Names names;
+    const auto give = [&](const char* name, const NDArray& values, bool is_given) {
+      names.push_back(is_given ? name : "");
+      if (!is_given) return;
+      model.InputLike(name, values);
+      inputs[name] = values;
+    };
+    give("q", q, true);
+    give("k", k, true);
+    give("v", v, true);
+    give("past", past, c.has_past);
+    give("decay", decay, c.decays);
+    give("beta", beta, c.corrects);
+    NodeProto& node = model.Node("LinearAttention", names, {"y", "present"});
+    model.Output("y").Output("present");
+    SetInt(node, "q_num_heads", kHeads);
+    SetInt(node, "kv_num_heads", kGroups);
+    SetString(node, "update_rule", c.rule);
+    std::vector<float> y(static_cast<std::size_t>(kBatch * kSteps * kHeads * kValue)), present;
+    for (std::int64_t b = 0; b < kBatch; ++b) {
+      for (std::int64_t g = 0; g < kGroups; ++g) {
+        double state[kKey][kValue];
+        for (std::int64_t i = 0; i < kKey; ++i)
+          for (std::int64_t j = 0; j < kValue; ++j)
+            state[i][j] =
+                c.has_past ? past.data<float>()[((b * kGroups + g) * kKey + i) * kValue + j] : 0;
+        for (std::int64_t t = 0; t < kSteps; ++t) {
+          const std::int64_t row = b * kSteps + t;
+          const float* key = k.data<float>() + (row * kGroups + g) * kKey;
+          double value[kValue];
+          for (std::int64_t j = 0; j < kValue; ++j)
+            value[j] = v.data<float>()[(row * kGroups + g) * kValue + j];
+          for (std::int64_t i = 0; c.decays && i < kKey; ++i)
+            for (std::int64_t j = 0; j < kValue; ++j)
+              state[i][j] *= std::exp(
+                  decay.data<float>()[(row * kGroups + g) * c.decay_size + i % c.decay_size]);
+          for (std::int64_t j = 0; c.corrects && j < kValue; ++j) {
+            double retrieved = 0;
+            for (std::int64_t i = 0; i < kKey; ++i) retrieved += state[i][j] * key[i];
+            value[j] =
+                beta.data<float>()[row * c.beta_heads + g % c.beta_heads] * (value[j] - retrieved);
+          }
+          for (std::int64_t i = 0; i < kKey; ++i)
+            for (std::int64_t j = 0; j < kValue; ++j) state[i][j] += key[i] * value[j];
+          for (std::int64_t h = g * kHeads / kGroups; h < (g + 1) * kHeads / kGroups; ++h)
+            for (std::int64_t j = 0; j < kValue; ++j) {
+              double sum = 0;
+              for (std::int64_t i = 0; i < kKey; ++i)
+                sum += q.data<float>()[(row * kHeads + h) * kKey + i] * state[i][j];
+              y[static_cast<std::size_t>((row * kHeads + h) * kValue + j)] =
+                  static_cast<float>(sum / std::sqrt(static_cast<double>(kKey)));
+            }
+        }
+        for (const auto& state_row : state)
+          for (const double element : state_row) present.push_back(static_cast<float>(element));
+      }
+    }
+    const std::vector<NDArray> results = Computed(model, inputs);
+    ExpectClose(results.at(0), NDArray::FromVector<float>({kBatch, kSteps, kHeads * kValue}, y));
+    ExpectClose(results.at(1),
+                NDArray::FromVector<float>({kBatch, kGroups, kKey, kValue}, present));
+  }
+}
+
+TEST(LinearAttentionTest, AGateThatTheRuleDoesNotHaveIsNamed) {
+  Model model(27);
+  model.Input("q", {1, 2, 4}).Input("g", {1, 2, 2}).Output("y");
+  NodeProto& node = model.Node("LinearAttention", {"q", "q", "q", "", "g"}, {"y"}, "layer");
+  SetInt(node, "q_num_heads", 2);
+  SetInt(node, "kv_num_heads", 2);
+  SetString(node, "update_rule", "delta");
+  EXPECT_THAT(MessageOf(Imported(model), absl::StatusCode::kInvalidArgument),
+              AllOf(HasSubstr("layer (LinearAttention)"),
+                    HasSubstr("input 4, decay, must not be given for the update_rule delta")));
+}
+
+TEST(CausalConvTest, EachChannelSeesWhatCameBefore) {
+  for (const std::int64_t size : {1, 2, 4}) {
+    for (const bool has_past : {false, true}) {
+      SCOPED_TRACE(size);
+      const NDArray x = Random({2, 3, 5}, 1), w = Random({3, 1, size}, 2), bias = Random({3}, 3);
+      const NDArray past =
+          size > 1 ? Random({2, 3, size - 1}, 4) : NDArray::Zeros({2, 3, 0}, Float32);
+      Model model(27);
+      model.InputLike("x", x).InputLike("w", w).InputLike("b", bias).Output("y").Output("p");
+      runtime::Inputs inputs = {{"x", x}, {"w", w}, {"b", bias}};
+      Names names = {"x", "w", "b"};
+      if (has_past && size > 1) {
+        model.InputLike("past", past);
+        inputs["past"] = past;
+        names.push_back("past");
+      }
+      SetString(model.Node("CausalConvWithState", names, {"y", "p"}), "activation", "silu");
+      std::vector<float> y, present;
+      for (std::int64_t plane = 0; plane < 6; ++plane) {
+        const auto at = [&](std::int64_t t) -> double {
+          if (t >= 0) return x.data<float>()[plane * 5 + t];
+          return has_past ? past.data<float>()[plane * (size - 1) + t + size - 1] : 0;
+        };
+        for (std::int64_t t = 0; t < 5; ++t) {
+          double sum = bias.data<float>()[plane % 3];
+          for (std::int64_t k = 0; k < size; ++k)
+            sum += w.data<float>()[plane % 3 * size + k] * at(t - size + 1 + k);
+          y.push_back(static_cast<float>(sum / (1 + std::exp(-sum))));
+        }
+        for (std::int64_t t = 6 - size; t < 5; ++t) present.push_back(static_cast<float>(at(t)));
+      }
+      const std::vector<NDArray> results = Computed(model, inputs);
+      ExpectClose(results.at(0), NDArray::FromVector<float>({2, 3, 5}, y));
+      ExpectClose(results.at(1), NDArray::FromVector<float>({2, 3, size - 1}, present));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
