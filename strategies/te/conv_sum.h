@@ -44,7 +44,13 @@ struct ConvSum {
 
   std::size_t dims() const { return taps.size(); }
   // Elements of a vector of float32 or int32, the types that are summed up in register tiles.
-  std::int64_t lanes() const { return target.Lanes(4); }
+  // Filters of a vector: as many as the target's vectors have lanes, or half of them where that is
+  // all that a group has.
+  std::int64_t lanes() const {
+    const std::int64_t all = target.Lanes(4);
+    const bool has_half = groups > 1 && 2 * group_outputs == all && group_outputs >= 4;
+    return has_half && channels_of_word == 1 ? group_outputs : all;
+  }
   Sizes Spatial() const;  // extents of the result's spatial axes
   // As the result's type, or a word.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;

@@ -237,6 +237,16 @@ TEST(FormsTest, ARowSaysWhyItDoesNotSuitAShape) {
   }
 }
 
+// Eight filters are half a vector, and a tile of such vectors serves them.
+TEST(FormsTest, GroupsOfHalfAVectorAreTiled) {
+  const Call call{"(1, 208, 14, 14), float32", "(208, 8, 3, 3), float32",
+                  "nn.conv2d groups=26, padding=[1, 1, 1, 1]"};
+  EXPECT_EQ(ChoiceOf(call, Avx512()).implementation, "te.conv2d.tiled");
+  EXPECT_EQ(RefusalOf("te.conv2d.tiled", {"(1, 48, 14, 14), float32", "(48, 6, 3, 3), float32",
+                                          "nn.conv2d groups=8, padding=[1, 1, 1, 1]"}),
+            "the 6 filters of a group do not fill vectors of 16");
+}
+
 // An image that the registers of AVX-512 hold, and not those of AVX2.
 TEST(FormsTest, TheRowDependsOnTheTarget) {
   const Call call{"(1, 8, 12, 12), float32", "(8, 1, 3, 3), float32",

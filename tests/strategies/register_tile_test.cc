@@ -211,6 +211,35 @@ TEST_P(HotLoopTest, KeepsSumsInRegisters) {
   }
 }
 
+TEST(RegisterTileTest, GroupsOfHalfAVectorGiveTheirSums) {
+  for (const char* text :
+       {"def @main(%x: Tensor[(1, 24, 7, 9), float32], %w: Tensor[(24, 8, 3, 3), float32]) "
+        "{ nn.conv2d(%x, %w, groups=3, strides=[2, 2], padding=[1, 1]) }",
+        "def @main(%x: Tensor[(2, 10, 13, 31), float32], %w: Tensor[(16, 5, 3, 3), float32]) "
+        "{ nn.relu(nn.conv2d(%x, %w, groups=2, dilation=[2, 1])) }",
+        "def @main(%x: Tensor[(1, 56, 11, 17), float32], %w: Tensor[(56, 8, 1, 1), float32]) "
+        "{ nn.conv2d(%x, %w, groups=7) }",
+        "def @main(%x: Tensor[(1, 32, 14, 14), float32], %w: Tensor[(32, 8, 5, 5), float32], "
+        "%b: Tensor[(32), float32]) { nn.bias_add(nn.conv2d(%x, %w, groups=4, padding=[2, 2]), "
+        "%b) }",
+        "def @main(%x: Tensor[(1, 24, 129), float32], %w: Tensor[(24, 8, 3), float32]) "
+        "{ nn.conv1d(%x, %w, groups=3) }",
+        "def @main(%x: Tensor[(1, 12, 12, 16), float32], %w: Tensor[(3, 3, 6, 16), float32]) "
+        "{ nn.conv2d(%x, %w, groups=2, data_layout=\"NHWC\", kernel_layout=\"HWIO\") }"}) {
+    SCOPED_TRACE(text);
+    const ir::Module module = Parsed(text);
+    const runtime::Inputs inputs = RandomInputs(module, 7);
+    ExpectClose(Outcome(module, inputs), testing_graphs::Interpreted(module, inputs));
+    ExpectClose(Outcome(passes::BindParams(module, "main", {{"w", inputs.at("w")}}),
+                        [&] {
+                          runtime::Inputs rest = inputs;
+                          rest.erase("w");
+                          return rest;
+                        }()),
+                testing_graphs::Interpreted(module, inputs));
+  }
+}
+
 // --- dot products
 
 std::string DotDense(const Sizes& s, const char* left, const char* right, const char* sum) {
