@@ -67,7 +67,7 @@ void AppendHardSwish(dnnl::post_ops* chain) {
   AppendFunction(dnnl::algorithm::eltwise_hardswish, 0, 0, chain);
 }
 
-bool FunctionsKeepTheirParameters() { return false; }
+LibraryFacts Facts() { return {.functions_keep_parameters = false, .nchw_takes_tensors = true}; }
 
 std::span<const IsaStep> IsaSteps() {
   static const IsaStep kSteps[] = {
