@@ -130,17 +130,6 @@ std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax);
 std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
                                                       const NDArray& gamma, const NDArray& beta);
 
-// What the versions of the library do differently.
-struct LibraryFacts {
-  // Whether a chain of post-ops may hold one function twice with different parameters. oneDNN 2.6
-  // uses those of the last for both.
-  bool functions_keep_parameters = false;
-  // Whether convolutions and poolings in NCHW take tensor post-ops. oneDNN 3 has reference code for
-  // the first, and reads the operand in another order after the second.
-  bool nchw_takes_tensors = false;
-};
-LibraryFacts Facts();
-
 // A feature of the host that oneDNN's code uses and `target` lacks, or nothing. The library picks
 // its code by the host, or by the environment variable ONEDNN_MAX_CPU_ISA, once for the whole
 // process.

@@ -8,6 +8,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::strategies::onednn {

@@ -4,7 +4,7 @@
 
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/partition_onednn.h"
-#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 

@@ -9,7 +9,7 @@
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
-#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 #include "tenon/tests/strategies/graph_testing.h"

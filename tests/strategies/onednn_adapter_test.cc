@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/error.h"
 
 namespace tenon::strategies::onednn {

@@ -3,6 +3,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/ops/builders.h"
 #include "tenon/strategies/onednn/epilogue.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 

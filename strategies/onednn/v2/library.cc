@@ -1,7 +1,7 @@
 // oneDNN 2.6: a primitive descriptor is made from an operation descriptor.
 #include "tenon/strategies/onednn/library.h"
 
-#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 
 namespace tenon::strategies::onednn {
 namespace {

@@ -2,7 +2,7 @@
 // algorithm of softmax, pooling has dilation, and functions among the post-ops have no scale.
 #include "tenon/strategies/onednn/library.h"
 
-#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 
 namespace tenon::strategies::onednn {
 namespace {
