@@ -130,10 +130,6 @@ std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax);
 std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
                                                       const NDArray& gamma, const NDArray& beta);
 
-// Whether a chain of post-ops may hold one function twice with different parameters. oneDNN 2.6
-// uses those of the last for both.
-bool FunctionsKeepTheirParameters();
-
 // A feature of the host that oneDNN's code uses and `target` lacks, or nothing. The library picks
 // its code by the host, or by the environment variable ONEDNN_MAX_CPU_ISA, once for the whole
 // process.

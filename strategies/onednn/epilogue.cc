@@ -8,6 +8,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::strategies::onednn {
@@ -182,7 +183,7 @@ class Reader {
       op.alpha *= first.alpha;
     }
     for (const PostOp& earlier : chain) {
-      if (!FunctionsKeepTheirParameters() && earlier.kind == op.kind &&
+      if (!Facts().functions_keep_parameters && earlier.kind == op.kind &&
           op.kind != Kind::kAddTensor && op.kind != Kind::kMulTensor && !(earlier == op))
         return Fail("the same function with other parameters");
     }
@@ -303,6 +304,12 @@ std::optional<std::string> LossOfNan(const Epilogue& epilogue) {
       return "an operator after it would give a number for NaN, which generated code keeps";
   }
   return std::nullopt;
+}
+
+std::optional<std::string> RefuseTensors(const Epilogue& epilogue, ActivationLayout layout) {
+  if (epilogue.operands.empty() || layout != ActivationLayout::kNCHW || Facts().nchw_takes_tensors)
+    return std::nullopt;
+  return StrCat("oneDNN ", LibraryVersion(), " takes no tensor after it in NCHW");
 }
 
 std::variant<Epilogue, std::string> ReadEpilogue(const ir::FunctionNode& function,

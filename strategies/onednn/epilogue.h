@@ -27,6 +27,9 @@ struct Epilogue {
 // second operand is taken for NaN, and its exponential cuts its argument off the same way.
 std::optional<std::string> LossOfNan(const Epilogue& epilogue);
 
+// Why the library cannot take the operands after a convolution or pooling in `layout`, or nothing.
+std::optional<std::string> RefuseTensors(const Epilogue& epilogue, ActivationLayout layout);
+
 // `channel_axis`: of the anchor's result. Otherwise says what cannot be expressed.
 std::variant<Epilogue, std::string> ReadEpilogue(const ir::FunctionNode& function,
                                                  const ir::CallNode& anchor, int channel_axis);

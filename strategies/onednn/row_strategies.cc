@@ -100,7 +100,7 @@ std::optional<std::string> RefusePooling(const Group& group) {
   }
   if (const auto* problem = std::get_if<std::string>(&read)) return *problem;
   if (std::get<Epilogue>(read).bias) return "a pooling takes no bias";
-  return std::nullopt;
+  return RefuseTensors(std::get<Epilogue>(read), pooling.layout);
 }
 
 Built BuildPooling(const Group& group) {

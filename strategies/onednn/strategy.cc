@@ -47,8 +47,11 @@ std::optional<std::string> RefuseWindows(const Group& group, const std::string& 
   if (const auto refusal = RefuseOperands(anchor)) return refusal;
   const auto& attrs = anchor.attrs.As<ConvAttrs>();
   if (const auto refusal = RefuseLayouts(attrs, kernel_layout)) return refusal;
-  const auto epilogue = ReadEpilogue(*group.function, anchor, attrs.data_layout == "NCHW" ? 1 : 3);
+  const bool nchw = attrs.data_layout == "NCHW";
+  const auto epilogue = ReadEpilogue(*group.function, anchor, nchw ? 1 : 3);
   if (const auto* problem = std::get_if<std::string>(&epilogue)) return *problem;
+  const auto layout = nchw ? ActivationLayout::kNCHW : ActivationLayout::kNHWC;
+  if (const auto refusal = RefuseTensors(std::get<Epilogue>(epilogue), layout)) return refusal;
   return group.keep_nan ? LossOfNan(std::get<Epilogue>(epilogue)) : std::nullopt;
 }
 

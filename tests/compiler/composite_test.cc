@@ -9,6 +9,7 @@
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -296,14 +297,17 @@ TEST_P(OneDnnBlockTest, S000_23_OneKernelOfOneDnnThatAgreesWithTheInterpreter) {
     const ir::Module module =
         Parsed(StrCat("def @main(", params, ") { %0 = ", anchor, "; ", GetParam().body, " }"));
     const ir::Module partitioned = PartitionForOneDnn(module);
+    const runtime::Inputs inputs = RandomInputs(module, 8);
+    ExpectClose(ResultsOf(partitioned, inputs), Interpreted(module, inputs), 1e-5);
+    const bool has_tensor = std::string(GetParam().body).find("%r") != std::string::npos;
+    if (params == kConvParams && has_tensor && !strategies::onednn::Facts().nchw_takes_tensors)
+      continue;
     int composites = 0;
     for (const auto& [name, function] : partitioned.functions())
       composites += function.As<ir::FunctionNode>()->HasAttr("Codegen") ? 1 : 0;
     EXPECT_EQ(composites, 1);
     EXPECT_NE(partitioned.Main().body.As<ir::CallNode>()->callee.As<ir::GlobalVarNode>(), nullptr);
     EXPECT_THAT(Implementations(partitioned), ElementsAre(StartsWith("onednn ")));
-    const runtime::Inputs inputs = RandomInputs(module, 8);
-    ExpectClose(ResultsOf(partitioned, inputs), Interpreted(module, inputs), 1e-5);
   }
 }
 

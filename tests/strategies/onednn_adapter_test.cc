@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/error.h"
 
 namespace tenon::strategies::onednn {
@@ -158,7 +159,7 @@ TEST(PostOpTest, EachEqualsItsFormula) {
 }
 
 TEST(PostOpTest, OneFunctionTwiceHasTheParametersOfEachPlace) {
-  if (!FunctionsKeepTheirParameters()) GTEST_SKIP() << "not with oneDNN " << LibraryVersion();
+  if (!Facts().functions_keep_parameters) GTEST_SKIP() << "not with oneDNN " << LibraryVersion();
   using Kind = PostOp::Kind;
   const NDArray x = Random({5, 7}, 4), w = Random({13, 7}, 5);
   MatrixProduct product{.rows = 5, .columns = 13, .depth = 7, .rhs_transposed = true};

@@ -1,7 +1,7 @@
 // oneDNN 2.6: a primitive descriptor is made from an operation descriptor.
 #include "tenon/strategies/onednn/library.h"
 
-#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 
 namespace tenon::strategies::onednn {
 namespace {
@@ -67,7 +67,7 @@ void AppendHardSwish(dnnl::post_ops* chain) {
   AppendFunction(dnnl::algorithm::eltwise_hardswish, 0, 0, chain);
 }
 
-bool FunctionsKeepTheirParameters() { return false; }
+LibraryFacts Facts() { return {.functions_keep_parameters = false, .nchw_takes_tensors = true}; }
 
 std::span<const IsaStep> IsaSteps() {
   static const IsaStep kSteps[] = {

@@ -2,7 +2,7 @@
 // algorithm of softmax, pooling has dilation, and functions among the post-ops have no scale.
 #include "tenon/strategies/onednn/library.h"
 
-#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/facts.h"
 
 namespace tenon::strategies::onednn {
 namespace {
@@ -62,8 +62,10 @@ void AppendHardSwish(dnnl::post_ops* chain) {
   AppendFunction(dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F, chain);
 }
 
-// Known of 3.7.
-bool FunctionsKeepTheirParameters() { return dnnl_version()->minor >= 7; }
+// Those of 3.7; of older ones too little is known.
+LibraryFacts Facts() {
+  return {.functions_keep_parameters = dnnl_version()->minor >= 7, .nchw_takes_tensors = false};
+}
 
 std::span<const IsaStep> IsaSteps() {
   static const IsaStep kSteps[] = {
