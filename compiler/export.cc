@@ -125,7 +125,12 @@ void ExportNative(const Content& content, const std::string& path, const ExportO
                   const compiler::LinkFlags& flags) {
   std::string header;
   const compiler::NativeParts parts = PartsOf(content, NameFor(path, options), options, &header);
-  const std::string linked = compiler::LinkNative(parts, options, flags);
+  const std::string linked =
+      compiler::LinkNative(parts,
+                           {.target = options.target,
+                            .reassociate_reductions = options.reassociate_reductions,
+                            .c_compiler = options.c_compiler},
+                           flags);
   Delivery delivery;
   delivery.Add(path, linked, path.ends_with(".so"));
   delivery.Add(HeaderPath(path), header);

@@ -94,7 +94,11 @@ std::string LinkKernels(const Lowered& graph, const ExportOptions& code) {
                          KernelsText(parts.kernels, parts.symbols),
                          StartText(jit::RequiredCpuFeatures(code.target), parts.kernels.size()))},
       {"library", jit::LibrarySource()}};
-  return compiler::LinkNative(parts, code, {.before = {"-shared"}, .after = {"-lm"}});
+  return compiler::LinkNative(parts,
+                              {.target = code.target,
+                               .reassociate_reductions = code.reassociate_reductions,
+                               .c_compiler = code.c_compiler},
+                              {.before = {"-shared"}, .after = {"-lm"}});
 }
 
 // Writes the constants one after the other and says where each one begins.

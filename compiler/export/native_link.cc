@@ -48,7 +48,7 @@ std::string ReadFile(const std::string& path) {
 }
 
 // All objects in the work folder, by path.
-std::vector<std::string> MakeObjects(const NativeParts& parts, const ExportOptions& options,
+std::vector<std::string> MakeObjects(const NativeParts& parts, const NativeOptions& options,
                                      const WorkFolder& work) {
   std::vector<std::string> objects = ValueOrThrow(
       jit::EmitObjects(parts.kernels, parts.symbols,
@@ -82,7 +82,7 @@ std::vector<std::string> MakeObjects(const NativeParts& parts, const ExportOptio
 
 }  // namespace
 
-std::string LinkNative(const NativeParts& parts, const ExportOptions& options,
+std::string LinkNative(const NativeParts& parts, const NativeOptions& options,
                        const LinkFlags& flags) {
   const WorkFolder work;
   std::vector<std::string> command = {options.c_compiler};

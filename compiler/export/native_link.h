@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/compiler/export.h"
 #include "tenon/loop/function.h"
+#include "tenon/support/target.h"
 
 namespace tenon::compiler {
 
@@ -20,6 +20,13 @@ struct NativeParts {
   std::vector<std::pair<std::string, std::string>> sources;  // C texts by name
 };
 
+// As in ExportOptions.
+struct NativeOptions {
+  Target target;
+  bool reassociate_reductions = true;
+  std::string c_compiler = "cc";
+};
+
 // What the C compiler is told when it links.
 struct LinkFlags {
   std::vector<std::string> before;  // the objects
@@ -28,7 +35,7 @@ struct LinkFlags {
 
 // The bytes of the linked file. The sources are compiled with the runtime's functions named after
 // the parts: tenon_parallel_for is NAME_parallel_for. Throws as ExportSharedLibrary fails.
-std::string LinkNative(const NativeParts& parts, const ExportOptions& options,
+std::string LinkNative(const NativeParts& parts, const NativeOptions& options,
                        const LinkFlags& flags);
 
 }  // namespace tenon::compiler
