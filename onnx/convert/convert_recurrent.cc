@@ -134,8 +134,8 @@ class Layer {
     const Expr lengths =
         node_.has_input(4)
             ? node_.Typed(ops::Cast(node_.input(4), Int64))
-            : ir::Constant::Make(NDArray::FromVector<std::int64_t>(
-                  {batch_}, std::vector<std::int64_t>(static_cast<std::size_t>(batch_), steps_)));
+            : node_.Typed(ops::Add(ZerosOf({batch_}, Int64),
+                                   ops::Scalar(static_cast<double>(steps_), Int64)));
     std::vector<Expr> args = {d->x_gates, d->recurrence, d->bias, lengths, d->h};
     if (has_cell) args.push_back(d->c);
     const Expr results = node_.Typed(whole(args, *d));
