@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string_view>
@@ -120,6 +121,17 @@ void Measure(const Race& race, benchmark::State& state) {
   Report(race, contestants, std::move(times), state);
 }
 
+// Why a run was ended early, or nothing: of Google Benchmark before 1.8 and of later ones.
+template <typename Run>
+std::optional<std::string> ErrorOf(const Run& run) {
+  if constexpr (requires { run.error_occurred; }) {
+    if (run.error_occurred) return run.error_message;
+  } else {
+    if (run.skipped != decltype(run.skipped){}) return run.skip_message;
+  }
+  return std::nullopt;
+}
+
 // One short line a race, as it ends.
 class ProgressReporter : public benchmark::BenchmarkReporter {
  public:
@@ -127,8 +139,8 @@ class ProgressReporter : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       const std::string name = run.run_name.function_name;
-      if (run.error_occurred) {
-        std::printf("%-66s %s\n", name.c_str(), run.error_message.c_str());
+      if (const auto error = ErrorOf(run)) {
+        std::printf("%-66s %s\n", name.c_str(), error->c_str());
         continue;
       }
       std::printf("%-66s %12.2f us", name.c_str(), 1e6 * run.counters.at("tenon_min_s"));

@@ -49,8 +49,8 @@ TEST_P(OneDnnRowTest, S000_23_IsOffLoadedAndEqualsGeneratedCode) {
   const Lowered lowered = ValueOrThrow(Lower(PartitionForOneDnn(module)));
   if (std::string(GetParam().params) == kResidual &&
       !strategies::onednn::Facts().nchw_takes_tensors) {
-    for (const LoweredKernel& kernel : lowered.kernels)
-      EXPECT_THAT(kernel.choice.implementation, StartsWith("te"));
+    // oneDNN has the pooling, and the rest is generated.
+    EXPECT_EQ(lowered.kernels.size(), 2U);
     const runtime::Inputs inputs = RandomInputs(module, 3);
     ExpectClose(ValueOrThrow(ValueOrThrow(Link(lowered)).Run(inputs)), Interpreted(module, inputs),
                 1e-5);

@@ -87,7 +87,8 @@ TEST(Conv2DAttrsTest, S004_11_HiddenLayoutsAreNoFields) {
   EXPECT_EQ(attrs, attrs::Attrs::Make(Conv2DAttrs{}));
   EXPECT_EQ(attrs.ToText(), "");
   EXPECT_EQ(attrs.ToJson().find("rewritten"), std::string::npos);
-  const auto& kept = attrs.With("groups", std::int64_t{2}).As<Conv2DAttrs>();
+  const attrs::Attrs changed = attrs.With("groups", std::int64_t{2});
+  const auto& kept = changed.As<Conv2DAttrs>();
   EXPECT_EQ(kept.groups, 2);
   EXPECT_EQ(kept.auto_scheduler_rewritten_layout, "OIHW8i16o");
   EXPECT_EQ(kept.meta_schedule_original_shape, (Ints{64, 64, 3, 3}));

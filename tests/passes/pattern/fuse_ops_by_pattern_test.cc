@@ -71,8 +71,8 @@ std::vector<std::string> Names(const Module& module) {
   for (const auto& [name, function] : module.functions()) names.push_back(name);
   return names;
 }
-const FunctionNode& Get(const Module& module, const std::string& name) {
-  return *module.Get(name).As<FunctionNode>();
+const FunctionNode& Get(const Module& module, std::string_view name) {
+  return *module.Get(std::string(name)).As<FunctionNode>();
 }
 std::string Text(const FunctionNode& function, const char* attr) {
   return *function.attrs.at(attr).As<std::string>();
