@@ -132,10 +132,9 @@ class Layer {
   // The states of all steps; those of `d` become the last ones.
   Expr AllSteps(const Whole& whole, bool has_cell, Direction* d) const {
     const Expr lengths =
-        node_.has_input(4)
-            ? node_.Typed(ops::Cast(node_.input(4), Int64))
-            : node_.Typed(ops::Add(ZerosOf({batch_}, Int64),
-                                   ops::Scalar(static_cast<double>(steps_), Int64)));
+        node_.has_input(4) ? node_.Typed(ops::Cast(node_.input(4), Int64))
+                           : node_.Typed(ops::Add(ZerosOf({batch_}, Int64),
+                                                  ops::Scalar(static_cast<double>(steps_), Int64)));
     std::vector<Expr> args = {d->x_gates, d->recurrence, d->bias, lengths, d->h};
     if (has_cell) args.push_back(d->c);
     const Expr results = node_.Typed(whole(args, *d));
