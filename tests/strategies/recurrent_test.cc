@@ -186,6 +186,17 @@ TEST(RecurrentLayerTest, IsItsDefinitionStepByStep) {
   }
 }
 
+TEST(RecurrentLayerTest, PoorerMachinesTakeNarrowerBlocks) {
+  for (const char* lacking : {"-avx512f", "-avx2", "-avx"}) {
+    for (const LayerCase& layer : {kLayers[3], kLayers[5]}) {
+      SCOPED_TRACE(StrCat(layer.op, " ", lacking));
+      const runtime::Inputs inputs = InputsOf(layer, 4, 5, 37);
+      ExpectClose(Outcome(ModuleOf(layer, "4", "5", 37), inputs, {.target = Target::Host(lacking)}),
+                  Defined(layer, inputs));
+    }
+  }
+}
+
 TEST(RecurrentLayerTest, NoStepsLeaveTheInitialState) {
   for (const LayerCase& layer : kLayers) {
     const runtime::Inputs inputs = InputsOf(layer, 0, 3, 5);

@@ -224,7 +224,7 @@ TEST(RegisterTileTest, GroupsOfHalfAVectorGiveTheirSums) {
         "%b) }",
         "def @main(%x: Tensor[(1, 24, 129), float32], %w: Tensor[(24, 8, 3), float32]) "
         "{ nn.conv1d(%x, %w, groups=3) }",
-        "def @main(%x: Tensor[(1, 12, 12, 16), float32], %w: Tensor[(3, 3, 6, 16), float32]) "
+        "def @main(%x: Tensor[(1, 12, 12, 16), float32], %w: Tensor[(3, 3, 8, 16), float32]) "
         "{ nn.conv2d(%x, %w, groups=2, data_layout=\"NHWC\", kernel_layout=\"HWIO\") }"}) {
     SCOPED_TRACE(text);
     const ir::Module module = Parsed(text);
