@@ -15,7 +15,6 @@ namespace {
 
 using schedule::Schedule;
 using schedule::Stage;
-using te::IterVar;
 using te::Tensor;
 
 constexpr std::int64_t kMaxVectors = 8;

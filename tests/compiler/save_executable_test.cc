@@ -24,8 +24,6 @@ using runtime::LoadExecutable;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using testing_graphs::Parsed;
 using testing_graphs::RandomInputs;
 
