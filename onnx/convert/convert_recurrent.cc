@@ -18,6 +18,8 @@ namespace {
 
 // A step that is written out adds its own expressions, so their number is limited.
 constexpr std::int64_t kMaxSteps = 4096;
+// More steps than a sequence has: the operators take all of them.
+constexpr double kAllSteps = 0x1p31;
 
 template <typename AttrsType>
 Expr Call(const char* op, std::vector<Expr> args, AttrsType attrs) {
@@ -46,12 +48,15 @@ class Layer {
   Layer(Node& node, const Cell& cell) : node_(node), cell_(cell) {
     batch_first_ = node.Int("layout", 0) != 0;
     x_ = batch_first_ ? node.Typed(ops::Transpose(node.input(0), Ints{1, 0, 2})) : node.input(0);
-    const Shape x = ShapeOf(x_), w = ShapeOf(node.input(1)), r = ShapeOf(node.input(2));
-    if (x.size() != 3 || w.size() != 3 || r.size() != 3)
+    const Shape w = ShapeOf(node.input(1)), r = ShapeOf(node.input(2));
+    const auto* x = x_.checked_type().As<ir::TensorTypeNode>();
+    if (x == nullptr || x->shape.size() != 3 || w.size() != 3 || r.size() != 3)
       throw InvalidArgument("X, W and R must have rank 3");
-    steps_ = x[0];
-    batch_ = x[1];
-    inputs_ = x[2];
+    // The steps alone may be a variable.
+    if (!x->shape[1].is_static() || !x->shape[2].is_static()) ShapeOf(x_);
+    steps_ = x->shape[0];
+    batch_ = x->shape[1].value();
+    inputs_ = x->shape[2].value();
     hidden_ = r[2];
     if (node.Int("hidden_size", hidden_) != hidden_)
       throw InvalidArgument("hidden_size is not the extent of R");
@@ -132,9 +137,12 @@ class Layer {
   // The states of all steps; those of `d` become the last ones.
   Expr AllSteps(const Whole& whole, bool has_cell, Direction* d) const {
     const Expr lengths =
-        node_.has_input(4) ? node_.Typed(ops::Cast(node_.input(4), Int64))
-                           : node_.Typed(ops::Add(ZerosOf({batch_}, Int64),
-                                                  ops::Scalar(static_cast<double>(steps_), Int64)));
+        node_.has_input(4)
+            ? node_.Typed(ops::Cast(node_.input(4), Int64))
+            : node_.Typed(ops::Add(
+                  ZerosOf({batch_}, Int64),
+                  ops::Scalar(steps_.is_static() ? static_cast<double>(steps_.value()) : kAllSteps,
+                              Int64)));
     std::vector<Expr> args = {d->x_gates, d->recurrence, d->bias, lengths, d->h};
     if (has_cell) args.push_back(d->c);
     const Expr results = node_.Typed(whole(args, *d));
@@ -144,12 +152,14 @@ class Layer {
   }
 
   Expr StepByStep(const Step& step, Direction* d) const {
-    if (steps_ < 1 || steps_ > kMaxSteps)
-      throw Unimplemented(StrCat("a sequence of ", steps_, " steps is not supported in a layer ",
+    const std::int64_t steps = steps_.is_static() ? steps_.value() : 0;
+    if (steps < 1 || steps > kMaxSteps)
+      throw Unimplemented(StrCat("a sequence of ", steps_.ToString(),
+                                 " steps is not supported in a layer ",
                                  "that is written out step by step; 1 to ", kMaxSteps, " are"));
-    std::vector<Expr> outputs(static_cast<std::size_t>(steps_));
-    for (std::int64_t i = 0; i < steps_; ++i) {
-      const std::int64_t t = d->reverse ? steps_ - 1 - i : i;
+    std::vector<Expr> outputs(static_cast<std::size_t>(steps));
+    for (std::int64_t i = 0; i < steps; ++i) {
+      const std::int64_t t = d->reverse ? steps - 1 - i : i;
       const Expr h = d->h, c = d->c;
       step(*this, At(d->x_gates, t), d);
       outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(Masked(t, h, c, d), 0);
@@ -167,10 +177,10 @@ class Layer {
     if (lengths.As<ir::ConstantNode>() != nullptr) {
       bool are_whole = true;
       for (const std::int64_t length : node_.ConstantInts(4)) {
-        if (length < 0 || length > steps_)
+        if (length < 0 || (steps_.is_static() && length > steps_.value()))
           throw InvalidArgument(
-              StrCat("input 4, sequence_lens, has ", length, " for ", steps_, " steps"));
-        are_whole = are_whole && length == steps_;
+              StrCat("input 4, sequence_lens, has ", length, " for ", steps_.ToString(), " steps"));
+        are_whole = are_whole && Dim(length) == steps_;
       }
       if (are_whole) return;
     }
@@ -203,8 +213,11 @@ class Layer {
   Direction MakeDirection(std::int64_t k, bool has_cell) {
     Direction d;
     const std::int64_t rows = cell_.gates * hidden_;
-    Expr gates = ops::Dense(node_.Typed(ops::Reshape(x_, {steps_ * batch_, inputs_})),
-                            At(node_.input(1), k));
+    // -1 stands for what a variable leaves.
+    const bool is_static = steps_.is_static();
+    Expr gates = ops::Dense(
+        node_.Typed(ops::Reshape(x_, {is_static ? steps_.value() * batch_ : -1, inputs_})),
+        At(node_.input(1), k));
     d.recurrence = At(node_.input(2), k);
     if (node_.has_input(3)) {
       const Expr both = At(node_.input(3), k);
@@ -217,7 +230,7 @@ class Layer {
     } else {
       d.bias = ZerosOf({rows}, DataTypeOf(x_));
     }
-    d.x_gates = node_.Typed(ops::Reshape(gates, {steps_, batch_, rows}));
+    d.x_gates = node_.Typed(ops::Reshape(gates, {is_static ? steps_.value() : -1, batch_, rows}));
     d.h = State(5, k);
     if (has_cell) d.c = State(6, k);
     if (has_cell && node_.has_input(7)) d.peepholes = At(node_.input(7), k);
@@ -236,7 +249,8 @@ class Layer {
   std::string direction_;
   Expr x_;
   Expr lengths_;  // (batch, 1) or null when all sequences have as many steps
-  std::int64_t steps_ = 0, batch_ = 0, inputs_ = 0, hidden_ = 0, directions_ = 1;
+  Dim steps_ = 0;
+  std::int64_t batch_ = 0, inputs_ = 0, hidden_ = 0, directions_ = 1;
 };
 
 std::vector<Expr> Rnn(Node& node) {

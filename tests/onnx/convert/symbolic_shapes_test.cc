@@ -84,6 +84,33 @@ TEST(SymbolicShapesTest, OtherReshapesAreRefused) {
   }
 }
 
+// Both directions of a layer over sequences of any length.
+TEST(SymbolicImportTest, ARecurrentLayerTakesAnyNumberOfSteps) {
+  for (const auto& [type, gates] : {std::pair("LSTM", 4), std::pair("GRU", 3)}) {
+    Model model;
+    model.Input("x", {-1, 2, 3}).Output("y").Output("h");
+    model.Constant("w", testing_graphs::Random({2, gates * 5, 3}, 1))
+        .Constant("r", testing_graphs::Random({2, gates * 5, 5}, 2))
+        .Constant("b", testing_graphs::Random({2, gates * 10}, 3));
+    NodeProto& node = model.Node(type, {"x", "w", "r", "b"}, {"y", "h"});
+    SetInt(node, "hidden_size", 5);
+    SetString(node, "direction", "bidirectional");
+    const auto import = [&](const ImportOptions& options) {
+      return ValueOrThrow(ImportOnnx(model.Bytes(), options));
+    };
+    const Executable exe =
+        ValueOrThrow(Compile(import({.symbolic = true, .evaluate = strategies::EvaluateCall})));
+    for (const std::int64_t steps : {1, 7, 40}) {
+      const runtime::Inputs inputs = {{"x", testing_graphs::Random({steps, 2, 3}, 4)}};
+      testing_graphs::ExpectClose(
+          ValueOrThrow(exe.Run(inputs)),
+          testing_graphs::Outcome(
+              import({.shapes = {{"x", {steps, 2, 3}}}, .evaluate = strategies::EvaluateCall}),
+              inputs));
+    }
+  }
+}
+
 // Heads are split off and joined again by shapes that the model computes, as exporters write it.
 TEST(SymbolicImportTest, AModelThatComputesShapesRunsForAllOfThem) {
   Model model;
