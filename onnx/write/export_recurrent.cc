@@ -1,5 +1,7 @@
 // Recurrent layers. ONNX's layers multiply their inputs by a weight; here that product is a value
 // of its own, so that it becomes the input and the weight is the identity.
+#include <optional>
+
 #include "tenon/onnx/write/exporters.h"
 #include "tenon/ops/recurrent_attrs.h"
 #include "tenon/ops/registry.h"
@@ -25,8 +27,9 @@ std::string Spelled(std::string name) {
   return name;
 }
 
+// `reset_after`: of a GRU.
 Names Layer(CallToWrite& call, const char* type, const std::vector<std::string>& activations,
-            bool reverse, NodeAttributes attributes) {
+            bool reverse, std::optional<bool> reset_after = std::nullopt) {
   const auto with_direction = [&](const std::string& value) {
     return call.graph.AddNode("Unsqueeze", {value, call.graph.AddInts({0})});
   };
@@ -45,9 +48,14 @@ Names Layer(CallToWrite& call, const char* type, const std::vector<std::string>&
   for (std::size_t i = 4; i < call.num_args(); ++i) inputs.push_back(with_direction(call.input(i)));
   std::vector<std::string> spelled;
   for (const std::string& name : activations) spelled.push_back(Spelled(name));
-  attributes.push_back({"hidden_size", hidden});
-  attributes.push_back({"activations", spelled});
-  attributes.push_back({"direction", std::string(reverse ? "reverse" : "forward")});
+  const NodeAttribute size = {"hidden_size", hidden}, functions = {"activations", spelled},
+                      direction = {"direction", std::string(reverse ? "reverse" : "forward")};
+  const NodeAttributes attributes =
+      reset_after ? NodeAttributes{size,
+                                   functions,
+                                   direction,
+                                   {"linear_before_reset", std::int64_t{*reset_after}}}
+                  : NodeAttributes{size, functions, direction};
   const Names results = call.graph.AddNode(type, call.num_args() - 3, inputs, attributes);
   Names values = {without_direction(results[0], 1)};
   for (std::size_t i = 1; i < results.size(); ++i)
@@ -57,19 +65,19 @@ Names Layer(CallToWrite& call, const char* type, const std::vector<std::string>&
 
 Names Rnn(CallToWrite& call) {
   const auto& attrs = call.attrs<ops::RnnAttrs>();
-  return Layer(call, "RNN", {attrs.activation}, attrs.reverse, {});
+  return Layer(call, "RNN", {attrs.activation}, attrs.reverse);
 }
 
 Names Gru(CallToWrite& call) {
   const auto& attrs = call.attrs<ops::GruAttrs>();
   return Layer(call, "GRU", {attrs.gate_activation, attrs.activation}, attrs.reverse,
-               {{"linear_before_reset", std::int64_t{attrs.reset_after}}});
+               attrs.reset_after);
 }
 
 Names Lstm(CallToWrite& call) {
   const auto& attrs = call.attrs<ops::LstmAttrs>();
   return Layer(call, "LSTM", {attrs.gate_activation, attrs.activation, attrs.output_activation},
-               attrs.reverse, {});
+               attrs.reverse);
 }
 
 }  // namespace
