@@ -185,7 +185,7 @@ class PlanReader {
   }
 
   Entry ReadEntry(std::size_t entry, const Device& device) const {
-    // Each list stands behind its tag.
+    // Each list comes after its tag.
     const Reader attrs = graph_["attrs"];
     const Reader type = attrs["dltype"][1][entry];
     const std::optional<DataType> dtype = DataType::Parse(type.String());

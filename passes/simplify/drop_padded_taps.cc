@@ -14,6 +14,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/support/part_along.h"
 
 namespace tenon::passes {
 namespace {
@@ -84,23 +85,6 @@ bool IsFinite(const NDArray& array) {
   return !type.is_float();
 }
 
-// The elements [begin, begin + count) along an axis.
-NDArray Cut(const NDArray& array, std::size_t axis, std::int64_t begin, std::int64_t count) {
-  Shape shape = array.shape();
-  std::size_t inner = array.dtype().bytes();
-  for (std::size_t d = axis + 1; d < shape.size(); ++d) inner *= static_cast<std::size_t>(shape[d]);
-  const std::size_t from_row = inner * static_cast<std::size_t>(shape[axis]);
-  const std::size_t to_row = inner * static_cast<std::size_t>(count);
-  shape[axis] = count;
-  NDArray cut = NDArray::Empty(shape, array.dtype());
-  for (std::size_t row = 0; row * to_row < cut.bytes(); ++row)
-    std::memcpy(static_cast<char*>(cut.raw()) + row * to_row,
-                static_cast<const char*>(array.raw()) + row * from_row +
-                    inner * static_cast<std::size_t>(begin),
-                to_row);
-  return cut;
-}
-
 // One value for each axis.
 ops::Ints ForEachAxis(const ops::Ints& values, std::size_t axes) {
   return values.size() == 1 ? ops::Ints(axes, values[0]) : values;
@@ -146,7 +130,7 @@ std::optional<Expr> WithUsedTaps(const CallNode& call, const Expr& original,
                               .dilation = dilation[d],
                               .before = padding[d]});
     if (!taps) continue;
-    kernel = Cut(kernel, kernel_axis, taps->begin, taps->count);
+    kernel = PartAlong(kernel, kernel_axis, taps->begin, taps->count);
     padding[d] = taps->before;
     padding[d + letters.size()] = taps->after;
     kernel_size.back() = taps->count;
