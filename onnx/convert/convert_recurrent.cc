@@ -4,9 +4,11 @@
 // end of a sequence has no effect, so lengths may be an input of the model.
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/gate_function.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/recurrent_attrs.h"
@@ -18,8 +20,8 @@ namespace {
 
 // A step that is written out adds its own expressions, so their number is limited.
 constexpr std::int64_t kMaxSteps = 4096;
-// More steps than a sequence has: the operators take all of them.
-constexpr double kAllSteps = 0x1p31;
+// As a length: the operators take all steps that there are. ONNX's lengths have 32 bits.
+constexpr double kAllSteps = std::numeric_limits<std::int32_t>::max();
 
 template <typename AttrsType>
 Expr Call(const char* op, std::vector<Expr> args, AttrsType attrs) {
@@ -49,14 +51,14 @@ class Layer {
     batch_first_ = node.Int("layout", 0) != 0;
     x_ = batch_first_ ? node.Typed(ops::Transpose(node.input(0), Ints{1, 0, 2})) : node.input(0);
     const Shape w = ShapeOf(node.input(1)), r = ShapeOf(node.input(2));
-    const auto* x = x_.checked_type().As<ir::TensorTypeNode>();
-    if (x == nullptr || x->shape.size() != 3 || w.size() != 3 || r.size() != 3)
+    const std::vector<Dim> x = DimsOf(x_);
+    if (x.size() != 3 || w.size() != 3 || r.size() != 3)
       throw InvalidArgument("X, W and R must have rank 3");
     // The steps alone may be a variable.
-    if (!x->shape[1].is_static() || !x->shape[2].is_static()) ShapeOf(x_);
-    steps_ = x->shape[0];
-    batch_ = x->shape[1].value();
-    inputs_ = x->shape[2].value();
+    if (!IsStatic({x[1], x[2]})) ShapeOf(x_);
+    steps_ = x[0];
+    batch_ = x[1].value();
+    inputs_ = x[2].value();
     hidden_ = r[2];
     if (node.Int("hidden_size", hidden_) != hidden_)
       throw InvalidArgument("hidden_size is not the extent of R");
@@ -213,11 +215,8 @@ class Layer {
   Direction MakeDirection(std::int64_t k, bool has_cell) {
     Direction d;
     const std::int64_t rows = cell_.gates * hidden_;
-    // -1 stands for what a variable leaves.
-    const bool is_static = steps_.is_static();
-    Expr gates = ops::Dense(
-        node_.Typed(ops::Reshape(x_, {is_static ? steps_.value() * batch_ : -1, inputs_})),
-        At(node_.input(1), k));
+    Expr gates =
+        ops::Dense(node_.Typed(ReshapeTo(x_, {steps_ * batch_, inputs_})), At(node_.input(1), k));
     d.recurrence = At(node_.input(2), k);
     if (node_.has_input(3)) {
       const Expr both = At(node_.input(3), k);
@@ -230,7 +229,7 @@ class Layer {
     } else {
       d.bias = ZerosOf({rows}, DataTypeOf(x_));
     }
-    d.x_gates = node_.Typed(ops::Reshape(gates, {is_static ? steps_.value() : -1, batch_, rows}));
+    d.x_gates = node_.Typed(ReshapeTo(node_.Typed(gates), {steps_, batch_, rows}));
     d.h = State(5, k);
     if (has_cell) d.c = State(6, k);
     if (has_cell && node_.has_input(7)) d.peepholes = At(node_.input(7), k);
