@@ -193,8 +193,13 @@ class Printer {
             StrJoin(fields, ", ", [&](std::string* out, const Expr& field) { *out += Use(field); });
         return StrCat("(", text, fields.size() == 1 ? ",)" : ")");
       }
-      case ExprKind::kTupleGetItem:
-        return StrCat(Use(e.As<TupleGetItemNode>()->tuple), ".", e.As<TupleGetItemNode>()->index);
+      case ExprKind::kTupleGetItem: {
+        const auto* item = e.As<TupleGetItemNode>();
+        const std::string tuple = Use(item->tuple);
+        // "3.0" would be a number.
+        const bool number = item->tuple.kind() == ExprKind::kConstant;
+        return number ? StrCat("(", tuple, ").", item->index) : StrCat(tuple, ".", item->index);
+      }
       case ExprKind::kLet:
         return StrCat("(\n", Indented(ScopeText(e, inner_.at(e))), "\n)");
       case ExprKind::kFunction:

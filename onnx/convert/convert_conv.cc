@@ -70,7 +70,8 @@ void FitTo(const Ints& wanted, const Shape& data, Window* w, Ints* output_paddin
                           ops::WindowSpan(w->kernel[i], w->dilations[i]) - 1, (*output_padding)[i]);
     if (wanted[i] < 1) throw InvalidArgument(StrCat("output_shape has the extent ", wanted[i]));
     const std::int64_t total = full - wanted[i];
-    if (total < 0) (*output_padding)[i] -= total;
+    if (total < 0 && __builtin_sub_overflow((*output_padding)[i], total, &(*output_padding)[i]))
+      throw InvalidArgument(StrCat("output_shape has the extent ", wanted[i], ", which is too much"));
     const std::int64_t dropped = std::max<std::int64_t>(0, total);
     w->before[i] = w->automatic == "SAME_UPPER" ? dropped / 2 : dropped - dropped / 2;
     w->after[i] = dropped - w->before[i];
@@ -95,6 +96,10 @@ std::vector<Expr> ConvTranspose(Node& node) {
   Ints output_padding = node.IntsOr("output_padding", Ints(dims, 0));
   if (output_padding.size() != dims)
     throw InvalidArgument(StrCat("output_padding takes ", dims, " values"));
+  for (const std::int64_t extent : output_padding) {
+    if (extent < 0)
+      throw InvalidArgument(StrCat("output_padding has ", extent, "; it must be at least 0"));
+  }
   if (const auto wanted = node.OptionalInts("output_shape"); wanted && !wanted->empty()) {
     // Some models give the batch and the channels, too.
     if (wanted->size() != dims && wanted->size() != dims + 2)

@@ -54,6 +54,10 @@ TEST(PrinterTest, SX_02_ACalledLiteralIsNumberedAfterTheArguments) {
             "}\n");
 }
 
+TEST(PrinterTest, AnItemOfANumberIsNotANumber) {
+  EXPECT_EQ(MainOf("def @main() { (3).40282 }"), "def @main() {\n  (3).40282\n}\n");
+}
+
 TEST(PrinterTest, SX_03_VariablesOfOneNameGetSuffixes) {
   const Var a = Var::Make("x"), b = Var::Make("x"), c = Var::Make("x1"), d = Var::Make("x");
   EXPECT_EQ(PrintExpr(Function::Make({a, b, c, d}, Tuple::Make({d, c, b, a}))),

@@ -77,6 +77,20 @@ TEST(HostileModelTest, ConstantsForEveryPlaceOfAnAxisAreBounded) {
               HasSubstr("are made when a model is imported"));
 }
 
+TEST(HostileModelTest, ExtentsOfATransposedConvolutionAreBounded) {
+  const auto refusal = [](const std::string& attribute, std::int64_t value) {
+    Model model;
+    model.Input("x", {1, 1, 4}).Input("w", {1, 1, 3}).Output("y");
+    SetInts(model.Node("ConvTranspose", {"x", "w"}, {"y"}, "up"), attribute, {value});
+    return MessageOf(Imported(model), kInvalid);
+  };
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  EXPECT_THAT(refusal("output_padding", kMin + 5),
+              AllOf(HasSubstr("up (ConvTranspose)"), HasSubstr("must be at least 0")));
+  EXPECT_THAT(refusal("output_shape", -3), HasSubstr("output_shape has the extent -3"));
+  EXPECT_NE(refusal("output_shape", std::numeric_limits<std::int64_t>::max()), "");
+}
+
 // --- numbers of inputs and outputs
 
 // The state that a recurrent layer begins with, say, has an element for each sequence.
