@@ -217,8 +217,10 @@ class NestMaker {
     if (!bodies.reduce_init)
       return Wrap(loop::If(guard, loop::If(is_first, whole, update)), 0, position);
     const Stmt part = Wrap(loop::If(guard, update), first_reduce, position);
-    const Stmt init = loop::If(Condition(/*with_reduce=*/false, fresh),
-                               loop::Substitute(bodies.reduce_init({}, match.outputs), fresh));
+    // Simplified before its loops are renamed, since the ranges of the new names are not known.
+    const Expr init_guard = loop::Simplify(Condition(/*with_reduce=*/false, {}), *hooks_.ranges);
+    const Stmt init =
+        loop::Substitute(loop::If(init_guard, bodies.reduce_init({}, match.outputs)), fresh);
     return Wrap(loop::Seq({InitLoops(loops, init), part}), 0, first_reduce);
   }
 

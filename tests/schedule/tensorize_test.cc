@@ -354,6 +354,21 @@ TEST(TensorizeTest, AReductionGoesOnOutsideWithAndWithoutAnInit) {
     ExpectLikeInterpreter(PartialSchedule(c, PartialSums(with_init, true)), {a});
 }
 
+TEST(TensorizeTest, AReductionInPartsIsComputedAtALoopOfItsReader) {
+  const Tensor a = Placeholder({12, 24}, Float32, "a"), c = SumsOf(a, 24);
+  const Tensor twice = Compute(
+      {12}, [&](const Var& i) { return c(i) + c(i); }, "twice");
+  for (const bool with_init : {true, false}) {
+    Schedule s(twice);
+    const auto [io, ii] = s[c].Split(c.axis(0), 4);
+    const auto [ko, ki] = s[c].Split(c.reduce_axis(0), 8);
+    s[c].Reorder({ko, io, ii, ki});
+    s[c].Tensorize(ii, PartialSums(with_init, true));
+    s[c].ComputeAt(s[twice], s[twice].Split(twice.axis(0), 4).first);
+    ExpectLikeInterpreter(s, {a});
+  }
+}
+
 // The bytes of a word, all of which one loop outside or inside takes.
 TEST(TensorizeTest, ALoopAroundThatRunsOnceIsNoPartOfTheCompute) {
   const Tensor a = Placeholder({3, 5}, Int32, "a"), b = Placeholder({5, 32, 4}, Int8, "b");
