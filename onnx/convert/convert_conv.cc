@@ -71,7 +71,8 @@ void FitTo(const Ints& wanted, const Shape& data, Window* w, Ints* output_paddin
     if (wanted[i] < 1) throw InvalidArgument(StrCat("output_shape has the extent ", wanted[i]));
     const std::int64_t total = full - wanted[i];
     if (total < 0 && __builtin_sub_overflow((*output_padding)[i], total, &(*output_padding)[i]))
-      throw InvalidArgument(StrCat("output_shape has the extent ", wanted[i], ", which is too much"));
+      throw InvalidArgument(
+          StrCat("output_shape has the extent ", wanted[i], ", which is too much"));
     const std::int64_t dropped = std::max<std::int64_t>(0, total);
     w->before[i] = w->automatic == "SAME_UPPER" ? dropped / 2 : dropped - dropped / 2;
     w->after[i] = dropped - w->before[i];

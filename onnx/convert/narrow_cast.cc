@@ -63,7 +63,11 @@ Expr RoundedTo(const Node& node, const Expr& x, const NarrowType& type, Overflow
     throw Unimplemented(StrCat("rounding to ", type.name, " is not supported; reading it is"));
   if (type.is_float()) return FloatRoundedTo(node, x, type, overflow);
   const auto& known = ops::Known();
-  const Expr whole = node.Typed(ops::Cast(x, Int32));
+  // Floats beyond the type become its ends, as in ONNX's data; the standard leaves them open.
+  const bool is_float = DataTypeOf(x).is_float();
+  const Expr bounded = is_float ? node.Typed(ops::Clip(x, type.lowest(), type.highest())) : x;
+  const Expr whole = node.Typed(ops::Cast(bounded, Int32));
+  if (is_float) return node.Typed(ops::Cast(whole, type.carrier));
   const Expr unused = Bits(32 - type.bits);
   const Expr kept =
       type.carrier == UInt8

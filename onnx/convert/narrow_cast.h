@@ -11,8 +11,9 @@ namespace tenon::onnx_import {
 // What becomes of floats beyond the greatest finite value.
 enum class Overflow { kSaturates, kInfinityOrNan };
 
-// Floats round to the nearest value, ties to even. Integers drop their upper bits, as casts between
-// integers do; a float is truncated first. Throws Unimplemented for types of powers of two.
+// To a narrow float: the nearest value, ties to even. To a narrow integer: a float is truncated,
+// and one beyond the type becomes its end; an integer drops its upper bits, as casts between
+// integers do. Throws Unimplemented for types of powers of two.
 Expr RoundedTo(const Node& node, const Expr& x, const NarrowType& type, Overflow overflow);
 
 }  // namespace tenon::onnx_import

@@ -45,8 +45,9 @@ Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions
   std::vector<std::vector<Side>> sides(dims);
   for (std::size_t d = 0; d < dims; ++d) {
     const Expr& position = positions[d];
+    // Of two elements at one distance, that of the even index.
     const Expr first = node.Typed(
-        ir::Call::Make(how == Between::kNearest ? known.round : known.floor, {position}));
+        ir::Call::Make(how == Between::kNearest ? known.nearbyint : known.floor, {position}));
     const int steps = how == Between::kNearest ? 1 : 2;
     for (int step = 0; step < steps; ++step)
       sides[d].push_back(SideOf(node, position, first, step, shape[d + 2], type));

@@ -180,6 +180,23 @@ TEST(NarrowTypeTest, CastsOfIntegersKeepTheirLowBits) {
   EXPECT_THAT(as(21).ToVector<std::uint8_t>(), ElementsAre(7, 8, 15, 0, 7, 15));
 }
 
+TEST(NarrowTypeTest, CastsOfFloatsToIntegersSaturate) {
+  for (const DataType type : {Float32, Float64, Float16}) {
+    Model model(21);
+    model.Input("x", {7}).Output("y").Output("z");
+    const NDArray x = NDArray::FromVector<float>({7}, {-kInfinity, -9, -8.5, -0.9F, 7.9F, 8, 1e6F});
+    SetInt(model.Node("Cast", {"x"}, {"t"}), "to",
+           type == Float32   ? TensorProto::FLOAT
+           : type == Float64 ? TensorProto::DOUBLE
+                             : TensorProto::FLOAT16);
+    SetInt(model.Node("Cast", {"t"}, {"y"}), "to", 22);
+    SetInt(model.Node("Cast", {"t"}, {"z"}), "to", 21);
+    const std::vector<NDArray> results = Computed(model, {{"x", x}});
+    EXPECT_THAT(results[0].ToVector<std::int8_t>(), ElementsAre(-8, -8, -8, 0, 7, 7, 7));
+    EXPECT_THAT(results[1].ToVector<std::uint8_t>(), ElementsAre(0, 0, 0, 0, 7, 8, 15));
+  }
+}
+
 TEST(NarrowTypeTest, CastLikeKnowsTheTypeOfAConstantThatWasMoved) {
   Model model(21);
   *model.proto.mutable_graph()->add_initializer() = Stored(22, {1, 2}, "\x21");

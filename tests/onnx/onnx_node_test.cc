@@ -35,6 +35,7 @@ const ByReason& OperatorsOutOfScope() {
   static const ByReason operators = {
       {"results are random numbers", {"Bernoulli", "RandomUniformLike"}},
       {"training", {"Adagrad", "Adam", "Momentum"}},
+      {"pictures as files", {"ImageDecoder"}},
   };
   return operators;
 }
@@ -49,6 +50,18 @@ const ByReason& TestsOutOfScope() {
        {"test_cast_BFLOAT16_to_FLOAT", "test_cast_FLOAT_to_BFLOAT16",
         "test_castlike_BFLOAT16_to_FLOAT", "test_castlike_BFLOAT16_to_FLOAT_expanded",
         "test_castlike_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16_expanded"}},
+  };
+  return tests;
+}
+
+// Only some versions of the data have these.
+const ByReason& TestsOfWrongData() {
+  static const ByReason tests = {
+      {"windows past the padding counted in full until ONNX 1.18",
+       {"test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True"}},
+      {"results beyond int8 wrapped around until onnx/onnx#7868",
+       {"test_qlinearmatmul_2D_int8_float16", "test_qlinearmatmul_2D_int8_float32",
+        "test_qlinearmatmul_3D_int8_float16", "test_qlinearmatmul_3D_int8_float32"}},
   };
   return tests;
 }
@@ -119,10 +132,12 @@ bool IsInScope(const std::string& name, const onnx::ModelProto& model) {
   const auto is_fine = [](const auto& values) {
     return std::all_of(values.begin(), values.end(), IsOfNumbers);
   };
-  if (Contains(TestsOutOfScope(), name) || !is_fine(graph.input()) || !is_fine(graph.output()))
+  if (Contains(TestsOutOfScope(), name) || Contains(TestsOfWrongData(), name) ||
+      !is_fine(graph.input()) || !is_fine(graph.output()))
     return false;
+  // Classic machine learning has a domain of its own.
   return std::none_of(graph.node().begin(), graph.node().end(), [](const auto& node) {
-    return Contains(OperatorsOutOfScope(), node.op_type());
+    return node.domain() == "ai.onnx.ml" || Contains(OperatorsOutOfScope(), node.op_type());
   });
 }
 

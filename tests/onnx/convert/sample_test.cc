@@ -53,7 +53,9 @@ double Mirrored(double x, double low, double high) {
 TEST(SampleTest, VolumesAreSampledBetweenTheirElements) {
   const Shape extents = {3, 4, 5};
   const NDArray x = Random({2, 2, 3, 4, 5}, 1);
-  const NDArray grid = Random({2, 2, 3, 1, 3}, Float32, 2, -1.7, 1.7);
+  NDArray grid = Random({2, 2, 3, 1, 3}, Float32, 2, -1.7, 1.7);
+  // Between two elements along each axis, or on one.
+  for (int i = 0; i < 6; ++i) grid.data<float>()[i] = i < 3 ? 0 : -0.5F;
   for (const char* mode : {"linear", "nearest"}) {
     for (const char* padding : {"zeros", "border", "reflection"}) {
       for (const bool aligned : {false, true}) {
@@ -77,7 +79,7 @@ TEST(SampleTest, VolumesAreSampledBetweenTheirElements) {
                 if (std::string(padding) == "reflection")
                   v = aligned ? Mirrored(v, 0, extent - 1) : Mirrored(v, -0.5, extent - 0.5);
                 if (std::string(padding) != "zeros") v = std::min(std::max(v, 0.0), extent - 1);
-                at.push_back(std::string(mode) == "nearest" ? std::round(v) : v);
+                at.push_back(std::string(mode) == "nearest" ? std::nearbyint(v) : v);
               }
               expected.push_back(Linear(x.data<float>() + (n * 2 + c) * 60, extents, at));
             }
