@@ -75,6 +75,9 @@ Expr Occurrences(const Node& node, const Expr& x, const Ints& grams, std::int64_
   return node.Typed(ops::Sum(ops::Cast(all, Float32), {.axis = Ints{1}}));
 }
 
+// Of the elements of n-grams, at all distances.
+constexpr std::int64_t kMaxSteps = 4096;
+
 std::vector<Expr> TfIdfVectorizer(Node& node) {
   const std::string mode = node.String("mode", "");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
@@ -91,7 +94,7 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
   Expr x = node.Typed(ops::Cast(node.input(0), Int64));
   if (rank < 2) x = node.Typed(ops::Reshape(x, {1, -1}));
   const std::int64_t rows = ShapeOf(x)[0], length = ShapeOf(x)[1];
-  Expr counts = ZerosOf({rows, pool.width}, Float32);
+  Expr counts = node.Typed(ops::BroadcastTo(ops::Scalar(0), {rows, pool.width}));
   std::size_t gram = 0;
   for (std::size_t i = 0; i < pool.begins.size(); ++i) {
     const auto n = static_cast<std::int64_t>(i) + 1;
@@ -105,7 +108,10 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
     gram += columns.size();
     if (columns.empty() || n < shortest || n > longest) continue;
     // Single elements have no distance, and are counted once.
-    const std::int64_t steps = n == 1 ? 1 : std::min(skips, length - 1) + 1;
+    const std::int64_t steps = n == 1 ? 1 : std::min(skips, (length - 1) / (n - 1) - 1) + 1;
+    if (steps > kMaxSteps / n)
+      throw Unimplemented(StrCat(n, "-grams at ", steps, " distances are asked for; at most ",
+                                 kMaxSteps / n, " are supported, each of them written out"));
     for (std::int64_t step = 1; step <= steps; ++step) {
       const Expr found = Occurrences(node, x, grams, n, step);
       if (!found) break;

@@ -91,6 +91,21 @@ TEST(HostileModelTest, ExtentsOfATransposedConvolutionAreBounded) {
   EXPECT_NE(refusal("output_shape", std::numeric_limits<std::int64_t>::max()), "");
 }
 
+TEST(HostileModelTest, DistancesWithinNGramsAreBounded) {
+  Model model;
+  model.Input("x", {std::int64_t{1} << 20}, TensorProto::INT64).Output("y");
+  NodeProto& node = model.Node("TfIdfVectorizer", {"x"}, {"y"}, "grams");
+  SetString(node, "mode", "TF");
+  SetInt(node, "min_gram_length", 2);
+  SetInt(node, "max_gram_length", 2);
+  SetInt(node, "max_skip_count", std::numeric_limits<std::int64_t>::max());
+  SetInts(node, "ngram_counts", {0, 0});
+  SetInts(node, "ngram_indexes", {0});
+  SetInts(node, "pool_int64s", {3, 4});
+  EXPECT_THAT(MessageOf(Imported(model), kUnimplemented),
+              AllOf(HasSubstr("grams (TfIdfVectorizer)"), HasSubstr("at most 2048")));
+}
+
 // --- numbers of inputs and outputs
 
 // The state that a recurrent layer begins with, say, has an element for each sequence.
