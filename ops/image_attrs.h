@@ -13,7 +13,10 @@ namespace tenon::ops {
 template <typename A>
 constexpr auto ResizeFields() {
   return attrs::Fields(
-      attrs::Field("size", &A::size, "extents of the result's spatial axes").AtLeast(0),
+      attrs::Field("size", &A::size,
+                   "extents of the result's spatial axes; when empty, those of the data times the "
+                   "scales, rounded down")
+          .AtLeast(0),
       attrs::Field("roi", &A::roi,
                    "of tf_crop_and_resize: where the region starts along each spatial axis, then "
                    "where it ends, as fractions of the extents"),

@@ -1,4 +1,6 @@
 // Resampling of images.
+#include <cmath>
+
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/image_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -10,6 +12,28 @@ namespace {
 
 using ir::Dim;
 
+// floor(extent * scale). Scales are sums of powers of two, so that of an extent that is not known
+// it is a quotient of whole numbers.
+Dim Scaled(TypeCall& call, const Dim& extent, double scale) {
+  constexpr double kMost = 0x1p31;
+  if (extent.is_any()) return Dim();
+  if (extent.is_static()) {
+    const double scaled = std::floor(static_cast<double>(extent.value()) * scale);
+    if (!(scaled < kMost)) call.Refuse(StrCat("a result's extent would be ", scaled));
+    return Dim(static_cast<std::int64_t>(scaled));
+  }
+  double factor = scale;
+  std::int64_t divisor = 1;
+  while (std::floor(factor) != factor && factor < kMost && divisor < std::int64_t{1} << 31) {
+    factor *= 2;
+    divisor *= 2;
+  }
+  if (std::floor(factor) != factor || factor < 1 || !(factor < kMost * kMost))
+    call.Refuse(StrCat("the extent ", extent.ToString(), " times ", scale,
+                       " cannot be written with whole numbers below 2^62"));
+  return FloorDiv(extent * Dim(static_cast<std::int64_t>(factor)), divisor);
+}
+
 template <typename AttrsType>
 void Resize(TypeCall& call) {
   const auto* x = call.tensor(0);
@@ -20,7 +44,8 @@ void Resize(TypeCall& call) {
   if (x->shape.size() != letters.size())
     call.Refuse(StrCat("the data must have rank ", letters.size()));
   const std::vector<std::size_t> at = LayoutPositions(attrs.layout, letters, "layout");
-  if (attrs.size.size() != dims)
+  const bool by_scales = attrs.size.empty() && !attrs.scales.empty();
+  if (!by_scales && attrs.size.size() != dims)
     call.Refuse(StrCat("size has ", attrs.size.size(), " values; it takes ", dims));
   const bool crops = attrs.coordinate_transformation_mode == "tf_crop_and_resize";
   if (crops ? attrs.roi.size() != 2 * dims : !attrs.roi.empty() && attrs.roi.size() != 2 * dims)
@@ -36,9 +61,10 @@ void Resize(TypeCall& call) {
   std::vector<Dim> shape = x->shape;
   for (std::size_t d = 0; d < dims; ++d) {
     Dim& extent = shape[at[d + 2]];
-    if (extent.is_static() && extent.value() == 0 && attrs.size[d] > 0)
+    const Dim size = by_scales ? Scaled(call, extent, attrs.scales[d]) : Dim(attrs.size[d]);
+    if (extent.is_static() && extent.value() == 0 && size.is_static() && size.value() > 0)
       call.Refuse("there are no elements to take from");
-    extent = Dim(attrs.size[d]);
+    extent = size;
   }
   call.LearnResult(
       ir::TensorType(std::move(shape), attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));

@@ -6,6 +6,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/resize_antialias.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
@@ -71,6 +72,59 @@ Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how)
   return flat == shape ? y : ops::Reshape(y, target.size);
 }
 
+// Whether result i is element floor(i / scale) where the scale is a whole number.
+bool RepeatsElements(const ops::Resize3DAttrs& how) {
+  const std::string& from = how.coordinate_transformation_mode;
+  const std::string& rounding = how.rounding_method;
+  if (how.method != "nearest_neighbor") return false;
+  if (from == "asymmetric" || from == "tf_half_pixel_for_nn") return rounding == "floor";
+  const bool has_centres =
+      from == "half_pixel" || from == "pytorch_half_pixel" || from == "half_pixel_symmetric";
+  return has_centres && rounding.starts_with("round");
+}
+
+// Extents that are variables: elements are repeated where that does it for all values; else a
+// kernel is made for each size. The scale of an axis that stays is 1.
+Expr ResizedByScales(const Node& node, const Expr& x, const std::vector<double>& scales,
+                     const ops::Resize3DAttrs& how) {
+  const std::size_t rank = scales.size();
+  std::vector<std::size_t> axes;
+  bool is_whole = true;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (scales[i] == 1) continue;
+    if (!(scales[i] > 0))
+      throw InvalidArgument(StrCat("the scale ", scales[i], " is not greater than zero"));
+    axes.push_back(i);
+    is_whole =
+        is_whole && scales[i] > 1 && scales[i] < 0x1p31 && std::floor(scales[i]) == scales[i];
+  }
+  if (axes.empty()) return x;
+  if (is_whole && RepeatsElements(how)) {
+    Expr y = x;
+    for (const std::size_t axis : axes)
+      y = node.Typed(
+          ops::Repeat(y, static_cast<std::int64_t>(scales[axis]), static_cast<std::int64_t>(axis)));
+    return y;
+  }
+  if (rank < 3 || rank > 5 || axes.front() < 2)
+    throw Unimplemented(StrCat("resizing axis ", axes.front(), " of a tensor of the shape ",
+                               TextOf(DimsOf(x)),
+                               " is not supported; of extents that are variables those after the "
+                               "second axis are"));
+  const auto set = [&](auto attrs) {
+    attrs.method = how.method;
+    attrs.coordinate_transformation_mode = how.coordinate_transformation_mode;
+    attrs.rounding_method = how.rounding_method;
+    attrs.cubic_alpha = how.cubic_alpha;
+    attrs.cubic_exclude = how.cubic_exclude;
+    attrs.scales.assign(scales.begin() + 2, scales.end());
+    return attrs;
+  };
+  if (rank == 3) return ops::Resize1D(x, set(ops::Resize1DAttrs{}));
+  if (rank == 4) return ops::Resize2D(x, set(ops::Resize2DAttrs{}));
+  return ops::Resize3D(x, set(ops::Resize3DAttrs{}));
+}
+
 std::string MethodOf(const std::string& mode) {
   if (mode == "nearest") return "nearest_neighbor";
   if (mode == "linear" || mode == "cubic") return mode;
@@ -98,14 +152,15 @@ void SetScale(double scale, std::int64_t extent, std::size_t axis, Target* targe
 // Opset 10, and Upsample: scales for all axes, and no coordinate offset.
 Expr ByScales(Node& node, const std::vector<double>& scales) {
   const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
-  RequireCount("scales", scales.size(), shape.size());
-  Target target = WholeOf(shape);
-  for (std::size_t i = 0; i < shape.size(); ++i) SetScale(scales[i], shape[i], i, &target);
+  RequireCount("scales", scales.size(), static_cast<std::size_t>(RankOf(x)));
   ops::Resize3DAttrs how;
   how.method = MethodOf(node.String("mode", "nearest"));
   how.coordinate_transformation_mode = "asymmetric";
   how.rounding_method = "floor";
+  if (!IsStatic(DimsOf(x))) return ResizedByScales(node, x, scales, how);
+  const Shape shape = ShapeOf(x);
+  Target target = WholeOf(shape);
+  for (std::size_t i = 0; i < shape.size(); ++i) SetScale(scales[i], shape[i], i, &target);
   return Resized(x, target, how);
 }
 
@@ -144,10 +199,48 @@ void SetSizes(Node& node, const Shape& shape, const Ints& axes, const Ints& size
   }
 }
 
+// The scales of all axes that scales or sizes over variables ask for.
+std::vector<double> ScalesOf(Node& node, const std::vector<Dim>& from, const Ints& axes) {
+  std::vector<double> scales(from.size(), 1);
+  const std::vector<double> given =
+      node.has_input(2) ? node.ConstantNumbers(2) : std::vector<double>();
+  if (!given.empty()) {
+    RequireCount("scales", given.size(), axes.size());
+    node.Ignore("keep_aspect_ratio_policy");
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      scales[static_cast<std::size_t>(axes[i])] = given[i];
+    }
+    return scales;
+  }
+  if (!node.has_input(3)) throw InvalidArgument("neither scales nor sizes are given");
+  const std::vector<Dim> sizes = node.ShapeValue(3);
+  RequireCount("sizes", sizes.size(), axes.size());
+  const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch")
+    throw Unimplemented(StrCat("keep_aspect_ratio_policy ", policy,
+                               " over extents that are variables is not supported; stretch is"));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const Dim& extent = from[static_cast<std::size_t>(axes[i])];
+    const std::optional<Dim> up = ExactQuotient(sizes[i], extent);
+    const std::optional<Dim> down = ExactQuotient(extent, sizes[i]);
+    double& scale = scales[static_cast<std::size_t>(axes[i])];
+    if (up && up->is_static() && up->value() > 0) {
+      scale = static_cast<double>(up->value());
+    } else if (down && down->is_static() && down->value() > 0) {
+      scale = 1 / static_cast<double>(down->value());
+    } else {
+      throw Unimplemented(StrCat("a size is ", sizes[i].ToString(), " for the extent ",
+                                 extent.ToString(),
+                                 "; one must be a multiple of the other where it is variable"));
+    }
+  }
+  return scales;
+}
+
 std::vector<Expr> Resize(Node& node) {
   if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1)))};
   const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
+  const std::vector<Dim> dims = DimsOf(x);
   ops::Resize3DAttrs how;
   how.method = MethodOf(node.String("mode", "nearest"));
   how.coordinate_transformation_mode = node.String("coordinate_transformation_mode", "half_pixel");
@@ -159,13 +252,16 @@ std::vector<Expr> Resize(Node& node) {
   if (how.cubic_exclude != 0 && how.method != "cubic") how.cubic_exclude = 0;
 
   Ints axes;
-  for (std::size_t i = 0; i < shape.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < dims.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   if (const auto given = node.OptionalInts("axes")) {
     axes.clear();
-    for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, shape.size()));
+    for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, dims.size()));
   }
-  Target target = WholeOf(shape);
   const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
+  if (!IsStatic(dims) && !crops && !antialias)
+    return {node.Typed(ResizedByScales(node, x, ScalesOf(node, dims, axes), how))};
+  const Shape shape = ShapeOf(x);
+  Target target = WholeOf(shape);
   if (crops) {
     const std::vector<double> roi = node.ConstantNumbers(1);
     RequireCount("roi", roi.size(), 2 * axes.size());

@@ -16,11 +16,12 @@ std::vector<Tensor> Resize(const TeCall& call) {
   const std::vector<std::size_t> at =
       ops::LayoutPositions(attrs.layout, AttrsType::kLetters, "layout");
   const std::size_t dims = at.size() - 2;
+  const Shape shape = call.shape();
   std::vector<ResampledAxis> axes;
   for (std::size_t d = 0; d < dims; ++d) {
     ResampledAxis axis{.axis = at[d + 2],
                        .in = ExtentOf(x, at[d + 2]),
-                       .out = attrs.size[d],
+                       .out = shape[at[d + 2]],
                        .scale = attrs.scales.empty() ? 0 : attrs.scales[d]};
     if (!attrs.roi.empty()) {
       axis.start = attrs.roi[d];
@@ -28,7 +29,7 @@ std::vector<Tensor> Resize(const TeCall& call) {
     }
     axes.push_back(axis);
   }
-  return {Resample(x, call.shape(), call.dtype(), axes,
+  return {Resample(x, shape, call.dtype(), axes,
                    {.method = attrs.method,
                     .coordinates = attrs.coordinate_transformation_mode,
                     .rounding = attrs.rounding_method,

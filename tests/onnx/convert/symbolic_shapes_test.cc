@@ -6,11 +6,13 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/onnx/written_model.h"
 
 namespace tenon::onnx_import {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w");
@@ -109,6 +111,77 @@ TEST(SymbolicImportTest, ARecurrentLayerTakesAnyNumberOfSteps) {
               inputs));
     }
   }
+}
+
+struct ResizeCase {
+  const char *mode, *coordinates, *rounding;
+  std::vector<float> scales;
+};
+
+// A whole scale repeats elements where it may, others take their coordinates from the scale.
+TEST(SymbolicImportTest, ImagesOfAnySizeAreResizedByTheirScales) {
+  const ResizeCase cases[] = {
+      {"nearest", "asymmetric", "floor", {1, 1, 2, 4}},
+      {"nearest", "half_pixel", "round_prefer_floor", {1, 1, 3, 2}},
+      {"nearest", "half_pixel", "round_prefer_ceil", {1, 1, 3, 1}},
+      {"nearest", "tf_half_pixel_for_nn", "floor", {1, 1, 2, 2}},
+      {"nearest", "asymmetric", "round_prefer_ceil", {1, 1, 2, 3}},
+      {"nearest", "half_pixel", "ceil", {1, 1, 2, 2}},
+      {"nearest", "asymmetric", "floor", {1, 1, 0.5, 1.5}},
+      {"linear", "half_pixel", "floor", {1, 1, 2, 1.3333334F}},
+      {"linear", "align_corners", "floor", {1, 1, 2, 3}},
+      {"cubic", "pytorch_half_pixel", "floor", {1, 1, 1.5, 0.75}},
+  };
+  for (const ResizeCase& c : cases) {
+    SCOPED_TRACE(
+        StrCat(c.mode, " ", c.coordinates, " ", c.rounding, " ", c.scales[2], " ", c.scales[3]));
+    Model model;
+    model.Input("x", {-1, 3, -1, -1}).Output("y");
+    model.Constant("scales", NDArray::FromVector<float>({4}, c.scales));
+    NodeProto& node = model.Node("Resize", {"x", "", "scales"}, {"y"});
+    SetString(node, "mode", c.mode);
+    SetString(node, "coordinate_transformation_mode", c.coordinates);
+    SetString(node, "nearest_mode", c.rounding);
+    const auto import = [&](const ImportOptions& options) {
+      return ValueOrThrow(ImportOnnx(model.Bytes(), options));
+    };
+    const Executable exe =
+        ValueOrThrow(Compile(import({.symbolic = true, .evaluate = strategies::EvaluateCall})));
+    ASSERT_TRUE(exe.is_symbolic());
+    for (const Shape& shape : {Shape{1, 3, 2, 3}, Shape{2, 3, 7, 16}, Shape{1, 3, 17, 5}}) {
+      const NDArray x = testing_graphs::Random(shape, 1);
+      const ir::Module fixed =
+          import({.shapes = {{"x", shape}}, .evaluate = strategies::EvaluateCall});
+      testing_graphs::ExpectClose(ValueOrThrow(exe.Run({{"x", x}})),
+                                  testing_graphs::Interpreted(fixed, {{"x", x}}));
+    }
+  }
+}
+
+// As exporters write an image that becomes as large as another.
+TEST(SymbolicImportTest, SizesThatAreComputedFromExtentsGiveTheirScale) {
+  Model model;
+  model.Input("x", {-1, 3, -1, 5}).Output("y").Integers("two", {1, 1, 2, 3});
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("Mul", {"shape", "two"}, {"sizes"});
+  SetString(model.Node("Resize", {"x", "", "", "sizes"}, {"y"}), "coordinate_transformation_mode",
+            "asymmetric");
+  SetString(*model.proto.mutable_graph()->mutable_node(2), "nearest_mode", "floor");
+  const ir::Module module = ValueOrThrow(
+      ImportOnnx(model.Bytes(), {.symbolic = true, .evaluate = strategies::EvaluateCall}));
+  EXPECT_EQ(ir::ToString(module.Main().body.checked_type()),
+            "Tensor[(x_0, 3, 2*x_2, 15), float32]");
+  EXPECT_THAT(ir::PrintModule(module), HasSubstr("repeat("));
+}
+
+TEST(SymbolicImportTest, SizesThatAreNoMultiplesOfVariablesAreRefused) {
+  Model model;
+  model.Input("x", {1, 3, -1, 5}).Output("y").Integers("sizes", {1, 3, 8, 5});
+  model.Node("Resize", {"x", "", "", "sizes"}, {"y"}, "fixed");
+  EXPECT_THAT(
+      MessageOf(ImportOnnx(model.Bytes(), {.symbolic = true, .evaluate = strategies::EvaluateCall}),
+                absl::StatusCode::kUnimplemented),
+      AllOf(HasSubstr("fixed (Resize)"), HasSubstr("a size is 8 for the extent x_2")));
 }
 
 // Heads are split off and joined again by shapes that the model computes, as exporters write it.
