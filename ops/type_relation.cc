@@ -129,13 +129,20 @@ std::optional<Dim> BroadcastDim(const Dim& a, const Dim& b) {
   return Dim();
 }
 
-std::vector<Dim> BroadcastShapes(const TypeCall& call, const std::vector<Dim>& a,
+std::vector<Dim> BroadcastShapes(TypeCall& call, const std::vector<Dim>& a,
                                  const std::vector<Dim>& b) {
+  const auto is_one = [](const Dim& dim) { return dim.is_static() && dim.value() == 1; };
   const std::size_t rank = std::max(a.size(), b.size());
   std::vector<Dim> shape(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim x = i < a.size() ? a[a.size() - 1 - i] : Dim(1);
     const Dim y = i < b.size() ? b[b.size() - 1 - i] : Dim(1);
+    const bool has_variables = (x.is_symbolic() && !y.is_any()) || (y.is_symbolic() && !x.is_any());
+    if (has_variables && !(x == y) && !is_one(x) && !is_one(y)) {
+      call.AssumeEqual(x, y);
+      shape[rank - 1 - i] = x.is_static() ? x : y.is_static() ? y : Max(x, y);
+      continue;
+    }
     const auto dim = BroadcastDim(x, y);
     if (!dim)
       call.Refuse(StrCat("the shapes do not broadcast: extent ", x.ToString(), " against ",

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
@@ -49,6 +50,11 @@ class TypeCall {
   const ir::Type& learned_result() const { return learned_result_; }
   const ir::Type& learned_input(std::size_t i) const { return learned_inputs_[Checked(i)]; }
 
+  // Kernels read both extents as one. That does not hold for all values of their variables: either
+  // may be 1 instead. Kernels for all values are then not taken (passes/infer_type.h).
+  void AssumeEqual(const ir::Dim& a, const ir::Dim& b) { assumed_equal_.emplace_back(a, b); }
+  const std::vector<std::pair<ir::Dim, ir::Dim>>& assumed_equal() const { return assumed_equal_; }
+
   // Throws InvalidArgument: "op: rule", with the input types as a note.
   [[noreturn]] void Refuse(const std::string& rule) const;
 
@@ -61,6 +67,7 @@ class TypeCall {
   ir::Type result_;
   std::vector<ir::Type> learned_inputs_;
   ir::Type learned_result_;
+  std::vector<std::pair<ir::Dim, ir::Dim>> assumed_equal_;
 };
 
 using TypeRelation = std::function<void(TypeCall& call)>;
@@ -82,7 +89,9 @@ void BroadcastToBool(TypeCall& call);
 
 // The extent that two broadcast extents give; nothing when they cannot be broadcast.
 std::optional<ir::Dim> BroadcastDim(const ir::Dim& a, const ir::Dim& b);
-std::vector<ir::Dim> BroadcastShapes(const TypeCall& call, const std::vector<ir::Dim>& a,
+// Of two extents that may differ for some values of their variables, the greater one is it; the
+// call then assumes that they are equal.
+std::vector<ir::Dim> BroadcastShapes(TypeCall& call, const std::vector<ir::Dim>& a,
                                      const std::vector<ir::Dim>& b);
 // `axis` counted from 0. Refuses one outside [-rank, rank).
 int NormalizeAxis(const TypeCall& call, std::int64_t axis, std::size_t rank,

@@ -414,4 +414,17 @@ Expr InferCall(const Expr& expr) {
   return ir::Call::Make(call.callee, call.args, call.attrs, expr.span(), relation.learned_result());
 }
 
+std::vector<std::pair<Dim, Dim>> AssumedEqual(const Expr& e) {
+  std::vector<std::pair<Dim, Dim>> all;
+  ir::VisitPostOrder(e, [&](const Expr& at) {
+    const auto* call = at.As<CallNode>();
+    if (call == nullptr || call->op() == nullptr) return;
+    std::vector<Type> inputs;
+    for (const Expr& arg : call->args) inputs.push_back(arg.checked_type());
+    const auto relation = Related(*ops::OpOf(*call), *call, std::move(inputs), at.checked_type());
+    all.insert(all.end(), relation.assumed_equal().begin(), relation.assumed_equal().end());
+  });
+  return all;
+}
+
 }  // namespace tenon::passes

@@ -9,6 +9,9 @@
 #ifndef TENON_PASSES_INFER_TYPE_H_
 #define TENON_PASSES_INFER_TYPE_H_
 
+#include <utility>
+#include <vector>
+
 #include "tenon/ir/module.h"
 
 namespace tenon::passes {
@@ -20,6 +23,10 @@ ir::Expr InferType(const ir::Expr& expr);
 // An operator call whose arguments have checked types, with its own type inferred. Constant time.
 // Errors as above.
 ir::Expr InferCall(const ir::Expr& call);
+
+// Pairs of extents that kernels of the typed calls within `e` read as one, and that differ for some
+// values of their variables: extents that are broadcast together, of which one may be 1.
+std::vector<std::pair<Dim, Dim>> AssumedEqual(const ir::Expr& e);
 
 }  // namespace tenon::passes
 

@@ -29,7 +29,6 @@ class Locals {
     for (const Dim& dim : tensor.shape) shape.push_back(dim.is_static() ? dim : LocalOf(dim));
     return ir::TensorType(std::move(shape), tensor.dtype);
   }
-  std::map<std::string, Dim> Take() { return std::move(extents_); }
   const std::map<std::string, Dim>& extents() const { return extents_; }
 
  private:
@@ -45,6 +44,57 @@ class Locals {
   std::map<std::string, Dim> extents_;
 };
 
+ir::Type Substituted(const ir::Type& type, const std::map<std::string, Dim>& values) {
+  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
+    std::vector<ir::Type> fields;
+    for (const ir::Type& field : tuple->fields) fields.push_back(Substituted(field, values));
+    return ir::TupleType(std::move(fields));
+  }
+  const auto& tensor = *type.As<ir::TensorTypeNode>();
+  std::vector<Dim> shape;
+  for (const Dim& dim : tensor.shape) shape.push_back(dim.Substitute(values));
+  return ir::TensorType(std::move(shape), tensor.dtype);
+}
+
+// The function with parameters of types that `type_of` gives for those that they have.
+template <typename TypeOf>
+Expr WithParameterTypes(const Expr& function, TypeOf type_of) {
+  const auto& node = *function.As<ir::FunctionNode>();
+  ir::ExprMap params;
+  std::vector<Expr> made;
+  for (const Expr& param : node.params) {
+    made.push_back(
+        ir::Var::MakeChecked(ir::Var(param).name(), type_of(param.checked_type()), param.span()));
+    params.emplace(param, made.back());
+  }
+  return passes::InferType(ir::Function::Make(std::move(made), ir::Substitute(node.body, params),
+                                              ir::Type(), node.attrs));
+}
+
+// A variable that is assumed to be another expression, and that expression.
+std::optional<std::pair<std::string, Dim>> FirstAssumed(const Expr& function) {
+  for (const auto& [a, b] : passes::AssumedEqual(function.As<ir::FunctionNode>()->body)) {
+    for (const auto& [variable, other] : {std::pair(a, b), std::pair(b, a)}) {
+      std::set<std::string> names;
+      other.AddSymbols(&names);
+      if (variable.symbol() && !names.contains(*variable.symbol()))
+        return std::pair(*variable.symbol(), other);
+    }
+  }
+  return std::nullopt;
+}
+
+// Variables that are assumed to be others become these, so that the kernel has fewer of them.
+LocalFunction Unified(LocalFunction local) {
+  while (const auto assumed = FirstAssumed(local.function)) {
+    const std::map<std::string, Dim> values = {{assumed->first, assumed->second}};
+    local.function = WithParameterTypes(
+        local.function, [&](const ir::Type& type) { return Substituted(type, values); });
+    local.extents.erase(assumed->first);
+  }
+  return local;
+}
+
 // Whether the types are equal once variables are what they stand for.
 bool SameTypes(const ir::Type& local, const ir::Type& type, const std::map<std::string, Dim>& of) {
   const std::vector<ir::Type> a = ir::Flatten(local), b = ir::Flatten(type);
@@ -57,14 +107,14 @@ bool SameTypes(const ir::Type& local, const ir::Type& type, const std::map<std::
   });
 }
 
-LocalFunction AsItIs(const Expr& function) {
+LocalFunction AsItIs(const Expr& function, std::vector<std::pair<Dim, Dim>> assumed) {
   std::set<std::string> names;
   for (const Expr& param : function.As<ir::FunctionNode>()->params) {
     for (const ir::Type& type : ir::Flatten(param.checked_type())) {
       for (const Dim& dim : type.As<ir::TensorTypeNode>()->shape) dim.AddSymbols(&names);
     }
   }
-  LocalFunction local{function, {}};
+  LocalFunction local{function, {}, std::move(assumed)};
   for (const std::string& name : names) local.extents.emplace(name, Dim::Symbol(name));
   return local;
 }
@@ -73,25 +123,19 @@ LocalFunction AsItIs(const Expr& function) {
 
 LocalFunction WithLocalExtents(const Expr& function) {
   const auto& node = *function.As<ir::FunctionNode>();
+  const auto assumed = passes::AssumedEqual(node.body);
   Locals locals;
-  ir::ExprMap params;
-  std::vector<Expr> made;
-  for (const Expr& param : node.params) {
-    made.push_back(
-        ir::Var::MakeChecked(ir::Var(param).name(), locals.Of(param.checked_type()), param.span()));
-    params.emplace(param, made.back());
-  }
   try {
-    const Expr local = passes::InferType(ir::Function::Make(
-        std::move(made), ir::Substitute(node.body, params), ir::Type(), node.attrs));
+    const Expr local =
+        WithParameterTypes(function, [&](const ir::Type& type) { return locals.Of(type); });
     const auto& body = local.As<ir::FunctionNode>()->body;
     if (SameTypes(body.checked_type(), node.body.checked_type(), locals.extents()))
-      return {local, locals.Take()};
+      return Unified({local, locals.extents(), assumed});
   } catch (const Error& error) {
     // The types need what the model's variables say of each other.
     if (error.code() == absl::StatusCode::kInternal) throw;
   }
-  return AsItIs(function);
+  return AsItIs(function, assumed);
 }
 
 }  // namespace tenon::compiler

@@ -16,6 +16,8 @@ namespace tenon::compiler {
 struct LocalFunction {
   ir::Expr function;                   // with checked types
   std::map<std::string, Dim> extents;  // by variable, in those of the model
+  // Of the model, too: the function is right where each pair is equal.
+  std::vector<std::pair<Dim, Dim>> assumed_equal;
 };
 
 // Where types do not follow from such variables, as when one extent is the product of others, the

@@ -68,7 +68,7 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
 
 void SymbolicModel::MakeKernels() {
   std::vector<KernelTable::Request> requests;
-  std::vector<std::pair<Expr, std::map<std::string, Dim>>> uses;
+  std::vector<std::pair<Expr, Use>> uses;
   ir::VisitPostOrder(
       fused_.Main().body,
       [&](const Expr& e) {
@@ -82,7 +82,8 @@ void SymbolicModel::MakeKernels() {
         request.function = local.function;
         request.hash = ir::StructuralHash(local.function);
         requests.push_back(std::move(request));
-        uses.emplace_back(call->callee, std::move(local.extents));
+        uses.emplace_back(call->callee,
+                          Use{-1, std::move(local.extents), std::move(local.assumed_equal)});
       },
       [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
   KernelTable table(strategy_, &kernels_);
@@ -90,8 +91,9 @@ void SymbolicModel::MakeKernels() {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const KernelTable::Request& request = requests[i];
     try {
-      const int kernel = table.For(request.function, request.name, request.constants, request.hash);
-      uses_.emplace(uses[i].first, Use{kernel, std::move(uses[i].second)});
+      uses[i].second.kernel =
+          table.For(request.function, request.name, request.constants, request.hash);
+      uses_.insert(std::move(uses[i]));
     } catch (const Error& error) {
       // It is made for each shape.
       if (error.code() != absl::StatusCode::kUnimplemented) throw;
@@ -203,10 +205,15 @@ class SymbolicModel::Kernels : public FreshKernels {
     if (symbolic == concrete_.functions.end()) return nullptr;
     const auto found = model_.uses_.find(symbolic->second);
     if (found == model_.uses_.end()) return nullptr;
-    const auto& [kernel, extents] = found->second;
-    const bool fits = std::all_of(extents.begin(), extents.end(), [&](const auto& extent) {
-      return extent.second.Evaluate(values_).value() >= strategies::kMinSymbolicExtent;
-    });
+    const auto& [kernel, extents, assumed_equal] = found->second;
+    const auto value = [&](const Dim& dim) { return dim.Evaluate(values_).value(); };
+    const bool fits =
+        std::all_of(extents.begin(), extents.end(),
+                    [&](const auto& extent) {
+                      return value(extent.second) >= strategies::kMinSymbolicExtent;
+                    }) &&
+        std::all_of(assumed_equal.begin(), assumed_equal.end(),
+                    [&](const auto& pair) { return value(pair.first) == value(pair.second); });
     return fits && model_.made_[static_cast<std::size_t>(kernel)].code ? &found->second : nullptr;
   }
 

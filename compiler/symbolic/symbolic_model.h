@@ -50,6 +50,7 @@ class SymbolicModel {
   struct Use {
     int kernel;
     std::map<std::string, Dim> extents;
+    std::vector<std::pair<Dim, Dim>> assumed_equal;  // where the kernel is right
   };
   class Kernels;  // what Bind takes kernels from
 

@@ -33,7 +33,7 @@ Expr Rotated(const Node& node, const Expr& x, const Angles& angles, std::int64_t
   const std::vector<Dim> shape = DimsOf(x), table = DimsOf(angles.cosine);
   if (shape.size() != 3 && shape.size() != 4)
     throw InvalidArgument("the input must have rank 3 or 4");
-  const Dim &last = shape.back(), angle_count = table.back();
+  const Dim &last = shape.back(), angle_count = table.empty() ? Dim() : table.back();
   if (table.size() != 3 || DimsOf(angles.sine) != table || !last.is_static() ||
       !angle_count.is_static())
     throw InvalidArgument(StrCat("the cosines and sines have the shapes ", TextOf(table), " and ",

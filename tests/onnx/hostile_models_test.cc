@@ -106,6 +106,14 @@ TEST(HostileModelTest, DistancesWithinNGramsAreBounded) {
               AllOf(HasSubstr("grams (TfIdfVectorizer)"), HasSubstr("at most 2048")));
 }
 
+TEST(HostileModelTest, AnglesWithoutAnAxisAreRefused) {
+  Model model(23);
+  model.Input("x", {1, 2, 3, 4}).Input("c", {}).Input("s", {}).Output("y");
+  model.Node("RotaryEmbedding", {"x", "c", "s"}, {"y"}, "turn");
+  EXPECT_THAT(MessageOf(Imported(model), kInvalid),
+              AllOf(HasSubstr("turn (RotaryEmbedding)"), HasSubstr("(batch, length, angles)")));
+}
+
 // --- numbers of inputs and outputs
 
 // The state that a recurrent layer begins with, say, has an element for each sequence.

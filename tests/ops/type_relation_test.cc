@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"OneSymbol", "%x: Tensor[(n, 3), float32], %y: Tensor[(n, 1), float32]", "add(%x, %y)",
             "Tensor[(n, 3), float32]"},
         Row{"TwoSymbols", "%x: Tensor[(n), float32], %y: Tensor[(m), float32]", "add(%x, %y)",
-            "Tensor[(?), float32]"},
+            "Tensor[(max(m, n)), float32]"},
         Row{"ExtentsThatDiffer", "%x: Tensor[(2, 3), float32], %y: Tensor[(2), float32]",
             "add(%x, %y)",
             "add: the shapes do not broadcast: extent 3 against 2 in dimension 1; extents must be "

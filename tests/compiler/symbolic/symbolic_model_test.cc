@@ -77,6 +77,23 @@ INSTANTIATE_TEST_SUITE_P(
                      "def @main(%x: Tensor[(3, n), float32], %y: Tensor[(3, n), float32]) {"
                      "  multiply(exp(%x), %y) }",
                      Along("n", kExtents)},
+        SymbolicCase{"BroadcastOfVariables",
+                     "def @main(%x: Tensor[(n, 7), float32], %y: Tensor[(m, 7), float32]) {"
+                     "  nn.relu(multiply(add(%x, %y), %x)) }",
+                     Both("n", "m", {{5, 5}, {1, 5}, {5, 1}, {1, 1}, {33, 33}})},
+        SymbolicCase{"BroadcastToANumber",
+                     "def @main(%x: Tensor[(3, n), float32], %y: Tensor[(17), float32]) {"
+                     "  (where(less(%x, %y), %x, %y), broadcast_to(%x, shape=[2, 3, 17])) }",
+                     Along("n", {17, 1})},
+        SymbolicCase{"EnlargedAgain",
+                     "def @main(%x: Tensor[(1, 4, h, w), float32],"
+                     "          %k: Tensor[(4, 4, 3, 3), float32]) {"
+                     "  %0 = nn.conv2d(%x, %k, padding=[1, 1], strides=[2, 2]);"
+                     "  %1 = nn.conv2d(%0, %k, padding=[1, 1], strides=[2, 2]);"
+                     "  %2 = nn.conv2d(repeat(repeat(%1, repeats=2, axis=2), repeats=2, axis=3),"
+                     "                 %k, padding=[1, 1]);"
+                     "  nn.conv2d(nn.relu(add(%2, %0)), %k, padding=[1, 1]) }",
+                     Both("h", "w", {{4, 8}, {36, 20}, {64, 4}, {3, 7}, {35, 32}})},
         SymbolicCase{"Softmax", "def @main(%x: Tensor[(n, m), float32]) { nn.softmax(%x) }",
                      Both("n", "m", kPairs)},
         SymbolicCase{"LayerNorm",
@@ -190,13 +207,6 @@ TEST(SymbolicErrorTest, AVariableThatNoInputHasAloneIsRefused) {
               HasSubstr("no input of the model has the extent n alone"));
 }
 
-// n may be 1 or 5 there.
-TEST(SymbolicErrorTest, BroadcastsThatDependOnAValueAreRefused) {
-  const auto exe = Compile(
-      Parsed("def @main(%x: Tensor[(n), float32], %y: Tensor[(5), float32]) { add(%x, %y) }"));
-  EXPECT_EQ(exe.status().code(), absl::StatusCode::kUnimplemented) << exe.status();
-}
-
 // Found by a random module: the sum ran over an axis whose extent equals that of the result.
 TEST(SymbolicModelTest, ASumToAShapeKeepsAxesOfItsExtents) {
   const auto exe =
@@ -207,6 +217,30 @@ TEST(SymbolicModelTest, ASumToAShapeKeepsAxesOfItsExtents) {
   const auto results = exe->Run({{"x", x}, {"like", x}});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_TRUE((*results)[0].SameBytes(x));
+}
+
+// Extents that must be equal or 1: kernels for all values take them as equal.
+TEST(SymbolicModelTest, ExtentsThatBroadcastTogetherGiveTheGreaterOne) {
+  const ir::Module module = passes::InferType(
+      Parsed("def @main(%x: Tensor[(n), float32], %y: Tensor[(m), float32]) { add(%x, %y) }"));
+  EXPECT_EQ(ir::ToString(module.Main().body.checked_type()), "Tensor[(max(m, n)), float32]");
+  int lowered = 0;
+  const auto exe = Compile(module, {.threads = 1, .loop_observer = [&](const auto& step) {
+                                      if (step.name == "Nests") ++lowered;
+                                    }});
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  const auto run = [&](std::int64_t n, std::int64_t m) {
+    return exe->Run({{"x", Ones({n})}, {"y", Ones({m})}});
+  };
+  const int at_compile = lowered;
+  ASSERT_TRUE(run(5, 5).ok());
+  ASSERT_TRUE(run(64, 64).ok());
+  EXPECT_EQ(lowered, at_compile);
+  // Another kernel.
+  EXPECT_EQ(run(1, 5).value()[0].shape(), Shape{5});
+  EXPECT_GT(lowered, at_compile);
+  EXPECT_THAT(std::string(run(2, 5).status().message()),
+              HasSubstr("extents must be equal or one of them 1"));
 }
 
 TEST(SymbolicModelTest, UnknownExtentsOfInputsAreVariables) {
