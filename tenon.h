@@ -1,5 +1,6 @@
 // Everything that a program or a plug-in using Tenon needs. What reads and writes ONNX is in the
-// library tenon::onnx, the rest in tenon::compiler.
+// library tenon::onnx, what reads and writes Relax text in tenon::relax, the rest in
+// tenon::compiler.
 #ifndef TENON_TENON_H_
 #define TENON_TENON_H_
 
@@ -30,6 +31,7 @@
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/passes/pattern/pattern_rewrite.h"
 #include "tenon/passes/pipeline.h"
+#include "tenon/relax/text_format.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/schedule/lower.h"

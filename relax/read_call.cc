@@ -149,8 +149,18 @@ class CallReader {
   void SetField(const Parameter& parameter, attrs::FieldValues* fields) {
     if (parameter.is_input()) return;
     const auto found = values_.find(std::string(parameter.name));
-    if (found == values_.end() && parameter.default_value.empty()) return;
-    attrs::Value value = found == values_.end() ? ValueOf(parameter.default_value) : found->second;
+    const attrs::FieldInfo* info =
+        signature_.op->schema->Find(std::string(parameter.attribute()));
+    attrs::Value value;
+    if (found != values_.end()) {
+      value = found->second;
+    } else if (!parameter.default_value.empty()) {
+      value = ValueOf(parameter.default_value);
+    } else if (parameter.form == Form::kPadding) {
+      value = info->default_value;
+    } else {
+      return;
+    }
     if (parameter.form == Form::kIgnored) return;
     if (parameter.form == Form::kFixed) {
       if (!value.is_none() && !(value == ValueOf(parameter.default_value)))
@@ -161,7 +171,6 @@ class CallReader {
     }
     const std::string field(parameter.attribute());
     // None stands for an element type that is not given.
-    const attrs::FieldInfo* info = signature_.op->schema->Find(field);
     if (value.is_none() && info != nullptr && info->default_value.As<DataType>() != nullptr) return;
     (*fields)[field] = Converted(parameter, std::move(value));
   }
@@ -205,10 +214,14 @@ class CallReader {
     }
   }
 
+  // How many axes a window has: as many as the attribute has by default, or the strides.
   std::size_t Axes(std::string_view field) const {
-    const attrs::FieldInfo* info = signature_.op->schema->Find(std::string(field));
-    const auto* list = info == nullptr ? nullptr : info->default_value.As<attrs::List>();
-    return list == nullptr ? 1 : list->size();
+    for (const std::string_view name : {field, std::string_view("strides")}) {
+      const attrs::FieldInfo* info = signature_.op->schema->Find(std::string(name));
+      const auto* list = info == nullptr ? nullptr : info->default_value.As<attrs::List>();
+      if (list != nullptr && !list->empty()) return list->size();
+    }
+    return 1;
   }
 
   // A result in the data's layout is what the attribute's default means.

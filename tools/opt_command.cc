@@ -1,4 +1,4 @@
-// tenon opt: runs passes over Relay text and prints the result.
+// tenon opt: runs passes over a model and prints the result as Relay or Relax text.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -15,6 +15,7 @@
 #include "tenon/passes/partition/annotate_target.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/passes/pipeline.h"
+#include "tenon/relax/text_format.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -33,6 +34,7 @@ struct OptArguments {
   bool timing = false;
   bool dump = false;
   bool no_metadata = false;
+  std::string print;  // empty: as the model was written
   std::string fusion = "relay";
   std::string explain;  // empty, "text" or "json"
 };
@@ -105,6 +107,15 @@ passes::Pass FindPass(const std::string& name, const passes::FuseOptions& fuse,
   return passes::FindPass(name, strategies::EvaluateCall, fuse, folding);
 }
 
+// The module in the language that is asked for.
+std::string TextOf(const ir::Module& module, const OptArguments& arguments, bool metadata) {
+  const bool is_relax = arguments.print.empty()
+                            ? module.operator_names() == ir::OperatorNames::kRelax
+                            : arguments.print == "relax";
+  return is_relax ? relax::PrintRelax(module, {.metadata = metadata})
+                  : ir::PrintModule(module, {.metadata = metadata});
+}
+
 void Optimize(const OptArguments& arguments) {
   const ir::Module module = LoadModel(arguments.model).module;
   passes::Pipeline pipeline;
@@ -115,13 +126,12 @@ void Optimize(const OptArguments& arguments) {
     pipeline.push_back(FindPass(name, fuse, &decisions.folding, arguments));
   passes::PassReport report;
   passes::PassContext context{.verify = true, .report = &report};
-  const ir::PrintOptions print{.metadata = !arguments.no_metadata};
   if (arguments.dump)
     context.dump = [&](const std::string& pass, const ir::Module& changed) {
-      std::cerr << "// after " << pass << "\n" << ir::PrintModule(changed, {.metadata = false});
+      std::cerr << "// after " << pass << "\n" << TextOf(changed, arguments, false);
     };
   const ir::Module result = passes::RunPasses(pipeline, module, context);
-  std::cout << ir::PrintModule(result, print) << std::flush;
+  std::cout << TextOf(result, arguments, !arguments.no_metadata) << std::flush;
   if (!arguments.explain.empty())
     std::cerr << (arguments.explain == "json" ? ExplainJson(decisions) : ExplainText(decisions));
   if (arguments.timing) {
@@ -160,6 +170,10 @@ void AddOptCommand(CLI::App* app) {
   command->add_flag("--dump", arguments->dump,
                     "the module after each pass that changed it, on standard error");
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out the bytes of constants");
+  command
+      ->add_option("--print", arguments->print,
+                   "the text of the result: relay or relax; the model's own if it is one of them")
+      ->check(CLI::IsMember({"relay", "relax"}));
   command->add_option("--fusion", arguments->fusion, "how FuseOps groups")
       ->check(CLI::IsMember({"relay", "extended"}))
       ->capture_default_str();
