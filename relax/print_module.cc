@@ -1,5 +1,5 @@
-// One walk over the graph, producers first. A node becomes a line of the innermost function that
-// holds all its uses, so the lines of an inner function are complete when the walk reaches it.
+// One walk over the graph, producers first. A node becomes a line of its place (places.h), so the
+// lines of an inner function are complete when the walk reaches it.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "tenon/ir/metadata.h"
-#include "tenon/ir/scope_tree.h"
-#include "tenon/ir/visit.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/relax/places.h"
 #include "tenon/relax/scalar_text.h"
 #include "tenon/relax/signature.h"
 #include "tenon/relax/text_format.h"
@@ -42,11 +41,7 @@ std::string CallValueText(const attrs::Value& value) {
 class FunctionPrinter {
  public:
   FunctionPrinter(const Expr& root, std::vector<NDArray>* constants)
-      : root_(root), constants_(constants) {
-    ir::VisitPostOrder(root_, [&](const Expr& e) { nodes_.push_back(e); });
-    FindLets();
-    FindHomes();
-  }
+      : root_(root), constants_(constants), places_(root) {}
 
   // The decorator, the header and the body.
   Lines Definition(const std::string& name) {
@@ -57,7 +52,7 @@ class FunctionPrinter {
     const bool is_public = symbol != attrs.end() && symbol->second == attrs::Value(name);
     taken_.insert(name);
     CollectSymbols();
-    for (const Expr& e : nodes_) Node(e);
+    for (const Expr& e : places_.order()) Node(e);
     Lines lines = {name == "main" || is_public ? "@R.function" : "@R.function(private=True)"};
     Lines body;
     for (const std::string& variable : symbols_)
@@ -67,84 +62,12 @@ class FunctionPrinter {
   }
 
  private:
-  using Scope = ir::ScopeTree::Scope;
-  struct Home {
-    Scope scope = ir::ScopeTree::kRoot;
-    int uses = 0;
-  };
-
-  // A let is its body, and its variable is its value.
-  Expr Meant(Expr e) const {
-    while (true) {
-      if (const auto* let = e.As<ir::LetNode>()) {
-        e = let->body;
-        continue;
-      }
-      const auto value = lets_.find(e);
-      if (value == lets_.end()) return e;
-      e = value->second;
-    }
-  }
-  void FindLets() {
-    for (const Expr& e : nodes_) {
-      if (const auto* let = e.As<ir::LetNode>()) lets_.emplace(let->var, let->value);
-    }
-  }
-
-  // Consumers first, so that all uses of an expression are known before its own children's are.
-  void FindHomes() {
-    const auto use = [&](const Expr& e, Scope scope) {
-      Home& home = homes_[Meant(e)];
-      home.scope = home.uses == 0 ? scope : tree_.Common(home.scope, scope);
-      ++home.uses;
-    };
-    homes_[root_].uses = 1;
-    // With lets a value may stand before what it reads, so order comes from the walk of meanings.
-    std::vector<Expr> order;
-    OrderOfMeanings(&order);
-    nodes_ = order;
-    for (auto node = order.rbegin(); node != order.rend(); ++node) {
-      const auto found = homes_.find(*node);
-      if (found == homes_.end()) continue;  // a parameter that is not used
-      const Home home = found->second;
-      if (const auto* function = node->As<FunctionNode>()) {
-        const Scope inner = inner_[*node] = tree_.Open(home.scope);
-        use(function->body, inner);
-        used_by_return_.insert(Meant(function->body));
-      } else {
-        for (const Expr& child : ir::Children(*node)) use(child, home.scope);
-      }
-    }
-  }
-
-  // Producers first, lets aside.
-  void OrderOfMeanings(std::vector<Expr>* order) const {
-    struct Frame {
-      Expr expr;
-      std::vector<Expr> children;
-      std::size_t next = 0;
-    };
-    std::unordered_set<Expr, ir::ExprHash> seen;
-    std::vector<Frame> stack;
-    const auto push = [&](const Expr& e) {
-      if (seen.insert(e).second) stack.push_back({e, ir::Children(e)});
-    };
-    push(root_);
-    while (!stack.empty()) {
-      Frame& top = stack.back();
-      if (top.next < top.children.size()) {
-        push(Meant(top.children[top.next++]));
-        continue;
-      }
-      order->push_back(top.expr);
-      stack.pop_back();
-    }
-  }
+  using Scope = Places::Scope;
 
   // The variables of extents take their names before anything else does.
   void CollectSymbols() {
     const TypeText text(Where::kBody, &symbols_);
-    for (const Expr& e : nodes_) {
+    for (const Expr& e : places_.order()) {
       if (e.kind() == ExprKind::kCall || e.kind() == ExprKind::kVar ||
           e.kind() == ExprKind::kTupleGetItem)
         text.Of(e.checked_type());
@@ -153,16 +76,12 @@ class FunctionPrinter {
   }
 
   Lines& LinesOf(const Expr& e) {
-    const Scope scope = homes_.at(e).scope;
+    const Scope scope = places_.ScopeOf(e);
     if (lines_.size() <= scope) lines_.resize(scope + 1);
     return lines_[scope];
   }
 
   void Node(const Expr& e) {
-    if (!homes_.contains(e)) {
-      if (e.kind() == ExprKind::kVar) names_[e] = NameOf(e.As<ir::VarNode>()->name);
-      return;
-    }
     switch (e.kind()) {
       case ExprKind::kVar:
         names_[e] = NameOf(e.As<ir::VarNode>()->name);
@@ -183,13 +102,9 @@ class FunctionPrinter {
         if (!(e == root_)) LocalFunction(e);
         return;
       case ExprKind::kTuple: {
-        // Inside one consumer, unless it is the result or a part of a tuple.
-        const std::string text = TupleText(*e.As<ir::TupleNode>());
-        if (homes_.at(e).uses > 1 || used_by_return_.contains(e) || in_tuple_.contains(e)) {
-          Line(e, text);
-        } else {
-          names_[e] = text;
-        }
+        std::string text = TupleText(*e.As<ir::TupleNode>());
+        if (!places_.IsInPlace(e)) return Line(e, text);
+        names_[e] = std::move(text);
         return;
       }
       case ExprKind::kTupleGetItem: {
@@ -205,13 +120,13 @@ class FunctionPrinter {
   }
 
   void Line(const Expr& e, const std::string& text) {
-    const std::string name = NameOf(used_by_return_.contains(e) ? "gv" : "lv");
+    const std::string name = NameOf(places_.IsResult(e) ? "gv" : "lv");
     const std::string type = TypeText(Where::kBody, &symbols_).Of(e.checked_type());
     LinesOf(e).push_back(StrCat(name, ": ", type, " = ", text));
     names_[e] = name;
   }
 
-  const std::string& Use(const Expr& e) const { return names_.at(Meant(e)); }
+  const std::string& Use(const Expr& e) const { return names_.at(places_.Meant(e)); }
 
   std::string Joined(const std::vector<Expr>& exprs) const {
     return StrJoin(exprs, ", ", [&](std::string* text, const Expr& e) { *text += Use(e); });
@@ -284,7 +199,7 @@ class FunctionPrinter {
     Lines& outer = LinesOf(e);
     outer.insert(outer.end(), lines.begin(), lines.end());
     names_[e] = name;
-    with_functions_.insert(homes_.at(e).scope);
+    with_functions_.insert(places_.ScopeOf(e));
   }
 
   // "def name(...):" and the body, of which `begin` is the start.
@@ -296,8 +211,10 @@ class FunctionPrinter {
         StrJoin(function.params, ", ", [&](std::string* text, const Expr& param) {
           StrAppend(text, names_.at(param), ": ", signature.Of(param.checked_type()));
         });
-    out->push_back(StrCat("def ", name, "(", params, ") -> ",
-                          signature.Of(function.ret_type), ":"));
+    // A result of which some extents are known is left to be inferred.
+    const std::string result_type =
+        TypeText::Says(function.ret_type) ? StrCat(" -> ", signature.Of(function.ret_type)) : "";
+    out->push_back(StrCat("def ", name, "(", params, ")", result_type, ":"));
     std::string attrs;
     for (const auto& [key, value] : function.attrs) {
       if (is_public && key == kSymbol) continue;
@@ -307,29 +224,20 @@ class FunctionPrinter {
     if (!attrs.empty()) body.push_back(StrCat("R.func_attr({", attrs, "})"));
     body.insert(body.end(), begin.begin(), begin.end());
     if (e == root_ && uses_module_) body.emplace_back("cls = Module");
-    const Scope scope = inner_.at(e);
+    const Scope scope = places_.InsideOf(e);
     Lines bindings;
     if (scope < lines_.size()) bindings = std::exchange(lines_[scope], {});
     const std::string& result = Use(function.body);
-    const Expr body_node = Meant(function.body);
-    const bool is_bound = homes_.at(body_node).scope == scope && IsLine(body_node);
-    if (bindings.empty()) {
-    } else if (with_functions_.contains(scope) || !is_bound) {
-      AddPlain(bindings, &body);
+    if (bindings.empty() || with_functions_.contains(scope)) {
+      body.insert(body.end(), bindings.begin(), bindings.end());
     } else {
+      // What is computed here is the result, or computes it.
       body.emplace_back("with R.dataflow():");
       AddIndented(bindings, &body);
       body.push_back(StrCat(kIndent, "R.output(", result, ")"));
     }
     body.push_back(StrCat("return ", result));
     AddIndented(body, out);
-  }
-  static void AddPlain(const Lines& lines, Lines* to) {
-    to->insert(to->end(), lines.begin(), lines.end());
-  }
-  static bool IsLine(const Expr& e) {
-    return e.kind() == ExprKind::kCall || e.kind() == ExprKind::kTuple ||
-           e.kind() == ExprKind::kTupleGetItem;
   }
 
   // A unique name in the alphabet of Python.
@@ -346,12 +254,7 @@ class FunctionPrinter {
 
   const Expr root_;
   std::vector<NDArray>* const constants_;
-  std::vector<Expr> nodes_;  // producers first
-  ir::ExprMap lets_;         // values, by their variables
-  ir::ScopeTree tree_;
-  std::unordered_map<Expr, Home, ir::ExprHash> homes_;
-  std::unordered_map<Expr, Scope, ir::ExprHash> inner_;  // of functions
-  std::unordered_set<Expr, ir::ExprHash> used_by_return_, in_tuple_;
+  const Places places_;
   std::vector<Lines> lines_;                    // of each scope
   std::unordered_set<Scope> with_functions_;    // scopes with a function among their lines
   std::unordered_map<Expr, std::string, ir::ExprHash> names_;  // what stands in a consumer

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tenon/relax/read_expr.h"
+#include "tenon/relax/type_text.h"
 #include "tenon/relax/value_text.h"
 #include "tenon/support/strings.h"
 
@@ -128,6 +129,8 @@ class BodyReader {
     text_->Expect("(", "after T.int64");
     text_->Expect(")", "after T.int64(");
     text_->ExpectLineEnd("a variable");
+    if (!IsName(name.text))
+      text_->Fail(name, StrCat("'", name.text, "' is a word of the language, not a variable"));
     scope_->symbols.emplace(name.text);
   }
 
@@ -277,6 +280,9 @@ FunctionHeader ReadHeader(Cursor* text, Symbols symbols) {
   ReadDecorator(text, &header.is_private);
   if (!text->AcceptName("def")) text->FailExpected("\"def\" after @R.function");
   header.name = text->ExpectName("the name of a function");
+  if (!IsName(header.name.text))
+    text->Fail(header.name, StrCat("'", header.name.text,
+                                   "' is a word of the language, not the name of a function"));
   text->Expect("(", "before the parameters");
   std::unordered_set<std::string_view> names;
   while (!text->IsPunct(")")) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/relax/read_extent.h"
+#include "tenon/relax/type_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {
@@ -17,7 +18,11 @@ Dim ReadQuotedExtent(Cursor* text, Symbols* symbols) {
     inner.nesting = text->source()->nesting;
     Cursor cursor(&inner);
     const Dim extent =
-        ReadExtent(&cursor, [&](const Token& name) { symbols->emplace(name.text); });
+        ReadExtent(&cursor, [&](const Token& name) {
+          if (!IsName(name.text))
+            cursor.Fail(name, StrCat("'", name.text, "' is a word of the language, not a variable"));
+          symbols->emplace(name.text);
+        });
     if (cursor.Is(TokenKind::kLineEnd)) cursor.Advance();
     if (!cursor.Is(TokenKind::kEnd)) cursor.FailExpected("the end of an extent");
     return extent;

@@ -69,6 +69,27 @@ bool IsName(std::string_view text) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+bool TypeText::Says(const ir::Type& type) {
+  std::vector<ir::Type> pending = {type};
+  while (!pending.empty()) {
+    const ir::Type part = pending.back();
+    pending.pop_back();
+    if (!part) return false;
+    if (const auto* tensor = part.As<ir::TensorTypeNode>()) {
+      const auto unknown = std::count_if(tensor->shape.begin(), tensor->shape.end(),
+                                         [](const Dim& dim) { return dim.is_any(); });
+      if (unknown != 0 && unknown != static_cast<std::ptrdiff_t>(tensor->shape.size()))
+        return false;
+    } else if (const auto* tuple = part.As<ir::TupleTypeNode>()) {
+      pending.insert(pending.end(), tuple->fields.begin(), tuple->fields.end());
+    } else if (const auto* function = part.As<ir::FuncTypeNode>()) {
+      pending.insert(pending.end(), function->params.begin(), function->params.end());
+      pending.push_back(function->result);
+    }
+  }
+  return true;
+}
+
 std::string TypeText::Tensor(const ir::TensorTypeNode& tensor) const {
   const std::string dtype = StrCat("dtype=\"", tensor.dtype.ToString(), "\"");
   const auto is_any = [](const Dim& dim) { return dim.is_any(); };

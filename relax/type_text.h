@@ -21,6 +21,8 @@ class TypeText {
 
   // Throws InvalidArgument for a type that the text cannot express.
   std::string Of(const ir::Type& type) const;
+  // Whether the text, in a signature, says all of the type.
+  static bool Says(const ir::Type& type);
 
  private:
   std::string Tensor(const ir::TensorTypeNode& tensor) const;

@@ -145,6 +145,12 @@ TEST(PrintTest, WhatTheTextCannotExpressIsRefusedInWords) {
               HasSubstr("@a.b is no name in Relax text"));
 }
 
+TEST(PrintTest, AResultOfWhichSomeExtentsAreKnownIsInferredAgain) {
+  ExpectRoundTrip(Read("@R.function\n"
+                       "def main(x: R.Tensor(dtype=\"float32\", ndim=2)):\n"
+                       "    return R.concat((x, R.zeros((2, 3), \"float32\")), axis=1)\n"));
+}
+
 TEST(PrintTest, StringsOfAnyBytesReadBack) {
   std::string bytes;
   for (int c = 0; c < 256; ++c) bytes += static_cast<char>(c);
@@ -152,6 +158,12 @@ TEST(PrintTest, StringsOfAnyBytesReadBack) {
   const ir::Module module = passes::InferType(ir::Module::FromExpr(ir::Function::Make(
       {}, ops::Scalar(1), ir::Type(), {{"bytes", attrs::Value(bytes)}})));
   ExpectRoundTrip(module);
+}
+
+TEST(PrintTest, ADeepTuplePrintsAndReads) {
+  ir::Expr e = ir::Var::Make("x", ir::TensorType({2}, Float32));
+  for (int i = 0; i < 300; ++i) e = ir::TupleGetItem::Make(ir::Tuple::Make({e, ir::Tuple::Make({e})}), 0);
+  ExpectRoundTrip(passes::InferType(ir::Module::FromExpr(e)));
 }
 
 TEST(PrintTest, ADeepGraphPrintsAndReads) {
