@@ -68,8 +68,8 @@ TenonError* tenon_run_passes(const TenonModule* module, const char* passes, Teno
   return Run(__func__, [&] {
     tenon::strategies::RegisterStrategies(tenon::ops::OpRegistry::Global());
     tenon::RegisterNamedPasses();
-    const tenon::passes::Pipeline pipeline = tenon::passes::ParsePipeline(
-        RequiredText(passes, "passes"), tenon::DefaultPassArguments());
+    const tenon::passes::Pipeline pipeline =
+        tenon::passes::ParsePipeline(RequiredText(passes, "passes"), tenon::DefaultPassArguments());
     Give(tenon::passes::RunPasses(pipeline, Required(module, "module").module, {.verify = true}),
          changed);
   });

@@ -108,9 +108,9 @@ Pass MakeAnnotateTarget(const GivenOptions& given, const PassArguments& defaults
   for (const std::string& text : given.any ? given.further : defaults.generators)
     generators.push_back(ParseAnnotator(text));
   if (generators.empty())
-    throw InvalidArgument(
-        StrCat("it needs a code generator: {", kOneDnnName, "} or {NAME=OPERATOR+OPERATOR}, or ",
-               "--codegen=", kOneDnnName, " or --codegen=NAME=OPERATOR,OPERATOR for all passes"));
+    throw InvalidArgument(StrCat("it needs a code generator: {", kOneDnnName,
+                                 "} or {NAME=OPERATOR+OPERATOR}, or ", "--codegen=", kOneDnnName,
+                                 " or --codegen=NAME=OPERATOR,OPERATOR for all passes"));
   return {.name = "AnnotateTarget", .function = [generators](const ir::Module& m) {
             return passes::AnnotateTarget(passes::InferType(m), generators);
           }};
@@ -196,7 +196,8 @@ bool RegisterPass(PassDefinition definition, std::source_location where, std::ui
     RegisterNamedPasses();  // so that their names are taken
     if (auto make = std::move(definition.make)) {
       definition.make = [make, site](const GivenOptions& options, const PassArguments& defaults) {
-        Pass pass = ops::RunAuthorCode(site, "its options", [&] { return make(options, defaults); });
+        Pass pass =
+            ops::RunAuthorCode(site, "its options", [&] { return make(options, defaults); });
         pass.name = site.name;
         pass.function = [run = std::move(pass.function), site](const ir::Module& m) {
           return ops::RunAuthorCode(site, "the pass", [&] { return run(m); });
@@ -214,11 +215,12 @@ bool RegisterPatterns(std::string name,
   const ops::AuthorSite site{name, where};
   return Registered(site, headers, [&] {
     if (name.empty() || !patterns)
-      throw InvalidArgument(StrCat(site.ToString(), ": a table of patterns needs a name and patterns"));
+      throw InvalidArgument(
+          StrCat(site.ToString(), ": a table of patterns needs a name and patterns"));
     const auto [entry, is_new] = PatternTables().emplace(name, PatternTable{patterns, site});
     if (!is_new)
-      throw AlreadyExists(StrCat("the table of patterns ", site.ToString(), " is there already: ",
-                                 entry->second.site.ToString()));
+      throw AlreadyExists(StrCat("the table of patterns ", site.ToString(),
+                                 " is there already: ", entry->second.site.ToString()));
   });
 }
 
@@ -230,8 +232,8 @@ std::vector<passes::FusionPattern> PatternsNamed(const std::string& name) {
   std::vector<std::string> names = CodeGeneratorRegistry::Global().Names();
   for (const auto& [table, unused] : PatternTables()) names.push_back(table);
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw NotFound(StrCat("there are no patterns named ", name, "; there are ", StrJoin(names, ", "),
-                          DidYouMean("; ", name, names)));
+    throw NotFound(StrCat("there are no patterns named ", name, "; there are ",
+                          StrJoin(names, ", "), DidYouMean("; ", name, names)));
   return CodeGeneratorRegistry::Global().PatternsOf(name);
 }
 

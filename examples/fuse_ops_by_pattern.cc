@@ -153,8 +153,9 @@ void Run() {
 
   // In [7]
   const std::vector<std::string> names = NamesOf(mod);
-  Assert(std::find(names.begin(), names.end(), "fused_relax_nn_conv2d_relax_nn_relu") != names.end(),
-         "\"fused_relax_nn_conv2d_relax_nn_relu\" in [var.name_hint for var in mod.functions]");
+  Assert(
+      std::find(names.begin(), names.end(), "fused_relax_nn_conv2d_relax_nn_relu") != names.end(),
+      "\"fused_relax_nn_conv2d_relax_nn_relu\" in [var.name_hint for var in mod.functions]");
   for (const auto& [name, f] : mod.functions()) {
     if (name == "fused_relax_nn_conv2d_relax_nn_relu") {
       const auto& conv2d = *Bindings(f)[0].As<ir::CallNode>();

@@ -213,8 +213,7 @@ Metadata ReadGraph(const json& root, const std::string& kind_of_constants) {
 
 }  // namespace
 
-std::string WriteMetadata(const std::vector<NDArray>& constants,
-                          const std::vector<Device>& devices,
+std::string WriteMetadata(const std::vector<NDArray>& constants, const std::vector<Device>& devices,
                           const std::string& kind_of_constants) {
   json nodes =
       json::array({{{"type_key", ""}},

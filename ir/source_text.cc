@@ -33,8 +33,7 @@ Error SourceText::ErrorAt(std::size_t offset, std::size_t length, const std::str
   constexpr std::size_t kWidth = 120;
   const std::size_t start = offset - line_start_ > kBefore ? offset - kBefore : line_start_;
   const std::string line(text_.substr(start, std::min(end - start, kWidth)));
-  const std::size_t marks =
-      std::max<std::size_t>(1, std::min(length, end - std::min(end, offset)));
+  const std::size_t marks = std::max<std::size_t>(1, std::min(length, end - std::min(end, offset)));
   return InvalidArgument(message).At(span).AddNote(
       StrCat("\n    ", line, "\n    ", std::string(offset - start, ' '),
              std::string(std::min(marks, kWidth), '^')));

@@ -17,8 +17,7 @@ namespace tenon::ir {
 class SourceText {
  public:
   // `text` must outlive this.
-  SourceText(std::string_view text, std::string source)
-      : text_(text), source_(std::move(source)) {}
+  SourceText(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {}
 
   // Fast when places are asked for in order.
   Span SpanOf(std::size_t offset, std::size_t length);

@@ -91,9 +91,9 @@ GivenOptions ReadOptions(std::string_view text, const OptionsForm& form) {
       given.further.emplace_back(entry);
       continue;
     } else if (sign != std::string_view::npos || next >= names.size()) {
-      throw InvalidArgument(
-          names.empty() ? StrCat("it has no options, so not ", entry)
-                        : StrCat("it has no option ", name, DidYouMean("; ", name, names)));
+      throw InvalidArgument(names.empty()
+                                ? StrCat("it has no options, so not ", entry)
+                                : StrCat("it has no option ", name, DidYouMean("; ", name, names)));
     } else {
       name = names[next++];
     }

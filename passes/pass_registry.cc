@@ -53,10 +53,9 @@ class PipelineParser {
     while (position_ < text_.size() && IsNameCharacter(text_[position_])) ++position_;
     if (position_ == begin) Fail(begin, 1, "expected the name of a pass");
     const std::string name(text_.substr(begin, position_ - begin));
-    const PassDefinition& definition =
-        Placed(begin, name.size(), [&]() -> const PassDefinition& {
-          return PassRegistry::Global().Find(name);
-        });
+    const PassDefinition& definition = Placed(begin, name.size(), [&]() -> const PassDefinition& {
+      return PassRegistry::Global().Find(name);
+    });
     std::string_view options;
     const std::size_t brace = position_;
     if (position_ < text_.size() && text_[position_] == '{') {
@@ -125,8 +124,8 @@ PassRegistry::PassRegistry() {
 void PassRegistry::Register(PassDefinition definition, std::source_location where) {
   const std::string name = definition.name;
   if (name.empty() || !std::all_of(name.begin(), name.end(), IsNameCharacter))
-    throw InvalidArgument(StrCat("'", name, "' is no name of a pass; names are of letters, digits, ",
-                                 "'.' and '_'"));
+    throw InvalidArgument(
+        StrCat("'", name, "' is no name of a pass; names are of letters, digits, ", "'.' and '_'"));
   if (!definition.make) throw InvalidArgument(StrCat("the pass ", name, " makes nothing"));
   const auto [entry, is_new] = entries_.emplace(name, Entry{std::move(definition), where});
   if (!is_new)

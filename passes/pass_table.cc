@@ -57,11 +57,11 @@ struct FuseOpsOptions {
   std::string mode = "relay";
   std::int64_t max_depth = FuseOptions().max_depth;
   static constexpr auto Fields() {
-    return attrs::Fields(
-        attrs::Field("mode", &FuseOpsOptions::mode, "how calls are grouped").OneOf("relay extended"),
-        attrs::Field("max_depth", &FuseOpsOptions::max_depth, "calls in a group")
-            .AtLeast(std::int64_t{1})
-            .AtMost(std::int64_t{1} << 20));
+    return attrs::Fields(attrs::Field("mode", &FuseOpsOptions::mode, "how calls are grouped")
+                             .OneOf("relay extended"),
+                         attrs::Field("max_depth", &FuseOpsOptions::max_depth, "calls in a group")
+                             .AtLeast(std::int64_t{1})
+                             .AtMost(std::int64_t{1} << 20));
   }
   void Apply(PassArguments* arguments) const {
     arguments->fuse.mode = mode == "extended" ? FusionMode::kExtended : FusionMode::kRelay;

@@ -63,8 +63,8 @@ Expr Triangle(const BoundCall& call, bool upper) {
 const ir::TensorTypeNode& BoundCall::TensorOf(std::size_t input) const {
   const auto* tensor = inputs[input].checked_type().As<ir::TensorTypeNode>();
   if (tensor == nullptr)
-    throw InvalidArgument(StrCat("input ", input, " is ", ir::ToString(inputs[input].checked_type()),
-                                 ", not a tensor"));
+    throw InvalidArgument(StrCat("input ", input, " is ",
+                                 ir::ToString(inputs[input].checked_type()), ", not a tensor"));
   return *tensor;
 }
 
@@ -129,8 +129,8 @@ Expr BuildGatherNd(const BoundCall& call) {
 Expr BuildGelu(const BoundCall& call) {
   RequireFloat(call, "nn.gelu");
   const Expr& x = call.inputs[0];
-  const Expr erf = call.Typed(
-      ops::Erf(call.Typed(ops::Multiply(x, NumberLike(call, 1 / std::numbers::sqrt2)))));
+  const Expr erf =
+      call.Typed(ops::Erf(call.Typed(ops::Multiply(x, NumberLike(call, 1 / std::numbers::sqrt2)))));
   const Expr half = call.Typed(ops::Multiply(erf, NumberLike(call, 0.5)));
   return ops::Multiply(x, call.Typed(ops::Add(half, NumberLike(call, 0.5))));
 }
@@ -161,9 +161,9 @@ Expr BuildGroupNorm(const BoundCall& call) {
     if (axis != channels) wanted.push_back(axis);
   }
   if (summed != wanted)
-    throw Unimplemented(StrCat("R.nn.group_norm over the axes ", StrJoin(summed, ", "),
-                               " is not supported; those beside the batch and the channels are: ",
-                               StrJoin(wanted, ", ")));
+    throw Unimplemented(StrCat(
+        "R.nn.group_norm over the axes ", StrJoin(summed, ", "),
+        " is not supported; those beside the batch and the channels are: ", StrJoin(wanted, ", ")));
   return ops::CallOp("nn.group_norm", call.inputs,
                      {{"num_groups", call.values.at("num_groups")},
                       {"axis", attrs::Value(channels)},
@@ -231,10 +231,10 @@ Expr BuildMatmul(const BoundCall& call) {
     const auto one_batch = [&](const Expr& e, const std::vector<Dim>& shape) {
       std::vector<Dim> full = batch;
       full.insert(full.end(), shape.end() - 2, shape.end());
-      const Expr wide = call.Typed(ops::CallOp(
-          "broadcast_to", {e}, {{"shape", attrs::ToValue(numbers(full))}}));
-      return call.Typed(ops::Reshape(
-          wide, numbers({ops::Product(batch), full[full.size() - 2], full.back()})));
+      const Expr wide =
+          call.Typed(ops::CallOp("broadcast_to", {e}, {{"shape", attrs::ToValue(numbers(full))}}));
+      return call.Typed(
+          ops::Reshape(wide, numbers({ops::Product(batch), full[full.size() - 2], full.back()})));
     };
     y = call.Typed(
         ops::CallOp("nn.batch_matmul", {one_batch(a, left), one_batch(b, right)}, fields));
@@ -258,9 +258,9 @@ Expr BuildPad(const BoundCall& call) {
   double value = 0;
   if (attrs::FromValue(call.values.at("pad_value"), &value))
     throw InvalidArgument("pad_value is not a number");
-  return ops::CallOp("nn.pad", {call.inputs[0], NumberLike(call, value)},
-                     {{"pad_width", attrs::Value(std::move(pairs))},
-                      {"pad_mode", call.values.at("pad_mode")}});
+  return ops::CallOp(
+      "nn.pad", {call.inputs[0], NumberLike(call, value)},
+      {{"pad_width", attrs::Value(std::move(pairs))}, {"pad_mode", call.values.at("pad_mode")}});
 }
 
 // x / sqrt(mean(x^2) + epsilon) * weight
@@ -272,9 +272,8 @@ Expr BuildRmsNorm(const BoundCall& call) {
     throw InvalidArgument("epsilon is not a number");
   const Expr square = call.Typed(ops::Multiply(x, x));
   const Expr mean = call.Typed(ops::Mean(square, {.axis = call.Ints("axes"), .keepdims = true}));
-  const Expr root = call.Typed(
-      ops::CallOp("rsqrt", {call.Typed(ops::Add(mean, NumberLike(call, epsilon)))},
-                  attrs::FieldValues()));
+  const Expr root = call.Typed(ops::CallOp(
+      "rsqrt", {call.Typed(ops::Add(mean, NumberLike(call, epsilon)))}, attrs::FieldValues()));
   return ops::Multiply(call.Typed(ops::Multiply(x, root)), call.inputs[1]);
 }
 

@@ -55,8 +55,7 @@ class FunctionPrinter {
     for (const Expr& e : places_.order()) Node(e);
     Lines lines = {name == "main" || is_public ? "@R.function" : "@R.function(private=True)"};
     Lines body;
-    for (const std::string& variable : symbols_)
-      body.push_back(StrCat(variable, " = T.int64()"));
+    for (const std::string& variable : symbols_) body.push_back(StrCat(variable, " = T.int64()"));
     FunctionLines(root_, name, name != "main" && is_public, std::move(body), &lines);
     return lines;
   }
@@ -255,8 +254,8 @@ class FunctionPrinter {
   const Expr root_;
   std::vector<NDArray>* const constants_;
   const Places places_;
-  std::vector<Lines> lines_;                    // of each scope
-  std::unordered_set<Scope> with_functions_;    // scopes with a function among their lines
+  std::vector<Lines> lines_;                  // of each scope
+  std::unordered_set<Scope> with_functions_;  // scopes with a function among their lines
   std::unordered_map<Expr, std::string, ir::ExprHash> names_;  // what stands in a consumer
   std::unordered_set<std::string> taken_;
   std::unordered_map<std::string, int> suffixes_;

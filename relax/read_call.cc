@@ -43,7 +43,7 @@ class CallReader {
     return text_->Placed(at_, [&] {
       Expr call = Make();
       return call.kind() == ir::ExprKind::kCall && !call.checked_type() ? passes::InferCall(call)
-                                                                       : call;
+                                                                        : call;
     });
   }
 
@@ -149,8 +149,7 @@ class CallReader {
   void SetField(const Parameter& parameter, attrs::FieldValues* fields) {
     if (parameter.is_input()) return;
     const auto found = values_.find(std::string(parameter.name));
-    const attrs::FieldInfo* info =
-        signature_.op->schema->Find(std::string(parameter.attribute()));
+    const attrs::FieldInfo* info = signature_.op->schema->Find(std::string(parameter.attribute()));
     attrs::Value value;
     if (found != values_.end()) {
       value = found->second;

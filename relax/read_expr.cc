@@ -186,8 +186,7 @@ Expr ExprReader::AfterR(const Token& at) {
     text_->Fail(whole, StrCat("R.", name,
                               " is no tensor; it may stand where an operator takes a value, and a "
                               "number as a tensor is R.const(1, \"int64\")"));
-  if (!text_->IsPunct("("))
-    text_->Fail(whole, StrCat("R.", name, " is named but not called"));
+  if (!text_->IsPunct("(")) text_->Fail(whole, StrCat("R.", name, " is named but not called"));
   return CallOfOperator(whole, name);
 }
 

@@ -69,7 +69,8 @@ class ExtentReader {
     const Token number = text_->Advance();
     const auto value = ParseNumber<std::int64_t>(number.text);
     if (!value)
-      text_->Fail(number, StrCat("'", number.text, "' is not an integer of 64 bits, as extents are"));
+      text_->Fail(number,
+                  StrCat("'", number.text, "' is not an integer of 64 bits, as extents are"));
     return Dim(*value);
   }
 

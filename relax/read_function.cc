@@ -71,13 +71,13 @@ class BodyReader {
     if (text_->IsName("R") && text_->ahead().text == "." && AfterR("func_attr")) return;
     const Token name = text_->ExpectName("a statement");
     if (text_->Accept(":")) {
-      const Annotation annotation =
-          ReadAnnotation(text_, &scope_->symbols, Where::kBody);
+      const Annotation annotation = ReadAnnotation(text_, &scope_->symbols, Where::kBody);
       text_->Expect("=", "after the type of a variable");
       const Expr value = Value(name);
       if (!annotation.Holds(value.checked_type()))
-        text_->Fail(annotation.at, StrCat("the type of ", name.text, " does not hold: its value is ",
-                                          ir::ToString(value.checked_type())));
+        text_->Fail(annotation.at,
+                    StrCat("the type of ", name.text, " does not hold: its value is ",
+                           ir::ToString(value.checked_type())));
       scope_->Bind(name.text, value);
       return;
     }
@@ -112,8 +112,8 @@ class BodyReader {
     const Expr value = Value(first);
     const auto* tuple = value.checked_type().As<ir::TupleTypeNode>();
     if (tuple == nullptr || tuple->fields.size() != names.size())
-      text_->Fail(first, StrCat(names.size(), " names stand for ",
-                                ir::ToString(value.checked_type())));
+      text_->Fail(first,
+                  StrCat(names.size(), " names stand for ", ir::ToString(value.checked_type())));
     for (std::size_t i = 0; i < names.size(); ++i)
       scope_->Bind(names[i].text,
                    ir::TupleGetItem::Make(value, static_cast<int>(i), text_->SpanOf(names[i]),
@@ -182,8 +182,8 @@ class BodyReader {
       } else if (text_->IsPunct("@")) {
         LocalFunction();
       } else if (text_->IsName("return") || text_->IsName("with")) {
-        text_->Fail(text_->token(), StrCat("\"", text_->token().text,
-                                           "\" cannot stand in a dataflow block"));
+        text_->Fail(text_->token(),
+                    StrCat("\"", text_->token().text, "\" cannot stand in a dataflow block"));
       } else {
         SimpleStatement();
       }
@@ -247,7 +247,8 @@ void ReadDecorator(Cursor* text, bool* is_private) {
     if (text->Accept(".")) name += '.';
   }
   if (name == "T.prim_func")
-    text->Fail(at, "functions of loops (T.prim_func) cannot be read; kernels are made of operators");
+    text->Fail(at,
+               "functions of loops (T.prim_func) cannot be read; kernels are made of operators");
   if (name != "R.function")
     text->Fail(at, StrCat("@", name, " is not a function that can be read; @R.function is"));
   if (text->Accept("(")) {
@@ -260,8 +261,7 @@ void ReadDecorator(Cursor* text, bool* is_private) {
       if (option.text == "private") {
         *is_private = value.text == "True";
       } else if (option.text != "pure") {
-        text->Fail(option, StrCat("@R.function has no ", option.text,
-                                  "; it has private and pure"));
+        text->Fail(option, StrCat("@R.function has no ", option.text, "; it has private and pure"));
       } else if (value.text == "False") {
         text->Fail(value, "functions with effects are not supported");
       }
@@ -290,13 +290,10 @@ FunctionHeader ReadHeader(Cursor* text, Symbols symbols) {
     if (!names.insert(name.text).second)
       text->Fail(name, StrCat("the parameter ", name.text, " is given twice"));
     if (!text->Accept(":"))
-      text->Fail(name, StrCat("the parameter ", name.text,
-                              " has no type; write it as in ", name.text,
-                              ": R.Tensor((1, 64), dtype=\"float32\")"));
-    const ir::Type type =
-        ReadAnnotation(text, &header.symbols, Where::kSignature).ToType(*text);
-    header.params.push_back(
-        ir::Var::MakeChecked(std::string(name.text), type, text->SpanOf(name)));
+      text->Fail(name, StrCat("the parameter ", name.text, " has no type; write it as in ",
+                              name.text, ": R.Tensor((1, 64), dtype=\"float32\")"));
+    const ir::Type type = ReadAnnotation(text, &header.symbols, Where::kSignature).ToType(*text);
+    header.params.push_back(ir::Var::MakeChecked(std::string(name.text), type, text->SpanOf(name)));
     header.param_names.push_back(name);
     if (!text->Accept(",")) break;
   }
@@ -307,13 +304,12 @@ FunctionHeader ReadHeader(Cursor* text, Symbols symbols) {
   return header;
 }
 
-Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope,
-                  Surroundings* module) {
+Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope, Surroundings* module) {
   const Span span = text->SpanOf(header.name);
   text->ExpectLineEnd("':'");
   if (!text->Is(TokenKind::kIndent))
-    text->Fail(text->token(), StrCat("expected an indented block after \"def ", header.name.text,
-                                     "\""));
+    text->Fail(text->token(),
+               StrCat("expected an indented block after \"def ", header.name.text, "\""));
   text->Advance();
   Symbols around = std::exchange(scope->symbols, header.symbols);
   scope->Open();
@@ -324,9 +320,9 @@ Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope,
   scope->Drop();
   scope->symbols = std::move(around);
   if (header.result && !header.result->Holds(body.checked_type()))
-    text->Fail(header.result->at, StrCat("the result type of ", header.name.text,
-                                         " does not hold: the result is ",
-                                         ir::ToString(body.checked_type())));
+    text->Fail(header.result->at,
+               StrCat("the result type of ", header.name.text, " does not hold: the result is ",
+                      ir::ToString(body.checked_type())));
   std::vector<ir::Type> types;
   for (const Expr& param : header.params) types.push_back(param.checked_type());
   const ir::Type result = header.result && header.result->is_complete()

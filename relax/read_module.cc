@@ -45,8 +45,7 @@ class ModuleReader : public Surroundings {
     const std::string key(name.text);
     const auto found = functions_.find(key);
     if (found == functions_.end())
-      text_.Fail(name, StrCat("the module has no function ", key,
-                              DidYouMean("; ", key, order_)));
+      text_.Fail(name, StrCat("the module has no function ", key, DidYouMean("; ", key, order_)));
     const Entry& entry = found->second;
     if (entry.header.result && entry.header.result->is_complete())
       return entry.header.result->ToType(text_);
@@ -62,8 +61,8 @@ class ModuleReader : public Surroundings {
       text_.Fail(at, "the text has no metadata; print it with the bytes of the constants");
     const auto& constants = metadata_->constants;
     if (index >= constants.size())
-      text_.Fail(at, StrCat("the metadata has ", constants.size(), " constants; there is no ",
-                            index));
+      text_.Fail(at,
+                 StrCat("the metadata has ", constants.size(), " constants; there is no ", index));
     // One node per constant, so that sharing survives.
     auto [node, is_new] = constants_.try_emplace(index);
     if (is_new) node->second = ir::Constant::Make(constants[index], text_.SpanOf(at));
@@ -131,8 +130,8 @@ class ModuleReader : public Surroundings {
     text_.Expect(":", "after the name of the module");
     text_.ExpectLineEnd("':'");
     if (!text_.Is(TokenKind::kIndent))
-      text_.Fail(text_.token(), StrCat("expected an indented block after \"class ", module_name_,
-                                       "\""));
+      text_.Fail(text_.token(),
+                 StrCat("expected an indented block after \"class ", module_name_, "\""));
     text_.Advance();
     while (!text_.Is(TokenKind::kDedent)) Member();
     text_.Advance();
@@ -152,8 +151,9 @@ class ModuleReader : public Surroundings {
     if (text_.AcceptName("pass")) return text_.ExpectLineEnd("\"pass\"");
     if (text_.Is(TokenKind::kString)) return SkipLine();
     if (text_.IsName("I"))
-      text_.Fail(text_.token(), "attributes of modules (I.module_attrs, I.module_global_infos) are "
-                                "not supported");
+      text_.Fail(text_.token(),
+                 "attributes of modules (I.module_attrs, I.module_global_infos) are "
+                 "not supported");
     text_.FailExpected("@R.function");
   }
 
@@ -225,8 +225,8 @@ bool LooksLikeRelax(std::string_view text) {
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.starts_with("#[")) return false;  // the version of Relay text
     if (line.empty() || line.starts_with("#")) continue;
-    for (const std::string_view start : {"@I.", "@R.", "@T.", "@tvm.", "from ", "import ",
-                                         "metadata ", "class "}) {
+    for (const std::string_view start :
+         {"@I.", "@R.", "@T.", "@tvm.", "from ", "import ", "metadata ", "class "}) {
       if (line.starts_with(start)) return true;
     }
     return false;

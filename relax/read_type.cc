@@ -17,12 +17,11 @@ Dim ReadQuotedExtent(Cursor* text, Symbols* symbols) {
     Source inner(expression, "");
     inner.nesting = text->source()->nesting;
     Cursor cursor(&inner);
-    const Dim extent =
-        ReadExtent(&cursor, [&](const Token& name) {
-          if (!IsName(name.text))
-            cursor.Fail(name, StrCat("'", name.text, "' is a word of the language, not a variable"));
-          symbols->emplace(name.text);
-        });
+    const Dim extent = ReadExtent(&cursor, [&](const Token& name) {
+      if (!IsName(name.text))
+        cursor.Fail(name, StrCat("'", name.text, "' is a word of the language, not a variable"));
+      symbols->emplace(name.text);
+    });
     if (cursor.Is(TokenKind::kLineEnd)) cursor.Advance();
     if (!cursor.Is(TokenKind::kEnd)) cursor.FailExpected("the end of an extent");
     return extent;
@@ -36,7 +35,8 @@ class AnnotationReader {
 
   Annotation Read() {
     const Nested nested(*text_);
-    if (!text_->AcceptName("R")) text_->FailExpected("a type, such as R.Tensor((1, 64), dtype=\"float32\")");
+    if (!text_->AcceptName("R"))
+      text_->FailExpected("a type, such as R.Tensor((1, 64), dtype=\"float32\")");
     text_->Expect(".", "in a type");
     const Token name = text_->ExpectName("the name of a type");
     if (name.text == "Tensor") return Tensor(name);
@@ -50,9 +50,9 @@ class AnnotationReader {
       text_->Fail(name, StrCat("R.", name.text,
                                " is a value that Tenon has no type for; shapes stand where an "
                                "operator takes them, as R.shape([1, 64])"));
-    text_->Fail(name, StrCat("there is no type R.", name.text,
-                             DidYouMean("; ", name.text,
-                                        {"Tensor", "Tuple", "Callable", "Object"}, "R.")));
+    text_->Fail(
+        name, StrCat("there is no type R.", name.text,
+                     DidYouMean("; ", name.text, {"Tensor", "Tuple", "Callable", "Object"}, "R.")));
   }
 
  private:
@@ -72,7 +72,8 @@ class AnnotationReader {
         } else if (name.text == "ndim") {
           rank = Rank();
         } else {
-          text_->Fail(name, StrCat("R.Tensor has no ", name.text, "; it has shape, dtype and ndim"));
+          text_->Fail(name,
+                      StrCat("R.Tensor has no ", name.text, "; it has shape, dtype and ndim"));
         }
       } else if (text_->Is(TokenKind::kString)) {
         tensor.dtype = ReadElementType(text_);
@@ -88,8 +89,8 @@ class AnnotationReader {
     if (rank && *rank >= 0 && !tensor.shape)
       tensor.shape = std::vector<Dim>(static_cast<std::size_t>(*rank));
     if (rank && *rank >= 0 && tensor.shape->size() != static_cast<std::size_t>(*rank))
-      text_->Fail(at, StrCat("ndim is ", *rank, ", but ", tensor.shape->size(),
-                             " extents are given"));
+      text_->Fail(at,
+                  StrCat("ndim is ", *rank, ", but ", tensor.shape->size(), " extents are given"));
     return tensor;
   }
 
@@ -174,8 +175,9 @@ ir::Type Annotation::ToType(const Cursor& text) const {
   switch (kind) {
     case AnnotationKind::kTensor:
       if (!shape)
-        text.Fail(at, "the shape is missing: R.Tensor((1, 64), ...), or ndim=2 for extents that are "
-                      "not known");
+        text.Fail(at,
+                  "the shape is missing: R.Tensor((1, 64), ...), or ndim=2 for extents that are "
+                  "not known");
       if (!dtype) text.Fail(at, "the element type is missing: R.Tensor(..., dtype=\"float32\")");
       return ir::TensorType(*shape, *dtype);
     case AnnotationKind::kTuple:
@@ -215,10 +217,9 @@ bool Annotation::Holds(const ir::Type& type) const {
     types = function->params;
     types.push_back(function->result);
   }
-  return !parts || std::equal(parts->begin(), parts->end(), types.begin(), types.end(),
-                              [](const Annotation& part, const ir::Type& t) {
-                                return part.Holds(t);
-                              });
+  return !parts ||
+         std::equal(parts->begin(), parts->end(), types.begin(), types.end(),
+                    [](const Annotation& part, const ir::Type& t) { return part.Holds(t); });
 }
 
 Annotation ReadAnnotation(Cursor* text, Symbols* symbols, Where where) {
@@ -238,11 +239,11 @@ std::vector<Dim> ReadShape(Cursor* text, Symbols* symbols, Where where) {
     } else {
       shape.push_back(ReadExtent(text, [&](const Token& name) {
         if (!symbols->contains(name.text))
-          text->Fail(name, StrCat("the variable ", name.text, " of an extent is not known; ",
-                                  where == Where::kSignature
-                                      ? StrCat("in a signature it stands in quotes: \"", name.text,
-                                               "\"")
-                                      : StrCat("declare it first: ", name.text, " = T.int64()")));
+          text->Fail(name,
+                     StrCat("the variable ", name.text, " of an extent is not known; ",
+                            where == Where::kSignature
+                                ? StrCat("in a signature it stands in quotes: \"", name.text, "\"")
+                                : StrCat("declare it first: ", name.text, " = T.int64()")));
       }));
     }
     if (shape.back().is_static() && shape.back().value() < 0)

@@ -46,9 +46,8 @@ std::optional<std::string> NumberText(const NDArray& data) {
   if (t == Float64) return RealText(*data.data<double>());
   if (t == Float16) return RealText(static_cast<float>(*static_cast<const _Float16*>(data.raw())));
   if (t == BFloat16) return RealText(FromBFloat16(*static_cast<const std::uint16_t*>(data.raw())));
-  return WithInteger(t, [&](auto of_type) {
-    return std::optional(StrCat(*data.data<decltype(of_type)>()));
-  });
+  return WithInteger(
+      t, [&](auto of_type) { return std::optional(StrCat(*data.data<decltype(of_type)>())); });
 }
 
 }  // namespace

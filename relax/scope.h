@@ -21,9 +21,7 @@ class Scope {
   // Forgets what the block bound.
   void Drop() { blocks_.pop_back(); }
   // Whether the innermost block binds the name.
-  bool Binds(std::string_view name) const {
-    return blocks_.back().contains(std::string(name));
-  }
+  bool Binds(std::string_view name) const { return blocks_.back().contains(std::string(name)); }
   // Makes such a name known in the block around it.
   void Export(std::string_view name);
   void Bind(std::string_view name, ir::Expr value);

@@ -126,8 +126,7 @@ const std::map<std::string_view, Parameters>& Rows() {
       {"nn.max_pool1d", Pool(false)},
       {"nn.max_pool2d", Pool(false)},
       {"nn.max_pool3d", Pool(false)},
-      {"one_hot",
-       {{"indices"}, {"on_value"}, {"off_value"}, {"depth", kValue}, {"axis", kValue}}},
+      {"one_hot", {{"indices"}, {"on_value"}, {"off_value"}, {"depth", kValue}, {"axis", kValue}}},
       {"ones_like", {{"x"}, {"dtype", kFixed, {}, "None"}}},
       {"prod", Reduce()},
       {"qnn.dequantize",
@@ -170,8 +169,8 @@ struct Built {
 };
 // By the name in Relax. Parameters that are no inputs and have no default must be given.
 const std::map<std::string_view, Built>& BuiltRows() {
-  static const Parameters axis_of_all = {{"x"}, {"axis", kValue, {}, "None"},
-                                         {"keepdims", kValue, {}, "False"}};
+  static const Parameters axis_of_all = {
+      {"x"}, {"axis", kValue, {}, "None"}, {"keepdims", kValue, {}, "False"}};
   static const auto& rows = *new std::map<std::string_view, Built>{
       {"arange",
        {BuildArange,
@@ -227,7 +226,8 @@ constexpr std::string_view kCallsOfCode =
     "calls code that the module does not hold as operators; register the operator (tenon::plugin) "
     "or write the operators that it computes";
 constexpr std::string_view kShapes = "computes with shapes as values, which Tenon has no type for";
-constexpr std::string_view kEffects = "has an effect beside its result; only pure functions are read";
+constexpr std::string_view kEffects =
+    "has an effect beside its result; only pure functions are read";
 // What Relax has and Tenon does not compute, and why.
 const std::map<std::string_view, std::string_view>& Refusals() {
   static const auto& rows = *new std::map<std::string_view, std::string_view>{
@@ -305,9 +305,9 @@ const Parameter* Signature::Find(std::string_view parameter) const {
 }
 
 std::string Signature::ToString() const {
-  return StrCat("R.", name, "(", StrJoin(parameters, ", ", [](std::string* text, const Parameter& p) {
-                  StrAppend(text, p.name);
-                }),
+  return StrCat("R.", name, "(",
+                StrJoin(parameters, ", ",
+                        [](std::string* text, const Parameter& p) { StrAppend(text, p.name); }),
                 ")");
 }
 
@@ -324,7 +324,8 @@ Signature SignatureOf(std::string_view relax_name) {
     throw Unimplemented(StrCat("R.", name, " ", refusal->second));
   const ir::Expr op = registry.Find(ops::FromRelaxName(StrCat(kPrefix, name)));
   if (!op)
-    throw NotFound(StrCat("there is no operator R.", name, DidYouMean("; ", name, KnownNames(), "R.")));
+    throw NotFound(
+        StrCat("there is no operator R.", name, DidYouMean("; ", name, KnownNames(), "R.")));
   return SignatureFor(*ops::OpOf(op));
 }
 

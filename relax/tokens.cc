@@ -55,8 +55,7 @@ class Tokenizer {
     while (true) {
       const std::size_t start = position_;
       while (At(position_) == ' ' || At(position_) == '\r') ++position_;
-      if (At(position_) == '#')
-        position_ = std::min(text_.find('\n', position_), text_.size());
+      if (At(position_) == '#') position_ = std::min(text_.find('\n', position_), text_.size());
       if (position_ >= text_.size()) return false;
       if (text_[position_] == '\t')
         Fail(position_, 1, "a tab stands at the start of a line; indent with blanks");
@@ -212,11 +211,11 @@ std::size_t Utf8Length(std::string_view text) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
   };
   const unsigned first = byte(0);
-  const std::size_t length = first < 0x80                      ? 1
-                             : first >= 0xC2 && first < 0xE0   ? 2
-                             : first >= 0xE0 && first < 0xF0   ? 3
-                             : first >= 0xF0 && first <= 0xF4  ? 4
-                                                               : 0;
+  const std::size_t length = first < 0x80                     ? 1
+                             : first >= 0xC2 && first < 0xE0  ? 2
+                             : first >= 0xE0 && first < 0xF0  ? 3
+                             : first >= 0xF0 && first <= 0xF4 ? 4
+                                                              : 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0U) != 0x80U) return 0;
   }

@@ -51,11 +51,11 @@ std::string ExtentText(const Dim& dim) {
 
 // Words of Python and names that have a meaning in the text.
 constexpr std::array<std::string_view, 40> kWords = {
-    "False",  "I",        "Module", "None",   "R",     "T",      "True",  "and",
-    "as",     "assert",   "async",  "await",  "break", "class",  "cls",   "continue",
-    "def",    "del",      "elif",   "else",   "except", "finally", "for",  "from",
-    "global", "if",       "import", "in",     "is",    "lambda", "metadata", "nonlocal",
-    "not",    "or",       "pass",   "raise",  "return", "try",    "while", "with"};
+    "False",  "I",      "Module", "None",  "R",      "T",       "True",     "and",
+    "as",     "assert", "async",  "await", "break",  "class",   "cls",      "continue",
+    "def",    "del",    "elif",   "else",  "except", "finally", "for",      "from",
+    "global", "if",     "import", "in",    "is",     "lambda",  "metadata", "nonlocal",
+    "not",    "or",     "pass",   "raise", "return", "try",     "while",    "with"};
 
 }  // namespace
 
@@ -97,13 +97,12 @@ std::string TypeText::Tensor(const ir::TensorTypeNode& tensor) const {
   if (has_any) {
     if (where_ == Where::kSignature &&
         !std::all_of(tensor.shape.begin(), tensor.shape.end(), is_any))
-      throw InvalidArgument(StrCat("Relax text has no type for a tensor of which some extents are "
-                                   "known and others are not: (",
-                                   StrJoin(tensor.shape, ", ",
-                                           [](std::string* text, const Dim& dim) {
-                                             *text += dim.ToString();
-                                           }),
-                                   "); give the others names"));
+      throw InvalidArgument(
+          StrCat("Relax text has no type for a tensor of which some extents are "
+                 "known and others are not: (",
+                 StrJoin(tensor.shape, ", ",
+                         [](std::string* text, const Dim& dim) { *text += dim.ToString(); }),
+                 "); give the others names"));
     return StrCat("R.Tensor(", dtype, ", ndim=", tensor.shape.size(), ")");
   }
   std::string shape;
@@ -112,8 +111,8 @@ std::string TypeText::Tensor(const ir::TensorTypeNode& tensor) const {
     dim.AddSymbols(&names);
     for (const std::string& name : names) {
       if (!IsName(name))
-        throw InvalidArgument(StrCat("the variable ", QuotedString(name),
-                                     " of an extent is no name in Relax text"));
+        throw InvalidArgument(
+            StrCat("the variable ", QuotedString(name), " of an extent is no name in Relax text"));
       symbols_->insert(name);
     }
     const std::string extent = ExtentText(dim);

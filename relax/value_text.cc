@@ -75,14 +75,12 @@ std::string ValueText(const attrs::Value& value) {
     std::string operator()(std::int64_t v) const { return StrCat(v); }
     std::string operator()(double v) const { return DoubleText(v); }
     std::string operator()(const std::string& v) const { return QuotedString(v); }
-    std::string operator()(DataType v) const {
-      return StrCat("R.dtype(\"", v.ToString(), "\")");
-    }
+    std::string operator()(DataType v) const { return StrCat("R.dtype(\"", v.ToString(), "\")"); }
     std::string operator()(const attrs::List& v) const {
-      return StrCat("[", StrJoin(v, ", ", [](std::string* text, const attrs::Value& e) {
-                      *text += ValueText(e);
-                    }),
-                    "]");
+      return StrCat(
+          "[",
+          StrJoin(v, ", ", [](std::string* text, const attrs::Value& e) { *text += ValueText(e); }),
+          "]");
     }
   };
   return std::visit(Printer(), value.data);

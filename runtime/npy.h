@@ -20,7 +20,8 @@
 namespace tenon::runtime {
 
 absl::StatusOr<NDArray> ReadNpy(const std::string& path);
-// The array that a stream holds from here on, of which `bytes` are left. Throws what ReadNpy returns.
+// The array that a stream holds from here on, of which `bytes` are left. Throws what ReadNpy
+// returns.
 NDArray ReadNpyFrom(std::istream& in, std::uintmax_t bytes);
 absl::Status WriteNpy(const std::string& path, const NDArray& array);
 

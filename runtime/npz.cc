@@ -51,8 +51,7 @@ std::uint32_t Crc32(std::string_view bytes) {
     return values;
   }();
   std::uint32_t crc = 0xffffffff;
-  for (const char c : bytes)
-    crc = crc >> 8U ^ table[(crc ^ static_cast<unsigned char>(c)) & 0xffU];
+  for (const char c : bytes) crc = crc >> 8U ^ table[(crc ^ static_cast<unsigned char>(c)) & 0xffU];
   return ~crc;
 }
 
@@ -106,8 +105,8 @@ NamedArrays Read(std::string_view bytes) {
     if (!names.insert(name).second)
       throw InvalidArgument(StrCat("the archive has two arrays ", name));
     arrays.emplace_back(name, ReadEntry(bytes, entry, name));
-    entry += kEntryBytes + name_bytes + NumberAt(bytes, entry + 30, 2) +
-             NumberAt(bytes, entry + 32, 2);
+    entry +=
+        kEntryBytes + name_bytes + NumberAt(bytes, entry + 30, 2) + NumberAt(bytes, entry + 32, 2);
   }
   return arrays;
 }

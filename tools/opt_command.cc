@@ -56,8 +56,7 @@ void Optimize(const OptArguments& arguments) {
     passes::AddDesiredLayout(layout, &defaults.layouts);
   const passes::Pipeline pipeline = passes::ParsePipeline(StrJoin(arguments.passes, ","), defaults);
   passes::PassReport report;
-  passes::PassContext context{
-      .disabled = arguments.disabled, .verify = true, .report = &report};
+  passes::PassContext context{.disabled = arguments.disabled, .verify = true, .report = &report};
   if (arguments.dump)
     context.dump = [&](const std::string& pass, const ir::Module& changed) {
       std::cerr << "// after " << pass << "\n" << TextOf(changed, arguments, false);
@@ -85,14 +84,13 @@ void AddOptCommand(CLI::App* app) {
                    StrCat("in order, some with options: ", passes::PassRegistry::Global().Help()))
       ->allow_extra_args(false)
       ->type_name("PASS,PASS{OPTION}");
-  command
-      ->add_option("--disable-pass", arguments->disabled, "pass of --passes to leave out")
+  command->add_option("--disable-pass", arguments->disabled, "pass of --passes to leave out")
       ->type_name("PASS");
   command
-      ->add_option(
-          "--layout", arguments->layouts,
-          "what ConvertLayout makes without options (nn.conv2d=NHWC); the kernel's layout is one that goes "
-          "with it when it is not given")
+      ->add_option("--layout", arguments->layouts,
+                   "what ConvertLayout makes without options (nn.conv2d=NHWC); the kernel's layout "
+                   "is one that goes "
+                   "with it when it is not given")
       ->type_name("OPERATOR=DATA[:KERNEL]");
   command
       ->add_option(
@@ -119,7 +117,8 @@ void AddOptCommand(CLI::App* app) {
           "say on standard error what FoldAffine left and why, and why FuseOps fused each edge "
           "or not; --explain=json")
       ->check(CLI::IsMember({"text", "json"}));
-  command->footer("Example:\n  tenon opt module.relay --passes=InferType,FuseOps{extended}\n"
+  command->footer(
+      "Example:\n  tenon opt module.relay --passes=InferType,FuseOps{extended}\n"
       "  tenon opt module.py --passes=BindParams{params.npz},FuseOpsByPattern{dnnl}");
   command->callback([arguments] { Optimize(*arguments); });
 }

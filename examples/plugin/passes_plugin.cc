@@ -27,7 +27,8 @@ ir::Module DropRelu(const ir::Module& module, std::int64_t max) {
   return module.Map([&](const ir::Expr& function) {
     return ir::RewritePostOrder(function, [&](const ir::Expr& original, const ir::Expr& e) {
       const auto* call = e.As<ir::CallNode>();
-      const bool is_relu = call != nullptr && call->op() != nullptr && call->op()->name == "nn.relu";
+      const bool is_relu =
+          call != nullptr && call->op() != nullptr && call->op()->name == "nn.relu";
       return is_relu && dropped++ < max ? call->args[0] : ir::KeepType(original, e);
     });
   });

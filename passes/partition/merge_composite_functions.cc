@@ -43,7 +43,8 @@ ir::Module MergeCompositeFunctions(const ir::Module& input,
         const auto of = OperatorsOf(CalledComposite(module, member).As<FunctionNode>()->body);
         operators.insert(operators.end(), of.begin(), of.end());
       }
-      const std::string stem = adder.Unique(NameOfOperators(operators, names.value_or(module.operator_names())));
+      const std::string stem =
+          adder.Unique(NameOfOperators(operators, names.value_or(module.operator_names())));
       const std::string symbol = adder.Unique(stem, "_" + codegen);
       adder.module().Set(symbol, WithAttrs(body, {{"Codegen", attrs::Value(codegen)},
                                                   {"global_symbol", attrs::Value(symbol)}}));

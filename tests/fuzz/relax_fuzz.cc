@@ -18,8 +18,7 @@ namespace {
 // express may be refused then.
 std::optional<std::string> RoundTripFault(const ir::Module& module) {
   const auto text = CatchErrors([&] { return relax::PrintRelax(module); });
-  if (!text.ok())
-    return StrCat("what is read does not print: ", text.status().ToString());
+  if (!text.ok()) return StrCat("what is read does not print: ", text.status().ToString());
   const auto again = relax::ParseRelax(*text, "printed");
   if (!again.ok())
     return StrCat("what is printed is refused: ", again.status().ToString(), "\n", *text);

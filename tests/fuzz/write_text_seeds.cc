@@ -25,8 +25,7 @@ void WriteTextSeeds(const std::filesystem::path& from, const std::filesystem::pa
         << tenon::ir::PrintModule(*module);
     const auto text = tenon::CatchErrors([&] { return tenon::relax::PrintRelax(*module); });
     // Not every type and name has a Relax text.
-    if (text.ok())
-      std::ofstream(relax / file.path().filename().replace_extension("py")) << *text;
+    if (text.ok()) std::ofstream(relax / file.path().filename().replace_extension("py")) << *text;
   }
 }
 

@@ -65,7 +65,8 @@ TEST(ParsePipelineTest, OptionsReachThePass) {
   const auto literals = [&](const std::string& passes) {
     const std::string text = Print(RunText(passes, chain));
     std::size_t count = 0;
-    for (std::size_t at = 0; (at = text.find("Primitive=1", at)) != std::string::npos; ++at) ++count;
+    for (std::size_t at = 0; (at = text.find("Primitive=1", at)) != std::string::npos; ++at)
+      ++count;
     return count;
   };
   EXPECT_EQ(literals("FuseOps"), 1U);
@@ -83,17 +84,19 @@ TEST(ParsePipelineTest, AnUnknownPassIsRefusedWithTheNearestName) {
 }
 
 TEST(ParsePipelineTest, AWrongOptionSaysWhatIsAllowed) {
-  EXPECT_THAT(ErrorOfText("FuseOps{modus=relay}"),
-              AllOf(HasSubstr("FuseOps: it has no option modus; did you mean mode?"),
-                    HasSubstr("FuseOps{mode=relay|extended, max_depth=256}"),
-                    HasSubstr("^^^^^^^^^^^^^")));
+  EXPECT_THAT(
+      ErrorOfText("FuseOps{modus=relay}"),
+      AllOf(HasSubstr("FuseOps: it has no option modus; did you mean mode?"),
+            HasSubstr("FuseOps{mode=relay|extended, max_depth=256}"), HasSubstr("^^^^^^^^^^^^^")));
   EXPECT_THAT(ErrorOfText("FuseOps{mode=rely}"),
               AllOf(HasSubstr("mode"), HasSubstr("one of relay, extended")));
   EXPECT_THAT(ErrorOfText("FuseOps{max_depth=0}"), HasSubstr("at least 1"));
   EXPECT_THAT(ErrorOfText("FuseOps{max_depth=deep}"), HasSubstr("max_depth"));
-  EXPECT_THAT(ErrorOfText("FuseOps{relay, mode=relay}"), HasSubstr("the option mode is given twice"));
+  EXPECT_THAT(ErrorOfText("FuseOps{relay, mode=relay}"),
+              HasSubstr("the option mode is given twice"));
   EXPECT_THAT(ErrorOfText("FuseOps{relay, 1, 2}"), HasSubstr("it has no option 2"));
-  EXPECT_THAT(ErrorOfText("InferType{fast}"), HasSubstr("InferType: it has no options, so not fast"));
+  EXPECT_THAT(ErrorOfText("InferType{fast}"),
+              HasSubstr("InferType: it has no options, so not fast"));
   EXPECT_THAT(ErrorOfText("ConvertLayout{nn.conv2d}"), HasSubstr("ConvertLayout: "));
   EXPECT_THAT(ErrorOfText("RewriteAnnotatedOps{nowhere}"), HasSubstr("a device such as cpu"));
 }
@@ -134,9 +137,8 @@ TEST(PassRegistryTest, AUsersPassHasOptionsOfItsOwn) {
   EXPECT_THAT(ErrorOfText("my.Repeat{counts=[0]}"), HasSubstr("counts"));
   const Error twice = ErrorOf([] {
     PassRegistry::Global().Register(
-        {.name = "my.Repeat", .make = [](const GivenOptions&, const PassArguments&) {
-           return Pass();
-         }});
+        {.name = "my.Repeat",
+         .make = [](const GivenOptions&, const PassArguments&) { return Pass(); }});
   });
   EXPECT_EQ(twice.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_THAT(twice.message(), HasSubstr("pass_registry_test.cc"));
@@ -153,15 +155,17 @@ TEST(PassInstrumentTest, SeesEachPassBeforeAndAfterAndMayLeaveItOut) {
   std::vector<std::string> seen;
   const PassInstrument instrument{
       .should_run = [](const Pass& pass, const ir::Module&) { return pass.name != "FoldConstant"; },
-      .before = [&](const Pass& pass, const ir::Module& module) {
-        seen.push_back(StrCat("before ", pass.name, " ", module.functions().size()));
-      },
-      .after = [&](const Pass& pass, const ir::Module&, const PassRecord& record) {
-        EXPECT_GE(record.nanoseconds, 0);
-        seen.push_back(StrCat("after ", pass.name, record.changed ? " changed" : ""));
-      }};
-  const Pipeline pipeline = ParsePipeline("InferType, FoldConstant, DeadCodeElimination",
-                                          {.evaluate = Evaluate});
+      .before =
+          [&](const Pass& pass, const ir::Module& module) {
+            seen.push_back(StrCat("before ", pass.name, " ", module.functions().size()));
+          },
+      .after =
+          [&](const Pass& pass, const ir::Module&, const PassRecord& record) {
+            EXPECT_GE(record.nanoseconds, 0);
+            seen.push_back(StrCat("after ", pass.name, record.changed ? " changed" : ""));
+          }};
+  const Pipeline pipeline =
+      ParsePipeline("InferType, FoldConstant, DeadCodeElimination", {.evaluate = Evaluate});
   RunPasses(pipeline, Parse(kConv), {.instruments = {instrument}});
   EXPECT_THAT(seen, ElementsAre("before InferType 1", "after InferType changed",
                                 "before DeadCodeElimination 1", "after DeadCodeElimination"));
@@ -171,12 +175,10 @@ TEST(PassInstrumentTest, SeesEachPassBeforeAndAfterAndMayLeaveItOut) {
 }
 
 TEST(PassInstrumentTest, WhatItThrowsNamesThePass) {
-  const PassInstrument refusing{.before = [](const Pass&, const ir::Module&) {
-    throw FailedPrecondition("not now");
-  }};
-  const Error error = ErrorOf([&] {
-    RunPasses(ParsePipeline("InferType"), Parse(kConv), {.instruments = {refusing}});
-  });
+  const PassInstrument refusing{
+      .before = [](const Pass&, const ir::Module&) { throw FailedPrecondition("not now"); }};
+  const Error error = ErrorOf(
+      [&] { RunPasses(ParsePipeline("InferType"), Parse(kConv), {.instruments = {refusing}}); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("not now"), HasSubstr("in the pass InferType")));
 }
 

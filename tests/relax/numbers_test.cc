@@ -18,7 +18,9 @@ std::int64_t SizeOf(const Shape& shape) { return NumElements(shape); }
 NDArray Values(const Shape& shape, int seed) {
   Floats values(static_cast<std::size_t>(SizeOf(shape)));
   for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(static_cast<int>((i * 7 + static_cast<std::size_t>(seed) * 5) % 23) - 11) / 4;
+    values[i] = static_cast<float>(
+                    static_cast<int>((i * 7 + static_cast<std::size_t>(seed) * 5) % 23) - 11) /
+                4;
   return NDArray::FromVector<float>(shape, values);
 }
 
@@ -53,9 +55,8 @@ class ElementTest : public ::testing::TestWithParam<int> {
 INSTANTIATE_TEST_SUITE_P(Sizes, ElementTest, ::testing::Values(0, 1, 13, 17, 31));
 
 TEST_P(ElementTest, GeluIsXTimesTheNormalDistribution) {
-  ExpectEach(ValueOf("R.nn.gelu(a)", {x_}), [&](std::size_t i) {
-    return X(i) * 0.5 * std::erfc(-X(i) / std::numbers::sqrt2);
-  });
+  ExpectEach(ValueOf("R.nn.gelu(a)", {x_}),
+             [&](std::size_t i) { return X(i) * 0.5 * std::erfc(-X(i) / std::numbers::sqrt2); });
 }
 TEST_P(ElementTest, GeluTanhIsItsApproximation) {
   ExpectEach(ValueOf("R.nn.gelu_tanh(a)", {x_}), [&](std::size_t i) {
@@ -79,7 +80,9 @@ void ExpectProduct(const Shape& left, const Shape& right, const Shape& result) {
   const NDArray y = ValueOf("R.matmul(a, b)", {a, b});
   ASSERT_EQ(y.shape(), result);
   const auto dim = [](const Shape& shape, int back) {
-    return static_cast<int>(shape.size()) >= back ? shape[shape.size() - static_cast<std::size_t>(back)] : 1;
+    return static_cast<int>(shape.size()) >= back
+               ? shape[shape.size() - static_cast<std::size_t>(back)]
+               : 1;
   };
   const std::int64_t rows = left.size() == 1 ? 1 : dim(left, 2), depth = left.back();
   const std::int64_t columns = right.size() == 1 ? 1 : right.back();
@@ -96,15 +99,19 @@ void ExpectProduct(const Shape& left, const Shape& right, const Shape& result) {
     }
     return index;
   };
-  ExpectEach(y, [&](std::size_t at) {
-    const auto i = static_cast<std::int64_t>(at);
-    const std::int64_t batch = i / (rows * columns), row = i / columns % rows, column = i % columns;
-    double sum = 0;
-    for (std::int64_t k = 0; k < depth; ++k)
-      sum += a.data<float>()[(batch_of(left, batch) * rows + row) * depth + k] *
-             b.data<float>()[(batch_of(right, batch) * depth + k) * columns + column];
-    return sum;
-  }, 1e-3);
+  ExpectEach(
+      y,
+      [&](std::size_t at) {
+        const auto i = static_cast<std::int64_t>(at);
+        const std::int64_t batch = i / (rows * columns), row = i / columns % rows,
+                           column = i % columns;
+        double sum = 0;
+        for (std::int64_t k = 0; k < depth; ++k)
+          sum += a.data<float>()[(batch_of(left, batch) * rows + row) * depth + k] *
+                 b.data<float>()[(batch_of(right, batch) * depth + k) * columns + column];
+        return sum;
+      },
+      1e-3);
 }
 
 TEST(MatmulTest, OperandsOfAllRanks) {
@@ -166,8 +173,9 @@ TEST(IndexTest, IndexTuplesAreOnTheLastAxis) {
   const NDArray x = Values({3, 5}, 7);
   const NDArray indices = NDArray::FromVector<std::int64_t>({4, 2}, {0, 0, 2, 4, 1, 3, 2, 0});
   const std::size_t places[] = {0, 14, 8, 10};
-  ExpectEach(ValueOf("R.gather_nd(a, b)", {x, indices}),
-             [&](std::size_t i) { return x.data<float>()[places[i]]; }, 0);
+  ExpectEach(
+      ValueOf("R.gather_nd(a, b)", {x, indices}),
+      [&](std::size_t i) { return x.data<float>()[places[i]]; }, 0);
   const NDArray updates = Values({4}, 8);
   ExpectEach(ValueOf("R.scatter_nd(a, b, c, reduction=\"add\")", {x, indices, updates}),
              [&](std::size_t i) {
@@ -182,14 +190,20 @@ TEST(IndexTest, IndexTuplesAreOnTheLastAxis) {
 TEST(IndexTest, TrianglesKeepWhatIsBelowOrAboveADiagonal) {
   const NDArray x = Values({3, 5}, 9);
   for (const int k : {-1, 0, 2}) {
-    ExpectEach(ValueOf(StrCat("R.triu(a, ", k, ")"), {x}), [&](std::size_t i) {
-      const auto row = static_cast<int>(i / 5), column = static_cast<int>(i % 5);
-      return column - row >= k ? x.data<float>()[i] : 0;
-    }, 0);
-    ExpectEach(ValueOf(StrCat("R.tril(a, ", k, ")"), {x}), [&](std::size_t i) {
-      const auto row = static_cast<int>(i / 5), column = static_cast<int>(i % 5);
-      return column - row <= k ? x.data<float>()[i] : 0;
-    }, 0);
+    ExpectEach(
+        ValueOf(StrCat("R.triu(a, ", k, ")"), {x}),
+        [&](std::size_t i) {
+          const auto row = static_cast<int>(i / 5), column = static_cast<int>(i % 5);
+          return column - row >= k ? x.data<float>()[i] : 0;
+        },
+        0);
+    ExpectEach(
+        ValueOf(StrCat("R.tril(a, ", k, ")"), {x}),
+        [&](std::size_t i) {
+          const auto row = static_cast<int>(i / 5), column = static_cast<int>(i % 5);
+          return column - row <= k ? x.data<float>()[i] : 0;
+        },
+        0);
   }
 }
 
@@ -205,10 +219,13 @@ TEST(PadTest, BeforeAndAfterOfEachAxisStandInOneRow) {
   const NDArray x = Values({2, 3}, 10);
   const NDArray y = ValueOf("R.nn.pad(a, (1, 0, 0, 2), pad_value=7.0)", {x});
   ASSERT_EQ(y.shape(), (Shape{3, 5}));
-  ExpectEach(y, [&](std::size_t i) {
-    const std::size_t row = i / 5, column = i % 5;
-    return row >= 1 && column < 3 ? x.data<float>()[(row - 1) * 3 + column] : 7;
-  }, 0);
+  ExpectEach(
+      y,
+      [&](std::size_t i) {
+        const std::size_t row = i / 5, column = i % 5;
+        return row >= 1 && column < 3 ? x.data<float>()[(row - 1) * 3 + column] : 7;
+      },
+      0);
 }
 
 TEST(LinearTest, AddsTheBiasToTheProductByTheTransposedWeight) {

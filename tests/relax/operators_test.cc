@@ -1,6 +1,5 @@
-#include "tenon/tests/relax/relax_text.h"
-
 #include "tenon/passes/infer_type.h"
+#include "tenon/tests/relax/relax_text.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::relax {
@@ -25,13 +24,13 @@ class OperatorTest : public ::testing::TestWithParam<Spelling> {};
 
 TEST_P(OperatorTest, IsThatOfRelay) {
   const ir::Module module = Read(Main(kParams, StrCat("    return ", GetParam().relax, "\n")));
-  const ir::Module expected = passes::InferType(Parse(StrCat(
-      "def @main(%x: Tensor[(2, 3, 4, 4), float32], %w: Tensor[(5, 3, 3, 3), float32], "
-      "%v: Tensor[(4), float32], %c: Tensor[(3), float32], %m: Tensor[(4, 4), float32], "
-      "%i: Tensor[(2), int64]) {",
-      GetParam().relay, "}")));
-  EXPECT_TRUE(ir::StructuralEqual(module, expected))
-      << Print(module) << "\nis not\n" << Print(expected);
+  const ir::Module expected = passes::InferType(Parse(
+      StrCat("def @main(%x: Tensor[(2, 3, 4, 4), float32], %w: Tensor[(5, 3, 3, 3), float32], "
+             "%v: Tensor[(4), float32], %c: Tensor[(3), float32], %m: Tensor[(4, 4), float32], "
+             "%i: Tensor[(2), int64]) {",
+             GetParam().relay, "}")));
+  EXPECT_TRUE(ir::StructuralEqual(module, expected)) << Print(module) << "\nis not\n"
+                                                     << Print(expected);
   ExpectRoundTrip(module);
 }
 
@@ -48,8 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"R.nn.avg_pool2d(x, pool_size=[2, 2], strides=[2, 2], count_include_pad=True)",
                  "nn.avg_pool2d(%x, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0], "
                  "count_include_pad=True)"},
-        Spelling{"R.nn.adaptive_avg_pool2d(x, 1)",
-                 "nn.adaptive_avg_pool2d(%x, output_size=[1])"},
+        Spelling{"R.nn.adaptive_avg_pool2d(x, 1)", "nn.adaptive_avg_pool2d(%x, output_size=[1])"},
         Spelling{"R.nn.batch_norm(x, c, c, c, c, axis=1, epsilon=0.001, center=True, scale=True, "
                  "momentum=0.1, training=False)[0]",
                  "%0 = nn.batch_norm(%x, %c, %c, %c, %c, epsilon=0.001f); %0.0"},
@@ -84,13 +82,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "assume_inbound=False)",
                  "strided_slice(%x, begin=[0], end=[2], axes=[1])"},
         Spelling{"R.mean(x, axis=[2, 3], keepdims=True)", "mean(%x, axis=[2, 3], keepdims=True)"},
-        Spelling{"R.sum(x)", "sum(%x)"},
-        Spelling{"R.max(x, -1)", "max(%x, axis=[-1])"},
+        Spelling{"R.sum(x)", "sum(%x)"}, Spelling{"R.max(x, -1)", "max(%x, axis=[-1])"},
         Spelling{"R.variance(x, axis=1)",
                  "variance(%x, mean(%x, axis=[1], keepdims=True), axis=[1])"},
         Spelling{"R.argmax(x, axis=1)", "cast(argmax(%x, axis=[1]), dtype=\"int64\")"},
-        Spelling{"R.argsort(v, descending=True)",
-                 "argsort(%v, is_ascend=False, dtype=\"int32\")"},
+        Spelling{"R.argsort(v, descending=True)", "argsort(%v, is_ascend=False, dtype=\"int32\")"},
         Spelling{"R.sort(v)", "sort(%v)"},
         Spelling{"R.topk(v, k=2)[1]", "%0 = topk(%v, k=2, dtype=\"int32\"); %0.1"},
         Spelling{"R.cumsum(v, axis=0)", "cumsum(%v, axis=0)"},
@@ -99,8 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"R.where(R.less(x, x), x, x)", "where(less(%x, %x), %x, %x)"},
         Spelling{"R.full((2, 3), R.const(1.0, \"float32\"), dtype=\"float32\")",
                  "full(1f, shape=[2, 3], dtype=\"float32\")"},
-        Spelling{"R.zeros(R.shape([2, 3]), \"float32\")",
-                 "zeros(shape=[2, 3], dtype=\"float32\")"},
+        Spelling{"R.zeros(R.shape([2, 3]), \"float32\")", "zeros(shape=[2, 3], dtype=\"float32\")"},
         Spelling{"R.arange(R.prim_value(5))",
                  "arange(start=0f, stop=5f, step=1f, dtype=\"int64\")"},
         Spelling{"R.arange(1, 5, 2, dtype=\"int32\")",
@@ -108,14 +103,12 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"R.matmul(m, m)", "nn.matmul(%m, %m)"},
         Spelling{"R.matmul(x, m)", "nn.matmul(%x, %m)"},
         Spelling{"R.matmul(x, v)", "squeeze(nn.matmul(%x, expand_dims(%v, axis=1)), axis=[-1])"},
-        Spelling{"R.linear(x, m, v)",
-                 "add(nn.matmul(%x, transpose(%m, axes=[1, 0])), %v)"},
+        Spelling{"R.linear(x, m, v)", "add(nn.matmul(%x, transpose(%m, axes=[1, 0])), %v)"},
         Spelling{"R.einsum((m, m), \"ij,jk->ik\")", "einsum((%m, %m), equation=\"ij,jk->ik\")"},
         Spelling{"R.gather_nd(m, R.reshape(i, (1, 2)))",
                  "gather_nd(%m, transpose(reshape(%i, newshape=[1, 2]), axes=[1, 0]))"},
         Spelling{"R.gather_elements(v, i, axis=0)", "gather(%v, %i)"},
-        Spelling{"R.square(x)", "multiply(%x, %x)"},
-        Spelling{"R.triu(m, 1)", "trilu(%m, 1i64)"},
+        Spelling{"R.square(x)", "multiply(%x, %x)"}, Spelling{"R.triu(m, 1)", "trilu(%m, 1i64)"},
         Spelling{"R.one_hot(i, R.const(1.0, \"float32\"), R.const(0.0, \"float32\"), depth=3)",
                  "one_hot(%i, 1f, 0f, depth=3)"},
         Spelling{"R.image.resize2d(x, R.shape([8, 8]), layout=\"NCHW\")",

@@ -1,7 +1,6 @@
-#include "tenon/tests/relax/relax_text.h"
-
 #include "tenon/ops/builders.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/tests/relax/relax_text.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::relax {
@@ -48,8 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedText{"Parameter", "def @main(%x: Tensor[(2), float32]) { %x }"},
         NamedText{"SharedCall",
                   "def @main(%x: Tensor[(2), float32]) { %0 = exp(%x); add(%0, %0) }"},
-        NamedText{"TwoCopies",
-                  "def @main(%x: Tensor[(2), float32]) { add(exp(%x), exp(%x)) }"},
+        NamedText{"TwoCopies", "def @main(%x: Tensor[(2), float32]) { add(exp(%x), exp(%x)) }"},
         NamedText{"Tuples",
                   "def @main(%x: Tensor[(2), float32]) { %0 = (%x, exp(%x)); ((%0, %0.1), ()) }"},
         NamedText{"SharedTuple",
@@ -58,9 +56,10 @@ INSTANTIATE_TEST_SUITE_P(
         NamedText{"TupleOfOne", "def @main(%x: Tensor[(2), float32]) { concatenate((%x,)) }"},
         NamedText{"Scalars",
                   "def @main() { (1, 1i64, 1i16, -0.5f, 1e-30f, 0.1f64, 0.1f16, True, False) }"},
-        NamedText{"OtherNames",
-                  "def @main(%x: Tensor[(2, 3), float32]) { cast(nn.leaky_relu(transpose("
-                  "concatenate((%x, reverse(%x, axis=1)), axis=1)), alpha=0.5f), dtype=\"int8\") }"},
+        NamedText{
+            "OtherNames",
+            "def @main(%x: Tensor[(2, 3), float32]) { cast(nn.leaky_relu(transpose("
+            "concatenate((%x, reverse(%x, axis=1)), axis=1)), alpha=0.5f), dtype=\"int8\") }"},
         NamedText{"NoRow",
                   "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) "
                   "{ nn.dense(%x, %w, units=4) }"},
@@ -87,8 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedText{"LiteralInALiteral",
                   "def @main(%x: Tensor[(2), float32]) { fn (%y: Tensor[(2), float32]) { "
                   "fn (%z: Tensor[(2), float32]) { add(%z, %y) }(%y) }(%x) }"},
-        NamedText{"LiteralAsResult",
-                  "def @main() { fn (%y: Tensor[(2), float32]) { exp(%y) } }"},
+        NamedText{"LiteralAsResult", "def @main() { fn (%y: Tensor[(2), float32]) { exp(%y) } }"},
         NamedText{"Symbols",
                   "def @main(%x: Tensor[(n, 3), float32], %y: Tensor[(2*n + 1, m), float32]) "
                   "{ (exp(%x), nn.relu(%y)) }"},
@@ -106,16 +104,15 @@ TEST(PrintTest, LetsAreBindings) {
   const ir::Module module = Parse(
       "def @main(%x: Tensor[(2), float32]) { let %y = exp(%x); let %z = add(%y, %y); "
       "add(%z, %y) }");
-  const ir::Module flat = Parse(
-      "def @main(%x: Tensor[(2), float32]) { %y = exp(%x); %z = add(%y, %y); add(%z, %y) }");
+  const ir::Module flat =
+      Parse("def @main(%x: Tensor[(2), float32]) { %y = exp(%x); %z = add(%y, %y); add(%z, %y) }");
   EXPECT_EQ(PrintRelax(module), PrintRelax(flat));
 }
 
 TEST(PrintTest, ConstantsAreMetadata) {
-  const ir::Module module = Read(
-      PrintRelax(ir::Module::FromExpr(ops::Add(
-          ir::Constant::Make(NDArray::FromVector<float>({2}, {1.5F, -0.0F})),
-          ir::Constant::Make(NDArray::Scalar<float>(HUGE_VALF))))));
+  const ir::Module module = Read(PrintRelax(ir::Module::FromExpr(
+      ops::Add(ir::Constant::Make(NDArray::FromVector<float>({2}, {1.5F, -0.0F})),
+               ir::Constant::Make(NDArray::Scalar<float>(HUGE_VALF))))));
   const std::string text = PrintRelax(module);
   EXPECT_THAT(text, HasSubstr("metadata = tvm.ir.load_json(\"\"\"{"));
   EXPECT_THAT(text, HasSubstr("R.add(metadata[\"relax.expr.Constant\"][0], "
@@ -126,43 +123,43 @@ TEST(PrintTest, ConstantsAreMetadata) {
 }
 
 TEST(PrintTest, ReadingGivesTheNormalFormOfWindows) {
-  const ir::Module module = passes::InferType(Parse(
-      "def @main(%x: Tensor[(1, 8, 5, 5), float32], %w: Tensor[(8, 8, 3, 3), float32]) "
-      "{ nn.conv2d(%x, %w, padding=[1, 2], out_layout=\"NCHW\") }"));
+  const ir::Module module = passes::InferType(
+      Parse("def @main(%x: Tensor[(1, 8, 5, 5), float32], %w: Tensor[(8, 8, 3, 3), float32]) "
+            "{ nn.conv2d(%x, %w, padding=[1, 2], out_layout=\"NCHW\") }"));
   const ir::Module normal = Read(PrintRelax(module));
   EXPECT_THAT(Print(normal), HasSubstr("nn.conv2d(%x, %w, padding=[1, 2, 1, 2])"));
   ExpectRoundTrip(normal);
 }
 
 TEST(PrintTest, WhatTheTextCannotExpressIsRefusedInWords) {
-  EXPECT_THAT(ErrorOf([] {
-                PrintRelax(Parse("def @main(%x: Tensor[(?, 2), float32]) { %x }"));
-              }).message(),
-              HasSubstr("(?, 2); give the others names"));
-  EXPECT_THAT(ErrorOf([] {
-                PrintRelax(Parse("def @a.b(%x: Tensor[(2), float32]) { %x }"));
-              }).message(),
-              HasSubstr("@a.b is no name in Relax text"));
+  EXPECT_THAT(
+      ErrorOf([] { PrintRelax(Parse("def @main(%x: Tensor[(?, 2), float32]) { %x }")); }).message(),
+      HasSubstr("(?, 2); give the others names"));
+  EXPECT_THAT(
+      ErrorOf([] { PrintRelax(Parse("def @a.b(%x: Tensor[(2), float32]) { %x }")); }).message(),
+      HasSubstr("@a.b is no name in Relax text"));
 }
 
 TEST(PrintTest, AResultOfWhichSomeExtentsAreKnownIsInferredAgain) {
-  ExpectRoundTrip(Read("@R.function\n"
-                       "def main(x: R.Tensor(dtype=\"float32\", ndim=2)):\n"
-                       "    return R.concat((x, R.zeros((2, 3), \"float32\")), axis=1)\n"));
+  ExpectRoundTrip(
+      Read("@R.function\n"
+           "def main(x: R.Tensor(dtype=\"float32\", ndim=2)):\n"
+           "    return R.concat((x, R.zeros((2, 3), \"float32\")), axis=1)\n"));
 }
 
 TEST(PrintTest, StringsOfAnyBytesReadBack) {
   std::string bytes;
   for (int c = 0; c < 256; ++c) bytes += static_cast<char>(c);
   bytes += "\xc3\xa4\xed\xb2\x80";
-  const ir::Module module = passes::InferType(ir::Module::FromExpr(ir::Function::Make(
-      {}, ops::Scalar(1), ir::Type(), {{"bytes", attrs::Value(bytes)}})));
+  const ir::Module module = passes::InferType(ir::Module::FromExpr(
+      ir::Function::Make({}, ops::Scalar(1), ir::Type(), {{"bytes", attrs::Value(bytes)}})));
   ExpectRoundTrip(module);
 }
 
 TEST(PrintTest, ADeepTuplePrintsAndReads) {
   ir::Expr e = ir::Var::Make("x", ir::TensorType({2}, Float32));
-  for (int i = 0; i < 300; ++i) e = ir::TupleGetItem::Make(ir::Tuple::Make({e, ir::Tuple::Make({e})}), 0);
+  for (int i = 0; i < 300; ++i)
+    e = ir::TupleGetItem::Make(ir::Tuple::Make({e, ir::Tuple::Make({e})}), 0);
   ExpectRoundTrip(passes::InferType(ir::Module::FromExpr(e)));
 }
 

@@ -1,7 +1,6 @@
-#include "tenon/tests/relax/relax_text.h"
-
 #include "tenon/passes/pattern/pattern.h"
 #include "tenon/passes/pattern/pattern_match.h"
+#include "tenon/tests/relax/relax_text.h"
 
 namespace tenon::relax {
 namespace {
@@ -52,7 +51,8 @@ TEST(ReadTest, S000_01_S000_24_TheNotebooksModuleHasTypesAndFullAttributes) {
 
 TEST(ReadTest, PatternsOfRelaxNamesMatch) {
   const ir::Module module = Read(kNotebook);
-  const passes::Pattern conv = passes::IsOp("relax.nn.conv2d")(passes::Wildcard(), passes::Wildcard());
+  const passes::Pattern conv =
+      passes::IsOp("relax.nn.conv2d")(passes::Wildcard(), passes::Wildcard());
   const Expr& main = module.Get("main");
   EXPECT_TRUE(passes::Matcher(main).Match(passes::IsOp("relax.nn.relu")(conv), module.Main().body));
 }
@@ -170,14 +170,15 @@ TEST(ReadTest, ExtentsThatAreNotKnownAreANumberOfAxes) {
 }
 
 TEST(ReadTest, ABlocksNamesAreKnownAfterItWhenItOutputsThem) {
-  EXPECT_THAT(RefusalOf(Main(kRow,
-                             "    with R.dataflow():\n"
-                             "        a = R.abs(x)\n"
-                             "        b = R.exp(a)\n"
-                             "        R.output(b)\n"
-                             "    return a\n")),
-              HasSubstr("a belongs to a block that has ended; R.output(a) at its end makes it known "
-                        "here"));
+  EXPECT_THAT(
+      RefusalOf(Main(kRow,
+                     "    with R.dataflow():\n"
+                     "        a = R.abs(x)\n"
+                     "        b = R.exp(a)\n"
+                     "        R.output(b)\n"
+                     "    return a\n")),
+      HasSubstr("a belongs to a block that has ended; R.output(a) at its end makes it known "
+                "here"));
 }
 
 TEST(ReadTest, ErrorsShowTheLine) {
@@ -210,9 +211,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"TooFarIndented", "    y = R.abs(x)\n      return y\n",
                 "this line is indented by 6 blanks, but no block begins here; the block around it "
                 "is indented by 4"},
-        Refusal{"BetweenTwoIndentations",
-                "    with R.dataflow():\n        y = R.abs(x)\n        R.output(y)\n      return y\n",
-                "this line is indented by 6 blanks; no block around it is (0, 4)"},
+        Refusal{
+            "BetweenTwoIndentations",
+            "    with R.dataflow():\n        y = R.abs(x)\n        R.output(y)\n      return y\n",
+            "this line is indented by 6 blanks; no block around it is (0, 4)"},
         Refusal{"Tab", "\treturn x\n", "a tab stands at the start of a line"},
         Refusal{"EmptyBlock", "    with R.dataflow():\n    return x\n",
                 "expected an indented block after R.dataflow()"},
@@ -228,30 +230,34 @@ INSTANTIATE_TEST_SUITE_P(
                 "arguments by position come before those by name"},
         Refusal{"UndefinedVariable", "    data = R.abs(x)\n    return dta\n",
                 "the variable dta is not defined; did you mean data?"},
-        Refusal{"ElementType", "    y: R.Tensor((1, 8, 5, 5), dtype=\"flot32\") = R.abs(x)\n"
-                               "    return y\n",
+        Refusal{"ElementType",
+                "    y: R.Tensor((1, 8, 5, 5), dtype=\"flot32\") = R.abs(x)\n"
+                "    return y\n",
                 "'flot32' is not an element type; types are bool"},
-        Refusal{"AnnotatedExtent", "    y: R.Tensor((1, 8, 5, 6), dtype=\"float32\") = R.abs(x)\n"
-                                   "    return y\n",
+        Refusal{"AnnotatedExtent",
+                "    y: R.Tensor((1, 8, 5, 6), dtype=\"float32\") = R.abs(x)\n"
+                "    return y\n",
                 "the type of y does not hold: its value is Tensor[(1, 8, 5, 5), float32]"},
-        Refusal{"AnnotatedType", "    y: R.Tensor((1, 8, 5, 5), dtype=\"int8\") = R.abs(x)\n"
-                                 "    return y\n",
+        Refusal{"AnnotatedType",
+                "    y: R.Tensor((1, 8, 5, 5), dtype=\"int8\") = R.abs(x)\n"
+                "    return y\n",
                 "the type of y does not hold"},
         Refusal{"AnnotatedRank", "    y: R.Tensor(ndim=3) = R.abs(x)\n    return y\n",
                 "the type of y does not hold"},
         Refusal{"UnknownExtentVariable", "    y: R.Tensor((1, 8, 5, n)) = x\n    return y\n",
                 "the variable n of an extent is not known; declare it first: n = T.int64()"},
-        Refusal{"Types", "    return R.add(x, R.reshape(x, (200,)))\n",
-                "add: "},
+        Refusal{"Types", "    return R.add(x, R.reshape(x, (200,)))\n", "add: "},
         Refusal{"NumberAsTensor", "    return R.add(x, 1.0)\n",
                 "a number is no tensor; write R.const(1.0, \"float32\")"},
         Refusal{"PrimValueAsTensor", "    return R.add(x, R.prim_value(1))\n",
                 "R.prim_value is no tensor"},
-        Refusal{"CallTir", "    return R.call_tir(x, x)\n", "R.call_tir calls code that the module"},
+        Refusal{"CallTir", "    return R.call_tir(x, x)\n",
+                "R.call_tir calls code that the module"},
         Refusal{"CallDpsPacked",
                 "    return R.call_dps_packed(\"f\", x, R.Tensor((1,), \"float32\"))\n",
                 "R.call_dps_packed calls code that the module does not hold as operators"},
-        Refusal{"ShapeOf", "    return R.shape_of(x)\n", "R.shape_of computes with shapes as values"},
+        Refusal{"ShapeOf", "    return R.shape_of(x)\n",
+                "R.shape_of computes with shapes as values"},
         Refusal{"If", "    if x:\n        return x\n", "\"if\" is not supported here"},
         Refusal{"NoReturn", "    y = R.abs(x)\n", "the function ends without \"return\""},
         Refusal{"AfterReturn", "    return x\n    y = x\n",
@@ -282,8 +288,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ReadTest, ADeepExpressionIsRefused) {
   const std::string deep(100000, '(');
-  EXPECT_THAT(RefusalOf(Main(kRow, StrCat("    return ", deep, "x", std::string(100000, ')'), "\n"))),
-              HasSubstr("nested more than 200 deep"));
+  EXPECT_THAT(
+      RefusalOf(Main(kRow, StrCat("    return ", deep, "x", std::string(100000, ')'), "\n"))),
+      HasSubstr("nested more than 200 deep"));
 }
 
 TEST(ReadTest, AParameterNeedsAType) {

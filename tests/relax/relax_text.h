@@ -15,9 +15,7 @@
 
 namespace tenon::relax {
 
-inline ir::Module Read(std::string_view text) {
-  return ValueOrThrow(ParseRelax(text, "test.py"));
-}
+inline ir::Module Read(std::string_view text) { return ValueOrThrow(ParseRelax(text, "test.py")); }
 
 // The words of the refusal; empty where the text is read.
 inline std::string RefusalOf(std::string_view text) {

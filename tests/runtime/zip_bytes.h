@@ -30,11 +30,10 @@ inline std::string ZipOf(const std::vector<std::pair<std::string, std::string>>&
   for (const auto& [name, content] : files) {
     const auto size = static_cast<std::uint32_t>(content.size());
     // Version, flags, method, time and date; checksum, sizes; lengths of the name and of extras.
-    const std::string head = LittleEndian(20, 2) + std::string(8, '\0') +
-                             LittleEndian(ChecksumOf(content), 4) + LittleEndian(size, 4) +
-                             LittleEndian(size, 4) +
-                             LittleEndian(static_cast<std::uint32_t>(name.size()), 2) +
-                             LittleEndian(0, 2);
+    const std::string head =
+        LittleEndian(20, 2) + std::string(8, '\0') + LittleEndian(ChecksumOf(content), 4) +
+        LittleEndian(size, 4) + LittleEndian(size, 4) +
+        LittleEndian(static_cast<std::uint32_t>(name.size()), 2) + LittleEndian(0, 2);
     const auto place = static_cast<std::uint32_t>(bytes.size());
     bytes += LittleEndian(0x04034b50, 4) + head + name + content;
     directory += LittleEndian(0x02014b50, 4) + LittleEndian(20, 2) + head + std::string(10, '\0') +

@@ -52,18 +52,20 @@ TEST_F(RelaxCliTest, TheResultPrintsAsTheModelWasWrittenUnlessToldOtherwise) {
 }
 
 TEST_F(RelaxCliTest, AMistakeIsShownWithItsLine) {
-  Write("bad.py", "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    return R.nn.rleu(x)\n");
-  EXPECT_THAT(ErrorOf("run %/bad.py"),
-              AllOf(HasSubstr("bad.py:3:12: there is no operator R.nn.rleu; did you mean R.nn.relu?"),
-                    HasSubstr("^^^^^^^^^")));
+  Write("bad.py",
+        "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    return R.nn.rleu(x)\n");
+  EXPECT_THAT(
+      ErrorOf("run %/bad.py"),
+      AllOf(HasSubstr("bad.py:3:12: there is no operator R.nn.rleu; did you mean R.nn.relu?"),
+            HasSubstr("^^^^^^^^^")));
 }
 
 TEST_F(RelaxCliTest, PassesTakeOptions) {
   const std::string text = OutputOf(
       "opt %/net.py --no-metadata "
       "--passes='BindParams{%/params.npz}, ToMixedPrecision{float16}'");
-  EXPECT_THAT(text, AllOf(HasSubstr("metadata[\"relax.expr.Constant\"][0]"),
-                          HasSubstr("float16"), Not(HasSubstr("w: R.Tensor"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("metadata[\"relax.expr.Constant\"][0]"), HasSubstr("float16"),
+                          Not(HasSubstr("w: R.Tensor"))));
 }
 
 TEST_F(RelaxCliTest, PatternsOfACodeGeneratorAreAnOption) {
@@ -97,9 +99,9 @@ TEST_F(RelaxCliTest, APlugInBringsAPassAndPatterns) {
   const std::string plugin = StrCat("--plugin ", TENON_PASSES_PLUGIN);
   EXPECT_THAT(OutputOf(StrCat("opt %/model.relay ", plugin, " --passes='acme.DropRelu'")),
               Not(HasSubstr("nn.relu")));
-  EXPECT_THAT(OutputOf(StrCat("opt %/model.relay ", plugin,
-                              " --passes='FuseOpsByPattern{acme.dense}'")),
-              HasSubstr("Composite=\"acme.dense\""));
+  EXPECT_THAT(
+      OutputOf(StrCat("opt %/model.relay ", plugin, " --passes='FuseOpsByPattern{acme.dense}'")),
+      HasSubstr("Composite=\"acme.dense\""));
   EXPECT_THAT(ErrorOf(StrCat("opt %/model.relay ", plugin, " --passes='acme.DropRelu{max=-1}'")),
               HasSubstr("acme.DropRelu{max=1000}"));
   EXPECT_THAT(ErrorOf("opt %/model.relay --passes='acme.DropRelu'"),

@@ -180,8 +180,7 @@ TEST(FuseOpsByPatternTest,
   EXPECT_EQ(group.attrs.at("Primitive"), attrs::Value(std::int64_t{1}));
   EXPECT_EQ(group.attrs.size(), 2U);
   EXPECT_TRUE(fused.Main().attrs.empty());
-  Fused(original, {ConvRelu()},
-        {.bind_constants = true, .annotate_codegen = true});
+  Fused(original, {ConvRelu()}, {.bind_constants = true, .annotate_codegen = true});
   EXPECT_EQ(Print(original), before);
 }
 
@@ -234,8 +233,8 @@ TEST(FuseOpsByPatternTest, S000_08_AConstantThatIsNotBoundBecomesAParameter) {
 }
 
 TEST(FuseOpsByPatternTest, S000_09_S000_10_CodegenWrapsTheCompositeInAFunctionOfItsSymbol) {
-  const Module fused = Fused(Read(kConvRelu), {ConvRelu()},
-                             {.bind_constants = true, .annotate_codegen = true});
+  const Module fused =
+      Fused(Read(kConvRelu), {ConvRelu()}, {.bind_constants = true, .annotate_codegen = true});
   const std::string symbol = "fused_relax_nn_conv2d_relax_nn_relu_dnnl";
   EXPECT_THAT(Names(fused), UnorderedElementsAre("main", symbol));
   const FunctionNode& wrapper = Get(fused, symbol);
@@ -271,8 +270,8 @@ TEST(FuseOpsByPatternTest, S000_13_ShapesFollowThePaddingOfEachConvolution) {
 }
 
 TEST(FuseOpsByPatternTest, S000_14_TwoMatchesGetNamesThatDifferByANumber) {
-  const Module fused = Fused(Read(TwoConvRelus("(0, 0)")), {ConvRelu()},
-                             {.annotate_codegen = true});
+  const Module fused =
+      Fused(Read(TwoConvRelus("(0, 0)")), {ConvRelu()}, {.annotate_codegen = true});
   const std::string first = "fused_relax_nn_conv2d_relax_nn_relu_dnnl";
   const std::string second = "fused_relax_nn_conv2d_relax_nn_relu1_dnnl";
   EXPECT_THAT(Names(fused), UnorderedElementsAre("main", first, second));
@@ -303,8 +302,7 @@ TEST(FuseOpsByPatternTest, S000_15_EqualGroupsShareAFunction) {
 }
 
 TEST(FuseOpsByPatternTest, S000_16_S000_17_TheEarlierPatternTakesTheOperatorAlone) {
-  const Module fused =
-      Fused(Read(TwoConvRelus("(0, 0)")), {Conv(), ConvRelu()});
+  const Module fused = Fused(Read(TwoConvRelus("(0, 0)")), {Conv(), ConvRelu()});
   EXPECT_THAT(Names(fused),
               UnorderedElementsAre("main", "fused_relax_nn_conv2d", "fused_relax_nn_conv2d1"));
   for (const char* name : {"fused_relax_nn_conv2d", "fused_relax_nn_conv2d1"}) {
@@ -339,8 +337,7 @@ TEST(FuseOpsByPatternTest, S000_19_S000_21_LongestFirstGivesTwoKindsOfComposites
 // The notebook applies the second order to the earlier module; nothing is left for the
 // pattern of the convolution alone.
 TEST(FuseOpsByPatternTest, S000_20_NothingIsLeftForTheShorterPattern) {
-  const Module fused =
-      Fused(Read(TwoConvRelus("(0, 0)")), {ConvRelu(), Conv()});
+  const Module fused = Fused(Read(TwoConvRelus("(0, 0)")), {ConvRelu(), Conv()});
   const std::string second = StrCat(kConvReluName, 1);
   EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kConvReluName, second));
   for (const std::string& name : {std::string(kConvReluName), second})
@@ -379,8 +376,8 @@ TEST(FuseOpsByPatternTest, S000_22_TheCheckSeesTheMatchItsNamedPartsAndWhatEscap
 // Everything prints with its attributes and types, and what is printed parses to the same module.
 TEST(FuseOpsByPatternTest, S000_24_S000_25_FusedModulesPrintAndReadBack) {
   for (const bool codegen : {false, true}) {
-    const Module fused = Fused(Read(TwoConvRelus("(0, 0)")), {ConvRelu()},
-                               {.annotate_codegen = codegen});
+    const Module fused =
+        Fused(Read(TwoConvRelus("(0, 0)")), {ConvRelu()}, {.annotate_codegen = codegen});
     const std::string text = ir::PrintModule(fused);
     const Module again = Parse(text);
     EXPECT_TRUE(ir::StructuralEqual(InferType(again), fused));
