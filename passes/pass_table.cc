@@ -256,7 +256,9 @@ constexpr std::array kPasses = {
     PassRow{"PlanDevices", [](const Module& m, const PassArguments&) { return PlanDevices(m); },
             kTyped, kNone, kUnfused, kExact, "gives every value a device, and inserts copies"},
     PassRow{"RewriteAnnotatedOps",
-            [](const Module& m, const PassArguments& a) { return RewriteAnnotatedOps(m, a.device); },
+            [](const Module& m, const PassArguments& given) {
+              return RewriteAnnotatedOps(m, given.device);
+            },
             kTyped, kNone, kUnfused, kExact, "replaces annotation.on_device by copies",
             attrs::SchemaOf<DeviceOptions>, {}, ApplyOptions<DeviceOptions>},
     PassRow{"ToMixedPrecision",
