@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/relax/string_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {

@@ -11,6 +11,7 @@
 #include "tenon/relax/places.h"
 #include "tenon/relax/scalar_text.h"
 #include "tenon/relax/signature.h"
+#include "tenon/relax/string_text.h"
 #include "tenon/relax/text_format.h"
 #include "tenon/relax/type_text.h"
 #include "tenon/relax/value_text.h"

@@ -19,7 +19,7 @@ namespace tenon::relax {
 enum class TokenKind {
   kName,
   kNumber,
-  kString,  // with its quotes; StringValue reads it
+  kString,  // with its quotes; string_text.h reads it
   kPunctuation,
   kLineEnd,
   kIndent,  // a block begins
@@ -36,12 +36,6 @@ struct Token {
 // The last token is kEnd. Throws InvalidArgument with its place for a character or a string that
 // cannot be read, and for wrong indentation.
 std::vector<Token> Tokenize(std::string_view text, ir::SourceText* places);
-
-// What a string token stands for. An escape \udc80 to \udcff is a single byte that is no UTF-8, as
-// Python's "surrogateescape" has it. Throws InvalidArgument for an escape that is not known.
-std::string StringValue(const Token& token, ir::SourceText* places);
-// The text that StringValue reads back.
-std::string QuotedString(std::string_view value);
 
 // "'x'", "the end of the line": for messages.
 std::string Shown(const Token& token);

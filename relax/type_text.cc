@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "tenon/relax/tokens.h"
+#include "tenon/relax/string_text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tenon/relax/string_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {

@@ -103,7 +103,9 @@ TEST_F(NpzTest, NoDamageEndsTheProcess) {
     std::string changed = bytes;
     changed[at] = static_cast<char>(changed[at] ^ 0x81);
     const auto arrays = Read(changed);
-    if (arrays.ok()) EXPECT_LE(arrays->size(), 2U);
+    if (arrays.ok()) {
+      EXPECT_LE(arrays->size(), 2U);
+    }
   }
 }
 
