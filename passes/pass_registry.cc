@@ -19,6 +19,13 @@ std::string PlaceOf(const std::source_location& where) {
   return StrCat(where.file_name(), ":", where.line());
 }
 
+// Errors of fields begin with the name of their struct, which users of the pass do not know.
+std::string_view WithoutStruct(std::string_view message, const PassDefinition& definition) {
+  const attrs::Schema* schema = definition.options.schema;
+  if (schema == nullptr || !message.starts_with(StrCat(schema->name, ": "))) return message;
+  return message.substr(schema->name.size() + 2);
+}
+
 class PipelineParser {
  public:
   PipelineParser(std::string_view text, const PassArguments& defaults)
@@ -69,7 +76,8 @@ class PipelineParser {
                     try {
                       return definition.make(ReadOptions(options, definition.options), defaults_);
                     } catch (const Error& error) {
-                      Error named(error.code(), StrCat(name, ": ", error.message()));
+                      Error named(error.code(),
+                                  StrCat(name, ": ", WithoutStruct(error.message(), definition)));
                       for (const std::string& note : error.notes()) named.AddNote(note);
                       const std::string form = definition.options.ToString();
                       if (!form.empty()) named.AddNote(StrCat(name, form));

@@ -143,7 +143,7 @@ class ModuleReader : public Surroundings {
       if (text_.IsPunct("(")) ++depth;
       if (text_.IsPunct(")")) --depth;
       text_.Advance();
-    } while (depth > 0);
+    } while (depth > 0 && !text_.Is(TokenKind::kEnd));
   }
 
   void Member() {
@@ -169,7 +169,7 @@ class ModuleReader : public Surroundings {
       if (text_.Is(TokenKind::kIndent)) ++depth;
       if (text_.Is(TokenKind::kDedent)) --depth;
       text_.Advance();
-    } while (depth > 0);
+    } while (depth > 0 && !text_.Is(TokenKind::kEnd));
     const Token at = header.name;
     if (!functions_.emplace(name, Entry{std::move(header)}).second)
       text_.Fail(at, StrCat("the function ", name, " is defined twice"));

@@ -133,6 +133,12 @@ class Tokenizer {
       ++depth_;
     } else if (c == ')' || c == ']' || c == '}') {
       if (depth_ == 0) Fail(position_, 1, "this bracket was not opened");
+      const char opened = text_[open_.back()];
+      const char wanted = opened == '(' ? ')' : opened == '[' ? ']' : '}';
+      if (c != wanted)
+        Fail(position_, 1,
+             StrCat("expected '", std::string(1, wanted), "', which closes '",
+                    std::string(1, opened), "'"));
       open_.pop_back();
       --depth_;
     }

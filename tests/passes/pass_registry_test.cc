@@ -90,7 +90,8 @@ TEST(ParsePipelineTest, AWrongOptionSaysWhatIsAllowed) {
             HasSubstr("FuseOps{mode=relay|extended, max_depth=256}"), HasSubstr("^^^^^^^^^^^^^")));
   EXPECT_THAT(ErrorOfText("FuseOps{mode=rely}"),
               AllOf(HasSubstr("mode"), HasSubstr("one of relay, extended")));
-  EXPECT_THAT(ErrorOfText("FuseOps{max_depth=0}"), HasSubstr("at least 1"));
+  EXPECT_THAT(ErrorOfText("FuseOps{max_depth=0}"),
+              HasSubstr("FuseOps: field max_depth is 0; allowed is 1 to"));
   EXPECT_THAT(ErrorOfText("FuseOps{max_depth=deep}"), HasSubstr("max_depth"));
   EXPECT_THAT(ErrorOfText("FuseOps{relay, mode=relay}"),
               HasSubstr("the option mode is given twice"));

@@ -271,6 +271,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"ItemOfATensor", "    return x[0]\n", "which has no fields; only tuples have"},
         Refusal{"ItemTooFar", "    return (x, x)[2]\n", "the tuple has 2 fields, from 0 on"},
         Refusal{"OpenBracket", "    return (x\n", "this bracket is never closed"},
+        Refusal{"OtherBracket", "    return (x]\n", "expected ')', which closes '('"},
         Refusal{"OpenString", "    y: R.Tensor(\"float32) = x\n    return y\n",
                 "this string is never closed"},
         Refusal{"Escape", "    R.func_attr({\"a\\q\": 1})\n    return x\n",
@@ -314,6 +315,12 @@ TEST(ReadTest, FunctionsThatCallEachOtherWithoutAResultTypeAreRefused) {
                         "    @R.function\n    def f(x: R.Tensor((2,), \"int8\")):\n"
                         "        return Module.f(x)\n"),
               HasSubstr("f is called while its result is not known; write it"));
+}
+
+// Found by relax_fuzz, which waited for the bracket that never came.
+TEST(ReadTest, BracketsOfADecoratorMustMatch) {
+  EXPECT_THAT(RefusalOf("@I.ir_module(]\nclass Module:\n    pass\n"),
+              HasSubstr("expected ')', which closes '('"));
 }
 
 TEST(ReadTest, OtherTextIsRecognised) {

@@ -28,8 +28,8 @@ class RelaxCliTest : public CliTest {
 };
 
 TEST_F(RelaxCliTest, RelaxTextRunsLikeRelayText) {
-  Tenon("run %/net.py --input x=%/x.npy --input w=%/w.npy --output %/relax.npy");
-  Tenon("run %/model.relay --input x=%/x.npy --input w=%/w.npy --output %/relay.npy");
+  Tenon("run %/net.py --input x=%/x.npy --input w=%/w.npy --output y=%/relax.npy");
+  Tenon("run %/model.relay --input x=%/x.npy --input w=%/w.npy --output y=%/relay.npy");
   ASSERT_FALSE(Contents(Path("relax.npy")).empty());
   EXPECT_EQ(Contents(Path("relax.npy")), Contents(Path("relay.npy")));
 }
