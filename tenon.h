@@ -1,5 +1,6 @@
 // Everything that a program or a plug-in using Tenon needs. What reads and writes ONNX is in the
-// library tenon::onnx, the rest in tenon::compiler.
+// library tenon::onnx, what reads and writes Relax text in tenon::relax, the rest in
+// tenon::compiler.
 #ifndef TENON_TENON_H_
 #define TENON_TENON_H_
 
@@ -8,6 +9,7 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/dynamic_model.h"
 #include "tenon/compiler/export.h"
+#include "tenon/compiler/named_passes.h"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/compiler/save_executable.h"
 #include "tenon/ir/flatten.h"
@@ -30,6 +32,7 @@
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/passes/pattern/pattern_rewrite.h"
 #include "tenon/passes/pipeline.h"
+#include "tenon/relax/text_format.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/schedule/lower.h"

@@ -5,6 +5,7 @@
 
 #include "tenon/c_api/handles.h"
 #include "tenon/compiler/code_generator.h"
+#include "tenon/compiler/named_passes.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
@@ -66,9 +67,9 @@ TenonError* tenon_read_onnx(const char* path, const char* shapes, TenonModule** 
 TenonError* tenon_run_passes(const TenonModule* module, const char* passes, TenonModule** changed) {
   return Run(__func__, [&] {
     tenon::strategies::RegisterStrategies(tenon::ops::OpRegistry::Global());
-    tenon::passes::Pipeline pipeline;
-    for (const std::string& name : tenon::StrSplit(RequiredText(passes, "passes"), ','))
-      pipeline.push_back(tenon::passes::FindPass(name, tenon::strategies::EvaluateCall));
+    tenon::RegisterNamedPasses();
+    const tenon::passes::Pipeline pipeline =
+        tenon::passes::ParsePipeline(RequiredText(passes, "passes"), tenon::DefaultPassArguments());
     Give(tenon::passes::RunPasses(pipeline, Required(module, "module").module, {.verify = true}),
          changed);
   });

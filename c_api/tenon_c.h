@@ -92,7 +92,7 @@ TenonError* tenon_module_from_expr(const TenonExpr* expr, TenonModule** module);
 TenonError* tenon_parse(const char* text, const char* source, TenonModule** module);
 /* shapes: a JSON object of what the model leaves open, {"x": [1, 3, 48, 192]}, or NULL. */
 TenonError* tenon_read_onnx(const char* path, const char* shapes, TenonModule** module);
-/* passes: names in order, "InferType,FuseOps". */
+/* passes: names in order, some with options: "InferType,FuseOps{extended}". */
 TenonError* tenon_run_passes(const TenonModule* module, const char* passes, TenonModule** changed);
 /* Composite functions for a code generator: "dnnl", or one of a plug-in. */
 TenonError* tenon_partition(const TenonModule* module, const char* generator,

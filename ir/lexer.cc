@@ -13,41 +13,6 @@ bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 
 
 }  // namespace
 
-void Lexer::MoveLine(std::size_t offset) {
-  if (offset < line_start_) {
-    line_start_ = 0;
-    line_ = 1;
-  }
-  for (std::size_t end = text_.find('\n', line_start_); end < offset;
-       end = text_.find('\n', line_start_)) {
-    line_start_ = end + 1;
-    ++line_;
-  }
-}
-
-Span Lexer::SpanOf(const Token& token) {
-  MoveLine(token.offset);
-  const int column = static_cast<int>(token.offset - line_start_) + 1;
-  return {source_, line_, column, column + static_cast<int>(token.length)};
-}
-
-Error Lexer::ErrorAt(const Token& token, const std::string& message) {
-  const Span span = SpanOf(token);
-  std::size_t end = text_.find('\n', line_start_);
-  if (end == std::string_view::npos) end = text_.size();
-  // A window around the place, for lines that are very long.
-  constexpr std::size_t kBefore = 60;
-  constexpr std::size_t kWidth = 120;
-  const std::size_t start =
-      token.offset - line_start_ > kBefore ? token.offset - kBefore : line_start_;
-  const std::string line(text_.substr(start, std::min(end - start, kWidth)));
-  const std::size_t marks =
-      std::max<std::size_t>(1, std::min(token.length, end - std::min(end, token.offset)));
-  return InvalidArgument(message).At(span).AddNote(
-      StrCat("\n    ", line, "\n    ", std::string(token.offset - start, ' '),
-             std::string(std::min(marks, kWidth), '^')));
-}
-
 // The bytes of the UTF-8 character that begins at `from`.
 std::size_t Lexer::CharacterLength(std::size_t from) const {
   const auto is_continuation = [&](std::size_t at) {

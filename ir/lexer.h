@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "tenon/ir/source_text.h"
 #include "tenon/support/error.h"
 
 namespace tenon::ir {
@@ -33,13 +34,16 @@ struct Token {
 class Lexer {
  public:
   // `text` must outlive the lexer.
-  Lexer(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {}
+  Lexer(std::string_view text, std::string source)
+      : text_(text), places_(text, std::move(source)) {}
 
   // Throws InvalidArgument for a character, a string or a comment that it cannot read.
   Token Next();
-  Span SpanOf(const Token& token);
+  Span SpanOf(const Token& token) { return places_.SpanOf(token.offset, token.length); }
   // An error at a token, with its line and a caret as a note.
-  Error ErrorAt(const Token& token, const std::string& message);
+  Error ErrorAt(const Token& token, const std::string& message) {
+    return places_.ErrorAt(token.offset, token.length, message);
+  }
 
  private:
   void SkipBlanks();
@@ -49,15 +53,11 @@ class Lexer {
   std::size_t NameLength(std::size_t from, bool with_dots, bool with_slashes = false) const;
   std::size_t CharacterLength(std::size_t from) const;
   char At(std::size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
-  void MoveLine(std::size_t offset);
 
   const std::string_view text_;
-  const std::string source_;
+  SourceText places_;
   std::size_t position_ = 0;
   bool after_dot_ = false;
-  // The start of the line that was last asked for: most spans come in order.
-  std::size_t line_start_ = 0;
-  int line_ = 1;
 };
 
 }  // namespace tenon::ir

@@ -14,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kConstants = "relay.Constant";
 constexpr const char* kDevices = "VirtualDevice";
 constexpr int kAnyDevice = -1;             // the device kind of an unconstrained virtual device
 constexpr const char* kFormOf = "0.18.0";  // the version whose form the section has
@@ -189,7 +188,7 @@ std::optional<attrs::Value> ReadValue(const json& node) {
   return std::nullopt;
 }
 
-Metadata ReadGraph(const json& root) {
+Metadata ReadGraph(const json& root, const std::string& kind_of_constants) {
   Metadata metadata;
   Arrays arrays(root);
   const json& nodes = root.at("nodes");
@@ -202,7 +201,7 @@ Metadata ReadGraph(const json& root) {
     const json& entries = list.contains("data") ? list.at("data") : none;
     for (const json& entry : entries) {
       const json& node = At(nodes, IndexOf(entry), "node");
-      if (kind == kConstants) {
+      if (kind == kind_of_constants) {
         metadata.constants.push_back(arrays.Of(node, metadata.constants.size()));
       } else {
         metadata.values[kind].push_back(ReadValue(node));
@@ -214,8 +213,8 @@ Metadata ReadGraph(const json& root) {
 
 }  // namespace
 
-std::string WriteMetadata(const std::vector<NDArray>& constants,
-                          const std::vector<Device>& devices) {
+std::string WriteMetadata(const std::vector<NDArray>& constants, const std::vector<Device>& devices,
+                          const std::string& kind_of_constants) {
   json nodes =
       json::array({{{"type_key", ""}},
                    {{"type_key", "Map"}, {"keys", json::array()}, {"data", json::array()}}});
@@ -224,22 +223,20 @@ std::string WriteMetadata(const std::vector<NDArray>& constants,
     return nodes.size() - 1;
   };
   // The lists come first, each with the numbers of its entries.
-  const auto add_list = [&](const char* kind) {
+  const auto add_list = [&](const std::string& kind) {
     const std::size_t list = add({{"type_key", "Array"}, {"data", json::array()}});
     nodes[1]["keys"].push_back(kind);
     nodes[1]["data"].push_back(list);
     return list;
   };
-  const std::size_t of_constants = constants.empty() ? 0 : add_list(kConstants);
+  const std::size_t of_constants = constants.empty() ? 0 : add_list(kind_of_constants);
   const std::size_t of_devices = devices.empty() ? 0 : add_list(kDevices);
   json arrays = json::array();
   for (std::size_t i = 0; i < constants.size(); ++i) {
-    const std::size_t entry = add({{"type_key", kConstants},
-                                   {"attrs",
-                                    {{"_checked_type_", "0"},
-                                     {"data", StrCat(i)},
-                                     {"span", "0"},
-                                     {"virtual_device_", "0"}}}});
+    json fields = {{"_checked_type_", "0"}, {"data", StrCat(i)}, {"span", "0"}};
+    // Node 0 is null.
+    fields[kind_of_constants == kRelaxConstants ? "struct_info_" : "virtual_device_"] = "0";
+    const std::size_t entry = add({{"type_key", kind_of_constants}, {"attrs", std::move(fields)}});
     nodes[of_constants]["data"].push_back(entry);
     const std::string bytes = ArrayBytes(constants[i]);
     std::string text;
@@ -264,9 +261,9 @@ std::string WriteMetadata(const std::vector<NDArray>& constants,
       .dump();
 }
 
-Metadata ReadMetadata(std::string_view text) {
+Metadata ReadMetadata(std::string_view text, const std::string& kind_of_constants) {
   try {
-    return ReadGraph(json::parse(text));
+    return ReadGraph(json::parse(text), kind_of_constants);
   } catch (const json::exception& e) {
     throw InvalidArgument(StrCat("the metadata section cannot be read: ", e.what()))
         .AddNote(

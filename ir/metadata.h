@@ -24,8 +24,12 @@
 
 namespace tenon::ir {
 
+// The kinds of constants in Relay text and in Relax text.
+inline constexpr const char* kRelayConstants = "relay.Constant";
+inline constexpr const char* kRelaxConstants = "relax.expr.Constant";
+
 struct Metadata {
-  std::vector<NDArray> constants;  // meta[relay.Constant]
+  std::vector<NDArray> constants;  // of the kind that the reader asks for
   // The entries of every other kind as attribute values: boxed numbers and strings, and for
   // meta[VirtualDevice] the device as text (empty for any device). Nothing for an entry that is
   // none of these.
@@ -34,10 +38,12 @@ struct Metadata {
 
 // `devices` are meta[VirtualDevice].
 std::string WriteMetadata(const std::vector<NDArray>& constants,
-                          const std::vector<Device>& devices = {});
+                          const std::vector<Device>& devices = {},
+                          const std::string& kind_of_constants = kRelayConstants);
 // Throws InvalidArgument for text that is not such a graph, DataLoss for damaged data of a
 // constant.
-Metadata ReadMetadata(std::string_view json);
+Metadata ReadMetadata(std::string_view json,
+                      const std::string& kind_of_constants = kRelayConstants);
 
 }  // namespace tenon::ir
 

@@ -29,13 +29,19 @@ Module Module::Keep(
   for (const auto& [name, function] : functions()) {
     if (keep(name, function)) builder.Set(name, function);
   }
-  return builder.Build();
+  return builder.Build().WithOperatorNames(operator_names());
 }
 
 Module Module::Map(const std::function<Expr(const Expr& function)>& rewrite) const {
   ModuleBuilder builder(*this);
   for (const auto& [name, function] : functions()) builder.Set(name, rewrite(function));
   return builder.Build();
+}
+
+Module Module::WithOperatorNames(OperatorNames names) const {
+  Functions functions = *functions_;
+  functions.names = names;
+  return Module(std::move(functions));
 }
 
 Expr Module::Functions::Find(const std::string& name) const {

@@ -18,6 +18,10 @@
 
 namespace tenon::ir {
 
+// Whose names the operators of a module have in the text that it came from. Passes name functions
+// after it.
+enum class OperatorNames { kRelay, kRelax };
+
 class Module {
  public:
   Module() : Module(Functions()) {}
@@ -42,6 +46,8 @@ class Module {
   const std::vector<std::pair<std::string, Expr>>& functions() const {
     return functions_->in_order;
   }
+  OperatorNames operator_names() const { return functions_->names; }
+  Module WithOperatorNames(OperatorNames names) const;
   // The same functions, node for node.
   friend bool operator==(const Module& a, const Module& b) {
     return a.functions_ == b.functions_ || a.functions() == b.functions();
@@ -52,6 +58,7 @@ class Module {
   struct Functions {
     std::vector<std::pair<std::string, Expr>> in_order;
     std::unordered_map<std::string, std::size_t> place;  // of a name in it
+    OperatorNames names = OperatorNames::kRelay;
 
     Expr Find(const std::string& name) const;
   };

@@ -12,8 +12,15 @@ struct Row {
   std::string_view relax;  // without the prefix
 };
 constexpr Row kOtherWords[] = {
-    {"cast", "astype"},  {"concatenate", "concat"},     {"nn.leaky_relu", "nn.leakyrelu"},
-    {"reverse", "flip"}, {"transpose", "permute_dims"},
+    {"cast", "astype"},
+    {"concatenate", "concat"},
+    {"gather", "gather_elements"},
+    {"nn.leaky_relu", "nn.leakyrelu"},
+    {"nn.matmul", "matmul"},
+    {"qnn.dequantize", "dequantize"},
+    {"qnn.quantize", "quantize"},
+    {"reverse", "flip"},
+    {"transpose", "permute_dims"},
 };
 
 }  // namespace

@@ -12,10 +12,11 @@
 #include <string>
 #include <string_view>
 
+#include "tenon/ir/module.h"
+
 namespace tenon::ops {
 
-// Whose names of operators the names of functions are made of.
-enum class OperatorNames { kRelay, kRelax };
+using ir::OperatorNames;
 
 std::string RelaxNameOf(std::string_view op);
 // The operator's own name; a name without the prefix stays.

@@ -46,7 +46,7 @@ class Inliner {
       if (!inlinable_.contains(name) || named.contains(name) || !called_.contains(name))
         result.Set(name, Flat(name));
     }
-    return result.Build();
+    return result.Build().WithOperatorNames(module_.operator_names());
   }
 
  private:

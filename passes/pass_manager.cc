@@ -44,9 +44,19 @@ ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
   for (const Pass& pass : pipeline) {
     if (Contains(context.disabled, pass.name)) continue;
     if (pass.min_opt_level > context.opt_level && !Contains(context.required, pass.name)) continue;
-    const auto start = std::chrono::steady_clock::now();
+    const auto& instruments = context.instruments;
+    const bool runs = Contains(context.required, pass.name) ||
+                      std::all_of(instruments.begin(), instruments.end(), [&](const auto& i) {
+                        return !i.should_run || i.should_run(pass, current);
+                      });
+    if (!runs) continue;
     ir::Module next;
+    PassRecord record{pass.name};
     try {
+      for (const PassInstrument& instrument : instruments) {
+        if (instrument.before) instrument.before(pass, current);
+      }
+      const auto start = std::chrono::steady_clock::now();
       if (pass.needs.Has(Fact::kTyped) && !facts.Has(Fact::kTyped)) {
         current = InferType(current);
         facts = facts | Facts{Fact::kTyped};
@@ -57,17 +67,18 @@ ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
         ir::VerifyModule(next);
         CheckFacts(facts, next);
       }
+      const auto time = std::chrono::steady_clock::now() - start;
+      record.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+      record.changed = !(next == current);
+      for (const PassInstrument& instrument : instruments) {
+        if (instrument.after) instrument.after(pass, next, record);
+      }
     } catch (const Error& error) {
       throw Error(error).AddNote(StrCat("in the pass ", pass.name));
     }
-    const bool changed = !(next == current);
-    if (context.report != nullptr) {
-      const auto time = std::chrono::steady_clock::now() - start;
-      context.report->push_back(
-          {pass.name, std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(), changed});
-    }
+    if (context.report != nullptr) context.report->push_back(record);
     current = std::move(next);
-    if (changed && context.dump) context.dump(pass.name, current);
+    if (record.changed && context.dump) context.dump(pass.name, current);
   }
   return current;
 }

@@ -37,6 +37,16 @@ struct PassRecord {
 };
 using PassReport = std::vector<PassRecord>;
 
+// What watches passes. Any function may be null.
+struct PassInstrument {
+  // Before a pass runs; false leaves it out, unless it is required.
+  std::function<bool(const Pass& pass, const ir::Module& module)> should_run = nullptr;
+  std::function<void(const Pass& pass, const ir::Module& module)> before = nullptr;
+  // With the module that the pass made.
+  std::function<void(const Pass& pass, const ir::Module& module, const PassRecord& record)> after =
+      nullptr;
+};
+
 struct PassContext {
   int opt_level = 3;
   std::vector<std::string> required;  // run whatever the level
@@ -45,6 +55,8 @@ struct PassContext {
   PassReport* report = nullptr;
   // Called with the name of the pass and the new module after each pass that changed it.
   std::function<void(const std::string& pass, const ir::Module& module)> dump;
+  // Asked in order; what they throw ends the run like an error of the pass.
+  std::vector<PassInstrument> instruments = {};
 };
 
 // Throws NotFound when `required` or `disabled` names a pass that is not in the pipeline. An error

@@ -31,6 +31,8 @@
 #include "tenon/passes/simplify/fold_explicit_padding.h"
 #include "tenon/passes/simplify/simplify_expr.h"
 #include "tenon/passes/simplify/simplify_inference.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
@@ -46,6 +48,107 @@ Module Plain(const Module& module, const PassArguments&) {
 template <Module (*kPass)(const Module&)>
 Module ThenInfer(const Module& module, const PassArguments&) {
   return InferType(kPass(module));
+}
+
+// --- options in a text
+
+struct FuseOpsOptions {
+  static constexpr const char* kTypeKey = "FuseOps";
+  std::string mode = "relay";
+  std::int64_t max_depth = FuseOptions().max_depth;
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("mode", &FuseOpsOptions::mode, "how calls are grouped")
+                             .OneOf("relay extended"),
+                         attrs::Field("max_depth", &FuseOpsOptions::max_depth, "calls in a group")
+                             .AtLeast(std::int64_t{1})
+                             .AtMost(std::int64_t{1} << 20));
+  }
+  void Apply(PassArguments* arguments) const {
+    arguments->fuse.mode = mode == "extended" ? FusionMode::kExtended : FusionMode::kRelay;
+    arguments->fuse.max_depth = static_cast<int>(max_depth);
+  }
+};
+struct ToMixedPrecisionOptions {
+  static constexpr const char* kTypeKey = "ToMixedPrecision";
+  std::string type = "bfloat16";
+  bool keep_output_type = true;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("type", &ToMixedPrecisionOptions::type, "type of the operands of products")
+            .OneOf("bfloat16 float16"),
+        attrs::Field("keep_output_type", &ToMixedPrecisionOptions::keep_output_type,
+                     "whether results keep their types"));
+  }
+  void Apply(PassArguments* arguments) const {
+    arguments->mixed_type = type == "float16" ? Float16 : BFloat16;
+    arguments->keep_output_type = keep_output_type;
+  }
+};
+struct InlineOptions {
+  static constexpr const char* kTypeKey = "Inline";
+  std::string rule = "marked";
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("rule", &InlineOptions::rule, "which functions").OneOf("marked all"));
+  }
+  void Apply(PassArguments* arguments) const {
+    arguments->inline_rule = rule == "all" ? InlineRule::kAll : InlineRule::kMarked;
+  }
+};
+struct BranchOptions {
+  static constexpr const char* kTypeKey = "CombineParallel";
+  std::int64_t min_branches = 3;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("min_branches", &BranchOptions::min_branches, "fewer are not joined")
+            .AtLeast(std::int64_t{2})
+            .AtMost(std::int64_t{1} << 20));
+  }
+  void Apply(PassArguments* arguments) const {
+    arguments->min_branches = static_cast<int>(min_branches);
+  }
+};
+struct DenseOptions {
+  static constexpr const char* kTypeKey = "CombineParallelDense";
+  std::string form = "batch";
+  std::int64_t min_branches = 3;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("form", &DenseOptions::form, "what the joined product is").OneOf("batch flat"),
+        attrs::Field("min_branches", &DenseOptions::min_branches, "fewer are not joined")
+            .AtLeast(std::int64_t{2})
+            .AtMost(std::int64_t{1} << 20));
+  }
+  void Apply(PassArguments* arguments) const {
+    arguments->dense_form = form == "flat" ? DenseForm::kFlat : DenseForm::kBatch;
+    arguments->min_branches = static_cast<int>(min_branches);
+  }
+};
+struct DeviceOptions {
+  static constexpr const char* kTypeKey = "RewriteAnnotatedOps";
+  std::string device = Device().ToString();
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("device", &DeviceOptions::device,
+                                      "where values are that no annotation places"));
+  }
+  void Apply(PassArguments* arguments) const {
+    const std::optional<Device> parsed = Device::Parse(device);
+    if (!parsed)
+      throw InvalidArgument(StrCat("device is ", device, "; it is a device such as cpu or cuda:1"));
+    arguments->device = *parsed;
+  }
+};
+
+// The last columns of a row whose options are a struct.
+template <typename Options>
+void ApplyOptions(const GivenOptions& given, PassArguments* arguments) {
+  given.fields.As<Options>().Apply(arguments);
+}
+
+void ApplyLayouts(const GivenOptions& given, PassArguments* arguments) {
+  if (given.further.empty()) return;
+  arguments->layouts.clear();
+  for (const std::string& layout : given.further) AddDesiredLayout(layout, &arguments->layouts);
 }
 
 constexpr Facts kNone;
@@ -79,22 +182,30 @@ constexpr std::array kPasses = {
     PassRow{"DropPaddedTaps", Plain<DropPaddedTaps>, kTyped, kNone, kUnfused, kExact,
             "cuts off taps of convolutions that only meet padding"},
     PassRow{"CombineParallelConv2D",
-            [](const Module& m, const PassArguments&) { return CombineParallelConv2D(m); }, kTyped,
-            kNone, kUnfused, kExact, "joins convolutions of the same data"},
+            [](const Module& m, const PassArguments& a) {
+              return CombineParallelConv2D(m, a.min_branches);
+            },
+            kTyped, kNone, kUnfused, kExact, "joins convolutions of the same data",
+            attrs::SchemaOf<BranchOptions>, {}, ApplyOptions<BranchOptions>},
     PassRow{"CombineParallelDense",
             [](const Module& m, const PassArguments& a) {
-              return CombineParallelDense(m, 3, a.dense_form);
+              return CombineParallelDense(m, a.min_branches, a.dense_form);
             },
-            kTyped, kNone, kUnfused, kExact, "joins dense layers of the same data"},
+            kTyped, kNone, kUnfused, kExact, "joins dense layers of the same data",
+            attrs::SchemaOf<DenseOptions>, {}, ApplyOptions<DenseOptions>},
     PassRow{"CombineParallelBatchMatmul",
-            [](const Module& m, const PassArguments&) { return CombineParallelBatchMatmul(m); },
-            kTyped, kNone, kUnfused, kExact, "joins batched products of the same data"},
+            [](const Module& m, const PassArguments& a) {
+              return CombineParallelBatchMatmul(m, a.min_branches);
+            },
+            kTyped, kNone, kUnfused, kExact, "joins batched products of the same data",
+            attrs::SchemaOf<BranchOptions>, {}, ApplyOptions<BranchOptions>},
     PassRow{"AlterOpLayout",
             [](const Module& m, const PassArguments&) { return InferType(AlterOpLayout(m)); },
             kTyped, kTyped, kUnfused, kExact, "puts convolutions into blocks of channels"},
     PassRow{"ConvertLayout",
             [](const Module& m, const PassArguments& a) { return ConvertLayout(m, a.layouts); },
-            kTyped, kNone, kUnfused, kExact, "puts operators into the layouts that are asked for"},
+            kTyped, kNone, kUnfused, kExact, "puts operators into the layouts that are asked for",
+            nullptr, "OPERATOR=DATA[:KERNEL]", ApplyLayouts},
     PassRow{"CanonicalizeCast", ThenInfer<CanonicalizeCast>, kTyped, kTyped, kUnfused, kExact,
             "repeats a widening cast for each of its readers"},
     PassRow{"DefuseOps", ThenInfer<DefuseOps>, kTyped, kTyped, kUnfused, kExact,
@@ -126,7 +237,8 @@ constexpr std::array kPasses = {
             "puts composite functions where they are called, as primitive ones"},
     PassRow{"Inline",
             [](const Module& m, const PassArguments& a) { return Inline(m, a.inline_rule); }, kNone,
-            kNone, kUnquantized, kExact, "puts functions where they are called"},
+            kNone, kUnquantized, kExact, "puts functions where they are called",
+            attrs::SchemaOf<InlineOptions>, {}, ApplyOptions<InlineOptions>},
     PassRow{"MergeCompilerRegions", ThenInfer<MergeCompilerRegions>, kTyped, kTyped, kUnfused,
             kExact, "joins neighbouring regions of one code generator"},
     PassRow{"MergeCompositeFunctions",
@@ -139,16 +251,24 @@ constexpr std::array kPasses = {
             [](const Module& m, const PassArguments&) { return RemoveUnusedFunctions(m); }, kNone,
             kNone, kAll, kExact, "removes functions that @main does not reach"},
     PassRow{"FuseOps", [](const Module& m, const PassArguments& a) { return FuseOps(m, a.fuse); },
-            kTyped, kFused, kAll, kExact, "groups calls that share loops in primitive functions"},
+            kTyped, kFused, kAll, kExact, "groups calls that share loops in primitive functions",
+            attrs::SchemaOf<FuseOpsOptions>, {}, ApplyOptions<FuseOpsOptions>},
     PassRow{"PlanDevices", [](const Module& m, const PassArguments&) { return PlanDevices(m); },
             kTyped, kNone, kUnfused, kExact, "gives every value a device, and inserts copies"},
     PassRow{"RewriteAnnotatedOps",
-            [](const Module& m, const PassArguments&) { return RewriteAnnotatedOps(m, Device()); },
-            kTyped, kNone, kUnfused, kExact, "replaces annotation.on_device by copies"},
+            [](const Module& m, const PassArguments& given) {
+              return RewriteAnnotatedOps(m, given.device);
+            },
+            kTyped, kNone, kUnfused, kExact, "replaces annotation.on_device by copies",
+            attrs::SchemaOf<DeviceOptions>, {}, ApplyOptions<DeviceOptions>},
     PassRow{"ToMixedPrecision",
             [](const Module& m,
-               const PassArguments& a) { return ToMixedPrecision(m, {.type = a.mixed_type}); },
-            kTyped, kNone, kUnfused, kOther, "computes products on operands of 16 bits"},
+               const PassArguments& a) {
+              return ToMixedPrecision(
+                  m, {.type = a.mixed_type, .keep_output_type = a.keep_output_type});
+            },
+            kTyped, kNone, kUnfused, kOther, "computes products on operands of 16 bits",
+            attrs::SchemaOf<ToMixedPrecisionOptions>, {}, ApplyOptions<ToMixedPrecisionOptions>},
     PassRow{"WidenHalfFloats", Plain<WidenHalfFloats>, kTyped, kNone, kUnfused, kOther,
             "sums 16-bit floats in float32"},
 };

@@ -6,7 +6,9 @@
 #define TENON_PASSES_PASS_TABLE_H_
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "tenon/passes/affine/fold_affine.h"
 #include "tenon/passes/combine/combine_parallel_dense.h"
@@ -14,7 +16,9 @@
 #include "tenon/passes/inline.h"
 #include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/pass_manager.h"
+#include "tenon/passes/pass_options.h"
 #include "tenon/passes/simplify/fold_constant.h"
+#include "tenon/support/device.h"
 #include "tenon/support/target.h"
 
 namespace tenon::passes {
@@ -28,6 +32,10 @@ struct PassArguments {
   DesiredLayouts layouts = {{"nn.conv2d", {"NHWC"}}};  // ConvertLayout
   InlineRule inline_rule = InlineRule::kMarked;        // Inline
   DenseForm dense_form = DenseForm::kBatch;            // CombineParallelDense
+  int min_branches = 3;                                // CombineParallel*
+  bool keep_output_type = true;                        // ToMixedPrecision
+  Device device;                                       // RewriteAnnotatedOps
+  std::vector<std::string> generators;                 // AnnotateTarget, FuseOpsByPattern
   Target target;                                       // CanonicalizeQnn
 };
 
@@ -45,6 +53,10 @@ struct PassRow {
   Facts keeps;  // where they held before
   Values values;
   std::string_view summary;  // "removes bindings that nobody reads"
+  // What its options are in a text (pass_options.h), and what they say. Null: it has none.
+  const attrs::Schema& (*options)() = nullptr;
+  std::string_view further_options = {};
+  void (*apply)(const GivenOptions& options, PassArguments* arguments) = nullptr;
 };
 
 // In the order in which tools list the passes.

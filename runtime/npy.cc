@@ -147,7 +147,7 @@ class HeaderParser {
   std::size_t position_ = 0;
 };
 
-void ReadExactly(std::ifstream& in, void* into, std::size_t bytes, std::string_view what) {
+void ReadExactly(std::istream& in, void* into, std::size_t bytes, std::string_view what) {
   in.read(static_cast<char*>(into), static_cast<std::streamsize>(bytes));
   if (static_cast<std::size_t>(in.gcount()) != bytes) {
     throw DataLoss(StrCat("the file ends in its ", what, ": ", bytes, " bytes are expected, ",
@@ -194,6 +194,42 @@ NDArray Read(const std::string& path) {
   const std::uintmax_t file_bytes = SizeOfRegularFile(path);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw NotFound(StrCat("the file cannot be opened: ", std::strerror(errno)));
+  return ReadNpyFrom(in, file_bytes);
+}
+
+std::string MakeHeader(const NDArray& array) {
+  std::string_view descr;
+  for (const ElementType& type : kElementTypes) {
+    if (type.dtype == array.dtype()) descr = type.descr;
+  }
+  if (descr.empty()) {
+    throw InvalidArgument(StrCat("NumPy has no element type ", array.dtype().ToString()));
+  }
+  std::string text =
+      StrCat("{'descr': '", array.dtype().bytes() == 1 ? "|" : "<", descr,
+             "', 'fortran_order': False, 'shape': ", ShapeToString(array.shape()), ", }");
+  // The elements start at a multiple of 64 bytes. Ten bytes precede the header, which ends in a
+  // newline.
+  const std::size_t unpadded = kMagic.size() + 4 + text.size() + 1;
+  text.append((64 - unpadded % 64) % 64, ' ');
+  text += '\n';
+  return text;
+}
+
+// All bytes before the elements.
+std::string MakePreamble(const NDArray& array) {
+  const std::string header = MakeHeader(array);
+  std::string bytes(kMagic);
+  bytes += '\x01';
+  bytes += '\0';
+  bytes += static_cast<char>(header.size() & 0xff);
+  bytes += static_cast<char>(header.size() >> 8);
+  return bytes + header;
+}
+
+}  // namespace
+
+NDArray ReadNpyFrom(std::istream& in, std::uintmax_t file_bytes) {
   char start[8];
   ReadExactly(in, start, sizeof(start), "magic string");
   if (std::string_view(start, 6) != kMagic) {
@@ -228,38 +264,6 @@ NDArray Read(const std::string& path) {
   NormalizeBools(array);
   return header.fortran_order ? FromFortranOrder(array, header.shape) : array;
 }
-
-std::string MakeHeader(const NDArray& array) {
-  std::string_view descr;
-  for (const ElementType& type : kElementTypes) {
-    if (type.dtype == array.dtype()) descr = type.descr;
-  }
-  if (descr.empty()) {
-    throw InvalidArgument(StrCat("NumPy has no element type ", array.dtype().ToString()));
-  }
-  std::string text =
-      StrCat("{'descr': '", array.dtype().bytes() == 1 ? "|" : "<", descr,
-             "', 'fortran_order': False, 'shape': ", ShapeToString(array.shape()), ", }");
-  // The elements start at a multiple of 64 bytes. Ten bytes precede the header, which ends in a
-  // newline.
-  const std::size_t unpadded = kMagic.size() + 4 + text.size() + 1;
-  text.append((64 - unpadded % 64) % 64, ' ');
-  text += '\n';
-  return text;
-}
-
-// All bytes before the elements.
-std::string MakePreamble(const NDArray& array) {
-  const std::string header = MakeHeader(array);
-  std::string bytes(kMagic);
-  bytes += '\x01';
-  bytes += '\0';
-  bytes += static_cast<char>(header.size() & 0xff);
-  bytes += static_cast<char>(header.size() >> 8);
-  return bytes + header;
-}
-
-}  // namespace
 
 absl::StatusOr<NDArray> ReadNpy(const std::string& path) {
   return CatchErrors([&] {

@@ -9,6 +9,8 @@
 #ifndef TENON_RUNTIME_NPY_H_
 #define TENON_RUNTIME_NPY_H_
 
+#include <cstdint>
+#include <istream>
 #include <string>
 
 #include "absl/status/status.h"
@@ -18,6 +20,9 @@
 namespace tenon::runtime {
 
 absl::StatusOr<NDArray> ReadNpy(const std::string& path);
+// The array that a stream holds from here on, of which `bytes` are left. Throws what ReadNpy
+// returns.
+NDArray ReadNpyFrom(std::istream& in, std::uintmax_t bytes);
 absl::Status WriteNpy(const std::string& path, const NDArray& array);
 
 }  // namespace tenon::runtime

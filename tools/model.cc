@@ -20,6 +20,7 @@
 #include "tenon/onnx/model.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/registry.h"
+#include "tenon/relax/text_format.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -33,7 +34,8 @@ namespace tenon::tools {
 void ModelArguments::AddTo(CLI::App* command) {
   command
       ->add_option("model", path,
-                   "ONNX model or Relay text (- for standard input), or model:NAME, a built-in one")
+                   "ONNX model, Relay text or Relax text (- for standard input), or model:NAME, a "
+                   "built-in one")
       ->required();
   command->add_option("--shape", shapes, "extents of an input that the model leaves open")
       ->type_name("NAME=1,3,48,192");
@@ -291,9 +293,9 @@ LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape
   if (!arguments.constants.empty()) throw InvalidArgument("--constant is for ONNX models");
   if (is_built_in) return {models::Build(arguments.path.substr(kBuiltIn.size())), {}};
   RequireText(bytes, source);
-  return {
-      ValueOrThrow(ir::ParseModule(bytes, ops::OpRegistry::Global().Resolver(), arguments.path)),
-      {}};
+  if (arguments.path.ends_with(".py") || relax::LooksLikeRelax(bytes))
+    return {ValueOrThrow(relax::ParseRelax(bytes, source)), {}};
+  return {ValueOrThrow(ir::ParseModule(bytes, ops::OpRegistry::Global().Resolver(), source)), {}};
 }
 
 }  // namespace tenon::tools

@@ -22,7 +22,8 @@ Expr CalledComposite(const ir::Module& module, const Expr& e) {
 
 }  // namespace
 
-ir::Module MergeCompositeFunctions(const ir::Module& input, ops::OperatorNames names) {
+ir::Module MergeCompositeFunctions(const ir::Module& input,
+                                   std::optional<ops::OperatorNames> names) {
   const ir::Module module = InferType(input);
   FunctionAdder adder(module);
   for (const auto& [name, function] : module.functions()) {
@@ -42,7 +43,8 @@ ir::Module MergeCompositeFunctions(const ir::Module& input, ops::OperatorNames n
         const auto of = OperatorsOf(CalledComposite(module, member).As<FunctionNode>()->body);
         operators.insert(operators.end(), of.begin(), of.end());
       }
-      const std::string stem = adder.Unique(NameOfOperators(operators, names));
+      const std::string stem =
+          adder.Unique(NameOfOperators(operators, names.value_or(module.operator_names())));
       const std::string symbol = adder.Unique(stem, "_" + codegen);
       adder.module().Set(symbol, WithAttrs(body, {{"Codegen", attrs::Value(codegen)},
                                                   {"global_symbol", attrs::Value(symbol)}}));

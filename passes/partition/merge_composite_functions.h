@@ -10,14 +10,17 @@
 #ifndef TENON_PASSES_PARTITION_MERGE_COMPOSITE_FUNCTIONS_H_
 #define TENON_PASSES_PARTITION_MERGE_COMPOSITE_FUNCTIONS_H_
 
+#include <optional>
+
 #include "tenon/ir/module.h"
 #include "tenon/ops/relax_names.h"
 
 namespace tenon::passes {
 
-// `names`: whose names of operators the names of the functions are made of.
+// `names`: whose names of operators the names of the functions are made of. Nothing: as in the text
+// that the module came from.
 ir::Module MergeCompositeFunctions(const ir::Module& module,
-                                   ops::OperatorNames names = ops::OperatorNames::kRelay);
+                                   std::optional<ops::OperatorNames> names = std::nullopt);
 
 }  // namespace tenon::passes
 

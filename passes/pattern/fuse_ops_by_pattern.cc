@@ -175,6 +175,7 @@ ir::Module FuseOpsByPattern(const ir::Module& module, const std::vector<FusionPa
     module.Get(entry);
     entries.insert(entry);
   }
+  const ops::OperatorNames names = options.names.value_or(module.operator_names());
   FunctionAdder adder(InferType(module));
   std::vector<std::pair<std::string, std::string>> added;  // group functions, code generators
   for (const FusionPattern& pattern : patterns) {
@@ -194,7 +195,7 @@ ir::Module FuseOpsByPattern(const ir::Module& module, const std::vector<FusionPa
         attrs["Primitive"] = attrs::Value(std::int64_t{1});
         const std::size_t known = adder.module().size();
         const std::string group_name =
-            adder.Add(NameOfOperators(OperatorsOf(body.As<FunctionNode>()->body), options.names),
+            adder.Add(NameOfOperators(OperatorsOf(body.As<FunctionNode>()->body), names),
                       WithAttrs(body, std::move(attrs)));
         if (adder.module().size() > known)
           added.emplace_back(group_name, pattern.name.substr(0, pattern.name.find('.')));

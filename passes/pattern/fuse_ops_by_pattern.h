@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -47,8 +48,9 @@ struct FusePatternOptions {
   bool bind_constants = false;    // constants stay in the function; else only those of rank 0
   bool annotate_codegen = false;  // each in a function @..._<codegen> with Codegen, global_symbol
   std::vector<std::string> entry_functions = {};  // only these; empty: all
-  // kRelax: @fused_relax_nn_conv2d_relax_nn_relu instead of @fused_nn_conv2d_nn_relu.
-  ops::OperatorNames names = ops::OperatorNames::kRelay;
+  // kRelax: @fused_relax_nn_conv2d_relax_nn_relu instead of @fused_nn_conv2d_nn_relu. Nothing: as
+  // in the text that the module came from.
+  std::optional<ops::OperatorNames> names = std::nullopt;
 };
 
 // Throws InvalidArgument for a group that reads what depends on it, NotFound for an unknown entry.

@@ -45,11 +45,12 @@ std::optional<std::string> FaultOf(const absl::StatusOr<ir::Module>& module) {
   return std::nullopt;
 }
 
-void CheckFrontEnd(const absl::StatusOr<ir::Module>& module) {
-  if (const std::optional<std::string> fault = FaultOf(module)) {
-    std::fprintf(stderr, "%s\n", fault->c_str());
-    std::abort();
-  }
+void Report(const std::optional<std::string>& fault) {
+  if (!fault) return;
+  std::fprintf(stderr, "%s\n", fault->c_str());
+  std::abort();
 }
+
+void CheckFrontEnd(const absl::StatusOr<ir::Module>& module) { Report(FaultOf(module)); }
 
 }  // namespace tenon::fuzz

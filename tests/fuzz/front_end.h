@@ -1,6 +1,6 @@
 // What must hold of a front end whatever its input: the rule that every fuzzer of one checks.
 //
-//   if (const auto fault = FaultOf(ir::ParseModule(text, ops))) Report(*fault);
+//   Report(FaultOf(ir::ParseModule(text, ops)));
 #ifndef TENON_TESTS_FUZZ_FRONT_END_H_
 #define TENON_TESTS_FUZZ_FRONT_END_H_
 
@@ -17,6 +17,8 @@ namespace tenon::fuzz {
 std::optional<std::string> FaultOf(const absl::StatusOr<ir::Module>& module);
 
 // Prints the fault, if there is one, and aborts: how libFuzzer learns of it.
+void Report(const std::optional<std::string>& fault);
+// Reports the fault of a module.
 void CheckFrontEnd(const absl::StatusOr<ir::Module>& module);
 
 }  // namespace tenon::fuzz

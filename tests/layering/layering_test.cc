@@ -36,10 +36,11 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
       {"runtime", {"support", "jit"}},
       {"compiler", {"passes", "strategies", "runtime"}},
       {"onnx", {"ops", "passes"}},
+      {"relax", {"ops", "passes"}},
       {"c_api", {"compiler", "onnx"}},
       {"models", {"ops"}},
       {"verify", {"compiler", "onnx"}},
-      {"tools", {"compiler", "onnx", "models", "verify"}},
+      {"tools", {"compiler", "onnx", "relax", "models", "verify"}},
   };
   return arrows;
 }

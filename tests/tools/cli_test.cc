@@ -231,7 +231,7 @@ TEST_F(CliTest, RegionsAreMadeForTheCodeGeneratorsThatAreNamed) {
   EXPECT_THAT(OutputOf("opt %/model.relay --codegen=npu=nn.dense,nn.relu --passes=" + passes),
               HasSubstr("def @tvmgen_default_npu_main_0("));
   EXPECT_THAT(ErrorOf("opt %/model.relay --passes=AnnotateTarget"),
-              HasSubstr("AnnotateTarget needs --codegen=dnnl or"));
+              HasSubstr("AnnotateTarget: it needs a code generator: {dnnl} or"));
   EXPECT_THAT(ErrorOf("opt %/model.relay --codegen=npu=nn.dens --passes=AnnotateTarget"),
               AllOf(HasSubstr("nn.dens"), HasSubstr("did you mean nn.dense?")));
   EXPECT_THAT(ErrorOf("opt %/model.relay --codegen=npu --passes=AnnotateTarget"),

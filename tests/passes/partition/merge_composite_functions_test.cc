@@ -9,6 +9,7 @@
 #include "tenon/passes/pass_manager.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/passes/pattern/pattern_match.h"
+#include "tenon/relax/text_format.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::passes {
@@ -40,13 +41,25 @@ FusionPattern Unary(const std::string& codegen, const std::string& op) {
 
 // --- conv2d, reshape of the bias, add, relu
 
-constexpr char kConvReshapeAddRelu[] = R"(#[version = "0.0.5"]
-def @main(%data: Tensor[(1, 4, 8, 8), float32], %weight: Tensor[(6, 4, 3, 3), float32],
-          %bias: Tensor[(6), float32]) {
-  %0 = nn.conv2d(%data, %weight, padding=[1, 1, 1, 1]);
-  %1 = reshape(%bias, newshape=[1, 6, 1, 1]);
-  nn.relu(add(%0, %1))
-})";
+constexpr char kConvReshapeAddRelu[] = R"py(
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        data: R.Tensor((1, 4, 8, 8), "float32"),
+        weight: R.Tensor((6, 4, 3, 3), "float32"),
+        bias: R.Tensor((6,), "float32"),
+    ):
+        with R.dataflow():
+            conv = R.nn.conv2d(data, weight, padding=(1, 1))
+            reshaped = R.reshape(bias, R.shape([1, 6, 1, 1]))
+            result = R.nn.relu(R.add(conv, reshaped))
+            R.output(result)
+        return result
+)py";
+Module ReadConvReshapeAddRelu() {
+  return ValueOrThrow(relax::ParseRelax(kConvReshapeAddRelu, "conv.py"));
+}
 constexpr char kComposite[] = "fused_relax_nn_conv2d_relax_reshape_relax_add_relax_nn_relu";
 
 struct ReshapePattern {
@@ -61,17 +74,17 @@ struct ReshapePattern {
 Pass FuseConv2dReshapeAddRelu() {
   return {.name = "FuseConv2dReshapeAddRelu", .min_opt_level = 0, .function = [](const Module& m) {
             return FuseOpsByPattern(m, {{"dnnl.conv2d_reshape_add_relu", ReshapePattern().relu}},
-                                    {.bind_constants = true, .names = ops::OperatorNames::kRelax});
+                                    {.bind_constants = true});
           }};
 }
 Pass MergeComposites() {
   return {.name = "MergeCompositeFunctions", .min_opt_level = 0, .function = [](const Module& m) {
-            return MergeCompositeFunctions(m, ops::OperatorNames::kRelax);
+            return MergeCompositeFunctions(m);
           }};
 }
 
 TEST(MergeCompositeFunctionsTest, S002_01_OneMatchCoversTheFourCallsForAnyShape) {
-  const Module module = InferType(Parse(kConvReshapeAddRelu));
+  const Module module = InferType(ReadConvReshapeAddRelu());
   const ReshapePattern pattern;
   const auto found = Matcher(module.Get("main")).Match(pattern.relu, module.Main().body);
   ASSERT_TRUE(found);
@@ -86,7 +99,7 @@ TEST(MergeCompositeFunctionsTest, S002_01_OneMatchCoversTheFourCallsForAnyShape)
 }
 
 TEST(MergeCompositeFunctionsTest, S002_02_S002_03_APassOfOnesOwnMakesTheComposite) {
-  const Module fused = RunPasses({FuseConv2dReshapeAddRelu()}, Parse(kConvReshapeAddRelu), {});
+  const Module fused = RunPasses({FuseConv2dReshapeAddRelu()}, ReadConvReshapeAddRelu(), {});
   EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kComposite));
   const auto& group = *fused.Get(kComposite).As<FunctionNode>();
   EXPECT_EQ(group.attrs.at("Composite"), attrs::Value("dnnl.conv2d_reshape_add_relu"));
@@ -100,7 +113,7 @@ TEST(MergeCompositeFunctionsTest, S002_02_S002_03_APassOfOnesOwnMakesTheComposit
 TEST(MergeCompositeFunctionsTest, S002_04_S002_08_ASequenceOfTwoPassesMakesTheExternalFunction) {
   PassReport report;
   const Module merged = RunPasses({FuseConv2dReshapeAddRelu(), MergeComposites()},
-                                  Parse(kConvReshapeAddRelu), {.report = &report});
+                                  ReadConvReshapeAddRelu(), {.report = &report});
   ASSERT_EQ(report.size(), 2U);
   EXPECT_TRUE(report[0].changed && report[1].changed);
   ir::VerifyModule(merged);

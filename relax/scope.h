@@ -1,0 +1,57 @@
+// What names stand for in a function of Relax text, and what its module gives.
+#ifndef TENON_RELAX_SCOPE_H_
+#define TENON_RELAX_SCOPE_H_
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/relax/read_type.h"
+
+namespace tenon::relax {
+
+// Variables, innermost block last. A name that is bound again stands for the later value.
+class Scope {
+ public:
+  void Open() { blocks_.emplace_back(); }
+  // Keeps what the block bound: afterwards its names are known, but not to be used.
+  void Close();
+  // Forgets what the block bound.
+  void Drop() { blocks_.pop_back(); }
+  // Whether the innermost block binds the name.
+  bool Binds(std::string_view name) const { return blocks_.back().contains(std::string(name)); }
+  // Makes such a name known in the block around it.
+  void Export(std::string_view name);
+  void Bind(std::string_view name, ir::Expr value);
+  // Null when the name is not known.
+  ir::Expr Find(std::string_view name) const;
+  // Whether a block that has ended had the name.
+  bool Ended(std::string_view name) const { return ended_.contains(std::string(name)); }
+  std::vector<std::string> Names() const;
+
+  Symbols symbols;
+
+ private:
+  using Block = std::unordered_map<std::string, ir::Expr>;
+  std::vector<Block> blocks_;
+  Block ended_;
+};
+
+// The module around a function.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  // Whether the name is the module's class, as "cls" is after "cls = Module".
+  virtual bool IsModule(std::string_view name) const = 0;
+  virtual void AddModuleName(std::string_view name) = 0;
+  // The result type of the module's function. Throws at `name` when there is none.
+  virtual ir::Type ResultOf(const Token& name) = 0;
+  // The constant that the metadata holds. Throws at `at` when there is none.
+  virtual ir::Expr ConstantOf(std::size_t index, const Token& at) = 0;
+};
+
+}  // namespace tenon::relax
+
+#endif  // TENON_RELAX_SCOPE_H_

@@ -1,0 +1,3 @@
+@I.ir_module(.ir_m]du
+  )
+u 
