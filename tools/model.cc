@@ -27,8 +27,14 @@
 #include "tenon/tools/model_file.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/results.h"
+#include "tenon/tune/best.h"
 
 namespace tenon::tools {
+namespace {
+
+constexpr char kRecordsFile[] = "records.sqlite";
+
+}  // namespace
 
 void ModelArguments::AddTo(CLI::App* command) {
   command
@@ -120,6 +126,14 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->type_name("FOLDER");
   command->add_flag("--no-cache", no_cache, "compile everything again and keep nothing")
       ->excludes("--cache-dir");
+  CLI::Option* file =
+      command
+          ->add_option("--records", records,
+                       "what tenon tune has measured, by which kernels are chosen; by default "
+                       "records.sqlite in the cache folder, where it exists")
+          ->type_name("FILE");
+  command->add_flag("--no-records", no_records, "choose kernels by estimates alone")
+      ->excludes(file);
 }
 
 // As the XDG Base Directory Specification says, a path that is not absolute does not count.
@@ -157,27 +171,65 @@ void CompileArguments::WarnOfCache() const {
               << " cannot be written, so nothing is kept: " << failure.message() << "\n";
 }
 
+std::string CompileArguments::RecordsToWrite() const {
+  if (!records.empty()) return records;
+  const std::filesystem::path folder = CacheFolder();
+  if (folder.empty())
+    throw InvalidArgument("there is no cache folder to keep records in; name a file by --records");
+  std::error_code ignored;  // of which opening the file will tell
+  std::filesystem::create_directories(folder, ignored);
+  return folder / kRecordsFile;
+}
+
+namespace {
+
+strategies::MeasuredChoices ChoicesOf(const std::string& file, const CompileOptions& options) {
+  const tune::Records records = ValueOrThrow(tune::Records::Open(file, tune::Access::kRead));
+  return ValueOrThrow(tune::ChoicesFor(records, options.target, options.threads));
+}
+
+// What records say, for `options`; null: nothing.
+strategies::MeasuredChoices MeasuredFor(const CompileArguments& arguments,
+                                        const CompileOptions& options) {
+  if (arguments.no_records) return nullptr;
+  if (!arguments.records.empty()) return ChoicesOf(arguments.records, options);
+  const std::filesystem::path folder = options.cache_dir;
+  std::error_code failure;
+  if (folder.empty() || !std::filesystem::exists(folder / kRecordsFile, failure)) return nullptr;
+  try {
+    return ChoicesOf(folder / kRecordsFile, options);
+  } catch (const Error& error) {
+    std::cerr << "tenon: records are left aside: " << error.message() << "\n";
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 passes::FusionMode ParseFusion(const std::string& name) {
   return name == "extended" ? passes::FusionMode::kExtended : passes::FusionMode::kRelay;
 }
 
 CompileOptions CompileArguments::Options() const {
-  return {.target = jit::HostTarget(cpu_features),
-          .opt_level = opt_level,
-          .threads = threads,
-          .library = library == "te"       ? LibraryChoice::kTe
-                     : library == "onednn" ? LibraryChoice::kLibrary
-                                           : LibraryChoice::kAuto,
-          .generic = target == "c",
-          .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
-          .winograd = !no_winograd,
-          .keep_nan = keep_nan,
-          .mixed_precision = mixed_precision.empty()         ? std::nullopt
-                             : mixed_precision == "bfloat16" ? std::optional(BFloat16)
-                                                             : std::optional(Float16),
-          .disabled_passes = disabled_passes,
-          .check_bounds = check_bounds,
-          .cache_dir = CacheFolder()};
+  CompileOptions options = {
+      .target = jit::HostTarget(cpu_features),
+      .opt_level = opt_level,
+      .threads = threads,
+      .library = library == "te"       ? LibraryChoice::kTe
+                 : library == "onednn" ? LibraryChoice::kLibrary
+                                       : LibraryChoice::kAuto,
+      .generic = target == "c",
+      .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
+      .winograd = !no_winograd,
+      .keep_nan = keep_nan,
+      .mixed_precision = mixed_precision.empty()         ? std::nullopt
+                         : mixed_precision == "bfloat16" ? std::optional(BFloat16)
+                                                         : std::optional(Float16),
+      .disabled_passes = disabled_passes,
+      .check_bounds = check_bounds,
+      .cache_dir = CacheFolder()};
+  options.measured = MeasuredFor(*this, options);
+  return options;
 }
 
 ir::Module CompileArguments::Partitioned(const ir::Module& module) const {

@@ -39,7 +39,8 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
       {"c_api", {"compiler", "onnx"}},
       {"models", {"ops"}},
       {"verify", {"compiler", "onnx"}},
-      {"tools", {"compiler", "onnx", "models", "verify"}},
+      {"tune", {"compiler", "verify"}},
+      {"tools", {"compiler", "onnx", "models", "verify", "tune"}},
   };
   return arrows;
 }
