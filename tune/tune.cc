@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -197,22 +198,29 @@ class Tuning {
   }
 
   // Inside the model: first each kernel that records decide, then the whole by those that win.
+  // Where one wins nothing there, the next best choice for it has its turn.
   void Decide() {
     searches_.clear();  // and their memory
-    Lowered by_records = ByRecords();
-    if (MeasuredOf(by_records).empty()) return;
+    constexpr int kTurns = 4;
     const double seconds = ModelRaceSeconds() / 2;
-    {
+    std::set<std::pair<std::string, std::string>> raced;  // content and choice
+    Lowered by_records = ByRecords();
+    for (int turn = 0; turn < kTurns; ++turn) {
+      std::map<std::string, std::vector<Measured>> by_content;
+      bool has_new = false;
+      for (const Measured& measured : MeasuredOf(by_records)) {
+        const std::string& content = kernels_[measured.kernel].content;
+        by_content[content].push_back(measured);
+        has_new = raced.emplace(content, measured.choice).second || has_new;
+      }
+      if (!has_new) break;
       ModelRace race(ValueOrThrow(Link(by_records, compile_)), *standard_);
       RaceLimits limits = kOfModel;
-      limits.seconds = seconds;
+      limits.seconds = seconds / (1 << turn);
       race.RunProfiled(limits);
-      std::map<std::string, std::vector<Measured>> by_content;
-      for (const Measured& measured : MeasuredOf(by_records))
-        by_content[kernels_[measured.kernel].content].push_back(measured);
       for (const auto& [content, same] : by_content) RaceInside(race, same);
+      by_records = ByRecords();
     }
-    by_records = ByRecords();
     const std::vector<Measured> kept = MeasuredOf(by_records);
     if (kept.empty()) return;
     ModelRace race(ValueOrThrow(Link(by_records, compile_)), *standard_);

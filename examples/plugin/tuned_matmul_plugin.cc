@@ -37,8 +37,8 @@ std::vector<te::Tensor> Product(const TeCall& call) {
 // copied in the order in which the blocks read it.
 void ScheduleProduct(const OpSchedule& s) {
   const std::int64_t lanes = s.target.Lanes(4);
-  const std::int64_t rows = s.config.Knob("rows", {1, 2, 3, 4, 5, 6, 8, 10, 12}, 4);
-  const std::int64_t vectors = s.config.Knob("vectors", {1, 2, 3, 4}, 2);
+  const std::int64_t rows = s.config.Knob("rows", {1, 2, 3, 4, 5, 6, 8, 10, 12});
+  const std::int64_t vectors = s.config.Knob("vectors", {1, 2, 3, 4});
   const bool packs = s.config.Knob("pack", {0, 1}) == 1;
   const std::int64_t steps = s.config.Knob("steps", {1, 2, 4, 8});
 

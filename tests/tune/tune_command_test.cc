@@ -35,7 +35,7 @@ TEST_F(TuneCommandTest, RacesTheSpaceOfAUsersOperator) {
   const auto all = nlohmann::json::parse(OutputOf("records export --records %/r.sqlite"));
   ASSERT_FALSE(all.empty());
   EXPECT_THAT(std::string(all[0]["choice"]), HasSubstr("te.plain pack="));
-  EXPECT_THAT(std::string(all[0]["over"]), HasSubstr("te.plain pack=0 rows=4 steps=1 vectors=2"));
+  EXPECT_THAT(std::string(all[0]["over"]), HasSubstr("te.plain pack=0 rows=1 steps=1 vectors=1"));
   EXPECT_THAT(std::string(all[0]["text"]), HasSubstr("my.matmul"));
   const std::string content = all[0]["content"];
   EXPECT_THAT(OutputOf("records list --records %/r.sqlite"), HasSubstr(content));
