@@ -27,6 +27,8 @@ using Clock = std::chrono::steady_clock;
 // Of the budget; the rest is for the search.
 constexpr double kPartOfModelRace = 0.15;
 constexpr double kLeastModelRaceS = 2, kMostModelRaceS = 60;
+// By so much the whole model may seem slower, if its noise is not less.
+constexpr double kMostLoss = 0.005;
 constexpr RaceLimits kOfModel = {
     .min_rounds = 16, .max_rounds = 400, .sample_s = 0, .hopeless = 1e9};
 
@@ -140,9 +142,7 @@ class Tuning {
     while (!IsStopped() && SecondsLeft() > 0) {
       const std::optional<std::size_t> next = Next();
       if (!next) break;
-      if (searches_[*next] == nullptr)
-        searches_[*next] =
-            std::make_unique<KernelSearch>(kernels_[*next], compile_, records_, run_);
+      if (searches_[*next] == nullptr && !Begin(*next)) continue;
       KernelSearch& search = *searches_[*next];
       const int before = search.raced();
       search.Step([this] { return IsStopped(); });
@@ -155,6 +155,19 @@ class Tuning {
       report_.kernels[i].raced = searches_[i]->raced();
       report_.kernels[i].alone = searches_[i]->best();
       report_.kernels[i].wrong = searches_[i]->wrong();
+    }
+  }
+
+  // Answers false where the kernel cannot run alone on random inputs.
+  bool Begin(std::size_t kernel) {
+    try {
+      searches_[kernel] =
+          std::make_unique<KernelSearch>(kernels_[kernel], compile_, records_, run_);
+      return true;
+    } catch (const Error& error) {
+      finished_[kernel] = true;
+      report_.kernels[kernel].unmeasured = error.message();
+      return false;
     }
   }
 
@@ -230,7 +243,7 @@ class Tuning {
     report_.model = race.whole().Outcome();
     report_.model_s = Median(race.whole().candidate_s());
     report_.default_model_s = Median(race.whole().standard_s());
-    report_.kept = report_.model->ratio - report_.model->noise <= 1;
+    report_.kept = report_.model->ratio <= 1 + std::min(report_.model->noise, kMostLoss);
     if (report_.kept) return;
     for (const Measured& measured : kept) {
       Record record = RecordOf(measured, Scope::kWhole);
@@ -298,6 +311,8 @@ std::string ToText(const TuneReport& report) {
   std::string text;
   int won = 0;
   for (const KernelReport& kernel : report.kernels) {
+    if (!kernel.unmeasured.empty())
+      StrAppend(&text, kernel.name, ": cannot be measured alone: ", kernel.unmeasured, "\n");
     for (const std::string& wrong : kernel.wrong)
       StrAppend(&text, kernel.name, ": refused for its results: ", wrong, "\n");
     const std::optional<Record>& counts = kernel.in_model ? kernel.in_model : kernel.alone;

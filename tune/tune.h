@@ -48,6 +48,7 @@ struct KernelReport {
   std::optional<Record> alone;     // the best win, of the kernel alone
   std::optional<Record> in_model;  // what became of it inside the model
   std::vector<std::string> wrong;  // candidates with wrong results, in words
+  std::string unmeasured;          // why the kernel cannot run alone; empty: it can
 };
 
 struct TuneReport {

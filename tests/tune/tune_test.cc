@@ -237,6 +237,40 @@ TEST_F(TuneTest, AChoiceOfAUsersScheduleIsFoundKeptAndTaken) {
   EXPECT_EQ(Tune(module, {.compile = {.threads = 1}, .seconds = 20}, &records).value().raced, 1);
 }
 
+// Twice as fast and wrong: a row of a user's who forgets the last half.
+void RegisterWrong() {
+  constexpr const char* kName = "my.row_is_wrong";
+  if (ops::OpRegistry::Global().Find(kName)) return;
+  const auto sum = [](const strategies::TeCall& call, std::int64_t terms) {
+    const te::IterVar k = te::ReduceAxis(0, terms, "k");
+    return std::vector<te::Tensor>{te::Compute(call.te_shape(), [&](te::Var i, te::Var j) {
+      return te::Sum(call.input(0)(k.var, j) * call.input(0)(i, j), {k});
+    })};
+  };
+  strategies::OpRegistration(kName)
+      .Argument("data", "Tensor", "input")
+      .TypeRelation(ops::Identity)
+      .Pattern(ops::OpPattern::kOpaque)
+      .Compute([sum](const strategies::TeCall& call) { return sum(call, call.shape()[0]); })
+      .Form(
+          {.name = "half",
+           .make = [sum](const strategies::TeCall& call) { return sum(call, call.shape()[0] / 2); },
+           .priority = -1});
+}
+
+TEST_F(TuneTest, AFasterRowWithOtherResultsIsRefusedAndNamed) {
+  RegisterWrong();
+  Records records = Open("t.sqlite");
+  const TuneReport report =
+      Tune(Parsed("def @main(%x: Tensor[(32, 64), float32]) { my.row_is_wrong(%x) }"),
+           {.compile = {.threads = 1}, .seconds = 10}, &records)
+          .value();
+  ASSERT_EQ(report.kernels.at(0).wrong.size(), 1U);
+  EXPECT_THAT(report.kernels[0].wrong[0], AllOf(HasSubstr("te.half"), HasSubstr("by the default")));
+  EXPECT_THAT(ToText(report), HasSubstr("refused for its results"));
+  EXPECT_TRUE(records.Find().value().empty());
+}
+
 TEST_F(TuneTest, TheDefaultWinsWhenNothingBeatsIt) {
   // One row, and no choice.
   const ir::Module module = Parsed("def @main(%x: Tensor[(64, 64), float32]) { exp(%x) }");
