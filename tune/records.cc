@@ -28,9 +28,10 @@ constexpr const char* kSchema[] = {
     " PRIMARY KEY (content, target, threads, choice, date, scope, run)) STRICT",
     "CREATE TABLE contents (content TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT"};
 
+// Those of the key first.
 constexpr const char* kColumns =
-    "content, target, threads, choice, over, scope, ratio, noise, rounds, least_s, median_s, "
-    "default_least_s, default_median_s, versions, date, run";
+    "content, target, threads, choice, date, scope, run, over, ratio, noise, rounds, least_s, "
+    "median_s, default_least_s, default_median_s, versions";
 
 bool IsOurs(const Database& database) {
   return database.Number("PRAGMA application_id") == kApplication;
@@ -70,19 +71,29 @@ Record RecordOf(const Statement& row) {
   record.target = row.Text(1);
   record.threads = row.Integer(2);
   record.choice = row.Text(3);
-  record.over = row.Text(4);
+  record.date = row.Text(4);
   record.scope = ScopeOf(row.Text(5));
-  record.ratio = row.Real(6);
-  record.noise = row.Real(7);
-  record.rounds = row.Integer(8);
-  record.least_s = row.Real(9);
-  record.median_s = row.Real(10);
-  record.default_least_s = row.Real(11);
-  record.default_median_s = row.Real(12);
-  record.versions = row.Text(13);
-  record.date = row.Text(14);
-  record.run = row.Text(15);
+  record.run = row.Text(6);
+  record.over = row.Text(7);
+  record.ratio = row.Real(8);
+  record.noise = row.Real(9);
+  record.rounds = row.Integer(10);
+  record.least_s = row.Real(11);
+  record.median_s = row.Real(12);
+  record.default_least_s = row.Real(13);
+  record.default_median_s = row.Real(14);
+  record.versions = row.Text(15);
   return record;
+}
+
+Statement& BindKey(const Record& record, Statement* statement) {
+  return statement->Bind(1, record.content)
+      .Bind(2, record.target)
+      .Bind(3, record.threads)
+      .Bind(4, record.choice)
+      .Bind(5, record.date)
+      .Bind(6, std::string(ToString(record.scope)))
+      .Bind(7, record.run);
 }
 
 void Insert(const Database& database, const std::vector<Record>& records) {
@@ -90,22 +101,16 @@ void Insert(const Database& database, const std::vector<Record>& records) {
                                              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
                                              "?, ?)"));
   for (const Record& record : records) {
-    insert.Bind(1, record.content)
-        .Bind(2, record.target)
-        .Bind(3, record.threads)
-        .Bind(4, record.choice)
-        .Bind(5, record.over)
-        .Bind(6, std::string(ToString(record.scope)))
-        .Bind(7, record.ratio)
-        .Bind(8, record.noise)
-        .Bind(9, record.rounds)
-        .Bind(10, record.least_s)
-        .Bind(11, record.median_s)
-        .Bind(12, record.default_least_s)
-        .Bind(13, record.default_median_s)
-        .Bind(14, record.versions)
-        .Bind(15, record.date)
-        .Bind(16, record.run)
+    BindKey(record, &insert)
+        .Bind(8, record.over)
+        .Bind(9, record.ratio)
+        .Bind(10, record.noise)
+        .Bind(11, record.rounds)
+        .Bind(12, record.least_s)
+        .Bind(13, record.median_s)
+        .Bind(14, record.default_least_s)
+        .Bind(15, record.default_median_s)
+        .Bind(16, record.versions)
         .Run();
   }
 }
@@ -227,14 +232,7 @@ absl::StatusOr<std::int64_t> Records::Remove(const std::vector<Record>& records)
         "DELETE FROM records WHERE content = ? AND target = ? AND threads = ? AND choice = ? AND "
         "date = ? AND scope = ? AND run = ?");
     for (const Record& record : records) {
-      remove.Bind(1, record.content)
-          .Bind(2, record.target)
-          .Bind(3, record.threads)
-          .Bind(4, record.choice)
-          .Bind(5, record.date)
-          .Bind(6, std::string(ToString(record.scope)))
-          .Bind(7, record.run)
-          .Run();
+      BindKey(record, &remove).Run();
       removed += database_->Changes();
     }
     database_->Run("DELETE FROM contents WHERE content NOT IN (SELECT content FROM records)");

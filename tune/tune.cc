@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <random>
@@ -288,52 +287,11 @@ class Tuning {
   TuneReport report_;
 };
 
-std::string Percent(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", ratio);
-  return text;
-}
-
-std::string Milliseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f ms", seconds * 1e3);
-  return text;
-}
-
 }  // namespace
 
 absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& options,
                                 Records* records) {
   return CatchErrors([&] { return Tuning(module, options, records).Run(); });
-}
-
-std::string ToText(const TuneReport& report) {
-  std::string text;
-  int won = 0;
-  for (const KernelReport& kernel : report.kernels) {
-    if (!kernel.unmeasured.empty())
-      StrAppend(&text, kernel.name, ": cannot be measured alone: ", kernel.unmeasured, "\n");
-    for (const std::string& wrong : kernel.wrong)
-      StrAppend(&text, kernel.name, ": refused for its results: ", wrong, "\n");
-    const std::optional<Record>& counts = kernel.in_model ? kernel.in_model : kernel.alone;
-    if (!counts) continue;
-    const bool is_win = IsWin(*counts);
-    won += is_win ? 1 : 0;
-    StrAppend(&text, kernel.name, " [", kernel.content, "], ", kernel.calls,
-              kernel.calls == 1 ? " call, " : " calls, ", Milliseconds(kernel.model_s), "\n  ",
-              counts->choice, " instead of ", kernel.over, ": ");
-    if (kernel.alone) StrAppend(&text, Percent(kernel.alone->ratio), " alone, ");
-    if (kernel.in_model) StrAppend(&text, Percent(kernel.in_model->ratio), " in the model, ");
-    StrAppend(&text, is_win ? "kept" : "not kept", "\n");
-  }
-  StrAppend(&text, report.raced, " candidates raced; ", won,
-            won == 1 ? " kernel is faster" : " kernels are faster", " than the default\n");
-  if (report.model)
-    StrAppend(&text, "model: ", Milliseconds(report.model_s), " against ",
-              Milliseconds(report.default_model_s), ", ", Percent(report.model->ratio), " +- ",
-              Percent(report.model->noise), " x of default; ",
-              report.kept ? "kept\n" : "slower as a whole, so nothing is kept\n");
-  return text;
 }
 
 }  // namespace tenon::tune
