@@ -27,14 +27,8 @@
 #include "tenon/tools/model_file.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/results.h"
-#include "tenon/tune/best.h"
 
 namespace tenon::tools {
-namespace {
-
-constexpr char kRecordsFile[] = "records.sqlite";
-
-}  // namespace
 
 void ModelArguments::AddTo(CLI::App* command) {
   command
@@ -171,41 +165,6 @@ void CompileArguments::WarnOfCache() const {
               << " cannot be written, so nothing is kept: " << failure.message() << "\n";
 }
 
-std::string CompileArguments::RecordsToWrite() const {
-  if (!records.empty()) return records;
-  const std::filesystem::path folder = CacheFolder();
-  if (folder.empty())
-    throw InvalidArgument("there is no cache folder to keep records in; name a file by --records");
-  std::error_code ignored;  // of which opening the file will tell
-  std::filesystem::create_directories(folder, ignored);
-  return folder / kRecordsFile;
-}
-
-namespace {
-
-strategies::MeasuredChoices ChoicesOf(const std::string& file, const CompileOptions& options) {
-  const tune::Records records = ValueOrThrow(tune::Records::Open(file, tune::Access::kRead));
-  return ValueOrThrow(tune::ChoicesFor(records, options.target, options.threads));
-}
-
-// What records say, for `options`; null: nothing.
-strategies::MeasuredChoices MeasuredFor(const CompileArguments& arguments,
-                                        const CompileOptions& options) {
-  if (arguments.no_records) return nullptr;
-  if (!arguments.records.empty()) return ChoicesOf(arguments.records, options);
-  const std::filesystem::path folder = options.cache_dir;
-  std::error_code failure;
-  if (folder.empty() || !std::filesystem::exists(folder / kRecordsFile, failure)) return nullptr;
-  try {
-    return ChoicesOf(folder / kRecordsFile, options);
-  } catch (const Error& error) {
-    std::cerr << "tenon: records are left aside: " << error.message() << "\n";
-    return nullptr;
-  }
-}
-
-}  // namespace
-
 passes::FusionMode ParseFusion(const std::string& name) {
   return name == "extended" ? passes::FusionMode::kExtended : passes::FusionMode::kRelay;
 }
@@ -228,7 +187,7 @@ CompileOptions CompileArguments::Options() const {
       .disabled_passes = disabled_passes,
       .check_bounds = check_bounds,
       .cache_dir = CacheFolder()};
-  options.measured = MeasuredFor(*this, options);
+  options.measured = Measured(options);
   return options;
 }
 
