@@ -67,7 +67,8 @@ void Race::Run(const RaceLimits& limits, const std::function<bool()>& stopped) {
     if (stopped && stopped()) return;
     if (round >= limits.min_rounds) {
       const MedianRatio so_far = Outcome();
-      if (SecondsSince(start) > limits.seconds || so_far.ratio - so_far.noise > limits.hopeless)
+      if (SecondsSince(start) > limits.seconds || so_far.ratio - so_far.noise > limits.hopeless ||
+          so_far.ratio + so_far.noise < limits.certain)
         return;
     }
     double candidate = std::numeric_limits<double>::max(), standard = candidate;

@@ -27,8 +27,9 @@ struct RaceLimits {
   std::int64_t max_rounds = 40;
   double seconds = 2;      // after which no round begins, once there are min_rounds
   double sample_s = 2e-4;  // one sample runs the work so often that it takes this long
-  // Ends as soon as the ratio is surely above this.
+  // Ends as soon as the ratio is surely above this, or surely below that.
   double hopeless = 1.0;
+  double certain = 0.0;
 };
 
 struct MedianRatio {

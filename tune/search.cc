@@ -10,10 +10,14 @@
 namespace tenon::tune {
 namespace {
 
-constexpr RaceLimits kFirst = {
-    .min_rounds = 8, .max_rounds = 24, .seconds = 1, .hopeless = 1 - kLeastGain};
+// The first race decides whether there is a second one, which decides by how much a choice wins.
+constexpr RaceLimits kFirst = {.min_rounds = 8,
+                               .max_rounds = 24,
+                               .seconds = 1,
+                               .hopeless = 1 - kLeastGain,
+                               .certain = 1 - kLeastGain};
 constexpr RaceLimits kSecond = {
-    .min_rounds = 16, .max_rounds = 40, .seconds = 3, .hopeless = 1 - kLeastGain};
+    .min_rounds = 12, .max_rounds = 40, .seconds = 3, .hopeless = 1 - kLeastGain, .certain = 0.8};
 // Choices that are slower than this have no neighbours worth a race.
 constexpr double kNear = 1.4;
 // How far neighbours are from each other in the list of a choice's values.

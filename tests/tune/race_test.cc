@@ -57,6 +57,13 @@ TEST(RaceTest, AHopelessOneEndsEarly) {
   EXPECT_LT(race.rounds(), 100);
 }
 
+TEST(RaceTest, ACertainWinEndsEarly) {
+  Race race([] { Busy(std::chrono::microseconds(100)); },
+            [] { Busy(std::chrono::microseconds(900)); });
+  race.Run({.min_rounds = 8, .max_rounds = 1000, .seconds = 100, .certain = 0.8});
+  EXPECT_LT(race.rounds(), 100);
+}
+
 TEST(RaceTest, StopsWhenItIsTold) {
   int rounds = 0;
   Race race([] {}, [] {});
