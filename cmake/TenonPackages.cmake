@@ -63,6 +63,8 @@ if(NOT TENON_BUILD_FUZZERS)
   tenon_require_header(TENON_DLPACK_INCLUDE dlpack/dlpack.h "DLPack"
     DEBIAN libdlpack-dev FEDORA dlpack-devel ARCH dlpack)
   tenon_require_header(TENON_CLI11_INCLUDE CLI/CLI.hpp "CLI11" DEBIAN libcli11-dev FEDORA cli11-devel ARCH cli11)
+  find_package(SQLite3 3.37 QUIET)
+  tenon_require("${SQLite3_FOUND}" "SQLite 3.37 or later" DEBIAN libsqlite3-dev FEDORA sqlite-devel ARCH sqlite)
   tenon_require_header(TENON_STB_INCLUDE stb/stb_image.h "stb" DEBIAN libstb-dev FEDORA stb-devel ARCH stb)
   # Debian's CMake package of oneDNN asks for OpenCL, which a CPU build does not need.
   find_library(DNNL_LIBRARY dnnl)

@@ -41,7 +41,8 @@ strategies::StrategyOptions StrategyOf(const CompileOptions& options, bool defer
                        .reassociate_sums = options.reassociate_reductions,
                        .generic = options.generic,
                        .pipeline = LoopPipeline(options)},
-          .makers = CodeGeneratorRegistry::Global().Makers()};
+          .makers = CodeGeneratorRegistry::Global().Makers(),
+          .measured = options.measured};
 }
 
 jit::CompileOptions CodeOf(const CompileOptions& options) {
@@ -122,6 +123,13 @@ Executable DoCompile(const ir::Module& module, const CompileOptions& options) {
 
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
   return CatchErrors([&] { return DoLower(module, options); });
+}
+absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options) {
+  return CatchErrors([&] {
+    Prepare(fused, options);
+    const jit::ScopedThreads threads(options.threads);
+    return compiler::BuildPlan(fused, StrategyOf(options, false), CodeOf(options));
+  });
 }
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options) {
   return CatchErrors([&] { return DoLink(lowered, options); });

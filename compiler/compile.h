@@ -71,6 +71,8 @@ struct CompileOptions {
   bool check_bounds = false;
   // Folder of machine code that earlier calls made (jit::CompileOptions); empty: none.
   std::string cache_dir;
+  // What measurements say about the choice of kernels (tune/records.h); null: nothing.
+  strategies::MeasuredChoices measured = nullptr;
   // Is told each step of the loop pipeline, by several threads. Kernels whose code is in the cache
   // take none, unless somebody asks for their loops.
   loop::PipelineObserver loop_observer;
@@ -96,6 +98,8 @@ struct Lowered {
 // Errors: those of the passes; Unimplemented for what no kernel can be made of, naming the
 // operator; InvalidArgument for shapes that are not static.
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options = {});
+// The same of a module that is fused already, as Lowered::module is: without the passes.
+absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options = {});
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
 // Lower and Link.
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options = {});

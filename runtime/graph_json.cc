@@ -1,4 +1,3 @@
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
@@ -36,12 +35,6 @@ Json NodeJson(const Node& node) {
 }
 
 }  // namespace
-
-std::string HashText(std::uint64_t hash) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
 
 std::string ToGraphJson(const Plan& plan) {
   Json json;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tenon/support/device.h"
+#include "tenon/support/hash.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::runtime {
@@ -99,8 +100,7 @@ struct Plan {
 void AssignStorage(Plan* plan);
 
 std::string ToGraphJson(const Plan& plan);
-// 16 hexadecimal digits, as graph JSON has hashes.
-std::string HashText(std::uint64_t hash);
+using tenon::HashText;  // as graph JSON has hashes
 
 }  // namespace tenon::runtime
 

@@ -26,9 +26,10 @@ std::string ToText(const std::vector<Candidate>& rows, std::optional<std::size_t
     StrAppend(&text, "  ", row.name, " (priority ", row.priority);
     if (row.cycles) StrAppend(&text, ", ", static_cast<std::int64_t>(*row.cycles), " cycles");
     StrAppend(&text, "): ",
-              row.refusal   ? StrCat("no, ", *row.refusal)
-              : chosen == i ? "chosen, the best whose condition holds"
-                            : "not needed",
+              row.refusal    ? StrCat("no, ", *row.refusal)
+              : chosen != i  ? "not needed"
+              : row.measured ? StrCat("chosen, measured: ", *row.measured)
+                             : "chosen, the best whose condition holds",
               "\n");
   }
   return text;

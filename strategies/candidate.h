@@ -1,7 +1,8 @@
 // The rule by which one of several ways to make a kernel is chosen.
 //
 // Each way is a row of a table. It is weighed for the kernel at hand: it is refused in words, or it
-// holds, maybe with an estimate of its time.
+// holds, maybe with an estimate of its time. A measurement (measured.h) beats priority and
+// estimate.
 //
 //   std::vector<Candidate> rows = {{.name = "row_tiled", .refusal = "..."}, {.name = "tiled"}};
 //   BestOf(rows) == 1;
@@ -33,6 +34,8 @@ struct Candidate {
   int priority = kGenerated;
   std::optional<double> cycles;        // estimated, of one core of the target
   std::optional<std::string> refusal;  // why it is not taken
+  // How it was measured to be the best, where it is taken for that. Of one row at most.
+  std::optional<std::string> measured = std::nullopt;
 };
 
 // The row of the highest priority that is not refused. Among equals it is the first one, unless a

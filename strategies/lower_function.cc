@@ -146,7 +146,7 @@ class Lowering {
     }
     return use(TeCall{call.attrs, inputs, call.checked_type, options_.target,
                       options_.is_constant.empty() ? nullptr : &*preparer_, &symbols_,
-                      std::move(types)});
+                      std::move(types), &call == options_.formed ? options_.config : nullptr});
   }
 
  private:

@@ -30,6 +30,8 @@ struct LowerFunctionOptions {
   // The form that a call takes; others take the best one that rounds as the plain sum does.
   const ir::CallNode* formed = nullptr;
   const TeForm* form = nullptr;
+  // Which choices that form makes; null: the defaults.
+  Config* config = nullptr;
   // Every call takes the last form of its table, which suits all.
   bool plain_forms = false;
   // A call that is not computed, and its value.

@@ -19,12 +19,14 @@ schedule::Schedule ScheduleByAuthor(const TeFunction& function,
       continue;
     stage->ComputeInline();
   }
+  Config defaults;
   options.form->schedule({.schedule = schedule,
                           .attrs = options.formed->attrs,
                           .inputs = function.formed_inputs,
                           .results = function.formed_results,
                           .outputs = function.outputs,
-                          .target = options.target});
+                          .target = options.target,
+                          .config = options.config == nullptr ? defaults : *options.config});
   return schedule;
 }
 

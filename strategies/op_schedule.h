@@ -2,7 +2,8 @@
 //
 //   .Schedule([](const OpSchedule& s) {
 //     const te::Tensor& out = s.results[0];
-//     auto [outer, inner] = s.schedule[out].Split(out.axis(1), s.target.Lanes(4));
+//     const std::int64_t width = s.config.Split("width", out.axis(1), {.default_value = 16});
+//     auto [outer, inner] = s.schedule[out].Split(out.axis(1), width);
 //     s.schedule[out].Parallel(out.axis(0)).Vectorize(inner);
 //   })
 #ifndef TENON_STRATEGIES_OP_SCHEDULE_H_
@@ -27,6 +28,7 @@ struct OpSchedule {
   const std::vector<te::Tensor>& results;  // of the call
   const std::vector<te::Tensor>& outputs;  // of the kernel: `results`, or what is made of them
   const Target& target;
+  Config& config;  // the choices that the schedule has (config.h)
 };
 
 // The schedule of `function` as the author of the form writes it that its call takes. Throws what

@@ -176,6 +176,31 @@ te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
 
 }  // namespace
 
+RegisterTile TileIn(Config* config, const TileNames& names, const RegisterTile& usual,
+                    const RegisterTile& largest, const Target& target, std::int64_t whole_vectors) {
+  if (config == nullptr) return usual;
+  std::vector<std::int64_t> vectors, rows;
+  for (std::int64_t v = 1; v <= std::min<std::int64_t>(largest.vectors, target.vector_registers);
+       ++v) {
+    const bool divides = whole_vectors == 0 || whole_vectors % v == 0;
+    if (v == usual.vectors || (divides && FitsRegisters(target, 1, v))) vectors.push_back(v);
+  }
+  RegisterTile tile = usual;
+  tile.vectors = config->Knob(names.vectors, vectors, usual.vectors);
+  for (std::int64_t r = 1; r <= std::min<std::int64_t>(largest.rows, target.vector_registers);
+       ++r) {
+    const bool is_usual = r == usual.rows && tile.vectors == usual.vectors;
+    if (is_usual || FitsRegisters(target, r, tile.vectors)) rows.push_back(r);
+  }
+  // Beside other vectors as many rows as fit, but no more than leave the work even.
+  const std::int64_t most = rows.back();
+  tile.rows = config->Knob(names.rows, rows,
+                           tile.vectors == usual.vectors
+                               ? usual.rows
+                               : CeilDiv(largest.rows, CeilDiv(largest.rows, most)));
+  return tile;
+}
+
 double TileStepTime(std::int64_t left, std::int64_t right, double left_load, double right_load) {
   // Sums that hide the latency of a multiply-add.
   constexpr std::int64_t kMinSums = 8;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tenon/schedule/schedule.h"
+#include "tenon/strategies/config.h"
 #include "tenon/support/target.h"
 
 namespace tenon::strategies {
@@ -71,6 +72,18 @@ inline std::int64_t MaxSums(const Target& target) { return target.vector_registe
 inline bool FitsRegisters(const Target& target, std::int64_t rows, std::int64_t vectors) {
   return rows * vectors + std::min(rows, vectors) + 1 < target.vector_registers;
 }
+// A tile of so many rows and vectors, or what `config` says instead: the choices `rows_name` and
+// `vectors_name`, of the tiles that registers hold and that are no larger than the result.
+// `vectors` divides `whole_vectors`, unless that is 0.
+struct RegisterTile {
+  std::int64_t rows, vectors;
+};
+struct TileNames {
+  const char *rows, *vectors;
+};
+RegisterTile TileIn(Config* config, const TileNames& names, const RegisterTile& usual,
+                    const RegisterTile& largest, const Target& target,
+                    std::int64_t whole_vectors = 0);
 // Sums of a tile that loads its operands no more often for having more of them.
 inline std::int64_t EnoughSums(const Target& target) {
   return std::min<std::int64_t>(16, MaxSums(target));

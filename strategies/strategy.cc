@@ -5,6 +5,7 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
+#include "tenon/strategies/content.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/onednn/strategy.h"
 #include "tenon/strategies/op_schedule.h"
@@ -86,19 +87,51 @@ class Table {
       AddImplementation(implementation, te_only);
   }
 
+  // Takes the row that was measured to be the best, unless it is refused.
+  void Measure(const MeasuredChoice& measured) {
+    const auto row = std::ranges::find(rows_, measured.row, &Candidate::name);
+    if (row == rows_.end()) {
+      LeaveAside(measured, "there is no such row");
+    } else if (row->refusal) {
+      LeaveAside(measured, *row->refusal);
+    } else {
+      measured_ = measured;
+    }
+  }
+
   // The best row that can be built. Rows whose building throws Unimplemented are refused by that.
   Choice Choose() {
-    while (const std::optional<std::size_t> best = BestOf(rows_)) {
+    while (const std::optional<std::size_t> usual = BestOf(rows_)) {
+      const std::optional<std::size_t> measured = MeasuredOver(*usual);
+      const std::size_t row = measured.value_or(*usual);
+      config_ = measured ? Config(measured_->config) : Config();
       try {
-        return {.built = builders_[*best](group_),
-                .implementation = rows_[*best].name,
-                .remark = {},
+        Built built = builders_[row](group_);
+        if (measured) {
+          config_.RequireAllAsked();
+          rows_[row].measured =
+              measured_->config.empty()
+                  ? measured_->evidence
+                  : StrCat(measured_->evidence, "; ", strategies::ToText(measured_->config));
+        } else if (measured_) {
+          LeaveAside(*measured_, StrCat("it was measured against ", measured_->over,
+                                        ", and the default is now ", rows_[row].name));
+        }
+        return {.built = std::move(built),
+                .implementation = rows_[row].name,
+                .remark = remark_,
                 .candidates = rows_,
-                .chosen = *best};
+                .chosen = row,
+                .config = config_};
       } catch (const Error& error) {
+        if (measured) {
+          LeaveAside(*measured_, error.message());
+          measured_.reset();
+          continue;
+        }
         if (error.code() != absl::StatusCode::kUnimplemented) throw;
         reason_ = error.message();
-        rows_[*best].refusal = reason_;
+        rows_[row].refusal = reason_;
       }
     }
     throw Unimplemented(
@@ -108,6 +141,20 @@ class Table {
 
  private:
   using Build = std::function<Built(const Group& group)>;
+
+  void LeaveAside(const MeasuredChoice& measured, const std::string& why) {
+    StrAppend(&remark_, "  measured choice ", measured.row, measured.config.empty() ? "" : " ",
+              strategies::ToText(measured.config), ": left aside, ", why, "\n");
+  }
+
+  // The measured row where `usual` is what it beat. Rows above that are built first: whether they
+  // can be is known only then.
+  std::optional<std::size_t> MeasuredOver(std::size_t usual) const {
+    if (!measured_ || (!measured_->over.empty() && measured_->over != rows_[usual].name))
+      return std::nullopt;
+    const auto row = std::ranges::find(rows_, measured_->row, &Candidate::name);
+    return static_cast<std::size_t>(row - rows_.begin());
+  }
 
   // Keeps rows of higher priority before others.
   void Add(Candidate row, Build build) {
@@ -156,6 +203,7 @@ class Table {
       Add(forms[i], [this, anchor, &form](const Group& group) {
         lowering_.formed = anchor;
         lowering_.form = &form;
+        lowering_.config = &config_;
         return BuildFromTe(group, lowering_);
       });
     }
@@ -165,6 +213,9 @@ class Table {
   LowerFunctionOptions lowering_;
   std::vector<Candidate> rows_;
   std::vector<Build> builders_;
+  std::optional<MeasuredChoice> measured_;
+  Config config_;
+  std::string remark_;
   std::string reason_;
 };
 
@@ -254,8 +305,13 @@ Choice Choose(const Group& asked, const StrategyOptions& options) {
       remark = StrCat("  composite ", composite, ": ", wanted, " wherever its condition holds\n");
     }
   }
-  Choice choice = Table(group, options, maker).Choose();
-  choice.remark = std::move(remark);
+  Table table(group, options, maker);
+  if (options.measured != nullptr) {
+    if (const auto measured = options.measured(ContentKey(ContentText(group))))
+      table.Measure(*measured);
+  }
+  Choice choice = table.Choose();
+  choice.remark = remark + choice.remark;
   return choice;
 }
 

@@ -4,7 +4,7 @@
 // estimate, and a function that builds. The heavy operator of a function - its anchor - brings its
 // table: the forms of its tensor expression ("te.conv2d.row_tiled"; "te" where there is one), and
 // implementations by libraries or by its author (column Strategy). Choose weighs all rows and takes
-// the best one (candidate.h).
+// the best one (candidate.h), which measurements of an earlier day may have found (measured.h).
 //
 //   Choice choice = Choose(group, {.library = LibraryChoice::kAuto});
 //   std::puts(choice.Explanation().c_str());
@@ -23,7 +23,9 @@
 #include "tenon/loop/function.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/candidate.h"
+#include "tenon/strategies/config.h"
 #include "tenon/strategies/lower_outputs.h"
+#include "tenon/strategies/measured.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::strategies {
@@ -115,20 +117,24 @@ struct StrategyOptions {
   bool keep_nan = false;  // take no library that gives a number for NaN
   LoweringOptions lowering;
   std::vector<CompositeMaker> makers = {};
+  MeasuredChoices measured = nullptr;  // what measurements say; null: nothing
 };
 
 struct Choice {
   Built built;
   std::string implementation;
-  std::string remark;                 // what the choice was restricted to; a line, or nothing
+  // What the choice was restricted to, and why a measurement was left aside; lines, or nothing.
+  std::string remark;
   std::vector<Candidate> candidates;  // by priority
   std::size_t chosen = 0;             // of the candidates
+  Config config = {};                 // the choices within it
   // The remark and a line for each candidate.
   std::string Explanation() const { return remark + ToText(candidates, chosen); }
 };
 
-// A composite function takes the row of its maker where that does not refuse it. Throws
-// Unimplemented when no candidate can build the group.
+// A composite function takes the row of its maker where that does not refuse it. A measured row
+// that cannot be built today is left aside, with a remark. Throws Unimplemented when no candidate
+// can build the group.
 Choice Choose(const Group& group, const StrategyOptions& options);
 
 // Attaches computes and strategies to the built-in operators. Idempotent.

@@ -20,6 +20,7 @@
 #include "tenon/ops/ints.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/candidate.h"
+#include "tenon/strategies/config.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/prepare.h"
 #include "tenon/strategies/symbol_vars.h"
@@ -36,6 +37,8 @@ struct TeCall {
   Preparer* preparer = nullptr;            // null where nothing is known to be constant
   SymbolVars* symbols = nullptr;           // null where all extents are numbers
   std::vector<ir::Type> input_types = {};  // of `inputs`
+  // Where the call takes a form that may ask for its choices; null elsewhere.
+  Config* config = nullptr;
 
   // Throws InvalidArgument where there are fewer.
   const te::Tensor& input(std::size_t i) const;

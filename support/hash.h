@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace tenon {
@@ -32,6 +33,14 @@ inline std::uint64_t HashBytes(std::string_view bytes, std::uint64_t seed = 0) {
   }
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
   return MixHash(hash);
+}
+
+// 16 hexadecimal digits.
+inline std::string HashText(std::uint64_t hash) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  return text;
 }
 
 }  // namespace tenon

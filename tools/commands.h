@@ -15,6 +15,8 @@ void AddOptCommand(CLI::App* app);
 void AddOpsCommand(CLI::App* app);
 void AddPassesCommand(CLI::App* app);
 void AddFuzzCommand(CLI::App* app);
+void AddTuneCommand(CLI::App* app);
+void AddRecordsCommand(CLI::App* app);
 
 }  // namespace tenon::tools
 

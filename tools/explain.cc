@@ -25,6 +25,7 @@ Json JsonOf(const strategies::Choice& choice) {
         Json{{"name", row.name}, {"priority", row.priority}, {"chosen", i == choice.chosen}});
     if (row.cycles) candidate["cycles"] = *row.cycles;
     if (row.refusal) candidate["refusal"] = *row.refusal;
+    if (row.measured) candidate["measured"] = *row.measured;
   }
   return candidates;
 }

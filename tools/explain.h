@@ -27,8 +27,9 @@ std::string OriginsText(const std::vector<std::string>& origins);
 std::string ExplainText(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions);
 // The same with "target" and with "kernels": [{"name", "implementation", "candidates", "nodes"}]. A
-// candidate has a "name", a "priority", whether it is "chosen", and "cycles" and "refusal" where it
-// has them. "nodes" are those of the plan that call the kernel, [{"name", "origins"}].
+// candidate has a "name", a "priority", whether it is "chosen", and "cycles", "refusal" and
+// "measured" where it has them. "nodes" are those of the plan that call the kernel, [{"name",
+// "origins"}].
 std::string ExplainJson(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions);
 

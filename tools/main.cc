@@ -28,6 +28,8 @@ void AddCommands(CLI::App* app) {
   AddOpsCommand(app);
   AddPassesCommand(app);
   AddFuzzCommand(app);
+  AddTuneCommand(app);
+  AddRecordsCommand(app);
 }
 
 void CheckCommand(const CLI::App& app, const std::string& command) {

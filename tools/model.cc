@@ -122,6 +122,14 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->type_name("FOLDER");
   command->add_flag("--no-cache", no_cache, "compile everything again and keep nothing")
       ->excludes("--cache-dir");
+  CLI::Option* file =
+      command
+          ->add_option("--records", records,
+                       "what tenon tune has measured, by which kernels are chosen; by default "
+                       "records.sqlite in the cache folder, where it exists")
+          ->type_name("FILE");
+  command->add_flag("--no-records", no_records, "choose kernels by estimates alone")
+      ->excludes(file);
 }
 
 // As the XDG Base Directory Specification says, a path that is not absolute does not count.
@@ -164,22 +172,25 @@ passes::FusionMode ParseFusion(const std::string& name) {
 }
 
 CompileOptions CompileArguments::Options() const {
-  return {.target = jit::HostTarget(cpu_features),
-          .opt_level = opt_level,
-          .threads = threads,
-          .library = library == "te"       ? LibraryChoice::kTe
-                     : library == "onednn" ? LibraryChoice::kLibrary
-                                           : LibraryChoice::kAuto,
-          .generic = target == "c",
-          .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
-          .winograd = !no_winograd,
-          .keep_nan = keep_nan,
-          .mixed_precision = mixed_precision.empty()         ? std::nullopt
-                             : mixed_precision == "bfloat16" ? std::optional(BFloat16)
-                                                             : std::optional(Float16),
-          .disabled_passes = disabled_passes,
-          .check_bounds = check_bounds,
-          .cache_dir = CacheFolder()};
+  CompileOptions options = {
+      .target = jit::HostTarget(cpu_features),
+      .opt_level = opt_level,
+      .threads = threads,
+      .library = library == "te"       ? LibraryChoice::kTe
+                 : library == "onednn" ? LibraryChoice::kLibrary
+                                       : LibraryChoice::kAuto,
+      .generic = target == "c",
+      .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
+      .winograd = !no_winograd,
+      .keep_nan = keep_nan,
+      .mixed_precision = mixed_precision.empty()         ? std::nullopt
+                         : mixed_precision == "bfloat16" ? std::optional(BFloat16)
+                                                         : std::optional(Float16),
+      .disabled_passes = disabled_passes,
+      .check_bounds = check_bounds,
+      .cache_dir = CacheFolder()};
+  options.measured = Measured(options);
+  return options;
 }
 
 ir::Module CompileArguments::Partitioned(const ir::Module& module) const {

@@ -48,6 +48,8 @@ struct CompileArguments {
   std::vector<std::string> disabled_passes;
   std::optional<std::string> cache_dir;  // nothing: the user's default
   bool no_cache = false;
+  std::string records;  // file; empty: the one in the cache folder
+  bool no_records = false;
 
   void AddTo(CLI::App* command);
   // The folder where compiled kernels are kept; empty for none. Throws InvalidArgument for an empty
@@ -55,7 +57,13 @@ struct CompileArguments {
   std::string CacheFolder() const;
   // Warns on standard error when the folder that --cache-dir names cannot be written.
   void WarnOfCache() const;
+  // The file where races are recorded. Throws InvalidArgument where there is no folder for it.
+  std::string RecordsToWrite() const;
+  // Also reads the records. A damaged file that --records does not name is left aside, with a
+  // warning on standard error.
   CompileOptions Options() const;
+  // What the records say, for `options`; null: nothing.
+  strategies::MeasuredChoices Measured(const CompileOptions& options) const;
   // The module with composite functions for the code generator that --partition names. Throws
   // NotFound where nobody registered it.
   ir::Module Partitioned(const ir::Module& module) const;

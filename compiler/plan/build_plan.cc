@@ -394,10 +394,7 @@ std::string NameOfFunction(const FunctionNode& function) {
   });
   std::replace(name.begin(), name.end(), '.', '_');
   if (name.size() <= kMaxName) return name;
-  const std::uint64_t hash = HashBytes(name);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  const std::string text = HashText(HashBytes(name));
   return StrCat(name.substr(0, kMaxName - 1 - text.size()), "_", text);
 }
 

@@ -168,7 +168,8 @@ std::vector<Tensor> MakeRow(const Row& row, const TeCall& call) {
   if (HasBlocks(call)) return PlainOfBlocks(call);
   if (!row.of_wide_image) return {row.make(ConvOf(call), call)};
   const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
-  const TeCall wide{call.attrs, inputs, call.result, call.target, call.preparer, call.symbols};
+  const TeCall wide{call.attrs,    inputs,       call.result, call.target,
+                    call.preparer, call.symbols, {},          call.config};
   return {row.make(ConvOf(wide), wide)};
 }
 

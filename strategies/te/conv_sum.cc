@@ -195,6 +195,16 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
 }
 
+// Or what `config` says instead. Words are read for all lanes of a vector of their own tile.
+TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels, Config* config) {
+  const TileShape usual = TileOf(conv, vectors, pixels);
+  if (conv.channels_of_word > 1) return usual;
+  const RegisterTile tile =
+      TileIn(config, {"pixels", "vectors"}, {usual.pixels, usual.vectors}, {pixels, vectors},
+             conv.target, conv.groups > 1 ? conv.group_outputs / conv.lanes() : 0);
+  return {tile.vectors, tile.rows};
+}
+
 // With one tap and steps most of the image is never read.
 bool ReadsFewPixels(const ConvSum& conv) {
   // Vectors of filters that pay for a copy of the others.
@@ -267,7 +277,7 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
   const std::int64_t filters = conv.shape[conv.out[1]].planned;
   const std::vector<Expr> spatial = ExprsOf(conv.Spatial());
   const auto [blocks, tall] =
-      TileOf(conv, CeilDiv(filters, conv.lanes()), ElementsOf(conv.Spatial()).planned);
+      TileOf(conv, CeilDiv(filters, conv.lanes()), ElementsOf(conv.Spatial()).planned, call.config);
   const PixelTiles pixels = PixelTilesOf(conv, tall);
   const std::int64_t vectors = RoundUp(CeilDiv(filters, conv.lanes()), blocks);
   const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));

@@ -50,7 +50,8 @@ Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t 
           .right_has = std::vector<bool>(batch.size(), false),
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,
-          .left_in_rows = !transposes.a && a.op()->is_placeholder()};
+          .left_in_rows = !transposes.a && a.op()->is_placeholder(),
+          .config = call.config};
 }
 
 // Matrices of two batches, of which one may be shared by all of the other.
@@ -78,7 +79,8 @@ Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t
           .right_has = {!b_shared},
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,
-          .left_in_rows = !transposes.a && a.op()->is_placeholder()};
+          .left_in_rows = !transposes.a && a.op()->is_placeholder(),
+          .config = call.config};
 }
 
 constexpr const char* kOfVector = "the left operand is a vector";

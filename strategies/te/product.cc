@@ -21,9 +21,7 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-struct TileShape {
-  std::int64_t rows, vectors;
-};
+using TileShape = RegisterTile;
 
 // Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
 // when it is constant.
@@ -137,7 +135,9 @@ bool IsWidenedOften(const Product& product, std::int64_t width) {
 Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
   const TileShape tile =
-      ChooseTile(product.rows.planned, product.columns.planned, product.target, lanes);
+      TileIn(product.config, {"rows", "vectors"},
+             ChooseTile(product.rows.planned, product.columns.planned, product.target, lanes),
+             {product.rows.planned, CeilDiv(product.columns.planned, lanes)}, product.target);
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));
   const std::size_t rank = product.batch.size();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/strategies/config.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/support/target.h"
@@ -36,6 +37,7 @@ struct Product {
   std::int64_t group = 1;
   // Whether the left operand lies in memory along its rows.
   bool left_in_rows = false;
+  Config* config = nullptr;  // see TeCall
 };
 
 // Products of these types that one instruction of the target adds up; 1 where there is none, or

@@ -40,7 +40,8 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
       {"c_api", {"compiler", "onnx"}},
       {"models", {"ops"}},
       {"verify", {"compiler", "onnx"}},
-      {"tools", {"compiler", "onnx", "relax", "models", "verify"}},
+      {"tune", {"compiler", "verify"}},
+      {"tools", {"compiler", "onnx", "relax", "models", "verify", "tune"}},
   };
   return arrows;
 }

@@ -1,0 +1,108 @@
+#include "tenon/strategies/config.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::strategies {
+namespace {
+
+// Of a factor that no author has named: a vector of floats, where it divides.
+constexpr std::int64_t kUsualFactor = 16;
+
+}  // namespace
+
+std::string ToText(const ConfigValues& values) {
+  return StrJoin(values, " ", [](std::string* text, const auto& value) {
+    StrAppend(text, value.first, "=", value.second);
+  });
+}
+
+ConfigValues ParseConfig(std::string_view text) {
+  ConfigValues values;
+  if (text.empty()) return values;
+  for (const std::string& part : StrSplit(text, ' ')) {
+    const std::size_t sign = part.find('=');
+    const auto value = sign == std::string::npos
+                           ? std::nullopt
+                           : ParseNumber<std::int64_t>(std::string_view(part).substr(sign + 1));
+    if (sign == 0 || !value || !values.emplace(part.substr(0, sign), *value).second)
+      throw InvalidArgument(StrCat("choices are NAME=NUMBER, with blanks between, not ", text));
+  }
+  return values;
+}
+
+std::int64_t Config::Knob(const std::string& name, std::vector<std::int64_t> values,
+                          std::optional<std::int64_t> default_value) {
+  const auto asked = std::ranges::find(choices_, name, &Choice::name);
+  if (asked != choices_.end()) return asked->value;
+  const auto is_allowed = [&](std::int64_t value) {
+    return std::ranges::find(values, value) != values.end();
+  };
+  if (name.empty() || name.find_first_of(" =") != std::string::npos)
+    throw InvalidArgument(
+        StrCat("the choice '", name, "' needs a name without blanks and equals signs"));
+  if (values.empty()) throw InvalidArgument(StrCat("the choice ", name, " has no values"));
+  std::int64_t value = default_value.value_or(values[0]);
+  if (!is_allowed(value))
+    throw InvalidArgument(StrCat("the choice ", name, " has the default ", value,
+                                 ", which is none of its values: ", StrJoin(values, ", ")));
+  if (const auto given = given_.find(name); given != given_.end()) value = given->second;
+  if (!is_allowed(value))
+    throw InvalidArgument(
+        StrCat("the choice ", name, "=", value, " is none of its values: ", StrJoin(values, ", ")));
+  choices_.push_back({name, std::move(values), value});
+  return value;
+}
+
+std::int64_t Config::Split(const std::string& name, std::int64_t extent,
+                           const SplitOptions& options) {
+  const std::int64_t max = options.max.value_or(extent);
+  std::vector<std::int64_t> values;
+  for (std::int64_t factor = options.min; factor <= std::min(max, extent); ++factor) {
+    if (extent % factor == 0) values.push_back(factor);
+  }
+  std::int64_t usual = 1;
+  for (const std::int64_t factor : values) {
+    if (factor <= kUsualFactor) usual = factor;
+  }
+  const std::int64_t value = options.default_value.value_or(usual);
+  if (std::ranges::find(values, value) == values.end())
+    values.insert(std::ranges::upper_bound(values, value), value);
+  return Knob(name, std::move(values), value);
+}
+
+std::int64_t Config::Split(const std::string& name, const te::IterVar& axis,
+                           const SplitOptions& options) {
+  const auto* extent = axis.extent.As<loop::IntImmNode>();
+  if (extent == nullptr)
+    throw InvalidArgument(StrCat("the choice ", name, " splits an axis whose extent is no number"));
+  return Split(name, extent->value, options);
+}
+
+ConfigValues Config::Values() const {
+  ConfigValues values;
+  for (const Choice& choice : choices_) values.emplace(choice.name, choice.value);
+  return values;
+}
+
+void Config::RequireAllAsked() const {
+  for (const auto& [name, value] : given_) {
+    if (std::ranges::find(choices_, name, &Choice::name) == choices_.end())
+      throw InvalidArgument(StrCat(
+          "the schedule has no choice ", name, "; it has ",
+          choices_.empty() ? std::string("none")
+                           : StrJoin(choices_, ", ", [](std::string* text, const Choice& choice) {
+                               StrAppend(text, choice.name);
+                             })));
+  }
+}
+
+std::int64_t KnobOf(Config* config, const std::string& name, std::vector<std::int64_t> values,
+                    std::int64_t default_value) {
+  return config == nullptr ? default_value : config->Knob(name, std::move(values), default_value);
+}
+
+}  // namespace tenon::strategies

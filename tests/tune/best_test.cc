@@ -1,0 +1,91 @@
+// Which records count.
+#include "tenon/tune/best.h"
+
+#include <algorithm>
+
+#include "tenon/tests/tune/records_testing.h"
+
+namespace tenon::tune {
+namespace {
+
+using ::testing::IsEmpty;
+
+Record With(double ratio, const std::string& choice, Scope scope = Scope::kKernel,
+            const std::string& date = "2026-11-25T10:00:00Z") {
+  Record record = SampleRecord("c", ratio);
+  record.choice = choice;
+  record.scope = scope;
+  record.date = date;
+  return record;
+}
+
+TEST(BestTest, OnlyAWinBeyondNoiseCounts) {
+  EXPECT_TRUE(IsWin(SampleRecord("c", 0.97)));
+  EXPECT_FALSE(IsWin(SampleRecord("c", 0.985)));  // 0.995 with its noise: less than a hundredth
+  Record noisy = SampleRecord("c", 0.8);
+  noisy.noise = 0.3;
+  EXPECT_FALSE(IsWin(noisy));
+  EXPECT_THAT(BestOf({With(1.2, "a"), With(0.999, "b")}), IsEmpty());
+}
+
+TEST(BestTest, TheLeastRatioIsBest) {
+  EXPECT_EQ(BestOf({With(0.9, "a"), With(0.7, "b"), With(0.8, "c")}).at("c").choice, "b");
+}
+
+TEST(BestTest, ARaceInsideAModelCountsMoreThanOneOfTheKernelAlone) {
+  const Record alone = With(0.7, "a", Scope::kKernel, "2026-11-26T10:00:00Z");
+  const Record inside = With(1.0, "a", Scope::kModel, "2026-11-25T10:00:00Z");
+  EXPECT_THAT(BestOf({alone, inside}), IsEmpty());
+  EXPECT_EQ(BestOf({alone, inside, With(0.8, "b")}).at("c").choice, "b");
+}
+
+TEST(BestTest, TheLatestOfAScopeCounts) {
+  const Record old = With(0.7, "a", Scope::kModel, "2026-11-25T10:00:00Z");
+  const Record fresh = With(1.1, "a", Scope::kWhole, "2026-11-26T10:00:00Z");
+  EXPECT_THAT(BestOf({old, fresh}), IsEmpty());
+}
+
+TEST(BestTest, TheOrderOfRecordsPlaysNoPart) {
+  std::vector<Record> records = {With(0.9, "a"), With(0.7, "b"), With(0.95, "b", Scope::kModel),
+                                 With(0.85, "c")};
+  std::ranges::sort(records, {}, &Record::ratio);
+  const Record best = BestOf(records).at("c");
+  do {
+    EXPECT_EQ(BestOf(records).at("c"), best);
+  } while (std::ranges::next_permutation(records, {}, &Record::ratio).found);
+  EXPECT_EQ(best.choice, "c");
+}
+
+TEST(BestTest, AChoiceIsARowAndItsValues) {
+  const strategies::MeasuredChoice choice = ChoiceOf(SampleRecord("c", 0.934));
+  EXPECT_EQ(choice.row, "te.dense.tiled");
+  EXPECT_EQ(choice.config, (strategies::ConfigValues{{"rows", 6}, {"vectors", 3}}));
+  EXPECT_EQ(choice.over, "onednn");
+  EXPECT_EQ(choice.evidence, "0.93 x of default, 24 rounds, 2026-11-25, this CPU");
+  EXPECT_EQ(ChoiceText(choice.row, choice.config), "te.dense.tiled rows=6 vectors=3");
+}
+
+class ChoicesTest : public RecordsTest {};
+
+TEST_F(ChoicesTest, AreThoseOfTheTargetAndTheNumberOfThreads) {
+  const Target here = Target::Host(), masked = Target::Host("-avx512f");
+  Target other = here;
+  other.cores += 1;
+  Records records = Open("r.sqlite");
+  Record record = SampleRecord("c", 0.9);
+  record.target = TargetText(here);
+  ASSERT_TRUE(records.Add(record, "text").ok());
+  EXPECT_TRUE(ChoicesFor(records, here, 2).value()("c"));
+  EXPECT_FALSE(ChoicesFor(records, here, 2).value()("d"));
+  EXPECT_FALSE(ChoicesFor(records, here, 1).value()("c"));
+  EXPECT_FALSE(ChoicesFor(records, other, 2).value()("c"));
+  // Everywhere a feature less makes another target, be it one that has no part in ToString.
+  Target lacking = here;
+  ASSERT_FALSE(lacking.features.empty());
+  lacking.features.erase(lacking.features.begin());
+  EXPECT_FALSE(ChoicesFor(records, lacking, 2).value()("c"));
+  EXPECT_EQ(ChoicesFor(records, masked, 2).value()("c").has_value(), masked == here);
+}
+
+}  // namespace
+}  // namespace tenon::tune

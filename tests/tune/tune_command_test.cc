@@ -1,0 +1,171 @@
+// tenon tune and tenon records, as a user calls them.
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/tune/records_testing.h"
+#include "tenon/tune/best.h"
+
+namespace tenon::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class TuneCommandTest : public CliTest {
+ protected:
+  std::string Tuned(const std::string& more) {
+    return Tenon(StrCat("tune --op my.matmul --plugin ", TENON_MATMUL_PLUGIN,
+                        " --threads 1 --shape a=64,96 --shape b=96,80 ", more))
+        .out;
+  }
+  tune::Records Opened(const std::string& name) {
+    return ValueOrThrow(tune::Records::Open(Path(name), tune::Access::kWrite));
+  }
+};
+
+TEST_F(TuneCommandTest, RacesTheSpaceOfAUsersOperator) {
+  EXPECT_THAT(Tuned("--minutes 0.1 --records %/r.sqlite"),
+              AllOf(HasSubstr("candidates raced"), HasSubstr("r.sqlite")));
+  const auto all = nlohmann::json::parse(OutputOf("records export --records %/r.sqlite"));
+  ASSERT_FALSE(all.empty());
+  EXPECT_THAT(std::string(all[0]["choice"]), HasSubstr("te.plain pack="));
+  EXPECT_THAT(std::string(all[0]["over"]), HasSubstr("te.plain pack=0 rows=1 steps=1 vectors=1"));
+  EXPECT_THAT(std::string(all[0]["text"]), HasSubstr("my.matmul"));
+  const std::string content = all[0]["content"];
+  EXPECT_THAT(OutputOf("records list --records %/r.sqlite"), HasSubstr(content));
+  EXPECT_THAT(OutputOf("records show --records %/r.sqlite " + content.substr(0, 6)),
+              AllOf(HasSubstr("my.matmul"), HasSubstr("rounds; tenon")));
+  EXPECT_THAT(ErrorOf("records show --records %/r.sqlite zzz"), HasSubstr("begins with zzz"));
+}
+
+TEST_F(TuneCommandTest, EveryChoiceOfTheExampleIsRight) {
+  Write("m.relay",
+        "def @main(%a: Tensor[(37, 48), float32], %b: Tensor[(48, 83), float32]) {\n"
+        "  nn.relu(my.matmul(%a, %b))\n}\n");
+  const std::string with = StrCat(" --plugin ", TENON_MATMUL_PLUGIN);
+  EXPECT_THAT(OutputOf("run %/m.relay --no-records --verify" + with), HasSubstr("verified"));
+  const auto explained = [&](const std::string& more) {
+    return Tenon(StrCat("compile %/m.relay --explain --emit=json -o %/plan.json --threads 1 ", with,
+                        more))
+        .err;
+  };
+  EXPECT_THAT(explained(""), HasSubstr("te.plain (priority 0): chosen, the best"));
+  EXPECT_THAT(Tenon("tune %/m.relay --threads 1 --minutes 0.05 --records %/r.sqlite" + with).out,
+              HasSubstr("candidates raced"));
+  // Whatever won: each in turn is made the best one.
+  const std::vector<tune::Record> raced = ValueOrThrow(Opened("r.sqlite").Find());
+  ASSERT_FALSE(raced.empty());
+  for (std::size_t i = 0; i < std::min<std::size_t>(raced.size(), 4); ++i) {
+    const std::string file = StrCat("one", i, ".sqlite");
+    tune::Record won = raced[i];
+    won.ratio = 0.5;
+    won.noise = 0.01;
+    ASSERT_TRUE(Opened(file).Add(won, "text").ok());
+    const std::string by = StrCat(" --records ", Path(file));
+    EXPECT_THAT(explained(by), HasSubstr("chosen, measured: 0.50 x of default"));
+    EXPECT_THAT(OutputOf("run %/m.relay --threads 1 --verify" + with + by), HasSubstr("verified"));
+  }
+}
+
+TEST_F(TuneCommandTest, RecordsInTheCacheFolderAreUsedUnlessTheyAreRefused) {
+  const auto explained = [&](const std::string& more) {
+    return Tenon("compile %/model.relay --explain --emit=json -o %/plan.json --threads 1 " + more)
+        .err;
+  };
+  Write("model.relay",
+        "def @main(%x: Tensor[(37, 48), float32], %w: Tensor[(65, 48), float32]) {\n"
+        "  nn.relu(nn.dense(%x, %w))\n}\n");
+  ASSERT_THAT(Tenon("tune %/model.relay --threads 1 --minutes 0.05").code, 0);
+  const std::string file = Path("caches/tenon/records.sqlite");
+  std::vector<tune::Record> raced =
+      ValueOrThrow(ValueOrThrow(tune::Records::Open(file, tune::Access::kWrite)).Find());
+  ASSERT_FALSE(raced.empty());
+  raced[0].ratio = 0.25;
+  raced[0].noise = 0;
+  raced[0].date = "2099-01-01T00:00:00Z";
+  raced[0].scope = tune::Scope::kModel;
+  ASSERT_TRUE(ValueOrThrow(tune::Records::Open(file, tune::Access::kWrite)).Add(raced[0], "").ok());
+  EXPECT_THAT(explained(""), HasSubstr("measured: 0.25 x of default"));
+  EXPECT_THAT(explained("--no-records"), Not(HasSubstr("measured")));
+  EXPECT_THAT(explained("--mcpu-features=-avx2"), Not(HasSubstr("measured")));
+  EXPECT_THAT(explained("--threads 2"), Not(HasSubstr("measured")));
+}
+
+TEST_F(TuneCommandTest, ADamagedFileIsNamedAndTheModelRuns) {
+  fs::create_directories(folder_ / "caches/tenon");
+  Write("caches/tenon/records.sqlite", "this is no database, whatever its name says of it");
+  const Ended ended = Tenon("run %/model.relay");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("records are left aside"), HasSubstr("records.sqlite")));
+  EXPECT_EQ(Contents(folder_ / "caches/tenon/records.sqlite"),
+            "this is no database, whatever its name says of it");
+  // One that is named must be good.
+  EXPECT_THAT(ErrorOf("run %/model.relay --records %/caches/tenon/records.sqlite"),
+              HasSubstr("is damaged"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --records %/absent.sqlite"), HasSubstr("absent.sqlite"));
+  EXPECT_THAT(ErrorOf("tune %/model.relay"), HasSubstr("is damaged"));
+}
+
+TEST_F(TuneCommandTest, MergesAndPrunes) {
+  using tune::SampleRecord;
+  ASSERT_TRUE(Opened("a.sqlite").Add(SampleRecord("aaaa", 0.9), "a").ok());
+  ASSERT_TRUE(Opened("b.sqlite").Add(SampleRecord("bbbb", 1.1), "b").ok());
+  EXPECT_THAT(OutputOf("records merge %/both.sqlite %/a.sqlite %/b.sqlite"),
+              AllOf(HasSubstr("a.sqlite: 1 new"), HasSubstr("b.sqlite: 1 new")));
+  EXPECT_THAT(OutputOf("records merge %/both.sqlite %/a.sqlite"), HasSubstr("a.sqlite: 0 new"));
+  EXPECT_THAT(OutputOf("records best --records %/both.sqlite"),
+              AllOf(HasSubstr("aaaa"), Not(HasSubstr("bbbb"))));
+  EXPECT_THAT(OutputOf("records prune --records %/both.sqlite"), HasSubstr("0 records removed"));
+  EXPECT_THAT(OutputOf("records prune --losers --records %/both.sqlite"),
+              HasSubstr("1 records removed"));
+  EXPECT_THAT(OutputOf("records prune --before 2026-01-01 --records %/both.sqlite"),
+              HasSubstr("0 records removed"));
+  EXPECT_THAT(OutputOf("records prune --foreign --records %/both.sqlite"),
+              HasSubstr("1 records removed"));
+  EXPECT_THAT(OutputOf("records list --records %/both.sqlite"), IsEmpty());
+  EXPECT_THAT(ErrorOf("records merge %/both.sqlite %/absent.sqlite"), HasSubstr("absent.sqlite"));
+}
+
+TEST_F(TuneCommandTest, CtrlCKeepsWhatWasFound) {
+  const std::string file = Path("r.sqlite"), output = Path("said");
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)std::freopen(output.c_str(), "w", stdout);
+    execl(TENON_BINARY_DIR "/tools/tenon", "tenon", "tune", "--op", "my.matmul", "--plugin",
+          TENON_MATMUL_PLUGIN, "--threads", "1", "--shape", "a=64,96", "--shape", "b=96,80",
+          "--minutes", "60", "--records", file.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  const auto kept = [&] {
+    const auto records = tune::Records::Open(file, tune::Access::kRead);
+    return records.ok() ? ValueOrThrow(records->Find()).size() : 0;
+  };
+  for (int i = 0; i < 1200 && kept() == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_GT(kept(), 0U);
+  kill(child, SIGINT);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  EXPECT_GT(kept(), 0U);
+  EXPECT_THAT(Contents(output), HasSubstr("candidates raced"));
+}
+
+TEST_F(TuneCommandTest, SaysWhatIsMissing) {
+  EXPECT_THAT(ErrorOf("tune"), HasSubstr("a model, or an operator"));
+  EXPECT_THAT(ErrorOf("tune %/model.relay --op nn.relu"), HasSubstr("a model, or an operator"));
+  EXPECT_THAT(ErrorOf("tune --op nn.relu"), HasSubstr("say its extents, as in --shape data="));
+  EXPECT_THAT(ErrorOf("tune --op nn.rleu --shape data=4"), HasSubstr("nn.relu"));
+  EXPECT_THAT(ErrorOf("tune --op nn.relu --shape data=4 --shape x=4"), HasSubstr("argument x"));
+  EXPECT_THAT(ErrorOf("tune --op nn.relu --shape data=4 --dtype float31"), HasSubstr("float31"));
+  EXPECT_THAT(ErrorOf("tune %/model.relay --no-cache"), HasSubstr("--records"));
+}
+
+}  // namespace
+}  // namespace tenon::tools

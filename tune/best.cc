@@ -1,0 +1,83 @@
+#include "tenon/tune/best.h"
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::tune {
+namespace {
+
+// Later ones of one choice count more.
+auto Weight(const Record& record) {
+  return std::make_tuple(record.scope != Scope::kKernel, record.date, record.scope, record.run);
+}
+
+}  // namespace
+
+bool IsWin(const Record& record) { return record.ratio + record.noise < 1 - kLeastGain; }
+
+std::vector<Record> Counting(const std::vector<Record>& records) {
+  std::map<std::pair<std::string, std::string>, Record> latest;
+  for (const Record& record : records) {
+    const auto [known, is_new] = latest.try_emplace({record.content, record.choice}, record);
+    if (!is_new && Weight(known->second) < Weight(record)) known->second = record;
+  }
+  std::vector<Record> counting;
+  for (auto& [key, record] : latest) counting.push_back(std::move(record));
+  return counting;
+}
+
+std::map<std::string, Record> BestOf(const std::vector<Record>& records) {
+  std::map<std::string, Record> best;
+  for (const Record& record : Counting(records)) {
+    if (!IsWin(record)) continue;
+    const auto [known, is_new] = best.try_emplace(record.content, record);
+    if (!is_new && record.ratio < known->second.ratio) known->second = record;
+  }
+  return best;
+}
+
+std::string ChoiceText(const std::string& row, const strategies::ConfigValues& config) {
+  return config.empty() ? row : StrCat(row, " ", strategies::ToText(config));
+}
+
+std::string RowOf(const std::string& choice) { return choice.substr(0, choice.find(' ')); }
+
+strategies::MeasuredChoice ChoiceOf(const Record& record) {
+  const std::string row = RowOf(record.choice);
+  if (row.empty()) throw InvalidArgument("a record names no row");
+  return {.row = row,
+          .config = row.size() == record.choice.size()
+                        ? strategies::ConfigValues()
+                        : strategies::ParseConfig(record.choice.substr(row.size() + 1)),
+          .over = RowOf(record.over),
+          .evidence = EvidenceText(record)};
+}
+
+std::string EvidenceText(const Record& record) {
+  char ratio[32];
+  std::snprintf(ratio, sizeof ratio, "%.2f", record.ratio);
+  return StrCat(ratio, " x of default, ", record.rounds, " rounds, ", record.date.substr(0, 10),
+                ", this CPU");
+}
+
+absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, const Target& target,
+                                                       int threads) {
+  absl::StatusOr<std::vector<Record>> found = records.Find(
+      {.target = TargetText(target), .threads = threads == 0 ? target.cores : threads});
+  if (!found.ok()) return found.status();
+  const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(*found));
+  return strategies::MeasuredChoices(
+      [best](const std::string& content) -> std::optional<strategies::MeasuredChoice> {
+        const auto record = best->find(content);
+        if (record == best->end()) return std::nullopt;
+        return ChoiceOf(record->second);
+      });
+}
+
+}  // namespace tenon::tune

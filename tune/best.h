@@ -1,0 +1,49 @@
+// Which records count: the rule by which measurements decide.
+//
+// Of each choice for a kernel the record of the widest scope counts, and of those the latest. The
+// best choice is the one of the least ratio, if it beats the default by more than noise and by a
+// part that matters. The rule reads nothing but the set of records; so files that are merged in any
+// order decide alike.
+//
+//   std::map<std::string, Record> best = BestOf(records);  // by content
+#ifndef TENON_TUNE_BEST_H_
+#define TENON_TUNE_BEST_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tenon/strategies/measured.h"
+#include "tenon/tune/records.h"
+
+namespace tenon::tune {
+
+// A gain below a hundredth is not worth another kernel.
+inline constexpr double kLeastGain = 0.01;
+
+// Whether the choice is faster than the default, whatever the noise says.
+bool IsWin(const Record& record);
+
+// The record that counts, of each choice. All must be of one target and number of threads.
+std::vector<Record> Counting(const std::vector<Record>& records);
+// Wins, by content.
+std::map<std::string, Record> BestOf(const std::vector<Record>& records);
+
+// "te.dense.tiled rows=6 vectors=3" and back.
+std::string ChoiceText(const std::string& row, const strategies::ConfigValues& config);
+std::string RowOf(const std::string& choice);
+// Throws InvalidArgument for a text that is no choice.
+strategies::MeasuredChoice ChoiceOf(const Record& record);
+
+// "0.93 x of default, 40 rounds, 2026-11-25, this CPU".
+std::string EvidenceText(const Record& record);
+
+// What the records say about kernels for this target and number of threads; 0: all cores. The file
+// is read now, and not again.
+absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, const Target& target,
+                                                       int threads = 0);
+
+}  // namespace tenon::tune
+
+#endif  // TENON_TUNE_BEST_H_

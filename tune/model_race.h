@@ -1,0 +1,42 @@
+// A model by two sets of choices, timed by turns: kernel by kernel, and whole.
+//
+//   ModelRace race(by_records, by_default);
+//   race.Run({.seconds = 5});
+//   race.CandidateTimes(kernel.nodes);  // a sum for each round
+#ifndef TENON_TUNE_MODEL_RACE_H_
+#define TENON_TUNE_MODEL_RACE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/tune/race.h"
+
+namespace tenon::tune {
+
+// Of executables of one module.
+class ModelRace {
+ public:
+  ModelRace(const Executable& candidate, const Executable& standard);
+
+  // With the time of every node taken.
+  void RunProfiled(const RaceLimits& limits);
+  // Of the profiled rounds, the sum over these nodes.
+  std::vector<double> CandidateTimes(const std::vector<std::string>& nodes) const;
+  std::vector<double> StandardTimes(const std::vector<std::string>& nodes) const;
+  // Without.
+  Race& whole() { return whole_; }
+
+ private:
+  using NodeTimes = std::map<std::string, double>;
+
+  runtime::Inputs inputs_;
+  Session candidate_, standard_;
+  std::vector<NodeTimes> candidate_times_, standard_times_;  // by round
+  Race whole_;
+};
+
+}  // namespace tenon::tune
+
+#endif  // TENON_TUNE_MODEL_RACE_H_

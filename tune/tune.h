@@ -1,0 +1,71 @@
+// Tune: finds faster kernels for a model by measuring, within a budget of time.
+//
+// Time goes to the kernels by what the model can win there: their part of its time, less for each
+// candidate that won nothing. In the end the model itself races with and without the choices that
+// won: what does not win inside of it is left, and if the whole is slower, all is. Every result is
+// a record as soon as it is known; so a run may be stopped at any time, and the next one goes on.
+//
+//   Records records = Records::Open("records.sqlite", Access::kWrite).value();
+//   TuneReport report = Tune(module, {.seconds = 600}, &records).value();
+//   Executable exe = Compile(module, {.measured = ChoicesFor(records, target).value()}).value();
+#ifndef TENON_TUNE_TUNE_H_
+#define TENON_TUNE_TUNE_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tenon/compiler/compile.h"
+#include "tenon/tune/race.h"
+#include "tenon/tune/records.h"
+
+namespace tenon::tune {
+
+struct TuneProgress {
+  double seconds_left = 0;
+  std::string kernel;  // whose turn it was
+  std::string last;    // what became of the candidate
+  int raced = 0;       // candidates, of all kernels
+  int wins = 0;        // kernels with a better choice
+};
+
+struct TuneOptions {
+  CompileOptions compile;  // `measured` is not read
+  double seconds = 600;
+  std::function<void(const TuneProgress& progress)> progress = nullptr;
+  // Ends the search; the race of the whole model is still run.
+  std::function<bool()> stopped = nullptr;
+};
+
+struct KernelReport {
+  std::string name, content;
+  int calls = 0;                   // in a run of the model
+  double model_s = 0;              // of all calls, by the default
+  int raced = 0;                   // candidates
+  std::string over;                // the default choice
+  std::optional<Record> alone;     // the best win, of the kernel alone
+  std::optional<Record> in_model;  // what became of it inside the model
+  std::vector<std::string> wrong;  // candidates with wrong results, in words
+  std::string unmeasured;          // why the kernel cannot run alone; empty: it can
+};
+
+struct TuneReport {
+  std::vector<KernelReport> kernels;  // those of the most time first
+  int raced = 0;
+  // The whole model by the choices that are kept, against the default; nothing where none is.
+  std::optional<MedianRatio> model;
+  double default_model_s = 0, model_s = 0;
+  bool kept = false;
+};
+
+// Errors: those of Compile and of Records::Add; Unimplemented for a model of symbolic extents.
+absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& options,
+                                Records* records);
+
+std::string ToText(const TuneReport& report);
+
+}  // namespace tenon::tune
+
+#endif  // TENON_TUNE_TUNE_H_
