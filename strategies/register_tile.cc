@@ -180,24 +180,26 @@ RegisterTile TileIn(Config* config, const TileNames& names, const RegisterTile& 
                     const RegisterTile& largest, const Target& target, std::int64_t whole_vectors) {
   if (config == nullptr) return usual;
   std::vector<std::int64_t> vectors, rows;
-  for (std::int64_t v = 1; v <= std::min<std::int64_t>(largest.vectors, target.vector_registers);
-       ++v) {
+  // The usual tile may be larger than the result.
+  const auto end = [&](std::int64_t most, std::int64_t usual_one) {
+    return std::max(usual_one, std::min<std::int64_t>(most, target.vector_registers));
+  };
+  for (std::int64_t v = 1; v <= end(largest.vectors, usual.vectors); ++v) {
     const bool divides = whole_vectors == 0 || whole_vectors % v == 0;
-    if (v == usual.vectors || (divides && FitsRegisters(target, 1, v))) vectors.push_back(v);
+    const bool is_allowed = v <= largest.vectors && divides && FitsRegisters(target, 1, v);
+    if (v == usual.vectors || is_allowed) vectors.push_back(v);
   }
   RegisterTile tile = usual;
   tile.vectors = config->Knob(names.vectors, vectors, usual.vectors);
-  for (std::int64_t r = 1; r <= std::min<std::int64_t>(largest.rows, target.vector_registers);
-       ++r) {
-    const bool is_usual = r == usual.rows && tile.vectors == usual.vectors;
-    if (is_usual || FitsRegisters(target, r, tile.vectors)) rows.push_back(r);
+  const bool is_usual = tile.vectors == usual.vectors;
+  for (std::int64_t r = 1; r <= end(largest.rows, is_usual ? usual.rows : 1); ++r) {
+    const bool is_allowed = r <= largest.rows && FitsRegisters(target, r, tile.vectors);
+    if ((is_usual && r == usual.rows) || is_allowed) rows.push_back(r);
   }
   // Beside other vectors as many rows as fit, but no more than leave the work even.
   const std::int64_t most = rows.back();
-  tile.rows = config->Knob(names.rows, rows,
-                           tile.vectors == usual.vectors
-                               ? usual.rows
-                               : CeilDiv(largest.rows, CeilDiv(largest.rows, most)));
+  tile.rows = config->Knob(
+      names.rows, rows, is_usual ? usual.rows : CeilDiv(largest.rows, CeilDiv(largest.rows, most)));
   return tile;
 }
 

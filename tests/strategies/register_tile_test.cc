@@ -211,6 +211,25 @@ TEST_P(HotLoopTest, KeepsSumsInRegisters) {
   }
 }
 
+// A tile of more rows or vectors than the result has computes some in vain.
+TEST(RegisterTileTest, TheUsualTileIsAChoiceThoughItIsLargerThanTheResult) {
+  for (const char* features : {"", "-avx512f", "-avx2"}) {
+    const Target target = jit::HostTarget(features);
+    for (const std::int64_t most : {1, 2, 4}) {
+      Config config;
+      const RegisterTile tile = TileIn(&config, {"rows", "vectors"}, {8, 3}, {most, most}, target);
+      EXPECT_EQ(tile.rows, 8);
+      EXPECT_EQ(tile.vectors, 3);
+      for (const Config::Choice& choice : config.choices()) {
+        Config other({{choice.name, choice.values.front()}});
+        const RegisterTile small =
+            TileIn(&other, {"rows", "vectors"}, {8, 3}, {most, most}, target);
+        EXPECT_EQ(choice.name == "rows" ? small.rows : small.vectors, 1);
+      }
+    }
+  }
+}
+
 TEST(RegisterTileTest, GroupsOfHalfAVectorGiveTheirSums) {
   for (const char* text :
        {"def @main(%x: Tensor[(1, 24, 7, 9), float32], %w: Tensor[(24, 8, 3, 3), float32]) "
