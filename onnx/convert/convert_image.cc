@@ -28,6 +28,24 @@ std::int64_t Extent(double value) {
   return static_cast<std::int64_t>(value);
 }
 
+// `image.resize<k>d` with its attributes from `how` and `set`.
+template <typename Set>
+Expr ResizedOver(std::size_t k, const Expr& x, const ops::Resize3DAttrs& how, const Set& set) {
+  const auto made = [&](auto attrs) {
+    attrs.method = how.method;
+    attrs.coordinate_transformation_mode = how.coordinate_transformation_mode;
+    attrs.rounding_method = how.rounding_method;
+    attrs.cubic_alpha = how.cubic_alpha;
+    attrs.cubic_exclude = how.cubic_exclude;
+    attrs.extrapolation_value = how.extrapolation_value;
+    set(&attrs);
+    return attrs;
+  };
+  if (k == 1) return ops::Resize1D(x, made(ops::Resize1DAttrs{}));
+  if (k == 2) return ops::Resize2D(x, made(ops::Resize2DAttrs{}));
+  return ops::Resize3D(x, made(ops::Resize3DAttrs{}));
+}
+
 // The last `k` axes, starting at the first that changes, are resized by `image.resize<k>d`.
 Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how) {
   const Shape shape = ShapeOf(x);
@@ -46,29 +64,16 @@ Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how)
   for (std::size_t i = 0; i < first; ++i) lead *= shape[i];
   Ints flat = {1, lead};
   flat.insert(flat.end(), shape.begin() + static_cast<std::ptrdiff_t>(first), shape.end());
-  const auto set = [&](auto attrs) {
-    attrs.method = how.method;
-    attrs.coordinate_transformation_mode = how.coordinate_transformation_mode;
-    attrs.rounding_method = how.rounding_method;
-    attrs.cubic_alpha = how.cubic_alpha;
-    attrs.cubic_exclude = how.cubic_exclude;
-    attrs.extrapolation_value = how.extrapolation_value;
+  const auto set = [&](auto* attrs) {
     const auto from = static_cast<std::ptrdiff_t>(first);
-    attrs.size.assign(target.size.begin() + from, target.size.end());
-    attrs.scales.assign(target.scale.begin() + from, target.scale.end());
+    attrs->size.assign(target.size.begin() + from, target.size.end());
+    attrs->scales.assign(target.scale.begin() + from, target.scale.end());
     if (crops) {
-      attrs.roi.assign(target.start.begin() + from, target.start.end());
-      attrs.roi.insert(attrs.roi.end(), target.end.begin() + from, target.end.end());
+      attrs->roi.assign(target.start.begin() + from, target.start.end());
+      attrs->roi.insert(attrs->roi.end(), target.end.begin() + from, target.end.end());
     }
-    return attrs;
   };
-  Expr y = flat == shape ? x : ops::Reshape(x, flat);
-  if (dims == 1)
-    y = ops::Resize1D(y, set(ops::Resize1DAttrs{}));
-  else if (dims == 2)
-    y = ops::Resize2D(y, set(ops::Resize2DAttrs{}));
-  else
-    y = ops::Resize3D(y, set(ops::Resize3DAttrs{}));
+  const Expr y = ResizedOver(dims, flat == shape ? x : ops::Reshape(x, flat), how, set);
   return flat == shape ? y : ops::Reshape(y, target.size);
 }
 
@@ -111,18 +116,8 @@ Expr ResizedByScales(const Node& node, const Expr& x, const std::vector<double>&
                                TextOf(DimsOf(x)),
                                " is not supported; of extents that are variables those after the "
                                "second axis are"));
-  const auto set = [&](auto attrs) {
-    attrs.method = how.method;
-    attrs.coordinate_transformation_mode = how.coordinate_transformation_mode;
-    attrs.rounding_method = how.rounding_method;
-    attrs.cubic_alpha = how.cubic_alpha;
-    attrs.cubic_exclude = how.cubic_exclude;
-    attrs.scales.assign(scales.begin() + 2, scales.end());
-    return attrs;
-  };
-  if (rank == 3) return ops::Resize1D(x, set(ops::Resize1DAttrs{}));
-  if (rank == 4) return ops::Resize2D(x, set(ops::Resize2DAttrs{}));
-  return ops::Resize3D(x, set(ops::Resize3DAttrs{}));
+  return ResizedOver(rank - 2, x, how,
+                     [&](auto* attrs) { attrs->scales.assign(scales.begin() + 2, scales.end()); });
 }
 
 std::string MethodOf(const std::string& mode) {
