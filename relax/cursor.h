@@ -18,8 +18,9 @@ namespace tenon::relax {
 
 // A text and its tokens, which all readers of it share.
 struct Source {
-  Source(std::string_view text, std::string name)
-      : places(text, std::move(name)), tokens(Tokenize(text, &places)) {}
+  Source(std::string_view whole, std::string name)
+      : text(whole), places(text, std::move(name)), tokens(Tokenize(text, &places)) {}
+  const std::string_view text;
   ir::SourceText places;
   const std::vector<Token> tokens;
   int nesting = 0;  // of what is being read

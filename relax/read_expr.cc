@@ -175,7 +175,8 @@ Expr ExprReader::AfterR(const Token& at) {
   while (text_->Accept(".")) {
     const Token part = text_->ExpectName("the name of an operator");
     StrAppend(&name, name.empty() ? "" : ".", part.text);
-    whole.text = std::string_view(at.text.data(), part.offset + part.text.size() - at.offset);
+    whole.text =
+        text_->source()->text.substr(at.offset, part.offset + part.text.size() - at.offset);
   }
   if (name == "const") return Const(whole);
   if (name == "tuple") {
