@@ -15,20 +15,20 @@ using ir::Dim;
 // floor(extent * scale). Scales are sums of powers of two, so that of an extent that is not known
 // it is a quotient of whole numbers.
 Dim Scaled(TypeCall& call, const Dim& extent, double scale) {
-  constexpr double kMost = 0x1p31;
+  constexpr double kMaxExtent = 0x1p31;
   if (extent.is_any()) return Dim();
   if (extent.is_static()) {
     const double scaled = std::floor(static_cast<double>(extent.value()) * scale);
-    if (!(scaled < kMost)) call.Refuse(StrCat("a result's extent would be ", scaled));
+    if (!(scaled < kMaxExtent)) call.Refuse(StrCat("a result's extent would be ", scaled));
     return Dim(static_cast<std::int64_t>(scaled));
   }
   double factor = scale;
   std::int64_t divisor = 1;
-  while (std::floor(factor) != factor && factor < kMost && divisor < std::int64_t{1} << 31) {
+  while (std::floor(factor) != factor && factor < kMaxExtent && divisor < std::int64_t{1} << 31) {
     factor *= 2;
     divisor *= 2;
   }
-  if (std::floor(factor) != factor || factor < 1 || !(factor < kMost * kMost))
+  if (std::floor(factor) != factor || factor < 1 || !(factor < kMaxExtent * kMaxExtent))
     call.Refuse(StrCat("the extent ", extent.ToString(), " times ", scale,
                        " cannot be written with whole numbers below 2^62"));
   return FloorDiv(extent * Dim(static_cast<std::int64_t>(factor)), divisor);

@@ -171,24 +171,27 @@ passes::FusionMode ParseFusion(const std::string& name) {
   return name == "extended" ? passes::FusionMode::kExtended : passes::FusionMode::kRelay;
 }
 
+CompileOptions CompileArguments::OptionsWithoutRecords() const {
+  return {.target = jit::HostTarget(cpu_features),
+          .opt_level = opt_level,
+          .threads = threads,
+          .library = library == "te"       ? LibraryChoice::kTe
+                     : library == "onednn" ? LibraryChoice::kLibrary
+                                           : LibraryChoice::kAuto,
+          .generic = target == "c",
+          .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
+          .winograd = !no_winograd,
+          .keep_nan = keep_nan,
+          .mixed_precision = mixed_precision.empty()         ? std::nullopt
+                             : mixed_precision == "bfloat16" ? std::optional(BFloat16)
+                                                             : std::optional(Float16),
+          .disabled_passes = disabled_passes,
+          .check_bounds = check_bounds,
+          .cache_dir = CacheFolder()};
+}
+
 CompileOptions CompileArguments::Options() const {
-  CompileOptions options = {
-      .target = jit::HostTarget(cpu_features),
-      .opt_level = opt_level,
-      .threads = threads,
-      .library = library == "te"       ? LibraryChoice::kTe
-                 : library == "onednn" ? LibraryChoice::kLibrary
-                                       : LibraryChoice::kAuto,
-      .generic = target == "c",
-      .fusion = fusion.empty() ? std::nullopt : std::optional(ParseFusion(fusion)),
-      .winograd = !no_winograd,
-      .keep_nan = keep_nan,
-      .mixed_precision = mixed_precision.empty()         ? std::nullopt
-                         : mixed_precision == "bfloat16" ? std::optional(BFloat16)
-                                                         : std::optional(Float16),
-      .disabled_passes = disabled_passes,
-      .check_bounds = check_bounds,
-      .cache_dir = CacheFolder()};
+  CompileOptions options = OptionsWithoutRecords();
   options.measured = Measured(options);
   return options;
 }

@@ -62,6 +62,8 @@ struct CompileArguments {
   // Also reads the records. A damaged file that --records does not name is left aside, with a
   // warning on standard error.
   CompileOptions Options() const;
+  // The same without the records, which are not read.
+  CompileOptions OptionsWithoutRecords() const;
   // What the records say, for `options`; null: nothing.
   strategies::MeasuredChoices Measured(const CompileOptions& options) const;
   // The module with composite functions for the code generator that --partition names. Throws

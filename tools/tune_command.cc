@@ -90,7 +90,7 @@ void Tune(const TuneArguments& arguments) {
                                 ? arguments.compile.Partitioned(LoadModel(arguments.model).module)
                                 : ModuleOfOp(arguments);
   tune::Records records = ValueOrThrow(tune::Records::Open(file, tune::Access::kWrite));
-  tune::TuneOptions options{.compile = arguments.compile.Options(),
+  tune::TuneOptions options{.compile = arguments.compile.OptionsWithoutRecords(),
                             .seconds = arguments.minutes * 60};
   const Interruption interruption;
   tune::TuneReport report;

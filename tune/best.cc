@@ -19,7 +19,7 @@ auto Weight(const Record& record) {
 
 }  // namespace
 
-bool IsWin(const Record& record) { return record.ratio + record.noise < 1 - kLeastGain; }
+bool IsWin(const Record& record) { return record.ratio + record.noise < 1 - kMinGain; }
 
 std::vector<Record> Counting(const std::vector<Record>& records) {
   std::map<std::pair<std::string, std::string>, Record> latest;

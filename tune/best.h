@@ -20,7 +20,7 @@
 namespace tenon::tune {
 
 // A gain below a hundredth is not worth another kernel.
-inline constexpr double kLeastGain = 0.01;
+inline constexpr double kMinGain = 0.01;
 
 // Whether the choice is faster than the default, whatever the noise says.
 bool IsWin(const Record& record);

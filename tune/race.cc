@@ -23,8 +23,8 @@ double Sample(const Race::Work& work, std::int64_t repeats) {
   return SecondsSince(start) / static_cast<double>(repeats);
 }
 
-constexpr std::int64_t kMostRepeats = 10'000;
-constexpr double kLeastTime = 1e-9;  // of a clock that has not moved
+constexpr std::int64_t kMaxRepeats = 10'000;
+constexpr double kMinTime = 1e-9;  // of a clock that has not moved
 
 }  // namespace
 
@@ -47,11 +47,11 @@ MedianRatio MedianOf(std::vector<double> ratios) {
                           ratios[static_cast<std::size_t>(high)] - ratio)};
 }
 
-std::vector<double> Race::Ratios() const {
+MedianRatio RatioOf(const std::vector<double>& candidate_s, const std::vector<double>& standard_s) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < candidate_s_.size(); ++i)
-    ratios.push_back(candidate_s_[i] / standard_s_[i]);
-  return ratios;
+  for (std::size_t i = 0; i < candidate_s.size(); ++i)
+    ratios.push_back(candidate_s[i] / standard_s[i]);
+  return MedianOf(std::move(ratios));
 }
 
 void Race::Run(const RaceLimits& limits, const std::function<bool()>& stopped) {
@@ -59,9 +59,9 @@ void Race::Run(const RaceLimits& limits, const std::function<bool()>& stopped) {
   if (repeats_ == 0) {
     candidate_();  // the first runs allocate and meet cold caches
     standard_();
-    const double once = std::max({Sample(standard_, 1), Sample(candidate_, 1), kLeastTime});
+    const double once = std::max({Sample(standard_, 1), Sample(candidate_, 1), kMinTime});
     repeats_ = std::clamp(static_cast<std::int64_t>(limits.sample_s / once) + 1, std::int64_t{1},
-                          kMostRepeats);
+                          kMaxRepeats);
   }
   for (std::int64_t round = 0; round < limits.max_rounds; ++round) {
     if (stopped && stopped()) return;
@@ -78,8 +78,8 @@ void Race::Run(const RaceLimits& limits, const std::function<bool()>& stopped) {
       standard = std::min(standard, Sample(standard_, repeats_));
       if (!is_first) candidate = std::min(candidate, Sample(candidate_, repeats_));
     }
-    candidate_s_.push_back(std::max(candidate, kLeastTime));
-    standard_s_.push_back(std::max(standard, kLeastTime));
+    candidate_s_.push_back(std::max(candidate, kMinTime));
+    standard_s_.push_back(std::max(standard, kMinTime));
   }
 }
 

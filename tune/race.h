@@ -35,9 +35,11 @@ struct RaceLimits {
 struct MedianRatio {
   double ratio = 1, noise = 0;
 };
-// Of at least one ratio.
-MedianRatio MedianOf(std::vector<double> ratios);
+// Of at least one value.
 double Median(std::vector<double> values);
+MedianRatio MedianOf(std::vector<double> ratios);
+// Of the times of each round, in their order.
+MedianRatio RatioOf(const std::vector<double>& candidate_s, const std::vector<double>& standard_s);
 
 class Race {
  public:
@@ -49,8 +51,7 @@ class Race {
   // Adds rounds. Ends early where `stopped` says so.
   void Run(const RaceLimits& limits, const std::function<bool()>& stopped = {});
 
-  MedianRatio Outcome() const { return MedianOf(Ratios()); }
-  std::vector<double> Ratios() const;
+  MedianRatio Outcome() const { return RatioOf(candidate_s_, standard_s_); }
   std::int64_t rounds() const { return static_cast<std::int64_t>(candidate_s_.size()); }
   const std::vector<double>& candidate_s() const { return candidate_s_; }  // of one run, by round
   const std::vector<double>& standard_s() const { return standard_s_; }

@@ -14,10 +14,10 @@ namespace {
 constexpr RaceLimits kFirst = {.min_rounds = 8,
                                .max_rounds = 24,
                                .seconds = 1,
-                               .hopeless = 1 - kLeastGain,
-                               .certain = 1 - kLeastGain};
+                               .hopeless = 1 - kMinGain,
+                               .certain = 1 - kMinGain};
 constexpr RaceLimits kSecond = {
-    .min_rounds = 12, .max_rounds = 40, .seconds = 3, .hopeless = 1 - kLeastGain, .certain = 0.8};
+    .min_rounds = 12, .max_rounds = 40, .seconds = 3, .hopeless = 1 - kMinGain, .certain = 0.8};
 // Choices that are slower than this have no neighbours worth a race.
 constexpr double kNear = 1.4;
 // How far neighbours are from each other in the list of a choice's values.
@@ -41,9 +41,7 @@ Record MakeRecord(const ModelKernel& kernel, const CompileOptions& options,
 
 void SetTimes(const std::vector<double>& times, const std::vector<double>& default_times,
               Record* record) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < times.size(); ++i) ratios.push_back(times[i] / default_times[i]);
-  const MedianRatio outcome = MedianOf(ratios);
+  const MedianRatio outcome = RatioOf(times, default_times);
   record->ratio = outcome.ratio;
   record->noise = outcome.noise;
   record->rounds = static_cast<std::int64_t>(times.size());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <set>
 #include <utility>
@@ -25,16 +26,14 @@ using Clock = std::chrono::steady_clock;
 
 // Of the budget; the rest is for the search.
 constexpr double kPartOfModelRace = 0.15;
-constexpr double kLeastModelRaceS = 2, kMostModelRaceS = 60;
+constexpr double kMinModelRaceS = 2, kMaxModelRaceS = 60;
 // By so much the whole model may seem slower, if its noise is not less.
-constexpr double kMostLoss = 0.005;
+constexpr double kMaxLoss = 0.005;
 constexpr RaceLimits kOfModel = {
     .min_rounds = 16, .max_rounds = 400, .sample_s = 0, .hopeless = 1e9};
 
 double Sum(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 std::string NewRun() {
@@ -70,8 +69,8 @@ class Tuning {
         std::chrono::duration<double>(options_.seconds));
   }
   double ModelRaceSeconds() const {
-    if (IsStopped()) return kLeastModelRaceS;
-    return std::clamp(options_.seconds * kPartOfModelRace, kLeastModelRaceS, kMostModelRaceS);
+    if (IsStopped()) return kMinModelRaceS;
+    return std::clamp(options_.seconds * kPartOfModelRace, kMinModelRaceS, kMaxModelRaceS);
   }
   double SecondsLeft() const {
     return std::chrono::duration<double>(end_ - Clock::now()).count() - ModelRaceSeconds();
@@ -242,7 +241,7 @@ class Tuning {
     report_.model = race.whole().Outcome();
     report_.model_s = Median(race.whole().candidate_s());
     report_.default_model_s = Median(race.whole().standard_s());
-    report_.kept = report_.model->ratio <= 1 + std::min(report_.model->noise, kMostLoss);
+    report_.kept = report_.model->ratio <= 1 + std::min(report_.model->noise, kMaxLoss);
     if (report_.kept) return;
     for (const Measured& measured : kept) {
       Record record = RecordOf(measured, Scope::kWhole);
