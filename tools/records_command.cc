@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tenon/jit/host_target.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
@@ -133,7 +132,7 @@ void Merge(const RecordsArguments& arguments) {
 // What an option names; without one, what no longer counts.
 void Prune(const RecordsArguments& arguments) {
   Records records = OpenFor(arguments, Access::kRead);
-  const std::string here = tune::TargetText(jit::HostTarget());
+  const std::string here = tune::TargetText(arguments.files.OptionsWithoutRecords().target);
   const bool outdated = !arguments.foreign && !arguments.losers && arguments.before.empty();
   std::vector<Record> removed;
   for (const auto& [setting, of] : BySetting(ValueOrThrow(records.Find()))) {
