@@ -1,28 +1,70 @@
-# cmake --install: libraries, headers under include/tenon/, the program, and a package for find_package(Tenon).
+# cmake --install: libraries, headers under include/tenon/, the program with its manual page and completions, and packages for
+# find_package(Tenon) and pkg-config. Components, which cpack makes packages of: libraries, development, program,
+# documentation.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 get_property(room_targets GLOBAL PROPERTY TENON_ROOM_TARGETS)
-install(TARGETS ${room_targets} tenon_options tenon_plugin EXPORT TenonTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS tenon_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS tenon_c EXPORT TenonTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${room_targets} tenon_options tenon_plugin EXPORT TenonTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(TARGETS tenon_c tenon_library EXPORT TenonTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries NAMELINK_COMPONENT development)
 if(TARGET tenon_node)
-  install(TARGETS tenon_node LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS tenon_node LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
 endif()
-install(EXPORT TenonTargets NAMESPACE tenon:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+install(EXPORT TenonTargets NAMESPACE tenon:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon COMPONENT development)
 foreach(room IN LISTS TENON_ROOMS)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${room})
-    install(DIRECTORY ${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon FILES_MATCHING PATTERN "*.h")
+    install(DIRECTORY ${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT development FILES_MATCHING PATTERN "*.h")
   endif()
 endforeach()
-install(FILES tenon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon)
-install(FILES ${PROJECT_BINARY_DIR}/include/tenon_headers_stamp.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES tenon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenon COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/include/tenon_headers_stamp.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT development)
 
+# find_package(Tenon COMPONENTS ...) takes these.
+set(TENON_COMPONENTS compiler c)
+foreach(part onnx onednn tools shared)
+  string(TOUPPER TENON_${part} option)
+  if(${option})
+    list(APPEND TENON_COMPONENTS ${part})
+  endif()
+endforeach()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TenonConfig.cmake.in ${PROJECT_BINARY_DIR}/TenonConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TenonConfig.cmake ${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon COMPONENT development)
+
+# pkg-config takes shared libraries alone: the order of static ones is CMake's knowledge.
+configure_file(${PROJECT_SOURCE_DIR}/cmake/tenon_c.pc.in ${PROJECT_BINARY_DIR}/tenon_c.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tenon_c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+if(TENON_SHARED)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tenon.pc.in ${PROJECT_BINARY_DIR}/tenon.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tenon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
+
+if(TENON_TOOLS)
+  install(TARGETS tenon_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+endif()
+if(TENON_TOOLS AND NOT CMAKE_CROSSCOMPILING)
+  # The program writes these of its own options.
+  set(texts ${PROJECT_BINARY_DIR}/texts)
+  file(MAKE_DIRECTORY ${texts})
+  add_custom_command(OUTPUT ${texts}/tenon ${texts}/_tenon ${texts}/tenon.1
+    COMMAND tenon_program completion bash >${texts}/tenon
+    COMMAND tenon_program completion zsh >${texts}/_tenon
+    COMMAND tenon_program manual >${texts}/tenon.1
+    DEPENDS tenon_program)
+  add_custom_target(tenon_texts ALL DEPENDS ${texts}/tenon ${texts}/_tenon ${texts}/tenon.1)
+  install(FILES ${texts}/tenon DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+  install(FILES ${texts}/_tenon DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT program)
+  install(FILES ${texts}/tenon.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+endif()
+
+include(TenonSbom)
+install(FILES ${TENON_SBOM} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+include(TenonDebian)
 
 # An outside project, built against an installed tree.
 if(TENON_BUILD_TESTS)

@@ -43,11 +43,14 @@ tenon_require("${absl_FOUND}" "Abseil" DEBIAN libabsl-dev FEDORA abseil-cpp-deve
 find_package(Threads REQUIRED)
 tenon_require_header(TENON_JSON_INCLUDE nlohmann/json.hpp "JSON for Modern C++"
   DEBIAN nlohmann-json3-dev FEDORA json-devel ARCH nlohmann-json)
-find_package(Protobuf QUIET)
-tenon_require("${Protobuf_FOUND}" "Protobuf"
-  DEBIAN libprotobuf-dev protobuf-compiler FEDORA protobuf-devel protobuf-compiler ARCH protobuf)
-find_library(ONNX_PROTO_LIBRARY onnx_proto)
-tenon_require("${ONNX_PROTO_LIBRARY}" "ONNX (libonnx_proto)" DEBIAN libonnx-dev FEDORA onnx-devel ARCH onnx)
+if(TENON_ONNX)
+  find_package(Protobuf QUIET)
+  tenon_require("${Protobuf_FOUND}" "Protobuf (not with -DTENON_ONNX=OFF)"
+    DEBIAN libprotobuf-dev protobuf-compiler FEDORA protobuf-devel protobuf-compiler ARCH protobuf)
+  find_library(ONNX_PROTO_LIBRARY onnx_proto)
+  tenon_require("${ONNX_PROTO_LIBRARY}" "ONNX (libonnx_proto; not with -DTENON_ONNX=OFF)"
+    DEBIAN libonnx-dev FEDORA onnx-devel ARCH onnx)
+endif()
 
 if(NOT TENON_BUILD_FUZZERS)
   find_package(LLVM 19.1 CONFIG QUIET)
@@ -62,10 +65,17 @@ if(NOT TENON_BUILD_FUZZERS)
     DEBIAN libomp-dev FEDORA libomp-devel ARCH openmp)
   tenon_require_header(TENON_DLPACK_INCLUDE dlpack/dlpack.h "DLPack"
     DEBIAN libdlpack-dev FEDORA dlpack-devel ARCH dlpack)
-  tenon_require_header(TENON_CLI11_INCLUDE CLI/CLI.hpp "CLI11" DEBIAN libcli11-dev FEDORA cli11-devel ARCH cli11)
+endif()
+if(TENON_TOOLS AND NOT TENON_BUILD_FUZZERS)
+  tenon_require_header(TENON_CLI11_INCLUDE CLI/CLI.hpp "CLI11, not with -DTENON_TOOLS=OFF"
+    DEBIAN libcli11-dev FEDORA cli11-devel ARCH cli11)
   find_package(SQLite3 3.37 QUIET)
-  tenon_require("${SQLite3_FOUND}" "SQLite 3.37 or later" DEBIAN libsqlite3-dev FEDORA sqlite-devel ARCH sqlite)
-  tenon_require_header(TENON_STB_INCLUDE stb/stb_image.h "stb" DEBIAN libstb-dev FEDORA stb-devel ARCH stb)
+  tenon_require("${SQLite3_FOUND}" "SQLite 3.37 or later (not with -DTENON_TOOLS=OFF)"
+    DEBIAN libsqlite3-dev FEDORA sqlite-devel ARCH sqlite)
+  tenon_require_header(TENON_STB_INCLUDE stb/stb_image.h "stb, not with -DTENON_TOOLS=OFF"
+    DEBIAN libstb-dev FEDORA stb-devel ARCH stb)
+endif()
+if(TENON_ONEDNN AND NOT TENON_BUILD_FUZZERS)
   # Debian's CMake package of oneDNN asks for OpenCL, which a CPU build does not need.
   find_library(DNNL_LIBRARY dnnl)
   find_path(DNNL_INCLUDE_DIR dnnl.hpp)
@@ -73,7 +83,7 @@ if(NOT TENON_BUILD_FUZZERS)
   if(DNNL_LIBRARY AND DNNL_INCLUDE_DIR)
     set(dnnl_found TRUE)
   endif()
-  tenon_require("${dnnl_found}" "oneDNN 2.6 or 3 (dnnl.hpp, libdnnl)"
+  tenon_require("${dnnl_found}" "oneDNN 2.6 or 3 (dnnl.hpp, libdnnl; not with -DTENON_ONEDNN=OFF)"
     DEBIAN libdnnl-dev FEDORA onednn-devel ARCH onednn)
 endif()
 
@@ -97,6 +107,6 @@ if(TENON_BUILD_BENCHMARKS AND NOT TENON_BUILD_FUZZERS)
 endif()
 
 tenon_report_missing()
-if(NOT TENON_BUILD_FUZZERS)
+if(TENON_ONEDNN AND NOT TENON_BUILD_FUZZERS)
   include(TenonOneDnn)
 endif()

@@ -103,6 +103,12 @@ function(tenon_compile_quickly target)
   tenon_precompile(${target} tenon_quick_headers OPTIONS ${TENON_QUICK_OPTIONS})
 endfunction()
 
+# What a shared library shows: tenon.map.
+function(tenon_show_interface_alone target)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/tenon.map)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/tenon.map)
+endfunction()
+
 function(tenon_room name)
   cmake_parse_arguments(ROOM "QUICK" "" "SOURCES;DEPS;PRIVATE_DEPS;PRECOMPILE" ${ARGN})
   add_library(tenon_${name} STATIC ${ROOM_SOURCES})

@@ -25,6 +25,10 @@
 
 namespace tenon::onnx_import {
 
+// Opsets of the default domain that can be imported.
+inline constexpr int kFirstOpset = 7;
+inline constexpr int kLastOpset = 27;
+
 struct ImportOptions {
   // Extents of inputs by name; needed where the model leaves some open, unless these become
   // variables.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "tenon/onnx/import.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

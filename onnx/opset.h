@@ -8,9 +8,6 @@
 
 namespace tenon::onnx_import {
 
-inline constexpr int kFirstOpset = 7;
-inline constexpr int kLastOpset = 27;
-
 // Whether operators of the domain are those of the standard.
 bool IsDefaultDomain(const std::string& domain);
 

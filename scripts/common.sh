@@ -26,6 +26,7 @@ install_packages() {
     libprotobuf-dev protobuf-compiler libonnx-dev libonnx-testdata
     libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev libsqlite3-dev
     libgtest-dev libgmock-dev libbenchmark-dev libz3-dev clang-tidy-19
+    zsh groff-base
     "$@"
   )
   # Node.js and npm may come from elsewhere than Debian's packages.

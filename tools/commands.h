@@ -17,6 +17,8 @@ void AddPassesCommand(CLI::App* app);
 void AddFuzzCommand(CLI::App* app);
 void AddTuneCommand(CLI::App* app);
 void AddRecordsCommand(CLI::App* app);
+void AddCompletionCommand(CLI::App* app);
+void AddManualCommand(CLI::App* app);
 
 }  // namespace tenon::tools
 

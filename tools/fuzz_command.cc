@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "tenon/ir/text_format.h"
-#include "tenon/onnx/opset.h"
+#include "tenon/onnx/import.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -27,7 +27,6 @@
 #include "tenon/verify/fuzz_operator.h"
 #include "tenon/verify/fuzz_passes.h"
 #include "tenon/verify/fuzz_schedule.h"
-#include "tenon/verify/random_onnx.h"
 #include "tenon/verify/random_operator.h"
 
 namespace tenon::tools {
@@ -130,21 +129,18 @@ std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t
   _exit(0);
 }
 
-void KeepModel(const onnx::ModelProto& model, const SharedMemory& shared) {
-  const std::string bytes = model.SerializeAsString();
+void KeepModel(const std::string& bytes, const SharedMemory& shared) {
   shared->model_bytes = bytes.size() <= sizeof shared->model ? bytes.size() : 0;
   std::memcpy(shared->model, bytes.data(), shared->model_bytes);
 }
-onnx::ModelProto LastModel(const SharedMemory& shared) {
-  onnx::ModelProto model;
-  (void)model.ParseFromArray(shared->model, static_cast<int>(shared->model_bytes));
-  return model;
+std::string_view LastModel(const SharedMemory& shared) {
+  return {shared->model, shared->model_bytes};
 }
 
 void SaveModel(const FuzzArguments& arguments, const SharedMemory& shared) {
   const std::int64_t seed = static_cast<std::int64_t>(arguments.seed) + shared->done - 1;
   const std::string path = StrCat(arguments.save, "/", seed, ".onnx");
-  WriteFile(path, {std::string_view(shared->model, shared->model_bytes)});
+  WriteFile(path, {LastModel(shared)});
   std::printf("the model is in %s\n", path.c_str());
 }
 
@@ -180,10 +176,10 @@ void Fuzz(FuzzArguments arguments) {
   // An unknown pass is reported before anything runs, too.
   for (const std::string& pass : arguments.pass_options.passes)
     passes::FindPass(pass, strategies::EvaluateCall);
-  verify::RequireDrawable(arguments.onnx_options.ops);
+  if (arguments.onnx) verify::CheckOptions(arguments.onnx_options);
   const SharedMemory shared;
-  arguments.onnx_options.before_import = [&](const onnx::ModelProto& model) {
-    KeepModel(model, shared);
+  arguments.onnx_options.before_import = [&](const std::string& bytes) {
+    KeepModel(bytes, shared);
   };
   std::int64_t findings = 0;
   while (shared->done < arguments.cases) {

@@ -30,6 +30,8 @@ void AddCommands(CLI::App* app) {
   AddFuzzCommand(app);
   AddTuneCommand(app);
   AddRecordsCommand(app);
+  AddCompletionCommand(app);
+  AddManualCommand(app);
 }
 
 void CheckCommand(const CLI::App& app, const std::string& command) {

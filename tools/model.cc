@@ -23,6 +23,7 @@
 #include "tenon/relax/text_format.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/onednn/adapter.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/model_file.h"
@@ -171,7 +172,15 @@ passes::FusionMode ParseFusion(const std::string& name) {
   return name == "extended" ? passes::FusionMode::kExtended : passes::FusionMode::kRelay;
 }
 
+// Throws Unimplemented where oneDNN is asked for and is not in this build.
+void RequireOneDnn(const std::string& option, const std::string& value) {
+  if (value == "onednn" && !strategies::onednn::IsPresent())
+    throw Unimplemented(
+        StrCat(option, " onednn: this Tenon was built without oneDNN (-DTENON_ONEDNN=ON)"));
+}
+
 CompileOptions CompileArguments::OptionsWithoutRecords() const {
+  RequireOneDnn("--library", library);
   return {.target = jit::HostTarget(cpu_features),
           .opt_level = opt_level,
           .threads = threads,
@@ -198,6 +207,7 @@ CompileOptions CompileArguments::Options() const {
 
 ir::Module CompileArguments::Partitioned(const ir::Module& module) const {
   if (partition == kNoPartition) return module;
+  RequireOneDnn("--partition", partition);
   return PartitionFor(module, partition == "onednn" ? kOneDnnName : partition);
 }
 

@@ -416,6 +416,29 @@ onnx::ModelProto ReadModel(const OnnxFuzzOptions& options, Random& random) {
   return model;
 }
 
+// What Check finds, whatever is thrown.
+std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
+                                     OnnxFuzzStatistics* statistics, const std::string& dump) {
+  ++statistics->cases;
+  std::optional<std::string> words;
+  // Anything thrown past the boundaries of import and compile is a finding, too.
+  const absl::Status status = CatchErrors([&] { words = Check(seed, statistics, dump).Of(model); });
+  if (!status.ok()) return StrCat("an error is thrown: ", status.ToString());
+  return words;
+}
+
+std::string TextOf(onnx::ModelProto model) {
+  constexpr std::size_t kMaxText = 20000;
+  for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
+    if (tensor.raw_data().size() > 64) tensor.mutable_raw_data()->resize(64);
+    if (tensor.float_data_size() > 32) tensor.mutable_float_data()->Truncate(32);
+    if (tensor.int32_data_size() > 32) tensor.mutable_int32_data()->Truncate(32);
+  }
+  std::string text = model.DebugString();
+  if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "...\n";
+  return text;
+}
+
 }  // namespace
 
 std::string OnnxFuzzStatistics::ToString() const {
@@ -424,29 +447,13 @@ std::string OnnxFuzzStatistics::ToString() const {
                 " with differences that rounding explains");
 }
 
-std::string OnnxText(const onnx::ModelProto& model) {
-  constexpr std::size_t kMaxText = 20000;
-  onnx::ModelProto shown = model;
-  for (onnx::TensorProto& tensor : *shown.mutable_graph()->mutable_initializer()) {
-    if (tensor.raw_data().size() > 64) tensor.mutable_raw_data()->resize(64);
-    if (tensor.float_data_size() > 32) tensor.mutable_float_data()->Truncate(32);
-    if (tensor.int32_data_size() > 32) tensor.mutable_int32_data()->Truncate(32);
-  }
-  std::string text = shown.DebugString();
-  if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "...\n";
-  return text;
+std::string OnnxText(std::string_view bytes) {
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return "";
+  return TextOf(std::move(model));
 }
 
-std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
-                                     OnnxFuzzStatistics* statistics, const std::string& dump) {
-  strategies::RegisterStrategies(ops::OpRegistry::Global());
-  ++statistics->cases;
-  std::optional<std::string> words;
-  // Anything thrown past the boundaries of import and compile is a finding, too.
-  const absl::Status status = CatchErrors([&] { words = Check(seed, statistics, dump).Of(model); });
-  if (!status.ok()) return StrCat("an error is thrown: ", status.ToString());
-  return words;
-}
+void CheckOptions(const OnnxFuzzOptions& options) { RequireDrawable(options.ops); }
 
 std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& options,
                                     OnnxFuzzStatistics* statistics) {
@@ -456,10 +463,10 @@ std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& o
       options.models.empty()
           ? RandomOnnx(random, {options.ops, options.opset, options.mutate, options.before_import})
           : ReadModel(options, random);
-  if (options.before_import) options.before_import(model);
+  if (options.before_import) options.before_import(model.SerializeAsString());
   const auto words = CheckOnnx(model, seed, statistics, options.dump);
   if (!words) return std::nullopt;
-  return StrCat("finding of seed ", seed, ": ", *words, "\n", OnnxText(model));
+  return StrCat("finding of seed ", seed, ": ", *words, "\n", TextOf(model));
 }
 
 }  // namespace tenon::verify

@@ -10,9 +10,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "onnx/onnx_pb.h"
 
 namespace tenon::verify {
 
@@ -36,19 +35,20 @@ struct OnnxFuzzOptions {
   // Folder for each model whose results equal the interpreter's, with its inputs and results, in
   // the form of the standard's node tests, to compare with another program. Empty: none.
   std::string dump;
-  // Gets each model before it is imported, so that a crash leaves the model behind.
-  std::function<void(const onnx::ModelProto&)> before_import;
+  // Gets each model, a serialised ModelProto, before it is imported, so that a crash leaves the
+  // model behind.
+  std::function<void(const std::string&)> before_import;
 };
 
-// The finding of the case, with its model as text, or nothing. Thread-safe.
+// Throws InvalidArgument for an operator that cannot be drawn, and Unimplemented where Tenon was
+// built without ONNX.
+void CheckOptions(const OnnxFuzzOptions& options);
+// The finding of the case, with its model as text, or nothing. Throws what CheckOptions throws.
+// Thread-safe.
 std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& options,
                                     OnnxFuzzStatistics* statistics);
-// The same for a given model, as text. `seed` chooses the inputs and options. `dump` is as in
-// OnnxFuzzOptions.
-std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
-                                     OnnxFuzzStatistics* statistics, const std::string& dump = "");
-// The model as text; long data is cut.
-std::string OnnxText(const onnx::ModelProto& model);
+// A serialised model as text; long data is cut. Empty for what is no model.
+std::string OnnxText(std::string_view bytes);
 
 }  // namespace tenon::verify
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "tenon/onnx/import.h"
-#include "tenon/onnx/opset.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
@@ -129,9 +128,9 @@ class Chain {
     onnx::ModelProto model = draft_.model();
     for (const std::string& output : node.output())
       model.mutable_graph()->add_output()->set_name(output);
-    if (options_.before_import) options_.before_import(model);
-    return onnx_import::ImportOnnx(model.SerializeAsString(),
-                                   {.evaluate = strategies::EvaluateCall});
+    const std::string bytes = model.SerializeAsString();
+    if (options_.before_import) options_.before_import(bytes);
+    return onnx_import::ImportOnnx(bytes, {.evaluate = strategies::EvaluateCall});
   }
 
   void AddTypes(const onnx::NodeProto& node, const ir::Type& type) {

@@ -20,8 +20,8 @@ struct RandomOnnxOptions {
   std::vector<std::string> ops;
   int opset = 0;       // 0: any that can be imported
   bool mutate = true;  // false: only draws valid models
-  // Gets each model before it is imported, even an unfinished one.
-  std::function<void(const onnx::ModelProto&)> before_import;
+  // Gets each model, serialised, before it is imported, even an unfinished one.
+  std::function<void(const std::string&)> before_import;
 };
 
 // Throws InvalidArgument for an operator that cannot be drawn.

@@ -171,6 +171,8 @@ std::optional<std::string> FeatureBeyond(const Target& target) {
   return std::nullopt;
 }
 
+bool IsPresent() { return true; }
+
 std::string LibraryVersion() {
   const dnnl_version_t* version = dnnl_version();
   return StrCat(version->major, ".", version->minor, ".", version->patch);

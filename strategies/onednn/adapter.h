@@ -135,7 +135,11 @@ std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& 
 // process.
 std::optional<std::string> FeatureBeyond(const Target& target);
 
-// "2.6.3", of the library that is loaded.
+// False where Tenon is built without oneDNN; then nothing else of this header is defined but
+// LibraryVersion.
+bool IsPresent();
+
+// "2.6.3", of the library that is loaded; "absent" without.
 std::string LibraryVersion();
 
 }  // namespace tenon::strategies::onednn

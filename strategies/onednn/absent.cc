@@ -1,0 +1,14 @@
+// In place of all others of this folder where Tenon is built with -DTENON_ONEDNN=OFF: no operator
+// has an implementation of oneDNN.
+#include "tenon/strategies/onednn/adapter.h"
+#include "tenon/strategies/onednn/strategy.h"
+
+namespace tenon::strategies::onednn {
+
+void AttachStrategies(ops::OpRegistry&) {}
+
+bool IsPresent() { return false; }
+
+std::string LibraryVersion() { return "absent"; }
+
+}  // namespace tenon::strategies::onednn
