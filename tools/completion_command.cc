@@ -51,14 +51,13 @@ struct BashCases {
 
   void Add(const CommandDescription& command, const std::string& path) {
     const std::string named = Quoted(path);
-    StrAppend(&words, "    ", named, ") words=",
-              Quoted(StrJoin(NamesOf(command.commands), " ")), " options=",
-              Quoted(StrJoin(NamesOf(command.options), " ")), " ;;\n");
+    StrAppend(&words, "    ", named, ") words=", Quoted(StrJoin(NamesOf(command.commands), " ")),
+              " options=", Quoted(StrJoin(NamesOf(command.options), " ")), " ;;\n");
     for (const OptionDescription& option : command.options) {
       if (option.value.empty()) continue;
       for (const std::string& name : option.names)
-        StrAppend(&values, "    ", Quoted(StrCat(path, " ", name)), ") choices=",
-                  Quoted(StrJoin(option.choices, " ")), " takes=1 ;;\n");
+        StrAppend(&values, "    ", Quoted(StrCat(path, " ", name)),
+                  ") choices=", Quoted(StrJoin(option.choices, " ")), " takes=1 ;;\n");
     }
     for (const CommandDescription& inner : command.commands) {
       const std::string inner_path = StrCat(path, " ", inner.name);
@@ -97,7 +96,8 @@ void AddZshFunction(const CommandDescription& command, const std::string& functi
   }
   StrAppend(text, "  _arguments -C");
   for (const OptionDescription& option : command.options) {
-    for (const std::string& name : option.names) StrAppend(text, " \\\n    ", ZshOption(option, name));
+    for (const std::string& name : option.names)
+      StrAppend(text, " \\\n    ", ZshOption(option, name));
   }
   if (command.commands.empty()) {
     StrAppend(text, " \\\n    '*:file:_files'\n}\n");
@@ -136,7 +136,8 @@ std::string BashCompletion(const CommandDescription& program) {
       "  case \"$command $before\" in\n",
       cases.values,
       "  esac\n"
-      "  if [[ -n $takes ]]; then words=$choices; elif [[ $current == -* ]]; then words=$options; fi\n"
+      "  if [[ -n $takes ]]; then words=$choices; elif [[ $current == -* ]]; then words=$options; "
+      "fi\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
       "}\n"
       "complete -o default -F _tenon tenon\n");

@@ -47,16 +47,16 @@ void AddCommand(const CommandDescription& command, const std::string& path, std:
 
 }  // namespace
 
+// Lines end where words end (.ad l): lists of names cannot be spread to both margins.
 std::string ManualPage(const CommandDescription& program, const std::string& version) {
-  std::string page = StrCat(".TH TENON 1 \"\" \"tenon ", version, "\" \"User Commands\"\n",
+  std::string page = StrCat(".TH TENON 1 \"\" \"tenon ", version, "\" \"User Commands\"\n.ad l\n",
                             ".SH NAME\ntenon \\- compile and run graphs of tensor operators\n",
                             ".SH SYNOPSIS\n.B tenon\n\\fICOMMAND\\fR [\\fIARGUMENT\\fR]...\n",
                             ".SH DESCRIPTION\n", Roff(program.text), "\n");
   AddOptions(program.options, &page);
   StrAppend(&page, ".SH COMMANDS\n");
   for (const CommandDescription& command : program.commands) AddCommand(command, "tenon", &page);
-  StrAppend(&page,
-            ".SH EXIT STATUS\n0, or 1 after an error, which is printed on standard error.\n",
+  StrAppend(&page, ".SH EXIT STATUS\n0, or 1 after an error, which is printed on standard error.\n",
             ".SH FILES\n.TP\n\\fI$XDG_CACHE_HOME/tenon\\fR, \\fI~/.cache/tenon\\fR\n",
             "Compiled kernels, and records.sqlite with what tenon tune has measured.\n");
   return page;
@@ -64,9 +64,8 @@ std::string ManualPage(const CommandDescription& program, const std::string& ver
 
 void AddManualCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("manual", "Print the manual page, for man -l -");
-  command->callback([app] {
-    std::fputs(ManualPage(DescribeCommand(*app), TENON_VERSION).c_str(), stdout);
-  });
+  command->callback(
+      [app] { std::fputs(ManualPage(DescribeCommand(*app), TENON_VERSION).c_str(), stdout); });
 }
 
 }  // namespace tenon::tools

@@ -52,9 +52,8 @@ TEST_F(CompletionTest, ZshReadsItsScript) {
   // Its last line completes, which works inside zsh's line editor alone.
   const std::string script = OutputOf("completion zsh");
   const std::string functions = script.substr(0, script.rfind("_tenon \"$@\""));
-  EXPECT_THAT(
-      OutputOfShell("zsh -f", functions + "whence -w _tenon_run _tenon_records_best\n"),
-      AllOf(HasSubstr("_tenon_run: function"), HasSubstr("_tenon_records_best: function")));
+  EXPECT_THAT(OutputOfShell("zsh -f", functions + "whence -w _tenon_run _tenon_records_best\n"),
+              AllOf(HasSubstr("_tenon_run: function"), HasSubstr("_tenon_records_best: function")));
 }
 
 TEST_F(CompletionTest, ThereAreTwoShells) {
@@ -67,8 +66,8 @@ TEST_F(CompletionTest, TheManualHasEachCommandAndNoBrokenMacro) {
                           HasSubstr("\\fB\\-\\-library\\fR")));
   // groff warns of macros that it does not know.
   Write("tenon.1", text);
-  EXPECT_EQ(OutputOfShell("bash", StrCat("groff -man -Tascii -ww ", Path("tenon.1"),
-                                         " 2>&1 >/dev/null\n")),
+  EXPECT_EQ(OutputOfShell("bash",
+                          StrCat("groff -man -Tascii -ww ", Path("tenon.1"), " 2>&1 >/dev/null\n")),
             "");
 }
 
