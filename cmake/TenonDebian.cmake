@@ -3,11 +3,7 @@ set(folder ${PROJECT_SOURCE_DIR}/packaging/debian)
 # Of SOURCE_DATE_EPOCH, where it is set.
 string(TIMESTAMP TENON_CHANGELOG_TIME "%a, %d %b %Y %H:%M:%S +0000" UTC)
 configure_file(${folder}/changelog.in ${PROJECT_BINARY_DIR}/debian/changelog @ONLY)
-find_program(TENON_GZIP gzip)
-mark_as_advanced(TENON_GZIP)
-if(NOT TENON_GZIP)
-  return()
-endif()
+find_program(TENON_GZIP gzip REQUIRED)
 execute_process(COMMAND ${TENON_GZIP} -9nkf ${PROJECT_BINARY_DIR}/debian/changelog)
 file(RENAME ${PROJECT_BINARY_DIR}/debian/changelog.gz ${PROJECT_BINARY_DIR}/debian/changelog.Debian.gz)
 
@@ -16,10 +12,8 @@ function(tenon_debian_package component package section)
   set(docs ${CMAKE_INSTALL_DATADIR}/doc/${package})
   install(FILES ${folder}/copyright ${PROJECT_BINARY_DIR}/debian/changelog.Debian.gz DESTINATION ${docs}
     COMPONENT ${component} EXCLUDE_FROM_ALL)
-  if(EXISTS ${folder}/${package}.lintian-overrides)
-    install(FILES ${folder}/${package}.lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
-      RENAME ${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
-  endif()
+  install(FILES ${folder}/${package}.lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
+    RENAME ${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
   string(TOUPPER ${component} name)
   set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${package} PARENT_SCOPE)
   set(CPACK_DEBIAN_${name}_PACKAGE_SECTION ${section} PARENT_SCOPE)
@@ -37,8 +31,9 @@ install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tenon-doc CO
 set(CPACK_PACKAGE_NAME tenon)
 set(CPACK_PACKAGE_CONTACT "Tenon maintainers <maintainers@users.noreply.a-seed-5409aec2.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "operator registry and tensor-expression kernel generator")
-set(about "Tenon registers tensor operators with attributes, type relations and strategies, fuses graphs of them, and compiles \
-each group into one kernel with LLVM.")
+# Lines of at most 80 characters.
+set(about "Tenon registers tensor operators with attributes, type relations and\nstrategies, fuses graphs of them, and \
+compiles each group into one kernel\nwith LLVM.")
 set(CPACK_COMPONENT_LIBRARIES_DESCRIPTION "shared libraries of Tenon\n${about}\nThis package has the libraries that programs run with.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers and static libraries of Tenon\n${about}\nThis package is for building programs.")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "compile and run graphs of tensor operators\n${about}\nThis package has the program tenon.")
@@ -51,7 +46,9 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_DEBIAN_LIBRARIES_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
 # What the installed CMake package asks for.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libtenon (= ${PROJECT_VERSION}-1), libabsl-dev, llvm-19-dev, nlohmann-json3-dev, libdlpack-dev")

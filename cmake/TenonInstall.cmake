@@ -10,7 +10,7 @@ install(TARGETS ${room_targets} tenon_options tenon_plugin EXPORT TenonTargets
 install(TARGETS tenon_c tenon_library EXPORT TenonTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries NAMELINK_COMPONENT development)
 if(TARGET tenon_node)
-  install(TARGETS tenon_node LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries)
+  install(TARGETS tenon_node LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon COMPONENT libraries)
 endif()
 install(EXPORT TenonTargets NAMESPACE tenon:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon COMPONENT development)
 foreach(room IN LISTS TENON_ROOMS)
@@ -51,19 +51,21 @@ if(TENON_TOOLS AND NOT CMAKE_CROSSCOMPILING)
   # The program writes these of its own options.
   set(texts ${PROJECT_BINARY_DIR}/texts)
   file(MAKE_DIRECTORY ${texts})
-  add_custom_command(OUTPUT ${texts}/tenon ${texts}/_tenon ${texts}/tenon.1
+  find_program(TENON_GZIP gzip REQUIRED)
+  mark_as_advanced(TENON_GZIP)
+  add_custom_command(OUTPUT ${texts}/tenon ${texts}/_tenon ${texts}/tenon.1.gz
     COMMAND tenon_program completion bash >${texts}/tenon
     COMMAND tenon_program completion zsh >${texts}/_tenon
-    COMMAND tenon_program manual >${texts}/tenon.1
+    COMMAND tenon_program manual | ${TENON_GZIP} -9n >${texts}/tenon.1.gz
     DEPENDS tenon_program)
-  add_custom_target(tenon_texts ALL DEPENDS ${texts}/tenon ${texts}/_tenon ${texts}/tenon.1)
+  add_custom_target(tenon_texts ALL DEPENDS ${texts}/tenon ${texts}/_tenon ${texts}/tenon.1.gz)
   install(FILES ${texts}/tenon DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
   install(FILES ${texts}/_tenon DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT program)
-  install(FILES ${texts}/tenon.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+  install(FILES ${texts}/tenon.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 endif()
 
 include(TenonSbom)
-install(FILES ${TENON_SBOM} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
+install(FILES ${TENON_SBOM} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libtenon-dev COMPONENT development)
 include(TenonDebian)
 
 # An outside project, built against an installed tree.
