@@ -68,7 +68,10 @@ set(TENON_COMMON_HEADERS <absl/status/statusor.h> <absl/strings/str_cat.h> <algo
                          <cstdint> <cstring> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <ostream> <set>
                          <span> <sstream> <string> <string_view> <thread> <tuple> <unordered_map> <unordered_set> <utility>
                          <variant> <vector>)
+# A compiler that takes the flag without a use for it warns.
+set(CMAKE_REQUIRED_FLAGS -Werror)
 check_cxx_compiler_flag(--param=ggc-min-heapsize=524288 TENON_COMPILER_COLLECTS_GARBAGE)
+unset(CMAKE_REQUIRED_FLAGS)
 if(TENON_COMPILER_COLLECTS_GARBAGE)
   # No collection of garbage below half a gigabyte, which few files reach: a tenth of the time to compile one.
   add_compile_options("SHELL:--param ggc-min-heapsize=524288")
