@@ -45,13 +45,13 @@ void Empty() {
 }
 
 void ResNet50() {
-  const ir::Module module = models::Build("resnet50");
+  ir::Module module = models::Build("resnet50");
   std::int64_t weights = 0;
   ir::VisitPostOrder(module.Get("main"), [&](const ir::Expr& e) {
     if (const auto* constant = e.As<ir::ConstantNode>())
       weights += static_cast<std::int64_t>(constant->data.bytes());
   });
-  const Executable exe = ValueOrThrow(Compile(module));
+  const Executable exe = ValueOrThrow(Compile(std::move(module)));
   std::printf("{\"weights\": %lld, \"peak\": %lld}\n", static_cast<long long>(weights),
               static_cast<long long>(MemoryOf("VmHWM")));
 }

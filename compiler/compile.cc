@@ -64,7 +64,7 @@ void Prepare(const ir::Module& module, const CompileOptions& options) {
   ir::VerifyModule(module);
 }
 
-ir::Module Fused(const ir::Module& module, const CompileOptions& options) {
+ir::Module Fused(ir::Module module, const CompileOptions& options) {
   const FusionMode mode =
       options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);
   return passes::RunPasses(
@@ -74,7 +74,7 @@ ir::Module Fused(const ir::Module& module, const CompileOptions& options) {
                                .mixed_precision = options.mixed_precision,
                                .layouts = LayoutsFor(options),
                                .target = options.target}),
-      module,
+      std::move(module),
       {.opt_level = options.opt_level,
        .required = options.required_passes,
        .disabled = options.disabled_passes,
@@ -82,14 +82,22 @@ ir::Module Fused(const ir::Module& module, const CompileOptions& options) {
        .report = options.pass_report});
 }
 
-Lowered DoLower(const ir::Module& module, const CompileOptions& options, bool defer = false) {
+struct Lowering {
+  // Kernels whose code is in the cache are not lowered.
+  bool defers = false;
+  bool keeps_module = true;
+};
+
+Lowered DoLower(ir::Module module, const CompileOptions& options, const Lowering& lowering) {
   Prepare(module, options);
   // A library's kernels are made for so many.
   const jit::ScopedThreads threads(options.threads);
-  const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
-  Lowered lowered =
-      compiler::BuildPlan(Fused(plain, options), StrategyOf(options, defer), CodeOf(options));
-  lowered.plan.extents = extents;
+  compiler::RunTimeExtents split = compiler::SplitRunTimeExtents(module);
+  module = {};
+  Lowered lowered = compiler::BuildPlan(Fused(std::move(split.module), options),
+                                        StrategyOf(options, lowering.defers), CodeOf(options),
+                                        lowering.keeps_module);
+  lowered.plan.extents = std::move(split.extents);
   return lowered;
 }
 
@@ -112,23 +120,22 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
                      .inputs = model->inputs()});
 }
 
-Executable DoCompile(const ir::Module& module, const CompileOptions& options) {
+Executable DoCompile(ir::Module module, const CompileOptions& options) {
   if (module.Find("main") && compiler::HasSymbols(module)) return CompileSymbolic(module, options);
-  // Kernels whose code is in the cache are not lowered.
-  const bool defer = !options.cache_dir.empty();
-  return DoLink(DoLower(module, options, defer), options);
+  const Lowering lowering = {.defers = !options.cache_dir.empty(), .keeps_module = false};
+  return DoLink(DoLower(std::move(module), options, lowering), options);
 }
 
 }  // namespace
 
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
-  return CatchErrors([&] { return DoLower(module, options); });
+  return CatchErrors([&] { return DoLower(module, options, {}); });
 }
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options) {
   return CatchErrors([&] {
     Prepare(fused, options);
     const jit::ScopedThreads threads(options.threads);
-    return compiler::BuildPlan(fused, StrategyOf(options, false), CodeOf(options));
+    return compiler::BuildPlan(fused, StrategyOf(options, false), CodeOf(options), true);
   });
 }
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options) {
@@ -136,6 +143,9 @@ absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& op
 }
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options) {
   return CatchErrors([&] { return DoCompile(module, options); });
+}
+absl::StatusOr<Executable> Compile(ir::Module&& module, const CompileOptions& options) {
+  return CatchErrors([&] { return DoCompile(std::move(module), options); });
 }
 
 }  // namespace tenon

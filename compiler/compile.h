@@ -103,6 +103,10 @@ absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
 // Lower and Link.
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options = {});
+// The same for a module that is given away: weights that nobody else holds are let go as soon as
+// what kernels read has been made of them, so that a compile needs less memory.
+//   Executable exe = Compile(std::move(module)).value();
+absl::StatusOr<Executable> Compile(ir::Module&& module, const CompileOptions& options = {});
 
 }  // namespace tenon
 

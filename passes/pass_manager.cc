@@ -35,11 +35,10 @@ void CheckFacts(Facts facts, const ir::Module& module) {
 
 }  // namespace
 
-ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
-                     const PassContext& context) {
+ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassContext& context) {
   RequireKnown(pipeline, context.required);
   RequireKnown(pipeline, context.disabled);
-  ir::Module current = module;
+  ir::Module current = std::move(module);
   Facts facts;
   for (const Pass& pass : pipeline) {
     if (Contains(context.disabled, pass.name)) continue;

@@ -61,8 +61,7 @@ struct PassContext {
 
 // Throws NotFound when `required` or `disabled` names a pass that is not in the pipeline. An error
 // that a pass throws gets a note with the pass's name.
-ir::Module RunPasses(const Pipeline& pipeline, const ir::Module& module,
-                     const PassContext& context);
+ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassContext& context);
 
 // One pass on one expression: the rewritten function of a function, the rewritten body of anything
 // else.

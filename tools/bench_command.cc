@@ -35,10 +35,10 @@ void Bench(const BenchArguments& arguments) {
   arguments.compile.WarnOfCache();
   RunTimes times;
   auto start = Clock::now();
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
+  ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
   times.import_s = SecondsSince(start);
   start = Clock::now();
-  const Executable exe = ValueOrThrow(Compile(module, arguments.compile.Options()));
+  const Executable exe = ValueOrThrow(Compile(std::move(module), arguments.compile.Options()));
   times.compile_s = SecondsSince(start);
 
   const runtime::Inputs inputs = RandomInputs(exe, arguments.seed, arguments.model.ExtentValues());

@@ -209,10 +209,17 @@ void RefuseCompileOptions(const CLI::App& command, const RunArguments& arguments
   }
 }
 
+// Keeps the module where it is verified later.
+Executable CompileModule(std::optional<ir::Module>* module, const RunArguments& arguments) {
+  const CompileOptions options = arguments.compile.Options();
+  if (arguments.verify) return ValueOrThrow(Compile(**module, options));
+  return ValueOrThrow(Compile(*std::exchange(*module, std::nullopt), options));
+}
+
 void Execute(const RunArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const Source source = LoadSource(arguments);
+  Source source = LoadSource(arguments);
   // What the command line has wrong is told before the long work.
   const auto files =
       OutputFiles(arguments.outputs, ResultNames(source.result_names, source.result_types.size()));
@@ -223,11 +230,10 @@ void Execute(const RunArguments& arguments) {
   std::optional<ir::Module> module;
   if (source.module) {
     arguments.compile.WarnOfCache();
-    module = arguments.compile.Partitioned(*source.module);
+    module = arguments.compile.Partitioned(*std::exchange(source.module, std::nullopt));
   }
   const auto loaded = Clock::now();
-  const Executable exe =
-      module ? ValueOrThrow(Compile(*module, arguments.compile.Options())) : *source.saved;
+  const Executable exe = module ? CompileModule(&module, arguments) : *source.saved;
   const auto compiled = Clock::now();
   const runtime::Inputs inputs = MakeInputs(arguments, exe);
 

@@ -48,11 +48,11 @@ std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& w
 
 class Builder {
  public:
-  Builder(const ir::Module& module, KernelSource& source) : source_(source) {
-    lowered_.module = module;
+  Builder(ir::Module module, KernelSource& source) : source_(source) {
+    lowered_.module = std::move(module);
   }
 
-  Lowered Build() {
+  Lowered Build(bool keeps_module) {
     const FunctionNode& main = lowered_.module.Main();
     const std::vector<std::optional<Device>> devices = passes::GivenDevices(main);
     for (std::size_t i = 0; i < main.params.size(); ++i) {
@@ -72,12 +72,22 @@ class Builder {
     DropUnreadConstants();
     runtime::AssignStorage(&lowered_.plan);
     lowered_.kernels = std::move(source_.kernels());
+    if (!keeps_module) ForgetModule();
     source_.Compute(lowered_);
     return std::move(lowered_);
   }
 
  private:
   using Value = std::vector<EntryRef>;
+
+  // All that holds constants of the module, except those of the plan and what Compute reads.
+  void ForgetModule() {
+    lowered_.module = {};
+    values_.clear();
+    bound_.clear();
+    results_.clear();
+    source_.ForgetConstants();
+  }
 
   // A let's variable has the value that it is bound to.
   const Value& ValueOf(const Expr& e) const {
@@ -421,14 +431,14 @@ KernelTable::Request RequestOf(const CallNode& call) {
   return request;
 }
 
-Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
-                  const jit::CompileOptions& preparing) {
+Lowered BuildPlan(ir::Module module, const strategies::StrategyOptions& options,
+                  const jit::CompileOptions& preparing, bool keeps_module) {
   FreshKernels source(options, preparing);
-  return BuildPlan(module, source);
+  return Builder(std::move(module), source).Build(keeps_module);
 }
 
-Lowered BuildPlan(const ir::Module& module, KernelSource& source) {
-  return Builder(module, source).Build();
+Lowered BuildPlan(ir::Module module, KernelSource& source) {
+  return Builder(std::move(module), source).Build(true);
 }
 
 }  // namespace tenon::compiler

@@ -12,11 +12,15 @@ namespace tenon::compiler {
 
 // `module` must have checked types and be fused; its @main becomes the plan. Kernels that prepare
 // constants are compiled by `preparing`, and run.
-Lowered BuildPlan(const ir::Module& module, const strategies::StrategyOptions& options,
-                  const jit::CompileOptions& preparing = {});
+//
+// Without `keeps_module`, Lowered::module is empty, and each constant is let go when the last form
+// that a kernel reads has been made of it: a model's weights are never all there twice, unless
+// somebody else holds the module.
+Lowered BuildPlan(ir::Module module, const strategies::StrategyOptions& options,
+                  const jit::CompileOptions& preparing, bool keeps_module);
 
-// The same with kernels that `source` has.
-Lowered BuildPlan(const ir::Module& module, KernelSource& source);
+// The same with kernels that `source` has, which keep the module.
+Lowered BuildPlan(ir::Module module, KernelSource& source);
 
 // The kernel that the call of a fused function asks for. An argument counts as constant when it is
 // written as one; the value of a variable is not looked up.

@@ -30,6 +30,8 @@ class KernelSource {
                                                   const AddConstant& add) = 0;
   virtual void ForEachPrepared(const std::function<void(runtime::EntryRef&)>& visit) = 0;
   virtual void Compute(const Lowered& lowered) = 0;
+  // No more kernels are asked for; constants that only comparisons with them need are let go.
+  virtual void ForgetConstants() {}
   // The list.
   virtual std::vector<LoweredKernel>& kernels() = 0;
 };
@@ -55,6 +57,7 @@ class FreshKernels : public KernelSource {
     prepared_.ForEach(visit);
   }
   void Compute(const Lowered& lowered) override { prepared_.Compute(lowered); }
+  void ForgetConstants() override { table_.Forget(); }
   std::vector<LoweredKernel>& kernels() override { return kernels_; }
 
  private:

@@ -39,6 +39,12 @@ class KernelTable {
   int For(const ir::Expr& function, const std::string& name, const std::vector<NDArray>& constants,
           std::uint64_t hash);
 
+  // Lets go of the functions and constants; kernels asked for later are new ones.
+  void Forget() {
+    known_.clear();
+    made_.clear();
+  }
+
  private:
   struct Known {
     ir::Expr function;

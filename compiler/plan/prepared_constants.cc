@@ -47,7 +47,7 @@ void PreparedConstants::ForEach(const std::function<void(EntryRef&)>& visit) {
   }
 }
 
-void PreparedConstants::Compute(const Lowered& lowered) const {
+void PreparedConstants::Compute(const Lowered& lowered) {
   std::vector<loop::Function> functions;
   for (const auto& [wanted, made] : preparations_)
     functions.push_back(lowered.kernels[static_cast<std::size_t>(wanted.first)]
@@ -55,9 +55,9 @@ void PreparedConstants::Compute(const Lowered& lowered) const {
                             .function);
   const std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(functions, code_));
   auto kernel = kernels.begin();
-  for (const auto& [wanted, made] : preparations_) {
-    for (const Preparation& preparation : made) {
-      std::vector<NDArray> arrays = preparation.sources;
+  for (auto& [wanted, made] : preparations_) {
+    for (Preparation& preparation : made) {
+      std::vector<NDArray> arrays = std::exchange(preparation.sources, {});
       const auto node = static_cast<std::size_t>(preparation.constant.node);
       arrays.push_back(
           lowered.constants[static_cast<std::size_t>(lowered.plan.nodes[node].constant)]);

@@ -31,8 +31,8 @@ class PreparedConstants {
   // Visits the entries that For gave, which may be changed when nodes move.
   void ForEach(const std::function<void(runtime::EntryRef&)>& visit);
 
-  // Writes the constants of `lowered`.
-  void Compute(const Lowered& lowered) const;
+  // Writes the constants of `lowered`, and lets each source go with its last reader.
+  void Compute(const Lowered& lowered);
 
  private:
   struct Preparation {

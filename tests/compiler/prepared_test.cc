@@ -48,6 +48,27 @@ TEST(PreparedTest, AConstantWeightIsPackedOutsideTheKernel) {
   ExpectAsInterpreted(lowered, Random({1, 16, 9, 11}, 4), graph(w), {{"w", Weight(1)}});
 }
 
+TEST(PreparedTest, AModuleGivenAwayLetsItsWeightsGo) {
+  const NDArray values = Weight(1);
+  auto owner = std::make_shared<NDArray>(values);
+  const std::weak_ptr<NDArray> is_held = owner;
+  const auto graph = [](const ir::Expr& weight) {
+    return ir::Module::FromExpr(ops::Conv2D(Image(), weight, {.padding = {1, 1}}));
+  };
+  ir::Module module = graph(ir::Constant::Make(
+      NDArray::View(values.shape(), values.dtype(), values.raw(), std::exchange(owner, nullptr))));
+  const Executable keeps = ValueOrThrow(Compile(module, kTeOnly));
+  EXPECT_FALSE(is_held.expired());
+  const Executable exe = ValueOrThrow(Compile(std::move(module), kTeOnly));
+  EXPECT_TRUE(is_held.expired()) << "the packed form alone is kept";
+
+  const runtime::Inputs inputs = {{"x", Random({1, 16, 9, 11}, 4)}};
+  const auto results = ValueOrThrow(exe.Run(inputs));
+  EXPECT_TRUE(results[0].SameBytes(ValueOrThrow(keeps.Run(inputs))[0]));
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({40, 16, 3, 3}, Float32));
+  ExpectClose(results, Interpreted(graph(w), {{"x", inputs.at("x")}, {"w", values}}));
+}
+
 TEST(PreparedTest, AVariableWeightIsPackedAtEachRun) {
   const ir::Var x = Image();
   const ir::Var w = ir::Var::Make("w", ir::TensorType({40, 16, 3, 3}, Float32));
