@@ -3,6 +3,7 @@
 # tenon_test(NAME SOURCES a_test.cc DEPS tenon::support ...) - one GoogleTest program, its tests listed to CTest.
 
 include(CheckCXXCompilerFlag)
+include(CheckCXXSourceCompiles)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -50,6 +51,19 @@ target_compile_options(tenon_private_options INTERFACE -Wall -Wextra -Wno-missin
 if(TENON_PRECOMPILE)
   # GCC 12 warns of its own strings where their header is precompiled.
   tenon_silence(array-bounds restrict stringop-overflow stringop-overread)
+endif()
+# Clang 19 warns of what std::stable_sort of GCC 12's library uses.
+set(CMAKE_REQUIRED_FLAGS "-std=c++20 -Werror")
+check_cxx_source_compiles("
+  #include <algorithm>
+  int main() {
+    int numbers[] = {2, 1};
+    std::stable_sort(numbers, numbers + 2);
+    return numbers[1] - 2;
+  }" TENON_COMPILER_SORTS_WITHOUT_WARNING)
+unset(CMAKE_REQUIRED_FLAGS)
+if(NOT TENON_COMPILER_SORTS_WITHOUT_WARNING)
+  tenon_silence(deprecated-declarations)
 endif()
 if(TENON_WERROR)
   target_compile_options(tenon_private_options INTERFACE -Werror)
