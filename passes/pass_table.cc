@@ -8,6 +8,7 @@
 #include "tenon/passes/affine/forward_fold_scale_axis.h"
 #include "tenon/passes/combine/combine_parallel_batch_matmul.h"
 #include "tenon/passes/combine/combine_parallel_conv2d.h"
+#include "tenon/passes/combine/combine_parallel_op_batch.h"
 #include "tenon/passes/device/plan_devices.h"
 #include "tenon/passes/device/rewrite_annotated_ops.h"
 #include "tenon/passes/fusion/defuse_ops.h"
@@ -27,9 +28,11 @@
 #include "tenon/passes/simplify/div_to_mul.h"
 #include "tenon/passes/simplify/drop_padded_taps.h"
 #include "tenon/passes/simplify/eliminate_common_subexpr.h"
+#include "tenon/passes/simplify/fast_math.h"
 #include "tenon/passes/simplify/flatten_atrous_conv.h"
 #include "tenon/passes/simplify/fold_explicit_padding.h"
 #include "tenon/passes/simplify/simplify_expr.h"
+#include "tenon/passes/simplify/simplify_fc_transpose.h"
 #include "tenon/passes/simplify/simplify_inference.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -124,6 +127,25 @@ struct DenseOptions {
     arguments->min_branches = static_cast<int>(min_branches);
   }
 };
+struct OpBatchOptions {
+  static constexpr const char* kTypeKey = "CombineParallelOpBatch";
+  std::string op = PassArguments().batched_op;
+  std::string batch_op = PassArguments().batch_op;
+  std::int64_t min_branches = 3;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("op", &OpBatchOptions::op, "the operator of the calls"),
+        attrs::Field("batch_op", &OpBatchOptions::batch_op, "the operator of the joined call"),
+        attrs::Field("min_branches", &OpBatchOptions::min_branches, "fewer are not joined")
+            .AtLeast(std::int64_t{2})
+            .AtMost(std::int64_t{1} << 20));
+  }
+  void Apply(PassArguments* arguments) const {
+    arguments->batched_op = op;
+    arguments->batch_op = batch_op;
+    arguments->min_branches = static_cast<int>(min_branches);
+  }
+};
 struct DeviceOptions {
   static constexpr const char* kTypeKey = "RewriteAnnotatedOps";
   std::string device = Device().ToString();
@@ -149,6 +171,10 @@ void ApplyLayouts(const GivenOptions& given, PassArguments* arguments) {
   if (given.further.empty()) return;
   arguments->layouts.clear();
   for (const std::string& layout : given.further) AddDesiredLayout(layout, &arguments->layouts);
+}
+
+void ApplyWeights(const GivenOptions& given, PassArguments* arguments) {
+  arguments->weights = given.further;
 }
 
 constexpr Facts kNone;
@@ -199,6 +225,20 @@ constexpr std::array kPasses = {
             },
             kTyped, kNone, kUnfused, kExact, "joins batched products of the same data",
             attrs::SchemaOf<BranchOptions>, {}, ApplyOptions<BranchOptions>},
+    PassRow{"CombineParallelOpBatch",
+            [](const Module& m, const PassArguments& a) {
+              return CombineParallelOpBatch(m, a.batched_op, a.batch_op, a.min_branches);
+            },
+            kTyped, kNone, kUnfused, kExact, "joins calls of an operator into one of a batch",
+            attrs::SchemaOf<OpBatchOptions>, {}, ApplyOptions<OpBatchOptions>},
+    PassRow{"FastMath", Plain<FastMath>, kTyped, kNone, kUnfused, kExact,
+            "gives exp, erf, tanh and softmax their fast names"},
+    PassRow{"SimplifyFCTranspose",
+            [](const Module& m, const PassArguments& a) {
+              return InferType(SimplifyFCTranspose(m, a.weights));
+            },
+            kTyped, kTyped, kUnfused, kExact, "takes weights that the caller has transposed",
+            nullptr, "PARAMETER", ApplyWeights},
     PassRow{"AlterOpLayout",
             [](const Module& m, const PassArguments&) { return InferType(AlterOpLayout(m)); },
             kTyped, kTyped, kUnfused, kExact, "puts convolutions into blocks of channels"},

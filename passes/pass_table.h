@@ -33,6 +33,9 @@ struct PassArguments {
   InlineRule inline_rule = InlineRule::kMarked;        // Inline
   DenseForm dense_form = DenseForm::kBatch;            // CombineParallelDense
   int min_branches = 3;                                // CombineParallel*
+  std::string batched_op = "nn.dense";                 // CombineParallelOpBatch
+  std::string batch_op = "nn.batch_matmul";            // CombineParallelOpBatch
+  std::vector<std::string> weights;                    // SimplifyFCTranspose
   bool keep_output_type = true;                        // ToMixedPrecision
   Device device;                                       // RewriteAnnotatedOps
   std::vector<std::string> generators;                 // AnnotateTarget, FuseOpsByPattern

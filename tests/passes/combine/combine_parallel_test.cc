@@ -4,6 +4,7 @@
 #include "tenon/passes/combine/combine_parallel_batch_matmul.h"
 #include "tenon/passes/combine/combine_parallel_conv2d.h"
 #include "tenon/passes/combine/combine_parallel_dense.h"
+#include "tenon/passes/combine/combine_parallel_op_batch.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/passes/algebra_testing.h"
 
@@ -11,7 +12,15 @@ namespace tenon::passes {
 namespace {
 
 using ir::Module;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+int CountOf(const std::string& text, const std::string& word) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
 
 enum class Combine { kConv2D, kDense, kFlatDense, kBatchMatmul };
 
@@ -335,6 +344,48 @@ INSTANTIATE_TEST_SUITE_P(
                      "let %a = nn.dense(%x, %w1, units=None);\n"
                      "let %b = nn.dense(%x, %w2, units=None);\nadd(%a, %b)"}}),
     [](const auto& info) { return info.param.graph.name; });
+
+TEST(CombineParallelTest, CallsOfAnyOperatorOfTwoAreJoinedByTheOneOfABatch) {
+  const Module before = WithConstants(
+      "%x: Tensor[(3, 4), float32], %a: Tensor[(3, 4), float32], %b: Tensor[(3, 4), float32]",
+      "(nn.relu(power(%x, %a)), nn.relu(power(%x, %b)))");
+  const Module after = CombineParallelOpBatch(before, "power", "power", 2);
+  EXPECT_THAT(Body(after), AllOf(HasSubstr("stack("), HasSubstr("split(")));
+  EXPECT_EQ(CountOf(Body(after), "power("), 1);
+  EXPECT_EQ(CountOf(Body(after), "nn.relu("), 1);
+  ExpectSameValues(before, after);
+  EXPECT_EQ(InferType(after), after);
+}
+
+TEST(CombineParallelTest, DenseLayersOfABatchMultiplyByTransposedWeights) {
+  // Square weights would fit without a transposition, too.
+  const Module before = WithConstants(
+      "%x: Tensor[(3, 4), float32], %a: Tensor[(4, 4), float32], %b: Tensor[(4, 4), float32]",
+      "(nn.dense(%x, %a), nn.dense(%x, %b))");
+  const Module after = CombineParallelOpBatch(before, "nn.dense", "nn.batch_matmul", 2);
+  EXPECT_THAT(Body(after), HasSubstr("transpose_b=True"));
+  ExpectSameValues(before, after);
+}
+
+TEST(CombineParallelTest, CallsThatDoNotFitABatchStay) {
+  // Stacked vectors would be broadcast along the branches.
+  const Module ranks = WithConstants(
+      "%x: Tensor[(2, 2), float32], %a: Tensor[(2), float32], %b: Tensor[(2), float32]",
+      "(add(%x, %a), add(%x, %b))");
+  EXPECT_EQ(CombineParallelOpBatch(ranks, "add", "add", 2), ranks);
+  const Module types = WithConstants(
+      "%x: Tensor[(3, 4), float32], %a: Tensor[(5, 4), float32], %b: Tensor[(5, 4), float32]",
+      "(nn.dense(%x, %a), nn.dense(%x, %b))");
+  EXPECT_EQ(CombineParallelOpBatch(types, "nn.dense", "add", 2), types);
+}
+
+TEST(CombineParallelTest, OperatorsOfABatchMustTakeTwoTensors) {
+  const Module module = WithConstants("%x: Tensor[(2), float32]", "exp(%x)");
+  EXPECT_THAT([&] { CombineParallelOpBatch(module, "exp", "exp"); },
+              ThrowsMessage<Error>(HasSubstr("exp takes 1 arguments")));
+  EXPECT_THAT([&] { CombineParallelOpBatch(module, "nn.dens", "add"); },
+              ThrowsMessage<Error>(HasSubstr("nn.dense")));
+}
 
 TEST(CombineParallelTest, FewerThanTwoBranchesAreRefused) {
   const Error error =
