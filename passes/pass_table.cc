@@ -14,6 +14,7 @@
 #include "tenon/passes/fusion/defuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/alter_op_layout.h"
+#include "tenon/passes/legalize.h"
 #include "tenon/passes/partition/embed_composites.h"
 #include "tenon/passes/partition/merge_compiler_regions.h"
 #include "tenon/passes/partition/merge_composite_functions.h"
@@ -269,6 +270,9 @@ constexpr std::array kPasses = {
             [](const Module& m, const PassArguments& a) { return CanonicalizeQnn(m, a.target); },
             kTyped, kUnquantized, kTyped, kExact,
             "replaces quantised operators by operators on integers"},
+    PassRow{"Legalize",
+            [](const Module& m, const PassArguments& a) { return Legalize(m, a.target); }, kTyped,
+            kNone, kUnfused, kExact, "replaces calls by what the target has for them"},
     PassRow{"FakeQuantizationToInteger", Plain<FakeQuantizationToInteger>, kTyped, kNone, kTyped,
             kOther, "replaces operators between dequantize and quantize by quantised ones"},
     PassRow{"DeadCodeElimination", Plain<DeadCodeElimination>, kNone, kNone, kAll, kExact,

@@ -39,7 +39,7 @@ struct PassArguments {
   bool keep_output_type = true;                        // ToMixedPrecision
   Device device;                                       // RewriteAnnotatedOps
   std::vector<std::string> generators;                 // AnnotateTarget, FuseOpsByPattern
-  Target target;                                       // CanonicalizeQnn
+  Target target;                                       // CanonicalizeQnn, Legalize
 };
 
 // What a pass does to the values of a module.

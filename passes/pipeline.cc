@@ -46,6 +46,7 @@ constexpr std::array kSteps = {
     Step{"FakeQuantizationToInteger", 3, "", "makes quantised operators"},
     Step{"CanonicalizeQnn", 0, "", "quantised operators have no kernels"},
     Step{"EmbedComposites", 0, "", ""},
+    Step{"Legalize", 1, "", "operators are still whole"},
     Step{"SimplifyInference", 0, "", ""},
     Step{"DeadCodeElimination", 1, "", ""},
     Step{"FoldAffine", 3, "", "before FoldConstant: it computes with factors that are not rounded"},

@@ -6,7 +6,7 @@
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/qnn_attrs.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/passes/quantize/legalize_qnn.h"
+#include "tenon/passes/legalize.h"
 #include "tenon/passes/quantize/qnn_arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -1,6 +1,6 @@
 // CanonicalizeQnn: replaces every qnn.* operator by operators on integers and floats.
 //
-// LegalizeQnn goes first, so that a target may have rules of its own (legalize_qnn.h).
+// LegalizeQnn goes first, so that a target may have rules of its own (passes/legalize.h).
 //
 // Rounding is half to even. Results are bit-equal to those of ONNX's reference implementation
 // (passes/quantize/qnn_arithmetic.h says where zero points are added). Convolutions and matrix

@@ -150,17 +150,17 @@ TEST(PipelineTest, LevelsChooseThePasses) {
                   "SimplifyInference", "WidenHalfFloats", "PlanDevices", "FuseOps"));
   EXPECT_THAT(RunAt(1, module),
               ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
-                          "CanonicalizeQnn", "EmbedComposites", "SimplifyInference",
+                          "CanonicalizeQnn", "EmbedComposites", "Legalize", "SimplifyInference",
                           "DeadCodeElimination", "WidenHalfFloats", "PlanDevices", "FuseOps"));
-  EXPECT_THAT(
-      RunAt(2, module),
-      ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
-                  "CanonicalizeQnn", "EmbedComposites", "SimplifyInference", "DeadCodeElimination",
-                  "WidenHalfFloats", "FoldConstant", "PlanDevices", "FuseOps"));
+  EXPECT_THAT(RunAt(2, module),
+              ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
+                          "CanonicalizeQnn", "EmbedComposites", "Legalize", "SimplifyInference",
+                          "DeadCodeElimination", "WidenHalfFloats", "FoldConstant", "PlanDevices",
+                          "FuseOps"));
   EXPECT_THAT(RunAt(3, module),
               ElementsAre("RemoveUnusedFunctions", "PartitionGraph", "Inline", "InferType",
                           "FakeQuantizationToInteger", "CanonicalizeQnn", "EmbedComposites",
-                          "SimplifyInference", "DeadCodeElimination", "FoldAffine",
+                          "Legalize", "SimplifyInference", "DeadCodeElimination", "FoldAffine",
                           "CanonicalizeOps", "WidenHalfFloats", "FoldConstant", "FoldAffine",
                           "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding",
                           "FlattenAtrousConv", "DropPaddedTaps", "PlanDevices", "FuseOps"));

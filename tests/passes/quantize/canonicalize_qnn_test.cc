@@ -7,8 +7,8 @@
 
 #include "tenon/ops/builders.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/legalize.h"
 #include "tenon/passes/pipeline.h"
-#include "tenon/passes/quantize/legalize_qnn.h"
 #include "tenon/passes/simplify/fold_constant.h"
 #include "tenon/tests/relay_text.h"
 

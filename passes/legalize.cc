@@ -1,4 +1,4 @@
-#include "tenon/passes/quantize/legalize_qnn.h"
+#include "tenon/passes/legalize.h"
 
 #include <set>
 #include <string>
@@ -14,11 +14,12 @@ namespace {
 
 using ir::Expr;
 
+template <typename Column>
 Expr Legalized(const Expr& original, const Expr& rebuilt, const Target& target,
                std::set<std::string>* legalized) {
   const auto* call = rebuilt.As<ir::CallNode>();
   if (call == nullptr || call->op() == nullptr) return rebuilt;
-  const auto* column = ops::OpOf(*call)->Column<QnnLegalization>();
+  const auto* column = ops::OpOf(*call)->template Column<Column>();
   if (column == nullptr) return rebuilt;
   const Expr legal = column->legalize(*original.As<ir::CallNode>(), call->args, target);
   if (!legal) return rebuilt;
@@ -26,13 +27,12 @@ Expr Legalized(const Expr& original, const Expr& rebuilt, const Target& target,
   return legal;
 }
 
-}  // namespace
-
-ir::Module LegalizeQnn(const ir::Module& module, const Target& target) {
+template <typename Column>
+ir::Module LegalizeBy(const ir::Module& module, const Target& target) {
   std::set<std::string> legalized;
   const ir::Module result = module.Map([&](const Expr& function) {
     return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
-      return Legalized(original, rebuilt, target, &legalized);
+      return Legalized<Column>(original, rebuilt, target, &legalized);
     });
   });
   if (result == module) return result;
@@ -40,8 +40,17 @@ ir::Module LegalizeQnn(const ir::Module& module, const Target& target) {
     return InferType(result);
   } catch (const Error& error) {
     throw Error(error).AddNote(
-        StrCat("in what QnnLegalization made of ", StrJoin(legalized, ", ")));
+        StrCat("in what ", Column::kName, " made of ", StrJoin(legalized, ", ")));
   }
+}
+
+}  // namespace
+
+ir::Module Legalize(const ir::Module& module, const Target& target) {
+  return LegalizeBy<Legalization>(module, target);
+}
+ir::Module LegalizeQnn(const ir::Module& module, const Target& target) {
+  return LegalizeBy<QnnLegalization>(module, target);
 }
 
 }  // namespace tenon::passes
