@@ -69,6 +69,24 @@ Pattern Pattern::HasType(ir::Type type) const {
   });
 }
 
+Pattern Pattern::SameShapeAs(const Pattern& other) const {
+  RequireDefined(*this, "the constrained part");
+  RequireDefined(other, "what it is compared with");
+  return Make(SameShapePattern{*this, other});
+}
+
+Pattern Pattern::UsedBy(const Pattern& user) const {
+  RequireDefined(*this, "what is used");
+  RequireDefined(user, "the user");
+  return Make(UsedByPattern{*this, user});
+}
+
+Pattern Pattern::OnlyUsedBy(const Pattern& user) const {
+  RequireDefined(*this, "what is used");
+  RequireDefined(user, "the user");
+  return Make(UsedByPattern{*this, user, true});
+}
+
 Pattern Wildcard() { return Make(WildcardPattern{}); }
 Pattern IsOp(const std::string& name) {
   return Make(IsOpPattern{ops::OpRegistry::Global().Get(ops::FromRelaxName(name))});
@@ -87,6 +105,11 @@ Pattern IsTuple(std::vector<Pattern> fields) {
 Pattern IsTupleGetItem(Pattern tuple, std::optional<int> index) {
   RequireDefined(tuple, "the tuple");
   return Make(TupleGetItemPattern{std::move(tuple), index});
+}
+
+Pattern IsLet(Pattern var, Pattern value, Pattern body) {
+  for (const Pattern* part : {&var, &value, &body}) RequireDefined(*part, "a part of a let");
+  return Make(LetPattern{std::move(var), std::move(value), std::move(body)});
 }
 
 Pattern operator|(const Pattern& a, const Pattern& b) {

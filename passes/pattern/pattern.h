@@ -49,6 +49,12 @@ class Pattern {
   Pattern HasShape(Shape shape) const;
   Pattern HasDType(DataType dtype) const;
   Pattern HasType(ir::Type type) const;
+  // The same for the shape of what matches `other`, which must take part in the match.
+  Pattern SameShapeAs(const Pattern& other) const;
+  // `user`, one of whose arguments or fields matches this pattern. OnlyUsedBy: nothing else reads
+  // it.
+  Pattern UsedBy(const Pattern& user) const;
+  Pattern OnlyUsedBy(const Pattern& user) const;
 
   friend bool operator==(const Pattern& a, const Pattern& b) { return a.node_ == b.node_; }
 
@@ -64,6 +70,7 @@ Pattern IsExpr(ir::Expr expr);  // structurally equal
 Pattern IsTuple();
 Pattern IsTuple(std::vector<Pattern> fields);
 Pattern IsTupleGetItem(Pattern tuple, std::optional<int> index = std::nullopt);
+Pattern IsLet(Pattern var, Pattern value, Pattern body);
 // The left side is tried first.
 Pattern operator|(const Pattern& a, const Pattern& b);
 Pattern operator&(const Pattern& a, const Pattern& b);
@@ -117,15 +124,25 @@ struct ConstrainedPattern {
   Pattern inner;
   std::function<bool(const ir::Expr& expr)> condition;
 };
+struct SameShapePattern {
+  Pattern inner, other;
+};
+struct UsedByPattern {
+  Pattern producer, user;
+  bool only = false;
+};
+struct LetPattern {
+  Pattern var, value, body;
+};
 struct DominatesPattern {
   Pattern parent, path, child;
 };
 
 struct PatternNode : RefCounted {
-  using Content =
-      std::variant<WildcardPattern, IsOpPattern, IsVarPattern, IsConstantPattern, IsExprPattern,
-                   CallPattern, TuplePattern, TupleGetItemPattern, OrPattern, AndPattern,
-                   NotPattern, ConstrainedPattern, DominatesPattern>;
+  using Content = std::variant<WildcardPattern, IsOpPattern, IsVarPattern, IsConstantPattern,
+                               IsExprPattern, CallPattern, TuplePattern, TupleGetItemPattern,
+                               OrPattern, AndPattern, NotPattern, ConstrainedPattern,
+                               SameShapePattern, UsedByPattern, LetPattern, DominatesPattern>;
   explicit PatternNode(Content c) : content(std::move(c)) {}
   const Content content;
 };

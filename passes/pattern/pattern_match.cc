@@ -5,7 +5,7 @@
 #include "tenon/passes/pattern/pattern_match.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <utility>
 
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
@@ -44,13 +44,19 @@ struct Matcher::Goals {
 // Undoes bindings unless the way succeeded.
 struct Matcher::Undo {
   explicit Undo(Matcher* m)
-      : matcher(*m), bound(m->trail_.size()), matched(m->bindings_.matched_.size()) {}
+      : matcher(*m),
+        bound(m->trail_.size()),
+        matched(m->bindings_.matched_.size()),
+        comparisons(m->comparisons_.size()) {}
   bool operator()(bool succeeded) const {
-    if (!succeeded) matcher.Rewind(bound, matched);
+    if (!succeeded) {
+      matcher.Rewind(bound, matched);
+      matcher.comparisons_.resize(comparisons);
+    }
     return succeeded;
   }
   Matcher& matcher;
-  const std::size_t bound, matched;
+  const std::size_t bound, matched, comparisons;
 };
 
 namespace {
@@ -66,6 +72,7 @@ bool IsCommutative(const Expr& callee) {
 std::optional<Bindings> Matcher::Match(const Pattern& pattern, const Expr& expr) {
   bindings_ = {};
   trail_.clear();
+  comparisons_.clear();
   const Goals goal{pattern, expr, nullptr};
   if (!Solve(&goal)) return std::nullopt;
   return std::move(bindings_);
@@ -92,10 +99,23 @@ const UseMap& Matcher::uses() {
 
 bool Matcher::MatchesAlone(const Pattern& pattern, const Expr& expr) {
   const Undo undo(this);
+  const std::size_t outer = std::exchange(first_comparison_, comparisons_.size());
   const Goals goal{pattern, expr, nullptr};
   const bool matches = Solve(&goal);
+  first_comparison_ = outer;
   undo(false);
   return matches;
+}
+
+bool Matcher::ShapesAgree() const {
+  return std::all_of(comparisons_.begin() + static_cast<std::ptrdiff_t>(first_comparison_),
+                     comparisons_.end(), [&](const ShapeComparison& comparison) {
+                       const Expr other = bindings_.Find(comparison.other);
+                       if (!other) return false;
+                       const auto* a = comparison.expr.checked_type().As<ir::TensorTypeNode>();
+                       const auto* b = other.checked_type().As<ir::TensorTypeNode>();
+                       return a != nullptr && b != nullptr && a->shape == b->shape;
+                     });
 }
 
 bool Matcher::SolveAll(const std::vector<Pattern>& patterns, const std::vector<Expr>& exprs,
@@ -130,7 +150,7 @@ bool Matcher::SolveCall(const CallPattern& pattern, const Expr& expr, const Goal
 }
 
 bool Matcher::Solve(const Goals* goals) {
-  if (goals == nullptr) return true;
+  if (goals == nullptr) return ShapesAgree();
   const PatternNode* node = goals->pattern.get();
   const Expr& e = goals->expr;
   const Goals* rest = goals->next;
@@ -198,12 +218,46 @@ bool Matcher::Solve(const Goals* goals) {
       const Goals inner{p.inner, e, rest};
       return matcher.Solve(&inner);
     }
+    bool operator()(const SameShapePattern& p) const {
+      Bind();
+      matcher.comparisons_.push_back({e, p.other});
+      const Goals inner{p.inner, e, rest};
+      return matcher.Solve(&inner);
+    }
+    bool operator()(const UsedByPattern& p) const {
+      Bind();
+      return matcher.SolveUsedBy(p, e, rest);
+    }
+    bool operator()(const LetPattern& p) const {
+      const auto* let = e.As<ir::LetNode>();
+      if (let == nullptr) return false;
+      Bind(true);
+      return matcher.SolveAll({p.var, p.value, p.body}, {let->var, let->value, let->body}, rest);
+    }
     bool operator()(const DominatesPattern& p) const {
       Bind();
       return matcher.SolveDominates(p, e, rest);
     }
   };
   return undo(std::visit(Visitor{*this, node, e, rest}, node->content));
+}
+
+bool Matcher::SolveUsedBy(const UsedByPattern& pattern, const Expr& user, const Goals* rest) {
+  std::vector<Expr> inputs = ir::Children(user);
+  if (user.kind() == ir::ExprKind::kCall) inputs.erase(inputs.begin());
+  for (const Expr& input : inputs) {
+    if (pattern.only) {
+      const auto users = uses().find(input);
+      if (users == uses().end() || !std::all_of(users->second.begin(), users->second.end(),
+                                                [&](const Expr& other) { return other == user; }))
+        continue;
+    }
+    const Undo undo(this);
+    const Goals producer{pattern.producer, input, rest};
+    const Goals goal{pattern.user, user, &producer};
+    if (undo(Solve(&goal))) return true;
+  }
+  return false;
 }
 
 bool Matcher::SolveDominates(const DominatesPattern& pattern, const Expr& child,
@@ -215,48 +269,6 @@ bool Matcher::SolveDominates(const DominatesPattern& pattern, const Expr& child,
   const Goals parent{pattern.parent, way->back(), rest};
   const Goals goal{pattern.child, child, &parent};
   return Solve(&goal);
-}
-
-// The expressions in between, then the parent. Nothing when some way does not lead to the parent.
-std::optional<std::vector<Expr>> Matcher::WalkToParent(const DominatesPattern& pattern,
-                                                       const Expr& child) {
-  Expr parent;
-  std::unordered_set<Expr, ir::ExprHash> region = {child};
-  std::vector<Expr> queue = {child};  // in order of discovery
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const Expr current = queue[i];
-    const auto* call = current.As<ir::CallNode>();
-    std::vector<Expr> inputs = ir::Children(current);
-    if (call != nullptr) inputs.erase(inputs.begin());
-    for (const Expr& input : inputs) {
-      if (input == parent || region.contains(input)) continue;
-      if (!parent && MatchesAlone(pattern.parent, input)) {
-        parent = input;
-      } else if (MatchesAlone(pattern.path, input)) {
-        region.insert(input);
-        queue.push_back(input);
-      } else {
-        return std::nullopt;
-      }
-    }
-  }
-  if (!parent) return std::nullopt;
-  const auto is_leaf = [](const Expr& e) {
-    return e.kind() == ir::ExprKind::kVar || e.kind() == ir::ExprKind::kConstant;
-  };
-  std::vector<Expr> between;
-  for (const Expr& e : queue) {
-    if (!(e == child) && !is_leaf(e)) between.push_back(e);
-  }
-  between.push_back(parent);
-  for (const Expr& e : between) {
-    if (is_leaf(e)) continue;  // a parent that is a variable may have other uses
-    const auto users = uses().find(e);
-    if (users == uses().end() || !std::all_of(users->second.begin(), users->second.end(),
-                                              [&](const Expr& u) { return region.contains(u); }))
-      return std::nullopt;
-  }
-  return between;
 }
 
 }  // namespace tenon::passes

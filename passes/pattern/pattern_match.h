@@ -54,6 +54,7 @@ class Matcher {
   bool SolveCall(const CallPattern& pattern, const ir::Expr& expr, const Goals* rest);
   bool SolveAll(const std::vector<Pattern>& patterns, const std::vector<ir::Expr>& exprs,
                 const Goals* rest);
+  bool SolveUsedBy(const UsedByPattern& pattern, const ir::Expr& expr, const Goals* rest);
   bool SolveDominates(const DominatesPattern& pattern, const ir::Expr& expr, const Goals* rest);
   // Matches without leaving bindings.
   bool MatchesAlone(const Pattern& pattern, const ir::Expr& expr);
@@ -62,11 +63,20 @@ class Matcher {
   void Bind(const PatternNode* pattern, const ir::Expr& expr, bool is_matched);
   void Rewind(std::size_t bound, std::size_t matched);
   const UseMap& uses();
+  // Whether what matched has the shapes that SameShapeAs asks for.
+  bool ShapesAgree() const;
 
   ir::Expr scope_;
   std::optional<UseMap> uses_;
   Bindings bindings_;
   std::vector<const PatternNode*> trail_;
+  // Comparisons that wait for the end of the match, and the first one of the match in progress.
+  struct ShapeComparison {
+    ir::Expr expr;
+    Pattern other;
+  };
+  std::vector<ShapeComparison> comparisons_;
+  std::size_t first_comparison_ = 0;
 };
 
 }  // namespace tenon::passes

@@ -49,6 +49,55 @@ TEST(PatternMatchTest, VariablesMatchByNameOrAny) {
   EXPECT_FALSE(Matches(IsVar(), ops::Scalar(1)));
 }
 
+TEST(PatternMatchTest, ALetMatchesByItsParts) {
+  const ir::Var v = ir::Var::Make("v");
+  const Expr let = ir::Let::Make(v, ops::Exp(X()), ops::Log(v));
+  EXPECT_TRUE(Matches(IsLet(IsVar("v"), IsOp("exp")(Wildcard()), IsOp("log")(Wildcard())), let));
+  EXPECT_FALSE(Matches(IsLet(Wildcard(), IsOp("log")(Wildcard()), Wildcard()), let));
+  EXPECT_FALSE(Matches(IsLet(Wildcard(), Wildcard(), Wildcard()), ops::Exp(X())));
+}
+
+TEST(PatternMatchTest, ShapesAreComparedWhereverTheOtherStands) {
+  const auto product = [](const Shape& other) {
+    const ir::Var y = ir::Var::Make("y", ir::TensorTypeOf(other, Float32));
+    return InferType(ir::Module::FromExpr(ops::Multiply(X(), y))).Main().body;
+  };
+  const Pattern a = Wildcard(), b = Wildcard();
+  // The second operand is bound after the first one is compared with it, and before.
+  for (const Pattern& pattern :
+       {IsOp("multiply")(a.SameShapeAs(b), b), IsOp("multiply")(b, a.SameShapeAs(b))}) {
+    EXPECT_TRUE(Matches(pattern, product({2, 3})));
+    EXPECT_FALSE(Matches(pattern, product({1, 3})));
+  }
+  EXPECT_FALSE(Matches(a.SameShapeAs(b), product({2, 3}))) << "b took no part";
+  EXPECT_TRUE(Matches(IsOp("multiply")(~a.SameShapeAs(b), b), product({2, 3})))
+      << "a negated part is a match of its own, in which b takes no part";
+  // The other way of an alternative.
+  const Pattern either = IsOp("multiply")(a.SameShapeAs(b) | IsVar("x"), b);
+  EXPECT_TRUE(Matches(either, product({1, 3})));
+}
+
+TEST(PatternMatchTest, AUserReadsAnArgumentInAnyPlace) {
+  const Expr x = X(), exp = ops::Exp(x);
+  const Pattern producer = IsOp("exp")(Wildcard());
+  const Pattern user = IsOp("where").WithAnyArgs();
+  const auto where = [&](const Expr& yes, const Expr& no) {
+    return ops::Where(ir::Var::Make("c", ir::TensorType({2, 3}, Bool)), yes, no);
+  };
+  EXPECT_TRUE(Matches(producer.UsedBy(user), where(x, exp)));
+  EXPECT_TRUE(Matches(producer.UsedBy(user), where(exp, x)));
+  EXPECT_FALSE(Matches(producer.UsedBy(user), where(x, x)));
+  EXPECT_FALSE(Matches(producer.UsedBy(user), ops::Log(exp)));
+  const auto bindings = MatchOf(producer.UsedBy(user), where(x, exp));
+  EXPECT_EQ(bindings->At(producer), exp);
+
+  EXPECT_TRUE(Matches(producer.OnlyUsedBy(user), where(x, exp)));
+  EXPECT_TRUE(Matches(producer.OnlyUsedBy(user), where(exp, exp)));
+  const Expr read_twice = where(ops::Log(exp), exp);
+  EXPECT_TRUE(Matches(producer.UsedBy(user), read_twice));
+  EXPECT_FALSE(Matches(producer.OnlyUsedBy(user), read_twice));
+}
+
 TEST(PatternMatchTest, ConstantsAndGivenExpressionsMatch) {
   EXPECT_TRUE(Matches(IsConstant(), ops::Scalar(1)));
   EXPECT_FALSE(Matches(IsConstant(), X()));
