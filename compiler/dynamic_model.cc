@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "tenon/compiler/symbolic/hot_shapes.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -45,27 +46,44 @@ struct DynamicModel::State {
   // Of the symbolic model; not ok where there is none.
   std::once_flag symbolic_is_made;
   Result symbolic = absl::UnimplementedError("no importer");
+  // Ends before what it imports with.
+  std::optional<compiler::HotShapes> hot;
 
   // The results by the compile for all shapes; nothing where this model or these inputs have none.
-  std::optional<std::vector<NDArray>> RunSymbolic(const runtime::Inputs& inputs);
+  std::optional<std::vector<NDArray>> RunSymbolic(const ShapesByName& shapes,
+                                                  const runtime::Inputs& inputs);
+  Result CompiledFor(const ShapesByName& shapes) const;
   void Check(const ShapesByName& shapes) const;
   Result Compiled(const ShapesByName& shapes);
   void Forget(const ShapesByName& shapes, const std::shared_ptr<const int>& identity);
 };
 
+Result DynamicModel::State::CompiledFor(const ShapesByName& shapes) const {
+  return CatchErrors(
+      [&] { return ValueOrThrow(Compile(ValueOrThrow(importer(shapes)), options.compile)); });
+}
+
 std::optional<std::vector<NDArray>> DynamicModel::State::RunSymbolic(
-    const runtime::Inputs& inputs) {
+    const ShapesByName& shapes, const runtime::Inputs& inputs) {
   if (options.symbolic == nullptr) return std::nullopt;
   std::call_once(symbolic_is_made, [&] {
     symbolic = CatchErrors(
         [&] { return ValueOrThrow(Compile(ValueOrThrow(options.symbolic()), options.compile)); });
   });
   if (!symbolic.ok() || !symbolic->is_symbolic()) return std::nullopt;
-  absl::StatusOr<std::vector<NDArray>> results = symbolic->Run(inputs);
+  using Clock = std::chrono::steady_clock;
+  const compiler::HotShapes::Turn turn = hot->Next(shapes);
+  const auto start = Clock::now();
+  absl::StatusOr<std::vector<NDArray>> results =
+      turn.executable ? turn.executable->Run(inputs) : symbolic->Run(inputs);
+  if (turn.is_timed)
+    hot->Report(shapes, turn, std::chrono::duration<double>(Clock::now() - start).count());
   // Empty inputs, for instance. What the model itself refuses is refused again.
   if (!results.ok()) return std::nullopt;
-  const std::lock_guard<std::mutex> lock(mutex);
-  ++statistics.symbolic;
+  if (turn.executable == nullptr) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    ++statistics.symbolic;
+  }
   return *std::move(results);
 }
 
@@ -134,8 +152,7 @@ Result DynamicModel::State::Compiled(const ShapesByName& shapes) {
     }
   }
   if (!identity) return future.get();
-  Result result = CatchErrors(
-      [&] { return ValueOrThrow(Compile(ValueOrThrow(importer(shapes)), options.compile)); });
+  Result result = CompiledFor(shapes);
   if (result.ok()) {
     const std::lock_guard<std::mutex> lock(mutex);
     ++statistics.compiled;
@@ -168,6 +185,10 @@ DynamicModel::DynamicModel(std::vector<ir::InputSpec> inputs, Importer importer,
   state_->inputs = std::move(inputs);
   state_->importer = std::move(importer);
   state_->options = std::move(options);
+  state_->hot.emplace(
+      compiler::HotShapes::Options{.after = state_->options.hot_after,
+                                   .most = state_->options.cache},
+      [state = state_.get()](const ShapesByName& shapes) { return state->CompiledFor(shapes); });
 }
 
 const std::vector<ir::InputSpec>& DynamicModel::inputs() const { return state_->inputs; }
@@ -191,15 +212,20 @@ absl::StatusOr<std::vector<NDArray>> DynamicModel::Run(const runtime::Inputs& in
         throw InvalidArgument(StrCat("the input ", spec.name, " has the type ", given.ToString(),
                                      "; the model takes ", spec.dtype.ToString()));
     }
-    if (std::optional<std::vector<NDArray>> results = state_->RunSymbolic(inputs))
+    if (std::optional<std::vector<NDArray>> results = state_->RunSymbolic(shapes, inputs))
       return *std::move(results);
     return ValueOrThrow(ValueOrThrow(state_->Compiled(shapes)).Run(inputs));
   });
 }
 
 DynamicModel::Statistics DynamicModel::statistics() const {
+  const compiler::HotShapes::Statistics hot = state_->hot->statistics();
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  return state_->statistics;
+  Statistics statistics = state_->statistics;
+  statistics.hot_compiled = hot.compiled;
+  statistics.hot_kept = hot.kept;
+  statistics.hot_dropped = hot.dropped;
+  return statistics;
 }
 
 }  // namespace tenon

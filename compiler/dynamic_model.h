@@ -40,11 +40,19 @@ class DynamicModel {
     // run, and takes longer than one for a shape. Models and inputs that it does not take are
     // compiled for their shapes.
     SymbolicImporter symbolic = nullptr;
+    // A shape that the compile for all shapes has served this often is compiled for itself, in the
+    // background, and this is kept if runs are faster by it (compiler/symbolic/hot_shapes.h). At
+    // most `cache` shapes have one. Results may differ as between any two compiles
+    // (docs/numerics.md). 0: never.
+    std::size_t hot_after = 0;
   };
   struct Statistics {
-    std::size_t compiled = 0;   // successful compiles for a shape
-    std::size_t forgotten = 0;  // compiled, then dropped for newer ones
-    std::size_t symbolic = 0;   // runs that the compile for all shapes served
+    std::size_t compiled = 0;      // successful compiles for a shape
+    std::size_t forgotten = 0;     // compiled, then dropped for newer ones
+    std::size_t symbolic = 0;      // runs that the compile for all shapes served
+    std::size_t hot_compiled = 0;  // hot shapes that were compiled
+    std::size_t hot_kept = 0;      // those that are faster
+    std::size_t hot_dropped = 0;   // those that are not, or gave way to newer ones
   };
 
   // Throws InvalidArgument for options out of range and inputs of the same name.
