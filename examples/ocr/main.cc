@@ -68,9 +68,9 @@ void Read(const Arguments& arguments) {
                 line.text.text.c_str());
   }
   std::printf(
-      "%zu lines; models read in %.0f ms; first time %.0f ms (%zu shapes compiled); then %.1f ms: "
+      "%zu lines; models read in %.0f ms; first time %.0f ms (%zu compiles); then %.1f ms: "
       "detect %.1f, turn %.1f, recognise %.1f\n",
-      lines.size(), loading, first, reader.shapes_compiled(), again, times.detect, times.turn,
+      lines.size(), loading, first, reader.compiles(), again, times.detect, times.turn,
       times.recognise);
   if (arguments.boxes.empty()) return;
   for (const ocr::Line& line : lines) ocr::DrawBox(&picture, line.box, {220, 30, 200});

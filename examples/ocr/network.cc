@@ -12,6 +12,8 @@ namespace {
 
 // Pages of a book have lines of many lengths.
 constexpr std::size_t kShapesKept = 64;
+// Lines of one length after which that length is worth a compile of a second.
+constexpr std::size_t kHotRuns = 200;
 
 const tenon::onnx_import::OnnxModel& RequireOneInput(const tenon::onnx_import::OnnxModel& model,
                                                      const std::string& path) {
@@ -21,16 +23,29 @@ const tenon::onnx_import::OnnxModel& RequireOneInput(const tenon::onnx_import::O
   return model;
 }
 
+tenon::DynamicModel::Options OptionsFor(const tenon::onnx_import::OnnxModel& model, Shapes shapes,
+                                        const tenon::CompileOptions& options) {
+  tenon::DynamicModel::Options result = {.cache = kShapesKept, .compile = options};
+  if (shapes == Shapes::kFew) return result;
+  result.symbolic = [model] {
+    return model.Import({.symbolic = true, .evaluate = tenon::strategies::EvaluateCall});
+  };
+  result.hot_after = kHotRuns;
+  return result;
+}
+
 }  // namespace
 
-Network::Network(std::string name, const std::string& path, const tenon::CompileOptions& options)
+Network::Network(std::string name, const std::string& path, Shapes shapes,
+                 const tenon::CompileOptions& options)
     : name_(std::move(name)),
       onnx_(RequireOneInput(tenon::ValueOrThrow(tenon::onnx_import::OnnxModel::Load(path)), path)),
-      model_(onnx_.inputs(),
-             [onnx = onnx_](const tenon::ShapesByName& shapes) {
-               return onnx.Import({.shapes = shapes, .evaluate = tenon::strategies::EvaluateCall});
-             },
-             {.cache = kShapesKept, .compile = options}) {
+      model_(
+          onnx_.inputs(),
+          [onnx = onnx_](const tenon::ShapesByName& shapes) {
+            return onnx.Import({.shapes = shapes, .evaluate = tenon::strategies::EvaluateCall});
+          },
+          OptionsFor(onnx_, shapes, options)) {
   tenon::strategies::RegisterStrategies(tenon::ops::OpRegistry::Global());
 }
 

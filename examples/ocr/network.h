@@ -14,14 +14,25 @@ namespace ocr {
 using Observer = std::function<void(const std::string& network, const tenon::NDArray& x,
                                     const tenon::NDArray& y)>;
 
+// What inputs come.
+enum class Shapes {
+  kFew,   // of the same shapes: each is compiled for itself
+  kMany,  // of any shape: one compile takes all, and those that come often get one of their own
+};
+
 class Network {
  public:
   // Throws what OnnxModel::Load reports.
-  Network(std::string name, const std::string& path, const tenon::CompileOptions& options);
+  Network(std::string name, const std::string& path, Shapes shapes,
+          const tenon::CompileOptions& options);
 
   // Throws what DynamicModel::Run reports.
   tenon::NDArray operator()(const tenon::NDArray& x, const Observer& observer) const;
-  std::size_t shapes_compiled() const { return model_.statistics().compiled; }
+  // For a shape, and for all.
+  std::size_t compiles() const {
+    const tenon::DynamicModel::Statistics statistics = model_.statistics();
+    return statistics.compiled + (statistics.symbolic > 0 ? 1 : 0);
+  }
 
  private:
   std::string name_;

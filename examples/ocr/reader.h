@@ -32,7 +32,7 @@ class Reader {
   // The lines in reading order.
   std::vector<Line> Read(const Picture& picture, const Observer& observer = {},
                          Times* times = nullptr) const;
-  std::size_t shapes_compiled() const;
+  std::size_t compiles() const;
 
  private:
   Network detector_, classifier_, recogniser_;
