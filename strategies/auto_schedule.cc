@@ -12,6 +12,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
@@ -58,6 +59,22 @@ constexpr std::int64_t kMathCall = 4000;
 constexpr std::int64_t kSmallShare = 10;
 // Iterations that any number of threads share evenly.
 constexpr std::int64_t kMinOuterAlone = 128;
+
+// The axes of a te::TileInput by role.
+struct StepAxes {
+  IterVar row_in_step, column_in_step, row, column;
+};
+StepAxes StepAxesOf(std::span<const IterVar> axes) {
+  const auto own = axes.last(4);
+  return {own[0], own[1], own[2], own[3]};
+}
+struct VectorAxes {
+  IterVar row, group, lane;
+};
+VectorAxes VectorAxesOf(std::span<const IterVar> axes) {
+  const auto own = axes.last(3);
+  return {own[0], own[1], own[2]};
+}
 
 class Scheduler {
  public:
@@ -146,7 +163,8 @@ class Scheduler {
   // What a stored tensor reads of a tile, block by block of it.
   void ScheduleStoredTiles() {
     for (const auto& stage : schedule_.stages()) {
-      if (stage->op()->tag != kPacked || stage->is_output()) continue;
+      if (!std::holds_alternative<te::Stored>(stage->op()->label.hint) || stage->is_output())
+        continue;
       for (const Access& access : accesses_.Of(*stage)) {
         const auto tile =
             std::find_if(schedule_.stages().begin(), schedule_.stages().end(),
@@ -186,8 +204,9 @@ class Scheduler {
       return false;
     FetchOperandsAhead(schedule_, accesses_, *tile);
     for (const auto& stage : schedule_.stages()) {
-      if (!IsTileInput(*stage->op()) || stage->placement() != Stage::Placement::kRoot) continue;
-      ScheduleTileInput(*stage);
+      const auto* input = std::get_if<te::TileInput>(&stage->op()->label.hint);
+      if (input == nullptr || stage->placement() != Stage::Placement::kRoot) continue;
+      ScheduleTileInput(*stage, input->form);
       stage->ComputeAt(output, output.leaves().front());
       done_.insert(stage.get());
     }
@@ -196,26 +215,39 @@ class Scheduler {
     return true;
   }
 
-  void ScheduleTileInput(Stage& stage) {
-    const auto& axes = stage.op()->axes;
-    if (stage.op()->tag == kTileVectors) {
-      stage.Vectorize(axes.back());
-      stage.Unroll(axes[axes.size() - 3]);
-      return;
-    }
+  void ScheduleTileInput(Stage& stage, te::TileInputForm form) {
+    const std::vector<IterVar> axes = stage.op()->axes;
+    const IterVar& last = axes.back();
     const std::int64_t lanes = options_.target.Lanes(stage.op()->outputs[0]->dtype.bytes());
-    const bool in_steps = stage.op()->tag != kTileInput;
-    if (!in_steps && Extent(axes.back()) < lanes) return ScheduleInner(stage, 0);
-    const auto [vectors, lane] = stage.Split(axes.back(), lanes);
-    stage.Vectorize(lane);
-    if (CeilDiv(Extent(axes.back()), lanes) <= kUnroll) stage.Unroll(vectors);
-    if (!in_steps) return;
-    // The rows of one step lie one behind the other: memory is read as it comes.
-    const std::size_t last = axes.size() - 1;
-    if (stage.op()->tag == kTileRows) stage.StorageAlign(axes[last - 1], lanes);
-    stage.Reorder({axes[last - 1], axes[last - 3], axes[last - 2], vectors, lane});
-    stage.Unroll(axes[last - 3]);
-    stage.Unroll(axes[last - 2]);
+    const auto in_vectors = [&] {
+      const auto [vectors, lane] = stage.Split(last, lanes);
+      stage.Vectorize(lane);
+      if (CeilDiv(Extent(last), lanes) <= kUnroll) stage.Unroll(vectors);
+      return std::pair(vectors, lane);
+    };
+    switch (form) {
+      case te::TileInputForm::kLines:
+        if (Extent(last) < lanes) return ScheduleInner(stage, 0);
+        in_vectors();
+        return;
+      case te::TileInputForm::kSteps:
+      case te::TileInputForm::kAlignedSteps: {
+        const auto [vectors, lane] = in_vectors();
+        const auto [row_in_step, column_in_step, row, column] = StepAxesOf(axes);
+        // The rows of one step lie one behind the other: memory is read as it comes.
+        if (form == te::TileInputForm::kAlignedSteps) stage.StorageAlign(row, lanes);
+        stage.Reorder({row, row_in_step, column_in_step, vectors, lane});
+        stage.Unroll(row_in_step);
+        stage.Unroll(column_in_step);
+        return;
+      }
+      case te::TileInputForm::kVectors: {
+        const auto [row, group, lane] = VectorAxesOf(axes);
+        stage.Vectorize(lane);
+        stage.Unroll(row);
+        return;
+      }
+    }
   }
 
   void ScheduleWithProducers(Stage& output) {
@@ -463,7 +495,9 @@ class Scheduler {
     // Where elements are chosen by their place in a line, each vector that is written out knows its
     // choice; others are left to PartitionSelects.
     const bool differ = accesses_.DifferByLane(stage, inner.var);
-    const std::int64_t most = differ ? kMaxChosen : op.tag == kWrittenOut ? kMaxUnrolled : 0;
+    const std::int64_t most = differ                                                  ? kMaxChosen
+                              : std::holds_alternative<te::WrittenOut>(op.label.hint) ? kMaxUnrolled
+                                                                                      : 0;
     const bool is_number =
         std::all_of(op.axes.begin() + static_cast<std::ptrdiff_t>(first), op.axes.end(),
                     [](const IterVar& axis) { return IsNumber(axis.extent); });
