@@ -75,12 +75,12 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
 
   const NewOperation cache =
       NewLike(*former, FreshName(StrCat(former->name, ".", scope)), cache_axes);
-  cache.node->tag = former->tag;
+  cache.node->label = former->label;
   cache.node->combiner = former->combiner;
   cache.node->reduce_axes = former->reduce_axes;
   for (const Expr& value : former->body) cache.node->body.push_back(loop::Substitute(value, up));
   const NewOperation copy = NewLike(*former, former->name, former->axes);
-  copy.node->tag = former->tag;
+  copy.node->label = former->label;
   copy.node->outputs = former->outputs;
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < former->outputs.size(); ++i) {

@@ -21,6 +21,12 @@
 
 namespace tenon::schedule {
 
+// A rule that whoever made the schedule has scheduled stages by.
+struct RuleUse {
+  std::string rule, reason;
+  std::vector<std::string> stages;
+};
+
 // The results are the same whatever these are.
 struct LowerOptions {
   loop::RowLoads row_loads = loop::RowLoads::kParts;  // faster on some CPUs than on others
@@ -29,6 +35,7 @@ struct LowerOptions {
   bool stream_results = true;
   // What the function's symbolic extents are at least, whoever calls it.
   std::int64_t min_extent = 0;
+  std::vector<RuleUse> rules;  // shown before the calls of the schedule
   loop::PipelineOptions pipeline;
 };
 

@@ -41,7 +41,7 @@ te::Operation WithReads(const te::OperationNode& op, const loop::Buffer& buffer,
   auto* copy = new te::OperationNode;
   te::Operation handle(copy);
   copy->name = op.name;
-  copy->tag = op.tag;
+  copy->label = op.label;
   copy->outputs = op.outputs;
   copy->axes = op.axes;
   copy->combiner = op.combiner;

@@ -68,7 +68,7 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   for (const IterVar& root : former->reduce_axes) values[root.var] = root.min + values.at(root.var);
   if (stage.guard_.defined()) guard = guard && loop::Substitute(stage.guard_, values);
   const NewOperation factored = NewLike(*former, FreshName(former->name + ".rf"), axes);
-  factored.node->tag = former->tag;
+  factored.node->label = former->label;
   factored.node->combiner = former->combiner;
   factored.node->reduce_axes = others;
   for (const Expr& value : former->body)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tenon/schedule/schedule.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::schedule {
 
@@ -17,7 +18,12 @@ LoweringSource::LoweringSource(const Schedule& schedule, std::vector<Tensor> arg
 
 std::string LoweringSource::TensorExpressions() const { return te::Print(outputs_); }
 
-std::string LoweringSource::ScheduleCalls() const { return PrintRecord(record_, outputs_); }
+std::string LoweringSource::ScheduleCalls() const {
+  std::string text;
+  for (const auto& [rule, reason, stages] : options_.rules)
+    StrAppend(&text, "// rule: ", rule, " (", reason, "): ", StrJoin(stages, ", "), "\n");
+  return text + PrintRecord(record_, outputs_);
+}
 
 loop::Function LoweringSource::Lower(const std::string& name) const {
   Schedule again(outputs_);

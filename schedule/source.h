@@ -28,6 +28,7 @@ class LoweringSource : public loop::Source {
   const std::vector<Tensor>& outputs() const { return outputs_; }
   const std::vector<Tensor>& args() const { return args_; }
   const Record& record() const { return record_; }
+  const std::vector<RuleUse>& rules() const { return options_.rules; }
   // Makes the recorded calls on a new schedule, and lowers it.
   loop::Function Lower(const std::string& name) const;
 

@@ -54,7 +54,7 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   ByVar values;
   for (std::size_t d = 0; d < former->axes.size(); ++d) values[former->axes[d].var] = inverse.to[d];
   const NewOperation stored = NewLike(*former, former->name, axes);
-  stored.node->tag = former->tag;
+  stored.node->label = former->label;
   stored.node->combiner = former->combiner;
   stored.node->reduce_axes = former->reduce_axes;
   for (const Expr& value : former->body)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/jit/host_target.h"
+#include "tenon/schedule/lower.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::strategies {
@@ -17,9 +18,10 @@ struct AutoScheduleOptions {
 };
 
 // Extents may be expressions of variables; decisions are made for planned values of these
-// (planned_extent.h).
+// (planned_extent.h). `used`: where to say by which rules stages are scheduled, in their order.
+using RulesUsed = std::vector<schedule::RuleUse>;
 schedule::Schedule AutoSchedule(const std::vector<te::Tensor>& outputs,
-                                const AutoScheduleOptions& options = {});
+                                const AutoScheduleOptions& options = {}, RulesUsed* used = nullptr);
 
 }  // namespace tenon::strategies
 

@@ -86,7 +86,7 @@ Schedule GenericSchedule(const std::vector<te::Tensor>& outputs) {
     if (!op.is_reduction() && !stage->is_output() && !stored.contains(&op)) {
       stage->ComputeInline();
     } else if (!IsRegisterTile(op)) {
-      RowOf(op.tag, op.is_reduction()).schedule(*stage);
+      RowOf(op.label.tag, op.is_reduction()).schedule(*stage);
     }
   }
   return schedule;

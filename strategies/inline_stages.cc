@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "tenon/loop/transform/transforms.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/register_tile.h"
-#include "tenon/strategies/winograd.h"
 
 namespace tenon::strategies {
 namespace {
@@ -42,6 +42,18 @@ bool CallsVectorMath(const OperationNode& op) {
   return std::any_of(op.body.begin(), op.body.end(),
                      [](const Expr& e) { return loop::CallsVectorMath(e); });
 }
+
+// Whether a stage is stored, whoever reads it.
+struct IsStoredByHint {
+  bool operator()(std::monostate) const { return false; }
+  bool operator()(te::ReadsRepeatedly) const { return false; }
+  bool operator()(te::Stored) const { return true; }
+  bool operator()(te::WrittenOut) const { return true; }
+  bool operator()(te::RegisterTile) const { return false; }
+  bool operator()(te::TileInput) const { return true; }
+  bool operator()(te::WinogradStage) const { return true; }
+  bool operator()(te::RecurrentSums) const { return false; }
+};
 
 class InlineChooser {
  public:
@@ -76,8 +88,8 @@ class InlineChooser {
 
   bool IsInlined(const Stage& stage, const std::vector<const OperationNode*>& readers) {
     const OperationNode& op = *stage.op();
-    if (op.is_placeholder() || op.is_reduction() || stage.is_output() || op.tag == kPacked ||
-        op.tag == kWrittenOut || IsTileInput(op) || IsWinogradStage(op))
+    if (op.is_placeholder() || op.is_reduction() || stage.is_output() ||
+        std::visit(IsStoredByHint(), op.label.hint))
       return false;
     const auto any = [&](const auto& test) {
       return std::any_of(readers.begin(), readers.end(), test);
@@ -135,8 +147,8 @@ class InlineChooser {
 void InlineStages(schedule::Schedule& schedule) { InlineChooser(schedule).Run(); }
 
 bool ReadsRepeatedly(const OperationNode& op) {
-  return op.is_reduction() && (op.tag.find("conv") != std::string::npos || op.tag == "matmul" ||
-                               op.tag == "pool" || IsRegisterTile(op));
+  return op.is_reduction() &&
+         (std::holds_alternative<te::ReadsRepeatedly>(op.label.hint) || IsRegisterTile(op));
 }
 
 }  // namespace tenon::strategies

@@ -94,7 +94,7 @@ std::vector<Tensor> InOneLoop(const std::vector<Tensor>& results) {
         for (const Tensor& result : results) values.push_back(result[ToExprs(i)]);
         return values;
       },
-      "results", "elemwise");
+      "results");
 }
 
 bool HaveOneShape(const ir::TupleNode& tuple) {
@@ -234,7 +234,7 @@ TeFunction LowerFunction(const ir::FunctionNode& function, const LowerFunctionOp
         is_stored_elsewhere
             ? te::Compute(
                   output.shape(), [&](const std::vector<te::Var>& i) { return output[ToExprs(i)]; },
-                  "copy", "elemwise")
+                  "copy")
             : output);
   }
   return lowered;

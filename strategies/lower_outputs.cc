@@ -70,13 +70,13 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
   const auto lower = [=] {
     const AutoScheduleOptions schedule = {.target = options.target,
                                           .reassociate_sums = options.reassociate_sums};
-    const schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
-                                             .stream_results = false,  // AutoSchedule says which
-                                             .min_extent = kMinSymbolicExtent,
-                                             .pipeline = options.pipeline};
-    return schedule::Lower(
-        options.generic ? GenericSchedule(outputs) : AutoSchedule(outputs, schedule), args, name,
-        lowering);
+    schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
+                                       .stream_results = false,  // AutoSchedule says which
+                                       .min_extent = kMinSymbolicExtent,
+                                       .pipeline = options.pipeline};
+    return schedule::Lower(options.generic ? GenericSchedule(outputs)
+                                           : AutoSchedule(outputs, schedule, &lowering.rules),
+                           args, name, lowering);
   };
   const bool has_symbols = std::any_of(args.begin(), args.end(), [](const te::Tensor& arg) {
     return !std::all_of(arg.shape().begin(), arg.shape().end(), IsNumber);

@@ -51,13 +51,13 @@ bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode&
   if (!std::all_of(taps.begin() + 1, taps.end(),
                    [](const te::IterVar& tap) { return Extent(tap) == 1; }))
     return false;
-  const std::size_t grid = tile.axes.size() - kTileAxes;
-  const std::int64_t pixels = Extent(tile.axes[grid + 1]);
+  const TileAxes axes = TileAxesOf(tile);
+  const std::int64_t pixels = Extent(axes.vectors);
   return std::all_of(reads.begin(), reads.end(), [&](const Access& read) {
     const auto bytes = static_cast<std::int64_t>(read.buffer->dtype.bytes());
     const std::int64_t channel = StepOf(read, taps.front().var).value_or(0);
-    return channel * bytes >= kCacheLineBytes && StepOf(read, tile.axes.back().var) == 0 &&
-           CeilDiv(channel, pixels) == Extent(tile.axes[grid - 1]);
+    return channel * bytes >= kCacheLineBytes && StepOf(read, axes.lanes.var) == 0 &&
+           CeilDiv(channel, pixels) == Extent(axes.grid.back());
   });
 }
 
@@ -65,10 +65,10 @@ bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode&
 
 void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedule::Stage& tile) {
   const te::OperationNode& op = *tile.op();
-  const std::size_t grid = op.axes.size() - kTileAxes;
-  if (grid == 0 || IsTallTile(op)) return;
-  const te::IterVar& last = op.axes[grid - 1];
-  const te::IterVar steps = tile.leaves()[grid];
+  const auto grid = TileAxesOf(op).grid;
+  if (grid.empty() || IsTallTile(op)) return;
+  const te::IterVar& last = grid.back();
+  const te::IterVar steps = tile.leaves()[grid.size()];
   const auto* count = steps.extent.As<loop::IntImmNode>();
   if (count == nullptr || count->value < kMinSteps) return;
   const te::Tensor reader(tile.op(), 0);

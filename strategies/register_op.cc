@@ -160,7 +160,7 @@ OpRegistration& OpRegistration::ElementwiseOf(
         [&](const std::vector<te::Var>& i) {
           return function(call.attrs, call.input(0)[ToExprs(i)]);
         },
-        name, "elemwise")};
+        name)};
   });
   return *this;
 }

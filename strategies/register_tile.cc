@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <variant>
 
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
@@ -31,6 +32,10 @@ constexpr std::int64_t kUnrolledSteps = 4;
 std::int64_t ConstantOf(const Expr& e) {
   const auto* imm = e.As<loop::IntImmNode>();
   return imm == nullptr ? 0 : imm->value;
+}
+
+const te::RegisterTile& HintOf(const te::OperationNode& tile) {
+  return std::get<te::RegisterTile>(tile.label.hint);
 }
 
 // The neighbouring axes of the reader that a grid index moves along, taken as one, and how many of
@@ -123,7 +128,7 @@ void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vec
   const std::int64_t width = std::min(BitCeil(extent), lanes);
   reader.Vectorize(extent == width ? inner.back() : reader.Split(inner.back(), width).second);
   if (inner.size() < 2 || extent > width) return;
-  if (tile.tag == kRowsTile) {
+  if (HintOf(tile).rows == te::TileRows::kOfReader) {
     reader.Unroll(inner[inner.size() - 2]);
     return;
   }
@@ -136,13 +141,8 @@ void VectorizeInner(Stage& reader, const te::OperationNode& tile, const std::vec
 }
 
 // Results of a tile, in vectors.
-std::int64_t SumsOf(const te::OperationNode& op) {
-  const std::size_t grid = op.axes.size() - kTileAxes;
-  return ConstantOf(op.axes[grid].extent) * ConstantOf(op.axes[grid + 1].extent);
-}
-
-bool HasUnevenRows(const te::OperationNode& op) {
-  return op.tag == kUnevenTile || op.tag == kRowsTile || IsTallTile(op);
+std::int64_t SumsOf(const TileAxes& axes) {
+  return ConstantOf(axes.rows.extent) * ConstantOf(axes.vectors.extent);
 }
 
 // Whether all extents are numbers. Addresses of symbolic rows are computed outside the sum
@@ -152,11 +152,7 @@ bool HasNumbers(const te::OperationNode& op) {
                      [](const IterVar& axis) { return IsNumber(axis.extent); });
 }
 
-bool IsDotTile(const te::OperationNode& op) {
-  return op.tag == kDotTile || op.tag == kWordDotTile || op.tag == kTallDotTile;
-}
-
-// How far the lanes of a kTallDotTile are from each other in the row that they read.
+// How far the lanes of a tall tile of dot products are from each other in the row that they read.
 int StepOf(const te::OperationNode& op) {
   std::int64_t step = 0;
   loop::VisitExpr(op.body[0], [&](const Expr& e) {
@@ -166,18 +162,19 @@ int StepOf(const te::OperationNode& op) {
   return static_cast<int>(step);
 }
 
+// Of a sum that is no plain one.
 te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
   const bool bytes = op.outputs[0]->dtype == Int32;
-  if (op.tag == kTallDotTile)
-    return bytes ? te::SlidingDotU8S8(StepOf(op), lanes) : te::SlidingDotBF16(StepOf(op), lanes);
-  if (op.tag == kWordDotTile) return bytes ? te::DotWordS8(lanes) : te::DotWordBF16(lanes);
-  return bytes ? te::DotU8S8(lanes) : te::DotBF16(lanes);
+  const auto [rows, sum] = HintOf(op);
+  if (sum == te::TileSum::kWordDot) return bytes ? te::DotWordS8(lanes) : te::DotWordBF16(lanes);
+  if (rows != te::TileRows::kTall) return bytes ? te::DotU8S8(lanes) : te::DotBF16(lanes);
+  return bytes ? te::SlidingDotU8S8(StepOf(op), lanes) : te::SlidingDotBF16(StepOf(op), lanes);
 }
 
 }  // namespace
 
-RegisterTile TileIn(Config* config, const TileNames& names, const RegisterTile& usual,
-                    const RegisterTile& largest, const Target& target, std::int64_t whole_vectors) {
+TileSize TileIn(Config* config, const TileNames& names, const TileSize& usual,
+                const TileSize& largest, const Target& target, std::int64_t whole_vectors) {
   if (config == nullptr) return usual;
   std::vector<std::int64_t> vectors, rows;
   // The usual tile may be larger than the result.
@@ -189,7 +186,7 @@ RegisterTile TileIn(Config* config, const TileNames& names, const RegisterTile& 
     const bool is_allowed = v <= largest.vectors && divides && FitsRegisters(target, 1, v);
     if (v == usual.vectors || is_allowed) vectors.push_back(v);
   }
-  RegisterTile tile = usual;
+  TileSize tile = usual;
   tile.vectors = config->Knob(names.vectors, vectors, usual.vectors);
   const bool is_usual = tile.vectors == usual.vectors;
   for (std::int64_t r = 1; r <= end(largest.rows, is_usual ? usual.rows : 1); ++r) {
@@ -210,25 +207,25 @@ double TileStepTime(std::int64_t left, std::int64_t right, double left_load, dou
          left_load * static_cast<double>(left) + right_load * static_cast<double>(right);
 }
 
-bool IsTallTile(const te::OperationNode& op) {
-  return op.tag == kTallTile || op.tag == kTallDotTile;
-}
-
 bool IsRegisterTile(const te::OperationNode& op) {
-  return op.tag == kRegisterTile || HasUnevenRows(op) || IsDotTile(op);
+  return std::holds_alternative<te::RegisterTile>(op.label.hint);
 }
 
-bool IsTileInput(const te::OperationNode& op) {
-  return op.tag == kTileInput || op.tag == kTileSteps || op.tag == kTileRows ||
-         op.tag == kTileVectors;
+bool IsTallTile(const te::OperationNode& tile) { return HintOf(tile).rows == te::TileRows::kTall; }
+
+TileAxes TileAxesOf(const te::OperationNode& tile) {
+  const std::span<const IterVar> axes = tile.axes;
+  const std::span<const IterVar> block = axes.last(kTileAxes);
+  return {axes.first(axes.size() - kTileAxes), block[0], block[1], block[2]};
 }
 
 void ScheduleTile(Stage& tile) {
   const te::OperationNode& op = *tile.op();
-  const std::size_t grid = op.axes.size() - kTileAxes;
+  const te::RegisterTile hint = HintOf(op);
+  const TileAxes axes = TileAxesOf(op);
   std::vector<IterVar> order(op.reduce_axes);
   std::optional<IterVar> group;
-  if (IsDotTile(op)) {
+  if (hint.sum != te::TileSum::kPlain) {
     group = order.back();
     order.pop_back();
   }
@@ -238,28 +235,29 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (HasUnevenRows(op) && HasNumbers(op) && terms <= kMaxUnrolledTerms &&
-             terms * SumsOf(op) <= kMaxUnrolled) {
+  } else if (hint.rows != te::TileRows::kEven && HasNumbers(op) && terms <= kMaxUnrolledTerms &&
+             terms * SumsOf(axes) <= kMaxUnrolled) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }
-  order.insert(order.end(), op.axes.begin() + static_cast<std::ptrdiff_t>(grid), op.axes.end());
   // The operands of the shorter side stay in registers for the whole step, those of the longer one
   // are loaded when their turn comes.
-  if (ConstantOf(op.axes[grid].extent) < ConstantOf(op.axes[grid + 1].extent))
-    std::swap(order[order.size() - 3], order[order.size() - 2]);
+  const bool is_wide = ConstantOf(axes.rows.extent) < ConstantOf(axes.vectors.extent);
+  order.push_back(is_wide ? axes.vectors : axes.rows);
+  order.push_back(is_wide ? axes.rows : axes.vectors);
+  order.push_back(axes.lanes);
   if (group) order.push_back(*group);
   tile.Reorder(order);
   // The vectors that its tiles have in common stay in registers.
-  if (op.tag == kTallDotTile) tile.Unroll(op.axes[grid - 1]);
-  tile.Unroll(op.axes[grid]);
-  tile.Unroll(op.axes[grid + 1]);
+  if (group && hint.rows == te::TileRows::kTall) tile.Unroll(axes.grid.back());
+  tile.Unroll(axes.rows);
+  tile.Unroll(axes.vectors);
   if (!group) {
-    tile.Vectorize(op.axes[grid + 2]);
+    tile.Vectorize(axes.lanes);
     return;
   }
-  const auto lanes = static_cast<int>(ConstantOf(op.axes[grid + 2].extent));
-  tile.Tensorize(op.axes[grid + 2], DotOf(*tile.op(), lanes));
+  const auto lanes = static_cast<int>(ConstantOf(axes.lanes.extent));
+  tile.Tensorize(axes.lanes, DotOf(op, lanes));
 }
 
 namespace {

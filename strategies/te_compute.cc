@@ -121,11 +121,11 @@ te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape) {
   return Flatten(at, ToExprs(shape));
 }
 
-te::Tensor AsType(const te::Tensor& x, DataType dtype, const char* tag) {
+te::Tensor AsType(const te::Tensor& x, DataType dtype, te::Label label) {
   if (x.dtype() == dtype) return x;
   return te::Compute(
       x.shape(), [&](const std::vector<te::Var>& i) { return loop::Cast(dtype, x[ToExprs(i)]); },
-      "as", tag);
+      "as", std::move(label));
 }
 
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes) {
@@ -160,7 +160,7 @@ DataType MeanType(DataType type, std::int64_t count, int bits) {
 
 te::Tensor Filled(const std::vector<te::Expr>& shape, const te::Expr& value) {
   return te::Compute(
-      shape, [&](const std::vector<te::Var>&) { return value; }, "filled", "elemwise");
+      shape, [&](const std::vector<te::Var>&) { return value; }, "filled");
 }
 
 te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
@@ -172,13 +172,13 @@ te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
 }
 
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
-                    const ops::Ints& before, const ops::Ints& after, const char* tag) {
-  return PadImage(x, at, before, after, te::Cast(x.dtype(), 0), tag);
+                    const ops::Ints& before, const ops::Ints& after, te::Label label) {
+  return PadImage(x, at, before, after, te::Cast(x.dtype(), 0), std::move(label));
 }
 
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
                     const ops::Ints& before, const ops::Ints& after, const te::Expr& value,
-                    const char* tag) {
+                    te::Label label) {
   const ops::Ints none(at.size(), 0);
   if (before == none && after == none) return x;
   std::vector<te::Expr> shape = x.shape();
@@ -190,12 +190,12 @@ te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
         for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = i[at[d]] - before[d];
         return ReadPadded(x, from, at, value);
       },
-      "pad_image", tag);
+      "pad_image", std::move(label));
 }
 
 te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
-                    const std::array<std::int64_t, 4>& padding, const char* tag) {
-  return PadImage(x, {height, width}, {padding[0], padding[1]}, {padding[2], padding[3]}, tag);
+                    const std::array<std::int64_t, 4>& padding, te::Label label) {
+  return PadImage(x, {height, width}, {padding[0], padding[1]}, {padding[2], padding[3]}, label);
 }
 
 }  // namespace tenon::strategies

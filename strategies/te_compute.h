@@ -146,7 +146,7 @@ std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 te::Expr Flatten(const std::vector<te::Expr>& at, const std::vector<te::Expr>& shape);
 te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape);
 // `x` in another element type; itself where that is its own.
-te::Tensor AsType(const te::Tensor& x, DataType dtype, const char* tag = "elemwise");
+te::Tensor AsType(const te::Tensor& x, DataType dtype, te::Label label = {});
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
 // The call's result where there is nothing to compute it from.
@@ -168,13 +168,13 @@ te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
 // `x` with zeros, or with `value`, around the axes `at`, or `x` itself when there are none; a
 // negative number of them drops elements.
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
-                    const ops::Ints& before, const ops::Ints& after, const char* tag = "injective");
+                    const ops::Ints& before, const ops::Ints& after, te::Label label = {});
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
                     const ops::Ints& before, const ops::Ints& after, const te::Expr& value,
-                    const char* tag = "injective");
+                    te::Label label = {});
 // The same for two axes, with the zeros counted top, left, bottom, right.
 te::Tensor PadImage(const te::Tensor& x, std::size_t height, std::size_t width,
-                    const std::array<std::int64_t, 4>& padding, const char* tag = "injective");
+                    const std::array<std::int64_t, 4>& padding, te::Label label = {});
 
 }  // namespace tenon::strategies
 

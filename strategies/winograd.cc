@@ -4,7 +4,7 @@
 #include "tenon/strategies/winograd.h"
 
 #include <algorithm>
-#include <string>
+#include <variant>
 
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
@@ -15,24 +15,34 @@ namespace {
 using schedule::Schedule;
 using schedule::Stage;
 using te::IterVar;
+using te::WinogradPart;
 
 // Blocks of rows that a few threads share evenly enough; where there are fewer, they share the
 // filters, too, and the transformed pixels are made before.
 constexpr std::int64_t kMinRowBlocks = 8;
 
-Stage* FindByTag(const Schedule& schedule, const char* tag) {
+Stage* Find(const Schedule& schedule, WinogradPart part) {
   for (const auto& stage : schedule.stages()) {
-    if (stage->op()->tag == tag) return stage.get();
+    const auto* hint = std::get_if<te::WinogradStage>(&stage->op()->label.hint);
+    if (hint != nullptr && hint->part == part) return stage.get();
   }
   return nullptr;
 }
 
+// Of a result in NCHW.
+template <typename Axis>
+struct ReaderAxes {
+  Axis image, filter, row, column;
+};
+
 // Whether the access is to one element for each of the reader's, in the order of its axes.
 bool IsElementwise(const Access& access, const std::vector<IterVar>& axes) {
-  const auto& at = access.indices;
-  return axes.size() == 4 && (loop::IsConstInt(at[0], 0) || at[0].same_as(axes[0].var)) &&
-         loop::UsesVar(at[2], axes[1].var) && loop::UsesVar(at[3], axes[2].var) &&
-         at[5].same_as(axes[3].var);
+  if (axes.size() != sizeof(ReaderAxes<char>)) return false;
+  const auto at = ByRole<WinogradResults>(access.indices);
+  const auto reader = ByRole<ReaderAxes>(axes);
+  return (loop::IsConstInt(at.image, 0) || at.image.same_as(reader.image.var)) &&
+         loop::UsesVar(at.filter_block, reader.filter.var) &&
+         loop::UsesVar(at.row, reader.row.var) && at.column.same_as(reader.column.var);
 }
 
 // The stage that alone reads the results, element by element, or null.
@@ -61,78 +71,75 @@ void SpreadOverSets(Stage& stage, const IterVar& axis) {
 // Vectors along the tiles of a row; the 16 elements of each patch together, since they share what
 // they load.
 void ScheduleTiles(Stage& tiles, const Accesses& accesses) {
-  const auto axes = tiles.op()->axes;
-  const auto [vectors, lane] = tiles.Split(axes[6], accesses.LanesOf(*tiles.op()));
-  tiles.Reorder({axes[0], axes[1], axes[4], axes[5], vectors, axes[2], axes[3], lane});
-  tiles.Unroll(axes[2]);
-  tiles.Unroll(axes[3]);
+  const auto axes = ByRole<WinogradTiles>(tiles.op()->axes);
+  const auto [vectors, lane] = tiles.Split(axes.tile, accesses.LanesOf(*tiles.op()));
+  tiles.Reorder({axes.image, axes.row_block, axes.channel, axes.tile_row, vectors, axes.row,
+                 axes.column, lane});
+  tiles.Unroll(axes.row);
+  tiles.Unroll(axes.column);
   tiles.Vectorize(lane);
-  SpreadOverSets(tiles, axes[3]);
+  SpreadOverSets(tiles, axes.column);
 }
 
 // Sums of a register tile, their weights read once for all tiles of the block.
 void ScheduleProduct(Stage& product) {
-  const auto axes = product.op()->axes;
-  const IterVar rc = product.op()->reduce_axes[0];
-  const auto [steps, step] = product.Split(rc, 4);
-  product.Reorder({steps, step, axes[6], axes[7], axes[8]});
+  const auto axes = ByRole<WinogradProduct>(product.op()->axes);
+  const auto [steps, step] = product.Split(product.op()->reduce_axes[0], 4);
+  product.Reorder({steps, step, axes.vector, axes.tile, axes.filter});
   product.Unroll(step);
-  product.Unroll(axes[6]);
-  product.Unroll(axes[7]);
-  product.Vectorize(axes[8]);
-  SpreadOverSets(product, axes[4]);
+  product.Unroll(axes.vector);
+  product.Unroll(axes.tile);
+  product.Vectorize(axes.filter);
+  SpreadOverSets(product, axes.column);
 }
 
 void ScheduleResults(Stage& results) {
-  const auto axes = results.op()->axes;
-  const auto [rows, row] = results.Split(axes[3], 2);
-  const auto [columns, column] = results.Split(axes[5], 2);
-  results.Reorder({rows, axes[4], columns, row, column, axes[6]});
+  const auto axes = ByRole<WinogradResults>(results.op()->axes);
+  const auto [rows, row] = results.Split(axes.row, 2);
+  const auto [columns, column] = results.Split(axes.column, 2);
+  results.Reorder({rows, axes.vector, columns, row, column, axes.filter});
   results.Unroll(row);
   results.Unroll(column);
-  results.Vectorize(axes[6]);
+  results.Vectorize(axes.filter);
 }
 
 // The elements of a patch share what they are made of.
 void ScheduleWeights(Stage& weights) {
-  const auto axes = weights.op()->axes;
-  weights.Reorder({axes[0], axes[3], axes[1], axes[2], axes[4]});
-  weights.Unroll(axes[1]);
-  weights.Unroll(axes[2]);
-  weights.Vectorize(axes[4]);
-  if (WorkOf(weights) >= kParallelWork) weights.Parallel(axes[0]);
+  const auto axes = ByRole<WinogradWeights>(weights.op()->axes);
+  weights.Reorder({axes.vector, axes.channel, axes.row, axes.column, axes.filter});
+  weights.Unroll(axes.row);
+  weights.Unroll(axes.column);
+  weights.Vectorize(axes.filter);
+  if (WorkOf(weights) >= kParallelWork) weights.Parallel(axes.vector);
 }
 
 }  // namespace
 
-bool IsWinogradStage(const te::OperationNode& op) { return op.tag.rfind("winograd_", 0) == 0; }
-
 std::vector<Stage*> ScheduleWinograd(Schedule& schedule, Accesses& accesses) {
-  if (Stage* weights = FindByTag(schedule, kWinogradWeights); weights != nullptr) {
+  if (Stage* weights = Find(schedule, WinogradPart::kWeights); weights != nullptr) {
     ScheduleWeights(*weights);
     return {weights};
   }
-  Stage* results = FindByTag(schedule, kWinogradResult);
+  Stage* results = Find(schedule, WinogradPart::kResults);
   Stage* found = results == nullptr ? nullptr : ReaderOf(*results, schedule, accesses);
   if (found == nullptr) return {};
   Stage& reader = *found;
-  Stage& product = *FindByTag(schedule, kWinogradProduct);
-  Stage& tiles = *FindByTag(schedule, kWinogradTiles);
-  Stage* image = FindByTag(schedule, kWinogradImage);  // where there are margins
-  const auto axes = reader.op()->axes;
-  const auto& of_results = results->op()->axes;
-  const std::int64_t lanes = Extent(of_results[6]);
-  const auto [row_blocks, row] = reader.Split(axes[2], Extent(of_results[3]));
-  const auto [filter_blocks, filter] =
-      reader.Split(axes[1], Extent(of_results[4]) * Extent(of_results[6]));
+  Stage& product = *Find(schedule, WinogradPart::kProduct);
+  Stage& tiles = *Find(schedule, WinogradPart::kTiles);
+  Stage* image = Find(schedule, WinogradPart::kImage);  // where there are margins
+  const auto axes = ByRole<ReaderAxes>(reader.op()->axes);
+  const auto of_results = ByRole<WinogradResults>(results->op()->axes);
+  const std::int64_t lanes = Extent(of_results.filter);
+  const auto [row_blocks, row] = reader.Split(axes.row, Extent(of_results.row));
+  const auto [filter_blocks, filter] = reader.Split(axes.filter, Extent(of_results.vector) * lanes);
   const auto [vectors, of_vector] = reader.Split(filter, lanes);
-  const auto [columns, column] = reader.Split(axes[3], std::min(lanes, Extent(axes[3])));
-  reader.Reorder({axes[0], row_blocks, filter_blocks, row, vectors, columns, of_vector, column});
-  const IterVar rows = reader.Fuse(axes[0], row_blocks);
+  const auto [columns, column] = reader.Split(axes.column, std::min(lanes, Extent(axes.column)));
+  reader.Reorder({axes.image, row_blocks, filter_blocks, row, vectors, columns, of_vector, column});
+  const IterVar rows = reader.Fuse(axes.image, row_blocks);
   IterVar place = filter_blocks;
   // An image that is made before anything else is a stage like others.
   std::vector<Stage*> scheduled = {&reader, results, &product, &tiles};
-  if (Extent(of_results[0]) * Extent(of_results[1]) >= kMinRowBlocks) {
+  if (Extent(of_results.image) * Extent(of_results.row_block) >= kMinRowBlocks) {
     reader.Parallel(rows);
     tiles.ComputeAt(reader, rows);
     if (image != nullptr) {

@@ -1,12 +1,16 @@
 // Schedules of convolutions by Winograd's minimal filtering (strategies/te/winograd_conv.cc).
 //
-// Four stages by tag: the padded image, its transformed tiles, their products with the transformed
-// weights and the results of a block, in the order (image, block of rows, block of filters, row,
-// vector of filters, column, filter). A block of results is computed inside the loops of what reads
-// it.
+// Four stages with the hint te::WinogradStage: the padded image, its transformed tiles, their
+// products with the transformed weights, which are a fifth where they are not constant, and the
+// results of a block. A block of results is computed inside the loops of what reads it.
+//
+//   const auto i = ByRole<WinogradTiles>(axes);
+//   tiles[WinogradTiles<Expr>{.image = n, ...}.List()]
 #ifndef TENON_STRATEGIES_WINOGRAD_H_
 #define TENON_STRATEGIES_WINOGRAD_H_
 
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "tenon/schedule/schedule.h"
@@ -14,14 +18,40 @@
 
 namespace tenon::strategies {
 
-inline constexpr const char* kWinogradWeights = "winograd_weights";
-inline constexpr const char* kWinogradImage = "winograd_image";
-inline constexpr const char* kWinogradTiles = "winograd_tiles";
-inline constexpr const char* kWinogradProduct = "winograd_product";
-inline constexpr const char* kWinogradResult = "winograd_result";
+// The axes of the stages by role. An `Axis` is an extent, an index or a loop.
+template <typename Axis>
+struct WinogradWeights {
+  Axis vector, row, column, channel, filter;
+  std::vector<Axis> List() const { return {vector, row, column, channel, filter}; }
+};
+template <typename Axis>
+struct WinogradTiles {
+  Axis image, row_block, row, column, channel, tile_row, tile;
+  std::vector<Axis> List() const {
+    return {image, row_block, row, column, channel, tile_row, tile};
+  }
+};
+template <typename Axis>
+struct WinogradProduct {
+  Axis image, row_block, filter_block, row, column, tile_block, vector, tile, filter;
+  std::vector<Axis> List() const {
+    return {image, row_block, filter_block, row, column, tile_block, vector, tile, filter};
+  }
+};
+template <typename Axis>
+struct WinogradResults {
+  Axis image, row_block, filter_block, row, vector, column, filter;
+  std::vector<Axis> List() const {
+    return {image, row_block, filter_block, row, vector, column, filter};
+  }
+};
 
-// Whether a stage of this tag is stored, whoever reads it.
-bool IsWinogradStage(const te::OperationNode& op);
+// The axes in the order of the fields, of which there are as many.
+template <template <typename> typename Roles, typename Axis>
+Roles<Axis> ByRole(const std::vector<Axis>& axes) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) { return Roles<Axis>{axes.at(i)...}; }
+  (std::make_index_sequence<sizeof(Roles<char>)>());
+}
 
 // Schedules the transformed weights, where the schedule makes them, or the other stages and what
 // reads the results, which must be one stage that reads them element by element. Gives the stages

@@ -28,7 +28,8 @@ void WriteAxes(const std::vector<IterVar>& axes, loop::ContentWriter& writer) {
 void WriteOperation(const OperationNode& op, loop::ContentWriter& writer) {
   writer.Kind(op.kind);
   writer.Text(op.name);
-  writer.Text(op.tag);
+  writer.Text(op.label.tag);
+  writer.Text(ToString(op.label.hint));
   writer.Int(static_cast<std::int64_t>(op.outputs.size()));
   for (const loop::Buffer& output : op.outputs) writer.Buffer(output);
   WriteAxes(op.axes, writer);

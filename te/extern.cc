@@ -35,7 +35,6 @@ std::vector<Tensor> Extern(const std::vector<std::vector<Expr>>& shapes, std::ve
   const Operation handle(op);
   op->name = name;
   op->kind = OperationKind::kExtern;
-  op->tag = "opaque";
   std::vector<Expr> from, to;
   for (const Tensor& input : inputs) from.push_back(loop::Address(input.buffer()));
   for (std::size_t i = 0; i < shapes.size(); ++i) {

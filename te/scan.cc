@@ -163,7 +163,6 @@ std::vector<Tensor> Scan(const std::vector<Tensor>& init, const std::vector<Tens
   const Operation handle(op);
   op->kind = OperationKind::kScan;
   op->name = std::move(name);
-  op->tag = "opaque";
   const Expr first = init[0].shape()[0];
   op->axes = {{Var("t"), first, loop::Simplify(state[0].shape()[0] - first), false, true}};
   op->init = init;

@@ -95,11 +95,11 @@ Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name) {
 }
 
 std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body, std::string name,
-                                 std::string tag) {
+                                 Label label) {
   auto* op = new OperationNode;
   const Operation handle(op);
   op->name = std::move(name);
-  op->tag = std::move(tag);
+  op->label = std::move(label);
   op->axes = MakeAxes(op->name, shape);
   op->body = body(VarsOf(op->axes));
   if (op->body.empty())
@@ -111,11 +111,11 @@ std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& bod
 }
 
 std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,
-                                std::string name, std::string tag) {
+                                std::string name, Label label) {
   auto* op = new OperationNode;
   const Operation handle(op);
   op->name = std::move(name);
-  op->tag = std::move(tag);
+  op->label = std::move(label);
   op->axes = MakeAxes(op->name, shape);
   Reduction reduction = body(VarsOf(op->axes));
   op->body = std::move(reduction.source);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tenon/loop/expr.h"
+#include "tenon/te/hint.h"
 
 namespace tenon::te {
 
@@ -98,7 +99,7 @@ class OperationNode : public RefCounted {
 
   OperationKind kind = OperationKind::kCompute;
   std::string name;
-  std::string tag;                    // lower-case class of the computation, for schedules
+  Label label;                        // what the author tells schedules
   std::vector<loop::Buffer> outputs;  // of one shape, except for kExtern and kScan
   // Of a compute one a dimension, of a scan time alone, of an external operation none.
   std::vector<IterVar> axes;
@@ -120,9 +121,9 @@ using IndexedReduction = std::function<Reduction(const std::vector<Var>&)>;
 // The general forms: any rank, several outputs. Errors: InvalidArgument for a body of no value, for
 // source types that do not match the combiner and for extents that are negative or not int64.
 std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body,
-                                 std::string name = "compute", std::string tag = "");
+                                 std::string name = "compute", Label label = {});
 std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,
-                                std::string name = "reduce", std::string tag = "");
+                                std::string name = "reduce", Label label = {});
 
 namespace te_internal {
 
@@ -161,7 +162,7 @@ void RequireRank(std::size_t given, std::size_t rank, const std::string& name);
 // returns an Expr or a Reduction.
 template <typename Body>
 Tensor Compute(std::vector<Expr> shape, const Body& body, std::string name = "compute",
-               std::string tag = "") {
+               Label label = {}) {
   constexpr std::size_t kArity = te_internal::ArityOf<Body>();
   if constexpr (!std::is_invocable_v<Body, const std::vector<Var>&>) {
     te_internal::RequireRank(kArity, shape.size(), name);
@@ -172,14 +173,14 @@ Tensor Compute(std::vector<Expr> shape, const Body& body, std::string name = "co
     return ReduceTuple(
         std::move(shape),
         [&](const std::vector<Var>& axes) { return te_internal::CallWith<kArity>(body, axes); },
-        std::move(name), std::move(tag))[0];
+        std::move(name), std::move(label))[0];
   } else {
     return ComputeTuple(
         std::move(shape),
         [&](const std::vector<Var>& axes) {
           return std::vector<Expr>{Expr(te_internal::CallWith<kArity>(body, axes))};
         },
-        std::move(name), std::move(tag))[0];
+        std::move(name), std::move(label))[0];
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tenon/schedule/source.h"
 #include "tenon/support/strings.h"
+#include "tenon/tools/kernel_texts.h"
 
 namespace tenon::tools {
 
@@ -39,6 +41,24 @@ std::vector<const runtime::Node*> CallsOf(const Lowered& lowered, std::size_t ke
   return calls;
 }
 
+// By which rules the stages of the generated parts are scheduled.
+std::vector<schedule::RuleUse> RulesOf(const LoweredKernel& kernel) {
+  std::vector<schedule::RuleUse> rules;
+  for (const loop::Function& part : GeneratedParts(kernel)) {
+    const schedule::LoweringSource* source = schedule::SourceOf(part);
+    if (source != nullptr)
+      rules.insert(rules.end(), source->rules().begin(), source->rules().end());
+  }
+  return rules;
+}
+
+Json JsonOf(const std::vector<schedule::RuleUse>& rules) {
+  Json list = Json::array();
+  for (const auto& [rule, reason, stages] : rules)
+    list.push_back({{"rule", rule}, {"reason", reason}, {"stages", stages}});
+  return list;
+}
+
 std::string Printed(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -69,6 +89,8 @@ std::string ExplainText(const Lowered& lowered, const Target& target,
       if (!node->origins.empty()) StrAppend(&text, "  computes ", OriginsText(node->origins), "\n");
     }
     text += lowered.kernels[i].choice.Explanation();
+    for (const auto& [rule, reason, stages] : RulesOf(lowered.kernels[i]))
+      StrAppend(&text, "  rule: ", rule, " (", reason, "): ", StrJoin(stages, ", "), "\n");
   }
   return text;
 }
@@ -84,6 +106,7 @@ std::string ExplainJson(const Lowered& lowered, const Target& target,
     kernels.push_back({{"name", kernel.name},
                        {"implementation", kernel.choice.implementation},
                        {"candidates", JsonOf(kernel.choice)},
+                       {"rules", JsonOf(RulesOf(kernel))},
                        {"nodes", std::move(nodes)}});
   }
   Json all = JsonOf(decisions);

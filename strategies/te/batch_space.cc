@@ -34,7 +34,7 @@ std::vector<Tensor> SpaceToBatchND(const TeCall& call) {
         }
         return te::IfThenElse(inside, x[at], te::Cast(x.dtype(), attrs.pad_value));
       },
-      "space_to_batch_nd", "injective")};
+      "space_to_batch_nd")};
 }
 
 std::vector<Tensor> BatchToSpaceND(const TeCall& call) {
@@ -57,7 +57,7 @@ std::vector<Tensor> BatchToSpaceND(const TeCall& call) {
         at[0] = position * batch + i[0];
         return x[at];
       },
-      "batch_to_space_nd", "injective")};
+      "batch_to_space_nd")};
 }
 
 std::vector<Tensor> SpaceToDepth(const TeCall& call) {
@@ -76,7 +76,7 @@ std::vector<Tensor> SpaceToDepth(const TeCall& call) {
         from[at[3]] = i[at[3]] * block + te::FloorMod(position, block);
         return x[from];
       },
-      "space_to_depth", "injective")};
+      "space_to_depth")};
 }
 
 std::vector<Tensor> DepthToSpace(const TeCall& call) {
@@ -97,7 +97,7 @@ std::vector<Tensor> DepthToSpace(const TeCall& call) {
         from[at[3]] = te::FloorDiv(i[at[3]], block);
         return x[from];
       },
-      "depth_to_space", "injective")};
+      "depth_to_space")};
 }
 
 std::vector<Tensor> Dilate(const TeCall& call) {
@@ -116,7 +116,7 @@ std::vector<Tensor> Dilate(const TeCall& call) {
         }
         return te::IfThenElse(is_old, x[from], te::Cast(x.dtype(), attrs.dilation_value));
       },
-      "dilate", "injective")};
+      "dilate")};
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ void AttachBinaryComputes(ops::OpRegistry& registry) {
           [&](const std::vector<Var>& i) {
             return row.function(BroadcastRead(call.input(0), i), BroadcastRead(call.input(1), i));
           },
-          row.name, "broadcast")};
+          row.name)};
     }});
   }
   registry.Definition("where").SetColumn(TeCompute{[](const TeCall& call) {
@@ -103,7 +103,7 @@ void AttachBinaryComputes(ops::OpRegistry& registry) {
           return te::Select(holds, BroadcastRead(call.input(1), i),
                             BroadcastRead(call.input(2), i));
         },
-        "where", "broadcast")};
+        "where")};
   }});
 }
 

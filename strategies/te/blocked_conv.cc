@@ -62,7 +62,8 @@ std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
   const auto strides = ops::Pair(attrs.strides, "strides");
   const auto dilation = ops::Pair(attrs.dilation, "dilation");
   const Tensor& weight = call.input(1);
-  const Tensor image = PadImage(call.input(0), 2, 3, ops::FourPaddings(attrs.padding), kPacked);
+  const Tensor image =
+      PadImage(call.input(0), 2, 3, ops::FourPaddings(attrs.padding), te::Stored{});
   const Shape shape = call.shape();
   const std::int64_t in_blocks = ExtentOf(weight, 1);
   const std::int64_t group_blocks = depthwise ? 1 : shape[1] / attrs.groups;
@@ -99,14 +100,14 @@ std::vector<Tensor> BlockedConv2D(const TeCall& call, bool depthwise) {
         return product(image(i[0], channels, y, x, channel),
                        weight(filter, axes[0].var, tap_y, tap_x, channel, i[6]));
       },
-      "conv2d_NCHWc", kRegisterTile);
+      "conv2d_NCHWc", te::RegisterTile{});
   return {te::Compute(
       call.te_shape(),
       [&](const Var& n, const Var& o, const Var& y, const Var& x, const Var& lane) {
         return sums(n, te::FloorDiv(o, blocks), y, te::FloorDiv(x, tile.columns),
                     te::FloorMod(o, blocks), te::FloorMod(x, tile.columns), lane);
       },
-      "conv2d_NCHWc", "injective")};
+      "conv2d_NCHWc")};
 }
 
 bool IsBlockedDepthwise(const TeCall& call) {

@@ -35,21 +35,21 @@ std::vector<Tensor> GetValidCounts(const TeCall& call) {
   const Compacted front(shape[0], shape[1], counts);
   return {te::Compute(
               {shape[0]}, [&](const Var& image) { return te::Cast(Int32, front.kept(image)); },
-              "valid_count", "injective"),
+              "valid_count"),
           te::Compute(
               ToExprs(shape),
               [&](const std::vector<Var>& i) {
                 return te::Select(i[1] < front.kept(i[0]), x(i[0], front.order(i[0], i[1]), i[2]),
                                   te::Cast(x.dtype(), -1));
               },
-              "valid_boxes", "injective"),
+              "valid_boxes"),
           te::Compute(
               {shape[0], shape[1]},
               [&](const Var& image, const Var& place) {
                 return te::Cast(Int32, te::Select(place < front.kept(image),
                                                   front.order(image, place), Expr(-1)));
               },
-              "valid_indices", "injective")};
+              "valid_indices")};
 }
 
 // Boxes by falling score.
@@ -64,7 +64,7 @@ class RankedBoxes {
           const Expr valid = te::Min(te::Cast(Int64, call.input(1)(image)), Expr(count_));
           return attrs.top_k > 0 ? te::Min(valid, Expr(attrs.top_k)) : valid;
         },
-        "limit", kPacked);
+        "limit", te::Stored{});
     order = StableOrder(
         batch_, count_,
         [&](const Expr& image, const Expr& box) {
@@ -75,24 +75,24 @@ class RankedBoxes {
     ranked = te::Compute(
         ToExprs(ShapeOf(x_)),
         [&](const std::vector<Var>& i) { return x_(i[0], order(i[0], i[1]), i[2]); }, "ranked",
-        kPacked);
+        te::Stored{});
     const Tensor stays = Survivors(te::Cast(x_.dtype(), call.input(4)()));
     survivors_ = te::Compute(
         {batch_, count_},
         [&](const Var& image, const Var& rank) {
           return te::Cast(Int64, stays(Expr(count_), image, rank));
         },
-        "survivors", kPacked);
+        "survivors", te::Stored{});
     const Tensor state = te::Placeholder({count_, batch_}, Int64, "survivors_state");
     const Tensor next = te::Compute(
         {count_, batch_},
         [&](const Var& rank, const Var& image) {
           return state(rank - 1, image) + survivors_(image, rank);
         },
-        "survivors_next", "elemwise");
+        "survivors_next");
     const Tensor first = te::Compute(
         {1, batch_}, [&](const Var&, const Var& image) { return survivors_(image, Expr(0)); },
-        "survivors_first", "elemwise");
+        "survivors_first");
     const Tensor running = te::Scan({first}, {next}, {state}, "survivors_so_far")[0];
     const Expr most = te::Cast(Int64, call.input(3)());
     kept_ = te::Compute(
@@ -102,7 +102,7 @@ class RankedBoxes {
                                 (most <= Expr(0) || running(rank, image) <= most),
                             Expr(1), Expr(0));
         },
-        "kept", kPacked);
+        "kept", te::Stored{});
   }
 
   Expr IsKept(const Expr& image, const Expr& rank) const { return kept_(image, rank) == Expr(1); }
@@ -150,7 +150,7 @@ class RankedBoxes {
         [&](const Var&, const Var& image, const Var& rank) {
           return te::Cast(Int8, te::Select(rank < limit_(image), Expr(1), Expr(0)));
         },
-        "stays_first", "elemwise");
+        "stays_first");
     const Tensor next = te::Compute(
         steps,
         [&](const Var& step, const Var& image, const Var& rank) {
@@ -160,7 +160,7 @@ class RankedBoxes {
                                   Overlap(image, better, rank, threshold);
           return te::Select(is_dropped, te::Cast(Int8, 0), state(step - 1, image, rank));
         },
-        "stays_next", "elemwise");
+        "stays_next");
     return te::Scan({first}, {next}, {state}, "stays")[0];
   }
 
@@ -190,7 +190,7 @@ std::vector<Tensor> NonMaximumSuppression(const TeCall& call) {
           return te::Select(is_kept(i[0], i[1]), boxes.ranked(i[0], i[1], i[2]),
                             te::Cast(x.dtype(), -1));
         },
-        "non_max_suppression", "injective")};
+        "non_max_suppression")};
   const Compacted front(shape[0], shape[1], is_kept);
   if (!attrs.return_indices)
     return {te::Compute(
@@ -200,7 +200,7 @@ std::vector<Tensor> NonMaximumSuppression(const TeCall& call) {
                             boxes.ranked(i[0], front.order(i[0], i[1]), i[2]),
                             te::Cast(x.dtype(), -1));
         },
-        "non_max_suppression", "injective")};
+        "non_max_suppression")};
   return {te::Compute(
               {shape[0], shape[1]},
               [&](const Var& image, const Var& place) {
@@ -208,11 +208,11 @@ std::vector<Tensor> NonMaximumSuppression(const TeCall& call) {
                 return te::Select(place < front.kept(image),
                                   te::Cast(Int32, call.input(2)(image, box)), te::Cast(Int32, -1));
               },
-              "kept_indices", "injective"),
+              "kept_indices"),
           te::Compute(
               {shape[0], 1},
               [&](const Var& image, const Var&) { return te::Cast(Int32, front.kept(image)); },
-              "kept_count", "injective")};
+              "kept_count")};
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::vector<Tensor> WithWideImage(const Conv& conv, const TeCall& call) {
   const Tensor& x = call.input(0);
   if (SumType(x.dtype()) != call.dtype() || x.dtype() == call.dtype()) return call.inputs;
   const bool is_read_by_taps = !conv.IsPadded() && conv.group_inputs > 1;
-  return {AsType(x, call.dtype(), is_read_by_taps ? kPacked : "elemwise"), call.input(1)};
+  return {AsType(x, call.dtype(), is_read_by_taps ? te::Stored{} : te::Label()), call.input(1)};
 }
 
 Tensor WordConv(const Conv& conv, const TeCall& call) {

@@ -66,7 +66,7 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         [&](const std::vector<Var>& i) {
           return plain.weight(i[0], i[1], std::vector<Expr>(i.begin() + 2, i.end()));
         },
-        "weights", kPacked));
+        "weights", te::Stored{}));
     conv.weight = [stored](const Expr& filter, const Expr& channel, const std::vector<Expr>& taps) {
       std::vector<Expr> at = {filter, channel};
       at.insert(at.end(), taps.begin(), taps.end());
@@ -88,7 +88,7 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
                            conv.weight(filter, rc.var, VarsOf(taps)),
                        ReduceAxesOf(conv, rc, taps));
       },
-      name, name);
+      name, te::Label(name, te::ReadsRepeatedly{}));
 }
 
 namespace {
@@ -111,7 +111,7 @@ Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vec
         if (vectors * conv.lanes() == filters) return value;
         return te::IfThenElse(filter < Expr(filters), value, te::Cast(value.dtype(), 0));
       },
-      "packed", kPacked);
+      "packed", te::Stored{});
 }
 
 // Element `i` of a word, as the result's type.
@@ -119,9 +119,9 @@ Expr ElementOf(const Expr& word, const Expr& i, DataType dtype) {
   return dtype == Int32 ? te::ByteOfWord(word, i) : te::Cast(dtype, te::BFloatOfWord(word, i));
 }
 
-const char* TagOf(const ConvSum& conv, bool fits_rows) {
-  if (conv.channels_of_word > 1) return kWordDotTile;
-  return fits_rows ? kRegisterTile : kUnevenTile;
+te::RegisterTile HintOf(const ConvSum& conv, bool fits_rows) {
+  if (conv.channels_of_word > 1) return {.sum = te::TileSum::kWordDot};
+  return {.rows = fits_rows ? te::TileRows::kEven : te::TileRows::kUneven};
 }
 
 // Vectors of filters by pixels.
@@ -199,7 +199,7 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
 TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels, Config* config) {
   const TileShape usual = TileOf(conv, vectors, pixels);
   if (conv.channels_of_word > 1) return usual;
-  const RegisterTile tile =
+  const TileSize tile =
       TileIn(config, {"pixels", "vectors"}, {usual.pixels, usual.vectors}, {pixels, vectors},
              conv.target, conv.groups > 1 ? conv.group_outputs / conv.lanes() : 0);
   return {tile.vectors, tile.rows};
@@ -232,7 +232,7 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
           at[plain.data[d + 2]] = at[plain.data[d + 2]] * plain.strides[d];
         return plain.image[at];
       },
-      "pixels", kPacked);
+      "pixels", te::Stored{});
   conv.strides.assign(plain.dims(), 1);
   return conv;
 }
@@ -311,7 +311,7 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
                        axes);
       },
-      name, TagOf(conv, FitsRows(conv, tall)));
+      name, HintOf(conv, FitsRows(conv, tall)));
   return te::Compute(
       ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {
@@ -326,7 +326,7 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
                              te::FloorMod(pixel, tall), te::FloorMod(filter, conv.lanes())});
         return sums[at];
       },
-      name, conv.is_stored ? kPacked : "injective");
+      name, conv.is_stored ? te::Stored{} : te::Label());
 }
 
 // Enough results to fill tiles and to pay for packing the weights, and no depthwise convolution,

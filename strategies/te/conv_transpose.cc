@@ -63,7 +63,7 @@ Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
         for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = i[d];
         return x[from];
       },
-      "in_order", "injective");
+      "in_order");
 }
 
 // The weight of filter (output, phase) at a step: the tap that the phase has there, or zero.
@@ -118,8 +118,7 @@ std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
   }
   if (NumElements(shape) == 0 || NumElements(ShapeOf(x)) == 0 || NumElements(ShapeOf(weight)) == 0)
     return {te::Compute(
-        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, name,
-        "injective")};
+        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, name)};
 
   const std::int64_t inputs = ExtentOf(weight, rules.kernel[1]) / rules.groups;
   const std::int64_t outputs = ExtentOf(weight, rules.kernel[0]);
@@ -166,7 +165,7 @@ std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
         at[1] = i[rules.out[1]] * phases + phase;
         return sums[at];
       },
-      name, "injective")};
+      name)};
 }
 
 template <typename AttrsType>

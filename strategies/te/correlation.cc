@@ -19,7 +19,7 @@ std::vector<Tensor> Correlation(const TeCall& call) {
   const auto padding = ops::FourPaddings(attrs.padding);
   const DataType dtype = SumType(call.dtype());
   const auto padded = [&](std::size_t i) {
-    return PadImage(call.input(i), 2, 3, padding, kPacked);
+    return PadImage(call.input(i), 2, 3, padding, te::Stored{});
   };
   const Tensor a = padded(0), b = padded(1);
   const std::int64_t channels = ExtentOf(a, 1), kernel = attrs.kernel_size;
@@ -48,7 +48,7 @@ std::vector<Tensor> Correlation(const TeCall& call) {
       [&](const std::vector<Var>& i) {
         return te::Cast(call.dtype(), sum[ToExprs(i)] / loop::FloatImm(dtype, count));
       },
-      "correlation_mean", "elemwise")};
+      "correlation_mean")};
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ Tensor ImageOf(const Conv& conv, const Tensor& x, const Shape& needed) {
         return ReadPadded(x, {n, y - conv.padding[0], column - conv.padding[1], channel}, padded,
                           te::Cast(x.dtype(), 0));
       },
-      "pad_image", kPacked);
+      "pad_image", te::Stored{});
 }
 
 // The weights of a vector of channels after the other.
@@ -64,7 +64,7 @@ Tensor WeightsOf(const Conv& conv, std::int64_t channels, std::int64_t vectors) 
         if (vectors * conv.lanes() == channels) return value;
         return te::IfThenElse(channel < Expr(channels), value, te::Cast(value.dtype(), 0));
       },
-      "packed", kPacked);
+      "packed", te::Stored{});
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
                            weights(vector, k[0].var, k[1].var, i[6]),
                        k);
       },
-      conv.name, kUnevenTile);
+      conv.name, te::RegisterTile{.rows = te::TileRows::kUneven});
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& y, const Var& x, const Var& c) {
@@ -116,7 +116,7 @@ Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(c, conv.lanes()), tile.vectors),
                     te::FloorMod(c, conv.lanes()));
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 }  // namespace tenon::strategies

@@ -66,7 +66,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
   // The last tile reads past the image: zeros lie there.
   const std::int64_t more = tiles * vectors * lanes - shape[3];
   Conv conv = plain;
-  conv.image = PadImage(x, 2, 3, {0, padding[1], 0, padding[3] + more}, kTileInput);
+  conv.image = PadImage(x, 2, 3, {0, padding[1], 0, padding[3] + more}, te::TileInput{});
   const std::vector<IterVar> k = {te::ReduceAxis(0, ExtentOf(x, 2), "row"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
@@ -79,7 +79,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
                            conv.Weight(i[1], 0, tap, k[1].var),
                        k);
       },
-      conv.name, kRegisterTile);
+      conv.name, te::RegisterTile{});
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
@@ -87,7 +87,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(column, conv.lanes()), vectors),
                     te::FloorMod(column, conv.lanes()));
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 // Where registers hold the result, the taps are few enough to write out, and neighbouring results
@@ -124,13 +124,13 @@ Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
                                        at(i[2], 0, k[1].var), at(i[4], 1, k[0].var));
         return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
-      conv.name, kRowsTile);
+      conv.name, te::RegisterTile{.rows = te::TileRows::kOfReader});
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, y, 0, column);
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 }  // namespace tenon::strategies

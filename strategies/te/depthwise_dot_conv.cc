@@ -57,7 +57,7 @@ Tensor WeightsOfWindows(const Conv& conv, std::int64_t windows, std::int64_t tap
         const Expr value = stored.Weight(filter, 0, ry, rx);
         return te::IfThenElse(rx < Expr(conv.taps[1]), value, te::Cast(value.dtype(), 0));
       },
-      "packed", kPacked);
+      "packed", te::Stored{});
 }
 
 std::optional<Columns> ColumnsOf(const Conv& conv, const TeCall& call, std::int64_t taps) {
@@ -98,7 +98,7 @@ Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
         const Expr column = i[3] * (per_group * lanes * conv.strides[1]) + i[4];
         return PaddedPixel(conv, x, i[0], i[1], i[2], column);
       },
-      "pad_image", kTileVectors);
+      "pad_image", te::TileInput{te::TileInputForm::kVectors});
   const Tensor weights = call.Prepared(WeightsOfWindows(conv, windows, taps));
   const std::vector<IterVar> k = {te::ReduceAxis(0, windows, "window"),
                                   te::ReduceAxis(0, conv.taps[0], "ry"),
@@ -112,7 +112,7 @@ Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
         const Expr weight = weights(i[1], k[1].var, k[0].var, k[2].var);
         return te::Sum(te::Cast(conv.dtype, pixel) * te::Cast(conv.dtype, weight), k);
       },
-      conv.name, kTallDotTile);
+      conv.name, te::RegisterTile{.rows = te::TileRows::kTall, .sum = te::TileSum::kDot});
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
@@ -120,7 +120,7 @@ Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(column, lanes), per_group), te::FloorMod(y, rows), 0,
                     te::FloorMod(column, lanes));
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 }  // namespace tenon::strategies

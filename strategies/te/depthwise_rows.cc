@@ -25,7 +25,7 @@ constexpr std::int64_t kMaxPixels = 1 << 16;
 // row in the step, column in the step, step of rows, step of columns). What a tap reads for
 // neighbouring results are neighbours there, whatever the strides.
 Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::int64_t columns,
-                    const char* tag = kTileSteps) {
+                    te::TileInputForm form = te::TileInputForm::kSteps) {
   const auto& [row_step, column_step] = conv.strides;
   return te::Compute(
       ToExprs({ExtentOf(x, 0), ExtentOf(x, 1), row_step, column_step, rows, columns}),
@@ -34,7 +34,7 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::i
         const Expr column = i[5] * column_step + i[3];
         return PaddedPixel(conv, x, i[0], i[1], row, column);
       },
-      "pad_image", tag);
+      "pad_image", te::TileInput{form});
 }
 
 // Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More than
@@ -116,7 +116,7 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
                                  te::FloorDiv(at, pitch), te::FloorMod(at, pitch));
         return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[0].var, k[1].var), k);
       },
-      conv.name, kRegisterTile);
+      conv.name, te::RegisterTile{});
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
@@ -125,7 +125,7 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(pixel, conv.lanes()), vectors),
                     te::FloorMod(pixel, conv.lanes()));
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 // Where vectors are nearly filled, and the taps are few enough to write out. Steps need no copy of
@@ -160,7 +160,7 @@ Tensor TallConv(const Conv& conv, const TeCall& call) {
     const std::int64_t height = row_tiles * rows + conv.taps[0] - 1;
     const std::int64_t pitch =
         RoundUp(column_tiles * conv.lanes() + conv.taps[1] - 1, conv.lanes());
-    image = SplitBySteps(conv, x, height, pitch, kTileRows);
+    image = SplitBySteps(conv, x, height, pitch, te::TileInputForm::kAlignedSteps);
   }
   const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& row, const Expr& column) {
     if (image) return (*image)(n, channel, 0, 0, row, column);
@@ -176,14 +176,14 @@ Tensor TallConv(const Conv& conv, const TeCall& call) {
         const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), row, column);
         return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
       },
-      conv.name, kTallTile);
+      conv.name, te::RegisterTile{.rows = te::TileRows::kTall});
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, conv.lanes()),
                     te::FloorMod(y, rows), 0, te::FloorMod(column, conv.lanes()));
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 }  // namespace tenon::strategies

@@ -37,7 +37,7 @@ struct BestClass {
           const Expr score = scores(i[0], k.var, i[1]);
           return te::ArgMax(k.var, te::Select(score > least, score, least), {k});
         },
-        "best_class", "comm_reduce_idx");
+        "best_class");
     score = best[1];
     number = te::Compute(
         shape,
@@ -46,7 +46,7 @@ struct BestClass {
           const Expr counts = value > least && value >= te::Cast(dtype, attrs.threshold);
           return te::Select(counts, at - first, Expr(attrs.keep_background ? 0 : -1));
         },
-        "class", kPacked);
+        "class", te::Stored{});
   }
 };
 
@@ -86,10 +86,10 @@ std::vector<Tensor> MultiBoxTransformLoc(const TeCall& call) {
         return te::Select(place < listed.kept(image), te::Select(element < Expr(2), head, corner),
                           te::Cast(dtype, -1));
       },
-      "multibox_transform_loc", "injective");
+      "multibox_transform_loc");
   return {boxes, te::Compute(
                      {batch}, [&](const Var& image) { return te::Cast(Int32, listed.kept(image)); },
-                     "listed", "injective")};
+                     "listed")};
 }
 
 std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
@@ -107,7 +107,7 @@ std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
       [&](const Var& image, const Var& c, const Var& box) {
         return call.input(1)(image, box, c + background);
       },
-      "scores_of_class", kPacked);
+      "scores_of_class", te::Stored{});
   // A score above the number before the threshold is one from the threshold on.
   const double below = std::nextafter(static_cast<float>(attrs.score_threshold),
                                       -std::numeric_limits<float>::infinity());
@@ -130,7 +130,7 @@ std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
         const Expr at = order(image, te::Min(place, Expr(listed - 1)));
         return te::Select(place < kept.count(image), kept.RowAt(image, at), Expr(-1));
       },
-      "chosen", kPacked);
+      "chosen", te::Stored{});
   const auto result =
       [&](const std::vector<Expr>& shape, const char* name,
           const std::function<Expr(const Expr& row, const std::vector<Var>& i)>& of) {
@@ -141,7 +141,7 @@ std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
               return te::Select(row >= Expr(0), te::Cast(Float32, of(te::Max(row, Expr(0)), i)),
                                 te::Cast(Float32, 0));
             },
-            name, "injective");
+            name);
       };
   return {
       result({batch, most, 4}, "detected_boxes",
@@ -155,7 +155,7 @@ std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
       te::Compute(
           {batch},
           [&](const Var& image) { return te::Cast(Int32, te::Min(kept.count(image), Expr(most))); },
-          "detected", "injective")};
+          "detected")};
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ std::vector<Tensor> MultiBoxPrior(const TeCall& call) {
         const Expr corner = te::Select(i[2] < Expr(2), middle - half, middle + half);
         return attrs.clip ? te::Max(te::Min(corner, number(1)), number(0)) : corner;
       },
-      "multibox_prior", "injective")};
+      "multibox_prior")};
 }
 
 std::vector<Tensor> RoiPool(const TeCall& call) {
@@ -104,7 +104,7 @@ std::vector<Tensor> YoloReorg(const TeCall& call) {
         return x[{i[0], te::FloorDiv(source, width * height),
                   te::FloorMod(te::FloorDiv(source, width), height), te::FloorMod(source, width)}];
       },
-      "yolo_reorg", "injective")};
+      "yolo_reorg")};
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ std::vector<Tensor> Sum(const Summation& summation) {
     for (std::size_t k = 1; k < call.inputs.size(); ++k) all = all * summation.Element(k, at);
     return all;
   };
-  if (summed.empty()) return {te::Compute(call.te_shape(), product, "einsum", "injective")};
+  if (summed.empty()) return {te::Compute(call.te_shape(), product, "einsum")};
   return {te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return te::Sum(product(i), summed); },
       "einsum", "comm_reduce")};
@@ -173,7 +173,7 @@ std::vector<Tensor> MatrixProduct(const Summation& summation, const MatrixLabels
         from.push_back(Flatten(values(labels.columns), columns));
         return result[from];
       },
-      "einsum", "injective")};
+      "einsum")};
 }
 
 std::vector<Tensor> Einsum(const TeCall& call) {

@@ -30,7 +30,7 @@ std::vector<Tensor> Multiply(const TeCall& call) {
                        std::max<std::int64_t>(attrs.shift, 0),
                        std::max<std::int64_t>(-attrs.shift, 0));
       },
-      "fixed_point_multiply", "elemwise")};
+      "fixed_point_multiply")};
 }
 
 std::vector<Tensor> MultiplyPerAxis(const TeCall& call) {
@@ -49,7 +49,7 @@ std::vector<Tensor> MultiplyPerAxis(const TeCall& call) {
         return Product(x[ToExprs(i)], parameter(1), attrs.is_lshift_required ? shift(2) : Expr(0),
                        attrs.is_rshift_required ? shift(3) : Expr(0));
       },
-      "fixed_point_multiply_per_axis", "broadcast")};
+      "fixed_point_multiply_per_axis")};
 }
 
 }  // namespace

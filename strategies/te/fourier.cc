@@ -50,7 +50,7 @@ Tensor Transformed(const TeCall& call, const Tensor& rows, std::int64_t n, std::
                shape);
   return te::Compute(
       shape, [&](const Var& row, const Var& column) { return product(row, column); }, "spectrum",
-      kPacked);
+      te::Stored{});
 }
 
 // The real part times the matrix stands above the imaginary part times it, so that both share it.
@@ -70,7 +70,7 @@ std::vector<Tensor> Dft(const TeCall& call) {
         from.emplace_back(i);
         return te::Cast(dtype, te::Select(row < Expr(count), real[from], imaginary[from]));
       },
-      "parts", kPacked);
+      "parts", te::Stored{});
   const double scale = inverse ? 1 / static_cast<double>(n) : 1;
   const Tensor product = Transformed(call, rows, n, n, scale);
   // exp(-ix) = cos x - i sin x; the inverse turns the other way.
@@ -84,7 +84,7 @@ std::vector<Tensor> Dft(const TeCall& call) {
           const Expr sines = product(is_real ? below : row, i.back() + n);
           return te::Cast(call.dtype(), is_real == inverse ? cosines - sines : cosines + sines);
         },
-        is_real ? "real" : "imaginary", "injective");
+        is_real ? "real" : "imaginary");
   };
   return {result(true), result(false)};
 }
@@ -106,7 +106,7 @@ std::vector<Tensor> Stft(const TeCall& call) {
         if (has_batch) from.insert(from.begin(), te::FloorDiv(row, Expr(count)));
         return te::Cast(dtype, x[from]) * te::Cast(dtype, window(i));
       },
-      "frames", kPacked);
+      "frames", te::Stored{});
   const double scale = attrs.normalized ? 1 / std::sqrt(static_cast<double>(frames.length)) : 1;
   const Tensor product = Transformed(call, rows, frames.length, frames.bins, scale);
   return {te::Compute(
@@ -119,7 +119,7 @@ std::vector<Tensor> Stft(const TeCall& call) {
                                       -product(row, bin + frames.bins));
         return te::Cast(call.dtype(), value);
       },
-      "stft", "injective")};
+      "stft")};
 }
 
 }  // namespace

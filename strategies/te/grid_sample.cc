@@ -120,7 +120,7 @@ std::vector<Tensor> GridSample(const TeCall& call) {
         }
         return te::Cast(call.dtype(), sum);
       },
-      "grid_sample", "injective")};
+      "grid_sample")};
 }
 
 }  // namespace

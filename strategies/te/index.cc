@@ -27,13 +27,13 @@ std::vector<Tensor> StridedSlice(const TeCall& call) {
           indices.push_back(i[d] * ranges[d].stride + call.ExprOf(ranges[d].begin));
         return x[indices];
       },
-      "strided_slice", "injective")};
+      "strided_slice")};
 }
 
 std::vector<Tensor> SliceLike(const TeCall& call) {
   return {te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return call.input(0)[ToExprs(i)]; },
-      "slice_like", "injective")};
+      "slice_like")};
 }
 
 // An index of any integer type as one within [0, extent).
@@ -59,7 +59,7 @@ std::vector<Tensor> Take(const TeCall& call) {
         [&](const std::vector<Var>& i) {
           return x[Unflatten(Within(indices[ToExprs(i)], ProductOf(from), attrs.mode), from)];
         },
-        "take", "injective")};
+        "take")};
   }
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(*attrs.axis, x.ndim()));
   const auto batch = static_cast<std::size_t>(attrs.batch_dims);
@@ -77,7 +77,7 @@ std::vector<Tensor> Take(const TeCall& call) {
         for (std::size_t d = axis + 1; d < x.ndim(); ++d) from.emplace_back(i[d - 1 + inner]);
         return x[from];
       },
-      "take", "injective")};
+      "take")};
 }
 
 std::vector<Tensor> Gather(const TeCall& call) {
@@ -91,7 +91,7 @@ std::vector<Tensor> Gather(const TeCall& call) {
         from[axis] = FromEnd(call.input(1)[ToExprs(i)], x.shape()[axis]);
         return x[from];
       },
-      "gather", "injective")};
+      "gather")};
 }
 
 std::vector<Tensor> GatherND(const TeCall& call) {
@@ -113,7 +113,7 @@ std::vector<Tensor> GatherND(const TeCall& call) {
           from.emplace_back(i[indices.ndim() - 1 + d - batch - length]);
         return x[from];
       },
-      "gather_nd", "injective")};
+      "gather_nd")};
 }
 
 std::vector<Tensor> AdvIndex(const TeCall& call) {
@@ -130,7 +130,7 @@ std::vector<Tensor> AdvIndex(const TeCall& call) {
         for (std::size_t d = used; d < x.ndim(); ++d) from.emplace_back(i[rank + d - used]);
         return x[from];
       },
-      "adv_index", "injective")};
+      "adv_index")};
 }
 
 std::vector<Tensor> OneHot(const TeCall& call) {
@@ -146,7 +146,7 @@ std::vector<Tensor> OneHot(const TeCall& call) {
         return te::Select(te::Cast(Int64, indices[at]) == i[axis], te::Cast(dtype, call.input(1)()),
                           te::Cast(dtype, call.input(2)()));
       },
-      "one_hot", "injective")};
+      "one_hot")};
 }
 
 std::vector<Tensor> Trilu(const TeCall& call) {
@@ -160,7 +160,7 @@ std::vector<Tensor> Trilu(const TeCall& call) {
         return te::Select(upper ? distance >= k : distance <= k, x[ToExprs(i)],
                           te::Cast(x.dtype(), 0));
       },
-      "trilu", "elemwise")};
+      "trilu")};
 }
 
 std::vector<Tensor> ReverseSequence(const TeCall& call) {
@@ -180,7 +180,7 @@ std::vector<Tensor> ReverseSequence(const TeCall& call) {
         from[along] = te::Select(i[along] < length, length - 1 - i[along], i[along]);
         return x[from];
       },
-      "reverse_sequence", "injective")};
+      "reverse_sequence")};
 }
 
 std::vector<Tensor> SequenceMask(const TeCall& call) {
@@ -193,7 +193,7 @@ std::vector<Tensor> SequenceMask(const TeCall& call) {
         return te::Select(i[time] < length, call.input(0)[ToExprs(i)],
                           te::Cast(call.dtype(), attrs.mask_value));
       },
-      "sequence_mask", "injective")};
+      "sequence_mask")};
 }
 
 // Every coordinate is taken modulo its extent, so that offsets beyond the shape wrap around.
@@ -212,14 +212,14 @@ std::vector<Tensor> UnravelIndex(const TeCall& call) {
         }
         return te::Cast(call.dtype(), coordinate);
       },
-      "unravel_index", "injective")};
+      "unravel_index")};
 }
 
 std::vector<Tensor> Filled(const TeCall& call, const std::function<Expr(const Var&)>& value) {
   const Var none("none");
   return {te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return value(i.empty() ? none : i[0]); },
-      "filled", "elemwise")};
+      "filled")};
 }
 
 std::vector<Tensor> Arange(const TeCall& call) {
@@ -263,7 +263,7 @@ std::vector<Tensor> Pad(const TeCall& call) {
         if (attrs.pad_mode != "constant") return x[from];
         return te::IfThenElse(inside, x[from], call.input(1)());
       },
-      "pad", "injective")};
+      "pad")};
 }
 
 std::vector<Tensor> MirrorPad(const TeCall& call) {
@@ -283,7 +283,7 @@ std::vector<Tensor> MirrorPad(const TeCall& call) {
         }
         return x[from];
       },
-      "mirror_pad", "injective")};
+      "mirror_pad")};
 }
 
 std::vector<Tensor> ShapeValue(const TeCall& call) {

@@ -52,7 +52,7 @@ Tensor InLayout(const Tensor& x, const std::string& src, const std::string& dst,
         if (loop::IsConstInt(inside, 1)) return x[source];
         return te::IfThenElse(inside, x[source], te::Cast(x.dtype(), 0));
       },
-      "layout_transform", "injective");
+      "layout_transform");
 }
 
 void AttachLayoutComputes(ops::OpRegistry& registry) {

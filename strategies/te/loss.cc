@@ -25,7 +25,7 @@ Tensor SumOf(const Shape& shape, const char* name,
   }
   if (axes.empty())
     return te::Compute(
-        {}, [&](const std::vector<Var>&) { return term(at); }, name, "injective");
+        {}, [&](const std::vector<Var>&) { return term(at); }, name);
   return te::Compute(
       {}, [&](const std::vector<Var>&) { return te::Sum(term(at), axes); }, name, "comm_reduce");
 }
@@ -62,13 +62,13 @@ std::vector<Tensor> NllLoss(const TeCall& call) {
     return {te::Compute(
         call.te_shape(),
         [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), loss_at(ToExprs(i))); },
-        "nll_loss", "injective")};
+        "nll_loss")};
   const Tensor sum = SumOf(ShapeOf(targets), "loss_sum", loss_at);
   if (attrs.reduction == "sum") return {AsType(sum, call.dtype())};
   const Tensor weight = SumOf(ShapeOf(targets), "weight_sum", weight_at);
   return {te::Compute(
       {}, [&](const std::vector<Var>&) { return te::Cast(call.dtype(), sum() / weight()); },
-      "nll_loss", "injective")};
+      "nll_loss")};
 }
 
 std::vector<Tensor> CrossEntropy(const TeCall& call, bool of_logarithms) {
@@ -83,7 +83,7 @@ std::vector<Tensor> CrossEntropy(const TeCall& call, bool of_logarithms) {
         const Expr value = te::Cast(dtype, x[ToExprs(i)]);
         return te::Cast(dtype, targets[ToExprs(i)]) * (of_logarithms ? value : te::Log(value));
       },
-      "terms", "injective");
+      "terms");
   const IterVar k = te::ReduceAxis(0, shape[1]);
   const Tensor rows = te::Compute(
       {shape[0]}, [&](const Var& row) { return te::Sum(terms(row, k.var), {k}); }, "row_sums",
@@ -93,7 +93,7 @@ std::vector<Tensor> CrossEntropy(const TeCall& call, bool of_logarithms) {
   const Expr batch = te::Cast(dtype, static_cast<double>(shape[0]));
   return {te::Compute(
       {}, [&](const std::vector<Var>&) { return te::Cast(call.dtype(), -sum() / batch); },
-      "cross_entropy", "injective")};
+      "cross_entropy")};
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ std::vector<Tensor> VectorByMatrix(const TeCall& call, const Transposes& transpo
         const Expr b_value = transposes.b ? b(i[0], k.var) : b(k.var, i[0]);
         return te::Sum(te::Cast(dtype, a(k.var)) * te::Cast(dtype, b_value), {k});
       },
-      "matmul", "matmul")};
+      "matmul", te::Label("matmul", te::ReadsRepeatedly{}))};
 }
 
 // Register tiles of dot products, of multiply-adds, and sums of one element each.

@@ -53,7 +53,7 @@ std::vector<Tensor> Softmax(const TeCall& call, bool logarithm) {
       [&](const std::vector<Var>& i) {
         return te::Exp(x[ToExprs(i)] - greatest[Without(i, axis)]);
       },
-      "softmax_exp", "elemwise");
+      "softmax_exp");
   const Tensor sum = AlongLine(
       x, axis,
       [&](const std::vector<Expr>& at, const IterVar& k) { return te::Sum(power[at], {k}); },
@@ -66,7 +66,7 @@ std::vector<Tensor> Softmax(const TeCall& call, bool logarithm) {
         // One division a line.
         return power[ToExprs(i)] * (te::Cast(x.dtype(), 1) / sum[line]);
       },
-      logarithm ? "log_softmax" : "softmax", "softmax")};
+      logarithm ? "log_softmax" : "softmax")};
 }
 
 std::vector<Tensor> LayerNorm(const TeCall& call) {
@@ -98,7 +98,7 @@ std::vector<Tensor> LayerNorm(const TeCall& call) {
         if (attrs.center) y = y + call.input(2)(i[axis]);
         return y;
       },
-      "layer_norm", "layer_norm")};
+      "layer_norm")};
 }
 
 // Normalises groups of `size` channels along `axis` of each sample.
@@ -187,7 +187,7 @@ std::vector<Tensor> L2Normalize(const TeCall& call) {
           const Expr v = x[ToExprs(i)];
           return v / te::Sqrt(te::Max(v * v, least));
         },
-        "l2_normalize", "elemwise")};
+        "l2_normalize")};
   const Tensor squares = te::Compute(
       kept,
       [&](const std::vector<Var>& i) {
@@ -208,7 +208,7 @@ std::vector<Tensor> L2Normalize(const TeCall& call) {
         }
         return x[ToExprs(i)] * te::Rsqrt(te::Max(squares[line], least));
       },
-      "l2_normalize", "injective")};
+      "l2_normalize")};
 }
 
 std::vector<Tensor> LRN(const TeCall& call) {
@@ -235,7 +235,7 @@ std::vector<Tensor> LRN(const TeCall& call) {
         const Expr base = te::Cast(t, attrs.bias) + te::Cast(t, scale) * squares[ToExprs(i)];
         return x[ToExprs(i)] / loop::Call(loop::Intrinsic::kPow, {base, te::Cast(t, attrs.beta)});
       },
-      "lrn", "injective")};
+      "lrn")};
 }
 
 std::vector<Tensor> BiasAdd(const TeCall& call) {
@@ -244,13 +244,13 @@ std::vector<Tensor> BiasAdd(const TeCall& call) {
       static_cast<std::size_t>(ops::NormalAxis(call.attrs.As<ops::BiasAddAttrs>().axis, x.ndim()));
   return {te::Compute(
       call.te_shape(),
-      [&](const std::vector<Var>& i) { return x[ToExprs(i)] + call.input(1)(i[axis]); }, "bias_add",
-      "broadcast")};
+      [&](const std::vector<Var>& i) { return x[ToExprs(i)] + call.input(1)(i[axis]); },
+      "bias_add")};
 }
 
 Tensor Copy(const Tensor& x, const char* name) {
   return te::Compute(
-      x.shape(), [&](const std::vector<Var>& i) { return x[ToExprs(i)]; }, name, "elemwise");
+      x.shape(), [&](const std::vector<Var>& i) { return x[ToExprs(i)]; }, name);
 }
 
 // The moments are passed through: nothing is learned at inference.
@@ -268,7 +268,7 @@ std::vector<Tensor> BatchNorm(const TeCall& call) {
         if (attrs.center) value = value + call.input(2)(c);
         return value;
       },
-      "batch_norm", "broadcast");
+      "batch_norm");
   return {y, Copy(call.input(3), "batch_norm_mean"), Copy(call.input(4), "batch_norm_var")};
 }
 
@@ -278,7 +278,7 @@ std::vector<Tensor> Dropout(const TeCall& call) {
   return {Copy(x, "dropout"),
           te::Compute(
               x.shape(), [&](const std::vector<Var>&) { return te::Cast(x.dtype(), 1); },
-              "dropout_mask", "elemwise")};
+              "dropout_mask")};
 }
 
 }  // namespace

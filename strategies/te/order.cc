@@ -33,8 +33,7 @@ Tensor StableOrder(std::int64_t rows, std::int64_t extent,
                    const std::function<Expr(const Expr& row, const Expr& at)>& key, bool descends,
                    std::optional<std::int64_t> limit) {
   const Tensor keys = te::Compute(
-      {rows, extent}, [&](const Var& row, const Var& at) { return Key(key(row, at)); }, "keys",
-      "injective");
+      {rows, extent}, [&](const Var& row, const Var& at) { return Key(key(row, at)); }, "keys");
   return te::Extern(
       {{rows, limit.value_or(extent)}, {4 * extent}}, {keys}, {Int64, Int64},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
@@ -61,7 +60,7 @@ Compacted::Compacted(std::int64_t rows, std::int64_t extent,
       [&](const Var& row) {
         return te::Sum(te::Select(has_flag(row, at.var), Expr(1), Expr(0)), {at});
       },
-      "kept", kPacked);
+      "kept", te::Stored{});
 }
 
 }  // namespace tenon::strategies

@@ -82,7 +82,8 @@ Tensor OverWindow(const TeCall& call, const Tensor& x, const Window& w, const Ex
           from[w.at[d]] = w.Padded(i, d, taps[d].var);
           return reducer(reduced[from], {taps[d]});
         },
-        is_last ? name : StrCat(name, "_", taps[d].var.name()), "pool");
+        is_last ? name : StrCat(name, "_", taps[d].var.name()),
+        te::Label("pool", te::ReadsRepeatedly{}));
   }
   return reduced;
 }
@@ -121,7 +122,7 @@ std::vector<Tensor> AvgPool(const TeCall& call) {
         return te::Cast(call.dtype(),
                         sum[ToExprs(i)] / te::Cast(sum.dtype(), te::Max(count, Expr(1))));
       },
-      name, "elemwise")};
+      name)};
 }
 
 // The elements of a spatial axis that the bins of the result cover.
@@ -175,7 +176,7 @@ Tensor OverBins(const TeCall& call, const Tensor& x, const std::vector<Bins>& bi
         }
         return reducer(is_uniform ? x[from] : te::Select(inside, x[from], outside), taps);
       },
-      name, "pool");
+      name, te::Label("pool", te::ReadsRepeatedly{}));
 }
 
 template <typename AttrsType>
@@ -202,7 +203,7 @@ std::vector<Tensor> AdaptiveAvgPool(const TeCall& call) {
         for (const Bins& b : bins) count = count * b.Length(i);
         return te::Cast(call.dtype(), sum[ToExprs(i)] / te::Cast(sum.dtype(), count));
       },
-      name, "elemwise")};
+      name)};
 }
 
 // An image is one row of pixels, which lie together in most layouts.
@@ -219,7 +220,7 @@ Tensor OverImage(const TeCall& call, const Tensor& x, Reducer reducer, const cha
         for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = place[d];
         return reducer(x[from], {pixel});
       },
-      name, "pool");
+      name, te::Label("pool", te::ReadsRepeatedly{}));
 }
 
 std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
@@ -235,7 +236,7 @@ std::vector<Tensor> GlobalAvgPool2D(const TeCall& call) {
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), sum[ToExprs(i)] / divisor); },
-      "global_avg_pool2d", "elemwise")};
+      "global_avg_pool2d")};
 }
 
 std::vector<Tensor> Dilation2D(const TeCall& call) {
@@ -256,7 +257,8 @@ std::vector<Tensor> Dilation2D(const TeCall& call) {
         for (std::size_t d = 0; d < 2; ++d) {
           from[at[d]] = i[at[d]] * rules.strides[d] + taps[d].var * rules.dilations[d];
           tap[rules.kernel[d + 1]] = taps[d].var;
-          // What is least must stay so when a weight is added to it, which integers would not.
+          // What is least must stay so when a weight is added to it, which integers
+          // would not.
           if (p[d] + p[d + 2] > 0 && !weight.dtype().is_float())
             inside = inside && from[at[d]] >= Expr(p[d]) &&
                      from[at[d]] < Expr(p[d] + ExtentOf(call.input(0), at[d]));
@@ -264,7 +266,7 @@ std::vector<Tensor> Dilation2D(const TeCall& call) {
         const Expr sum = te::Select(inside, image[from] + weight[tap], Lowest(weight.dtype()));
         return te::Max(te::Cast(call.dtype(), sum), taps);
       },
-      "dilation2d", "pool")};
+      "dilation2d", te::Label("pool", te::ReadsRepeatedly{}))};
 }
 
 template <std::size_t kDims>

@@ -21,7 +21,7 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-using TileShape = RegisterTile;
+using TileShape = TileSize;
 
 // Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
 // when it is constant.
@@ -69,7 +69,7 @@ Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
                            te::Cast(product.dtype, product.right(batch, k.var, i.back())),
                        {k});
       },
-      "matmul", "matmul");
+      "matmul", te::Label("matmul", te::ReadsRepeatedly{}));
 }
 
 namespace {
@@ -90,7 +90,7 @@ Tensor PackLeft(const Product& product) {
         if (product.depth.IsMultipleOf(product.group)) return value;
         return te::IfThenElse(i.back() < product.depth.expr, value, te::Cast(value.dtype(), 0));
       },
-      "rows", kPacked);
+      "rows", te::Stored{});
 }
 
 // The right operand as (batch..., panel, depth, column of the panel); past the last column zeros.
@@ -120,7 +120,7 @@ Tensor PackRight(const Product& product, std::int64_t width) {
         if (ragged) inside = inside && depth < product.depth.expr;
         return te::IfThenElse(inside, value, te::Cast(value.dtype(), 0));
       },
-      "packed", kPacked);
+      "packed", te::Stored{});
 }
 
 // Whether several tiles would widen the same elements of the left operand.
@@ -171,7 +171,7 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
         return te::Sum(te::Cast(product.dtype, left) * te::Cast(product.dtype, packed[at]),
                        dots ? std::vector<IterVar>{k, g} : std::vector<IterVar>{k});
       },
-      "matmul", dots ? kDotTile : kRegisterTile);
+      "matmul", te::RegisterTile{.sum = dots ? te::TileSum::kDot : te::TileSum::kPlain});
   return te::Compute(
       shape,
       [&](const std::vector<Var>& i) {
@@ -184,7 +184,7 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
                    te::FloorMod(column, lanes)});
         return sums[at];
       },
-      "matmul", "injective");
+      "matmul");
 }
 
 std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataType sum,

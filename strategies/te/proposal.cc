@@ -75,7 +75,7 @@ struct Predicted {
           const Expr last = images(image, Expr(1) - axis) - number(1);
           return te::Max(te::Min(at, last), number(0));
         },
-        "corners", kPacked);
+        "corners", te::Stored{});
     const auto least = [&](const Expr& image) {
       return images(image, Expr(2)) * number(static_cast<double>(attrs.rpn_min_size));
     };
@@ -92,7 +92,7 @@ struct Predicted {
           return te::Select(is_small(image, box),
                             te::Select(corner < Expr(2), at - growth, at + growth), at);
         },
-        "boxes", kPacked);
+        "boxes", te::Stored{});
     scores = te::Compute(
         {from[0], count},
         [&](const Var& image, const Var& box) {
@@ -106,7 +106,7 @@ struct Predicted {
                               score > number(-kInfinity);
           return te::Select(counts, score, number(-1));
         },
-        "scores", kPacked);
+        "scores", te::Stored{});
   }
 };
 
@@ -120,7 +120,7 @@ std::vector<Tensor> Proposal(const TeCall& call) {
           return te::Cast(Float32,
                           te::Select(element == Expr(0), te::FloorDiv(i, Expr(most)), Expr(0)));
         },
-        "no_proposal", "injective")};
+        "no_proposal")};
   const Predicted predicted(call, attrs);
   const std::int64_t batch = ExtentOf(predicted.scores, 0);
   const std::int64_t all = ExtentOf(predicted.scores, 1);
@@ -139,13 +139,13 @@ std::vector<Tensor> Proposal(const TeCall& call) {
         return ranked_box(image, rank, corner) +
                te::Cast(Float32, te::Select(corner < Expr(2), Expr(0), Expr(1)));
       },
-      "areas", kPacked);
+      "areas", te::Stored{});
   const Tensor scores = te::Compute(
       {batch, 1, count},
       [&](const Var& image, const Var&, const Var& rank) {
         return predicted.scores(image, order(image, rank));
       },
-      "ranked_scores", kPacked);
+      "ranked_scores", te::Stored{});
   const Survivors kept(areas, scores, most, attrs.threshold, -kInfinity);
   return {te::Compute(
       call.te_shape(),
@@ -157,7 +157,7 @@ std::vector<Tensor> Proposal(const TeCall& call) {
         return te::Select(element == Expr(0), te::Cast(Float32, image),
                           ranked_box(image, rank, te::Max(element - 1, Expr(0))));
       },
-      "proposal", "injective")};
+      "proposal")};
 }
 
 }  // namespace

@@ -49,10 +49,10 @@ class Layer {
     return te::Compute(
         {1, batch_, hidden_},
         [&](const Var&, const Var& b, const Var& j) { return call_.input(input)(b, j); },
-        StrCat(name, "_first"), kRecurrentCell);
+        StrCat(name, "_first"));
   }
   Tensor Cell(const std::string& name, const auto& body) const {
-    return te::Compute(StateShape(), body, name, kRecurrentCell);
+    return te::Compute(StateShape(), body, name);
   }
 
   // For each step and sequence the sums of state(step, batch, k) * weight, over columns of the
@@ -71,7 +71,7 @@ class Layer {
                             recurrence(te::Min(column, Expr(columns - 1)) + begin, k),
                             te::Cast(type_, 0));
         },
-        StrCat(name, "_weight"), kPacked));
+        StrCat(name, "_weight"), te::Stored{}));
     const te::IterVar k = te::ReduceAxis(0, hidden_, "k");
     return te::Compute(
         {steps_ + 1, batch_, blocks.columns()},
@@ -80,7 +80,7 @@ class Layer {
                                                         te::FloorMod(column, width)),
                          {k});
         },
-        name, kRecurrentSums);
+        name, te::RecurrentSums{});
   }
 
   Expr Length(const Expr& b) const {
@@ -105,12 +105,11 @@ class Layer {
           const Expr step = reverse_ ? te::Max(Length(b) - time, Expr(0)) : time + 1;
           return te::Select(time < Length(b), states(step, b, j), te::Cast(type_, 0));
         },
-        name, "injective");
+        name);
   }
   Tensor Last(const Tensor& states, const std::string& name) const {
     return te::Compute(
-        {batch_, hidden_}, [&](const Var& b, const Var& j) { return states(steps_, b, j); }, name,
-        "injective");
+        {batch_, hidden_}, [&](const Var& b, const Var& j) { return states(steps_, b, j); }, name);
   }
 
  private:
@@ -208,7 +207,7 @@ std::vector<Tensor> WithoutSteps(const TeCall& call) {
   for (std::size_t state = 4; state < call.inputs.size(); ++state)
     results.push_back(te::Compute(
         call.te_shape(1), [&](const Var& b, const Var& j) { return call.input(state)(b, j); },
-        "initial", "elemwise"));
+        "initial"));
   return results;
 }
 

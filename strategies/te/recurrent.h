@@ -10,11 +10,6 @@
 
 namespace tenon::strategies {
 
-// The tag of the product of the state with the recurrence: (step, batch, column) over the state.
-inline constexpr const char* kRecurrentSums = "recurrent_sums";
-// The tag of what follows from them element by element, in every step.
-inline constexpr const char* kRecurrentCell = "recurrent_cell";
-
 // Columns of the product that are summed up together in registers, and how many blocks of them hold
 // all columns.
 struct ColumnBlocks {

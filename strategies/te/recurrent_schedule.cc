@@ -3,6 +3,7 @@
 // where the batch is one, so all columns of a block are summed up at once, which hides the latency
 // of the sums.
 #include <algorithm>
+#include <variant>
 #include <vector>
 
 #include "tenon/strategies/planned_extent.h"
@@ -81,7 +82,7 @@ void ScheduleRecurrence(const OpSchedule& s) {
   for (const te::Operation& op : ops) {
     if (!op->is_compute()) continue;
     const Tensor tensor(op, 0);
-    if (op->tag == kRecurrentSums) {
+    if (std::holds_alternative<te::RecurrentSums>(op->label.hint)) {
       ScheduleSums(s.schedule, tensor, s.target);
       continue;
     }

@@ -73,7 +73,7 @@ Tensor Reduce(const TeCall& call, const Reading& reading, Reducer reducer, const
   const auto element = [&](const std::vector<Var>& i) {
     return te::Cast(type, call.input(0)[reading.Indices(i)]);
   };
-  if (reading.axes.empty()) return te::Compute(call.te_shape(), element, name, "elemwise");
+  if (reading.axes.empty()) return te::Compute(call.te_shape(), element, name);
   return te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return reducer(element(i), reading.axes); },
       name, "comm_reduce");
@@ -88,7 +88,7 @@ Tensor DividedBy(const TeCall& call, const Tensor& x, const Reading& reading, st
   return te::Compute(
       x.shape(),
       [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), x[ToExprs(i)] / count); },
-      name, "elemwise");
+      name);
 }
 
 std::vector<Tensor> Mean(const TeCall& call) {
@@ -113,7 +113,7 @@ std::vector<Tensor> Variance(const TeCall& call) {
             te::Cast(wide, x[ToExprs(i)]) - te::Cast(wide, BroadcastRead(mean, i));
         return deviation * deviation;
       },
-      "squared_deviation", "broadcast");
+      "squared_deviation");
   const std::vector<Tensor> inputs = {squares};
   const TeCall of_squares{call.attrs, inputs, call.result, call.target, nullptr, call.symbols};
   return {DividedBy(call, Reduce(of_squares, reading, te::Sum, "variance_sum", wide), reading,
@@ -136,8 +136,7 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
   // Each element is the extreme of itself.
   if (reading.axes.empty())
     return {te::Compute(
-        call.te_shape(), [](const std::vector<Var>&) { return te::Cast(Int32, 0); }, name,
-        "elemwise")};
+        call.te_shape(), [](const std::vector<Var>&) { return te::Cast(Int32, 0); }, name)};
   const std::vector<Tensor> pair = te::ReduceTuple(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -145,10 +144,9 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
         return reducer(PlaceIn(reading), x[reading.Indices(i)], reading.axes,
                        attrs.select_last_index);
       },
-      is_max ? "argmax_pair" : "argmin_pair", "comm_reduce_idx");
+      is_max ? "argmax_pair" : "argmin_pair");
   return {te::Compute(
-      call.te_shape(), [&](const std::vector<Var>& i) { return pair[0][ToExprs(i)]; }, name,
-      "elemwise")};
+      call.te_shape(), [&](const std::vector<Var>& i) { return pair[0][ToExprs(i)]; }, name)};
 }
 
 std::vector<Tensor> CollapseSum(const TeCall& call) {
@@ -171,7 +169,7 @@ std::vector<Tensor> CollapseSum(const TeCall& call) {
     }
     return x[indices];
   };
-  if (axes.empty()) return {te::Compute(call.te_shape(), read, "collapse_sum", "elemwise")};
+  if (axes.empty()) return {te::Compute(call.te_shape(), read, "collapse_sum")};
   return {te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return te::Sum(read(i), axes); },
       "collapse_sum", "comm_reduce")};

@@ -45,7 +45,7 @@ std::vector<Tensor> StridedSet(const TeCall& call) {
         }
         return te::Select(inside, v[from], x[ToExprs(i)]);
       },
-      "strided_set", "injective")};
+      "strided_set")};
 }
 
 std::vector<Tensor> MatrixSetDiag(const TeCall& call) {
@@ -77,7 +77,7 @@ std::vector<Tensor> MatrixSetDiag(const TeCall& call) {
         return te::Select(k >= Expr(diagonals.lowest) && k <= Expr(diagonals.highest), values[from],
                           x[ToExprs(i)]);
       },
-      "matrix_set_diag", "injective")};
+      "matrix_set_diag")};
 }
 
 std::vector<Tensor> SlidingWindow(const TeCall& call) {
@@ -94,7 +94,7 @@ std::vector<Tensor> SlidingWindow(const TeCall& call) {
           from.push_back(i[axis + d] * attrs.strides[d] + i[axis + count + d]);
         return x[from];
       },
-      "sliding_window", "injective")};
+      "sliding_window")};
 }
 
 std::vector<Tensor> FifoBuffer(const TeCall& call) {
@@ -116,7 +116,7 @@ std::vector<Tensor> FifoBuffer(const TeCall& call) {
         from[axis] = i[axis] + arriving;
         return te::IfThenElse(is_old, buffer[from], value);
       },
-      "fifo_buffer", "injective")};
+      "fifo_buffer")};
 }
 
 }  // namespace

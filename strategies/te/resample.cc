@@ -94,7 +94,7 @@ Expr Clamped(const Expr& index, std::int64_t extent) {
 Tensor Stored(std::int64_t extent, const std::function<Expr(const Expr&)>& value,
               const char* name) {
   return te::Compute(
-      {extent}, [&](const Var& i) { return value(i); }, name, kPacked);
+      {extent}, [&](const Var& i) { return value(i); }, name, te::Stored{});
 }
 
 // (i * factor + shift) / divisor, rounded down.
@@ -289,8 +289,7 @@ Tensor Resample(const Tensor& x, const Shape& shape, DataType dtype,
                 const Target& target) {
   if (NumElements(shape) == 0)
     return te::Compute(
-        ToExprs(shape), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, "resize",
-        "injective");
+        ToExprs(shape), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, "resize");
   // Sums of integers would lose the fractions of their weights.
   const DataType sum = x.dtype() == Float64 ? Float64 : Float32;
   const DataType t = how.method == "nearest_neighbor" ? x.dtype() : sum;
@@ -307,7 +306,7 @@ Tensor Resample(const Tensor& x, const Shape& shape, DataType dtype,
         [&](const std::vector<Var>& i) {
           return SumOverTaps(x, t, axes, taps, axes.size() - 1, i, ToExprs(i));
         },
-        "lines", taps.back().period == 0 ? kPacked : kWrittenOut);
+        "lines", taps.back().period == 0 ? te::Label(te::Stored{}) : te::WrittenOut{});
     left.pop_back();
   }
   return te::Compute(
@@ -321,7 +320,7 @@ Tensor Resample(const Tensor& x, const Shape& shape, DataType dtype,
         }
         return value;
       },
-      "resize", "injective");
+      "resize");
 }
 
 }  // namespace tenon::strategies

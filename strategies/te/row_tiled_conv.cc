@@ -146,7 +146,7 @@ Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
         if (tiles.columns % tiles.block() == 0) return pixel;
         return te::IfThenElse(column < Expr(tiles.columns), pixel, te::Cast(conv.dtype, 0));
       },
-      "panel", kTileInput);
+      "panel", te::TileInput{});
 }
 
 // What a lane of a tile adds up: i are the indices of the tile.
@@ -190,7 +190,7 @@ Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
         return te::Sum(TermOf(conv, tiles, shape, panel, k, i),
                        tiles.flat ? std::vector<IterVar>{k[0]} : k);
       },
-      conv.name, tiles.packed ? kTallTile : kRegisterTile);
+      conv.name, te::RegisterTile{tiles.packed ? te::TileRows::kTall : te::TileRows::kEven});
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& filter, const Var& y, const Var& x) {
@@ -204,7 +204,7 @@ Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
                     te::FloorMod(te::FloorDiv(column, conv.lanes()), tiles.vectors),
                     te::FloorMod(column, conv.lanes()));
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 }  // namespace tenon::strategies

@@ -40,8 +40,7 @@ std::vector<Tensor> RunningJoin(const TeCall& call, Join join, double identity, 
   first.insert(first.begin(), shape[static_cast<std::size_t>(axis)]);
   if (NumElements(shape) == 0)
     return {te::Compute(
-        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, identity); }, name,
-        "injective")};
+        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, identity); }, name)};
   const Tensor state = te::Placeholder(ToExprs(first), dtype, StrCat(name, "_state"));
   const Tensor next = te::Compute(
       ToExprs(first),
@@ -50,14 +49,14 @@ std::vector<Tensor> RunningJoin(const TeCall& call, Join join, double identity, 
         before[0] = before[0] - 1;
         return join(state[before], term(attrs.exclusive ? Expr(i[0] - 1) : Expr(i[0]), i));
       },
-      StrCat(name, "_next"), "elemwise");
+      StrCat(name, "_next"));
   first[0] = 1;
   const Tensor begin = te::Compute(
       ToExprs(first),
       [&](const std::vector<Var>& i) {
         return attrs.exclusive ? te::Cast(dtype, identity) : term(0, i);
       },
-      StrCat(name, "_begin"), "elemwise");
+      StrCat(name, "_begin"));
   const Tensor joined = te::Scan({begin}, {next}, {state}, name)[0];
   return {te::Compute(
       call.te_shape(),
@@ -68,7 +67,7 @@ std::vector<Tensor> RunningJoin(const TeCall& call, Join join, double identity, 
         at.insert(at.begin(), time);
         return joined[at];
       },
-      name, "injective")};
+      name)};
 }
 
 }  // namespace

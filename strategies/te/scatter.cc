@@ -50,7 +50,7 @@ std::vector<Tensor> ScatterElements(const TeCall& call) {
         at[axis] = Placed(indices[at], ExtentOf(x, axis), &inside);
         return te::Select(inside, Flatten(at, ShapeOf(x)), Expr(-1));
       },
-      "offsets", "injective");
+      "offsets");
   return {Scatter(attrs.reduction, x, call.input(2), offsets, 1, call.dtype())};
 }
 
@@ -73,7 +73,7 @@ std::vector<Tensor> ScatterND(const TeCall& call) {
         }
         return te::Select(inside, offset, Expr(-1));
       },
-      "offsets", "injective");
+      "offsets");
   std::int64_t row = 1;
   for (std::size_t d = length; d < x.ndim(); ++d) row *= ExtentOf(x, d);
   return {Scatter(call.attrs.As<ops::ScatterNDAttrs>().mode, x, call.input(2), offsets, row,
@@ -87,7 +87,7 @@ std::vector<Tensor> InvertPermutation(const TeCall& call) {
   const auto vector = [&](DataType dtype, const char* name,
                           const std::function<Expr(const Var&)>& f) {
     return te::Compute(
-        {n}, [&](const Var& i) { return te::Cast(dtype, f(i)); }, name, "injective");
+        {n}, [&](const Var& i) { return te::Cast(dtype, f(i)); }, name);
   };
   if (n == 0) return Unchanged(call);
   const Tensor offsets = vector(Int64, "offsets", [&](const Var& i) {
@@ -104,7 +104,7 @@ std::vector<Tensor> InvertPermutation(const TeCall& call) {
 std::vector<Tensor> Unchanged(const TeCall& call) {
   return {te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return call.input(0)[ToExprs(i)]; },
-      "unchanged", "injective")};
+      "unchanged")};
 }
 
 std::pair<DataType, std::int64_t> JoinedIn(DataType type) {

@@ -35,13 +35,12 @@ struct Groups {
           const Expr differs = sorted(rank) != sorted(te::Max(rank - 1, Expr(0)));
           return te::Select(rank == Expr(0) || differs, Expr(1), Expr(0));
         },
-        "begins", kPacked);
+        "begins", te::Stored{});
     const Tensor state = te::Placeholder({n}, Int64, "group_state");
     const Tensor next = te::Compute(
-        {n}, [&](const Var& rank) { return state(rank - 1) + begins(rank); }, "group_next",
-        "elemwise");
+        {n}, [&](const Var& rank) { return state(rank - 1) + begins(rank); }, "group_next");
     const Tensor first = te::Compute(
-        {1}, [](const Var&) { return te::Cast(Int64, 0); }, "group_first", "elemwise");
+        {1}, [](const Var&) { return te::Cast(Int64, 0); }, "group_first");
     group = te::Scan({first}, {next}, {state}, "group")[0];
     position = StableOrder(
         1, n, [&](const Expr&, const Expr& rank) { return order(0, rank); }, false);
@@ -67,7 +66,7 @@ std::vector<Tensor> Unique(const TeCall& call) {
   const auto add = [&](std::int64_t extent, DataType type, const char* name,
                        const std::function<Expr(const Expr&)>& value) {
     results.push_back(te::Compute(
-        {extent}, [&](const Var& i) { return te::Cast(type, value(i)); }, name, "injective"));
+        {extent}, [&](const Var& i) { return te::Cast(type, value(i)); }, name));
   };
   if (n == 0) {
     const auto zero = [](const Expr&) { return te::Cast(Int64, 0); };
@@ -120,7 +119,7 @@ std::vector<Tensor> SearchSorted(const TeCall& call) {
   const auto stage = [&](const std::function<Expr(const std::vector<Expr>&)>& value) {
     return te::Compute(
         call.te_shape(), [&](const std::vector<Var>& i) { return value(ToExprs(i)); }, "bound",
-        kPacked);
+        te::Stored{});
   };
   // Whether element `at` stands before the value.
   const auto before = [&](const std::vector<Expr>& i, const Expr& at) {
@@ -143,7 +142,7 @@ std::vector<Tensor> SearchSorted(const TeCall& call) {
         if (rest == 0) return te::Cast(call.dtype(), 0);
         return te::Cast(call.dtype(), bound[i] + te::Select(before(i, bound[i]), Expr(1), Expr(0)));
       },
-      "searchsorted", "injective")};
+      "searchsorted")};
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::vector<Tensor> SameElements(const TeCall& call) {
         }
         return x[Unflatten(Flatten(ToExprs(i), to), from)];
       },
-      "reshape", "injective")};
+      "reshape")};
 }
 
 std::vector<Tensor> Transpose(const TeCall& call) {
@@ -60,7 +60,7 @@ std::vector<Tensor> Transpose(const TeCall& call) {
         }
         return x[indices];
       },
-      "transpose", "injective")};
+      "transpose")};
 }
 
 std::vector<Tensor> Reverse(const TeCall& call) {
@@ -74,13 +74,13 @@ std::vector<Tensor> Reverse(const TeCall& call) {
         indices[axis] = x.shape()[axis] - 1 - i[axis];
         return x[indices];
       },
-      "reverse", "injective")};
+      "reverse")};
 }
 
 std::vector<Tensor> BroadcastTo(const TeCall& call) {
   return {te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return BroadcastRead(call.input(0), i); },
-      "broadcast_to", "broadcast")};
+      "broadcast_to")};
 }
 
 std::vector<Tensor> Tile(const TeCall& call) {
@@ -93,7 +93,7 @@ std::vector<Tensor> Tile(const TeCall& call) {
           indices.push_back(te::FloorMod(i[i.size() - x.ndim() + d], x.shape()[d]));
         return x[indices];
       },
-      "tile", "broadcast")};
+      "tile")};
 }
 
 std::vector<Tensor> Repeat(const TeCall& call) {
@@ -107,7 +107,7 @@ std::vector<Tensor> Repeat(const TeCall& call) {
         indices[axis] = te::FloorDiv(i[axis], attrs.repeats);
         return x[indices];
       },
-      "repeat", "broadcast")};
+      "repeat")};
 }
 
 std::vector<Tensor> Split(const TeCall& call) {
@@ -126,7 +126,7 @@ std::vector<Tensor> Split(const TeCall& call) {
           indices[axis] = i[axis] + offset;
           return x[indices];
         },
-        "split", "injective"));
+        "split"));
     offset = offset + shape[axis];
   }
   return parts;
@@ -176,7 +176,7 @@ std::vector<Tensor> Concatenate(const TeCall& call) {
           return field[indices];
         });
       },
-      "concatenate", "injective")};
+      "concatenate")};
 }
 
 std::vector<Tensor> Stack(const TeCall& call) {
@@ -193,7 +193,7 @@ std::vector<Tensor> Stack(const TeCall& call) {
         return ReadJoined(call.inputs, i[axis], starts,
                           [&](const Tensor& field, const Expr&) { return field[indices]; });
       },
-      "stack", "injective")};
+      "stack")};
 }
 
 std::vector<Tensor> Meshgrid(const TeCall& call) {
@@ -205,7 +205,7 @@ std::vector<Tensor> Meshgrid(const TeCall& call) {
     grids.push_back(te::Compute(
         call.te_shape(),
         [&](const std::vector<Var>& i) { return field.ndim() == 0 ? field() : field(i[axis]); },
-        "meshgrid", "injective"));
+        "meshgrid"));
   }
   return grids;
 }

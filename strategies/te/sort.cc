@@ -57,7 +57,7 @@ struct Ranking {
           at[rows.axis] = order(rows.RowOf(ToExprs(i)), i[rows.axis]);
           return x[at];
         },
-        "sorted", "injective");
+        "sorted");
   }
   Tensor Indices(const std::vector<Expr>& shape, DataType dtype) const {
     return te::Compute(
@@ -65,7 +65,7 @@ struct Ranking {
         [&](const std::vector<Var>& i) {
           return te::Cast(dtype, order(rows.RowOf(ToExprs(i)), i[rows.axis]));
         },
-        "indices", "injective");
+        "indices");
   }
 };
 
@@ -79,7 +79,7 @@ Ranking Rank(const Tensor& x, std::int64_t axis, bool ascends,
 
 Tensor Nothing(const std::vector<Expr>& shape, DataType dtype) {
   return te::Compute(
-      shape, [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, "nothing", "elemwise");
+      shape, [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, "nothing");
 }
 
 std::vector<Tensor> TopK(const TeCall& call) {

@@ -71,14 +71,14 @@ std::vector<Tensor> SparseDense(const TeCall& call) {
   if (NumElements(call.shape()) == 0 || depth == 0 || sparse.count == 0) return {Zeros(call)};
   const Tensor transposed = call.Prepared(te::Compute(
       {depth, columns}, [&](const Var& k, const Var& j) { return dense(j, k); }, "transposed",
-      kPacked));
+      te::Stored{}));
   const Tensor product =
       sparse.Times(transposed, 1, depth, columns, {sparse.rows * sparse.block_rows, columns});
   if (call.attrs.As<ops::SparseDenseAttrs>().sparse_lhs) return {AsType(product, call.dtype())};
   return {te::Compute(
       call.te_shape(),
       [&](const Var& i, const Var& j) { return te::Cast(call.dtype(), product(j, i)); },
-      "sparse_dense", "injective")};
+      "sparse_dense")};
 }
 
 // (image, place in a row of the weight, pixel): what that row's elements are multiplied by.
@@ -102,7 +102,7 @@ Tensor ImageColumns(const Tensor& x, bool channels_last, std::int64_t kernel) {
         return kernel == 1 ? x[source]
                            : ReadPadded(x, source, {top, top + 1}, te::Cast(x.dtype(), 0));
       },
-      "image_columns", kPacked);
+      "image_columns", te::Stored{});
 }
 
 std::vector<Tensor> SparseConv2D(const TeCall& call) {
@@ -126,7 +126,7 @@ std::vector<Tensor> SparseConv2D(const TeCall& call) {
       [&](const Var& n, const Var& h, const Var& w, const Var& c) {
         return te::Cast(call.dtype(), product(n, c, h, w));
       },
-      "sparse_conv2d", "injective")};
+      "sparse_conv2d")};
 }
 
 std::vector<Tensor> SparseAdd(const TeCall& call) {
@@ -140,7 +140,7 @@ std::vector<Tensor> SparseAdd(const TeCall& call) {
       [&](const Var& k) {
         return te::Select(row(k) < Expr(0), Expr(-1), row(k) * columns + sparse.indices(k));
       },
-      "offsets", "injective");
+      "offsets");
   return {Scatter("add", dense, sparse.data, offsets, 1, call.dtype())};
 }
 
@@ -167,7 +167,7 @@ std::vector<Tensor> SparseTranspose(const TeCall& call) {
           const Expr value = te::Cast(dtype, x(te::Max(source(k), Expr(0))));
           return te::Select(source(k) < Expr(0), te::Cast(dtype, 0), value);
         },
-        name, "injective");
+        name);
   };
   return {at_source(sparse.data, sparse.data.dtype(), "transposed_data"),
           at_source(row, index_type, "transposed_indices"), AsType(ordered[1], start_type)};
@@ -194,7 +194,7 @@ std::vector<Tensor> SparseToDense(const TeCall& call) {
         }
         return te::Select(inside, offset, Expr(-1));
       },
-      "offsets", "injective");
+      "offsets");
   const Tensor updates = values.ndim() == 0 ? Filled({count}, values()) : values;
   return {Scatter("update", filled, updates, offsets, 1, call.dtype())};
 }
@@ -216,7 +216,7 @@ std::vector<Tensor> SparseReshape(const TeCall& call) {
         return te::Select(given == Expr(-1), te::FloorDiv(elements, te::Max(known, Expr(1))),
                           given);
       },
-      "new_shape", kPacked);
+      "new_shape", te::Stored{});
   // Of the axis and of all behind it.
   const Tensor steps = te::Compute(
       {rank},
@@ -226,7 +226,7 @@ std::vector<Tensor> SparseReshape(const TeCall& call) {
           product = product * te::Select(Expr(later) > d, shape(Expr(later)), Expr(1));
         return te::Max(product, Expr(1));
       },
-      "steps", kPacked);
+      "steps", te::Stored{});
   const Tensor moved = te::Compute(
       call.te_shape(),
       [&](const Var& i, const Var& d) {
@@ -237,7 +237,7 @@ std::vector<Tensor> SparseReshape(const TeCall& call) {
         return te::Cast(call.dtype(),
                         te::Select(d == Expr(0), at, te::FloorMod(at, te::Max(shape(d), Expr(1)))));
       },
-      "new_indices", "injective");
+      "new_indices");
   return {moved, AsType(shape, after.dtype())};
 }
 

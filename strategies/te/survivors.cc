@@ -46,7 +46,7 @@ Survivors::Survivors(const Tensor& boxes, const Tensor& scores, std::int64_t mos
                   te::Select(is_row && counts(rows(row.var, Expr(0)), image), Expr(1), Expr(0)),
                   {row});
             },
-            name, kPacked);
+            name, te::Stored{});
       };
   first = rows_where("first_row", [](const Expr& of, const Expr& image) { return of < image; });
   count = rows_where("row_count", [](const Expr& of, const Expr& image) { return of == image; });

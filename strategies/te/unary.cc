@@ -44,8 +44,7 @@ std::vector<Tensor> Cast(const TeCall& call) {
   const DataType to = call.dtype();
   return {te::Compute(
       call.te_shape(),
-      [&](const std::vector<Var>& i) { return te::Cast(to, call.input(0)[ToExprs(i)]); }, "cast",
-      "elemwise")};
+      [&](const std::vector<Var>& i) { return te::Cast(to, call.input(0)[ToExprs(i)]); }, "cast")};
 }
 
 }  // namespace
@@ -62,7 +61,7 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
           [&](const std::vector<Var>& i) {
             return function(call.attrs, call.input(0)[ToExprs(i)]);
           },
-          name, "elemwise")};
+          name)};
     }});
   };
   struct IntrinsicRow {
@@ -105,7 +104,7 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
           [&](const std::vector<Var>& i) {
             return loop::Call(row.intrinsic, {call.input(0)[ToExprs(i)]});
           },
-          row.name, "elemwise")};
+          row.name)};
     }});
   }
   const auto predicate = [](Intrinsic intrinsic, bool of_integers) {
@@ -117,7 +116,7 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
             if (!x.dtype().is_float()) return of_integers ? loop::True() : loop::False();
             return loop::Call(intrinsic, {x});
           },
-          "predicate", "elemwise")};
+          "predicate")};
     }};
   };
   registry.Definition("isnan").SetColumn(predicate(Intrinsic::kIsNan, false));
@@ -150,14 +149,14 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
         [&](const std::vector<Var>& i) {
           return te::Reinterpret(call.dtype(), call.input(0)[ToExprs(i)]);
         },
-        "reinterpreted", "elemwise")};
+        "reinterpreted")};
   }});
   registry.Definition("cast_like").SetColumn(TeCompute{Cast});
   registry.Definition("full_like").SetColumn(TeCompute{[](const TeCall& call) {
     return std::vector<Tensor>{te::Compute(
         call.te_shape(),
         [&](const std::vector<Var>&) { return loop::Cast(call.dtype(), call.input(1)()); },
-        "full_like", "elemwise")};
+        "full_like")};
   }});
   registry.Definition("nn.prelu").SetColumn(TeCompute{[](const TeCall& call) {
     const auto channel = static_cast<std::size_t>(
@@ -168,7 +167,7 @@ void AttachUnaryComputes(ops::OpRegistry& registry) {
           const Expr x = call.input(0)[ToExprs(i)];
           return te::Select(x > Zero(x), x, x * call.input(1)(i[channel]));
         },
-        "prelu", "broadcast")};
+        "prelu")};
   }});
 }
 

@@ -38,9 +38,9 @@ std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
   const std::vector<Expr> rows = {NumElements(scores), 3};
   if (NumElements(scores) == 0) {
     return {te::Compute(
-                rows, [](const std::vector<Var>&) { return Expr(0); }, "selected", "elemwise"),
+                rows, [](const std::vector<Var>&) { return Expr(0); }, "selected"),
             te::Compute(
-                {1}, [](const std::vector<Var>&) { return Expr(0); }, "found", "elemwise")};
+                {1}, [](const std::vector<Var>&) { return Expr(0); }, "found")};
   }
   std::vector<Tensor> results = te::Extern(
       {rows, {1}, {4 * scores[2]}},

@@ -67,7 +67,7 @@ std::vector<Tensor> CropAndResize(const TeCall& call) {
                       fraction[0]);
         return te::Cast(call.dtype(), te::Select(inside, value, number(attrs.extrapolation_value)));
       },
-      "crop_and_resize", "injective")};
+      "crop_and_resize")};
 }
 
 std::vector<Tensor> AffineGrid(const TeCall& call) {
@@ -85,7 +85,7 @@ std::vector<Tensor> AffineGrid(const TeCall& call) {
         const auto of = [&](std::int64_t column) { return x(i[0], i[1], Expr(column)); };
         return of(0) * coordinate(3) + of(1) * coordinate(2) + of(2);
       },
-      "affine_grid", "injective")};
+      "affine_grid")};
 }
 
 }  // namespace

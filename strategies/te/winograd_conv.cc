@@ -69,26 +69,33 @@ std::array<Expr, n> ArrayOf(const Value& value) {
   return values;
 }
 
-// (vector of filters, row, column, channel, filter), in double precision until the end.
+// In double precision until the end.
 Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t vectors) {
   return te::Compute(
-      ToExprs(Shape{vectors, kPatch, kPatch, conv.group_inputs, conv.lanes()}),
-      [&](const std::vector<Var>& i) {
-        const Expr filter = i[0] * conv.lanes() + i[4];
+      ToExprs(WinogradWeights<std::int64_t>{.vector = vectors,
+                                            .row = kPatch,
+                                            .column = kPatch,
+                                            .channel = conv.group_inputs,
+                                            .filter = conv.lanes()}
+                  .List()),
+      [&](const std::vector<Var>& axes) {
+        const auto i = ByRole<WinogradWeights>(axes);
+        const Expr filter = i.vector * conv.lanes() + i.filter;
+        const auto weight = [&](std::int64_t y, std::int64_t x) {
+          return te::Cast(Float64, conv.Weight(filter, i.channel, y, x));
+        };
         const Expr value = TransformedWeight(
-            i[1], ArrayOf<3>([&](std::int64_t y) {
-              return TransformedWeight(i[2], ArrayOf<3>([&](std::int64_t x) {
-                                         return te::Cast(Float64, conv.Weight(filter, i[3], y, x));
-                                       }));
+            i.row, ArrayOf<3>([&](std::int64_t y) {
+              return TransformedWeight(i.column,
+                                       ArrayOf<3>([&](std::int64_t x) { return weight(y, x); }));
             }));
         const Expr rounded = te::Cast(conv.dtype, value);
         if (vectors * conv.lanes() == filters) return rounded;
         return te::IfThenElse(filter < Expr(filters), rounded, te::Cast(conv.dtype, 0));
       },
-      "packed", kWinogradWeights);
+      "packed", te::WinogradStage{te::WinogradPart::kWeights});
 }
 
-// (image, block of rows, row, column, channel, row of tiles, tile).
 Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& blocks) {
   const Tensor& x = call.input(0);
   const auto after = [&](std::int64_t tiles, std::int64_t extent, std::int64_t before) {
@@ -98,20 +105,30 @@ Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& bloc
   const Tensor image = PadImage(x, {2, 3}, {conv.padding[0], conv.padding[1]},
                                 {after(rows, ExtentOf(x, 2), conv.padding[0]),
                                  after(blocks.columns, ExtentOf(x, 3), conv.padding[1])},
-                                kWinogradImage);
+                                te::WinogradStage{te::WinogradPart::kImage});
   return te::Compute(
-      ToExprs(Shape{ExtentOf(x, 0), blocks.row_blocks(), kPatch, kPatch, conv.group_inputs,
-                    blocks.block_rows, blocks.columns}),
-      [&](const std::vector<Var>& i) {
-        const Expr y = (i[1] * blocks.block_rows + i[5]) * kSide, column = i[6] * kSide;
-        return TransformedPixel(i[3], ArrayOf<4>([&](std::int64_t b) {
-                                  return TransformedPixel(i[2], ArrayOf<4>([&](std::int64_t a) {
-                                                            return image(i[0], i[4], y + a,
-                                                                         column + b);
+      ToExprs(WinogradTiles<std::int64_t>{.image = ExtentOf(x, 0),
+                                          .row_block = blocks.row_blocks(),
+                                          .row = kPatch,
+                                          .column = kPatch,
+                                          .channel = conv.group_inputs,
+                                          .tile_row = blocks.block_rows,
+                                          .tile = blocks.columns}
+                  .List()),
+      [&](const std::vector<Var>& axes) {
+        const auto i = ByRole<WinogradTiles>(axes);
+        const Expr y = (i.row_block * blocks.block_rows + i.tile_row) * kSide;
+        const Expr column = i.tile * kSide;
+        const auto pixel = [&](std::int64_t a, std::int64_t b) {
+          return image(i.image, i.channel, y + a, column + b);
+        };
+        return TransformedPixel(i.column, ArrayOf<4>([&](std::int64_t b) {
+                                  return TransformedPixel(i.row, ArrayOf<4>([&](std::int64_t a) {
+                                                            return pixel(a, b);
                                                           }));
                                 }));
       },
-      "tiles", kWinogradTiles);
+      "tiles", te::WinogradStage{te::WinogradPart::kTiles});
 }
 
 // Estimated times in cycles of two multiply-adds of vectors each.
@@ -197,42 +214,85 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
   const Tensor tiles = TransformedTiles(conv, call, blocks);
   const IterVar rc = te::ReduceAxis(0, channels, "rc");
   const Tensor product = te::Compute(
-      ToExprs(Shape{shape[0], blocks.row_blocks(), filter_blocks, kPatch, kPatch,
-                    CeilDiv(blocks.tiles(), blocks.tall), blocks.vectors, blocks.tall,
-                    conv.lanes()}),
-      [&](const std::vector<Var>& i) {
-        Expr tile = i[5] * blocks.tall + i[7];
+      ToExprs(WinogradProduct<std::int64_t>{.image = shape[0],
+                                            .row_block = blocks.row_blocks(),
+                                            .filter_block = filter_blocks,
+                                            .row = kPatch,
+                                            .column = kPatch,
+                                            .tile_block = CeilDiv(blocks.tiles(), blocks.tall),
+                                            .vector = blocks.vectors,
+                                            .tile = blocks.tall,
+                                            .filter = conv.lanes()}
+                  .List()),
+      [&](const std::vector<Var>& axes) {
+        const auto i = ByRole<WinogradProduct>(axes);
+        Expr tile = i.tile_block * blocks.tall + i.tile;
         // Tiles past the last one are computed from it and dropped.
         if (blocks.tiles() % blocks.tall != 0) tile = te::Min(tile, blocks.tiles() - 1);
-        return te::Sum(tiles(i[0], i[1], i[3], i[4], rc.var, te::FloorDiv(tile, blocks.columns),
-                             te::FloorMod(tile, blocks.columns)) *
-                           weights(i[2] * blocks.vectors + i[6], i[3], i[4], rc.var, i[8]),
-                       {rc});
+        const Expr pixel = tiles[WinogradTiles<Expr>{.image = i.image,
+                                                     .row_block = i.row_block,
+                                                     .row = i.row,
+                                                     .column = i.column,
+                                                     .channel = rc.var,
+                                                     .tile_row = te::FloorDiv(tile, blocks.columns),
+                                                     .tile = te::FloorMod(tile, blocks.columns)}
+                                     .List()];
+        const Expr weight =
+            weights[WinogradWeights<Expr>{.vector = i.filter_block * blocks.vectors + i.vector,
+                                          .row = i.row,
+                                          .column = i.column,
+                                          .channel = rc.var,
+                                          .filter = i.filter}
+                        .List()];
+        return te::Sum(pixel * weight, {rc});
       },
-      "product", kWinogradProduct);
+      "product", te::WinogradStage{te::WinogradPart::kProduct});
   const Tensor results = te::Compute(
-      ToExprs(Shape{shape[0], blocks.row_blocks(), filter_blocks, kSide * blocks.block_rows,
-                    blocks.vectors, kSide * blocks.columns, conv.lanes()}),
-      [&](const std::vector<Var>& i) {
-        const Expr tile = te::FloorDiv(i[3], kSide) * blocks.columns + te::FloorDiv(i[5], kSide);
-        const Expr at = te::FloorDiv(tile, blocks.tall), row = te::FloorMod(tile, blocks.tall);
-        return Result(te::FloorMod(i[5], kSide), ArrayOf<4>([&](std::int64_t b) {
-                        return Result(te::FloorMod(i[3], kSide), ArrayOf<4>([&](std::int64_t a) {
-                                        return product(i[0], i[1], i[2], a, b, at, i[4], row, i[6]);
-                                      }));
+      ToExprs(WinogradResults<std::int64_t>{.image = shape[0],
+                                            .row_block = blocks.row_blocks(),
+                                            .filter_block = filter_blocks,
+                                            .row = kSide * blocks.block_rows,
+                                            .vector = blocks.vectors,
+                                            .column = kSide * blocks.columns,
+                                            .filter = conv.lanes()}
+                  .List()),
+      [&](const std::vector<Var>& axes) {
+        const auto i = ByRole<WinogradResults>(axes);
+        const Expr tile =
+            te::FloorDiv(i.row, kSide) * blocks.columns + te::FloorDiv(i.column, kSide);
+        const auto element = [&](std::int64_t a, std::int64_t b) {
+          return product[WinogradProduct<Expr>{.image = i.image,
+                                               .row_block = i.row_block,
+                                               .filter_block = i.filter_block,
+                                               .row = a,
+                                               .column = b,
+                                               .tile_block = te::FloorDiv(tile, blocks.tall),
+                                               .vector = i.vector,
+                                               .tile = te::FloorMod(tile, blocks.tall),
+                                               .filter = i.filter}
+                             .List()];
+        };
+        return Result(te::FloorMod(i.column, kSide), ArrayOf<4>([&](std::int64_t b) {
+                        return Result(te::FloorMod(i.row, kSide),
+                                      ArrayOf<4>([&](std::int64_t a) { return element(a, b); }));
                       }));
       },
-      "results", kWinogradResult);
+      "results", te::WinogradStage{te::WinogradPart::kResults});
   const std::int64_t rows = kSide * blocks.block_rows;
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& k, const Var& y, const Var& x) {
-        return results(n, te::FloorDiv(y, rows), te::FloorDiv(k, blocks.vectors * conv.lanes()),
-                       te::FloorMod(y, rows),
-                       te::FloorMod(te::FloorDiv(k, conv.lanes()), blocks.vectors), x,
-                       te::FloorMod(k, conv.lanes()));
+        return results[WinogradResults<Expr>{
+            .image = n,
+            .row_block = te::FloorDiv(y, rows),
+            .filter_block = te::FloorDiv(k, blocks.vectors * conv.lanes()),
+            .row = te::FloorMod(y, rows),
+            .vector = te::FloorMod(te::FloorDiv(k, conv.lanes()), blocks.vectors),
+            .column = x,
+            .filter = te::FloorMod(k, conv.lanes())}
+                           .List()];
       },
-      conv.name, "injective");
+      conv.name);
 }
 
 }  // namespace tenon::strategies

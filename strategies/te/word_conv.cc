@@ -49,8 +49,8 @@ Tensor Words(const Conv& conv, const Tensor& x, std::int64_t group) {
         }
         return te::WordOf(elements);
       },
-      "words", conv.IsPadded() ? "injective" : kPacked);
-  return PadImage(words, 2, 3, conv.padding, kPacked);
+      "words", conv.IsPadded() ? te::Label() : te::Stored{});
+  return PadImage(words, 2, 3, conv.padding, te::Stored{});
 }
 
 }  // namespace

@@ -360,5 +360,26 @@ TEST(AutoScheduleTest, ElementsOfConcatenatedChannelsAreChosenBeforehand) {
   }
 }
 
+// Each stage with loops of its own is scheduled once, by the first rule that fits.
+TEST(AutoScheduleTest, SaysByWhichRuleEachStageIsScheduled) {
+  const te::Tensor a = te::Placeholder({16, 300}, Float32, "a");
+  const te::IterVar k = te::ReduceAxis(0, 300, "k");
+  const te::Tensor sums = te::Compute(
+      {16}, [&](te::Var i) { return te::Sum(a(i, k.var), {k}); }, "sums");
+  const te::Tensor scaled = te::Compute(
+      {16, 300}, [&](te::Var i, te::Var j) { return a(i, j) / sums(i); }, "scaled");
+  const te::Tensor kept = te::Compute(
+      {300, 16}, [&](te::Var i, te::Var j) { return a(j, i); }, "kept", te::Stored{});
+  const te::Tensor turned = te::Compute(
+      {16, 300}, [&](te::Var i, te::Var j) { return scaled(i, j) + kept(j, 15 - i); }, "turned");
+  RulesUsed used;
+  AutoSchedule({turned}, {}, &used);
+  std::vector<std::pair<std::string, std::vector<std::string>>> rules;
+  for (const auto& [rule, reason, stages] : used) rules.emplace_back(rule, stages);
+  const decltype(rules) expected = {{"result with producers", {"turned", "sums"}},
+                                    {"alone", {"kept"}}};
+  EXPECT_EQ(rules, expected);
+}
+
 }  // namespace
 }  // namespace tenon::strategies

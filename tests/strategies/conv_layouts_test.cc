@@ -53,7 +53,7 @@ TEST(ConvLayoutsTest, S004_23_S004_24_ComputesAreCalledAfterTheirLayout) {
   for (const Named& n : kNamed) {
     const te::Operation op = PlainOf(ModuleOf(n));
     EXPECT_EQ(op->name, n.name);
-    EXPECT_EQ(op->tag, n.name);
+    EXPECT_EQ(op->label.tag, n.name);
   }
   const ir::Module blocked = Conv("1, 2, 9, 9, 16", "3, 2, 3, 3, 16, 16",
                                   ", data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\"");

@@ -55,7 +55,7 @@ TENON_REGISTER_OP("my.neighbours")
             const te::Tensor& x = call.input(0);
             return x(i[0]) + x(te::FloorMod(i[0] + 1, x.shape()[0]));
           },
-          "neighbours", "injective")};
+          "neighbours")};
     });
 
 ir::Module Example() {

@@ -217,13 +217,12 @@ TEST(RegisterTileTest, TheUsualTileIsAChoiceThoughItIsLargerThanTheResult) {
     const Target target = jit::HostTarget(features);
     for (const std::int64_t most : {1, 2, 4}) {
       Config config;
-      const RegisterTile tile = TileIn(&config, {"rows", "vectors"}, {8, 3}, {most, most}, target);
+      const TileSize tile = TileIn(&config, {"rows", "vectors"}, {8, 3}, {most, most}, target);
       EXPECT_EQ(tile.rows, 8);
       EXPECT_EQ(tile.vectors, 3);
       for (const Config::Choice& choice : config.choices()) {
         Config other({{choice.name, choice.values.front()}});
-        const RegisterTile small =
-            TileIn(&other, {"rows", "vectors"}, {8, 3}, {most, most}, target);
+        const TileSize small = TileIn(&other, {"rows", "vectors"}, {8, 3}, {most, most}, target);
         EXPECT_EQ(choice.name == "rows" ? small.rows : small.vectors, 1);
       }
     }

@@ -15,10 +15,10 @@ namespace {
 // B[i] = value(A[i]) for i below `extent`.
 template <typename Value>
 Tensor Made(const Value& value, std::int64_t extent = 8, const std::string& name = "B",
-            const std::string& tag = "", DataType type = Float32) {
+            const Label& label = {}, DataType type = Float32) {
   const Tensor a = Placeholder({extent}, type, "A");
   return Compute(
-      {extent}, [&](Var i) { return value(Expr(a(i))); }, name, tag);
+      {extent}, [&](Var i) { return value(Expr(a(i))); }, name, label);
 }
 
 Expr PlusOne(const Expr& x) { return x + Expr(loop::Constant(x.dtype(), 1)); }
@@ -46,7 +46,10 @@ TEST(ContentTest, ComputationsThatDifferSayDifferentThings) {
       Made(PlusOne, 9),
       Made(PlusOne, 8, "C"),
       Made(PlusOne, 8, "B", "injective"),
-      Made(PlusOne, 8, "B", "", Float64),
+      Made(PlusOne, 8, "B", Stored{}),
+      Made(PlusOne, 8, "B", WrittenOut{}),
+      Made(PlusOne, 8, "B", {"injective", Stored{}}),
+      Made(PlusOne, 8, "B", {}, Float64),
       Made([](const Expr& x) { return x + 2.0F; }),
       Made([](const Expr& x) { return x + x; }),
       Made([](const Expr& x) { return Exp(x); }),

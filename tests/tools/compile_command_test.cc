@@ -136,6 +136,20 @@ TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
   EXPECT_THAT(ErrorOf("compile %/model.relay --explain=xml"), HasSubstr("xml"));
 }
 
+TEST_F(CliTest, ExplanationsSayByWhichRulesStagesAreScheduled) {
+  Write("softmax.relay", "def @main(%x: Tensor[(64, 100), float32]) { nn.softmax(%x) }\n");
+  const std::string command = "compile %/softmax.relay --library te --no-cache ";
+  const std::string line = "rule: result with producers (what it reads at its own leading indices";
+  EXPECT_THAT(Tenon(command + "--explain").err, HasSubstr("  " + line));
+  EXPECT_THAT(OutputOf(command + "--emit=schedule"), HasSubstr("// " + line));
+  const auto json = nlohmann::json::parse(Tenon(command + "--explain=json").err);
+  const auto& rules = json["kernels"][0]["rules"];
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_EQ(rules[0]["rule"], "result with producers");
+  EXPECT_EQ(rules[0]["stages"][0], "softmax");
+  EXPECT_GT(rules[0]["stages"].size(), 1U);
+}
+
 TEST_F(CliTest, ExplanationsSayWhatFoldingLeftAndWhy) {
   Write("scaled.relay",
         "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {\n"

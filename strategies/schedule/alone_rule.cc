@@ -1,0 +1,55 @@
+// A stage with loops of its own.
+#include <algorithm>
+
+#include "tenon/strategies/reductions.h"
+#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/inner_loops.h"
+#include "tenon/strategies/transposition.h"
+
+namespace tenon::strategies {
+namespace {
+
+using schedule::Stage;
+using te::IterVar;
+
+// Iterations that any number of threads share evenly.
+constexpr std::int64_t kMinOuterAlone = 128;
+
+}  // namespace
+
+std::size_t MaxOuter(SchedulingState& state, const Stage& stage) {
+  if (stage.op()->is_reduction()) return AxesAroundReduction(stage, state.accesses);
+  const std::size_t rank = stage.op()->axes.size();
+  return rank == 0 ? 0 : rank - 1;
+}
+
+std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {
+  std::size_t outer = MaxOuter(state, stage);
+  if (IsRegisterTile(*stage.op())) {
+    ScheduleTile(stage);
+    return {&stage};
+  }
+  if (!stage.op()->is_reduction()) {
+    if (ScheduleTransposition(stage, state.accesses)) return {&stage};
+    outer = std::min(outer, FirstInner(state, stage, 0));
+  }
+  if (outer == 0) {
+    const bool one_axis = !stage.op()->axes.empty();
+    ScheduleInner(state, stage, 0);
+    // The remaining loop over blocks of vectors can still be shared.
+    if (one_axis && WorkOf(stage) >= kParallelWork && !stage.op()->is_reduction())
+      stage.Parallel(stage.leaves().front());
+    return {&stage};
+  }
+  // Where many iterations are left, the last outer axis stays a loop of its own: indices are then
+  // taken apart once a line rather than once a vector.
+  if (outer > 1 && outer + 1 == stage.op()->axes.size() && !stage.op()->is_reduction() &&
+      OuterExtent(stage, outer - 1) >= kMinOuterAlone)
+    --outer;
+  const IterVar loop = stage.Fuse(OuterAxes(stage, outer));
+  ScheduleInner(state, stage, outer);
+  if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
+  return {&stage};
+}
+
+}  // namespace tenon::strategies

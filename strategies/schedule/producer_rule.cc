@@ -1,0 +1,159 @@
+// What the result reads at the same leading indices (a convolution under its epilogue, the sums of
+// a softmax) is computed inside the result's outer loop, so that it stays in cache.
+#include <algorithm>
+#include <unordered_map>
+
+#include "tenon/loop/simplify/simplify.h"
+#include "tenon/loop/visit.h"
+#include "tenon/strategies/reductions.h"
+#include "tenon/strategies/schedule/inner_loops.h"
+#include "tenon/strategies/te_compute.h"
+
+namespace tenon::strategies {
+namespace {
+
+using loop::Expr;
+using schedule::Stage;
+using te::IterVar;
+using te::OperationNode;
+
+// Iterations that make an outer loop worth being one.
+constexpr std::int64_t kMinOuter = 8;
+// What a function of the vector math library costs in simple operations: a lane of a vector, and
+// a call for one element alone.
+constexpr std::int64_t kMathLane = 16;
+constexpr std::int64_t kMathCall = 4000;
+// Shares of a row's work that a call for one element may be: one in this many.
+constexpr std::int64_t kSmallShare = 10;
+
+// An axis of one element is read at 0 as well as at its variable.
+bool IsAxis(const Expr& index, const IterVar& axis) {
+  return index.same_as(axis.var) || (IsOne(axis.extent) && loop::IsConstInt(index, 0));
+}
+
+std::int64_t InnerExtent(const std::vector<IterVar>& axes, std::size_t outer) {
+  return ProductOfExtents(std::span(axes).subspan(outer));
+}
+
+// How many leading axes of both have the same extent.
+std::size_t EqualAxes(const Stage& a, const Stage& b) {
+  const auto& axes = a.op()->axes;
+  const auto& others = b.op()->axes;
+  std::size_t equal = 0;
+  while (equal < std::min(axes.size(), others.size()) &&
+         loop::StructuralEqual(axes[equal].extent, others[equal].extent))
+    ++equal;
+  return equal;
+}
+
+// Whether each element of the stage takes a sum along memory at its own indices, beside which the
+// element's own work is nothing.
+bool ReadsOneSumAnElement(SchedulingState& state, const Stage& stage) {
+  if (stage.op()->is_reduction()) return false;
+  const auto& axes = stage.op()->axes;
+  for (const Access& access : state.accesses.Of(stage)) {
+    if (!access.producer->is_reduction() || access.indices.size() != axes.size()) continue;
+    const bool same = std::equal(axes.begin(), axes.end(), access.indices.begin(),
+                                 [](const IterVar& a, const Expr& i) { return IsAxis(i, a); });
+    const Stage* sum = state.schedule.Find(access.producer);
+    if (same && sum != nullptr && ReducesAlongMemory(*sum, state.accesses)) return true;
+  }
+  return false;
+}
+
+// How many leading axes all readers (which must be hosts) share with the stage, index for index.
+std::size_t CommonAxes(SchedulingState& state, const Stage& stage,
+                       const std::unordered_map<const OperationNode*, const Stage*>& hosts) {
+  std::size_t common = stage.op()->axes.size();
+  bool is_read = false;
+  for (const auto& reader : state.schedule.stages()) {
+    if (reader->op()->is_placeholder() || reader->placement() == Stage::Placement::kInline)
+      continue;
+    for (const Access& access : state.accesses.Of(*reader)) {
+      if (access.producer != stage.op().get()) continue;
+      if (!hosts.contains(reader->op().get())) return 0;
+      is_read = true;
+      std::size_t same = 0;
+      while (same < access.indices.size() && same < reader->op()->axes.size() &&
+             IsAxis(access.indices[same], reader->op()->axes[same]))
+        ++same;
+      common = std::min(common, same);
+    }
+  }
+  return is_read ? common : 0;
+}
+
+// The stage of those inside that has the result's axes and computes long enough to fetch the
+// lines meanwhile that the result will be written to, or null.
+const Stage* FetcherOf(SchedulingState& state, const Stage& output,
+                       const std::vector<std::pair<Stage*, std::size_t>>& inside) {
+  const std::size_t rank = output.op()->axes.size();
+  for (const auto& [stage, common] : inside) {
+    if (!stage->is_output() && !stage->op()->is_reduction() &&
+        state.accesses.MathCallsOf(*stage) > 0 && stage->op()->axes.size() == rank &&
+        EqualAxes(*stage, output) == rank)
+      return stage;
+  }
+  return nullptr;
+}
+
+// Whether an iteration would call mathematics for one element, at a price that a row beside it
+// does not hide; by itself the stage runs in vectors.
+bool CallsMathForOneElement(SchedulingState& state, const Stage& stage, std::size_t outer,
+                            const std::vector<std::pair<Stage*, std::size_t>>& inside) {
+  const auto& axes = stage.op()->axes;
+  if (stage.op()->is_reduction() || InnerExtent(axes, outer) != 1) return false;
+  std::int64_t work = 0;
+  for (const auto& [producer, common] : inside) {
+    work +=
+        (state.accesses.NodesOf(*producer) + kMathLane * state.accesses.MathCallsOf(*producer)) *
+        InnerExtent(producer->op()->axes, outer) * InnerExtent(producer->op()->reduce_axes, 0);
+  }
+  return state.accesses.MathCallsOf(stage) * kMathCall * kSmallShare > work;
+}
+
+}  // namespace
+
+std::vector<Stage*> ScheduleWithProducers(SchedulingState& state, Stage& output) {
+  // Consumers come before producers, so each stage's readers are decided before it.
+  std::vector<std::pair<Stage*, std::size_t>> inside;
+  std::unordered_map<const OperationNode*, const Stage*> hosts = {{output.op().get(), &output}};
+  const auto& stages = state.schedule.stages();
+  const std::size_t most =
+      ReadsOneSumAnElement(state, output) ? output.op()->axes.size() : MaxOuter(state, output);
+  for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
+    Stage& stage = **it;
+    if (stage.op()->is_placeholder() || stage.placement() == Stage::Placement::kInline ||
+        state.done.contains(&stage) || hosts.contains(stage.op().get()))
+      continue;
+    // Where no element is asked for, a result beside it would not be computed.
+    if (stage.is_output() && InnerExtent(output.op()->axes, 0) == 0) continue;
+    std::size_t common = CommonAxes(state, stage, hosts);
+    if (stage.is_output()) common = std::min(common, EqualAxes(stage, output));
+    // A stage that shares few axes would leave the outer loop with too little to share out.
+    if (common < most && OuterExtent(output, common) < kMinOuter) continue;
+    if (common == 0) continue;
+    inside.emplace_back(&stage, common);
+    hosts.emplace(stage.op().get(), &stage);
+  }
+  if (inside.empty()) return {};
+  std::size_t outer = most;
+  for (const auto& [stage, common] : inside) outer = std::min(outer, common);
+  if (outer == 0 || CallsMathForOneElement(state, output, outer, inside)) return {};
+  std::int64_t work = WorkOf(output);
+  for (const auto& [stage, common] : inside) work += WorkOf(*stage);
+  const IterVar loop = output.Fuse(OuterAxes(output, outer));
+  const Stage* fetcher = FetcherOf(state, output, inside);
+  ScheduleInner(state, output, outer, fetcher == nullptr ? &output : nullptr);
+  if (work >= kParallelWork && OuterExtent(output, outer) > 1) output.Parallel(loop);
+  std::vector<Stage*> scheduled = {&output};
+  for (const auto& [stage, common] : inside) {
+    ScheduleInner(state, *stage, std::min(outer, stage->op()->axes.size()),
+                  stage == fetcher ? &output : nullptr);
+    stage->ComputeAt(output, loop);
+    scheduled.push_back(stage);
+  }
+  return scheduled;
+}
+
+}  // namespace tenon::strategies
