@@ -1,6 +1,8 @@
 #include "tenon/compiler/compile.h"
 
 #include "tenon/compiler/code_generator.h"
+#include "tenon/compiler/control/build_program.h"
+#include "tenon/compiler/control/control_flow.h"
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/plan/run_time_extents.h"
@@ -10,6 +12,7 @@
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
+#include "tenon/passes/control/outline_branches.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/pending_patterns.h"
@@ -90,6 +93,10 @@ struct Lowering {
 
 Lowered DoLower(ir::Module module, const CompileOptions& options, const Lowering& lowering) {
   Prepare(module, options);
+  if (const std::optional<std::string> flow = compiler::ControlFlow(module))
+    throw Unimplemented(StrCat(*flow,
+                               ": a module with control flow has no plan that could be "
+                               "printed, exported, saved or tuned; it can be compiled and run"));
   // A library's kernels are made for so many.
   const jit::ScopedThreads threads(options.threads);
   compiler::RunTimeExtents split = compiler::SplitRunTimeExtents(module);
@@ -120,7 +127,27 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
                      .inputs = model->inputs()});
 }
 
+Executable CompileProgram(const ir::Module& module, const CompileOptions& options,
+                          const std::string& flow) {
+  Prepare(module, options);
+  if (compiler::HasSymbols(module))
+    throw Unimplemented(StrCat(flow,
+                               ": a module with control flow is compiled for extents that "
+                               "are numbers; give the inputs their shapes"));
+  const jit::ScopedThreads threads(options.threads);
+  const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
+  const bool defer = !options.cache_dir.empty();
+  // For who leaves the pass out.
+  const ir::Module fused = passes::OutlineBranches(Fused(plain, options));
+  return compiler::BuildProgram(fused, StrategyOf(options, defer), CodeOf(options), options.threads,
+                                extents);
+}
+
 Executable DoCompile(ir::Module module, const CompileOptions& options) {
+  if (module.Find("main")) {
+    if (const auto flow = compiler::ControlFlow(module))
+      return CompileProgram(module, options, *flow);
+  }
   if (module.Find("main") && compiler::HasSymbols(module)) return CompileSymbolic(module, options);
   const Lowering lowering = {.defers = !options.cache_dir.empty(), .keeps_module = false};
   return DoLink(DoLower(std::move(module), options, lowering), options);

@@ -79,6 +79,14 @@ Expr Function::Make(std::vector<Expr> params, Expr body, Type ret_type, Function
                            std::move(attrs), std::move(span), std::move(type));
 }
 
+Expr If::Make(Expr condition, Expr then_branch, Expr else_branch, Span span, Type type) {
+  RequireDefined(condition, "the condition of an if");
+  RequireDefined(then_branch, "the first branch of an if");
+  RequireDefined(else_branch, "the second branch of an if");
+  return New<IfNode>(std::move(condition), std::move(then_branch), std::move(else_branch),
+                     std::move(span), std::move(type));
+}
+
 bool FunctionNode::IsSet(const std::string& name) const {
   const auto found = attrs.find(name);
   return found != attrs.end() && !(found->second == attrs::Value(std::int64_t{0}));
@@ -107,6 +115,10 @@ std::vector<Expr> Children(const Expr& e) {
       std::vector<Expr> children = e.As<FunctionNode>()->params;
       children.push_back(e.As<FunctionNode>()->body);
       return children;
+    }
+    case ExprKind::kIf: {
+      const auto& n = *e.As<IfNode>();
+      return {n.condition, n.then_branch, n.else_branch};
     }
   }
   Unreachable("the switch over expression kinds is exhaustive");
@@ -138,6 +150,8 @@ Expr WithChildren(const Expr& e, std::vector<Expr> c, Type type) {
       return Function::Make(std::move(c), std::move(body), n.ret_type, n.attrs, e.span(),
                             std::move(type));
     }
+    case ExprKind::kIf:
+      return If::Make(c[0], c[1], c[2], e.span(), std::move(type));
   }
   Unreachable("the switch over expression kinds is exhaustive");
 }

@@ -31,7 +31,8 @@ enum class ExprKind {
   kTuple,
   kTupleGetItem,
   kLet,
-  kFunction
+  kFunction,
+  kIf
 };
 
 class ExprNode : public RefCounted {
@@ -190,6 +191,22 @@ struct FunctionNode : ExprNode {
 struct Function {
   static Expr Make(std::vector<Expr> params, Expr body, Type ret_type = Type(),
                    FunctionAttrs attrs = {}, Span span = {}, Type type = Type());
+};
+
+// One of two branches runs, as a scalar bool says. What only one branch uses belongs to it and runs
+// with it; what is also used elsewhere is computed before.
+struct IfNode : ExprNode {
+  static constexpr ExprKind kKind = ExprKind::kIf;
+  IfNode(Expr c, Expr yes, Expr no, Span s, Type t)
+      : ExprNode(kKind, std::move(s), std::move(t)),
+        condition(std::move(c)),
+        then_branch(std::move(yes)),
+        else_branch(std::move(no)) {}
+  const Expr condition, then_branch, else_branch;
+};
+struct If {
+  static Expr Make(Expr condition, Expr then_branch, Expr else_branch, Span span = {},
+                   Type type = Type());
 };
 
 // The expressions directly inside, in visiting order: a call's callee comes before its arguments.

@@ -71,6 +71,10 @@ class Printer {
     bool ends_a_scope = false;  // the last use was as the body of a function or let
   };
 
+  struct Branches {
+    Scope yes, no;
+  };
+
   // Consumers first, so that all uses of an expression are known before its own children's are.
   void FindPlaces() {
     std::vector<Expr> nodes;
@@ -94,6 +98,12 @@ class Printer {
         const Scope body = continues ? place.home : inner_[*node] = tree_.Open(place.home);
         use(let->value, body, false);
         use(let->body, body, true);
+      } else if (const auto* branches = node->As<IfNode>()) {
+        use(branches->condition, place.home, false);
+        const Branches scopes{tree_.Open(place.home), tree_.Open(place.home)};
+        branches_.emplace(*node, scopes);
+        use(branches->then_branch, scopes.yes, true);
+        use(branches->else_branch, scopes.no, true);
       } else {
         for (const Expr& child : Children(*node)) use(child, place.home, false);
       }
@@ -147,6 +157,7 @@ class Printer {
   }
 
   static std::vector<Expr> DataflowChildren(const Expr& e) {
+    if (const auto* branches = e.As<IfNode>()) return {branches->condition};
     return e.kind() == ExprKind::kLet || e.kind() == ExprKind::kFunction ? std::vector<Expr>()
                                                                          : Children(e);
   }
@@ -204,6 +215,15 @@ class Printer {
         return StrCat("(\n", Indented(ScopeText(e, inner_.at(e))), "\n)");
       case ExprKind::kFunction:
         return "fn " + FunctionText(e);
+      case ExprKind::kIf: {
+        const auto& branches = *e.As<IfNode>();
+        const Branches& scopes = branches_.at(e);
+        const std::string condition = Use(branches.condition);
+        const std::string yes = ScopeText(branches.then_branch, scopes.yes);
+        const std::string no = ScopeText(branches.else_branch, scopes.no);
+        return StrCat("if (", condition, ") {\n", Indented(yes), "\n} else {\n", Indented(no),
+                      "\n}");
+      }
     }
     Unreachable("the switch over expression kinds is exhaustive");
   }
@@ -323,7 +343,8 @@ class Printer {
   ScopeTree tree_;
   std::unordered_map<Expr, Place, ExprHash> places_;
   std::unordered_map<Expr, Scope, ExprHash> inner_;  // of functions, and of lets in parentheses
-  std::vector<std::string> lines_;                   // of each scope that is open
+  std::unordered_map<Expr, Branches, ExprHash> branches_;
+  std::vector<std::string> lines_;  // of each scope that is open
   std::unordered_map<Expr, std::string, ExprHash> texts_, names_;
   std::unordered_set<std::string> taken_;
   std::unordered_map<std::string, int> suffixes_;

@@ -151,6 +151,7 @@ std::uint64_t StructuralHash(const Expr& expr) {
         break;
       case ExprKind::kTuple:
       case ExprKind::kLet:
+      case ExprKind::kIf:
         break;
     }
     for (const Expr& child : Children(e)) hash = CombineHash(hash, hashes.at(child));

@@ -28,6 +28,7 @@ void CheckSize(const Type& type, int depth, std::size_t* parts) {
     check_all(function->params);
     CheckSize(function->result, depth + 1, parts);
   }
+  if (const auto* reference = type.As<RefTypeNode>()) CheckSize(reference->value, depth + 1, parts);
 }
 
 Type Checked(const TypeNode* node) {
@@ -55,6 +56,7 @@ Type TupleType(std::vector<Type> fields) { return Checked(new TupleTypeNode(std:
 Type FuncType(std::vector<Type> params, Type result) {
   return Checked(new FuncTypeNode(std::move(params), std::move(result)));
 }
+Type RefType(Type value) { return Checked(new RefTypeNode(std::move(value))); }
 
 bool Equal(const Type& a, const Type& b) {
   if (a.get() == b.get()) return true;
@@ -71,6 +73,8 @@ bool Equal(const Type& a, const Type& b) {
     case TypeKind::kFunc:
       return all_equal(a.As<FuncTypeNode>()->params, b.As<FuncTypeNode>()->params) &&
              Equal(a.As<FuncTypeNode>()->result, b.As<FuncTypeNode>()->result);
+    case TypeKind::kRef:
+      return Equal(a.As<RefTypeNode>()->value, b.As<RefTypeNode>()->value);
   }
   return false;
 }
@@ -102,6 +106,8 @@ std::string ToString(const Type& type) {
           StrJoin(n.params, ", ", [](std::string* out, const Type& t) { *out += ToString(t); }),
           ") -> ", ToString(n.result));
     }
+    case TypeKind::kRef:
+      return StrCat("ref(", ToString(type.As<RefTypeNode>()->value), ")");
   }
   return "?";
 }

@@ -1,4 +1,4 @@
-// Types of graph expressions: tensors, tuples and functions.
+// Types of graph expressions: tensors, tuples, functions and references.
 //
 // A Type is a handle to an immutable node; null means "not known". A dimension is a number,
 // an expression of variables ("n", "2*n + 1"), or "?", about which nothing is known.
@@ -23,7 +23,7 @@ namespace tenon::ir {
 
 using tenon::Dim;
 
-enum class TypeKind { kTensor, kTuple, kFunc };
+enum class TypeKind { kTensor, kTuple, kFunc, kRef };
 
 class TypeNode : public RefCounted {
  public:
@@ -64,11 +64,19 @@ struct FuncTypeNode : TypeNode {
   const std::vector<Type> params;
   const Type result;
 };
+// A place whose value changes while a function runs.
+struct RefTypeNode : TypeNode {
+  static constexpr TypeKind kKind = TypeKind::kRef;
+  explicit RefTypeNode(Type v) : TypeNode(kKind), value(std::move(v)) {}
+  const Type value;
+};
 
 Type TensorType(std::vector<Dim> shape, DataType dtype);
 Type TensorTypeOf(const Shape& shape, DataType dtype);
 Type TupleType(std::vector<Type> fields);  // refuses types too deep or large to be walked
 Type FuncType(std::vector<Type> params, Type result);  // likewise
+
+Type RefType(Type value);  // likewise
 
 // Whether both have the same content. An unknown type equals only another unknown type.
 bool Equal(const Type& a, const Type& b);

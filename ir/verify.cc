@@ -89,6 +89,10 @@ class Verifier {
         binders[let->var] = body;
         use(let->value, home);
         use(let->body, body);
+      } else if (const auto* branches = node->As<IfNode>()) {
+        use(branches->condition, home);
+        use(branches->then_branch, tree.Open(home));
+        use(branches->else_branch, tree.Open(home));
       } else {
         for (const Expr& child : Children(*node)) use(child, home);
       }

@@ -35,6 +35,10 @@ const Expr* ChildAt(const Expr& e, std::size_t i) {
       const auto& function = *e.As<FunctionNode>();
       return i == function.params.size() ? &function.body : field(function.params, i);
     }
+    case ExprKind::kIf: {
+      const auto& n = *e.As<IfNode>();
+      return i == 0 ? &n.condition : i == 1 ? &n.then_branch : i == 2 ? &n.else_branch : nullptr;
+    }
   }
   Unreachable("the switch over expression kinds is exhaustive");
 }

@@ -115,10 +115,11 @@ class Writer {
       case ir::ExprKind::kOp:
       case ir::ExprKind::kLet:
       case ir::ExprKind::kFunction:
+      case ir::ExprKind::kIf:
         break;
     }
     throw InvalidArgument(
-        "only calls of operators can be written as ONNX, not let or calls of functions")
+        "only calls of operators can be written as ONNX, not let, if or calls of functions")
         .At(e.span());
   }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "tenon/ir/module_builder.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/graph_importer.h"
 #include "tenon/onnx/convert/sequence.h"
@@ -15,6 +16,7 @@
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/onnx/user_conversions.h"
+#include "tenon/passes/simplify/dead_code.h"
 #include "tenon/support/error.h"
 #include "tenon/support/mapped_file.h"
 #include "tenon/support/strings.h"
@@ -144,6 +146,8 @@ class Importer {
       const NarrowType* narrow = FindNarrowType(input.type().tensor_type().elem_type());
       if (narrow != nullptr) meaning_.narrow.emplace(values_[input.name()], narrow);
     }
+    LoopFunctions loops;
+    if (options_.control_flow && !has_symbols_) meaning_.loops = &loops;
     std::vector<Expr> outputs = GraphImporter(std::move(meaning_), options_.evaluate,
                                               {.folding = ops::FoldingBudget(bytes)})
                                     .Import(graph_, std::move(values_));
@@ -154,7 +158,10 @@ class Importer {
                                    KindOf(outputs[i]), "; the results of a model must be tensors"));
     }
     const Expr result = outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
-    return ir::Module().With("main", ir::Function::Make(params_, result));
+    ir::ModuleBuilder module;
+    module.Set("main", ir::Function::Make(params_, result));
+    for (const auto& [name, function] : loops.all()) module.Set(name, function);
+    return passes::RemoveUnusedFunctions(module.Build());
   }
 
  private:
@@ -177,6 +184,7 @@ class Importer {
       }
       if (options_.symbolic && !options_.shapes.contains(input.name) && input.extents &&
           !input.Fixed()) {
+        has_symbols_ = true;
         AddParameter(input.name, ir::TensorType(SymbolsOf(input), input.dtype));
         continue;
       }
@@ -240,6 +248,7 @@ class Importer {
   GraphImporter::Meaning meaning_;
   NamedValues values_;
   std::vector<Expr> params_;
+  bool has_symbols_ = false;
 };
 
 }  // namespace

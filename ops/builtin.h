@@ -29,6 +29,7 @@ void RegisterPadOps(OpRegistry& registry);
 void RegisterBatchSpaceOps(OpRegistry& registry);  // space_to_batch_nd, batch_to_space_nd
 void RegisterDeviceOps(OpRegistry& registry);      // on_device, device_copy
 void RegisterCodegenOps(OpRegistry& registry);     // compiler_begin, compiler_end
+void RegisterReferenceOps(OpRegistry& registry);   // ref, ref_read, ref_write
 void RegisterFourierOps(OpRegistry& registry);     // dft, stft
 void RegisterCorrelationOps(OpRegistry& registry);
 void RegisterImageOps(OpRegistry& registry);
@@ -61,6 +62,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterBatchSpaceOps(registry);
   RegisterDeviceOps(registry);
   RegisterCodegenOps(registry);
+  RegisterReferenceOps(registry);
   RegisterFourierOps(registry);
   RegisterCorrelationOps(registry);
   RegisterImageOps(registry);

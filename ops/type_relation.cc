@@ -103,6 +103,8 @@ Type Unify(const Type& a, const Type& b) {
       if (x.params.size() != y.params.size()) Contradict(a, b);
       return ir::FuncType(UnifyAll(x.params, y.params), Unify(x.result, y.result));
     }
+    case ir::TypeKind::kRef:
+      return ir::RefType(Unify(a.As<ir::RefTypeNode>()->value, b.As<ir::RefTypeNode>()->value));
   }
   return a;
 }

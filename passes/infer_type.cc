@@ -5,6 +5,7 @@
 #include "tenon/passes/infer_type.h"
 
 #include <deque>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,7 @@ using ir::Expr;
 using ir::ExprKind;
 using ir::FunctionNode;
 using ir::FuncTypeNode;
+using ir::IfNode;
 using ir::LetNode;
 using ir::TupleGetItemNode;
 using ir::TupleNode;
@@ -206,11 +208,34 @@ class Solver {
         Learn(found->second, TypeOf(e));
         return;
       }
+      case ExprKind::kIf:
+        ApplyIf(e, *e.As<IfNode>());
+        return;
       case ExprKind::kVar:
       case ExprKind::kConstant:
       case ExprKind::kOp:
         return;
     }
+  }
+
+  void ApplyIf(const Expr& e, const IfNode& branches) {
+    static const Type kCondition = ir::TensorType({}, Bool);
+    const Type given = TypeOf(branches.condition);
+    if (given && !ir::Equal(given, kCondition))
+      throw InvalidArgument(StrCat("the condition of an if is ", ir::ToString(given),
+                                   "; it must be a bool without axes"));
+    Learn(branches.condition, kCondition);
+    const Type yes = TypeOf(branches.then_branch), no = TypeOf(branches.else_branch);
+    Type both;
+    try {
+      both = ops::Unify(yes, no);
+    } catch (const Error&) {
+      throw InvalidArgument(StrCat("one branch of an if is ", ir::ToString(yes), " and the other ",
+                                   ir::ToString(no), "; both must be of one type"));
+    }
+    Learn(e, both);
+    Learn(branches.then_branch, TypeOf(e));
+    Learn(branches.else_branch, TypeOf(e));
   }
 
   void ApplyOperator(const Expr& e, const CallNode& call) {
@@ -293,9 +318,19 @@ class Solver {
       return true;
     };
     if (const auto* tuple = type.As<TupleTypeNode>()) return all(tuple->fields);
+    if (const auto* reference = type.As<ir::RefTypeNode>()) return Complete(reference->value);
     if (const auto* function = type.As<FuncTypeNode>())
       return all(function->params) && Complete(function->result);
     return true;
+  }
+
+  static bool CallsItself(const std::string& name, const Expr& function) {
+    bool calls = false;
+    ir::VisitPostOrder(function, [&](const Expr& e) {
+      const auto* global = e.As<ir::GlobalVarNode>();
+      calls = calls || (global != nullptr && global->name == name);
+    });
+    return calls;
   }
 
   // Names the expressions that block: variables first, then calls whose inputs are known.
@@ -312,6 +347,15 @@ class Solver {
                             .At(e.span()));
     }
     if (!errors_.empty()) return;
+    for (const auto& [name, function] : globals_) {
+      const auto* type = TypeOf(function).As<FuncTypeNode>();
+      if (type == nullptr || Complete(type->result) || !CallsItself(name, function)) continue;
+      errors_.push_back(InvalidArgument(StrCat("the result type of @", name,
+                                               ", which calls itself, cannot be inferred; annotate "
+                                               "it (-> type)"))
+                            .At(function.span()));
+      return;
+    }
     for (const Expr& e : constraints_) {
       if (Complete(TypeOf(e))) continue;
       const auto* call = e.As<CallNode>();
@@ -378,7 +422,7 @@ class Solver {
   std::vector<bool> queued_, failed_;
   std::deque<std::size_t> queue_;
   std::size_t current_ = 0;
-  std::unordered_map<std::string, Expr> globals_;
+  std::map<std::string, Expr> globals_;
   std::vector<Expr> vars_;  // in the order of the text
   std::vector<Error> errors_;
   std::size_t left_out_ = 0;

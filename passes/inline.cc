@@ -12,6 +12,7 @@
 #include "tenon/ir/module_builder.h"
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
+#include "tenon/passes/control/outline_branches.h"
 #include "tenon/passes/fusion/outline_groups.h"
 
 namespace tenon::passes {
@@ -65,11 +66,10 @@ class Inliner {
     std::vector<std::string> ready;
     for (const auto& [name, function] : module_.functions()) {
       const auto& node = *function.As<FunctionNode>();
-      if (name == "main" || IsComposite(name)) continue;
-      if (!node.IsSet("Inline") && rule_ != InlineRule::kAll) continue;
+      if (name == "main" || IsComposite(name) || !IsWanted(node)) continue;
       std::size_t count = 0;
       for (const std::string& callee : GlobalsOf(function)) {
-        if (IsComposite(callee)) continue;
+        if (IsComposite(callee) || StaysCalled(callee)) continue;
         callers[callee].push_back(name);
         ++count;
       }
@@ -84,6 +84,24 @@ class Inliner {
         if (--waits_for[caller] == 0) ready.push_back(caller);
       }
     }
+  }
+
+  bool IsWanted(const FunctionNode& function) const {
+    switch (rule_) {
+      case InlineRule::kMarked:
+        return function.IsSet("Inline");
+      case InlineRule::kAll:
+        return true;
+      case InlineRule::kOutlined:
+        return function.IsSet(kOutlined);
+    }
+    return false;
+  }
+  // A branch may call any function; where it stands changes nothing about that.
+  bool StaysCalled(const std::string& name) const {
+    const Expr function = module_.Find(name);
+    return rule_ == InlineRule::kOutlined &&
+           !(function && function.As<FunctionNode>()->IsSet(kOutlined));
   }
 
   // A function that a pattern turned into a kernel stays one (EmbedComposites).

@@ -14,7 +14,11 @@
 
 namespace tenon::passes {
 
-enum class InlineRule { kMarked, kAll };
+enum class InlineRule {
+  kMarked,
+  kAll,
+  kOutlined,  // those that OutlineBranches made (RestoreBranches)
+};
 
 ir::Module Inline(const ir::Module& module, InlineRule rule = InlineRule::kMarked);
 

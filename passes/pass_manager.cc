@@ -4,7 +4,9 @@
 #include <chrono>
 
 #include "tenon/ir/verify.h"
+#include "tenon/passes/control/outline_branches.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/inline.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -27,6 +29,13 @@ void RequireKnown(const Pipeline& pipeline, const std::vector<std::string>& name
   }
 }
 
+ir::Module Applied(const Pass& pass, const ir::Module& module) {
+  if (pass.flow == Flow::kWhole || !HasBranches(module)) return pass.function(module);
+  const ir::Module straight = OutlineBranches(InferType(module));
+  const ir::Module made = pass.function(straight);
+  return made == straight ? module : RestoreBranches(made);
+}
+
 void CheckFacts(Facts facts, const ir::Module& module) {
   for (const Fact fact : kAllFacts) {
     CheckInvariant(!facts.Has(fact) || Holds(fact, module), StrCat("the module is ", NameOf(fact)));
@@ -34,6 +43,10 @@ void CheckFacts(Facts facts, const ir::Module& module) {
 }
 
 }  // namespace
+
+ir::Module RestoreBranches(const ir::Module& module) {
+  return InferType(Inline(module, InlineRule::kOutlined));
+}
 
 ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassContext& context) {
   RequireKnown(pipeline, context.required);
@@ -60,7 +73,7 @@ ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassCont
         current = InferType(current);
         facts = facts | Facts{Fact::kTyped};
       }
-      next = pass.function(current);
+      next = Applied(pass, current);
       facts = (next == current ? facts : facts & pass.keeps) | pass.makes;
       if (context.verify) {
         ir::VerifyModule(next);

@@ -16,6 +16,12 @@
 
 namespace tenon::passes {
 
+// How a pass sees control flow.
+enum class Flow : bool {
+  kWhole,     // ifs where they are
+  kStraight,  // straight-line code: the branches of ifs are functions of their own while it runs
+};
+
 struct Pass {
   std::string name;
   int min_opt_level = 0;
@@ -26,6 +32,7 @@ struct Pass {
   Facts needs;
   // For a module that the pass changed: what holds after it, and what holds if it held before.
   Facts makes, keeps;
+  Flow flow = Flow::kStraight;
 };
 using Pipeline = std::vector<Pass>;
 
@@ -62,6 +69,9 @@ struct PassContext {
 // Throws NotFound when `required` or `disabled` names a pass that is not in the pipeline. An error
 // that a pass throws gets a note with the pass's name.
 ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassContext& context);
+
+// The inverse of OutlineBranches: the functions that it made are put back where they are called.
+ir::Module RestoreBranches(const ir::Module& module);
 
 // One pass on one expression: the rewritten function of a function, the rewritten body of anything
 // else.

@@ -9,6 +9,8 @@
 #include "tenon/passes/combine/combine_parallel_batch_matmul.h"
 #include "tenon/passes/combine/combine_parallel_conv2d.h"
 #include "tenon/passes/combine/combine_parallel_op_batch.h"
+#include "tenon/passes/control/outline_branches.h"
+#include "tenon/passes/control/references_to_values.h"
 #include "tenon/passes/device/plan_devices.h"
 #include "tenon/passes/device/rewrite_annotated_ops.h"
 #include "tenon/passes/fusion/defuse_ops.h"
@@ -187,123 +189,131 @@ constexpr Facts kAll = kUnfused | kFused;
 
 constexpr auto kExact = Values::kKept;
 constexpr auto kOther = Values::kChanged;
+constexpr auto kWhole = Flow::kWhole;
+constexpr auto kStraight = Flow::kStraight;
 
 constexpr std::array kPasses = {
-    PassRow{"InferType", Plain<InferType>, kNone, kTyped, kAll, kExact,
+    PassRow{"InferType", Plain<InferType>, kNone, kTyped, kAll, kExact, kWhole,
             "infers every type, or reports every error"},
-    PassRow{"SimplifyInference", ThenInfer<SimplifyInference>, kTyped, kTyped, kUnfused, kExact,
+    PassRow{"SimplifyInference", ThenInfer<SimplifyInference>, kTyped, kTyped, kUnfused, kExact, kStraight,
             "writes batch_norm and dropout as inference needs them"},
     PassRow{"FoldConstant",
             [](const Module& m, const PassArguments& a) { return FoldConstant(m, a.evaluate); },
-            kTyped, kNone, kAll, kExact, "computes calls whose arguments are constants"},
-    PassRow{"CanonicalizeOps", ThenInfer<CanonicalizeOps>, kTyped, kTyped, kUnfused, kExact,
+            kTyped, kNone, kAll, kExact, kStraight, "computes calls whose arguments are constants"},
+    PassRow{"CanonicalizeOps", ThenInfer<CanonicalizeOps>, kTyped, kTyped, kUnfused, kExact, kStraight,
             "replaces bias_add by add"},
-    PassRow{"SimplifyExpr", Plain<SimplifyExpr>, kTyped, kNone, kUnfused, kExact,
+    PassRow{"SimplifyExpr", Plain<SimplifyExpr>, kTyped, kNone, kUnfused, kExact, kStraight,
             "simplifies single calls by algebra"},
     PassRow{"EliminateCommonSubexpr", Plain<EliminateCommonSubexpr>, kTyped, kNone, kUnfused,
-            kExact, "computes equal calls once"},
-    PassRow{"FoldExplicitPadding", Plain<FoldExplicitPadding>, kTyped, kNone, kUnfused, kExact,
+            kExact, kStraight, "computes equal calls once"},
+    PassRow{"FoldExplicitPadding", Plain<FoldExplicitPadding>, kTyped, kNone, kUnfused, kExact, kStraight,
             "moves a pad into the padding of its reader"},
-    PassRow{"FlattenAtrousConv", Plain<FlattenAtrousConv>, kTyped, kNone, kUnfused, kExact,
+    PassRow{"FlattenAtrousConv", Plain<FlattenAtrousConv>, kTyped, kNone, kUnfused, kExact, kStraight,
             "dilates a convolution between space_to_batch_nd and batch_to_space_nd"},
-    PassRow{"DropPaddedTaps", Plain<DropPaddedTaps>, kTyped, kNone, kUnfused, kExact,
+    PassRow{"DropPaddedTaps", Plain<DropPaddedTaps>, kTyped, kNone, kUnfused, kExact, kStraight,
             "cuts off taps of convolutions that only meet padding"},
     PassRow{"CombineParallelConv2D",
             [](const Module& m, const PassArguments& a) {
               return CombineParallelConv2D(m, a.min_branches);
             },
-            kTyped, kNone, kUnfused, kExact, "joins convolutions of the same data",
+            kTyped, kNone, kUnfused, kExact, kStraight, "joins convolutions of the same data",
             attrs::SchemaOf<BranchOptions>, {}, ApplyOptions<BranchOptions>},
     PassRow{"CombineParallelDense",
             [](const Module& m, const PassArguments& a) {
               return CombineParallelDense(m, a.min_branches, a.dense_form);
             },
-            kTyped, kNone, kUnfused, kExact, "joins dense layers of the same data",
+            kTyped, kNone, kUnfused, kExact, kStraight, "joins dense layers of the same data",
             attrs::SchemaOf<DenseOptions>, {}, ApplyOptions<DenseOptions>},
     PassRow{"CombineParallelBatchMatmul",
             [](const Module& m, const PassArguments& a) {
               return CombineParallelBatchMatmul(m, a.min_branches);
             },
-            kTyped, kNone, kUnfused, kExact, "joins batched products of the same data",
+            kTyped, kNone, kUnfused, kExact, kStraight, "joins batched products of the same data",
             attrs::SchemaOf<BranchOptions>, {}, ApplyOptions<BranchOptions>},
     PassRow{"CombineParallelOpBatch",
             [](const Module& m, const PassArguments& a) {
               return CombineParallelOpBatch(m, a.batched_op, a.batch_op, a.min_branches);
             },
-            kTyped, kNone, kUnfused, kExact, "joins calls of an operator into one of a batch",
+            kTyped, kNone, kUnfused, kExact, kStraight, "joins calls of an operator into one of a batch",
             attrs::SchemaOf<OpBatchOptions>, {}, ApplyOptions<OpBatchOptions>},
-    PassRow{"FastMath", Plain<FastMath>, kTyped, kNone, kUnfused, kExact,
+    PassRow{"FastMath", Plain<FastMath>, kTyped, kNone, kUnfused, kExact, kStraight,
             "gives exp, erf, tanh and softmax their fast names"},
     PassRow{"SimplifyFCTranspose",
             [](const Module& m, const PassArguments& a) {
               return InferType(SimplifyFCTranspose(m, a.weights));
             },
-            kTyped, kTyped, kUnfused, kExact, "takes weights that the caller has transposed",
+            kTyped, kTyped, kUnfused, kExact, kStraight, "takes weights that the caller has transposed",
             nullptr, "PARAMETER", ApplyWeights},
     PassRow{"AlterOpLayout",
             [](const Module& m, const PassArguments&) { return InferType(AlterOpLayout(m)); },
-            kTyped, kTyped, kUnfused, kExact, "puts convolutions into blocks of channels"},
+            kTyped, kTyped, kUnfused, kExact, kStraight, "puts convolutions into blocks of channels"},
     PassRow{"ConvertLayout",
             [](const Module& m, const PassArguments& a) { return ConvertLayout(m, a.layouts); },
-            kTyped, kNone, kUnfused, kExact, "puts operators into the layouts that are asked for",
+            kTyped, kNone, kUnfused, kExact, kStraight, "puts operators into the layouts that are asked for",
             nullptr, "OPERATOR=DATA[:KERNEL]", ApplyLayouts},
-    PassRow{"CanonicalizeCast", ThenInfer<CanonicalizeCast>, kTyped, kTyped, kUnfused, kExact,
+    PassRow{"CanonicalizeCast", ThenInfer<CanonicalizeCast>, kTyped, kTyped, kUnfused, kExact, kStraight,
             "repeats a widening cast for each of its readers"},
-    PassRow{"DefuseOps", ThenInfer<DefuseOps>, kTyped, kTyped, kUnfused, kExact,
+    PassRow{"DefuseOps", ThenInfer<DefuseOps>, kTyped, kTyped, kUnfused, kExact, kStraight,
             "inlines primitive functions: the inverse of FuseOps"},
-    PassRow{"DivToMul", ThenInfer<DivToMul>, kTyped, kTyped, kUnfused, kExact,
+    PassRow{"DivToMul", ThenInfer<DivToMul>, kTyped, kTyped, kUnfused, kExact, kStraight,
             "replaces division by a constant by multiplication"},
     PassRow{"FoldAffine",
             [](const Module& m, const PassArguments& a) { return FoldAffine(m, a.folding); },
-            kTyped, kNone, kUnfused, kExact,
+            kTyped, kNone, kUnfused, kExact, kStraight,
             "folds scales and shifts around a product into its weight"},
     PassRow{"BackwardFoldScaleAxis", ThenInfer<BackwardFoldScaleAxis>, kTyped, kTyped, kUnfused,
-            kExact, "folds a scale after a product into its weight"},
+            kExact, kStraight, "folds a scale after a product into its weight"},
     PassRow{"ForwardFoldScaleAxis", ThenInfer<ForwardFoldScaleAxis>, kTyped, kTyped, kUnfused,
-            kExact, "folds a scale before a product into its weight"},
+            kExact, kStraight, "folds a scale before a product into its weight"},
     PassRow{"FoldScaleAxis",
             [](const Module& m, const PassArguments& a) {
               return InferType(FoldScaleAxis(m, a.evaluate));
             },
-            kTyped, kTyped, kUnfused, kExact, "runs these two and FoldConstant"},
+            kTyped, kTyped, kUnfused, kExact, kStraight, "runs these two and FoldConstant"},
     PassRow{"CanonicalizeQnn",
             [](const Module& m, const PassArguments& a) { return CanonicalizeQnn(m, a.target); },
-            kTyped, kUnquantized, kTyped, kExact,
+            kTyped, kUnquantized, kTyped, kExact, kStraight,
             "replaces quantised operators by operators on integers"},
     PassRow{"Legalize",
             [](const Module& m, const PassArguments& a) { return Legalize(m, a.target); }, kTyped,
-            kNone, kUnfused, kExact, "replaces calls by what the target has for them"},
+            kNone, kUnfused, kExact, kStraight, "replaces calls by what the target has for them"},
     PassRow{"FakeQuantizationToInteger", Plain<FakeQuantizationToInteger>, kTyped, kNone, kTyped,
-            kOther, "replaces operators between dequantize and quantize by quantised ones"},
-    PassRow{"DeadCodeElimination", Plain<DeadCodeElimination>, kNone, kNone, kAll, kExact,
+            kOther, kStraight, "replaces operators between dequantize and quantize by quantised ones"},
+    PassRow{"DeadCodeElimination", Plain<DeadCodeElimination>, kNone, kNone, kAll, kExact, kWhole,
             "removes bindings that nobody reads"},
-    PassRow{"EmbedComposites", Plain<EmbedComposites>, kTyped, kNone, kUnfused, kExact,
+    PassRow{"EmbedComposites", Plain<EmbedComposites>, kTyped, kNone, kUnfused, kExact, kStraight,
             "puts composite functions where they are called, as primitive ones"},
     PassRow{"Inline",
             [](const Module& m, const PassArguments& a) { return Inline(m, a.inline_rule); }, kNone,
-            kNone, kUnquantized, kExact, "puts functions where they are called",
+            kNone, kUnquantized, kExact, kWhole, "puts functions where they are called",
             attrs::SchemaOf<InlineOptions>, {}, ApplyOptions<InlineOptions>},
     PassRow{"MergeCompilerRegions", ThenInfer<MergeCompilerRegions>, kTyped, kTyped, kUnfused,
-            kExact, "joins neighbouring regions of one code generator"},
+            kExact, kStraight, "joins neighbouring regions of one code generator"},
     PassRow{"MergeCompositeFunctions",
             [](const Module& m, const PassArguments&) { return MergeCompositeFunctions(m); }, kNone,
-            kNone, kUnquantized, kExact, "joins composites of one code generator in a function"},
+            kNone, kUnquantized, kExact, kStraight, "joins composites of one code generator in a function"},
     PassRow{"PartitionGraph",
             [](const Module& m, const PassArguments&) { return PartitionGraph(m); }, kNone, kNone,
-            kUnquantized, kExact, "makes functions of the regions of code generators"},
+            kUnquantized, kExact, kStraight, "makes functions of the regions of code generators"},
     PassRow{"RemoveUnusedFunctions",
             [](const Module& m, const PassArguments&) { return RemoveUnusedFunctions(m); }, kNone,
-            kNone, kAll, kExact, "removes functions that @main does not reach"},
+            kNone, kAll, kExact, kWhole, "removes functions that @main does not reach"},
+    PassRow{"ReferencesToValues", Plain<ReferencesToValues>, kNone, kNone, kUnquantized, kExact,
+            kWhole, "turns reads of references into the values that were last written"},
+    PassRow{"OutlineBranches", Plain<OutlineBranches>, kTyped, kTyped, kUnquantized, kExact, kWhole,
+            "makes the branches of ifs functions of their own"},
+    PassRow{"RestoreBranches", Plain<RestoreBranches>, kTyped, kTyped, kUnquantized, kExact,
+            kWhole, "puts such functions back into their ifs"},
     PassRow{"FuseOps", [](const Module& m, const PassArguments& a) { return FuseOps(m, a.fuse); },
-            kTyped, kFused, kAll, kExact, "groups calls that share loops in primitive functions",
+            kTyped, kFused, kAll, kExact, kStraight, "groups calls that share loops in primitive functions",
             attrs::SchemaOf<FuseOpsOptions>, {}, ApplyOptions<FuseOpsOptions>},
     PassRow{"PlanDevices", [](const Module& m, const PassArguments&) { return PlanDevices(m); },
-            kTyped, kNone, kUnfused, kExact, "gives every value a device, and inserts copies"},
+            kTyped, kNone, kUnfused, kExact, kStraight, "gives every value a device, and inserts copies"},
     PassRow{"RewriteAnnotatedOps",
             [](const Module& m, const PassArguments& given) {
               return RewriteAnnotatedOps(m, given.device);
             },
-            kTyped, kNone, kUnfused, kExact, "replaces annotation.on_device by copies",
+            kTyped, kNone, kUnfused, kExact, kStraight, "replaces annotation.on_device by copies",
             attrs::SchemaOf<DeviceOptions>, {}, ApplyOptions<DeviceOptions>},
     PassRow{"ToMixedPrecision",
             [](const Module& m,
@@ -311,9 +321,9 @@ constexpr std::array kPasses = {
               return ToMixedPrecision(
                   m, {.type = a.mixed_type, .keep_output_type = a.keep_output_type});
             },
-            kTyped, kNone, kUnfused, kOther, "computes products on operands of 16 bits",
+            kTyped, kNone, kUnfused, kOther, kStraight, "computes products on operands of 16 bits",
             attrs::SchemaOf<ToMixedPrecisionOptions>, {}, ApplyOptions<ToMixedPrecisionOptions>},
-    PassRow{"WidenHalfFloats", Plain<WidenHalfFloats>, kTyped, kNone, kUnfused, kOther,
+    PassRow{"WidenHalfFloats", Plain<WidenHalfFloats>, kTyped, kNone, kUnfused, kOther, kStraight,
             "sums 16-bit floats in float32"},
 };
 
@@ -334,7 +344,8 @@ Pass MakePass(const PassRow& row, const PassArguments& arguments, int min_opt_le
           .keeps_values = row.values == Values::kKept,
           .needs = row.needs,
           .makes = row.makes,
-          .keeps = row.keeps};
+          .keeps = row.keeps,
+          .flow = row.flow};
 }
 
 }  // namespace tenon::passes

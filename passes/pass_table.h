@@ -55,6 +55,7 @@ struct PassRow {
   Facts makes;
   Facts keeps;  // where they held before
   Values values;
+  Flow flow;
   std::string_view summary;  // "removes bindings that nobody reads"
   // What its options are in a text (pass_options.h), and what they say. Null: it has none.
   const attrs::Schema& (*options)() = nullptr;

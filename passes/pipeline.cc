@@ -39,10 +39,12 @@ constexpr std::string_view kIfEither = "either of these ran";
 
 constexpr std::array kSteps = {
     Step{"RemoveUnusedFunctions", 1, "", ""},
+    Step{"ReferencesToValues", 0, "", "arguments of calls are evaluated before their bodies"},
     Step{"PartitionGraph", 0, "", "marked regions go where those in functions go"},
     Step{"Inline", 0, "", "kernels are made of one function: whatever can be inlined is", nullptr,
          [](PassArguments* a) { a->inline_rule = InlineRule::kAll; }},
     Step{"InferType", 0, "", ""},
+    Step{"OutlineBranches", 0, "", "what follows sees straight-line code"},
     Step{"FakeQuantizationToInteger", 3, "", "makes quantised operators"},
     Step{"CanonicalizeQnn", 0, "", "quantised operators have no kernels"},
     Step{"EmbedComposites", 0, "", ""},
@@ -121,6 +123,10 @@ std::string PassesMarkdown() {
     StrAppend(&text, "| ", row.name, " | ", row.summary, " | ", ToText(row.needs), " | ",
               ToText(row.makes), " |\n");
   }
+  StrAppend(&text, "\nThese see ifs as they are: ",
+            StrJoin(NamesOf([](const PassRow& row) { return row.flow == Flow::kWhole; }), ", "),
+            ".\nAll others see straight-line code: where a module has ifs, they run between "
+            "OutlineBranches and RestoreBranches.\n");
   return text;
 }
 

@@ -113,6 +113,8 @@ class FunctionPrinter {
       }
       case ExprKind::kCall:
         return Line(e, CallText(*e.As<ir::CallNode>()));
+      case ExprKind::kIf:
+        throw Unimplemented("an if cannot be written as Relax text").At(e.span());
       case ExprKind::kLet:
         break;
     }

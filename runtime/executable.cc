@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "tenon/jit/runtime/parallel_runtime.h"
+#include "tenon/runtime/check_inputs.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
+#include "tenon/runtime/program.h"
 #include "tenon/runtime/result_memory.h"
 #include "tenon/runtime/run_time_extents.h"
 #include "tenon/support/alignment.h"
@@ -21,10 +23,6 @@
 
 namespace tenon::runtime {
 namespace {
-
-std::string Describe(const Entry& entry) {
-  return StrCat(entry.dtype.ToString(), " ", ShapeToString(entry.shape));
-}
 
 NDArray Bytes(std::size_t bytes) {
   return NDArray::Empty({static_cast<std::int64_t>(bytes)}, UInt8);
@@ -42,6 +40,9 @@ class Session::Workspace {
  public:
   explicit Workspace(const Executable& executable);
   std::vector<NDArray> Run(const Inputs& inputs, std::vector<NodeTime>* times);
+  // The inputs in the order of the plan's input nodes, already checked.
+  std::vector<NDArray> RunInOrder(const std::vector<const NDArray*>& inputs,
+                                  std::vector<NodeTime>* times);
 
  private:
   struct Step {
@@ -50,7 +51,6 @@ class Session::Workspace {
     std::size_t first_argument = 0;
   };
 
-  void CheckInputs(const Inputs& inputs) const;
   // An argument that lies in a storage.
   struct Slot {
     std::size_t argument;
@@ -61,6 +61,11 @@ class Session::Workspace {
       arguments_[slot.argument] = At(data, slot.offset);
   }
 
+  const NDArray& InputAt(const std::vector<const NDArray*>& inputs, int node) const {
+    const auto at = std::lower_bound(input_nodes_.begin(), input_nodes_.end(), node);
+    return *inputs[static_cast<std::size_t>(at - input_nodes_.begin())];
+  }
+
   // The parts outlive the workspace: whoever owns it also holds the executable.
   const Executable::Parts& parts_;
   NDArray arena_;
@@ -69,6 +74,8 @@ class Session::Workspace {
   std::vector<void*> arguments_;          // of all steps, one after the other
   std::vector<std::vector<Slot>> slots_;  // by storage id
   std::vector<Step> steps_;
+  std::vector<int> input_nodes_;
+  std::vector<InputInfo> inputs_;  // of input_nodes_
   // Which storages hold results: their memory goes to the caller. If such a storage served
   // something much larger before, the caller gets a copy of the result alone.
   std::vector<bool> is_result_;
@@ -84,7 +91,8 @@ struct Executable::State {
 
 Executable::State::~State() = default;
 
-Session::Workspace::Workspace(const Executable& executable) : parts_(executable.state_->parts) {
+Session::Workspace::Workspace(const Executable& executable)
+    : parts_(executable.state_->parts), inputs_(executable.inputs()) {
   const Plan& plan = parts_.plan;
   const std::size_t storages = plan.storage_bytes.size();
   slots_.resize(storages);
@@ -92,7 +100,9 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
   result_memory_ = std::make_shared<ResultMemory>(storages);
   std::vector<void*> address(storages, nullptr);
   std::vector<bool> is_working(storages, false);
-  for (const Node& node : plan.nodes) {
+  for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
+    const Node& node = plan.nodes[n];
+    if (node.kind == NodeKind::kInput) input_nodes_.push_back(static_cast<int>(n));
     if (IsComputed(node.kind)) {
       for (const Entry& output : node.outputs) is_working[output.storage_id] = true;
     } else if (node.kind == NodeKind::kConstant) {
@@ -136,39 +146,15 @@ Session::Workspace::Workspace(const Executable& executable) : parts_(executable.
   kernel_workspace_ = Bytes(kernel_bytes);
 }
 
-void Session::Workspace::CheckInputs(const Inputs& inputs) const {
-  std::vector<std::string> names;
-  for (const Node& node : parts_.plan.nodes) {
-    if (node.kind != NodeKind::kInput) continue;
-    names.push_back(node.name);
-    const Entry& wanted = node.outputs[0];
-    const auto found = inputs.find(node.name);
-    if (found == inputs.end()) {
-      throw InvalidArgument(
-          StrCat("input '", node.name, "' is missing; it must be ", Describe(wanted)));
-    }
-    const NDArray& given = found->second;
-    if (given.dtype() != wanted.dtype || given.shape() != wanted.shape) {
-      throw InvalidArgument(StrCat("input '", node.name, "' is ", given.dtype().ToString(), " ",
-                                   ShapeToString(given.shape()), "; it must be ",
-                                   Describe(wanted)));
-    }
-  }
-  for (const auto& [name, value] : inputs) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw InvalidArgument(
-          StrCat("there is no input '", name, "'; the inputs are: ", StrJoin(names, ", ")));
-    }
-  }
+std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<NodeTime>* times) {
+  return RunInOrder(InOrder(inputs_, inputs), times);
 }
 
-std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<NodeTime>* times) {
-  CheckInputs(inputs);
+std::vector<NDArray> Session::Workspace::RunInOrder(const std::vector<const NDArray*>& inputs,
+                                                    std::vector<NodeTime>* times) {
   const Plan& plan = parts_.plan;
-  for (const Node& node : plan.nodes) {
-    if (node.kind == NodeKind::kInput)
-      Bind(node.outputs[0].storage_id, inputs.find(node.name)->second.raw());
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    Bind(plan.nodes[input_nodes_[i]].outputs[0].storage_id, inputs[i]->raw());
   std::vector<NDArray> given(plan.storage_bytes.size());
   for (const EntryRef head : plan.heads) {
     const int id = plan.entry(head).storage_id;
@@ -213,10 +199,11 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
     // The result may be part of an input, a constant, working memory or an earlier result. The
     // caller gets a copy, so that writing to one result changes nothing else.
     NDArray copy = NDArray::Empty(entry.shape, entry.dtype);
-    const Node& node = plan.nodes[Viewed(plan, head).entry.node];
+    const int viewed = Viewed(plan, head).entry.node;
+    const Node& node = plan.nodes[viewed];
     void* origin = storage.defined()                  ? storage.raw()
                    : node.kind == NodeKind::kConstant ? parts_.constants[node.constant].raw()
-                   : node.kind == NodeKind::kInput    ? inputs.find(node.name)->second.raw()
+                   : node.kind == NodeKind::kInput    ? InputAt(inputs, viewed).raw()
                                                       : working_[entry.storage_id];
     if (copy.bytes() != 0) std::memcpy(copy.raw(), At(origin, entry.offset), copy.bytes());
     results.push_back(std::move(copy));
@@ -240,10 +227,12 @@ const std::vector<std::shared_ptr<const jit::Callable>>& Executable::kernels() c
 const std::vector<NDArray>& Executable::constants() const { return state_->parts.constants; }
 int Executable::threads() const { return state_->parts.threads; }
 
+const Program* Executable::program() const { return state_->parts.program.get(); }
+
 bool Executable::is_symbolic() const { return state_->parts.bind != nullptr; }
 
 std::vector<InputInfo> Executable::inputs() const {
-  if (is_symbolic()) return state_->parts.inputs;
+  if (is_symbolic() || program() != nullptr) return state_->parts.inputs;
   std::vector<InputInfo> inputs;
   for (const Node& node : plan().nodes) {
     if (node.kind != NodeKind::kInput) continue;
@@ -260,8 +249,8 @@ absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
   return CatchErrors([&] { return Bound(inputs); });
 }
 
-std::vector<NDArray> Executable::RunOnce(const Inputs& inputs, int threads,
-                                         std::vector<NodeTime>* times) const {
+template <typename Body>
+std::vector<NDArray> Executable::WithWorkspace(const Body& body) const {
   std::unique_ptr<Session::Workspace> workspace;
   {
     const std::lock_guard<std::mutex> lock(state_->mutex);
@@ -271,11 +260,23 @@ std::vector<NDArray> Executable::RunOnce(const Inputs& inputs, int threads,
     }
   }
   if (workspace == nullptr) workspace = std::make_unique<Session::Workspace>(*this);
-  const jit::ScopedThreads scope(threads);
-  std::vector<NDArray> results = workspace->Run(inputs, times);
+  std::vector<NDArray> results = body(*workspace);
   const std::lock_guard<std::mutex> lock(state_->mutex);
   state_->idle.push_back(std::move(workspace));
   return results;
+}
+
+std::vector<NDArray> Executable::RunOnce(const Inputs& inputs, int threads,
+                                         std::vector<NodeTime>* times) const {
+  const jit::ScopedThreads scope(threads);
+  if (program() != nullptr) return RunProgram(*program(), state_->parts.inputs, inputs, times);
+  return WithWorkspace([&](Session::Workspace& workspace) { return workspace.Run(inputs, times); });
+}
+
+std::vector<NDArray> Executable::RunPart(const std::vector<const NDArray*>& inputs,
+                                         std::vector<NodeTime>* times) const {
+  return WithWorkspace(
+      [&](Session::Workspace& workspace) { return workspace.RunInOrder(inputs, times); });
 }
 
 absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const {
@@ -283,12 +284,22 @@ absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const
 }
 
 int Executable::num_kernel_calls() const {
+  if (program() != nullptr) {
+    int total = 0;
+    for (const Executable& part : program()->parts) total += part.num_kernel_calls();
+    return total;
+  }
   return static_cast<int>(
       std::count_if(plan().nodes.begin(), plan().nodes.end(),
                     [](const Node& node) { return node.kind == NodeKind::kKernel; }));
 }
 
 std::size_t Executable::working_bytes() const {
+  if (program() != nullptr) {
+    std::size_t bytes = 0;
+    for (const Executable& part : program()->parts) bytes += part.working_bytes();
+    return bytes;
+  }
   std::vector<bool> counted(plan().storage_bytes.size(), false);
   std::size_t total = 0;
   for (const Node& node : plan().nodes) {
@@ -304,7 +315,9 @@ std::size_t Executable::working_bytes() const {
 
 Session::Session(const Executable& executable, Options options)
     : executable_(executable),
-      workspace_(executable.is_symbolic() ? nullptr : std::make_unique<Workspace>(executable)),
+      workspace_(executable.is_symbolic() || executable.program() != nullptr
+                     ? nullptr
+                     : std::make_unique<Workspace>(executable)),
       threads_(options.threads > 0 ? options.threads : executable.threads()) {}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;

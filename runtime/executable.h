@@ -40,6 +40,8 @@ struct NodeTime {
   std::vector<std::string> origins;  // as in the plan
 };
 
+struct Program;  // runtime/program.h
+
 class Executable {
  public:
   struct Parts {
@@ -50,7 +52,9 @@ class Executable {
     // Of a model of symbolic extents, which has no plan of its own: the executable for inputs of
     // these shapes. It throws for inputs that the model does not take.
     std::function<Executable(const Inputs& inputs)> bind = nullptr;
-    std::vector<InputInfo> inputs = {};  // of such a model
+    std::vector<InputInfo> inputs = {};  // of such a model, or of a program
+    // Of a model with control flow, which has no plan of its own.
+    std::shared_ptr<const Program> program = nullptr;
   };
   explicit Executable(Parts parts);
 
@@ -62,24 +66,35 @@ class Executable {
 
   // Whether it takes inputs of any extents that suit the types of its model.
   bool is_symbolic() const;
+  // What decides at run time which of its parts run; null for a model without control flow.
+  const Program* program() const;
   // In the order of the model's parameters.
   std::vector<InputInfo> inputs() const;
   // What runs inputs of these shapes: itself, unless it is symbolic. Errors as of Run.
   absl::StatusOr<Executable> Bind(const Inputs& inputs) const;
+  // Empty where the executable is symbolic or a program, whose parts have plans.
   const Plan& plan() const;
   const std::vector<std::shared_ptr<const jit::Callable>>& kernels() const;
   const std::vector<NDArray>& constants() const;
   int threads() const;
-  // Number of kernel launches of one run.
+  // Number of kernel launches of one run; of a program, as if each of its parts ran once.
   int num_kernel_calls() const;
   // Bytes of intermediate results, after sharing.
   std::size_t working_bytes() const;
   std::string GraphJson() const { return ToGraphJson(plan()); }
 
+  // For a program that runs this as a part: one array for each of inputs(), in that order, checked
+  // by nobody. Runs on the threads that the caller has set. Adds to `times` unless it is null.
+  std::vector<NDArray> RunPart(const std::vector<const NDArray*>& inputs,
+                               std::vector<NodeTime>* times) const;
+
  private:
   friend class Session;
   struct State;
   Executable Bound(const Inputs& inputs) const;  // throws
+  // What `body` makes with working memory from the pool.
+  template <typename Body>
+  std::vector<NDArray> WithWorkspace(const Body& body) const;
   std::vector<NDArray> RunOnce(const Inputs& inputs, int threads,
                                std::vector<NodeTime>* times) const;
   std::shared_ptr<State> state_;
@@ -107,7 +122,7 @@ class Session {
   friend class Executable;
   class Workspace;
   Executable executable_;
-  std::unique_ptr<Workspace> workspace_;  // null where the executable is symbolic
+  std::unique_ptr<Workspace> workspace_;  // null where the executable has no plan of its own
   int threads_;
 };
 

@@ -197,6 +197,7 @@ class Lowering {
       case ExprKind::kGlobalVar:
       case ExprKind::kLet:
       case ExprKind::kFunction:
+      case ExprKind::kIf:
         throw Unimplemented("a fused function holds operator calls only").At(e.span());
     }
   }

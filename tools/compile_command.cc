@@ -135,6 +135,8 @@ void Make(EmitArguments arguments) {
   if (is_export) arguments.compile.library = "te";
   arguments.exported.target = jit::HostTarget(arguments.compile.cpu_features);
   arguments.compile.WarnOfCache();
+  // All but the graph is made of a plan.
+  arguments.model.control_flow = what == "graph";
   LoadedModel model = LoadModel(arguments.model);
   const ir::Module module = arguments.compile.Partitioned(model.module);
   if (what == "graph") {

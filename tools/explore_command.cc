@@ -142,6 +142,7 @@ void AddExploreCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand(
       "explore", "Write a page of a model's kernels: times, reasons and code at every stage");
   arguments->model.AddTo(command);
+  arguments->model.control_flow = false;  // a plan is shown
   arguments->compile.AddTo(command);
   command->add_option("-o,--out", arguments->output, "HTML page to write, which stands alone")
       ->type_name("FILE.html")

@@ -277,6 +277,7 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
                      const ShapeOfInput& shape_of) {
   onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
   options.symbolic = arguments.symbolic;
+  options.control_flow = arguments.control_flow;
   for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
     options.shapes[name] = ParseShape(shape, "--shape");
   for (const auto& [name, value] : Assignments(arguments.constants, "--constant"))

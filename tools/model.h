@@ -27,6 +27,9 @@ struct ModelArguments {
   std::vector<std::string> plugins;    // shared objects that register what users add
   bool symbolic = false;               // open extents of an ONNX model stay variables
   std::vector<std::string> extents;    // "n=7": of variables, where inputs are random
+  // Of ONNX models: ifs and loops that a run decides, which have no plan to print or save. Without
+  // it, both branches are computed and loops are unrolled.
+  bool control_flow = true;
 
   void AddTo(CLI::App* command);
   // Of `extents`. Throws InvalidArgument.

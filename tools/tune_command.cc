@@ -112,6 +112,7 @@ void AddTuneCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand(
       "tune", "Find faster kernels for a model by measuring, and keep them as records");
   arguments->model.AddTo(command);
+  arguments->model.control_flow = false;  // the kernels of a plan are measured
   command->get_option("model")->required(false);
   arguments->compile.AddTo(command);
   command->add_option("--minutes", arguments->minutes, "how long it may take")

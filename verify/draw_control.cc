@@ -58,8 +58,9 @@ NodeDraft Loop(Draft& d) {
   const Value x = d.Any({Float32, Float32, Float64}, 0, 3);
   const Value y = d.Tensor(x.type, x.shape);
   const bool has_condition = d.Chance(40), scans = d.Chance(60);
-  NodeDraft node({d.KnownInt(d.random().Below(5)), has_condition ? Condition(d) : "", x.name},
-                 scans ? 2 : 1);
+  // Above 16 turns it is no longer unrolled.
+  const std::int64_t turns = d.Chance(30) ? 17 + d.random().Below(5) : d.random().Below(5);
+  NodeDraft node({d.KnownInt(turns), has_condition ? Condition(d) : "", x.name}, scans ? 2 : 1);
   Body body(d);
   body.Input();
   const std::string condition = body.Input(), carried = body.Input();
@@ -73,7 +74,7 @@ NodeDraft Loop(Draft& d) {
 NodeDraft Scan(Draft& d) {
   const DataType type = d.Of(Types{Float32, Float32, Float64});
   const Shape element = d.AnyShape(0, 2);
-  const std::int64_t steps = d.Of(Ints{1, 2, 3, 5});
+  const std::int64_t steps = d.Of(Ints{1, 2, 3, 5, 19});
   Shape scanned = element;
   scanned.insert(scanned.begin(), steps);
   Shape state = element;

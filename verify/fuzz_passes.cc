@@ -19,6 +19,7 @@
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/add_control_flow.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/random_layout.h"
@@ -40,6 +41,7 @@ constexpr Rounding kFloat32 = {2e-5, 1e-6, 0};
 constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
 // A value at the edge of a jump crosses it in one of two nudges.
 constexpr int kNudges = 24;
+constexpr std::uint64_t kControlFlow = 0x1F;  // so that modules of a seed stay what they were
 
 // "ConvertLayout nn.conv2d=NHWC" is the pass with this layout.
 constexpr const char* kConvertTo = "ConvertLayout ";
@@ -223,7 +225,7 @@ class Checker {
     const ir::FunctionNode& main = given.module.Main();
     if (const auto* tuple = main.body.As<ir::TupleNode>()) {
       for (const Expr& field : tuple->fields)
-        AddReduction(main.params, field, given.inputs, &smaller);
+        AddReduction(given.module, main.params, field, given.inputs, &smaller);
     }
     const GraphValues values = InterpretEach(given.module, main, given.inputs);
     std::vector<Expr> calls;
@@ -231,7 +233,9 @@ class Checker {
       if (e.kind() == ir::ExprKind::kCall && !(e == main.body)) calls.push_back(e);
     });
     for (const Expr& call : calls) {
-      if (call.checked_type().As<ir::TensorTypeNode>() == nullptr) continue;
+      // What a branch that did not run computes has no value.
+      if (call.checked_type().As<ir::TensorTypeNode>() == nullptr || !values.contains(call))
+        continue;
       const Expr var = ir::Var::MakeChecked(StrCat("r", reductions_++), call.checked_type(), {});
       std::vector<Expr> params = main.params;
       std::vector<NDArray> inputs = given.inputs;
@@ -241,13 +245,13 @@ class Checker {
           ir::RewritePostOrder(main.body, [&](const Expr& original, const Expr& rewritten) {
             return original == call ? var : ir::KeepType(original, rewritten);
           });
-      AddReduction(std::move(params), body, std::move(inputs), &smaller);
+      AddReduction(given.module, std::move(params), body, std::move(inputs), &smaller);
     }
     return smaller;
   }
   // Adds a reduction without the parameters that nothing reads.
-  static void AddReduction(std::vector<Expr> params, const Expr& body, std::vector<NDArray> inputs,
-                           std::vector<RandomModule>* smaller) {
+  static void AddReduction(const ir::Module& module, std::vector<Expr> params, const Expr& body,
+                           std::vector<NDArray> inputs, std::vector<RandomModule>* smaller) {
     std::vector<Expr> read;
     std::vector<NDArray> values;
     const std::vector<ir::Var> free = ir::FreeVars(body);
@@ -257,7 +261,7 @@ class Checker {
       values.push_back(inputs[i]);
     }
     smaller->push_back(
-        {passes::InferType(ir::Module().With("main", ir::Function::Make(std::move(read), body))),
+        {passes::InferType(module.With("main", ir::Function::Make(std::move(read), body))),
          std::move(values)});
   }
 
@@ -295,7 +299,9 @@ std::optional<std::string> CheckPasses(const RandomModule& module,
 
 std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions& options,
                                       PassFuzzStatistics* statistics) {
-  const RandomModule module = MakeRandomModule(seed);
+  Random shape(seed ^ kControlFlow);
+  const RandomModule straight = MakeRandomModule(seed);
+  const RandomModule module = shape.Chance(20) ? AddControlFlow(straight, shape) : straight;
   ++statistics->modules;
   ir::VisitPostOrder(module.module.Main().body, [&](const Expr& e) {
     if (e.kind() == ir::ExprKind::kCall) ++statistics->calls;

@@ -3,6 +3,9 @@
 // calling function.
 #include "tenon/verify/interpret.h"
 
+#include <cstring>
+#include <optional>
+
 #include "tenon/compiler/plan/run_time_extents.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
@@ -20,10 +23,12 @@ namespace {
 using ir::Expr;
 using ir::ExprKind;
 
-// The maximum depth of calls. Deeper ones are recursion, which never ends without conditions.
-constexpr int kMaxCallDepth = 200;
+// The maximum depth of calls, each of which takes stack here. A call in the last place of its
+// function does not count.
+constexpr int kMaxCallDepth = 500;
 
 std::size_t Fields(const ir::Type& type) {
+  if (const auto* reference = type.As<ir::RefTypeNode>()) return Fields(reference->value);
   const auto* tuple = type.As<ir::TupleTypeNode>();
   if (tuple == nullptr) return 1;
   std::size_t fields = 0;
@@ -38,8 +43,8 @@ class Evaluator {
   Evaluator(const ir::Module& module, GraphValues values, const Change& change, int depth)
       : module_(module), values_(std::move(values)), change_(change), depth_(depth) {
     if (depth > kMaxCallDepth)
-      throw Unimplemented(StrCat("functions call each other more than ", kMaxCallDepth,
-                                 " deep; recursion cannot be interpreted"));
+      throw OutOfRange(StrCat("functions call each other more than ", kMaxCallDepth,
+                              " deep; the interpreter goes no deeper"));
   }
 
   const GraphValue& Evaluate(const Expr& root) {
@@ -64,6 +69,42 @@ class Evaluator {
   GraphValues Take() { return std::move(values_); }
 
  private:
+  // What a function's body comes to: a value, or the call of another function in its place.
+  struct Outcome {
+    GraphValue value;
+    const ir::FunctionNode* callee = nullptr;
+    std::vector<GraphValue> arguments;
+    bool has_chosen = false;  // whether an if led there
+  };
+  Outcome EvaluateBody(const Expr& body) {
+    Expr e = body;
+    bool has_chosen = false;
+    while (true) {
+      if (const auto* let = e.As<ir::LetNode>()) {
+        values_.emplace(let->var, GraphValue(Evaluate(let->value)));
+        e = let->body;
+      } else if (const auto* branches = e.As<ir::IfNode>()) {
+        Evaluate(branches->condition);
+        e = Taken(*branches);
+        has_chosen = true;
+      } else {
+        break;
+      }
+    }
+    const auto* call = e.As<ir::CallNode>();
+    const auto* global = call == nullptr ? nullptr : call->callee.As<ir::GlobalVarNode>();
+    if (global == nullptr || values_.contains(e)) return {Evaluate(e), nullptr, {}, has_chosen};
+    Outcome outcome{{}, module_.Get(global->name).As<ir::FunctionNode>(), {}, has_chosen};
+    for (const Expr& arg : call->args) outcome.arguments.push_back(Evaluate(arg));
+    return outcome;
+  }
+
+  // The branch that runs; the condition has its value.
+  Expr Taken(const ir::IfNode& branches) const {
+    return *values_.at(branches.condition).at(0).data<bool>() ? branches.then_branch
+                                                              : branches.else_branch;
+  }
+
   // The expression that must be evaluated before `e`; null when there is none.
   Expr FirstMissing(const Expr& e) {
     if (const auto* let = e.As<ir::LetNode>()) {
@@ -71,6 +112,11 @@ class Evaluator {
       if (value == values_.end()) return let->value;
       values_.emplace(let->var, value->second);
       return values_.contains(let->body) ? Expr() : let->body;
+    }
+    if (const auto* branches = e.As<ir::IfNode>()) {
+      if (!values_.contains(branches->condition)) return branches->condition;
+      const Expr taken = Taken(*branches);
+      return values_.contains(taken) ? Expr() : taken;
     }
     for (const Expr& child : ir::Children(e)) {
       const bool is_callee = child.kind() == ExprKind::kOp ||
@@ -108,6 +154,8 @@ class Evaluator {
       }
       case ExprKind::kLet:
         return values_.at(e.As<ir::LetNode>()->body);
+      case ExprKind::kIf:
+        return values_.at(Taken(*e.As<ir::IfNode>()));
       case ExprKind::kVar:
         throw InvalidArgument(StrCat("%", ir::Var(e).name(), " has no value")).At(e.span());
       case ExprKind::kOp:
@@ -133,7 +181,20 @@ class Evaluator {
     }
     for (std::size_t i = 0; i < function.params.size(); ++i)
       inner.insert_or_assign(function.params[i], values_.at(call.args[i]));
-    return Evaluator(module_, std::move(inner), change_, depth_ + 1).Evaluate(function.body);
+    const Expr* body = &function.body;
+    std::size_t forced = 0;  // calls that no if led to
+    while (true) {
+      Evaluator evaluator(module_, std::move(inner), change_, depth_ + 1);
+      Outcome outcome = evaluator.EvaluateBody(*body);
+      if (outcome.callee == nullptr) return std::move(outcome.value);
+      forced = outcome.has_chosen ? 0 : forced + 1;
+      if (forced > module_.functions().size())
+        throw OutOfRange("functions call each other without a condition, and so without end");
+      inner.clear();
+      for (std::size_t i = 0; i < outcome.arguments.size(); ++i)
+        inner.insert_or_assign(outcome.callee->params[i], std::move(outcome.arguments[i]));
+      body = &outcome.callee->body;
+    }
   }
 
   GraphValue Changed(GraphValue value) const {
@@ -143,7 +204,26 @@ class Evaluator {
     return value;
   }
 
+  // A reference is the arrays of its value, which writes change.
+  static std::optional<GraphValue> ReferenceValue(const ir::OpNode& op,
+                                                  const std::vector<const GraphValue*>& args) {
+    GraphValue value;
+    if (op.name == "ref" || op.name == "ref_read") {
+      for (const NDArray& array : *args[0]) value.push_back(array.Clone());
+      return value;
+    }
+    if (op.name != "ref_write") return std::nullopt;
+    for (std::size_t i = 0; i < args[0]->size(); ++i) {
+      const NDArray &to = (*args[0])[i], &from = (*args[1])[i];
+      if (to.bytes() != 0) std::memcpy(to.raw(), from.raw(), to.bytes());
+    }
+    return value;
+  }
+
   GraphValue OperatorValue(const Expr& e, const ir::CallNode& call) {
+    std::vector<const GraphValue*> given;
+    for (const Expr& arg : call.args) given.push_back(&values_.at(arg));
+    if (auto value = ReferenceValue(*call.op(), given)) return *std::move(value);
     std::vector<Expr> args;
     for (const Expr& arg : call.args) {
       std::vector<Expr> constants;

@@ -25,11 +25,12 @@ using GraphValues = std::unordered_map<ir::Expr, GraphValue, ir::ExprHash>;
 // run time (take_first). `inputs` are in the order of the parameters. Requires checked types.
 // `change`, when given, replaces every constant and every result of an operator. Throws
 // InvalidArgument for inputs that do not have the parameters' types, Unimplemented for an operator
-// without a compute and for recursion.
+// without a compute, and OutOfRange for calls that wait for one another more than 500 deep.
 std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
                                const std::function<NDArray(const NDArray&)>& change = nullptr);
 
-// The values of all expressions of a function's body, and of its parameters.
+// The values of all expressions of a function's body, and of its parameters; of an if, those of the
+// branch that ran.
 GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& function,
                           const std::vector<NDArray>& inputs,
                           const std::function<NDArray(const NDArray&)>& change = nullptr);

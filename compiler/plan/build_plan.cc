@@ -186,6 +186,8 @@ class Builder {
           throw Unimplemented("only calls of fused functions can be compiled; inline this one")
               .At(e.span());
         return;
+      case ExprKind::kIf:
+        throw Unimplemented("an if cannot be part of a plan without control flow").At(e.span());
       case ExprKind::kGlobalVar:
         throw Unimplemented(StrCat("the call of @", e.As<ir::GlobalVarNode>()->name,
                                    " cannot be compiled; inline the function"))

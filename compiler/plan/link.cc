@@ -6,24 +6,29 @@
 #include "tenon/support/error.h"
 
 namespace tenon::compiler {
+namespace {
 
-runtime::Executable Linked(const Lowered& lowered,
-                           const std::vector<std::shared_ptr<const jit::Callable>>& ready,
-                           const jit::CompileOptions& code, int threads) {
-  const auto is_ready = [&](std::size_t i) { return i < ready.size() && ready[i] != nullptr; };
-  std::vector<loop::Function> functions;
+using Ready = std::vector<std::shared_ptr<const jit::Callable>>;
+
+bool IsReady(const Ready& ready, std::size_t i) { return i < ready.size() && ready[i] != nullptr; }
+
+void AddFunctions(const Lowered& lowered, const Ready& ready,
+                  std::vector<loop::Function>* functions) {
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
-    if (is_ready(i)) continue;
+    if (IsReady(ready, i)) continue;
     for (loop::Function& function : strategies::GeneratedFunctions(lowered.kernels[i].choice.built))
-      functions.push_back(std::move(function));
+      functions->push_back(std::move(function));
   }
-  const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code));
+}
+
+// `next` gives the code of one function after the other, as AddFunctions added them.
+template <typename Next>
+runtime::Executable Linked(const Lowered& lowered, const Ready& ready, int threads,
+                           const Next& next) {
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
-  auto kernel_code = compiled.begin();
-  const auto next = [&] { return kernel_code++->AsCallable(); };
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     const strategies::Built& built = lowered.kernels[i].choice.built;
-    if (is_ready(i)) {
+    if (IsReady(ready, i)) {
       kernels.push_back(ready[i]);
     } else {
       kernels.push_back(std::holds_alternative<loop::Function>(built.kernel) ? next()
@@ -35,6 +40,30 @@ runtime::Executable Linked(const Lowered& lowered,
                               .constants = lowered.constants,
                               .threads = threads,
                               .bind = nullptr});
+}
+
+}  // namespace
+
+runtime::Executable Linked(const Lowered& lowered, const Ready& ready,
+                           const jit::CompileOptions& code, int threads) {
+  std::vector<loop::Function> functions;
+  AddFunctions(lowered, ready, &functions);
+  const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code));
+  auto kernel_code = compiled.begin();
+  return Linked(lowered, ready, threads, [&] { return kernel_code++->AsCallable(); });
+}
+
+std::vector<runtime::Executable> AllLinked(const std::vector<Lowered>& all,
+                                           const jit::CompileOptions& code, int threads) {
+  std::vector<loop::Function> functions;
+  for (const Lowered& lowered : all) AddFunctions(lowered, {}, &functions);
+  const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code));
+  auto kernel_code = compiled.begin();
+  std::vector<runtime::Executable> executables;
+  for (const Lowered& lowered : all)
+    executables.push_back(
+        Linked(lowered, {}, threads, [&] { return kernel_code++->AsCallable(); }));
+  return executables;
 }
 
 }  // namespace tenon::compiler

@@ -15,6 +15,10 @@ runtime::Executable Linked(const Lowered& lowered,
                            const std::vector<std::shared_ptr<const jit::Callable>>& ready,
                            const jit::CompileOptions& code, int threads);
 
+// The kernels of all are compiled at the same time.
+std::vector<runtime::Executable> AllLinked(const std::vector<Lowered>& all,
+                                           const jit::CompileOptions& code, int threads);
+
 }  // namespace tenon::compiler
 
 #endif  // TENON_COMPILER_PLAN_LINK_H_

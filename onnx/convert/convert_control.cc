@@ -1,11 +1,16 @@
-// Modules have no control flow. When its condition is known, a branch is chosen at import. When it
-// is not, both branches are computed and one is selected, element by element. Loops are unrolled,
-// so the maximum number of turns must be known; a scan runs once for each element of an axis. Where
-// it is known only at run time whether a turn runs, the turn is computed and its values are
-// selected.
+// When its condition is known, a branch is chosen at import; else it is an if of the module. Where
+// branches give other things than tensors, both are computed and one is selected, element by
+// element.
+//
+// A loop or scan of few turns is unrolled: its turns fuse with each other, and each may have types
+// of its own. Any other is a function that calls itself (loop_function.h), unless its turns change
+// types; then it is unrolled, too. Where it is known only at run time whether an unrolled turn
+// runs, the turn is computed and its values are selected.
 #include <algorithm>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/loop_function.h"
+#include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
@@ -21,25 +26,11 @@ namespace {
 
 using onnx::GraphProto;
 
-constexpr std::int64_t kMaxTurns = 4096;
-
-// The value of a condition that is known at import; nothing for any other.
-std::optional<bool> KnownCondition(const Expr& condition) {
-  const auto* constant = condition.As<ir::ConstantNode>();
-  if (!DataTypeOf(condition).is_bool()) throw InvalidArgument("the condition must be a bool");
-  if (constant == nullptr) return std::nullopt;
-  if (constant->data.size() != 1) throw InvalidArgument("the condition must have one element");
-  return *constant->data.data<bool>();
-}
-
 void CheckOutputs(const Node& node, const GraphProto& graph, const char* name) {
   if (graph.output_size() != node.num_outputs())
     throw InvalidArgument(StrCat("the graph ", name, " has ", graph.output_size(),
                                  " outputs and the node ", node.num_outputs()));
 }
-
-constexpr const char* kFixingACondition =
-    "an input that decides can be fixed at import (ImportOptions::constants, --constant)";
 
 // Branches written for other extents may have no valid types.
 std::vector<Expr> BranchOfUnknown(const Node& node, const GraphProto& branch) {
@@ -54,6 +45,19 @@ std::vector<Expr> BranchOfUnknown(const Node& node, const GraphProto& branch) {
   }
 }
 
+std::vector<Expr> BranchAtRunTime(const Node& node, const Expr& condition,
+                                  const std::vector<Expr>& yes, const std::vector<Expr>& no) {
+  std::vector<ir::Type> types;
+  for (const Expr& value : yes) types.push_back(value.checked_type());
+  const ir::Type type = ir::TupleType(types);
+  const Expr result = ir::If::Make(condition, ir::Tuple::Make(yes, node.span(), type),
+                                   ir::Tuple::Make(no, node.span(), type), node.span(), type);
+  std::vector<Expr> outputs;
+  for (std::size_t i = 0; i < yes.size(); ++i)
+    outputs.push_back(ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]));
+  return outputs;
+}
+
 std::vector<Expr> If(Node& node) {
   const GraphProto& yes = node.Graph("then_branch");
   const GraphProto& no = node.Graph("else_branch");
@@ -64,6 +68,11 @@ std::vector<Expr> If(Node& node) {
   const Expr condition = node.Typed(ops::Reshape(node.input(0), Ints{}));
   std::vector<Expr> selected = BranchOfUnknown(node, yes);
   const std::vector<Expr> others = BranchOfUnknown(node, no);
+  // Values that are there anyway are selected, which fuses with what reads them.
+  const auto is_there = [&](const Expr& value) {
+    return value.kind() == ir::ExprKind::kConstant || node.IsAround(value);
+  };
+  bool are_tensors = true, are_there = true;
   for (std::size_t i = 0; i < selected.size(); ++i) {
     const auto &a = selected[i].checked_type(), &b = others[i].checked_type();
     if (!ir::Equal(a, b))
@@ -72,8 +81,13 @@ std::vector<Expr> If(Node& node) {
                                  " in the other; with a condition that is computed when the model "
                                  "runs, both must be of one type; ",
                                  kFixingACondition));
-    selected[i] = SelectedOf(node, condition, selected[i], others[i]);
+    are_tensors = are_tensors && ir::IsStaticTensor(a);
+    are_there = are_there && is_there(selected[i]) && is_there(others[i]);
   }
+  if (are_tensors && !are_there && node.loops() != nullptr)
+    return BranchAtRunTime(node, condition, selected, others);
+  for (std::size_t i = 0; i < selected.size(); ++i)
+    selected[i] = SelectedOf(node, condition, selected[i], others[i]);
   return selected;
 }
 
@@ -144,24 +158,19 @@ class Turns {
   Expr runs_, count_;  // undefined while turns certainly run
 };
 
-std::vector<Expr> Loop(Node& node) {
-  const GraphProto& body = node.Graph("body");
-  const bool has_count = node.has_input(0), has_condition = node.has_input(1);
-  if (node.num_inputs() < 2) throw InvalidArgument("a loop takes a count and a condition");
-  const std::size_t carried = node.num_inputs() - 2;
-  const auto results = static_cast<std::size_t>(body.output_size());
-  if (results < carried + 1 || static_cast<std::size_t>(node.num_outputs()) != results - 1)
-    throw InvalidArgument(StrCat("the body has ", results, " outputs; a loop of ", carried,
-                                 " values and ", node.num_outputs(),
-                                 " outputs takes one more than these"));
-  const std::int64_t count = has_count ? node.ConstantInt(0) : kMaxTurns + 1;
+// Turn by turn. Nothing where a turn is met of which only a run knows whether it runs, unless
+// `selects`: then such turns are computed and their values selected. Throws where it is not known
+// at import how many turns there are at most.
+std::optional<std::vector<Expr>> Unrolled(const Node& node, const LoopForm& form, bool selects) {
+  const std::int64_t count = form.counts ? node.ConstantInt(0) : kMaxTurns + 1;
   std::vector<Expr> values(node.inputs().begin() + 2, node.inputs().end());
-  Expr condition = has_condition ? node.input(1) : Expr(ir::Constant::Make(NDArray::Scalar(true)));
-  std::vector<std::vector<Expr>> turns(results - 1 - carried);
+  Expr condition = FirstCondition(node, form);
+  std::vector<std::vector<Expr>> turns(form.outputs);
   Turns run(node);
   for (std::int64_t turn = 0; turn < count; ++turn) {
     const auto goes_on = KnownCondition(condition);
     if (goes_on && !*goes_on) break;
+    if (!goes_on && !selects) return std::nullopt;
     if (!goes_on && count > kMaxTurns)
       throw Unimplemented(StrCat("whether turn ", turn,
                                  " of the loop is run depends on an input of the model; then the "
@@ -172,39 +181,42 @@ std::vector<Expr> Loop(Node& node) {
     if (!goes_on) run.Begin(condition, turn);
     std::vector<Expr> inputs = {ops::Scalar(static_cast<double>(turn), Int64), condition};
     inputs.insert(inputs.end(), values.begin(), values.end());
-    std::vector<Expr> made = node.Inlined(body, inputs);
+    std::vector<Expr> made = node.Inlined(form.body, inputs);
     // If the loop has no initial condition, that of the body is ignored.
-    if (has_condition) condition = made[0];
-    for (std::size_t i = 0; i < carried; ++i) values[i] = run.Select(made[i + 1], values[i]);
-    for (std::size_t i = 0; i < turns.size(); ++i) turns[i].push_back(made[carried + 1 + i]);
+    if (form.has_condition) condition = made[0];
+    for (std::size_t i = 0; i < form.carried; ++i) values[i] = run.Select(made[i + 1], values[i]);
+    for (std::size_t i = 0; i < turns.size(); ++i) turns[i].push_back(made[form.carried + 1 + i]);
     run.End();
   }
   for (std::size_t i = 0; i < turns.size(); ++i)
-    values.push_back(
-        run.First(Stacked(node, turns[i], body.output(static_cast<int>(carried + 1 + i)))));
+    values.push_back(run.First(
+        Stacked(node, turns[i], form.body.output(static_cast<int>(form.carried + 1 + i)))));
   return values;
 }
 
-// What a scan says about each of its inputs and outputs; opset 8 says less.
-struct ScanForm {
-  std::size_t scanned;  // number of inputs, the last of the node's
-  Ints input_axes, input_directions, output_axes, output_directions;
-
-  ScanForm(Node& node, std::size_t inputs, std::size_t outputs) : scanned(inputs) {
-    const bool is_old = node.opset() < 9;
-    const auto list = [&](const char* name, std::size_t length) {
-      Ints values = node.IntsOr(name, Ints(length, 0));
-      if (values.size() != length)
-        throw InvalidArgument(StrCat(name, " has ", values.size(), " values; it takes ", length));
-      return values;
-    };
-    if (scanned == 0) throw InvalidArgument("num_scan_inputs must be at least 1");
-    input_directions = list(is_old ? "directions" : "scan_input_directions", scanned);
-    input_axes = is_old ? Ints(scanned, 0) : list("scan_input_axes", scanned);
-    output_directions = is_old ? Ints(outputs, 0) : list("scan_output_directions", outputs);
-    output_axes = is_old ? Ints(outputs, 0) : list("scan_output_axes", outputs);
+std::vector<Expr> Loop(Node& node) {
+  const LoopForm form(node);
+  if (node.loops() == nullptr) return *Unrolled(node, form, true);
+  if (form.count && *form.count <= kUnrolledTurns) {
+    if (auto results = Unrolled(node, form, false)) return *std::move(results);
   }
-};
+  std::optional<Error> why_no_function;
+  try {
+    if (auto results = LoopAtRunTime(node, form)) return *std::move(results);
+  } catch (const Error& error) {
+    const bool may_unroll = form.count || !form.counts;
+    if (error.code() == absl::StatusCode::kInternal || !may_unroll) throw;
+    why_no_function = error;
+  }
+  try {
+    return *Unrolled(node, form, true);
+  } catch (Error& error) {
+    if (why_no_function)
+      error.AddNote(StrCat("the loop is unrolled, for a run cannot count its turns: ",
+                           why_no_function->message()));
+    throw;
+  }
+}
 
 // The states after the last step, then the results of all steps.
 std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& form,
@@ -222,6 +234,15 @@ std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& f
     if (count && *count != extent)
       throw InvalidArgument(StrCat("inputs of ", *count, " and ", extent, " steps are scanned"));
     count = extent;
+  }
+  if (node.loops() != nullptr && *count > kUnrolledTurns) {
+    try {
+      auto results = ScanAtRunTime(
+          node, {.body = body, .form = form, .inputs = inputs, .axes = axes, .count = *count});
+      if (results) return *std::move(results);
+    } catch (const Error& error) {
+      if (error.code() == absl::StatusCode::kInternal || *count > kMaxTurns) throw;
+    }
   }
   if (*count > kMaxTurns)
     throw Unimplemented(StrCat("the scan runs more than ", kMaxTurns, " steps"));

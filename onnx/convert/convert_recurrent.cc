@@ -1,13 +1,15 @@
 // RNN, GRU and LSTM. The projections of all inputs are one matrix product. The steps are one
-// operator (nn.rnn, nn.gru, nn.lstm) where that knows the layer's form. Otherwise each step is
-// written out: a product with the recurrence weights, plus elementwise functions. A step after the
-// end of a sequence has no effect, so lengths may be an input of the model.
+// operator (nn.rnn, nn.gru, nn.lstm) where that knows the layer's form. Otherwise a long sequence
+// is a loop (loop_function.h), and each step of a short one is written out: a product with the
+// recurrence weights, plus elementwise functions. A step after the end of a sequence has no effect,
+// so lengths may be an input of the model.
 #include <algorithm>
 #include <functional>
 #include <limits>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/gate_function.h"
+#include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
@@ -155,6 +157,9 @@ class Layer {
 
   Expr StepByStep(const Step& step, Direction* d) const {
     const std::int64_t steps = steps_.is_static() ? steps_.value() : 0;
+    if (steps > kUnrolledTurns && node_.loops() != nullptr) {
+      if (const Expr sequence = AsLoop(step, steps, d)) return sequence;
+    }
     if (steps < 1 || steps > kMaxSteps)
       throw Unimplemented(StrCat("a sequence of ", steps_.ToString(),
                                  " steps is not supported in a layer ",
@@ -164,9 +169,33 @@ class Layer {
       const std::int64_t t = d->reverse ? steps - 1 - i : i;
       const Expr h = d->h, c = d->c;
       step(*this, At(d->x_gates, t), d);
-      outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(Masked(t, h, c, d), 0);
+      outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(Masked(TurnNumber(t), h, c, d), 0);
     }
     return node_.Typed(ops::Concatenate(outputs, 0));
+  }
+
+  // Null where all is constant and few enough steps to be computed at import.
+  Expr AsLoop(const Step& step, std::int64_t steps, Direction* d) const {
+    const Expr number = LoopVariable(node_, ir::TensorType({}, Int64));
+    const Expr t = d->reverse ? Typed(ops::Subtract(TurnNumber(steps - 1), number)) : number;
+    Direction turn = *d;
+    turn.h = LoopVariable(node_, d->h.checked_type());
+    if (d->c) turn.c = LoopVariable(node_, d->c.checked_type());
+    const Expr h = turn.h, c = turn.c;
+    step(*this, Typed(ops::Take(d->x_gates, t, {.axis = 0})), &turn);
+    const Expr output = Masked(t, h, c, &turn);
+    LoopParts parts;
+    parts.Carry(number, TurnNumber(0), Typed(ops::Add(number, TurnNumber(1))));
+    parts.Carry(h, d->h, Typed(turn.h));
+    if (d->c) parts.Carry(c, d->c, Typed(turn.c));
+    parts.CarryBuffer(node_, steps, t, Typed(output));
+    parts.goes_on = Typed(ir::Call::Make(ops::Known().less, {number, TurnNumber(steps)}));
+    parts.around = {d->x_gates, d->recurrence, d->bias, d->peepholes, lengths_};
+    const MadeLoop loop = MakeLoop(node_, parts);
+    if (loop.is_constant && steps <= kMaxSteps) return Expr();
+    d->h = loop.final_state[1];
+    if (d->c) d->c = loop.final_state[2];
+    return loop.final_state.back();
   }
 
   // Sequences of a batch may be shorter than the others.
@@ -191,11 +220,10 @@ class Layer {
 
   // The output of step t. Where a sequence has ended, it is 0, and the state of before stays. So a
   // backward layer begins at the last element of each sequence.
-  Expr Masked(std::int64_t t, const Expr& h, const Expr& c, Direction* d) const {
+  Expr Masked(const Expr& t, const Expr& h, const Expr& c, Direction* d) const {
     if (!lengths_) return d->h;
     const Expr runs = node_.Typed(
-        ir::Call::Make(ops::Known().greater,
-                       {lengths_, ops::Scalar(static_cast<double>(t), DataTypeOf(lengths_))}));
+        ir::Call::Make(ops::Known().greater, {lengths_, ops::Cast(t, DataTypeOf(lengths_))}));
     const Expr made = d->h;
     d->h = node_.Typed(ops::Where(runs, made, h));
     if (d->c) d->c = node_.Typed(ops::Where(runs, d->c, c));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,19 @@ std::vector<Expr> ConvertCustom(const Expr& op, Node& node) {
     outputs.push_back(node.Typed(ir::TupleGetItem::Make(call, i)));
   return outputs;
 }
+
+// Runs `end` when it goes, also by an exception: a loop that cannot become a function is unrolled.
+template <typename End>
+class AtEnd {
+ public:
+  explicit AtEnd(End end) : end_(std::move(end)) {}
+  ~AtEnd() { end_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  const End end_;
+};
 
 using MissingNodes = std::map<std::string, std::vector<std::string>>;
 
@@ -130,6 +144,7 @@ const Expr* GraphImporter::Find(const std::string& name) const {
 
 std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValues values) {
   scopes_.push_back(std::move(values));
+  const AtEnd leave([this] { scopes_.pop_back(); });
   for (const onnx::NodeProto& node : graph.node()) Convert(node);
   std::vector<Expr> outputs;
   for (const onnx::ValueInfoProto& output : graph.output()) {
@@ -138,7 +153,6 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
       throw InvalidArgument(StrCat("the output ", output.name(), " is made by no node"));
     outputs.push_back(*found);
   }
-  scopes_.pop_back();
   return outputs;
 }
 
@@ -202,24 +216,31 @@ std::vector<Expr> GraphImporter::Expand(const LocalFunction& function, const onn
   caller_scopes.swap(scopes_);
   const int caller_opset = std::exchange(meaning_.opset, function.opset);
   calls_.push_back(&function);
+  const AtEnd leave([&] {
+    calls_.pop_back();
+    meaning_.opset = caller_opset;
+    scopes_.swap(caller_scopes);
+  });
   const onnx::GraphProto& made = *body;
-  std::vector<Expr> outputs = Import(made, std::move(values));
-  calls_.pop_back();
-  meaning_.opset = caller_opset;
-  scopes_.swap(caller_scopes);
-  return outputs;
+  return Import(made, std::move(values));
 }
 
 std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
                                            const std::vector<Expr>& inputs) {
   const Handler handler = HandlerOf(proto, meaning_.functions);
   if (handler.function != nullptr) return Expand(*handler.function, proto, inputs);
+  std::optional<std::unordered_set<Expr, ir::ExprHash>> around;
   Node node(
       proto, meaning_.opset, inputs, evaluate_, &budget_,
-      [this](const onnx::GraphProto& graph, const std::vector<Expr>& values) {
-        return Inline(graph, values);
-      },
-      &meaning_.narrow);
+      {.inline_graph = [this](const onnx::GraphProto& graph,
+                              const std::vector<Expr>& values) { return Inline(graph, values); },
+       .narrow = &meaning_.narrow,
+       .loops = meaning_.loops,
+       .is_around =
+           [&](const Expr& value) {
+             if (!around) around = NamedExprs();
+             return around->contains(value);
+           }});
   const std::vector<Expr> outputs =
       handler.converter != nullptr ? (*handler.converter)(node) : ConvertCustom(handler.op, node);
   node.RequireAllHandled();
@@ -228,6 +249,16 @@ std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
     if (const NarrowType* narrow = node.NarrowTypeOf(0)) node.OfNarrowType(outputs[0], *narrow);
   }
   return outputs;
+}
+
+std::unordered_set<Expr, ir::ExprHash> GraphImporter::NamedExprs() const {
+  std::unordered_set<Expr, ir::ExprHash> named;
+  for (const NamedValues& scope : scopes_) {
+    for (const auto& [name, value] : scope) {
+      if (value) named.insert(value);
+    }
+  }
+  return named;
 }
 
 void GraphImporter::CountOne() {

@@ -13,10 +13,12 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx/onnx_pb.h"
 #include "tenon/ir/expr.h"
+#include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/node.h"
 #include "tenon/onnx/local_functions.h"
 #include "tenon/passes/simplify/fold_constant.h"
@@ -32,6 +34,8 @@ class GraphImporter {
     int opset = 0;
     const LocalFunctions* functions = nullptr;
     NarrowValues narrow = {};
+    // Gets the functions that loops become; null where the module may have no control flow.
+    LoopFunctions* loops = nullptr;
   };
   // `functions` and `evaluate` must outlive the importer.
   GraphImporter(Meaning meaning, const passes::ConstantEvaluator& evaluate, ImportBudget budget)
@@ -51,6 +55,8 @@ class GraphImporter {
   // The outputs of a function of the model over values for its inputs.
   std::vector<Expr> Expand(const LocalFunction& function, const onnx::NodeProto& call,
                            std::vector<Expr> inputs);
+  // The values of all graphs that are being imported.
+  std::unordered_set<Expr, ir::ExprHash> NamedExprs() const;
   // Counts towards the bound on converted nodes.
   void CountOne();
   // Records which node made values whose extents are known only at run time. Refuses a node that

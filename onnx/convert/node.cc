@@ -137,13 +137,13 @@ Ints Node::ConstantInts(std::size_t i) const {
 }
 
 const NarrowType* Node::NarrowTypeOf(std::size_t i) const {
-  if (narrow_ == nullptr || !has_input(i)) return nullptr;
-  const auto found = narrow_->find(inputs_[i]);
-  return found == narrow_->end() ? nullptr : found->second;
+  if (narrow() == nullptr || !has_input(i)) return nullptr;
+  const auto found = narrow()->find(inputs_[i]);
+  return found == narrow()->end() ? nullptr : found->second;
 }
 
 Expr Node::OfNarrowType(const Expr& value, const NarrowType& type) const {
-  if (narrow_ != nullptr) narrow_->insert_or_assign(value, &type);
+  if (narrow() != nullptr) narrow()->insert_or_assign(value, &type);
   return value;
 }
 

@@ -31,6 +31,18 @@ using GraphInliner = std::function<std::vector<Expr>(const onnx::GraphProto& gra
 // The values of types that wider ones carry.
 using NarrowValues = std::unordered_map<Expr, const NarrowType*, ir::ExprHash>;
 
+class LoopFunctions;  // loop_function.h
+
+// What a node sees of the import that it is part of.
+struct NodeSurroundings {
+  GraphInliner inline_graph = nullptr;
+  NarrowValues* narrow = nullptr;
+  // Null where the module may have no control flow.
+  LoopFunctions* loops = nullptr;
+  // Whether a value has a name in a graph around the node.
+  std::function<bool(const Expr& value)> is_around = nullptr;
+};
+
 // How much work the import of a model may still do.
 struct ImportBudget {
   // Loops and recurrent layers are unrolled, so a few bytes can ask for any number of expressions.
@@ -47,24 +59,26 @@ Span SpanOf(const onnx::NodeProto& node);
 
 class Node {
  public:
-  // `evaluate`, `budget` and `narrow`, which may be null, must outlive the node.
+  // `evaluate`, `budget` and what surrounds the node must outlive it.
   Node(const onnx::NodeProto& proto, int opset, std::vector<Expr> inputs,
        const passes::ConstantEvaluator& evaluate, ImportBudget* budget,
-       GraphInliner inline_graph = nullptr, NarrowValues* narrow = nullptr)
+       NodeSurroundings surroundings = {})
       : proto_(proto),
         opset_(opset),
         inputs_(std::move(inputs)),
         evaluate_(evaluate),
         budget_(budget),
-        inline_graph_(std::move(inline_graph)),
-        narrow_(narrow),
+        surroundings_(std::move(surroundings)),
         span_(SpanOf(proto)) {}
 
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
   int num_outputs() const { return proto_.output_size(); }
   ImportBudget* budget() const { return budget_; }
-  NarrowValues* narrow() const { return narrow_; }
+  NarrowValues* narrow() const { return surroundings_.narrow; }
+  LoopFunctions* loops() const { return surroundings_.loops; }
+  bool IsAround(const Expr& value) const { return surroundings_.is_around(value); }
+  const Span& span() const { return span_; }
 
   // --- inputs
   std::size_t num_inputs() const { return inputs_.size(); }
@@ -116,7 +130,7 @@ class Node {
   Expr OfNarrowType(const Expr& value, const NarrowType& type) const;
   // The outputs of a graph of this node.
   std::vector<Expr> Inlined(const onnx::GraphProto& graph, const std::vector<Expr>& inputs) const {
-    return inline_graph_(graph, inputs);
+    return surroundings_.inline_graph(graph, inputs);
   }
 
  private:
@@ -127,8 +141,7 @@ class Node {
 
   const passes::ConstantEvaluator& evaluate_;
   ImportBudget* const budget_;
-  const GraphInliner inline_graph_;
-  NarrowValues* const narrow_;
+  const NodeSurroundings surroundings_;
   const Span span_;
   std::set<std::string> handled_;
 };

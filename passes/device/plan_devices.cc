@@ -142,6 +142,7 @@ class Planner {
       case ExprKind::kConstant:
       case ExprKind::kTuple:
       case ExprKind::kFunction:
+      case ExprKind::kIf:
         return;
     }
   }

@@ -83,6 +83,7 @@ class Builder {
       }
       case ExprKind::kLet:
       case ExprKind::kFunction:
+      case ExprKind::kIf:
         for (const Expr& child : ir::Children(e)) External(child);
         return;
       case ExprKind::kVar:

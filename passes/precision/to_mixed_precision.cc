@@ -161,6 +161,7 @@ class Mixer {
       case ir::ExprKind::kTupleGetItem:
         return RewriteItem(original, rebuilt);
       case ir::ExprKind::kLet:
+      case ir::ExprKind::kIf:
       case ir::ExprKind::kFunction: {
         if (IsSkipped(original)) return rebuilt;
         return WithHighChildren(rebuilt);

@@ -147,16 +147,38 @@ INSTANTIATE_TEST_SUITE_P(
                 "  note: \n"
                 "      %0\n"
                 "      ^^"},
-        Refused{"Branch", "def @main(%x) { if (%x) { %x } else { %x } }",
-                "test.relay:1:17: \"if\" is not supported\n"
+        Refused{"MissingElse", "def @main(%x) { if (%x) { %x } }",
+                "test.relay:1:32: expected \"else\" after the first branch of an if, found '}'; an "
+                "if has a value, so it needs both branches\n"
                 "  note: \n"
-                "    def @main(%x) { if (%x) { %x } else { %x } }\n"
-                "                    ^^"},
-        Refused{"TypeParameters", "def @main[A](%x) { %x }",
-                "test.relay:1:10: type parameters are not supported\n"
+                "    def @main(%x) { if (%x) { %x } }\n"
+                "                                   ^"},
+        Refused{"NameOfABranch", "def @main(%x) { if (%x) { %y = exp(%x); %y } else { %y } }",
+                "test.relay:1:53: %y is not defined here (a line can use only lines before it); "
+                "did you mean %x?\n"
                 "  note: \n"
-                "    def @main[A](%x) { %x }\n"
-                "             ^"},
+                "    def @main(%x) { if (%x) { %y = exp(%x); %y } else { %y } }\n"
+                "                                                        ^^"},
+        Refused{"AlgebraicDataType", "type List[A] { Nil, }",
+                "test.relay:1:1: algebraic data types are not supported; values are tensors, "
+                "tuples, references and functions\n"
+                "  note: \n"
+                "    type List[A] { Nil, }\n"
+                "    ^^^^"},
+        Refused{"Constructor", "def @main(%x) { match (%x) { Nil => { %x } } }",
+                "test.relay:1:30: expected a pattern, found 'Nil'; algebraic data types are not "
+                "supported, so patterns are %name, _ and tuples of patterns\n"
+                "  note: \n"
+                "    def @main(%x) { match (%x) { Nil => { %x } } }\n"
+                "                                 ^^^"},
+        Refused{"SecondClause", "def @main(%x) { match (%x) { %y => { %y }, _ => { %x } } }",
+                "test.relay:1:44: the first clause of this match takes every value, so that this "
+                "one never runs; a match over tuples has one clause\n"
+                "  note: \n"
+                "    def @main(%x) { match (%x) { %y => { %y }, _ => { %x } } }\n"
+                "                                               ^"},
+        Refused{"GenericMain", "def @main[A](%x) { %x }",
+                "@main has type parameters; a program starts there, so its types must be known"},
         Refused{"LetterOutsideOfAscii", "def @main(%x) { é }",
                 "test.relay:1:17: the character 'é' has no meaning here\n"
                 "  note: \n"

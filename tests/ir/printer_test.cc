@@ -54,6 +54,87 @@ TEST(PrinterTest, SX_02_ACalledLiteralIsNumberedAfterTheArguments) {
             "}\n");
 }
 
+// What only one branch uses stands in it, and what more than one place uses stands before.
+TEST(PrinterTest, ALineStandsInTheInnermostBranchThatHoldsItsUses) {
+  EXPECT_EQ(MainOf("def @main(%c: bool, %x) {\n"
+                   "  %0 = exp(%x);\n"
+                   "  %1 = tanh(%x);\n"
+                   "  if (%c) { add(%0, multiply(%1, %1)) } else { %0 }\n"
+                   "}"),
+            "def @main(%c: bool, %x) {\n"
+            "  %1 = exp(%x);\n"
+            "  if (%c) {\n"
+            "    %0 = tanh(%x);\n"
+            "    %2 = multiply(%0, %0);\n"
+            "    add(%1, %2)\n"
+            "  } else {\n"
+            "    %1\n"
+            "  }\n"
+            "}\n");
+}
+
+TEST(PrinterTest, AnIfThatIsReadGetsALine) {
+  EXPECT_EQ(MainOf("def @main(%c: bool, %x) { exp(if (%c) { let %y = exp(%x); add(%y, %y) } else "
+                   "{ if (%c) { %x } else { tanh(%x) } }) }"),
+            "def @main(%c: bool, %x) {\n"
+            "  %0 = if (%c) {\n"
+            "    let %y = exp(%x);\n"
+            "    add(%y, %y)\n"
+            "  } else {\n"
+            "    if (%c) {\n"
+            "      %x\n"
+            "    } else {\n"
+            "      tanh(%x)\n"
+            "    }\n"
+            "  };\n"
+            "  exp(%0)\n"
+            "}\n");
+}
+
+TEST(PrinterTest, AMatchOverATupleIsProjections) {
+  EXPECT_EQ(MainOf("def @main(%t: (float32, (float32, float32))) {\n"
+                   "  match (%t) { (%a, (%b, _)) => { add(%a, %b) }, }\n"
+                   "}"),
+            "def @main(%t: (float32, (float32, float32))) {\n"
+            "  %0 = %t.1;\n"
+            "  %1 = %t.0;\n"
+            "  %2 = %0.0;\n"
+            "  add(%1, %2)\n"
+            "}\n");
+}
+
+// A copy of a generic function for each call, and one copy for a call of itself.
+TEST(PrinterTest, EachCallOfAGenericFunctionHasAnInstance) {
+  EXPECT_EQ(Print(Parse("def @main(%c: bool, %x: Tensor[(4), float32]) {\n"
+                        "  (@last(%c, %x), @last(%c, %c))\n"
+                        "}\n"
+                        "def @last[A](%c: bool, %x: A) -> A {\n"
+                        "  if (%c) { %x } else { @last(%c, %x) }\n"
+                        "}\n"))
+                .substr(sizeof kVersion - 1),
+            "def @main(%c: bool, %x: Tensor[(4), float32]) {\n"
+            "  %0 = @last_1(%c, %x);\n"
+            "  %1 = @last_2(%c, %c);\n"
+            "  (%0, %1)\n"
+            "}\n"
+            "\n"
+            "def @last_1(%c: bool, %x) {\n"
+            "  if (%c) {\n"
+            "    %x\n"
+            "  } else {\n"
+            "    @last_1(%c, %x)\n"
+            "  }\n"
+            "}\n"
+            "\n"
+            "def @last_2(%c: bool, %x) {\n"
+            "  if (%c) {\n"
+            "    %x\n"
+            "  } else {\n"
+            "    @last_2(%c, %x)\n"
+            "  }\n"
+            "}\n");
+}
+
 TEST(PrinterTest, AnItemOfANumberIsNotANumber) {
   EXPECT_EQ(MainOf("def @main() { (3).40282 }"), "def @main() {\n  (3).40282\n}\n");
 }

@@ -52,7 +52,12 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
 const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insides() {
   static const auto& insides =
       *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
-          {"compiler", {{"", {"compile.h"}}, {"export", {}}, {"plan", {}}, {"symbolic", {"plan"}}}},
+          {"compiler",
+           {{"", {"compile.h"}},
+            {"control", {"plan"}},
+            {"export", {}},
+            {"plan", {}},
+            {"symbolic", {"plan"}}}},
           {"onnx",
            {{"",
              {"external_data.h", "local_functions.h", "narrow_type.h", "opset.h", "register_onnx.h",
@@ -63,6 +68,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
            {{"", {"infer_type.h"}},
             {"affine", {"simplify"}},
             {"combine", {}},
+            {"control", {"fusion"}},
             {"device", {}},
             {"fusion", {}},
             {"layout", {}},

@@ -1,5 +1,8 @@
-// Control flow of ONNX models: branches chosen or selected, loops and scans unrolled, beyond what
-// the standard's node tests cover.
+// Control flow of ONNX models: branches chosen, run or selected, loops and scans unrolled or run,
+// beyond what the standard's node tests cover.
+#include <algorithm>
+#include <cmath>
+
 #include "onnx/onnx_pb.h"
 #include "tenon/onnx/import.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -78,12 +81,17 @@ class Model {
     graph()->add_output()->set_name(name);
     return *this;
   }
-  absl::StatusOr<ir::Module> Imported() {
+  absl::StatusOr<ir::Module> Imported(bool control_flow = true) {
     strategies::RegisterStrategies(ops::OpRegistry::Global());
-    return ImportOnnx(proto_.SerializeAsString(), {.evaluate = strategies::EvaluateCall});
+    return ImportOnnx(proto_.SerializeAsString(),
+                      {.control_flow = control_flow, .evaluate = strategies::EvaluateCall});
   }
+  // With control flow and, where the import takes it so, without: both must agree.
   std::vector<NDArray> Results(const runtime::Inputs& inputs) {
-    return testing_graphs::Outcome(ValueOrThrow(Imported()), inputs);
+    const auto results = testing_graphs::Outcome(ValueOrThrow(Imported()), inputs);
+    if (const auto unrolled = Imported(false); unrolled.ok())
+      ExpectClose(testing_graphs::Outcome(*unrolled, inputs), results);
+    return results;
   }
   std::string Refusal() { return std::string(Imported().status().message()); }
 
@@ -119,7 +127,7 @@ TEST(IfTest, TheBranchOfAKnownConditionIsTheOnlyOne) {
   }
 }
 
-TEST(IfTest, AComputedConditionSelects) {
+TEST(IfTest, AComputedConditionRunsOneBranch) {
   Model model;
   Declare(model.graph()->add_input(), "c", TensorProto::BOOL, {1});
   FillBranches(AddNode(model.graph(), "If", {"c"}, {"y"}));
@@ -128,6 +136,24 @@ TEST(IfTest, AComputedConditionSelects) {
   const NDArray no = NDArray::FromVector<bool>({1}, {false});
   ExpectClose(model.Results({{"x", kOneTwoThree}, {"c", yes}})[0], Floats({3}, {2, 4, 6}));
   ExpectClose(model.Results({{"x", kOneTwoThree}, {"c", no}})[0], Floats({3}, {10, 10, 10}));
+}
+
+TEST(IfTest, BranchesThatComputeNothingAreSelected) {
+  for (const bool computes : {false, true}) {
+    Model model;
+    Declare(model.graph()->add_input(), "c", TensorProto::BOOL, {});
+    AddNode(model.graph(), "Exp", {"x"}, {"around"});
+    NodeProto* node = AddNode(model.graph(), "If", {"c"}, {"y"});
+    GraphProto* yes = AddGraph(node, "then_branch");
+    AddNode(yes, computes ? "Neg" : "Identity", {"around"}, {"a"});
+    yes->add_output()->set_name("a");
+    AddGraph(node, "else_branch")->add_output()->set_name("x");
+    model.Output("y");
+    const Executable exe = ValueOrThrow(Compile(ValueOrThrow(model.Imported())));
+    EXPECT_EQ(exe.program() != nullptr, computes);
+    ExpectClose(model.Results({{"x", kOneTwoThree}, {"c", NDArray::Scalar(false)}})[0],
+                kOneTwoThree);
+  }
 }
 
 TEST(IfTest, AComputedConditionNeedsBranchesOfOneType) {
@@ -200,17 +226,81 @@ TEST(LoopTest, IgnoresTheConditionOfItsBodyWithoutOneToBeginWith) {
   EXPECT_EQ(model.Results({{"x", kOneTwoThree}})[1].shape(), (Shape{2, 3}));
 }
 
-TEST(LoopTest, ItsCountMustBeKnownAndBounded) {
+TEST(LoopTest, TheCountOfOutputsMustBeKnown) {
   Model open;
   Declare(open.graph()->add_input(), "count", TensorProto::INT64, {});
   AddSumLoop(&open);
-  EXPECT_THAT(open.Refusal(),
-              AllOf(HasSubstr("in the node y_node (Loop)"), HasSubstr("(count) must be known")));
-  Model endless;
-  AddInteger(endless.graph(), "count", std::int64_t{1} << 40);
-  AddSumLoop(&endless);
-  EXPECT_THAT(endless.Refusal(), AllOf(HasSubstr("in the node y_node (Loop)"),
-                                       HasSubstr("runs more than 4096 turns")));
+  EXPECT_THAT(open.Refusal(), AllOf(HasSubstr("in the node y_node (Loop)"),
+                                    HasSubstr("the count (input 0) must be known at import")));
+}
+
+TEST(LoopTest, ALoopWithoutEndIsRefused) {
+  Model model;
+  AddSumLoop(&model);
+  NodeProto* node = model.graph()->mutable_node(0);
+  node->set_input(0, "");
+  GraphProto* body = node->mutable_attribute(0)->mutable_g();
+  body->mutable_output()->RemoveLast();
+  node->mutable_output()->RemoveLast();
+  model.graph()->mutable_output()->RemoveLast();
+  EXPECT_THAT(model.Refusal(), AllOf(HasSubstr("in the node y_node (Loop)"),
+                                     HasSubstr("runs more than 4096 turns")));
+}
+
+// The sums of `count` turns, as AddSumLoop makes them.
+void ExpectSums(const std::vector<NDArray>& results, std::int64_t count) {
+  std::vector<float> sum = {1, 2, 3}, all;
+  for (std::int64_t turn = 0; turn < count; ++turn) {
+    for (float& value : sum) value += static_cast<float>(turn);
+    all.insert(all.end(), sum.begin(), sum.end());
+  }
+  ExpectClose(results[0], Floats({3}, sum));
+  if (results.size() > 1) ExpectClose(results[1], Floats({count, 3}, all));
+}
+
+TEST(LoopTest, ManyTurnsAreOneLoop) {
+  for (const std::int64_t count : {15, 16, 17, 31, 5000}) {
+    SCOPED_TRACE(count);
+    Model model;
+    AddInteger(model.graph(), "count", count);
+    AddSumLoop(&model);
+    const ir::Module module = ValueOrThrow(model.Imported());
+    EXPECT_EQ(module.functions().size(), count > 16 ? 2 : 1);
+    ExpectSums(testing_graphs::Outcome(module, {{"x", kOneTwoThree}}), count);
+  }
+}
+
+TEST(LoopTest, ACountOfARunIsTaken) {
+  Model model;
+  Declare(model.graph()->add_input(), "count", TensorProto::INT64, {});
+  NodeProto* node = AddSumLoop(&model);
+  node->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
+  node->mutable_output()->RemoveLast();
+  model.graph()->mutable_output()->RemoveLast();
+  for (const std::int64_t count : {-1, 0, 1, 3, 10000})
+    ExpectSums(model.Results({{"x", kOneTwoThree}, {"count", NDArray::Scalar(count)}}),
+               std::max<std::int64_t>(count, 0));
+}
+
+// What it reads of values around it is an argument, and what it computes of them stays inside.
+TEST(LoopTest, ReadsValuesAroundIt) {
+  Model model;
+  AddInteger(model.graph(), "count", 40);
+  AddNode(model.graph(), "Exp", {"x"}, {"around"});
+  NodeProto* node = AddSumLoop(&model);
+  GraphProto* body = node->mutable_attribute(0)->mutable_g();
+  body->mutable_node(1)->set_input(1, "scaled");
+  NodeProto* scaled = AddNode(body, "Mul", {"around", "number"}, {"scaled"});
+  body->mutable_node()->SwapElements(1, 3);
+  body->mutable_node()->SwapElements(2, 3);
+  ASSERT_EQ(scaled->op_type(), "Mul");
+  const auto results = model.Results({{"x", kOneTwoThree}});
+  std::vector<float> expected = {1, 2, 3};
+  for (int turn = 0; turn < 40; ++turn) {
+    for (int i = 0; i < 3; ++i)
+      expected[static_cast<std::size_t>(i)] += std::exp(static_cast<float>(i + 1)) * turn;
+  }
+  ExpectClose(results[0], Floats({3}, expected));
 }
 
 // x doubles while it is below the limit, of `count` turns at most.
@@ -255,17 +345,41 @@ TEST(LoopTest, EndsWhenAConditionThatIsComputedSays) {
   }
 }
 
-TEST(LoopTest, WhatOnlyARunEndsMustHaveACountThatIsBounded) {
+TEST(LoopTest, WhatOnlyARunEndsNeedsNoCount) {
+  Model model;
+  NodeProto* node = AddDoublingLoop(&model, "");
+  EXPECT_THAT(model.Refusal(), HasSubstr("the count (input 0) must be known at import"));
+  node->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
+  node->mutable_output()->RemoveLast();
+  model.graph()->mutable_output()->RemoveLast();
+  for (const bool begins : {false, true}) {
+    for (const float limit : {1.0F, 7.0F, 1e30F}) {
+      SCOPED_TRACE(limit);
+      const auto results = model.Results({{"x", kOneTwoThree},
+                                          {"at_first", NDArray::Scalar(begins)},
+                                          {"limit", NDArray::Scalar(limit)}});
+      std::vector<float> value = {1, 2, 3};
+      bool goes_on = begins;
+      while (goes_on) {
+        for (float& v : value) v *= 2;
+        goes_on = value[2] < limit;
+      }
+      ExpectClose(results[0], Floats({3}, value));
+    }
+  }
+}
+
+TEST(LoopTest, WithoutControlFlowWhatOnlyARunEndsMustHaveACountThatIsBounded) {
   constexpr char kMessage[] =
       "whether turn 0 of the loop is run depends on an input of the model; then the loop must have "
       "a count, of 4096 turns at most";
   Model endless;
   AddDoublingLoop(&endless, "");
-  EXPECT_THAT(endless.Refusal(), HasSubstr(kMessage));
+  EXPECT_THAT(std::string(endless.Imported(false).status().message()), HasSubstr(kMessage));
   Model many;
   AddInteger(many.graph(), "count", 4097);
   AddDoublingLoop(&many, "count");
-  EXPECT_THAT(many.Refusal(), HasSubstr(kMessage));
+  EXPECT_THAT(std::string(many.Imported(false).status().message()), HasSubstr(kMessage));
 }
 
 TEST(LoopTest, ValuesThatGrowNeedAKnownEnd) {
@@ -327,6 +441,96 @@ TEST(ScanTest, RunsAlongAnyAxisInAnyDirection) {
       model.Results({{"x", kOneTwoThree}, {"w", Floats({3, 2}, {10, 100, 20, 200, 30, 300})}});
   ExpectClose(results[0], Floats({3}, {111, 222, 333}));
   ExpectClose(results[1], Floats({3, 2}, {101, 111, 202, 222, 303, 333}));
+}
+
+// The running sums of the rows of w, in both directions, as one loop.
+TEST(ScanTest, ManyStepsAreOneLoop) {
+  for (const std::int64_t direction : {0, 1}) {
+    for (const std::int64_t axis : {0, 1}) {
+      constexpr std::int64_t kSteps = 37;
+      Model model;
+      Declare(model.graph()->add_input(), "w", TensorProto::FLOAT, {kSteps, 3});
+      NodeProto* node = AddNode(model.graph(), "Scan", {"x", "w"}, {"y", "all"});
+      SetInt(node, "num_scan_inputs", 1);
+      const std::vector<std::pair<const char*, std::int64_t>> lists = {
+          {"scan_input_directions", direction},
+          {"scan_output_directions", direction},
+          {"scan_output_axes", axis}};
+      for (const auto& [name, value] : lists) {
+        auto* a = node->add_attribute();
+        a->set_name(name);
+        a->set_type(onnx::AttributeProto::INTS);
+        a->add_ints(value);
+      }
+      GraphProto* body = AddGraph(node, "body");
+      Declare(body->add_input(), "sum", TensorProto::FLOAT, {3});
+      Declare(body->add_input(), "row", TensorProto::FLOAT, {3});
+      AddNode(body, "Add", {"sum", "row"}, {"next"});
+      AddNode(body, "Identity", {"next"}, {"also"});
+      for (const char* name : {"next", "also"}) body->add_output()->set_name(name);
+      model.Output("y").Output("all");
+      EXPECT_EQ(ValueOrThrow(model.Imported()).functions().size(), 2U);
+      const NDArray w = testing_graphs::Random({kSteps, 3}, 5);
+      const auto results = model.Results({{"x", kOneTwoThree}, {"w", w}});
+      std::vector<float> sum = {1, 2, 3};
+      NDArray all = NDArray::Zeros(axis == 0 ? Shape{kSteps, 3} : Shape{3, kSteps}, Float32);
+      for (std::int64_t step = 0; step < kSteps; ++step) {
+        const std::int64_t at = direction == 0 ? step : kSteps - 1 - step;
+        for (std::int64_t i = 0; i < 3; ++i) {
+          sum[static_cast<std::size_t>(i)] += w.data<float>()[at * 3 + i];
+          all.data<float>()[axis == 0 ? at * 3 + i : i * kSteps + at] =
+              sum[static_cast<std::size_t>(i)];
+        }
+      }
+      ExpectClose(results[0], Floats({3}, sum));
+      ExpectClose(results[1], all);
+    }
+  }
+}
+
+// In each turn x is doubled or, past the limit, halved; all of it only if the model says so.
+TEST(NestedTest, AnIfInALoopInAnIf) {
+  Model model;
+  Declare(model.graph()->add_input(), "c", TensorProto::BOOL, {});
+  Declare(model.graph()->add_input(), "count", TensorProto::INT64, {});
+  AddConstant(model.graph(), "limit", {}, {50});
+  NodeProto* outer = AddNode(model.graph(), "If", {"c"}, {"y"});
+  GraphProto* yes = AddGraph(outer, "then_branch");
+  NodeProto* loop = AddNode(yes, "Loop", {"count", "", "x"}, {"looped"});
+  yes->add_output()->set_name("looped");
+  GraphProto* body = AddGraph(loop, "body");
+  Declare(body->add_input(), "turn", TensorProto::INT64, {});
+  Declare(body->add_input(), "was", TensorProto::BOOL, {});
+  Declare(body->add_input(), "value", TensorProto::FLOAT, {3});
+  AddBool(body, "goes_on", true);
+  SetInt(AddNode(body, "ReduceMax", {"value"}, {"most"}), "keepdims", 0);
+  AddNode(body, "Less", {"most", "limit"}, {"below"});
+  NodeProto* inner = AddNode(body, "If", {"below"}, {"next"});
+  AddNode(AddGraph(inner, "then_branch"), "Add", {"value", "value"}, {"doubled"});
+  inner->mutable_attribute(0)->mutable_g()->add_output()->set_name("doubled");
+  GraphProto* halve = AddGraph(inner, "else_branch");
+  AddConstant(halve, "half", {}, {0.5});
+  AddNode(halve, "Mul", {"value", "half"}, {"halved"});
+  halve->add_output()->set_name("halved");
+  for (const char* name : {"goes_on", "next"}) body->add_output()->set_name(name);
+  GraphProto* no = AddGraph(outer, "else_branch");
+  AddNode(no, "Neg", {"x"}, {"negative"});
+  no->add_output()->set_name("negative");
+  model.Output("y");
+  for (const bool c : {false, true}) {
+    for (const std::int64_t count : {0, 1, 4, 5, 6, 7, 1000}) {
+      std::vector<float> expected = {1, 2, 3};
+      for (std::int64_t turn = 0; c && turn < count; ++turn) {
+        const bool below = expected[2] < 50;
+        for (float& value : expected) value *= below ? 2 : 0.5F;
+      }
+      if (!c) expected = {-1, -2, -3};
+      ExpectClose(model.Results({{"x", kOneTwoThree},
+                                 {"c", NDArray::Scalar(c)},
+                                 {"count", NDArray::Scalar(count)}})[0],
+                  Floats({3}, expected));
+    }
+  }
 }
 
 }  // namespace

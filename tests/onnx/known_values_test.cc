@@ -105,7 +105,7 @@ TEST(KnownValuesTest, StepsThatAreWrittenOutAreLimited) {
     NodeProto& node = model.Node("LSTM", {"x", "w", "r"}, {"y"});
     SetInt(node, "hidden_size", 1);
     if (clips) SetFloat(node, "clip", 1);
-    return Imported(model);
+    return Unrolled(model);
   };
   EXPECT_TRUE(imported(1500, true).ok());
   EXPECT_TRUE(imported(100000, false).ok());

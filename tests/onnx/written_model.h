@@ -131,6 +131,12 @@ inline absl::StatusOr<ir::Module> Imported(const Model& model,
   return Imported(model.Bytes(), shapes);
 }
 
+// Without control flow: loops and long sequences are unrolled.
+inline absl::StatusOr<ir::Module> Unrolled(const Model& model) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  return ImportOnnx(model.Bytes(), {.control_flow = false, .evaluate = strategies::EvaluateCall});
+}
+
 inline std::string MessageOf(const absl::StatusOr<ir::Module>& module, absl::StatusCode code) {
   EXPECT_EQ(module.status().code(), code) << module.status();
   return std::string(module.status().message());

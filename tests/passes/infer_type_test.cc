@@ -250,7 +250,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "a type nests more than 100 deep; a value that contains itself has no type", 1, 5},
         Refused{"RecursionWithoutAReturnType",
                 "def @main(%x: Tensor[(3), float32]) {\n  @main(%x)\n}",
-                "the type of this expression cannot be inferred", 2, 3}),
+                "the result type of @main, which calls itself, cannot be inferred; annotate it (-> "
+                "type)",
+                1, 5}),
     [](const auto& info) { return info.param.name; });
 
 // Types are trees, which such values would make as large as one likes.

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using testing_graphs::ExpectClose;
 using testing_graphs::Random;
 
-constexpr std::int64_t kSteps = 5, kBatch = 3, kInputs = 2, kHidden = 4;
+constexpr std::int64_t kBatch = 3, kInputs = 2, kHidden = 4;
 
 using Function = std::function<double(double)>;
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -26,6 +26,7 @@ struct Layer {
   std::vector<std::int32_t> lengths;  // empty: all
   std::vector<Function> functions;    // of one direction
   bool coupled = false;
+  std::int64_t steps = 5;
 };
 
 struct Weights {
@@ -42,12 +43,12 @@ States Run(const Layer& layer, const Weights& in) {
   const auto size = [&](std::int64_t n) {
     return static_cast<std::size_t>(n * directions * kBatch * kHidden);
   };
-  States made{std::vector<float>(size(kSteps)), std::vector<float>(size(1)),
+  States made{std::vector<float>(size(layer.steps)), std::vector<float>(size(1)),
               std::vector<float>(size(1))};
   for (std::int64_t d = 0; d < directions; ++d) {
     for (std::int64_t n = 0; n < kBatch; ++n) {
       const std::int64_t length =
-          layer.lengths.empty() ? kSteps : layer.lengths[static_cast<std::size_t>(n)];
+          layer.lengths.empty() ? layer.steps : layer.lengths[static_cast<std::size_t>(n)];
       std::vector<double> h(kHidden, 0), c(kHidden, 0);
       for (std::int64_t i = 0; i < length; ++i) {
         const std::int64_t t = d == 0 ? i : length - 1 - i;
@@ -106,7 +107,7 @@ States Run(const Layer& layer, const Weights& in) {
 
 Weights RandomWeights(const Layer& layer) {
   const std::int64_t directions = layer.is_bidirectional ? 2 : 1, rows = layer.gates * kHidden;
-  return {Random({kSteps, kBatch, kInputs}, 1), Random({directions, rows, kInputs}, 2),
+  return {Random({layer.steps, kBatch, kInputs}, 1), Random({directions, rows, kInputs}, 2),
           Random({directions, rows, kHidden}, 3), Random({directions, 2 * rows}, 4)};
 }
 
@@ -132,7 +133,7 @@ void ExpectAgrees(const Layer& layer, const std::function<void(NodeProto&)>& set
   set(node);
   const std::vector<NDArray> results = Computed(model, inputs);
   ExpectClose(results.at(0),
-              NDArray::FromVector<float>({kSteps, directions, kBatch, kHidden}, expected.y));
+              NDArray::FromVector<float>({layer.steps, directions, kBatch, kHidden}, expected.y));
   ExpectClose(results.at(1), NDArray::FromVector<float>({directions, kBatch, kHidden}, expected.h));
   if (layer.type == "LSTM")
     ExpectClose(results.at(2),
@@ -191,6 +192,30 @@ TEST(RecurrentOpTest, ArgumentsOfActivationsAreClipped) {
 TEST(RecurrentOpTest, TheInputGateMayDecideForBoth) {
   ExpectAgrees({"LSTM", 4, true, {2, 5, 1}, {Sigmoid, Tanh, Tanh}, true},
                [](NodeProto& node) { SetInt(node, "input_forget", 1); });
+}
+
+// Above 16 steps.
+TEST(RecurrentOpTest, LongSequencesAreOneLoop) {
+  const auto clipped = [](double (*f)(double)) {
+    return [f](double x) { return f(std::min(0.4, std::max(-0.4, x))); };
+  };
+  for (const std::int64_t steps : {16, 17, 41}) {
+    SCOPED_TRACE(steps);
+    ExpectAgrees({.type = "GRU",
+                  .gates = 3,
+                  .is_bidirectional = true,
+                  .functions = {clipped(Sigmoid), clipped(Tanh)},
+                  .steps = steps},
+                 [](NodeProto& node) { SetFloat(node, "clip", 0.4F); });
+    ExpectAgrees({.type = "LSTM",
+                  .gates = 4,
+                  .is_bidirectional = true,
+                  .lengths = {0, 15, static_cast<std::int32_t>(steps)},
+                  .functions = {Sigmoid, Tanh, Tanh},
+                  .coupled = true,
+                  .steps = steps},
+                 [](NodeProto& node) { SetInt(node, "input_forget", 1); });
+  }
 }
 
 TEST(RecurrentOpTest, WhatIsNotSupportedIsNamed) {

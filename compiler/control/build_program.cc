@@ -1,0 +1,277 @@
+// Functions are numbered as they are reached. A function that is an if over two calls has no code
+// of its own: where it is called, the caller branches.
+#include "tenon/compiler/control/build_program.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+
+#include "tenon/compiler/control/straight_parts.h"
+#include "tenon/compiler/plan/build_plan.h"
+#include "tenon/compiler/plan/link.h"
+#include "tenon/compiler/plan/unique_names.h"
+#include "tenon/ir/flatten.h"
+#include "tenon/ir/structural.h"
+#include "tenon/passes/control/outline_branches.h"
+#include "tenon/runtime/program.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+using ir::FunctionNode;
+using ir::IfNode;
+using runtime::ProgramFunction;
+using runtime::Register;
+using runtime::Step;
+using runtime::StepKind;
+
+const std::string& CalleeOf(const CallNode& call) {
+  return call.callee.As<ir::GlobalVarNode>()->name;
+}
+
+// Makes parts and numbers functions for all of a program.
+class Maker {
+ public:
+  Maker(const ir::Module& module, const strategies::StrategyOptions& strategy,
+        const jit::CompileOptions& code, int threads)
+      : module_(module), strategy_(strategy), code_(code), threads_(threads) {}
+
+  const FunctionNode& FunctionOf(const std::string& name) const {
+    return *module_.Get(name).As<FunctionNode>();
+  }
+  Expr Get(const std::string& name) const { return module_.Get(name); }
+  // The number of a function, which is made later if it was not.
+  std::size_t Number(const std::string& name) {
+    const auto [found, added] = numbers_.try_emplace(name, names_.size());
+    if (added) names_.push_back(name);
+    return found->second;
+  }
+  // Null past the last that is known.
+  const std::string* Name(std::size_t number) const {
+    return number < names_.size() ? &names_[number] : nullptr;
+  }
+  // Equal parts are one.
+  std::size_t AddPart(const Expr& function) {
+    std::vector<std::size_t>& alike = by_hash_[ir::StructuralHash(function)];
+    for (const std::size_t part : alike) {
+      if (ir::StructuralEqual(functions_[part], function)) return part;
+    }
+    alike.push_back(functions_.size());
+    functions_.push_back(function);
+    return alike.back();
+  }
+  std::vector<Executable> MakeParts() const {
+    std::vector<Lowered> lowered;
+    for (const Expr& function : functions_)
+      lowered.push_back(BuildPlan(ir::Module().With("main", function), strategy_, code_, false));
+    return AllLinked(lowered, code_, threads_);
+  }
+
+ private:
+  const ir::Module& module_;
+  const strategies::StrategyOptions& strategy_;
+  const jit::CompileOptions& code_;
+  const int threads_;
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::vector<std::string> names_;
+  std::vector<Expr> functions_;  // of parts
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_hash_;
+};
+
+void RequireTensors(const std::string& name, const FunctionNode& function) {
+  const auto check = [&](const ir::Type& type, const std::string& what, const Span& place) {
+    for (const ir::Type& part : ir::Flatten(type)) {
+      if (part.As<ir::TensorTypeNode>() == nullptr)
+        throw Unimplemented(StrCat(what, " of @", name, " is ", ir::ToString(part),
+                                   "; what a function takes and gives must be tensors and tuples "
+                                   "of them"))
+            .At(place);
+      ir::StaticShape(part, StrCat(what, " of @", name));
+    }
+  };
+  for (const Expr& param : function.params)
+    check(param.checked_type(), StrCat("the parameter %", ir::Var(param).name()), param.span());
+  check(function.body.checked_type(), "the result", function.span);
+}
+
+class FunctionMaker {
+ public:
+  FunctionMaker(const std::string& name, Maker& maker)
+      : maker_(maker), function_(maker.FunctionOf(name)), parts_(maker.Get(name)) {
+    RequireTensors(name, function_);
+    made_.name = name;
+    // Of what users wrote.
+    const auto outlined = function_.attrs.find(passes::kOutlined);
+    const auto* origin =
+        outlined == function_.attrs.end() ? nullptr : outlined->second.As<std::string>();
+    if (origin != nullptr) made_.name = *origin;
+  }
+
+  ProgramFunction Make() {
+    for (const Expr& param : function_.params) {
+      for (const Leaf& leaf : parts_.LeavesOf(param)) registers_[leaf] = made_.registers++;
+    }
+    made_.parameters = made_.registers;
+    for (std::size_t i = 0; i < parts_.parts().size(); ++i) {
+      AddPart(parts_.parts()[i]);
+      if (i < parts_.calls().size()) AddCall(parts_.calls()[i]);
+    }
+    made_.results = RegistersOf(parts_.results());
+    const bool ends = !made_.steps.empty() && made_.steps.back().outputs == made_.results;
+    made_.ends_in_call = ends && (made_.steps.back().kind == StepKind::kCall ||
+                                  made_.steps.back().kind == StepKind::kBranch);
+    FindLastReads();
+    return std::move(made_);
+  }
+
+ private:
+  Register RegisterOf(const Leaf& leaf) {
+    const auto [found, added] = registers_.try_emplace(leaf, made_.registers);
+    if (added) {
+      const auto* constant = leaf.maker.As<ir::ConstantNode>();
+      CheckInvariant(constant != nullptr, "a value is made before it is read");
+      made_.constants.emplace_back(made_.registers++, constant->data);
+    }
+    return found->second;
+  }
+  std::vector<Register> RegistersOf(const Leaves& leaves) {
+    std::vector<Register> registers;
+    for (const Leaf& leaf : leaves) registers.push_back(RegisterOf(leaf));
+    return registers;
+  }
+  std::vector<Register> RegistersOf(const std::vector<Expr>& values) {
+    std::vector<Register> registers;
+    for (const Expr& value : values) {
+      const std::vector<Register> own = RegistersOf(parts_.LeavesOf(value));
+      registers.insert(registers.end(), own.begin(), own.end());
+    }
+    return registers;
+  }
+
+  void Add(Step step, const Leaves& outputs) {
+    for (const Leaf& leaf : outputs) {
+      step.outputs.push_back(made_.registers);
+      registers_[leaf] = made_.registers++;
+    }
+    made_.steps.push_back(std::move(step));
+  }
+
+  void AddPart(const Part& part) {
+    if (!part.function) return;
+    Step step{.kind = StepKind::kPart};
+    step.target = maker_.AddPart(part.function);
+    step.inputs = RegistersOf(part.inputs);
+    Add(std::move(step), part.outputs);
+  }
+
+  void AddCall(const Expr& e) {
+    if (const auto* branches = e.As<IfNode>())
+      return AddBranch(e, *branches, [](const Expr& param) { return param; });
+    const auto& call = *e.As<CallNode>();
+    if (call.callee.kind() != ir::ExprKind::kGlobalVar) {
+      Step step{.kind = StepKind::kWrite};
+      step.inputs = RegistersOf(WriteArguments(e));
+      return Add(std::move(step), parts_.LeavesOf(e));
+    }
+    const FunctionNode& callee = maker_.FunctionOf(CalleeOf(call));
+    if (const auto* branches = callee.body.As<IfNode>()) {
+      return AddBranch(e, *branches, [&](const Expr& param) {
+        const auto at = std::find(callee.params.begin(), callee.params.end(), param);
+        return call.args[static_cast<std::size_t>(at - callee.params.begin())];
+      });
+    }
+    Step step{.kind = StepKind::kCall};
+    step.target = maker_.Number(CalleeOf(call));
+    step.inputs = RegistersOf(call.args);
+    Add(std::move(step), parts_.LeavesOf(e));
+  }
+
+  // `given` is the value of a parameter of the if's function.
+  template <typename Given>
+  void AddBranch(const Expr& e, const IfNode& branches, const Given& given) {
+    const auto branch = [&](const Expr& of, std::vector<Register>* inputs) {
+      const auto& taken = *of.As<CallNode>();
+      std::vector<Expr> args;
+      for (const Expr& arg : taken.args) args.push_back(given(arg));
+      *inputs = RegistersOf(args);
+      return maker_.Number(CalleeOf(taken));
+    };
+    Step step{.kind = StepKind::kBranch};
+    step.condition = RegistersOf(std::vector<Expr>{given(branches.condition)})[0];
+    step.target = branch(branches.then_branch, &step.inputs);
+    step.otherwise = branch(branches.else_branch, &step.other_inputs);
+    Add(std::move(step), parts_.LeavesOf(e));
+  }
+
+  void FindLastReads() {
+    std::vector<bool> is_read(made_.registers, false);
+    // Constants stay for the whole call.
+    for (const auto& [r, constant] : made_.constants) is_read[r] = true;
+    for (const Register r : made_.results) is_read[r] = true;
+    for (auto step = made_.steps.rbegin(); step != made_.steps.rend(); ++step) {
+      const auto read = [&](Register r) {
+        if (!is_read[r]) step->last_reads.push_back(r);
+        is_read[r] = true;
+      };
+      for (const Register r : step->inputs) read(r);
+      for (const Register r : step->other_inputs) read(r);
+      if (step->kind == StepKind::kBranch) read(step->condition);
+    }
+  }
+
+  Maker& maker_;
+  const FunctionNode& function_;
+  const StraightParts parts_;
+  ProgramFunction made_;
+  std::unordered_map<Leaf, Register, LeafHash> registers_;
+};
+
+std::vector<runtime::InputInfo> InputsOf(const FunctionNode& main) {
+  UniqueNames names;
+  std::vector<runtime::InputInfo> inputs;
+  for (const Expr& param : main.params) {
+    const auto* type = param.checked_type().As<ir::TensorTypeNode>();
+    if (type == nullptr)
+      throw Unimplemented(
+          StrCat("the parameter %", ir::Var(param).name(), " of @main is no tensor"))
+          .At(param.span());
+    inputs.push_back({names.Unique(ir::Var(param).name(), ""), type->dtype, type->shape});
+  }
+  return inputs;
+}
+
+}  // namespace
+
+Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptions& strategy,
+                        const jit::CompileOptions& code, int threads,
+                        const std::vector<runtime::RunTimeExtent>& extents) {
+  const FunctionNode& main = fused.Main();
+  for (const char* devices : {"param_devices", "result_device"}) {
+    if (main.HasAttr(devices))
+      throw Unimplemented("a module with control flow runs on one device").At(main.span);
+  }
+  Maker maker(fused, strategy, code, threads);
+  const auto program = std::make_shared<runtime::Program>();
+  maker.Number("main");
+  while (const std::string* name = maker.Name(program->functions.size()))
+    program->functions.push_back(FunctionMaker(std::string(*name), maker).Make());
+  program->parts = maker.MakeParts();
+  program->extents = extents;
+  std::vector<std::shared_ptr<const jit::Callable>> kernels;
+  for (const Executable& part : program->parts)
+    kernels.insert(kernels.end(), part.kernels().begin(), part.kernels().end());
+  return Executable({.plan = {},
+                     .kernels = std::move(kernels),
+                     .constants = {},
+                     .threads = threads,
+                     .bind = nullptr,
+                     .inputs = InputsOf(main),
+                     .program = program});
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,150 @@
+// The turn is imported over variables. What it reads of the values around it is found by a walk
+// that ends at them.
+#include "tenon/onnx/convert/loop_function.h"
+
+#include <cctype>
+
+#include "tenon/ir/visit.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+void RequireNumbers(const ir::Type& type) {
+  if (!ir::IsStaticTensor(type))
+    throw Unimplemented(StrCat("the loop carries a value of type ", ir::ToString(type),
+                               "; it must be a tensor of extents that are known at import"));
+}
+
+using Exprs = std::unordered_set<Expr, ir::ExprHash>;
+
+// An array whose elements the turns of a loop give, before the first of them.
+Expr BufferFor(const Node& node, std::int64_t count, const ir::Type& element) {
+  Shape shape = ir::StaticShape(element, "an output of the turns of a loop");
+  shape.insert(shape.begin(), count);
+  return node.Typed(
+      ops::BroadcastTo(ops::Scalar(0, element.As<ir::TensorTypeNode>()->dtype), Ints(shape)));
+}
+Expr Written(const Node& node, const Expr& buffer, const Expr& place, const Expr& element) {
+  return node.Typed(ops::ScatterND(buffer, node.Typed(ops::Reshape(place, {1})), element));
+}
+
+// Values around the loop that an expression reads, in order.
+std::vector<Expr> ValuesAround(const Expr& e, const Node& node, const Exprs& own,
+                               const Exprs& around) {
+  const auto is_around = [&](const Expr& value) {
+    if (own.contains(value) || value.checked_type().As<ir::TensorTypeNode>() == nullptr)
+      return false;
+    return value.kind() == ir::ExprKind::kVar || (value.kind() != ir::ExprKind::kConstant &&
+                                                  (around.contains(value) || node.IsAround(value)));
+  };
+  std::vector<Expr> values;
+  ir::VisitPostOrder(
+      e,
+      [&](const Expr& value) {
+        if (is_around(value)) values.push_back(value);
+      },
+      [&](const Expr& value) { return !is_around(value); });
+  return values;
+}
+
+}  // namespace
+
+std::string LoopFunctions::Reserve(const std::string& hint) {
+  std::string name = "loop_";
+  for (const char c : hint)
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 128
+                ? c
+                : '_';
+  std::string unique = name;
+  for (int i = 1; !names_.insert(unique).second; ++i) unique = StrCat(name, "_", i);
+  return unique;
+}
+
+void LoopParts::Carry(const Expr& variable, const Expr& value, const Expr& after) {
+  variables.push_back(variable);
+  initial.push_back(value);
+  next.push_back(after);
+}
+
+void LoopParts::CarryBuffer(const Node& node, std::int64_t count, const Expr& place,
+                            const Expr& element) {
+  const Expr buffer = BufferFor(node, count, element.checked_type());
+  const Expr variable = LoopVariable(node, buffer.checked_type());
+  Carry(variable, buffer, Written(node, variable, place, element));
+}
+
+Expr TurnNumber(std::int64_t value) {
+  return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
+}
+
+Expr LoopVariable(const Node& node, const ir::Type& type) {
+  return ir::Var::MakeChecked("v", type, node.span());
+}
+
+MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
+  std::vector<Expr> params = parts.variables;
+  std::vector<ir::Type> types;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const ir::Type& type = parts.initial[i].checked_type();
+    RequireNumbers(type);
+    types.push_back(type);
+    if (!ir::Equal(parts.next[i].checked_type(), type))
+      throw Unimplemented(StrCat("a value is ", ir::ToString(type), " before a turn and ",
+                                 ir::ToString(parts.next[i].checked_type()),
+                                 " after it; a loop of which only a run knows the end carries "
+                                 "values of one type"));
+  }
+  const ir::Type result_type = ir::TupleType(types);
+  // The turn and its condition as one expression, so that they share what they read.
+  std::vector<Expr> all = parts.next;
+  all.push_back(parts.goes_on);
+  const Exprs own(params.begin(), params.end());
+  const Exprs known(parts.around.begin(), parts.around.end());
+  const std::vector<Expr> around = ValuesAround(ir::Tuple::Make(all), node, own, known);
+  ir::ExprMap inside;
+  for (const Expr& value : around) {
+    params.push_back(
+        ir::Var::MakeChecked(StrCat("v", params.size()), value.checked_type(), value.span()));
+    inside.emplace(value, params.back());
+  }
+  const Expr made = ir::RewritePostOrder(
+      ir::Tuple::Make(all),
+      [&](const Expr& original, const Expr& e) {
+        const auto found = inside.find(original);
+        return found != inside.end() ? found->second : ir::KeepType(original, e);
+      },
+      [&](const Expr& e) { return !inside.contains(e); });
+  std::vector<Expr> arguments = made.As<ir::TupleNode>()->fields;
+  const Expr condition = arguments.back();
+  arguments.pop_back();
+  arguments.insert(arguments.end(), params.begin() + static_cast<std::ptrdiff_t>(types.size()),
+                   params.end());
+  LoopFunctions& functions = *node.loops();
+  const std::string name = functions.Reserve(NameOf(node.proto()));
+  const auto call = [&](std::vector<Expr> args) {
+    return ir::Call::Make(ir::GlobalVar::Make(name, node.span()), std::move(args), {}, node.span(),
+                          result_type);
+  };
+  const std::vector<Expr> state(params.begin(),
+                                params.begin() + static_cast<std::ptrdiff_t>(types.size()));
+  const Expr body =
+      ir::If::Make(condition, call(std::move(arguments)),
+                   ir::Tuple::Make(state, node.span(), result_type), node.span(), result_type);
+  functions.Add(name, ir::Function::Make(params, body, result_type, {}, node.span()));
+  MadeLoop loop{.final_state = {}, .is_constant = true};
+  std::vector<Expr> given = parts.initial;
+  given.insert(given.end(), around.begin(), around.end());
+  for (const Expr& value : given)
+    loop.is_constant = loop.is_constant && value.kind() == ir::ExprKind::kConstant;
+  const Expr result = call(std::move(given));
+  for (std::size_t i = 0; i < types.size(); ++i)
+    loop.final_state.push_back(
+        ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]));
+  return loop;
+}
+
+}  // namespace tenon::onnx_import

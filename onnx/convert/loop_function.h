@@ -1,0 +1,70 @@
+// Loops of which only a run knows the count: a function that calls itself last.
+//
+//   def @loop(%i, %state, %around) { if (more) { @loop(next ...) } else { (%i, %state) } }
+#ifndef TENON_ONNX_CONVERT_LOOP_FUNCTION_H_
+#define TENON_ONNX_CONVERT_LOOP_FUNCTION_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/onnx/convert/node.h"
+
+namespace tenon::onnx_import {
+
+using ir::Expr;
+
+// Loops of more turns become functions where they can. A turn of these costs about a microsecond,
+// an unrolled one a kernel and the time to compile it.
+inline constexpr std::int64_t kUnrolledTurns = 16;
+
+// The functions that the import of a model makes, besides @main.
+class LoopFunctions {
+ public:
+  // A name that no other function has: "loop_<hint>" in the letters that names may have.
+  std::string Reserve(const std::string& hint);
+  void Add(const std::string& name, const Expr& function) { all_.emplace_back(name, function); }
+  const std::vector<std::pair<std::string, Expr>>& all() const { return all_; }
+
+ private:
+  std::vector<std::pair<std::string, Expr>> all_;
+  std::unordered_set<std::string> names_ = {"main"};
+};
+
+// The values of a loop, before a turn or after it.
+using LoopState = std::vector<Expr>;
+
+struct LoopParts {
+  LoopState variables;  // the state that a turn begins with
+  LoopState initial;    // typed as the variables
+  LoopState next;       // over the variables: the state after a turn
+  Expr goes_on;         // over the variables: whether a turn runs, a bool without axes
+  // Values that are computed once before the loop, besides those that have names in the graphs.
+  std::vector<Expr> around = {};
+
+  // Adds a value to the state.
+  void Carry(const Expr& variable, const Expr& value, const Expr& after);
+  // Adds an array of `count` elements, of which a turn writes the one at `place`.
+  void CarryBuffer(const Node& node, std::int64_t count, const Expr& place, const Expr& element);
+};
+
+struct MadeLoop {
+  LoopState final_state;
+  // Whether the loop reads nothing that a run gives.
+  bool is_constant = false;
+};
+
+// A variable of the loop's state.
+Expr LoopVariable(const Node& node, const ir::Type& type);
+// A constant of type int64, as numbers of turns are.
+Expr TurnNumber(std::int64_t value);
+// Values around the loop become arguments, constants excepted. All parts are typed. Throws
+// Unimplemented for a value whose type a turn changes or whose extents are not numbers.
+MadeLoop MakeLoop(const Node& node, const LoopParts& parts);
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_CONVERT_LOOP_FUNCTION_H_

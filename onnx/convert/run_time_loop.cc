@@ -1,0 +1,179 @@
+// A loop is a function that calls itself (loop_function.h). Outputs with an element for each turn
+// are written into a buffer for the most turns that there can be.
+#include "tenon/onnx/convert/run_time_loop.h"
+
+#include <algorithm>
+
+#include "tenon/ir/visit.h"
+#include "tenon/onnx/convert/loop_function.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+LoopState Variables(const Node& node, const LoopState& values) {
+  LoopState variables;
+  for (const Expr& value : values) variables.push_back(LoopVariable(node, value.checked_type()));
+  return variables;
+}
+
+// Typed expressions with `value` for `variable`.
+std::vector<Expr> WithValue(const std::vector<Expr>& exprs, const Expr& variable,
+                            const Expr& value) {
+  return ir::RewritePostOrder(ir::Tuple::Make(exprs),
+                              [&](const Expr& original, const Expr& e) {
+                                return original == variable ? value : ir::KeepType(original, e);
+                              })
+      .As<ir::TupleNode>()
+      ->fields;
+}
+
+}  // namespace
+
+// The value of a condition that is known at import; nothing for any other.
+std::optional<bool> KnownCondition(const Expr& condition) {
+  const auto* constant = condition.As<ir::ConstantNode>();
+  if (!DataTypeOf(condition).is_bool()) throw InvalidArgument("the condition must be a bool");
+  if (constant == nullptr) return std::nullopt;
+  if (constant->data.size() != 1) throw InvalidArgument("the condition must have one element");
+  return *constant->data.data<bool>();
+}
+
+LoopForm::LoopForm(Node& node)
+    : body(node.Graph("body")), has_condition(node.has_input(1)), counts(node.has_input(0)) {
+  if (node.num_inputs() < 2) throw InvalidArgument("a loop takes a count and a condition");
+  carried = node.num_inputs() - 2;
+  const auto results = static_cast<std::size_t>(body.output_size());
+  if (results < carried + 1 || static_cast<std::size_t>(node.num_outputs()) != results - 1)
+    throw InvalidArgument(StrCat("the body has ", results, " outputs; a loop of ", carried,
+                                 " values and ", node.num_outputs(),
+                                 " outputs takes one more than these"));
+  outputs = results - 1 - carried;
+  if (counts && node.input(0).As<ir::ConstantNode>() != nullptr) count = node.ConstantInt(0);
+}
+
+Expr FirstCondition(const Node& node, const LoopForm& form) {
+  return form.has_condition ? node.input(1) : Expr(ir::Constant::Make(NDArray::Scalar(true)));
+}
+
+// The state is the turn's number, the condition if a run decides it, the carried values and a
+// buffer for each output.
+std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form) {
+  if (form.outputs > 0 && !form.count)
+    throw Unimplemented(
+        "the turns of the loop give elements of an output, and how many there are at most is known "
+        "only when the model runs; the count (input 0) must be known at import");
+  const Expr limit =
+      form.counts ? node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(0), Ints{})), Int64))
+                  : Expr();
+  const Expr condition = FirstCondition(node, form);
+  LoopState carried;
+  for (std::size_t i = 0; i < form.carried; ++i) {
+    if (node.NarrowTypeOf(i + 2) != nullptr)
+      throw Unimplemented("the loop carries a value of a type that a wider one carries");
+    carried.push_back(node.input(i + 2));
+  }
+  const Expr number = LoopVariable(node, ir::TensorType({}, Int64));
+  const Expr holds = LoopVariable(node, condition.checked_type());
+  const LoopState values = Variables(node, carried);
+  std::vector<Expr> given = {number, holds};
+  given.insert(given.end(), values.begin(), values.end());
+  std::vector<Expr> made = node.Inlined(form.body, given);
+  const bool begins = KnownCondition(condition).value_or(false);
+  const std::optional<bool> goes_on =
+      form.has_condition ? KnownCondition(made[0]) : std::optional(true);
+  if (begins && goes_on == false) return std::nullopt;
+  const bool decides = !(begins && goes_on == true);
+  if (!decides && !form.counts) throw Unimplemented("the loop never ends");
+  if (!decides) made = WithValue(made, holds, condition);
+  LoopParts parts;
+  parts.Carry(number, TurnNumber(0), node.Typed(ops::Add(number, TurnNumber(1))));
+  if (decides)
+    parts.Carry(holds, condition, node.Typed(ops::Reshape(made[0], Ints(ShapeOf(condition)))));
+  const std::size_t first_value = parts.variables.size();
+  for (std::size_t i = 0; i < form.carried; ++i) parts.Carry(values[i], carried[i], made[i + 1]);
+  for (std::size_t i = 0; i < form.outputs; ++i)
+    parts.CarryBuffer(node, std::max<std::int64_t>(*form.count, 0), number,
+                      made[form.carried + 1 + i]);
+  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
+    return node.Typed(ir::Call::Make(op, {a, b}));
+  };
+  if (limit) parts.goes_on = call(ops::Known().less, number, limit);
+  if (decides) {
+    const Expr also = node.Typed(ops::Reshape(holds, Ints{}));
+    parts.goes_on = limit ? call(ops::Known().logical_and, parts.goes_on, also) : also;
+  }
+  const MadeLoop loop = MakeLoop(node, parts);
+  const bool may_unroll = form.count ? *form.count <= kMaxTurns : !form.counts;
+  if (loop.is_constant && may_unroll) return std::nullopt;
+  std::vector<Expr> results(loop.final_state.begin() + static_cast<std::ptrdiff_t>(first_value),
+                            loop.final_state.end());
+  if (!decides) return results;
+  const Expr count = node.Typed(ops::Reshape(loop.final_state[0], {1}));
+  for (std::size_t i = 0; i < form.outputs; ++i)
+    results[form.carried + i] = FirstAlong(node, results[form.carried + i], count, 0);
+  return results;
+}
+
+ScanForm::ScanForm(Node& node, std::size_t inputs, std::size_t outputs) : scanned(inputs) {
+  const bool is_old = node.opset() < 9;
+  const auto list = [&](const char* name, std::size_t length) {
+    Ints values = node.IntsOr(name, Ints(length, 0));
+    if (values.size() != length)
+      throw InvalidArgument(StrCat(name, " has ", values.size(), " values; it takes ", length));
+    return values;
+  };
+  if (scanned == 0) throw InvalidArgument("num_scan_inputs must be at least 1");
+  input_directions = list(is_old ? "directions" : "scan_input_directions", scanned);
+  input_axes = is_old ? Ints(scanned, 0) : list("scan_input_axes", scanned);
+  output_directions = is_old ? Ints(outputs, 0) : list("scan_output_directions", outputs);
+  output_axes = is_old ? Ints(outputs, 0) : list("scan_output_axes", outputs);
+}
+
+// The state is the step's number, the states and a buffer for each output.
+std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& steps) {
+  const ScanForm& form = steps.form;
+  const std::int64_t count = steps.count;
+  const std::vector<Expr>& inputs = steps.inputs;
+  const std::size_t carried = steps.inputs.size() - form.scanned;
+  const auto outputs = static_cast<std::size_t>(steps.body.output_size()) - carried;
+  const auto place = [&](const Expr& step, std::int64_t direction) {
+    return direction == 0 ? step : node.Typed(ops::Subtract(TurnNumber(count - 1), step));
+  };
+  const Expr step = LoopVariable(node, ir::TensorType({}, Int64));
+  const LoopState initial(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
+  const LoopState states = Variables(node, initial);
+  std::vector<Expr> given = states;
+  for (std::size_t i = 0; i < form.scanned; ++i)
+    given.push_back(node.Typed(ops::Take(inputs[carried + i], place(step, form.input_directions[i]),
+                                         {.axis = steps.axes[i]})));
+  const std::vector<Expr> made = node.Inlined(steps.body, given);
+  LoopParts parts;
+  parts.Carry(step, TurnNumber(0), node.Typed(ops::Add(step, TurnNumber(1))));
+  for (std::size_t i = 0; i < carried; ++i) parts.Carry(states[i], initial[i], made[i]);
+  for (std::size_t i = 0; i < outputs; ++i)
+    parts.CarryBuffer(node, count, place(step, form.output_directions[i]), made[carried + i]);
+  parts.goes_on = node.Typed(ir::Call::Make(ops::Known().less, {step, TurnNumber(count)}));
+  parts.around = inputs;
+  const MadeLoop loop = MakeLoop(node, parts);
+  if (loop.is_constant && count <= kMaxTurns) return std::nullopt;
+  std::vector<Expr> results(loop.final_state.begin() + 1, loop.final_state.end());
+  for (std::size_t i = 0; i < outputs; ++i) {
+    Expr& all = results[carried + i];
+    const auto rank = static_cast<std::size_t>(RankOf(all));
+    const std::int64_t axis = ops::NormalAxis(form.output_axes[i], rank);
+    Ints order;
+    for (std::size_t d = 1; d < rank; ++d) order.push_back(static_cast<std::int64_t>(d));
+    order.insert(order.begin() + axis, 0);
+    if (axis != 0) all = node.Typed(ops::Transpose(all, order));
+  }
+  return results;
+}
+
+}  // namespace tenon::onnx_import

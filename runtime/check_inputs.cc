@@ -1,0 +1,49 @@
+#include "tenon/runtime/check_inputs.h"
+
+#include <algorithm>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::runtime {
+namespace {
+
+std::string Describe(const InputInfo& input) {
+  Shape shape;
+  for (const Dim& extent : input.extents) shape.push_back(extent.value());
+  return StrCat(input.dtype.ToString(), " ", ShapeToString(shape));
+}
+
+bool Takes(const InputInfo& input, const NDArray& given) {
+  return given.dtype() == input.dtype &&
+         std::equal(given.shape().begin(), given.shape().end(), input.extents.begin(),
+                    input.extents.end(),
+                    [](std::int64_t extent, const Dim& dim) { return dim.value() == extent; });
+}
+
+}  // namespace
+
+std::vector<const NDArray*> InOrder(const std::vector<InputInfo>& wanted, const Inputs& inputs) {
+  std::vector<const NDArray*> arrays;
+  for (const InputInfo& input : wanted) {
+    const auto found = inputs.find(input.name);
+    if (found == inputs.end())
+      throw InvalidArgument(
+          StrCat("input '", input.name, "' is missing; it must be ", Describe(input)));
+    const NDArray& given = found->second;
+    if (!Takes(input, given))
+      throw InvalidArgument(StrCat("input '", input.name, "' is ", given.dtype().ToString(), " ",
+                                   ShapeToString(given.shape()), "; it must be ", Describe(input)));
+    arrays.push_back(&given);
+  }
+  if (inputs.size() == wanted.size()) return arrays;
+  for (const auto& [name, value] : inputs) {
+    if (std::ranges::find(wanted, name, &InputInfo::name) == wanted.end())
+      throw InvalidArgument(StrCat(
+          "there is no input '", name, "'; the inputs are: ",
+          StrJoin(wanted, ", ", [](std::string* out, const auto& input) { *out += input.name; })));
+  }
+  return arrays;
+}
+
+}  // namespace tenon::runtime

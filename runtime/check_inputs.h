@@ -1,0 +1,17 @@
+// What a run is given, against what it takes. Only files of runtime/ include this header.
+#ifndef TENON_RUNTIME_CHECK_INPUTS_H_
+#define TENON_RUNTIME_CHECK_INPUTS_H_
+
+#include <vector>
+
+#include "tenon/runtime/executable.h"
+
+namespace tenon::runtime {
+
+// The arrays in the order of `wanted`, whose extents are numbers. Throws InvalidArgument for an
+// input that is missing, unknown, or of another shape or element type; it says what is expected.
+std::vector<const NDArray*> InOrder(const std::vector<InputInfo>& wanted, const Inputs& inputs);
+
+}  // namespace tenon::runtime
+
+#endif  // TENON_RUNTIME_CHECK_INPUTS_H_

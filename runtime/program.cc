@@ -1,0 +1,197 @@
+// The frames of calls are a list, so the depth of calls is never depth of the stack.
+#include "tenon/runtime/program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "tenon/runtime/check_inputs.h"
+#include "tenon/runtime/run_time_extents.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::runtime {
+namespace {
+
+using Arrays = std::vector<NDArray>;
+
+struct Value {
+  NDArray array;
+  // Whether no other register, input or constant shares the elements, so that they may be written.
+  bool is_own = false;
+};
+using Values = std::vector<Value>;
+
+class Machine {
+ public:
+  Machine(const Program& program, bool profiled)
+      : program_(program), profiled_(profiled), times_(profiled ? program.parts.size() : 0) {}
+
+  Values Run(Values arguments) {
+    Enter(0, std::move(arguments));
+    while (true) {
+      Frame& frame = frames_.back();
+      if (frame.next < frame.function->steps.size()) {
+        Take(frame, frame.function->steps[frame.next++]);
+        continue;
+      }
+      Values results = Moved(frame, frame.function->results, frame.function->results);
+      frames_.pop_back();
+      forced_ = 0;
+      if (frames_.empty()) return results;
+      Frame& caller = frames_.back();
+      const Step& step = caller.function->steps[caller.next - 1];
+      for (std::size_t i = 0; i < step.outputs.size(); ++i)
+        caller.registers[step.outputs[i]] = std::move(results[i]);
+    }
+  }
+
+  void AddTimesTo(std::vector<NodeTime>* times) {
+    for (std::vector<NodeTime>& part : times_)
+      times->insert(times->end(), std::make_move_iterator(part.begin()),
+                    std::make_move_iterator(part.end()));
+  }
+
+ private:
+  struct Frame {
+    const ProgramFunction* function;
+    Values registers;
+    std::size_t next = 0;  // step
+  };
+
+  // The values of `wanted`. Those that nobody reads afterwards keep who owns them.
+  static Values Moved(Frame& frame, const std::vector<Register>& wanted,
+                      const std::vector<Register>& last_reads) {
+    Values values;
+    values.reserve(wanted.size());
+    for (auto r = wanted.begin(); r != wanted.end(); ++r) {
+      Value& value = frame.registers[*r];
+      const bool is_last = std::ranges::find(last_reads, *r) != last_reads.end() &&
+                           std::find(r + 1, wanted.end(), *r) == wanted.end();
+      const bool is_only = is_last && std::find(wanted.begin(), r, *r) == r;
+      if (!is_only) value.is_own = false;
+      if (is_last) {
+        values.push_back(std::move(value));
+      } else {
+        values.push_back(value);
+      }
+    }
+    return values;
+  }
+
+  void Enter(std::size_t function, Values arguments) {
+    const ProgramFunction& entered = program_.functions[function];
+    if (frames_.size() >= kMaxCallDepth)
+      throw OutOfRange(StrCat("@", entered.name, " is called more than ", kMaxCallDepth,
+                              " calls deep; recursion may go on without end only where a call is "
+                              "the last thing that its function does"));
+    arguments.resize(entered.registers);
+    for (const auto& [r, constant] : entered.constants) arguments[r].array = constant;
+    frames_.push_back({&entered, std::move(arguments)});
+  }
+
+  void Take(Frame& frame, const Step& step) {
+    switch (step.kind) {
+      case StepKind::kPart:
+        RunPart(frame, step);
+        LetGo(frame, step);
+        return;
+      case StepKind::kWrite:
+        Write(frame, step);
+        LetGo(frame, step);
+        return;
+      case StepKind::kCall:
+        return Call(frame, step, step.target, step.inputs);
+      case StepKind::kBranch: {
+        const bool holds = *frame.registers[step.condition].array.data<bool>();
+        return holds ? Call(frame, step, step.target, step.inputs)
+                     : Call(frame, step, step.otherwise, step.other_inputs);
+      }
+    }
+  }
+
+  void Call(Frame& frame, const Step& step, std::size_t function,
+            const std::vector<Register>& inputs) {
+    Values arguments = Moved(frame, inputs, step.last_reads);
+    const bool replaces =
+        frame.function->ends_in_call && frame.next == frame.function->steps.size();
+    forced_ = replaces && step.kind == StepKind::kCall ? forced_ + 1 : 0;
+    if (forced_ > program_.functions.size())
+      throw OutOfRange(StrCat("@", program_.functions[function].name,
+                              " calls itself without a condition, and so without end"));
+    if (replaces) {
+      frames_.pop_back();
+    } else {
+      LetGo(frame, step);
+    }
+    Enter(function, std::move(arguments));
+  }
+
+  void RunPart(Frame& frame, const Step& step) {
+    arguments_.clear();
+    for (const Register r : step.inputs) arguments_.push_back(&frame.registers[r].array);
+    const Executable& part = program_.parts[step.target];
+    if (!profiled_) return Store(frame, step, part.RunPart(arguments_, nullptr));
+    std::vector<NodeTime> times;
+    Arrays results = part.RunPart(arguments_, &times);
+    std::vector<NodeTime>& all = times_[step.target];
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].nanoseconds += times[i].nanoseconds;
+    if (all.empty()) all = std::move(times);
+    Store(frame, step, std::move(results));
+  }
+
+  // In place where nobody else holds the array.
+  static void Write(Frame& frame, const Step& step) {
+    Value& source = frame.registers[step.inputs[0]];
+    const NDArray& place = frame.registers[step.inputs[1]].array;
+    const NDArray& element = frame.registers[step.inputs[2]].array;
+    const bool is_last_read =
+        std::ranges::find(step.last_reads, step.inputs[0]) != step.last_reads.end() &&
+        step.inputs[2] != step.inputs[0];
+    NDArray written =
+        is_last_read && source.is_own ? std::move(source.array) : source.array.Clone();
+    const std::int64_t at = *place.data<std::int64_t>();
+    const std::int64_t extent = written.shape()[0];
+    // As scatter_nd does: a negative place counts from the end.
+    const std::int64_t index = at < 0 ? at + extent : at;
+    if (index >= 0 && index < extent && element.bytes() != 0)
+      std::memcpy(
+          static_cast<char*>(written.raw()) + static_cast<std::size_t>(index) * element.bytes(),
+          element.raw(), element.bytes());
+    frame.registers[step.outputs[0]] = {std::move(written), true};
+  }
+
+  static void Store(Frame& frame, const Step& step, Arrays results) {
+    for (std::size_t i = 0; i < step.outputs.size(); ++i)
+      frame.registers[step.outputs[i]] = {std::move(results[i]), true};
+  }
+
+  static void LetGo(Frame& frame, const Step& step) {
+    for (const Register r : step.last_reads) frame.registers[r] = Value();
+  }
+
+  const Program& program_;
+  const bool profiled_;
+  std::vector<Frame> frames_;
+  std::size_t forced_ = 0;  // calls in the last place since the last branch, call or return
+  std::vector<const NDArray*> arguments_;
+  std::vector<std::vector<NodeTime>> times_;  // of each part, over all its runs
+};
+
+}  // namespace
+
+std::vector<NDArray> RunProgram(const Program& program, const std::vector<InputInfo>& wanted,
+                                const Inputs& inputs, std::vector<NodeTime>* times) {
+  Values arguments;
+  for (const NDArray* input : InOrder(wanted, inputs)) arguments.push_back({*input, false});
+  Machine machine(program, times != nullptr);
+  Values made = machine.Run(std::move(arguments));
+  if (times != nullptr) machine.AddTimesTo(times);
+  // A result may be an input, a constant or another result. Writing to one changes nothing else.
+  Arrays results;
+  for (Value& value : made)
+    results.push_back(value.is_own ? std::move(value.array) : value.array.Clone());
+  return CutToExtents(std::move(results), program.extents);
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,54 @@
+// Models with control flow on the command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tenon/tests/tools/cli_testing.h"
+
+namespace tenon::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class ControlFlowCliTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    Write("loop.relay",
+          "def @loop(%i: int64, %x: Tensor[(2), float32]) -> Tensor[(2), float32] {\n"
+          "  if (less(%i, 2000i64)) {\n"
+          "    @loop(add(%i, 1i64), add(multiply(%x, 0.5f), 1f))\n"
+          "  } else {\n"
+          "    %x\n"
+          "  }\n"
+          "}\n"
+          "def @main(%x: Tensor[(2), float32]) { @loop(0i64, %x) }\n");
+  }
+};
+
+TEST_F(ControlFlowCliTest, RunsAndVerifies) {
+  const std::string out = OutputOf("run %/loop.relay --verify --profile");
+  EXPECT_THAT(out, AllOf(HasSubstr("result 0: float32 (2,) [2, 2]"), HasSubstr("verified"),
+                         HasSubstr("time ms  implementation")));
+}
+
+TEST_F(ControlFlowCliTest, IsMeasured) {
+  EXPECT_THAT(OutputOf("bench %/loop.relay"), HasSubstr("ms"));
+}
+
+TEST_F(ControlFlowCliTest, OptKeepsIfsAndReadsItsOwnText) {
+  const std::string text = OutputOf("opt %/loop.relay --passes=InferType,FuseOps");
+  EXPECT_THAT(text, AllOf(HasSubstr("if (%"), HasSubstr("} else {"), HasSubstr("Primitive=1")));
+  Write("fused.relay", text);
+  EXPECT_EQ(OutputOf("opt %/fused.relay --passes=InferType,FuseOps"), text);
+}
+
+TEST_F(ControlFlowCliTest, WhatNeedsAPlanIsRefusedInWords) {
+  for (const char* command :
+       {"compile %/loop.relay --emit=c", "compile %/loop.relay -o %/x.so",
+        "compile %/loop.relay --emit=executable -o %/saved", "explore %/loop.relay -o %/x.html"})
+    EXPECT_THAT(ErrorOf(command), HasSubstr("a module with control flow has no plan")) << command;
+}
+
+}  // namespace
+}  // namespace tenon::tools
