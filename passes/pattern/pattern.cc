@@ -112,6 +112,12 @@ Pattern IsLet(Pattern var, Pattern value, Pattern body) {
   return Make(LetPattern{std::move(var), std::move(value), std::move(body)});
 }
 
+Pattern IsIf(Pattern condition, Pattern then_branch, Pattern else_branch) {
+  for (const Pattern* part : {&condition, &then_branch, &else_branch})
+    RequireDefined(*part, "a part of an if");
+  return Make(IfPattern{std::move(condition), std::move(then_branch), std::move(else_branch)});
+}
+
 Pattern operator|(const Pattern& a, const Pattern& b) {
   RequireDefined(a, "an alternative");
   RequireDefined(b, "an alternative");

@@ -71,6 +71,7 @@ Pattern IsTuple();
 Pattern IsTuple(std::vector<Pattern> fields);
 Pattern IsTupleGetItem(Pattern tuple, std::optional<int> index = std::nullopt);
 Pattern IsLet(Pattern var, Pattern value, Pattern body);
+Pattern IsIf(Pattern condition, Pattern then_branch, Pattern else_branch);
 // The left side is tried first.
 Pattern operator|(const Pattern& a, const Pattern& b);
 Pattern operator&(const Pattern& a, const Pattern& b);
@@ -134,15 +135,19 @@ struct UsedByPattern {
 struct LetPattern {
   Pattern var, value, body;
 };
+struct IfPattern {
+  Pattern condition, then_branch, else_branch;
+};
 struct DominatesPattern {
   Pattern parent, path, child;
 };
 
 struct PatternNode : RefCounted {
-  using Content = std::variant<WildcardPattern, IsOpPattern, IsVarPattern, IsConstantPattern,
-                               IsExprPattern, CallPattern, TuplePattern, TupleGetItemPattern,
-                               OrPattern, AndPattern, NotPattern, ConstrainedPattern,
-                               SameShapePattern, UsedByPattern, LetPattern, DominatesPattern>;
+  using Content =
+      std::variant<WildcardPattern, IsOpPattern, IsVarPattern, IsConstantPattern, IsExprPattern,
+                   CallPattern, TuplePattern, TupleGetItemPattern, OrPattern, AndPattern,
+                   NotPattern, ConstrainedPattern, SameShapePattern, UsedByPattern, LetPattern,
+                   IfPattern, DominatesPattern>;
   explicit PatternNode(Content c) : content(std::move(c)) {}
   const Content content;
 };

@@ -234,6 +234,13 @@ bool Matcher::Solve(const Goals* goals) {
       Bind(true);
       return matcher.SolveAll({p.var, p.value, p.body}, {let->var, let->value, let->body}, rest);
     }
+    bool operator()(const IfPattern& p) const {
+      const auto* node = e.As<ir::IfNode>();
+      if (node == nullptr) return false;
+      Bind(true);
+      return matcher.SolveAll({p.condition, p.then_branch, p.else_branch},
+                              {node->condition, node->then_branch, node->else_branch}, rest);
+    }
     bool operator()(const DominatesPattern& p) const {
       Bind();
       return matcher.SolveDominates(p, e, rest);

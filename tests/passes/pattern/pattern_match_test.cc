@@ -57,6 +57,14 @@ TEST(PatternMatchTest, ALetMatchesByItsParts) {
   EXPECT_FALSE(Matches(IsLet(Wildcard(), Wildcard(), Wildcard()), ops::Exp(X())));
 }
 
+TEST(PatternMatchTest, AnIfMatchesByItsParts) {
+  const Expr x = X(), c = ir::Var::Make("c", ir::TensorType({}, Bool));
+  const Expr choice = ir::If::Make(c, ops::Exp(x), ops::Log(x));
+  EXPECT_TRUE(Matches(IsIf(IsVar("c"), IsOp("exp")(Wildcard()), IsOp("log")(Wildcard())), choice));
+  EXPECT_FALSE(Matches(IsIf(Wildcard(), IsOp("log")(Wildcard()), Wildcard()), choice));
+  EXPECT_FALSE(Matches(IsIf(Wildcard(), Wildcard(), Wildcard()), x));
+}
+
 TEST(PatternMatchTest, ShapesAreComparedWhereverTheOtherStands) {
   const auto product = [](const Shape& other) {
     const ir::Var y = ir::Var::Make("y", ir::TensorTypeOf(other, Float32));
