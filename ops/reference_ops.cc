@@ -29,7 +29,7 @@ void ReadRef(TypeCall& call) {
 
 void WriteRef(TypeCall& call) {
   const ir::Type* value = ValueBehind(call, 0);
-  call.LearnResult(ir::TupleType({}));
+  if (call.input(0) || call.input(1)) call.LearnResult(ir::TupleType({}));
   if (value != nullptr && *value) call.LearnInput(1, *value);
   if (call.input(1)) call.LearnInput(0, ir::RefType(call.input(1)));
 }
