@@ -65,7 +65,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"convert", {}},
             {"write", {}}}},
           {"passes",
-           {{"", {"infer_type.h"}},
+           {{"", {"infer_type.h", "legalize.h"}},
             {"affine", {"simplify"}},
             {"combine", {}},
             {"control", {"fusion"}},
@@ -261,15 +261,14 @@ TEST(LayeringTest, ClassesAndFilesAreSmall) {
   constexpr Size kMost = {.of_class = 250, .of_file = 600};
   const std::map<std::string, Size> exceptions = {
       // One member for each rule of a grammar, kind of node or kind of type.
-      {"ir/parser.cc", {582, 639}},
-      {"ir/printer.cc", {288, 600}},
+      {"ir/printer.cc", {309, 600}},
       {"jit/llvm/function_codegen.cc", {359, 600}},
       {"loop/simplify/simplify.cc", {533, 624}},
-      {"passes/infer_type.cc", {316, 600}},
+      {"passes/infer_type.cc", {358, 600}},
       {"passes/layout/rewrite_layouts.cc", {254, 600}},
       {"passes/quantize/fake_quantization_to_integer.cc", {306, 600}},
       // Steps that share tables.
-      {"compiler/plan/build_plan.cc", {337, 600}},
+      {"compiler/plan/build_plan.cc", {349, 600}},
       {"jit/bounds/bounds_checks.cc", {381, 600}},
       {"loop/transform/transpose_tiles.cc", {258, 600}},
       {"loop/transform/vectorize_reductions.cc", {272, 600}},
