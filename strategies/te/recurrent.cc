@@ -32,13 +32,12 @@ Expr Apply(const std::string& function, const Expr& x) {
 // What all layers share. `step` is a row of the states from 1 on.
 class Layer {
  public:
-  Layer(const TeCall& call, std::int64_t gates, bool reverse)
+  Layer(const TeCall& call, bool reverse)
       : call_(call),
         type_(call.input(0).dtype()),
         steps_(call.input(0).shape()[0]),
         batch_(call.input(0).shape()[1]),
         hidden_(ExtentOf(call.input(1), 1)),
-        columns_(gates * hidden_),
         reverse_(reverse) {}
 
   std::vector<Expr> StateShape() const { return {steps_ + 1, batch_, hidden_}; }
@@ -116,7 +115,7 @@ class Layer {
   const TeCall& call_;
   const DataType type_;
   const Expr steps_, batch_;
-  const std::int64_t hidden_, columns_;
+  const std::int64_t hidden_;
   const bool reverse_;
 };
 
@@ -130,7 +129,7 @@ Tensor SumsOf(const Layer& layer, const Tensor& h, std::int64_t first, std::int6
 
 std::vector<Tensor> Rnn(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::RnnAttrs>();
-  const Layer layer(call, 1, attrs.reverse);
+  const Layer layer(call, attrs.reverse);
   const Tensor h = layer.State("h");
   const Tensor sums = SumsOf(layer, h, 0, 1, "sums");
   const Tensor next = layer.Cell("h_next", [&](const Var& t, const Var& b, const Var& j) {
@@ -144,7 +143,7 @@ std::vector<Tensor> Rnn(const TeCall& call) {
 
 std::vector<Tensor> Gru(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::GruAttrs>();
-  const Layer layer(call, 3, attrs.reverse);
+  const Layer layer(call, attrs.reverse);
   const std::int64_t hidden = layer.hidden();
   const Tensor h = layer.State("h");
   const Tensor sums = SumsOf(layer, h, 0, attrs.reset_after ? 3 : 2, "sums");
@@ -177,7 +176,7 @@ std::vector<Tensor> Gru(const TeCall& call) {
 
 std::vector<Tensor> Lstm(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::LstmAttrs>();
-  const Layer layer(call, 4, attrs.reverse);
+  const Layer layer(call, attrs.reverse);
   const Tensor h = layer.State("h"), c = layer.State("c");
   const Tensor sums = SumsOf(layer, h, 0, 4, "sums");
   const auto gate = [&](std::int64_t g, const Expr& t, const Expr& b, const Expr& j) {
