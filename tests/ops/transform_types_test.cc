@@ -218,6 +218,8 @@ INSTANTIATE_TEST_SUITE_P(
             "nn.depth_to_space: a block has too many elements"},
         Row{"Dilate", "%x: Tensor[(4, ?, 0), int8]", "nn.dilate(%x, strides=[3, 2, 2])",
             "Tensor[(10, ?, 0), int8]"},
+        Row{"DilateVariables", "%x: Tensor[(n, m), int8]", "nn.dilate(%x, strides=[1, 2])",
+            "Tensor[(n, 2*m - 1), int8]"},
         Row{"DilateByOtherStrides", "%x: Tensor[(4, 2), float32]",
             "nn.dilate(%x, strides=[3, 2, 2])",
             "nn.dilate: strides has 3 entries for an input of rank 2"},
