@@ -93,10 +93,6 @@ struct Lowering {
 
 Lowered DoLower(ir::Module module, const CompileOptions& options, const Lowering& lowering) {
   Prepare(module, options);
-  if (const std::optional<std::string> flow = compiler::ControlFlow(module))
-    throw Unimplemented(StrCat(*flow,
-                               ": a module with control flow has no plan that could be "
-                               "printed, exported, saved or tuned; it can be compiled and run"));
   // A library's kernels are made for so many.
   const jit::ScopedThreads threads(options.threads);
   compiler::RunTimeExtents split = compiler::SplitRunTimeExtents(module);
@@ -147,8 +143,8 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
   if (module.Find("main")) {
     if (const auto flow = compiler::ControlFlow(module))
       return CompileProgram(module, options, *flow);
+    if (compiler::HasSymbols(module)) return CompileSymbolic(module, options);
   }
-  if (module.Find("main") && compiler::HasSymbols(module)) return CompileSymbolic(module, options);
   const Lowering lowering = {.defers = !options.cache_dir.empty(), .keeps_module = false};
   return DoLink(DoLower(std::move(module), options, lowering), options);
 }
@@ -156,7 +152,13 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
 }  // namespace
 
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
-  return CatchErrors([&] { return DoLower(module, options, {}); });
+  return CatchErrors([&] {
+    if (const auto flow = compiler::ControlFlow(module))
+      throw Unimplemented(StrCat(*flow,
+                                 ": a module with control flow has no plan that could be "
+                                 "printed, exported, saved or tuned; it can be compiled and run"));
+    return DoLower(module, options, {});
+  });
 }
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options) {
   return CatchErrors([&] {

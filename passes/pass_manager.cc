@@ -29,8 +29,8 @@ void RequireKnown(const Pipeline& pipeline, const std::vector<std::string>& name
   }
 }
 
-ir::Module Applied(const Pass& pass, const ir::Module& module) {
-  if (pass.flow == Flow::kWhole || !HasBranches(module)) return pass.function(module);
+ir::Module Applied(const Pass& pass, const ir::Module& module, bool has_branches) {
+  if (pass.flow == Flow::kWhole || !has_branches) return pass.function(module);
   const ir::Module straight = OutlineBranches(InferType(module));
   const ir::Module made = pass.function(straight);
   return made == straight ? module : RestoreBranches(made);
@@ -53,6 +53,7 @@ ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassCont
   RequireKnown(pipeline, context.disabled);
   ir::Module current = std::move(module);
   Facts facts;
+  bool has_branches = HasBranches(current);
   for (const Pass& pass : pipeline) {
     if (Contains(context.disabled, pass.name)) continue;
     if (pass.min_opt_level > context.opt_level && !Contains(context.required, pass.name)) continue;
@@ -73,7 +74,7 @@ ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassCont
         current = InferType(current);
         facts = facts | Facts{Fact::kTyped};
       }
-      next = Applied(pass, current);
+      next = Applied(pass, current, has_branches);
       facts = (next == current ? facts : facts & pass.keeps) | pass.makes;
       if (context.verify) {
         ir::VerifyModule(next);
@@ -90,6 +91,7 @@ ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassCont
     }
     if (context.report != nullptr) context.report->push_back(record);
     current = std::move(next);
+    if (record.changed) has_branches = HasBranches(current);
     if (record.changed && context.dump) context.dump(pass.name, current);
   }
   return current;
