@@ -3,7 +3,6 @@ set(folder ${PROJECT_SOURCE_DIR}/packaging/debian)
 # Of SOURCE_DATE_EPOCH, where it is set.
 string(TIMESTAMP TENON_CHANGELOG_TIME "%a, %d %b %Y %H:%M:%S +0000" UTC)
 configure_file(${folder}/changelog.in ${PROJECT_BINARY_DIR}/debian/changelog @ONLY)
-find_program(TENON_GZIP gzip REQUIRED)
 execute_process(COMMAND ${TENON_GZIP} -9nkf ${PROJECT_BINARY_DIR}/debian/changelog)
 file(RENAME ${PROJECT_BINARY_DIR}/debian/changelog.gz ${PROJECT_BINARY_DIR}/debian/changelog.Debian.gz)
 

@@ -3,6 +3,8 @@
 # documentation.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+find_program(TENON_GZIP gzip REQUIRED)
+mark_as_advanced(TENON_GZIP)
 
 get_property(room_targets GLOBAL PROPERTY TENON_ROOM_TARGETS)
 install(TARGETS ${room_targets} tenon_options tenon_plugin EXPORT TenonTargets
@@ -47,12 +49,11 @@ endif()
 if(TENON_TOOLS)
   install(TARGETS tenon_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()
-if(TENON_TOOLS AND NOT CMAKE_CROSSCOMPILING)
+# A sanitizer would end the build for what libraries leave unfreed.
+if(TENON_TOOLS AND NOT CMAKE_CROSSCOMPILING AND NOT TENON_SANITIZE)
   # The program writes these of its own options.
   set(texts ${PROJECT_BINARY_DIR}/texts)
   file(MAKE_DIRECTORY ${texts})
-  find_program(TENON_GZIP gzip REQUIRED)
-  mark_as_advanced(TENON_GZIP)
   add_custom_command(OUTPUT ${texts}/tenon ${texts}/_tenon ${texts}/tenon.1.gz
     COMMAND tenon_program completion bash >${texts}/tenon
     COMMAND tenon_program completion zsh >${texts}/_tenon
