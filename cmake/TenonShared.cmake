@@ -4,7 +4,7 @@ set(TENON_LIBRARY_TARGETS tenon::support tenon::attrs tenon::ir tenon::ops tenon
                           tenon::schedule tenon::jit tenon::strategies tenon::runtime tenon::compiler tenon::onnx tenon::relax
                           tenon::models)
 if(TENON_TOOLS)
-  list(APPEND TENON_LIBRARY_TARGETS tenon::verify tenon::tune)
+  list(APPEND TENON_LIBRARY_TARGETS tenon::quantize tenon::verify tenon::tune)
 endif()
 
 if(TENON_SHARED)

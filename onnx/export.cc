@@ -31,7 +31,9 @@ const ExporterTable& Exporters() {
     auto* made = new ExporterTable;
     AddConvExporters(made);
     AddElementwiseExporters(made);
+    AddImageExporters(made);
     AddNnExporters(made);
+    AddQuantizeExporters(made);
     AddRecurrentExporters(made);
     AddReduceExporters(made);
     AddShapeExporters(made);

@@ -16,6 +16,7 @@ void AddOpsCommand(CLI::App* app);
 void AddPassesCommand(CLI::App* app);
 void AddFuzzCommand(CLI::App* app);
 void AddTuneCommand(CLI::App* app);
+void AddQuantizeCommand(CLI::App* app);
 void AddRecordsCommand(CLI::App* app);
 void AddCompletionCommand(CLI::App* app);
 void AddManualCommand(CLI::App* app);

@@ -29,6 +29,7 @@ void AddCommands(CLI::App* app) {
   AddPassesCommand(app);
   AddFuzzCommand(app);
   AddTuneCommand(app);
+  AddQuantizeCommand(app);
   AddRecordsCommand(app);
   AddCompletionCommand(app);
   AddManualCommand(app);

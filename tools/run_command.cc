@@ -18,6 +18,7 @@
 #include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
+#include "tenon/tools/input_files.h"
 #include "tenon/tools/interruption.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
@@ -47,45 +48,18 @@ double Seconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-ir::InputSpec InputNamed(const Executable& exe, const std::string& name) {
-  std::vector<std::string> known;
-  for (const runtime::InputInfo& input : exe.inputs()) {
-    if (input.name == name) return {input.name, input.dtype, input.extents};
-    known.push_back(input.name);
-  }
-  throw InvalidArgument(StrCat("the model has no input ", name, "; it has ", StrJoin(known, ", ")));
-}
-
-NDArray ReadArray(const std::string& path) {
-  absl::StatusOr<NDArray> array = runtime::ReadNpy(path);
-  if (array.ok()) return *std::move(array);
-  Error error = FromStatus(array.status());
-  if (!path.ends_with(".npy")) error.AddNote(StrCat("pictures may be ", PictureEndings()));
-  throw error;
-}
-
 // The shape of an input that the model leaves open, from the file that is given for it.
 std::optional<Shape> ShapeOfFile(const RunArguments& arguments, const ir::InputSpec& input) {
   for (const auto& [name, path] : Assignments(arguments.inputs, "--input")) {
-    if (name != input.name) continue;
-    return IsPictureName(path) ? std::optional(ValueOrThrow(ShapeForPicture(path, input)))
-                               : std::optional(ReadArray(path).shape());
+    if (name == input.name) return ShapeOfInputFile(path, input);
   }
   return std::nullopt;
 }
 
 runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe) {
   runtime::Inputs inputs;
-  for (const auto& [name, path] : Assignments(arguments.inputs, "--input")) {
-    const ir::InputSpec input = InputNamed(exe, name);
-    if (!IsPictureName(path)) {
-      inputs[name] = ReadArray(path);
-      continue;
-    }
-    const std::optional<Shape> fixed = input.Fixed();
-    inputs[name] = ValueOrThrow(LoadPicture(
-        path, fixed ? *fixed : ValueOrThrow(ShapeForPicture(path, input)), arguments.picture));
-  }
+  for (const auto& [name, path] : Assignments(arguments.inputs, "--input"))
+    inputs[name] = ReadInputFile(path, InputNamed(exe, name), arguments.picture);
   return inputs;
 }
 
@@ -312,12 +286,7 @@ void AddRunCommand(CLI::App* app) {
   command->add_flag("--profile", arguments->profile, "print the time of each kernel");
   command->add_flag("--verify", arguments->verify,
                     "also run without fusion and by the interpreter, and compare (slow)");
-  command->add_option("--mean", arguments->picture.mean, "subtracted from picture bytes / 255")
-      ->capture_default_str();
-  command->add_option("--deviation", arguments->picture.deviation, "divides them then")
-      ->capture_default_str();
-  command->add_flag("--stretch", arguments->picture.stretch, "do not keep a picture's aspect");
-  command->add_flag("--bgr", arguments->picture.bgr, "blue first");
+  AddPictureOptions(command, &arguments->picture);
   command->footer(
       "Examples:\n  tenon run model.onnx --shape x=1,3,48,192 --input x=line.png --output y=y.npy\n"
       "  tenon run model:resnet50 --repeat 10\n"

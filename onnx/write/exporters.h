@@ -66,7 +66,9 @@ using ExporterTable = std::unordered_map<ir::Expr, Exporter, ir::ExprHash>;  // 
 
 void AddConvExporters(ExporterTable* table);
 void AddElementwiseExporters(ExporterTable* table);
+void AddImageExporters(ExporterTable* table);
 void AddNnExporters(ExporterTable* table);
+void AddQuantizeExporters(ExporterTable* table);
 void AddRecurrentExporters(ExporterTable* table);
 void AddReduceExporters(ExporterTable* table);
 void AddShapeExporters(ExporterTable* table);

@@ -41,8 +41,9 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
       {"c_api", {"compiler", "onnx"}},
       {"models", {"ops"}},
       {"verify", {"compiler", "onnx"}},
+      {"quantize", {"compiler"}},
       {"tune", {"compiler", "verify"}},
-      {"tools", {"compiler", "onnx", "relax", "models", "verify", "tune"}},
+      {"tools", {"compiler", "onnx", "relax", "models", "quantize", "verify", "tune"}},
   };
   return arrows;
 }

@@ -152,6 +152,25 @@ const NamedText kCases[] = {
      "  %1 = nn.gru(%y, %s, %c, %l, %h, reset_after=True, reverse=True);\n"
      "  %2 = nn.rnn(%z, %t, %d, %l, %h, activation=\"relu\");\n"
      "  (%0.0, %0.1, %0.2, %1.0, %1.1, %2.0)\n}"},
+    {"Quantised",
+     "def @main(%x: Tensor[(2, 3, 5), float32]) {\n"
+     "  %0 = qnn.quantize(%x, 0.01f, cast(3, dtype=\"uint8\"), out_dtype=\"uint8\");\n"
+     "  %1 = qnn.quantize(%x, 0.02f, cast(-5, dtype=\"int8\"), out_dtype=\"int8\");\n"
+     "  (%0, qnn.dequantize(%0, 0.01f, cast(3, dtype=\"uint8\")), %1,\n"
+     "   qnn.dequantize(%1, 0.02f, cast(-5, dtype=\"int8\")))\n}"},
+    {"QuantisedByChannel",
+     "def @main(%x: Tensor[(2, 3, 5), int8], %s: Tensor[(3), float32]) {\n"
+     "  qnn.dequantize(%x, exp(%s), cast(multiply(%s, 0f), dtype=\"int8\"), axis=1)\n}"},
+    {"ResizedImages",
+     "def @main(%x: Tensor[(1, 2, 5, 7), float32]) {\n"
+     "  (image.resize2d(%x, size=[10, 3]),\n"
+     "   image.resize2d(%x, size=[9, 13], coordinate_transformation_mode=\"align_corners\"),\n"
+     "   image.resize2d(%x, size=[4, 11], method=\"nearest_neighbor\"),\n"
+     "   image.resize2d(%x, size=[10, 14], method=\"nearest_neighbor\",\n"
+     "                  coordinate_transformation_mode=\"asymmetric\", "
+     "rounding_method=\"floor\"),\n"
+     "   image.resize2d(%x, size=[8, 8], method=\"cubic\", cubic_alpha=-0.75f,\n"
+     "                  coordinate_transformation_mode=\"pytorch_half_pixel\"))\n}"},
     {"AnInputAConstantAndOneValueTwice",
      "def @main(%x: Tensor[(2), float32]) {\n"
      "  %0 = exp(%x);\n  (%x, %0, %0, 3f)\n}"},
@@ -233,6 +252,20 @@ TEST(OnnxRefusalTest, AttributesWithoutCounterpartAreNamedWithTheirPlace) {
   EXPECT_THAT(Refused("def @main(%x: Tensor[(2, 3), int8], %w: Tensor[(4, 3), int8]) {\n"
                       "  nn.dense(%x, %w, out_dtype=\"int32\")\n}"),
               HasSubstr("nn.dense: an out_dtype other than the operands'"));
+}
+
+TEST(OnnxRefusalTest, ImagesAndBytesWithoutCounterpartSayWhy) {
+  EXPECT_THAT(Refused("def @main(%x: Tensor[(1, 4, 5, 2), float32]) {\n"
+                      "  image.resize2d(%x, size=[3, 3], layout=\"NHWC\")\n}"),
+              HasSubstr("image.resize2d: a layout other than channels first"));
+  EXPECT_THAT(
+      Refused("def @main(%x: Tensor[(1, 4, 5, 2), float32]) {\n"
+              "  image.resize2d(%x, size=[3, 3],\n"
+              "                 coordinate_transformation_mode=\"half_pixel_symmetric\")\n}"),
+      HasSubstr("this coordinate_transformation_mode in opset 17"));
+  EXPECT_THAT(Refused("def @main(%x: Tensor[(2), float32]) {\n"
+                      "  qnn.quantize(%x, 1f, 0, out_dtype=\"int32\")\n}"),
+              HasSubstr("qnn.quantize: integers of other than 8 bits"));
 }
 
 TEST(OnnxRefusalTest, ResultsWithoutCounterpartAreNamed) {

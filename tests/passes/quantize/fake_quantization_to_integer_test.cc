@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/passes/infer_type.h"
+#include "tenon/tests/passes/quantize/body_text.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::passes {
@@ -23,16 +24,6 @@ struct Rewrite {
   friend void PrintTo(const Rewrite& r, std::ostream* out) { *out << r.name; }
 };
 class FakeQuantizationTest : public ::testing::TestWithParam<Rewrite> {};
-
-// The body with every line of text, without types of intermediate values.
-std::string BodyOf(const Module& module) {
-  std::string text = Print(module), body;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text.compare(i, 4, " /* ") == 0) i = text.find("*/", i) + 2;
-    body += text[i];
-  }
-  return body.substr(body.find("{\n") + 2);
-}
 
 TEST_P(FakeQuantizationTest, RunsInIntegers) {
   const Module after = FakeQuantizationToInteger(Typed(GetParam().before));

@@ -1,0 +1,76 @@
+#include "tenon/quantize/loss.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "tenon/support/error.h"
+
+namespace tenon::quantize {
+namespace {
+
+struct Sums {
+  double difference = 0, standard = 0;
+};
+
+template <typename T>
+void AddSquares(const NDArray& candidate, const NDArray& standard, Sums* sums) {
+  const T* a = candidate.data<T>();
+  const T* b = standard.data<T>();
+  for (std::int64_t i = 0; i < standard.size(); ++i) {
+    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    sums->difference += d * d;
+    sums->standard += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+  }
+}
+
+void AddUnequal(const NDArray& candidate, const NDArray& standard, Sums* sums) {
+  const std::size_t bytes = standard.dtype().bytes();
+  const auto* a = static_cast<const std::byte*>(candidate.raw());
+  const auto* b = static_cast<const std::byte*>(standard.raw());
+  for (std::int64_t i = 0; i < standard.size(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * bytes;
+    sums->difference += std::memcmp(a + at, b + at, bytes) == 0 ? 0 : 1;
+  }
+  sums->standard += static_cast<double>(standard.size());
+}
+
+double LossFrom(const Sums& sums, bool is_norm) {
+  if (!std::isfinite(sums.difference)) return std::numeric_limits<double>::infinity();
+  if (sums.difference == 0) return 0;
+  if (sums.standard == 0) return std::numeric_limits<double>::infinity();
+  const double part = sums.difference / sums.standard;
+  return is_norm ? std::sqrt(part) : part;
+}
+
+}  // namespace
+
+std::vector<double> LossOf(const runtime::Executable& candidate,
+                           const runtime::Executable& standard, const SampleSource& samples) {
+  std::vector<Sums> sums;
+  std::vector<bool> is_norm;
+  for (std::size_t index = 0; const auto inputs = samples(index); ++index) {
+    const std::vector<NDArray> expected = ValueOrThrow(standard.Run(*inputs));
+    const std::vector<NDArray> results = ValueOrThrow(candidate.Run(*inputs));
+    sums.resize(expected.size());
+    is_norm.resize(expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const DataType dtype = expected[i].dtype();
+      is_norm[i] = dtype == Float32 || dtype == Float64;
+      if (results[i].shape() != expected[i].shape()) {
+        sums[i].difference = std::numeric_limits<double>::infinity();
+      } else if (dtype == Float32) {
+        AddSquares<float>(results[i], expected[i], &sums[i]);
+      } else if (dtype == Float64) {
+        AddSquares<double>(results[i], expected[i], &sums[i]);
+      } else {
+        AddUnequal(results[i], expected[i], &sums[i]);
+      }
+    }
+  }
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < sums.size(); ++i) losses.push_back(LossFrom(sums[i], is_norm[i]));
+  return losses;
+}
+
+}  // namespace tenon::quantize
