@@ -6,6 +6,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/tools/commands.h"
+#include "tenon/tools/floors_report.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/random_inputs.h"
@@ -22,17 +23,34 @@ struct BenchArguments {
   std::uint64_t seed = 0;  // of random inputs
   double seconds = 1;
   bool json = false;
+  bool floors = false;
 };
 
 // This many runs are made however long they take.
 constexpr std::size_t kMinRuns = 10;
+// Of which the least time of each kernel counts.
+constexpr int kFloorRuns = 30;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Each kernel beside the floor of its time, instead of the times of whole runs.
+void BenchFloors(const BenchArguments& arguments) {
+  const CompileOptions options = arguments.compile.Options();
+  const Lowered lowered = ValueOrThrow(
+      Lower(arguments.compile.Partitioned(LoadModel(arguments.model).module), options));
+  const Executable exe = ValueOrThrow(Link(lowered, options));
+  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed), kFloorRuns);
+  const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
+  const auto floors = FloorsOf(lowered, exe, times, options.target, machine);
+  std::fputs((arguments.json ? FloorsJson(floors, machine) : FloorsText(floors, machine)).c_str(),
+             stdout);
+}
+
 void Bench(const BenchArguments& arguments) {
   arguments.compile.WarnOfCache();
+  if (arguments.floors) return BenchFloors(arguments);
   RunTimes times;
   auto start = Clock::now();
   ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
@@ -68,6 +86,9 @@ void AddBenchCommand(CLI::App* app) {
   command->add_option("--seed", arguments->seed, "of random inputs")
       ->check(WholeNumber(0))
       ->capture_default_str();
+  command->add_flag("--floors", arguments->floors,
+                    "each kernel beside the least time that the machine needs for its arithmetic "
+                    "and its bytes; the speeds of the machine are measured");
   command->add_flag("--json", arguments->json, "print JSON, times in seconds");
   command->footer("Example:\n  tenon bench model.onnx --shape x=1,3,48,192 --threads 2 --json");
   command->callback([arguments] { Bench(*arguments); });

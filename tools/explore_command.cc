@@ -19,6 +19,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
 #include "tenon/tools/explore_page.h"
+#include "tenon/tools/floors_report.h"
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
@@ -48,22 +49,6 @@ std::string Cut(std::string text) {
   return text;
 }
 
-// The least time of each node.
-std::map<std::string, std::int64_t> Measure(const Executable& exe, const runtime::Inputs& inputs,
-                                            int repeat) {
-  Session session(exe);
-  std::map<std::string, std::int64_t> least;
-  for (int i = 0; i < repeat; ++i) {
-    std::vector<runtime::NodeTime> times;
-    (void)ValueOrThrow(session.RunProfiled(inputs, &times));
-    for (const runtime::NodeTime& time : times) {
-      const auto [found, is_new] = least.try_emplace(time.node, time.nanoseconds);
-      if (!is_new) found->second = std::min(found->second, time.nanoseconds);
-    }
-  }
-  return least;
-}
-
 Json TextsOf(const LoweredKernel& kernel, const jit::CompileOptions& options) {
   const auto text = [&](jit::KernelText kind) {
     std::string all;
@@ -88,8 +73,9 @@ Json ReportOf(const ExploreArguments& arguments) {
   options.folding_report = &decisions.folding;
   const Lowered lowered = ValueOrThrow(Lower(module, options));
   const Executable exe = ValueOrThrow(Link(lowered, options));
-  const auto times = Measure(exe, RandomInputs(exe, arguments.seed), arguments.repeat);
+  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed), arguments.repeat);
 
+  const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
   const jit::CompileOptions code = {.target = options.target,
                                     .reassociate_reductions = options.reassociate_reductions,
                                     .check_bounds = options.check_bounds,
@@ -124,7 +110,9 @@ Json ReportOf(const ExploreArguments& arguments) {
           {"decisions", Cut(ExplainText(decisions))},
           {"module", Cut(ir::PrintModule(lowered.module, {.metadata = false}))},
           {"kernels", std::move(kernels)},
-          {"nodes", std::move(nodes)}};
+          {"nodes", std::move(nodes)},
+          {"floors", Json::parse(FloorsJson(FloorsOf(lowered, exe, times, options.target, machine),
+                                            machine))}};
 }
 
 void Explore(const ExploreArguments& arguments) {

@@ -33,6 +33,9 @@ main h2 { font-size: 1rem; margin: .6rem 1rem .1rem; overflow-wrap: anywhere; }
 .tabs { display: flex; gap: .25rem; padding: .3rem 1rem; border-bottom: 1px solid var(--line); flex-wrap: wrap; }
 .tabs button { font: inherit; padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 4px; background: var(--soft); cursor: pointer; }
 .tabs button[aria-selected=true] { background: var(--strong); border-color: var(--strong); color: #fff; }
+svg { width: 100%; height: 100%; font: 11px system-ui, sans-serif; }
+svg path { fill: none; stroke: #7a8494; }
+svg circle { fill: var(--strong); fill-opacity: .55; cursor: pointer; }
 pre { margin: 0; padding: .6rem 1rem; overflow: auto; font: 12.5px/1.45 ui-monospace, monospace; }
 </style>
 </head>
@@ -75,8 +78,43 @@ function show(entry) {
     tab.setAttribute('role', 'tab');
     tab.setAttribute('aria-selected', name === current);
   }
-  first('pre').textContent = entry.texts[current];
+  first('pre').textContent = entry.texts[current] || '';
   first('pre').scrollTop = 0;
+  if (entry.draw) first('pre').replaceChildren(entry.draw());
+}
+
+// Kernels between the roofs of arithmetic and of each memory: operations a second over operations a byte, logarithmic.
+function roofline() {
+  const {machine, kernels} = report.floors, width = 900, height = 520, left = 60, bottom = 40;
+  const points = kernels.filter(k => k.operations > 0).map(k => ({kernel: k, x: k.operations / k.bytes, y: k.operations / k.seconds}));
+  const low = Math.min(0.05, ...points.map(p => p.x)), high = Math.max(200, ...points.map(p => p.x));
+  const top = machine.operations_per_s * 2, least = Math.min(top / 1e4, ...points.map(p => p.y)) / 1.5;
+  const part = (value, from, to) => Math.log(value / from) / Math.log(to / from);
+  const x = value => left + part(value, low, high) * (width - left - 10);
+  const y = value => height - bottom - part(value, least, top) * (height - bottom - 10);
+  const make = (parent, name, attributes, text) => {
+    const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text) made.textContent = text;
+    return parent ? parent.appendChild(made) : made;
+  };
+  const svg = make(null, 'svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': 'roofline of the kernels'});
+  machine.copied_per_s.forEach((speed, i) => {
+    const knee = machine.operations_per_s / speed, start = Math.max(low, least / speed);
+    make(svg, 'path', {d: `M${x(start)} ${y(start * speed)}L${x(Math.min(knee, high))} ${y(Math.min(knee, high) * speed)}`});
+    make(svg, 'text', {x: x(start) + 4, y: y(start * speed) - 6}, `${['L2', 'L3', 'memory'][i]} ${(speed / 1e9).toFixed(0)} GB/s`);
+    if (i === 0) make(svg, 'path', {d: `M${x(Math.min(knee, high))} ${y(machine.operations_per_s)}L${x(high)} ${y(machine.operations_per_s)}`});
+  });
+  make(svg, 'text', {x: width - 10, y: y(machine.operations_per_s) - 6, 'text-anchor': 'end'}, `${(machine.operations_per_s / 1e9).toFixed(0)} GFLOP/s on ${machine.threads} thread(s)`);
+  make(svg, 'text', {x: width - 10, y: height - 8, 'text-anchor': 'end'}, 'operations a byte');
+  make(svg, 'text', {x: 4, y: 14}, 'operations a second');
+  const slow = Math.max(...kernels.map(k => k.seconds));
+  for (const {kernel, ...at} of points) {
+    const dot = make(svg, 'circle', {cx: x(at.x), cy: y(at.y), r: 3 + 12 * Math.sqrt(kernel.seconds / slow)});
+    make(dot, 'title', {}, `${kernel.node}: ${(kernel.seconds * 1e3).toFixed(4)} ms, ${(100 * kernel.floor_s / kernel.seconds).toFixed(0)} % of its floor (${kernel.bound})`);
+    dot.addEventListener('click', () => { const entry = entries.find(e => e.node === kernel.node); if (entry) show(entry); });
+  }
+  return svg;
 }
 
 const entries = [];
@@ -92,6 +130,13 @@ function add(columns, title, texts, share) {
 
 add(['', '', 'the fused module'], 'The fused module', {graph: report.module}, 0);
 add(['', '', 'folded and fused, or why not'], 'Folded and fused, or why not', {choice: report.decisions || 'nothing to say'}, 0);
+const roof = add(['', '', 'roofline'], 'Operations a second over operations a byte; the larger a kernel, the longer it takes', {}, 0);
+roof.draw = roofline;
+const floors = new Map(report.floors.kernels.map(kernel => [kernel.node, kernel]));
+function floorOf(node) {
+  const floor = floors.get(node.name);
+  return floor ? ` — ${(100 * floor.floor_s / floor.seconds).toFixed(0)} % of its floor (${floor.bound})` : '';
+}
 const slowest = Math.max(1, ...report.nodes.map(node => node.ns));
 for (const node of [...report.nodes].sort((a, b) => b.ns - a.ns)) {
   const kernel = report.kernels[node.kernel], texts = {};
@@ -100,9 +145,10 @@ for (const node of [...report.nodes].sort((a, b) => b.ns - a.ns)) {
   }
   const share = node.ns / Math.max(1, report.nanoseconds);
   add([milliseconds(node.ns), `${(100 * share).toFixed(1)} %`, node.name.replace(/^tvmgen_default_fused_/, '')],
-      `${node.name} — ${kernel.implementation}${kernel.library ? `: ${kernel.library}` : ''}${node.origins ? ` — ${node.origins}` : ''}`, texts, node.ns / slowest);
+      `${node.name} — ${kernel.implementation}${kernel.library ? `: ${kernel.library}` : ''}${node.origins ? ` — ${node.origins}` : ''}${floorOf(node)}`,
+      texts, node.ns / slowest).node = node.name;
 }
-show(entries[2] || entries[0]);
+show(entries[3] || entries[0]);
 </script>
 </body>
 </html>

@@ -27,5 +27,19 @@ TEST_F(BenchTest, TellsTimesInOrder) {
   EXPECT_THAT(ErrorOf("bench %/absent.onnx"), HasSubstr("absent.onnx"));
 }
 
+TEST_F(BenchTest, FloorsStandBesideTheTimesOfKernels) {
+  const auto report =
+      nlohmann::json::parse(OutputOf("bench %/model.relay --threads 1 --floors --json"));
+  ASSERT_EQ(report["kernels"].size(), 1U);
+  const auto& kernel = report["kernels"][0];
+  EXPECT_EQ(kernel["operations"], 2 * 2 * 3 * 4 + 2 * 4);
+  EXPECT_EQ(kernel["bytes"], 4 * (2 * 3 + 4 * 3 + 2 * 4));
+  EXPECT_GT(kernel["floor_s"], 0);
+  EXPECT_GT(kernel["seconds"], 0);
+  EXPECT_EQ(report["machine"]["threads"], 1);
+  EXPECT_THAT(OutputOf("bench %/model.relay --threads 1 --floors"),
+              AllOf(HasSubstr("GFLOP/s"), HasSubstr("bound by"), HasSubstr(" %  all\n")));
+}
+
 }  // namespace
 }  // namespace tenon::tools
