@@ -13,4 +13,12 @@ std::vector<Type> Flatten(const Type& type) {
   return fields;
 }
 
+LeafRange LeavesOfField(const Type& tuple, int field) {
+  const auto& fields = tuple.As<TupleTypeNode>()->fields;
+  const auto at = static_cast<std::size_t>(field);
+  LeafRange range{.count = Flatten(fields[at]).size()};
+  for (std::size_t i = 0; i < at; ++i) range.begin += Flatten(fields[i]).size();
+  return range;
+}
+
 }  // namespace tenon::ir

@@ -4,6 +4,7 @@
 #ifndef TENON_IR_FLATTEN_H_
 #define TENON_IR_FLATTEN_H_
 
+#include <cstddef>
 #include <vector>
 
 #include "tenon/ir/type.h"
@@ -13,6 +14,12 @@ namespace tenon::ir {
 // The fields of a tuple, with nested tuples expanded in place, in order. Any other type is a single
 // element.
 std::vector<Type> Flatten(const Type& type);
+
+// Where the tensors of a field lie among Flatten(tuple).
+struct LeafRange {
+  std::size_t begin = 0, count = 0;
+};
+LeafRange LeavesOfField(const Type& tuple, int field);
 
 }  // namespace tenon::ir
 

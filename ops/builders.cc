@@ -1,5 +1,6 @@
 #include "tenon/ops/builders.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -139,6 +140,11 @@ Expr ExpandDims(const Expr& x, std::int64_t axis, std::int64_t num_newaxis) {
 Expr Reshape(const Expr& x, Ints newshape) {
   return Call::Make(Known().reshape, {x},
                     Attrs::Make(ReshapeAttrs{.newshape = std::move(newshape)}));
+}
+Expr ReshapeToExtents(const Expr& x, Ints extents) {
+  ReshapeAttrs attrs{.newshape = std::move(extents)};
+  attrs.allowzero = std::ranges::find(attrs.newshape, 0) != attrs.newshape.end();
+  return Call::Make(Known().reshape, {x}, Attrs::Make(std::move(attrs)));
 }
 Expr Squeeze(const Expr& x, std::optional<Ints> axis) {
   return Call::Make(Known().squeeze, {x}, Attrs::Make(SqueezeAttrs{std::move(axis)}));

@@ -63,7 +63,10 @@ Expr ArgMax(const Expr& x, ArgReduceAttrs attrs = {});
 
 Expr Concatenate(std::vector<Expr> fields, std::int64_t axis);
 Expr ExpandDims(const Expr& x, std::int64_t axis, std::int64_t num_newaxis = 1);
+// `newshape` has the operator's codes: 0 is the extent of x there, -1 is inferred.
 Expr Reshape(const Expr& x, Ints newshape);
+// The same where a 0 is an extent of 0.
+Expr ReshapeToExtents(const Expr& x, Ints extents);
 Expr Squeeze(const Expr& x, std::optional<Ints> axis = std::nullopt);
 Expr Split(const Expr& x, SplitAttrs attrs);  // a tuple
 Expr StridedSlice(const Expr& x, StridedSliceAttrs attrs);

@@ -128,7 +128,7 @@ struct TileAttrs {
   Ints reps;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("reps", &TileAttrs::reps, "copies along each axis").AtLeast(1).Required());
+        attrs::Field("reps", &TileAttrs::reps, "copies along each axis").AtLeast(0).Required());
   }
 };
 

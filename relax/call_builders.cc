@@ -114,6 +114,15 @@ Expr BuildArgMin(const BoundCall& call) { return ArgReduce(call, "argmin"); }
 
 Expr BuildFlatten(const BoundCall& call) { return ops::Reshape(call.inputs[0], {-1}); }
 
+// Without an axis, the elements of the flattened array.
+Expr BuildRepeat(const BoundCall& call) {
+  const auto axes = call.Ints("axis");
+  const Expr data = axes ? call.inputs[0] : call.Typed(ops::Reshape(call.inputs[0], {-1}));
+  return ops::CallOp("repeat", {data},
+                     {{"repeats", call.values.at("repeats")},
+                      {"axis", attrs::Value(axes ? axes->at(0) : std::int64_t{0})}});
+}
+
 Expr BuildFma(const BoundCall& call) {
   return ops::Add(call.Typed(ops::Multiply(call.inputs[0], call.inputs[1])), call.inputs[2]);
 }

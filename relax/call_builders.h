@@ -45,6 +45,7 @@ ir::Expr BuildGroupNorm(const BoundCall& call);
 ir::Expr BuildLinear(const BoundCall& call);
 ir::Expr BuildMatmul(const BoundCall& call);
 ir::Expr BuildPad(const BoundCall& call);
+ir::Expr BuildRepeat(const BoundCall& call);
 ir::Expr BuildRmsNorm(const BoundCall& call);
 ir::Expr BuildScatterNd(const BoundCall& call);
 ir::Expr BuildSilu(const BoundCall& call);

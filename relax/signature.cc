@@ -210,6 +210,7 @@ const std::map<std::string_view, Built>& BuiltRows() {
        {BuildRmsNorm,
         {{"data"}, {"weight"}, {"axes", kValue, {}, "-1"}, {"epsilon", kValue, {}, "1e-05"}}}},
       {"nn.silu", {BuildSilu, {{"data"}}}},
+      {"repeat", {BuildRepeat, {{"data"}, {"repeats", kValue}, {"axis", kValue, {}, "None"}}}},
       {"scatter_nd",
        {BuildScatterNd,
         {{"data"}, {"indices"}, {"updates"}, {"reduction", kValue, {}, "\"update\""}}}},

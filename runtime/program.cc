@@ -37,7 +37,6 @@ class Machine {
       }
       Values results = Moved(frame, frame.function->results, frame.function->results);
       frames_.pop_back();
-      forced_ = 0;
       if (frames_.empty()) return results;
       Frame& caller = frames_.back();
       const Step& step = caller.function->steps[caller.next - 1];
@@ -81,6 +80,9 @@ class Machine {
 
   void Enter(std::size_t function, Values arguments) {
     const ProgramFunction& entered = program_.functions[function];
+    if (!entered.can_end)
+      throw OutOfRange(
+          StrCat("@", entered.name, " calls itself without a condition, and so without end"));
     if (frames_.size() >= kMaxCallDepth)
       throw OutOfRange(StrCat("@", entered.name, " is called more than ", kMaxCallDepth,
                               " calls deep; recursion may go on without end only where a call is "
@@ -115,10 +117,6 @@ class Machine {
     Values arguments = Moved(frame, inputs, step.last_reads);
     const bool replaces =
         frame.function->ends_in_call && frame.next == frame.function->steps.size();
-    forced_ = replaces && step.kind == StepKind::kCall ? forced_ + 1 : 0;
-    if (forced_ > program_.functions.size())
-      throw OutOfRange(StrCat("@", program_.functions[function].name,
-                              " calls itself without a condition, and so without end"));
     if (replaces) {
       frames_.pop_back();
     } else {
@@ -143,14 +141,14 @@ class Machine {
   // In place where nobody else holds the array.
   static void Write(Frame& frame, const Step& step) {
     Value& source = frame.registers[step.inputs[0]];
-    const NDArray& place = frame.registers[step.inputs[1]].array;
+    // Before the source is moved, which may be the same register.
+    const std::int64_t at = *frame.registers[step.inputs[1]].array.data<std::int64_t>();
     const NDArray& element = frame.registers[step.inputs[2]].array;
     const bool is_last_read =
         std::ranges::find(step.last_reads, step.inputs[0]) != step.last_reads.end() &&
         step.inputs[2] != step.inputs[0];
     NDArray written =
         is_last_read && source.is_own ? std::move(source.array) : source.array.Clone();
-    const std::int64_t at = *place.data<std::int64_t>();
     const std::int64_t extent = written.shape()[0];
     // As scatter_nd does: a negative place counts from the end.
     const std::int64_t index = at < 0 ? at + extent : at;
@@ -173,7 +171,6 @@ class Machine {
   const Program& program_;
   const bool profiled_;
   std::vector<Frame> frames_;
-  std::size_t forced_ = 0;  // calls in the last place since the last branch, call or return
   std::vector<const NDArray*> arguments_;
   std::vector<std::vector<NodeTime>> times_;  // of each part, over all its runs
 };

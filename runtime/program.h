@@ -49,6 +49,8 @@ struct ProgramFunction {
   std::vector<Register> results;
   // Whether the results are those of the last step, which is a call or a branch.
   bool ends_in_call = false;
+  // Whether some way through it ends. A call of one that does not is an error.
+  bool can_end = true;
 };
 
 struct Program {

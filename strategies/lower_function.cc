@@ -28,16 +28,12 @@ using Values = std::unordered_map<Expr, std::vector<Tensor>, ir::ExprHash>;
 
 std::vector<Tensor> Placeholders(const ir::Type& type, const std::string& name,
                                  SymbolVars* symbols) {
+  const bool is_tuple = type.As<ir::TupleTypeNode>() != nullptr;
   std::vector<Tensor> tensors;
-  const auto add = [&](const ir::Type& t, const std::string& n) {
-    const auto& tensor = *t.As<ir::TensorTypeNode>();
-    tensors.push_back(te::Placeholder(symbols->ExprsOf(tensor.shape), tensor.dtype, n));
-  };
-  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
-    for (std::size_t i = 0; i < tuple->fields.size(); ++i)
-      add(tuple->fields[i], StrCat(name, "_", i));
-  } else {
-    add(type, name);
+  for (const ir::Type& leaf : ir::Flatten(type)) {
+    const auto& tensor = *leaf.As<ir::TensorTypeNode>();
+    tensors.push_back(te::Placeholder(symbols->ExprsOf(tensor.shape), tensor.dtype,
+                                      is_tuple ? StrCat(name, "_", tensors.size()) : name));
   }
   return tensors;
 }
@@ -187,8 +183,9 @@ class Lowering {
         return;
       case ExprKind::kTupleGetItem: {
         const auto& item = *e.As<ir::TupleGetItemNode>();
-        values_.emplace(e, std::vector<Tensor>{
-                               values_.at(item.tuple).at(static_cast<std::size_t>(item.index))});
+        const auto [begin, count] = ir::LeavesOfField(item.tuple.checked_type(), item.index);
+        const auto first = values_.at(item.tuple).begin() + static_cast<std::ptrdiff_t>(begin);
+        values_.emplace(e, std::vector<Tensor>(first, first + static_cast<std::ptrdiff_t>(count)));
         return;
       }
       case ExprKind::kVar:

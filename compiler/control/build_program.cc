@@ -231,6 +231,26 @@ class FunctionMaker {
   std::unordered_map<Leaf, Register, LeafHash> registers_;
 };
 
+// A function can end if all that it calls can, and one side of each branch. Found from those that
+// call nothing upwards, so functions that only wait for each other cannot.
+void FindEnds(std::vector<ProgramFunction>* functions) {
+  std::vector<ProgramFunction>& all = *functions;
+  for (ProgramFunction& function : all) function.can_end = false;
+  const auto ends = [&](const Step& step) {
+    if (step.kind == StepKind::kCall) return all[step.target].can_end;
+    if (step.kind == StepKind::kBranch)
+      return all[step.target].can_end || all[step.otherwise].can_end;
+    return true;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (ProgramFunction& function : all) {
+      if (function.can_end || !std::ranges::all_of(function.steps, ends)) continue;
+      function.can_end = changed = true;
+    }
+  }
+}
+
 std::vector<runtime::InputInfo> InputsOf(const FunctionNode& main) {
   UniqueNames names;
   std::vector<runtime::InputInfo> inputs;
@@ -260,6 +280,7 @@ Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptio
   maker.Number("main");
   while (const std::string* name = maker.Name(program->functions.size()))
     program->functions.push_back(FunctionMaker(std::string(*name), maker).Make());
+  FindEnds(&program->functions);
   program->parts = maker.MakeParts();
   program->extents = extents;
   std::vector<std::shared_ptr<const jit::Callable>> kernels;

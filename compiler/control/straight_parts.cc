@@ -190,13 +190,9 @@ void StraightParts::Number(const Expr& e) {
     }
     case ExprKind::kTupleGetItem: {
       const auto& item = *e.As<ir::TupleGetItemNode>();
-      const auto* type = item.tuple.checked_type().As<ir::TupleTypeNode>();
-      std::size_t first = 0;
-      for (int i = 0; i < item.index; ++i)
-        first += ir::Flatten(type->fields[static_cast<std::size_t>(i)]).size();
+      const auto [first, count] = ir::LeavesOfField(item.tuple.checked_type(), item.index);
       const auto begin = LeavesOf(item.tuple).begin() + static_cast<std::ptrdiff_t>(first);
-      const auto count = static_cast<std::ptrdiff_t>(ir::Flatten(e.checked_type()).size());
-      leaves_.emplace(e, Leaves(begin, begin + count));
+      leaves_.emplace(e, Leaves(begin, begin + static_cast<std::ptrdiff_t>(count)));
       return;
     }
     case ExprKind::kLet:

@@ -214,12 +214,8 @@ class Builder {
   }
 
   void AddProjection(const Expr& e, const ir::TupleGetItemNode& item) {
-    const auto* type = item.tuple.checked_type().As<ir::TupleTypeNode>();
-    std::size_t begin = 0;
-    for (int i = 0; i < item.index; ++i)
-      begin += Flatten(type->fields[static_cast<std::size_t>(i)]).size();
+    const auto [begin, count] = ir::LeavesOfField(item.tuple.checked_type(), item.index);
     const Value& tuple = ValueOf(item.tuple);
-    const std::size_t count = Flatten(e.checked_type()).size();
     values_[e] = Value(tuple.begin() + static_cast<std::ptrdiff_t>(begin),
                        tuple.begin() + static_cast<std::ptrdiff_t>(begin + count));
   }

@@ -138,12 +138,9 @@ std::vector<Pieces> PiecesOf(const ir::FunctionNode& function) {
             value->insert(value->end(), inner.begin(), inner.end());
           }
         } else if (const auto* item = e.As<ir::TupleGetItemNode>()) {
-          const auto* type = item->tuple.checked_type().As<ir::TupleTypeNode>();
-          std::ptrdiff_t begin = 0;
-          for (int i = 0; i < item->index; ++i)
-            begin += std::ssize(Flatten(type->fields[static_cast<std::size_t>(i)]));
-          const auto first = values.at(item->tuple).begin() + begin;
-          value.emplace(first, first + std::ssize(Flatten(e.checked_type())));
+          const auto [begin, count] = LeavesOfField(item->tuple.checked_type(), item->index);
+          const auto first = values.at(item->tuple).begin() + static_cast<std::ptrdiff_t>(begin);
+          value.emplace(first, first + static_cast<std::ptrdiff_t>(count));
         } else if (const auto* call = e.As<CallNode>(); call != nullptr && !call->args.empty()) {
           value = OfCall(e, *call, values.at(call->args[0]));
         }

@@ -31,6 +31,16 @@ ir::Module NameExtents(const ir::Module& module) {
   const ir::FunctionNode& main = module.Main();
   std::vector<ir::Expr> params;
   ir::ExprMap renamed;
+  std::set<std::string> taken;
+  for (const ir::Expr& param : main.params) {
+    const auto* type = ir::Var(param).type_annotation().As<ir::TensorTypeNode>();
+    if (type == nullptr) continue;
+    for (const Dim& dim : type->shape) dim.AddSymbols(&taken);
+  }
+  const auto fresh = [&](std::string name) {
+    while (!taken.insert(name).second) name += '_';
+    return Dim::Symbol(name);
+  };
   for (const ir::Expr& param : main.params) {
     const ir::Var var(param);
     const auto* type = var.type_annotation().As<ir::TensorTypeNode>();
@@ -40,7 +50,7 @@ ir::Module NameExtents(const ir::Module& module) {
       continue;
     std::vector<Dim> shape = type->shape;
     for (std::size_t i = 0; i < shape.size(); ++i) {
-      if (shape[i].is_any()) shape[i] = Dim::Symbol(StrCat(var.name(), "_", i));
+      if (shape[i].is_any()) shape[i] = fresh(StrCat(var.name(), "_", i));
     }
     params.back() =
         ir::Var::Make(var.name(), ir::TensorType(std::move(shape), type->dtype), param.span());

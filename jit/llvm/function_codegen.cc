@@ -182,14 +182,18 @@ class FunctionCodegen {
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", is_unsigned, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
+    llvm::SmallVector<llvm::MDNode*, 2> hints;
+    if (node.for_kind == loop::ForKind::kParallel && HoldsFreeSum(node.body))
+      hints.push_back(Hint("llvm.loop.vectorize.enable", 0));
     if (node.for_kind == loop::ForKind::kUnrolled) {
-      SetMetadata(back, {Hint("llvm.loop.unroll.full")});
+      hints.push_back(Hint("llvm.loop.unroll.full"));
     } else if (HoldsLongLoop(node.body) || IsSumOfBlocks(node)) {
-      SetMetadata(back, {Hint("llvm.loop.unroll.disable")});
+      hints.push_back(Hint("llvm.loop.unroll.disable"));
     } else if (IsLongSum(node)) {
-      SetMetadata(back, {Hint("llvm.loop.unroll.disable"),
-                         Hint("llvm.loop.interleave.count", kSumsAtOnce)});
+      hints.push_back(Hint("llvm.loop.unroll.disable"));
+      hints.push_back(Hint("llvm.loop.interleave.count", kSumsAtOnce));
     }
+    if (!hints.empty()) SetMetadata(back, hints);
     builder_.SetInsertPoint(after);
   }
 
@@ -209,6 +213,19 @@ class FunctionCodegen {
       if (inner == nullptr) return;
       const auto* extent = inner->extent.As<loop::IntImmNode>();
       holds |= extent == nullptr || extent->value > kShort;
+    });
+    return holds;
+  }
+
+  // Sums of few terms, which LLVM unrolls. It would then compute several iterations of the loop
+  // around them in vectors, add up their terms in another order than those of the iterations that
+  // are left over, and which these are depends on the share of a thread.
+  bool HoldsFreeSum(const loop::Stmt& body) const {
+    bool holds = false;
+    loop::VisitStmts(body, [&](const loop::Stmt& s) {
+      const auto* store = s.As<loop::StoreNode>();
+      holds |= store != nullptr && loop::MayReassociate(*store) &&
+               options_.reassociate_reductions && !store->value.dtype().is_vector();
     });
     return holds;
   }

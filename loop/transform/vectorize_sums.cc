@@ -60,7 +60,7 @@ class SumVectorizer : public StmtMutator {
     const auto bytes = static_cast<std::int64_t>(store->buffer->dtype.bytes());
     const std::int64_t lanes = kBytes / bytes;
     if (!IsSum(*n, *store)) return stmt;
-    if (extent->value >= kMinElements && SumsABlock(*store, lanes))
+    if (extent->value >= kMinElements && (SumsABlock(*store, lanes) || extent->value < lanes))
       return ByLane(
           *n, *store, extent->value,
           static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(extent->value))));

@@ -29,7 +29,7 @@ Expr BeyondLengths(const Node& node, const Expr& lengths, const Extents& of) {
   const Expr place = ir::Constant::Make(NDArray::FromVector<std::int32_t>({1, of.keys}, places));
   const Expr given = node.Typed(ops::Cast(lengths, Int32));
   const bool has_begin = ShapeOf(lengths)[0] != of.batch;
-  const Expr rows = node.Typed(ops::Reshape(given, {has_begin ? 2 : 1, of.batch, 1}));
+  const Expr rows = node.Typed(ops::ReshapeToExtents(given, {has_begin ? 2 : 1, of.batch, 1}));
   const Expr is_after =
       node.Typed(Compare(known.greater_equal, place, node.Typed(ElementAlong(rows, 0, 0))));
   if (!has_begin) return is_after;
@@ -66,7 +66,7 @@ Expr Addend(const Node& node, const AttentionOptions& options, const Extents& of
   const std::int64_t rows = shape.size() == 3 ? of.queries : 1;
   const Expr added =
       ops::Where(node.Typed(is_masked), ops::Scalar(options.masked, type), ops::Scalar(0, type));
-  return node.Typed(ops::Reshape(node.Typed(added), {of.batch, 1, rows, of.keys}));
+  return node.Typed(ops::ReshapeToExtents(node.Typed(added), {of.batch, 1, rows, of.keys}));
 }
 
 // Which keys come after a query, [queries, keys]. The last query sees all of them.
@@ -94,7 +94,7 @@ Expr SplitHeads(const Node& node, const Expr& x, std::int64_t heads) {
     throw InvalidArgument("a tensor must have the shape (batch, length, size)");
   if (shape[2] % heads != 0)
     throw InvalidArgument(StrCat(shape[2], " elements are not divided by ", heads, " heads"));
-  const Expr parts = ops::Reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
+  const Expr parts = ops::ReshapeToExtents(x, {shape[0], shape[1], heads, shape[2] / heads});
   return node.Typed(ops::Transpose(parts, Ints{0, 2, 1, 3}));
 }
 
@@ -123,14 +123,14 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
                                  " scores are supported"));
   const DataType type = DataTypeOf(heads.query);
   const auto flat = [&](const Expr& x, std::int64_t length, std::int64_t size) {
-    return node.Typed(ops::Reshape(x, {of.batch * of.heads, length, size}));
+    return node.Typed(ops::ReshapeToExtents(x, {of.batch * of.heads, length, size}));
   };
   const double scale =
       options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(query[3]));
   Expr scores = ops::BatchMatmul(flat(heads.query, of.queries, query[3]),
                                  flat(heads.key, of.keys, query[3]), {.transpose_b = true});
   scores = node.Typed(ops::Multiply(scores, ops::Scalar(scale, type)));
-  scores = node.Typed(ops::Reshape(scores, {of.batch, of.heads, of.queries, of.keys}));
+  scores = node.Typed(ops::ReshapeToExtents(scores, {of.batch, of.heads, of.queries, of.keys}));
   Expr addend = Addend(node, options, of, type);
   if (options.unidirectional && of.queries > 1) {
     const Expr lowest = ops::Scalar(std::numeric_limits<float>::lowest(), type);
@@ -149,9 +149,9 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
         "keys)");
   const Expr weights = flat(node.Typed(ops::Softmax(scores)), of.queries, of.keys);
   Expr y = node.Typed(ops::BatchMatmul(weights, flat(heads.value, of.keys, value[3])));
-  y = node.Typed(ops::Reshape(y, {of.batch, of.heads, of.queries, value[3]}));
+  y = node.Typed(ops::ReshapeToExtents(y, {of.batch, of.heads, of.queries, value[3]}));
   y = node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}));
-  return node.Typed(ops::Reshape(y, {of.batch, of.queries, of.heads * value[3]}));
+  return node.Typed(ops::ReshapeToExtents(y, {of.batch, of.queries, of.heads * value[3]}));
 }
 
 }  // namespace tenon::onnx_import

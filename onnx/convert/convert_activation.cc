@@ -151,7 +151,7 @@ std::vector<Expr> Hardmax(Node& node) {
   if (node.opset() < 13) {
     Ints flat(shape.begin(), shape.begin() + axis);
     flat.push_back(-1);
-    x = node.Typed(ops::Reshape(x, flat));
+    x = node.Typed(ops::ReshapeToExtents(x, flat));
   }
   const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
   const Expr best = ops::ArgMax(x, {.axis = Ints{axis}, .keepdims = true});
@@ -159,7 +159,7 @@ std::vector<Expr> Hardmax(Node& node) {
       PlacesAlong(static_cast<std::size_t>(RankOf(x)), static_cast<std::size_t>(axis), extent);
   const Expr hit =
       ops::Cast(Call(ops::Known().equal, {ops::Cast(best, Int64), index}), DataTypeOf(x));
-  return {node.Typed(node.opset() < 13 ? ops::Reshape(hit, shape) : hit)};
+  return {node.Typed(node.opset() < 13 ? ops::ReshapeToExtents(hit, shape) : hit)};
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ class Turns {
   // The results of the turns that run, taken from those of all turns.
   Expr First(const Expr& all) const {
     if (!runs_) return all;
-    const Expr count = node_.Typed(ops::Reshape(count_, {1}));
+    const Expr count = node_.Typed(ops::ReshapeToExtents(count_, {1}));
     return FirstAlong(node_, all, count, 0);
   }
 

@@ -147,16 +147,17 @@ class Equation {
         product *= shape[static_cast<std::size_t>(IndexOf(of.labels, label))];
       return product;
     };
-    const Expr left = ops::Reshape(InOrder(a, joined({batch, rows, inner})),
-                                   {extent(batch, a), extent(rows, a), extent(inner, a)});
-    const Expr right = ops::Reshape(InOrder(b, joined({batch, inner, columns})),
-                                    {extent(batch, a), extent(inner, b), extent(columns, b)});
+    const Expr left = ops::ReshapeToExtents(InOrder(a, joined({batch, rows, inner})),
+                                            {extent(batch, a), extent(rows, a), extent(inner, a)});
+    const Expr right =
+        ops::ReshapeToExtents(InOrder(b, joined({batch, inner, columns})),
+                              {extent(batch, a), extent(inner, b), extent(columns, b)});
     Ints shape;
     for (const int label : result) {
       const Operand& of = Has(a.labels, label) ? a : b;
       shape.push_back(ShapeOf(of.value)[static_cast<std::size_t>(IndexOf(of.labels, label))]);
     }
-    return {node_.Typed(ops::Reshape(ops::BatchMatmul(left, right), shape)), result};
+    return {node_.Typed(ops::ReshapeToExtents(ops::BatchMatmul(left, right), shape)), result};
   }
 
   // The operand with an axis of extent 1 for each label that it lacks.
@@ -169,7 +170,7 @@ class Equation {
       if (has) own.push_back(label);
       shape.push_back(has ? from[static_cast<std::size_t>(IndexOf(operand.labels, label))] : 1);
     }
-    return ops::Reshape(InOrder(operand, own), shape);
+    return ops::ReshapeToExtents(InOrder(operand, own), shape);
   }
 
   // Repeats axes of extent 1 that stand for longer ones.

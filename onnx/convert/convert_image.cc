@@ -73,8 +73,8 @@ Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how)
       attrs->roi.insert(attrs->roi.end(), target.end.begin() + from, target.end.end());
     }
   };
-  const Expr y = ResizedOver(dims, flat == shape ? x : ops::Reshape(x, flat), how, set);
-  return flat == shape ? y : ops::Reshape(y, target.size);
+  const Expr y = ResizedOver(dims, flat == shape ? x : ops::ReshapeToExtents(x, flat), how, set);
+  return flat == shape ? y : ops::ReshapeToExtents(y, target.size);
 }
 
 // Whether result i is element floor(i / scale) where the scale is a whole number.

@@ -209,8 +209,9 @@ std::vector<Expr> DepthToSpace(Node& node) {
   const Ints split =
       depth_first ? Ints{s[0], b, b, c, s[2], s[3]} : Ints{s[0], c, b, b, s[2], s[3]};
   const Ints order = depth_first ? Ints{0, 3, 4, 1, 5, 2} : Ints{0, 1, 4, 2, 5, 3};
-  return {node.Typed(ops::Reshape(ops::Transpose(ops::Reshape(node.input(0), split), order),
-                                  {s[0], c, s[2] * b, s[3] * b}))};
+  return {node.Typed(
+      ops::ReshapeToExtents(ops::Transpose(ops::ReshapeToExtents(node.input(0), split), order),
+                            {s[0], c, s[2] * b, s[3] * b}))};
 }
 
 std::vector<Expr> SpaceToDepth(Node& node) {
@@ -219,9 +220,9 @@ std::vector<Expr> SpaceToDepth(Node& node) {
   if (s[2] % b != 0 || s[3] % b != 0)
     throw InvalidArgument(
         StrCat("an image of ", s[2], " x ", s[3], " cannot be divided into squares of ", b));
-  const Expr split = ops::Reshape(node.input(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
-  return {node.Typed(ops::Reshape(ops::Transpose(split, Ints{0, 3, 5, 1, 2, 4}),
-                                  {s[0], s[1] * b * b, s[2] / b, s[3] / b}))};
+  const Expr split = ops::ReshapeToExtents(node.input(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
+  return {node.Typed(ops::ReshapeToExtents(ops::Transpose(split, Ints{0, 3, 5, 1, 2, 4}),
+                                           {s[0], s[1] * b * b, s[2] / b, s[3] / b}))};
 }
 
 std::vector<Expr> TopK(Node& node) {
@@ -274,7 +275,7 @@ std::vector<Expr> MaxUnpool(Node& node) {
   Expr y = Call(ops::Known().scatter_elements,
                 {node.Typed(zeros), flat(node.input(1)), flat(node.input(0))},
                 ops::ScatterElementsAttrs{.axis = 0});
-  y = ops::Reshape(y, image);
+  y = ops::ReshapeToExtents(y, image);
   if (result != image) {
     std::vector<Ints> width;
     for (std::size_t d = 0; d < image.size(); ++d) {

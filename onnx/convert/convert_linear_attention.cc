@@ -98,7 +98,8 @@ class Recurrence {
     const Expr y =
         steps.empty()
             ? ZerosOf(shape, type)
-            : As(node_.Typed(ops::Reshape(node_.Typed(ops::Concatenate(steps, 1)), shape)), type);
+            : As(node_.Typed(ops::ReshapeToExtents(node_.Typed(ops::Concatenate(steps, 1)), shape)),
+                 type);
     return {y, As(state_, node_.has_input(3) ? DataTypeOf(node_.input(3)) : type)};
   }
 
@@ -109,7 +110,7 @@ class Recurrence {
   // [batch, steps, heads, size] of float32.
   Expr ByStep(std::size_t i, std::int64_t heads, std::int64_t size) const {
     return node_.Typed(
-        ops::Reshape(As(node_.input(i), Float32), {of_.batch, of_.steps, heads, size}));
+        ops::ReshapeToExtents(As(node_.input(i), Float32), {of_.batch, of_.steps, heads, size}));
   }
   // A gate whose last extent is one of two: a number for each head, or more or fewer.
   Expr Gate(std::size_t i, const Ints& allowed) const {
@@ -139,12 +140,12 @@ class Recurrence {
         node_.Typed(ops::Add(state_, ops::Multiply(key, node_.Typed(ops::ExpandDims(value, 2)))));
     const std::int64_t each = of_.heads / of_.groups;
     const Expr queries =
-        node_.Typed(ops::Reshape(At(query_, t), {of_.batch * of_.groups, each, of_.key}));
+        node_.Typed(ops::ReshapeToExtents(At(query_, t), {of_.batch * of_.groups, each, of_.key}));
     const Expr matrices =
-        node_.Typed(ops::Reshape(state_, {of_.batch * of_.groups, of_.key, of_.value}));
+        node_.Typed(ops::ReshapeToExtents(state_, {of_.batch * of_.groups, of_.key, of_.value}));
     const Expr read =
         node_.Typed(ops::Multiply(ops::BatchMatmul(queries, matrices), ops::Scalar(scale_)));
-    return node_.Typed(ops::Reshape(read, {of_.batch, 1, of_.heads, of_.value}));
+    return node_.Typed(ops::ReshapeToExtents(read, {of_.batch, 1, of_.heads, of_.value}));
   }
 
   Node& node_;

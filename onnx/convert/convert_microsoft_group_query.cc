@@ -161,7 +161,7 @@ std::vector<Expr> GroupQueryAttention(Node& node) {
   }
   node.Ignore("smooth_softmax");
   Expr y = node.Typed(ops::Transpose(Attended(node, of).result, Ints{0, 2, 1, 3}));
-  y = node.Typed(ops::Reshape(y, {s.batch, s.length, -1}));
+  y = node.Typed(ops::ReshapeToExtents(y, {s.batch, s.length, -1}));
   return {y, present_key, present_value};
 }
 

@@ -129,13 +129,13 @@ Expr PlacesOfMaxima(const Node& node, const Pooling& p, const Shape& result, boo
                min_value, type));
   const Expr rows = node.Typed(ops::Take(padded, TapsAlong(w, 0, result[2]), {.axis = 2}));
   const Expr taps = node.Typed(ops::Take(rows, TapsAlong(w, 1, result[3]), {.axis = 3}));
-  const Expr by_axis = node.Typed(
-      ops::Reshape(taps, {result[0], result[1], result[2], w.kernel[0], result[3], w.kernel[1]}));
+  const Expr by_axis = node.Typed(ops::ReshapeToExtents(
+      taps, {result[0], result[1], result[2], w.kernel[0], result[3], w.kernel[1]}));
   RequireTable("taps of a window", w.kernel[0], w.kernel[1]);
   const std::int64_t count = w.kernel[0] * w.kernel[1];
   const Expr windows =
-      node.Typed(ops::Reshape(node.Typed(ops::Transpose(by_axis, Ints{0, 1, 2, 4, 3, 5})),
-                              {result[0], result[1], result[2], result[3], count}));
+      node.Typed(ops::ReshapeToExtents(node.Typed(ops::Transpose(by_axis, Ints{0, 1, 2, 4, 3, 5})),
+                                       {result[0], result[1], result[2], result[3], count}));
   const Expr tap = node.Typed(ops::ArgMax(windows, {.axis = Ints{4}}));
   // In the given image: the position of the first tap of each window, and of each tap relative to
   // it.

@@ -59,7 +59,7 @@ Expr ForEach(const Node& node, std::size_t i, const Granularity& of) {
   if (of.block == 0) {
     Ints shape(static_cast<std::size_t>(RankOf(x)), 1);
     shape[static_cast<std::size_t>(ops::NormalAxis(of.axis, shape.size()))] = -1;
-    return node.Typed(ops::Reshape(parameter, shape));
+    return node.Typed(ops::ReshapeToExtents(parameter, shape));
   }
   const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(of.axis)];
   const Expr repeated = node.Typed(ops::Repeat(parameter, of.block, of.axis));

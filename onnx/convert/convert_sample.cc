@@ -48,7 +48,7 @@ Expr GridSampleVolume(Node& node, const ops::GridSampleAttrs& attrs) {
   for (std::size_t d = 0; d < 3; ++d) {
     const auto extent = static_cast<double>(shape[d + 2]);
     const Expr given = node.Typed(ElementAlong(grid, 2 - static_cast<std::int64_t>(d), 4));
-    Expr at = node.Typed(ops::Cast(node.Typed(ops::Reshape(given, {to[0], -1})), type));
+    Expr at = node.Typed(ops::Cast(node.Typed(ops::ReshapeToExtents(given, {to[0], -1})), type));
     const double scale = (attrs.align_corners ? extent - 1 : extent) / 2;
     at = node.Typed(
         ops::Add(ops::Multiply(at, ops::Scalar(scale, type)), ops::Scalar((extent - 1) / 2, type)));
@@ -60,7 +60,7 @@ Expr GridSampleVolume(Node& node, const ops::GridSampleAttrs& attrs) {
   }
   const Expr y =
       Sampled(node, x, positions, attrs.method == "nearest" ? Between::kNearest : Between::kLinear);
-  return node.Typed(ops::Reshape(y, {shape[0], shape[1], to[1], to[2], to[3]}));
+  return node.Typed(ops::ReshapeToExtents(y, {shape[0], shape[1], to[1], to[2], to[3]}));
 }
 
 std::vector<Expr> GridSample(Node& node) {
@@ -121,7 +121,7 @@ std::vector<Expr> AffineGrid(Node& node) {
   Ints shape = {size[0]};
   shape.insert(shape.end(), extents.begin(), extents.end());
   shape.push_back(dims);
-  return {node.Typed(ops::Reshape(ProductOfAnyRank(node, points, maps), shape))};
+  return {node.Typed(ops::ReshapeToExtents(ProductOfAnyRank(node, points, maps), shape))};
 }
 
 // --- Col2Im
@@ -187,14 +187,14 @@ std::vector<Expr> Col2Im(Node& node) {
     }
   }
   const std::int64_t channels = shape[1] / taps;
-  const Expr flat = node.Typed(ops::Reshape(x, {shape[0], channels, taps * blocks}));
+  const Expr flat = node.Typed(ops::ReshapeToExtents(x, {shape[0], channels, taps * blocks}));
   const Expr padded = node.Typed(ops::Pad(flat, {{0, 0}, {0, 0}, {0, 1}}, 0, DataTypeOf(x)));
   const Expr places = ir::Constant::Make(NDArray::FromVector({pixels, taps}, table));
   const Expr sums =
       node.Typed(ops::Sum(node.Typed(ops::Take(padded, places, {.axis = 2})), {.axis = Ints{3}}));
   Ints result = {shape[0], channels};
   result.insert(result.end(), image.begin(), image.end());
-  return {node.Typed(ops::Reshape(sums, result))};
+  return {node.Typed(ops::ReshapeToExtents(sums, result))};
 }
 
 // --- DeformConv
@@ -228,7 +228,8 @@ std::vector<Expr> DeformConv(Node& node) {
   }
   const DataType type = DataTypeOf(x);
   // [batch * groups of offsets, taps, axis, height, width]
-  const Expr moved = node.Typed(ops::Reshape(offset, {in[0] * parts, taps, 2, off[2], off[3]}));
+  const Expr moved =
+      node.Typed(ops::ReshapeToExtents(offset, {in[0] * parts, taps, 2, off[2], off[3]}));
   std::vector<Expr> positions;
   for (std::size_t d = 0; d < 2; ++d) {
     RequireConstantSize(static_cast<double>(taps) * static_cast<double>(places));
@@ -244,19 +245,21 @@ std::vector<Expr> DeformConv(Node& node) {
     const Expr grid = node.Typed(ops::Cast(TableOf({1, taps, off[2], off[3]}, base), type));
     const Expr by = ElementAlong(moved, static_cast<std::int64_t>(d), 2);
     const Expr at = node.Typed(ops::Add(grid, by));
-    positions.push_back(node.Typed(ops::Reshape(at, {in[0] * parts, taps * places})));
+    positions.push_back(node.Typed(ops::ReshapeToExtents(at, {in[0] * parts, taps * places})));
   }
   const std::int64_t each = in[1] / parts;
-  const Expr images = node.Typed(ops::Reshape(x, {in[0] * parts, each, in[2], in[3]}));
+  const Expr images = node.Typed(ops::ReshapeToExtents(x, {in[0] * parts, each, in[2], in[3]}));
   Expr columns = Sampled(node, images, positions, Between::kLinear);
   if (node.has_input(4)) {
-    const Expr mask = node.Typed(ops::Reshape(node.input(4), {in[0] * parts, 1, taps * places}));
+    const Expr mask =
+        node.Typed(ops::ReshapeToExtents(node.input(4), {in[0] * parts, 1, taps * places}));
     columns = node.Typed(ops::Multiply(columns, mask));
   }
-  columns = node.Typed(ops::Reshape(columns, {in[0], groups, w[1] * taps, places}));
-  const Expr matrices = node.Typed(ops::Reshape(weight, {groups, w[0] / groups, w[1] * taps}));
+  columns = node.Typed(ops::ReshapeToExtents(columns, {in[0], groups, w[1] * taps, places}));
+  const Expr matrices =
+      node.Typed(ops::ReshapeToExtents(weight, {groups, w[0] / groups, w[1] * taps}));
   Expr y = ProductOfAnyRank(node, matrices, columns);
-  y = node.Typed(ops::Reshape(y, {in[0], w[0], off[2], off[3]}));
+  y = node.Typed(ops::ReshapeToExtents(y, {in[0], w[0], off[2], off[3]}));
   if (node.has_input(3)) y = node.Typed(ops::BiasAdd(y, node.input(3)));
   return {y};
 }

@@ -119,12 +119,12 @@ std::vector<Expr> Dft(Node& node) {
   const auto part = [&](std::int64_t which) {
     const Expr last = ops::Transpose(PartOf(x, which), order);
     return node.Typed(ops::StridedSlice(
-        ops::Reshape(last, {-1, have}),
+        ops::ReshapeToExtents(last, {-1, have}),
         {.begin = {0}, .end = {transform.used}, .strides = {1}, .axes = Ints{1}}));
   };
   const auto [real, imaginary] = transform.Of(node, part(0), shape.back() == 2 ? part(1) : Expr());
   const auto whole = [&](const Expr& e) {
-    return node.Typed(ops::ExpandDims(ops::Transpose(ops::Reshape(e, moved), back), -1));
+    return node.Typed(ops::ExpandDims(ops::Transpose(ops::ReshapeToExtents(e, moved), back), -1));
   };
   if (is_half) return {whole(real)};
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, rank - 1))};
@@ -157,11 +157,11 @@ std::vector<Expr> Stft(Node& node) {
     Expr rows = node.Typed(
         ops::SlidingWindow(PartOf(x, which), {.axis = 1, .window_shape = {n}, .strides = {step}}));
     if (has_window) rows = ops::Multiply(rows, node.input(2));
-    return node.Typed(ops::Reshape(rows, {shape[0] * frames, n}));
+    return node.Typed(ops::ReshapeToExtents(rows, {shape[0] * frames, n}));
   };
   const auto [real, imaginary] = transform.Of(node, part(0), shape[2] == 2 ? part(1) : Expr());
   const auto whole = [&](const Expr& e) {
-    return node.Typed(ops::Reshape(e, {shape[0], frames, transform.made, 1}));
+    return node.Typed(ops::ReshapeToExtents(e, {shape[0], frames, transform.made, 1}));
   };
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, 3))};
 }

@@ -92,7 +92,7 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
   const std::int64_t rank = RankOf(node.input(0));
   if (rank > 2) throw InvalidArgument(StrCat("input 0 has rank ", rank, "; it must be 1 or 2"));
   Expr x = node.Typed(ops::Cast(node.input(0), Int64));
-  if (rank < 2) x = node.Typed(ops::Reshape(x, {1, -1}));
+  if (rank < 2) x = node.Typed(ops::ReshapeToExtents(x, {1, -1}));
   const std::int64_t rows = ShapeOf(x)[0], length = ShapeOf(x)[1];
   Expr counts = node.Typed(ops::BroadcastTo(ops::Scalar(0), {rows, pool.width}));
   std::size_t gram = 0;
@@ -134,7 +134,7 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
     y = node.Typed(
         ops::Multiply(y, ir::Constant::Make(NDArray::FromVector({pool.width}, weights))));
   }
-  return {rank < 2 ? node.Typed(ops::Reshape(y, {pool.width})) : y};
+  return {rank < 2 ? node.Typed(ops::ReshapeToExtents(y, {pool.width})) : y};
 }
 
 }  // namespace

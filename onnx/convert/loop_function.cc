@@ -29,7 +29,7 @@ Expr BufferFor(const Node& node, std::int64_t count, const ir::Type& element) {
       ops::BroadcastTo(ops::Scalar(0, element.As<ir::TensorTypeNode>()->dtype), Ints(shape)));
 }
 Expr Written(const Node& node, const Expr& buffer, const Expr& place, const Expr& element) {
-  return node.Typed(ops::ScatterND(buffer, node.Typed(ops::Reshape(place, {1})), element));
+  return node.Typed(ops::ScatterND(buffer, node.Typed(ops::ReshapeToExtents(place, {1})), element));
 }
 
 // Values around the loop that an expression reads, in order.

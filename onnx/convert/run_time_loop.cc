@@ -23,17 +23,6 @@ LoopState Variables(const Node& node, const LoopState& values) {
   return variables;
 }
 
-// Typed expressions with `value` for `variable`.
-std::vector<Expr> WithValue(const std::vector<Expr>& exprs, const Expr& variable,
-                            const Expr& value) {
-  return ir::RewritePostOrder(ir::Tuple::Make(exprs),
-                              [&](const Expr& original, const Expr& e) {
-                                return original == variable ? value : ir::KeepType(original, e);
-                              })
-      .As<ir::TupleNode>()
-      ->fields;
-}
-
 }  // namespace
 
 // The value of a condition that is known at import; nothing for any other.
@@ -82,20 +71,27 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   const Expr number = LoopVariable(node, ir::TensorType({}, Int64));
   const Expr holds = LoopVariable(node, condition.checked_type());
   const LoopState values = Variables(node, carried);
-  std::vector<Expr> given = {number, holds};
-  given.insert(given.end(), values.begin(), values.end());
-  std::vector<Expr> made = node.Inlined(form.body, given);
-  const bool begins = KnownCondition(condition).value_or(false);
-  const std::optional<bool> goes_on =
-      form.has_condition ? KnownCondition(made[0]) : std::optional(true);
-  if (begins && goes_on == false) return std::nullopt;
-  const bool decides = !(begins && goes_on == true);
+  const auto turn = [&](const Expr& held) {
+    std::vector<Expr> given = {number, held};
+    given.insert(given.end(), values.begin(), values.end());
+    return node.Inlined(form.body, given);
+  };
+  // If a turn that holds makes a condition that holds, then all turns do.
+  std::vector<Expr> made;
+  std::optional<bool> goes_on;
+  if (KnownCondition(condition).value_or(false)) {
+    made = turn(condition);
+    goes_on = form.has_condition ? KnownCondition(made[0]) : std::optional(true);
+    if (goes_on == false) return std::nullopt;
+  }
+  const bool decides = goes_on != true;
   if (!decides && !form.counts) throw Unimplemented("the loop never ends");
-  if (!decides) made = WithValue(made, holds, condition);
+  if (decides) made = turn(holds);
   LoopParts parts;
   parts.Carry(number, TurnNumber(0), node.Typed(ops::Add(number, TurnNumber(1))));
   if (decides)
-    parts.Carry(holds, condition, node.Typed(ops::Reshape(made[0], Ints(ShapeOf(condition)))));
+    parts.Carry(holds, condition,
+                node.Typed(ops::ReshapeToExtents(made[0], Ints(ShapeOf(condition)))));
   const std::size_t first_value = parts.variables.size();
   for (std::size_t i = 0; i < form.carried; ++i) parts.Carry(values[i], carried[i], made[i + 1]);
   for (std::size_t i = 0; i < form.outputs; ++i)
@@ -115,7 +111,7 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   std::vector<Expr> results(loop.final_state.begin() + static_cast<std::ptrdiff_t>(first_value),
                             loop.final_state.end());
   if (!decides) return results;
-  const Expr count = node.Typed(ops::Reshape(loop.final_state[0], {1}));
+  const Expr count = node.Typed(ops::ReshapeToExtents(loop.final_state[0], {1}));
   for (std::size_t i = 0; i < form.outputs; ++i)
     results[form.carried + i] = FirstAlong(node, results[form.carried + i], count, 0);
   return results;

@@ -52,7 +52,7 @@ Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions
     for (int step = 0; step < steps; ++step)
       sides[d].push_back(SideOf(node, position, first, step, shape[d + 2], type));
   }
-  const Expr flat = node.Typed(ops::Reshape(x, {shape[0], shape[1], -1}));
+  const Expr flat = node.Typed(ops::ReshapeToExtents(x, {shape[0], shape[1], -1}));
   const std::size_t corners = how == Between::kNearest ? 1 : std::size_t{1} << dims;
   Expr sum;
   for (std::size_t corner = 0; corner < corners; ++corner) {

@@ -109,7 +109,7 @@ class Mask {
   // A number for all sequences or for each of the batch.
   Expr OfBatch(const Expr& x) const {
     const Expr wide = node_.Typed(ops::Cast(x, Int64));
-    return node_.Typed(ops::Reshape(wide, {-1, 1, 1, 1}));
+    return node_.Typed(ops::ReshapeToExtents(wide, {-1, 1, 1, 1}));
   }
 
   void AddCausal(const ScaledDotProduct& of, const Expr& scores) {
@@ -142,7 +142,7 @@ Expr Weights(const Node& node, const ScaledDotProduct& of, const Extents& extent
   const DataType type = DataTypeOf(scores);
   Dims shape = extents.Scores();
   shape.back() = 1;
-  const Expr sinks = node.Typed(ops::Reshape(of.sinks, {1, -1, 1, 1}));
+  const Expr sinks = node.Typed(ops::ReshapeToExtents(of.sinks, {1, -1, 1, 1}));
   const Expr column = node.Typed(BroadcastTo(node.Typed(ops::Cast(sinks, type)), shape));
   const Expr all = node.Typed(ops::Softmax(node.Typed(ops::Concatenate({scores, column}, 3))));
   return node.Typed(

@@ -219,7 +219,7 @@ Expr ReshapeTo(const Expr& x, const Dims& target) {
   if (IsStatic(input) && IsStatic(target)) {
     ops::Ints numbers;
     for (const Dim& dim : target) numbers.push_back(dim.value());
-    return ops::Reshape(x, numbers);
+    return ops::ReshapeToExtents(x, numbers);
   }
   const std::optional<ops::Ints> codes = ReshapeSearch(input, target).Find();
   if (!codes)

@@ -1,5 +1,6 @@
 #include "tenon/passes/combine/combine_parallel_op_batch.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,17 +27,27 @@ Expr FindBinary(const std::string& name) {
   return op;
 }
 
-// The attributes of the wide call.
-attrs::Attrs AttrsOf(const CallNode& branch, const Expr& batch_op) {
+// The attributes of the wide call; nothing where it has no field for one that the branch sets.
+std::optional<attrs::Attrs> AttrsOf(const CallNode& branch, const Expr& batch_op) {
   const auto& known = ops::Known();
   if (branch.callee == known.dense && batch_op == known.batch_matmul) {
     const DataType out_dtype = branch.attrs.As<ops::DenseAttrs>().out_dtype;
     return attrs::Attrs::Make(ops::BatchMatmulAttrs{.out_dtype = out_dtype, .transpose_b = true});
   }
   const attrs::Schema* schema = batch_op.As<ir::OpNode>()->attrs_schema();
-  if (schema == nullptr || branch.attrs.schema() == schema)
-    return schema == nullptr ? attrs::Attrs() : branch.attrs;
-  return attrs::Attrs::FromFields(*schema, {});
+  if (branch.attrs.schema() == schema) return branch.attrs;
+  attrs::FieldValues fields;
+  if (branch.attrs.defined()) {
+    for (const attrs::FieldInfo& field : branch.attrs.schema()->fields) {
+      attrs::Value value = branch.attrs.Get(field.name);
+      if (schema != nullptr && schema->Find(field.name) != nullptr) {
+        fields.emplace(field.name, std::move(value));
+      } else if (!(value == field.default_value)) {
+        return std::nullopt;
+      }
+    }
+  }
+  return schema == nullptr ? attrs::Attrs() : attrs::Attrs::FromFields(*schema, fields);
 }
 
 ir::Type Stacked(const ir::Type& type, std::int64_t count) {
@@ -51,8 +62,11 @@ bool HasStackedType(const CallNode& call, const Expr& batch_op) {
   std::vector<Expr> args;
   for (const Expr& arg : call.args)
     args.push_back(ir::Var::Make("x", Stacked(arg.checked_type(), 2)));
-  const Expr wide = ir::Call::Make(batch_op, std::move(args), AttrsOf(call, batch_op));
-  const auto typed = CatchErrors([&] { return InferType(ir::Module::FromExpr(wide)); });
+  const auto typed = CatchErrors([&] {
+    const std::optional<attrs::Attrs> attrs = AttrsOf(call, batch_op);
+    if (!attrs) throw Unimplemented("the wide operator lacks a field");
+    return InferType(ir::Module::FromExpr(ir::Call::Make(batch_op, std::move(args), *attrs)));
+  });
   return typed.ok() && ir::Equal(typed->Main().body.checked_type(), Stacked(call.checked_type, 2));
 }
 
@@ -88,7 +102,7 @@ ir::Module CombineParallelOpBatch(const ir::Module& module, const std::string& o
              return ir::Call::Make(
                  batch,
                  {Stack(std::vector<Expr>(branches.size(), data)), Stack(std::move(seconds))},
-                 AttrsOf(*branches[0], batch));
+                 *AttrsOf(*branches[0], batch));
            },
        .axis = [](const CallNode&) { return std::nullopt; }},
       min_num_branches);

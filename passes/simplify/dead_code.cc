@@ -28,6 +28,7 @@ class Needed {
   bool Keeps(const ir::LetNode& let) const {
     return seen_.contains(let.var) || impure_.contains(let.value);
   }
+  bool MayHaveEffects(const Expr& e) const { return impure_.contains(e); }
 
  private:
   // A call may have effects unless it is of an operator without state.
@@ -75,6 +76,13 @@ ir::Module DeadCodeElimination(const ir::Module& module) {
       // Looks at the original value, because the rewritten one is another node.
       const auto* let = original.As<ir::LetNode>();
       if (let != nullptr && !needed.Keeps(*let)) return e.As<ir::LetNode>()->body;
+      // Of a tuple that is written there, nobody needs the other fields.
+      const auto* item = original.As<ir::TupleGetItemNode>();
+      if (item != nullptr && item->tuple.kind() == ir::ExprKind::kTuple &&
+          !needed.MayHaveEffects(item->tuple))
+        return e.As<ir::TupleGetItemNode>()
+            ->tuple.As<ir::TupleNode>()
+            ->fields[static_cast<std::size_t>(item->index)];
       return ir::KeepType(original, e);
     });
   });

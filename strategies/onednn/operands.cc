@@ -25,6 +25,9 @@ Implementation OnTarget(Implementation implementation) {
 std::optional<std::string> RefuseShape(const CallNode& anchor) {
   for (const Expr& arg : anchor.args) {
     if (arg.kind() != ir::ExprKind::kVar) return "an operand is computed inside the kernel";
+    for (const ir::Dim& dim : arg.checked_type().As<TensorTypeNode>()->shape) {
+      if (dim == ir::Dim(0)) return "an operand has no elements";
+    }
   }
   for (const ir::Dim& dim : anchor.checked_type.As<TensorTypeNode>()->shape) {
     if (dim == ir::Dim(0)) return "the result has no elements";

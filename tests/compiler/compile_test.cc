@@ -102,6 +102,31 @@ TEST(CompileTest, FieldsOfATupleAreTakenOut) {
     EXPECT_EQ(Values(Outcome(module, {{"x", X()}}, {.opt_level = level})), (Lists{{2, -2}}));
 }
 
+TEST(CompileTest, FieldsOfATupleThatIsWrittenAreTakenOutAtEveryLevel) {
+  const ir::Module module = Parsed(
+      "def @main(%a: Tensor[(4), float32], %i: int64) {\n  let %t = (%a, %i).0;\n"
+      "  add(%t, %a)\n}");
+  const NDArray a = NDArray::FromVector<float>({4}, {1, 2, 3, 4});
+  for (int level = 0; level <= 4; ++level) {
+    const Executable exe = ValueOrThrow(Compile(module, {.opt_level = level}));
+    const auto results = ValueOrThrow(exe.Run({{"a", a}, {"i", NDArray::Scalar<std::int64_t>(1)}}));
+    EXPECT_EQ(results[0].ToVector<float>(), (std::vector<float>{2, 4, 6, 8})) << level;
+  }
+}
+
+TEST(CompileTest, ConvolutionsOverNoChannelsAreZero) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(2, 0, 4, 4), float32], %w: Tensor[(5, 0, 3, 3), float32]) {\n"
+      "  nn.conv2d(%x, %w, padding=[1, 1])\n}");
+  for (const LibraryChoice library :
+       {LibraryChoice::kAuto, LibraryChoice::kTe, LibraryChoice::kLibrary}) {
+    const Executable exe = ValueOrThrow(Compile(module, {.library = library}));
+    const auto results = ValueOrThrow(exe.Run({{"x", NDArray::Zeros({2, 0, 4, 4}, Float32)},
+                                               {"w", NDArray::Zeros({5, 0, 3, 3}, Float32)}}));
+    EXPECT_TRUE(results[0].SameBytes(NDArray::Zeros({2, 5, 4, 4}, Float32)));
+  }
+}
+
 TEST(CompileTest, AResultThatOccursTwiceComesTwice) {
   const auto results = Outcome(OfVector("%0 = negative(%x); (%0, %0)"), {{"x", X()}});
   ASSERT_EQ(results.size(), 2U);
@@ -505,6 +530,31 @@ TEST(CompileTest, SessionsOfOtherNumbersOfThreadsComputeTheSame) {
 // --- NaN and denormals
 
 // A relu or clip after a product of NaN is NaN, unless a library that loses it is asked for.
+// Rows of few terms, whose sums LLVM unrolls. How many rows a thread has must not matter.
+TEST(CompileTest, GeneratedKernelsGiveTheSameBitsOnAnyNumberOfThreads) {
+  for (const int terms : {3, 7, 8, 15, 16, 31, 33, 63}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(525, ", terms,
+                      "), float32], %p: Tensor[(525, 1), float32], "
+                      "%g: Tensor[(",
+                      terms,
+                      "), float32]) {\n"
+                      "  %0 = multiply(%x, %p);\n"
+                      "  (nn.layer_norm(%0, %g, %g), mean(%0, axis=[1]), nn.softmax(%0))\n}"));
+    const runtime::Inputs inputs = RandomInputs(module, terms);
+    const Executable exe =
+        ValueOrThrow(Compile(module, {.threads = 1, .library = LibraryChoice::kTe}));
+    const std::vector<NDArray> expected = ValueOrThrow(exe.Run(inputs));
+    for (const int threads : {2, 3, 5, 16}) {
+      runtime::Session session(exe, {.threads = threads});
+      const std::vector<NDArray> results = ValueOrThrow(session.Run(inputs));
+      for (std::size_t i = 0; i < results.size(); ++i)
+        EXPECT_TRUE(results[i].SameBytes(expected[i]))
+            << "result " << i << " of " << terms << " terms on " << threads << " threads";
+    }
+  }
+}
+
 TEST(CompileTest, NaNStaysNaNThroughProductsAndTheOperatorsAfterThem) {
   for (const char* after : {"nn.relu", "sigmoid", "tanh"}) {
     const ir::Module module =

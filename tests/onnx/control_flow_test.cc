@@ -270,6 +270,45 @@ TEST(LoopTest, ManyTurnsAreOneLoop) {
   }
 }
 
+// Exporters write the condition of a counted loop in these ways. Nothing else ends it, so its
+// outputs have an element for each turn, which other nodes may read.
+TEST(LoopTest, AConditionThatStaysTrueDecidesNothing) {
+  for (const char* type : {"Identity", "Cast", "And"}) {
+    SCOPED_TRACE(type);
+    Model model;
+    AddInteger(model.graph(), "count", 20);
+    AddBool(model.graph(), "at_first", true);
+    NodeProto* node = AddSumLoop(&model, "at_first");
+    GraphProto* body = node->mutable_attribute(0)->mutable_g();
+    NodeProto* condition = AddNode(body, type, {"was"}, {"goes_on_now"});
+    if (std::string(type) == "And") condition->add_input("was");
+    if (std::string(type) == "Cast") SetInt(condition, "to", TensorProto::BOOL);
+    body->mutable_output(0)->set_name("goes_on_now");
+    AddNode(model.graph(), "Neg", {"all"}, {"negative"});
+    model.Output("negative");
+    const ir::Module module = ValueOrThrow(model.Imported());
+    EXPECT_EQ(module.functions().size(), 2U);
+    const auto results = testing_graphs::Outcome(module, {{"x", kOneTwoThree}});
+    ExpectSums(results, 20);
+    EXPECT_EQ(results[2].shape(), (Shape{20, 3}));
+    EXPECT_EQ(results[2].data<float>()[0], -results[1].data<float>()[0]);
+  }
+}
+
+TEST(LoopTest, ALoopThatNothingEndsIsRefusedAlsoWhereItHandsItsConditionOn) {
+  Model model;
+  AddBool(model.graph(), "at_first", true);
+  NodeProto* node = AddSumLoop(&model, "at_first");
+  node->set_input(0, "");
+  GraphProto* body = node->mutable_attribute(0)->mutable_g();
+  AddNode(body, "Identity", {"was"}, {"goes_on_now"});
+  body->mutable_output(0)->set_name("goes_on_now");
+  body->mutable_output()->RemoveLast();
+  node->mutable_output()->RemoveLast();
+  model.graph()->mutable_output()->RemoveLast();
+  EXPECT_THAT(model.Refusal(), HasSubstr("in the node y_node (Loop)"));
+}
+
 TEST(LoopTest, ACountOfARunIsTaken) {
   Model model;
   Declare(model.graph()->add_input(), "count", TensorProto::INT64, {});

@@ -169,6 +169,16 @@ TEST(NormTest, RmsNormDividesByTheRootOfTheMeanSquare) {
              });
 }
 
+TEST(IndexTest, RepeatWithoutAnAxisFlattens) {
+  const NDArray x = Values({3, 5}, 1);
+  const NDArray flat = ValueOf("R.repeat(a, 2)", {x});
+  EXPECT_EQ(flat.shape(), (Shape{30}));
+  ExpectEach(flat, [&](std::size_t i) { return x.data<float>()[i / 2]; });
+  const NDArray rows = ValueOf("R.repeat(a, 2, axis=0)", {x});
+  EXPECT_EQ(rows.shape(), (Shape{6, 5}));
+  ExpectEach(rows, [&](std::size_t i) { return x.data<float>()[i / 10 * 5 + i % 5]; });
+}
+
 TEST(IndexTest, IndexTuplesAreOnTheLastAxis) {
   const NDArray x = Values({3, 5}, 7);
   const NDArray indices = NDArray::FromVector<std::int64_t>({4, 2}, {0, 0, 2, 4, 1, 3, 2, 0});

@@ -44,6 +44,22 @@ TEST(VerifyModelTest, ADifferenceIsNamedWithItsElement) {
                     HasSubstr("results may differ by 0 of their largest element")));
 }
 
+// Fused values of 16 bits are rounded once, others after each operator.
+TEST(VerifyModelTest, SixteenBitsMayDifferByUnitsInTheirLastPlace) {
+  for (const char* type : {"float16", "bfloat16"}) {
+    const std::string t = type;
+    const ir::Module module =
+        Parse("def @main(%x: Tensor[(33, 33), float32]) {\n  let %y = cast(%x, dtype=\"" + t +
+              "\");\n  nn.relu(subtract(nn.softmax(%y), mean(%y, axis=[1], keepdims=True)))\n}");
+    std::vector<float> values(33 * 33);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = 0.01F * static_cast<float>(i * 37 % 201) - 1;
+    const auto verification =
+        VerifyModel(module, {{"x", NDArray::FromVector<float>({33, 33}, values)}});
+    EXPECT_TRUE(verification.ok()) << type << ": " << verification.status();
+  }
+}
+
 TEST(VerifyModelTest, AMissingInputIsAnErrorOfTheRun) {
   const auto verification =
       VerifyModel(Parse("def @main(%x: Tensor[(2), float32]) { exp(%x) }"), {});

@@ -201,6 +201,45 @@ TEST(ProgramTest, RecursionWithoutAConditionIsRefused) {
               HasSubstr("calls itself without a condition, and so without end"));
 }
 
+// @g branches and ends; @f calls itself after it in any case.
+TEST(ProgramTest, RecursionWithoutAConditionIsRefusedAlsoWhereACalleeBranches) {
+  const Executable exe = ValueOrThrow(Compile(Parsed(R"(
+def @g(%i: int64, %x: float32) -> float32 {
+  if (less(%i, 3i64)) { @g(add(%i, 1i64), add(%x, 1f)) } else { %x }
+}
+def @f(%x: float32) -> float32 { @f(@g(0i64, %x)) }
+def @main(%x: float32, %c: bool) { if (%c) { @f(%x) } else { @g(0i64, %x) } })")));
+  const auto run = [&](bool c) {
+    return exe.Run({{"x", NDArray::Scalar(1.0F)}, {"c", NDArray::Scalar(c)}});
+  };
+  EXPECT_THAT(std::string(run(true).status().message()),
+              HasSubstr("@f calls itself without a condition, and so without end"));
+  EXPECT_EQ(ValueOrThrow(run(false)).at(0).data<float>()[0], 4);
+}
+
+TEST(ProgramTest, NestedTuplesAreCarried) {
+  const ir::Module module = Parsed(R"(
+def @f(%t: (Tensor[(2, 8), float32], (bool, int64)), %i: int64)
+    -> (Tensor[(2, 8), float32], (bool, int64)) {
+  if (less(%i, 5i64)) {
+    @f((nn.softmax(add(%t.0, cast(%t.1.1, dtype="float32"))), (%t.1.0, %i)), add(%i, 1i64))
+  } else {
+    %t
+  }
+}
+def @main(%x: Tensor[(2, 8), float32], %b: bool, %c: int64) { @f((%x, (%b, %c)), 0i64) })");
+  const runtime::Inputs inputs = {{"x", testing_graphs::Random({2, 8}, 3)},
+                                  {"b", NDArray::Scalar(true)},
+                                  {"c", NDArray::Scalar<std::int64_t>(7)}};
+  const auto results = Results(module, inputs);
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_TRUE(*results[1].data<bool>());
+  EXPECT_EQ(*results[2].data<std::int64_t>(), 4);
+  float sum = 0;
+  for (int i = 0; i < 8; ++i) sum += results[0].data<float>()[i];
+  EXPECT_NEAR(sum, 1, 1e-6);
+}
+
 TEST(ProgramTest, FunctionsCallEachOther) {
   const ir::Module module = Parsed(R"(
 def @even(%n: int64) -> bool { if (equal(%n, 0i64)) { True } else { @odd(subtract(%n, 1i64)) } }

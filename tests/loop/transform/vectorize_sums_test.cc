@@ -6,6 +6,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/transform/transforms.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::loop {
 namespace {
@@ -78,6 +79,14 @@ TEST(VectorizeSumsTest, ABlockOfValuesTakesAsManyLanesAsThePowerOfTwoBelow) {
       "sum[row] = (sum[row] + sum.lanes[0])\n");
 }
 
+TEST(VectorizeSumsTest, ShortRowsTakeAsManyLanesAsThePowerOfTwoBelow) {
+  for (const auto& [extent, lanes] : {std::pair(8, "8"), {15, "8"}, {32, "32"}, {63, "32"}}) {
+    const std::string text = Print(Simplify(VectorizeSums(SumOf(Load(x, {row + k}), extent))));
+    EXPECT_THAT(text, ::testing::HasSubstr(StrCat("allocate sum.lanes: float32[", lanes, "]")))
+        << extent;
+  }
+}
+
 TEST(VectorizeSumsTest, LanesFillTheSameRegistersForWiderFloats) {
   const Stmt loop = For(
       k, 0, 100, ForKind::kSerial,
@@ -99,8 +108,8 @@ TEST(VectorizeSumsTest, WholeBlocksTakeLanesWhereTheRowIsAllocated) {
 TEST(VectorizeSumsTest, OtherLoopsStay) {
   const Expr here = Load(x, {row + k});
   for (const Stmt& loop :
-       {// LLVM's vectors take all of it, or it is not long enough to fill the lanes.
-        SumOf(here, 128), SumOf(here, 63), SumOf(here, n),
+       {// LLVM's vectors take all of it, or it is too short for lanes.
+        SumOf(here, 128), SumOf(here, 7), SumOf(here, n),
         // The order matters.
         SumOf(here, 150, StoreKind::kPlain),
         // The terms do not lie side by side.

@@ -367,6 +367,22 @@ TEST(CombineParallelTest, DenseLayersOfABatchMultiplyByTransposedWeights) {
   ExpectSameValues(before, after);
 }
 
+TEST(CombineParallelTest, TheJoinedCallTakesTheAttributesOfTheBranches) {
+  // Square operands would fit without the transposition, too.
+  const char* params =
+      "%x: Tensor[(4, 4), float32], %a: Tensor[(4, 4), float32], %b: Tensor[(4, 4), float32]";
+  const Module before = WithConstants(
+      params, "(nn.matmul(%x, %a, transpose_b=True), nn.matmul(%x, %b, transpose_b=True))");
+  const Module after = CombineParallelOpBatch(before, "nn.matmul", "nn.batch_matmul", 2);
+  EXPECT_EQ(CountOf(Body(after), "nn.batch_matmul("), 1);
+  ExpectSameValues(before, after);
+  // The joined operator has no field for it.
+  const Module lacking =
+      WithConstants(params, "(nn.matmul(%x, %a, transpose_b=True), nn.matmul(%x, %b))");
+  EXPECT_EQ(CombineParallelOpBatch(before, "nn.matmul", "nn.dense", 2), before);
+  EXPECT_EQ(CombineParallelOpBatch(lacking, "nn.matmul", "nn.batch_matmul", 2), lacking);
+}
+
 TEST(CombineParallelTest, CallsThatDoNotFitABatchStay) {
   // Stacked vectors would be broadcast along the branches.
   const Module ranks = WithConstants(
