@@ -94,8 +94,8 @@ Expr LayerNorm(const Expr& data, const Expr& gamma, const Expr& beta, LayerNormA
 Expr Softmax(const Expr& x, std::int64_t axis = -1);
 Expr LogSoftmax(const Expr& x, std::int64_t axis = -1);
 Expr Dropout(const Expr& x, double rate = 0.5);  // a tuple
-Expr MaxPool2D(const Expr& x, MaxPool2DAttrs attrs);
-Expr AvgPool2D(const Expr& x, AvgPool2DAttrs attrs);
+Expr MaxPool2D(const Expr& x, MaxPool2DAttrs attrs = {.pool_size = {1, 1}});
+Expr AvgPool2D(const Expr& x, AvgPool2DAttrs attrs = {.pool_size = {1, 1}});
 Expr GlobalAvgPool2D(const Expr& x, GlobalPool2DAttrs attrs = {});
 Expr GlobalMaxPool2D(const Expr& x, GlobalPool2DAttrs attrs = {});
 Expr Resize1D(const Expr& x, Resize1DAttrs attrs);

@@ -148,7 +148,7 @@ void RegisterMatmulOps(OpRegistry& registry) {
           "the result lacks; extents of 1 are broadcast")
       .Argument("data", "Tuple of Tensors", "operands of one element type")
       .Attrs<EinsumAttrs>()
-      .Level(10)
+      .Level(11)
       .Pattern(OpPattern::kOutEWiseFusable)
       .TypeRelation(Einsum, "Einsum");
 }

@@ -52,7 +52,7 @@ class OpDef : public ir::OpNode {
   std::string description;
   std::vector<ArgumentDoc> arguments;
   const attrs::Schema* schema = nullptr;
-  int support_level = 10;  // 1: core, 10: at the edge
+  int support_level = 10;  // 1: core, 10: at the edge, 11: quantised operators and einsum
   std::optional<OpPattern> pattern;
   TypeRelation type_relation;
   std::string relation_name;

@@ -252,7 +252,7 @@ TypeRelation Concatenate(const TypeRelation& plain) {
 
 OpBuilder Qnn(OpRegistry& registry, const std::string& name, const char* help, OpPattern pattern) {
   OpBuilder op = registry.Register(name);
-  op.Describe(help).Level(10).Pattern(pattern);
+  op.Describe(help).Level(11).Pattern(pattern);
   return op;
 }
 OpBuilder& Parameter(OpBuilder& op, const std::string& name, const char* help) {

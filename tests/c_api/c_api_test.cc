@@ -87,6 +87,20 @@ TEST(CApiTest, S004_30_AnOperatorIsCalledByItsNameAndRun) {
   for (TenonExpr* expr : {x, w, call}) tenon_expr_free(expr);
 }
 
+TEST(CApiTest, S004_30_WrongCallsAreRefusedInWords) {
+  const std::int64_t image[] = {1, 4, 9, 9}, kernel[] = {6, 4, 3, 3};
+  TenonExpr *x = nullptr, *w = nullptr, *call = nullptr;
+  ASSERT_EQ(MessageOf(tenon_variable("x", "float32", image, 4, &x)), "");
+  ASSERT_EQ(MessageOf(tenon_variable("w", "float32", kernel, 4, &w)), "");
+  const TenonExpr* args[] = {x, w};
+  EXPECT_THAT(MessageOf(tenon_call_op("nn.conv2d", args, 1, nullptr, &call)),
+              ::testing::HasSubstr("nn.conv2d takes 2 arguments, not 1"));
+  EXPECT_THAT(MessageOf(tenon_call_op("nn.conv2d", args, 2, "{\"strides\": \"two\"}", &call)),
+              ::testing::HasSubstr("field strides is \"two\", a string"));
+  EXPECT_EQ(call, nullptr);
+  for (TenonExpr* expr : {x, w}) tenon_expr_free(expr);
+}
+
 TEST(CApiTest, TuplesHaveFieldsAndExecutablesSeveralResults) {
   TenonExpr *x = nullptr, *tuple = nullptr, *field = nullptr;
   const std::int64_t shape[] = {-1};

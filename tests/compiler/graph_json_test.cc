@@ -167,6 +167,19 @@ TEST(GraphJsonTest, S001_45_FusionSavesKernelsAndTheBytesBetweenThem) {
   EXPECT_LT(after.second, 20 * 20 * sizeof(float));
 }
 
+TEST(GraphJsonTest, S001_45_AChainIsOneLoopNestWithoutAnIntermediateArray) {
+  const std::string loops = testing_graphs::LoopsOf(
+      Chain(), {.opt_level = 1, .library = LibraryChoice::kTe, .fusion = FusionMode::kRelay});
+  EXPECT_THAT(loops, ::testing::Not(HasSubstr("allocate")));
+  int stores = 0;
+  for (const std::string& line : StrSplit(loops, '\n')) {
+    if (line.find("] = ") == std::string::npos) continue;
+    ++stores;
+    EXPECT_THAT(line, HasSubstr("exp["));
+  }
+  EXPECT_GE(stores, 1);
+}
+
 TEST(GraphJsonTest, TupleResultsHaveAHeadEach) {
   const json graph = GraphOf(Parsed("def @main(%x: Tensor[(3, 6), float32]) { "
                                     "split(%x, indices_or_sections=3, axis=1) }"),

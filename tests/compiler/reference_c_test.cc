@@ -70,6 +70,17 @@ TEST(ReferenceCTest, S001_39_S001_40_TheReferenceFormTakesItsTensorsApart) {
                 "  if (!(arg1_strides == NULL)) {\n  }\n"));
 }
 
+TEST(ReferenceCTest, S001_39_EachKernelIsExportedWithTheSixArguments) {
+  for (const char* kernel : {"fused_add_add_sum", "fused_add"})
+    EXPECT_THAT(
+        SourceOf(Boundary()),
+        HasSubstr(StrCat("#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+                         "TENON_DLL int32_t tvmgen_default_",
+                         kernel,
+                         "(void* args, void* arg_type_ids, int32_t num_args, void* "
+                         "out_ret_value, void* out_ret_tcode, void* resource_handle) {\n")));
+}
+
 // The row starts at zero, and no intermediate result is stored. What occurs twice is shared.
 TEST(ReferenceCTest, S001_41_S001_42_TheSumOfTheExampleTakesItsProducersIn) {
   EXPECT_EQ(LoopsOf(SourceOf(Boundary()), "tvmgen_default_fused_add_add_sum"),

@@ -22,6 +22,7 @@ const rows = [...page.matchAll(/^\| (S\w+-\d\d) \| (.*) \| (.*) \| (.*) \|$/gm)]
 
 test('S001_61_EveryRowIsOnThePage', () => {
   assert.deepEqual(rows.map(row => row.id), ids);
+  assert.match(rows.find(row => row.id === 'S001-61').reference, /tests\/python\/relay/);
 });
 
 test('each row names a test that carries its id, or says that it is open', () => {
@@ -49,5 +50,13 @@ test('S001_59_PassesAreDividedByTheWaysToMergeWork', () => {
   const passes = fs.readFileSync(path.join(root, 'docs/passes.md'), 'utf8');
   const section = passes.split(/^## /m).find(part => part.startsWith('Two ways to merge work'));
   assert.ok(section, 'docs/passes.md has no section "Two ways to merge work"');
-  for (const pass of ['FuseOps', 'CombineParallel']) assert.ok(section.includes(pass), `${pass} is not placed`);
+  const placed = {
+    Vertical: ['FuseOps', 'FoldScaleAxis', 'FoldAffine', 'FoldConstant'],
+    Horizontal: ['CombineParallelConv2D', 'CombineParallelDense', 'CombineParallelBatchMatmul'],
+  };
+  const part = way => section.match(new RegExp(`^- \\*${way}\\*:[^]*?(?=\\n- |\\n\\n)`, 'm'))[0];
+  for (const [way, passes] of Object.entries(placed)) {
+    const other = way === 'Vertical' ? 'Horizontal' : 'Vertical';
+    for (const pass of passes) assert.ok(part(way).includes(pass) && !part(other).includes(pass), `${pass} is not placed`);
+  }
 });

@@ -51,6 +51,16 @@ TEST(CallOpTest, FieldsTakeTextsNumbersAndTypes) {
   EXPECT_EQ(attrs.As<Conv2DAttrs>().out_dtype, Int32);
 }
 
+TEST(CallOpTest, S004_30_TheSignatureHasEveryTypedArgument) {
+  EXPECT_EQ(SignatureOf("nn.conv2d"),
+            "nn.conv2d(data: Tensor, weight: Tensor, *, strides: a list of integers = [1, 1], "
+            "padding: a list of integers = [0, 0], dilation: a list of integers = [1, 1], "
+            "groups: an integer = 1, channels: an integer or None = None, "
+            "kernel_size: a list of integers or None = None, data_layout: a string = \"NCHW\", "
+            "kernel_layout: a string = \"OIHW\", out_layout: a string = \"\", "
+            "out_dtype: an element type such as \"float32\" = \"\")");
+}
+
 TEST(CallOpTest, S004_30_WrongCallsAreRefusedWithWhatIsAllowed) {
   EXPECT_THAT(ErrorOf([] {
                 return CallOp("nn.conv2", {X(), W()}, {});

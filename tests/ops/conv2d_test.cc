@@ -344,6 +344,15 @@ TEST(Conv2DTypeTest, S004_14_TheLearnedWeightHasTheKernelLayout) {
   EXPECT_EQ(ir::ToString(module.Main().params[1].checked_type()), "Tensor[(3, 5, 2, 6), float32]");
 }
 
+// The data's type is known only after the relation has been asked for the first time.
+TEST(Conv2DTypeTest, S004_14_IsAskedAgainWhenTheDataIsKnown) {
+  const ir::Module module = passes::InferType(Parse(
+      "def @main(%x, %w) -> (Tensor[(1, 6, 7, 7), float32], Tensor[(1, 4, 9, 11), float32]) {\n"
+      "  (nn.conv2d(%x, %w, channels=6, kernel_size=[3, 5]), nn.relu(%x)) }"));
+  EXPECT_EQ(ir::ToString(module.Main().params[0].checked_type()), kImage);
+  EXPECT_EQ(ir::ToString(module.Main().params[1].checked_type()), kWeight);
+}
+
 TEST(Conv2DTypeTest, PaddingBeyond64BitsIsRefused) {
   EXPECT_THAT(ResultType(StrCat("%x: ", kImage, ", %w: ", kWeight),
                          "nn.conv2d(%x, %w, padding=[9223372036854775807, 0])"),

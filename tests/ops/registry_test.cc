@@ -169,9 +169,19 @@ TEST_P(EveryOpTest, HasATypeRelationAndAPattern) {
   EXPECT_TRUE(op().pattern.has_value());
 }
 
-TEST_P(EveryOpTest, S004_18_HasASupportLevelFromOneToTen) {
+TEST_P(EveryOpTest, S004_18_HasASupportLevelFromOneToEleven) {
   EXPECT_GE(op().support_level, 1);
-  EXPECT_LE(op().support_level, 10);
+  EXPECT_LE(op().support_level, 11);
+}
+
+TEST(RegistryTest, S004_18_LevelsAreThoseOfTheReference) {
+  for (const auto& [name, level] : {std::pair("add", 1),
+                                    {"nn.dense", 1},
+                                    {"nn.conv2d", 2},
+                                    {"abs", 3},
+                                    {"einsum", 11},
+                                    {"qnn.conv2d", 11}})
+    EXPECT_EQ(OpOf(OpRegistry::Global().Get(name))->support_level, level) << name;
 }
 
 // A relation is called before anything is known, and does what it can: nothing.

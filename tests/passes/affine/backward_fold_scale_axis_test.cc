@@ -122,6 +122,10 @@ INSTANTIATE_TEST_SUITE_P(
         PassCase{"S001_52_UnknownSignThroughRelu", kConv,
                  "multiply(nn.relu(nn.conv2d(%x, %w)), %s)"},
         PassCase{"S001_52_NegativeThroughRelu", kConv, "multiply(nn.relu(nn.conv2d(%x, %w)), -2f)"},
+        PassCase{"S001_52_AScaleOfBothSignsThroughRelu",
+                 "%x: Tensor[(1, 3, 5, 5), float32], %w: Tensor[(4, 3, 1, 1), float32], "
+                 "%kn_s: Tensor[(4, 1, 1), float32]",
+                 "multiply(nn.relu(nn.conv2d(%x, %w)), %kn_s)"},
         PassCase{"ZeroThroughRelu", kConv, "multiply(nn.relu(nn.conv2d(%x, %w)), 0f)"},
         PassCase{"ThroughAnotherActivation", kConv, "multiply(tanh(nn.conv2d(%x, %w)), 2f)"},
         PassCase{"ThroughAPool", kConv,

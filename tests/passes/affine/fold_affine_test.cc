@@ -419,5 +419,18 @@ TEST(FoldAffineTest, AChainOfAnyLengthFoldsInTimeOfItsLength) {
   EXPECT_EQ(Body(after), "%0 = nn.dense(%x, k0, units=None);\nadd(%0, 15000f)\n");
 }
 
+TEST(FoldAffineTest, S003_06_TheConstantIsTheSumOfBoth) {
+  const Module before = WithConstants(kConv, "add(add(nn.conv2d(%x, %k_w), %kn_b), %kn_t)");
+  const auto constant = [](const ir::Expr& call) {
+    return call.As<ir::CallNode>()->args[1].As<ir::ConstantNode>()->data;
+  };
+  const NDArray b = constant(before.Main().body.As<ir::CallNode>()->args[0]);
+  const NDArray t = constant(before.Main().body);
+  const NDArray sum = constant(FoldAffine(before).Main().body);
+  ASSERT_EQ(sum.shape(), (Shape{4, 1, 1}));
+  for (int c = 0; c < 4; ++c)
+    EXPECT_FLOAT_EQ(sum.data<float>()[c], b.data<float>()[c] + t.data<float>()[c]);
+}
+
 }  // namespace
 }  // namespace tenon::passes

@@ -93,13 +93,19 @@ TEST(FoldScaleAxisTest, S001_46_BackwardThenForwardThenConstants) {
 
 // The first block of VGG with batch norm.
 constexpr char kBlock[] =
-    "%x: Tensor[(1, 3, 8, 8), float32], %k_w: Tensor[(6, 3, 3, 3), float32], "
-    "%kn_b: Tensor[(6), float32], %k_g: Tensor[(6), float32], %k_h: Tensor[(6), float32], "
-    "%kn_m: Tensor[(6), float32], %k_v: Tensor[(6), float32]";
+    "%x: Tensor[(1, 3, 8, 8), float32], %k_w: Tensor[(64, 3, 3, 3), float32], "
+    "%kn_b: Tensor[(64), float32], %k_g: Tensor[(64), float32], %k_h: Tensor[(64), float32], "
+    "%kn_m: Tensor[(64), float32], %k_v: Tensor[(64), float32]";
+constexpr std::size_t kChannels = 64;
 constexpr char kBlockBody[] =
-    "%0 = nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);\n"
+    "%0 = nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]);\n"
     "%1 = nn.bias_add(%0, %kn_b);\n"
     "%2 = nn.batch_norm(%1, %k_g, %k_h, %kn_m, %k_v);\nnn.relu(%2.0)";
+
+// Of the constant that a call has second.
+Shape ShapeOf(const ir::Expr& call) {
+  return call.As<ir::CallNode>()->args[1].As<ir::ConstantNode>()->data.shape();
+}
 
 Pipeline ReferencePipeline() {
   const auto typed = [](auto pass) {
@@ -117,7 +123,7 @@ TEST(FoldScaleAxisTest, S001_47_S003_03_S003_04_ABlockOfVggKeepsTwoAdditions) {
   const Module before = WithConstants(kBlock, kBlockBody);
   const Module after = RunPasses(ReferencePipeline(), before, {.opt_level = 3});
   EXPECT_EQ(Body(after),
-            "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);\n"
+            "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]);\n"
             "%1 = add(%0, k1);\n%2 = add(%1, k2);\nnn.relu(%2)\n");
   ExpectSameValues(before, after);
   const auto constant = [&](std::size_t i) {
@@ -131,7 +137,10 @@ TEST(FoldScaleAxisTest, S001_47_S003_03_S003_04_ABlockOfVggKeepsTwoAdditions) {
   };
   const ir::Expr second = after.Main().body.As<ir::CallNode>()->args[0];
   const ir::Expr first = second.As<ir::CallNode>()->args[0];
-  for (std::size_t c = 0; c < 6; ++c) {
+  EXPECT_EQ(ShapeOf(second), (Shape{64, 1, 1}));
+  EXPECT_EQ(ShapeOf(first), (Shape{64, 1, 1}));
+  EXPECT_EQ(ShapeOf(first.As<ir::CallNode>()->args[0]), (Shape{64, 3, 3, 3}));
+  for (std::size_t c = 0; c < kChannels; ++c) {
     const float s = constant(1)[c] / std::sqrt(constant(4)[c] + 1e-5F);
     EXPECT_NEAR(ConstantOf(first, 1)[c], constant(0)[c] * s, 1e-5);
     EXPECT_NEAR(ConstantOf(second, 1)[c], constant(2)[c] - constant(3)[c] * s, 1e-5);
@@ -140,10 +149,29 @@ TEST(FoldScaleAxisTest, S001_47_S003_03_S003_04_ABlockOfVggKeepsTwoAdditions) {
 
 TEST(FoldScaleAxisTest, S003_05_BelowLevelThreeScaleAndShiftStay) {
   const Module before = WithConstants(kBlock, kBlockBody);
-  EXPECT_EQ(Body(RunPasses(ReferencePipeline(), before, {.opt_level = 2})),
-            "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3]);\n"
+  const Module after = RunPasses(ReferencePipeline(), before, {.opt_level = 2});
+  EXPECT_EQ(Body(after),
+            "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]);\n"
             "%1 = nn.bias_add(%0, k1);\n%2 = multiply(%1, k2);\n%3 = add(%2, k3);\n"
             "nn.relu(%3)\n");
+  const ir::Expr shift = after.Main().body.As<ir::CallNode>()->args[0];
+  EXPECT_EQ(ShapeOf(shift), (Shape{64, 1, 1}));
+  EXPECT_EQ(ShapeOf(shift.As<ir::CallNode>()->args[0]), (Shape{64, 1, 1}));
+}
+
+TEST(FoldScaleAxisTest, S003_07_SimplifyExprAndFoldConstantLeaveOneAddition) {
+  const Module before = WithConstants(kBlock, kBlockBody);
+  Pipeline pipeline = ReferencePipeline();
+  pipeline.push_back(
+      {.name = "SimplifyExpr", .function = [](const Module& m) { return SimplifyExpr(m); }});
+  pipeline.push_back({.name = "FoldAgain", .function = [](const Module& m) {
+                        return FoldConstant(m, strategies::EvaluateCall);
+                      }});
+  const Module after = RunPasses(pipeline, before, {.opt_level = 3});
+  EXPECT_EQ(Body(after),
+            "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]);\n"
+            "%1 = add(%0, k1);\nnn.relu(%1)\n");
+  ExpectSameValues(before, after);
 }
 
 }  // namespace

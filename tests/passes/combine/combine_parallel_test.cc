@@ -272,6 +272,23 @@ TEST(CombineParallelTest, S001_54_S001_55_DenseOfTheExample) {
   EXPECT_EQ(CombineParallelDense(before), before);
 }
 
+// The builders' defaults are those of the reference: a pool of one element.
+TEST(CombineParallelTest, S001_57_BuildersMakeTheExample) {
+  const auto var = [](const char* name, const Shape& shape) {
+    return ir::Var::Make(name, ir::TensorType({shape.begin(), shape.end()}, Float32));
+  };
+  const ir::Var x = var("x", {1, 4, 16, 16}), w1 = var("w1", {4, 4, 1, 1}),
+                w2 = var("w2", {4, 4, 1, 1});
+  const ir::Module built = InferType(ir::Module().With(
+      "main", ir::Function::Make(
+                  {x, w1, w2},
+                  ir::Tuple::Make({ops::Conv2D(x, w1), ops::Conv2D(x, w2), ops::MaxPool2D(x)}))));
+  EXPECT_EQ(Body(built),
+            "%0 = nn.conv2d(%x, %w1, padding=[0, 0, 0, 0]);\n"
+            "%1 = nn.conv2d(%x, %w2, padding=[0, 0, 0, 0]);\n"
+            "%2 = nn.max_pool2d(%x, pool_size=[1, 1], padding=[0, 0, 0, 0]);\n(%0, %1, %2)\n");
+}
+
 // Siblings that share an input become one.
 TEST(CombineParallelTest, S001_57_S001_58_ConvolutionsOfTheExample) {
   const Module before = WithConstants(

@@ -44,6 +44,17 @@ TEST_P(FuseOpsTest, TextReadsBack) {
   EXPECT_EQ(Print(InferType(Parse(text))), text);
 }
 
+TEST(FuseOpsTextTest, S001_22_TheChainPrintsBeforeFusion) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({10, 20}, Float32));
+  ir::Expr y = x;
+  for (int i = 0; i < 5; ++i) y = ops::Add(y, y);
+  const std::string text = Print(Module::FromExpr(ops::Exp(y)));
+  EXPECT_EQ(text.substr(text.find("def")),
+            "def @main(%x: Tensor[(10, 20), float32]) {\n  %0 = add(%x, %x);\n"
+            "  %1 = add(%0, %0);\n  %2 = add(%1, %1);\n  %3 = add(%2, %2);\n"
+            "  %4 = add(%3, %3);\n  exp(%4)\n}\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Change, FuseOpsTest,
     ::testing::Values(

@@ -320,5 +320,17 @@ TEST(AnnotateTargetTest, OneDnnTakesWhatItsStrategyTakes) {
   EXPECT_THAT(text, AllOf(HasSubstr(":dnnl"), HasSubstr(":default")));
 }
 
+TEST(PartitionGraphTest, S003_09_TheBlockIsOneRegion) {
+  const Module block = WithConstants(
+      "%x: Tensor[(1, 3, 8, 8), float32], %k_w: Tensor[(6, 3, 3, 3), float32], "
+      "%k_a: Tensor[(6, 1, 1), float32], %k_b: Tensor[(6, 1, 1), float32]",
+      "nn.relu(add(add(nn.conv2d(%x, %k_w), %k_a), %k_b))");
+  const Module parts = Checked(PartitionGraph(MergeCompilerRegions(
+      AnnotateTarget(block, {Taking("npu", {"nn.conv2d", "add", "nn.relu"})}))));
+  EXPECT_EQ(Short(parts),
+            "@npu_main_0(%x)\n}\n\ndef @npu_main_0(%x) {\n%0 = nn.conv2d(%x, k0);\n"
+            "%1 = add(%0, k1);\n%2 = add(%1, k2);\nnn.relu(%2)\n");
+}
+
 }  // namespace
 }  // namespace tenon::passes

@@ -229,7 +229,10 @@ TEST(FuseOpsByPatternTest, S000_08_AConstantThatIsNotBoundBecomesAParameter) {
   const FunctionNode& group = Get(fused, kConvReluName);
   ASSERT_EQ(group.params.size(), 2U);
   EXPECT_EQ(ir::Var(group.params[1]).name(), "param_0");
-  EXPECT_EQ(ArgOf(fused.Main().body, 1).kind(), ir::ExprKind::kConstant);
+  EXPECT_EQ(ArgOf(BindingsOf(group)[0], 1), group.params[1]);
+  ASSERT_EQ(ArgOf(fused.Main().body, 1).kind(), ir::ExprKind::kConstant);
+  EXPECT_EQ(ArgOf(fused.Main().body, 1).As<ir::ConstantNode>()->data.ToVector<float>(),
+            Weight().ToVector<float>());
 }
 
 TEST(FuseOpsByPatternTest, S000_09_S000_10_CodegenWrapsTheCompositeInAFunctionOfItsSymbol) {
