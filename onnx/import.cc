@@ -167,7 +167,11 @@ class Importer {
  private:
   void AddInputs(const std::vector<ir::InputSpec>& inputs) {
     std::set<std::string> names;
-    for (const ir::InputSpec& input : inputs) names.insert(input.name);
+    for (const ir::InputSpec& input : inputs) {
+      names.insert(input.name);
+      if (!input.extents) continue;
+      for (const ir::Dim& dim : *input.extents) dim.AddSymbols(&symbols_);
+    }
     const auto require_input = [&](const char* what, const std::string& name) {
       if (!names.contains(name))
         throw InvalidArgument(StrCat(what, " is given for ", name,
@@ -204,10 +208,14 @@ class Importer {
     values_[name] = var;
   }
 
-  static std::vector<ir::Dim> SymbolsOf(const ir::InputSpec& input) {
+  // An extent without a name is a variable of its own: none of an input's name has its name.
+  std::vector<ir::Dim> SymbolsOf(const ir::InputSpec& input) {
     std::vector<ir::Dim> dims = *input.extents;
     for (std::size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i].is_any()) dims[i] = ir::Dim::Symbol(StrCat(input.name, "_", i));
+      if (!dims[i].is_any()) continue;
+      std::string name = StrCat(input.name, "_", i);
+      while (!symbols_.insert(name).second) name += '_';
+      dims[i] = ir::Dim::Symbol(name);
     }
     return dims;
   }
@@ -249,6 +257,7 @@ class Importer {
   NamedValues values_;
   std::vector<Expr> params_;
   bool has_symbols_ = false;
+  std::set<std::string> symbols_;  // names of extents
 };
 
 }  // namespace

@@ -248,8 +248,8 @@ TEST(SymbolicModelTest, AnUnknownExtentIsNoVariableOfAnotherInput) {
       "def @main(%x: Tensor[(?, 2), float32], %y: Tensor[(x_0, 2), float32]) {\n"
       "  (sum(%x, axis=[0]), sum(%y, axis=[0]))\n}");
   const Executable exe = ValueOrThrow(Compile(module));
-  const auto results = ValueOrThrow(exe.Run({{"x", testing_graphs::Random({3, 2}, 1)},
-                                             {"y", testing_graphs::Random({5, 2}, 2)}}));
+  const auto results = ValueOrThrow(exe.Run(
+      {{"x", testing_graphs::Random({3, 2}, 1)}, {"y", testing_graphs::Random({5, 2}, 2)}}));
   EXPECT_EQ(results[1].shape(), (Shape{2}));
 }
 
