@@ -142,6 +142,21 @@ void CheckVectorLoops(const Stage& stage) {
   }
 }
 
+// A mark of memory that the stage does not have, or not at a loop, would say nothing.
+void CheckMemoryMarks(const Stage& stage) {
+  const auto refuse = [&](const char* primitive, std::string_view reason) {
+    throw InvalidArgument(StrCat(primitive, ": stage ", stage.name(), " is ", reason));
+  };
+  constexpr std::string_view kNoLoop =
+      "not computed at a loop, so there is no next iteration; give it one with compute_at";
+  if (stage.placement() != Stage::Placement::kAt) {
+    if (stage.marks().double_buffered) refuse("double_buffer", kNoLoop);
+    if (stage.marks().rolling) refuse("rolling_buffer", kNoLoop);
+  }
+  if (stage.placement() == Stage::Placement::kInline && !stage.marks().alignments.empty())
+    refuse("storage_align", "inlined, so that it has no memory whose strides could be aligned");
+}
+
 // What is loaded whatever the values are: not in a branch of a selection.
 class ReadCheck {
  public:
@@ -216,6 +231,7 @@ void CheckStages(const Schedule& schedule, const std::vector<Var>& scalars,
     if (stage->op()->is_placeholder()) continue;
     variables.Check(*stage);
     CheckSharedAxes(*stage);
+    CheckMemoryMarks(*stage);
     CheckVectorLoops(*stage);
   }
 }

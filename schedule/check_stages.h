@@ -13,8 +13,9 @@ namespace tenon::schedule {
 
 // Throws InvalidArgument for a body, an extent or a split factor with a variable that neither the
 // stage nor the shapes of the arguments, whose variables are `scalars`, give; for a stage that is
-// computed inside a reduce loop whose axis is one of its own, too; and for a vectorised loop around
-// a vectorised or parallel one of the same stage. `function` is named in the message.
+// computed inside a reduce loop whose axis is one of its own, too; for a vectorised loop around a
+// vectorised or parallel one of the same stage; for double_buffer and rolling_buffer of a stage at
+// no loop; and for storage_align of an inlined one. `function` is named in the message.
 void CheckStages(const Schedule& schedule, const std::vector<loop::Var>& scalars,
                  const std::string& function);
 

@@ -90,11 +90,6 @@ class Lowerer {
       }
     }
     for (const auto& stage : schedule_.stages()) {
-      if (stage->marks().double_buffered && stage->placement() != Stage::Placement::kAt) {
-        throw InvalidArgument(StrCat("double_buffer: stage ", stage->name(),
-                                     " is not computed at a loop, so there is no next iteration; "
-                                     "give it one with compute_at"));
-      }
       if (stage->op()->is_placeholder() && !steps_.IsState(*stage) &&
           !IsParameter(stage->op()->outputs[0])) {
         throw InvalidArgument(StrCat("lower ", function_.name, ": placeholder ", stage->name(),

@@ -51,6 +51,9 @@ class RegionFinder {
           bounds_.Bind(n.var, {first.low, first.high + count.high - 1});
         }
         Visit(n.body);
+        // Each question about ranges costs as much as there are variables.
+        bounds_.Forget(n.var);
+        inner_.erase(n.var);
         return;
       }
       case loop::StmtKind::kStore: {

@@ -83,8 +83,8 @@ class Stage {
   // Where the windows that iterations of the loop read overlap, each computes only what the one
   // before has not, into a circular buffer of the window's size. Legal for a stage that is no
   // output and not double-buffered; lowering needs a serial loop and windows of one constant size
-  // that move along one dimension by a constant number of elements. Without effect on a stage that
-  // is computed at no loop.
+  // that move along one dimension by a constant number of elements. Lowering refuses a stage that
+  // is computed at no loop, as it does for double_buffer.
   Stage& RollingBuffer();
   // Elements for which `holds`, of the operation's data axes, is false are not stored: memory that
   // the caller gives keeps what it has there, other memory is undefined. Legal for a compute; what
@@ -99,6 +99,7 @@ class Stage {
   Stage& StreamStores();
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
+  // Lowering refuses a stage that is inlined.
   Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);
 
   // Keys: "auto_unroll_max_step" unrolls the loop and serial loops in it whose copies have at most

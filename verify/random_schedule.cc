@@ -1,6 +1,8 @@
 #include "tenon/verify/random_schedule.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <optional>
 
 #include "tenon/loop/expr.h"
@@ -46,11 +48,9 @@ class Caller {
         stage.SetScope(Next() % 3 == 0 ? "global" : "local");
         return true;
       case Primitive::kDoubleBuffer:
-        stage.DoubleBuffer();
-        return true;
+        return AtLoop(computed, [](Stage& at) { at.DoubleBuffer(); });
       case Primitive::kRollingBuffer:
-        stage.RollingBuffer();
-        return true;
+        return AtLoop(computed, [](Stage& at) { at.RollingBuffer(); });
       case Primitive::kStreamStores:
         stage.StreamStores();
         return true;
@@ -75,6 +75,16 @@ class Caller {
     static const std::vector<int>& factors =
         *new std::vector<int>{1, 2, 3, 4, 5, 7, 8, 8, 16, 16, 32, 64};
     return Pick(factors);
+  }
+
+  // Calls it on a stage that is computed at a loop.
+  bool AtLoop(const std::vector<Stage*>& computed, const std::function<void(Stage&)>& call) {
+    std::vector<Stage*> placed;
+    std::copy_if(computed.begin(), computed.end(), std::back_inserter(placed),
+                 [](const Stage* stage) { return stage->placement() == Stage::Placement::kAt; });
+    if (placed.empty()) return false;
+    call(*Pick(placed));
+    return true;
   }
 
   bool CallOnLoop(Stage& stage) {
