@@ -50,6 +50,13 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
                    "cache_write");
     }
   }
+  for (const IterVar& axis : stage.op()->axes) {
+    if (!stage.op()->target.empty() && !stage.IsLeaf(axis)) {
+      stage.Refuse("cache_write", &axis,
+                   "the axis has been split or fused, and terms go to computed indices of it; call "
+                   "cache_write before");
+    }
+  }
   RequireRewritable("cache_write", stage);
 
   const te::Operation former = stage.op();
@@ -67,6 +74,7 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
   for (const IterVar& leaf : stage.leaves()) {
     if (leaf.is_reduce) continue;
     cache_axes.push_back(FreshAxis(leaf.var.name(), extents.at(leaf.var), false));
+    cache_axes.back().starts_only = leaf.starts_only;
     up[leaf.var] = cache_axes.back().var;
     indices.push_back(loop::Simplify(down.at(leaf.var)));
   }
@@ -75,11 +83,18 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
 
   const NewOperation cache =
       NewLike(*former, FreshName(StrCat(former->name, ".", scope)), cache_axes);
-  cache.node->label = former->label;
-  cache.node->combiner = former->combiner;
-  cache.node->reduce_axes = former->reduce_axes;
-  for (const Expr& value : former->body) cache.node->body.push_back(loop::Substitute(value, up));
-  const NewOperation copy = NewLike(*former, former->name, former->axes);
+  CopyReduction(*former, former->reduce_axes, up, cache.node);
+  if (!former->target.empty()) {
+    // The axes are whole, but maybe in another order.
+    cache.node->target.clear();
+    for (const IterVar& leaf : stage.leaves()) {
+      for (std::size_t d = 0; d < former->axes.size(); ++d) {
+        if (former->axes[d].var.same_as(leaf.var))
+          cache.node->target.push_back(loop::Substitute(former->target[d], up));
+      }
+    }
+  }
+  const NewOperation copy = NewLike(*former, former->name, PlainAxes(former->axes));
   copy.node->label = former->label;
   copy.node->outputs = former->outputs;
   std::vector<Tensor> result;

@@ -6,6 +6,7 @@
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/places.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -42,7 +43,7 @@ class VariableCheck {
                         ", but no argument's shape has ", *unknown));
       }
     }
-    for (const Expr& value : op.body) {
+    for (const Expr& value : op.Expressions()) {
       if (const auto unknown = Unknown(value, axes))
         Refuse(StrCat("stage ", op.name, " uses the variable ", *unknown,
                       ", which is none of its own axes", NamesOf(op),
@@ -233,15 +234,24 @@ void CheckStages(const Schedule& schedule, const std::vector<Var>& scalars,
     CheckSharedAxes(*stage);
     CheckMemoryMarks(*stage);
     CheckVectorLoops(*stage);
+    CheckPlace(*stage);
   }
 }
 
-void CheckReads(const Stage& stage, const std::vector<Expr>& body, const loop::Bounds& ranges,
+void CheckReads(const Stage& stage, const NestBody& body, const loop::Bounds& ranges,
                 const std::string& function) {
   // Elements that are left out read nothing.
   if (stage.guard().defined() || stage.marks().store_predicate) return;
   ReadCheck check(stage, ranges, function);
-  for (const Expr& value : body) check.Check(value);
+  for (const Expr& value : body.initial) check.Check(value);
+  if (body.condition.defined()) {
+    check.Check(body.condition);
+    return;
+  }
+  for (const Expr& index : body.target) check.Check(index);
+  // Terms that go nowhere read nothing, either.
+  if (!body.target.empty()) return;
+  for (const Expr& value : body.values) check.Check(value);
 }
 
 }  // namespace tenon::schedule

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/loop/simplify/simplify.h"
+#include "tenon/schedule/nest.h"
 #include "tenon/schedule/schedule.h"
 
 namespace tenon::schedule {
@@ -19,10 +20,10 @@ namespace tenon::schedule {
 void CheckStages(const Schedule& schedule, const std::vector<loop::Var>& scalars,
                  const std::string& function);
 
-// Throws InvalidArgument where one of `body`, the elements of the stage as it stores them all, is
+// Throws InvalidArgument where what computes the elements of the stage, all of which it stores, is
 // known to read outside of a tensor: without a condition, by an index and from an extent that are
 // known. `ranges` has the axes whose ranges are not their extents.
-void CheckReads(const Stage& stage, const std::vector<loop::Expr>& body, const loop::Bounds& ranges,
+void CheckReads(const Stage& stage, const NestBody& body, const loop::Bounds& ranges,
                 const std::string& function);
 
 }  // namespace tenon::schedule

@@ -78,6 +78,13 @@ class RecordPrinter {
   std::string Call(const ComputeAtStep& x) {
     return StrCat(On(x.stage), ".ComputeAt(", On(x.axis.stage), ", ", Axis(x.axis), ")");
   }
+  std::string Call(const ComputeWithStep& x) {
+    return StrCat(On(x.stage), ".ComputeWith(", On(x.axis.stage), ", ", Axis(x.axis), ")");
+  }
+  std::string Call(const StoreAtStep& x) {
+    return StrCat(On(x.stage), ".StoreAt(", On(x.axis.stage), ", ", Axis(x.axis), ")");
+  }
+  std::string Call(const StoreRootStep& x) { return On(x.stage) + ".StoreRoot()"; }
   std::string Call(const ComputeInlineStep& x) { return On(x.stage) + ".ComputeInline()"; }
   std::string Call(const ComputeRootStep& x) { return On(x.stage) + ".ComputeRoot()"; }
   std::string Call(const SetScopeStep& x) {

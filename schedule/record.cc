@@ -51,6 +51,13 @@ class Player {
   void operator()(const ComputeAtStep& step) {
     StageAt(step.stage).ComputeAt(StageOf(step.axis), AxisOf(step.axis));
   }
+  void operator()(const ComputeWithStep& step) {
+    StageAt(step.stage).ComputeWith(StageOf(step.axis), AxisOf(step.axis));
+  }
+  void operator()(const StoreAtStep& step) {
+    StageAt(step.stage).StoreAt(StageOf(step.axis), AxisOf(step.axis));
+  }
+  void operator()(const StoreRootStep& step) { StageAt(step.stage).StoreRoot(); }
   void operator()(const ComputeInlineStep& step) { StageAt(step.stage).ComputeInline(); }
   void operator()(const ComputeRootStep& step) { StageAt(step.stage).ComputeRoot(); }
   void operator()(const SetScopeStep& step) { StageAt(step.stage).SetScope(step.scope); }

@@ -51,6 +51,17 @@ struct ComputeAtStep {
   std::size_t stage;
   AxisRef axis;
 };
+struct ComputeWithStep {
+  std::size_t stage;
+  AxisRef axis;
+};
+struct StoreAtStep {
+  std::size_t stage;
+  AxisRef axis;
+};
+struct StoreRootStep {
+  std::size_t stage;
+};
 struct ComputeInlineStep {
   std::size_t stage;
 };
@@ -117,10 +128,11 @@ struct TransformLayoutStep {
 };
 
 using Step = std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
-                          ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
-                          RollingBufferStep, StorePredicateStep, StreamStoresStep, StorageAlignStep,
-                          PragmaStep, PrefetchStep, PrefetchNextBlockStep, TensorizeStep,
-                          CacheReadStep, CacheWriteStep, RFactorStep, TransformLayoutStep>;
+                          ComputeWithStep, StoreAtStep, StoreRootStep, ComputeInlineStep,
+                          ComputeRootStep, SetScopeStep, DoubleBufferStep, RollingBufferStep,
+                          StorePredicateStep, StreamStoresStep, StorageAlignStep, PragmaStep,
+                          PrefetchStep, PrefetchNextBlockStep, TensorizeStep, CacheReadStep,
+                          CacheWriteStep, RFactorStep, TransformLayoutStep>;
 using Record = std::vector<Step>;
 
 class Schedule;

@@ -21,6 +21,10 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   stage.RequireOwnMemory("transform_layout");
   if (former->outputs.size() != 1)
     refuse(nullptr, "the operation has several outputs; only one is allowed");
+  if (!former->target.empty())
+    refuse(nullptr,
+           "its terms go to computed indices; cache_write makes a copy that can be stored "
+           "in another order");
   std::vector<std::int64_t> extents;
   for (const IterVar& axis : former->axes) {
     const auto* extent = axis.extent.As<loop::IntImmNode>();
@@ -54,11 +58,7 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   ByVar values;
   for (std::size_t d = 0; d < former->axes.size(); ++d) values[former->axes[d].var] = inverse.to[d];
   const NewOperation stored = NewLike(*former, former->name, axes);
-  stored.node->label = former->label;
-  stored.node->combiner = former->combiner;
-  stored.node->reduce_axes = former->reduce_axes;
-  for (const Expr& value : former->body)
-    stored.node->body.push_back(loop::Substitute(value, values));
+  CopyReduction(*former, former->reduce_axes, values, stored.node);
   if (stage.guard_.defined()) stage.guard_ = loop::Substitute(stage.guard_, values);
   if (stage.time_.defined()) stage.time_ = loop::Substitute(stage.time_, values);
 

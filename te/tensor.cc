@@ -1,5 +1,6 @@
 #include "tenon/te/tensor.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
@@ -54,7 +55,76 @@ const IterVar& AxisAt(const std::vector<IterVar>& axes, int i, std::string_view 
   return axes[static_cast<std::size_t>(i)];
 }
 
+// The axes that `e` uses, by their places.
+std::vector<bool> AxesOf(const Expr& e, const std::vector<IterVar>& axes) {
+  std::vector<bool> uses(axes.size(), false);
+  loop::VisitExpr(e, [&](const Expr& part) {
+    for (std::size_t d = 0; d < axes.size(); ++d) uses[d] = uses[d] || part.same_as(axes[d].var);
+  });
+  return uses;
+}
+
+// Takes over where terms go; the loops over computed indices only set initial values.
+void SetTarget(OperationNode& op, std::vector<Expr> target) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InvalidArgument(StrCat("reduction ", op.name, ": ", reason));
+  };
+  if (target.empty()) return;
+  if (target.size() != op.axes.size())
+    refuse(StrCat("its terms go to ", target.size(), " indices; the tensor has ", op.axes.size(),
+                  " dimensions"));
+  for (std::size_t d = 0; d < target.size(); ++d) {
+    if (!target[d].dtype().is_int() && !target[d].dtype().is_uint())
+      refuse(StrCat("index ", d, " of where its terms go is ", target[d].dtype().ToString(),
+                    "; it must be an integer"));
+    target[d] = loop::Cast(Int64, target[d]);
+    op.axes[d].starts_only = !target[d].same_as(op.axes[d].var);
+  }
+  std::vector<Expr> of_terms = op.body;
+  of_terms.insert(of_terms.end(), target.begin(), target.end());
+  if (op.condition.defined()) of_terms.push_back(op.condition);
+  for (const Expr& e : of_terms) {
+    const std::vector<bool> uses = AxesOf(e, op.axes);
+    for (std::size_t d = 0; d < uses.size(); ++d) {
+      if (uses[d] && op.axes[d].starts_only)
+        refuse(StrCat("terms go to a computed index of dimension ", d,
+                      ", so that they have no place along ", op.axes[d].var.name(), ", but ",
+                      loop::Print(e), " uses it; reduce over an axis of its own"));
+    }
+  }
+  op.target = std::move(target);
+}
+
+// Takes over what else a reduction says.
+void SetReduction(OperationNode& op, Reduction reduction) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InvalidArgument(StrCat("reduction ", op.name, ": ", reason));
+  };
+  for (std::size_t i = 0; i < reduction.initial.size(); ++i) {
+    const std::vector<bool> reduced = AxesOf(reduction.initial[i], reduction.axes);
+    const auto found = std::find(reduced.begin(), reduced.end(), true);
+    if (found != reduced.end())
+      refuse(StrCat("initial value ", i, " uses the reduce axis ",
+                    reduction.axes[static_cast<std::size_t>(found - reduced.begin())].var.name(),
+                    "; it may use data axes alone"));
+  }
+  op.body = std::move(reduction.source);
+  op.combiner = std::move(reduction.combiner);
+  op.reduce_axes = std::move(reduction.axes);
+  op.initial = std::move(reduction.initial);
+  op.condition = std::move(reduction.condition);
+  SetTarget(op, std::move(reduction.target));
+}
+
 }  // namespace
+
+std::vector<Expr> OperationNode::Expressions() const {
+  std::vector<Expr> all = body;
+  all.insert(all.end(), initial.begin(), initial.end());
+  if (condition.defined()) all.push_back(condition);
+  all.insert(all.end(), target.begin(), target.end());
+  return all;
+}
 
 namespace te_internal {
 
@@ -117,10 +187,7 @@ std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction&
   op->name = std::move(name);
   op->label = std::move(label);
   op->axes = MakeAxes(op->name, shape);
-  Reduction reduction = body(VarsOf(op->axes));
-  op->body = std::move(reduction.source);
-  op->combiner = std::move(reduction.combiner);
-  op->reduce_axes = std::move(reduction.axes);
+  SetReduction(*op, body(VarsOf(op->axes)));
   std::vector<DataType> types;
   for (const Var& v : op->combiner->lhs) types.push_back(v.dtype());
   MakeOutputs(op, shape, types);
@@ -142,7 +209,7 @@ std::vector<Tensor> InputsOf(const OperationNode& op) {
   inputs.insert(inputs.end(), op.init.begin(), op.init.end());
   inputs.insert(inputs.end(), op.update.begin(), op.update.end());
   std::unordered_set<const void*> seen;
-  for (const Expr& value : op.body) {
+  for (const Expr& value : op.Expressions()) {
     loop::VisitExpr(value, [&](const Expr& e) {
       const auto* load = e.As<loop::LoadNode>();
       if (load != nullptr && load->producer && seen.insert(load->buffer.get()).second)
@@ -217,7 +284,14 @@ std::string ValueText(const OperationNode& op) {
         StrAppend(out, axis.var.name(), " in [", loop::Print(axis.min), ", ",
                   loop::Print(axis.min + axis.extent), ")");
       });
-  return StrCat(op.combiner->name, "(", value, ", ", ranges, ")");
+  const auto list = [](const std::vector<Expr>& values) {
+    return StrJoin(values, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
+  };
+  std::string text = StrCat(op.combiner->name, "(", value, ", ", ranges, ")");
+  if (op.condition.defined()) StrAppend(&text, " where ", loop::Print(op.condition));
+  if (!op.target.empty()) StrAppend(&text, " into [", list(op.target), "]");
+  if (!op.initial.empty()) StrAppend(&text, " starting at ", list(op.initial));
+  return text;
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ struct IterVar {
   Expr extent;
   bool is_reduce = false;
   bool is_ordered = false;  // the time axis of a scan: steps run one after the other
+  // Of a dimension in which a reduction computes where its terms go (Into in te/reduce.h): the loop
+  // sets initial values alone.
+  bool starts_only = false;
 };
 
 // How a reduction joins two (tuples of) values. `lhs` and `rhs` are the variables that `result` is
@@ -53,6 +56,10 @@ struct Reduction {
   Combiner combiner;
   std::vector<Expr> source;
   std::vector<IterVar> axes;
+  // As in OperationNode; the functions of te/reduce.h give them.
+  std::vector<Expr> initial = {};
+  Expr condition = {};
+  std::vector<Expr> target = {};
 };
 
 class OperationNode;
@@ -108,6 +115,14 @@ class OperationNode : public RefCounted {
   std::vector<Expr> body;
   std::optional<Combiner> combiner;
   std::vector<IterVar> reduce_axes;
+  // Of a reduction: what the elements start as, one an output (empty: the identity); which terms
+  // count (undefined: all); the element that a term goes to, one index a dimension (empty: the
+  // axes), where a term that lies outside goes nowhere.
+  std::vector<Expr> initial;
+  Expr condition;
+  std::vector<Expr> target;
+  // All that it computes with: body, initial values, condition and target.
+  std::vector<Expr> Expressions() const;
   std::vector<Tensor> inputs;        // of an external operation: what its call may read
   std::vector<Tensor> init, update;  // of a scan (te/scan.h), one an output
   std::vector<Tensor> state;
