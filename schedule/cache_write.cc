@@ -3,6 +3,7 @@
 // (schedule/relation.h). Without any split that is C[i] = C.local[i].
 #include <algorithm>
 
+#include "tenon/loop/print.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/rewrite.h"
 #include "tenon/schedule/schedule.h"
@@ -65,6 +66,17 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
   for (const IterVar& axis : former->reduce_axes) extents[axis.var] = axis.extent;
   InferExtents(stage.relations(), &extents);
 
+  for (const Relation& relation : stage.relations()) {
+    const auto* split = std::get_if<SplitRelation>(&relation);
+    if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
+    const Expr &extent = extents.at(split->parent.var), &width = extents.at(split->inner.var);
+    if (!loop::CanProve(width <= extent, {}) && !loop::CanProve(extent <= 0, {}))
+      stage.Refuse("cache_write", &split->parent,
+                   StrCat("it has been split with Tail::kShiftInwards, and its extent ",
+                          loop::Print(extent), " may be less than the factor ",
+                          loop::Print(split->factor), "; use Tail::kGuard"));
+  }
+
   ByVar down;  // what C reads: the cached tensor's index of each of its elements
   for (const IterVar& axis : former->axes) down[axis.var] = axis.var;
   InferLeaves(stage.relations(), extents, &down);
@@ -85,13 +97,15 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
       NewLike(*former, FreshName(StrCat(former->name, ".", scope)), cache_axes);
   CopyReduction(*former, former->reduce_axes, up, cache.node);
   if (!former->target.empty()) {
-    // The axes are whole, but maybe in another order.
+    // The axes are whole, but maybe in another order, and there may be loops of one iteration.
     cache.node->target.clear();
     for (const IterVar& leaf : stage.leaves()) {
+      if (leaf.is_reduce) continue;
+      Expr index = up.at(leaf.var);
       for (std::size_t d = 0; d < former->axes.size(); ++d) {
-        if (former->axes[d].var.same_as(leaf.var))
-          cache.node->target.push_back(loop::Substitute(former->target[d], up));
+        if (former->axes[d].var.same_as(leaf.var)) index = loop::Substitute(former->target[d], up);
       }
+      cache.node->target.push_back(index);
     }
   }
   const NewOperation copy = NewLike(*former, former->name, PlainAxes(former->axes));

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
+#include <variant>
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/places.h"
+#include "tenon/schedule/tails.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -175,19 +177,41 @@ class ReadCheck {
     }
   }
 
+  // From now on, indices that use one of these must be known to be inside of what there is.
+  void Require(std::vector<Var> rounded) { rounded_ = std::move(rounded); }
+
   void Check(const Expr& e) {
     if (!runs_ || !seen_.insert(e.get()).second) return;
-    if (const auto* select = e.As<loop::SelectNode>()) return Check(select->condition);
+    // What is to be proved counts in both branches unless only one of them is evaluated.
+    if (const auto* select = e.As<loop::SelectNode>();
+        select != nullptr && (select->lazy || rounded_.empty()))
+      return Check(select->condition);
     for (const Expr& child : loop::Children(e)) Check(child);
     const auto* load = e.As<loop::LoadNode>();
     if (load == nullptr) return;
     for (std::size_t d = 0; d < load->indices.size(); ++d) {
       const auto* extent = load->buffer->shape[d].As<loop::IntImmNode>();
-      if (extent != nullptr) CheckIndex(*load, d, extent->value);
+      if (!rounded_.empty()) {
+        ProveIndex(*load, d);
+      } else if (extent != nullptr) {
+        CheckIndex(*load, d, extent->value);
+      }
     }
   }
 
  private:
+  void ProveIndex(const loop::LoadNode& load, std::size_t d) const {
+    const Expr &index = load.indices[d], &extent = load.buffer->shape[d];
+    if (std::none_of(rounded_.begin(), rounded_.end(),
+                     [&](const Var& axis) { return loop::UsesVar(index, axis); }))
+      return;
+    if (loop::CanProve(index >= 0, bounds_) && loop::CanProve(index < extent, bounds_)) return;
+    throw InvalidArgument(StrCat(
+        "split: stage ", stage_.name(), ", Tail::kRoundUp: the iterations past the end read ",
+        load.buffer->name, " at ", loop::Print(index), ", which may be outside of the extent ",
+        loop::Print(extent), " of dimension ", d, "; use Tail::kShiftInwards or Tail::kGuard"));
+  }
+
   void CheckIndex(const loop::LoadNode& load, std::size_t d, std::int64_t extent) const {
     const loop::Interval reached = Reached(load.indices[d]);
     const bool is_low = reached.low < 0;
@@ -220,6 +244,7 @@ class ReadCheck {
   loop::Bounds bounds_;
   const std::string& function_;
   bool runs_ = true;
+  std::vector<Var> rounded_;
   std::unordered_set<const loop::ExprNode*> seen_;
 };
 
@@ -235,6 +260,7 @@ void CheckStages(const Schedule& schedule, const std::vector<Var>& scalars,
     CheckMemoryMarks(*stage);
     CheckVectorLoops(*stage);
     CheckPlace(*stage);
+    CheckTails(*stage);
   }
 }
 
@@ -251,6 +277,25 @@ void CheckReads(const Stage& stage, const NestBody& body, const loop::Bounds& ra
   for (const Expr& index : body.target) check.Check(index);
   // Terms that go nowhere read nothing, either.
   if (!body.target.empty()) return;
+  for (const Expr& value : body.values) check.Check(value);
+}
+
+void CheckRoundedReads(const Stage& stage, const NestBody& body, const std::vector<Range>& region,
+                       const loop::Bounds& bounds, const std::string& function) {
+  loop::Bounds ranges = bounds;
+  std::vector<Var> rounded;
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    const IterVar& axis = stage.op()->axes[d];
+    ranges.Bind(axis.var, {0, loop::RangeOf(region[d].extent - 1, bounds).high});
+    if (!loop::StructuralEqual(region[d].extent, axis.extent)) rounded.push_back(axis.var);
+  }
+  ReadCheck check(stage, ranges, function);
+  check.Require(std::move(rounded));
+  for (const auto* list : {&body.initial, &body.target}) {
+    for (const Expr& e : *list) check.Check(e);
+  }
+  if (body.condition.defined()) check.Check(body.condition);
+  if (body.condition.defined() || !body.target.empty()) return;
   for (const Expr& value : body.values) check.Check(value);
 }
 

@@ -16,7 +16,9 @@ namespace tenon::schedule {
 // stage nor the shapes of the arguments, whose variables are `scalars`, give; for a stage that is
 // computed inside a reduce loop whose axis is one of its own, too; for a vectorised loop around a
 // vectorised or parallel one of the same stage; for double_buffer and rolling_buffer of a stage at
-// no loop; and for storage_align of an inlined one. `function` is named in the message.
+// no loop; for storage_align of an inlined one; for shared loops and storage that CheckPlace
+// refuses; and for tails of splits that are not legal where they are. `function` is named in the
+// message.
 void CheckStages(const Schedule& schedule, const std::vector<loop::Var>& scalars,
                  const std::string& function);
 
@@ -25,6 +27,12 @@ void CheckStages(const Schedule& schedule, const std::vector<loop::Var>& scalars
 // known. `ranges` has the axes whose ranges are not their extents.
 void CheckReads(const Stage& stage, const NestBody& body, const loop::Bounds& ranges,
                 const std::string& function);
+
+// Throws InvalidArgument where the elements of `region`, some of which are past the end of the
+// stage (Tail::kRoundUp), may read outside of a tensor. `bounds` has the ranges of symbolic
+// extents.
+void CheckRoundedReads(const Stage& stage, const NestBody& body, const std::vector<Range>& region,
+                       const loop::Bounds& bounds, const std::string& function);
 
 }  // namespace tenon::schedule
 

@@ -138,8 +138,10 @@ class Lowerer {
     }
     const NestBody body = BodyOf(stage);
     CheckReads(stage, body, {}, function_.name);
-    return MakeNest(stage, body, WholeRegion(stage.op()->outputs[0]), Hooks(stage),
-                    SharedLoops(stage));
+    const std::vector<Range> region = RegionComputed(stage);
+    if (!SameRegion(region, WholeRegion(stage.op()->outputs[0])))
+      CheckRoundedReads(stage, body, region, bounds_, function_.name);
+    return MakeNest(stage, body, region, Hooks(stage), SharedLoops(stage));
   }
 
   // Inside that loop of `stage`, what others compute that share it as their last one.
@@ -263,7 +265,8 @@ class Lowerer {
   // are read again.
   Stmt AllocateRoot(const Stage& stage, std::size_t output, const Stmt& readers, const Stmt& stmt) {
     const loop::Buffer& buffer = stage.op()->outputs[output];
-    std::vector<Range> region = WholeRegion(buffer);
+    std::vector<Range> region =
+        stage.op()->is_compute() ? RegionComputed(stage) : WholeRegion(buffer);
     std::optional<std::int64_t> kept;
     if (const auto step = scan_steps_.find(&stage); step != scan_steps_.end())
       kept = StepsKept(*stage.op(), output, step->second, readers, bounds_);

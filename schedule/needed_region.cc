@@ -34,6 +34,21 @@ bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {
   });
 }
 
+std::vector<Range> RegionComputed(const Stage& stage) {
+  std::vector<Range> region = WholeRegion(stage.op()->outputs[0]);
+  for (const Relation& relation : stage.relations()) {
+    const auto* split = std::get_if<SplitRelation>(&relation);
+    if (split == nullptr || split->tail != Tail::kRoundUp) continue;
+    for (std::size_t d = 0; d < region.size(); ++d) {
+      if (!stage.op()->axes[d].var.same_as(split->parent.var)) continue;
+      const loop::Expr& extent = region[d].extent;
+      region[d].extent =
+          loop::Simplify(loop::FloorDiv(extent + split->factor - 1, split->factor) * split->factor);
+    }
+  }
+  return region;
+}
+
 std::vector<Range> RegionNeeded(const Stage& producer, const Stmt& inside,
                                 const loop::Bounds& bounds) {
   std::optional<std::vector<Range>> region;

@@ -18,6 +18,10 @@ bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b);
 std::vector<Range> RegionNeeded(const Stage& producer, const loop::Stmt& inside,
                                 const loop::Bounds& bounds);
 
+// What the stage computes of its result when that is the whole of it: more than that where a split
+// rounds an axis up.
+std::vector<Range> RegionComputed(const Stage& stage);
+
 // An axis that is a tensor intrinsic's is computed whole, and so is a vectorised one of which more
 // than half is needed where that makes it a whole vector: 14 lanes cost as much as 16, and LLVM
 // keeps whole vectors alone in registers.

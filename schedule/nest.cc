@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/tensorize.h"
 #include "tenon/support/error.h"
@@ -34,6 +35,22 @@ class NestAxes {
       : stage_(stage), op_(*stage.op()), body_(std::move(body)), region_(std::move(region)) {}
 
  protected:
+  // A block that is moved inwards begins before the region where that is smaller than the block.
+  void RequireRoom() const {
+    for (const Relation& relation : stage_.relations()) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
+      const Expr& extent = extent_.at(split->parent.var);
+      const Expr& width = extent_.at(split->inner.var);
+      // Without elements there is no block.
+      if (loop::CanProve(width <= extent, {}) || loop::CanProve(extent <= 0, {})) continue;
+      throw InvalidArgument(StrCat("split: stage ", stage_.name(), ", axis ",
+                                   split->parent.var.name(), ", Tail::kShiftInwards: the extent ",
+                                   loop::Print(extent), " may be less than the factor ",
+                                   loop::Print(split->factor), "; use Tail::kGuard"));
+    }
+  }
+
   // Also of the loops, whose ranges `bounds` gets.
   void InferExtents(loop::Bounds* bounds) {
     for (std::size_t d = 0; d < op_.axes.size(); ++d) extent_[op_.axes[d].var] = region_[d].extent;
@@ -104,13 +121,13 @@ class NestAxes {
   // What keeps loops before the ends of split axes, and to the terms that count.
   Expr OverhangCondition(const ByVar& fresh, bool with_reduce) const {
     std::vector<Relation> relations = stage_.relations();
-    // An update runs in no loop that only sets initial values.
-    if (with_reduce) {
-      std::erase_if(relations, [](const Relation& relation) {
-        const auto* split = std::get_if<SplitRelation>(&relation);
-        return split != nullptr && split->parent.starts_only;
-      });
-    }
+    // There is room past the end of what is rounded up, and an update runs in no loop that only
+    // sets initial values.
+    std::erase_if(relations, [&](const Relation& relation) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      return split != nullptr &&
+             (split->tail == Tail::kRoundUp || (with_reduce && split->parent.starts_only));
+    });
     Expr condition = OverhangGuard(relations, extent_, Values(fresh), with_reduce);
     if (stage_.guard().defined() && with_reduce)
       condition = condition && loop::Substitute(stage_.guard(), RootSubstitution(fresh));
@@ -122,9 +139,16 @@ class NestAxes {
     return predicate ? (*predicate)(indices)[0] : loop::True();
   }
 
+  // Of an axis that is rounded up, what lies past the end is in memory as well.
   bool IsWhole(std::size_t d) const {
-    return loop::IsConstInt(region_[d].min, 0) &&
-           loop::StructuralEqual(region_[d].extent, op_.outputs[0]->shape[d]);
+    if (!loop::IsConstInt(region_[d].min, 0)) return false;
+    if (loop::StructuralEqual(region_[d].extent, op_.outputs[0]->shape[d])) return true;
+    const auto rounds = [&](const Relation& relation) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      return split != nullptr && split->tail == Tail::kRoundUp &&
+             split->parent.var.same_as(op_.axes[d].var);
+    };
+    return std::any_of(stage_.relations().begin(), stage_.relations().end(), rounds);
   }
   Expr IsInside(const Expr& index, std::size_t d) const {
     return index >= 0 && index < op_.outputs[0]->shape[d];
@@ -145,6 +169,7 @@ class NestMaker : public NestAxes {
 
   Stmt Make() {
     InferExtents(hooks_.ranges);
+    RequireRoom();
     if (stage_.marks().tensorize) return MakeTensorized();
     const std::vector<IterVar>& leaves = stage_.leaves();
     if (!op_.is_reduction())
@@ -253,9 +278,13 @@ class NestMaker : public NestAxes {
         fresh[leaf.var] = loops.back().second;
       }
     }
-    const std::vector<Expr>& values =
-        body_.initial.empty() ? op_.combiner->identity : body_.initial;
-    return InitLoops(loops, Guarded(StoreAll(values, fresh), false, fresh));
+    if (body_.initial.empty())
+      return InitLoops(loops, Guarded(StoreAll(op_.combiner->identity, fresh), false, fresh));
+    // Elements that are left out have no value to start at.
+    Stmt starts = StoreAll(body_.initial, fresh);
+    if (stage_.guard().defined())
+      starts = loop::If(loop::Substitute(stage_.guard(), RootSubstitution(fresh)), starts);
+    return InitLoops(loops, Guarded(starts, false, fresh));
   }
 
   Stmt InitLoops(const std::vector<std::pair<IterVar, Var>>& loops, Stmt stmt) const {

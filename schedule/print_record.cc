@@ -57,7 +57,8 @@ class RecordPrinter {
   std::string Call(const SplitStep& x) {
     const bool by_factor = x.factor.defined();
     return StrCat(On(x.axis.stage), by_factor ? ".Split(" : ".SplitParts(", Axis(x.axis), ", ",
-                  Text(by_factor ? x.factor : x.parts), ")");
+                  Text(by_factor ? x.factor : x.parts),
+                  x.tail == Tail::kGuard ? "" : StrCat(", ", ToString(x.tail)), ")");
   }
   std::string Call(const FuseStep& x) {
     return StrCat(On(x.outer.stage), ".Fuse(", Axis(x.outer), ", ", Axis(x.inner), ")");
@@ -136,8 +137,8 @@ class RecordPrinter {
     return StrCat(
         "s.TransformLayout(", Name(x.tensor),
         ", [](const std::vector<Var>& i) { return std::vector<Expr>{",
-        StrJoin(x.map.to, ", ", [&](std::string* out, const Expr& e) { *out += Text(e); }),
-        "}; })");
+        StrJoin(x.map.to, ", ", [&](std::string* out, const Expr& e) { *out += Text(e); }), "}; }",
+        x.pad ? StrCat(", ", FormatShortest(*x.pad)) : "", ")");
   }
 
   // ---- What the calls give.

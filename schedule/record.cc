@@ -17,7 +17,7 @@ class Player {
   void operator()(const SplitStep& step) {
     Stage& stage = StageOf(step.axis);
     if (step.factor.defined())
-      stage.Split(AxisOf(step.axis), step.factor);
+      stage.Split(AxisOf(step.axis), step.factor, step.tail);
     else
       stage.SplitParts(AxisOf(step.axis), step.parts);
   }
@@ -96,9 +96,10 @@ class Player {
     schedule_.RFactor(TensorOf(step.tensor), AxisOf(step.axis), step.factor_axis);
   }
   void operator()(const TransformLayoutStep& step) {
-    schedule_.TransformLayout(TensorOf(step.tensor), [&](const std::vector<loop::Var>& indices) {
+    const auto layout = [&](const std::vector<loop::Var>& indices) {
       return step.map(std::vector<loop::Expr>(indices.begin(), indices.end()));
-    });
+    };
+    schedule_.TransformLayout(TensorOf(step.tensor), layout, step.pad);
   }
 
  private:

@@ -11,12 +11,14 @@
 #define TENON_SCHEDULE_RECORD_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "tenon/loop/stmt.h"
 #include "tenon/schedule/index_map.h"
+#include "tenon/schedule/relation.h"
 #include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::schedule {
@@ -32,6 +34,7 @@ struct TensorRef {
 struct SplitStep {
   AxisRef axis;
   loop::Expr factor, parts;  // one is undefined
+  Tail tail = Tail::kGuard;
 };
 struct FuseStep {
   AxisRef outer, inner;
@@ -125,6 +128,7 @@ struct RFactorStep {
 struct TransformLayoutStep {
   TensorRef tensor;
   IndexMap map;
+  std::optional<double> pad;
 };
 
 using Step = std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,

@@ -57,6 +57,17 @@ std::size_t Stage::Position(const char* primitive, const IterVar& axis) const {
          StrCat("the axis is not part of the schedule of this stage; its loops are: ", loops));
 }
 
+const IterVar& Stage::Loop(std::string_view name) const {
+  const auto has_name = [&](const IterVar& leaf) { return leaf.var.name() == name; };
+  const auto count = std::count_if(leaves_.begin(), leaves_.end(), has_name);
+  if (count == 1) return *std::find_if(leaves_.begin(), leaves_.end(), has_name);
+  Refuse("loop", nullptr,
+         StrCat(count == 0 ? "no loop" : "more than one loop", " has the name \"", name,
+                "\"; its loops are: ",
+                StrJoin(leaves_, ", ",
+                        [](std::string* text, const IterVar& leaf) { *text += leaf.var.name(); })));
+}
+
 bool Stage::IsLeaf(const IterVar& axis) const {
   return std::any_of(leaves_.begin(), leaves_.end(),
                      [&](const IterVar& leaf) { return leaf.var.same_as(axis.var); });
@@ -95,7 +106,7 @@ std::pair<IterVar, IterVar> Stage::SplitAt(std::size_t position, SplitRelation r
   leaves_.insert(leaves_.begin() + static_cast<std::ptrdiff_t>(position) + 1, relation.inner);
   all_axes_.push_back(relation.outer);
   all_axes_.push_back(relation.inner);
-  record_->emplace_back(SplitStep{RefTo(parent), relation.factor, relation.parts});
+  record_->emplace_back(SplitStep{RefTo(parent), relation.factor, relation.parts, relation.tail});
   const std::pair<IterVar, IterVar> result(relation.outer, relation.inner);
   relations_.emplace_back(std::move(relation));
   return result;
@@ -111,8 +122,12 @@ bool IsPositive(const Expr& e) {
 
 }  // namespace
 
-std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor) {
+std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor, Tail tail) {
   const std::size_t position = Position("split", axis);
+  if (tail != Tail::kGuard) {
+    RequireData("split", axis);
+    RequireUpdates("split", axis);
+  }
   if (!IsPositive(factor))
     Refuse("split", &axis,
            StrCat("the factor is ", loop::Print(factor), "; it must be an int64 of at least 1"));
@@ -120,7 +135,8 @@ std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor
                             .outer = axis,
                             .inner = axis,
                             .factor = factor,
-                            .parts = Expr()});
+                            .parts = Expr(),
+                            .tail = tail});
 }
 
 std::pair<IterVar, IterVar> Stage::SplitParts(const IterVar& axis, const Expr& parts) {

@@ -31,9 +31,14 @@ class Schedule;
 class Stage {
  public:
   // The axis is cut into ceil(extent / factor) times factor iterations, which take its place in
-  // that order; where the extent does not divide, the rest is guarded. Legal on a loop of this
-  // stage; the factor must be at least 1.
-  std::pair<IterVar, IterVar> Split(const IterVar& axis, const loop::Expr& factor);
+  // that order; where the extent does not divide, `tail` says what becomes of the rest. Legal on a
+  // loop of this stage; the factor must be at least 1. Other tails than kGuard are legal on data
+  // axes. Lowering refuses kShiftInwards where the extent may be less than the factor, where
+  // threads would compute an element twice, and inside a reduce loop; and kRoundUp but of an axis
+  // of the operation, of a stage at the root whose memory the caller does not give, and where it
+  // cannot prove that what the additional iterations read is there.
+  std::pair<IterVar, IterVar> Split(const IterVar& axis, const loop::Expr& factor,
+                                    Tail tail = Tail::kGuard);
   // The same with the number of outer iterations given.
   std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
   // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
@@ -153,6 +158,9 @@ class Stage {
   // Axes of op(). Throw OutOfRange.
   const IterVar& axis(int i) const { return Tensor(op_, 0).axis(i); }
   const IterVar& reduce_axis(int i) const { return Tensor(op_, 0).reduce_axis(i); }
+  // The loop of that name, as texts show it: "y", "y.outer"; after a rewrite that of the new
+  // operation. Throws InvalidArgument, with the names that there are, for none and for several.
+  const IterVar& Loop(std::string_view name) const;
   // Loops in order, outermost first.
   const std::vector<IterVar>& leaves() const { return leaves_; }
   const std::vector<Relation>& relations() const { return relations_; }

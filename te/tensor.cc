@@ -11,8 +11,19 @@
 namespace tenon::te {
 namespace {
 
-std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& shape) {
+std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& shape,
+                              const std::vector<std::string>& names = {}) {
   std::vector<IterVar> axes;
+  if (!names.empty() && names.size() != shape.size())
+    throw InvalidArgument(StrCat("tensor ", name, ": ", names.size(),
+                                 " axes have names; the shape ", "has ", shape.size(),
+                                 " dimensions"));
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    if (names[d].empty() || std::find(names.begin(), names.begin() + static_cast<long>(d),
+                                      names[d]) != names.begin() + static_cast<long>(d))
+      throw InvalidArgument(StrCat("tensor ", name, ": axis ", d, " has the name \"", names[d],
+                                   "\"; names must differ and not be empty"));
+  }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto* extent = shape[d].As<loop::IntImmNode>();
     if (extent != nullptr && extent->value < 0)
@@ -20,7 +31,7 @@ std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& 
                                    extent->value, "; it must be at least 0"));
   }
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    axes.push_back({Var(StrCat("ax", d)), 0, shape[d], false});
+    axes.push_back({Var(names.empty() ? StrCat("ax", d) : names[d]), 0, shape[d], false});
   }
   return axes;
 }
@@ -170,7 +181,7 @@ std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& bod
   const Operation handle(op);
   op->name = std::move(name);
   op->label = std::move(label);
-  op->axes = MakeAxes(op->name, shape);
+  op->axes = MakeAxes(op->name, shape, op->label.axes);
   op->body = body(VarsOf(op->axes));
   if (op->body.empty())
     throw InvalidArgument(StrCat("compute ", op->name, ": the body has no value"));
@@ -186,7 +197,7 @@ std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction&
   const Operation handle(op);
   op->name = std::move(name);
   op->label = std::move(label);
-  op->axes = MakeAxes(op->name, shape);
+  op->axes = MakeAxes(op->name, shape, op->label.axes);
   SetReduction(*op, body(VarsOf(op->axes)));
   std::vector<DataType> types;
   for (const Var& v : op->combiner->lhs) types.push_back(v.dtype());

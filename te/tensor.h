@@ -134,7 +134,8 @@ Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name = "
 using IndexedBody = std::function<std::vector<Expr>(const std::vector<Var>&)>;
 using IndexedReduction = std::function<Reduction(const std::vector<Var>&)>;
 // The general forms: any rank, several outputs. Errors: InvalidArgument for a body of no value, for
-// source types that do not match the combiner and for extents that are negative or not int64.
+// source types that do not match the combiner, for extents that are negative or not int64, and for
+// names of axes of another number, empty ones or equal ones.
 std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body,
                                  std::string name = "compute", Label label = {});
 std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,
@@ -197,6 +198,24 @@ Tensor Compute(std::vector<Expr> shape, const Body& body, std::string name = "co
         },
         std::move(name), std::move(label))[0];
   }
+}
+
+// A dimension whose loop has a name: schedule::Stage::Loop finds it, and texts show it.
+struct NamedExtent {
+  std::string name;
+  Expr extent;
+};
+// The same with names: Compute(NamedShape{{"y", h}, {"x", w}}, body, "blur").
+using NamedShape = std::vector<NamedExtent>;
+template <std::same_as<NamedShape> Shape, typename Body>
+Tensor Compute(const Shape& shape, const Body& body, std::string name = "compute",
+               Label label = {}) {
+  std::vector<Expr> extents;
+  for (const auto& [axis, extent] : shape) {
+    extents.push_back(extent);
+    label.axes.push_back(axis);
+  }
+  return Compute(std::move(extents), body, std::move(name), std::move(label));
 }
 
 // Operations that `outputs` are computed from, producers first.

@@ -34,6 +34,18 @@ class Operands {
     return Pick(factors);
   }
 
+  // Mostly that which is always legal.
+  schedule::Tail RandomTail() {
+    switch (Next() % 6) {
+      case 0:
+        return schedule::Tail::kRoundUp;
+      case 1:
+        return schedule::Tail::kShiftInwards;
+      default:
+        return schedule::Tail::kGuard;
+    }
+  }
+
   std::vector<Stage*> ReadersOf(const Tensor& tensor) {
     std::vector<Stage*> readers;
     for (const auto& stage : s_.stages()) {
@@ -75,7 +87,7 @@ class LoopCaller : public Operands {
     const IterVar& axis = leaves[at];
     switch (call_.primitive) {
       case Primitive::kSplit:
-        stage.Split(axis, Factor());
+        stage.Split(axis, Factor(), RandomTail());
         return true;
       case Primitive::kSplitParts:
         stage.SplitParts(axis, Factor());
@@ -305,7 +317,8 @@ class Caller : public LoopCaller {
     if (rank == 0) return false;
     const std::size_t d = Next() % rank, how = Next() % 3;
     const loop::Expr factor = Factor();
-    s_.TransformLayout(Tensor(stage.op(), 0), [&](const std::vector<loop::Var>& i) {
+    const auto pad = Next() % 2 == 0 ? std::optional<double>(1) : std::nullopt;
+    const auto layout = [&](const std::vector<loop::Var>& i) {
       std::vector<loop::Expr> to(i.begin(), i.end());
       if (how == 0) {
         std::reverse(to.begin(), to.end());
@@ -316,7 +329,8 @@ class Caller : public LoopCaller {
         to.insert(place, inner);
       }
       return to;
-    });
+    };
+    s_.TransformLayout(Tensor(stage.op(), 0), layout, pad);
     return true;
   }
 

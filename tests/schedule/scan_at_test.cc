@@ -1,4 +1,5 @@
 // Scans that run in a loop of a stage that reads them.
+#include "tenon/te/fold.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/scan.h"
@@ -108,6 +109,37 @@ TEST_P(ScanAtTest, StatesOfDifferentShapesGiveWhatIsRead) {
   for (const Tensor& init : {a0, b0, c0}) s[init].ComputeInline();
   ExpectRight(s, {x});
   EXPECT_THAT(LoopsOf(s, {x, d}), Not(HasSubstr("scan.v2")));
+}
+
+// A reduction of values of different shapes, a tile of rows at a time.
+TEST_P(ScanAtTest, AFoldAtATileOfRows) {
+  const Tensor x = Placeholder({n, 5}, Float32, "X"), v = Placeholder({5, 3}, Float32, "V");
+  const te::Folded f =
+      te::Fold({{.shape = {n},
+                 .start = [](const std::vector<Var>&) { return Expr(-9.0F); },
+                 .join =
+                     [&](const te::FoldStep& step, const std::vector<Var>& i) {
+                       return te::Max(step.Before(0, {i[0]}), x(i[0], step.term()));
+                     }},
+                {.shape = {n, 3},
+                 .start = [](const std::vector<Var>&) { return Expr(0.0F); },
+                 .join =
+                     [&](const te::FoldStep& step, const std::vector<Var>& i) {
+                       const Expr scale = te::Exp(step.Before(0, {i[0]}) - step.Now(0, {i[0]}));
+                       const Expr weight = te::Exp(x(i[0], step.term()) - step.Now(0, {i[0]}));
+                       return step.Before(1, {i[0], i[1]}) * scale + weight * v(step.term(), i[1]);
+                     }}},
+               5);
+  const Tensor out = Compute(
+      {n, 3}, [&](const Var& i, const Var& j) { return f.results[1](i, j) + f.results[0](i); },
+      "out");
+  Schedule s(out);
+  const auto [outer, inner] = s[out].Split(out.axis(0), 4);
+  s[out].Parallel(outer);
+  for (const Tensor& result : f.results) s[result].ComputeInline();
+  for (const Tensor& start : f.start) s[start].ComputeInline();
+  s[f.scan[0]].ComputeAt(s[out], outer);
+  ExpectRight(s, {x, v});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ScanAtTest, ::testing::Values(1, 2, 4, 7, 16, 17, 33));

@@ -154,6 +154,38 @@ TEST(UpdateTest, TermsAsManyAsElements) {
   ExpectRight(Schedule(y), {x, v, z});
 }
 
+// A loop of one iteration around all is a dimension of the cache.
+TEST(UpdateTest, ACacheInsideASingleton) {
+  const Tensor x = Placeholder({33}, Float32, "X");
+  const IterVar r = ReduceAxis(0, 33, "r");
+  const Tensor h = Compute(
+      {7}, [&](const Var&) { return Into(Sum(Cast(Int32, 1), {r}), {BinOf(x(r.var), 7)}); }, "H");
+  Schedule s(h);
+  s[h].Fuse();
+  s.CacheWrite(h, "global");
+  ExpectRight(s, {x});
+}
+
+// What the elements past the end of a split start at is not read.
+TEST(UpdateTest, ACacheOfInitialValuesHasNoneOfTheOverhang) {
+  const Tensor x = Placeholder({13}, Float32, "X"), z = Placeholder({13}, Float32, "Z");
+  const IterVar k = ReduceAxis(0, 13, "k");
+  const Tensor c = Compute(
+      {13}, [&](const Var& i) { return StartingAt(Sum(x(k.var) * x(i), {k}), {z(i)}); }, "C");
+  for (const bool factored : {false, true}) {
+    Schedule s(c);
+    s[c].Vectorize(s[c].Split(c.axis(0), 8).second);
+    const Tensor cache = s.CacheWrite(c, "global");
+    if (factored) s.RFactor(cache, s[cache].Split(s[cache].Loop("k"), 4).second);
+    std::vector<NDArray> arrays = {RandomFloats({13}, 1), RandomFloats({13}, 2),
+                                   NDArray::Empty({13}, Float32)};
+    const auto kernel = jit::Compile(Lower(s, {x, z, c}, "f"), {.check_bounds = true});
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    EXPECT_TRUE(kernel->Run(arrays).ok());
+    ExpectRight(s, {x, z});
+  }
+}
+
 class MaskedTest : public ::testing::TestWithParam<std::int64_t> {
  protected:
   const std::int64_t n = GetParam();
