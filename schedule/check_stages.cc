@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "tenon/loop/print.h"
+#include "tenon/loop/simplify/guards.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/places.h"
 #include "tenon/schedule/tails.h"
@@ -182,10 +183,12 @@ class ReadCheck {
 
   void Check(const Expr& e) {
     if (!runs_ || !seen_.insert(e.get()).second) return;
-    // What is to be proved counts in both branches unless only one of them is evaluated.
-    if (const auto* select = e.As<loop::SelectNode>();
-        select != nullptr && (select->lazy || rounded_.empty()))
-      return Check(select->condition);
+    if (const auto* select = e.As<loop::SelectNode>()) {
+      // What is to be proved counts in both branches.
+      Check(select->condition);
+      if (!rounded_.empty()) CheckBranches(*select);
+      return;
+    }
     for (const Expr& child : loop::Children(e)) Check(child);
     const auto* load = e.As<loop::LoadNode>();
     if (load == nullptr) return;
@@ -200,6 +203,26 @@ class ReadCheck {
   }
 
  private:
+  // Where only the branch that is taken is evaluated, its axes are in the ranges that the condition
+  // leaves them.
+  void CheckBranches(const loop::SelectNode& select) {
+    const loop::Bounds all = bounds_;
+    const auto seen = seen_;
+    std::vector<Expr> parts;
+    if (select.lazy) loop::SplitConjunction(select.condition, &parts);
+    for (const Var& axis : rounded_) {
+      const loop::Interval range = bounds_.Of(axis);
+      Expr begin = range.low, end = range.high + 1;
+      for (const Expr& part : parts) loop::Tighten(part, axis, &begin, &end);
+      const loop::Interval first = loop::RangeOf(begin, all), last = loop::RangeOf(end - 1, all);
+      bounds_.Bind(axis, {std::max(range.low, first.low), std::min(range.high, last.high)});
+    }
+    Check(select.on_true);
+    bounds_ = all;
+    seen_ = seen;
+    Check(select.on_false);
+  }
+
   void ProveIndex(const loop::LoadNode& load, std::size_t d) const {
     const Expr &index = load.indices[d], &extent = load.buffer->shape[d];
     if (std::none_of(rounded_.begin(), rounded_.end(),

@@ -142,6 +142,22 @@ TEST(TailTest, MisuseIsRefusedInWords) {
       refused([&](Schedule& s) { s[c].Split(c.axis(0), 4, Tail::kRoundUp); }),
       HasSubstr("split: stage C, Tail::kRoundUp: the iterations past the end read A at ax0, "
                 "which may be outside of the extent 10 of dimension 1"));
+  // The condition says nothing of the axis that is rounded up.
+  const Tensor e = Placeholder({10, 10}, Float32, "E");
+  const Tensor f = Compute(
+      {10, 10},
+      [&](const Var& i, const Var& j) {
+        return te::IfThenElse(i < 5, e(i, 9 - j), loop::Expr(0.0F));
+      },
+      "F");
+  const Tensor g = Compute(
+      {10, 10}, [&](const Var& i, const Var& j) { return f(i, j) + 1.0F; }, "G");
+  Schedule of_f(g);
+  of_f[f].Split(f.axis(1), 4, Tail::kRoundUp);
+  EXPECT_THAT(Refusal([&] {
+                Lower(of_f, {e, g}, "f");
+              }),
+              HasSubstr("stage F, Tail::kRoundUp: the iterations past the end read E"));
   EXPECT_THAT(refused([&](Schedule& s) {
                 s[c].Split(c.axis(0), 4, Tail::kRoundUp);
                 s[c].ComputeAt(s[d], d.axis(0));
