@@ -117,7 +117,11 @@ class Driver {
   Stmt Run(Phase phase, const Stmt& body) {
     body_ = body;
     known_ = phase == Phase::kLowering ? kFactsOfNests : kFactsOfLoweredLoops;
-    if (phase == Phase::kLowering) Report(kNests, 0, nullptr, {});
+    CheckUserTransforms();
+    if (phase == Phase::kLowering) {
+      Report(kNests, 0, nullptr, {});
+      RunUserTransforms(kNests, 0);
+    }
     int number = 0;
     for (const Transform& row : kTransforms) {
       ++number;
@@ -143,6 +147,36 @@ class Driver {
     }
     const auto time = options_.observer ? Clock::now() - start : Clock::duration();
     Report(row.name, number, &before, time);
+    RunUserTransforms(row.name, number);
+  }
+
+  void CheckUserTransforms() const {
+    for (const UserTransform& transform : options_.transforms) {
+      const std::vector<std::string> names = StepNames();
+      if (transform.run && std::find(names.begin(), names.end(), transform.after) != names.end())
+        continue;
+      throw InvalidArgument(StrCat("loop pipeline: transform ", transform.name,
+                                   transform.run ? StrCat(" is to run after ", transform.after,
+                                                          "; the steps are: ", StrJoin(names, ", "))
+                                                 : std::string(" has no function")));
+    }
+  }
+
+  void RunUserTransforms(std::string_view step, int number) {
+    for (const UserTransform& transform : options_.transforms) {
+      if (transform.after != step) continue;
+      const auto start = options_.observer ? Clock::now() : Clock::time_point();
+      const Stmt before = body_;
+      body_ = transform.run(body_, function_);
+      if (!body_)
+        throw InvalidArgument(
+            StrCat("loop pipeline: transform ", transform.name, " gives no statement"));
+      is_simplified_ = is_simplified_ && body_ == before;
+      function_.body = body_;
+      VerifyUserTransform(transform.name);
+      Report(transform.name, number, &before,
+             options_.observer ? Clock::now() - start : Clock::duration());
+    }
   }
 
   // Of a step that made the loops of those `before`, or of nothing.
@@ -156,6 +190,16 @@ class Driver {
                        .changed = before == nullptr || !AreEqual(*before, body_),
                        .nanoseconds = std::chrono::nanoseconds(time).count(),
                        .function = function_});
+  }
+
+  // What is wrong is the user's, and no internal error.
+  void VerifyUserTransform(const std::string& name) {
+    try {
+      Verify(function_, known_);
+    } catch (const Error& error) {
+      throw InvalidArgument(StrCat("loop pipeline: the loops that transform ", name,
+                                   " gives break a rule: ", error.what()));
+    }
   }
 
   void VerifyAfter(std::string_view step) {

@@ -79,7 +79,9 @@ constexpr const char* OrderError(std::span<const Transform> rows) {
 }
 
 // Runs the rows of a phase on `body`, simplified loops with kFactsOfNests or kFactsOfLoweredLoops.
-// Throws what transforms throw. With `verify`, what Verify throws gets a note that names the step.
+// Throws what transforms throw, and InvalidArgument for a transform of the user's after no step of
+// the table. With `verify`, and after such a transform, what Verify throws gets a note that names
+// the step.
 Stmt RunPipeline(Phase phase, const Stmt& body, const TransformContext& context,
                  const PipelineOptions& options = {});
 

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "tenon/loop/function.h"
 
@@ -27,10 +29,20 @@ using PipelineObserver = std::function<void(const PipelineStep&)>;
 // Whether this library was built for debugging.
 bool IsDebugBuild();
 
+// A transform of the user's, which runs after the step of that name (loop::StepNames) and gives
+// loops that compute the same. It keeps the facts that hold there: it allocates and vectorises
+// nothing that the steps before have already taken apart. What comes of it is verified.
+struct UserTransform {
+  std::string name;
+  std::string after;
+  std::function<Stmt(const Stmt& body, const Function& function)> run;  // not of function's body
+};
+
 struct PipelineOptions {
   // Checks the facts that must hold, and all else that Verify checks, after every step.
   bool verify = IsDebugBuild();
   PipelineObserver observer;
+  std::vector<UserTransform> transforms;  // in order, those after one step
 };
 
 }  // namespace tenon::loop

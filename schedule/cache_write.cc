@@ -3,6 +3,7 @@
 // (schedule/relation.h). Without any split that is C[i] = C.local[i].
 #include <algorithm>
 
+#include "tenon/loop/print.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/rewrite.h"
 #include "tenon/schedule/schedule.h"
@@ -50,6 +51,13 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
                    "cache_write");
     }
   }
+  for (const IterVar& axis : stage.op()->axes) {
+    if (!stage.op()->target.empty() && !stage.IsLeaf(axis)) {
+      stage.Refuse("cache_write", &axis,
+                   "the axis has been split or fused, and terms go to computed indices of it; call "
+                   "cache_write before");
+    }
+  }
   RequireRewritable("cache_write", stage);
 
   const te::Operation former = stage.op();
@@ -57,6 +65,17 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
   for (const IterVar& axis : former->axes) extents[axis.var] = axis.extent;
   for (const IterVar& axis : former->reduce_axes) extents[axis.var] = axis.extent;
   InferExtents(stage.relations(), &extents);
+
+  for (const Relation& relation : stage.relations()) {
+    const auto* split = std::get_if<SplitRelation>(&relation);
+    if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
+    const Expr &extent = extents.at(split->parent.var), &width = extents.at(split->inner.var);
+    if (!loop::CanProve(width <= extent, {}) && !loop::CanProve(extent <= 0, {}))
+      stage.Refuse("cache_write", &split->parent,
+                   StrCat("it has been split with Tail::kShiftInwards, and its extent ",
+                          loop::Print(extent), " may be less than the factor ",
+                          loop::Print(split->factor), "; use Tail::kGuard"));
+  }
 
   ByVar down;  // what C reads: the cached tensor's index of each of its elements
   for (const IterVar& axis : former->axes) down[axis.var] = axis.var;
@@ -67,6 +86,7 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
   for (const IterVar& leaf : stage.leaves()) {
     if (leaf.is_reduce) continue;
     cache_axes.push_back(FreshAxis(leaf.var.name(), extents.at(leaf.var), false));
+    cache_axes.back().starts_only = leaf.starts_only;
     up[leaf.var] = cache_axes.back().var;
     indices.push_back(loop::Simplify(down.at(leaf.var)));
   }
@@ -75,11 +95,20 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
 
   const NewOperation cache =
       NewLike(*former, FreshName(StrCat(former->name, ".", scope)), cache_axes);
-  cache.node->label = former->label;
-  cache.node->combiner = former->combiner;
-  cache.node->reduce_axes = former->reduce_axes;
-  for (const Expr& value : former->body) cache.node->body.push_back(loop::Substitute(value, up));
-  const NewOperation copy = NewLike(*former, former->name, former->axes);
+  CopyReduction(*former, former->reduce_axes, up, cache.node);
+  if (!former->target.empty()) {
+    // The axes are whole, but maybe in another order, and there may be loops of one iteration.
+    cache.node->target.clear();
+    for (const IterVar& leaf : stage.leaves()) {
+      if (leaf.is_reduce) continue;
+      Expr index = up.at(leaf.var);
+      for (std::size_t d = 0; d < former->axes.size(); ++d) {
+        if (former->axes[d].var.same_as(leaf.var)) index = loop::Substitute(former->target[d], up);
+      }
+      cache.node->target.push_back(index);
+    }
+  }
+  const NewOperation copy = NewLike(*former, former->name, PlainAxes(former->axes));
   copy.node->label = former->label;
   copy.node->outputs = former->outputs;
   std::vector<Tensor> result;

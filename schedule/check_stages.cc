@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
+#include <variant>
 
 #include "tenon/loop/print.h"
+#include "tenon/loop/simplify/guards.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/places.h"
+#include "tenon/schedule/tails.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -42,7 +46,7 @@ class VariableCheck {
                         ", but no argument's shape has ", *unknown));
       }
     }
-    for (const Expr& value : op.body) {
+    for (const Expr& value : op.Expressions()) {
       if (const auto unknown = Unknown(value, axes))
         Refuse(StrCat("stage ", op.name, " uses the variable ", *unknown,
                       ", which is none of its own axes", NamesOf(op),
@@ -142,6 +146,21 @@ void CheckVectorLoops(const Stage& stage) {
   }
 }
 
+// A mark of memory that the stage does not have, or not at a loop, would say nothing.
+void CheckMemoryMarks(const Stage& stage) {
+  const auto refuse = [&](const char* primitive, std::string_view reason) {
+    throw InvalidArgument(StrCat(primitive, ": stage ", stage.name(), " is ", reason));
+  };
+  constexpr std::string_view kNoLoop =
+      "not computed at a loop, so there is no next iteration; give it one with compute_at";
+  if (stage.placement() != Stage::Placement::kAt) {
+    if (stage.marks().double_buffered) refuse("double_buffer", kNoLoop);
+    if (stage.marks().rolling) refuse("rolling_buffer", kNoLoop);
+  }
+  if (stage.placement() == Stage::Placement::kInline && !stage.marks().alignments.empty())
+    refuse("storage_align", "inlined, so that it has no memory whose strides could be aligned");
+}
+
 // What is loaded whatever the values are: not in a branch of a selection.
 class ReadCheck {
  public:
@@ -159,19 +178,63 @@ class ReadCheck {
     }
   }
 
+  // From now on, indices that use one of these must be known to be inside of what there is.
+  void Require(std::vector<Var> rounded) { rounded_ = std::move(rounded); }
+
   void Check(const Expr& e) {
     if (!runs_ || !seen_.insert(e.get()).second) return;
-    if (const auto* select = e.As<loop::SelectNode>()) return Check(select->condition);
+    if (const auto* select = e.As<loop::SelectNode>()) {
+      // What is to be proved counts in both branches.
+      Check(select->condition);
+      if (!rounded_.empty()) CheckBranches(*select);
+      return;
+    }
     for (const Expr& child : loop::Children(e)) Check(child);
     const auto* load = e.As<loop::LoadNode>();
     if (load == nullptr) return;
     for (std::size_t d = 0; d < load->indices.size(); ++d) {
       const auto* extent = load->buffer->shape[d].As<loop::IntImmNode>();
-      if (extent != nullptr) CheckIndex(*load, d, extent->value);
+      if (!rounded_.empty()) {
+        ProveIndex(*load, d);
+      } else if (extent != nullptr) {
+        CheckIndex(*load, d, extent->value);
+      }
     }
   }
 
  private:
+  // Where only the branch that is taken is evaluated, its axes are in the ranges that the condition
+  // leaves them.
+  void CheckBranches(const loop::SelectNode& select) {
+    const loop::Bounds all = bounds_;
+    const auto seen = seen_;
+    std::vector<Expr> parts;
+    if (select.lazy) loop::SplitConjunction(select.condition, &parts);
+    for (const Var& axis : rounded_) {
+      const loop::Interval range = bounds_.Of(axis);
+      Expr begin = range.low, end = range.high + 1;
+      for (const Expr& part : parts) loop::Tighten(part, axis, &begin, &end);
+      const loop::Interval first = loop::RangeOf(begin, all), last = loop::RangeOf(end - 1, all);
+      bounds_.Bind(axis, {std::max(range.low, first.low), std::min(range.high, last.high)});
+    }
+    Check(select.on_true);
+    bounds_ = all;
+    seen_ = seen;
+    Check(select.on_false);
+  }
+
+  void ProveIndex(const loop::LoadNode& load, std::size_t d) const {
+    const Expr &index = load.indices[d], &extent = load.buffer->shape[d];
+    if (std::none_of(rounded_.begin(), rounded_.end(),
+                     [&](const Var& axis) { return loop::UsesVar(index, axis); }))
+      return;
+    if (loop::CanProve(index >= 0, bounds_) && loop::CanProve(index < extent, bounds_)) return;
+    throw InvalidArgument(StrCat(
+        "split: stage ", stage_.name(), ", Tail::kRoundUp: the iterations past the end read ",
+        load.buffer->name, " at ", loop::Print(index), ", which may be outside of the extent ",
+        loop::Print(extent), " of dimension ", d, "; use Tail::kShiftInwards or Tail::kGuard"));
+  }
+
   void CheckIndex(const loop::LoadNode& load, std::size_t d, std::int64_t extent) const {
     const loop::Interval reached = Reached(load.indices[d]);
     const bool is_low = reached.low < 0;
@@ -204,6 +267,7 @@ class ReadCheck {
   loop::Bounds bounds_;
   const std::string& function_;
   bool runs_ = true;
+  std::vector<Var> rounded_;
   std::unordered_set<const loop::ExprNode*> seen_;
 };
 
@@ -216,16 +280,46 @@ void CheckStages(const Schedule& schedule, const std::vector<Var>& scalars,
     if (stage->op()->is_placeholder()) continue;
     variables.Check(*stage);
     CheckSharedAxes(*stage);
+    CheckMemoryMarks(*stage);
     CheckVectorLoops(*stage);
+    CheckPlace(*stage);
+    CheckTails(*stage);
   }
 }
 
-void CheckReads(const Stage& stage, const std::vector<Expr>& body, const loop::Bounds& ranges,
+void CheckReads(const Stage& stage, const NestBody& body, const loop::Bounds& ranges,
                 const std::string& function) {
   // Elements that are left out read nothing.
   if (stage.guard().defined() || stage.marks().store_predicate) return;
   ReadCheck check(stage, ranges, function);
-  for (const Expr& value : body) check.Check(value);
+  for (const Expr& value : body.initial) check.Check(value);
+  if (body.condition.defined()) {
+    check.Check(body.condition);
+    return;
+  }
+  for (const Expr& index : body.target) check.Check(index);
+  // Terms that go nowhere read nothing, either.
+  if (!body.target.empty()) return;
+  for (const Expr& value : body.values) check.Check(value);
+}
+
+void CheckRoundedReads(const Stage& stage, const NestBody& body, const std::vector<Range>& region,
+                       const loop::Bounds& bounds, const std::string& function) {
+  loop::Bounds ranges = bounds;
+  std::vector<Var> rounded;
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    const IterVar& axis = stage.op()->axes[d];
+    ranges.Bind(axis.var, {0, loop::RangeOf(region[d].extent - 1, bounds).high});
+    if (!loop::StructuralEqual(region[d].extent, axis.extent)) rounded.push_back(axis.var);
+  }
+  ReadCheck check(stage, ranges, function);
+  check.Require(std::move(rounded));
+  for (const auto* list : {&body.initial, &body.target}) {
+    for (const Expr& e : *list) check.Check(e);
+  }
+  if (body.condition.defined()) check.Check(body.condition);
+  if (body.condition.defined() || !body.target.empty()) return;
+  for (const Expr& value : body.values) check.Check(value);
 }
 
 }  // namespace tenon::schedule

@@ -26,8 +26,9 @@ using Terms = std::vector<Term>;
 
 class Inverter {
  public:
-  Inverter(const std::string& who, const IndexMap& map, const std::vector<std::int64_t>& extents)
-      : who_(who), map_(map), extents_(extents) {}
+  Inverter(const std::string& who, const IndexMap& map, const std::vector<std::int64_t>& extents,
+           bool may_pad)
+      : who_(who), map_(map), extents_(extents), may_pad_(may_pad) {}
 
   InverseMap Invert() {
     InverseMap inverse;
@@ -48,7 +49,11 @@ class Inverter {
       }
       inverse.extents.push_back(reached);
     }
-    for (std::size_t i = 0; i < digits.size(); ++i) inverse.to.push_back(Join(i, digits[i]));
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+      const auto [value, reached] = Join(i, digits[i]);
+      inverse.to.push_back(value);
+      inverse.has_padding.push_back(reached != extents_[i]);
+    }
     return inverse;
   }
 
@@ -59,7 +64,9 @@ class Inverter {
                                  "; the layout must be one-to-one and cover everything"));
   }
 
-  Expr Join(std::size_t i, std::vector<std::pair<Term, Expr>>& digits) const {
+  // The index that the digits are of, and how many values they have.
+  std::pair<Expr, std::int64_t> Join(std::size_t i,
+                                     std::vector<std::pair<Term, Expr>>& digits) const {
     std::sort(digits.begin(), digits.end(),
               [](const auto& a, const auto& b) { return a.first.stride < b.first.stride; });
     std::int64_t reached = 1;
@@ -70,13 +77,13 @@ class Inverter {
       reached *= term.extent;
       value = value + digit * term.stride;
     }
-    if (!tiles || reached != extents_[i]) {
-      throw InvalidArgument(StrCat(
-          who_, ": the layout does not take index ", i, ", of extent ", extents_[i],
-          ", apart whole: its parts cover ", reached,
-          "; every part must occur once, and splits must divide the extent (padding is refused)"));
+    if (!tiles || reached < extents_[i] || (reached > extents_[i] && !may_pad_)) {
+      throw InvalidArgument(StrCat(who_, ": the layout does not take index ", i, ", of extent ",
+                                   extents_[i], ", apart whole: its parts cover ", reached,
+                                   "; every part must occur once, and splits must divide the "
+                                   "extent, or a pad value be given"));
     }
-    return loop::Simplify(value);
+    return {loop::Simplify(value), reached};
   }
 
   Terms Parse(const Expr& e) const {
@@ -147,6 +154,7 @@ class Inverter {
   const std::string& who_;
   const IndexMap& map_;
   const std::vector<std::int64_t>& extents_;
+  const bool may_pad_;
 };
 
 }  // namespace
@@ -160,8 +168,8 @@ std::vector<Expr> IndexMap::operator()(const std::vector<Expr>& indices) const {
 }
 
 InverseMap Invert(const std::string& who, const IndexMap& map,
-                  const std::vector<std::int64_t>& extents) {
-  return Inverter(who, map, extents).Invert();
+                  const std::vector<std::int64_t>& extents, bool may_pad) {
+  return Inverter(who, map, extents, may_pad).Invert();
 }
 
 }  // namespace tenon::schedule

@@ -28,14 +28,17 @@ struct InverseMap {
   std::vector<loop::Var> from;
   std::vector<loop::Expr> to;
   std::vector<std::int64_t> extents;
+  // Of each index that it gives whether some indices of the map lead to none of the box: where the
+  // layout has room for more.
+  std::vector<bool> has_padding;
 };
 
 // `map` over the box of the given extents, inverted. Each index it gives must be a sum of multiples
 // of indices, of FloorDiv and FloorMod of them by constants, that counts through the values without
-// a gap; all together must take every index apart whole. Throws InvalidArgument with `who` and the
-// reason otherwise.
+// a gap; all together must take every index apart whole, or with padding at least so. Throws
+// InvalidArgument with `who` and the reason otherwise.
 InverseMap Invert(const std::string& who, const IndexMap& map,
-                  const std::vector<std::int64_t>& extents);
+                  const std::vector<std::int64_t>& extents, bool may_pad = false);
 
 }  // namespace tenon::schedule
 

@@ -6,8 +6,6 @@
 #include "tenon/schedule/lower.h"
 
 #include <algorithm>
-#include <bit>
-#include <unordered_set>
 #include <utility>
 
 #include "tenon/loop/pipeline.h"
@@ -17,7 +15,10 @@
 #include "tenon/schedule/check_stages.h"
 #include "tenon/schedule/fetches.h"
 #include "tenon/schedule/inline.h"
+#include "tenon/schedule/lowered_checks.h"
+#include "tenon/schedule/needed_region.h"
 #include "tenon/schedule/nest.h"
+#include "tenon/schedule/places.h"
 #include "tenon/schedule/rolling.h"
 #include "tenon/schedule/scan.h"
 #include "tenon/schedule/source.h"
@@ -47,20 +48,32 @@ class Lowerer {
     CheckStages(schedule_, function_.scalars, function_.name);
     ranges_ = bounds_;
     Stmt body = loop::Seq({});
-    const auto& stages = schedule_.stages();
+    std::vector<const Stage*> memory;
+    Stmt readers = body;  // what runs after a stage and those that share its loops
+    const std::vector<const Stage*> stages = OrderOfStages(schedule_);
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& stage = **it;
+      if (stage.storage() == Stage::Storage::kRoot) body = AllocateStored(stage, body);
       if (stage.op()->is_placeholder() || steps_.IsStep(stage) || !IsAtRoot(stage)) continue;
-      const Stmt readers = body;
-      body = loop::Seq({Root(stage), body});
-      for (std::size_t i = 0; i < stage.op()->outputs.size(); ++i) {
-        if (!IsParameter(stage.op()->outputs[i])) body = AllocateRoot(stage, i, readers, body);
+      const bool has_loops = !stage.with().has_value();
+      if (has_loops) {
+        readers = body;
+        body = loop::Seq({Root(stage), body});
+      }
+      // Of stages that share loops the one that has them comes last here, and around it all memory.
+      memory.push_back(&stage);
+      if (!has_loops) continue;
+      for (const Stage* stored : std::exchange(memory, {})) {
+        for (std::size_t i = 0; i < stored->op()->outputs.size(); ++i) {
+          if (!IsParameter(stored->op()->outputs[i]))
+            body = AllocateRoot(*stored, i, readers, body);
+        }
       }
     }
-    CheckOutputs();
+    CheckOutputs(schedule_, function_.buffers);
     body = loop::Simplify(body, bounds_);
-    CheckParallel(body, nullptr);
-    CheckPlacements(body);
+    CheckParallel(body);
+    CheckPlacements(body, function_.buffers);
     const loop::TransformContext context{.function = &function_,
                                          .bounds = bounds_,
                                          .unrolls = std::move(unrolls_),
@@ -89,46 +102,12 @@ class Lowerer {
         });
       }
     }
-    for (const auto& stage : schedule_.stages()) {
-      if (stage->marks().double_buffered && stage->placement() != Stage::Placement::kAt) {
-        throw InvalidArgument(StrCat("double_buffer: stage ", stage->name(),
-                                     " is not computed at a loop, so there is no next iteration; "
-                                     "give it one with compute_at"));
-      }
-      if (stage->op()->is_placeholder() && !steps_.IsState(*stage) &&
-          !IsParameter(stage->op()->outputs[0])) {
-        throw InvalidArgument(StrCat("lower ", function_.name, ": placeholder ", stage->name(),
-                                     " is read but is not among the arguments"));
-      }
-    }
-    for (const Tensor& output : schedule_.outputs()) {
-      if (!IsParameter(output.buffer())) {
-        throw InvalidArgument(StrCat("lower ", function_.name, ": output ", output.name(),
-                                     " is not among the arguments"));
-      }
-    }
-    for (const Tensor& arg : args_) {
-      const Stage* stage = schedule_.Find(arg.op().get());
-      if (stage != nullptr && !stage->op()->is_placeholder() && !stage->is_output()) {
-        throw InvalidArgument(
-            StrCat("lower ", function_.name, ": argument ", arg.name(),
-                   " is an intermediate stage; only placeholders and outputs are allowed"));
-      }
-    }
+    CheckArguments(schedule_, args_, steps_, function_.name);
   }
 
   bool IsParameter(const loop::Buffer& buffer) const {
     return std::find(function_.buffers.begin(), function_.buffers.end(), buffer) !=
            function_.buffers.end();
-  }
-
-  static std::vector<Range> WholeRegion(const Stage& stage) {
-    return WholeRegion(stage.op()->outputs[0]);
-  }
-  static std::vector<Range> WholeRegion(const loop::Buffer& buffer) {
-    std::vector<Range> region;
-    for (const Expr& extent : buffer->shape) region.push_back({0, extent});
-    return region;
   }
 
   // External operations read memory, so what they read is stored even where it is inlined
@@ -151,25 +130,58 @@ class Lowerer {
       case te::OperationKind::kExtern:
         return loop::Evaluate(stage.op()->body[0]);
       case te::OperationKind::kScan:
-        return loop::Seq({CopyInits(*stage.op(), inliner_), TimeNest(stage)});
+        return loop::Seq(
+            {CopyInits(*stage.op(), WholeParts(*stage.op()), inliner_), TimeNest(stage)});
       case te::OperationKind::kCompute:
       case te::OperationKind::kPlaceholder:
         break;
     }
-    const std::vector<Expr> body = BodyOf(stage);
+    const NestBody body = BodyOf(stage);
     CheckReads(stage, body, {}, function_.name);
-    return MakeNest(stage, body, WholeRegion(stage), Hooks(stage));
+    const std::vector<Range> region = RegionComputed(stage);
+    if (!SameRegion(region, WholeRegion(stage.op()->outputs[0])))
+      CheckRoundedReads(stage, body, region, bounds_, function_.name);
+    return MakeNest(stage, body, region, Hooks(stage), SharedLoops(stage));
   }
 
-  std::vector<Expr> BodyOf(const Stage& stage) {
-    std::vector<Expr> body;
-    for (const Expr& value : stage.op()->body) body.push_back(inliner_(value));
-    return body;
+  // Inside that loop of `stage`, what others compute that share it as their last one.
+  Stmt AddSharers(const Stage& stage, const IterVar& axis, Stmt inside) {
+    for (const auto& other : schedule_.stages()) {
+      if (!other->with() || other->with()->stage != &stage) continue;
+      const std::size_t shared = SharedLoops(*other);
+      if (!stage.leaves()[shared - 1].var.same_as(axis.var)) continue;
+      ByVar loops;
+      for (std::size_t i = 0; i < shared; ++i)
+        loops[other->leaves()[i].var] = stage.leaves()[i].var;
+      inside = loop::Seq({inside, loop::Substitute(Root(*other), loops)});
+    }
+    return inside;
   }
 
-  // The steps of a scan: what is not placed elsewhere is computed at its time loop, for the part
-  // that the step needs.
+  NestBody BodyOf(const Stage& stage) {
+    const te::OperationNode& op = *stage.op();
+    const auto inlined = [&](const std::vector<Expr>& values) {
+      std::vector<Expr> result;
+      for (const Expr& value : values) result.push_back(inliner_(value));
+      return result;
+    };
+    return {.values = inlined(op.body),
+            .initial = inlined(op.initial),
+            .condition = op.condition.defined() ? inliner_(op.condition) : Expr(),
+            .target = inlined(op.target)};
+  }
+
+  // The steps of a scan at the root, which compute all of its results.
   Stmt TimeNest(const Stage& scan) {
+    ScanParts parts = WholeParts(*scan.op());
+    const Stmt step = UseScanBuffers(*scan.op(), Step(scan, &parts));
+    scan_steps_.emplace(&scan, step);
+    return MakeTimeNest(scan, step, Hooks(scan));
+  }
+
+  // A step of a scan: what is not placed elsewhere is computed at its time loop, for the part that
+  // is needed.
+  Stmt Step(const Stage& scan, ScanParts* parts) {
     const te::OperationNode& op = *scan.op();
     const std::vector<const Stage*>& steps = steps_.Of(scan);
     Stmt body = loop::Seq({});
@@ -178,27 +190,58 @@ class Lowerer {
       const std::vector<loop::Buffer>& outputs = step.op()->outputs;
       const auto is_update = [&](const loop::Buffer& b) { return IsUpdateOf(op, b); };
       if (std::any_of(outputs.begin(), outputs.end(), is_update)) {
-        const std::vector<Range> region = StepRegion(op, *step.op());
-        body = loop::Seq({Nest(step, region), body});
+        const auto region = PartOfStep(op, *step.op(), body, bounds_, parts);
+        if (!region) continue;
+        body = loop::Seq({Nest(step, *region), body});
         for (const loop::Buffer& buffer : outputs) {
-          if (!is_update(buffer)) body = AllocateBox(step, buffer, region, body);
+          if (!is_update(buffer)) body = AllocateBox(step, buffer, *region, body);
         }
       } else if (step.placement() == Stage::Placement::kRoot ||
                  (step.placement() == Stage::Placement::kAt && &step.attach_stage() == &scan)) {
-        body = Place(step, body);
+        // Of a part of the results, a state may be nobody's, and then what it alone is made of.
+        const bool is_part = std::any_of(parts->begin(), parts->end(),
+                                         [](const auto& part) { return !part.has_value(); });
+        const auto is_read = [&](const loop::Buffer& b) {
+          return RegionRead(body, b, bounds_).has_value();
+        };
+        if (!is_part || std::any_of(outputs.begin(), outputs.end(), is_read))
+          body = Place(step, body);
       }
     }
-    body = UseScanBuffers(op, body);
-    scan_steps_.emplace(&scan, body);
-    return MakeTimeNest(scan, body, Hooks(scan));
+    return body;
+  }
+
+  // All steps of a scan for what `inside` reads. A step needs what it reads of the states before,
+  // so that the part of these grows until it is closed.
+  Stmt PlaceScan(const Stage& scan, const Stmt& inside) {
+    const te::OperationNode& op = *scan.op();
+    ScanParts parts = PartsRead(op, inside, bounds_);
+    if (std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.has_value(); }))
+      RegionNeeded(scan, inside, bounds_);  // says that it is not read
+    Stmt step = Step(scan, &parts);
+    while (GrowByStates(op, step, bounds_, &parts)) step = Step(scan, &parts);
+    step = UseScanBuffers(op, step);
+    Stmt all =
+        loop::Seq({CopyInits(op, parts, inliner_), MakeTimeNest(scan, step, Hooks(scan)), inside});
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      if (!parts[i]) continue;
+      const auto kept = StepsKept(op, i, step, inside, bounds_);
+      if (kept) parts[i]->front().extent = *kept;
+      const Box box(scan, op.outputs[i], *parts[i], 1,
+                    kept ? std::optional<std::size_t>(0) : std::nullopt);
+      all = loop::Allocate(box.memory(), box.Move(all, MinsOf(*parts[i])));
+    }
+    return all;
   }
 
   LoopHooks Hooks(const Stage& stage) {
     return {.ranges = &ranges_,
             .inside =
                 [&](const IterVar& axis, const Expr& extent, const Stmt& inside) {
-                  return AddPrefetches(schedule_, bounds_, stage, axis, extent,
-                                       PlaceProducers(stage, axis, extent, inside));
+                  const Stmt all = AddSharers(stage, axis, inside);
+                  return AddPrefetches(
+                      schedule_, bounds_, stage, axis, extent,
+                      AllocateAt(stage, axis, PlaceProducers(stage, axis, extent, all)));
                 },
             .around =
                 [&](const IterVar& axis, const Expr&, const Stmt& loop) {
@@ -222,7 +265,8 @@ class Lowerer {
   // are read again.
   Stmt AllocateRoot(const Stage& stage, std::size_t output, const Stmt& readers, const Stmt& stmt) {
     const loop::Buffer& buffer = stage.op()->outputs[output];
-    std::vector<Range> region = WholeRegion(buffer);
+    std::vector<Range> region =
+        stage.op()->is_compute() ? RegionComputed(stage) : WholeRegion(buffer);
     std::optional<std::int64_t> kept;
     if (const auto step = scan_steps_.find(&stage); step != scan_steps_.end())
       kept = StepsKept(*stage.op(), output, step->second, readers, bounds_);
@@ -247,11 +291,14 @@ class Lowerer {
     const auto& stages = schedule_.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       const Stage& producer = **it;
-      if (producer.placement() != Stage::Placement::kAt || &producer.attach_stage() != &stage ||
+      if (!IsPlacedAt(producer, stage, axis) ||
           (steps_.IsStep(producer) && stage.op()->kind == te::OperationKind::kScan))
         continue;
-      if (!LeafOf(stage.relations(), producer.attach_axis()).var.same_as(axis.var)) continue;
-      if (producer.marks().double_buffered) {
+      if (producer.op()->kind == te::OperationKind::kScan) {
+        inside = PlaceScan(producer, inside);
+      } else if (producer.storage() != Stage::Storage::kWithComputation) {
+        inside = PlaceStored(producer, stage, axis, extent, inside);
+      } else if (producer.marks().double_buffered) {
         inside = PlaceTwice(producer, stage, axis, extent, inside);
       } else if (producer.marks().rolling && !loop::IsConstInt(extent, 1)) {
         inside = PlaceRolling(producer, stage, axis, inside);
@@ -265,7 +312,7 @@ class Lowerer {
   }
 
   Stmt Place(const Stage& producer, const Stmt& inside) {
-    std::vector<Range> region = RegionNeeded(producer, inside);
+    std::vector<Range> region = RegionNeeded(producer, inside, bounds_);
     WidenLanes(producer, region);
     Stmt result = loop::Seq({Nest(producer, region), inside});
     for (const loop::Buffer& buffer : producer.op()->outputs)
@@ -282,8 +329,8 @@ class Lowerer {
         steps_.IsStep(stage))
       RefuseAt("compute_at", producer, stage, axis,
                "an output needs a loop of a stage that is computed at the root, as a whole");
-    const std::vector<Range> region =
-        RegionOfOutput(producer, stage, axis, RegionNeeded(producer, inside), inside, bounds_);
+    const std::vector<Range> region = RegionOfOutput(
+        producer, stage, axis, RegionNeeded(producer, inside, bounds_), inside, bounds_);
     Stmt result = loop::Seq({Nest(producer, region), inside});
     for (const loop::Buffer& buffer : producer.op()->outputs) {
       const auto parameter = std::find(function_.buffers.begin(), function_.buffers.end(), buffer);
@@ -298,27 +345,12 @@ class Lowerer {
     return result;
   }
 
-  [[noreturn]] static void RefuseAt(const char* primitive, const Stage& producer,
-                                    const Stage& stage, const IterVar& axis,
-                                    const std::string& reason) {
-    throw InvalidArgument(StrCat(primitive, ": stage ", producer.name(), ", computed at axis ",
-                                 axis.var.name(), " of ", stage.name(), ": ", reason));
-  }
-  // What one iteration leaves for the next needs them one after the other.
-  static void RequireSerial(const char* primitive, const Stage& producer, const Stage& stage,
-                            const IterVar& axis) {
-    const loop::ForKind kind = stage.KindOf(axis);
-    if (kind == loop::ForKind::kSerial) return;
-    RefuseAt(primitive, producer, stage, axis,
-             StrCat("the loop is ", loop::ToString(kind), "; it must be serial"));
-  }
-
   // Iteration v computes into copy (v + 1) mod 2 what the next one reads, and reads copy v mod 2;
   // what iteration 0 reads is computed before the loop.
   Stmt PlaceTwice(const Stage& producer, const Stage& stage, const IterVar& axis,
                   const Expr& extent, const Stmt& inside) {
     RequireSerial("double_buffer", producer, stage, axis);
-    const std::vector<Range> region = RegionNeeded(producer, inside);
+    const std::vector<Range> region = RegionNeeded(producer, inside, bounds_);
     const std::vector<Expr> mins = MinsOf(region);
     for (const Range& range : region) {
       if (loop::UsesVar(range.extent, axis.var))
@@ -351,7 +383,7 @@ class Lowerer {
   Stmt PlaceRolling(const Stage& producer, const Stage& stage, const IterVar& axis,
                     const Stmt& inside) {
     RequireSerial("rolling_buffer", producer, stage, axis);
-    const std::vector<Range> region = RegionNeeded(producer, inside);
+    const std::vector<Range> region = RegionNeeded(producer, inside, bounds_);
     const RollingRegion rolling = FindRolling(producer, region, axis);
     Stmt all = loop::Seq({loop::If(Expr(axis.var) < 1, Nest(producer, rolling.first)),
                           Nest(producer, rolling.next), inside});
@@ -365,6 +397,48 @@ class Lowerer {
     return all;
   }
 
+  // Into memory that stands around an outer loop. The buffers become others, which only this loop
+  // knows: CheckPlacements finds the former ones where somebody else reads them. A window that
+  // slides along the loop computes only what is new.
+  Stmt PlaceStored(const Stage& producer, const Stage& stage, const IterVar& axis,
+                   const Expr& extent, const Stmt& inside) {
+    std::vector<Range> region = RegionNeeded(producer, inside, bounds_);
+    std::optional<RollingRegion> window;
+    if (stage.KindOf(axis) == loop::ForKind::kSerial && !loop::IsConstInt(extent, 1))
+      window = WindowOf(region, axis);
+    if (!window) WidenLanes(producer, region);
+    const Stmt nest = window
+                          ? loop::Seq({loop::If(Expr(axis.var) < 1, Nest(producer, window->first)),
+                                       Nest(producer, window->next)})
+                          : Nest(producer, region);
+    std::vector<loop::Buffer>& kept = stored_[&producer];
+    loop::BufferMap buffers;
+    for (const loop::Buffer& buffer : producer.op()->outputs) {
+      kept.push_back(loop::Buffer::Make(buffer->name, buffer->dtype, buffer->shape));
+      buffers[buffer] = kept.back();
+    }
+    return loop::ReplaceBuffers(loop::Seq({nest, inside}), buffers);
+  }
+
+  Stmt AllocateStored(const Stage& producer, Stmt stmt) {
+    for (const loop::Buffer& buffer : std::exchange(stored_[&producer], {})) {
+      // It may be that of an attempt at a scan's step, which is no more.
+      const auto region = RegionTouched(stmt, buffer, bounds_);
+      if (region) stmt = AllocateBox(producer, buffer, *region, stmt);
+    }
+    return stmt;
+  }
+
+  // The memory of what is computed further inside and stored at this loop.
+  Stmt AllocateAt(const Stage& stage, const IterVar& axis, Stmt inside) {
+    for (const auto& producer : schedule_.stages()) {
+      if (producer->storage() == Stage::Storage::kAt && stored_.contains(producer.get()) &&
+          IsStoredAt(*producer, stage, axis))
+        inside = AllocateStored(*producer, inside);
+    }
+    return inside;
+  }
+
   Stmt AddFirstCopies(const IterVar& axis, Stmt loop) {
     const auto found = first_copies_.find(axis.var);
     if (found == first_copies_.end()) return loop;
@@ -374,104 +448,6 @@ class Lowerer {
     }
     first_copies_.erase(found);
     return loop;
-  }
-
-  std::vector<Range> RegionNeeded(const Stage& producer, const Stmt& inside) {
-    std::optional<std::vector<Range>> region;
-    for (const loop::Buffer& buffer : producer.op()->outputs) {
-      const std::optional<std::vector<Range>> read = RegionRead(inside, buffer, bounds_);
-      if (!read) continue;
-      // Outputs of one operation are computed together; any box but equal ones is covered whole.
-      region = !region || SameRegion(*region, *read) ? *read : WholeRegion(producer);
-    }
-    if (!region && producer.placement() != Stage::Placement::kAt) {
-      throw InvalidArgument(StrCat("compute_at: stage ", producer.name(),
-                                   " is a step of a scan, but is not read in the scan's loop; "
-                                   "compute its readers there"));
-    }
-    if (!region) {
-      throw InvalidArgument(StrCat("compute_at: stage ", producer.name(),
-                                   " is not read inside axis ", producer.attach_axis().var.name(),
-                                   "; choose a loop around its readers"));
-    }
-    return *region;
-  }
-
-  // An axis that is a tensor intrinsic's is computed whole, and so is a vectorised one of which
-  // more than half is needed where that makes it a whole vector: 14 lanes cost as much as 16, and
-  // LLVM keeps whole vectors alone in registers.
-  static void WidenLanes(const Stage& producer, std::vector<Range>& region) {
-    for (std::size_t d = 0; d < region.size(); ++d) {
-      const IterVar& axis = producer.op()->axes[d];
-      const auto* needed = region[d].extent.As<loop::IntImmNode>();
-      const auto* whole = axis.extent.As<loop::IntImmNode>();
-      if (needed == nullptr || whole == nullptr || needed->value < 1) continue;
-      const bool makes_vector = std::has_single_bit(static_cast<std::uint64_t>(whole->value)) &&
-                                2 * needed->value > whole->value &&
-                                producer.KindOf(axis) == loop::ForKind::kVectorized;
-      if (makes_vector || IsOfIntrinsic(producer, d, whole->value)) region[d] = {0, axis.extent};
-    }
-  }
-
-  static bool IsOfIntrinsic(const Stage& stage, std::size_t axis, std::int64_t extent) {
-    if (!stage.marks().tensorize) return false;
-    const auto& pattern = stage.marks().tensorize->intrinsic->op->axes;
-    const std::size_t outer = stage.op()->axes.size() - pattern.size();
-    return axis >= outer && loop::IsConstInt(pattern[axis - outer].extent, extent);
-  }
-
-  static bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Range& x, const Range& y) {
-      return loop::StructuralEqual(x.min, y.min) && loop::StructuralEqual(x.extent, y.extent);
-    });
-  }
-
-  static void CheckParallel(const Stmt& stmt, const loop::ForNode* outer) {
-    loop::VisitStmts(stmt, [&](const Stmt& s) {
-      const auto* n = s.As<loop::ForNode>();
-      if (n == nullptr || n->for_kind != loop::ForKind::kParallel || n == outer) return;
-      if (outer != nullptr) {
-        throw InvalidArgument(StrCat("parallel: loop ", n->var.name(),
-                                     " runs inside the parallel loop ", outer->var.name(),
-                                     "; parallel loops may not nest"));
-      }
-      CheckParallel(n->body, n);
-    });
-  }
-
-  // A loop that an intrinsic stands for computes nothing.
-  void CheckOutputs() {
-    for (const auto& stage : schedule_.stages()) {
-      if (!stage->is_output() || stage->placement() != Stage::Placement::kAt) continue;
-      const std::vector<loop::Buffer>& outputs = stage->op()->outputs;
-      if (std::none_of(outputs.begin(), outputs.end(),
-                       [&](const loop::Buffer& buffer) { return IsParameter(buffer); }))
-        continue;
-      throw InvalidArgument(StrCat("compute_at: stage ", stage->name(), ", computed at axis ",
-                                   stage->attach_axis().var.name(), " of ",
-                                   stage->attach_stage().name(),
-                                   ": there is no such loop any more; choose another"));
-    }
-  }
-
-  // A stage that some reader outside its place needs is read from a buffer that does not exist
-  // there.
-  void CheckPlacements(const Stmt& body) const {
-    std::unordered_set<const loop::BufferNode*> known;
-    for (const loop::Buffer& buffer : function_.buffers) known.insert(buffer.get());
-    loop::VisitStmts(body, [&](const Stmt& s) {
-      if (const auto* n = s.As<loop::AllocateNode>()) known.insert(n->buffer.get());
-    });
-    loop::VisitExprs(body, [&](const Expr& e) {
-      const auto* load = e.As<loop::LoadNode>();
-      const auto* address = e.As<loop::AddressNode>();
-      if (load == nullptr && address == nullptr) return;
-      const loop::Buffer& buffer = load != nullptr ? load->buffer : address->buffer;
-      if (known.contains(buffer.get())) return;
-      throw InvalidArgument(StrCat("compute_at: stage ", buffer->name,
-                                   " has a reader outside the loop that it is computed in; ",
-                                   "choose a loop around all of its readers, or compute_root"));
-    });
   }
 
   // The function's parameters are the buffers of the arguments, as callers expect who name a kernel
@@ -501,6 +477,8 @@ class Lowerer {
     std::vector<loop::Buffer> memory;
   };
   std::unordered_map<Expr, std::vector<FirstCopy>, loop::ExprHash, loop::ExprSame> first_copies_;
+  // Of stages that are stored further outside, the buffers that stand for their outputs until then.
+  std::unordered_map<const Stage*, std::vector<loop::Buffer>> stored_;
 };
 
 }  // namespace

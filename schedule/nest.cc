@@ -1,11 +1,14 @@
 // The arithmetic of axes is schedule/relation.h's. Of a reduction, the data loops
 // inside the first reduce loop run twice: once to set the identity, before that reduce loop, and
-// once inside it to update (Halide's "pure definition" and "update", here for one update).
+// once inside it to update (Halide's "pure definition" and "update", here for one update). Where
+// the terms go to computed indices, the loops over these dimensions set initial values alone;
+// updates run in all other loops.
 #include "tenon/schedule/nest.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/tensorize.h"
 #include "tenon/support/error.h"
@@ -25,47 +28,37 @@ bool IsOneOperation(const te::Combiner& combiner) {
   return n != nullptr && n->a.same_as(combiner.lhs[0]) && n->b.same_as(combiner.rhs[0]);
 }
 
-class NestMaker {
+// The stage's axes, and the conditions on them.
+class NestAxes {
  public:
-  NestMaker(const Stage& stage, std::vector<Expr> body, std::vector<Range> region,
-            const LoopHooks& hooks)
-      : stage_(stage),
-        op_(*stage.op()),
-        body_(std::move(body)),
-        region_(std::move(region)),
-        hooks_(hooks) {}
+  NestAxes(const Stage& stage, NestBody body, std::vector<Range> region)
+      : stage_(stage), op_(*stage.op()), body_(std::move(body)), region_(std::move(region)) {}
 
-  Stmt Make() {
-    InferExtents();
-    if (stage_.marks().tensorize) return MakeTensorized();
-    const std::vector<IterVar>& leaves = stage_.leaves();
-    const auto first_reduce = static_cast<std::size_t>(
-        std::find_if(leaves.begin(), leaves.end(), [](const IterVar& v) { return v.is_reduce; }) -
-        leaves.begin());
-    Stmt nest;
-    if (!op_.is_reduction()) {
-      nest = Wrap(Guarded(StoreAll(body_, {}), /*with_reduce=*/true, {}), 0, leaves.size());
-      return nest;
+ protected:
+  // A block that is moved inwards begins before the region where that is smaller than the block.
+  void RequireRoom() const {
+    for (const Relation& relation : stage_.relations()) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
+      const Expr& extent = extent_.at(split->parent.var);
+      const Expr& width = extent_.at(split->inner.var);
+      // Without elements there is no block.
+      if (loop::CanProve(width <= extent, {}) || loop::CanProve(extent <= 0, {})) continue;
+      throw InvalidArgument(StrCat("split: stage ", stage_.name(), ", axis ",
+                                   split->parent.var.name(), ", Tail::kShiftInwards: the extent ",
+                                   loop::Print(extent), " may be less than the factor ",
+                                   loop::Print(split->factor), "; use Tail::kGuard"));
     }
-    const Stmt update = Wrap(Guarded(Update(), true, {}), first_reduce, leaves.size());
-    return Wrap(loop::Seq({Initialize(first_reduce), update}), 0, first_reduce);
   }
 
-  Stmt MakeSteps(const Stmt& step) {
-    InferExtents();
-    const Expr guard = OverhangGuard(stage_.relations(), extent_, Values({}), false);
-    const Stmt body = loop::If(guard, loop::Substitute(step, RootSubstitution({})));
-    return Wrap(body, 0, stage_.leaves().size());
-  }
-
- private:
-  void InferExtents() {
+  // Also of the loops, whose ranges `bounds` gets.
+  void InferExtents(loop::Bounds* bounds) {
     for (std::size_t d = 0; d < op_.axes.size(); ++d) extent_[op_.axes[d].var] = region_[d].extent;
     for (const IterVar& axis : op_.reduce_axes) extent_[axis.var] = axis.extent;
     schedule::InferExtents(stage_.relations(), &extent_);
     for (const IterVar& leaf : stage_.leaves()) {
       if (const auto* extent = extent_.at(leaf.var).As<loop::IntImmNode>())
-        hooks_.ranges->Bind(leaf.var, {0, extent->value - 1});
+        bounds->Bind(leaf.var, {0, extent->value - 1});
     }
   }
 
@@ -100,6 +93,104 @@ class NestMaker {
     return indices;
   }
 
+  Expr Condition(bool with_reduce, const ByVar& fresh) const {
+    const ByVar values = Values(fresh);
+    std::vector<Expr> indices;
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) indices.push_back(DataIndex(values, d));
+    Expr condition = OverhangCondition(fresh, with_reduce) && PredicateOf(indices);
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) {
+      if (!IsWhole(d)) condition = condition && IsInside(indices[d], d);
+    }
+    return condition;
+  }
+
+  // That of an update, which goes to `indices`.
+  Expr UpdateCondition(const std::vector<Expr>& indices) const {
+    Expr condition = PredicateOf(indices);
+    if (body_.target.empty()) condition = OverhangCondition({}, true) && condition;
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) {
+      if (op_.axes[d].starts_only && !IsWhole(d)) {
+        condition = condition && indices[d] >= region_[d].min &&
+                    indices[d] < region_[d].min + region_[d].extent;
+      }
+      if (op_.axes[d].starts_only || !IsWhole(d)) condition = condition && IsInside(indices[d], d);
+    }
+    return condition;
+  }
+
+  // What keeps loops before the ends of split axes, and to the terms that count.
+  Expr OverhangCondition(const ByVar& fresh, bool with_reduce) const {
+    std::vector<Relation> relations = stage_.relations();
+    // There is room past the end of what is rounded up, and an update runs in no loop that only
+    // sets initial values.
+    std::erase_if(relations, [&](const Relation& relation) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      return split != nullptr &&
+             (split->tail == Tail::kRoundUp || (with_reduce && split->parent.starts_only));
+    });
+    Expr condition = OverhangGuard(relations, extent_, Values(fresh), with_reduce);
+    if (stage_.guard().defined() && with_reduce)
+      condition = condition && loop::Substitute(stage_.guard(), RootSubstitution(fresh));
+    return condition;
+  }
+
+  Expr PredicateOf(const std::vector<Expr>& indices) const {
+    const auto& predicate = stage_.marks().store_predicate;
+    return predicate ? (*predicate)(indices)[0] : loop::True();
+  }
+
+  // Of an axis that is rounded up, what lies past the end is in memory as well.
+  bool IsWhole(std::size_t d) const {
+    if (!loop::IsConstInt(region_[d].min, 0)) return false;
+    if (loop::StructuralEqual(region_[d].extent, op_.outputs[0]->shape[d])) return true;
+    const auto rounds = [&](const Relation& relation) {
+      const auto* split = std::get_if<SplitRelation>(&relation);
+      return split != nullptr && split->tail == Tail::kRoundUp &&
+             split->parent.var.same_as(op_.axes[d].var);
+    };
+    return std::any_of(stage_.relations().begin(), stage_.relations().end(), rounds);
+  }
+  Expr IsInside(const Expr& index, std::size_t d) const {
+    return index >= 0 && index < op_.outputs[0]->shape[d];
+  }
+
+  const Stage& stage_;
+  const te::OperationNode& op_;
+  const NestBody body_;
+  const std::vector<Range> region_;
+  ByVar extent_;
+};
+
+class NestMaker : public NestAxes {
+ public:
+  NestMaker(const Stage& stage, NestBody body, std::vector<Range> region, const LoopHooks& hooks,
+            std::size_t outer)
+      : NestAxes(stage, std::move(body), std::move(region)), hooks_(hooks), outer_(outer) {}
+
+  Stmt Make() {
+    InferExtents(hooks_.ranges);
+    RequireRoom();
+    if (stage_.marks().tensorize) return MakeTensorized();
+    const std::vector<IterVar>& leaves = stage_.leaves();
+    if (!op_.is_reduction())
+      return Wrap(Guarded(StoreAll(body_.values, {}), /*with_reduce=*/true, {}), outer_,
+                  leaves.size());
+    const auto first_update = static_cast<std::size_t>(
+        std::find_if(leaves.begin(), leaves.end(),
+                     [](const IterVar& v) { return v.is_reduce || v.starts_only; }) -
+        leaves.begin());
+    const Stmt update = Wrap(CountedUpdate(), first_update, leaves.size());
+    return Wrap(loop::Seq({Initialize(first_update), update}), outer_, first_update);
+  }
+
+  Stmt MakeSteps(const Stmt& step) {
+    InferExtents(hooks_.ranges);
+    const Expr guard = OverhangGuard(stage_.relations(), extent_, Values({}), false);
+    const Stmt body = loop::If(guard, loop::Substitute(step, RootSubstitution({})));
+    return Wrap(body, 0, stage_.leaves().size());
+  }
+
+ private:
   Stmt StoreAll(const std::vector<Expr>& values, const ByVar& fresh) const {
     const ByVar roots = RootSubstitution(fresh);
     const auto kind =
@@ -112,17 +203,42 @@ class NestMaker {
     return loop::Seq(std::move(stores));
   }
 
-  Stmt Update() const {
+  // The update of a term where it counts and goes to an element of the region.
+  Stmt CountedUpdate() const {
     const ByVar roots = RootSubstitution({});
-    const std::vector<Expr> indices = Indices({});
+    std::vector<Expr> indices;
+    std::vector<std::pair<Var, Expr>> computed;
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) {
+      if (!op_.axes[d].starts_only) {
+        indices.push_back(roots.at(op_.axes[d].var));
+        continue;
+      }
+      // Read once: what it is read from cannot change on the way.
+      computed.emplace_back(Var("target"), loop::Substitute(body_.target[d], roots));
+      indices.push_back(computed.back().first);
+    }
+    const Expr counts =
+        body_.condition.defined() ? loop::Substitute(body_.condition, roots) : loop::True();
+    const Stmt update = Update(roots, indices);
+    if (body_.target.empty()) return loop::If(UpdateCondition(indices), loop::If(counts, update));
+    // Where a term goes is computed only for one that counts.
+    Stmt placed = loop::If(UpdateCondition(indices), update);
+    for (std::size_t i = computed.size(); i-- > 0;)
+      placed = loop::LetStmt(computed[i].first, computed[i].second, placed);
+    return loop::If(OverhangCondition({}, true), loop::If(counts, placed));
+  }
+
+  Stmt Update(const ByVar& roots, const std::vector<Expr>& indices) const {
     const te::Combiner& combiner = *op_.combiner;
+    const std::vector<Expr>& terms = body_.values;
     ByVar operands;
-    for (std::size_t i = 0; i < body_.size(); ++i) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
       operands[combiner.lhs[i]] = loop::Load(op_.outputs[i], indices);
-      operands[combiner.rhs[i]] = loop::Substitute(body_[i], roots);
+      operands[combiner.rhs[i]] = loop::Substitute(terms[i], roots);
     }
     if (IsOneOperation(combiner)) {
-      const bool reassociate = combiner.is_sum && op_.outputs[0]->dtype.is_float();
+      const bool reassociate =
+          combiner.is_sum && op_.outputs[0]->dtype.is_float() && body_.target.empty();
       const auto kind = reassociate ? loop::StoreKind::kReassociated : loop::StoreKind::kPlain;
       return loop::Store(op_.outputs[0], loop::Substitute(combiner.result[0], operands), indices,
                          kind);
@@ -131,37 +247,44 @@ class NestMaker {
     // ones, and no value is computed twice.
     std::vector<Var> values, joined;
     std::vector<Stmt> stores;
-    const auto kind =
-        combiner.is_order_free ? loop::StoreKind::kReassociated : loop::StoreKind::kPlain;
-    for (std::size_t i = 0; i < body_.size(); ++i) {
+    const auto kind = combiner.is_order_free && body_.target.empty()
+                          ? loop::StoreKind::kReassociated
+                          : loop::StoreKind::kPlain;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
       values.emplace_back("value", combiner.rhs[i].dtype());
       joined.emplace_back("joined", combiner.lhs[i].dtype());
       stores.push_back(loop::Store(op_.outputs[i], joined[i], indices, kind));
     }
     ByVar names = operands;
-    for (std::size_t i = 0; i < body_.size(); ++i) names[combiner.rhs[i]] = values[i];
+    for (std::size_t i = 0; i < terms.size(); ++i) names[combiner.rhs[i]] = values[i];
     Stmt result = loop::Seq(std::move(stores));
-    for (std::size_t i = body_.size(); i-- > 0;)
+    for (std::size_t i = terms.size(); i-- > 0;)
       result = loop::LetStmt(joined[i], loop::Substitute(combiner.result[i], names), result);
-    for (std::size_t i = body_.size(); i-- > 0;)
+    for (std::size_t i = terms.size(); i-- > 0;)
       result = loop::LetStmt(values[i], operands.at(combiner.rhs[i]), result);
     return result;
   }
 
-  // The data loops from `first_reduce` on, under new names, around stores of the identity.
-  Stmt Initialize(std::size_t first_reduce) const {
+  // The data loops from `first` on, under new names, around stores of what elements start as.
+  Stmt Initialize(std::size_t first) const {
     ByVar fresh;
     std::vector<std::pair<IterVar, Var>> loops;
     for (std::size_t i = 0; i < stage_.leaves().size(); ++i) {
       const IterVar& leaf = stage_.leaves()[i];
       if (leaf.is_reduce) {
         fresh[leaf.var] = 0;
-      } else if (i >= first_reduce) {
+      } else if (i >= first) {
         loops.emplace_back(leaf, Var(leaf.var.name() + ".init"));
         fresh[leaf.var] = loops.back().second;
       }
     }
-    return InitLoops(loops, Guarded(StoreAll(op_.combiner->identity, fresh), false, fresh));
+    if (body_.initial.empty())
+      return InitLoops(loops, Guarded(StoreAll(op_.combiner->identity, fresh), false, fresh));
+    // Elements that are left out have no value to start at.
+    Stmt starts = StoreAll(body_.initial, fresh);
+    if (stage_.guard().defined())
+      starts = loop::If(loop::Substitute(stage_.guard(), RootSubstitution(fresh)), starts);
+    return InitLoops(loops, Guarded(starts, false, fresh));
   }
 
   Stmt InitLoops(const std::vector<std::pair<IterVar, Var>>& loops, Stmt stmt) const {
@@ -183,6 +306,10 @@ class NestMaker {
                                    mark.axis.var.name(), ", intrinsic ", mark.intrinsic->name, ": ",
                                    reason));
     };
+    if (!body_.initial.empty() || body_.condition.defined() || !body_.target.empty())
+      refuse(
+          "the reduction has initial values, a condition or computed indices, which no intrinsic "
+          "knows");
     std::size_t position = 0;
     while (position < leaves.size() && !leaves[position].var.same_as(mark.axis.var)) ++position;
     if (position == leaves.size())
@@ -191,7 +318,7 @@ class NestMaker {
     const Expr guard = loop::Simplify(Condition(/*with_reduce=*/true, {}), *hooks_.ranges);
     const TensorizeMatch match = MatchTensorize({.stage = stage_,
                                                  .position = position,
-                                                 .body = body_,
+                                                 .body = body_.values,
                                                  .roots = RootSubstitution({}),
                                                  .extents = extent_,
                                                  .guard = guard});
@@ -210,18 +337,18 @@ class NestMaker {
         fresh[leaves[i].var] = loops.back().second;
       }
     }
-    if (fresh.empty()) return Wrap(loop::If(guard, whole), 0, position);
+    if (fresh.empty()) return Wrap(loop::If(guard, whole), outer_, position);
     if (!bodies.reduce_update)
       refuse("reduce loops are left outside; the intrinsic has no reduce_update to go on with");
     const Stmt update = bodies.reduce_update(match.inputs, match.outputs);
     if (!bodies.reduce_init)
-      return Wrap(loop::If(guard, loop::If(is_first, whole, update)), 0, position);
+      return Wrap(loop::If(guard, loop::If(is_first, whole, update)), outer_, position);
     const Stmt part = Wrap(loop::If(guard, update), first_reduce, position);
     // Simplified before its loops are renamed, since the ranges of the new names are not known.
     const Expr init_guard = loop::Simplify(Condition(/*with_reduce=*/false, {}), *hooks_.ranges);
     const Stmt init =
         loop::Substitute(loop::If(init_guard, bodies.reduce_init({}, match.outputs)), fresh);
-    return Wrap(loop::Seq({InitLoops(loops, init), part}), 0, first_reduce);
+    return Wrap(loop::Seq({InitLoops(loops, init), part}), outer_, first_reduce);
   }
 
   // Conditions that some loop values break: past the end of a split axis, outside the tensor.
@@ -229,27 +356,11 @@ class NestMaker {
     return loop::If(Condition(with_reduce, fresh), stmt);
   }
 
-  Expr Condition(bool with_reduce, const ByVar& fresh) const {
-    const ByVar values = Values(fresh);
-    Expr condition = OverhangGuard(stage_.relations(), extent_, values, with_reduce);
-    if (stage_.guard().defined() && with_reduce)
-      condition = condition && loop::Substitute(stage_.guard(), RootSubstitution(fresh));
-    if (const auto& predicate = stage_.marks().store_predicate)
-      condition = condition && (*predicate)(Indices(fresh))[0];
-    for (std::size_t d = 0; d < op_.axes.size(); ++d) {
-      const Expr shape = op_.outputs[0]->shape[d];
-      if (loop::IsConstInt(region_[d].min, 0) && loop::StructuralEqual(region_[d].extent, shape))
-        continue;
-      const Expr index = DataIndex(values, d);
-      condition = condition && index >= 0 && index < shape;
-    }
-    return condition;
-  }
-
   // The loops [begin, end) around `stmt`.
   Stmt Wrap(Stmt stmt, std::size_t begin, std::size_t end) const {
     for (std::size_t i = end; i-- > begin;) {
       const IterVar& leaf = stage_.leaves()[i];
+      if (leaf.starts_only) continue;
       stmt = hooks_.inside(leaf, extent_.at(leaf.var), stmt);
       stmt = loop::For(leaf.var, 0, extent_.at(leaf.var), stage_.KindOf(leaf), stmt);
       stmt = hooks_.around(leaf, extent_.at(leaf.var), stmt);
@@ -257,24 +368,20 @@ class NestMaker {
     return stmt;
   }
 
-  const Stage& stage_;
-  const te::OperationNode& op_;
-  const std::vector<Expr> body_;
-  const std::vector<Range> region_;
   const LoopHooks& hooks_;
-  ByVar extent_;
+  const std::size_t outer_;
 };
 
 }  // namespace
 
-Stmt MakeNest(const Stage& stage, const std::vector<Expr>& body, const std::vector<Range>& region,
-              const LoopHooks& hooks) {
-  return NestMaker(stage, body, region, hooks).Make();
+Stmt MakeNest(const Stage& stage, const NestBody& body, const std::vector<Range>& region,
+              const LoopHooks& hooks, std::size_t outer) {
+  return NestMaker(stage, body, region, hooks, outer).Make();
 }
 
 Stmt MakeTimeNest(const Stage& scan, const Stmt& step, const LoopHooks& hooks) {
   const IterVar& time = scan.op()->axes[0];
-  return NestMaker(scan, {}, {{time.min, time.extent}}, hooks).MakeSteps(step);
+  return NestMaker(scan, {}, {{time.min, time.extent}}, hooks, 0).MakeSteps(step);
 }
 
 }  // namespace tenon::schedule

@@ -20,11 +20,18 @@ struct LoopHooks {
   Hook around;  // takes the loop itself, likewise
 };
 
+// What an operation computes with (te::OperationNode), as it is to stand in the loops.
+struct NestBody {
+  std::vector<loop::Expr> values, initial;
+  loop::Expr condition = {};
+  std::vector<loop::Expr> target = {};
+};
+
 // Computes the elements of `region` (one range a data axis, in the coordinates of the tensor) of
-// the stage, whose bodies are `body`. What lies outside the tensor's shape or past a split axis's
-// end is guarded.
-loop::Stmt MakeNest(const Stage& stage, const std::vector<loop::Expr>& body,
-                    const std::vector<Range>& region, const LoopHooks& hooks);
+// the stage. What lies outside the tensor's shape or past a split axis's end is guarded. The first
+// `outer` loops, over elements, are left to the caller.
+loop::Stmt MakeNest(const Stage& stage, const NestBody& body, const std::vector<Range>& region,
+                    const LoopHooks& hooks, std::size_t outer = 0);
 
 // The loop over time of a scan, as it is scheduled, around `step`, which uses the scan's time
 // variable.

@@ -9,7 +9,7 @@ void Schedule::Prefetch(const Tensor& tensor, const Tensor& reader, const IterVa
                         const loop::Expr& offset) {
   Stage& stage = (*this)[reader];
   (*this)[tensor];  // throws when it is foreign
-  stage.Position("prefetch", axis);
+  stage.RequireUpdates("prefetch", axis);
   if (offset.dtype() != Int64) {
     stage.Refuse("prefetch", &axis,
                  StrCat("the offset ", loop::Print(offset), " is no int64 number of iterations"));
@@ -22,7 +22,7 @@ void Schedule::PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, con
                                  std::int64_t turns) {
   Stage& stage = (*this)[reader];
   (*this)[tensor];  // throws when it is foreign
-  stage.Position("prefetch_next_block", axis);
+  stage.RequireUpdates("prefetch_next_block", axis);
   if (turns < 1) {
     stage.Refuse("prefetch_next_block", &axis,
                  StrCat("a block is used at least once, not ", turns, " times"));

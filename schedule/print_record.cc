@@ -57,7 +57,8 @@ class RecordPrinter {
   std::string Call(const SplitStep& x) {
     const bool by_factor = x.factor.defined();
     return StrCat(On(x.axis.stage), by_factor ? ".Split(" : ".SplitParts(", Axis(x.axis), ", ",
-                  Text(by_factor ? x.factor : x.parts), ")");
+                  Text(by_factor ? x.factor : x.parts),
+                  x.tail == Tail::kGuard ? "" : StrCat(", ", ToString(x.tail)), ")");
   }
   std::string Call(const FuseStep& x) {
     return StrCat(On(x.outer.stage), ".Fuse(", Axis(x.outer), ", ", Axis(x.inner), ")");
@@ -78,6 +79,13 @@ class RecordPrinter {
   std::string Call(const ComputeAtStep& x) {
     return StrCat(On(x.stage), ".ComputeAt(", On(x.axis.stage), ", ", Axis(x.axis), ")");
   }
+  std::string Call(const ComputeWithStep& x) {
+    return StrCat(On(x.stage), ".ComputeWith(", On(x.axis.stage), ", ", Axis(x.axis), ")");
+  }
+  std::string Call(const StoreAtStep& x) {
+    return StrCat(On(x.stage), ".StoreAt(", On(x.axis.stage), ", ", Axis(x.axis), ")");
+  }
+  std::string Call(const StoreRootStep& x) { return On(x.stage) + ".StoreRoot()"; }
   std::string Call(const ComputeInlineStep& x) { return On(x.stage) + ".ComputeInline()"; }
   std::string Call(const ComputeRootStep& x) { return On(x.stage) + ".ComputeRoot()"; }
   std::string Call(const SetScopeStep& x) {
@@ -129,8 +137,8 @@ class RecordPrinter {
     return StrCat(
         "s.TransformLayout(", Name(x.tensor),
         ", [](const std::vector<Var>& i) { return std::vector<Expr>{",
-        StrJoin(x.map.to, ", ", [&](std::string* out, const Expr& e) { *out += Text(e); }),
-        "}; })");
+        StrJoin(x.map.to, ", ", [&](std::string* out, const Expr& e) { *out += Text(e); }), "}; }",
+        x.pad ? StrCat(", ", FormatShortest(*x.pad)) : "", ")");
   }
 
   // ---- What the calls give.

@@ -17,7 +17,7 @@ class Player {
   void operator()(const SplitStep& step) {
     Stage& stage = StageOf(step.axis);
     if (step.factor.defined())
-      stage.Split(AxisOf(step.axis), step.factor);
+      stage.Split(AxisOf(step.axis), step.factor, step.tail);
     else
       stage.SplitParts(AxisOf(step.axis), step.parts);
   }
@@ -51,6 +51,13 @@ class Player {
   void operator()(const ComputeAtStep& step) {
     StageAt(step.stage).ComputeAt(StageOf(step.axis), AxisOf(step.axis));
   }
+  void operator()(const ComputeWithStep& step) {
+    StageAt(step.stage).ComputeWith(StageOf(step.axis), AxisOf(step.axis));
+  }
+  void operator()(const StoreAtStep& step) {
+    StageAt(step.stage).StoreAt(StageOf(step.axis), AxisOf(step.axis));
+  }
+  void operator()(const StoreRootStep& step) { StageAt(step.stage).StoreRoot(); }
   void operator()(const ComputeInlineStep& step) { StageAt(step.stage).ComputeInline(); }
   void operator()(const ComputeRootStep& step) { StageAt(step.stage).ComputeRoot(); }
   void operator()(const SetScopeStep& step) { StageAt(step.stage).SetScope(step.scope); }
@@ -89,9 +96,10 @@ class Player {
     schedule_.RFactor(TensorOf(step.tensor), AxisOf(step.axis), step.factor_axis);
   }
   void operator()(const TransformLayoutStep& step) {
-    schedule_.TransformLayout(TensorOf(step.tensor), [&](const std::vector<loop::Var>& indices) {
+    const auto layout = [&](const std::vector<loop::Var>& indices) {
       return step.map(std::vector<loop::Expr>(indices.begin(), indices.end()));
-    });
+    };
+    schedule_.TransformLayout(TensorOf(step.tensor), layout, step.pad);
   }
 
  private:

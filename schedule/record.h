@@ -11,12 +11,14 @@
 #define TENON_SCHEDULE_RECORD_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "tenon/loop/stmt.h"
 #include "tenon/schedule/index_map.h"
+#include "tenon/schedule/relation.h"
 #include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::schedule {
@@ -32,6 +34,7 @@ struct TensorRef {
 struct SplitStep {
   AxisRef axis;
   loop::Expr factor, parts;  // one is undefined
+  Tail tail = Tail::kGuard;
 };
 struct FuseStep {
   AxisRef outer, inner;
@@ -50,6 +53,17 @@ struct KindStep {  // vectorize, unroll, parallel
 struct ComputeAtStep {
   std::size_t stage;
   AxisRef axis;
+};
+struct ComputeWithStep {
+  std::size_t stage;
+  AxisRef axis;
+};
+struct StoreAtStep {
+  std::size_t stage;
+  AxisRef axis;
+};
+struct StoreRootStep {
+  std::size_t stage;
 };
 struct ComputeInlineStep {
   std::size_t stage;
@@ -114,13 +128,15 @@ struct RFactorStep {
 struct TransformLayoutStep {
   TensorRef tensor;
   IndexMap map;
+  std::optional<double> pad;
 };
 
 using Step = std::variant<SplitStep, FuseStep, SingletonStep, ReorderStep, KindStep, ComputeAtStep,
-                          ComputeInlineStep, ComputeRootStep, SetScopeStep, DoubleBufferStep,
-                          RollingBufferStep, StorePredicateStep, StreamStoresStep, StorageAlignStep,
-                          PragmaStep, PrefetchStep, PrefetchNextBlockStep, TensorizeStep,
-                          CacheReadStep, CacheWriteStep, RFactorStep, TransformLayoutStep>;
+                          ComputeWithStep, StoreAtStep, StoreRootStep, ComputeInlineStep,
+                          ComputeRootStep, SetScopeStep, DoubleBufferStep, RollingBufferStep,
+                          StorePredicateStep, StreamStoresStep, StorageAlignStep, PragmaStep,
+                          PrefetchStep, PrefetchNextBlockStep, TensorizeStep, CacheReadStep,
+                          CacheWriteStep, RFactorStep, TransformLayoutStep>;
 using Record = std::vector<Step>;
 
 class Schedule;

@@ -22,7 +22,7 @@ using Ends = std::pair<Expr, Expr>;  // lowest and highest value
 // Ranges that end above come from symbolic extents.
 constexpr std::int64_t kWide = std::int64_t{1} << 24;
 
-enum class Accesses { kLoads, kStores };
+enum class Accesses { kLoads, kStores, kAll };
 
 class RegionFinder {
  public:
@@ -51,13 +51,16 @@ class RegionFinder {
           bounds_.Bind(n.var, {first.low, first.high + count.high - 1});
         }
         Visit(n.body);
+        // Each question about ranges costs as much as there are variables.
+        bounds_.Forget(n.var);
+        inner_.erase(n.var);
         return;
       }
       case loop::StmtKind::kStore: {
         const auto& n = *stmt.As<loop::StoreNode>();
         Visit(n.value);
         for (const Expr& index : n.indices) Visit(index);
-        if (accesses_ == Accesses::kStores && n.buffer == buffer_) CoverElement(n.indices);
+        if (accesses_ != Accesses::kLoads && n.buffer == buffer_) CoverElement(n.indices);
         return;
       }
       case loop::StmtKind::kSeq:
@@ -272,20 +275,28 @@ class RegionFinder {
   bool found_ = false;
 };
 
-}  // namespace
-
-std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
-                                             const loop::Bounds& outer) {
-  RegionFinder finder(buffer, outer, Accesses::kLoads);
+std::optional<std::vector<Range>> RegionOf(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                           const loop::Bounds& outer, Accesses accesses) {
+  RegionFinder finder(buffer, outer, accesses);
   finder.Visit(stmt);
   return finder.Result();
 }
 
+}  // namespace
+
+std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                             const loop::Bounds& outer) {
+  return RegionOf(stmt, buffer, outer, Accesses::kLoads);
+}
+
 std::optional<std::vector<Range>> RegionWritten(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                                 const loop::Bounds& outer) {
-  RegionFinder finder(buffer, outer, Accesses::kStores);
-  finder.Visit(stmt);
-  return finder.Result();
+  return RegionOf(stmt, buffer, outer, Accesses::kStores);
+}
+
+std::optional<std::vector<Range>> RegionTouched(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                                const loop::Bounds& outer) {
+  return RegionOf(stmt, buffer, outer, Accesses::kAll);
 }
 
 }  // namespace tenon::schedule

@@ -21,6 +21,10 @@ struct Range {
 std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                              const loop::Bounds& outer);
 
+// Likewise, that `stmt` loads or stores to.
+std::optional<std::vector<Range>> RegionTouched(const loop::Stmt& stmt, const loop::Buffer& buffer,
+                                                const loop::Bounds& outer);
+
 // Likewise, that `stmt` stores to.
 std::optional<std::vector<Range>> RegionWritten(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                                 const loop::Bounds& outer);

@@ -2,7 +2,10 @@
 // formula beside its relation below.
 #include "tenon/schedule/relation.h"
 
+#include <algorithm>
+
 #include "tenon/loop/simplify/simplify.h"
+#include "tenon/support/error.h"
 
 namespace tenon::schedule {
 namespace {
@@ -10,6 +13,14 @@ namespace {
 using loop::Expr;
 
 Expr CeilDiv(const Expr& a, const Expr& b) { return loop::Simplify(loop::FloorDiv(a + b - 1, b)); }
+
+// Where a block of a split axis begins.
+Expr BeginOf(const SplitRelation& split, const ByVar& extents, const Expr& outer) {
+  const Expr width = extents.at(split.inner.var);
+  const Expr begin = outer * width;
+  return split.tail == Tail::kShiftInwards ? loop::Min(begin, extents.at(split.parent.var) - width)
+                                           : begin;
+}
 
 }  // namespace
 
@@ -44,9 +55,8 @@ void InferRoots(const std::vector<Relation>& relations, const ByVar& extents, By
   ByVar& value = *values;
   for (auto it = relations.rbegin(); it != relations.rend(); ++it) {
     if (const auto* split = std::get_if<SplitRelation>(&*it)) {
-      // parent = outer * inner_extent + inner
       value[split->parent.var] =
-          value.at(split->outer.var) * extents.at(split->inner.var) + value.at(split->inner.var);
+          BeginOf(*split, extents, value.at(split->outer.var)) + value.at(split->inner.var);
     } else if (const auto* fuse = std::get_if<FuseRelation>(&*it)) {
       // outer = fused / inner_extent, inner = fused mod inner_extent
       const Expr fused = value.at(fuse->fused.var), width = extents.at(fuse->inner.var);
@@ -60,10 +70,13 @@ void InferLeaves(const std::vector<Relation>& relations, const ByVar& extents, B
   ByVar& value = *values;
   for (const Relation& relation : relations) {
     if (const auto* split = std::get_if<SplitRelation>(&relation)) {
-      // outer = parent / inner_extent, inner = parent mod inner_extent
+      // outer = parent / inner_extent, inner = parent - the beginning of the block
       const Expr parent = value.at(split->parent.var), width = extents.at(split->inner.var);
-      value[split->outer.var] = loop::FloorDiv(parent, width);
-      value[split->inner.var] = loop::FloorMod(parent, width);
+      const Expr outer = loop::FloorDiv(parent, width);
+      value[split->outer.var] = outer;
+      value[split->inner.var] = split->tail == Tail::kShiftInwards
+                                    ? parent - BeginOf(*split, extents, outer)
+                                    : loop::FloorMod(parent, width);
     } else if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
       // fused = outer * inner_extent + inner
       value[fuse->fused.var] =
@@ -80,12 +93,41 @@ Expr OverhangGuard(const std::vector<Relation>& relations, const ByVar& extents,
   for (const Relation& relation : relations) {
     const auto* split = std::get_if<SplitRelation>(&relation);
     if (split == nullptr || (split->parent.is_reduce && !with_reduce)) continue;
+    if (split->tail == Tail::kShiftInwards) continue;
     const Expr covered = extents.at(split->outer.var) * extents.at(split->inner.var);
     const Expr needed = extents.at(split->parent.var);
     if (!loop::CanProve(covered <= needed, {}))
       condition = condition && values.at(split->parent.var) < needed;
   }
   return condition;
+}
+
+const char* ToString(Tail tail) {
+  switch (tail) {
+    case Tail::kGuard:
+      return "Tail::kGuard";
+    case Tail::kRoundUp:
+      return "Tail::kRoundUp";
+    case Tail::kShiftInwards:
+      return "Tail::kShiftInwards";
+  }
+  Unreachable("all tails have names");
+}
+
+bool IsMadeOf(const std::vector<Relation>& relations, const IterVar& leaf, const IterVar& axis) {
+  std::vector<loop::Var> parts = {axis.var};
+  const auto has = [&](const IterVar& other) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const loop::Var& part) { return part.same_as(other.var); });
+  };
+  for (const Relation& relation : relations) {
+    if (const auto* split = std::get_if<SplitRelation>(&relation)) {
+      if (has(split->parent)) parts.insert(parts.end(), {split->outer.var, split->inner.var});
+    } else if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
+      if (has(fuse->outer) || has(fuse->inner)) parts.push_back(fuse->fused.var);
+    }
+  }
+  return has(leaf);
 }
 
 IterVar LeafOf(const std::vector<Relation>& relations, IterVar axis) {

@@ -19,12 +19,21 @@ namespace tenon::schedule {
 using te::IterVar;
 using te::Tensor;
 
+// What becomes of the last iterations of a loop that a split does not divide.
+enum class Tail {
+  kGuard,        // those past the end are skipped
+  kRoundUp,      // they run, too, in memory that has room for them
+  kShiftInwards  // the last block begins earlier: some elements are computed twice
+};
+const char* ToString(Tail tail);
+
 // parent = outer * inner_extent + inner; either the inner extent (factor) or the outer one (parts)
-// is given.
+// is given. With kShiftInwards, parent = min(outer * factor, parent_extent - factor) + inner.
 struct SplitRelation {
   IterVar parent, outer, inner;
   loop::Expr factor;  // undefined when parts is given
   loop::Expr parts;
+  Tail tail = Tail::kGuard;
 };
 // fused = outer * inner_extent + inner
 struct FuseRelation {
@@ -44,10 +53,12 @@ void InferExtents(const std::vector<Relation>& relations, ByVar* extents);
 void InferRoots(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values);
 // From the values of the roots to those of all axes.
 void InferLeaves(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values);
-// What keeps the values of split axes inside their extents; true when every split divides. Splits
-// of reduce axes count when asked.
+// What keeps the values of split axes inside their extents; true when every split divides or moves
+// its last block inwards. Splits of reduce axes count when asked.
 loop::Expr OverhangGuard(const std::vector<Relation>& relations, const ByVar& extents,
                          const ByVar& values, bool with_reduce);
+// Whether loop `leaf` is made of `axis`.
+bool IsMadeOf(const std::vector<Relation>& relations, const IterVar& leaf, const IterVar& axis);
 // The loop that `axis` means after all relations: a split axis stands for its inner loop, a fused
 // one for the fused.
 IterVar LeafOf(const std::vector<Relation>& relations, IterVar axis);

@@ -48,6 +48,9 @@ te::Operation WithReads(const te::OperationNode& op, const loop::Buffer& buffer,
   copy->reduce_axes = op.reduce_axes;
   ReadReplacer replacer(buffer, read);
   for (const Expr& value : op.body) copy->body.push_back(replacer(value));
+  for (const Expr& value : op.initial) copy->initial.push_back(replacer(value));
+  if (op.condition.defined()) copy->condition = replacer(op.condition);
+  for (const Expr& index : op.target) copy->target.push_back(replacer(index));
   return handle;
 }
 
@@ -65,6 +68,27 @@ NewOperation NewLike(const te::OperationNode& op, std::string name,
                            op.outputs[i]->dtype, shape));
   }
   return made;
+}
+
+void CopyReduction(const te::OperationNode& from, const std::vector<te::IterVar>& reduce_axes,
+                   const ByVar& values, te::OperationNode* to) {
+  const auto substituted = [&](const std::vector<Expr>& list) {
+    std::vector<Expr> result;
+    for (const Expr& e : list) result.push_back(loop::Substitute(e, values));
+    return result;
+  };
+  to->label = from.label;
+  to->combiner = from.combiner;
+  to->reduce_axes = reduce_axes;
+  to->body = substituted(from.body);
+  to->initial = substituted(from.initial);
+  if (from.condition.defined()) to->condition = loop::Substitute(from.condition, values);
+  to->target = substituted(from.target);
+}
+
+std::vector<te::IterVar> PlainAxes(std::vector<te::IterVar> axes) {
+  for (te::IterVar& axis : axes) axis.starts_only = false;
+  return axes;
 }
 
 te::IterVar FreshAxis(const std::string& name, const Expr& extent, bool is_reduce) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/schedule/relation.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::schedule {
@@ -26,6 +27,12 @@ struct NewOperation {
 };
 NewOperation NewLike(const te::OperationNode& op, std::string name,
                      const std::vector<te::IterVar>& axes);
+
+// What `from` computes, over `reduce_axes`, with these values for its axes.
+void CopyReduction(const te::OperationNode& from, const std::vector<te::IterVar>& reduce_axes,
+                   const ByVar& values, te::OperationNode* to);
+// The axes of an operation that computes every element at its own place.
+std::vector<te::IterVar> PlainAxes(std::vector<te::IterVar> axes);
 
 // An axis over [0, extent) with a variable of its own.
 te::IterVar FreshAxis(const std::string& name, const loop::Expr& extent, bool is_reduce);

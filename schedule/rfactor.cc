@@ -2,7 +2,8 @@
 //   C.rf[r, i] = reduce over the other parts of k of f(i, k)
 //   C[i] = reduce over r of C.rf[r, i]
 // (Suriana, Adams and Kamil, "Parallel Associative Reductions in Halide", 2017). Terms past the end
-// of a split reduce axis are left out of C.rf, whose elements start as the identity.
+// of a split reduce axis are left out of C.rf, whose elements start as the identity. Where terms go
+// to computed indices, they go there in their own part of C.rf.
 #include <algorithm>
 
 #include "tenon/schedule/rewrite.h"
@@ -53,6 +54,7 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   std::vector<IterVar> axes, others;
   for (const IterVar& data : former->axes) {
     axes.push_back(FreshAxis(data.var.name(), data.extent, false));
+    axes.back().starts_only = data.starts_only;
     values[data.var] = axes.back().var;
   }
   const IterVar factor = FreshAxis(axis.var.name(), extents.at(axis.var), false);
@@ -68,19 +70,19 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   for (const IterVar& root : former->reduce_axes) values[root.var] = root.min + values.at(root.var);
   if (stage.guard_.defined()) guard = guard && loop::Substitute(stage.guard_, values);
   const NewOperation factored = NewLike(*former, FreshName(former->name + ".rf"), axes);
-  factored.node->label = former->label;
-  factored.node->combiner = former->combiner;
-  factored.node->reduce_axes = others;
-  for (const Expr& value : former->body)
-    factored.node->body.push_back(loop::Substitute(value, values));
+  CopyReduction(*former, others, values, factored.node);
+  factored.node->initial.clear();  // which the joined terms start from, once
+  if (!former->target.empty())
+    factored.node->target.insert(factored.node->target.begin() + factor_axis, factor.var);
 
   // The reduction of it.
   const IterVar rest = FreshAxis(axis.var.name(), factor.extent, true);
   std::vector<Expr> indices;
   for (const IterVar& data : former->axes) indices.push_back(data.var);
   indices.insert(indices.begin() + factor_axis, rest.var);
-  const NewOperation joined = NewLike(*former, former->name, former->axes);
+  const NewOperation joined = NewLike(*former, former->name, PlainAxes(former->axes));
   joined.node->outputs = former->outputs;
+  joined.node->initial = former->initial;
   joined.node->combiner = former->combiner;
   joined.node->reduce_axes = {rest};
   std::vector<Tensor> result;
@@ -93,7 +95,8 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   Stage& partial = AddStage(factored.handle, PositionOf(stage));
   partial.guard_ = guard;
   if (stage.time_.defined()) partial.time_ = loop::Substitute(stage.time_, values);
-  stage.guard_ = Expr();
+  // What the elements start at may read nothing for those that are left out.
+  if (former->initial.empty()) stage.guard_ = Expr();
   Rewrite(stage, joined.handle);
   stage.Reset(joined.handle);
   return result;

@@ -5,6 +5,8 @@
 #include "tenon/schedule/rolling.h"
 
 #include <optional>
+#include <string>
+#include <variant>
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
@@ -15,38 +17,54 @@ namespace tenon::schedule {
 
 using loop::Expr;
 
-RollingRegion FindRolling(const Stage& producer, const std::vector<Range>& region,
-                          const IterVar& axis) {
-  const auto refuse = [&](const std::string& reason) {
-    throw InvalidArgument(StrCat("rolling_buffer: stage ", producer.name(), ", computed at axis ",
-                                 axis.var.name(), ": ", reason));
-  };
+namespace {
+
+using Found = std::variant<RollingRegion, std::string>;
+
+// The window, or why there is none.
+Found Find(const std::vector<Range>& region, const IterVar& axis) {
   std::optional<std::size_t> slides;
   for (std::size_t d = 0; d < region.size(); ++d) {
     if (loop::UsesVar(region[d].extent, axis.var))
-      refuse("iterations read parts of different size; they must be alike");
+      return "iterations read parts of different size; they must be alike";
     if (!loop::UsesVar(region[d].min, axis.var)) continue;
-    if (slides) refuse("the window moves along two dimensions; it may move along one");
+    if (slides) return "the window moves along two dimensions; it may move along one";
     slides = d;
   }
-  if (!slides) refuse("all iterations read the same part; computing it at a loop around is enough");
+  if (!slides) return "all iterations read the same part; computing it at a loop around is enough";
   const Range& window = region[*slides];
   const Expr moved =
       loop::Simplify(loop::Substitute(window.min, {{axis.var, Expr(axis.var) + 1}}) - window.min);
   const auto* step = moved.As<loop::IntImmNode>();
   const auto* length = window.extent.As<loop::IntImmNode>();
   if (step == nullptr || length == nullptr || step->value < 1)
-    refuse(StrCat("the window begins at ", loop::Print(window.min), " and has ",
+    return StrCat("the window begins at ", loop::Print(window.min), " and has ",
                   loop::Print(window.extent),
                   " elements; it must move forward by a constant number of elements and have a "
-                  "constant size"));
+                  "constant size");
   if (step->value >= length->value)
-    refuse(StrCat("the window has ", length->value, " elements and moves by ", step->value,
-                  ", so that iterations share nothing"));
+    return StrCat("the window has ", length->value, " elements and moves by ", step->value,
+                  ", so that iterations share nothing");
   RollingRegion rolling{*slides, region, region};
   rolling.first[*slides].extent = length->value - step->value;
   rolling.next[*slides] = {loop::Simplify(window.min + (length->value - step->value)), step->value};
   return rolling;
+}
+
+}  // namespace
+
+RollingRegion FindRolling(const Stage& producer, const std::vector<Range>& region,
+                          const IterVar& axis) {
+  const Found found = Find(region, axis);
+  if (const auto* rolling = std::get_if<RollingRegion>(&found)) return *rolling;
+  throw InvalidArgument(StrCat("rolling_buffer: stage ", producer.name(), ", computed at axis ",
+                               axis.var.name(), ": ", std::get<std::string>(found)));
+}
+
+std::optional<RollingRegion> WindowOf(const std::vector<Range>& region, const IterVar& axis) {
+  const Found found = Find(region, axis);
+  if (const auto* rolling = std::get_if<RollingRegion>(&found)) return *rolling;
+  return std::nullopt;
 }
 
 }  // namespace tenon::schedule

@@ -7,6 +7,7 @@
 #define TENON_SCHEDULE_ROLLING_H_
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "tenon/schedule/region.h"
@@ -25,6 +26,8 @@ struct RollingRegion {
 // number of elements.
 RollingRegion FindRolling(const Stage& producer, const std::vector<Range>& region,
                           const IterVar& axis);
+// The same, and nothing where that throws.
+std::optional<RollingRegion> WindowOf(const std::vector<Range>& region, const IterVar& axis);
 
 }  // namespace tenon::schedule
 

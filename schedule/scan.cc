@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/loop/print.h"
+#include "tenon/schedule/needed_region.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -102,26 +103,101 @@ bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer) {
   return false;
 }
 
-std::vector<Range> StepRegion(const te::OperationNode& scan, const te::OperationNode& update) {
-  std::vector<Range> region;
-  for (const Expr& extent : update.outputs[0]->shape) region.push_back({0, extent});
-  region[0] = {scan.axes[0].var, 1};
+namespace {
+
+// Makes `part` hold `more`, too, in all dimensions but time; whether it has changed. A dimension in
+// which they differ, or which moves with the steps, becomes whole.
+bool Grow(const te::OperationNode& scan, const loop::Buffer& buffer, const std::vector<Range>& more,
+          std::optional<std::vector<Range>>* part) {
+  const bool is_new = !*part;
+  if (is_new) *part = more;
+  std::vector<Range>& region = **part;
+  bool changed = is_new;
+  region[0] = {0, buffer->shape[0]};
+  for (std::size_t d = 1; d < region.size(); ++d) {
+    const Range whole{0, buffer->shape[d]};
+    if (SameRegion({region[d]}, {whole})) continue;
+    const loop::Var& time = scan.axes[0].var;
+    if (SameRegion({region[d]}, {more[d]}) && !loop::UsesVar(more[d].min, time) &&
+        !loop::UsesVar(more[d].extent, time))
+      continue;
+    region[d] = whole;
+    changed = true;
+  }
+  return changed;
+}
+
+std::optional<std::size_t> UpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer) {
+  for (std::size_t i = 0; i < scan.update.size(); ++i) {
+    if (scan.update[i].buffer() == buffer) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ScanParts WholeParts(const te::OperationNode& scan) {
+  ScanParts parts;
+  for (const loop::Buffer& output : scan.outputs) parts.emplace_back(WholeRegion(output));
+  return parts;
+}
+
+ScanParts PartsRead(const te::OperationNode& scan, const Stmt& inside, const loop::Bounds& bounds) {
+  ScanParts parts;
+  for (const loop::Buffer& output : scan.outputs) {
+    parts.push_back(RegionRead(inside, output, bounds));
+    if (parts.back()) parts.back()->front() = {0, output->shape[0]};
+  }
+  return parts;
+}
+
+std::optional<std::vector<Range>> PartOfStep(const te::OperationNode& scan,
+                                             const te::OperationNode& step, const Stmt& readers,
+                                             const loop::Bounds& bounds, ScanParts* parts) {
+  std::optional<std::vector<Range>> region;
+  for (const loop::Buffer& output : step.outputs) {
+    const std::optional<std::size_t> update = UpdateOf(scan, output);
+    if (update && (*parts)[*update]) Grow(scan, output, *(*parts)[*update], &region);
+    if (const auto read = RegionRead(readers, output, bounds)) Grow(scan, output, *read, &region);
+  }
+  if (!region) return std::nullopt;
+  for (const loop::Buffer& output : step.outputs) {
+    if (const auto update = UpdateOf(scan, output)) (*parts)[*update] = region;
+  }
+  region->front() = {scan.axes[0].var, 1};
   return region;
 }
 
-Stmt CopyInits(const te::OperationNode& scan, loop::ExprMutator& inliner) {
+bool GrowByStates(const te::OperationNode& scan, const Stmt& step, const loop::Bounds& bounds,
+                  ScanParts* parts) {
+  bool changed = false;
+  for (std::size_t i = 0; i < scan.state.size(); ++i) {
+    const loop::Buffer& state = scan.state[i].buffer();
+    if (const auto read = RegionRead(step, state, bounds))
+      changed = Grow(scan, state, *read, &(*parts)[i]) || changed;
+  }
+  return changed;
+}
+
+Stmt CopyInits(const te::OperationNode& scan, const ScanParts& parts, loop::ExprMutator& inliner) {
   std::vector<Stmt> copies;
   for (std::size_t i = 0; i < scan.outputs.size(); ++i) {
+    if (!parts[i]) continue;
     const loop::Buffer& output = scan.outputs[i];
     std::vector<loop::Var> vars;
     std::vector<Expr> indices;
+    Expr inside = loop::True();
     for (std::size_t d = 0; d < output->shape.size(); ++d) {
+      const Range& range = (*parts[i])[d];
       vars.emplace_back(StrCat(d == 0 ? "t" : "i", d, ".init"));
-      indices.push_back(vars.back());
+      const bool is_first = loop::IsConstInt(range.min, 0);
+      indices.push_back(is_first ? Expr(vars.back()) : range.min + vars.back());
+      if (!is_first || !loop::StructuralEqual(range.extent, output->shape[d]))
+        inside = inside && indices[d] >= 0 && indices[d] < output->shape[d];
     }
-    Stmt copy = loop::Store(output, inliner(scan.init[i][indices]), indices);
+    Stmt copy = loop::If(inside, loop::Store(output, inliner(scan.init[i][indices]), indices));
     for (std::size_t d = output->shape.size(); d-- > 0;) {
-      const Expr& extent = output->shape[d];
+      const Expr& extent = (*parts[i])[d].extent;
       copy = loop::For(vars[d], 0, d == 0 ? loop::Min(scan.init[i].shape()[0], extent) : extent,
                        loop::ForKind::kSerial, copy);
     }

@@ -45,10 +45,26 @@ class ScanSteps {
 
 // Whether the stage computes an update of the scan.
 bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer);
-// The elements of step `t` of an update, whose shape is that of its state.
-std::vector<Range> StepRegion(const te::OperationNode& scan, const te::OperationNode& update);
+// Of each output of a scan, the part of all steps that is computed: the first dimension is whole.
+// Nothing for one that nobody needs.
+using ScanParts = std::vector<std::optional<std::vector<Range>>>;
+ScanParts WholeParts(const te::OperationNode& scan);
+// What `inside` reads of the outputs, in all steps.
+ScanParts PartsRead(const te::OperationNode& scan, const loop::Stmt& inside,
+                    const loop::Bounds& bounds);
+// What a step needs to compute of `step`, an operation with an update among its outputs: what is to
+// be computed of these outputs, and what `readers`, the rest of the step, reads. Nothing where that
+// is nothing; `parts` grow by what they do not have.
+std::optional<std::vector<Range>> PartOfStep(const te::OperationNode& scan,
+                                             const te::OperationNode& step,
+                                             const loop::Stmt& readers, const loop::Bounds& bounds,
+                                             ScanParts* parts);
+// Adds what the step reads of earlier states; whether that was not there yet.
+bool GrowByStates(const te::OperationNode& scan, const loop::Stmt& step, const loop::Bounds& bounds,
+                  ScanParts* parts);
 // The given first steps go to the scan's buffers; what is computed inline is computed here.
-loop::Stmt CopyInits(const te::OperationNode& scan, loop::ExprMutator& inliner);
+loop::Stmt CopyInits(const te::OperationNode& scan, const ScanParts& parts,
+                     loop::ExprMutator& inliner);
 // States and updates become the scan's buffers.
 loop::Stmt UseScanBuffers(const te::OperationNode& scan, const loop::Stmt& step);
 

@@ -10,6 +10,7 @@
 #define TENON_SCHEDULE_SCHEDULE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,8 +62,10 @@ class Schedule {
   // data loops become loops over the new indices, which are returned. `layout` must be one-to-one
   // (schedule/index_map.h). Legal for a computed tensor of one output that is not the schedule's,
   // with constant extents, while its data loops are whole and in order. Lowering refuses a layout
-  // that joins or splits the time axis of a step.
-  std::vector<IterVar> TransformLayout(const Tensor& tensor, const LayoutFunction& layout);
+  // that joins or splits the time axis of a step. With `pad`, the layout may have room for more
+  // elements, as blocks do that do not divide an extent: these are that number.
+  std::vector<IterVar> TransformLayout(const Tensor& tensor, const LayoutFunction& layout,
+                                       std::optional<double> pad = std::nullopt);
 
   // The stages that `outputs` need and that need `inputs`, which count themselves when asked. Legal
   // when none is an output of the schedule; groups may nest but not overlap. The record holds what

@@ -13,7 +13,7 @@ LoweringSource::LoweringSource(const Schedule& schedule, std::vector<Tensor> arg
       args_(std::move(args)),
       record_(schedule.record()),
       options_(options) {
-  options_.pipeline = {};
+  options_.pipeline = {.transforms = options.pipeline.transforms};
 }
 
 std::string LoweringSource::TensorExpressions() const { return te::Print(outputs_); }

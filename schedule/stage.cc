@@ -57,6 +57,17 @@ std::size_t Stage::Position(const char* primitive, const IterVar& axis) const {
          StrCat("the axis is not part of the schedule of this stage; its loops are: ", loops));
 }
 
+const IterVar& Stage::Loop(std::string_view name) const {
+  const auto has_name = [&](const IterVar& leaf) { return leaf.var.name() == name; };
+  const auto count = std::count_if(leaves_.begin(), leaves_.end(), has_name);
+  if (count == 1) return *std::find_if(leaves_.begin(), leaves_.end(), has_name);
+  Refuse("loop", nullptr,
+         StrCat(count == 0 ? "no loop" : "more than one loop", " has the name \"", name,
+                "\"; its loops are: ",
+                StrJoin(leaves_, ", ",
+                        [](std::string* text, const IterVar& leaf) { *text += leaf.var.name(); })));
+}
+
 bool Stage::IsLeaf(const IterVar& axis) const {
   return std::any_of(leaves_.begin(), leaves_.end(),
                      [&](const IterVar& leaf) { return leaf.var.same_as(axis.var); });
@@ -75,17 +86,27 @@ void Stage::RequireData(const char* primitive, const IterVar& axis) const {
   }
 }
 
+void Stage::RequireUpdates(const char* primitive, const IterVar& axis) const {
+  if (!leaves_[Position(primitive, axis)].starts_only) return;
+  Refuse(primitive, &axis,
+         "terms go to computed indices of this dimension, so that its loop sets initial values "
+         "alone; only the other data axes and the reduce axes run updates");
+}
+
 std::pair<IterVar, IterVar> Stage::SplitAt(std::size_t position, SplitRelation relation) {
   const IterVar& parent = relation.parent;
-  relation.outer = {loop::Var(parent.var.name() + ".outer"), 0, Expr(), parent.is_reduce,
-                    parent.is_ordered};
-  relation.inner = {loop::Var(parent.var.name() + ".inner"), 0, Expr(), parent.is_reduce,
-                    parent.is_ordered};
+  relation.outer = relation.inner = parent;
+  relation.outer.var = loop::Var(parent.var.name() + ".outer");
+  relation.inner.var = loop::Var(parent.var.name() + ".inner");
+  for (IterVar* part : {&relation.outer, &relation.inner}) {
+    part->min = 0;
+    part->extent = Expr();
+  }
   leaves_[position] = relation.outer;
   leaves_.insert(leaves_.begin() + static_cast<std::ptrdiff_t>(position) + 1, relation.inner);
   all_axes_.push_back(relation.outer);
   all_axes_.push_back(relation.inner);
-  record_->emplace_back(SplitStep{RefTo(parent), relation.factor, relation.parts});
+  record_->emplace_back(SplitStep{RefTo(parent), relation.factor, relation.parts, relation.tail});
   const std::pair<IterVar, IterVar> result(relation.outer, relation.inner);
   relations_.emplace_back(std::move(relation));
   return result;
@@ -101,8 +122,12 @@ bool IsPositive(const Expr& e) {
 
 }  // namespace
 
-std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor) {
+std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor, Tail tail) {
   const std::size_t position = Position("split", axis);
+  if (tail != Tail::kGuard) {
+    RequireData("split", axis);
+    RequireUpdates("split", axis);
+  }
   if (!IsPositive(factor))
     Refuse("split", &axis,
            StrCat("the factor is ", loop::Print(factor), "; it must be an int64 of at least 1"));
@@ -110,7 +135,8 @@ std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor
                             .outer = axis,
                             .inner = axis,
                             .factor = factor,
-                            .parts = Expr()});
+                            .parts = Expr(),
+                            .tail = tail});
 }
 
 std::pair<IterVar, IterVar> Stage::SplitParts(const IterVar& axis, const Expr& parts) {
@@ -139,8 +165,18 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
            StrCat("of it and ", inner.var.name(),
                   " one is a data and one a reduce axis; both must be of one kind"));
   }
-  const IterVar fused{loop::Var(StrCat(a.var.name(), ".", b.var.name(), ".fused")), 0, Expr(),
-                      a.is_reduce, a.is_ordered};
+  if (a.starts_only != b.starts_only) {
+    Refuse("fuse", &outer,
+           StrCat("of it and ", inner.var.name(),
+                  " one is of a dimension that terms go to at computed indices; both must be or "
+                  "none"));
+  }
+  const IterVar fused{loop::Var(StrCat(a.var.name(), ".", b.var.name(), ".fused")),
+                      0,
+                      Expr(),
+                      a.is_reduce,
+                      a.is_ordered,
+                      a.starts_only};
   leaves_[first] = fused;
   leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(second));
   all_axes_.push_back(fused);
@@ -223,83 +259,9 @@ Stage& Stage::Unroll(const IterVar& axis) {
 }
 Stage& Stage::Parallel(const IterVar& axis) {
   RequireData("parallel", axis);
+  RequireUpdates("parallel", axis);
   marks_.kinds[axis.var] = loop::ForKind::kParallel;
   record_->emplace_back(KindStep{RefTo(axis), loop::ForKind::kParallel});
-  return *this;
-}
-
-void Stage::RequireMovable(const char* primitive) const {
-  if (op_->kind == te::OperationKind::kExtern)
-    Refuse(primitive, nullptr, "an external operation computes whole buffers, at the root");
-  if (op_->kind == te::OperationKind::kScan)
-    Refuse(primitive, nullptr, "a scan runs through all of its steps at the root");
-  if (is_update_)
-    Refuse(primitive, nullptr, "the update of a scan is computed at the scan's time loop");
-}
-
-namespace {
-
-bool Needs(const Stage& stage, const Stage& producer) {
-  const std::vector<te::Operation> operations = te::PostOrder({Tensor(stage.op(), 0)});
-  return std::any_of(operations.begin(), operations.end(), [&](const te::Operation& op) {
-    return op->outputs[0] == producer.op()->outputs[0];
-  });
-}
-
-}  // namespace
-
-void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
-  if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
-  RequireMovable("compute_at");
-  if (&parent == this) Refuse("compute_at", &axis, "a stage cannot be computed inside itself");
-  const bool is_needed = Needs(parent, *this);
-  if (is_output_ && !is_needed) {
-    Refuse("compute_at", nullptr,
-           StrCat("an output must be computed at the root, or in a loop of a stage that reads it, "
-                  "which ",
-                  parent.name(), " does not"));
-  }
-  parent.Position("compute_at", axis);
-  // The parent's own place may not lie inside this stage.
-  for (const Stage* at = &parent; at->placement_ == Placement::kAt; at = at->attach_stage_) {
-    if (at->attach_stage_ == this)
-      Refuse(
-          "compute_at", &axis,
-          StrCat("stage ", parent.name(),
-                 " is itself computed inside this stage; two stages cannot be inside each other"));
-  }
-  if (!is_needed)
-    Refuse("compute_at", &axis,
-           StrCat("stage ", parent.name(), " reads nothing of it; choose a loop of a reader"));
-}
-
-Stage& Stage::ComputeAt(const Stage& parent, const IterVar& axis) {
-  CheckComputeAt(parent, axis);
-  placement_ = Placement::kAt;
-  attach_stage_ = &parent;
-  attach_axis_ = std::make_unique<IterVar>(axis);
-  record_->emplace_back(ComputeAtStep{number_, parent.RefTo(axis)});
-  return *this;
-}
-
-Stage& Stage::ComputeInline() {
-  if (op_->is_placeholder())
-    Refuse("compute_inline", nullptr, "a placeholder is given, not computed");
-  if (is_output_)
-    Refuse("compute_inline", nullptr,
-           "an output has to be stored; only intermediate stages may be inlined");
-  if (op_->is_reduction())
-    Refuse("compute_inline", nullptr,
-           "a reduction has loops of its own and cannot stand inside an expression");
-  RequireMovable("compute_inline");
-  placement_ = Placement::kInline;
-  record_->emplace_back(ComputeInlineStep{number_});
-  return *this;
-}
-
-Stage& Stage::ComputeRoot() {
-  placement_ = Placement::kRoot;
-  record_->emplace_back(ComputeRootStep{number_});
   return *this;
 }
 

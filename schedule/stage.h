@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,9 +31,14 @@ class Schedule;
 class Stage {
  public:
   // The axis is cut into ceil(extent / factor) times factor iterations, which take its place in
-  // that order; where the extent does not divide, the rest is guarded. Legal on a loop of this
-  // stage; the factor must be at least 1.
-  std::pair<IterVar, IterVar> Split(const IterVar& axis, const loop::Expr& factor);
+  // that order; where the extent does not divide, `tail` says what becomes of the rest. Legal on a
+  // loop of this stage; the factor must be at least 1. Other tails than kGuard are legal on data
+  // axes. Lowering refuses kShiftInwards where the extent may be less than the factor, where
+  // threads would compute an element twice, and inside a reduce loop; and kRoundUp but of an axis
+  // of the operation, of a stage at the root whose memory the caller does not give, and where it
+  // cannot prove that what the additional iterations read is there.
+  std::pair<IterVar, IterVar> Split(const IterVar& axis, const loop::Expr& factor,
+                                    Tail tail = Tail::kGuard);
   // The same with the number of outer iterations given.
   std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
   // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
@@ -54,23 +60,40 @@ class Stage {
   // Legal on data axes; at lowering the extent must be constant. Of an axis of 2^n elements that is
   // not split, a reader that needs more than half gets all: vectors are then whole.
   Stage& Vectorize(const IterVar& axis);
-  // At lowering the extent must be constant.
+  // At lowering the extent must be constant. A loop of more than 128 iterations is unrolled in
+  // parts of 16.
   Stage& Unroll(const IterVar& axis);
-  // Legal on data axes; parallel loops may not nest.
+  // Legal on data axes; parallel loops may not nest. Of a reduction whose terms go to computed
+  // indices (te::Into), the axes of these dimensions, in which terms collide, are refused.
   Stage& Parallel(const IterVar& axis);
 
   // Computes what `parent` needs of this stage inside that loop of it. Legal for a stage that is no
-  // external operation, scan or update of a scan; when the loop is split or fused later, the place
+  // external operation and no update of a scan; when the loop is split or fused later, the place
   // moves along to the inner or fused loop. An output goes to the caller's memory all the same,
   // and dimensions that `parent` does not step through as it does through its own result are
   // computed whole: `parent` must read it, and lowering needs a data loop of a stage at the root
-  // that has elements, with all readers in it; threads must compute different elements.
+  // that has elements, with all readers in it; threads must compute different elements. A scan,
+  // which must be no output, runs through all steps there for the part of its states that is
+  // needed.
   Stage& ComputeAt(const Stage& parent, const IterVar& axis);
   // Computes each element where it is read. Legal as compute_at is, but for reductions. External
   // operations read memory: what they read is stored as well, at the root.
   Stage& ComputeInline();
   // Computes the whole before anything that reads it; how every stage starts.
   Stage& ComputeRoot();
+
+  // Computes the whole in the first loops of `other`, down to that one, which take the place of as
+  // many loops of this stage: both results come of one pass. Legal for two computes at the root of
+  // which neither needs the other. Lowering needs loops of equal extents in both, over elements;
+  // this stage's may not be marked unlike those of `other`.
+  Stage& ComputeWith(const Stage& other, const IterVar& axis);
+  // The result is stored at that loop, or for the whole function, and computed at the loop of the
+  // last compute_at, which is inside: what iterations have computed stays. Where the loop is serial
+  // and the windows that its iterations read overlap as rolling_buffer needs it, each computes only
+  // what is new. Legal for a stage at a loop whose memory the caller does not give; compute_at
+  // undoes it. Lowering refuses parallel and vectorised loops in between.
+  Stage& StoreAt(const Stage& parent, const IterVar& axis);
+  Stage& StoreRoot();
 
   // Where the result lives: "global" (how every stage starts: on the stack when it is small,
   // otherwise on the heap) or "local" (on the stack, of which LLVM keeps what it can in registers;
@@ -83,8 +106,8 @@ class Stage {
   // Where the windows that iterations of the loop read overlap, each computes only what the one
   // before has not, into a circular buffer of the window's size. Legal for a stage that is no
   // output and not double-buffered; lowering needs a serial loop and windows of one constant size
-  // that move along one dimension by a constant number of elements. Without effect on a stage that
-  // is computed at no loop.
+  // that move along one dimension by a constant number of elements. Lowering refuses a stage that
+  // is computed at no loop, as it does for double_buffer.
   Stage& RollingBuffer();
   // Elements for which `holds`, of the operation's data axes, is false are not stored: memory that
   // the caller gives keeps what it has there, other memory is undefined. Legal for a compute; what
@@ -99,6 +122,7 @@ class Stage {
   Stage& StreamStores();
   // Pads the result's memory so that the stride of that data axis is `offset` modulo `factor`.
   // Legal for a stage whose memory the caller does not give; the last axis has the stride 1.
+  // Lowering refuses a stage that is inlined.
   Stage& StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_t offset = 0);
 
   // Keys: "auto_unroll_max_step" unrolls the loop and serial loops in it whose copies have at most
@@ -117,6 +141,11 @@ class Stage {
   Stage& Tensorize(const IterVar& axis, const te::TensorIntrinsic& intrinsic);
 
   enum class Placement { kRoot, kInline, kAt };
+  enum class Storage { kWithComputation, kAt, kRoot };
+  struct LoopOf {
+    const Stage* stage;
+    IterVar axis;
+  };
   // What the stage computes now, and what it computed before dataflow primitives rewrote it. Both
   // have the same output buffers, unless the layout was transformed.
   const te::Operation& op() const { return op_; }
@@ -129,6 +158,9 @@ class Stage {
   // Axes of op(). Throw OutOfRange.
   const IterVar& axis(int i) const { return Tensor(op_, 0).axis(i); }
   const IterVar& reduce_axis(int i) const { return Tensor(op_, 0).reduce_axis(i); }
+  // The loop of that name, as texts show it: "y", "y.outer"; after a rewrite that of the new
+  // operation. Throws InvalidArgument, with the names that there are, for none and for several.
+  const IterVar& Loop(std::string_view name) const;
   // Loops in order, outermost first.
   const std::vector<IterVar>& leaves() const { return leaves_; }
   const std::vector<Relation>& relations() const { return relations_; }
@@ -140,6 +172,13 @@ class Stage {
   // Of a stage at kAt.
   const Stage& attach_stage() const { return *attach_stage_; }
   const IterVar& attach_axis() const { return *attach_axis_; }
+  // The loop down to which it is computed with another stage, if it is.
+  const std::optional<LoopOf>& with() const { return with_; }
+  Storage storage() const { return storage_; }
+  // Of a stage that is stored at kAt.
+  const LoopOf& store() const { return *store_; }
+  // Whether a loop is around the one that it is computed at. Requires a stage at kAt.
+  bool IsAround(const Stage& parent, const IterVar& axis) const;
   const StageMarks& marks() const { return marks_; }
   // In the axes of op(): elements (of a reduction, terms) for which it is false are left out. They
   // are the overhang of a cached or factored tensor, which nobody reads. Undefined: none is.
@@ -155,7 +194,9 @@ class Stage {
   // stage.
   std::size_t Position(const char* primitive, const IterVar& axis) const;
   void RequireData(const char* primitive, const IterVar& axis) const;
-  // Refuses external operations, scans and their updates, whose places are fixed.
+  // Refuses loops that only set initial values (te::IterVar::starts_only).
+  void RequireUpdates(const char* primitive, const IterVar& axis) const;
+  // Refuses external operations and updates of scans, whose places are fixed.
   void RequireMovable(const char* primitive) const;
   std::pair<IterVar, IterVar> SplitAt(std::size_t position, SplitRelation relation);
   [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
@@ -164,6 +205,8 @@ class Stage {
   bool IsLeaf(const IterVar& axis) const;
   loop::Memory ParseScope(const char* primitive, std::string_view scope) const;
   void CheckComputeAt(const Stage& parent, const IterVar& axis) const;
+  void PlaceAnew(Placement placement);
+  void RequireStorable(const char* primitive) const;
   void RequireOwnMemory(const char* primitive) const;
   AxisRef RefTo(const IterVar& axis) const;
   // Starts anew with the loops of `op`.
@@ -182,6 +225,8 @@ class Stage {
   Placement placement_ = Placement::kRoot;
   const Stage* attach_stage_ = nullptr;
   std::unique_ptr<IterVar> attach_axis_;
+  std::optional<LoopOf> with_, store_;
+  Storage storage_ = Storage::kWithComputation;
 };
 
 }  // namespace tenon::schedule

@@ -40,6 +40,8 @@ Stage& Stage::SetScope(std::string_view scope) {
 
 Stage& Stage::DoubleBuffer() {
   RequireOwnMemory("double_buffer");
+  if (storage_ != Storage::kWithComputation)
+    Refuse("double_buffer", nullptr, "it is stored at another loop (store_at)");
   if (marks_.rolling) Refuse("double_buffer", nullptr, "its memory is a circular buffer already");
   marks_.double_buffered = true;
   record_->emplace_back(DoubleBufferStep{number_});
@@ -48,6 +50,8 @@ Stage& Stage::DoubleBuffer() {
 
 Stage& Stage::RollingBuffer() {
   RequireOwnMemory("rolling_buffer");
+  if (storage_ != Storage::kWithComputation)
+    Refuse("rolling_buffer", nullptr, "it is stored at another loop (store_at)");
   if (marks_.double_buffered) Refuse("rolling_buffer", nullptr, "it is double-buffered already");
   marks_.rolling = true;
   record_->emplace_back(RollingBufferStep{number_});
@@ -119,7 +123,7 @@ Stage& Stage::StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_
 Stage& Stage::Pragma(const IterVar& axis, std::string_view key, std::int64_t value) {
   if (key == "unroll") return Unroll(axis);
   if (key == "vectorize") return Vectorize(axis);
-  Position("pragma", axis);
+  RequireUpdates("pragma", axis);
   const bool is_max_step = key == "auto_unroll_max_step", is_explicit = key == "unroll_explicit";
   if (!is_max_step && !is_explicit) {
     Refuse("pragma", &axis,

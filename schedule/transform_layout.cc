@@ -1,4 +1,6 @@
 // B[i] = f(i), stored at B'[map(i)]: B'[x] = f(inverse(x)), and readers of B[e] read B'[map(e)].
+// Where inverse(x) is no index of B, B'[x] is padding. A reduction has no terms there, and starts
+// at it.
 #include <algorithm>
 
 #include "tenon/loop/print.h"
@@ -12,7 +14,24 @@ namespace tenon::schedule {
 
 using loop::Expr;
 
-std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const LayoutFunction& layout) {
+namespace {
+
+// Makes the elements padding for which `inside` is false.
+void Pad(te::OperationNode& op, const Expr& inside, double pad) {
+  const Expr value = loop::Constant(op.outputs[0]->dtype, pad);
+  if (!op.is_reduction()) {
+    op.body[0] = loop::IfThenElse(inside, op.body[0], value);
+    return;
+  }
+  const Expr start = op.initial.empty() ? op.combiner->identity[0] : op.initial[0];
+  op.initial = {loop::IfThenElse(inside, start, value)};
+  op.condition = op.condition.defined() ? inside && op.condition : inside;
+}
+
+}  // namespace
+
+std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const LayoutFunction& layout,
+                                               std::optional<double> pad) {
   Stage& stage = (*this)[tensor];
   const te::Operation former = stage.op();
   const auto refuse = [&](const IterVar* axis, const std::string& reason) {
@@ -21,6 +40,10 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   stage.RequireOwnMemory("transform_layout");
   if (former->outputs.size() != 1)
     refuse(nullptr, "the operation has several outputs; only one is allowed");
+  if (!former->target.empty())
+    refuse(nullptr,
+           "its terms go to computed indices; cache_write makes a copy that can be stored "
+           "in another order");
   std::vector<std::int64_t> extents;
   for (const IterVar& axis : former->axes) {
     const auto* extent = axis.extent.As<loop::IntImmNode>();
@@ -46,7 +69,9 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   for (const IterVar& axis : former->axes) map.from.emplace_back(axis.var.name());
   map.to = layout(map.from);
   if (map.to.empty()) refuse(nullptr, "the layout gives no index");
-  const InverseMap inverse = Invert(StrCat("transform_layout: stage ", stage.name()), map, extents);
+  const InverseMap inverse =
+      Invert(StrCat("transform_layout: stage ", stage.name()), map, extents, pad.has_value());
+  if (pad) loop::Constant(former->outputs[0]->dtype, *pad);  // throws where the type has no such
 
   std::vector<IterVar> axes;
   for (std::size_t r = 0; r < map.to.size(); ++r)
@@ -54,11 +79,12 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   ByVar values;
   for (std::size_t d = 0; d < former->axes.size(); ++d) values[former->axes[d].var] = inverse.to[d];
   const NewOperation stored = NewLike(*former, former->name, axes);
-  stored.node->label = former->label;
-  stored.node->combiner = former->combiner;
-  stored.node->reduce_axes = former->reduce_axes;
-  for (const Expr& value : former->body)
-    stored.node->body.push_back(loop::Substitute(value, values));
+  CopyReduction(*former, former->reduce_axes, values, stored.node);
+  Expr inside = loop::True();
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (inverse.has_padding[d]) inside = inside && inverse.to[d] < extents[d];
+  }
+  if (!loop::IsConstInt(inside, 1)) Pad(*stored.node, inside, *pad);
   if (stage.guard_.defined()) stage.guard_ = loop::Substitute(stage.guard_, values);
   if (stage.time_.defined()) stage.time_ = loop::Substitute(stage.time_, values);
 
@@ -79,7 +105,7 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   const auto is_gone = [&](const auto& mark) { return !stage.IsLeaf(mark.axis); };
   std::erase_if(stage.marks_.unrolls, is_gone);
   std::erase_if(stage.marks_.prefetches, is_gone);
-  record_->emplace_back(TransformLayoutStep{RefTo(tensor), map});
+  record_->emplace_back(TransformLayoutStep{RefTo(tensor), map, pad});
   return axes;
 }
 

@@ -73,12 +73,20 @@ constexpr ScheduleRule kAroundOpaqueStages[] = {
     {"alone", "external operations and scans are among the stages", IsAny, ScheduleAlone},
 };
 
-bool IsOpaque(const OperationNode& op) { return !op.is_compute() && !op.is_placeholder(); }
+// A reduction that says more than its terms reads more than these, and its terms may collide.
+bool IsSpecialReduction(const OperationNode& op) {
+  return !op.initial.empty() || op.condition.defined() || !op.target.empty();
+}
 
-// Computes of a scan's steps, whose loops are left as they are.
-std::unordered_set<const Stage*> StepsOf(const Schedule& schedule) {
+bool IsOpaque(const OperationNode& op) {
+  return (!op.is_compute() && !op.is_placeholder()) || IsSpecialReduction(op);
+}
+
+// Stages whose loops are left as they are: special reductions and computes of a scan's steps.
+std::unordered_set<const Stage*> StagesLeft(const Schedule& schedule) {
   std::unordered_set<const Stage*> steps;
   for (const auto& stage : schedule.stages()) {
+    if (IsSpecialReduction(*stage->op())) steps.insert(stage.get());
     if (stage->op()->kind != te::OperationKind::kScan) continue;
     for (const Operation& step : te::StepOperations(*stage->op()))
       steps.insert(schedule.Find(step.get()));
@@ -112,7 +120,7 @@ Schedule AutoSchedule(const std::vector<te::Tensor>& outputs, const AutoSchedule
   const auto& stages = schedule.stages();
   if (std::any_of(stages.begin(), stages.end(),
                   [](const auto& stage) { return IsOpaque(*stage->op()); })) {
-    state.done = StepsOf(schedule);
+    state.done = StagesLeft(schedule);
     Apply(kAroundOpaqueStages, state, used);
     return schedule;
   }

@@ -82,7 +82,7 @@ Schedule GenericSchedule(const std::vector<te::Tensor>& outputs) {
   const auto stored = ReadByOthers(schedule);
   for (const auto& stage : schedule.stages()) {
     const OperationNode& op = *stage->op();
-    if (!op.is_compute()) continue;
+    if (!op.is_compute() || !op.target.empty()) continue;
     if (!op.is_reduction() && !stage->is_output() && !stored.contains(&op)) {
       stage->ComputeInline();
     } else if (!IsRegisterTile(op)) {

@@ -9,7 +9,7 @@ namespace {
 bool CallsCode(const OperationNode& op) {
   if (!op.is_compute()) return !op.is_placeholder();
   bool calls = false;
-  for (const Expr& value : op.body) {
+  for (const Expr& value : op.Expressions()) {
     loop::VisitExpr(
         value, [&](const Expr& e) { calls = calls || e.kind() == loop::ExprKind::kExternCall; });
   }
@@ -18,10 +18,11 @@ bool CallsCode(const OperationNode& op) {
 
 void WriteAxes(const std::vector<IterVar>& axes, loop::ContentWriter& writer) {
   writer.Int(static_cast<std::int64_t>(axes.size()));
-  for (const auto& [var, min, extent, is_reduce, is_ordered] : axes) {
+  for (const auto& [var, min, extent, is_reduce, is_ordered, starts_only] : axes) {
     writer.Expressions({var, min, extent});
     writer.Int(is_reduce ? 1 : 0);
     writer.Int(is_ordered ? 1 : 0);
+    writer.Int(starts_only ? 1 : 0);
   }
 }
 
@@ -48,6 +49,10 @@ void WriteOperation(const OperationNode& op, loop::ContentWriter& writer) {
     writer.Int(is_order_free ? 1 : 0);
   }
   writer.Expressions(op.body);
+  writer.Expressions(op.initial);
+  writer.Int(op.condition.defined() ? 1 : 0);
+  if (op.condition.defined()) writer.Expressions({op.condition});
+  writer.Expressions(op.target);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace tenon::te {
 
@@ -87,6 +88,7 @@ struct Label {
 
   std::string tag;  // lower-case class of the computation: "conv2d_nchw"
   Hint hint;
+  std::vector<std::string> axes;  // names of the data axes, one a dimension; empty: ax0, ax1, ...
 };
 
 }  // namespace tenon::te

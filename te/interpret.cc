@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <unordered_set>
 
 #include "tenon/loop/simplify/simplify.h"
@@ -18,6 +19,34 @@ namespace {
 using loop::ExprKind;
 
 constexpr std::int64_t kBlock = 1024;
+
+std::vector<Column> Initial(const OperationNode& op, Evaluator& evaluator, const Columns& axes) {
+  evaluator.Restart(axes);
+  std::vector<Column> result;
+  for (const Expr& value : op.initial.empty() ? op.combiner->identity : op.initial)
+    result.push_back(evaluator.Evaluate(value));
+  return result;
+}
+
+// `value` where the term counts, and nothing read elsewhere.
+Expr IfCounted(const Expr& condition, const Expr& value) {
+  return condition.defined() ? loop::IfThenElse(condition, value, loop::Constant(value.dtype(), 0))
+                             : value;
+}
+
+// What the combiner makes of `old` and of terms.
+std::vector<Column> Combined(const Combiner& combiner, Evaluator& evaluator,
+                             const std::vector<Column>& old, const std::vector<Column>& terms) {
+  Columns sides;
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    sides.emplace(combiner.rhs[i].get(), terms[i]);
+    sides.emplace(combiner.lhs[i].get(), old[i]);
+  }
+  evaluator.Restart(std::move(sides));
+  std::vector<Column> result;
+  for (const Expr& value : combiner.result) result.push_back(evaluator.Evaluate(value));
+  return result;
+}
 
 class Interpreter {
  public:
@@ -48,7 +77,9 @@ class Interpreter {
         return;
       case OperationKind::kCompute:
         for (const loop::Buffer& buffer : op.outputs) Allocate(buffer);
-        return ComputeElements(op, 0, NumElements(arrays_.at(op.outputs[0].get()).shape()));
+        ComputeElements(op, 0, NumElements(arrays_.at(op.outputs[0].get()).shape()));
+        if (!op.target.empty()) UpdateElements(op);
+        return;
       case OperationKind::kExtern:
         return CallExtern(op);
       case OperationKind::kScan:
@@ -140,49 +171,102 @@ class Interpreter {
     if (!op.is_reduction()) {
       evaluator.Restart(axes);
       for (const Expr& body : op.body) results.push_back(evaluator.Evaluate(body));
-    } else {
+    } else if (op.target.empty()) {
       results = Reduce(op, evaluator, axes, n);
+    } else {
+      results = Initial(op, evaluator, axes);
     }
     for (std::size_t i = 0; i < results.size(); ++i)
       WriteColumn(arrays_.at(op.outputs[i].get()), start, results[i]);
   }
 
-  std::vector<Column> Reduce(const OperationNode& op, Evaluator& evaluator, const Columns& axes,
-                             std::size_t n) {
-    const Combiner& combiner = *op.combiner;
-    evaluator.Restart(axes);
-    std::vector<Column> result;
-    for (const Expr& identity : combiner.identity) result.push_back(evaluator.Evaluate(identity));
+  // The values of `axes` one after the other, the last one fastest.
+  template <typename Visit>
+  void ForEach(const std::vector<IterVar>& axes, const Visit& visit) {
     std::vector<std::int64_t> low, extent, at;
     std::int64_t count = 1;
-    for (const IterVar& axis : op.reduce_axes) {
+    for (const IterVar& axis : axes) {
       low.push_back(Scalar(axis.min));
       extent.push_back(Scalar(axis.extent));
-      at.push_back(0);
       count *= extent.back();
     }
+    at = low;
     for (std::int64_t step = 0; step < count; ++step) {
+      visit(at);
+      for (std::size_t r = at.size(); r-- > 0;) {
+        if (++at[r] < low[r] + extent[r]) break;
+        at[r] = low[r];
+      }
+    }
+  }
+
+  std::vector<Column> Reduce(const OperationNode& op, Evaluator& evaluator, const Columns& axes,
+                             std::size_t n) {
+    std::vector<Column> result = Initial(op, evaluator, axes);
+    std::vector<Expr> sources;
+    for (const Expr& value : op.body) sources.push_back(IfCounted(op.condition, value));
+    ForEach(op.reduce_axes, [&](const std::vector<std::int64_t>& at) {
       auto bound = axes;
       for (std::size_t r = 0; r < at.size(); ++r) {
         Column index = MakeColumn(Int64, n);
-        std::fill(index.i.begin(), index.i.end(), low[r] + at[r]);
+        std::fill(index.i.begin(), index.i.end(), at[r]);
         bound.emplace(op.reduce_axes[r].var.get(), std::move(index));
       }
       evaluator.Restart(std::move(bound));
-      Columns sides;
-      for (std::size_t i = 0; i < op.body.size(); ++i) {
-        sides.emplace(combiner.rhs[i].get(), evaluator.Evaluate(op.body[i]));
-        sides.emplace(combiner.lhs[i].get(), std::move(result[i]));
+      std::vector<Column> terms;
+      for (const Expr& source : sources) terms.push_back(evaluator.Evaluate(source));
+      std::optional<Column> counts;
+      if (op.condition.defined()) counts = evaluator.Evaluate(op.condition);
+      const std::vector<Column> joined = Combined(*op.combiner, evaluator, result, terms);
+      for (std::size_t i = 0; i < joined.size(); ++i) {
+        for (std::size_t k = 0; k < n; ++k) {
+          if (counts && counts->i[k] == 0) continue;
+          if (joined[i].is_float) {
+            result[i].f[k] = joined[i].f[k];
+          } else {
+            result[i].i[k] = joined[i].i[k];
+          }
+        }
       }
-      evaluator.Restart(std::move(sides));
-      for (std::size_t i = 0; i < op.body.size(); ++i)
-        result[i] = evaluator.Evaluate(combiner.result[i]);
-      for (std::size_t r = at.size(); r-- > 0;) {
-        if (++at[r] < extent[r]) break;
-        at[r] = 0;
-      }
-    }
+    });
     return result;
+  }
+
+  // One term after the other, each into the element that it computes.
+  void UpdateElements(const OperationNode& op) {
+    std::vector<IterVar> loops;
+    for (const IterVar& axis : op.axes) {
+      if (!axis.starts_only) loops.push_back(axis);
+    }
+    loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
+    const Shape shape = arrays_.at(op.outputs[0].get()).shape();
+    Evaluator evaluator(arrays_, extents_);
+    evaluator.Start(1);
+    ForEach(loops, [&](const std::vector<std::int64_t>& at) {
+      Columns bound;
+      for (std::size_t r = 0; r < at.size(); ++r)
+        bound.emplace(loops[r].var.get(), Column{.i = {at[r]}});
+      evaluator.Restart(std::move(bound));
+      if (op.condition.defined() && evaluator.Evaluate(op.condition).i[0] == 0) return;
+      std::int64_t place = 0;
+      std::vector<Expr> indices;
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        const std::int64_t index = evaluator.Evaluate(op.target[d]).i[0];
+        if (index < 0 || index >= shape[d]) return;
+        place = place * shape[d] + index;
+        indices.emplace_back(index);
+      }
+      std::vector<Expr> elements;  // the evaluator knows nodes by their addresses: they must live
+      std::vector<Column> old, terms;
+      for (std::size_t i = 0; i < op.body.size(); ++i) {
+        elements.push_back(loop::Load(op.outputs[i], indices));
+        old.push_back(evaluator.Evaluate(elements[i]));
+        terms.push_back(evaluator.Evaluate(op.body[i]));
+      }
+      const std::vector<Column> joined = Combined(*op.combiner, evaluator, old, terms);
+      for (std::size_t i = 0; i < joined.size(); ++i)
+        WriteColumn(arrays_.at(op.outputs[i].get()), place, joined[i]);
+    });
   }
 
   Arrays arrays_;

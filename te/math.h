@@ -34,6 +34,74 @@ inline loop::Expr Floor(const loop::Expr& x) { return loop::Call(loop::Intrinsic
 inline loop::Expr Ceil(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kCeil, {x}); }
 inline loop::Expr Round(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kRound, {x}); }
 
+inline loop::Expr Sin(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kSin, {x}); }
+inline loop::Expr Cos(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kCos, {x}); }
+inline loop::Expr Tan(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kTan, {x}); }
+inline loop::Expr Asin(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kAsin, {x}); }
+inline loop::Expr Acos(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kAcos, {x}); }
+inline loop::Expr Atan(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kAtan, {x}); }
+inline loop::Expr Sinh(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kSinh, {x}); }
+inline loop::Expr Cosh(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kCosh, {x}); }
+inline loop::Expr Asinh(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kAsinh, {x}); }
+inline loop::Expr Acosh(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kAcosh, {x}); }
+inline loop::Expr Atanh(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kAtanh, {x}); }
+inline loop::Expr Log2(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kLog2, {x}); }
+inline loop::Expr Log10(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kLog10, {x}); }
+inline loop::Expr Log1p(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kLog1p, {x}); }
+inline loop::Expr Trunc(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kTrunc, {x}); }
+// To the nearest integer, of two the even one; Round goes away from zero.
+inline loop::Expr RoundToEven(const loop::Expr& x) {
+  return loop::Call(loop::Intrinsic::kNearbyint, {x});
+}
+inline loop::Expr Pow(const loop::Expr& x, const loop::Expr& y) {
+  return loop::Call(loop::Intrinsic::kPow, {x, y});
+}
+inline loop::Expr Fmod(const loop::Expr& x, const loop::Expr& y) {
+  return loop::Call(loop::Intrinsic::kFmod, {x, y});
+}
+inline loop::Expr Atan2(const loop::Expr& y, const loop::Expr& x) {
+  return loop::Call(loop::Intrinsic::kAtan2, {y, x});
+}
+// x * y + z with one rounding.
+inline loop::Expr Fma(const loop::Expr& x, const loop::Expr& y, const loop::Expr& z) {
+  return loop::Call(loop::Intrinsic::kFma, {x, y, z});
+}
+inline loop::Expr IsNan(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kIsNan, {x}); }
+inline loop::Expr IsInf(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kIsInf, {x}); }
+inline loop::Expr IsFinite(const loop::Expr& x) {
+  return loop::Call(loop::Intrinsic::kIsFinite, {x});
+}
+
+// Of all number types, as Abs, Min and Max are.
+inline loop::Expr Sign(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kSign, {x}); }
+inline loop::Expr Clamp(const loop::Expr& x, const loop::Expr& low, const loop::Expr& high) {
+  return Min(Max(x, low), high);
+}
+
+// Of integers. A shift takes the low bits of the distance that the width allows.
+inline loop::Expr BitAnd(const loop::Expr& x, const loop::Expr& y) {
+  return loop::Binary(loop::BinaryOp::kBitAnd, x, y);
+}
+inline loop::Expr BitOr(const loop::Expr& x, const loop::Expr& y) {
+  return loop::Binary(loop::BinaryOp::kBitOr, x, y);
+}
+inline loop::Expr BitXor(const loop::Expr& x, const loop::Expr& y) {
+  return loop::Binary(loop::BinaryOp::kBitXor, x, y);
+}
+inline loop::Expr ShiftLeft(const loop::Expr& x, const loop::Expr& distance) {
+  return loop::Binary(loop::BinaryOp::kShl, x, distance);
+}
+inline loop::Expr ShiftRight(const loop::Expr& x, const loop::Expr& distance) {
+  return loop::Binary(loop::BinaryOp::kShr, x, distance);
+}
+inline loop::Expr Popcount(const loop::Expr& x) {
+  return loop::Call(loop::Intrinsic::kPopcount, {x});
+}
+// The sum and the difference of integers of one type, or the nearest number that the type holds:
+// one instruction of 8 and 16 bits on x86. Throw InvalidArgument for other types.
+loop::Expr SaturatingAdd(const loop::Expr& x, const loop::Expr& y);
+loop::Expr SaturatingSub(const loop::Expr& x, const loop::Expr& y);
+
 // Byte `i` of a word of int32, the lowest first, as int32.
 inline loop::Expr ByteOfWord(const loop::Expr& word, const loop::Expr& i) {
   const loop::Expr distance = loop::Cast(Int32, i * 8);

@@ -116,6 +116,39 @@ Reduction Reduce(const Combiner& combiner, std::vector<Expr> source, std::vector
   return {combiner, std::move(source), std::move(axes)};
 }
 
+Reduction Where(Reduction reduction, const Expr& condition) {
+  if (!condition.defined() || condition.dtype() != Bool)
+    throw InvalidArgument(StrCat(
+        "reducer ", reduction.combiner.name, ": the condition of its terms is ",
+        condition.defined() ? condition.dtype().ToString() : "not given", "; it must be bool"));
+  reduction.condition =
+      reduction.condition.defined() ? reduction.condition && condition : condition;
+  return reduction;
+}
+
+Reduction StartingAt(Reduction reduction, std::vector<Expr> initial) {
+  const Combiner& combiner = reduction.combiner;
+  if (initial.size() != combiner.lhs.size())
+    throw InvalidArgument(StrCat("reducer ", combiner.name, " joins ", combiner.lhs.size(),
+                                 " values; ", initial.size(), " initial ones are given"));
+  for (std::size_t i = 0; i < initial.size(); ++i) {
+    if (initial[i].dtype() == combiner.lhs[i].dtype()) continue;
+    throw InvalidArgument(StrCat("reducer ", combiner.name, ": initial value ", i, " is ",
+                                 initial[i].dtype().ToString(), "; it must be ",
+                                 combiner.lhs[i].dtype().ToString()));
+  }
+  reduction.initial = std::move(initial);
+  return reduction;
+}
+
+Reduction Into(Reduction reduction, std::vector<Expr> indices) {
+  if (indices.empty())
+    throw InvalidArgument(
+        StrCat("reducer ", reduction.combiner.name, ": there is no index of where its terms go"));
+  reduction.target = std::move(indices);
+  return reduction;
+}
+
 Reduction Sum(const Expr& source, std::vector<IterVar> axes) {
   Reduction r =
       Simple("sum", source, std::move(axes), loop::Constant(source.dtype(), 0), &loop::operator+);

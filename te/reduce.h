@@ -43,6 +43,22 @@ Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
                       std::vector<Expr> identity, bool is_commutative = true);
 Reduction Reduce(const Combiner& combiner, std::vector<Expr> source, std::vector<IterVar> axes);
 
+// What a reduction may say besides, in any order; each throws InvalidArgument for a value of the
+// wrong type or number.
+//
+// Terms for which `condition` is false are left out; nothing that they read is read.
+Reduction Where(Reduction reduction, const Expr& condition);
+// Elements start as these values, functions of the data axes, in place of the identity.
+Reduction StartingAt(Reduction reduction, std::vector<Expr> initial);
+// An update: each term goes to the element at these indices, which may be computed from data, one
+// after the other in the order of the reduce axes. A term whose index lies outside the tensor is
+// left out. An index that is the compute's own axis stays one; the terms may use these axes alone.
+//
+//   Tensor histogram = Compute({rows, 64}, [&](Var y, Var) {
+//     return Into(Sum(Cast(Int32, 1), {x}), {y, image(y, x.var)});
+//   });
+Reduction Into(Reduction reduction, std::vector<Expr> indices);
+
 }  // namespace tenon::te
 
 #endif  // TENON_TE_REDUCE_H_

@@ -45,7 +45,12 @@ class ScanChecker {
       if (!Equal(extent, all))
         Refuse(StrCat(op->name, " depends on a state and has ", loop::Print(extent),
                       " steps; it must have all ", loop::Print(all)));
-      for (const Expr& body : op->body) CheckReads(*op, body, inside);
+      if (!op->target.empty())
+        Refuse(
+            StrCat(op->name,
+                   ", which depends on a state, computes where its terms go; a step must compute "
+                   "its elements one by one"));
+      for (const Expr& body : op->Expressions()) CheckReads(*op, body, inside);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "tenon/te/tensor.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tenon/loop/print.h"
@@ -10,8 +11,19 @@
 namespace tenon::te {
 namespace {
 
-std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& shape) {
+std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& shape,
+                              const std::vector<std::string>& names = {}) {
   std::vector<IterVar> axes;
+  if (!names.empty() && names.size() != shape.size())
+    throw InvalidArgument(StrCat("tensor ", name, ": ", names.size(),
+                                 " axes have names; the shape ", "has ", shape.size(),
+                                 " dimensions"));
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    if (names[d].empty() || std::find(names.begin(), names.begin() + static_cast<long>(d),
+                                      names[d]) != names.begin() + static_cast<long>(d))
+      throw InvalidArgument(StrCat("tensor ", name, ": axis ", d, " has the name \"", names[d],
+                                   "\"; names must differ and not be empty"));
+  }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto* extent = shape[d].As<loop::IntImmNode>();
     if (extent != nullptr && extent->value < 0)
@@ -19,7 +31,7 @@ std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& 
                                    extent->value, "; it must be at least 0"));
   }
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    axes.push_back({Var(StrCat("ax", d)), 0, shape[d], false});
+    axes.push_back({Var(names.empty() ? StrCat("ax", d) : names[d]), 0, shape[d], false});
   }
   return axes;
 }
@@ -54,7 +66,76 @@ const IterVar& AxisAt(const std::vector<IterVar>& axes, int i, std::string_view 
   return axes[static_cast<std::size_t>(i)];
 }
 
+// The axes that `e` uses, by their places.
+std::vector<bool> AxesOf(const Expr& e, const std::vector<IterVar>& axes) {
+  std::vector<bool> uses(axes.size(), false);
+  loop::VisitExpr(e, [&](const Expr& part) {
+    for (std::size_t d = 0; d < axes.size(); ++d) uses[d] = uses[d] || part.same_as(axes[d].var);
+  });
+  return uses;
+}
+
+// Takes over where terms go; the loops over computed indices only set initial values.
+void SetTarget(OperationNode& op, std::vector<Expr> target) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InvalidArgument(StrCat("reduction ", op.name, ": ", reason));
+  };
+  if (target.empty()) return;
+  if (target.size() != op.axes.size())
+    refuse(StrCat("its terms go to ", target.size(), " indices; the tensor has ", op.axes.size(),
+                  " dimensions"));
+  for (std::size_t d = 0; d < target.size(); ++d) {
+    if (!target[d].dtype().is_int() && !target[d].dtype().is_uint())
+      refuse(StrCat("index ", d, " of where its terms go is ", target[d].dtype().ToString(),
+                    "; it must be an integer"));
+    target[d] = loop::Cast(Int64, target[d]);
+    op.axes[d].starts_only = !target[d].same_as(op.axes[d].var);
+  }
+  std::vector<Expr> of_terms = op.body;
+  of_terms.insert(of_terms.end(), target.begin(), target.end());
+  if (op.condition.defined()) of_terms.push_back(op.condition);
+  for (const Expr& e : of_terms) {
+    const std::vector<bool> uses = AxesOf(e, op.axes);
+    for (std::size_t d = 0; d < uses.size(); ++d) {
+      if (uses[d] && op.axes[d].starts_only)
+        refuse(StrCat("terms go to a computed index of dimension ", d,
+                      ", so that they have no place along ", op.axes[d].var.name(), ", but ",
+                      loop::Print(e), " uses it; reduce over an axis of its own"));
+    }
+  }
+  op.target = std::move(target);
+}
+
+// Takes over what else a reduction says.
+void SetReduction(OperationNode& op, Reduction reduction) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InvalidArgument(StrCat("reduction ", op.name, ": ", reason));
+  };
+  for (std::size_t i = 0; i < reduction.initial.size(); ++i) {
+    const std::vector<bool> reduced = AxesOf(reduction.initial[i], reduction.axes);
+    const auto found = std::find(reduced.begin(), reduced.end(), true);
+    if (found != reduced.end())
+      refuse(StrCat("initial value ", i, " uses the reduce axis ",
+                    reduction.axes[static_cast<std::size_t>(found - reduced.begin())].var.name(),
+                    "; it may use data axes alone"));
+  }
+  op.body = std::move(reduction.source);
+  op.combiner = std::move(reduction.combiner);
+  op.reduce_axes = std::move(reduction.axes);
+  op.initial = std::move(reduction.initial);
+  op.condition = std::move(reduction.condition);
+  SetTarget(op, std::move(reduction.target));
+}
+
 }  // namespace
+
+std::vector<Expr> OperationNode::Expressions() const {
+  std::vector<Expr> all = body;
+  all.insert(all.end(), initial.begin(), initial.end());
+  if (condition.defined()) all.push_back(condition);
+  all.insert(all.end(), target.begin(), target.end());
+  return all;
+}
 
 namespace te_internal {
 
@@ -100,7 +181,7 @@ std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& bod
   const Operation handle(op);
   op->name = std::move(name);
   op->label = std::move(label);
-  op->axes = MakeAxes(op->name, shape);
+  op->axes = MakeAxes(op->name, shape, op->label.axes);
   op->body = body(VarsOf(op->axes));
   if (op->body.empty())
     throw InvalidArgument(StrCat("compute ", op->name, ": the body has no value"));
@@ -116,11 +197,8 @@ std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction&
   const Operation handle(op);
   op->name = std::move(name);
   op->label = std::move(label);
-  op->axes = MakeAxes(op->name, shape);
-  Reduction reduction = body(VarsOf(op->axes));
-  op->body = std::move(reduction.source);
-  op->combiner = std::move(reduction.combiner);
-  op->reduce_axes = std::move(reduction.axes);
+  op->axes = MakeAxes(op->name, shape, op->label.axes);
+  SetReduction(*op, body(VarsOf(op->axes)));
   std::vector<DataType> types;
   for (const Var& v : op->combiner->lhs) types.push_back(v.dtype());
   MakeOutputs(op, shape, types);
@@ -142,7 +220,7 @@ std::vector<Tensor> InputsOf(const OperationNode& op) {
   inputs.insert(inputs.end(), op.init.begin(), op.init.end());
   inputs.insert(inputs.end(), op.update.begin(), op.update.end());
   std::unordered_set<const void*> seen;
-  for (const Expr& value : op.body) {
+  for (const Expr& value : op.Expressions()) {
     loop::VisitExpr(value, [&](const Expr& e) {
       const auto* load = e.As<loop::LoadNode>();
       if (load != nullptr && load->producer && seen.insert(load->buffer.get()).second)
@@ -217,7 +295,14 @@ std::string ValueText(const OperationNode& op) {
         StrAppend(out, axis.var.name(), " in [", loop::Print(axis.min), ", ",
                   loop::Print(axis.min + axis.extent), ")");
       });
-  return StrCat(op.combiner->name, "(", value, ", ", ranges, ")");
+  const auto list = [](const std::vector<Expr>& values) {
+    return StrJoin(values, ", ", [](std::string* out, const Expr& e) { *out += loop::Print(e); });
+  };
+  std::string text = StrCat(op.combiner->name, "(", value, ", ", ranges, ")");
+  if (op.condition.defined()) StrAppend(&text, " where ", loop::Print(op.condition));
+  if (!op.target.empty()) StrAppend(&text, " into [", list(op.target), "]");
+  if (!op.initial.empty()) StrAppend(&text, " starting at ", list(op.initial));
+  return text;
 }
 
 }  // namespace

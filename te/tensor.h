@@ -33,6 +33,9 @@ struct IterVar {
   Expr extent;
   bool is_reduce = false;
   bool is_ordered = false;  // the time axis of a scan: steps run one after the other
+  // Of a dimension in which a reduction computes where its terms go (Into in te/reduce.h): the loop
+  // sets initial values alone.
+  bool starts_only = false;
 };
 
 // How a reduction joins two (tuples of) values. `lhs` and `rhs` are the variables that `result` is
@@ -53,6 +56,10 @@ struct Reduction {
   Combiner combiner;
   std::vector<Expr> source;
   std::vector<IterVar> axes;
+  // As in OperationNode; the functions of te/reduce.h give them.
+  std::vector<Expr> initial = {};
+  Expr condition = {};
+  std::vector<Expr> target = {};
 };
 
 class OperationNode;
@@ -108,6 +115,14 @@ class OperationNode : public RefCounted {
   std::vector<Expr> body;
   std::optional<Combiner> combiner;
   std::vector<IterVar> reduce_axes;
+  // Of a reduction: what the elements start as, one an output (empty: the identity); which terms
+  // count (undefined: all); the element that a term goes to, one index a dimension (empty: the
+  // axes), where a term that lies outside goes nowhere.
+  std::vector<Expr> initial;
+  Expr condition;
+  std::vector<Expr> target;
+  // All that it computes with: body, initial values, condition and target.
+  std::vector<Expr> Expressions() const;
   std::vector<Tensor> inputs;        // of an external operation: what its call may read
   std::vector<Tensor> init, update;  // of a scan (te/scan.h), one an output
   std::vector<Tensor> state;
@@ -119,7 +134,8 @@ Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name = "
 using IndexedBody = std::function<std::vector<Expr>(const std::vector<Var>&)>;
 using IndexedReduction = std::function<Reduction(const std::vector<Var>&)>;
 // The general forms: any rank, several outputs. Errors: InvalidArgument for a body of no value, for
-// source types that do not match the combiner and for extents that are negative or not int64.
+// source types that do not match the combiner, for extents that are negative or not int64, and for
+// names of axes of another number, empty ones or equal ones.
 std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body,
                                  std::string name = "compute", Label label = {});
 std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,
@@ -182,6 +198,24 @@ Tensor Compute(std::vector<Expr> shape, const Body& body, std::string name = "co
         },
         std::move(name), std::move(label))[0];
   }
+}
+
+// A dimension whose loop has a name: schedule::Stage::Loop finds it, and texts show it.
+struct NamedExtent {
+  std::string name;
+  Expr extent;
+};
+// The same with names: Compute(NamedShape{{"y", h}, {"x", w}}, body, "blur").
+using NamedShape = std::vector<NamedExtent>;
+template <std::same_as<NamedShape> Shape, typename Body>
+Tensor Compute(const Shape& shape, const Body& body, std::string name = "compute",
+               Label label = {}) {
+  std::vector<Expr> extents;
+  for (const auto& [axis, extent] : shape) {
+    extents.push_back(extent);
+    label.axes.push_back(axis);
+  }
+  return Compute(std::move(extents), body, std::move(name), std::move(label));
 }
 
 // Operations that `outputs` are computed from, producers first.

@@ -55,26 +55,12 @@ constexpr std::int64_t kMaxElements = 4096;
 constexpr std::int64_t kMaxTerms = 60000;
 constexpr double kMaxFactor = 4;  // for the magnitudes that patterns read
 
-class Generator {
+// Extents, inputs, and terms that read what there is.
+class Reader {
  public:
-  explicit Generator(const GraphPlan& plan) : plan_(plan), random_(plan.seed) {}
+  explicit Reader(std::uint64_t seed) : random_(seed) {}
 
-  RandomGraph Make() {
-    MakeExtents();
-    const std::int64_t inputs = 1 + random_.Below(3);
-    for (std::int64_t i = 0; i < inputs; ++i) AddInput();
-    if (!graph_.sizes.empty()) AddSymbolicInput();
-    Random outputs(random_.Next());
-    for (const std::uint64_t seed : plan_.stages) {
-      random_ = Random(seed);
-      AddStage();
-    }
-    random_ = outputs;
-    ChooseOutputs();
-    return std::move(graph_);
-  }
-
- private:
+ protected:
   void MakeExtents() {
     static const std::vector<std::int64_t>& sizes = *new std::vector<std::int64_t>{
         1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 23, 31, 32, 33, 63, 64, 65, 127};
@@ -214,6 +200,32 @@ class Generator {
     return Chosen(RandomCondition(c, d, random_), a, b, random_.Chance(30));
   }
 
+  Random random_;
+  RandomGraph graph_;
+  std::vector<Extent> extents_;
+  std::vector<Known> known_;
+};
+
+class Generator : public Reader {
+ public:
+  explicit Generator(const GraphPlan& plan) : Reader(plan.seed), plan_(plan) {}
+
+  RandomGraph Make() {
+    MakeExtents();
+    const std::int64_t inputs = 1 + random_.Below(3);
+    for (std::int64_t i = 0; i < inputs; ++i) AddInput();
+    if (!graph_.sizes.empty()) AddSymbolicInput();
+    Random outputs(random_.Next());
+    for (const std::uint64_t seed : plan_.stages) {
+      random_ = Random(seed);
+      AddStage();
+    }
+    random_ = outputs;
+    ChooseOutputs();
+    return std::move(graph_);
+  }
+
+ private:
   // ---- Stages.
 
   std::string Name() { return StrCat("T", known_.size()); }
@@ -225,7 +237,8 @@ class Generator {
   }
 
   void AddStage() {
-    const std::int64_t choice = random_.Below(27);
+    const std::int64_t choice = random_.Below(29);
+    if (choice >= 27) return AddUpdate();
     if (choice < 9) return AddElementwise();
     if (choice < 17) return AddReduction();
     if (choice < 22) return AddPattern();
@@ -325,10 +338,63 @@ class Generator {
         [&](const std::vector<Var>& vars) {
           std::vector<Index> all = Axes(vars, shape);
           all.insert(all.end(), indices.begin(), indices.end());
-          return RandomReduction(all, reduced, count, &terms);
+          return Refined(RandomReduction(all, reduced, count, &terms), Axes(vars, shape), all,
+                         &terms);
         },
         Name());
     Remember(made, shape, terms);
+  }
+
+  // Sometimes with a condition of the terms, or with initial values.
+  te::Reduction Refined(te::Reduction reduction, const std::vector<Index>& data,
+                        const std::vector<Index>& all, std::vector<Term>* terms) {
+    // The extreme value of no terms is that of the type.
+    if (reduction.combiner.name != "sum") return reduction;
+    const DataType type = terms->front().value.dtype();
+    if (random_.Chance(12)) {
+      const Term a = RandomTerm(Int32, all, 0), b = RandomTerm(Int32, all, 0);
+      reduction = te::Where(std::move(reduction), RandomCondition(a, b, random_).value);
+    }
+    if (random_.Chance(12)) {
+      const Term start = Finite(ConvertTo(type, RandomTerm(type, data, 1)));
+      reduction = te::StartingAt(std::move(reduction), {start.value});
+      Term& sum = terms->front();
+      sum = Rounded({sum.value, sum.bound + start.bound, std::min(sum.grain, start.grain),
+                     sum.error + start.error, sum.may_be_special});
+      FixIntegers(terms);
+    }
+    return reduction;
+  }
+
+  // Sums into computed places, of which the first dimension may be the terms' own.
+  void AddUpdate() {
+    const std::vector<Extent> shape = RandomShape(512);
+    Extent terms = random_.Of(extents_);
+    const bool keeps_first = shape.size() > 1 && random_.Chance(50);
+    if (keeps_first && terms.value * shape[0].value > 2048) terms = {Expr(3), 3};
+    const IterVar r = te::ReduceAxis(0, terms.expr, "r");
+    const DataType type = random_.Of(std::vector<DataType>{Int32, Int32, Float32, Float64});
+    std::vector<Term> sums;
+    const Tensor made = te::ReduceTuple(
+        ExprsOf(shape),
+        [&](const std::vector<Var>& vars) {
+          std::vector<Index> all = {{r.var, terms}};
+          if (keeps_first) all.push_back({vars[0], shape[0]});
+          const Term x = BeforeSum(RandomTerm(type, all, 1), terms.value);
+          sums = {SumOf(x, terms.value)};
+          FixIntegers(&sums);
+          std::vector<Expr> target;
+          for (std::size_t d = 0; d < shape.size(); ++d) {
+            Expr index = te::Cast(Int64, RandomTerm(Int32, all, 1).value);
+            if (random_.Chance(70)) index = loop::FloorMod(index, shape[d].value + 3) - 1;
+            target.push_back(d == 0 && keeps_first ? Expr(vars[0]) : index);
+          }
+          te::Reduction sum = te::Sum(x.value, {r});
+          if (!target.empty()) sum = te::Into(std::move(sum), target);
+          return Refined(std::move(sum), Axes(vars, shape), all, &sums);
+        },
+        Name())[0];
+    Remember({made}, shape, sums);
   }
 
   te::Reduction RandomReduction(const std::vector<Index>& axes, const std::vector<IterVar>& over,
@@ -512,10 +578,6 @@ class Generator {
   }
 
   const GraphPlan& plan_;
-  Random random_;
-  RandomGraph graph_;
-  std::vector<Extent> extents_;
-  std::vector<Known> known_;
   std::vector<Tensor> last_;     // the outputs of the last stage
   std::vector<Tensor> of_rows_;  // reductions that rows read; both may share a loop
 };

@@ -1,6 +1,8 @@
 #include "tenon/verify/random_schedule.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <optional>
 
 #include "tenon/loop/expr.h"
@@ -15,57 +17,12 @@ using schedule::Stage;
 using te::IterVar;
 using te::Tensor;
 
-class Caller {
+// What a call's numbers choose.
+class Operands {
  public:
-  Caller(const ScheduleCall& call, Schedule& schedule) : call_(call), s_(schedule) {}
+  Operands(const ScheduleCall& call, Schedule& schedule) : call_(call), s_(schedule) {}
 
-  bool Call() {
-    std::vector<Stage*> computed;
-    for (const auto& stage : s_.stages()) {
-      if (!stage->op()->is_placeholder()) computed.push_back(stage.get());
-    }
-    if (computed.empty()) return false;
-    Stage& stage = *Pick(computed);
-    switch (call_.primitive) {
-      case Primitive::kCacheRead:
-        return CacheRead();
-      case Primitive::kComputeAt:
-        return ComputeAt(stage);
-      case Primitive::kComputeInline:
-        stage.ComputeInline();
-        return true;
-      case Primitive::kComputeRoot:
-        stage.ComputeRoot();
-        return true;
-      case Primitive::kFuseNothing:
-        stage.Fuse();
-        return true;
-      case Primitive::kCacheWrite:
-        return CacheWrite(stage);
-      case Primitive::kSetScope:
-        stage.SetScope(Next() % 3 == 0 ? "global" : "local");
-        return true;
-      case Primitive::kDoubleBuffer:
-        stage.DoubleBuffer();
-        return true;
-      case Primitive::kRollingBuffer:
-        stage.RollingBuffer();
-        return true;
-      case Primitive::kStreamStores:
-        stage.StreamStores();
-        return true;
-      case Primitive::kTransformLayout:
-        return TransformLayout(stage);
-      case Primitive::kTensorize:
-        return Tensorize(computed);
-      case Primitive::kVectorizeSpace:
-        return VectorizeSpace(stage);
-      default:
-        return !stage.leaves().empty() && CallOnLoop(stage);
-    }
-  }
-
- private:
+ protected:
   std::uint32_t Next() { return call_.choices[next_++ % call_.choices.size()]; }
   template <typename T>
   const T& Pick(const std::vector<T>& list) {
@@ -77,13 +34,60 @@ class Caller {
     return Pick(factors);
   }
 
+  // Mostly that which is always legal.
+  schedule::Tail RandomTail() {
+    switch (Next() % 6) {
+      case 0:
+        return schedule::Tail::kRoundUp;
+      case 1:
+        return schedule::Tail::kShiftInwards;
+      default:
+        return schedule::Tail::kGuard;
+    }
+  }
+
+  std::vector<Stage*> ReadersOf(const Tensor& tensor) {
+    std::vector<Stage*> readers;
+    for (const auto& stage : s_.stages()) {
+      for (const Tensor& input : te::InputsOf(*stage->op())) {
+        if (s_.Find(input.op().get()) == s_.Find(tensor.op().get()) &&
+            input.index() == tensor.index()) {
+          readers.push_back(stage.get());
+          break;
+        }
+      }
+    }
+    return readers;
+  }
+
+  // The last leaf axis that runs over elements of the result.
+  static std::optional<IterVar> InnermostSpace(const Stage& stage) {
+    std::optional<IterVar> last;
+    for (const IterVar& leaf : stage.leaves()) {
+      if (!leaf.is_reduce) last = leaf;
+    }
+    return last;
+  }
+
+  const ScheduleCall& call_;
+  Schedule& s_;
+
+ private:
+  std::size_t next_ = 0;
+};
+
+// Calls on loops of a stage.
+class LoopCaller : public Operands {
+ public:
+  using Operands::Operands;
+
   bool CallOnLoop(Stage& stage) {
     const std::vector<IterVar> leaves = stage.leaves();
     const std::size_t at = Next() % leaves.size();
     const IterVar& axis = leaves[at];
     switch (call_.primitive) {
       case Primitive::kSplit:
-        stage.Split(axis, Factor());
+        stage.Split(axis, Factor(), RandomTail());
         return true;
       case Primitive::kSplitParts:
         stage.SplitParts(axis, Factor());
@@ -155,18 +159,95 @@ class Caller {
     }
   }
 
-  std::vector<Stage*> ReadersOf(const Tensor& tensor) {
-    std::vector<Stage*> readers;
-    for (const auto& stage : s_.stages()) {
-      for (const Tensor& input : te::InputsOf(*stage->op())) {
-        if (s_.Find(input.op().get()) == s_.Find(tensor.op().get()) &&
-            input.index() == tensor.index()) {
-          readers.push_back(stage.get());
-          break;
-        }
-      }
+  bool VectorizeSpace(Stage& stage) {
+    std::optional<IterVar> axis = InnermostSpace(stage);
+    if (!axis) return false;
+    if (Next() % 3 != 0) axis = stage.Split(*axis, Factor()).second;
+    std::vector<IterVar> order;
+    for (const IterVar& leaf : stage.leaves()) {
+      if (leaf.var.get() != axis->var.get()) order.push_back(leaf);
     }
-    return readers;
+    order.push_back(*axis);
+    stage.Reorder(order);
+    stage.Vectorize(*axis);
+    return true;
+  }
+
+ private:
+  bool RFactor(Stage& stage) {
+    std::vector<IterVar> reduced;
+    for (const IterVar& leaf : stage.leaves()) {
+      if (leaf.is_reduce) reduced.push_back(leaf);
+    }
+    if (reduced.empty()) return false;
+    const IterVar axis = Pick(reduced);
+    s_.RFactor(Tensor(stage.op(), 0), axis,
+               static_cast<int>(Next() % (stage.op()->axes.size() + 1)));
+    return true;
+  }
+};
+
+class Caller : public LoopCaller {
+ public:
+  using LoopCaller::LoopCaller;
+
+  bool Call() {
+    std::vector<Stage*> computed;
+    for (const auto& stage : s_.stages()) {
+      if (!stage->op()->is_placeholder()) computed.push_back(stage.get());
+    }
+    if (computed.empty()) return false;
+    Stage& stage = *Pick(computed);
+    switch (call_.primitive) {
+      case Primitive::kCacheRead:
+        return CacheRead();
+      case Primitive::kComputeAt:
+        return ComputeAt(stage);
+      case Primitive::kComputeWith:
+        return ComputeWith(stage, computed);
+      case Primitive::kStoreAt:
+        return AtLoop(computed, [this](Stage& at) { StoreAt(at); });
+      case Primitive::kComputeInline:
+        stage.ComputeInline();
+        return true;
+      case Primitive::kComputeRoot:
+        stage.ComputeRoot();
+        return true;
+      case Primitive::kFuseNothing:
+        stage.Fuse();
+        return true;
+      case Primitive::kCacheWrite:
+        return CacheWrite(stage);
+      case Primitive::kSetScope:
+        stage.SetScope(Next() % 3 == 0 ? "global" : "local");
+        return true;
+      case Primitive::kDoubleBuffer:
+        return AtLoop(computed, [](Stage& at) { at.DoubleBuffer(); });
+      case Primitive::kRollingBuffer:
+        return AtLoop(computed, [](Stage& at) { at.RollingBuffer(); });
+      case Primitive::kStreamStores:
+        stage.StreamStores();
+        return true;
+      case Primitive::kTransformLayout:
+        return TransformLayout(stage);
+      case Primitive::kTensorize:
+        return Tensorize(computed);
+      case Primitive::kVectorizeSpace:
+        return VectorizeSpace(stage);
+      default:
+        return !stage.leaves().empty() && CallOnLoop(stage);
+    }
+  }
+
+ private:
+  // Calls it on a stage that is computed at a loop.
+  bool AtLoop(const std::vector<Stage*>& computed, const std::function<void(Stage&)>& call) {
+    std::vector<Stage*> placed;
+    std::copy_if(computed.begin(), computed.end(), std::back_inserter(placed),
+                 [](const Stage* stage) { return stage->placement() == Stage::Placement::kAt; });
+    if (placed.empty()) return false;
+    call(*Pick(placed));
+    return true;
   }
 
   bool ComputeAt(Stage& stage) {
@@ -182,6 +263,29 @@ class Caller {
     const IterVar axis = Pick(reader.leaves());
     stage.ComputeAt(reader, axis);
     return true;
+  }
+
+  bool ComputeWith(Stage& stage, const std::vector<Stage*>& computed) {
+    const Stage& other = *Pick(computed);
+    if (other.leaves().empty()) return false;
+    stage.ComputeWith(
+        other,
+        other.leaves()[Next() % std::min<std::size_t>(other.leaves().size(), 1 + Next() % 2)]);
+    return true;
+  }
+
+  // At the root, or at a loop of a stage in which it is computed.
+  void StoreAt(Stage& stage) {
+    std::vector<const Stage*> hosts;
+    for (const Stage* at = &stage; at->placement() == Stage::Placement::kAt;
+         at = &at->attach_stage())
+      hosts.push_back(&at->attach_stage());
+    const Stage& host = *Pick(hosts);
+    if (Next() % 4 == 0 || host.leaves().empty()) {
+      stage.StoreRoot();
+    } else {
+      stage.StoreAt(host, Pick(host.leaves()));
+    }
   }
 
   bool CacheRead() {
@@ -208,24 +312,13 @@ class Caller {
     return true;
   }
 
-  bool RFactor(Stage& stage) {
-    std::vector<IterVar> reduced;
-    for (const IterVar& leaf : stage.leaves()) {
-      if (leaf.is_reduce) reduced.push_back(leaf);
-    }
-    if (reduced.empty()) return false;
-    const IterVar axis = Pick(reduced);
-    s_.RFactor(Tensor(stage.op(), 0), axis,
-               static_cast<int>(Next() % (stage.op()->axes.size() + 1)));
-    return true;
-  }
-
   bool TransformLayout(Stage& stage) {
     const std::size_t rank = stage.op()->axes.size();
     if (rank == 0) return false;
     const std::size_t d = Next() % rank, how = Next() % 3;
     const loop::Expr factor = Factor();
-    s_.TransformLayout(Tensor(stage.op(), 0), [&](const std::vector<loop::Var>& i) {
+    const auto pad = Next() % 2 == 0 ? std::optional<double>(1) : std::nullopt;
+    const auto layout = [&](const std::vector<loop::Var>& i) {
       std::vector<loop::Expr> to(i.begin(), i.end());
       if (how == 0) {
         std::reverse(to.begin(), to.end());
@@ -236,30 +329,8 @@ class Caller {
         to.insert(place, inner);
       }
       return to;
-    });
-    return true;
-  }
-
-  // The last leaf axis that runs over elements of the result.
-  static std::optional<IterVar> InnermostSpace(const Stage& stage) {
-    std::optional<IterVar> last;
-    for (const IterVar& leaf : stage.leaves()) {
-      if (!leaf.is_reduce) last = leaf;
-    }
-    return last;
-  }
-
-  bool VectorizeSpace(Stage& stage) {
-    std::optional<IterVar> axis = InnermostSpace(stage);
-    if (!axis) return false;
-    if (Next() % 3 != 0) axis = stage.Split(*axis, Factor()).second;
-    std::vector<IterVar> order;
-    for (const IterVar& leaf : stage.leaves()) {
-      if (leaf.var.get() != axis->var.get()) order.push_back(leaf);
-    }
-    order.push_back(*axis);
-    stage.Reorder(order);
-    stage.Vectorize(*axis);
+    };
+    s_.TransformLayout(Tensor(stage.op(), 0), layout, pad);
     return true;
   }
 
@@ -292,10 +363,6 @@ class Caller {
     stage.Tensorize(first, intrinsic);
     return true;
   }
-
-  const ScheduleCall& call_;
-  Schedule& s_;
-  std::size_t next_ = 0;
 };
 
 }  // namespace
@@ -319,7 +386,8 @@ std::vector<ScheduleCall> RandomCalls(Random& random) {
       kPragma,         kPrefetch,      kTransformLayout, kTransformLayout, kBind,
       kRollingBuffer,  kRollingBuffer, kTensorize,       kTensorize,       kTensorize,
       kTensorize,      kTensorize,     kTensorize,       kVectorizeSpace,  kVectorizeSpace,
-      kVectorizeSpace, kStreamStores};
+      kVectorizeSpace, kStreamStores,  kComputeWith,     kComputeWith,     kStoreAt,
+      kStoreAt,        kStoreAt};
   std::vector<ScheduleCall> calls(static_cast<std::size_t>(random.Below(14)));
   for (ScheduleCall& call : calls) {
     call.primitive = random.Of(deck);

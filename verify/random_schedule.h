@@ -28,6 +28,8 @@ enum class Primitive {
   kUnroll,
   kParallel,
   kComputeAt,
+  kComputeWith,
+  kStoreAt,  // or the root
   kComputeInline,
   kComputeRoot,
   kCacheRead,

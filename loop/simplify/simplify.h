@@ -35,6 +35,7 @@ struct Interval {
 class Bounds {
  public:
   void Bind(const Var& var, Interval interval) { ranges_[var] = interval; }
+  void Forget(const Var& var) { ranges_.erase(var); }
   Interval Of(const Expr& var) const {
     const auto found = ranges_.find(var);
     return found == ranges_.end() ? Interval() : found->second;

@@ -86,8 +86,9 @@ RowLoads RowLoadsFor(const Target& target);
 // vectors.
 Stmt TransposeTiles(const Stmt& stmt, RowLoads loads);
 
-// Unrolled loops of constant extent become copies of their bodies. Throws InvalidArgument for an
-// extent that is not constant.
+// Unrolled loops of constant extent become copies of their bodies, those of more than 128
+// iterations loops over parts of 16 copies. Throws InvalidArgument for an extent that is not
+// constant.
 Stmt UnrollLoops(const Stmt& stmt);
 
 // While copies of a loop have at most `max_step` stores together, it is unrolled.

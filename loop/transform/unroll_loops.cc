@@ -8,8 +8,9 @@
 namespace tenon::loop {
 namespace {
 
-// Longer loops stay loops: the code would outgrow the instruction cache.
+// The code of longer loops would outgrow the instruction cache: they are unrolled in parts.
 constexpr std::int64_t kMaxUnrolled = 128;
+constexpr std::int64_t kPart = 16;
 
 class Unroller : public StmtMutator {
  protected:
@@ -24,11 +25,20 @@ class Unroller : public StmtMutator {
                                    Print(loop->extent), "; it must be constant"));
     }
     const Stmt body = MutateStmt(loop->body);
-    if (extent->value > kMaxUnrolled)
-      return For(loop->var, loop->min, loop->extent, ForKind::kSerial, body);
+    if (extent->value <= kMaxUnrolled) return Copies(*loop, loop->min, extent->value, body);
+    const Var part(StrCat(loop->var.name(), ".part"));
+    const std::int64_t parts = extent->value / kPart, rest = extent->value % kPart;
+    return Seq({For(part, 0, parts, ForKind::kSerial,
+                    Copies(*loop, loop->min + part * kPart, kPart, body)),
+                Copies(*loop, loop->min + parts * kPart, rest, body)});
+  }
+
+ private:
+  // The iterations [first, first + count).
+  static Stmt Copies(const ForNode& loop, const Expr& first, std::int64_t count, const Stmt& body) {
     std::vector<Stmt> copies;
-    for (std::int64_t i = 0; i < extent->value; ++i)
-      copies.push_back(Substitute(body, {{loop->var, loop->min + i}}));
+    for (std::int64_t i = 0; i < count; ++i)
+      copies.push_back(Substitute(body, {{loop.var, first + i}}));
     return Seq(std::move(copies));
   }
 };

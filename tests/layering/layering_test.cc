@@ -273,11 +273,10 @@ TEST(LayeringTest, ClassesAndFilesAreSmall) {
       {"jit/bounds/bounds_checks.cc", {381, 600}},
       {"loop/transform/transpose_tiles.cc", {258, 600}},
       {"loop/transform/vectorize_reductions.cc", {272, 600}},
-      {"schedule/lower.cc", {468, 600}},
+      {"schedule/lower.cc", {460, 600}},
       // Draws from one source of randomness.
-      {"verify/random_graph.cc", {464, 600}},
+      {"verify/random_graph.cc", {400, 600}},
       {"verify/random_module.cc", {320, 600}},
-      {"verify/random_schedule.cc", {282, 600}},
   };
   std::vector<std::string> large;
   for (const auto& [room, unused] : Arrows()) {

@@ -164,5 +164,70 @@ TEST(RunPipelineTest, LoopsThatNoStepChangesStayTheSameNode) {
   EXPECT_TRUE(RunPipeline(Phase::kCodegen, store, {.function = &function}) == store);
 }
 
+// for i: A[i, 0] = 1
+const Stmt ones = For(i, 0, 8, ForKind::kSerial, Store(a, 1.0F, {i, 0}));
+
+Stmt RunWith(std::vector<UserTransform> transforms, PipelineObserver observer = nullptr) {
+  const Function function{.name = "f", .buffers = {a}};
+  return RunPipeline(Phase::kLowering, ones, {.function = &function},
+                     {.observer = std::move(observer), .transforms = std::move(transforms)});
+}
+
+TEST(UserTransformTest, RunsAfterTheStepThatItNames) {
+  // Twos for ones.
+  class Doubler : public StmtMutator {
+    Stmt MutateStmt(const Stmt& stmt) override {
+      const auto* store = stmt.As<StoreNode>();
+      return store == nullptr ? MutateStmtChildren(stmt)
+                              : Store(store->buffer, 2.0F, store->indices);
+    }
+  };
+  std::vector<std::string> steps;
+  const Stmt twos = RunWith({{.name = "Double",
+                              .after = "FlattenBuffers",
+                              .run =
+                                  [](const Stmt& body, const Function& function) {
+                                    EXPECT_EQ(function.name, "f");
+                                    return Doubler()(body);
+                                  }}},
+                            [&](const PipelineStep& step) { steps.emplace_back(step.name); });
+  EXPECT_THAT(Print(twos), HasSubstr("A[(i * 8)] = 2f"));
+  const auto at = std::find(steps.begin(), steps.end(), "Double");
+  ASSERT_NE(at, steps.end());
+  EXPECT_EQ(*(at - 1), "FlattenBuffers");
+}
+
+template <typename Body>
+std::string RefusalOf(const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(UserTransformTest, MisuseIsRefusedInWords) {
+  const auto same = [](const Stmt& body, const Function&) { return body; };
+  EXPECT_THAT(
+      RefusalOf([&] { RunWith({{.name = "T", .after = "Nowhere", .run = same}}); }),
+      HasSubstr("loop pipeline: transform T is to run after Nowhere; the steps are: Nests,"));
+  EXPECT_THAT(RefusalOf([&] { RunWith({{.name = "T", .after = "Nests", .run = nullptr}}); }),
+              HasSubstr("transform T has no function"));
+  EXPECT_THAT(RefusalOf([&] {
+                RunWith({{.name = "T", .after = "Nests", .run = [](const Stmt&, const Function&) {
+                            return Stmt();
+                          }}});
+              }),
+              HasSubstr("transform T gives no statement"));
+  EXPECT_THAT(RefusalOf([&] {
+                RunWith({{.name = "T", .after = "Nests", .run = [](const Stmt&, const Function&) {
+                            return Store(b, 1.0F, {0, 0});
+                          }}});
+              }),
+              HasSubstr("the loops that transform T gives break a rule"));
+}
+
 }  // namespace
 }  // namespace tenon::loop

@@ -92,6 +92,66 @@ INSTANTIATE_TEST_SUITE_P(
                    {10, 1, 12, 7}}),
     [](const auto& info) { return info.param.name; });
 
+// Blocks that do not divide the extents: what is between is the pad value.
+class PaddedLayoutTest : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(PaddedLayoutTest, ReadersFindTheirElements) {
+  const std::int64_t n = GetParam();
+  const Tensor a = Placeholder({5, n}, Float32, "A");
+  const Tensor b = Compute(
+      {5, n}, [&](const Var& i, const Var& j) { return a(i, j) * 2.0F; }, "B");
+  const te::IterVar k = te::ReduceAxis(0, n, "k");
+  const Tensor sum = Compute(
+      {5, n}, [&](const Var& i, const Var& j) { return te::Sum(b(i, k.var) * b(4 - i, j), {k}); },
+      "S");
+  const Tensor c = Compute(
+      {5, n}, [&](const Var& i, const Var& j) { return sum(i, j) + b(i, n - 1 - j); }, "C");
+  Schedule s(c);
+  const auto panels = [](const Indices& i) {
+    return Exprs{FloorDiv(i[1], 4), FloorDiv(i[0], 3), FloorMod(i[0], 3), FloorMod(i[1], 4)};
+  };
+  s.TransformLayout(b, panels, 7);
+  const std::vector<te::IterVar> axes = s.TransformLayout(sum, panels, -1);
+  s[sum].Vectorize(axes.back());
+  ExpectRight(s, {a}, 1e-3F);
+  Schedule fresh(c);
+  Replay(s.record(), fresh);
+  EXPECT_EQ(LoopsOf(fresh, {a, c}), LoopsOf(s, {a, c}));
+  EXPECT_THAT(PrintRecord(s), HasSubstr("FloorMod(i[1], 4)}; }, 7);"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, PaddedLayoutTest, ::testing::Values(1, 3, 4, 7, 16, 17));
+
+TEST(PaddedLayoutTest, PaddingIsThePadValue) {
+  const Tensor a = Placeholder({6}, Float32, "A");
+  const Tensor b = Compute(
+      {6}, [&](const Var& i) { return a(i) * 2.0F; }, "B");
+  const Tensor c = Compute(
+      {6}, [&](const Var& i) { return b(i) + 1.0F; }, "C");
+  Schedule s(c);
+  s.TransformLayout(
+      b,
+      [](const Indices& i) {
+        return Exprs{FloorDiv(i[0], 4), FloorMod(i[0], 4)};
+      },
+      0.5);
+  EXPECT_THAT(LoopsOf(s, {a, c}), HasSubstr("B[((ax0 * 4) + ax1)] = 0.5f"));
+  const Tensor d = Compute(
+      {6}, [&](const Var& i) { return te::Cast(Int32, i); }, "D");
+  const Tensor e = Compute(
+      {6}, [&](const Var& i) { return d(i) + 1; }, "E");
+  Schedule of_ints(e);
+  EXPECT_THAT(Refusal([&] {
+                of_ints.TransformLayout(
+                    d,
+                    [](const Indices& i) {
+                      return Exprs{FloorDiv(i[0], 4), FloorMod(i[0], 4)};
+                    },
+                    3e10);
+              }),
+              HasSubstr("3e+10"));
+}
+
 TEST(IndexMapTest, TheInverseIsTheInverse) {
   IndexMap map{{Var("i"), Var("j")}, {}};
   const Expr i = map.from[0], j = map.from[1];

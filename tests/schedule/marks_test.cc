@@ -535,6 +535,38 @@ TEST(PragmaTest, UnrollAndVectorizeAreThosePrimitives) {
   EXPECT_EQ(s[b].KindOf(b.axis(1)), loop::ForKind::kVectorized);
 }
 
+TEST(StorageAlignTest, IsRefusedOfAnInlinedStage) {
+  const Tensor a = Placeholder({8, 8}, Float32, "A");
+  const Tensor b = Compute(
+      {8, 8}, [&](Var i, Var j) { return a(i, j) * 2.0F; }, "B");
+  const Tensor c = Compute(
+      {8, 8}, [&](Var i, Var j) { return b(i, j) + 1.0F; }, "C");
+  Schedule s(c);
+  s[b].StorageAlign(b.axis(0), 16).ComputeInline();
+  EXPECT_THAT(Refusal([&] {
+                Lower(s, {a, c}, "f");
+              }),
+              HasSubstr("storage_align: stage B is inlined, so that it has no memory"));
+  s[b].ComputeRoot();
+  ExpectRight(s, {a});
+}
+
+// 129 iterations are eight parts of 16 and one more.
+TEST(UnrollTest, ALongLoopIsUnrolledInParts) {
+  for (const int extent : {0, 1, 127, 128, 129, 131, 256, 1000}) {
+    const Tensor a = Placeholder({extent}, Float32, "A");
+    const Tensor b = Compute(
+        {extent}, [&](Var i) { return a(i) * 2.0F; }, "B");
+    Schedule s(b);
+    s[b].Unroll(b.axis(0));
+    ExpectRight(s, {a});
+    const std::string loops = LoopsOf(s, {a, b});
+    EXPECT_EQ(extent > 128,
+              loops.find("for ax0.part in [0, " + std::to_string(extent / 16)) != std::string::npos)
+        << loops;
+  }
+}
+
 TEST(MarksErrorTest, EachIllegalMarkIsRefusedInWords) {
   const Tensor a = Placeholder({8, 8}, Float32, "A");
   const te::IterVar k = ReduceAxis(0, 8);

@@ -147,5 +147,24 @@ TEST(RFactorErrorTest, EachIllegalCallIsRefusedInWordsAndChangesNothing) {
               HasSubstr("this is a data axis"));
 }
 
+// Names lead to loops through splits, caches and rfactor.
+TEST(LoopTest, IsFoundByItsName) {
+  const Tensor a = te::Placeholder({4, 6, 8}, Float32, "A");
+  const te::IterVar k = te::ReduceAxis(0, 8, "k");
+  const Tensor b = te::Compute(
+      te::NamedShape{{"y", 4}, {"x", 6}},
+      [&](const te::Var& y, const te::Var& x) { return te::Sum(a(y, x, k.var), {k}); }, "B");
+  Schedule s(b);
+  s[b].Split(s[b].Loop("x"), 4);
+  s[b].Split(s[b].Loop("k"), 2);
+  const Tensor parts = s.RFactor(b, s[b].Loop("k.inner"))[0];
+  s[parts].Vectorize(s[parts].Loop("x")).Unroll(s[parts].Loop("k.inner"));
+  const Tensor cache = s.CacheWrite(b, "global");
+  s[cache].Parallel(s[cache].Loop("y"));
+  ExpectRight(s, {a});
+  EXPECT_EQ(Refusal([&] { s[parts].Loop("k"); }),
+            "loop: stage B.rf: no loop has the name \"k\"; its loops are: k.inner, y, x, k.outer");
+}
+
 }  // namespace
 }  // namespace tenon::schedule

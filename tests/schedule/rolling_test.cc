@@ -111,15 +111,25 @@ TEST_P(RollingTest, AWindowInAParallelLoopIsRight) {
   ExpectRight(s, {a});
 }
 
-TEST(RollingBufferTest, AStageAtTheRootStaysAsItIs) {
+TEST(RollingBufferTest, IsRefusedWithoutALoopToSlideAlong) {
   const Tensor a = Placeholder({8}, Float32, "A");
   const Tensor b = Compute(
       {8}, [&](const Var& i) { return a(i) * 2.0F; }, "B");
   const Tensor c = Compute(
-      {8}, [&](const Var& i) { return b(i) + 1.0F; }, "C");
-  Schedule plain(c), rolling(c);
-  rolling[b].RollingBuffer();
-  EXPECT_EQ(LoopsOf(rolling, {a, c}), LoopsOf(plain, {a, c}));
+      {7}, [&](const Var& i) { return b(i) + b(i + 1); }, "C");
+  Schedule s(c);
+  s[b].RollingBuffer();
+  EXPECT_THAT(Refusal([&] {
+                Lower(s, {a, c}, "f");
+              }),
+              HasSubstr("rolling_buffer: stage B is not computed at a loop"));
+  s[b].ComputeInline();
+  EXPECT_THAT(Refusal([&] {
+                Lower(s, {a, c}, "f");
+              }),
+              HasSubstr("rolling_buffer: stage B is not computed at a loop"));
+  s[b].ComputeAt(s[c], c.axis(0));
+  ExpectRight(s, {a});
 }
 
 TEST(RollingBufferTest, IsRecorded) {

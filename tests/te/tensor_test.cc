@@ -378,5 +378,27 @@ TEST(PrintTest, TuplesShowAllTheirValues) {
             "best[ax0] = argmax(int32(k), A[ax0, k], k in [0, 8))  : int32[n]\n");
 }
 
+TEST(ComputeTest, AxesHaveNames) {
+  const Tensor a = Placeholder({4, 6}, Float32, "a");
+  const Tensor b = Compute(
+      NamedShape{{"y", 4}, {"x", 6}}, [&](const Var& y, const Var& x) { return a(y, x) + 1.0F; },
+      "b");
+  EXPECT_EQ(b.axis(0).var.name(), "y");
+  EXPECT_THAT(Print({b}), ::testing::HasSubstr("b[y, x] = (a[y, x] + 1f)"));
+  const auto refusal = [&](const NamedShape& shape) {
+    try {
+      Compute(
+          shape, [&](const std::vector<Var>&) { return Expr(1.0F); }, "b");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(
+      refusal({{"y", 4}, {"y", 6}}),
+      ::testing::HasSubstr("axis 1 has the name \"y\"; names must differ and not be empty"));
+  EXPECT_THAT(refusal({{"", 4}}), ::testing::HasSubstr("axis 0 has the name \"\""));
+}
+
 }  // namespace
 }  // namespace tenon::te

@@ -55,7 +55,7 @@ std::string IntrinsicOf(const ScheduleCall& call, const RandomGraph& graph) {
 TEST(FuzzCasesTest, AShortRunMeetsCFunctionsPatternsSpecialValuesAndIntrinsics) {
   std::int64_t c_functions = 0, patterns = 0, special = 0;
   std::set<std::string> intrinsics;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
     Random random(seed);
     const RandomGraph graph = MakeRandomGraph(PlanRandomGraph(random.Next()));
     for (const ScheduleCall& call : RandomCalls(random)) {
@@ -72,8 +72,8 @@ TEST(FuzzCasesTest, AShortRunMeetsCFunctionsPatternsSpecialValuesAndIntrinsics) 
   EXPECT_GT(patterns, 30);
   EXPECT_GT(special, 10);
   intrinsics.erase("");
-  EXPECT_THAT(intrinsics,
-              UnorderedElementsAre("axpy", "dot_bf16", "dot_u8s8", "dot_word_s8", "partial_sums"));
+  EXPECT_THAT(intrinsics, ::testing::IsSupersetOf({"dot_bf16", "dot_u8s8", "dot_word_s8"}));
+  EXPECT_GE(intrinsics.size(), 5U);
 }
 
 TEST(FuzzFindingTest, AWrongElementIsNamedWithGraphScheduleAndSeed) {

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "tenon/schedule/lower.h"
+#include "tenon/strategies/auto_schedule.h"
+#include "tenon/strategies/generic_schedule.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -111,6 +113,32 @@ TEST(VerifyErrorTest, ASizeThatIsNoneIsRefused) {
   EXPECT_EQ(foreign.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(foreign.message()),
               HasSubstr("m is not a symbolic extent of an argument"));
+}
+
+// Terms that meet at one element are no parallel or vectorised loop of the automatic schedules.
+TEST(VerifyTest, AutomaticSchedulesOfUpdatesPass) {
+  for (const std::int64_t size : {1, 17, 3000}) {
+    const Tensor x = te::Placeholder({4, size}, Int32, "X");
+    const te::IterVar r = te::ReduceAxis(0, size, "r"), k = te::ReduceAxis(0, 8, "k");
+    const Tensor histogram = te::Compute(
+        {4, 8},
+        [&](const Var& b, const Var&) {
+          return te::Into(te::Sum(te::Cast(Int32, 1), {r}),
+                          {b, loop::FloorMod(te::Cast(Int64, x(b, r.var)), 9)});
+        },
+        "H");
+    const Tensor total = te::Compute(
+        {4},
+        [&](const Var& b) {
+          return te::StartingAt(te::Where(te::Sum(histogram(b, k.var), {k}), k.var != b),
+                                {te::Cast(Int32, b)});
+        },
+        "T");
+    const Tensor twice = te::Compute(
+        {4, 8}, [&](const Var& b, const Var& j) { return histogram(b, j) * total(b); }, "R");
+    EXPECT_TRUE(Verify(strategies::AutoSchedule({twice}), {x, twice}).ok());
+    EXPECT_TRUE(Verify(strategies::GenericSchedule({twice}), {x, twice}).ok());
+  }
 }
 
 }  // namespace

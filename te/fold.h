@@ -1,0 +1,61 @@
+// Reductions of several values of different shapes: one that has an element a row and one that has
+// elements along it, for instance.
+//
+// The terms are joined one after the other, by a scan over them (te/scan.h): what joins them need
+// not be associative, and the results of the scan's last step are those of the fold. So schedules
+// know it as a scan: computed at a loop of a reader, it keeps that iteration's values alone.
+//
+//   // The greatest score of a row, the sum of exp(score - greatest), and the weighted sum of v.
+//   Folded f = Fold({{{n}, lowest, greatest}, {{n}, zero, weight}, {{n, d}, zero, sum}}, terms);
+//   Tensor out = Compute({n, d}, [&](Var i, Var j) { return f.results[2](i, j) / f.results[1](i);
+//   });
+#ifndef TENON_TE_FOLD_H_
+#define TENON_TE_FOLD_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::te {
+
+// What an element reads when a term is joined.
+class FoldStep {
+ public:
+  FoldStep(Var time, const std::vector<Tensor>& before, const std::vector<Tensor>& now)
+      : time_(std::move(time)), before_(before), now_(now) {}
+
+  Expr term() const { return Expr(time_) - 1; }  // its number, from 0
+  // An element of a value before the term is joined. Throws OutOfRange.
+  Expr Before(std::size_t value, std::vector<Expr> indices) const;
+  // Afterwards, of a value that stands before this one in the list. Throws OutOfRange.
+  Expr Now(std::size_t value, std::vector<Expr> indices) const;
+
+ private:
+  Var time_;
+  const std::vector<Tensor>& before_;
+  const std::vector<Tensor>& now_;
+};
+
+struct FoldValue {
+  std::vector<Expr> shape;
+  std::function<Expr(const std::vector<Var>& indices)> start;  // of no terms
+  std::function<Expr(const FoldStep& step, const std::vector<Var>& indices)> join;
+};
+
+struct Folded {
+  std::vector<Tensor> results;  // one a value
+  // What they are made of: the scan, one output a value, and of each value its start and its step.
+  std::vector<Tensor> scan, start, step;
+};
+
+// Throws InvalidArgument for no values, and what Scan throws: of values that give other types when
+// they join than when they start, for instance.
+Folded Fold(const std::vector<FoldValue>& values, const Expr& terms,
+            const std::string& name = "fold");
+
+}  // namespace tenon::te
+
+#endif  // TENON_TE_FOLD_H_
