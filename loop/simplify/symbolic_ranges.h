@@ -40,6 +40,7 @@ class SymbolicRanges {
   enum class Side { kUpper, kLower };
 
   Linear Bound(const Linear& sum, Side side, int depth);
+  bool AddUnfolded(const Expr& atom, std::int64_t coefficient, Side side, int depth, Linear* bound);
   Linear BoundOfAtom(const Expr& atom, Side side, int depth);
   Linear BoundOfProduct(const Expr& atom, Side side, int depth);
   Linear BoundOfQuotient(const BinaryNode& quotient, const Expr& atom, Side side, int depth);
@@ -48,6 +49,7 @@ class SymbolicRanges {
   const LinearOf linear_of_;
   const RangeOf range_of_;
   std::unordered_map<Expr, Values, ExprHash, ExprSame> loops_;
+  bool unfolds_ = false;  // whether a quotient's multiple is bounded by its dividend
 };
 
 }  // namespace tenon::loop
