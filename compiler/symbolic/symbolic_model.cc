@@ -151,13 +151,7 @@ class SymbolicModel::Kernels : public FreshKernels {
         concrete_(concrete),
         values_(values) {}
 
-  void MakeAhead(const std::vector<KernelTable::Request>& requests) override {
-    std::vector<KernelTable::Request> missing;
-    for (const KernelTable::Request& request : requests) {
-      if (Known(request.function) == nullptr) missing.push_back(request);
-    }
-    FreshKernels::MakeAhead(missing);
-  }
+  bool Has(const Expr& function) const override { return Known(function) != nullptr; }
 
   int For(const Expr& function, const std::string& name, const std::vector<NDArray>& constants,
           std::uint64_t hash) override {

@@ -186,17 +186,6 @@ class Simplifier : public StmtMutator {
     return positive;
   }
 
-  // What the extent of a loop is where the loop runs, which is at least 1.
-  static Expr WhereItRuns(const Expr& extent) {
-    const auto* n = extent.As<BinaryNode>();
-    if (n == nullptr || n->op != BinaryOp::kMax) return extent;
-    const auto is_none = [](const Expr& e) {
-      const auto* number = e.As<IntImmNode>();
-      return number != nullptr && number->value <= 0;
-    };
-    return is_none(n->b) ? n->a : is_none(n->a) ? n->b : extent;
-  }
-
   // The body of a loop to an extent of variables. As it runs, none of the extent's factors is 0.
   Stmt MutateToSymbolic(const ForNode& loop, const Expr& min, const Expr& extent, Interval values) {
     std::vector<std::pair<Var, Interval>> before;
@@ -206,7 +195,7 @@ class Simplifier : public StmtMutator {
         before.emplace_back(Var(factor), Rebind(Var(factor), {1, range.high}));
     }
     Linear last = LinearOf(min);
-    const bool fits = AddScaled(&last, LinearOf(WhereItRuns(extent)), 1) &&
+    const bool fits = AddScaled(&last, LinearOf(ExtentWhereItRuns(extent)), 1) &&
                       !__builtin_sub_overflow(last.constant, 1, &last.constant);
     if (fits) symbolic_.Enter(loop.var, {LinearOf(min), last});
     const Interval outside = Rebind(loop.var, values);
@@ -362,12 +351,8 @@ class Simplifier : public StmtMutator {
     const Linear &a = LinearOf(n.a), &b = LinearOf(n.b);
     const Interval range = Difference(a, b);
     const bool is_min = n.op == BinaryOp::kMin;
-    if (range.high <= 0) return is_min ? a : b;
-    if (range.low >= 0) return is_min ? b : a;
-    if (!symbolic_.empty()) {
-      if (ByLoops(BinaryOp::kLE, a, b)) return is_min ? a : b;
-      if (ByLoops(BinaryOp::kGE, a, b)) return is_min ? b : a;
-    }
+    if (range.high <= 0 || ByLoops(BinaryOp::kLE, a, b)) return is_min ? a : b;
+    if (range.low >= 0 || ByLoops(BinaryOp::kGE, a, b)) return is_min ? b : a;
     Linear result;
     AddAtom(&result, Binary(n.op, a.ToExpr(), b.ToExpr()));
     return result;

@@ -42,12 +42,25 @@ std::optional<Division> Divide(const Linear& sum, const Linear& divisor) {
 
 }  // namespace
 
+Expr ExtentWhereItRuns(const Expr& extent) {
+  const auto* n = extent.As<BinaryNode>();
+  if (n == nullptr || n->op != BinaryOp::kMax) return extent;
+  const auto is_none = [](const Expr& e) {
+    const auto* number = e.As<IntImmNode>();
+    return number != nullptr && number->value <= 0;
+  };
+  return is_none(n->b) ? n->a : is_none(n->a) ? n->b : extent;
+}
+
 std::optional<std::int64_t> SymbolicRanges::Upper(const Linear& sum) {
+  if (loops_.empty()) return std::nullopt;
   std::optional<std::int64_t> least;
+  Linear bound = sum;
   // A quotient may cancel as it is, or have to give way to what it is made of.
   for (const bool unfolds : {false, true}) {
     unfolds_ = unfolds;
-    const Interval range = range_of_(Bound(sum, Side::kUpper, 0));
+    bound = Bound(bound, Side::kUpper, 0);
+    const Interval range = range_of_(bound);
     if (range.high != Interval::kHighest && range.high < least.value_or(Interval::kHighest))
       least = range.high;
     if (least && *least < 0) break;

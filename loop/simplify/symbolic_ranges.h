@@ -17,6 +17,9 @@
 
 namespace tenon::loop {
 
+// What the extent of a loop is where the loop runs, and so at least 1: x of max(x, 0).
+Expr ExtentWhereItRuns(const Expr& extent);
+
 class SymbolicRanges {
  public:
   // How the simplifier that it belongs to sees expressions.
