@@ -1,11 +1,13 @@
 // One compile for every shape: shapes_benchmark MODEL.onnx NAME=LOW..HIGH[/STEP]... [--rounds N]
-// [--threads T] [--json] draws values for the model's open extents, runs the symbolic executable on
-// each, and races it against a compile for these extents. Results are compared before times count.
+// [--threads T] [--profile] [--show KERNEL] [--alone] [--out FILE.json] draws values for the
+// model's open extents, runs the symbolic executable on each, and races it against a compile for
+// these extents. Results are compared before times count.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <random>
 #include <string>
@@ -35,25 +37,42 @@ struct Options {
   bool races_static = true;
   bool profiles = false;  // prints the kernels by time
   std::string shows;      // prints the loops of kernels whose names contain it
+  std::string out;        // the figures as JSON
 };
 
-// The kernels of a run, slowest first.
-void Profile(const Executable& symbolic, const runtime::Inputs& inputs, const std::string& shows) {
-  Session session(symbolic);
-  std::vector<runtime::NodeTime> times;
-  for (int run = 0; run < 2; ++run) {
-    times.clear();
+// The time of each kernel, the best of a few runs.
+std::vector<runtime::NodeTime> BestTimes(const Executable& executable,
+                                         const runtime::Inputs& inputs) {
+  constexpr int kRuns = 8;
+  Session session(executable);
+  std::vector<runtime::NodeTime> best;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<runtime::NodeTime> times;
     ValueOrThrow(session.RunProfiled(inputs, &times));
+    if (best.empty()) best = times;
+    for (std::size_t i = 0; i < times.size(); ++i)
+      best[i].nanoseconds = std::min(best[i].nanoseconds, times[i].nanoseconds);
   }
+  return best;
+}
+
+// The kernels of a run, slowest first.
+void Profile(const char* title, const Executable& executable, const runtime::Inputs& inputs) {
+  constexpr std::size_t kMost = 40;
+  std::vector<runtime::NodeTime> times = BestTimes(executable, inputs);
   std::sort(times.begin(), times.end(),
             [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
-  for (std::size_t i = 0; i < std::min<std::size_t>(times.size(), 25); ++i)
-    std::printf("    %9.3f ms  %s\n", static_cast<double>(times[i].nanoseconds) / 1e6,
-                times[i].node.c_str());
-  if (shows.empty()) return;
+  std::printf("  %s\n", title);
+  for (std::size_t i = 0; i < std::min(times.size(), kMost); ++i)
+    std::printf("    %9.3f ms  %-72s %s\n", static_cast<double>(times[i].nanoseconds) / 1e6,
+                times[i].node.c_str(), StrJoin(times[i].origins, " ").c_str());
+}
+
+// The loops of kernels whose names contain `part`.
+void Show(const Executable& symbolic, const runtime::Inputs& inputs, const std::string& part) {
   const Executable bound = ValueOrThrow(symbolic.Bind(inputs));
   for (const runtime::Node& node : bound.plan().nodes) {
-    if (node.kernel >= 0 && node.name.find(shows) != std::string::npos)
+    if (node.kernel >= 0 && node.name.find(part) != std::string::npos)
       std::printf("%s\n", bound.kernels()[static_cast<std::size_t>(node.kernel)]
                               ->Text(jit::KernelText::kLoops)
                               .c_str());
@@ -80,6 +99,8 @@ Options Parse(int argc, char** argv) {
       options.profiles = true;
     } else if (argument == "--show" && i + 1 < argc) {
       options.shows = argv[++i];
+    } else if (argument == "--out" && i + 1 < argc) {
+      options.out = argv[++i];
     } else if (argument == "--alone") {
       options.races_static = false;
     } else if (equals != std::string::npos && dots != std::string::npos) {
@@ -137,8 +158,11 @@ void Run(const Options& options) {
       ValueOrThrow(model.Import({.symbolic = true, .evaluate = strategies::EvaluateCall}));
   const double imported = Milliseconds(Clock::now() - start);
   const Executable symbolic = ValueOrThrow(Compile(module, compile));
-  std::printf("import %.1f ms, compile %.1f ms, %zu kernels\n", imported,
-              Milliseconds(Clock::now() - start) - imported, symbolic.kernels().size());
+  const double compiled_all = Milliseconds(Clock::now() - start);
+  std::printf("import %.1f ms, compile %.1f ms, %zu kernels\n", imported, compiled_all - imported,
+              symbolic.kernels().size());
+  std::string figures;  // a JSON object for each shape
+  double fixed_compiles = 0;
   std::mt19937 random(1);
   double log_ratio = 0, worst = 0;
   int count = 0;
@@ -183,16 +207,30 @@ void Run(const Options& options) {
       const double own = TimeOf(fixed, inputs, &ignored);
       RequireClose(ValueOrThrow(symbolic.Run(inputs)), ValueOrThrow(fixed.Run(inputs)));
       std::printf("; compiled for it in %7.1f ms: %8.2f ms, ratio %.2f", compiled, own, time / own);
+      fixed_compiles += compiled;
+      StrAppend(&figures, figures.empty() ? "" : ",\n", "{\"shape\": \"", text,
+                "\", \"first\": ", FormatShortest(first), ", \"next\": ", FormatShortest(time),
+                ", \"own\": ", FormatShortest(own), "}");
       log_ratio += std::log(time / own);
       worst = std::max(worst, time / own);
       ++count;
+      if (options.profiles) {
+        std::printf("\n");
+        Profile("compiled for it:", fixed, inputs);
+      }
     }
     std::printf("\n");
-    if (options.profiles) Profile(symbolic, inputs, options.shows);
+    if (options.profiles) Profile("compiled once:", symbolic, inputs);
+    if (!options.shows.empty()) Show(symbolic, inputs, options.shows);
     std::fflush(stdout);
   }
-  if (count > 0)
-    std::printf("geometric mean %.3f, worst %.2f\n", std::exp(log_ratio / count), worst);
+  if (count == 0) return;
+  std::printf("geometric mean %.3f, worst %.2f\n", std::exp(log_ratio / count), worst);
+  if (options.out.empty()) return;
+  std::ofstream out(options.out);
+  out << "{\"compile\": " << compiled_all << ", \"own compile\": " << fixed_compiles / count
+      << ", \"shapes\": [\n"
+      << figures << "]}\n";
 }
 
 }  // namespace

@@ -70,7 +70,13 @@ std::optional<std::vector<NDArray>> DynamicModel::State::RunSymbolic(
     symbolic = CatchErrors(
         [&] { return ValueOrThrow(Compile(ValueOrThrow(options.symbolic()), options.compile)); });
   });
-  if (!symbolic.ok() || !symbolic->is_symbolic()) return std::nullopt;
+  const auto refuse = [&](const std::string& why) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    statistics.symbolic_refusal = why;
+    return std::nullopt;
+  };
+  if (!symbolic.ok()) return refuse(std::string(symbolic.status().message()));
+  if (!symbolic->is_symbolic()) return refuse("the model leaves no extent open");
   using Clock = std::chrono::steady_clock;
   const compiler::HotShapes::Turn turn = hot->Next(shapes);
   const auto start = Clock::now();
@@ -79,7 +85,7 @@ std::optional<std::vector<NDArray>> DynamicModel::State::RunSymbolic(
   if (turn.is_timed)
     hot->Report(shapes, turn, std::chrono::duration<double>(Clock::now() - start).count());
   // Empty inputs, for instance. What the model itself refuses is refused again.
-  if (!results.ok()) return std::nullopt;
+  if (!results.ok()) return refuse(std::string(results.status().message()));
   if (turn.executable == nullptr) {
     const std::lock_guard<std::mutex> lock(mutex);
     ++statistics.symbolic;

@@ -47,9 +47,12 @@ class DynamicModel {
     std::size_t hot_after = 0;
   };
   struct Statistics {
-    std::size_t compiled = 0;      // successful compiles for a shape
-    std::size_t forgotten = 0;     // compiled, then dropped for newer ones
-    std::size_t symbolic = 0;      // runs that the compile for all shapes served
+    std::size_t compiled = 0;   // successful compiles for a shape
+    std::size_t forgotten = 0;  // compiled, then dropped for newer ones
+    std::size_t symbolic = 0;   // runs that the compile for all shapes served
+    // Why the last run that it did not serve was compiled for its shape; empty where there was none
+    // or no importer for all shapes is given.
+    std::string symbolic_refusal;
     std::size_t hot_compiled = 0;  // hot shapes that were compiled
     std::size_t hot_kept = 0;      // those that are faster
     std::size_t hot_dropped = 0;   // those that are not, or gave way to newer ones

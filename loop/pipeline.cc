@@ -24,6 +24,9 @@ Stmt Plain(const Stmt& stmt, const Context&) {
 // A transform and a condition that look at more.
 Stmt Streamed(const Stmt& s, const Context& c) { return StreamResults(s, c.function->buffers); }
 Stmt Transposed(const Stmt& s, const Context& c) { return TransposeTiles(s, c.row_loads); }
+Stmt Copied(const Stmt& s, const Context& c) {
+  return VectorizeCopies(s, !c.function->scalars.empty());
+}
 Stmt Unrolled(const Stmt& s, const Context& c) { return AutoUnroll(s, c.unrolls); }
 bool MayStream(const Context& c) { return c.stream_results; }
 bool HasLimits(const Context& c) { return !c.unrolls.empty(); }
@@ -74,7 +77,7 @@ constexpr Transform kTransforms[] = {
      kNone, kNone, kKeep, "vectors of sums under a mask stay in registers"},
     {"ShareMemory", kLowering, Plain<ShareMemory>, kAlways, kFlat, kNone, kNone, kKeep,
      "buffers reuse memory that is not needed any more"},
-    {"VectorizeCopies", kCodegen, Plain<VectorizeCopies>, kAlways, kFlat, kNone, kExpanded, kKeep,
+    {"VectorizeCopies", kCodegen, Copied, kAlways, kFlat, kNone, kExpanded, kKeep,
      "short copies get vector loops"},
     {"VectorizeSums", kCodegen, Plain<VectorizeSums>, MayReassociate, kFlat, kNone, kExpanded,
      kKeep, "long sums that may go in any order get vector loops"},

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "tenon/loop/visit.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/alignment.h"
@@ -61,6 +62,11 @@ bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode&
   });
 }
 
+// Of other arrays the lines that a tile reads are no region with ends that can be computed.
+bool HasNumbers(const te::Tensor& tensor) {
+  return std::all_of(tensor.shape().begin(), tensor.shape().end(), IsNumber);
+}
+
 }  // namespace
 
 void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedule::Stage& tile) {
@@ -77,7 +83,8 @@ void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedu
     const std::vector<Access> reads = AccessesOf(accesses, tile, input);
     if (Extent(last) > 1 && BytesOf(input) >= kFarBytes && IsShared(reads, last)) {
       schedule.PrefetchNextBlock(input, reader, steps, Extent(last));
-    } else if (BytesOf(input) >= kMinImageBytes && IsReadByChannels(reads, op)) {
+    } else if (HasNumbers(input) && BytesOf(input) >= kMinImageBytes &&
+               IsReadByChannels(reads, op)) {
       const std::int64_t terms = Extent(op.reduce_axes.front()) / count->value;
       schedule.Prefetch(input, reader, steps, std::max<std::int64_t>(kTermsAhead / terms, 1));
     }

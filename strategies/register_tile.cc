@@ -235,8 +235,8 @@ void ScheduleTile(Stage& tile) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
-  } else if (hint.rows != te::TileRows::kEven && HasNumbers(op) && terms <= kMaxUnrolledTerms &&
-             terms * SumsOf(axes) <= kMaxUnrolled) {
+  } else if (hint.rows != te::TileRows::kEven && (HasNumbers(op) || IsTallTile(op)) &&
+             terms <= kMaxUnrolledTerms && terms * SumsOf(axes) <= kMaxUnrolled) {
     // Each row has an address of its own: it is computed once, not at each term.
     for (const IterVar& axis : order) tile.Unroll(axis);
   }

@@ -56,6 +56,7 @@ enum class TileInputForm {
   // as where a line is inside the image depends on them.
   kSteps,
   kAlignedSteps,  // kSteps whose rows start with a vector
+  kCopies,        // a copy with margins, whose lines are cut where these begin
   kVectors,       // (..., row, group, lane), whole vectors that stay in registers
 };
 struct TileInput {

@@ -117,7 +117,7 @@ class Builder {
         [&](const Expr& e) {
           const auto* call = e.As<CallNode>();
           const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
-          if (function == nullptr || CopyTarget(*function)) return;
+          if (function == nullptr || source_.Has(call->callee) || CopyTarget(*function)) return;
           const std::vector<Pieces> results = PiecesOf(*function);
           const bool may_be_join = results.size() == 1 && results[0].size() > 1;
           if (IsView(results) || may_be_join) return;

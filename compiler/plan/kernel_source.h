@@ -20,6 +20,8 @@ class KernelSource {
   using AddConstant = std::function<runtime::EntryRef(const NDArray&)>;
 
   virtual ~KernelSource() = default;
+  // Whether it has the kernel of a function, which need not be made ahead.
+  virtual bool Has(const ir::Expr& /*function*/) const { return false; }
   // Kernels that will be asked for.
   virtual void MakeAhead(const std::vector<KernelTable::Request>& requests) = 0;
   // As KernelTable::For, of a list that the source adds to.

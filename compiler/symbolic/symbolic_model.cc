@@ -151,13 +151,7 @@ class SymbolicModel::Kernels : public FreshKernels {
         concrete_(concrete),
         values_(values) {}
 
-  void MakeAhead(const std::vector<KernelTable::Request>& requests) override {
-    std::vector<KernelTable::Request> missing;
-    for (const KernelTable::Request& request : requests) {
-      if (Known(request.function) == nullptr) missing.push_back(request);
-    }
-    FreshKernels::MakeAhead(missing);
-  }
+  bool Has(const Expr& function) const override { return Known(function) != nullptr; }
 
   int For(const Expr& function, const std::string& name, const std::vector<NDArray>& constants,
           std::uint64_t hash) override {
@@ -171,7 +165,11 @@ class SymbolicModel::Kernels : public FreshKernels {
     std::vector<std::int64_t> extents;
     for (const std::string& symbol : made.symbols)
       extents.push_back(known->extents.at(symbol).Evaluate(values_).value());
-    kernels().push_back(model_.kernels_[static_cast<std::size_t>(known->kernel)]);
+    // What a plan reads of a kernel: not how it was chosen, which is long.
+    const LoweredKernel& whole = model_.kernels_[static_cast<std::size_t>(known->kernel)];
+    LoweredKernel& kernel = kernels().emplace_back();
+    kernel.name = whole.name;
+    kernel.choice.built.arguments = whole.choice.built.arguments;
     ready_.resize(kernels().size());
     ready_.back() = made.code->AsCallable(std::move(extents));
     shared_.emplace(static_cast<int>(kernels().size()) - 1, known->kernel);

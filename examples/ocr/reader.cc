@@ -24,7 +24,7 @@ class Timer {
 }  // namespace
 
 Reader::Reader(const std::string& folder, const tenon::CompileOptions& options)
-    : detector_("detector", folder + "/ch_PP-OCRv4_det_infer.onnx", Shapes::kFew, options),
+    : detector_("detector", folder + "/ch_PP-OCRv4_det_infer.onnx", Shapes::kMany, options),
       classifier_("classifier", folder + "/ch_ppocr_mobile_v2.0_cls_infer.onnx", Shapes::kFew,
                   options),
       recogniser_("recogniser", folder + "/ch_PP-OCRv4_rec_infer.onnx", Shapes::kMany, options),

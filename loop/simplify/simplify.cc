@@ -195,7 +195,7 @@ class Simplifier : public StmtMutator {
         before.emplace_back(Var(factor), Rebind(Var(factor), {1, range.high}));
     }
     Linear last = LinearOf(min);
-    const bool fits = AddScaled(&last, LinearOf(extent), 1) &&
+    const bool fits = AddScaled(&last, LinearOf(ExtentWhereItRuns(extent)), 1) &&
                       !__builtin_sub_overflow(last.constant, 1, &last.constant);
     if (fits) symbolic_.Enter(loop.var, {LinearOf(min), last});
     const Interval outside = Rebind(loop.var, values);
@@ -351,8 +351,8 @@ class Simplifier : public StmtMutator {
     const Linear &a = LinearOf(n.a), &b = LinearOf(n.b);
     const Interval range = Difference(a, b);
     const bool is_min = n.op == BinaryOp::kMin;
-    if (range.high <= 0) return is_min ? a : b;
-    if (range.low >= 0) return is_min ? b : a;
+    if (range.high <= 0 || ByLoops(BinaryOp::kLE, a, b)) return is_min ? a : b;
+    if (range.low >= 0 || ByLoops(BinaryOp::kGE, a, b)) return is_min ? b : a;
     Linear result;
     AddAtom(&result, Binary(n.op, a.ToExpr(), b.ToExpr()));
     return result;

@@ -42,16 +42,54 @@ std::optional<Division> Divide(const Linear& sum, const Linear& divisor) {
 
 }  // namespace
 
+Expr ExtentWhereItRuns(const Expr& extent) {
+  const auto* n = extent.As<BinaryNode>();
+  if (n == nullptr || n->op != BinaryOp::kMax) return extent;
+  const auto is_none = [](const Expr& e) {
+    const auto* number = e.As<IntImmNode>();
+    return number != nullptr && number->value <= 0;
+  };
+  return is_none(n->b) ? n->a : is_none(n->a) ? n->b : extent;
+}
+
 std::optional<std::int64_t> SymbolicRanges::Upper(const Linear& sum) {
-  const Interval range = range_of_(Bound(sum, Side::kUpper, 0));
-  if (range.high == Interval::kHighest) return std::nullopt;
-  return range.high;
+  if (loops_.empty()) return std::nullopt;
+  std::optional<std::int64_t> least;
+  Linear bound = sum;
+  // A quotient may cancel as it is, or have to give way to what it is made of.
+  for (const bool unfolds : {false, true}) {
+    unfolds_ = unfolds;
+    bound = Bound(bound, Side::kUpper, 0);
+    const Interval range = range_of_(bound);
+    if (range.high != Interval::kHighest && range.high < least.value_or(Interval::kHighest))
+      least = range.high;
+    if (least && *least < 0) break;
+  }
+  unfolds_ = false;
+  return least;
+}
+
+// k * floor(a / k) is at most a and at least a - k + 1.
+bool SymbolicRanges::AddUnfolded(const Expr& atom, std::int64_t coefficient, Side side, int depth,
+                                 Linear* bound) {
+  const auto* n = atom.As<BinaryNode>();
+  const auto* divisor =
+      n == nullptr || n->op != BinaryOp::kFloorDiv ? nullptr : n->b.As<IntImmNode>();
+  if (!unfolds_ || depth > kMaxDepth || divisor == nullptr || divisor->value < 1 ||
+      coefficient % divisor->value != 0)
+    return false;
+  Linear whole = Bound(linear_of_(n->a), side, depth + 1);
+  if (side == Side::kLower &&
+      __builtin_sub_overflow(whole.constant, divisor->value - 1, &whole.constant))
+    return false;
+  return AddScaled(bound, whole, coefficient / divisor->value);
 }
 
 Linear SymbolicRanges::Bound(const Linear& sum, Side side, int depth) {
   Linear bound{sum.constant, {}};
   for (const auto& [atom, coefficient] : sum.terms) {
     const Side own = coefficient > 0 ? side : side == Side::kUpper ? Side::kLower : Side::kUpper;
+    if (AddUnfolded(atom, coefficient, own, depth, &bound)) continue;
     // A sum that does not fit is no bound: nothing is known of it.
     if (!AddScaled(&bound, BoundOfAtom(atom, own, depth), coefficient)) return sum;
   }

@@ -17,6 +17,9 @@
 
 namespace tenon::loop {
 
+// What the extent of a loop is where the loop runs, and so at least 1: x of max(x, 0).
+Expr ExtentWhereItRuns(const Expr& extent);
+
 class SymbolicRanges {
  public:
   // How the simplifier that it belongs to sees expressions.
@@ -40,6 +43,7 @@ class SymbolicRanges {
   enum class Side { kUpper, kLower };
 
   Linear Bound(const Linear& sum, Side side, int depth);
+  bool AddUnfolded(const Expr& atom, std::int64_t coefficient, Side side, int depth, Linear* bound);
   Linear BoundOfAtom(const Expr& atom, Side side, int depth);
   Linear BoundOfProduct(const Expr& atom, Side side, int depth);
   Linear BoundOfQuotient(const BinaryNode& quotient, const Expr& atom, Side side, int depth);
@@ -48,6 +52,7 @@ class SymbolicRanges {
   const LinearOf linear_of_;
   const RangeOf range_of_;
   std::unordered_map<Expr, Values, ExprHash, ExprSame> loops_;
+  bool unfolds_ = false;  // whether a quotient's multiple is bounded by its dividend
 };
 
 }  // namespace tenon::loop

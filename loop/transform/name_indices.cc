@@ -91,13 +91,41 @@ class IndexNamer : public StmtMutator {
       const bool divides =
           n != nullptr && (n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod ||
                            n->op == BinaryOp::kFloorDiv || n->op == BinaryOp::kFloorMod);
-      if (!divides) return;
+      if (!divides || AtLeast(n->b).value_or(0) >= 1) return;
       for (const Expr& factor : FactorsOf(n->b)) {
         const auto* number = factor.As<IntImmNode>();
         safe = safe && (number != nullptr ? number->value != 0 : IsPositiveIn(factor, scope));
       }
     });
     return safe;
+  }
+  // A number that `e` is never below. Variables of no loop are extents.
+  std::optional<std::int64_t> AtLeast(const Expr& e) const {
+    if (const auto* number = e.As<IntImmNode>()) return number->value;
+    if (e.kind() == ExprKind::kVar) {
+      const bool is_loop =
+          std::ranges::any_of(scopes_, [&](const Scope& scope) { return e.same_as(scope.var); });
+      return is_loop || local_.contains(e.get()) ? std::nullopt : std::optional<std::int64_t>(0);
+    }
+    const auto* n = e.As<BinaryNode>();
+    if (n == nullptr) return std::nullopt;
+    const std::optional<std::int64_t> a = AtLeast(n->a), b = AtLeast(n->b);
+    if (!a || !b || *a < 0 || *b < 0) return std::nullopt;
+    std::int64_t result = 0;
+    switch (n->op) {
+      case BinaryOp::kAdd:
+        return __builtin_add_overflow(*a, *b, &result) ? std::nullopt : std::optional(result);
+      case BinaryOp::kMul:
+        return __builtin_mul_overflow(*a, *b, &result) ? std::nullopt : std::optional(result);
+      case BinaryOp::kFloorDiv:
+        return *b >= 1 ? std::optional<std::int64_t>(0) : std::nullopt;
+      case BinaryOp::kMax:
+        return std::max(*a, *b);
+      case BinaryOp::kMin:
+        return std::min(*a, *b);
+      default:
+        return std::nullopt;
+    }
   }
   bool IsPositiveIn(const Expr& e, std::size_t scope) const {
     for (std::size_t s = 1; s <= scope; ++s) {

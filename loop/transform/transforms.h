@@ -132,8 +132,10 @@ Stmt VectorizeSums(const Stmt& stmt);
 Stmt FuseLoops(const Stmt& stmt);
 
 // Serial copies of 4 to 128 elements that lie together, from one buffer to another, move vectors,
-// of which the last may overlap the one before. Makes vectorised loops. Requires flat buffers.
-Stmt VectorizeCopies(const Stmt& stmt);
+// of which the last may overlap the one before. Makes vectorised loops. Requires flat buffers. With
+// `of_any_length` also copies and constants of lengths that are no numbers; the last vector is
+// under a mask.
+Stmt VectorizeCopies(const Stmt& stmt, bool of_any_length = false);
 
 }  // namespace tenon::loop
 

@@ -111,15 +111,15 @@ std::optional<Values> ConstantValues::Read(const Expr& e) const {
 
 std::optional<std::vector<double>> PerChannel(const Values& values, const ir::Type& type,
                                               const std::vector<std::size_t>& axes) {
-  const Shape whole = ir::StaticShape(type, "a value with channels");
+  const std::vector<ir::Dim>& whole = type.As<ir::TensorTypeNode>()->shape;
   if (values.shape.size() > whole.size()) return std::nullopt;
   const std::size_t missing = whole.size() - values.shape.size();
   Shape channels;
   for (std::size_t i = 0; i < whole.size(); ++i) {
     const bool is_channel = std::find(axes.begin(), axes.end(), i) != axes.end();
-    if (is_channel) channels.push_back(whole[i]);
+    if (is_channel) channels.push_back(whole[i].value());
     if (i < missing || values.shape[i - missing] == 1) continue;
-    if (!is_channel || values.shape[i - missing] != whole[i]) return std::nullopt;
+    if (!is_channel || values.shape[i - missing] != channels.back()) return std::nullopt;
   }
   // The values of the channel axes alone.
   Values vector{{}, values.data};

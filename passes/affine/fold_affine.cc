@@ -36,11 +36,13 @@ using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
 bool AllPositive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
 }
-// Float32 or float64 of known extents.
-bool CanFold(const ir::Type& type) {
+// Float32 or float64 of known extents, which are numbers along the axes of channels.
+bool CanFold(const ir::Type& type, const std::vector<std::size_t>& axes) {
   const auto* tensor = type.As<TensorTypeNode>();
-  return tensor != nullptr && ir::IsStaticTensor(type) &&
-         (tensor->dtype == Float32 || tensor->dtype == Float64);
+  if (tensor == nullptr || (tensor->dtype != Float32 && tensor->dtype != Float64)) return false;
+  const std::vector<ir::Dim>& shape = tensor->shape;
+  return std::ranges::none_of(shape, [](const ir::Dim& dim) { return dim.is_any(); }) &&
+         std::ranges::all_of(axes, [&](std::size_t axis) { return shape[axis].is_static(); });
 }
 // The weight, when it is a constant with the result's element type.
 const NDArray* WeightOf(const CallNode& heavy) {
@@ -59,7 +61,9 @@ class Folder {
  protected:
   // The channel axes of a call that folding can change; nothing for any other expression.
   static std::optional<ChannelAxes> HeavyAxes(const CallNode& call) {
-    return CanFold(call.checked_type) ? ChannelAxesOf(call) : std::nullopt;
+    if (!CanFold(call.checked_type, {})) return std::nullopt;
+    std::optional<ChannelAxes> axes = ChannelAxesOf(call);
+    return axes && CanFold(call.checked_type, axes->result) ? axes : std::nullopt;
   }
   void Refuse(const CallNode& call, const std::string& where, const std::string& why) const {
     std::string text = StrCat(call.op()->name, " ", where, " stays: ", why);
@@ -244,7 +248,8 @@ class ForwardFolder : public Folder {
     const auto* before = original.As<CallNode>();
     if (before == nullptr || before->op() == nullptr) return Keep(original, rebuilt);
     const auto axes = HeavyAxes(*before);
-    if (!axes || !CanFold(before->args[0].checked_type())) return Keep(original, rebuilt);
+    if (!axes || !CanFold(before->args[0].checked_type(), axes->data))
+      return Keep(original, rebuilt);
     Head head = ReadHead(*before, axes->data);
     if (head.steps == 0) return Keep(original, rebuilt);
     return Keep(original,

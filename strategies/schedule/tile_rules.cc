@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "tenon/strategies/operand_fetches.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/inner_loops.h"
 #include "tenon/support/arithmetic.h"
@@ -38,7 +39,7 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
   const auto in_vectors = [&] {
     const auto [vectors, lane] = stage.Split(last, lanes);
     stage.Vectorize(lane);
-    if (CeilDiv(Extent(last), lanes) <= kUnroll) stage.Unroll(vectors);
+    if (IsNumber(last.extent) && CeilDiv(Extent(last), lanes) <= kUnroll) stage.Unroll(vectors);
     return std::pair(vectors, lane);
   };
   switch (form) {
@@ -57,6 +58,8 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
       stage.Unroll(column_in_step);
       return;
     }
+    case te::TileInputForm::kCopies:
+      return;
     case te::TileInputForm::kVectors: {
       const auto [row, group, lane] = VectorAxesOf(axes);
       stage.Vectorize(lane);
@@ -99,6 +102,14 @@ const std::vector<Expr>* OnlyRead(SchedulingState& state, const Stage& tile, con
   return indices;
 }
 
+// Whether tiles share so little of what they read that each has a copy of its own, in the nearest
+// cache. What they share much of is copied once for all tiles of the outermost loop.
+bool HasFewMargins(const Stage& tile) {
+  constexpr std::int64_t kMostTaps = 3;
+  return std::ranges::all_of(tile.op()->reduce_axes,
+                             [](const IterVar& taps) { return Extent(taps) <= kMostTaps; });
+}
+
 }  // namespace
 
 bool MayReadTile(SchedulingState& /*state*/, const Stage& stage) {
@@ -132,12 +143,14 @@ std::vector<Stage*> ScheduleTileUnderResult(SchedulingState& state, Stage& resul
       !ScheduleByTiles(result, *tile, *indices, TraitsOf(state, result, *tile)))
     return {};
   FetchOperandsAhead(state.schedule, state.accesses, *tile);
+  const IterVar outermost = result.leaves().front();
+  const IterVar* place = HasFewMargins(*tile) ? &tile->attach_axis() : &outermost;
   std::vector<Stage*> scheduled = {&result, tile};
   for (const auto& stage : state.schedule.stages()) {
     const auto* input = std::get_if<te::TileInput>(&stage->op()->label.hint);
     if (input == nullptr || stage->placement() != Stage::Placement::kRoot) continue;
     ScheduleTileInput(state, *stage, input->form);
-    stage->ComputeAt(result, result.leaves().front());
+    stage->ComputeAt(result, *place);
     scheduled.push_back(stage.get());
   }
   return scheduled;

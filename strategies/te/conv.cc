@@ -120,6 +120,7 @@ constexpr Row kRows[] = {
     {"depthwise_covering", RefuseCovering, CoveringConv},
     {"depthwise_small_image", RefuseSmallImage, SmallImageConv},
     {"depthwise_tall", RefuseTall, TallConv},
+    {"depthwise_padded", RefusePadded, PaddedConv},
     {"depthwise_flat", RefuseFlat, FlatConv},
     {"depthwise_channels_last", RefuseDepthwiseChannelsLast, DepthwiseChannelsLast},
     {"winograd", RefuseWinograd, WinogradConv, true, WinogradCycles, kFewerOperations, true},
@@ -204,9 +205,9 @@ bool Conv::IsNchw() const {
 
 bool Conv::IsPadded() const { return padding != std::array<std::int64_t, 4>{}; }
 
-std::optional<std::string> Conv::RefuseLanes(const Shape& shape) const {
+std::optional<std::string> Conv::RefuseLanes(const Sizes& shape) const {
   if (dtype.bytes() != 4) return StrCat("sums of ", dtype.ToString(), " are not 32 bits wide");
-  if (NumElements(shape) == 0) return "the result has no elements";
+  if (ElementsOf(shape).planned == 0) return "the result has no elements";
   return std::nullopt;
 }
 

@@ -32,7 +32,7 @@ struct Conv {
   bool IsNchw() const;
   bool IsPadded() const;
   // Sums that do not exist or that vectors of lanes() do not hold, which tiles ask for.
-  std::optional<std::string> RefuseLanes(const Shape& shape) const;
+  std::optional<std::string> RefuseLanes(const Sizes& shape) const;
 
   // Elements as the result's type.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const te::Expr& y,
@@ -75,6 +75,9 @@ te::Tensor SmallImageConv(const Conv& conv, const TeCall& call);
 // The same; tiles are several rows by one vector.
 Refusal RefuseTall(const Conv& conv, const TeCall& call);
 te::Tensor TallConv(const Conv& conv, const TeCall& call);
+// The same, of extents that are expressions; a channel is copied with its padding.
+Refusal RefusePadded(const Conv& conv, const TeCall& call);
+te::Tensor PaddedConv(const Conv& conv, const TeCall& call);
 // The same; the image is taken as one long row.
 Refusal RefuseFlat(const Conv& conv, const TeCall& call);
 te::Tensor FlatConv(const Conv& conv, const TeCall& call);

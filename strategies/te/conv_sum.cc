@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "tenon/loop/visit.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -261,11 +262,22 @@ struct PixelTiles {
   }
 };
 
+// Whether pixel `p` of the result reads pixel `p` of the image, both counted row by row: then no
+// place is a quotient, whatever the extents.
+bool ReadsInOrder(const ConvSum& conv) {
+  bool same = NumElements(conv.taps) == 1;
+  for (std::size_t d = 0; d < conv.dims(); ++d)
+    same = same && conv.strides[d] == 1 &&
+           loop::StructuralEqual(conv.image.shape()[conv.data[d + 2]],
+                                 conv.shape[conv.out[d + 2]].expr);
+  return same;
+}
+
 PixelTiles PixelTilesOf(const ConvSum& conv, std::int64_t tall) {
   const Sizes spatial = conv.Spatial();
   const bool numbers = std::all_of(spatial.begin(), spatial.end(),
                                    [](const Size& size) { return size.is_number(); });
-  if (numbers || spatial.size() == 1) return {{}, ElementsOf(spatial), tall};
+  if (numbers || spatial.size() == 1 || ReadsInOrder(conv)) return {{}, ElementsOf(spatial), tall};
   return {{spatial.begin(), spatial.end() - 1}, spatial.back(), tall};
 }
 

@@ -8,10 +8,15 @@
 //
 // Phases with fewer taps than others get taps of weight zero, so that an infinite element gives NaN
 // where its kernel would just not have reached.
+#include <algorithm>
+
+#include "tenon/loop/simplify/simplify.h"
+#include "tenon/loop/visit.h"
 #include "tenon/ops/conv_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/conv_sum.h"
+#include "tenon/support/error.h"
 #include "tenon/te/math.h"
 
 namespace tenon::strategies {
@@ -28,12 +33,11 @@ struct Phases {
   std::int64_t span;     // taps with those between dilated ones
   std::int64_t steps;    // taps of a phase
   std::int64_t first;    // the least q
-  std::int64_t count;    // of the q
+  Size count;            // of the q
   std::int64_t dropped;  // results before the first one that is kept
 };
 
-Phases PhasesOf(const ops::ConvRules& rules, std::size_t d, std::int64_t taps,
-                std::int64_t result) {
+Phases PhasesOf(const ops::ConvRules& rules, std::size_t d, std::int64_t taps, const Size& result) {
   Phases p{.stride = rules.strides[d],
            .dilation = rules.dilation[d],
            .taps = taps,
@@ -44,8 +48,21 @@ Phases PhasesOf(const ops::ConvRules& rules, std::size_t d, std::int64_t taps,
            .dropped = rules.before[d]};
   p.steps = (p.span + p.stride - 1) / p.stride;
   p.first = p.dropped / p.stride;
-  p.count = result == 0 ? 0 : (result - 1 + p.dropped) / p.stride - p.first + 1;
+  const bool is_none = result.is_number() && result.planned == 0;
+  if (!is_none)
+    p.count = loop::Simplify(te::FloorDiv(result.expr - 1 + p.dropped, p.stride) + (1 - p.first));
   return p;
+}
+
+// Throws Unimplemented where the difference of expressions is no number.
+std::int64_t NumberOf(const Expr& difference) {
+  const Expr value = loop::Simplify(difference);
+  if (const auto* number = value.As<loop::IntImmNode>()) return number->value;
+  throw Unimplemented("the margin of the image depends on its extents");
+}
+
+bool IsEmpty(const std::vector<Expr>& shape) {
+  return std::ranges::any_of(shape, [](const Expr& extent) { return loop::IsConstInt(extent, 0); });
 }
 
 Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
@@ -101,7 +118,7 @@ std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
   const Tensor x = InOrder(call.input(0), rules.data);
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
-  const Shape shape = call.shape();
+  const Sizes shape = call.sizes();
   const std::size_t dims = rules.dims;
   std::vector<Phases> axes;
   std::vector<std::size_t> spatial;
@@ -114,9 +131,9 @@ std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
     spatial.push_back(d + 2);
     phases *= p.stride;
     before.push_back(p.steps - 1 - p.first);
-    after.push_back(p.first + p.count - ExtentOf(x, d + 2));
+    after.push_back(NumberOf(p.count.expr + p.first - x.shape()[d + 2]));
   }
-  if (NumElements(shape) == 0 || NumElements(ShapeOf(x)) == 0 || NumElements(ShapeOf(weight)) == 0)
+  if (IsEmpty(call.te_shape()) || IsEmpty(x.shape()) || IsEmpty(weight.shape()))
     return {te::Compute(
         call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, name)};
 
@@ -135,7 +152,7 @@ std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
                .weight_is_constant = call.IsConstant(1),
                .is_stored = true,
                .dtype = dtype,
-               .shape = {shape[rules.out[0]], shape[rules.out[1]] * phases},
+               .shape = {shape[rules.out[0]], shape[rules.out[1]].expr * phases},
                .target = call.target};
   for (std::size_t d = 0; d < dims; ++d) {
     conv.data.push_back(d + 2);

@@ -75,7 +75,7 @@ Refusal RefuseDepthwiseChannelsLast(const Conv& conv, const TeCall& call) {
   if (conv.groups == 1 || conv.group_inputs != 1) return kNotDepthwise;
   if (conv.group_outputs != 1) return "a channel has several filters";
   if (conv.data != channels_last || conv.out != channels_last) return "channels do not come last";
-  if (const Refusal refusal = conv.RefuseLanes(shape)) return refusal;
+  if (const Refusal refusal = conv.RefuseLanes(Sizes(shape.begin(), shape.end()))) return refusal;
   if (shape[3] < conv.lanes() / 2)
     return StrCat(shape[3], " channels fill less than half of the ", conv.lanes(), " lanes");
   return std::nullopt;

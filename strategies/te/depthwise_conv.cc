@@ -19,7 +19,7 @@ using te::Var;
 Refusal RefuseDepthwise(const Conv& conv, const TeCall& call) {
   if (conv.groups == 1 || conv.group_inputs != 1) return kNotDepthwise;
   if (!conv.IsNchw()) return "channels do not come first";
-  return conv.RefuseLanes(call.shape());
+  return conv.RefuseLanes(call.sizes());
 }
 
 Refusal RefuseManyTaps(const Conv& conv) {

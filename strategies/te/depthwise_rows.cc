@@ -24,11 +24,11 @@ constexpr std::int64_t kMaxPixels = 1 << 16;
 // The padded image taken apart by the place of a pixel in a step of the window: (image, channel,
 // row in the step, column in the step, step of rows, step of columns). What a tap reads for
 // neighbouring results are neighbours there, whatever the strides.
-Tensor SplitBySteps(const Conv& conv, const Tensor& x, std::int64_t rows, std::int64_t columns,
+Tensor SplitBySteps(const Conv& conv, const Tensor& x, const Expr& rows, const Expr& columns,
                     te::TileInputForm form = te::TileInputForm::kSteps) {
   const auto& [row_step, column_step] = conv.strides;
   return te::Compute(
-      ToExprs({ExtentOf(x, 0), ExtentOf(x, 1), row_step, column_step, rows, columns}),
+      {x.shape()[0], x.shape()[1], row_step, column_step, rows, columns},
       [&](const std::vector<Var>& i) {
         const Expr row = i[4] * row_step + i[2];
         const Expr column = i[5] * column_step + i[3];
@@ -63,64 +63,69 @@ bool ReadsUnderMasks(const Conv& conv) {
 Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
   constexpr std::int64_t kMaxSteps = 2;
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
-  const Shape shape = call.shape();
+  const Sizes shape = call.sizes();
+  const Size &height = shape[2], &width = shape[3];
+  const std::int64_t pixels = height.planned * width.planned;
   const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
   if (std::max(conv.strides[0], conv.strides[1]) > kMaxSteps)
     return StrCat("windows step by more than ", kMaxSteps);
-  if (!steps && shape[3] % conv.lanes() == 0)
-    return StrCat("rows of ", shape[3], " pixels fill vectors of ", conv.lanes());
-  if (shape[2] * shape[3] < conv.lanes())
-    return StrCat(shape[2] * shape[3], " pixels do not fill a vector of ", conv.lanes());
-  if (shape[2] * shape[3] > kMaxPixels)
-    return StrCat(shape[2] * shape[3], " pixels of a channel are more than ", kMaxPixels,
+  if (!steps && width.IsMultipleOf(conv.lanes()))
+    return StrCat("rows of ", width.planned, " pixels fill vectors of ", conv.lanes());
+  if (pixels < conv.lanes())
+    return StrCat(pixels, " pixels do not fill a vector of ", conv.lanes());
+  if (pixels > kMaxPixels)
+    return StrCat(pixels, " pixels of a channel are more than ", kMaxPixels,
                   ", which stay in cache");
   return std::nullopt;
 }
 
 // One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
-// tap reads whole vectors whatever the width; what falls on the margins is dropped.
+// tap reads whole vectors whatever the width; what falls on the margins is dropped. Extents may be
+// expressions: only the lengths of loops and the distance of rows depend on them.
 Tensor FlatConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
+  const Sizes shape = call.sizes();
   const Tensor x = WithWidePixels(conv, call);
   const auto& padding = conv.padding;
   const auto& strides = conv.strides;
   const std::array<std::int64_t, 2> reach = {(conv.taps[0] - 1) * conv.dilation[0],
                                              (conv.taps[1] - 1) * conv.dilation[1]};
   // With stride 1 the zeros right of a row are the ones left of the next.
-  std::int64_t pitch = strides[1] == 1
-                           ? ExtentOf(x, 3) + std::max(padding[1], padding[3])
-                           : CeilDiv((shape[3] - 1) * strides[1] + reach[1] + 1, strides[1]);
+  Size pitch = strides[1] == 1
+                   ? Size(x.shape()[3] + std::max(padding[1], padding[3]))
+                   : BlocksOf((shape[3].expr - 1) * strides[1] + (reach[1] + 1), strides[1]);
   // Rows that all began at the same places of vectors would leave the last lanes unused, and
   // vectors be cut short.
-  if (std::gcd(pitch, conv.lanes()) > shape[3]) ++pitch;
-  const std::int64_t pixels = (shape[2] - 1) * pitch + shape[3];
-  const std::int64_t filled = CeilDiv(pixels, conv.lanes());
-  const std::int64_t vectors = TightestBlock(filled, kMaxVectors / 2, kMaxVectors);
-  const std::int64_t tiles = CeilDiv(filled, vectors);
+  if (pitch.is_number() && std::gcd(pitch.planned, conv.lanes()) > shape[3].planned)
+    pitch = pitch.planned + 1;
+  const Size pixels = (shape[2].expr - 1) * pitch.expr + shape[3].expr;
+  const Size filled = BlocksOf(pixels, conv.lanes());
+  const std::int64_t vectors = TightestBlock(filled.planned, kMaxVectors / 2, kMaxVectors);
+  const Size tiles = BlocksOf(filled, vectors);
   // The last tile reads past the image: rows of zeros lie there.
-  const std::int64_t last =
-      tiles * vectors * conv.lanes() - 1 + reach[0] / strides[0] * pitch + reach[1] / strides[1];
-  const std::int64_t rows = last / pitch + 1;
-  const Tensor image = SplitBySteps(conv, x, rows, pitch);
+  const Expr last = tiles.expr * (vectors * conv.lanes()) - 1 + reach[0] / strides[0] * pitch.expr +
+                    reach[1] / strides[1];
+  const Expr rows = te::FloorDiv(last, pitch.expr) + 1;
+  const Tensor image = SplitBySteps(conv, x, rows, pitch.expr);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], tiles, 1, vectors, conv.lanes()},
+      {shape[0].expr, shape[1].expr, tiles.expr, 1, vectors, conv.lanes()},
       [&](const std::vector<Var>& i) {
         const Expr row = k[0].var * conv.dilation[0];
         const Expr column = k[1].var * conv.dilation[1];
         const Expr at = (i[2] * vectors + i[4]) * conv.lanes() + i[5] +
-                        te::FloorDiv(row, strides[0]) * pitch + te::FloorDiv(column, strides[1]);
+                        te::FloorDiv(row, strides[0]) * pitch.expr +
+                        te::FloorDiv(column, strides[1]);
         const Expr pixel = image(i[0], te::FloorDiv(i[1], conv.group_outputs),
                                  te::FloorMod(row, strides[0]), te::FloorMod(column, strides[1]),
-                                 te::FloorDiv(at, pitch), te::FloorMod(at, pitch));
+                                 te::FloorDiv(at, pitch.expr), te::FloorMod(at, pitch.expr));
         return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[0].var, k[1].var), k);
       },
       conv.name, te::RegisterTile{});
   return te::Compute(
-      ToExprs(shape),
+      ExprsOf(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
-        const Expr pixel = y * pitch + column;
+        const Expr pixel = y * pitch.expr + column;
         return sums(n, c, te::FloorDiv(pixel, vectors * conv.lanes()), 0,
                     te::FloorMod(te::FloorDiv(pixel, conv.lanes()), vectors),
                     te::FloorMod(pixel, conv.lanes()));

@@ -70,7 +70,7 @@ bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
 Refusal RefuseTiles(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
   if (!conv.IsNchw()) return "channels do not come first";
   if (conv.groups != 1) return "filters are in groups";
-  if (const Refusal refusal = conv.RefuseLanes(shape)) return refusal;
+  if (const Refusal refusal = conv.RefuseLanes(Sizes(shape.begin(), shape.end()))) return refusal;
   if (tiles.columns % conv.lanes() != 0 && !tiles.packed)
     return StrCat("rows of ", tiles.columns, " pixels end within vectors of ", conv.lanes());
   if (shape[1] < conv.lanes() || tiles.packed) return std::nullopt;

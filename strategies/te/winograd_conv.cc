@@ -30,13 +30,13 @@ constexpr std::int64_t kPatch = kSide + 3 - 1;  // pixels
 
 // Tiles and how they are shared out.
 struct Blocks {
-  std::int64_t rows, columns;  // tiles of the image
-  std::int64_t block_rows;     // rows of tiles of a block
-  std::int64_t tall;           // tiles of a register tile
-  std::int64_t vectors;        // of filters of a register tile
+  Size rows, columns;       // tiles of the image
+  std::int64_t block_rows;  // rows of tiles of a block
+  std::int64_t tall;        // tiles of a register tile
+  std::int64_t vectors;     // of filters of a register tile
 
-  std::int64_t row_blocks() const { return CeilDiv(rows, block_rows); }
-  std::int64_t tiles() const { return block_rows * columns; }  // of a block
+  Size row_blocks() const { return BlocksOf(rows, block_rows); }
+  Size tiles() const { return columns.expr * block_rows; }  // of a block
 };
 
 // One of four values by an index that unrolled loops make a constant.
@@ -96,25 +96,40 @@ Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t v
       "packed", te::WinogradStage{te::WinogradPart::kWeights});
 }
 
+// The image with zeros around it and behind it, which the patches of all tiles cover.
+Tensor PatchedImage(const Conv& conv, const Tensor& x, const Blocks& blocks) {
+  constexpr te::WinogradStage kImage{te::WinogradPart::kImage};
+  const Size rows = blocks.row_blocks().expr * blocks.block_rows;
+  const auto covered = [](const Size& tiles) { return tiles.expr * kSide + (kPatch - kSide); };
+  if (rows.is_number() && blocks.columns.is_number()) {
+    const auto after = [&](const Size& tiles, std::size_t axis, std::int64_t before) {
+      return Size(covered(tiles)).planned - ExtentOf(x, axis) - before;
+    };
+    return PadImage(x, {2, 3}, {conv.padding[0], conv.padding[1]},
+                    {after(rows, 2, conv.padding[0]), after(blocks.columns, 3, conv.padding[1])},
+                    kImage);
+  }
+  return te::Compute(
+      {x.shape()[0], x.shape()[1], covered(rows), covered(blocks.columns)},
+      [&](const std::vector<Var>& i) {
+        return ReadPadded(x, {i[0], i[1], i[2] - conv.padding[0], i[3] - conv.padding[1]}, {2, 3},
+                          te::Cast(x.dtype(), 0));
+      },
+      "pad_image", kImage);
+}
+
 Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& blocks) {
   const Tensor& x = call.input(0);
-  const auto after = [&](std::int64_t tiles, std::int64_t extent, std::int64_t before) {
-    return tiles * kSide + kPatch - kSide - extent - before;
-  };
-  const std::int64_t rows = blocks.row_blocks() * blocks.block_rows;
-  const Tensor image = PadImage(x, {2, 3}, {conv.padding[0], conv.padding[1]},
-                                {after(rows, ExtentOf(x, 2), conv.padding[0]),
-                                 after(blocks.columns, ExtentOf(x, 3), conv.padding[1])},
-                                te::WinogradStage{te::WinogradPart::kImage});
+  const Tensor image = PatchedImage(conv, x, blocks);
   return te::Compute(
-      ToExprs(WinogradTiles<std::int64_t>{.image = ExtentOf(x, 0),
-                                          .row_block = blocks.row_blocks(),
-                                          .row = kPatch,
-                                          .column = kPatch,
-                                          .channel = conv.group_inputs,
-                                          .tile_row = blocks.block_rows,
-                                          .tile = blocks.columns}
-                  .List()),
+      WinogradTiles<Expr>{.image = x.shape()[0],
+                          .row_block = blocks.row_blocks().expr,
+                          .row = kPatch,
+                          .column = kPatch,
+                          .channel = conv.group_inputs,
+                          .tile_row = blocks.block_rows,
+                          .tile = blocks.columns.expr}
+          .List(),
       [&](const std::vector<Var>& axes) {
         const auto i = ByRole<WinogradTiles>(axes);
         const Expr y = (i.row_block * blocks.block_rows + i.tile_row) * kSide;
@@ -134,42 +149,45 @@ Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& bloc
 // Estimated times in cycles of two multiply-adds of vectors each.
 double LanesACycle(const Conv& conv) { return 2 * static_cast<double>(conv.lanes()); }
 
-double PlainTime(const Shape& shape, const Conv& conv) {
+double PlainTime(const Sizes& shape, const Conv& conv) {
   const std::int64_t sums = EnoughSums(conv.target);
   const double of_tile = TileStepTime(sums / 2, 2) / static_cast<double>(sums);
-  const auto filters = static_cast<double>(RoundUp(shape[1], conv.lanes()));
-  return of_tile * 9 * static_cast<double>(shape[2] * shape[3] * conv.group_inputs) * filters /
+  const auto filters = static_cast<double>(RoundUp(shape[1].planned, conv.lanes()));
+  return of_tile * 9 *
+         static_cast<double>(shape[2].planned * shape[3].planned * conv.group_inputs) * filters /
          LanesACycle(conv);
 }
 
-double Time(const Shape& shape, const Conv& conv, const Blocks& blocks) {
+double Time(const Sizes& shape, const Conv& conv, const Blocks& blocks) {
   constexpr double kOfChannel = 3.5, kOfFilter = 3;  // transformations of a tile
   constexpr std::int64_t kCached = 1 << 19;          // bytes that the second-level cache keeps
   constexpr double kBytesACycle = 16;                // from the cache behind it
   const double of_tile =
       TileStepTime(blocks.tall, blocks.vectors) / static_cast<double>(blocks.tall * blocks.vectors);
   const std::int64_t channels = conv.group_inputs;
-  const std::int64_t filters = RoundUp(shape[1], conv.lanes() * blocks.vectors);
-  const std::int64_t tiles = blocks.row_blocks() * RoundUp(blocks.tiles(), blocks.tall);
+  const std::int64_t filters = RoundUp(shape[1].planned, conv.lanes() * blocks.vectors);
+  const std::int64_t row_blocks = blocks.row_blocks().planned;
+  const std::int64_t tiles = row_blocks * RoundUp(blocks.tiles().planned, blocks.tall);
   const std::int64_t weights = kPatch * kPatch * channels * filters;
   double time = of_tile * static_cast<double>(tiles * weights) / LanesACycle(conv);
   time += static_cast<double>(tiles) *
           (kOfChannel * static_cast<double>(channels) + kOfFilter * static_cast<double>(filters));
-  if (weights * 4 > kCached)
-    time += static_cast<double>(blocks.row_blocks() * weights * 4) / kBytesACycle;
+  if (weights * 4 > kCached) time += static_cast<double>(row_blocks * weights * 4) / kBytesACycle;
   return time;
 }
 
-// The fastest, where the transformed pixels of a block stay in cache.
-Blocks ChooseBlocks(const Shape& shape, const Conv& conv) {
+// The fastest, where the transformed pixels of a block stay in cache. A block is one row of tiles
+// where rows are expressions, so that no place is a quotient by one.
+Blocks ChooseBlocks(const Sizes& shape, const Conv& conv) {
   constexpr std::int64_t kMaxBytes = 1 << 20, kMaxTiles = 56;
-  const std::int64_t rows = CeilDiv(shape[2], kSide), columns = CeilDiv(shape[3], kSide);
-  const std::int64_t vectors = CeilDiv(shape[1], conv.lanes()) % 2 == 0 ? 2 : 1;
+  const Size rows = BlocksOf(shape[2], kSide), columns = BlocksOf(shape[3], kSide);
+  const std::int64_t vectors = CeilDiv(shape[1].planned, conv.lanes()) % 2 == 0 ? 2 : 1;
   const std::int64_t most_tall = EnoughSums(conv.target) / vectors;
   Blocks best{rows, columns, 1, most_tall, vectors};
-  for (std::int64_t n = 1; n <= rows; ++n) {
-    const std::int64_t bytes = n * columns * conv.group_inputs * kPatch * kPatch * 4;
-    if (n > 1 && (bytes > kMaxBytes || n * columns > kMaxTiles)) break;
+  const std::int64_t most_rows = columns.is_number() ? rows.planned : 1;
+  for (std::int64_t n = 1; n <= most_rows; ++n) {
+    const std::int64_t bytes = n * columns.planned * conv.group_inputs * kPatch * kPatch * 4;
+    if (n > 1 && (bytes > kMaxBytes || n * columns.planned > kMaxTiles)) break;
     for (std::int64_t tall = most_tall; tall >= most_tall * 3 / 4; --tall) {
       const Blocks blocks{rows, columns, n, tall, vectors};
       if (Time(shape, conv, blocks) < Time(shape, conv, best)) best = blocks;
@@ -190,8 +208,9 @@ Refusal RefuseWinograd(const Conv& conv, const TeCall& call) {
   if (conv.dtype != Float32 || SumType(call.input(0).dtype()) != Float32)
     return "it is for float32";
   if (!call.IsConstant(1)) return "the weights are not constant";
-  const Shape shape = call.shape();
-  if (NumElements(shape) == 0) return "the result has no elements";
+  const Sizes shape = call.sizes();
+  if (!shape[1].is_number()) return "the number of filters is not known";
+  if (ElementsOf(shape).planned == 0) return "the result has no elements";
   const double speedup = PlainTime(shape, conv) / Time(shape, conv, ChooseBlocks(shape, conv));
   if (speedup < kMargin)
     return StrCat("the plain sum is about as fast (estimated speed-up ",
@@ -200,43 +219,47 @@ Refusal RefuseWinograd(const Conv& conv, const TeCall& call) {
 }
 
 double WinogradCycles(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
-  return static_cast<double>(shape[0]) * Time(shape, conv, ChooseBlocks(shape, conv));
+  const Sizes shape = call.sizes();
+  return static_cast<double>(shape[0].planned) * Time(shape, conv, ChooseBlocks(shape, conv));
 }
 
 Tensor WinogradConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
+  const Sizes shape = call.sizes();
   const Blocks blocks = ChooseBlocks(shape, conv);
   const std::int64_t channels = conv.group_inputs;
-  const std::int64_t filter_blocks = CeilDiv(shape[1], conv.lanes() * blocks.vectors);
+  const Expr& columns = blocks.columns.expr;
+  const std::int64_t filter_blocks = CeilDiv(shape[1].planned, conv.lanes() * blocks.vectors);
   const Tensor weights =
-      call.Prepared(TransformedWeights(conv, shape[1], filter_blocks * blocks.vectors));
+      call.Prepared(TransformedWeights(conv, shape[1].planned, filter_blocks * blocks.vectors));
   const Tensor tiles = TransformedTiles(conv, call, blocks);
   const IterVar rc = te::ReduceAxis(0, channels, "rc");
   const Tensor product = te::Compute(
-      ToExprs(WinogradProduct<std::int64_t>{.image = shape[0],
-                                            .row_block = blocks.row_blocks(),
-                                            .filter_block = filter_blocks,
-                                            .row = kPatch,
-                                            .column = kPatch,
-                                            .tile_block = CeilDiv(blocks.tiles(), blocks.tall),
-                                            .vector = blocks.vectors,
-                                            .tile = blocks.tall,
-                                            .filter = conv.lanes()}
-                  .List()),
+      WinogradProduct<Expr>{.image = shape[0].expr,
+                            .row_block = blocks.row_blocks().expr,
+                            .filter_block = filter_blocks,
+                            .row = kPatch,
+                            .column = kPatch,
+                            .tile_block = BlocksOf(blocks.tiles(), blocks.tall).expr,
+                            .vector = blocks.vectors,
+                            .tile = blocks.tall,
+                            .filter = conv.lanes()}
+          .List(),
       [&](const std::vector<Var>& axes) {
         const auto i = ByRole<WinogradProduct>(axes);
         Expr tile = i.tile_block * blocks.tall + i.tile;
         // Tiles past the last one are computed from it and dropped.
-        if (blocks.tiles() % blocks.tall != 0) tile = te::Min(tile, blocks.tiles() - 1);
-        const Expr pixel = tiles[WinogradTiles<Expr>{.image = i.image,
-                                                     .row_block = i.row_block,
-                                                     .row = i.row,
-                                                     .column = i.column,
-                                                     .channel = rc.var,
-                                                     .tile_row = te::FloorDiv(tile, blocks.columns),
-                                                     .tile = te::FloorMod(tile, blocks.columns)}
-                                     .List()];
+        if (!blocks.tiles().IsMultipleOf(blocks.tall))
+          tile = te::Min(tile, blocks.tiles().expr - 1);
+        const bool is_row = !blocks.columns.is_number();
+        const Expr pixel =
+            tiles[WinogradTiles<Expr>{.image = i.image,
+                                      .row_block = i.row_block,
+                                      .row = i.row,
+                                      .column = i.column,
+                                      .channel = rc.var,
+                                      .tile_row = is_row ? 0 : te::FloorDiv(tile, columns),
+                                      .tile = is_row ? tile : te::FloorMod(tile, columns)}
+                      .List()];
         const Expr weight =
             weights[WinogradWeights<Expr>{.vector = i.filter_block * blocks.vectors + i.vector,
                                           .row = i.row,
@@ -248,18 +271,17 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
       },
       "product", te::WinogradStage{te::WinogradPart::kProduct});
   const Tensor results = te::Compute(
-      ToExprs(WinogradResults<std::int64_t>{.image = shape[0],
-                                            .row_block = blocks.row_blocks(),
-                                            .filter_block = filter_blocks,
-                                            .row = kSide * blocks.block_rows,
-                                            .vector = blocks.vectors,
-                                            .column = kSide * blocks.columns,
-                                            .filter = conv.lanes()}
-                  .List()),
+      WinogradResults<Expr>{.image = shape[0].expr,
+                            .row_block = blocks.row_blocks().expr,
+                            .filter_block = filter_blocks,
+                            .row = kSide * blocks.block_rows,
+                            .vector = blocks.vectors,
+                            .column = columns * kSide,
+                            .filter = conv.lanes()}
+          .List(),
       [&](const std::vector<Var>& axes) {
         const auto i = ByRole<WinogradResults>(axes);
-        const Expr tile =
-            te::FloorDiv(i.row, kSide) * blocks.columns + te::FloorDiv(i.column, kSide);
+        const Expr tile = te::FloorDiv(i.row, kSide) * columns + te::FloorDiv(i.column, kSide);
         const auto element = [&](std::int64_t a, std::int64_t b) {
           return product[WinogradProduct<Expr>{.image = i.image,
                                                .row_block = i.row_block,
@@ -280,7 +302,7 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
       "results", te::WinogradStage{te::WinogradPart::kResults});
   const std::int64_t rows = kSide * blocks.block_rows;
   return te::Compute(
-      ToExprs(shape),
+      ExprsOf(shape),
       [&](const Var& n, const Var& k, const Var& y, const Var& x) {
         return results[WinogradResults<Expr>{
             .image = n,

@@ -56,9 +56,9 @@ Tensor Words(const Conv& conv, const Tensor& x, std::int64_t group) {
 }  // namespace
 
 Refusal RefuseWords(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
   const std::int64_t group = GroupOf(conv, call);
   if (group == 1) return kNoDots;
+  const Shape shape = call.shape();
   if (NumElements(shape) == 0) return "the result has no elements";
   if (conv.group_inputs == 0) return "there are no channels";
   if (conv.group_outputs < conv.lanes())

@@ -193,6 +193,7 @@ TEST(DynamicModelTest, OneSymbolicCompileServesAllShapes) {
   EXPECT_EQ(*adder.imports, 0);
   EXPECT_EQ(model.statistics().symbolic, 4U);
   EXPECT_EQ(model.statistics().compiled, 0U);
+  EXPECT_EQ(model.statistics().symbolic_refusal, "");
 }
 
 TEST(DynamicModelTest, WhatItDoesNotTakeIsCompiledForItsShape) {
@@ -201,12 +202,14 @@ TEST(DynamicModelTest, WhatItDoesNotTakeIsCompiledForItsShape) {
                            {.compile = {.threads = 1}, .symbolic = SymbolicAdder});
   ExpectSum(empty, 0);
   EXPECT_EQ(*adder.imports, 1);
+  EXPECT_THAT(empty.statistics().symbolic_refusal, ::testing::HasSubstr("must be at least 1"));
   const DynamicModel none(adder.inputs, adder, {.compile = {.threads = 1}, .symbolic = [] {
                                                   return absl::StatusOr<ir::Module>(
                                                       absl::UnimplementedError("no such model"));
                                                 }});
   ExpectSum(none, 3);
   EXPECT_EQ(none.statistics().compiled, 1U);
+  EXPECT_EQ(none.statistics().symbolic_refusal, "no such model");
 }
 
 }  // namespace

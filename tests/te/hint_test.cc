@@ -17,8 +17,9 @@ TEST(HintTest, DifferentHintsHaveDifferentTexts) {
     for (const auto sum : {TileSum::kPlain, TileSum::kDot, TileSum::kWordDot})
       hints.emplace_back(RegisterTile{rows, sum});
   }
-  for (const auto form : {TileInputForm::kLines, TileInputForm::kSteps,
-                          TileInputForm::kAlignedSteps, TileInputForm::kVectors})
+  for (const auto form :
+       {TileInputForm::kLines, TileInputForm::kSteps, TileInputForm::kAlignedSteps,
+        TileInputForm::kCopies, TileInputForm::kVectors})
     hints.emplace_back(TileInput{form});
   for (const auto part : {WinogradPart::kWeights, WinogradPart::kImage, WinogradPart::kTiles,
                           WinogradPart::kProduct, WinogradPart::kResults})

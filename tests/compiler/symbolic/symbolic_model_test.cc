@@ -124,6 +124,17 @@ INSTANTIATE_TEST_SUITE_P(
                      "          %w: Tensor[(9, 1, 3, 3), float32]) {"
                      "  nn.conv2d(%x, %w, padding=[1, 1], groups=9) }",
                      Both("h", "w", kPairs)},
+        SymbolicCase{"ConvTranspose",
+                     "def @main(%x: Tensor[(n, 5, h, w), float32],"
+                     "          %k: Tensor[(5, 9, 2, 2), float32],"
+                     "          %l: Tensor[(9, 4, 3, 3), float32]) {"
+                     "  %0 = nn.relu(nn.conv2d_transpose(%x, %k, strides=[2, 2]));"
+                     "  nn.conv2d_transpose(%0, %l, strides=[2, 1], padding=[1, 1],"
+                     "                      output_padding=[1, 0]) }",
+                     {{{"n", 1}, {"h", 1}, {"w", 1}},
+                      {{"n", 2}, {"h", 3}, {"w", 17}},
+                      {{"n", 1}, {"h", 16}, {"w", 5}},
+                      {{"n", 1}, {"h", 2}, {"w", 33}}}},
         SymbolicCase{"Pool",
                      "def @main(%x: Tensor[(1, 5, h, w), float32]) {"
                      "  (nn.max_pool2d(%x, pool_size=[2, 2], strides=[2, 2], padding=[1, 1]),"

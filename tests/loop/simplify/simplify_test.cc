@@ -410,5 +410,21 @@ TEST(SimplifySymbolicTest, LoopsToExtentsOfVariablesDecideBounds) {
   EXPECT_NE(InFusedLoop(f < w), always);
 }
 
+// Of the minimum that keeps tiles of 8 inside h * w elements, whole tiles need nothing.
+TEST(SimplifySymbolicTest, WholeTilesLoseTheMinimumThatKeepsTheLastOneInside) {
+  const Buffer out = Buffer::Make("out", Float32, {h * w});
+  const auto tiles = [&](const Expr& count, std::int64_t offset) {
+    const Stmt store = Store(out, FloatImm(Float32, 0), {Min(f * 8 + offset, h * w - 1)});
+    Bounds bounds;
+    for (const Var& extent : {h, w}) bounds.Bind(extent, {0, Interval::kHighest});
+    return Print(Simplify(For(f, 0, count, ForKind::kSerial, store), bounds));
+  };
+  const Expr whole = Max(FloorDiv(h * w, 8), 0);
+  EXPECT_EQ(tiles(whole, 7).find("min("), std::string::npos) << tiles(whole, 7);
+  EXPECT_NE(tiles(whole, 8).find("min("), std::string::npos);
+  EXPECT_NE(tiles(FloorDiv(h * w + 7, 8), 0).find("f"), std::string::npos);
+  EXPECT_NE(tiles(FloorDiv(h * w + 7, 8), 1).find("min("), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenon::loop

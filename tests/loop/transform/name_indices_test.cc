@@ -38,6 +38,18 @@ TEST(NameIndicesTest, QuotientsStayWhereTheirDivisorIsNotKnownToBePositive) {
   EXPECT_THAT(Print(NameIndices(fused)), HasSubstr("let at_1 = floordiv(i, w)"));
 }
 
+// Extents are not negative.
+TEST(NameIndicesTest, QuotientsByAnExtentAndSomethingMoreAreNamed) {
+  const auto text = [](const Expr& divisor) {
+    return Print(
+        NameIndices(For(i, 0, n, ForKind::kSerial,
+                        For(j, 0, w, ForKind::kSerial, StoreAt(FloorDiv(i, divisor) * w + j)))));
+  };
+  EXPECT_THAT(text(FloorDiv(w + 1, 2) + 2), HasSubstr("let at"));
+  EXPECT_THAT(text(FloorDiv(w, 2)), HasSubstr("out[((floordiv(i, at) * w) + j)]"));
+  EXPECT_THAT(text(w - 1), Not(HasSubstr("let")));
+}
+
 TEST(NameIndicesTest, EqualTermsShareAName) {
   const Stmt loops =
       For(i, 0, n, ForKind::kSerial, Seq({StoreAt(i * w), StoreAt(i * w + 1), StoreAt(i * w + 2)}));

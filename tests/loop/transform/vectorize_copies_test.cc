@@ -65,5 +65,26 @@ TEST_P(CopyExtentTest, MovesTheRowAndNothingElse) {
   EXPECT_EQ(result(made), result(loop));
 }
 
+// Lengths of none, of less than none, around vectors, and constants.
+TEST(VectorizeCopiesTest, OfAnyLengthTheLastVectorIsUnderAMask) {
+  const Expr value = Load(words, {k + 5});
+  for (const bool is_copy : {true, false}) {
+    const Stmt loop = For(k, 2, n, ForKind::kSerial, Store(sink, is_copy ? value : Expr(7), {k}));
+    const Stmt made = Simplify(VectorizeLoops(VectorizeCopies(loop, true)));
+    EXPECT_NE(Print(made).find("where"), std::string::npos) << Print(made);
+    EXPECT_TRUE(VectorizeCopies(loop) == loop);
+    for (const std::int64_t length : {-20, -16, -1, 0, 1, 7, 8, 9, 15, 16, 17, 100}) {
+      const auto result = [&](const Stmt& stmt) {
+        Interpreter interpreter;
+        interpreter.Set(words, std::vector<std::int64_t>(400, 3));
+        interpreter.Set(sink, std::vector<std::int64_t>(400, -1));
+        interpreter.Execute(Substitute(stmt, {{n, IntImm(Int64, length)}}));
+        return interpreter.Of(sink);
+      };
+      EXPECT_EQ(result(made), result(loop)) << length;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::loop

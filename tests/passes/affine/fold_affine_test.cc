@@ -322,6 +322,21 @@ TEST(FoldAffineTest, S003_07_ABatchNormBlockKeepsOneAdditionOfConstantsRoundedOn
   }
 }
 
+// The extents of other axes than those of channels may be variables.
+TEST(FoldAffineTest, ImagesOfAnySizeFoldAsThoseOfOneSize) {
+  const Module before = WithConstants(
+      "%x: Tensor[(n, 3, h, w), float32], %k_w: Tensor[(4, 3, 3, 3), float32], "
+      "%k_s: Tensor[(4, 1, 1), float32], %kn_b: Tensor[(4, 1, 1), float32]",
+      "%0 = add(multiply(nn.conv2d(%x, %k_w, padding=[1, 1]), %k_s), %kn_b);\n"
+      "nn.relu(multiply(%0, %k_s))");
+  EXPECT_EQ(Body(FoldAffine(before)),
+            "%0 = nn.conv2d(%x, k0, padding=[1, 1]);\n%1 = add(%0, k1);\nnn.relu(%1)\n");
+  const Module channels =
+      WithConstants("%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(m, 3, 3, 3), float32]",
+                    "multiply(multiply(nn.conv2d(%x, %w), 2f), 3f)");
+  EXPECT_EQ(FoldAffine(channels), channels) << "how many channels there are is not known";
+}
+
 TEST(FoldAffineTest, AWeightThatConstantFoldingMakesTakesScalesAtTheDefaultLevel) {
   const Module before =
       WithConstants("%x: Tensor[(2, 3), float32], %k_w: Tensor[(3, 4), float32]",

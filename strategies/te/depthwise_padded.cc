@@ -1,0 +1,101 @@
+// A kernel for each channel, channels first, of images whose extents are expressions. Tiles are
+// several rows by one vector, as in TallConv, but no window asks where the image ends: a channel is
+// copied with its padding while it is in the nearest cache, its rows in whole vectors, so that
+// tiles read and compute whole ones. Windows that step find the pixels of each place in a step
+// together.
+#include <algorithm>
+
+#include "tenon/strategies/te/conv.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+namespace {
+
+// Rows of a tile: enough sums to hide the latency of one, few enough that little lies below images
+// of few rows.
+constexpr std::int64_t kRows = 4;
+constexpr std::int64_t kMostRows = 7;
+
+std::int64_t RowsOfTile(const Size& rows) {
+  if (!rows.is_number()) return kRows;
+  return rows.planned <= kMostRows ? rows.planned : TightestBlock(rows.planned, kRows, kMostRows);
+}
+
+// The padded image, (image, channel, row, column).
+Tensor PaddedImage(const Conv& conv, const Tensor& x, const Expr& rows, const Expr& columns) {
+  return te::Compute(
+      {x.shape()[0], x.shape()[1], rows, columns},
+      [&](const std::vector<Var>& i) { return PaddedPixel(conv, x, i[0], i[1], i[2], i[3]); },
+      "pad_image", te::TileInput{te::TileInputForm::kCopies});
+}
+
+// The same taken apart by the place in a step: (image, channel, row in the step, column in the
+// step, row, column).
+Tensor InSteps(const Conv& conv, const Tensor& padded, const Expr& rows, const Expr& columns) {
+  const auto& [row_step, column_step] = conv.strides;
+  return te::Compute(
+      {padded.shape()[0], padded.shape()[1], row_step, column_step, rows, columns},
+      [&](const std::vector<Var>& i) {
+        return padded(i[0], i[1], i[4] * row_step + i[2], i[5] * column_step + i[3]);
+      },
+      "steps", te::TileInput{te::TileInputForm::kAlignedSteps});
+}
+
+}  // namespace
+
+Refusal RefusePadded(const Conv& conv, const TeCall& call) {
+  if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
+  const Sizes shape = call.sizes();
+  if (shape[2].is_number() && shape[3].is_number()) return "rows and columns are numbers";
+  return RefuseManyTaps(conv);
+}
+
+Tensor PaddedConv(const Conv& conv, const TeCall& call) {
+  const Sizes shape = call.sizes();
+  const Tensor x = WithWidePixels(conv, call);
+  const auto& strides = conv.strides;
+  const std::int64_t lanes = conv.lanes(), rows = RowsOfTile(shape[2]);
+  const Size row_tiles = BlocksOf(shape[2], rows), column_tiles = BlocksOf(shape[3], lanes);
+  // Steps by which the last tap is behind the first one.
+  const auto reach = [&](std::size_t axis) {
+    return (conv.taps[axis] - 1) * conv.dilation[axis] / strides[axis];
+  };
+  const Expr height = row_tiles.expr * rows + reach(0);
+  const Expr width = (column_tiles.expr + CeilDiv(reach(1), lanes)) * lanes;
+  const bool steps = strides != std::array<std::int64_t, 2>{1, 1};
+  const Tensor padded = PaddedImage(conv, x, height * strides[0], width * strides[1]);
+  const Tensor image = steps ? InSteps(conv, padded, height, width) : padded;
+  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
+                                  te::ReduceAxis(0, conv.taps[0], "ry")};
+  const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& y, const Expr& column) {
+    const Expr down = k[1].var * conv.dilation[0], right = k[0].var * conv.dilation[1];
+    if (!steps) return image(n, channel, y + down, column + right);
+    return image(n, channel, te::FloorMod(down, strides[0]), te::FloorMod(right, strides[1]),
+                 y + te::FloorDiv(down, strides[0]), column + te::FloorDiv(right, strides[1]));
+  };
+  const Tensor sums = te::Compute(
+      {shape[0].expr, shape[1].expr, row_tiles.expr, column_tiles.expr, rows, 1, lanes},
+      [&](const std::vector<Var>& i) {
+        const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), i[2] * rows + i[4],
+                                i[3] * lanes + i[6]);
+        return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+      },
+      conv.name, te::RegisterTile{.rows = te::TileRows::kTall});
+  return te::Compute(
+      ExprsOf(shape),
+      [&](const Var& n, const Var& c, const Var& y, const Var& column) {
+        return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, lanes), te::FloorMod(y, rows),
+                    0, te::FloorMod(column, lanes));
+      },
+      conv.name);
+}
+
+}  // namespace tenon::strategies
