@@ -5,6 +5,7 @@
 #include "tenon/passes/affine/backward_fold_scale_axis.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/passes/simplify/canonicalize_ops.h"
+#include "tenon/passes/simplify/simplify_expr.h"
 #include "tenon/passes/simplify/simplify_inference.h"
 #include "tenon/tests/passes/algebra_testing.h"
 

@@ -1,6 +1,7 @@
 // Branches of the same data are computed by one wide operator.
 #include <functional>
 
+#include "tenon/ops/builders.h"
 #include "tenon/passes/combine/combine_parallel_batch_matmul.h"
 #include "tenon/passes/combine/combine_parallel_conv2d.h"
 #include "tenon/passes/combine/combine_parallel_dense.h"

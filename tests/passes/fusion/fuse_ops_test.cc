@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tenon/ops/builders.h"
 #include "tenon/tests/passes/fused.h"
 
 namespace tenon::passes {
