@@ -14,6 +14,7 @@
 #include "llvm/IR/IntrinsicsX86.h"
 #include "tenon/jit/bounds/bounds_checks.h"
 #include "tenon/jit/llvm/expr_codegen.h"
+#include "tenon/jit/llvm/loop_hints.h"
 #include "tenon/jit/llvm/streaming_stores.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/stmt.h"
@@ -30,9 +31,6 @@ using loop::StmtKind;
 constexpr std::int64_t kStackBytes = 64 * 1024;
 // Of all buffers in a frame: threads of a host may have small stacks.
 constexpr std::int64_t kFrameBytes = 256 * 1024;
-// Terms from which a sum has several vectors of accumulators, and how many.
-constexpr std::int64_t kMinLongSum = 256;
-constexpr unsigned kSumsAtOnce = 4;
 
 class FunctionCodegen {
  public:
@@ -182,18 +180,7 @@ class FunctionCodegen {
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", is_unsigned, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
-    llvm::SmallVector<llvm::MDNode*, 2> hints;
-    if (node.for_kind == loop::ForKind::kParallel && HoldsFreeSum(node.body))
-      hints.push_back(Hint("llvm.loop.vectorize.enable", 0));
-    if (node.for_kind == loop::ForKind::kUnrolled) {
-      hints.push_back(Hint("llvm.loop.unroll.full"));
-    } else if (HoldsLongLoop(node.body) || IsSumOfBlocks(node)) {
-      hints.push_back(Hint("llvm.loop.unroll.disable"));
-    } else if (IsLongSum(node)) {
-      hints.push_back(Hint("llvm.loop.unroll.disable"));
-      hints.push_back(Hint("llvm.loop.interleave.count", kSumsAtOnce));
-    }
-    if (!hints.empty()) SetMetadata(back, hints);
+    TellOf(node, options_.reassociate_reductions, back);
     builder_.SetInsertPoint(after);
   }
 
@@ -201,70 +188,6 @@ class FunctionCodegen {
     const loop::Expr last = node.min + node.extent - 1;
     return {loop::RangeOf(node.min, exprs_.bounds()).low,
             loop::RangeOf(last, exprs_.bounds()).high};
-  }
-
-  // Which nests are copied is for schedules to say: LLVM copies those of few iterations too, and
-  // then takes its time over each of the loops in the copies. Of short loops none are left.
-  static bool HoldsLongLoop(const loop::Stmt& body) {
-    constexpr std::int64_t kShort = 16;
-    bool holds = false;
-    loop::VisitStmts(body, [&](const loop::Stmt& s) {
-      const auto* inner = s.As<loop::ForNode>();
-      if (inner == nullptr) return;
-      const auto* extent = inner->extent.As<loop::IntImmNode>();
-      holds |= extent == nullptr || extent->value > kShort;
-    });
-    return holds;
-  }
-
-  // Sums of few terms, which LLVM unrolls. It would then compute several iterations of the loop
-  // around them in vectors, add up their terms in another order than those of the iterations that
-  // are left over, and which these are depends on the share of a thread.
-  bool HoldsFreeSum(const loop::Stmt& body) const {
-    bool holds = false;
-    loop::VisitStmts(body, [&](const loop::Stmt& s) {
-      const auto* store = s.As<loop::StoreNode>();
-      holds |= store != nullptr && loop::MayReassociate(*store) &&
-               options_.reassociate_reductions && !store->value.dtype().is_vector();
-    });
-    return holds;
-  }
-
-  // A sum over a constant number of terms that LLVM would unroll as a whole: the terms of all its
-  // accumulators then become one chain, each addition of which waits for the one before.
-  bool IsLongSum(const loop::ForNode& node) const {
-    const auto* extent = node.extent.As<loop::IntImmNode>();
-    const auto* store = node.body.As<loop::StoreNode>();
-    return options_.reassociate_reductions && extent != nullptr && extent->value >= kMinLongSum &&
-           store != nullptr && loop::MayReassociate(*store) && !store->value.dtype().is_vector();
-  }
-
-  // One into several vectors, whose additions fill the processor as they are: copies of the loop
-  // would only be more code to read.
-  static bool IsSumOfBlocks(const loop::ForNode& node) {
-    constexpr std::int64_t kMinExtent = 8, kBits = 2048;
-    const auto* extent = node.extent.As<loop::IntImmNode>();
-    const auto* store = node.body.As<loop::StoreNode>();
-    return extent != nullptr && extent->value >= kMinExtent && store != nullptr &&
-           loop::MayReassociate(*store) &&
-           std::int64_t{store->value.dtype().bits()} * store->value.dtype().lanes() >= kBits;
-  }
-
-  llvm::MDNode* Hint(const char* name) {
-    return llvm::MDNode::get(context_, llvm::MDString::get(context_, name));
-  }
-  llvm::MDNode* Hint(const char* name, unsigned value) {
-    return llvm::MDNode::get(context_, {llvm::MDString::get(context_, name),
-                                        llvm::ConstantAsMetadata::get(builder_.getInt32(value))});
-  }
-
-  void SetMetadata(llvm::BranchInst* back, llvm::ArrayRef<llvm::MDNode*> hints) {
-    // A loop's metadata names itself first, which keeps it distinct.
-    llvm::SmallVector<llvm::Metadata*, 4> operands = {nullptr};
-    operands.append(hints.begin(), hints.end());
-    llvm::MDNode* id = llvm::MDNode::getDistinct(context_, operands);
-    id->replaceOperandWith(0, id);
-    back->setMetadata(llvm::LLVMContext::MD_loop, id);
   }
 
   void EmitParallel(const loop::ForNode& node) {

@@ -244,7 +244,9 @@ TEST_F(CliTest, S004_18_OpsListsAndDescribes) {
               AllOf(HasSubstr("ConvTranspose"), Not(HasSubstr("nn.conv2d"))));
   EXPECT_THAT(OutputOf("ops --level 1"), AllOf(HasSubstr("add"), Not(HasSubstr("nn.conv2d"))));
   for (const std::string& line : StrSplit(OutputOf("ops --level 2"), '\n')) {
-    if (!line.empty()) EXPECT_THAT(line, HasSubstr("level 2 "));
+    if (!line.empty()) {
+      EXPECT_THAT(line, HasSubstr("level 2 "));
+    }
   }
   EXPECT_THAT(OutputOf("ops nn.conv2d"), AllOf(HasSubstr("pattern"), HasSubstr("kernel_layout"),
                                                HasSubstr("te.conv2d.row_tiled (priority 0)"),
