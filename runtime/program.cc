@@ -80,9 +80,9 @@ class Machine {
 
   void Enter(std::size_t function, Values arguments) {
     const ProgramFunction& entered = program_.functions[function];
-    if (!entered.can_end)
+    if (!entered.endless.empty())
       throw OutOfRange(
-          StrCat("@", entered.name, " calls itself without a condition, and so without end"));
+          StrCat("@", entered.endless, " calls itself without a condition, and so without end"));
     if (frames_.size() >= kMaxCallDepth)
       throw OutOfRange(StrCat("@", entered.name, " is called more than ", kMaxCallDepth,
                               " calls deep; recursion may go on without end only where a call is "

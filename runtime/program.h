@@ -49,8 +49,9 @@ struct ProgramFunction {
   std::vector<Register> results;
   // Whether the results are those of the last step, which is a call or a branch.
   bool ends_in_call = false;
-  // Whether some way through it ends. A call of one that does not is an error.
-  bool can_end = true;
+  // The function that calls itself without a condition on every way through this one, whose call
+  // is an error; empty: some way ends.
+  std::string endless = {};
 };
 
 struct Program {

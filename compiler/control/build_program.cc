@@ -231,23 +231,33 @@ class FunctionMaker {
   std::unordered_map<Leaf, Register, LeafHash> registers_;
 };
 
-// A function can end if all that it calls can, and one side of each branch. Found from those that
-// call nothing upwards, so functions that only wait for each other cannot.
-void FindEnds(std::vector<ProgramFunction>* functions) {
+// Names what has no end. A function can end if all that it calls can, and one side of each branch.
+// Found from those that call nothing upwards, so functions that only wait for each other cannot.
+void FindEndless(std::vector<ProgramFunction>* functions) {
   std::vector<ProgramFunction>& all = *functions;
-  for (ProgramFunction& function : all) function.can_end = false;
+  std::vector<bool> can_end(all.size(), false);
   const auto ends = [&](const Step& step) {
-    if (step.kind == StepKind::kCall) return all[step.target].can_end;
-    if (step.kind == StepKind::kBranch)
-      return all[step.target].can_end || all[step.otherwise].can_end;
+    if (step.kind == StepKind::kCall) return bool{can_end[step.target]};
+    if (step.kind == StepKind::kBranch) return can_end[step.target] || can_end[step.otherwise];
     return true;
   };
   for (bool changed = true; changed;) {
     changed = false;
-    for (ProgramFunction& function : all) {
-      if (function.can_end || !std::ranges::all_of(function.steps, ends)) continue;
-      function.can_end = changed = true;
+    for (std::size_t f = 0; f < all.size(); ++f) {
+      if (can_end[f] || !std::ranges::all_of(all[f].steps, ends)) continue;
+      can_end[f] = changed = true;
     }
+  }
+  for (std::size_t f = 0; f < all.size(); ++f) {
+    if (can_end[f]) continue;
+    // From what does not end to what does not end, until a function comes again.
+    std::vector<bool> seen(all.size(), false);
+    std::size_t at = f;
+    while (!seen[at]) {
+      seen[at] = true;
+      at = std::ranges::find_if_not(all[at].steps, ends)->target;
+    }
+    all[f].endless = all[at].name;
   }
 }
 
@@ -280,7 +290,7 @@ Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptio
   maker.Number("main");
   while (const std::string* name = maker.Name(program->functions.size()))
     program->functions.push_back(FunctionMaker(std::string(*name), maker).Make());
-  FindEnds(&program->functions);
+  FindEndless(&program->functions);
   program->parts = maker.MakeParts();
   program->extents = extents;
   std::vector<std::shared_ptr<const jit::Callable>> kernels;

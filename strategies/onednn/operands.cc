@@ -22,15 +22,18 @@ Implementation OnTarget(Implementation implementation) {
   return implementation;
 }
 
+bool HasNoElements(const ir::Type& type) {
+  return std::ranges::any_of(type.As<TensorTypeNode>()->shape,
+                             [](const ir::Dim& dim) { return dim == ir::Dim(0); });
+}
+
 std::optional<std::string> RefuseShape(const CallNode& anchor) {
   for (const Expr& arg : anchor.args) {
     if (arg.kind() != ir::ExprKind::kVar) return "an operand is computed inside the kernel";
-    for (const ir::Dim& dim : arg.checked_type().As<TensorTypeNode>()->shape) {
-      if (dim == ir::Dim(0)) return "an operand has no elements";
-    }
   }
-  for (const ir::Dim& dim : anchor.checked_type.As<TensorTypeNode>()->shape) {
-    if (dim == ir::Dim(0)) return "the result has no elements";
+  if (HasNoElements(anchor.checked_type)) return "the result has no elements";
+  for (const Expr& arg : anchor.args) {
+    if (HasNoElements(arg.checked_type())) return "an operand has no elements";
   }
   return std::nullopt;
 }
