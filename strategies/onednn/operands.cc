@@ -33,7 +33,7 @@ std::optional<std::string> RefuseShape(const CallNode& anchor) {
   }
   if (HasNoElements(anchor.checked_type)) return "the result has no elements";
   for (const Expr& arg : anchor.args) {
-    if (HasNoElements(arg.checked_type())) return "an operand has no elements";
+    if (HasNoElements(arg.checked_type())) return "the sum has no terms";
   }
   return std::nullopt;
 }
