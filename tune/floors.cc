@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <thread>
-#include <type_traits>
 
 #include <immintrin.h>
 
@@ -33,15 +32,8 @@ constexpr int kChains = 12;
 // With these every chain tends to 1, far from denormals and infinities.
 constexpr float kFactor = 0.5F, kTerm = 0.5F;
 
-// Uses the value, so that the compiler cannot drop what made it.
-template <typename T>
-void Keep(const T& value) {
-  if constexpr (std::is_pointer_v<T>) {
-    asm volatile("" : : "r"(value) : "memory");
-  } else {
-    asm volatile("" : : "v"(value) : "memory");
-  }
-}
+// Uses what is at the address, so that the compiler cannot drop what made it.
+void Keep(const void* address) { asm volatile("" : : "r"(address) : "memory"); }
 
 __attribute__((target("avx512f"))) void Chains512(std::int64_t steps) {
   __m512 x[kChains];
@@ -51,7 +43,7 @@ __attribute__((target("avx512f"))) void Chains512(std::int64_t steps) {
 #pragma GCC unroll 12
     for (int c = 0; c < kChains; ++c) x[c] = _mm512_fmadd_ps(x[c], m, d);
   }
-  for (const __m512& chain : x) Keep(chain);
+  for (const __m512& chain : x) Keep(&chain);
 }
 
 __attribute__((target("avx2,fma"))) void Chains256(std::int64_t steps) {
@@ -62,7 +54,7 @@ __attribute__((target("avx2,fma"))) void Chains256(std::int64_t steps) {
 #pragma GCC unroll 12
     for (int c = 0; c < kChains; ++c) x[c] = _mm256_fmadd_ps(x[c], m, d);
   }
-  for (const __m256& chain : x) Keep(chain);
+  for (const __m256& chain : x) Keep(&chain);
 }
 
 void Chains128(std::int64_t steps) {
@@ -73,7 +65,7 @@ void Chains128(std::int64_t steps) {
 #pragma GCC unroll 12
     for (int c = 0; c < kChains; ++c) x[c] = _mm_add_ps(_mm_mul_ps(x[c], m), d);
   }
-  for (const __m128& chain : x) Keep(chain);
+  for (const __m128& chain : x) Keep(&chain);
 }
 
 struct ArithmeticLoop {

@@ -57,8 +57,7 @@ Names Resize(CallToWrite& call) {
                  "sizes that are not those of the scales");
   }
   const auto count = static_cast<std::int64_t>(scales.size());
-  const std::string factors =
-      call.graph.AddConstant(NDArray::FromVector<float>({count}, std::move(scales)));
+  const std::string factors = call.graph.AddConstant(NDArray::FromVector<float>({count}, scales));
   return {call.graph.AddNode("Resize", {call.input(0), "", factors}, attributes)};
 }
 
