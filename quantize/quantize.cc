@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tenon/compiler/named_passes.h"
+#include "tenon/compiler/symbolic/input_symbols.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/infer_type.h"
@@ -59,6 +60,10 @@ Expr WithoutLets(const Expr& function) {
 }
 
 ir::Module Prepared(const ir::Module& module) {
+  if (compiler::HasSymbols(module))
+    throw Unimplemented(
+        "the module has extents that are variables; products of these have no integer kernels, so "
+        "give numbers (--shape)");
   const ir::Module plain = module.With("main", WithoutLets(module.Get("main")));
   return passes::RunPasses(passes::ParsePipeline(kPreparation, DefaultPassArguments()), plain, {});
 }

@@ -46,7 +46,8 @@ struct Quantized {
 
 // Errors: InvalidArgument where there is no sample, for a sample that the module does not take, for
 // values that are not finite, options out of range, and where the module has no product of float32;
-// NotFound for a name in keep_float that no product has; those of Compile.
+// NotFound for a name in keep_float that no product has; Unimplemented for extents that are
+// variables; those of Compile.
 absl::StatusOr<Quantized> Quantize(const ir::Module& module, const SampleSource& samples,
                                    const QuantizeOptions& options = {});
 

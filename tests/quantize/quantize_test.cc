@@ -207,6 +207,10 @@ TEST(QuantizeTest, RefusalsSayWhatIsWrong) {
   };
   EXPECT_THAT(message(Quantize(Net(), nan, {.compile = Cached()})),
               AllOf(HasSubstr("sample 1"), HasSubstr("infinite or NaN"), HasSubstr("the input x")));
+  EXPECT_THAT(message(Quantize(Parsed("def @main(%x: Tensor[(n, 3), float32], "
+                                      "%w: Tensor[(4, 3), float32]) { nn.dense(%x, %w) }"),
+                               RandomSamples(2, 0, {2, 3}))),
+              HasSubstr("has extents that are variables"));
   QuantizeOptions options{.compile = Cached()};
   options.range.percentile = 30;
   EXPECT_THAT(message(Quantize(Net(), RandomSamples(2), options)), HasSubstr("percentile is 30"));
