@@ -1,8 +1,9 @@
 // The arithmetic of axes is schedule/relation.h's. Of a reduction, the data loops
 // inside the first reduce loop run twice: once to set the identity, before that reduce loop, and
-// once inside it to update (Halide's "pure definition" and "update", here for one update). Where
-// the terms go to computed indices, the loops over these dimensions set initial values alone;
-// updates run in all other loops.
+// once inside it to update (Halide's "pure definition" and "update", here for one update). A loop
+// over data and reduce axes together runs for the updates alone; for the initial values its data
+// axes have loops of their own. Where the terms go to computed indices, the loops over these
+// dimensions set initial values alone; updates run in all other loops.
 #include "tenon/schedule/nest.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/mixed_fusion.h"
 #include "tenon/schedule/tensorize.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -28,11 +30,21 @@ bool IsOneOperation(const te::Combiner& combiner) {
   return n != nullptr && n->a.same_as(combiner.lhs[0]) && n->b.same_as(combiner.rhs[0]);
 }
 
+// The loops of the updates, or those of the initial values, which may have other names.
+struct LoopSet {
+  std::vector<Relation> relations;
+  ByVar fresh = {};  // of axes whose value is not the loop of their own name
+};
+
 // The stage's axes, and the conditions on them.
 class NestAxes {
  public:
   NestAxes(const Stage& stage, NestBody body, std::vector<Range> region)
-      : stage_(stage), op_(*stage.op()), body_(std::move(body)), region_(std::move(region)) {}
+      : stage_(stage),
+        op_(*stage.op()),
+        body_(std::move(body)),
+        region_(std::move(region)),
+        updates_{stage.relations()} {}
 
  protected:
   // A block that is moved inwards begins before the region where that is smaller than the block.
@@ -62,14 +74,11 @@ class NestAxes {
     }
   }
 
-  // Values of all axes, given those of the loops; `fresh` renames loops.
-  ByVar Values(const ByVar& fresh) const {
-    ByVar values;
-    for (const IterVar& leaf : stage_.leaves()) {
-      const auto renamed = fresh.find(leaf.var);
-      values[leaf.var] = renamed == fresh.end() ? Expr(leaf.var) : renamed->second;
-    }
-    InferRoots(stage_.relations(), extent_, &values);
+  // Values of all axes, given those of the loops.
+  ByVar Values(const LoopSet& loops) const {
+    ByVar values = loops.fresh;
+    for (const IterVar& leaf : stage_.leaves()) values.emplace(leaf.var, Expr(leaf.var));
+    InferRoots(loops.relations, extent_, &values);
     return values;
   }
 
@@ -78,26 +87,26 @@ class NestAxes {
     return region_[d].min + values.at(op_.axes[d].var);
   }
 
-  ByVar RootSubstitution(const ByVar& fresh) const {
-    const ByVar values = Values(fresh);
+  ByVar RootSubstitution(const LoopSet& loops) const {
+    const ByVar values = Values(loops);
     ByVar roots;
     for (std::size_t d = 0; d < op_.axes.size(); ++d) roots[op_.axes[d].var] = DataIndex(values, d);
     for (const IterVar& axis : op_.reduce_axes) roots[axis.var] = axis.min + values.at(axis.var);
     return roots;
   }
 
-  std::vector<Expr> Indices(const ByVar& fresh) const {
-    const ByVar values = Values(fresh);
+  std::vector<Expr> Indices(const LoopSet& loops) const {
+    const ByVar values = Values(loops);
     std::vector<Expr> indices;
     for (std::size_t d = 0; d < op_.axes.size(); ++d) indices.push_back(DataIndex(values, d));
     return indices;
   }
 
-  Expr Condition(bool with_reduce, const ByVar& fresh) const {
-    const ByVar values = Values(fresh);
+  Expr Condition(bool with_reduce, const LoopSet& loops) const {
+    const ByVar values = Values(loops);
     std::vector<Expr> indices;
     for (std::size_t d = 0; d < op_.axes.size(); ++d) indices.push_back(DataIndex(values, d));
-    Expr condition = OverhangCondition(fresh, with_reduce) && PredicateOf(indices);
+    Expr condition = OverhangCondition(loops, with_reduce) && PredicateOf(indices);
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
       if (!IsWhole(d)) condition = condition && IsInside(indices[d], d);
     }
@@ -107,7 +116,7 @@ class NestAxes {
   // That of an update, which goes to `indices`.
   Expr UpdateCondition(const std::vector<Expr>& indices) const {
     Expr condition = PredicateOf(indices);
-    if (body_.target.empty()) condition = OverhangCondition({}, true) && condition;
+    if (body_.target.empty()) condition = OverhangCondition(updates_, true) && condition;
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
       if (op_.axes[d].starts_only && !IsWhole(d)) {
         condition = condition && indices[d] >= region_[d].min &&
@@ -119,8 +128,8 @@ class NestAxes {
   }
 
   // What keeps loops before the ends of split axes, and to the terms that count.
-  Expr OverhangCondition(const ByVar& fresh, bool with_reduce) const {
-    std::vector<Relation> relations = stage_.relations();
+  Expr OverhangCondition(const LoopSet& loops, bool with_reduce) const {
+    std::vector<Relation> relations = loops.relations;
     // There is room past the end of what is rounded up, and an update runs in no loop that only
     // sets initial values.
     std::erase_if(relations, [&](const Relation& relation) {
@@ -128,9 +137,9 @@ class NestAxes {
       return split != nullptr &&
              (split->tail == Tail::kRoundUp || (with_reduce && split->parent.starts_only));
     });
-    Expr condition = OverhangGuard(relations, extent_, Values(fresh), with_reduce);
+    Expr condition = OverhangGuard(relations, extent_, Values(loops), with_reduce);
     if (stage_.guard().defined() && with_reduce)
-      condition = condition && loop::Substitute(stage_.guard(), RootSubstitution(fresh));
+      condition = condition && loop::Substitute(stage_.guard(), RootSubstitution(loops));
     return condition;
   }
 
@@ -158,6 +167,7 @@ class NestAxes {
   const te::OperationNode& op_;
   const NestBody body_;
   const std::vector<Range> region_;
+  const LoopSet updates_;
   ByVar extent_;
 };
 
@@ -173,7 +183,7 @@ class NestMaker : public NestAxes {
     if (stage_.marks().tensorize) return MakeTensorized();
     const std::vector<IterVar>& leaves = stage_.leaves();
     if (!op_.is_reduction())
-      return Wrap(Guarded(StoreAll(body_.values, {}), /*with_reduce=*/true, {}), outer_,
+      return Wrap(Guarded(StoreAll(body_.values, updates_), /*with_reduce=*/true, updates_), outer_,
                   leaves.size());
     const auto first_update = static_cast<std::size_t>(
         std::find_if(leaves.begin(), leaves.end(),
@@ -185,27 +195,27 @@ class NestMaker : public NestAxes {
 
   Stmt MakeSteps(const Stmt& step) {
     InferExtents(hooks_.ranges);
-    const Expr guard = OverhangGuard(stage_.relations(), extent_, Values({}), false);
-    const Stmt body = loop::If(guard, loop::Substitute(step, RootSubstitution({})));
+    const Expr guard = OverhangGuard(stage_.relations(), extent_, Values(updates_), false);
+    const Stmt body = loop::If(guard, loop::Substitute(step, RootSubstitution(updates_)));
     return Wrap(body, 0, stage_.leaves().size());
   }
 
  private:
-  Stmt StoreAll(const std::vector<Expr>& values, const ByVar& fresh) const {
-    const ByVar roots = RootSubstitution(fresh);
+  Stmt StoreAll(const std::vector<Expr>& values, const LoopSet& loops) const {
+    const ByVar roots = RootSubstitution(loops);
     const auto kind =
         stage_.marks().streaming ? loop::StoreKind::kStreaming : loop::StoreKind::kPlain;
     std::vector<Stmt> stores;
     for (std::size_t i = 0; i < values.size(); ++i) {
       stores.push_back(
-          loop::Store(op_.outputs[i], loop::Substitute(values[i], roots), Indices(fresh), kind));
+          loop::Store(op_.outputs[i], loop::Substitute(values[i], roots), Indices(loops), kind));
     }
     return loop::Seq(std::move(stores));
   }
 
   // The update of a term where it counts and goes to an element of the region.
   Stmt CountedUpdate() const {
-    const ByVar roots = RootSubstitution({});
+    const ByVar roots = RootSubstitution(updates_);
     std::vector<Expr> indices;
     std::vector<std::pair<Var, Expr>> computed;
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
@@ -225,7 +235,7 @@ class NestMaker : public NestAxes {
     Stmt placed = loop::If(UpdateCondition(indices), update);
     for (std::size_t i = computed.size(); i-- > 0;)
       placed = loop::LetStmt(computed[i].first, computed[i].second, placed);
-    return loop::If(OverhangCondition({}, true), loop::If(counts, placed));
+    return loop::If(OverhangCondition(updates_, true), loop::If(counts, placed));
   }
 
   Stmt Update(const ByVar& roots, const std::vector<Expr>& indices) const {
@@ -267,24 +277,41 @@ class NestMaker : public NestAxes {
 
   // The data loops from `first` on, under new names, around stores of what elements start as.
   Stmt Initialize(std::size_t first) const {
-    ByVar fresh;
+    LoopSet starts{OfOneKind(stage_.relations())};
     std::vector<std::pair<IterVar, Var>> loops;
+    const auto add = [&](const IterVar& axis) {
+      loops.emplace_back(axis, Var(axis.var.name() + ".init"));
+      starts.fresh[axis.var] = loops.back().second;
+    };
+    // Axes that a fusion with the other kind has taken; other loops may be vectors, so they go
+    // inside.
+    std::vector<IterVar> roots = op_.axes;
+    roots.insert(roots.end(), op_.reduce_axes.begin(), op_.reduce_axes.end());
+    for (const IterVar& axis : LeavesOf(std::move(roots), starts.relations)) {
+      if (std::ranges::any_of(stage_.leaves(),
+                              [&](const IterVar& leaf) { return leaf.var.same_as(axis.var); }))
+        continue;
+      if (axis.is_reduce) {
+        starts.fresh[axis.var] = 0;
+      } else {
+        add(axis);
+      }
+    }
     for (std::size_t i = 0; i < stage_.leaves().size(); ++i) {
       const IterVar& leaf = stage_.leaves()[i];
       if (leaf.is_reduce) {
-        fresh[leaf.var] = 0;
+        starts.fresh[leaf.var] = 0;
       } else if (i >= first) {
-        loops.emplace_back(leaf, Var(leaf.var.name() + ".init"));
-        fresh[leaf.var] = loops.back().second;
+        add(leaf);
       }
     }
     if (body_.initial.empty())
-      return InitLoops(loops, Guarded(StoreAll(op_.combiner->identity, fresh), false, fresh));
+      return InitLoops(loops, Guarded(StoreAll(op_.combiner->identity, starts), false, starts));
     // Elements that are left out have no value to start at.
-    Stmt starts = StoreAll(body_.initial, fresh);
+    Stmt stores = StoreAll(body_.initial, starts);
     if (stage_.guard().defined())
-      starts = loop::If(loop::Substitute(stage_.guard(), RootSubstitution(fresh)), starts);
-    return InitLoops(loops, Guarded(starts, false, fresh));
+      stores = loop::If(loop::Substitute(stage_.guard(), RootSubstitution(starts)), stores);
+    return InitLoops(loops, Guarded(stores, false, starts));
   }
 
   Stmt InitLoops(const std::vector<std::pair<IterVar, Var>>& loops, Stmt stmt) const {
@@ -314,12 +341,14 @@ class NestMaker : public NestAxes {
     while (position < leaves.size() && !leaves[position].var.same_as(mark.axis.var)) ++position;
     if (position == leaves.size())
       refuse("the axis has been split or fused since; tensorize comes after");
+    if (FindMixedFusion(stage_.relations()) != nullptr)
+      refuse("a data and a reduce axis are fused, which no intrinsic knows");
     // What the loops around decide guards nothing.
-    const Expr guard = loop::Simplify(Condition(/*with_reduce=*/true, {}), *hooks_.ranges);
+    const Expr guard = loop::Simplify(Condition(/*with_reduce=*/true, updates_), *hooks_.ranges);
     const TensorizeMatch match = MatchTensorize({.stage = stage_,
                                                  .position = position,
                                                  .body = body_.values,
-                                                 .roots = RootSubstitution({}),
+                                                 .roots = RootSubstitution(updates_),
                                                  .extents = extent_,
                                                  .guard = guard});
     const Stmt whole = bodies.body(match.inputs, match.outputs);
@@ -345,15 +374,16 @@ class NestMaker : public NestAxes {
       return Wrap(loop::If(guard, loop::If(is_first, whole, update)), outer_, position);
     const Stmt part = Wrap(loop::If(guard, update), first_reduce, position);
     // Simplified before its loops are renamed, since the ranges of the new names are not known.
-    const Expr init_guard = loop::Simplify(Condition(/*with_reduce=*/false, {}), *hooks_.ranges);
+    const Expr init_guard =
+        loop::Simplify(Condition(/*with_reduce=*/false, updates_), *hooks_.ranges);
     const Stmt init =
         loop::Substitute(loop::If(init_guard, bodies.reduce_init({}, match.outputs)), fresh);
     return Wrap(loop::Seq({InitLoops(loops, init), part}), outer_, first_reduce);
   }
 
   // Conditions that some loop values break: past the end of a split axis, outside the tensor.
-  Stmt Guarded(const Stmt& stmt, bool with_reduce, const ByVar& fresh) const {
-    return loop::If(Condition(with_reduce, fresh), stmt);
+  Stmt Guarded(const Stmt& stmt, bool with_reduce, const LoopSet& loops) const {
+    return loop::If(Condition(with_reduce, loops), stmt);
   }
 
   // The loops [begin, end) around `stmt`.

@@ -6,10 +6,12 @@
 // to computed indices, they go there in their own part of C.rf.
 #include <algorithm>
 
+#include "tenon/schedule/mixed_fusion.h"
 #include "tenon/schedule/rewrite.h"
 #include "tenon/schedule/schedule.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/reducer_laws.h"
 
 namespace tenon::schedule {
 
@@ -30,11 +32,15 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   const std::size_t leaf = stage.Position("rfactor", axis);
   if (!stage.leaves()[leaf].is_reduce)
     stage.Refuse("rfactor", &axis, "this is a data axis; only reduce axes are allowed");
+  if (const FuseRelation* mixed = FindMixedFusion(stage.relations()))
+    stage.Refuse(
+        "rfactor", &mixed->fused,
+        StrCat("it is fused of ", mixed->outer.var.name(), " and ", mixed->inner.var.name(),
+               ", of which one is a data and one a reduce axis; call rfactor before "
+               "fuse"));
   const te::Operation former = stage.op();
-  if (!former->combiner->is_commutative)
-    stage.Refuse("rfactor", &axis,
-                 StrCat("reducer ", former->combiner->name,
-                        " is not commutative; rfactor joins terms in another order"));
+  if (const auto why = te::WhyOrderCounts(*former->combiner, former->body))
+    stage.Refuse("rfactor", &axis, StrCat(*why, "; rfactor joins terms in another order"));
   const auto rank = static_cast<int>(former->axes.size());
   if (factor_axis < 0 || factor_axis > rank) {
     stage.Refuse("rfactor", &axis,

@@ -55,7 +55,7 @@ class Schedule {
   // reduce over the rest; `tensor` reduces over that dimension, by an axis of its own,
   // s[tensor].reduce_axis(0), and its loops start anew. Legal for a reduce loop, when no stage is
   // computed inside the stage's loops. Terms are joined in another order, so the combiner must be
-  // commutative.
+  // associative and commutative (te/reducer_laws.h).
   std::vector<Tensor> RFactor(const Tensor& tensor, const IterVar& axis, int factor_axis = 0);
 
   // Stores `tensor` in the order of the indices that `layout` gives; its readers follow, and its

@@ -6,6 +6,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/te/reducer_laws.h"
 
 namespace tenon::schedule {
 
@@ -160,11 +161,6 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
            StrCat("it and ", inner.var.name(), " are not consecutive loops; reorder them first"));
   }
   const IterVar a = leaves_[first], b = leaves_[second];
-  if (a.is_reduce != b.is_reduce) {
-    Refuse("fuse", &outer,
-           StrCat("of it and ", inner.var.name(),
-                  " one is a data and one a reduce axis; both must be of one kind"));
-  }
   if (a.starts_only != b.starts_only) {
     Refuse("fuse", &outer,
            StrCat("of it and ", inner.var.name(),
@@ -174,7 +170,7 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
   const IterVar fused{loop::Var(StrCat(a.var.name(), ".", b.var.name(), ".fused")),
                       0,
                       Expr(),
-                      a.is_reduce,
+                      a.is_reduce || b.is_reduce,
                       a.is_ordered,
                       a.starts_only};
   leaves_[first] = fused;
@@ -215,14 +211,14 @@ Stage& Stage::Reorder(const std::vector<IterVar>& order) {
     positions.push_back(position);
     axes.push_back(leaves_[position]);
   }
-  if (op_->is_reduction() && !op_->combiner->is_commutative) {
+  if (op_->is_reduction()) {
     std::vector<std::size_t> reduced;
     std::copy_if(positions.begin(), positions.end(), std::back_inserter(reduced),
                  [&](std::size_t position) { return leaves_[position].is_reduce; });
-    if (!std::is_sorted(reduced.begin(), reduced.end()))
-      Refuse("reorder", nullptr,
-             StrCat("reducer ", op_->combiner->name,
-                    " is not commutative, so that its reduce loops keep their order"));
+    if (!std::is_sorted(reduced.begin(), reduced.end())) {
+      if (const auto why = te::WhyOrderCounts(*op_->combiner, op_->body))
+        Refuse("reorder", nullptr, StrCat(*why, ", so that its reduce loops keep their order"));
+    }
   }
   std::sort(positions.begin(), positions.end());
   for (std::size_t i = 0; i < positions.size(); ++i) leaves_[positions[i]] = axes[i];

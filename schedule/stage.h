@@ -41,7 +41,9 @@ class Stage {
                                     Tail tail = Tail::kGuard);
   // The same with the number of outer iterations given.
   std::pair<IterVar, IterVar> SplitParts(const IterVar& axis, const loop::Expr& parts);
-  // One loop over both, which must be neighbours of one kind (data or reduce), in either order.
+  // One loop over both, which must be neighbours, in either order. Of a data and a reduce axis, the
+  // loop counts as a reduce axis: elements get their initial values before it begins. What rewrites
+  // the reduction (cache_write, rfactor) comes before; tensorize knows no such loop.
   IterVar Fuse(const IterVar& outer, const IterVar& inner);
   // The same of one or more neighbours, from left to right.
   IterVar Fuse(std::span<const IterVar> axes);

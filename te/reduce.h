@@ -34,9 +34,11 @@ Reduction ArgMin(const Expr& index, const Expr& value, std::vector<IterVar> axes
                  bool select_last = false);
 
 // A user's reducer over tuples: `combine(lhs, rhs)` gives as many values as there are types,
-// `identity` the values of no elements. `combine` must be associative. Where it is not commutative,
-// as in "the last one that is not zero", say so: schedules then refuse to join terms in another
-// order. Throws InvalidArgument when the numbers or types do not agree.
+// `identity` the values of no elements. Where it is not commutative, as in "the last one that is
+// not zero", or not associative, as in "half of the sum", say so by `is_commutative`: terms are
+// then joined one by one in their order, and schedules refuse another one. They try what is
+// declared on samples (te/reducer_laws.h). Throws InvalidArgument when the numbers or types do not
+// agree.
 Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
                       const std::function<std::vector<Expr>(const std::vector<Var>&,
                                                             const std::vector<Var>&)>& combine,

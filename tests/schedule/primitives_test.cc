@@ -79,9 +79,6 @@ INSTANTIATE_TEST_SUITE_P(
                s[t].Fuse(t.axis(0), t.axis(2));
              },
              "it and ax2 are not consecutive loops"},
-        Case{"FuseOfDataAndReduce",
-             [](Fixture& f) { f.s[f.sum].Fuse(f.sum.axis(0), f.sum.reduce_axis(0)); },
-             "must be of one kind"},
         Case{"ReorderTwice",
              [](Fixture& f) {
                f.s[f.middle].Reorder({f.middle.axis(0), f.middle.axis(0)});

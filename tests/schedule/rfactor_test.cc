@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tests/schedule/schedule_testing.h"
@@ -145,6 +146,32 @@ TEST(RFactorErrorTest, EachIllegalCallIsRefusedInWordsAndChangesNothing) {
               HasSubstr("stage middle is computed inside its loops"));
   EXPECT_THAT(refused([&](Schedule& s) { s.RFactor(middle, middle.axis(0)); }),
               HasSubstr("this is a data axis"));
+}
+
+// A reducer says that the order of its terms counts, or is caught.
+TEST(RFactorErrorTest, ReducersThatAreNotAssociativeAreRefused) {
+  const Tensor a = Placeholder({16}, Float32, "A");
+  const te::IterVar k = ReduceAxis(0, 16, "k");
+  const auto join = [](const std::vector<Var>& x, const std::vector<Var>& y) {
+    return std::vector<te::Expr>{(x[0] + y[0]) * 0.5F};
+  };
+  for (const bool says_so : {false, true}) {
+    const te::Combiner half = te::MakeCombiner("half", {Float32}, join, {te::Cast(Float32, 0)},
+                                               /*is_commutative=*/!says_so);
+    const Tensor b = Compute(
+        {1}, [&](Var) { return te::Reduce(half, {a(k.var)}, {k}); }, "B");
+    Schedule s(b);
+    const auto [outer, inner] = s[b].Split(k, 4);
+    const std::string why =
+        says_so ? "reducer half is not commutative" : "reducer half is not associative: (";
+    EXPECT_THAT(Refusal([&, o = outer] { s.RFactor(b, o); }),
+                HasSubstr(StrCat("rfactor: stage B, axis k.outer: ", why)));
+    EXPECT_THAT(Refusal([&, o = outer, i = inner] {
+                  s[b].Reorder({i, o});
+                }),
+                HasSubstr(StrCat("reorder: stage B: ", why)));
+    ExpectRight(s, {a});
+  }
 }
 
 // Names lead to loops through splits, caches and rfactor.
