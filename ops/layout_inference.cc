@@ -158,6 +158,12 @@ LayoutAnswer AlongAxis(const LayoutQuestion& q) {
   return answer;
 }
 
+// Of a matrix. Its layouts stay, unless AlterOpLayout replaces the call.
+LayoutAnswer Dense(const LayoutQuestion& q) {
+  if (RankOf(q.old_types[0]) != 2) return {{"", ""}, "", q.attrs};
+  return {{"NC", "NC"}, "NC", q.attrs};
+}
+
 }  // namespace
 
 void AttachLayoutInference(OpRegistry& registry) {
@@ -172,6 +178,7 @@ void AttachLayoutInference(OpRegistry& registry) {
   }
   registry.Definition("reinterpret").SetColumn(LayoutInference{AnyLayout});
   registry.Definition("nn.conv1d").SetColumn(LayoutInference{Convolution<Conv1DAttrs>});
+  registry.Definition("nn.dense").SetColumn(LayoutInference{Dense});
   registry.Definition("nn.conv2d").SetColumn(LayoutInference{Convolution<Conv2DAttrs>});
   registry.Definition("nn.conv3d").SetColumn(LayoutInference{Convolution<Conv3DAttrs>});
   registry.Definition("nn.conv2d_transpose")

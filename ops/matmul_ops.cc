@@ -1,8 +1,11 @@
-// Matrix products (nn.dense, nn.matmul, nn.batch_matmul) and general sums of products (einsum).
+// Matrix products (nn.dense, also of blocks, nn.matmul, nn.batch_matmul) and general sums of
+// products (einsum).
 #include <map>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/dense_pack_attrs.h"
 #include "tenon/ops/einsum_rules.h"
+#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
@@ -88,6 +91,35 @@ void BatchMatmul(TypeCall& call) {
       attrs.out_dtype.is_void() ? a->dtype : attrs.out_dtype));
 }
 
+// (m, k) times blocks of the transposed weight: (n / b, k, b).
+void DensePack(TypeCall& call) {
+  const auto& attrs = call.attrs<DensePackAttrs>();
+  const Layout layout = Layout::Parse(attrs.weight_layout, "weight_layout");
+  const bool names_block = layout.IsCut('N');
+  if (attrs.weight_layout != (names_block ? StrCat("NC", layout.BlockOf('N'), "n") : "NC"))
+    call.Refuse(StrCat("weight_layout is ", attrs.weight_layout, "; it must be NC or NC{b}n"));
+  const auto* x = call.tensor(0);
+  const auto* w = call.tensor(1);
+  if (x == nullptr || w == nullptr) return;
+  if (x->shape.size() != 2 || w->shape.size() != 3)
+    call.Refuse(StrCat("the data has rank ", x->shape.size(), " and the weight rank ",
+                       w->shape.size(), "; they must have ranks 2 and 3"));
+  if (x->dtype != w->dtype && !AreBytesIntoInt32(x->dtype, w->dtype, attrs.out_dtype))
+    call.Refuse("the operands have different element types");
+  if (Differ(x->shape[1], w->shape[1]))
+    call.Refuse(StrCat("the operands have inner extents ", x->shape[1].ToString(), " and ",
+                       w->shape[1].ToString(), ", which must be equal"));
+  if (names_block && Differ(w->shape[2], Dim(layout.BlockOf('N'))))
+    call.Refuse(StrCat("weight_layout is ", attrs.weight_layout, " and the weight has blocks of ",
+                       w->shape[2].ToString()));
+  const Dim columns = w->shape[0] * w->shape[2];
+  if (attrs.units && Differ(Dim(*attrs.units), columns))
+    call.Refuse(
+        StrCat("units is ", *attrs.units, " and the weight has ", columns.ToString(), " columns"));
+  call.LearnResult(ir::TensorType({x->shape[0], columns},
+                                  attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));
+}
+
 void Einsum(TypeCall& call) {
   const auto operands = call.tensors(0);
   if (!operands) return;
@@ -126,6 +158,14 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
       .TypeRelation(Dense, "Dense");
+  registry.Register("nn.contrib_dense_pack")
+      .Describe("data times the transposed weight, which is in blocks of columns")
+      .Argument("data", "2D Tensor", "(m, k)")
+      .Argument("weight", "3D Tensor", "(units / b, k, b)")
+      .Attrs<DensePackAttrs>()
+      .Level(10)
+      .Pattern(OpPattern::kOutEWiseFusable)
+      .TypeRelation(DensePack, "DensePack");
   registry.Register("nn.matmul")
       .Describe("matrix product")
       .Argument("tensor_a", "nD Tensor", "(..., m, k)")

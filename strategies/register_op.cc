@@ -89,6 +89,24 @@ OpRegistration& OpRegistration::Layout(
   return *this;
 }
 
+OpRegistration& OpRegistration::AlterLayout(
+    std::function<std::optional<ops::LayoutAlteration>(const ir::CallNode& call)> alter) {
+  if (alter == nullptr) {
+    Refuse("its change of layouts is no function");
+    return *this;
+  }
+  if (op_->Column<ops::LayoutInference>() == nullptr) {
+    Refuse("it has no rule of layouts that would name its axes; call .AlterLayout after .Layout");
+    return *this;
+  }
+  op_->SetColumn(ops::AlterLayout{
+      .choose = nullptr,
+      .alter = [site = site_, alter = std::move(alter)](const ir::CallNode& call) {
+        return RunAuthorCode(site, "its change of layouts", [&] { return alter(call); });
+      }});
+  return *this;
+}
+
 OpRegistration& OpRegistration::Lower(std::function<ir::Expr(const ops::LoweringCall&)> lower) {
   if (lower == nullptr) {
     Refuse("its lowering is no function");

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/ops/alter_layout.h"
 #include "tenon/ops/author_code.h"
 #include "tenon/ops/layout_inference.h"
 #include "tenon/ops/pass_rules.h"
@@ -56,6 +57,9 @@ class OpRegistration {
   OpRegistration& ReshapeOnly();
   // Which layouts the operator takes and gives (ops/layout_inference.h).
   OpRegistration& Layout(std::function<ops::LayoutAnswer(const ops::LayoutQuestion&)> infer);
+  // What AlterOpLayout puts in the place of a call, after .Layout (ops/alter_layout.h).
+  OpRegistration& AlterLayout(
+      std::function<std::optional<ops::LayoutAlteration>(const ir::CallNode& call)> alter);
   // The fingerprint is that of the struct that the caller sees.
   template <typename T>
   OpRegistration& Attrs(std::uint64_t fingerprint = attrs::FingerprintOf<T>()) {

@@ -39,8 +39,8 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
         "nn.contrib_conv2d_winograd_weight_transform",
         "nn.contrib_conv2d_winograd_without_weight_transform",
         "nn.contrib_conv3d_winograd_weight_transform",
-        "nn.contrib_conv3d_winograd_without_weight_transform", "nn.contrib_dense_pack",
-        "nn.internal.sparse_dense_padded", "qnn.contrib_dense_pack"}},
+        "nn.contrib_conv3d_winograd_without_weight_transform", "nn.internal.sparse_dense_padded",
+        "qnn.contrib_dense_pack"}},
       {"Marks that its passes leave for one another: composites, devices and quantisation are "
        "attributes here.",
        {"annotation.bitpack_end", "annotation.bitpack_start", "annotation.cast_hint",

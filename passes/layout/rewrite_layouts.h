@@ -14,15 +14,11 @@
 #include <optional>
 
 #include "tenon/ir/module.h"
-#include "tenon/ops/layout_inference.h"
+#include "tenon/ops/alter_layout.h"
 
 namespace tenon::passes {
 
-// A replacement for a call's operator, over the same inputs in other layouts.
-struct LayoutAlteration {
-  ir::Expr callee;
-  ops::LayoutAnswer answer;
-};
+using ops::LayoutAlteration;
 using AlterLayoutRule = std::function<std::optional<LayoutAlteration>(const ir::CallNode& call)>;
 
 // `alter` gets calls with a LayoutInference column, in their original form. If it returns nothing,

@@ -1,5 +1,8 @@
 // Matrix products (te/product.cc).
+#include "tenon/ops/alter_layout.h"
+#include "tenon/ops/dense_pack_attrs.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/registry.h"
 #include "tenon/strategies/te/product.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
@@ -52,6 +55,31 @@ Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t 
           .group = group,
           .left_in_rows = !transposes.a && a.op()->is_placeholder(),
           .config = call.config};
+}
+
+// A matrix by one whose columns are in blocks.
+Product OfBlocks(const TeCall& call, const Transposes&, std::int64_t group) {
+  const Tensor a = call.input(0), b = call.input(1);
+  const Sizes shape = call.sizes();
+  const Expr block = b.shape()[2];
+  return {
+      .batch = {},
+      .rows = shape[0],
+      .columns = shape[1],
+      .depth = a.shape()[1],
+      .dtype = call.dtype(),
+      .target = call.target,
+      .left = [=](const std::vector<Expr>&, const Expr& row, const Expr& k) { return a(row, k); },
+      .right =
+          [=](const std::vector<Expr>&, const Expr& k, const Expr& column) {
+            return b(te::FloorDiv(column, block), k, te::FloorMod(column, block));
+          },
+      .least_rows = LeastRows(call.IsConstant(1), false, group),
+      .right_has = {},
+      .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
+      .group = group,
+      .left_in_rows = a.op()->is_placeholder(),
+      .config = call.config};
 }
 
 // Matrices of two batches, of which one may be shared by all of the other.
@@ -132,6 +160,28 @@ TeCompute FormsOf(const std::string& name, OfCall product, TransposesOf transpos
   return {.make = nullptr, .forms = {std::move(dots), std::move(tiles), std::move(plain)}};
 }
 
+// Columns of a block: the widest vectors, whatever the target, as layouts are named after them.
+constexpr std::int64_t kBlock = 16;
+
+// Of a matrix by a weight that is cut into whole blocks.
+std::optional<ops::LayoutAlteration> InBlocks(const ir::CallNode& call) {
+  const auto* data = call.args[0].checked_type().As<ir::TensorTypeNode>();
+  const auto* weight = call.args[1].checked_type().As<ir::TensorTypeNode>();
+  if (data == nullptr || weight == nullptr || data->shape.size() != 2) return std::nullopt;
+  if (!weight->shape[0].is_static() || weight->shape[0].value() == 0 ||
+      weight->shape[0].value() % kBlock != 0)
+    return std::nullopt;
+  const auto& dense = call.attrs.As<ops::DenseAttrs>();
+  const std::string layout = StrCat("NC", kBlock, "n");
+  return ops::LayoutAlteration{
+      ops::OpRegistry::Global().Get("nn.contrib_dense_pack"),
+      {{"NC", layout},
+       "NC",
+       attrs::Attrs::Make(ops::DensePackAttrs{.units = weight->shape[0].value(),
+                                              .out_dtype = dense.out_dtype,
+                                              .weight_layout = layout})}};
+}
+
 template <typename AttrsType>
 Transposes Given(const TeCall& call) {
   const auto& attrs = call.attrs.As<AttrsType>();
@@ -144,6 +194,11 @@ void AttachMatmulComputes(ops::OpRegistry& registry) {
   registry.Definition("nn.dense").SetColumn(FormsOf("dense", OfMatrix, [](const TeCall&) {
     return Transposes{false, true};
   }));
+  registry.Definition("nn.contrib_dense_pack")
+      .SetColumn(FormsOf("dense_pack", OfBlocks, [](const TeCall&) {
+        return Transposes{false, false};
+      }));
+  registry.Definition("nn.dense").SetColumn(ops::AlterLayout{.choose = nullptr, .alter = InBlocks});
   registry.Definition("nn.matmul").SetColumn(FormsOf("matmul", OfMatrix, Given<ops::MatmulAttrs>));
   registry.Definition("nn.batch_matmul")
       .SetColumn(FormsOf("batch_matmul", OfBatches, Given<ops::BatchMatmulAttrs>));

@@ -166,6 +166,17 @@ void AddProducts(std::vector<OpCase>* cases) {
                                                   Reshaped(in[1], {1, s.n, s.k}), false, true),
                                      {s.m, s.n})};
                       }});
+    cases->push_back({"dense_pack" + size,
+                      {F("a", {s.m, s.k}), F("b", {s.n, s.k, 4})},
+                      "nn.contrib_dense_pack(%a, %b, weight_layout=\"NC4n\")",
+                      [s](const Arrays& in) {
+                        return Arrays{Make({s.m, s.n * 4}, [&](const Index& at) {
+                          double sum = 0;
+                          for (std::int64_t k = 0; k < s.k; ++k)
+                            sum += in[0]({at[0], k}) * in[1]({at[1] / 4, k, at[1] % 4});
+                          return sum;
+                        })};
+                      }});
     for (const bool ta : {false, true})
       for (const bool tb : {false, true}) {
         const Shape a = ta ? Shape{s.k, s.m} : Shape{s.m, s.k};

@@ -3,7 +3,9 @@
 
 #include "tenon/ir/text_format.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/dense_pack_attrs.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/layout/alter_op_layout.h"
 #include "tenon/passes/precision/to_mixed_precision.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
@@ -150,6 +152,47 @@ TEST(PassRulesTest, ScalesAreFoldedIntoTheWeightOfAnOperatorThatSaysWhereItsChan
   const runtime::Inputs inputs = RandomInputs(module, 1);
   ExpectClose(ValueOrThrow(ValueOrThrow(Compile(module)).Run(inputs)), Interpreted(module, inputs),
               1e-5);
+}
+
+// A product by a matrix, which AlterOpLayout replaces by one of blocks.
+TEST(PassRulesTest, AlterOpLayoutAsksWhatTheRegistrationSays) {
+  const auto dense = ops::OpRegistry::Global().Get("nn.contrib_dense_pack");
+  OpRegistration("my.rules_product")
+      .Argument("data", "Tensor", "(m, k)")
+      .Argument("weight", "Tensor", "(n, k)")
+      .TypeRelation([](ops::TypeCall& call) {
+        const auto* x = call.tensor(0);
+        const auto* w = call.tensor(1);
+        if (x == nullptr || w == nullptr) return;
+        call.LearnResult(ir::TensorType({x->shape[0], w->shape[0]}, x->dtype));
+      })
+      .Pattern(ops::OpPattern::kOutEWiseFusable)
+      .Layout([](const ops::LayoutQuestion& q) {
+        return ops::LayoutAnswer{{"NC", "NC"}, "NC", q.attrs};
+      })
+      .AlterLayout([dense](const ir::CallNode& call) -> std::optional<ops::LayoutAlteration> {
+        const Shape weight = ir::StaticShape(call.args[1].checked_type(), "weight");
+        if (weight[0] % 4 != 0) return std::nullopt;
+        return ops::LayoutAlteration{
+            dense,
+            {{"NC", "NC4n"},
+             "NC",
+             attrs::Attrs::Make(ops::DensePackAttrs{.units = weight[0], .weight_layout = "NC4n"})}};
+      });
+  EXPECT_EQ(StartupErrors(), "");
+  for (const int columns : {8, 6}) {
+    const ir::Module module = passes::AlterOpLayout(
+        passes::InferType(Parsed(StrCat("def @main(%x: Tensor[(3, 5), float32], %w: Tensor[(",
+                                        columns, ", 5), float32]) { my.rules_product(%x, %w) }"))));
+    EXPECT_THAT(ir::PrintModule(module),
+                HasSubstr(columns == 8 ? "nn.contrib_dense_pack(" : "my.rules_product("));
+  }
+  OpRegistration("my.rules_no_layout").AlterLayout([](const ir::CallNode&) {
+    return std::optional<ops::LayoutAlteration>();
+  });
+  EXPECT_THAT(StartupErrors(), HasSubstr("call .AlterLayout after .Layout"));
+  OpRegistration("my.rules_null_layout").AlterLayout(nullptr);
+  EXPECT_THAT(StartupErrors(), HasSubstr("its change of layouts is no function"));
 }
 
 TEST(PassRulesTest, ChannelsThatAreNotThereAreRefused) {

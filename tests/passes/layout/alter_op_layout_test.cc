@@ -83,6 +83,29 @@ TEST(AlterOpLayoutTest, S004_11_HiddenLayoutsSurviveChangesOfOtherAttributes) {
   EXPECT_EQ(AttrsOfConvolution(last).auto_scheduler_rewritten_layout, "OIHW4i");
 }
 
+TEST(AlterOpLayoutTest, ProductsTakeBlocksOfColumns) {
+  const Module before = WithConstants(
+      "%x: Tensor[(5, 7), float32], %k_w: Tensor[(32, 7), float32], "
+      "%kn_b: Tensor[(32), float32]",
+      "nn.relu(add(nn.dense(%x, %k_w, units=None), %kn_b))");
+  const Module after = AlterOpLayout(before);
+  EXPECT_EQ(Body(after),
+            "%0 = layout_transform(k0, src_layout=\"NC\", dst_layout=\"NC16n\");\n"
+            "%1 = nn.contrib_dense_pack(%x, %0, units=32, weight_layout=\"NC16n\");\n"
+            "%2 = add(%1, k1);\nnn.relu(%2)\n");
+  ExpectSameValues(before, after);
+  ExpectSameValues(before, FoldConstant(after, strategies::EvaluateCall));
+}
+
+TEST(AlterOpLayoutTest, ProductsOfOtherFormsStay) {
+  for (const char* params : {"%x: Tensor[(5, 7), float32], %w: Tensor[(17, 7), float32]",
+                             "%x: Tensor[(7), float32], %w: Tensor[(32, 7), float32]",
+                             "%x: Tensor[(2, 5, 7), float32], %w: Tensor[(32, 7), float32]"}) {
+    const Module before = WithConstants(params, "nn.relu(nn.dense(%x, %w, units=None))");
+    EXPECT_EQ(AlterOpLayout(before), before) << params;
+  }
+}
+
 // Passes that read layouts of whole axes leave a convolution with blocks as it is.
 TEST(AlterOpLayoutTest, AConvolutionWithBlocksStays) {
   const Module before = WithConstants(
