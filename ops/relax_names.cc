@@ -1,5 +1,7 @@
 #include "tenon/ops/relax_names.h"
 
+#include <map>
+
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -30,6 +32,16 @@ std::string RelaxNameOf(std::string_view op) {
     if (row.op == op) return StrCat(kPrefix, row.relax);
   }
   return StrCat(kPrefix, op);
+}
+
+std::vector<std::size_t> RelaxAttributeArguments(std::string_view relax_name) {
+  static const auto& rows = *new std::map<std::string_view, std::vector<std::size_t>>{
+      {"relax.broadcast_to", {1}},           {"relax.clip", {1, 2}}, {"relax.full", {0}},
+      {"relax.image.resize2d", {1}},         {"relax.ones", {0}},    {"relax.reshape", {1}},
+      {"relax.strided_slice", {1, 2, 3, 4}}, {"relax.zeros", {0}},
+  };
+  const auto row = rows.find(relax_name);
+  return row == rows.end() ? std::vector<std::size_t>() : row->second;
 }
 
 std::string FromRelaxName(std::string_view name) {

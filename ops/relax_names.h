@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tenon/ir/module.h"
 
@@ -21,6 +22,9 @@ using ir::OperatorNames;
 std::string RelaxNameOf(std::string_view op);
 // The operator's own name; a name without the prefix stays.
 std::string FromRelaxName(std::string_view name);
+// The places of arguments that are expressions in Relax - shapes and numbers - and attributes here:
+// of "relax.reshape" {1}.
+std::vector<std::size_t> RelaxAttributeArguments(std::string_view relax_name);
 
 }  // namespace tenon::ops
 

@@ -1,8 +1,11 @@
 #include "tenon/passes/pattern/pattern.h"
 
+#include <algorithm>
+
 #include "tenon/ops/registry.h"
 #include "tenon/ops/relax_names.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
@@ -24,11 +27,30 @@ Pattern Constrained(const Pattern& inner, std::function<bool(const ir::Expr&)> c
   return Make(ConstrainedPattern{inner, std::move(condition)});
 }
 
+// Of the arguments in Relax those that are expressions here.
+void DropAttributes(const IsOpPattern& op, std::vector<Pattern>* args) {
+  const auto in_range = [&](std::size_t place) { return place < args->size(); };
+  const auto dropped = std::ranges::count_if(op.attributes, in_range);
+  const int inputs = ops::OpOf(op.op)->num_inputs();
+  if (static_cast<std::ptrdiff_t>(args->size()) - dropped != inputs) return;
+  for (std::size_t i = op.attributes.size(); i-- > 0;) {
+    if (!in_range(op.attributes[i])) continue;
+    const auto at = args->begin() + static_cast<std::ptrdiff_t>(op.attributes[i]);
+    if (!std::holds_alternative<WildcardPattern>((*at)->content))
+      throw InvalidArgument(StrCat("argument ", op.attributes[i], " of ",
+                                   op.op.As<ir::OpNode>()->name,
+                                   " is an attribute here; its pattern must be Wildcard(), and "
+                                   "HasAttr restricts it"));
+    args->erase(at);
+  }
+}
+
 }  // namespace
 
 Pattern Pattern::CallWith(std::vector<Pattern> args) const {
   RequireDefined(*this, "the callee");
   for (const Pattern& arg : args) RequireDefined(arg, "an argument");
+  if (const auto* op = std::get_if<IsOpPattern>(&node_->content)) DropAttributes(*op, &args);
   return Make(CallPattern{*this, std::move(args)});
 }
 
@@ -89,7 +111,8 @@ Pattern Pattern::OnlyUsedBy(const Pattern& user) const {
 
 Pattern Wildcard() { return Make(WildcardPattern{}); }
 Pattern IsOp(const std::string& name) {
-  return Make(IsOpPattern{ops::OpRegistry::Global().Get(ops::FromRelaxName(name))});
+  return Make(IsOpPattern{ops::OpRegistry::Global().Get(ops::FromRelaxName(name)),
+                          ops::RelaxAttributeArguments(name)});
 }
 Pattern IsVar(std::string name) { return Make(IsVarPattern{std::move(name)}); }
 Pattern IsConstant() { return Make(IsConstantPattern{}); }

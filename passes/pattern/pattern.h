@@ -63,8 +63,11 @@ class Pattern {
 };
 
 Pattern Wildcard();
-Pattern IsOp(const std::string& name);  // throws NotFound with the nearest name
-Pattern IsVar(std::string name = "");   // "": any
+// Throws NotFound with the nearest name. Arguments of an operator of Relax may have patterns for
+// the shapes and numbers that are expressions there and attributes here: Wildcard() alone, which
+// binds nothing. IsOp("relax.reshape")(data, Wildcard()) is IsOp("reshape")(data).
+Pattern IsOp(const std::string& name);
+Pattern IsVar(std::string name = "");  // "": any
 Pattern IsConstant();
 Pattern IsExpr(ir::Expr expr);  // structurally equal
 Pattern IsTuple();
@@ -92,6 +95,8 @@ Pattern MakeFusedBiasActivationPattern(const std::string& op, bool with_bias = f
 struct WildcardPattern {};
 struct IsOpPattern {
   ir::Expr op;
+  // Of a name in Relax: ops::RelaxAttributeArguments.
+  std::vector<std::size_t> attributes = {};
 };
 struct IsVarPattern {
   std::string name;

@@ -206,13 +206,13 @@ TEST(KernelNameTest, S001_34_JoinsTheOperatorsInOrderOfExecution) {
   EXPECT_EQ(NameOf(0, 1, "nn.relu"), "fused_tanh_nn_relu");
 }
 
-TEST(KernelNameTest, OfEightyCharactersIsWhole) {
+TEST(KernelNameTest, S001_34_OfEightyCharactersIsWhole) {
   const std::string name = NameOf(15, 3);
   EXPECT_EQ(name.size(), 80U);
   EXPECT_THAT(name, ::testing::EndsWith("_add_tanh_tanh_tanh"));
 }
 
-TEST(KernelNameTest, OfMoreIsCutAndEndsInAHash) {
+TEST(KernelNameTest, S001_34_OfMoreIsCutAndEndsInAHash) {
   const std::string name = NameOf(19, 0), other = NameOf(30, 0), third = NameOf(30, 0, "exp");
   for (const std::string& n : {name, other, third}) {
     EXPECT_LE(n.size(), 80U);

@@ -63,10 +63,9 @@ Module ReadConvReshapeAddRelu() {
 constexpr char kComposite[] = "fused_relax_nn_conv2d_relax_reshape_relax_add_relax_nn_relu";
 
 struct ReshapePattern {
-  Pattern data = Wildcard(), weight = Wildcard(), bias = Wildcard();
+  Pattern data = Wildcard(), weight = Wildcard(), bias = Wildcard(), shape = Wildcard();
   Pattern conv = IsOp("relax.nn.conv2d")(data, weight);
-  // The new shape is an attribute here; leaving it open is the wildcard of the reference.
-  Pattern reshape = IsOp("relax.reshape")(bias);
+  Pattern reshape = IsOp("relax.reshape")(bias, shape);
   Pattern relu = IsOp("relax.nn.relu")(IsOp("relax.add")(conv, reshape));
 };
 
@@ -94,7 +93,8 @@ TEST(MergeCompositeFunctionsTest, S002_01_OneMatchCoversTheFourCallsForAnyShape)
   EXPECT_EQ(found->At(pattern.data), module.Main().params[0]);
   EXPECT_EQ(found->At(pattern.weight), module.Main().params[1]);
   EXPECT_EQ(found->At(pattern.bias), module.Main().params[2]);
-  // The shape that the wildcard stands for.
+  // The shape that the wildcard stands for is an attribute here.
+  EXPECT_FALSE(found->Find(pattern.shape));
   EXPECT_EQ(found->At(pattern.reshape).As<ir::CallNode>()->attrs.ToText(), "newshape=[1, 6, 1, 1]");
 }
 

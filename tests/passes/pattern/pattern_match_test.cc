@@ -42,6 +42,21 @@ TEST(PatternMatchTest, ArgumentsMustBeAsMany) {
   EXPECT_TRUE(Matches(IsOp("add").WithAnyArgs(), ops::Add(X(), X())));
 }
 
+TEST(PatternMatchTest, ShapesThatAreArgumentsInRelaxHaveWildcards) {
+  const Expr reshaped = ops::Reshape(X(), {3, 2});
+  EXPECT_TRUE(Matches(IsOp("relax.reshape")(Wildcard(), Wildcard()), reshaped));
+  EXPECT_TRUE(Matches(IsOp("relax.reshape")(Wildcard()), reshaped));
+  EXPECT_FALSE(Matches(IsOp("reshape")(Wildcard(), Wildcard()), reshaped));
+  const Pattern shape = Wildcard();
+  const std::optional<Bindings> found =
+      MatchOf(IsOp("relax.clip")(IsVar(), shape, Wildcard()), ops::Clip(X(), 0, 1));
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->Find(shape));
+  EXPECT_EQ(ErrorOf([] { IsOp("relax.reshape")(Wildcard(), IsConstant()); }).message(),
+            "argument 1 of reshape is an attribute here; its pattern must be Wildcard(), and "
+            "HasAttr restricts it");
+}
+
 TEST(PatternMatchTest, VariablesMatchByNameOrAny) {
   EXPECT_TRUE(Matches(IsVar(), X("a")));
   EXPECT_TRUE(Matches(IsVar("a"), X("a")));

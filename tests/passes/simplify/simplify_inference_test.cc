@@ -152,9 +152,10 @@ TEST_P(SimplifyInferenceLeavesTest, TheSameNodes) {
 // Only field 0 is replaced.
 INSTANTIATE_TEST_SUITE_P(
     NoChange, SimplifyInferenceLeavesTest,
-    ::testing::Values(NamedText{"MaskOfDropout", "nn.dropout(%x).1"},
-                      NamedText{"MeanOfBatchNorm", "nn.batch_norm(%x, %g, %b, %m, %v).1"},
-                      NamedText{"VarianceOfBatchNorm", "nn.batch_norm(%x, %g, %b, %m, %v).2"},
+    ::testing::Values(NamedText{"S001_07_MaskOfDropout", "nn.dropout(%x).1"},
+                      NamedText{"S001_08_MeanOfBatchNorm", "nn.batch_norm(%x, %g, %b, %m, %v).1"},
+                      NamedText{"S001_08_VarianceOfBatchNorm",
+                                "nn.batch_norm(%x, %g, %b, %m, %v).2"},
                       NamedText{"BatchNormAsATuple", "nn.batch_norm(%x, %g, %b, %m, %v)"},
                       NamedText{"AnotherOperator", "split(%x, indices_or_sections=3, axis=1).0"},
                       NamedText{"ALiteralTuple", "(%x, %g).0"},
