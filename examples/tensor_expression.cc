@@ -1,13 +1,32 @@
-// A tensor expression, its schedule, and the LLVM IR of the kernel that they make.
+// A tensor expression, its schedule, the LLVM IR of the kernel that they make, and the same
+// expression as a function that a graph calls.
+#include <cmath>
 #include <cstdio>
 
 #include "tenon/tenon.h"
 
 namespace te = tenon::te;
+namespace ir = tenon::ir;
 namespace jit = tenon::jit;
+namespace ops = tenon::ops;
+namespace strategies = tenon::strategies;
 using tenon::Float32;
 using tenon::Schedule;
 using tenon::Tensor;
+
+// exp(D + 1), where the addition is a function of the module.
+bool CallFromAGraph() {
+  te::Tensor D = te::Placeholder({8}, Float32, "D");
+  te::Tensor E = te::Compute(
+      {8}, [&](te::Var i) { return D(i) + 1.0F; }, "E");
+  ir::Var x = ir::Var::Make("x", ir::TensorType({8}, Float32));
+  ir::Expr sum = ir::Call::Make(ir::GlobalVar::Make("plus_one"), {x});
+  ir::Module module = ir::Module::FromExpr(ops::Exp(sum));
+  module = module.With("plus_one", strategies::TensorFunction("plus_one", {D}, {E}));
+  tenon::Executable exe = tenon::Compile(module).value();
+  Tensor y = exe.Run({{"x", Tensor::Zeros({8}, Float32)}}).value()[0];
+  return exe.num_kernel_calls() == 1 && std::abs(y.data<float>()[7] - 2.7182818F) < 1e-6F;
+}
 
 int main() {
   te::Var n("n");
@@ -35,5 +54,5 @@ int main() {
     }
   }
   std::puts(vadd.LlvmIr().c_str());
-  return 0;
+  return CallFromAGraph() ? 0 : 1;
 }

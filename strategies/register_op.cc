@@ -3,6 +3,7 @@
 #include "tenon/strategies/author_rows.h"
 #include "tenon/strategies/check_compute.h"
 #include "tenon/strategies/pending_patterns.h"
+#include "tenon/strategies/tensor_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -180,6 +181,20 @@ OpRegistration& OpRegistration::ElementwiseOf(
         },
         name)};
   });
+  return *this;
+}
+
+OpRegistration& OpRegistration::Tensors(const std::vector<te::Tensor>& inputs,
+                                        const std::vector<te::Tensor>& results) {
+  if (op_->Column<TeCompute>() != nullptr || !op_->arguments.empty()) {
+    Refuse("it has arguments or a compute already; .Tensors gives both");
+    return *this;
+  }
+  try {
+    DefineByTensors(site_, inputs, results, op_.get());
+  } catch (const Error& error) {
+    Refuse(error.message());
+  }
   return *this;
 }
 

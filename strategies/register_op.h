@@ -92,6 +92,10 @@ class OpRegistration {
       }
     });
   }
+  // In place of .Argument, .TypeRelation and .Compute: the operator computes `results` of `inputs`,
+  // which are placeholders (tensor_function.h).
+  OpRegistration& Tensors(const std::vector<te::Tensor>& inputs,
+                          const std::vector<te::Tensor>& results);
   // The schedule of .Compute, before which it must not be called (op_schedule.h). It is used where
   // the call anchors its group; see .Implement.
   OpRegistration& Schedule(ScheduleFunction schedule);
