@@ -112,6 +112,31 @@ Expr BuildArange(const BoundCall& call) {
 Expr BuildArgMax(const BoundCall& call) { return ArgReduce(call, "argmax"); }
 Expr BuildArgMin(const BoundCall& call) { return ArgReduce(call, "argmin"); }
 
+// Places of the axes in the result. Neighbours are one call.
+Expr BuildExpandDims(const BoundCall& call) {
+  Ints axes = call.Ints("axis").value_or(Ints{});
+  const auto rank = RankOf(call, 0) + static_cast<std::int64_t>(axes.size());
+  for (std::int64_t& axis : axes) {
+    if (axis < -rank || axis >= rank)
+      throw InvalidArgument(
+          StrCat("axis ", axis, " is not within the ", rank, " axes of the result"));
+    // The operator counts a single axis from the end itself.
+    if (axis < 0 && axes.size() > 1) axis += rank;
+  }
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    throw InvalidArgument("R.expand_dims is given an axis twice");
+  if (axes.empty()) throw InvalidArgument("R.expand_dims is given no axis");
+  Expr y = call.inputs[0];
+  for (std::size_t i = 0; i < axes.size();) {
+    std::size_t end = i + 1;
+    while (end < axes.size() && axes[end] == axes[end - 1] + 1) ++end;
+    y = call.Typed(ops::ExpandDims(y, axes[i], static_cast<std::int64_t>(end - i)));
+    i = end;
+  }
+  return y;
+}
+
 Expr BuildFlatten(const BoundCall& call) { return ops::Reshape(call.inputs[0], {-1}); }
 
 // Without an axis, the elements of the flattened array.
@@ -128,10 +153,8 @@ Expr BuildFma(const BoundCall& call) {
 }
 
 Expr BuildGatherNd(const BoundCall& call) {
-  const std::int64_t batch = call.Int("batch_dims");
-  if (batch != 0)
-    throw Unimplemented(StrCat("R.gather_nd with batch_dims=", batch, " is not supported; 0 is"));
-  return ops::CallOp("gather_nd", {call.inputs[0], TuplesFirst(call, 1)}, attrs::FieldValues());
+  return ops::CallOp("gather_nd", {call.inputs[0], TuplesFirst(call, 1)},
+                     {{"batch_dims", call.values.at("batch_dims")}});
 }
 
 // x * (1 + erf(x / sqrt(2))) / 2
@@ -294,6 +317,31 @@ Expr BuildScatterNd(const BoundCall& call) {
 Expr BuildSilu(const BoundCall& call) {
   RequireFloat(call, "nn.silu");
   return ops::Multiply(call.inputs[0], call.Typed(ops::Sigmoid(call.inputs[0])));
+}
+
+// Parts that the extent is no multiple of: all but the last have its quotient, rounded up.
+Expr BuildSplit(const BoundCall& call) {
+  const attrs::Value& parts = call.values.at("indices_or_sections");
+  attrs::FieldValues fields = {{"indices_or_sections", parts}, {"axis", call.values.at("axis")}};
+  const std::vector<Dim>& shape = call.TensorOf(0).shape;
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  std::int64_t axis = call.Int("axis");
+  if (axis < 0) axis += rank;
+  const auto* count = parts.As<std::int64_t>();
+  if (count != nullptr && *count > 0 && axis >= 0 && axis < rank &&
+      shape[static_cast<std::size_t>(axis)].is_static()) {
+    const std::int64_t extent = shape[static_cast<std::size_t>(axis)].value();
+    const std::int64_t length = extent / *count + (extent % *count == 0 ? 0 : 1);
+    if (extent % *count != 0) {
+      if (length * (*count - 1) > extent)
+        throw InvalidArgument(StrCat("R.split: ", *count, " parts of ", length,
+                                     " elements are more than the ", extent, " of the axis"));
+      attrs::List indices;
+      for (std::int64_t i = 1; i < *count; ++i) indices.emplace_back(i * length);
+      fields["indices_or_sections"] = attrs::Value(std::move(indices));
+    }
+  }
+  return ops::CallOp("split", call.inputs, fields);
 }
 
 Expr BuildSquare(const BoundCall& call) { return ops::Multiply(call.inputs[0], call.inputs[0]); }

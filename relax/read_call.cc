@@ -196,8 +196,6 @@ class CallReader {
         sides.insert(sides.end(), list->begin(), list->end());
         return attrs::Value(std::move(sides));
       }
-      case Form::kSingle:
-        return list != nullptr && list->size() == 1 ? attrs::Value(list->front()) : value;
       case Form::kOneAxis:
         if (list != nullptr && list->size() != 1)
           throw Unimplemented(StrCat("R.", signature_.name, " over ", list->size(),

@@ -170,6 +170,7 @@ Expr ExprReader::Metadata(const Token& at) {
 
 // R.const(...), R.tuple(...), or an operator.
 Expr ExprReader::AfterR(const Token& at) {
+  const bool may_be_number = std::exchange(may_be_number_, false);
   std::string name;
   Token whole = at;
   while (text_->Accept(".")) {
@@ -183,6 +184,7 @@ Expr ExprReader::AfterR(const Token& at) {
     text_->Expect("(", "after R.tuple");
     return TupleOf(whole, ")", true);
   }
+  if (name == "prim_value" && may_be_number) return PrimValue(whole);
   if (name == "shape" || name == "prim_value" || name == "str" || name == "dtype")
     text_->Fail(whole, StrCat("R.", name,
                               " is no tensor; it may stand where an operator takes a value, and a "
@@ -193,29 +195,62 @@ Expr ExprReader::AfterR(const Token& at) {
 
 Expr ExprReader::CallOfOperator(const Token& at, const std::string& name) {
   const Signature signature = text_->Placed(at, [&] { return SignatureOf(name); });
-  return ReadCall(text_, at, signature, [&] { return Read(); });
+  return ReadCall(text_, at, signature, [&] {
+    may_be_number_ = true;
+    Expr input = Read();
+    may_be_number_ = false;
+    return input;
+  });
+}
+
+// R.prim_value(1), R.prim_value(T.float32(0.5)): a number that an operator takes as an input.
+Expr ExprReader::PrimValue(const Token& at) {
+  text_->Expect("(", "after R.prim_value");
+  std::optional<DataType> dtype;
+  if (text_->AcceptName("T")) {
+    text_->Expect(".", "after T");
+    const Token type = text_->ExpectName("an element type");
+    dtype = DataType::Parse(type.text);
+    if (!dtype || dtype->is_void() || dtype->is_vector())
+      text_->Fail(type, StrCat("T.", type.text, " is no element type"));
+    text_->Expect("(", "after the type of a number");
+  }
+  const Literal literal = ReadLiteral("a number, True or False");
+  if (dtype) text_->Expect(")", "after a number");
+  text_->Expect(")", "after R.prim_value(");
+  if (!dtype) dtype = literal.is_flag ? Bool : literal.is_real ? Float64 : Int64;
+  return Scalar(literal, *dtype, at);
+}
+
+ExprReader::Literal ExprReader::ReadLiteral(const char* expected) {
+  Literal literal{.text = text_->Accept("-") ? "-" : "", .at = text_->token()};
+  literal.is_flag = text_->IsName("True") || text_->IsName("False");
+  if (!literal.is_flag && !text_->Is(TokenKind::kNumber)) text_->FailExpected(expected);
+  text_->Advance();
+  literal.text += literal.at.text;
+  literal.is_real = !literal.is_flag && literal.text.find_first_of(".eE") != std::string::npos;
+  return literal;
+}
+
+Expr ExprReader::Scalar(const Literal& literal, DataType dtype, const Token& at) {
+  const auto scalar = ParseScalar(literal.text, dtype);
+  if (!scalar)
+    text_->Fail(literal.at, StrCat(literal.text, " is not a value of ", dtype.ToString()));
+  return ir::Constant::Make(*scalar, text_->SpanOf(at));
 }
 
 // R.const(0.5, "float32"): numbers are kept as text, which is read as the type that is given.
 Expr ExprReader::Const(const Token& at) {
   text_->Expect("(", "after R.const");
-  std::string text = text_->Accept("-") ? "-" : "";
-  const Token value = text_->token();
-  const bool is_flag = text_->IsName("True") || text_->IsName("False");
-  if (!is_flag && !text_->Is(TokenKind::kNumber))
-    text_->FailExpected("a number, True or False (other constants are in the metadata)");
-  text_->Advance();
-  text += value.text;
-  const bool is_real = !is_flag && text.find_first_of(".eE") != std::string::npos;
-  DataType dtype = is_flag ? Bool : is_real ? Float32 : Int32;
+  const Literal literal =
+      ReadLiteral("a number, True or False (other constants are in the metadata)");
+  DataType dtype = literal.is_flag ? Bool : literal.is_real ? Float32 : Int32;
   if (text_->Accept(",")) {
     if (text_->IsKeyword() && text_->AcceptName("dtype")) text_->Advance();
     dtype = ReadElementType(text_);
   }
   text_->Expect(")", "after R.const");
-  const auto scalar = ParseScalar(text, dtype);
-  if (!scalar) text_->Fail(value, StrCat(text, " is not a value of ", dtype.ToString()));
-  return ir::Constant::Make(*scalar, text_->SpanOf(at));
+  return Scalar(literal, dtype, at);
 }
 
 Expr ExprReader::CallOfFunction(const Token& at, const Expr& callee, const ir::Type& result) {

@@ -171,6 +171,8 @@ class ModuleReader : public Surroundings {
       text_.Advance();
     } while (depth > 0 && !text_.Is(TokenKind::kEnd));
     const Token at = header.name;
+    if (name == "main" && header.is_private)
+      text_.Fail(at, "main is what runs, and so public; give a private function another name");
     if (!functions_.emplace(name, Entry{std::move(header)}).second)
       text_.Fail(at, StrCat("the function ", name, " is defined twice"));
     order_.push_back(name);

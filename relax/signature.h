@@ -27,7 +27,6 @@ enum class Form {
   kSpread,         // a list for which one number may stand
   kPadding,        // numbers for all sides, for which one number, or one an axis, may stand
   kList,           // a list of numbers, for which a number may stand
-  kSingle,         // a number, for which a list of one may stand
   kOneAxis,        // a list of one in Relax, a number here
   kReversed,       // a bool whose opposite is the attribute
   kOutLayout,      // a layout; that of the data is the attribute's ""

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numbers>
 
+#include "tenon/support/strings.h"
 #include "tenon/tests/relax/relax_text.h"
 #include "tenon/verify/interpret.h"
 
@@ -195,6 +196,34 @@ TEST(IndexTest, IndexTuplesAreOnTheLastAxis) {
                }
                return value;
              });
+}
+
+TEST(IndexTest, GatherNdSharesLeadingAxes) {
+  const NDArray x = Values({3, 5}, 7);
+  const NDArray indices = NDArray::FromVector<std::int64_t>({3, 2, 1}, {4, 0, 2, 2, 1, 3});
+  const NDArray picked = ValueOf("R.gather_nd(a, b, batch_dims=1)", {x, indices});
+  EXPECT_EQ(picked.shape(), (Shape{3, 2}));
+  ExpectEach(
+      picked,
+      [&](std::size_t i) {
+        return x
+            .data<float>()[i / 2 * 5 + static_cast<std::size_t>(indices.data<std::int64_t>()[i])];
+      },
+      0);
+}
+
+// The last part is what is left.
+TEST(IndexTest, PartsMayBeOfUnequalExtents) {
+  const NDArray x = Values({2, 7}, 3);
+  const std::size_t begins[] = {0, 3, 6};
+  for (std::size_t part = 0; part < 3; ++part) {
+    const NDArray y = ValueOf(StrCat("R.split(a, 3, axis=1)[", part, "]"), {x});
+    const std::size_t width = part == 2 ? 1 : 3;
+    EXPECT_EQ(y.shape(), (Shape{2, static_cast<std::int64_t>(width)}));
+    ExpectEach(
+        y, [&](std::size_t i) { return x.data<float>()[i / width * 7 + begins[part] + i % width]; },
+        0);
+  }
 }
 
 TEST(IndexTest, TrianglesKeepWhatIsBelowOrAboveADiagonal) {

@@ -249,8 +249,19 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"Types", "    return R.add(x, R.reshape(x, (200,)))\n", "add: "},
         Refusal{"NumberAsTensor", "    return R.add(x, 1.0)\n",
                 "a number is no tensor; write R.const(1.0, \"float32\")"},
-        Refusal{"PrimValueAsTensor", "    return R.add(x, R.prim_value(1))\n",
+        Refusal{"PrimValueAsTensor", "    y = R.prim_value(1)\n    return y\n",
                 "R.prim_value is no tensor"},
+        Refusal{"PrimValueOfNoType", "    return R.add(x, R.prim_value(T.flot32(1)))\n",
+                "T.flot32 is no element type"},
+        Refusal{"PrimValueOutOfRange", "    return R.add(x, R.prim_value(T.int8(300)))\n",
+                "300 is not a value of int8"},
+        Refusal{"NoAxisToExpand", "    return R.expand_dims(x, [])\n", "is given no axis"},
+        Refusal{"AnAxisToExpandTwice", "    return R.expand_dims(x, [0, -6])\n",
+                "R.expand_dims is given an axis twice"},
+        Refusal{"AnAxisToExpandOutside", "    return R.expand_dims(x, [0, 6])\n",
+                "axis 6 is not within the 6 axes of the result"},
+        Refusal{"TooManyParts", "    return R.split(x, 4, axis=2)\n",
+                "R.split: 4 parts of 2 elements are more than the 5 of the axis"},
         Refusal{"CallTir", "    return R.call_tir(x, x)\n",
                 "R.call_tir calls code that the module"},
         Refusal{"CallDpsPacked",
@@ -286,6 +297,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"Training", "    return R.nn.batch_norm(x, x, x, x, x, axis=1, training=True)\n",
                 "R.nn.batch_norm with training=True is not supported"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ReadTest, APrivateMainIsRefused) {
+  EXPECT_THAT(RefusalOf("@R.function(private=True)\n"
+                        "def main(x: R.Tensor((2,), \"float32\")):\n    return x\n"),
+              HasSubstr("main is what runs, and so public"));
+}
 
 TEST(ReadTest, ADeepExpressionIsRefused) {
   const std::string deep(100000, '(');
