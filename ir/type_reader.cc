@@ -57,8 +57,9 @@ std::vector<Type> TypeReader::TypesUntilClose() {
   return types;
 }
 
-// Sums of products of numbers, names, calls of floordiv, ceildiv, max and min, and what stands in
-// parentheses. The lexer takes a minus before digits for part of the number.
+// Sums of products of numbers, names (in quotes where they are none here), calls of floordiv,
+// ceildiv, max and min, and what stands in parentheses. The lexer takes a minus before digits for
+// part of the number.
 Dim TypeReader::Extent() {
   const Nested nested(this);
   Dim sum = Product();
@@ -93,6 +94,7 @@ Dim TypeReader::Factor() {
     const Token name = Advance();
     return IsPunct("(") ? ExtentCall(name) : Dim::Symbol(name.text);
   }
+  if (token_.kind == TokenKind::kString) return Dim::Symbol(Advance().text);
   return Number();
 }
 

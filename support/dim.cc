@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "tenon/support/error.h"
@@ -130,6 +131,39 @@ std::optional<std::string> Dim::symbol() const {
 
 const std::vector<Term>& Dim::terms() const { return *terms_; }
 
+namespace {
+
+// Whether Relay text takes it for one name: letters, digits, and dots before letters.
+bool IsPlainName(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  if (name.empty() || !is_letter(name[0])) return false;
+  for (std::size_t i = 1; i < name.size(); ++i) {
+    const bool is_digit = name[i] >= '0' && name[i] <= '9';
+    const bool is_dot = name[i] == '.' && i + 1 < name.size() && is_letter(name[i + 1]);
+    if (!is_letter(name[i]) && !is_digit && !is_dot) return false;
+  }
+  return true;
+}
+
+// Names come from models, where any text may be one; such a name stands in quotes.
+std::string AtomText(const DimAtom& atom) {
+  if (atom.kind != DimAtomKind::kSymbol || IsPlainName(atom.text)) return atom.text;
+  std::string quoted = "\"";
+  for (const char c : atom.text) {
+    const char* escaped = c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '\n' ? "\\n" : nullptr;
+    if (escaped != nullptr) {
+      quoted += escaped;
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
 std::string Dim::ToString() const {
   if (is_static()) return StrCat(value_);
   if (is_any()) return "?";
@@ -146,7 +180,7 @@ std::string Dim::ToString() const {
     const bool is_one = std::abs(factor) == 1 && !term.atoms.empty();
     if (!is_one) text += StrCat(factor);
     for (std::size_t i = 0; i < term.atoms.size(); ++i)
-      StrAppend(&text, i > 0 || !is_one ? "*" : "", term.atoms[i]->text);
+      StrAppend(&text, i > 0 || !is_one ? "*" : "", AtomText(*term.atoms[i]));
   }
   return text;
 }

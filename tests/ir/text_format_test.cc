@@ -41,6 +41,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "def @main(%x: (Tensor[(2, ?, n), float16],), %f: fn (int32, ()) -> ?,\n"
                   "          %s: bfloat16, %e: Tensor[(0), bool], %u: Tensor[(1), uint8])\n"
                   "    -> (int8,) { %x }"},
+        NamedText{"ExtentsWithNamesOfModels",
+                  R"(def @main(%x: Tensor[("a.b.0", 2 * "a.b.0" + 1), float32],)"
+                  R"( %y: Tensor[("N + \"1\"\\", floordiv("2nd", 2)), int8]) { (%x, %y) })"},
         NamedText{"Scalars",
                   "def @main() { (1, -1, 1i64, -9223372036854775808i64, 1f, -0f, 0.1f, 1e-45f,\n"
                   "  3.40282347e+38f, 1.5f64, 5e-324f64, True, False, 2147483647, -2147483648) }"},

@@ -25,6 +25,15 @@ TEST(DimTest, PrintsItsNormalForm) {
   EXPECT_EQ(Max(w, n).ToString(), "max(n, w)");
 }
 
+TEST(DimTest, NamesThatAreNoWordsStandInQuotes) {
+  for (const char* plain : {"n", "a.b", "_x1"}) EXPECT_EQ(Dim::Symbol(plain).ToString(), plain);
+  EXPECT_EQ(Dim::Symbol("input.1").ToString(), "\"input.1\"");
+  EXPECT_EQ((Dim::Symbol("a.b.0") * 2 + 1).ToString(), "2*\"a.b.0\" + 1");
+  EXPECT_EQ(Dim::Symbol("N + \"1\"\\").ToString(), R"("N + \"1\"\\")");
+  EXPECT_EQ(FloorDiv(Dim::Symbol("2nd"), 2).ToString(), "floordiv(\"2nd\", 2)");
+  EXPECT_EQ(Dim::Symbol("a.b.0").symbol(), "a.b.0");
+}
+
 TEST(DimTest, ExpressionsOfEqualNormalFormAreEqual) {
   EXPECT_EQ((n + 1) * (n - 1), n * n - 1);
   EXPECT_EQ(n - n, Dim(0));
