@@ -41,6 +41,8 @@ endfunction()
 find_package(absl CONFIG QUIET)
 tenon_require("${absl_FOUND}" "Abseil" DEBIAN libabsl-dev FEDORA abseil-cpp-devel ARCH abseil-cpp)
 find_package(Threads REQUIRED)
+find_package(ZLIB QUIET)
+tenon_require("${ZLIB_FOUND}" "zlib" DEBIAN zlib1g-dev FEDORA zlib-devel ARCH zlib)
 tenon_require_header(TENON_JSON_INCLUDE nlohmann/json.hpp "JSON for Modern C++"
   DEBIAN nlohmann-json3-dev FEDORA json-devel ARCH nlohmann-json)
 if(TENON_ONNX)

@@ -1,13 +1,15 @@
 // A zip archive ends in a record that names its directory, whose entries name the places of the
-// files. Source: the ZIP application note of PKWARE. All numbers are little-endian.
+// files. Source: the ZIP application note of PKWARE. All numbers are little-endian. zlib inflates
+// what is compressed.
 #include "tenon/runtime/npz.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <set>
 #include <sstream>
 #include <string_view>
+
+#include <zlib.h>
 
 #include "tenon/runtime/npy.h"
 #include "tenon/support/error.h"
@@ -21,7 +23,9 @@ constexpr std::uint32_t kEndMark = 0x06054b50, kEntryMark = 0x02014b50, kLocalMa
 constexpr std::size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
 constexpr std::size_t kLongestComment = 65535;
 constexpr std::uint32_t kIn64Bits = 0xffffffff;  // the number stands in another record
-constexpr std::uint32_t kStored = 0;
+constexpr std::uint32_t kStored = 0, kDeflated = 8;
+// Deflate makes at most this many bytes of one.
+constexpr std::uint64_t kMostOfAByte = 1032;
 
 std::uint32_t NumberAt(std::string_view bytes, std::size_t at, int width) {
   if (at > bytes.size() || bytes.size() - at < static_cast<std::size_t>(width))
@@ -38,21 +42,36 @@ std::string_view PartAt(std::string_view bytes, std::size_t at, std::size_t leng
   return bytes.substr(at, length);
 }
 
-// The checksum of zip: CRC-32 with the polynomial 0xedb88320.
-std::uint32_t Crc32(std::string_view bytes) {
-  static const auto table = [] {
-    std::array<std::uint32_t, 256> values{};
-    for (std::uint32_t i = 0; i < values.size(); ++i) {
-      std::uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit)
-        value = (value & 1U) != 0 ? value >> 1U ^ 0xedb88320U : value >> 1U;
-      values[i] = value;
-    }
-    return values;
-  }();
-  std::uint32_t crc = 0xffffffff;
-  for (const char c : bytes) crc = crc >> 8U ^ table[(crc ^ static_cast<unsigned char>(c)) & 0xffU];
-  return ~crc;
+const Bytef* BytesOf(std::string_view bytes) {
+  return reinterpret_cast<const Bytef*>(bytes.data());
+}
+
+std::uint32_t Checksum(std::string_view bytes) {
+  return static_cast<std::uint32_t>(crc32(0, BytesOf(bytes), static_cast<uInt>(bytes.size())));
+}
+
+// `size` bytes of an entry that is compressed.
+std::string Inflated(std::string_view compressed, std::uint32_t size, const std::string& name) {
+  const auto damaged = [&] {
+    return DataLoss(StrCat("the array ", name, " is damaged: it does not inflate to the ", size,
+                           " bytes that the directory says"));
+  };
+  // So that a small file cannot ask for much memory.
+  if (size > kMostOfAByte * (compressed.size() + 1)) throw damaged();
+  std::string content(size, '\0');
+  z_stream stream{};
+  // Without the header of zlib's own format.
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    throw Error(absl::StatusCode::kResourceExhausted, "there is no memory to inflate an archive");
+  stream.next_in = const_cast<Bytef*>(BytesOf(compressed));  // which zlib only reads
+  stream.avail_in = static_cast<uInt>(compressed.size());
+  stream.next_out = reinterpret_cast<Bytef*>(content.data());
+  stream.avail_out = size;
+  const int status = inflate(&stream, Z_FINISH);
+  const bool is_whole = status == Z_STREAM_END && stream.avail_in == 0 && stream.avail_out == 0;
+  inflateEnd(&stream);
+  if (!is_whole) throw damaged();
+  return content;
 }
 
 std::size_t EndRecord(std::string_view bytes) {
@@ -67,24 +86,27 @@ std::size_t EndRecord(std::string_view bytes) {
 
 NDArray ReadEntry(std::string_view bytes, std::size_t entry, const std::string& name) {
   const std::uint32_t method = NumberAt(bytes, entry + 10, 2);
-  if (method != kStored)
-    throw Unimplemented(StrCat("the array ", name,
-                               " is compressed; write the file with numpy.savez, not "
-                               "numpy.savez_compressed"));
+  if (method != kStored && method != kDeflated)
+    throw Unimplemented(StrCat("the array ", name, " is compressed by method ", method,
+                               " of zip; numpy.savez and numpy.savez_compressed write others"));
   const std::uint32_t length = NumberAt(bytes, entry + 20, 4);
+  const std::uint32_t size = NumberAt(bytes, entry + 24, 4);
   const std::uint32_t local = NumberAt(bytes, entry + 42, 4);
-  if (length == kIn64Bits || local == kIn64Bits)
+  if (length == kIn64Bits || size == kIn64Bits || local == kIn64Bits)
     throw Unimplemented("archives of 4 GiB and more cannot be read; split the parameters");
   if (NumberAt(bytes, local, 4) != kLocalMark)
     throw DataLoss(StrCat("the array ", name, " is not where the directory says"));
   const std::size_t start =
       local + kLocalBytes + NumberAt(bytes, local + 26, 2) + NumberAt(bytes, local + 28, 2);
-  const std::string_view content = PartAt(bytes, start, length);
-  if (Crc32(content) != NumberAt(bytes, entry + 16, 4))
+  const std::string_view stored = PartAt(bytes, start, length);
+  const std::string content =
+      method == kDeflated ? Inflated(stored, size, name) : std::string(stored);
+  if (Checksum(content) != NumberAt(bytes, entry + 16, 4))
     throw DataLoss(StrCat("the array ", name, " is damaged: its checksum is another"));
-  std::istringstream in{std::string(content)};
+  const std::size_t num_bytes = content.size();
+  std::istringstream in(content);
   try {
-    return ReadNpyFrom(in, content.size());
+    return ReadNpyFrom(in, num_bytes);
   } catch (const Error& error) {
     throw Error(error.code(), StrCat("the array ", name, ": ", error.message()));
   }

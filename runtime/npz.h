@@ -1,7 +1,7 @@
 // NumPy .npz files, which are zip archives of .npy files, read.
 //
-// Entries must be stored as they are, as numpy.savez writes them; numpy.savez_compressed is
-// refused. Errors name the file, the entry and the fault.
+// Entries are as numpy.savez and numpy.savez_compressed write them. Errors name the file, the entry
+// and the fault.
 //
 //   absl::StatusOr<NamedArrays> params = ReadNpz("params.npz");
 #ifndef TENON_RUNTIME_NPZ_H_

@@ -24,7 +24,7 @@ install_packages() {
     g++ cmake ninja-build ccache git
     llvm-19-dev llvm-19-tools libdnnl-dev libabsl-dev
     libprotobuf-dev protobuf-compiler libonnx-dev libonnx-testdata
-    libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev libsqlite3-dev
+    libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev libsqlite3-dev zlib1g-dev
     libgtest-dev libgmock-dev libbenchmark-dev libz3-dev clang-tidy-19
     zsh groff-base
     "$@"

@@ -39,6 +39,7 @@ class TenonConan(ConanFile):
         self.requires("abseil/[>=20220623]", transitive_headers=True)
         self.requires("dlpack/[>=0.6]", transitive_headers=True)
         self.requires("nlohmann_json/[>=3.11]", transitive_headers=True)
+        self.requires("zlib/[>=1.2.11]")
         if self.options.with_onnx:
             self.requires("onnx/[>=1.12]")
         if self.options.with_tools:

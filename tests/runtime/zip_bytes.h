@@ -1,4 +1,4 @@
-// Zip archives of stored files, for tests.
+// Zip archives, for tests.
 #ifndef TENON_TESTS_RUNTIME_ZIP_BYTES_H_
 #define TENON_TESTS_RUNTIME_ZIP_BYTES_H_
 
@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <zlib.h>
 
 namespace tenon::runtime {
 
@@ -25,14 +27,32 @@ inline std::uint32_t ChecksumOf(const std::string& bytes) {
   return ~crc;
 }
 
-inline std::string ZipOf(const std::vector<std::pair<std::string, std::string>>& files) {
+// By deflate, without zlib's header.
+inline std::string Deflated(const std::string& content) {
+  std::string compressed(compressBound(static_cast<uLong>(content.size())), '\0');
+  z_stream stream{};
+  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(compressed.data());
+  stream.avail_out = static_cast<uInt>(compressed.size());
+  deflate(&stream, Z_FINISH);
+  compressed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return compressed;
+}
+
+inline std::string ZipOf(const std::vector<std::pair<std::string, std::string>>& files,
+                         bool compressed = false) {
   std::string bytes, directory;
-  for (const auto& [name, content] : files) {
-    const auto size = static_cast<std::uint32_t>(content.size());
+  for (const auto& [name, file] : files) {
+    const auto size = static_cast<std::uint32_t>(file.size());
+    const std::string content = compressed ? Deflated(file) : file;
     // Version, flags, method, time and date; checksum, sizes; lengths of the name and of extras.
     const std::string head =
-        LittleEndian(20, 2) + std::string(8, '\0') + LittleEndian(ChecksumOf(content), 4) +
-        LittleEndian(size, 4) + LittleEndian(size, 4) +
+        LittleEndian(20, 2) + LittleEndian(0, 2) + LittleEndian(compressed ? 8 : 0, 2) +
+        LittleEndian(0, 4) + LittleEndian(ChecksumOf(file), 4) +
+        LittleEndian(static_cast<std::uint32_t>(content.size()), 4) + LittleEndian(size, 4) +
         LittleEndian(static_cast<std::uint32_t>(name.size()), 2) + LittleEndian(0, 2);
     const auto place = static_cast<std::uint32_t>(bytes.size());
     bytes += LittleEndian(0x04034b50, 4) + head + name + content;
