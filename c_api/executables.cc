@@ -46,11 +46,9 @@ std::string Describe(const TenonExecutable& executable) {
 
 constexpr const char* kExplain = "explain";
 constexpr std::pair<const char*, jit::KernelText> kTexts[] = {
-    {"te", jit::KernelText::kTensorExpressions},
-    {"schedule", jit::KernelText::kSchedule},
-    {"loops", jit::KernelText::kLoops},
-    {"llvm", jit::KernelText::kLlvmIr},
-    {"asm", jit::KernelText::kAssembly}};
+    {"te", jit::KernelText::kTensorExpressions}, {"schedule", jit::KernelText::kSchedule},
+    {"loops", jit::KernelText::kLoops},          {"llvm", jit::KernelText::kLlvmIr},
+    {"asm", jit::KernelText::kAssembly},         {"c", jit::KernelText::kC}};
 
 std::string KernelText(const TenonExecutable& executable, std::size_t kernel,
                        const std::string& kind) {
@@ -63,7 +61,7 @@ std::string KernelText(const TenonExecutable& executable, std::size_t kernel,
   }
   throw InvalidArgument(StrCat("there is no text \"", kind,
                                "\" of kernels; there are te, schedule, "
-                               "loops, llvm, asm and ",
+                               "loops, llvm, asm, c and ",
                                kExplain));
 }
 

@@ -10,6 +10,7 @@
 #include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/pipeline.h"
+#include "tenon/relax/text_format.h"
 #include "tenon/strategies/lower_function.h"
 
 namespace tenon::c_api {
@@ -48,9 +49,12 @@ TenonError* tenon_module_from_expr(const TenonExpr* expr, TenonModule** module) 
 
 TenonError* tenon_parse(const char* text, const char* source, TenonModule** module) {
   return Run(__func__, [&] {
-    Give(ValueOrThrow(tenon::ir::ParseModule(RequiredText(text, "text"),
-                                             tenon::ops::OpRegistry::Global().Resolver(),
-                                             source == nullptr ? "text" : source)),
+    const std::string given = RequiredText(text, "text");
+    const std::string name = source == nullptr ? "text" : source;
+    Give(ValueOrThrow(tenon::relax::LooksLikeRelax(given)
+                          ? tenon::relax::ParseRelax(given, name)
+                          : tenon::ir::ParseModule(
+                                given, tenon::ops::OpRegistry::Global().Resolver(), name)),
          module);
   });
 }
@@ -90,6 +94,14 @@ TenonError* tenon_print(const TenonModule* module, int with_metadata, TenonText*
     Give(
         tenon::ir::PrintModule(Required(module, "module").module, {.metadata = with_metadata != 0}),
         text);
+  });
+}
+
+TenonError* tenon_print_relax(const TenonModule* module, int with_metadata, TenonText** text) {
+  return Run(__func__, [&] {
+    Give(tenon::relax::PrintRelax(Required(module, "module").module,
+                                  {.metadata = with_metadata != 0}),
+         text);
   });
 }
 

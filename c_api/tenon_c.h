@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* What was added later stands at its version. */
-#define TENON_C_API_VERSION 1
+#define TENON_C_API_VERSION 2
 /* That of the library, at least that of the header. */
 int tenon_c_api_version(void);
 
@@ -88,7 +88,7 @@ void tenon_expr_free(TenonExpr* expr);
 
 /* The expression becomes the body of @main, and its variables the inputs in order of first use. */
 TenonError* tenon_module_from_expr(const TenonExpr* expr, TenonModule** module);
-/* Relay text. `source` names it in errors. */
+/* Relay text, or Relax text if it begins like that. `source` names it in errors. */
 TenonError* tenon_parse(const char* text, const char* source, TenonModule** module);
 /* shapes: a JSON object of what the model leaves open, {"x": [1, 3, 48, 192]}, or NULL. */
 TenonError* tenon_read_onnx(const char* path, const char* shapes, TenonModule** module);
@@ -99,6 +99,8 @@ TenonError* tenon_partition(const TenonModule* module, const char* generator,
                             TenonModule** changed);
 /* Relay text, which tenon_parse reads. Without metadata the bytes of constants are left out. */
 TenonError* tenon_print(const TenonModule* module, int with_metadata, TenonText** text);
+/* Version 2. Relax text, which tenon_parse reads. An error says what has no text in it. */
+TenonError* tenon_print_relax(const TenonModule* module, int with_metadata, TenonText** text);
 void tenon_module_free(TenonModule* module);
 
 /* --- compiling and running */
@@ -118,8 +120,8 @@ TenonError* tenon_num_results(const TenonExecutable* executable, size_t* count);
 TenonError* tenon_run(const TenonExecutable* executable, const char* const* names,
                       const DLTensor* const* inputs, size_t num_inputs, DLManagedTensor** results,
                       size_t num_results);
-/* kind: "te", "schedule", "loops", "llvm", "asm", or "explain", which says why it was chosen. Empty
- * where there is none, as for a library's kernel. */
+/* kind: "te", "schedule", "loops", "llvm", "asm", "c" (version 2), or "explain", which says why it
+ * was chosen. Empty where there is none, as for a library's kernel. */
 TenonError* tenon_kernel_text(const TenonExecutable* executable, size_t kernel, const char* kind,
                               TenonText** text);
 /* The plan in the form of the graph executor's JSON. */

@@ -11,7 +11,14 @@
 namespace tenon::jit {
 
 // The states of a kernel on its way from tensor expressions to machine code.
-enum class KernelText : std::uint8_t { kTensorExpressions, kSchedule, kLoops, kLlvmIr, kAssembly };
+enum class KernelText : std::uint8_t {
+  kTensorExpressions,
+  kSchedule,
+  kLoops,
+  kLlvmIr,
+  kAssembly,
+  kC,  // jit/c/c_source.h, of the same loops
+};
 
 class Callable {
  public:

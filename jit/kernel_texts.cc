@@ -2,6 +2,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 #include "tenon/jit/bounds/bounds_checks.h"
+#include "tenon/jit/c/c_source.h"
 #include "tenon/jit/compile_functions.h"
 #include "tenon/jit/final_loops.h"
 #include "tenon/jit/llvm/function_codegen.h"
@@ -36,6 +37,8 @@ std::string KernelTexts::Text(KernelText kind) const {
       return LlvmIr(/*optimized=*/true);
     case KernelText::kAssembly:
       return Assembly();
+    case KernelText::kC:
+      return ValueOrThrow(CSource(lowered_));
   }
   Unreachable("the switch over texts is exhaustive");
 }

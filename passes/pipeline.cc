@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "tenon/passes/pass_table.h"
 #include "tenon/support/error.h"
@@ -74,6 +75,16 @@ constexpr std::array kSteps = {
     Step{"FuseOps", 0, "", "level 0 makes each call a kernel of its own"},
 };
 
+// Of passes that run only by name and are algebra, or combine branches.
+constexpr std::array<std::pair<std::string_view, int>, 7> kOtherLevels = {
+    {{"AlterOpLayout", 3},
+     {"BackwardFoldScaleAxis", 3},
+     {"CanonicalizeCast", 3},
+     {"CombineParallelOpBatch", 4},
+     {"FastMath", 4},
+     {"FoldScaleAxis", 3},
+     {"ForwardFoldScaleAxis", 3}}};
+
 template <typename Condition>
 std::vector<std::string> NamesOf(const Condition& condition) {
   std::vector<std::string> names;
@@ -102,6 +113,15 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
     pipeline.push_back(MakePass(*FindRow(step.pass), adjusted, step.min_opt_level));
   }
   return pipeline;
+}
+
+int LevelOf(std::string_view pass) {
+  if (const auto step = std::ranges::find(kSteps, pass, &Step::pass); step != kSteps.end())
+    return step->min_opt_level;
+  for (const auto& [name, level] : kOtherLevels) {
+    if (name == pass) return level;
+  }
+  return 0;
 }
 
 std::string PassesMarkdown() {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tenon/passes/affine/fold_affine.h"
@@ -30,6 +31,10 @@ struct PipelineOptions {
 // At each level, the resulting module is kReadyForKernels.
 Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
                          const PipelineOptions& options = {});
+
+// The level from which a pass runs: that of its first step in the pipeline or, for one that runs
+// only by name, that of what it is like. 0 for a pass that is not in the table.
+int LevelOf(std::string_view pass);
 
 // The steps in order, and the passes that run only by name, as Markdown tables. `tenon passes`
 // prints them, and docs/passes.md holds them.

@@ -1,6 +1,8 @@
 // tenon opt: runs passes over a model and prints the result as Relay or Relax text.
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/pass_manager.h"
 #include "tenon/passes/pass_registry.h"
+#include "tenon/passes/pipeline.h"
 #include "tenon/relax/text_format.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -22,7 +25,8 @@ namespace {
 
 struct OptArguments {
   ModelArguments model;
-  std::vector<std::string> passes, disabled;
+  std::vector<std::string> passes, disabled, required;
+  std::optional<int> opt_level;  // without it, what is named runs
   std::vector<std::string> layouts;
   std::vector<std::string> codegens;
   bool timing = false;
@@ -54,9 +58,17 @@ void Optimize(const OptArguments& arguments) {
   if (!arguments.layouts.empty()) defaults.layouts.clear();
   for (const std::string& layout : arguments.layouts)
     passes::AddDesiredLayout(layout, &defaults.layouts);
-  const passes::Pipeline pipeline = passes::ParsePipeline(StrJoin(arguments.passes, ","), defaults);
+  passes::Pipeline pipeline = passes::ParsePipeline(StrJoin(arguments.passes, ","), defaults);
+  if (arguments.opt_level) {
+    for (passes::Pass& pass : pipeline)
+      pass.min_opt_level = std::max(pass.min_opt_level, passes::LevelOf(pass.name));
+  }
   passes::PassReport report;
-  passes::PassContext context{.disabled = arguments.disabled, .verify = true, .report = &report};
+  passes::PassContext context{.opt_level = arguments.opt_level.value_or(4),
+                              .required = arguments.required,
+                              .disabled = arguments.disabled,
+                              .verify = true,
+                              .report = &report};
   if (arguments.dump)
     context.dump = [&](const std::string& pass, const ir::Module& changed) {
       std::cerr << "// after " << pass << "\n" << TextOf(changed, arguments, false);
@@ -84,7 +96,13 @@ void AddOptCommand(CLI::App* app) {
                    StrCat("in order, some with options: ", passes::PassRegistry::Global().Help()))
       ->allow_extra_args(false)
       ->type_name("PASS,PASS{OPTION}");
+  command
+      ->add_option("--opt-level", arguments->opt_level,
+                   "leave out passes of --passes that the compiler runs from a higher level on")
+      ->check(CLI::Range(0, 4));
   command->add_option("--disable-pass", arguments->disabled, "pass of --passes to leave out")
+      ->type_name("PASS");
+  command->add_option("--require-pass", arguments->required, "pass of --passes to run at any level")
       ->type_name("PASS");
   command
       ->add_option("--layout", arguments->layouts,

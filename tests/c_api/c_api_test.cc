@@ -144,7 +144,7 @@ TEST(CApiTest, TextsOfOperatorsModulesAndKernelsCanBeRead) {
   EXPECT_THAT(Taken(text), HasSubstr(R"("inputs":[{"name":"x","dtype":"float32","shape":[3]}])"));
   EXPECT_EQ(MessageOf(tenon_graph_json(executable, &text)), "");
   EXPECT_THAT(Taken(text), HasSubstr("arg_nodes"));
-  for (const char* kind : {"te", "loops", "llvm", "asm", "explain"}) {
+  for (const char* kind : {"te", "loops", "llvm", "asm", "c", "explain"}) {
     EXPECT_EQ(MessageOf(tenon_kernel_text(executable, 0, kind, &text)), "");
     EXPECT_THAT(Taken(text), Not(IsEmpty())) << kind;
   }
@@ -187,7 +187,8 @@ TEST(CApiTest, WhatIsWrongIsAnErrorThatNamesIt) {
   tenon_module_free(parsed);
   executable = Compiled(kText);
   EXPECT_THAT(MessageOf(tenon_kernel_text(executable, 99, "te", &text)), HasSubstr("kernel 99"));
-  EXPECT_THAT(MessageOf(tenon_kernel_text(executable, 0, "c", &text)), HasSubstr("llvm"));
+  EXPECT_THAT(MessageOf(tenon_kernel_text(executable, 0, "cc", &text)),
+              HasSubstr("llvm, asm, c and explain"));
   DLManagedTensor* results[2] = {};
   EXPECT_THAT(MessageOf(tenon_run(executable, nullptr, nullptr, 0, results, 1)),
               HasSubstr("1 results are asked for; the executable has 2"));
@@ -277,6 +278,56 @@ TEST(CApiTest, APlugInThatIsLoadedAddsItsOperators) {
   EXPECT_EQ(MessageOf(tenon_op_signature("my.swish", &text)), "");
   EXPECT_THAT(Taken(text), HasSubstr("beta: a number"));
   tenon_executable_free(Compiled("def @main(%x: Tensor[(3), float32]) { my.swish(%x) }"));
+}
+
+constexpr char kRelax[] = R"py(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((3,), "float32")):
+        with R.dataflow():
+            y = R.nn.relu(R.negative(x))
+            R.output(y)
+        return y
+)py";
+
+TEST(CApiTest, RelaxTextIsReadAndPrinted) {
+  TenonModule* module = nullptr;
+  ASSERT_EQ(MessageOf(tenon_parse(kRelax, "m.py", &module)), "");
+  TenonText* text = nullptr;
+  ASSERT_EQ(MessageOf(tenon_print(module, 1, &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("nn.relu(%0)"));
+  ASSERT_EQ(MessageOf(tenon_print_relax(module, 1, &text)), "");
+  const std::string printed = Taken(text);
+  EXPECT_THAT(printed, HasSubstr("R.nn.relu(lv)"));
+  tenon_module_free(module);
+  ASSERT_EQ(MessageOf(tenon_parse(printed.c_str(), nullptr, &module)), "");
+  ASSERT_EQ(MessageOf(tenon_print_relax(module, 1, &text)), "");
+  EXPECT_EQ(Taken(text), printed);
+  tenon_module_free(module);
+  // Of Relay text, whose types are not known yet.
+  ASSERT_EQ(MessageOf(tenon_parse("def @main(%x: Tensor[(3), float32]) { exp(%x) }", "m", &module)),
+            "");
+  ASSERT_EQ(MessageOf(tenon_print_relax(module, 0, &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("R.exp(x)"));
+  tenon_module_free(module);
+}
+
+TEST(CApiTest, WrongRelaxTextIsRefusedWithItsPlace) {
+  TenonModule* module = nullptr;
+  const std::string wrong = std::string(kRelax).replace(std::string(kRelax).find("relu"), 4, "rel");
+  EXPECT_THAT(MessageOf(tenon_parse(wrong.c_str(), "m.py", &module)),
+              ::testing::AllOf(HasSubstr("m.py:7:"), HasSubstr("did you mean R.nn.relu?")));
+  EXPECT_EQ(module, nullptr);
+  TenonText* text = nullptr;
+  EXPECT_THAT(MessageOf(tenon_print_relax(nullptr, 1, &text)), HasSubstr("module is null"));
+  ASSERT_EQ(MessageOf(tenon_parse("def @main(%c: bool, %x: Tensor[(3), float32]) {\n"
+                                  "  if (%c) { exp(%x) } else { %x } }",
+                                  "m", &module)),
+            "");
+  EXPECT_THAT(MessageOf(tenon_print_relax(module, 1, &text)),
+              HasSubstr("an if cannot be written as Relax text"));
+  tenon_module_free(module);
 }
 
 // --- versions

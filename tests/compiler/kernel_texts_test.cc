@@ -94,14 +94,16 @@ TEST(KernelTextsTest, AnExecutableShowsItsKernelsAtEveryState) {
   EXPECT_THAT(kernel.Text(KernelText::kLoops), HasSubstr("function tvmgen_default_fused_"));
   EXPECT_THAT(kernel.Text(KernelText::kLlvmIr), HasSubstr("define "));
   EXPECT_THAT(kernel.Text(KernelText::kAssembly), HasSubstr("ret"));
+  EXPECT_THAT(kernel.Text(KernelText::kC), HasSubstr("int32_t tvmgen_default_fused_"));
 }
 
 TEST(KernelTextsTest, AKernelOfALibraryHasNone) {
   const Executable exe = ValueOrThrow(Compile(Parsed(kConv), {.library = LibraryChoice::kLibrary}));
   ASSERT_EQ(exe.kernels().size(), 1U);
   ASSERT_THAT(exe.kernels()[0]->implementation(), HasSubstr("onednn"));
-  for (const KernelText kind : {KernelText::kTensorExpressions, KernelText::kSchedule,
-                                KernelText::kLoops, KernelText::kLlvmIr, KernelText::kAssembly})
+  for (const KernelText kind :
+       {KernelText::kTensorExpressions, KernelText::kSchedule, KernelText::kLoops,
+        KernelText::kLlvmIr, KernelText::kAssembly, KernelText::kC})
     EXPECT_THAT(exe.kernels()[0]->Text(kind), IsEmpty());
 }
 
@@ -123,8 +125,9 @@ TEST(KernelTextsTest, KernelsFromTheCacheSayTheSame) {
   const auto texts = [&] {
     const Executable exe = ValueOrThrow(Compile(Parsed(kConv), options));
     std::vector<std::string> all;
-    for (const KernelText kind : {KernelText::kTensorExpressions, KernelText::kSchedule,
-                                  KernelText::kLoops, KernelText::kLlvmIr, KernelText::kAssembly})
+    for (const KernelText kind :
+         {KernelText::kTensorExpressions, KernelText::kSchedule, KernelText::kLoops,
+          KernelText::kLlvmIr, KernelText::kAssembly, KernelText::kC})
       all.push_back(exe.kernels()[0]->Text(kind));
     return all;
   };

@@ -38,7 +38,7 @@ const std::map<std::string, std::set<std::string>>& Arrows() {
       {"compiler", {"passes", "strategies", "runtime"}},
       {"onnx", {"ops", "passes"}},
       {"relax", {"ops", "passes"}},
-      {"c_api", {"compiler", "onnx"}},
+      {"c_api", {"compiler", "onnx", "relax"}},
       {"models", {"ops"}},
       {"verify", {"compiler", "onnx"}},
       {"quantize", {"compiler"}},

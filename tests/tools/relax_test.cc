@@ -68,6 +68,13 @@ TEST_F(RelaxCliTest, PassesTakeOptions) {
                           Not(HasSubstr("w: R.Tensor"))));
 }
 
+TEST_F(RelaxCliTest, ParametersMayBeCompressed) {
+  const std::string passes = "opt %/net.py --no-metadata --passes='BindParams{%/params.npz}'";
+  const std::string bound = OutputOf(passes);
+  Write("params.npz", runtime::ZipOf({{"w.npy", Contents(Path("w.npy"))}}, true));
+  EXPECT_EQ(OutputOf(passes), bound);
+}
+
 TEST_F(RelaxCliTest, PatternsOfACodeGeneratorAreAnOption) {
   EXPECT_THAT(
       OutputOf("opt %/model.relay --passes='FuseOpsByPattern{dnnl, annotate_codegen=true}'"),
@@ -93,6 +100,21 @@ TEST_F(RelaxCliTest, AWrongOptionSaysWhatIsAllowed) {
 TEST_F(RelaxCliTest, APassCanBeLeftOut) {
   EXPECT_EQ(OutputOf("opt %/net.py --passes=InferType,FuseOps --disable-pass=FuseOps"),
             OutputOf("opt %/net.py --passes=InferType"));
+}
+
+TEST_F(RelaxCliTest, ALevelLeavesOutPassesOfHigherOnes) {
+  Write("wide.relay",
+        "def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(16, 3), float32]) {\n"
+        "  nn.dense(%x, %w, units=16)\n}\n");
+  const std::string fused = "opt %/wide.relay --passes=InferType,AlterOpLayout";
+  const std::string plain = OutputOf("opt %/wide.relay --passes=InferType");
+  EXPECT_THAT(OutputOf(fused), HasSubstr("nn.contrib_dense_pack"));
+  EXPECT_THAT(plain, HasSubstr("nn.dense"));
+  EXPECT_EQ(OutputOf(fused + " --opt-level=2"), plain);
+  EXPECT_EQ(OutputOf(fused + " --opt-level=3"), OutputOf(fused));
+  EXPECT_EQ(OutputOf(fused + " --opt-level=2 --require-pass=AlterOpLayout"), OutputOf(fused));
+  EXPECT_THAT(ErrorOf(fused + " --opt-level=5"), HasSubstr("opt-level"));
+  EXPECT_THAT(ErrorOf(fused + " --require-pass=Alter"), HasSubstr("Alter"));
 }
 
 TEST_F(RelaxCliTest, APlugInBringsAPassAndPatterns) {
