@@ -26,6 +26,8 @@
 #include "tenon/passes/precision/widen_half_floats.h"
 #include "tenon/passes/quantize/canonicalize_qnn.h"
 #include "tenon/passes/quantize/fake_quantization_to_integer.h"
+#include "tenon/passes/quantize/fold_quantized.h"
+#include "tenon/passes/quantize/require_integers.h"
 #include "tenon/passes/simplify/canonicalize_ops.h"
 #include "tenon/passes/simplify/dead_code.h"
 #include "tenon/passes/simplify/div_to_mul.h"
@@ -74,20 +76,58 @@ struct FuseOpsOptions {
     arguments->fuse.max_depth = static_cast<int>(max_depth);
   }
 };
+struct FoldConstantOptions {
+  static constexpr const char* kTypeKey = "FoldConstant";
+  bool fold_qnn = false;
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("fold_qnn", &FoldConstantOptions::fold_qnn,
+                                      "whether quantised operators are folded, too"));
+  }
+  void Apply(PassArguments* arguments) const { arguments->fold_qnn = fold_qnn; }
+};
+struct FakeQuantizationOptions {
+  static constexpr const char* kTypeKey = "FakeQuantizationToInteger";
+  bool hard_fail = false;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("hard_fail", &FakeQuantizationOptions::hard_fail,
+                     "whether an operator that stays in floating point is an error"));
+  }
+  void Apply(PassArguments* arguments) const { arguments->hard_fail = hard_fail; }
+};
+struct DeadCodeTextOptions {
+  static constexpr const char* kTypeKey = "DeadCodeElimination";
+  bool inline_once = false;
+  bool ignore_impurity = false;
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("inline_once", &DeadCodeTextOptions::inline_once,
+                                      "whether a value that is read once stands where it is read"),
+                         attrs::Field("ignore_impurity", &DeadCodeTextOptions::ignore_impurity,
+                                      "whether no call is taken to have effects"));
+  }
+  void Apply(PassArguments* arguments) const {
+    arguments->dead_code = {.inline_once = inline_once, .ignore_impurity = ignore_impurity};
+  }
+};
 struct ToMixedPrecisionOptions {
   static constexpr const char* kTypeKey = "ToMixedPrecision";
   std::string type = "bfloat16";
   bool keep_output_type = true;
+  std::string missing_op_mode = "float32";
   static constexpr auto Fields() {
     return attrs::Fields(
         attrs::Field("type", &ToMixedPrecisionOptions::type, "type of the operands of products")
             .OneOf("bfloat16 float16"),
         attrs::Field("keep_output_type", &ToMixedPrecisionOptions::keep_output_type,
-                     "whether results keep their types"));
+                     "whether results keep their types"),
+        attrs::Field("missing_op_mode", &ToMixedPrecisionOptions::missing_op_mode,
+                     "what becomes of operators that are in no list")
+            .OneOf("float32 error"));
   }
   void Apply(PassArguments* arguments) const {
     arguments->mixed_type = type == "float16" ? Float16 : BFloat16;
     arguments->keep_output_type = keep_output_type;
+    arguments->refuse_unlisted = missing_op_mode == "error";
   }
 };
 struct InlineOptions {
@@ -198,8 +238,12 @@ constexpr std::array kPasses = {
     PassRow{"SimplifyInference", ThenInfer<SimplifyInference>, kTyped, kTyped, kUnfused, kExact, kStraight,
             "writes batch_norm and dropout as inference needs them"},
     PassRow{"FoldConstant",
-            [](const Module& m, const PassArguments& a) { return FoldConstant(m, a.evaluate); },
-            kTyped, kNone, kAll, kExact, kStraight, "computes calls whose arguments are constants"},
+            [](const Module& m, const PassArguments& a) {
+              return a.fold_qnn ? FoldQuantized(m, a.evaluate, a.target)
+                                : FoldConstant(m, a.evaluate);
+            },
+            kTyped, kNone, kAll, kExact, kStraight, "computes calls whose arguments are constants",
+            attrs::SchemaOf<FoldConstantOptions>, {}, ApplyOptions<FoldConstantOptions>},
     PassRow{"CanonicalizeOps", ThenInfer<CanonicalizeOps>, kTyped, kTyped, kUnfused, kExact, kStraight,
             "replaces bias_add by add"},
     PassRow{"SimplifyExpr", Plain<SimplifyExpr>, kTyped, kNone, kUnfused, kExact, kStraight,
@@ -246,7 +290,7 @@ constexpr std::array kPasses = {
             nullptr, "PARAMETER", ApplyWeights},
     PassRow{"AlterOpLayout",
             [](const Module& m, const PassArguments&) { return InferType(AlterOpLayout(m)); },
-            kTyped, kTyped, kUnfused, kExact, kStraight, "puts convolutions into blocks of channels"},
+            kTyped, kTyped, kUnfused, kExact, kStraight, "puts convolutions and products into blocks of channels"},
     PassRow{"ConvertLayout",
             [](const Module& m, const PassArguments& a) { return ConvertLayout(m, a.layouts); },
             kTyped, kNone, kUnfused, kExact, kStraight, "puts operators into the layouts that are asked for",
@@ -277,10 +321,20 @@ constexpr std::array kPasses = {
     PassRow{"Legalize",
             [](const Module& m, const PassArguments& a) { return Legalize(m, a.target); }, kTyped,
             kNone, kUnfused, kExact, kStraight, "replaces calls by what the target has for them"},
-    PassRow{"FakeQuantizationToInteger", Plain<FakeQuantizationToInteger>, kTyped, kNone, kTyped,
-            kOther, kStraight, "replaces operators between dequantize and quantize by quantised ones"},
-    PassRow{"DeadCodeElimination", Plain<DeadCodeElimination>, kNone, kNone, kAll, kExact, kWhole,
-            "removes bindings that nobody reads"},
+    PassRow{"FakeQuantizationToInteger",
+            [](const Module& m, const PassArguments& a) {
+              const Module integers = FakeQuantizationToInteger(m);
+              return a.hard_fail ? RequireIntegers(integers) : integers;
+            },
+            kTyped, kNone, kTyped, kOther, kStraight,
+            "replaces operators between dequantize and quantize by quantised ones",
+            attrs::SchemaOf<FakeQuantizationOptions>, {}, ApplyOptions<FakeQuantizationOptions>},
+    PassRow{"DeadCodeElimination",
+            [](const Module& m, const PassArguments& a) {
+              return DeadCodeElimination(m, a.dead_code);
+            },
+            kNone, kNone, kAll, kExact, kWhole, "removes bindings that nobody reads",
+            attrs::SchemaOf<DeadCodeTextOptions>, {}, ApplyOptions<DeadCodeTextOptions>},
     PassRow{"EmbedComposites", Plain<EmbedComposites>, kTyped, kNone, kUnfused, kExact, kStraight,
             "puts composite functions where they are called, as primitive ones"},
     PassRow{"Inline",
@@ -318,8 +372,15 @@ constexpr std::array kPasses = {
     PassRow{"ToMixedPrecision",
             [](const Module& m,
                const PassArguments& a) {
-              return ToMixedPrecision(
-                  m, {.type = a.mixed_type, .keep_output_type = a.keep_output_type});
+              std::vector<std::string> unlisted;
+              const Module mixed = ToMixedPrecision(m, {.type = a.mixed_type,
+                                                        .keep_output_type = a.keep_output_type,
+                                                        .unlisted = &unlisted});
+              if (a.refuse_unlisted && !unlisted.empty())
+                throw InvalidArgument(
+                    StrCat("no list says whether these operators keep enough accuracy: ",
+                           StrJoin(unlisted, ", "), "; missing_op_mode=float32 computes them so"));
+              return mixed;
             },
             kTyped, kNone, kUnfused, kOther, kStraight, "computes products on operands of 16 bits",
             attrs::SchemaOf<ToMixedPrecisionOptions>, {}, ApplyOptions<ToMixedPrecisionOptions>},

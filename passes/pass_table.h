@@ -17,6 +17,7 @@
 #include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/pass_manager.h"
 #include "tenon/passes/pass_options.h"
+#include "tenon/passes/simplify/dead_code.h"
 #include "tenon/passes/simplify/fold_constant.h"
 #include "tenon/support/device.h"
 #include "tenon/support/target.h"
@@ -37,6 +38,10 @@ struct PassArguments {
   std::string batch_op = "nn.batch_matmul";            // CombineParallelOpBatch
   std::vector<std::string> weights;                    // SimplifyFCTranspose
   bool keep_output_type = true;                        // ToMixedPrecision
+  bool refuse_unlisted = false;                        // ToMixedPrecision
+  bool fold_qnn = false;                               // FoldConstant
+  bool hard_fail = false;                              // FakeQuantizationToInteger
+  DeadCodeOptions dead_code = {};                      // DeadCodeElimination
   Device device;                                       // RewriteAnnotatedOps
   std::vector<std::string> generators;                 // AnnotateTarget, FuseOpsByPattern
   Target target;                                       // CanonicalizeQnn, Legalize

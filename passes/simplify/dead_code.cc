@@ -1,5 +1,6 @@
 #include "tenon/passes/simplify/dead_code.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "tenon/ir/visit.h"
@@ -15,8 +16,8 @@ using ir::Expr;
 // chain of lets that each need the one before takes linear time.
 class Needed {
  public:
-  explicit Needed(const Expr& function) {
-    FindImpure(function);
+  Needed(const Expr& function, bool ignore_impurity) {
+    if (!ignore_impurity) FindImpure(function);
     Visit(function);
     while (!pending_.empty()) {
       const Expr e = pending_.back();
@@ -67,11 +68,53 @@ class Needed {
   std::vector<Expr> pending_;
 };
 
+// Lets whose variable is read once and whose value has no effect, innermost first.
+std::vector<const ir::LetNode*> ReadOnce(const Expr& function, const Needed& needed) {
+  std::unordered_map<Expr, int, ir::ExprHash> reads;
+  std::vector<const ir::LetNode*> lets;
+  ir::VisitPostOrder(function, [&](const Expr& e) {
+    const auto* let = e.As<ir::LetNode>();
+    if (let != nullptr) lets.push_back(let);
+    for (const Expr& child : ir::Children(e)) {
+      if (child.kind() == ir::ExprKind::kVar) ++reads[child];
+    }
+    if (let != nullptr) --reads[let->var];  // where it is bound
+  });
+  std::erase_if(lets, [&](const ir::LetNode* let) {
+    return reads[let->var] != 1 || needed.MayHaveEffects(let->value);
+  });
+  return lets;
+}
+
+Expr InlinedOnce(const Expr& function, const Needed& needed) {
+  const std::vector<const ir::LetNode*> lets = ReadOnce(function, needed);
+  std::unordered_set<Expr, ir::ExprHash> bound;
+  for (const ir::LetNode* let : lets) bound.insert(let->var);
+  const auto without_lets = [&](const Expr& expr) {
+    return ir::RewritePostOrder(expr, [&](const Expr& original, const Expr& e) {
+      const auto* let = original.As<ir::LetNode>();
+      return let != nullptr && bound.contains(let->var) ? e.As<ir::LetNode>()->body
+                                                        : ir::KeepType(original, e);
+    });
+  };
+  // Outermost first, as a value is made of those before it.
+  ir::ExprMap values;
+  for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+    values.emplace((*let)->var, ir::Substitute(without_lets((*let)->value), values));
+  Expr result = without_lets(function);
+  // Once more for each level of lets within values.
+  while (true) {
+    const Expr next = ir::Substitute(result, values);
+    if (next == result) return result;
+    result = next;
+  }
+}
+
 }  // namespace
 
-ir::Module DeadCodeElimination(const ir::Module& module) {
-  return module.Map([&](const Expr& function) {
-    const Needed needed(function);
+ir::Module DeadCodeElimination(const ir::Module& module, const DeadCodeOptions& options) {
+  const ir::Module kept = module.Map([&](const Expr& function) {
+    const Needed needed(function, options.ignore_impurity);
     return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) {
       // Looks at the original value, because the rewritten one is another node.
       const auto* let = original.As<ir::LetNode>();
@@ -85,6 +128,10 @@ ir::Module DeadCodeElimination(const ir::Module& module) {
             ->fields[static_cast<std::size_t>(item->index)];
       return ir::KeepType(original, e);
     });
+  });
+  if (!options.inline_once) return kept;
+  return kept.Map([&](const Expr& function) {
+    return InlinedOnce(function, Needed(function, options.ignore_impurity));
   });
 }
 

@@ -10,7 +10,11 @@
 
 namespace tenon::passes {
 
-ir::Module DeadCodeElimination(const ir::Module& module);
+struct DeadCodeOptions {
+  bool inline_once = false;  // a value without effects that is read once stands where it is read
+  bool ignore_impurity = false;  // no call is taken to have effects
+};
+ir::Module DeadCodeElimination(const ir::Module& module, const DeadCodeOptions& options = {});
 // Throws NotFound for an entry that the module does not have.
 ir::Module RemoveUnusedFunctions(const ir::Module& module,
                                  const std::vector<std::string>& entries = {"main"});

@@ -74,6 +74,39 @@ TEST(ParsePipelineTest, OptionsReachThePass) {
   EXPECT_EQ(literals("FuseOps{relay, 2}"), 2U);
 }
 
+TEST(ParsePipelineTest, FakeQuantizationSaysWhatStaysInFloatsIfAsked) {
+  const auto between = [](const char* call) {
+    return Parse(
+        StrCat("def @main(%x: Tensor[(2, 3), int8]) {\n"
+               "  %0 = qnn.dequantize(%x, 0.5f, 2);\n  %1 = ",
+               call, ";\n  qnn.quantize(%1, 0.25f, 1, out_dtype=\"int8\")\n}"));
+  };
+  const char* strict = "InferType, FakeQuantizationToInteger{hard_fail=true}";
+  EXPECT_THAT(Print(RunText(strict, between("nn.relu(%0)"))),
+              testing::Not(HasSubstr("qnn.dequantize")));
+  EXPECT_THAT(Print(RunText("InferType, FakeQuantizationToInteger", between("erf(%0)"))),
+              HasSubstr("erf("));
+  const Error error = ErrorOf([&] { RunText(strict, between("erf(%0)")); });
+  EXPECT_EQ(error.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(error.message(), HasSubstr("erf in @main stays in floating point between "
+                                         "qnn.dequantize and qnn.quantize"));
+  // Not between the two.
+  const ir::Module after =
+      Parse("def @main(%x: Tensor[(3), int8]) { erf(qnn.dequantize(%x, 0.5f, 2)) }");
+  EXPECT_THAT(Print(RunText(strict, after)), HasSubstr("erf("));
+}
+
+TEST(ParsePipelineTest, MixedPrecisionRefusesOperatorsOfNoListIfAsked) {
+  const ir::Module module =
+      Parse("def @main(%x: Tensor[(5, 5), float32]) { sinh(nn.dense(%x, %x, units=5)) }");
+  EXPECT_THAT(Print(RunText("InferType, ToMixedPrecision", module)), HasSubstr("sinh("));
+  EXPECT_THAT(ErrorOf([&] {
+                RunText("InferType, ToMixedPrecision{missing_op_mode=error}", module);
+              }).message(),
+              HasSubstr("no list says whether these operators keep enough accuracy: sinh; "
+                        "missing_op_mode=float32"));
+}
+
 TEST(ParsePipelineTest, AnUnknownPassIsRefusedWithTheNearestName) {
   const Error error = ErrorOf([] { ParsePipeline("InferType,FuseOp"); });
   EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);

@@ -154,6 +154,47 @@ INSTANTIATE_TEST_SUITE_P(
                   "def @main(%x) { let %a = exp(%x); fn (%y) { add(%a, %y) } }"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(DeadCodeTest, AValueThatIsReadOnceStandsWhereItIsReadIfAsked) {
+  const Module module = Parse(
+      "def @main(%x) { let %a = exp(%x); let %b = tanh(%a); let %c = erf(%b); let %d = "
+      "nn.dropout(%c); add(add(%b, %c), %d.0) }");
+  EXPECT_EQ(ir::PrintExpr(DeadCodeElimination(module, {.inline_once = true}).Get("main")),
+            "fn (%x) {\n"
+            "  %0 = exp(%x);\n"
+            "  let %b = tanh(%0);\n"
+            "  let %c = erf(%b);\n"
+            "  let %d = nn.dropout(%c);\n"
+            "  %1 = add(%b, %c);\n"
+            "  %2 = %d.0;\n"
+            "  add(%1, %2)\n}\n");
+}
+
+TEST(DeadCodeTest, ValuesWithinValuesStandWhereTheyAreRead) {
+  const Module module = Parse(
+      "def @main(%x) { let %a = (let %b = (let %c = exp(%x); tanh(%c)); erf(%b)); add(%x, %a) "
+      "}");
+  EXPECT_EQ(ir::PrintExpr(DeadCodeElimination(module, {.inline_once = true}).Get("main")),
+            "fn (%x) {\n"
+            "  %0 = exp(%x);\n"
+            "  %1 = tanh(%0);\n"
+            "  %2 = erf(%1);\n"
+            "  add(%x, %2)\n}\n");
+}
+
+TEST(DeadCodeTest, ALongChainOfValuesIsInlinedInLinearTime) {
+  std::string text = "def @main(%x) { let %a0 = exp(%x); ";
+  for (int i = 1; i < 20000; ++i) text += StrCat("let %a", i, " = exp(%a", i - 1, "); ");
+  const Module after = DeadCodeElimination(Parse(text + "%a19999 }"), {.inline_once = true});
+  EXPECT_EQ(ir::PrintExpr(after.Get("main")).find("let"), std::string::npos);
+}
+
+TEST(DeadCodeTest, EffectsAreIgnoredIfAsked) {
+  const Module module = Parse("def @main(%x) { let %a = nn.dropout(%x); %x }");
+  EXPECT_EQ(DeadCodeElimination(module), module);
+  EXPECT_EQ(ir::PrintExpr(DeadCodeElimination(module, {.ignore_impurity = true}).Get("main")),
+            "fn (%x) {\n  %x\n}\n");
+}
+
 TEST(DeadCodeTest, KeepsCheckedTypes) {
   const Module typed =
       InferType(Parse("def @main(%x: Tensor[(2), float32]) {\n"
