@@ -1,20 +1,21 @@
 // One pass over the statements with a builder. A parallel loop's body is outlined: everything in
 // scope goes through a closure on the stack, and the runtime calls the body with a range of
-// iterations. Allocations of constant size up to kStackBytes, while a frame holds no more than
-// kFrameBytes of them, and all that ask for it, live on the stack, where LLVM promotes small ones
-// to registers; others come from the runtime's cache.
+// iterations. Small allocations of constant size, and all that ask for it, live on the stack
+// (stack_frame.h), where LLVM promotes small ones to registers; others come from the runtime's
+// cache.
 #include "tenon/jit/llvm/function_codegen.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "llvm/IR/IntrinsicsX86.h"
 #include "tenon/jit/bounds/bounds_checks.h"
+#include "tenon/jit/llvm/closure.h"
 #include "tenon/jit/llvm/expr_codegen.h"
 #include "tenon/jit/llvm/loop_hints.h"
+#include "tenon/jit/llvm/stack_frame.h"
 #include "tenon/jit/llvm/streaming_stores.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/stmt.h"
@@ -27,10 +28,6 @@ namespace {
 using llvm::Value;
 using loop::Stmt;
 using loop::StmtKind;
-
-constexpr std::int64_t kStackBytes = 64 * 1024;
-// Of all buffers in a frame: threads of a host may have small stacks.
-constexpr std::int64_t kFrameBytes = 256 * 1024;
 
 class FunctionCodegen {
  public:
@@ -54,7 +51,7 @@ class FunctionCodegen {
     made->getArg(0)->setName("buffers");
     made->getArg(1)->setName("extents");
     Enter(made);
-    status_ = StackSlot(builder_.getInt32Ty(), 1);
+    status_ = frame_.Slot(builder_.getInt32Ty(), 1);
     builder_.CreateStore(builder_.getInt32(0), status_);
     for (std::size_t i = 0; i < function.buffers.size(); ++i) {
       Value* slot = builder_.CreateConstInBoundsGEP1_64(pointer, made->getArg(0), i);
@@ -72,7 +69,7 @@ class FunctionCodegen {
 
  private:
   void Enter(llvm::Function* function) {
-    function_ = function;
+    frame_ = StackFrame(function);
     builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function));
   }
 
@@ -85,9 +82,9 @@ class FunctionCodegen {
       offset = builder_.CreateOr(offset, address);
     }
     offset = builder_.CreateAnd(offset, kCacheLineBytes - 1);
-    auto* in_lines = llvm::BasicBlock::Create(context_, "in_lines", function_);
-    auto* anywhere = llvm::BasicBlock::Create(context_, "anywhere", function_);
-    auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+    auto* in_lines = frame_.NewBlock("in_lines");
+    auto* anywhere = frame_.NewBlock("anywhere");
+    auto* after = frame_.NewBlock("after");
     builder_.CreateCondBr(builder_.CreateICmpEQ(offset, builder_.getInt64(0)), in_lines, anywhere);
     exprs_.StreamTo(std::move(streamed));
     EmitBlock(in_lines, function.body, after);
@@ -136,10 +133,10 @@ class FunctionCodegen {
 
   void EmitIf(const loop::IfNode& node) {
     Value* condition = exprs_.Emit(node.condition);
-    auto* then_block = llvm::BasicBlock::Create(context_, "then", function_);
-    auto* after = llvm::BasicBlock::Create(context_, "after", function_);
+    auto* then_block = frame_.NewBlock("then");
+    auto* after = frame_.NewBlock("after");
     const bool has_else = static_cast<bool>(node.else_case);
-    auto* else_block = has_else ? llvm::BasicBlock::Create(context_, "else", function_) : after;
+    auto* else_block = has_else ? frame_.NewBlock("else") : after;
     builder_.CreateCondBr(condition, then_block, else_block);
     EmitBlock(then_block, node.then_case, after);
     if (has_else) EmitBlock(else_block, node.else_case, after);
@@ -164,8 +161,8 @@ class FunctionCodegen {
   // for (var = begin; var < end; ++var) body
   void EmitLoop(const loop::ForNode& node, Value* begin, Value* end) {
     llvm::BasicBlock* before = builder_.GetInsertBlock();
-    auto* body = llvm::BasicBlock::Create(context_, node.var.name() + ".loop", function_);
-    auto* after = llvm::BasicBlock::Create(context_, node.var.name() + ".end", function_);
+    auto* body = frame_.NewBlock(node.var.name() + ".loop");
+    auto* after = frame_.NewBlock(node.var.name() + ".end");
     builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), body, after);
     builder_.SetInsertPoint(body);
     llvm::PHINode* var = builder_.CreatePHI(builder_.getInt64Ty(), 2, node.var.name());
@@ -196,106 +193,42 @@ class FunctionCodegen {
     auto* pointer = llvm::PointerType::getUnqual(context_);
     auto* int64 = builder_.getInt64Ty();
 
-    // The closure: every variable and buffer in scope, then the loop's first iteration.
-    std::vector<llvm::Type*> types;
-    std::vector<Value*> captured;
-    const ExprCodegen::Vars outer_vars = exprs_.vars();
-    const ExprCodegen::Buffers outer_buffers = exprs_.buffers();
-    for (const auto& [var, value] : outer_vars) captured.push_back(value);
-    for (const auto& [buffer, address] : outer_buffers) captured.push_back(address);
-    captured.push_back(status_);
-    captured.push_back(min);
-    for (Value* value : captured) types.push_back(value->getType());
-    auto* closure_type = llvm::StructType::get(context_, types);
-    Value* closure = StackSlot(closure_type, 1);
-    for (unsigned i = 0; i < captured.size(); ++i) {
-      builder_.CreateStore(captured[i], builder_.CreateStructGEP(closure_type, closure, i));
-    }
-
+    const Closure closure(builder_, frame_, exprs_, {status_, min});
     auto* body_type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, int64, int64}, false);
     llvm::Function* body =
         llvm::Function::Create(body_type, llvm::Function::InternalLinkage,
-                               function_->getName() + "." + node.var.name(), module_);
+                               frame_.function()->getName() + "." + node.var.name(), module_);
     auto* runtime_type =
         llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, int64}, false);
     builder_.CreateCall(module_.getOrInsertFunction("tenon_parallel_for", runtime_type),
-                        {body, closure, extent});
+                        {body, closure.address(), extent});
 
-    llvm::Function* outer_function = function_;
-    const std::int64_t outer_bytes = std::exchange(frame_bytes_, 0);
+    const StackFrame outer_frame = frame_;
     const llvm::IRBuilderBase::InsertPoint resume = builder_.saveIP();
     Enter(body);
-    const auto restore = [&](unsigned i) {
-      return builder_.CreateLoad(types[i],
-                                 builder_.CreateStructGEP(closure_type, body->getArg(0), i));
-    };
-    unsigned i = 0;
-    for (const auto& [var, value] : outer_vars) {
-      Value* loaded = restore(i++);
-      loaded->setName(loop::Var(var).name());
-      exprs_.Define(var, loaded);
-    }
-    for (const auto& [buffer, address] : outer_buffers) {
-      Value* loaded = restore(i++);
-      loaded->setName(buffer->name);
-      exprs_.Define(buffer, loaded);
-    }
-    Value* outer_status = std::exchange(status_, restore(i++));
-    Value* first = restore(i);
+    const std::vector<Value*> more = closure.Open(builder_, body, exprs_);
+    Value* outer_status = std::exchange(status_, more[0]);
+    Value* first = more[1];
     EmitLoop(node, builder_.CreateAdd(first, body->getArg(1)),
              builder_.CreateAdd(first, body->getArg(2)));
     if (exprs_.streams()) FenceStreams();
     builder_.CreateRetVoid();
-    exprs_.vars() = outer_vars;
-    exprs_.buffers() = outer_buffers;
-    function_ = outer_function;
-    frame_bytes_ = outer_bytes;
+    closure.Close(exprs_);
+    frame_ = outer_frame;
     status_ = outer_status;
     builder_.restoreIP(resume);
-  }
-
-  // Stack memory is taken in the entry block, so that a loop around it does not take more and more.
-  Value* StackSlot(llvm::Type* type, std::int64_t count) {
-    llvm::BasicBlock& entry = function_->getEntryBlock();
-    llvm::IRBuilder<> at_entry(&entry, entry.begin());
-    llvm::AllocaInst* slot =
-        at_entry.CreateAlloca(type, at_entry.getInt64(static_cast<std::uint64_t>(count)));
-    slot->setAlignment(llvm::Align(64));
-    return slot;
-  }
-
-  // Of sizes, neither of which is negative; the largest integer, which no memory has, where the
-  // product would wrap.
-  Value* SizeProduct(Value* a, Value* b) {
-    Value* product = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, a, b);
-    return builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
-                                 builder_.getInt64(std::numeric_limits<std::int64_t>::max()),
-                                 builder_.CreateExtractValue(product, 0));
   }
 
   void EmitAllocate(const loop::AllocateNode& node) {
     const loop::Buffer& buffer = node.buffer;
     llvm::Type* element = exprs_.MemoryType(buffer->dtype);
-    std::int64_t constant_count = 1;
-    bool is_constant = true;
+    const BufferSize size = SizeOf(buffer, builder_, exprs_);
     const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
-    Value* size = builder_.getInt64(static_cast<std::uint64_t>(bytes));
-    for (const loop::Expr& extent : buffer->shape) {
-      if (const auto* imm = extent.As<loop::IntImmNode>()) {
-        is_constant =
-            is_constant && !__builtin_mul_overflow(constant_count, imm->value, &constant_count);
-      } else {
-        is_constant = false;
-      }
-      size = SizeProduct(size, exprs_.Emit(extent));
-    }
-    CheckInvariant(is_constant || buffer->memory != loop::Memory::kStack,
-                   "a buffer on the stack has a constant size");
-    if (is_constant && (buffer->memory == loop::Memory::kStack ||
-                        (constant_count <= kStackBytes / bytes &&
-                         frame_bytes_ + constant_count * bytes <= kFrameBytes))) {
-      frame_bytes_ += constant_count * bytes;
-      Value* slot = StackSlot(element, std::max<std::int64_t>(constant_count, 1));
+    const bool wants_stack = buffer->memory == loop::Memory::kStack;
+    CheckInvariant(size.count || !wants_stack, "a buffer on the stack has a constant size");
+    if (size.count && (wants_stack || frame_.HasRoom(*size.count, bytes))) {
+      frame_.Take(*size.count * bytes);
+      Value* slot = frame_.Slot(element, std::max<std::int64_t>(*size.count, 1));
       slot->setName(buffer->name);
       const ScopedEntry scope(exprs_.buffers(), buffer, slot);
       Emit(node.body);
@@ -306,11 +239,11 @@ class FunctionCodegen {
         module_.getOrInsertFunction("tenon_take_memory", pointer, builder_.getInt64Ty());
     llvm::FunctionCallee give =
         module_.getOrInsertFunction("tenon_give_memory", builder_.getVoidTy(), pointer);
-    Value* memory = builder_.CreateCall(take, {size}, buffer->name);
+    Value* memory = builder_.CreateCall(take, {size.bytes}, buffer->name);
     const ScopedEntry scope(exprs_.buffers(), buffer, memory);
-    auto* use = llvm::BasicBlock::Create(context_, buffer->name + ".use", function_);
-    auto* fail = llvm::BasicBlock::Create(context_, buffer->name + ".fail", function_);
-    auto* after = llvm::BasicBlock::Create(context_, buffer->name + ".after", function_);
+    auto* use = frame_.NewBlock(buffer->name + ".use");
+    auto* fail = frame_.NewBlock(buffer->name + ".fail");
+    auto* after = frame_.NewBlock(buffer->name + ".after");
     builder_.CreateCondBr(builder_.CreateIsNotNull(memory), use, fail);
     builder_.SetInsertPoint(fail);
     // Threads may fail together; they all store the same.
@@ -329,9 +262,8 @@ class FunctionCodegen {
   const CodegenOptions& options_;
   llvm::IRBuilder<> builder_;
   ExprCodegen exprs_;
-  llvm::Function* function_ = nullptr;
-  Value* status_ = nullptr;       // where the function's result is kept
-  std::int64_t frame_bytes_ = 0;  // of the buffers on its stack
+  StackFrame frame_;         // of the function that is made now
+  Value* status_ = nullptr;  // where the function's result is kept
 };
 
 }  // namespace
