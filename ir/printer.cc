@@ -1,34 +1,18 @@
 // A text is formed for every node in dataflow post-order. When a consumer first needs a name for
 // it, the text becomes a line "%n = text;" of the innermost scope that holds all its consumers. The
 // last expression of a scope stays in place.
-#include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "tenon/ir/metadata.h"
-#include "tenon/ir/scalar_text.h"
-#include "tenon/ir/scope_tree.h"
+#include "tenon/ir/print_metadata.h"
+#include "tenon/ir/print_places.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/visit.h"
-#include "tenon/support/device.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ir {
 namespace {
-
-// Attributes of a function that say where its parameters and its result are (PlanDevices), and the
-// name of such an attribute in the reference system.
-constexpr const char* kParamDevices = "param_devices";
-constexpr const char* kResultDevice = "result_device";
-constexpr const char* kVirtualDevice = "virtual_device";
-
-// The metadata that texts refer to.
-struct MetadataEntries {
-  std::vector<NDArray> constants;
-  std::vector<Device> devices;
-};
 
 std::string Indented(const std::string& lines) {
   std::string out = "  ";
@@ -43,14 +27,8 @@ std::string Indented(const std::string& lines) {
 // Prints one function or one expression.
 class Printer {
  public:
-  // Devices are written as references into the metadata section when there will be one.
-  Printer(const Expr& root, MetadataEntries* entries, bool refer_to_devices)
-      : root_(root),
-        entries_(entries),
-        refer_to_devices_(refer_to_devices),
-        typed_(root.checked_type()) {
-    FindPlaces();
-  }
+  Printer(const Expr& root, PrintMetadata* metadata)
+      : root_(root), metadata_(*metadata), typed_(root.checked_type()), places_(root) {}
 
   std::string Definition(const std::string& name) {
     return StrCat("def @", name, FunctionText(root_), "\n");
@@ -63,52 +41,7 @@ class Printer {
   }
 
  private:
-  using Scope = ScopeTree::Scope;
-  // The place of the line of an expression.
-  struct Place {
-    Scope home = ScopeTree::kRoot;
-    int uses = 0;
-    bool ends_a_scope = false;  // the last use was as the body of a function or let
-  };
-
-  struct Branches {
-    Scope yes, no;
-  };
-
-  // Consumers first, so that all uses of an expression are known before its own children's are.
-  void FindPlaces() {
-    std::vector<Expr> nodes;
-    VisitPostOrder(root_, [&](const Expr& e) { nodes.push_back(e); });
-    const auto use = [&](const Expr& e, Scope scope, bool ends_a_scope) {
-      Place& place = places_[e];
-      place.home = place.uses == 0 ? scope : tree_.Common(place.home, scope);
-      ++place.uses;
-      place.ends_a_scope = ends_a_scope;
-    };
-    use(root_, ScopeTree::kRoot, true);
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-      const auto found = places_.find(*node);
-      if (found == places_.end()) continue;  // a variable that is bound but not used
-      const Place place = found->second;
-      if (const auto* function = node->As<FunctionNode>()) {
-        const Scope body = inner_[*node] = tree_.Open(place.home);
-        use(function->body, body, true);
-      } else if (const auto* let = node->As<LetNode>()) {
-        const bool continues = place.ends_a_scope && place.uses == 1;
-        const Scope body = continues ? place.home : inner_[*node] = tree_.Open(place.home);
-        use(let->value, body, false);
-        use(let->body, body, true);
-      } else if (const auto* branches = node->As<IfNode>()) {
-        use(branches->condition, place.home, false);
-        const Branches scopes{tree_.Open(place.home), tree_.Open(place.home)};
-        branches_.emplace(*node, scopes);
-        use(branches->then_branch, scopes.yes, true);
-        use(branches->else_branch, scopes.no, true);
-      } else {
-        for (const Expr& child : Children(*node)) use(child, place.home, false);
-      }
-    }
-  }
+  using Scope = PrintPlaces::Scope;
 
   std::string& LinesOf(Scope scope) {
     if (lines_.size() <= scope) lines_.resize(scope + 1);
@@ -119,8 +52,8 @@ class Printer {
   std::string ScopeText(const Expr& result, Scope scope) {
     Expr e = result;
     while (const auto* let = e.As<LetNode>()) {
-      const auto inner = inner_.find(e);
-      if (inner != inner_.end() && inner->second != scope) break;
+      const auto inner = places_.inner.find(e);
+      if (inner != places_.inner.end() && inner->second != scope) break;
       const std::string value = InPlace(let->value);
       StrAppend(&LinesOf(scope), "let ", Parameter(let->var), " = ", value, ";\n");
       e = let->body;
@@ -132,7 +65,7 @@ class Printer {
   std::string InPlace(const Expr& e) {
     FormTexts(e);
     // An expression that is used again needs its name.
-    return names_.contains(e) || places_.at(e).uses > 1 ? Use(e) : texts_.at(e);
+    return names_.contains(e) || places_.of.at(e).uses > 1 ? Use(e) : texts_.at(e);
   }
 
   // The text that stands for `e` in a consumer.
@@ -150,7 +83,7 @@ class Printer {
         break;
     }
     std::string name = StrCat("%", next_temporary_++);
-    StrAppend(&LinesOf(places_.at(e).home), name, " = ", text->second, ";\n");
+    StrAppend(&LinesOf(places_.of.at(e).home), name, " = ", text->second, ";\n");
     text->second.clear();
     names_.emplace(e, name);
     return name;
@@ -195,7 +128,7 @@ class Printer {
         return e.As<OpNode>()->name;
       case ExprKind::kConstant:
         // A constant always has its type, which is written only in a typed text.
-        return ConstantText(e.As<ConstantNode>()->data) + (typed_ ? TypeComment(e) : "");
+        return metadata_.ConstantText(e.As<ConstantNode>()->data) + (typed_ ? TypeComment(e) : "");
       case ExprKind::kCall:
         return CallText(e, *e.As<CallNode>());
       case ExprKind::kTuple: {
@@ -212,12 +145,12 @@ class Printer {
         return number ? StrCat("(", tuple, ").", item->index) : StrCat(tuple, ".", item->index);
       }
       case ExprKind::kLet:
-        return StrCat("(\n", Indented(ScopeText(e, inner_.at(e))), "\n)");
+        return StrCat("(\n", Indented(ScopeText(e, places_.inner.at(e))), "\n)");
       case ExprKind::kFunction:
         return "fn " + FunctionText(e);
       case ExprKind::kIf: {
         const auto& branches = *e.As<IfNode>();
-        const Branches& scopes = branches_.at(e);
+        const PrintPlaces::Branches& scopes = places_.branches.at(e);
         const std::string condition = Use(branches.condition);
         const std::string yes = ScopeText(branches.then_branch, scopes.yes);
         const std::string no = ScopeText(branches.else_branch, scopes.no);
@@ -242,7 +175,7 @@ class Printer {
 
   std::string FunctionText(const Expr& e) {
     const auto& function = *e.As<FunctionNode>();
-    const std::vector<std::string> devices = ParameterDevices(function);
+    const std::vector<std::string> devices = metadata_.ParameterDevices(function);
     std::string params;
     for (std::size_t i = 0; i < function.params.size(); ++i) {
       if (!params.empty()) params += ", ";
@@ -251,7 +184,7 @@ class Printer {
     std::string result_device;
     for (const auto& [name, value] : function.attrs) {
       if (name == kParamDevices && !devices.empty()) continue;
-      if (name == kResultDevice) result_device = DeviceReference(value);
+      if (name == kResultDevice) result_device = metadata_.DeviceReference(value);
       if (name == kResultDevice && !result_device.empty()) continue;
       StrAppend(&params, params.empty() ? "" : ", ", name, "=", attrs::ToText(value));
     }
@@ -259,20 +192,7 @@ class Printer {
       StrAppend(&params, params.empty() ? "" : ", ", kVirtualDevice, "=", result_device);
     std::string text = StrCat("(", params, ")");
     if (function.ret_type) StrAppend(&text, " -> ", ToString(function.ret_type));
-    return StrCat(text, " {\n", Indented(ScopeText(function.body, inner_.at(e))), "\n}");
-  }
-
-  // "meta[VirtualDevice][0]" for a device's text; empty when it is to stay text.
-  std::string DeviceReference(const attrs::Value& value) {
-    const auto* text = value.As<std::string>();
-    if (!refer_to_devices_ || text == nullptr) return "";
-    const std::optional<Device> device = Device::Parse(*text);
-    if (!device || device->ToString() != *text) return "";
-    std::vector<Device>& devices = entries_->devices;
-    const auto at = std::find(devices.begin(), devices.end(), *device);
-    const auto index = at - devices.begin();
-    if (at == devices.end()) devices.push_back(*device);
-    return StrCat("meta[VirtualDevice][", index, "]");
+    return StrCat(text, " {\n", Indented(ScopeText(function.body, places_.inner.at(e))), "\n}");
   }
 
   std::string AttrsText(const attrs::Attrs& attrs) {
@@ -281,27 +201,11 @@ class Printer {
       const attrs::Value value = attrs.Get(field.name);
       if (!field.always_printed && value == field.default_value) continue;
       const std::string device =
-          field.name.ends_with(kVirtualDevice) ? DeviceReference(value) : std::string();
+          field.name.ends_with(kVirtualDevice) ? metadata_.DeviceReference(value) : std::string();
       StrAppend(&text, text.empty() ? "" : ", ", field.name, "=",
                 device.empty() ? attrs::ToText(value) : device);
     }
     return text;
-  }
-
-  // References for all parameters, some of them empty; no list when param_devices stays an
-  // attribute.
-  std::vector<std::string> ParameterDevices(const FunctionNode& function) {
-    const auto found = function.attrs.find(kParamDevices);
-    const auto* list = found == function.attrs.end() ? nullptr : found->second.As<attrs::List>();
-    if (list == nullptr || list->size() != function.params.size()) return {};
-    std::vector<std::string> references;
-    bool any = false;
-    for (const attrs::Value& value : *list) {
-      references.push_back(DeviceReference(value));
-      any = any || !references.back().empty();
-      if (references.back().empty() && !(value == attrs::Value(std::string()))) return {};
-    }
-    return any ? references : std::vector<std::string>();
   }
 
   std::string Parameter(const Expr& var, const std::string& device = "") {
@@ -326,24 +230,14 @@ class Printer {
     return names_.emplace(var, "%" + name).first->second;
   }
 
-  std::string ConstantText(const NDArray& data) {
-    if (const auto scalar = ScalarText(data)) return *scalar;
-    entries_->constants.push_back(data);
-    return StrCat("meta[relay.Constant][", entries_->constants.size() - 1, "]");
-  }
-
   static std::string TypeComment(const Expr& e) {
     return e.checked_type() ? StrCat(" /* ty=", ToString(e.checked_type()), " */") : "";
   }
 
   const Expr root_;
-  MetadataEntries* const entries_;
-  const bool refer_to_devices_;
+  PrintMetadata& metadata_;
   const bool typed_;
-  ScopeTree tree_;
-  std::unordered_map<Expr, Place, ExprHash> places_;
-  std::unordered_map<Expr, Scope, ExprHash> inner_;  // of functions, and of lets in parentheses
-  std::unordered_map<Expr, Branches, ExprHash> branches_;
+  const PrintPlaces places_;
   std::vector<std::string> lines_;  // of each scope that is open
   std::unordered_map<Expr, std::string, ExprHash> texts_, names_;
   std::unordered_set<std::string> taken_;
@@ -351,31 +245,24 @@ class Printer {
   int next_temporary_ = 0;
 };
 
-std::string WithMetadata(std::string text, const MetadataEntries& entries,
-                         const PrintOptions& options) {
-  if (options.metadata && !(entries.constants.empty() && entries.devices.empty()))
-    StrAppend(&text, "\n#[metadata]\n", WriteMetadata(entries.constants, entries.devices), "\n");
-  return text;
-}
-
 }  // namespace
 
 std::string PrintModule(const Module& module, const PrintOptions& options) {
-  MetadataEntries entries;
+  PrintMetadata metadata(options);
   std::string text = "#[version = \"0.0.5\"]\n";
   bool first = true;
   for (const auto& [name, function] : module.functions()) {
     if (!first) text += "\n";
     first = false;
-    text += Printer(function, &entries, options.metadata).Definition(name);
+    text += Printer(function, &metadata).Definition(name);
   }
-  return WithMetadata(std::move(text), entries, options);
+  return metadata.AppendedTo(std::move(text));
 }
 
 std::string PrintExpr(const Expr& expr, const PrintOptions& options) {
-  MetadataEntries entries;
-  std::string text = Printer(expr, &entries, options.metadata).FreeExpr();
-  return WithMetadata(std::move(text), entries, options);
+  PrintMetadata metadata(options);
+  std::string text = Printer(expr, &metadata).FreeExpr();
+  return metadata.AppendedTo(std::move(text));
 }
 
 }  // namespace tenon::ir
