@@ -1,5 +1,5 @@
 // A module that grows call by call: its values, what they are, and what calls may be added. What is
-// drawn next is up to random_module.cc, which alone includes this header.
+// drawn next is up to random_module.cc. Only it and verify/module_drawers.h include this header.
 //
 //   ModuleDraft draft(seed);
 //   draft.TryToKeep([&] { return ops::Relu(draft.Some()); });
