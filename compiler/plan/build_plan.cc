@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "tenon/compiler/plan/kernel_source.h"
 #include "tenon/compiler/plan/memory_pieces.h"
+#include "tenon/compiler/plan/moveless_nodes.h"
 #include "tenon/compiler/plan/unique_names.h"
+#include "tenon/compiler/plan/unread_constants.h"
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
@@ -46,6 +47,33 @@ std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& w
   return entries;
 }
 
+// The places of a fused function's calls, each once.
+std::vector<std::string> OriginsOf(const FunctionNode& function) {
+  std::vector<std::string> origins;
+  ir::VisitPostOrder(function.body, [&](const Expr& e) {
+    if (e.kind() != ExprKind::kCall || !e.span().known()) return;
+    std::string origin = e.span().ToString();
+    if (std::find(origins.begin(), origins.end(), origin) == origins.end())
+      origins.push_back(std::move(origin));
+  });
+  return origins;
+}
+
+void RequireAvailable(const Device& device, const Span& span) {
+  if (!runtime::IsAvailable(device))
+    throw Unimplemented(StrCat("no code can be made for ", device.ToString(),
+                               "; values can be on cpu:0, cpu:1 and so on"))
+        .At(span);
+}
+
+// The target when the function is one copy between devices.
+std::optional<Device> CopyTarget(const FunctionNode& function) {
+  const auto* call = function.body.As<CallNode>();
+  if (call == nullptr || !(call->callee == ops::Known().device_copy)) return std::nullopt;
+  return Device::Parse(call->attrs.As<ops::DeviceCopyAttrs>().dst_virtual_device)
+      .value_or(Device());
+}
+
 class Builder {
  public:
   Builder(ir::Module module, KernelSource& source) : source_(source) {
@@ -69,7 +97,7 @@ class Builder {
     ir::VisitPostOrder(
         main.body, [&](const Expr& e) { Visit(e); }, enter);
     for (const EntryRef& head : ValueOf(main.body)) lowered_.plan.heads.push_back(head);
-    DropUnreadConstants();
+    DropUnreadConstants(lowered_, source_);
     runtime::AssignStorage(&lowered_.plan);
     lowered_.kernels = std::move(source_.kernels());
     if (!keeps_module) ForgetModule();
@@ -141,21 +169,6 @@ class Builder {
     for (runtime::Entry& entry : lowered_.plan.nodes[static_cast<std::size_t>(node)].outputs)
       entry.device = device;
     values_[param] = OutputsOf(node);
-  }
-
-  static void RequireAvailable(const Device& device, const Span& span) {
-    if (!runtime::IsAvailable(device))
-      throw Unimplemented(StrCat("no code can be made for ", device.ToString(),
-                                 "; values can be on cpu:0, cpu:1 and so on"))
-          .At(span);
-  }
-
-  // The target when the function is one copy between devices.
-  static std::optional<Device> CopyTarget(const FunctionNode& function) {
-    const auto* call = function.body.As<CallNode>();
-    if (call == nullptr || !(call->callee == ops::Known().device_copy)) return std::nullopt;
-    return Device::Parse(call->attrs.As<ops::DeviceCopyAttrs>().dst_virtual_device)
-        .value_or(Device());
   }
 
   void Visit(const Expr& e) {
@@ -257,7 +270,7 @@ class Builder {
       node.function_name = "__copy";
       node.name = Unique(node.function_name);
       node.inputs = {inputs[0]};
-    } else if (MovesNothing(*function, inputs, &node)) {
+    } else if (moveless_.Make(*function, inputs, &node)) {
       node.name = Unique(kPrefix + name);
     } else {
       node.kernel = source_.For(call.callee, kPrefix + name, constants, node.hash);
@@ -273,7 +286,8 @@ class Builder {
     }
     values_[e] = OutputsOf(AddNode(std::move(node)));
     if (!results_.contains(e)) return;
-    for (const EntryRef& entry : values_[e]) Take(runtime::Viewed(lowered_.plan, entry).entry);
+    for (const EntryRef& entry : values_[e])
+      moveless_.Take(runtime::Viewed(lowered_.plan, entry).entry);
   }
 
   // The calls whose values are results, or may be parts of results.
@@ -299,88 +313,6 @@ class Builder {
     }
   }
 
-  // The places of a fused function's calls, each once.
-  static std::vector<std::string> OriginsOf(const FunctionNode& function) {
-    std::vector<std::string> origins;
-    ir::VisitPostOrder(function.body, [&](const Expr& e) {
-      if (e.kind() != ExprKind::kCall || !e.span().known()) return;
-      std::string origin = e.span().ToString();
-      if (std::find(origins.begin(), origins.end(), origin) == origins.end())
-        origins.push_back(std::move(origin));
-    });
-    return origins;
-  }
-
-  bool Take(EntryRef entry) { return taken_.emplace(entry.node, entry.output).second; }
-
-  // Makes `node` a view or a join when the function's results are pieces of `inputs` as they lie in
-  // memory, or can lie there.
-  bool MovesNothing(const FunctionNode& function, const Value& inputs, Node* node) {
-    const std::vector<Pieces> results = PiecesOf(function);
-    if (IsView(results)) {
-      node->kind = NodeKind::kView;
-      node->inputs = {inputs[results[0][0].input]};
-      const DataType type = lowered_.plan.entry(node->inputs[0]).dtype;
-      for (const Pieces& pieces : results)
-        node->offsets.push_back(static_cast<std::size_t>(pieces[0].begin) * type.bytes());
-      return true;
-    }
-    if (results.size() != 1 || results[0].size() < 2) return false;
-    std::vector<EntryRef> owners;
-    Value parts;
-    for (const Piece& piece : results[0]) {
-      const EntryRef input = inputs[piece.input];
-      const runtime::Owned owned = runtime::Viewed(lowered_.plan, input);
-      const runtime::Entry& part = lowered_.plan.entry(input);
-      const runtime::Entry& whole = lowered_.plan.entry(owned.entry);
-      const Node& producer = lowered_.plan.nodes[static_cast<std::size_t>(owned.entry.node)];
-      if (piece.begin != 0 || piece.count != NumElements(part.shape) || owned.offset != 0 ||
-          part.bytes() != whole.bytes() || runtime::IsGiven(producer.kind) ||
-          whole.device != node->outputs[0].device ||
-          taken_.contains({owned.entry.node, owned.entry.output}) ||
-          std::find(owners.begin(), owners.end(), owned.entry) != owners.end())
-        return false;
-      owners.push_back(owned.entry);
-      parts.push_back(input);
-    }
-    for (const EntryRef& owner : owners) Take(owner);
-    node->kind = NodeKind::kJoin;
-    node->inputs = std::move(parts);
-    return true;
-  }
-
-  // A weight of which only the packed form is read need not be kept as it was.
-  void DropUnreadConstants() {
-    std::vector<Node>& nodes = lowered_.plan.nodes;
-    std::vector<bool> is_read(nodes.size(), false);
-    const auto mark = [&](const EntryRef& entry) {
-      is_read[static_cast<std::size_t>(entry.node)] = true;
-    };
-    for (const Node& node : nodes) std::for_each(node.inputs.begin(), node.inputs.end(), mark);
-    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), mark);
-    std::vector<int> position(nodes.size(), -1);
-    std::vector<Node> kept;
-    std::vector<NDArray> constants;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].kind == NodeKind::kConstant) {
-        if (!is_read[i]) continue;
-        const auto old = static_cast<std::size_t>(nodes[i].constant);
-        nodes[i].constant = static_cast<int>(constants.size());
-        constants.push_back(lowered_.constants[old]);
-      }
-      position[i] = static_cast<int>(kept.size());
-      kept.push_back(std::move(nodes[i]));
-    }
-    const auto move = [&](EntryRef& entry) {
-      entry.node = position[static_cast<std::size_t>(entry.node)];
-    };
-    for (Node& node : kept) std::for_each(node.inputs.begin(), node.inputs.end(), move);
-    std::for_each(lowered_.plan.heads.begin(), lowered_.plan.heads.end(), move);
-    source_.ForEachPrepared(move);
-    nodes = std::move(kept);
-    lowered_.constants = std::move(constants);
-  }
-
   std::string Unique(const std::string& name) { return node_names_.Unique(name, ""); }
 
   Lowered lowered_;
@@ -388,7 +320,7 @@ class Builder {
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
   ir::ExprMap bound_;  // what the variables of lets stand for
   std::unordered_set<Expr, ir::ExprHash> results_;
-  std::set<std::pair<int, int>> taken_;  // entries that are results or lie in a join
+  MovelessNodes moveless_{lowered_.plan};
   UniqueNames node_names_;
 };
 

@@ -31,8 +31,6 @@ std::vector<Pieces> PiecesOf(const ir::FunctionNode& function);
 // Whether each result is one piece, all of the same argument.
 bool IsView(const std::vector<Pieces>& results);
 
-// The tensors of a type, from left to right.
-
 }  // namespace tenon::compiler
 
 #endif  // TENON_COMPILER_PLAN_MEMORY_PIECES_H_

@@ -256,38 +256,17 @@ Size SizeOf(const fs::path& path) {
   return size;
 }
 
-// A class that outgrows this is split by concept, and a file by what it holds. Those that are
-// larger may only shrink.
+// A class that outgrows this is split by concept, and a file by what it holds.
 TEST(LayeringTest, ClassesAndFilesAreSmall) {
   constexpr Size kMost = {.of_class = 250, .of_file = 600};
-  const std::map<std::string, Size> exceptions = {
-      // One member for each rule of a grammar, kind of node or kind of type.
-      {"ir/printer.cc", {309, 600}},
-      {"jit/llvm/function_codegen.cc", {305, 600}},
-      {"loop/simplify/simplify.cc", {533, 624}},
-      {"passes/infer_type.cc", {358, 600}},
-      {"passes/layout/rewrite_layouts.cc", {254, 600}},
-      {"passes/quantize/fake_quantization_to_integer.cc", {306, 600}},
-      // Steps that share tables.
-      {"compiler/plan/build_plan.cc", {349, 600}},
-      {"jit/bounds/bounds_checks.cc", {381, 600}},
-      {"loop/transform/transpose_tiles.cc", {258, 600}},
-      {"loop/transform/vectorize_reductions.cc", {272, 600}},
-      {"schedule/lower.cc", {460, 600}},
-      // Draws from one source of randomness.
-      {"verify/random_graph.cc", {400, 600}},
-      {"verify/random_module.cc", {320, 600}},
-  };
   std::vector<std::string> large;
   for (const auto& [room, unused] : Arrows()) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(TENON_SOURCE_DIR) / room)) {
       const std::string extension = entry.path().extension();
       if (extension != ".h" && extension != ".cc") continue;
       const std::string file = fs::relative(entry.path(), TENON_SOURCE_DIR);
-      const auto exception = exceptions.find(file);
-      const Size most = exception == exceptions.end() ? kMost : exception->second;
       const Size size = SizeOf(entry.path());
-      if (size.of_class > most.of_class || size.of_file > most.of_file)
+      if (size.of_class > kMost.of_class || size.of_file > kMost.of_file)
         large.push_back(file + ": a class of " + std::to_string(size.of_class) + " lines of " +
                         std::to_string(size.of_file));
     }
