@@ -8,11 +8,11 @@
 #include <unordered_map>
 
 #include "tenon/ir/visit.h"
-#include "tenon/ops/builders.h"
 #include "tenon/ops/layout.h"
-#include "tenon/ops/layout_attrs.h"
 #include "tenon/ops/op.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/layout/layout_moves.h"
+#include "tenon/passes/layout/placements.h"
 
 namespace tenon::passes {
 namespace {
@@ -21,33 +21,8 @@ using ir::CallNode;
 using ir::Expr;
 using ops::LayoutAnswer;
 
-// The current and the old layout of a tensor; both empty when its axes have no names.
-struct Placement {
-  std::string now, old;
-  bool is_moved() const { return now != old; }
-};
-using Placements = std::vector<Placement>;  // one per field of a tuple
-
-// A tensor that a call reads: its old value and type, and its new value.
-struct Operand {
-  ir::Type type;
-  Expr value;
-  Placement placement;
-};
-
-const ir::TensorTypeNode* TensorOf(const ir::Type& type) { return type.As<ir::TensorTypeNode>(); }
-
 bool IsWholeLayout(const std::string& layout) {
   return std::all_of(layout.begin(), layout.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-}
-
-// Whether a value of type `now` is a value of type `old` in another layout.
-bool IsTypeIn(const ir::Type& now, const ir::Type& old, const Placement& placement) {
-  const auto* before = TensorOf(old);
-  if (before == nullptr || TensorOf(now) == nullptr) return false;
-  if (!placement.is_moved()) return ir::Equal(now, old);
-  const auto wanted = ops::TypeInLayout(*before, placement.old, placement.now);
-  return wanted && ir::Equal(now, *wanted);
 }
 
 class Rewriter {
@@ -85,41 +60,6 @@ class Rewriter {
     return found == placements_.end() || found->second.size() != 1 ? Placement() : found->second[0];
   }
 
-  static Expr MakeTuple(const std::vector<Expr>& fields) {
-    std::vector<ir::Type> types;
-    for (const Expr& field : fields) types.push_back(field.checked_type());
-    return ir::Tuple::Make(fields, {}, ir::TupleType(std::move(types)));
-  }
-  static Expr Item(const Expr& tuple, int index) {
-    return ir::TupleGetItem::Make(
-        tuple, index, {},
-        tuple.checked_type().As<ir::TupleTypeNode>()->fields[static_cast<std::size_t>(index)]);
-  }
-
-  Expr Transform(const Expr& value, const std::string& from, const std::string& to) {
-    if (from == to) return value;
-    std::vector<Made>& made = made_[value];
-    for (const Made& m : made) {
-      if (m.from == from && m.to == to) return m.value;
-    }
-    const Expr moved = InferCall(ops::CallOp(
-        "layout_transform", {value},
-        attrs::Attrs::Make(ops::LayoutTransformAttrs{.src_layout = from, .dst_layout = to})));
-    made.push_back({from, to, moved});
-    made_[moved].push_back({to, from, value});
-    return moved;
-  }
-  Expr WithLeadingAxes(const Expr& value, std::size_t count) {
-    if (count == 0) return value;
-    Expr& expanded = expanded_[value][count];
-    if (!expanded)
-      expanded = InferCall(ops::ExpandDims(value, 0, static_cast<std::int64_t>(count)));
-    return expanded;
-  }
-  Expr Plain(const Operand& operand) {
-    return Transform(operand.value, operand.placement.now, operand.placement.old);
-  }
-
   // The value in its old layout, tuples field by field.
   Expr PlainValue(const Expr& original, const Expr& now) {
     const auto found = placements_.find(original);
@@ -129,17 +69,12 @@ class Rewriter {
                      [](const Placement& p) { return p.is_moved(); }))
       return now;
     if (TensorOf(original.checked_type()) != nullptr)
-      return Transform(now, placements[0].now, placements[0].old);
+      return moves_.Transform(now, placements[0].now, placements[0].old);
     std::vector<Expr> fields;
     for (std::size_t i = 0; i < placements.size(); ++i)
-      fields.push_back(Transform(Field(now, i), placements[i].now, placements[i].old));
+      fields.push_back(moves_.Transform(Field(now, i), placements[i].now, placements[i].old));
     return MakeTuple(fields);
   }
-  static Expr Field(const Expr& tuple, std::size_t i) {
-    const auto* node = tuple.As<ir::TupleNode>();
-    return node != nullptr ? node->fields[i] : Item(tuple, static_cast<int>(i));
-  }
-
   Expr WithPlainChildren(const Expr& original, const Expr& rebuilt) {
     if (rebuilt == original) {
       // The children are unchanged, so they have not moved.
@@ -172,68 +107,13 @@ class Rewriter {
     }
     return operands;
   }
-  // The arguments, with these tensors in place of the operands.
-  static std::vector<Expr> Arguments(const CallNode& original, const std::vector<Expr>& values) {
-    std::vector<Expr> args;
-    std::size_t next = 0;
-    for (const Expr& arg : original.args) {
-      const auto* tuple = arg.checked_type().As<ir::TupleTypeNode>();
-      if (tuple == nullptr) {
-        args.push_back(values[next++]);
-        continue;
-      }
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(next);
-      next += tuple->fields.size();
-      args.push_back(MakeTuple({begin, values.begin() + static_cast<std::ptrdiff_t>(next)}));
-    }
-    return args;
-  }
-
-  // The operand in the wanted layout; nothing when it cannot be cut that way.
-  std::optional<Expr> Placed(const Operand& operand, const std::string& old,
-                             const std::string& wanted) {
-    if (wanted.empty() || wanted == old) return Plain(operand);
-    if (!operand.placement.old.empty()) {
-      if (!ops::TypeInLayout(*TensorOf(operand.type), old, wanted)) return std::nullopt;
-      return Transform(operand.value, operand.placement.now, wanted);
-    }
-    const std::size_t rank = TensorOf(operand.type)->shape.size();
-    if (rank > old.size()) return std::nullopt;
-    const Expr expanded = WithLeadingAxes(operand.value, old.size() - rank);
-    if (!ops::TypeInLayout(*TensorOf(expanded.checked_type()), old, wanted)) return std::nullopt;
-    return Transform(expanded, old, wanted);
-  }
-
-  // The result's placements under these layouts, checked against the types before and after.
-  // Nothing when the layouts do not explain the types.
-  static std::optional<Placements> ResultPlacements(const ir::Type& before, const ir::Type& after,
-                                                    const Placement& placement) {
-    if (TensorOf(before) != nullptr) {
-      if (!IsTypeIn(after, before, placement)) return std::nullopt;
-      return Placements{placement};
-    }
-    const auto* old_tuple = before.As<ir::TupleTypeNode>();
-    const auto* new_tuple = after.As<ir::TupleTypeNode>();
-    if (old_tuple == nullptr || new_tuple == nullptr ||
-        old_tuple->fields.size() != new_tuple->fields.size())
-      return std::nullopt;
-    Placements placements;
-    for (std::size_t i = 0; i < old_tuple->fields.size(); ++i) {
-      const auto* field = TensorOf(old_tuple->fields[i]);
-      const bool is_placed = field != nullptr && field->shape.size() == placement.old.size();
-      placements.push_back(is_placed ? placement : Placement());
-      if (!IsTypeIn(new_tuple->fields[i], old_tuple->fields[i], placements[i])) return std::nullopt;
-    }
-    return placements;
-  }
-
   std::optional<Expr> InLayouts(const Expr& original, const std::vector<Operand>& operands,
                                 const LayoutAnswer& named, const Expr& callee,
                                 const LayoutAnswer& answer) {
     const auto* call = original.As<CallNode>();
     std::vector<Expr> values;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const auto value = Placed(operands[i], named.inputs[i], answer.inputs[i]);
+      const auto value = moves_.ToLayout(operands[i], named.inputs[i], answer.inputs[i]);
       if (!value) return std::nullopt;
       values.push_back(*value);
     }
@@ -269,7 +149,7 @@ class Rewriter {
     for (std::size_t i = 0; i < operands->size(); ++i) {
       Operand& operand = (*operands)[i];
       if (operand.placement.old != named.inputs[i])
-        operand = {operand.type, Plain(operand), Placement()};
+        operand = {operand.type, moves_.ToOld(operand), Placement()};
       arrive.push_back(operand.placement.now);
       is_moved = is_moved || operand.placement.is_moved();
     }
@@ -295,14 +175,9 @@ class Rewriter {
     return tensor == nullptr || tensor->shape.size() == rank;
   }
 
-  struct Made {
-    std::string from, to;
-    Expr value;
-  };
   const AlterLayoutRule& alter_;
   std::unordered_map<Expr, Placements, ir::ExprHash> placements_;  // of values as they were
-  std::unordered_map<Expr, std::vector<Made>, ir::ExprHash> made_;
-  std::unordered_map<Expr, std::unordered_map<std::size_t, Expr>, ir::ExprHash> expanded_;
+  LayoutMoves moves_;
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 // 2.2, and of the reference system's pass of this name.
 #include "tenon/passes/quantize/fake_quantization_to_integer.h"
 
-#include <cmath>
 #include <unordered_map>
 
 #include "tenon/ir/visit.h"
@@ -15,7 +14,9 @@
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/quantize/quantized_bias.h"
 #include "tenon/passes/quantize/quantized_form.h"
+#include "tenon/passes/quantize/quantized_products.h"
 
 namespace tenon::passes {
 namespace {
@@ -23,9 +24,6 @@ namespace {
 using ir::CallNode;
 using ir::Expr;
 using ops::Ints;
-
-// How much the scales of a bias may differ from those of its product.
-constexpr double kSameScale = 1e-5;
 
 std::optional<Shape> StaticShapeOf(const ir::Type& type) {
   const auto* tensor = type.As<ir::TensorTypeNode>();
@@ -76,12 +74,6 @@ class Rewriter {
     return found == forms_.end() ? nullptr : &found->second;
   }
 
-  static bool IsProduct(const Expr& op) {
-    const auto& known = ops::Known();
-    return op == known.conv2d || op == known.dense || op == known.matmul ||
-           op == known.batch_matmul;
-  }
-
   std::optional<QuantizedForm> FormOf(const Expr& original, const CallNode& call,
                                       const Shape& shape) const {
     const auto& known = ops::Known();
@@ -96,7 +88,7 @@ class Rewriter {
       const QuantizedForm* second = Form(call.args[1]);
       if (first == nullptr || second == nullptr || !first->is_byte() || !second->is_byte())
         return std::nullopt;
-      return Product(call, *first, *second, shape);
+      return ProductForm(call, *first, *second, shape);
     }
     if (call.callee == known.bias_add)
       return first == nullptr
@@ -122,72 +114,7 @@ class Rewriter {
     forms_.emplace(rebuilt, form->With(ir::TupleGetItem::Make(parts, get.index), *shape));
   }
 
-  // --- products
-
-  static std::optional<QuantizedForm> Product(const CallNode& call, const QuantizedForm& a,
-                                              const QuantizedForm& given, const Shape& shape) {
-    const auto& known = ops::Known();
-    if (!a.is_single()) return std::nullopt;
-    QuantizedForm b = given;
-    if (call.callee == known.matmul) {
-      const auto& attrs = call.attrs.As<ops::MatmulAttrs>();
-      if (attrs.transpose_a) return std::nullopt;
-      if (!attrs.transpose_b) {
-        b = b.With(ops::Transpose(b.data), {b.shape[1], b.shape[0]});
-        b.axis = 1 - b.axis;
-      }
-    }
-    std::size_t weight_axis = 0, result_axis = shape.size() - 1;
-    if (call.callee == known.conv2d) {
-      const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
-      if (ops::HasBlocks(attrs)) return std::nullopt;
-      weight_axis = attrs.kernel_layout.find('O');
-      result_axis = (attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout).find('C');
-    }
-    if (!b.is_single() && (b.axis != weight_axis || call.callee == known.batch_matmul))
-      return std::nullopt;
-    QuantizedForm sums{.data = Integers(call, a, b),
-                       .dtype = Int32,
-                       .shape = shape,
-                       .scale = b.scale,
-                       .zero_point = std::vector<std::int64_t>(b.scale.size(), 0),
-                       .axis = result_axis};
-    // Rounded as the factor of a float32 product is.
-    for (double& scale : sums.scale)
-      scale = static_cast<float>(scale) * static_cast<float>(a.scale[0]);
-    return sums;
-  }
-
-  static Expr Integers(const CallNode& call, const QuantizedForm& a, const QuantizedForm& b) {
-    const auto& known = ops::Known();
-    const auto [a_scale, a_zero] = a.Parameters();
-    const auto [b_scale, b_zero] = b.Parameters();
-    if (call.callee == known.conv2d) {
-      auto attrs = call.attrs.As<ops::Conv2DAttrs>();
-      attrs.out_dtype = Int32;
-      return ops::QnnConv2D(a.data, b.data, a_zero, b_zero, a_scale, b_scale, attrs);
-    }
-    if (call.callee == known.batch_matmul) {
-      auto attrs = call.attrs.As<ops::BatchMatmulAttrs>();
-      attrs.out_dtype = Int32;
-      return ops::QnnBatchMatmul(a.data, b.data, a_zero, b_zero, a_scale, b_scale, attrs);
-    }
-    return ops::QnnDense(a.data, b.data, a_zero, b_zero, a_scale, b_scale, {.out_dtype = Int32});
-  }
-
   // --- sums
-
-  // The axis along which a value of `shape` runs, in a value of rank `rank`. The last axis for a
-  // single element, nothing when there are several axes.
-  static std::optional<std::size_t> AxisOf(const Shape& shape, std::size_t rank) {
-    std::optional<std::size_t> axis;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] == 1) continue;
-      if (axis) return std::nullopt;
-      axis = rank - shape.size() + d;
-    }
-    return axis ? axis : std::optional(rank - 1);
-  }
 
   std::optional<QuantizedForm> Sum(const CallNode& call, const Shape& shape) const {
     for (const std::size_t i : {0U, 1U}) {
@@ -227,32 +154,6 @@ class Rewriter {
     const auto trailing = static_cast<std::int64_t>(shape.size()) - 1 - axis;
     if (trailing > 0) integers = ops::ExpandDims(integers, 1, trailing);
     return form.With(ops::Add(form.data, integers), shape);
-  }
-
-  static bool HasScalesOf(const QuantizedForm& form, const QuantizedForm& bias) {
-    if (bias.scale.size() != 1 && bias.scale.size() != form.scale.size()) return false;
-    for (std::size_t c = 0; c < form.scale.size(); ++c) {
-      const double scale = bias.scale[bias.is_single() ? 0 : c];
-      if (std::fabs(scale - form.scale[c]) > kSameScale * form.scale[c]) return false;
-    }
-    return true;
-  }
-
-  static std::optional<Expr> RoundedBias(const QuantizedForm& form, const NDArray& bias) {
-    if (bias.dtype() != Float32) return std::nullopt;
-    const auto count = static_cast<std::size_t>(bias.size());
-    if (!form.is_single() && count != form.scale.size() && count != 1) return std::nullopt;
-    const std::size_t channels = std::max(count, form.scale.size());
-    NDArray rounded = NDArray::Empty({static_cast<std::int64_t>(channels)}, Int32);
-    for (std::size_t c = 0; c < channels; ++c) {
-      const double value =
-          std::nearbyint(static_cast<double>(bias.data<float>()[count == 1 ? 0 : c]) /
-                         form.scale[form.is_single() ? 0 : c]);
-      // With a larger bias, the sum itself would not fit.
-      if (!(std::fabs(value) < std::ldexp(1.0, 30))) return std::nullopt;
-      rounded.data<std::int32_t>()[c] = static_cast<std::int32_t>(value);
-    }
-    return ir::Constant::Make(std::move(rounded));
   }
 
   // --- concatenations

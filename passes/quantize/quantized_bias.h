@@ -1,0 +1,25 @@
+// A bias in the integers of the product that it is added to. Only files inside passes/quantize/
+// include this header.
+//
+//   std::optional<Expr> integers = RoundedBias(product_form, bias);
+#ifndef TENON_PASSES_QUANTIZE_QUANTIZED_BIAS_H_
+#define TENON_PASSES_QUANTIZE_QUANTIZED_BIAS_H_
+
+#include "tenon/passes/quantize/quantized_form.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::passes {
+
+// The axis along which a value of `shape` runs, in a value of rank `rank`. The last axis for a
+// single element, nothing when there are several axes.
+std::optional<std::size_t> AxisOf(const Shape& shape, std::size_t rank);
+
+// Whether a bias of that form has the scales of `form`, or one for all.
+bool HasScalesOf(const QuantizedForm& form, const QuantizedForm& bias);
+
+// Nothing where the sums may not fit, and for a bias of another type or size.
+std::optional<ir::Expr> RoundedBias(const QuantizedForm& form, const NDArray& bias);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_QUANTIZE_QUANTIZED_BIAS_H_

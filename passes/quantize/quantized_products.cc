@@ -1,0 +1,73 @@
+#include "tenon/passes/quantize/quantized_products.h"
+
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/qnn_builders.h"
+
+namespace tenon::passes {
+
+using ir::CallNode;
+using ir::Expr;
+
+namespace {
+
+Expr Integers(const CallNode& call, const QuantizedForm& a, const QuantizedForm& b) {
+  const auto& known = ops::Known();
+  const auto [a_scale, a_zero] = a.Parameters();
+  const auto [b_scale, b_zero] = b.Parameters();
+  if (call.callee == known.conv2d) {
+    auto attrs = call.attrs.As<ops::Conv2DAttrs>();
+    attrs.out_dtype = Int32;
+    return ops::QnnConv2D(a.data, b.data, a_zero, b_zero, a_scale, b_scale, attrs);
+  }
+  if (call.callee == known.batch_matmul) {
+    auto attrs = call.attrs.As<ops::BatchMatmulAttrs>();
+    attrs.out_dtype = Int32;
+    return ops::QnnBatchMatmul(a.data, b.data, a_zero, b_zero, a_scale, b_scale, attrs);
+  }
+  return ops::QnnDense(a.data, b.data, a_zero, b_zero, a_scale, b_scale, {.out_dtype = Int32});
+}
+
+}  // namespace
+
+bool IsProduct(const Expr& op) {
+  const auto& known = ops::Known();
+  return op == known.conv2d || op == known.dense || op == known.matmul || op == known.batch_matmul;
+}
+
+std::optional<QuantizedForm> ProductForm(const CallNode& call, const QuantizedForm& a,
+                                         const QuantizedForm& given, const Shape& shape) {
+  const auto& known = ops::Known();
+  if (!a.is_single()) return std::nullopt;
+  QuantizedForm b = given;
+  if (call.callee == known.matmul) {
+    const auto& attrs = call.attrs.As<ops::MatmulAttrs>();
+    if (attrs.transpose_a) return std::nullopt;
+    if (!attrs.transpose_b) {
+      b = b.With(ops::Transpose(b.data), {b.shape[1], b.shape[0]});
+      b.axis = 1 - b.axis;
+    }
+  }
+  std::size_t weight_axis = 0, result_axis = shape.size() - 1;
+  if (call.callee == known.conv2d) {
+    const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
+    if (ops::HasBlocks(attrs)) return std::nullopt;
+    weight_axis = attrs.kernel_layout.find('O');
+    result_axis = (attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout).find('C');
+  }
+  if (!b.is_single() && (b.axis != weight_axis || call.callee == known.batch_matmul))
+    return std::nullopt;
+  QuantizedForm sums{.data = Integers(call, a, b),
+                     .dtype = Int32,
+                     .shape = shape,
+                     .scale = b.scale,
+                     .zero_point = std::vector<std::int64_t>(b.scale.size(), 0),
+                     .axis = result_axis};
+  // Rounded as the factor of a float32 product is.
+  for (double& scale : sums.scale)
+    scale = static_cast<float>(scale) * static_cast<float>(a.scale[0]);
+  return sums;
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,115 @@
+#include "tenon/passes/type_errors.h"
+
+#include "tenon/ir/flatten.h"
+#include "tenon/ir/visit.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::passes {
+
+using ir::CallNode;
+using ir::Expr;
+using ir::FuncTypeNode;
+using ir::TupleTypeNode;
+using ir::Type;
+
+Error TypeErrors::AsOne() const {
+  if (errors.size() + left_out == 1) return errors[0];
+  std::string message = StrCat("there are ", errors.size() + left_out, " type errors");
+  if (left_out > 0) StrAppend(&message, "; the first ", errors.size(), " follow");
+  Error all = InvalidArgument(std::move(message));
+  for (const Error& error : errors) all.AddNote(error.what());
+  return all;
+}
+
+void RequireCountable(const Type& type) {
+  for (const Type& part : ir::Flatten(type)) {
+    const auto* tensor = part.As<ir::TensorTypeNode>();
+    if (tensor != nullptr && ir::IsStaticTensor(part))
+      NumBytes(ir::StaticShape(part, "a value"), tensor->dtype);
+  }
+}
+
+namespace {
+
+bool Complete(const Type& type) {
+  if (!type) return false;
+  const auto all = [](const std::vector<Type>& types) {
+    for (const Type& t : types) {
+      if (!Complete(t)) return false;
+    }
+    return true;
+  };
+  if (const auto* tuple = type.As<TupleTypeNode>()) return all(tuple->fields);
+  if (const auto* reference = type.As<ir::RefTypeNode>()) return Complete(reference->value);
+  if (const auto* function = type.As<FuncTypeNode>())
+    return all(function->params) && Complete(function->result);
+  return true;
+}
+
+bool CallsItself(const std::string& name, const Expr& function) {
+  bool calls = false;
+  ir::VisitPostOrder(function, [&](const Expr& e) {
+    const auto* global = e.As<ir::GlobalVarNode>();
+    calls = calls || (global != nullptr && global->name == name);
+  });
+  return calls;
+}
+
+}  // namespace
+
+TypeErrors UnknownTypes(const InferredTypes& inferred) {
+  constexpr std::size_t kMaxErrors = 20;
+  TypeErrors found;
+  for (const Expr& e : inferred.vars) {
+    if (Complete(inferred.type_of(e))) continue;
+    if (found.errors.size() >= kMaxErrors) {
+      ++found.left_out;
+      continue;
+    }
+    found.errors.push_back(InvalidArgument(StrCat("the type of the variable %", ir::Var(e).name(),
+                                                  " cannot be inferred; annotate it"))
+                               .At(e.span()));
+  }
+  if (!found.errors.empty()) return found;
+  for (const auto& [name, function] : inferred.globals) {
+    const auto* type = inferred.type_of(function).As<FuncTypeNode>();
+    if (type == nullptr || Complete(type->result) || !CallsItself(name, function)) continue;
+    found.errors.push_back(
+        InvalidArgument(StrCat("the result type of @", name,
+                               ", which calls itself, cannot be inferred; annotate "
+                               "it (-> type)"))
+            .At(function.span()));
+    return found;
+  }
+  for (const Expr& e : inferred.constraints) {
+    if (Complete(inferred.type_of(e))) continue;
+    const auto* call = e.As<CallNode>();
+    found.errors.push_back(InvalidArgument(StrCat("the type of ",
+                                                  call != nullptr && call->op() != nullptr
+                                                      ? "this call of " + call->op()->name
+                                                      : std::string("this expression"),
+                                                  " cannot be inferred"))
+                               .At(e.span()));
+    return found;
+  }
+  return found;
+}
+TypeErrors UncountableTypes(const InferredTypes& inferred) {
+  TypeErrors found;
+  const auto check = [&](const Expr& e) {
+    try {
+      RequireCountable(inferred.type_of(e));
+    } catch (Error& error) {
+      found.errors.push_back(error.At(e.span()));
+    }
+  };
+  for (const std::vector<Expr>* all : {&inferred.vars, &inferred.constraints}) {
+    for (const Expr& e : *all) {
+      check(e);
+      if (!found.errors.empty()) return found;
+    }
+  }
+  return found;
+}
+
+}  // namespace tenon::passes
