@@ -28,7 +28,7 @@ passes::DesiredLayouts LayoutsFor(const CompileOptions& options) {
   const bool by_matrices = options.mixed_precision == BFloat16 &&
                            options.library != LibraryChoice::kTe && options.target.Has("amx-bf16");
   if (!by_matrices) return {};
-  return {{"nn.conv2d", {"NHWC", "OIHW"}}};
+  return passes::ImagesOf("NHWC", "OIHW");
 }
 
 loop::PipelineOptions LoopPipeline(const CompileOptions& options) {

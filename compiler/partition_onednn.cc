@@ -7,7 +7,7 @@
 
 #include "tenon/compiler/code_generator.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/registry.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -121,16 +121,17 @@ std::string CompositeName(std::string_view op) { return StrCat(kOneDnnName, ".",
 }  // namespace
 
 std::vector<passes::FusionPattern> OneDnnPatterns() {
+  const ops::KnownOps& known = ops::Known();
   std::vector<passes::FusionPattern> table;
   for (int sums = 2; sums >= 0; --sums) {
     for (const Activation& activation : kActivations) {
-      for (const char* anchor :
-           {"nn.conv2d", "nn.conv2d_transpose", "nn.dense", "nn.matmul", "nn.batch_matmul",
-            "nn.max_pool2d", "nn.avg_pool2d", "nn.global_max_pool2d", "nn.global_avg_pool2d"}) {
-        Pattern pattern = std::string_view(anchor).ends_with("pool2d")
-                              ? IsOp(anchor)(Wildcard())
-                              : Call(anchor, Wildcard(), Wildcard());
-        std::string name = CompositeName(anchor);
+      for (const Expr& callee :
+           {known.conv2d, known.conv2d_transpose, known.dense, known.matmul, known.batch_matmul,
+            known.max_pool2d, known.avg_pool2d, known.global_max_pool2d, known.global_avg_pool2d}) {
+        const ops::OpDef& anchor = *ops::OpOf(callee);
+        Pattern pattern = anchor.num_inputs() == 1 ? IsOp(anchor.name)(Wildcard())
+                                                   : IsOp(anchor.name)(Wildcard(), Wildcard());
+        std::string name = CompositeName(anchor.name);
         for (int i = 0; i < sums; ++i) {
           pattern = Sum(pattern);
           name += "_add";

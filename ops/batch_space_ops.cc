@@ -3,6 +3,7 @@
 // nn.space_to_depth and nn.depth_to_space do the same with height, width and the channels.
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
@@ -162,14 +163,16 @@ void RegisterBatchSpaceOps(OpRegistry& registry) {
       .Attrs<SubPixelAttrs>()
       .Level(5)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(SubPixel<true>, "SpaceToDepth");
+      .TypeRelation(SubPixel<true>, "SpaceToDepth")
+      .Column(PrecisionRule::kFollow);
   registry.Register("nn.depth_to_space")
       .Describe("move channels into blocks of height and width")
       .Argument("data", "Tensor", "batch of images")
       .Attrs<SubPixelAttrs>()
       .Level(5)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(SubPixel<false>, "DepthToSpace");
+      .TypeRelation(SubPixel<false>, "DepthToSpace")
+      .Column(PrecisionRule::kFollow);
   registry.Register("nn.dilate")
       .Describe("spread the elements: strides - 1 new ones between neighbours on each axis")
       .Argument("x", "Tensor", "input")

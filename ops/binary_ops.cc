@@ -1,5 +1,8 @@
 // Operators of two broadcast inputs, and where, which has three.
+#include <optional>
+
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/pass_rules.h"
 
 namespace tenon::ops {
 namespace {
@@ -38,20 +41,24 @@ void RegisterBinaryOps(OpRegistry& registry) {
     const char* help;
     int level;
     void (*relation)(TypeCall&);
+    std::optional<PrecisionRule> precision = {};
   };
   for (const Row& row : {
-           Row{"add", "lhs + rhs", 1, Broadcast},
-           Row{"subtract", "lhs - rhs", 1, Broadcast},
-           Row{"multiply", "lhs * rhs", 1, Broadcast},
-           Row{"divide", "lhs / rhs; integers are rounded toward zero", 1, Broadcast},
+           Row{"add", "lhs + rhs", 1, Broadcast, PrecisionRule::kFollow},
+           Row{"subtract", "lhs - rhs", 1, Broadcast, PrecisionRule::kFollow},
+           Row{"multiply", "lhs * rhs", 1, Broadcast, PrecisionRule::kFollow},
+           Row{"divide", "lhs / rhs; integers are rounded toward zero", 1, Broadcast,
+               PrecisionRule::kFollow},
            Row{"trunc_divide", "lhs / rhs; integers are rounded toward zero", 1, Broadcast},
            Row{"floor_divide", "lhs / rhs, rounded down", 1, Broadcast},
            Row{"mod", "remainder of divide", 1, Broadcast},
            Row{"trunc_mod", "remainder of trunc_divide", 1, Broadcast},
            Row{"floor_mod", "remainder of floor_divide", 1, Broadcast},
-           Row{"power", "lhs to the power of rhs", 4, Broadcast},
-           Row{"maximum", "the greater one; NaN when either is NaN", 4, Broadcast},
-           Row{"minimum", "the smaller one; NaN when either is NaN", 4, Broadcast},
+           Row{"power", "lhs to the power of rhs", 4, Broadcast, PrecisionRule::kNever},
+           Row{"maximum", "the greater one; NaN when either is NaN", 4, Broadcast,
+               PrecisionRule::kFollow},
+           Row{"minimum", "the smaller one; NaN when either is NaN", 4, Broadcast,
+               PrecisionRule::kFollow},
            Row{"left_shift", "lhs << rhs", 4, IntegerBroadcast},
            Row{"right_shift", "lhs >> rhs, keeping the sign", 4, IntegerBroadcast},
            Row{"bitwise_and", "bits in both", 4, IntegerBroadcast},
@@ -66,15 +73,17 @@ void RegisterBinaryOps(OpRegistry& registry) {
            Row{"less_equal", "lhs <= rhs", 4, BroadcastToBool},
            Row{"greater", "lhs > rhs", 4, BroadcastToBool},
            Row{"greater_equal", "lhs >= rhs", 4, BroadcastToBool},
-       })
-    registry.Register(row.name)
-        .Describe(row.help)
+       }) {
+    OpBuilder op = registry.Register(row.name);
+    op.Describe(row.help)
         .Argument("lhs", "Tensor", "left operand")
         .Argument("rhs", "Tensor", "right operand")
         .Level(row.level)
         .Pattern(OpPattern::kBroadcast)
         .TypeRelation(row.relation,
                       row.relation == BroadcastToBool ? "BroadcastComp" : "Broadcast");
+    if (row.precision) op.Column(*row.precision);
+  }
   registry.Register("where")
       .Describe("x where the condition holds, else y")
       .Argument("condition", "Tensor", "bool, or a number that is not zero")
@@ -82,7 +91,8 @@ void RegisterBinaryOps(OpRegistry& registry) {
       .Argument("y", "Tensor", "taken elsewhere")
       .Level(4)
       .Pattern(OpPattern::kBroadcast)
-      .TypeRelation(Where, "Where");
+      .TypeRelation(Where, "Where")
+      .Column(PrecisionRule::kFollow);
 }
 
 }  // namespace tenon::ops

@@ -2,7 +2,9 @@
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/conv_rules.h"
 #include "tenon/ops/layout.h"
+#include "tenon/ops/layout_columns.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
@@ -220,8 +222,8 @@ void Conv2D(TypeCall& call) {
 
 template <typename AttrsType>
 void Register(OpRegistry& registry, const char* name, const char* help, const char* relation) {
-  registry.Register(name)
-      .Describe(help)
+  OpBuilder op = registry.Register(name);
+  op.Describe(help)
       .Argument("data", "Tensor", "batch of images, in data_layout")
       .Argument("weight", "Tensor", "kernels, in kernel_layout")
       .Attrs<AttrsType>()
@@ -235,7 +237,17 @@ void Register(OpRegistry& registry, const char* name, const char* help, const ch
               Convolution<AttrsType>(call);
             }
           },
-          relation);
+          relation)
+      .Column(PrecisionRule::kAlways);
+  // Where CPUs have instructions that take bfloat16 and add in float32.
+  constexpr bool kIsPlain = std::is_same_v<AttrsType, Conv2DAttrs>;
+  op.Column(kIsPlain ? HalfSums::kOfProducts : HalfSums::kPlain);
+  if constexpr (!std::is_same_v<AttrsType, Conv1DTransposeAttrs>) {
+    op.Column(LayoutInference{LayoutsOfConvolution<AttrsType>});
+    LayoutChoice choice = ChoiceOfConvolution<AttrsType>();
+    choice.takes_blocks = kIsPlain;
+    op.Column(choice);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
 
@@ -70,7 +71,8 @@ void RegisterCreateOps(OpRegistry& registry) {
       .Attrs<ArangeAttrs>()
       .Level(3)
       .Pattern(OpPattern::kOpaque)
-      .TypeRelation(Arange, "Arange");
+      .TypeRelation(Arange, "Arange")
+      .Column(PrecisionRule::kNever);
   registry.Register("shape_of")
       .Describe("the extents of the input")
       .Argument("data", "Tensor", "input")

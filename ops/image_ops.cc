@@ -3,6 +3,7 @@
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/image_attrs.h"
+#include "tenon/ops/layout_columns.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/warp_attrs.h"
 #include "tenon/support/strings.h"
@@ -140,7 +141,9 @@ void Register(OpRegistry& registry, const char* name, const char* help, const ch
       .Attrs<AttrsType>()
       .Level(5)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(Resize<AttrsType>, relation);
+      .TypeRelation(Resize<AttrsType>, relation)
+      .Column(LayoutInference{LayoutsOfWholeAxes<AttrsType>})
+      .Column(ChoiceOfImage<AttrsType>());
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Operators that select elements by index.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/index_attrs.h"
+#include "tenon/ops/layout_rules.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/sequence_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
@@ -220,7 +222,9 @@ void RegisterIndexOps(OpRegistry& registry) {
   };
   op("strided_slice", "elements begin, begin + stride, ... of each axis", 4, kInjective)
       .Attrs<StridedSliceAttrs>()
-      .TypeRelation(StridedSlice, "StridedSlice");
+      .TypeRelation(StridedSlice, "StridedSlice")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsOfStridedSlice});
   op("slice_like", "cropped to the extents of the second input", 10, kInjective)
       .Argument("shape_like", "Tensor", "gives the extents")
       .Attrs<SliceLikeAttrs>()
@@ -228,7 +232,8 @@ void RegisterIndexOps(OpRegistry& registry) {
   op("take", "elements along an axis by index", 3, kInjective)
       .Argument("indices", "Tensor", "integers")
       .Attrs<TakeAttrs>()
-      .TypeRelation(Take, "Take");
+      .TypeRelation(Take, "Take")
+      .Column(PrecisionRule::kFollow);
   op("gather", "elements along one axis, the index having the data's rank", 3, kInjective)
       .Argument("indices", "Tensor", "integers")
       .Attrs<GatherAttrs>()

@@ -44,9 +44,8 @@ struct LayoutInference {
   std::function<LayoutAnswer(const LayoutQuestion& question)> infer;
 };
 
-// Attaches the column to elementwise and broadcast operators, reductions, concatenations, slices,
-// transpose, squeeze, padding, normalisation, pooling, scaling of images and convolutions. For what
-// an operator cannot do over a blocked axis, it asks for the old layout.
+// Attaches the column to elementwise and broadcast operators whose definitions have none: the
+// others say what they cannot do over a blocked axis, for which they ask for the old layout.
 void AttachLayoutInference(OpRegistry& registry);
 
 }  // namespace tenon::ops

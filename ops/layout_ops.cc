@@ -6,6 +6,7 @@
 #include "tenon/ops/layout.h"
 #include "tenon/ops/layout_attrs.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
@@ -138,7 +139,8 @@ void RegisterLayoutOps(OpRegistry& registry) {
       .Attrs<LayoutTransformAttrs>()
       .Level(5)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(LayoutTransform, "LayoutTransform");
+      .TypeRelation(LayoutTransform, "LayoutTransform")
+      .Column(PrecisionRule::kFollow);
   registry.Register("nn.contrib_conv2d_NCHWc")
       .Describe("2-D convolution over blocks of channels")
       .Argument("data", "Tensor", "images, NCHW{b}c")
@@ -146,7 +148,9 @@ void RegisterLayoutOps(OpRegistry& registry) {
       .Attrs<Conv2DAttrs>()
       .Level(10)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation([](TypeCall& call) { BlockedConv2D(call, false); }, "Conv2DNCHWc");
+      .TypeRelation([](TypeCall& call) { BlockedConv2D(call, false); }, "Conv2DNCHWc")
+      .Column(PrecisionRule::kAlways)
+      .Column(HalfSums::kPlain);
   registry.Register("nn.contrib_depthwise_conv2d_NCHWc")
       .Describe("2-D convolution of each channel by itself, over blocks of channels")
       .Argument("data", "Tensor", "images, NCHW{b}c")
@@ -154,7 +158,8 @@ void RegisterLayoutOps(OpRegistry& registry) {
       .Attrs<Conv2DAttrs>()
       .Level(10)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation([](TypeCall& call) { BlockedConv2D(call, true); }, "DepthwiseConv2DNCHWc");
+      .TypeRelation([](TypeCall& call) { BlockedConv2D(call, true); }, "DepthwiseConv2DNCHWc")
+      .Column(HalfSums::kPlain);
 }
 
 }  // namespace tenon::ops

@@ -89,6 +89,21 @@ bool IsLayoutChanged(const LayoutQuestion& question, std::size_t input) {
          !question.old_inputs[input].empty();
 }
 
+bool MayFollowLayout(const LayoutQuestion& q, const std::string& own) {
+  return IsLayoutChanged(q, 0) && q.old_inputs[0] == own;
+}
+
+bool IsOrderOf(std::string letters, std::string layout) {
+  std::sort(letters.begin(), letters.end());
+  std::sort(layout.begin(), layout.end());
+  return layout == letters;
+}
+
+bool IsPooledLayout(const std::string& text) {
+  const Layout layout = Layout::Parse(text, "layout");
+  return IsOrderOf("NCHW", layout.Whole()) && layout.rank() == (layout.IsCut('C') ? 5 : 4);
+}
+
 LayoutAnswer LayoutsOfReduction(const LayoutQuestion& question) {
   return Reduction<ReduceAttrs>(question);
 }

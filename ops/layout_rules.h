@@ -14,6 +14,12 @@ LayoutAnswer KeepLayouts(const LayoutQuestion& question);
 // The new layout of an input, or its old one.
 const std::string& WantedLayout(const LayoutQuestion& question, std::size_t input);
 bool IsLayoutChanged(const LayoutQuestion& question, std::size_t input);
+// Whether an operator whose attribute says `own` may take the new layout of its first input.
+bool MayFollowLayout(const LayoutQuestion& question, const std::string& own);
+// Whether `layout` is an order of the letters of `letters`.
+bool IsOrderOf(std::string letters, std::string layout);
+// Images, whose channels may be cut into blocks.
+bool IsPooledLayout(const std::string& text);
 
 // The rule of sum and similar reductions, and of argmax over one whole axis.
 LayoutAnswer LayoutsOfReduction(const LayoutQuestion& question);

@@ -6,7 +6,9 @@
 #include "tenon/ops/dense_pack_attrs.h"
 #include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/layout.h"
+#include "tenon/ops/layout_inference.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
@@ -91,6 +93,13 @@ void BatchMatmul(TypeCall& call) {
       attrs.out_dtype.is_void() ? a->dtype : attrs.out_dtype));
 }
 
+// Of a matrix. Its layouts stay, unless AlterOpLayout replaces the call.
+LayoutAnswer LayoutsOfDense(const LayoutQuestion& q) {
+  const auto* x = q.old_types[0].As<ir::TensorTypeNode>();
+  if (x == nullptr || x->shape.size() != 2) return {{"", ""}, "", q.attrs};
+  return {{"NC", "NC"}, "NC", q.attrs};
+}
+
 // (m, k) times blocks of the transposed weight: (n / b, k, b).
 void DensePack(TypeCall& call) {
   const auto& attrs = call.attrs<DensePackAttrs>();
@@ -157,7 +166,10 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .Attrs<DenseAttrs>()
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(Dense, "Dense");
+      .TypeRelation(Dense, "Dense")
+      .Column(PrecisionRule::kAlways)
+      .Column(HalfSums::kOfProducts)
+      .Column(LayoutInference{LayoutsOfDense});
   registry.Register("nn.contrib_dense_pack")
       .Describe("data times the transposed weight, which is in blocks of columns")
       .Argument("data", "2D Tensor", "(m, k)")
@@ -173,7 +185,9 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .Attrs<MatmulAttrs>()
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(Matmul, "Matmul");
+      .TypeRelation(Matmul, "Matmul")
+      .Column(PrecisionRule::kAlways)
+      .Column(HalfSums::kOfProducts);
   registry.Register("nn.batch_matmul")
       .Describe("matrix product of each pair of a batch")
       .Argument("tensor_a", "3D Tensor", "(batch, m, k)")
@@ -181,7 +195,9 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .Attrs<BatchMatmulAttrs>()
       .Level(10)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(BatchMatmul, "BatchMatmul");
+      .TypeRelation(BatchMatmul, "BatchMatmul")
+      .Column(PrecisionRule::kAlways)
+      .Column(HalfSums::kOfProducts);
   registry.Register("einsum")
       .Describe(
           "Einstein summation: products of the operands' elements, summed over the labels that "
@@ -190,7 +206,8 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .Attrs<EinsumAttrs>()
       .Level(11)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(Einsum, "Einsum");
+      .TypeRelation(Einsum, "Einsum")
+      .Column(HalfSums::kPlain);
 }
 
 }  // namespace tenon::ops

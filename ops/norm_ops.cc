@@ -1,7 +1,9 @@
 // Normalisations, softmax, bias and dropout.
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/layout_columns.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -102,7 +104,9 @@ void RegisterNormOps(OpRegistry& registry) {
       .Attrs<BiasAddAttrs>()
       .Level(1)
       .Pattern(OpPattern::kBroadcast)
-      .TypeRelation(BiasAdd, "BiasAdd");
+      .TypeRelation(BiasAdd, "BiasAdd")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsAlongAxis<BiasAddAttrs>});
   registry.Register("nn.batch_norm")
       .Describe(
           "(x - mean) / sqrt(var + epsilon) * gamma + beta along a channel axis; a tuple of "
@@ -115,7 +119,9 @@ void RegisterNormOps(OpRegistry& registry) {
       .Attrs<BatchNormAttrs>()
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(BatchNorm, "BatchNorm");
+      .TypeRelation(BatchNorm, "BatchNorm")
+      .Column(PrecisionRule::kNever)
+      .Column(LayoutInference{LayoutsAlongAxis<BatchNormAttrs>});
   registry.Register("nn.layer_norm")
       .Describe("(x - mean) / sqrt(variance + epsilon) over one axis, times gamma plus beta")
       .Argument("data", "Tensor", "input")
@@ -124,7 +130,10 @@ void RegisterNormOps(OpRegistry& registry) {
       .Attrs<LayerNormAttrs>()
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(LayerNorm, "LayerNorm");
+      .TypeRelation(LayerNorm, "LayerNorm")
+      .Column(PrecisionRule::kNever)
+      .Column(HalfSums::kPlain)
+      .Column(LayoutInference{LayoutsAlongAxis<LayerNormAttrs>});
   registry.Register("nn.group_norm")
       .Describe(
           "(x - mean) / sqrt(variance + epsilon) over groups of channels and all axes but the "
@@ -135,7 +144,8 @@ void RegisterNormOps(OpRegistry& registry) {
       .Attrs<GroupNormAttrs>()
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(GroupNorm, "GroupNorm");
+      .TypeRelation(GroupNorm, "GroupNorm")
+      .Column(HalfSums::kPlain);
   registry.Register("nn.instance_norm")
       .Describe(
           "(x - mean) / sqrt(variance + epsilon) over all axes but the first and that of the "
@@ -146,7 +156,8 @@ void RegisterNormOps(OpRegistry& registry) {
       .Attrs<InstanceNormAttrs>()
       .Level(1)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(InstanceNorm, "InstanceNorm");
+      .TypeRelation(InstanceNorm, "InstanceNorm")
+      .Column(HalfSums::kPlain);
   for (const char* name : {"nn.softmax", "nn.fast_softmax", "nn.log_softmax"})
     registry.Register(name)
         .Describe("exp(x - max) / sum of these along an axis (log_softmax: its logarithm)")
@@ -154,21 +165,28 @@ void RegisterNormOps(OpRegistry& registry) {
         .Attrs<SoftmaxAttrs>()
         .Level(1)
         .Pattern(OpPattern::kOutEWiseFusable)
-        .TypeRelation(Softmax, "Softmax");
+        .TypeRelation(Softmax, "Softmax")
+        .Column(PrecisionRule::kNever)
+        .Column(HalfSums::kPlain)
+        .Column(LayoutInference{LayoutsAlongAxis<SoftmaxAttrs>});
   registry.Register("nn.l2_normalize")
       .Describe("x / sqrt(max(sum of squares over the axes, eps))")
       .Argument("data", "Tensor", "input")
       .Attrs<L2NormalizeAttrs>()
       .Level(2)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(L2Normalize, "Identity");
+      .TypeRelation(L2Normalize, "Identity")
+      .Column(PrecisionRule::kNever)
+      .Column(HalfSums::kPlain);
   registry.Register("nn.lrn")
       .Describe("x / (bias + alpha * mean of squares in a window along an axis) ^ beta")
       .Argument("data", "Tensor", "input")
       .Attrs<LRNAttrs>()
       .Level(2)
       .Pattern(OpPattern::kOpaque)
-      .TypeRelation(LRN, "Identity");
+      .TypeRelation(LRN, "Identity")
+      .Column(HalfSums::kPlain)
+      .Column(LayoutInference{LayoutsAlongAxis<LRNAttrs>});
   registry.Register("nn.dropout")
       .Describe("tuple of the data and a mask; nothing is dropped at inference")
       .Argument("data", "Tensor", "input")
@@ -176,7 +194,8 @@ void RegisterNormOps(OpRegistry& registry) {
       .Level(1)
       .Pattern(OpPattern::kOpaque)
       .Stateful()
-      .TypeRelation(Dropout, "Dropout");
+      .TypeRelation(Dropout, "Dropout")
+      .Column(PrecisionRule::kFollow);
 }
 
 }  // namespace tenon::ops

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/layout_rules.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
@@ -72,7 +74,9 @@ void RegisterPadOps(OpRegistry& registry) {
       .Attrs<PadAttrs>()
       .Level(2)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(Pad, "Pad");
+      .TypeRelation(Pad, "Pad")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsOfPad});
   registry.Register("nn.mirror_pad")
       .Describe("the input mirrored at its edges")
       .Argument("data", "Tensor", "input")

@@ -25,6 +25,12 @@ enum class PrecisionRule {
   kNever,   // float32
 };
 
+// An operator that adds up many elements. WidenHalfFloats makes it add halves in float32.
+enum class HalfSums {
+  kPlain,
+  kOfProducts,  // for which a CPU may have instructions that take bfloat16
+};
+
 // Folding of scales may move a factor that is greater than zero from the argument of a call to its
 // result, as of relu.
 struct KeepsPositiveScale {};

@@ -5,6 +5,8 @@
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/layout.h"
+#include "tenon/ops/layout_columns.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/pool_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/upsampling_attrs.h"
@@ -182,14 +184,31 @@ OpBuilder Pool(OpRegistry& registry, const std::string& name, const char* help, 
   return op;
 }
 
+// Channels of images may be cut into blocks.
+template <typename AttrsType, std::size_t kDims>
+LayoutInference LayoutsOf() {
+  if constexpr (kDims == 2) return {LayoutsOfPool<AttrsType>};
+  return {LayoutsOfWholeAxes<AttrsType>};
+}
+
 template <std::size_t kDims>
 void RegisterWindows(OpRegistry& registry) {
-  Pool(registry, StrCat("nn.max_pool", kDims, "d"), "maximum of each window; padding never wins")
-      .Attrs<MaxPoolAttrs<kDims>>()
-      .TypeRelation(WindowPool<MaxPoolAttrs<kDims>>, StrCat("MaxPool", kDims, "D"));
-  Pool(registry, StrCat("nn.avg_pool", kDims, "d"), "mean of each window")
-      .Attrs<AvgPoolAttrs<kDims>>()
-      .TypeRelation(WindowPool<AvgPoolAttrs<kDims>>, StrCat("AvgPool", kDims, "D"));
+  OpBuilder max = Pool(registry, StrCat("nn.max_pool", kDims, "d"),
+                       "maximum of each window; padding never wins")
+                      .Attrs<MaxPoolAttrs<kDims>>()
+                      .TypeRelation(WindowPool<MaxPoolAttrs<kDims>>, StrCat("MaxPool", kDims, "D"))
+                      .Column(PrecisionRule::kFollow)
+                      .Column(LayoutsOf<MaxPoolAttrs<kDims>, kDims>());
+  OpBuilder mean = Pool(registry, StrCat("nn.avg_pool", kDims, "d"), "mean of each window")
+                       .Attrs<AvgPoolAttrs<kDims>>()
+                       .TypeRelation(WindowPool<AvgPoolAttrs<kDims>>, StrCat("AvgPool", kDims, "D"))
+                       .Column(PrecisionRule::kNever)
+                       .Column(HalfSums::kPlain)
+                       .Column(LayoutsOf<AvgPoolAttrs<kDims>, kDims>());
+  if constexpr (kDims == 2) {
+    max.Column(ChoiceOfImage<MaxPool2DAttrs>());
+    mean.Column(ChoiceOfImage<AvgPool2DAttrs>());
+  }
 }
 
 // Bin i of n covers the elements from floor(i * extent / n) up to ceil((i + 1) * extent / n).
@@ -199,11 +218,16 @@ void RegisterBins(OpRegistry& registry) {
   Pool(registry, StrCat("nn.adaptive_max_pool", kDims, "d"),
        "maximum of each of output_size bins of nearly equal extents", 10)
       .Attrs<AttrsType>()
-      .TypeRelation(AdaptivePool<AttrsType>, StrCat("AdaptiveMaxPool", kDims, "D"));
+      .TypeRelation(AdaptivePool<AttrsType>, StrCat("AdaptiveMaxPool", kDims, "D"))
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutsOf<AttrsType, kDims>());
   Pool(registry, StrCat("nn.adaptive_avg_pool", kDims, "d"),
        "mean of each of output_size bins of nearly equal extents", 10)
       .Attrs<AttrsType>()
-      .TypeRelation(AdaptivePool<AttrsType>, StrCat("AdaptiveAvgPool", kDims, "D"));
+      .TypeRelation(AdaptivePool<AttrsType>, StrCat("AdaptiveAvgPool", kDims, "D"))
+      .Column(PrecisionRule::kNever)
+      .Column(LayoutsOf<AttrsType, kDims>())
+      .Column(HalfSums::kPlain);
 }
 
 }  // namespace
@@ -217,24 +241,34 @@ void RegisterPoolOps(OpRegistry& registry) {
   RegisterBins<3>(registry);
   Pool(registry, "nn.global_max_pool2d", "maximum of each image and channel")
       .Attrs<GlobalPool2DAttrs>()
-      .TypeRelation(GlobalPool2D, "GlobalMaxPool2D");
+      .TypeRelation(GlobalPool2D, "GlobalMaxPool2D")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsOfPool<GlobalPool2DAttrs>})
+      .Column(ChoiceOfImage<GlobalPool2DAttrs>());
   Pool(registry, "nn.global_avg_pool2d", "mean of each image and channel")
       .Attrs<GlobalPool2DAttrs>()
-      .TypeRelation(GlobalPool2D, "GlobalAvgPool2D");
+      .TypeRelation(GlobalPool2D, "GlobalAvgPool2D")
+      .Column(PrecisionRule::kNever)
+      .Column(LayoutInference{LayoutsOfPool<GlobalPool2DAttrs>})
+      .Column(ChoiceOfImage<GlobalPool2DAttrs>())
+      .Column(HalfSums::kPlain);
   registry.Register("nn.upsampling")
       .Describe("images scaled along height and width")
       .Argument("data", "Tensor", "batch of images")
       .Attrs<UpSamplingAttrs>()
       .Level(2)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(UpSampling, "UpSampling");
+      .TypeRelation(UpSampling, "UpSampling")
+      .Column(LayoutInference{LayoutsOfWholeAxes<UpSamplingAttrs>})
+      .Column(ChoiceOfImage<UpSamplingAttrs>());
   registry.Register("nn.upsampling3d")
       .Describe("volumes scaled along depth, height and width")
       .Argument("data", "Tensor", "batch of volumes")
       .Attrs<UpSampling3DAttrs>()
       .Level(2)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(UpSampling3D, "UpSampling3D");
+      .TypeRelation(UpSampling3D, "UpSampling3D")
+      .Column(LayoutInference{LayoutsOfWholeAxes<UpSampling3DAttrs>});
   registry.Register("image.dilation2d")
       .Describe(
           "grey-scale morphology: the maximum of the sums of an element of the window and its "
@@ -244,7 +278,8 @@ void RegisterPoolOps(OpRegistry& registry) {
       .Attrs<Dilation2DAttrs>()
       .Level(2)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(Dilation2D, "Dilation2D");
+      .TypeRelation(Dilation2D, "Dilation2D")
+      .Column(LayoutInference{LayoutsOfConvolution<Dilation2DAttrs>});
 }
 
 }  // namespace tenon::ops

@@ -295,30 +295,32 @@ void RegisterConversions(OpRegistry& registry) {
 }
 
 void RegisterProducts(OpRegistry& registry) {
-  const auto plain = [&](const char* name) { return registry.Definition(name).type_relation; };
+  // "nn.conv2d" of "qnn.conv2d".
+  const auto plain = [&](OpBuilder& op) {
+    return registry.Definition(op.op().name.substr(1)).type_relation;
+  };
   OpBuilder conv = Qnn(registry, "qnn.conv2d",
                        "2-D convolution of (data - input_zero_point) and (weight - "
                        "kernel_zero_point), summed in int32; padding stands for zero",
                        OpPattern::kOutEWiseFusable);
   ProductArguments(conv, "batch of images, in data_layout", "kernels, in kernel_layout")
       .Attrs<Conv2DAttrs>()
-      .TypeRelation(ProductRelation<Conv2DAttrs>(plain("nn.conv2d"), FiltersOf), "QnnConv2D");
+      .TypeRelation(ProductRelation<Conv2DAttrs>(plain(conv), FiltersOf), "QnnConv2D");
   OpBuilder transpose = Qnn(registry, "qnn.conv2d_transpose",
                             "transposed 2-D convolution of (data - input_zero_point) and (weight - "
                             "kernel_zero_point), summed in int32",
                             OpPattern::kOutEWiseFusable);
   ProductArguments(transpose, "batch of images, in data_layout", "kernels, in kernel_layout")
       .Attrs<Conv2DTransposeAttrs>()
-      .TypeRelation(
-          ProductRelation<Conv2DTransposeAttrs>(plain("nn.conv2d_transpose"), TransposedFiltersOf),
-          "QnnConv2DTranspose");
+      .TypeRelation(ProductRelation<Conv2DTransposeAttrs>(plain(transpose), TransposedFiltersOf),
+                    "QnnConv2DTranspose");
   OpBuilder dense = Qnn(registry, "qnn.dense",
                         "(data - input_zero_point) times the transposed (weight - "
                         "kernel_zero_point), summed in int32",
                         OpPattern::kOutEWiseFusable);
   ProductArguments(dense, "(..., k)", "(units, k)")
       .Attrs<DenseAttrs>()
-      .TypeRelation(ProductRelation<DenseAttrs>(plain("nn.dense"), UnitsOf), "QnnDense");
+      .TypeRelation(ProductRelation<DenseAttrs>(plain(dense), UnitsOf), "QnnDense");
   OpBuilder batch = Qnn(registry, "qnn.batch_matmul",
                         "products of the matrices of a batch without their zero points, summed in "
                         "int32",
@@ -326,7 +328,7 @@ void RegisterProducts(OpRegistry& registry) {
   ProductArguments(batch, "(batch, m, k)", "(batch, k, n)")
       .Attrs<BatchMatmulAttrs>()
       .TypeRelation(ProductRelation<BatchMatmulAttrs>(
-                        plain("nn.batch_matmul"),
+                        plain(batch),
                         [](const BatchMatmulAttrs&, const TypeCall&) -> std::optional<Dim> {
                           return std::nullopt;
                         }),

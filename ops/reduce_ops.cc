@@ -1,5 +1,7 @@
 // Reductions over axes.
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/layout_rules.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
@@ -87,20 +89,24 @@ void RegisterReduceOps(OpRegistry& registry) {
     const char* name;
     const char* help;
     void (*relation)(TypeCall&);
+    bool rounds = false;
   };
   for (const Row& row :
-       {Row{"sum", "sum over axes", Reduce}, Row{"prod", "product over axes", Reduce},
+       {Row{"sum", "sum over axes", Reduce, true}, Row{"prod", "product over axes", Reduce, true},
         Row{"max", "maximum over axes", Reduce}, Row{"min", "minimum over axes", Reduce},
-        Row{"mean", "arithmetic mean over axes; integers divide toward zero", Reduce},
+        Row{"mean", "arithmetic mean over axes; integers divide toward zero", Reduce, true},
         Row{"all", "whether all are true", ReduceBool},
-        Row{"any", "whether one is true", ReduceBool}})
-    registry.Register(row.name)
-        .Describe(row.help)
+        Row{"any", "whether one is true", ReduceBool}}) {
+    OpBuilder op = registry.Register(row.name);
+    op.Describe(row.help)
         .Argument("data", "Tensor", "input")
         .Attrs<ReduceAttrs>()
         .Level(4)
         .Pattern(OpPattern::kCommReduce)
-        .TypeRelation(row.relation, "Reduce");
+        .TypeRelation(row.relation, "Reduce")
+        .Column(LayoutInference{LayoutsOfReduction});
+    if (row.rounds) op.Column(PrecisionRule::kNever).Column(HalfSums::kPlain);
+  }
   for (const char* name : {"argmax", "argmin"})
     registry.Register(name)
         .Describe("int32 index of the extreme value over axes")
@@ -108,7 +114,8 @@ void RegisterReduceOps(OpRegistry& registry) {
         .Attrs<ArgReduceAttrs>()
         .Level(4)
         .Pattern(OpPattern::kCommReduce)
-        .TypeRelation(ArgReduce, "ArgReduce");
+        .TypeRelation(ArgReduce, "ArgReduce")
+        .Column(LayoutInference{LayoutsOfArgReduction});
   registry.Register("variance")
       .Describe("mean of the squared deviations from the given mean")
       .Argument("data", "Tensor", "input")
@@ -116,21 +123,25 @@ void RegisterReduceOps(OpRegistry& registry) {
       .Attrs<VarianceAttrs>()
       .Level(4)
       .Pattern(OpPattern::kCommReduce)
-      .TypeRelation(Variance, "Variance");
+      .TypeRelation(Variance, "Variance")
+      .Column(PrecisionRule::kNever)
+      .Column(HalfSums::kPlain);
   registry.Register("collapse_sum_like")
       .Describe("sum down to the shape of the second input: the inverse of broadcasting")
       .Argument("data", "Tensor", "input")
       .Argument("collapse_type", "Tensor", "gives the shape")
       .Level(10)
       .Pattern(OpPattern::kCommReduce)
-      .TypeRelation(CollapseSumLike, "CollapseSumLike");
+      .TypeRelation(CollapseSumLike, "CollapseSumLike")
+      .Column(HalfSums::kPlain);
   registry.Register("collapse_sum_to")
       .Describe("sum down to a shape that broadcasts to the input's: the inverse of broadcasting")
       .Argument("data", "Tensor", "input")
       .Attrs<InitOpAttrs>()
       .Level(4)
       .Pattern(OpPattern::kCommReduce)
-      .TypeRelation(CollapseSumTo, "CollapseSumTo");
+      .TypeRelation(CollapseSumTo, "CollapseSumTo")
+      .Column(HalfSums::kPlain);
 }
 
 }  // namespace tenon::ops

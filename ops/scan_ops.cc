@@ -1,6 +1,7 @@
 // Running sums and products.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/index_attrs.h"
+#include "tenon/ops/pass_rules.h"
 
 namespace tenon::ops {
 namespace {
@@ -28,7 +29,10 @@ void RegisterScanOps(OpRegistry& registry) {
     made.Level(3).Pattern(OpPattern::kOpaque);
     return made;
   };
-  op("cumsum", "sums of the elements up to each one").TypeRelation(Scan, "Cumsum");
+  op("cumsum", "sums of the elements up to each one")
+      .TypeRelation(Scan, "Cumsum")
+      .Column(PrecisionRule::kNever)
+      .Column(HalfSums::kPlain);
   op("cumprod", "products of the elements up to each one").TypeRelation(Scan, "Cumprod");
 }
 

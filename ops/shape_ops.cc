@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/layout_rules.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
@@ -282,7 +284,8 @@ void RegisterShapeOps(OpRegistry& registry) {
   One(registry, "reshape", "the same elements under another shape", 3, kInjective)
       .Attrs<ReshapeAttrs>()
       .TypeRelation(Reshape, "Reshape")
-      .ReshapeOnly();
+      .ReshapeOnly()
+      .Column(PrecisionRule::kFollow);
   One(registry, "contrib_reverse_reshape",
       "the same elements under another shape; its codes are read from the last axis backwards", 10,
       kInjective)
@@ -295,42 +298,56 @@ void RegisterShapeOps(OpRegistry& registry) {
       .TypeRelation(ReshapeLike, "ReshapeLike");
   One(registry, "nn.batch_flatten", "all axes but the first become one", 2, kInjective)
       .TypeRelation(BatchFlatten, "BatchFlatten")
-      .ReshapeOnly();
+      .ReshapeOnly()
+      .Column(PrecisionRule::kFollow);
   One(registry, "expand_dims", "insert axes of extent 1", 1, kBroadcast)
       .Attrs<ExpandDimsAttrs>()
       .TypeRelation(ExpandDims, "ExpandDims")
-      .ReshapeOnly();
+      .ReshapeOnly()
+      .Column(PrecisionRule::kFollow);
   One(registry, "squeeze", "drop axes of extent 1", 3, kInjective)
       .Attrs<SqueezeAttrs>()
       .TypeRelation(Squeeze, "Squeeze")
-      .ReshapeOnly();
+      .ReshapeOnly()
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsOfSqueeze});
   One(registry, "transpose", "permute the axes", 3, kInjective)
       .Attrs<TransposeAttrs>()
-      .TypeRelation(Transpose, "Transpose");
+      .TypeRelation(Transpose, "Transpose")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsOfTranspose});
   One(registry, "reverse", "flip the order along an axis", 3, kInjective)
       .Attrs<ReverseAttrs>()
-      .TypeRelation(Reverse, "Reverse");
+      .TypeRelation(Reverse, "Reverse")
+      .Column(PrecisionRule::kFollow);
   One(registry, "broadcast_to", "broadcast to a shape", 4, kBroadcast)
       .Attrs<InitOpAttrs>()
-      .TypeRelation(BroadcastTo, "BroadCastTo");
+      .TypeRelation(BroadcastTo, "BroadCastTo")
+      .Column(PrecisionRule::kFollow);
   One(registry, "broadcast_to_like", "broadcast to the shape of the second input", 10, kBroadcast)
       .Argument("broadcast_type", "Tensor", "gives the shape")
       .TypeRelation(BroadcastToLike, "BroadCastToLike");
   One(registry, "tile", "repeat the whole tensor along axes", 3, kBroadcast)
       .Attrs<TileAttrs>()
-      .TypeRelation(Tile, "Tile");
+      .TypeRelation(Tile, "Tile")
+      .Column(PrecisionRule::kFollow);
   One(registry, "repeat", "repeat each element along an axis", 3, kBroadcast)
       .Attrs<RepeatAttrs>()
       .TypeRelation(Repeat, "Repeat");
   One(registry, "split", "cut along an axis into a tuple", 3, kInjective)
       .Attrs<SplitAttrs>()
-      .TypeRelation(Split, "Split");
+      .TypeRelation(Split, "Split")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsOfSplit});
   One(registry, "concatenate", "concatenate the fields of a tuple along an axis", 1, kInjective)
       .Attrs<ConcatenateAttrs>()
-      .TypeRelation(Concatenate, "Concatenate");
+      .TypeRelation(Concatenate, "Concatenate")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsOfConcatenate});
   One(registry, "stack", "stack the fields of a tuple along a new axis", 3, kInjective)
       .Attrs<StackAttrs>()
-      .TypeRelation(Stack, "Stack");
+      .TypeRelation(Stack, "Stack")
+      .Column(PrecisionRule::kFollow);
   One(registry, "meshgrid", "coordinates of a grid, one tensor per axis", 3, kInjective)
       .Attrs<MeshgridAttrs>()
       .TypeRelation(Meshgrid, "Meshgrid");

@@ -1,8 +1,11 @@
 // Elementwise operators of one input.
 #include <cmath>
+#include <optional>
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/layout_columns.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -71,7 +74,9 @@ void RegisterUnaryOps(OpRegistry& registry) {
     const char* name;
     const char* help;
     int level;
+    std::optional<PrecisionRule> precision = {};
   };
+  constexpr PrecisionRule kFollow = PrecisionRule::kFollow, kNever = PrecisionRule::kNever;
   for (const Row& row : {
            Row{"acos", "arc cosine", 1},
            Row{"acosh", "inverse hyperbolic cosine", 1},
@@ -81,36 +86,38 @@ void RegisterUnaryOps(OpRegistry& registry) {
            Row{"atanh", "inverse hyperbolic tangent", 1},
            Row{"cos", "cosine", 1},
            Row{"cosh", "hyperbolic cosine", 1},
-           Row{"erf", "Gauss error function", 1},
-           Row{"exp", "exponential", 1},
-           Row{"fast_erf", "Gauss error function; the same code as erf", 1},
-           Row{"fast_exp", "exponential; the same code as exp", 1},
-           Row{"fast_tanh", "hyperbolic tangent; the same code as tanh", 1},
-           Row{"log", "natural logarithm", 1},
+           Row{"erf", "Gauss error function", 1, kNever},
+           Row{"exp", "exponential", 1, kNever},
+           Row{"fast_erf", "Gauss error function; the same code as erf", 1, kNever},
+           Row{"fast_exp", "exponential; the same code as exp", 1, kNever},
+           Row{"fast_tanh", "hyperbolic tangent; the same code as tanh", 1, kFollow},
+           Row{"log", "natural logarithm", 1, kNever},
            Row{"log10", "logarithm to base 10", 1},
            Row{"log2", "logarithm to base 2", 1},
-           Row{"nn.relu", "max(x, 0)", 1},
-           Row{"rsqrt", "1 / sqrt(x)", 1},
-           Row{"sigmoid", "1 / (1 + exp(-x))", 1},
+           Row{"nn.relu", "max(x, 0)", 1, kFollow},
+           Row{"rsqrt", "1 / sqrt(x)", 1, kNever},
+           Row{"sigmoid", "1 / (1 + exp(-x))", 1, kFollow},
            Row{"sin", "sine", 1},
            Row{"sinh", "hyperbolic sine", 1},
-           Row{"sqrt", "square root", 1},
+           Row{"sqrt", "square root", 1, kFollow},
            Row{"tan", "tangent", 1},
-           Row{"tanh", "hyperbolic tangent", 1},
-           Row{"abs", "absolute value", 3},
-           Row{"ceil", "round up", 3},
-           Row{"copy", "the input itself", 3},
-           Row{"floor", "round down", 3},
-           Row{"nearbyint", "round to nearest, ties to even", 3},
-           Row{"negative", "-x", 3},
-           Row{"round", "round to nearest, ties away from zero", 3},
-           Row{"sign", "-1, 0 or 1", 3},
-           Row{"trunc", "round toward zero", 3},
+           Row{"tanh", "hyperbolic tangent", 1, kFollow},
+           Row{"abs", "absolute value", 3, kFollow},
+           Row{"ceil", "round up", 3, kFollow},
+           Row{"copy", "the input itself", 3, kFollow},
+           Row{"floor", "round down", 3, kFollow},
+           Row{"nearbyint", "round to nearest, ties to even", 3, kFollow},
+           Row{"negative", "-x", 3, kFollow},
+           Row{"round", "round to nearest, ties away from zero", 3, kFollow},
+           Row{"sign", "-1, 0 or 1", 3, kFollow},
+           Row{"trunc", "round toward zero", 3, kFollow},
            Row{"bitwise_not", "all bits inverted", 4},
            Row{"ones_like", "ones of the input's type", 4},
            Row{"zeros_like", "zeros of the input's type", 4},
-       })
-    Unary(registry, row.name, row.help, row.level);
+       }) {
+    OpBuilder op = Unary(registry, row.name, row.help, row.level);
+    if (row.precision) op.Column(*row.precision);
+  }
   for (const char* name : {"isfinite", "isinf", "isnan"})
     Unary(registry, name, "whether a floating value has the property in the name", 3)
         .TypeRelation(IdentityToBool, "IdentityCompRel");
@@ -118,14 +125,18 @@ void RegisterUnaryOps(OpRegistry& registry) {
       .TypeRelation(BoolOnly, "Identity");
   Unary(registry, "clip", "min(max(x, a_min), a_max); the bounds are cast to the input's type", 3)
       .Attrs<ClipAttrs>()
-      .TypeRelation(Clip, "Identity");
+      .TypeRelation(Clip, "Identity")
+      .Column(PrecisionRule::kFollow);
   Unary(registry, "cast", "convert the element type; floats truncate toward zero", 3)
       .Attrs<CastAttrs>()
-      .TypeRelation(Cast, "Cast");
+      .TypeRelation(Cast, "Cast")
+      .Column(PrecisionRule::kNever);
   Unary(registry, "reinterpret", "the bits of the elements under another type of the same width", 3)
       .Attrs<CastAttrs>()
       .TypeRelation(Reinterpret, "Reinterpret");
-  Unary(registry, "nn.leaky_relu", "x > 0 ? x : alpha * x", 3).Attrs<LeakyReluAttrs>();
+  Unary(registry, "nn.leaky_relu", "x > 0 ? x : alpha * x", 3)
+      .Attrs<LeakyReluAttrs>()
+      .Column(PrecisionRule::kFollow);
   registry.Register("cast_like")
       .Describe("convert to the element type of the second input")
       .Argument("data", "Tensor", "input")
@@ -147,12 +158,15 @@ void RegisterUnaryOps(OpRegistry& registry) {
       .Attrs<PReluAttrs>()
       .Level(3)
       .Pattern(OpPattern::kBroadcast)
-      .TypeRelation(PRelu, "PRelu");
+      .TypeRelation(PRelu, "PRelu")
+      .Column(PrecisionRule::kFollow)
+      .Column(LayoutInference{LayoutsAlongAxis<PReluAttrs>});
   registry.Register("annotation.stop_fusion")
       .Describe("the input; fusion does not cross it")
       .Argument("data", "Tensor", "input")
       .Pattern(OpPattern::kOpaque)
-      .TypeRelation(Identity, "Identity");
+      .TypeRelation(Identity, "Identity")
+      .Column(PrecisionRule::kFollow);
 }
 
 }  // namespace tenon::ops

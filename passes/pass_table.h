@@ -30,7 +30,7 @@ struct PassArguments {
   FuseOptions fuse;                                    // FuseOps
   FoldAffineReport* folding = nullptr;                 // gets what FoldAffine did
   DataType mixed_type = BFloat16;                      // ToMixedPrecision
-  DesiredLayouts layouts = {{"nn.conv2d", {"NHWC"}}};  // ConvertLayout
+  DesiredLayouts layouts = ImagesOf("NHWC");           // ConvertLayout
   InlineRule inline_rule = InlineRule::kMarked;        // Inline
   DenseForm dense_form = DenseForm::kBatch;            // CombineParallelDense
   int min_branches = 3;                                // CombineParallel*

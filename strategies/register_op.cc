@@ -108,6 +108,23 @@ OpRegistration& OpRegistration::AlterLayout(
   return *this;
 }
 
+OpRegistration& OpRegistration::LayoutChoice(ops::LayoutChoice choice) {
+  if (choice.answer == nullptr) {
+    Refuse("its answer to a choice of layouts is no function");
+    return *this;
+  }
+  choice.answer = [site = site_, answer = std::move(choice.answer)](const attrs::Attrs& attrs,
+                                                                    const std::string& data,
+                                                                    const std::string& kernel) {
+    return RunAuthorCode(site, "its answer to a choice of layouts",
+                         [&] { return answer(attrs, data, kernel); });
+  };
+  // Only nn.conv2d has an operator over blocks.
+  choice.takes_blocks = false;
+  op_->SetColumn(std::move(choice));
+  return *this;
+}
+
 OpRegistration& OpRegistration::Lower(std::function<ir::Expr(const ops::LoweringCall&)> lower) {
   if (lower == nullptr) {
     Refuse("its lowering is no function");
@@ -141,6 +158,11 @@ OpRegistration& OpRegistration::MixedPrecision(ops::PrecisionRule rule) {
     return *this;
   }
   op_->SetColumn(rule);
+  return *this;
+}
+
+OpRegistration& OpRegistration::SumsHalves(ops::HalfSums sums) {
+  op_->SetColumn(sums);
   return *this;
 }
 

@@ -26,6 +26,7 @@
 
 #include "tenon/ops/alter_layout.h"
 #include "tenon/ops/author_code.h"
+#include "tenon/ops/layout_choice.h"
 #include "tenon/ops/layout_inference.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/registry.h"
@@ -60,6 +61,8 @@ class OpRegistration {
   // What AlterOpLayout puts in the place of a call, after .Layout (ops/alter_layout.h).
   OpRegistration& AlterLayout(
       std::function<std::optional<ops::LayoutAlteration>(const ir::CallNode& call)> alter);
+  // The layouts that ConvertLayout can ask for (ops/layout_choice.h); with .Layout.
+  OpRegistration& LayoutChoice(ops::LayoutChoice choice);
   // The fingerprint is that of the struct that the caller sees.
   template <typename T>
   OpRegistration& Attrs(std::uint64_t fingerprint = attrs::FingerprintOf<T>()) {
@@ -76,6 +79,8 @@ class OpRegistration {
       std::function<std::optional<ops::ChannelAxes>(const ir::CallNode& call)> axes);
   // What ToMixedPrecision does with calls; after .Attrs. kAlways needs the attribute out_dtype.
   OpRegistration& MixedPrecision(ops::PrecisionRule rule);
+  // It adds up many elements: calls with halves add them in float32.
+  OpRegistration& SumsHalves(ops::HalfSums sums);
 
   // What the operator computes, by tensor expressions. A pattern that is not said is inferred from
   // sample calls; where none can be made, the operator is opaque to fusion.

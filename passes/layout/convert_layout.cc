@@ -4,12 +4,11 @@
 #include <unordered_map>
 
 #include "tenon/ops/conv_attrs.h"
-#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/layout.h"
+#include "tenon/ops/layout_choice.h"
 #include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/registry.h"
-#include "tenon/ops/upsampling_attrs.h"
 #include "tenon/passes/layout/blocked_conv.h"
 #include "tenon/passes/layout/rewrite_layouts.h"
 #include "tenon/support/error.h"
@@ -37,24 +36,6 @@ void RequireOrder(const std::string& op, const std::string& layout, const std::s
                                  "\"; it must be an order of ", letters));
 }
 
-template <typename AttrsType>
-std::optional<LayoutAlteration> Convolution(const CallNode& call, const Wish& wish) {
-  auto attrs = call.attrs.As<AttrsType>();
-  attrs.data_layout = wish.data;
-  attrs.kernel_layout = wish.kernel;
-  attrs.out_layout.clear();
-  return LayoutAlteration{call.callee,
-                          {{wish.data, wish.kernel}, wish.data, attrs::Attrs::Make(attrs)}};
-}
-
-template <typename AttrsType>
-std::optional<LayoutAlteration> Image(const CallNode& call, const Wish& wish) {
-  auto attrs = call.attrs.As<AttrsType>();
-  attrs.layout = wish.data;
-  if constexpr (requires { attrs.out_layout; }) attrs.out_layout.clear();
-  return LayoutAlteration{call.callee, {{wish.data}, wish.data, attrs::Attrs::Make(attrs)}};
-}
-
 // A convolution with channels last has those of its kernel last, too.
 std::string DefaultKernel(const std::string& data, const std::string& own) {
   if (data.back() != 'C') return own;
@@ -65,99 +46,74 @@ std::string DefaultKernel(const std::string& data, const std::string& own) {
   return spatial + "IO";
 }
 
-class Rule {
- public:
-  using Alter = std::optional<LayoutAlteration> (*)(const CallNode& call, const Wish& wish);
-
-  template <typename AttrsType>
-  static Rule OfConvolution() {
-    return Rule(AttrsType{}.data_layout, AttrsType{}.kernel_layout, Convolution<AttrsType>);
-  }
-  template <typename AttrsType>
-  static Rule OfImage() {
-    return Rule(AttrsType{}.layout, "", Image<AttrsType>);
-  }
-
-  Wish Read(const std::string& op, const std::vector<std::string>& layouts) const {
-    const std::size_t max_layouts = kernel_.empty() ? 1 : 2;
-    if (layouts.empty() || layouts.size() > max_layouts)
-      throw InvalidArgument(StrCat("ConvertLayout: ", op, " takes ",
-                                   max_layouts == 1 ? "one layout" : "one or two layouts",
-                                   "; there are ", layouts.size()));
-    Wish wish{layouts[0] == kDefault ? data_ : layouts[0], kernel_};
-    const bool is_given = layouts.size() == 2 && layouts[1] != kDefault;
-    if (IsBlocked(op, wish.data)) {
-      if (is_given)
-        throw InvalidArgument(StrCat("ConvertLayout: ", op, " in the layout \"", wish.data,
-                                     "\" has a kernel layout of its own; leave it out"));
-      return wish;
-    }
-    RequireOrder(op, wish.data, data_);
-    if (kernel_.empty()) return wish;
-    wish.kernel = is_given ? layouts[1] : DefaultKernel(wish.data, kernel_);
-    RequireOrder(op, wish.kernel, kernel_);
-    return wish;
-  }
-  Alter alter() const { return alter_; }
-
- private:
-  Rule(std::string data, std::string kernel, Alter alter)
-      : data_(std::move(data)), kernel_(std::move(kernel)), alter_(alter) {}
-
-  static bool IsBlocked(const std::string& op, const std::string& data) {
-    if (op != "nn.conv2d") return false;
-    const ops::Layout layout = ops::Layout::Parse(data, "layout");
-    return layout.IsCut('C') && data == StrCat("NCHW", layout.BlockOf('C'), "c");
-  }
-
-  std::string data_, kernel_;
-  Alter alter_;
-};
-
-std::optional<LayoutAlteration> Conv2D(const CallNode& call, const Wish& wish) {
-  if (ops::HasBlocks(call.attrs.As<ops::Conv2DAttrs>())) return std::nullopt;
-  if (const std::int64_t block = ops::Layout::Parse(wish.data, "layout").BlockOf('C');
-      wish.data == StrCat("NCHW", block, "c"))
-    return BlockedConv2D(call, {block, block});
-  return Convolution<ops::Conv2DAttrs>(call, wish);
+bool IsBlocked(const ops::LayoutChoice& choice, const std::string& data) {
+  if (!choice.takes_blocks) return false;
+  const ops::Layout layout = ops::Layout::Parse(data, "layout");
+  return layout.IsCut('C') && data == StrCat("NCHW", layout.BlockOf('C'), "c");
 }
 
-std::map<std::string, Rule> Rules() {
-  return {{"image.resize1d", Rule::OfImage<ops::Resize1DAttrs>()},
-          {"image.resize2d", Rule::OfImage<ops::Resize2DAttrs>()},
-          {"image.resize3d", Rule::OfImage<ops::Resize3DAttrs>()},
-          {"nn.avg_pool2d", Rule::OfImage<ops::AvgPool2DAttrs>()},
-          {"nn.conv1d", Rule::OfConvolution<ops::Conv1DAttrs>()},
-          {"nn.conv2d", Rule::OfConvolution<ops::Conv2DAttrs>()},
-          {"nn.conv2d_transpose", Rule::OfConvolution<ops::Conv2DTransposeAttrs>()},
-          {"nn.conv3d", Rule::OfConvolution<ops::Conv3DAttrs>()},
-          {"nn.conv3d_transpose", Rule::OfConvolution<ops::Conv3DTransposeAttrs>()},
-          {"nn.global_avg_pool2d", Rule::OfImage<ops::GlobalPool2DAttrs>()},
-          {"nn.global_max_pool2d", Rule::OfImage<ops::GlobalPool2DAttrs>()},
-          {"nn.max_pool2d", Rule::OfImage<ops::MaxPool2DAttrs>()},
-          {"nn.upsampling", Rule::OfImage<ops::UpSamplingAttrs>()}};
+Wish ReadWish(const std::string& op, const ops::LayoutChoice& choice,
+              const std::vector<std::string>& layouts) {
+  const std::size_t max_layouts = choice.kernel.empty() ? 1 : 2;
+  if (layouts.empty() || layouts.size() > max_layouts)
+    throw InvalidArgument(StrCat("ConvertLayout: ", op, " takes ",
+                                 max_layouts == 1 ? "one layout" : "one or two layouts",
+                                 "; there are ", layouts.size()));
+  Wish wish{layouts[0] == kDefault ? choice.data : layouts[0], choice.kernel};
+  const bool is_given = layouts.size() == 2 && layouts[1] != kDefault;
+  if (IsBlocked(choice, wish.data)) {
+    if (is_given)
+      throw InvalidArgument(StrCat("ConvertLayout: ", op, " in the layout \"", wish.data,
+                                   "\" has a kernel layout of its own; leave it out"));
+    return wish;
+  }
+  RequireOrder(op, wish.data, choice.data);
+  if (choice.kernel.empty()) return wish;
+  wish.kernel = is_given ? layouts[1] : DefaultKernel(wish.data, choice.kernel);
+  RequireOrder(op, wish.kernel, choice.kernel);
+  return wish;
 }
 
 struct Chosen {
+  const ops::LayoutChoice& choice;
   Wish wish;
-  Rule::Alter alter;
 };
+
+std::optional<LayoutAlteration> Alter(const CallNode& call, const Chosen& chosen) {
+  const auto& [choice, wish] = chosen;
+  if (choice.takes_blocks) {
+    if (ops::HasBlocks(call.attrs.As<ops::Conv2DAttrs>())) return std::nullopt;
+    if (const std::int64_t block = ops::Layout::Parse(wish.data, "layout").BlockOf('C');
+        IsBlocked(choice, wish.data))
+      return BlockedConv2D(call, {block, block});
+  }
+  return LayoutAlteration{call.callee, choice.answer(call.attrs, wish.data, wish.kernel)};
+}
+
+std::vector<std::string> OperatorsWithChoice() {
+  std::vector<std::string> names;
+  for (const std::string& name : ops::OpRegistry::Global().Names()) {
+    if (ops::OpOf(ops::OpRegistry::Global().Get(name))->Column<ops::LayoutChoice>() != nullptr)
+      names.push_back(name);
+  }
+  return names;
+}
 
 }  // namespace
 
+DesiredLayouts ImagesOf(const std::string& data, const std::string& kernel) {
+  return {{ops::OpOf(ops::Known().conv2d)->name, {data, kernel}}};
+}
+
 ir::Module ConvertLayout(const ir::Module& module, const DesiredLayouts& desired) {
-  const std::map<std::string, Rule> rules = Rules();
   std::unordered_map<ir::Expr, Chosen, ir::ExprHash> chosen;
   for (const auto& [op, layouts] : desired) {
     const ir::Expr& callee = ops::OpRegistry::Global().Get(op);
-    const auto rule = rules.find(op);
-    if (rule == rules.end())
+    const auto* choice = ops::OpOf(callee)->Column<ops::LayoutChoice>();
+    if (choice == nullptr)
       throw InvalidArgument(StrCat("ConvertLayout: ", op, " has no layout to choose; these have: ",
-                                   StrJoin(rules, ", ", [](std::string* text, const auto& r) {
-                                     StrAppend(text, r.first);
-                                   })));
-    chosen.emplace(callee, Chosen{rule->second.Read(op, layouts),
-                                  op == "nn.conv2d" ? Conv2D : rule->second.alter()});
+                                   StrJoin(OperatorsWithChoice(), ", ")));
+    chosen.emplace(callee, Chosen{*choice, ReadWish(op, *choice, layouts)});
   }
   return RewriteLayouts(module, [&](const CallNode& call) -> std::optional<LayoutAlteration> {
     const auto found = chosen.find(call.callee);
@@ -165,7 +121,7 @@ ir::Module ConvertLayout(const ir::Module& module, const DesiredLayouts& desired
     for (const ir::Expr& arg : call.args) {
       if (!ir::IsStaticTensor(arg.checked_type())) return std::nullopt;
     }
-    return found->second.alter(call, found->second.wish);
+    return Alter(call, found->second);
   });
 }
 

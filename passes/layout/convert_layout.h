@@ -21,6 +21,9 @@ namespace tenon::passes {
 
 using DesiredLayouts = std::map<std::string, std::vector<std::string>>;
 
+// 2-D convolutions with images in that layout, and with kernels in this one.
+DesiredLayouts ImagesOf(const std::string& data, const std::string& kernel = "default");
+
 ir::Module ConvertLayout(const ir::Module& module, const DesiredLayouts& desired);
 // Adds the layouts that `text` names, such as "nn.conv2d=NHWC" or "nn.conv2d=NHWC:HWIO". Throws
 // InvalidArgument for any other text.

@@ -26,98 +26,6 @@ using ir::TensorTypeNode;
 
 using ops::PrecisionRule;
 
-// Operators that this build does not have are skipped.
-std::unordered_map<Expr, PrecisionRule, ir::ExprHash> MakeRules() {
-  std::unordered_map<Expr, PrecisionRule, ir::ExprHash> rules;
-  const auto add = [&](PrecisionRule rule, std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-      if (const Expr op = ops::OpRegistry::Global().Find(name)) rules.emplace(op, rule);
-    }
-  };
-  add(PrecisionRule::kAlways, {"nn.batch_matmul", "nn.contrib_conv2d_NCHWc", "nn.conv1d",
-                               "nn.conv1d_transpose", "nn.conv2d", "nn.conv2d_transpose",
-                               "nn.conv3d", "nn.conv3d_transpose", "nn.dense", "nn.matmul"});
-  add(PrecisionRule::kFollow, {"abs",
-                               "add",
-                               "annotation.stop_fusion",
-                               "broadcast_to",
-                               "ceil",
-                               "clip",
-                               "concatenate",
-                               "copy",
-                               "divide",
-                               "expand_dims",
-                               "fast_tanh",
-                               "floor",
-                               "layout_transform",
-                               "maximum",
-                               "minimum",
-                               "multiply",
-                               "nearbyint",
-                               "negative",
-                               "nn.adaptive_max_pool1d",
-                               "nn.adaptive_max_pool2d",
-                               "nn.adaptive_max_pool3d",
-                               "nn.batch_flatten",
-                               "nn.bias_add",
-                               "nn.depth_to_space",
-                               "nn.dropout",
-                               "nn.global_max_pool2d",
-                               "nn.leaky_relu",
-                               "nn.max_pool1d",
-                               "nn.max_pool2d",
-                               "nn.max_pool3d",
-                               "nn.pad",
-                               "nn.prelu",
-                               "nn.relu",
-                               "nn.space_to_depth",
-                               "reshape",
-                               "reverse",
-                               "round",
-                               "sigmoid",
-                               "sign",
-                               "split",
-                               "sqrt",
-                               "squeeze",
-                               "stack",
-                               "strided_slice",
-                               "subtract",
-                               "take",
-                               "tanh",
-                               "tile",
-                               "transpose",
-                               "trunc",
-                               "where"});
-  add(PrecisionRule::kNever, {"arange",
-                              "cast",
-                              "cumsum",
-                              "erf",
-                              "exp",
-                              "fast_erf",
-                              "fast_exp",
-                              "log",
-                              "mean",
-                              "nn.adaptive_avg_pool1d",
-                              "nn.adaptive_avg_pool2d",
-                              "nn.adaptive_avg_pool3d",
-                              "nn.avg_pool1d",
-                              "nn.avg_pool2d",
-                              "nn.avg_pool3d",
-                              "nn.batch_norm",
-                              "nn.fast_softmax",
-                              "nn.global_avg_pool2d",
-                              "nn.l2_normalize",
-                              "nn.layer_norm",
-                              "nn.log_softmax",
-                              "nn.softmax",
-                              "power",
-                              "prod",
-                              "rsqrt",
-                              "sum",
-                              "variance"});
-  return rules;
-}
-
 bool IsFloat32(const ir::Type& type) {
   const auto* tensor = type.As<TensorTypeNode>();
   return tensor != nullptr && tensor->dtype == Float32;
@@ -132,7 +40,7 @@ double HighestOf(DataType type) { return type == Float16 ? 65504 : 0x1.FEp127; }
 
 class Mixer {
  public:
-  explicit Mixer(DataType type) : type_(type), rules_(MakeRules()) {}
+  explicit Mixer(DataType type) : type_(type) {}
 
   Expr Apply(const Expr& function, bool keep_output_type) {
     return ir::RewritePostOrder(
@@ -199,7 +107,6 @@ class Mixer {
   }
 
   PrecisionRule RuleOf(const CallNode& call) {
-    if (const auto rule = rules_.find(call.callee); rule != rules_.end()) return rule->second;
     if (const auto* rule = ops::OpOf(call)->Column<PrecisionRule>()) return *rule;
     unlisted_.insert(call.op()->name);
     return PrecisionRule::kNever;
@@ -306,7 +213,6 @@ class Mixer {
   }
 
   const DataType type_;
-  const std::unordered_map<Expr, PrecisionRule, ir::ExprHash> rules_;
   ir::ExprMap high_;  // from low values to their float32 forms; null until one is needed
   ir::ExprMap low_;   // from float32 values to their casts
   // Calls with a tuple of low fields, and the original types of the fields.

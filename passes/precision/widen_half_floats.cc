@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 
@@ -17,58 +17,6 @@ namespace {
 
 using ir::CallNode;
 using ir::Expr;
-
-using Operators = std::unordered_set<Expr, ir::ExprHash>;
-
-Operators Find(std::initializer_list<const char*> names) {
-  Operators found;
-  for (const char* name : names) {
-    if (const Expr op = ops::OpRegistry::Global().Find(name)) found.insert(op);
-  }
-  return found;
-}
-
-// Operators for which a CPU may have instructions that take bfloat16 and add in float32.
-const Operators& Products() {
-  static const Operators operators =
-      Find({"nn.batch_matmul", "nn.conv2d", "nn.dense", "nn.matmul"});
-  return operators;
-}
-
-// Also holds `prod`; leaves out operators whose computes already sum halves in float32.
-const Operators& OtherSums() {
-  static const Operators operators = Find({"collapse_sum_like",
-                                           "collapse_sum_to",
-                                           "cumsum",
-                                           "einsum",
-                                           "mean",
-                                           "nn.adaptive_avg_pool1d",
-                                           "nn.adaptive_avg_pool2d",
-                                           "nn.adaptive_avg_pool3d",
-                                           "nn.avg_pool1d",
-                                           "nn.avg_pool2d",
-                                           "nn.avg_pool3d",
-                                           "nn.contrib_conv2d_NCHWc",
-                                           "nn.contrib_depthwise_conv2d_NCHWc",
-                                           "nn.conv1d",
-                                           "nn.conv1d_transpose",
-                                           "nn.conv2d_transpose",
-                                           "nn.conv3d",
-                                           "nn.conv3d_transpose",
-                                           "nn.fast_softmax",
-                                           "nn.global_avg_pool2d",
-                                           "nn.group_norm",
-                                           "nn.instance_norm",
-                                           "nn.l2_normalize",
-                                           "nn.layer_norm",
-                                           "nn.log_softmax",
-                                           "nn.lrn",
-                                           "nn.softmax",
-                                           "prod",
-                                           "sum",
-                                           "variance"});
-  return operators;
-}
 
 // The element type of a tensor, or of all fields of a tuple.
 DataType TypeOf(const Expr& e) {
@@ -107,12 +55,12 @@ class Widener {
   Expr Apply(const Expr& original, const Expr& rebuilt) {
     const auto* call = rebuilt.As<CallNode>();
     if (call == nullptr) return rebuilt;
-    const bool is_product = Products().contains(call->callee);
-    if (!is_product && !OtherSums().contains(call->callee)) return rebuilt;
+    const auto* sums = call->op() == nullptr ? nullptr : ops::OpOf(*call)->Column<ops::HalfSums>();
+    if (sums == nullptr) return rebuilt;
     // All operands have one type.
     const DataType type = TypeOf(original.As<CallNode>()->args[0]);
     if (!IsHalf(type)) return rebuilt;
-    const bool keeps_operands = is_product && type == BFloat16;
+    const bool keeps_operands = *sums == ops::HalfSums::kOfProducts && type == BFloat16;
     if (keeps_operands && TypeOf(original) == Float32) return rebuilt;
     std::vector<Expr> operands;
     for (const Expr& arg : call->args) operands.push_back(keeps_operands ? arg : Wide(arg));

@@ -148,7 +148,7 @@ Built BuildProduct(const Group& group) {
 }  // namespace
 
 void AttachStrategies(ops::OpRegistry& registry) {
-  registry.Definition("nn.conv2d")
+  registry.Definition(ops::OpOf(ops::Known().conv2d)->name)
       .SetColumn(Strategy{{OnTarget({.name = "onednn",
                                      .maker = Maker::kOneDnn,
                                      .priority = kLibrary,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tenon/ops/alter_layout.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -172,7 +173,8 @@ std::optional<ops::ChannelBlocks> ChooseBlocks(const ir::CallNode& call) {
 }  // namespace
 
 void AttachBlockedConvComputes(ops::OpRegistry& registry) {
-  registry.Definition("nn.conv2d").SetColumn(ops::AlterLayout{ChooseBlocks});
+  registry.Definition(ops::OpOf(ops::Known().conv2d)->name)
+      .SetColumn(ops::AlterLayout{ChooseBlocks});
   registry.Definition("nn.contrib_conv2d_NCHWc").SetColumn(TeCompute{[](const TeCall& call) {
     return BlockedConv2D(call, false);
   }});

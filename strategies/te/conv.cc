@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -234,7 +235,8 @@ void AttachConvComputes(ops::OpRegistry& registry) {
   std::vector<TeForm> forms;
   for (const Row& row : kRows) forms.push_back(FormOf(row));
   forms.insert(forms.end() - 1, FormOfBlocks());
-  registry.Definition("nn.conv2d").SetColumn(TeCompute{.make = nullptr, .forms = std::move(forms)});
+  registry.Definition(ops::OpOf(ops::Known().conv2d)->name)
+      .SetColumn(TeCompute{.make = nullptr, .forms = std::move(forms)});
 }
 
 }  // namespace tenon::strategies

@@ -1,12 +1,15 @@
-// What registrations tell passes: lowering, mixed precision, scales and channels.
+// What registrations tell passes: lowering, precision, layouts, scales and channels.
 #include "tenon/ops/pass_rules.h"
 
 #include "tenon/ir/text_format.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/dense_pack_attrs.h"
+#include "tenon/ops/layout_columns.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/alter_op_layout.h"
+#include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/precision/to_mixed_precision.h"
+#include "tenon/passes/precision/widen_half_floats.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -91,6 +94,50 @@ TEST(PassRulesTest, MixedPrecisionFollowsWhatTheRegistrationSays) {
   EXPECT_THAT(low("my.rules_never"), HasSubstr("my.rules_never(%2) /* ty=Tensor[(4, 4), float32]"));
   registered("my.rules_always", ops::PrecisionRule::kAlways);
   EXPECT_THAT(StartupErrors(), HasSubstr("it has no attribute out_dtype"));
+}
+
+struct RuleImageAttrs {
+  std::string layout = "NCHW";
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("layout", &RuleImageAttrs::layout, "of the data"));
+  }
+};
+
+TEST(PassRulesTest, ConvertLayoutTakesTheLayoutsThatTheRegistrationOffers) {
+  OpRegistration("my.rules_image")
+      .Argument("data", "Tensor", "images")
+      .Attrs<RuleImageAttrs>()
+      .TypeRelation(ops::Identity)
+      .Layout(ops::LayoutsOfWholeAxes<RuleImageAttrs>)
+      .LayoutChoice(ops::ChoiceOfImage<RuleImageAttrs>())
+      .Elementwise([](te::Expr x) { return x + x; });
+  EXPECT_EQ(StartupErrors(), "");
+  const ir::Module module = passes::InferType(
+      Parsed("def @main(%x: Tensor[(1, 2, 3, 5), float32]) { my.rules_image(%x) }"));
+  EXPECT_THAT(ir::PrintModule(passes::ConvertLayout(module, {{"my.rules_image", {"NHWC"}}})),
+              HasSubstr("my.rules_image(%0, layout=\"NHWC\") /* ty=Tensor[(1, 3, 5, 2), float32]"));
+  EXPECT_THROW(passes::ConvertLayout(module, {{"my.rules_image", {"NHW"}}}), Error);
+  OpRegistration("my.rules_no_choice").LayoutChoice({});
+  EXPECT_THAT(StartupErrors(), HasSubstr("its answer to a choice of layouts is no function"));
+}
+
+TEST(PassRulesTest, HalvesAreSummedInFloat32WhereTheRegistrationSaysThatTheyAreSummed) {
+  const auto registered = [](const std::string& name) {
+    OpRegistration registration(name);
+    registration.Argument("data", "Tensor", "input")
+        .TypeRelation(ops::Identity)
+        .Elementwise([](te::Expr x) { return x + x; });
+    return registration;
+  };
+  registered("my.rules_sums").SumsHalves(ops::HalfSums::kPlain);
+  registered("my.rules_maps");
+  EXPECT_EQ(StartupErrors(), "");
+  const auto widened = [](const std::string& op) {
+    return ir::PrintModule(passes::WidenHalfFloats(
+        passes::InferType(Parsed(StrCat("def @main(%x: Tensor[(4), float16]) { ", op, "(%x) }")))));
+  };
+  EXPECT_THAT(widened("my.rules_sums"), HasSubstr("my.rules_sums(%0) /* ty=Tensor[(4), float32]"));
+  EXPECT_THAT(widened("my.rules_maps"), HasSubstr("my.rules_maps(%x) /* ty=Tensor[(4), float16]"));
 }
 
 TEST(PassRulesTest, ScalesAreFoldedThroughAnOperatorThatKeepsThem) {
