@@ -387,8 +387,4 @@ Expr ConvSum::Pixel(const Expr& n, const Expr& channel, const std::vector<Expr>&
   return channels_of_word > 1 ? image[from] : te::Cast(dtype, image[from]);
 }
 
-Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name) {
-  return RefuseTiledSum(conv) ? PlainSum(conv, call, name) : TiledSum(conv, call, name);
-}
-
 }  // namespace tenon::strategies

@@ -2,7 +2,7 @@
 // and for any order of the axes.
 //
 //   const ConvSum conv{...};
-//   Tensor y = SumOverTaps(conv, "conv3d");
+//   if (!RefuseTiledSum(conv)) y = TiledSum(conv, call, "conv3d");
 #ifndef TENON_STRATEGIES_TE_CONV_SUM_H_
 #define TENON_STRATEGIES_TE_CONV_SUM_H_
 
@@ -62,8 +62,6 @@ std::optional<std::string> RefuseTiledSum(const ConvSum& conv);
 double TiledSumCycles(const ConvSum& conv);  // of one core, estimated
 te::Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name);
 te::Tensor PlainSum(const ConvSum& conv, const TeCall& call, const std::string& name);
-// The better of both.
-te::Tensor SumOverTaps(const ConvSum& conv, const TeCall& call, const std::string& name);
 
 }  // namespace tenon::strategies
 

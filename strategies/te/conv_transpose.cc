@@ -17,6 +17,7 @@
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/conv_sum.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 
 namespace tenon::strategies {
@@ -112,93 +113,133 @@ Expr PhaseWeight(const std::vector<Phases>& axes, const std::vector<Expr>& at, c
   return whole ? value() : te::IfThenElse(inside, value(), te::Cast(dtype, 0));
 }
 
-template <typename AttrsType>
-std::vector<Tensor> ConvTranspose(const TeCall& call, const char* name) {
-  const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
-  const Tensor x = InOrder(call.input(0), rules.data);
+// The results of all phases, side by side.
+struct Transposed {
+  ops::ConvRules rules;
+  std::vector<Phases> axes;
+  std::int64_t phases = 1;
+  ConvSum sums;  // without the image, until it is needed
+};
+
+bool IsEmpty(const TeCall& call) {
+  return IsEmpty(call.te_shape()) || IsEmpty(call.input(0).shape()) ||
+         IsEmpty(call.input(1).shape());
+}
+
+// Requires that nothing is empty.
+Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
   const Sizes shape = call.sizes();
-  const std::size_t dims = rules.dims;
-  std::vector<Phases> axes;
-  std::vector<std::size_t> spatial;
-  std::int64_t phases = 1;
-  ops::Ints before, after;
-  for (std::size_t d = 0; d < dims; ++d) {
-    axes.push_back(
-        PhasesOf(rules, d, ExtentOf(weight, rules.kernel[d + 2]), shape[rules.out[d + 2]]));
-    const Phases& p = axes.back();
-    spatial.push_back(d + 2);
-    phases *= p.stride;
-    before.push_back(p.steps - 1 - p.first);
-    after.push_back(NumberOf(p.count.expr + p.first - x.shape()[d + 2]));
-  }
-  if (IsEmpty(call.te_shape()) || IsEmpty(x.shape()) || IsEmpty(weight.shape()))
-    return {te::Compute(
-        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, 0); }, name)};
-
   const std::int64_t inputs = ExtentOf(weight, rules.kernel[1]) / rules.groups;
   const std::int64_t outputs = ExtentOf(weight, rules.kernel[0]);
-  ConvSum conv{.data = {0, 1},
+  std::vector<Phases> axes;
+  std::int64_t phases = 1;
+  for (std::size_t d = 0; d < rules.dims; ++d) {
+    axes.push_back(
+        PhasesOf(rules, d, ExtentOf(weight, rules.kernel[d + 2]), shape[rules.out[d + 2]]));
+    phases *= axes.back().stride;
+  }
+  ConvSum sums{.data = {0, 1},
                .out = {0, 1},
-               .strides = ops::Ints(dims, 1),
-               .dilation = ops::Ints(dims, 1),
+               .strides = ops::Ints(rules.dims, 1),
+               .dilation = ops::Ints(rules.dims, 1),
                .groups = rules.groups,
                .group_inputs = inputs,
                .group_outputs = outputs * phases,
                .taps = {},
-               .image = PadImage(x, spatial, before, after),
+               .image = {},
                .weight = {},
                .weight_is_constant = call.IsConstant(1),
                .is_stored = true,
                .dtype = dtype,
                .shape = {shape[rules.out[0]], shape[rules.out[1]].expr * phases},
                .target = call.target};
-  for (std::size_t d = 0; d < dims; ++d) {
-    conv.data.push_back(d + 2);
-    conv.out.push_back(d + 2);
-    conv.taps.push_back(axes[d].steps);
-    conv.shape.push_back(axes[d].count);
+  for (std::size_t d = 0; d < rules.dims; ++d) {
+    sums.data.push_back(d + 2);
+    sums.out.push_back(d + 2);
+    sums.taps.push_back(axes[d].steps);
+    sums.shape.push_back(axes[d].count);
   }
-  conv.weight = [&](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
+  sums.weight = [=](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
     const Expr output = te::FloorDiv(filter, phases);
     const Expr input =
         rules.groups == 1 ? channel : te::FloorDiv(output, outputs) * inputs + channel;
     return PhaseWeight(axes, {input, te::FloorMod(output, outputs)}, te::FloorMod(filter, phases),
                        steps, rules.kernel, weight, dtype);
   };
-  const Tensor sums = SumOverTaps(conv, call, name);
-  return {te::Compute(
+  return {.rules = rules, .axes = std::move(axes), .phases = phases, .sums = std::move(sums)};
+}
+
+Tensor ImageOf(const TeCall& call, const Transposed& t) {
+  const Tensor x = InOrder(call.input(0), t.rules.data);
+  std::vector<std::size_t> spatial;
+  ops::Ints before, after;
+  for (std::size_t d = 0; d < t.axes.size(); ++d) {
+    const Phases& p = t.axes[d];
+    spatial.push_back(d + 2);
+    before.push_back(p.steps - 1 - p.first);
+    after.push_back(NumberOf(p.count.expr + p.first - x.shape()[d + 2]));
+  }
+  return PadImage(x, spatial, before, after);
+}
+
+// The phases' sums, put in the order of the result.
+Tensor SideBySide(const TeCall& call, const Transposed& t, const Tensor& sums,
+                  const std::string& name) {
+  return te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         Expr phase = 0;
-        std::vector<Expr> at = {i[rules.out[0]], 0};
-        for (std::size_t d = 0; d < dims; ++d) {
-          const Phases& p = axes[d];
-          const Expr t = i[rules.out[d + 2]] + (p.dropped - p.first * p.stride);
-          phase = phase * p.stride + te::FloorMod(t, p.stride);
-          at.push_back(te::FloorDiv(t, p.stride));
+        std::vector<Expr> at = {i[t.rules.out[0]], 0};
+        for (std::size_t d = 0; d < t.axes.size(); ++d) {
+          const Phases& p = t.axes[d];
+          const Expr place = i[t.rules.out[d + 2]] + (p.dropped - p.first * p.stride);
+          phase = phase * p.stride + te::FloorMod(place, p.stride);
+          at.push_back(te::FloorDiv(place, p.stride));
         }
-        at[1] = i[rules.out[1]] * phases + phase;
+        at[1] = i[t.rules.out[1]] * t.phases + phase;
         return sums[at];
       },
-      name)};
+      name);
 }
 
+using MakeSum = Tensor (*)(const ConvSum& conv, const TeCall& call, const std::string& name);
+
+// Rows as those of other convolutions over any number of axes (conv_nd.cc).
 template <typename AttrsType>
-TeCompute Named(const char* name) {
-  return {[name](const TeCall& call) { return ConvTranspose<AttrsType>(call, name); }};
+TeCompute FormsOf(const std::string& name) {
+  const auto describe = [](const TeCall& call) {
+    return Describe(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
+  };
+  const auto make_by = [=](MakeSum sum) -> TeMake {
+    return [=](const TeCall& call) -> std::vector<Tensor> {
+      if (IsEmpty(call)) return {Zeros(call)};
+      Transposed transposed = describe(call);
+      transposed.sums.image = ImageOf(call, transposed);
+      return {SideBySide(call, transposed, sum(transposed.sums, call, name), name)};
+    };
+  };
+  TeForm tiled{.name = StrCat(name, ".tiled"),
+               .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                 if (IsEmpty(call)) return "there is nothing to sum";
+                 return RefuseTiledSum(describe(call).sums);
+               },
+               .make = make_by(TiledSum),
+               .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call).sums); }};
+  TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = make_by(PlainSum)};
+  return {.make = nullptr, .forms = {std::move(tiled), std::move(plain)}};
 }
 
 }  // namespace
 
 void AttachConvTransposeComputes(ops::OpRegistry& registry) {
   registry.Definition("nn.conv1d_transpose")
-      .SetColumn(Named<ops::Conv1DTransposeAttrs>("conv1d_transpose"));
+      .SetColumn(FormsOf<ops::Conv1DTransposeAttrs>("conv1d_transpose"));
   registry.Definition("nn.conv2d_transpose")
-      .SetColumn(Named<ops::Conv2DTransposeAttrs>("conv2d_transpose"));
+      .SetColumn(FormsOf<ops::Conv2DTransposeAttrs>("conv2d_transpose"));
   registry.Definition("nn.conv3d_transpose")
-      .SetColumn(Named<ops::Conv3DTransposeAttrs>("conv3d_transpose"));
+      .SetColumn(FormsOf<ops::Conv3DTransposeAttrs>("conv3d_transpose"));
 }
 
 }  // namespace tenon::strategies
