@@ -10,6 +10,7 @@ namespace tenon::benchmarks {
 
 void AddBFloats(std::vector<Race>& races);
 void AddBytes(std::vector<Race>& races);
+void AddChoices(std::vector<Race>& races);
 void AddConvolutions(std::vector<Race>& races);
 void AddElementwise(std::vector<Race>& races);
 void AddFusions(std::vector<Race>& races);

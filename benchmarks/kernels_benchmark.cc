@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   tenon::benchmarks::AddVectorMath(races);
   tenon::benchmarks::AddMatmuls(races);
   tenon::benchmarks::AddConvolutions(races);
+  tenon::benchmarks::AddChoices(races);
   tenon::benchmarks::AddBytes(races);
   tenon::benchmarks::AddBFloats(races);
   tenon::benchmarks::AddLayoutChanges(races);

@@ -9,6 +9,7 @@ export const tables = [
   {id: 'matmul', title: 'Matrix products', unit: 'ms', rate: 'GFLOP/s'},
   {id: 'conv2d', title: 'Convolutions', unit: 'ms', rate: 'GFLOP/s'},
   {id: 'resnet50_layers', title: 'Layers of ResNet-50', unit: 'ms', rate: 'GFLOP/s'},
+  {id: 'choice', title: 'Choice of kernels', unit: 'us', rate: ''},
   {id: 'bytes', title: 'Convolutions and products of bytes', unit: 'us', rate: 'GFLOP/s'},
   {id: 'bfloats', title: 'Convolutions and products of bfloat16', unit: 'us', rate: 'GFLOP/s'},
   {id: 'layout', title: 'Transposes and concatenations', unit: 'us', rate: 'GB/s'},
