@@ -143,6 +143,22 @@ function(tenon_room name)
   set_property(GLOBAL APPEND PROPERTY TENON_ROOM_TARGETS tenon_${name})
 endfunction()
 
+# The folder below tests/ that this CMakeLists.txt is in: the label of its tests, as in ctest -L strategies.
+function(tenon_test_label variable)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REGEX REPLACE "/.*" "" label ${folder})
+  set(${variable} ${label} PARENT_SCOPE)
+endfunction()
+
+# Labels the tests that add_test has made in this folder.
+function(tenon_label_tests)
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  tenon_test_label(label)
+  if(tests)
+    set_property(TEST ${tests} APPEND PROPERTY LABELS ${label})
+  endif()
+endfunction()
+
 function(tenon_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
@@ -152,5 +168,6 @@ function(tenon_test name)
                    OPTIONS -fPIE ${TENON_QUICK_OPTIONS})
   target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              TENON_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  tenon_test_label(label)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${label})
 endfunction()
