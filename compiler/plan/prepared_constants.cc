@@ -48,6 +48,7 @@ void PreparedConstants::ForEach(const std::function<void(EntryRef&)>& visit) {
 }
 
 void PreparedConstants::Compute(const Lowered& lowered) {
+  if (preparations_.empty()) return;  // nothing runs, so that the target may be another machine
   std::vector<loop::Function> functions;
   for (const auto& [wanted, made] : preparations_)
     functions.push_back(lowered.kernels[static_cast<std::size_t>(wanted.first)]

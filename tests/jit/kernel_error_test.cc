@@ -100,7 +100,10 @@ TEST(KernelErrorTest, RefusesATargetThatTheHostCannotRun) {
   EXPECT_THAT(refusal([](Target& target) { target.triple = "riscv64"; }),
               HasSubstr("the target's triple is 'riscv64'; kernels run on "));
   EXPECT_THAT(
-      refusal([](Target& target) { target.vector_bytes = 24; }),
+      refusal([](Target& target) {
+        target.vector_bytes = 24;
+        target.vector_registers = 32;
+      }),
       HasSubstr("the target has 32 vector registers of 24 bytes; there must be at least 16, "
                 "of 16, 32 or 64 bytes"));
 }

@@ -79,7 +79,10 @@ TEST(DepthwiseChannelsLastTest, LanesAreChannelsAndNothingIsGathered) {
   const ir::Module module = ModuleOf({"", 1, 14, 14, 64}, "float32");
   const ir::Module bound =
       passes::BindParams(module, "main", {{"w", NDArray::Zeros({64, 1, 3, 3}, Float32)}});
-  const std::string loops = testing_graphs::LoopsOf(bound);
+  CompileOptions options{.library = LibraryChoice::kTe};
+  options.target.vector_bytes = 64;
+  options.target.vector_registers = 32;
+  const std::string loops = testing_graphs::LoopsOf(bound, options);
   EXPECT_THAT(loops, HasSubstr("allocate group_conv2d_nhwc: float32[1, 1, 1, 1, 7, 2, 16]"));
   EXPECT_THAT(loops, Not(HasSubstr(", 9, 16)]")));
 }

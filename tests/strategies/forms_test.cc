@@ -4,6 +4,7 @@
 
 #include "tenon/ops/registry.h"
 #include "tenon/passes/bind_params.h"
+#include "tenon/passes/precision/widen_half_floats.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -50,16 +51,14 @@ std::string CallText(const Call& call) {
                 space == std::string::npos ? "" : StrCat(", ", call.rest.substr(space + 1)), ") }");
 }
 
+// Nothing is compiled, so that the target may be another machine than the host.
 Choice ChoiceOf(const Call& call, const Target& target, bool winograd = true) {
-  ir::Module module = Parsed(CallText(call));
-  if (call.known) {
-    const runtime::Inputs inputs = RandomInputs(module, 5);
-    module = passes::BindParams(module, "main", {{"w", inputs.at("w")}});
-  }
-  Lowered lowered = ValueOrThrow(
-      Lower(module, {.target = target, .library = LibraryChoice::kTe, .winograd = winograd}));
-  CheckInvariant(lowered.kernels.size() == 1, "the call is one kernel");
-  return lowered.kernels[0].choice;
+  RegisterStrategies(ops::OpRegistry::Global());
+  const ir::Module module = passes::WidenHalfFloats(passes::InferType(Parsed(CallText(call))));
+  const NDArray weights = call.known ? RandomInputs(module, 5).at("w") : NDArray();
+  const Group group{.function = &module.Main(), .name = "call", .constants = {NDArray(), weights}};
+  return Choose(
+      group, {.library = LibraryChoice::kTe, .winograd = winograd, .lowering = {.target = target}});
 }
 
 // Why the row is refused, or "".
