@@ -1,7 +1,9 @@
 // tenon tune: finds faster kernels for a model, or for one operator, by measuring.
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,12 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/interruption.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/option_checks.h"
 #include "tenon/tools/results.h"
+#include "tenon/tune/process_crew.h"
+#include "tenon/tune/rank_crew.h"
+#include "tenon/tune/ranks.h"
+#include "tenon/tune/serve.h"
 #include "tenon/tune/tune.h"
 
 namespace tenon::tools {
@@ -26,6 +33,10 @@ struct TuneArguments {
   std::string op;          // instead of a model
   std::string attributes;  // empty: the defaults
   std::string dtype = "float32";
+  int workers = 0;  // processes; 0: this one
+  bool share_cores = false;
+  double candidate_seconds = tune::TuneOptions().candidate_seconds;
+  int serve = -1;  // the socket of a worker
 };
 
 // One call of the operator, whose arguments have the shapes of --shape.
@@ -82,26 +93,85 @@ class ProgressLine {
   int wins_ = 0;
 };
 
+ir::Module ModuleOf(const TuneArguments& arguments) {
+  return arguments.op.empty() ? arguments.compile.Partitioned(LoadModel(arguments.model).module)
+                              : ModuleOfOp(arguments);
+}
+
+// Of this process, after its name.
+std::vector<std::string> OwnArguments() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> arguments;
+  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  if (!arguments.empty()) arguments.erase(arguments.begin());
+  return arguments;
+}
+
+void ServeAsWorker(const TuneArguments& arguments) {
+  const CompileOptions options = arguments.compile.OptionsWithoutRecords();
+  tune::Worker worker([&] { return ModuleOf(arguments); }, options);
+  tune::Serve(arguments.serve, tune::IntroductionOf(options.target, options.threads), &worker);
+}
+
+// By other processes: of this machine, or of all that mpirun has started.
+std::vector<tune::TuneReport> TuneByCrew(tune::Crew* crew, const tune::TuneOptions& options,
+                                         tune::Records* records) {
+  tune::CrewReport report = ValueOrThrow(tune::TuneWith(crew, options, records));
+  for (const std::string& remark : report.remarks)
+    std::fprintf(stderr, "tenon: %s\n", remark.c_str());
+  return std::move(report.reports);
+}
+
+std::vector<tune::TuneReport> Search(const TuneArguments& arguments, tune::Ranks* ranks,
+                                     const tune::TuneOptions& options, tune::Records* records) {
+  if (ranks != nullptr) {
+    tune::RankCrew crew(ranks, OwnArguments());
+    return TuneByCrew(&crew, options, records);
+  }
+  if (arguments.workers > 0) {
+    tune::ProcessCrew crew(OwnArguments(), arguments.workers);
+    return TuneByCrew(&crew, options, records);
+  }
+  return {ValueOrThrow(tune::Tune(ModuleOf(arguments), options, records))};
+}
+
+void Print(const std::vector<tune::TuneReport>& reports, const std::string& file) {
+  for (const tune::TuneReport& report : reports) {
+    if (reports.size() > 1)
+      std::printf("%s, %d threads:\n", report.target.c_str(), static_cast<int>(report.threads));
+    std::fputs(tune::ToText(report).c_str(), stdout);
+  }
+  std::printf("records: %s\n", file.c_str());
+}
+
 void Tune(const TuneArguments& arguments) {
   if (arguments.op.empty() == arguments.model.path.empty())
     throw InvalidArgument("tune takes a model, or an operator by --op");
+  if (arguments.serve >= 0) return ServeAsWorker(arguments);
+  const bool has_ranks = tune::Ranks::AreExpected();
+  if (arguments.model.path == "-" && (has_ranks || arguments.workers > 0))
+    throw InvalidArgument("standard input is for one process; name a file that all workers read");
+  if (arguments.workers > 0 && has_ranks)
+    throw InvalidArgument("--workers is for one machine; mpirun says how many processes there are");
+  std::optional<tune::Ranks> ranks;
+  if (has_ranks) ranks = ValueOrThrow(tune::Ranks::Start());
+  if (ranks && ranks->rank() > 0) return tune::ServeRank(&*ranks, OwnArguments());
   const std::string file = arguments.compile.RecordsToWrite();
-  const ir::Module module = arguments.op.empty()
-                                ? arguments.compile.Partitioned(LoadModel(arguments.model).module)
-                                : ModuleOfOp(arguments);
   tune::Records records = ValueOrThrow(tune::Records::Open(file, tune::Access::kWrite));
   tune::TuneOptions options{.compile = arguments.compile.OptionsWithoutRecords(),
-                            .seconds = arguments.minutes * 60};
+                            .seconds = arguments.minutes * 60,
+                            .candidate_seconds = arguments.candidate_seconds,
+                            .share_cores = arguments.share_cores};
   const Interruption interruption;
-  tune::TuneReport report;
+  std::vector<tune::TuneReport> reports;
   {
     ProgressLine line;
     options.progress = [&](const tune::TuneProgress& progress) { line.Show(progress); };
     options.stopped = [&] { return interruption.came(); };
-    report = ValueOrThrow(tune::Tune(module, options, &records));
+    reports = Search(arguments, ranks ? &*ranks : nullptr, options, &records);
   }
-  std::fputs(tune::ToText(report).c_str(), stdout);
-  std::printf("records: %s\n", file.c_str());
+  Print(reports, file);
+  ranks.reset();
   interruption.PassOn();
 }
 
@@ -128,10 +198,28 @@ void AddTuneCommand(CLI::App* app) {
   command->add_option("--dtype", arguments->dtype, "of its arguments")
       ->needs(op)
       ->capture_default_str();
+  command
+      ->add_option("--workers", arguments->workers,
+                   "processes of this machine that measure at once, each on cores of its own; a "
+                   "candidate that crashes or hangs costs no more than itself. 0: this process")
+      ->check(WholeNumber(0, 1024))
+      ->capture_default_str();
+  command->add_flag("--share-cores", arguments->share_cores,
+                    "workers measure even where there are not cores enough for all; times are "
+                    "noisy then");
+  command
+      ->add_option("--candidate-seconds", arguments->candidate_seconds,
+                   "what a worker may take to compile and race a candidate, apart from its runs; "
+                   "then it is ended")
+      ->check(CLI::Range(0.1, 100000.0))
+      ->capture_default_str();
+  command->add_option(tune::kServeOption, arguments->serve)->group("");  // for its own processes
   command->footer(
       "What was found is used by the next run, compile and bench. Ctrl-C ends the search and keeps "
       "what was found.\n"
+      "Started by mpirun, it measures on all machines (docs/cluster.md).\n"
       "Examples:\n  tenon tune model.onnx --minutes 5\n"
+      "  mpirun -n 8 --hostfile hosts tenon tune model.onnx --minutes 30\n"
       "  tenon tune --op my.matmul --plugin libmy.so --shape a=512,512 --shape b=512,512");
   command->callback([arguments] { Tune(*arguments); });
 }

@@ -28,6 +28,8 @@ std::string ToText(const TuneReport& report) {
   for (const KernelReport& kernel : report.kernels) {
     if (!kernel.unmeasured.empty())
       StrAppend(&text, kernel.name, ": cannot be measured alone: ", kernel.unmeasured, "\n");
+    for (const std::string& crashed : kernel.crashed)
+      StrAppend(&text, kernel.name, ": given up: ", crashed, "\n");
     for (const std::string& wrong : kernel.wrong)
       StrAppend(&text, kernel.name, ": refused for its results: ", wrong, "\n");
     const std::optional<Record>& counts = kernel.in_model ? kernel.in_model : kernel.alone;

@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <memory>
-#include <numeric>
-#include <random>
-#include <set>
 #include <utility>
 
-#include "tenon/compiler/symbolic/input_symbols.h"
 #include "tenon/support/error.h"
-#include "tenon/support/hash.h"
 #include "tenon/support/strings.h"
 #include "tenon/tune/best.h"
-#include "tenon/tune/inputs.h"
-#include "tenon/tune/kernel.h"
-#include "tenon/tune/model_race.h"
-#include "tenon/tune/search.h"
+#include "tenon/tune/cores.h"
+#include "tenon/tune/course.h"
 
 namespace tenon::tune {
 namespace {
@@ -27,47 +19,67 @@ using Clock = std::chrono::steady_clock;
 // Of the budget; the rest is for the search.
 constexpr double kPartOfModelRace = 0.15;
 constexpr double kMinModelRaceS = 2, kMaxModelRaceS = 60;
-// By so much the whole model may seem slower, if its noise is not less.
-constexpr double kMaxLoss = 0.005;
-constexpr RaceLimits kOfModel = {
-    .min_rounds = 16, .max_rounds = 400, .sample_s = 0, .hopeless = 1e9};
+// How often to look whether to stop.
+constexpr double kTickS = 0.2;
+// Runs of a candidate and its default, of which one may be many times as slow as the other.
+constexpr double kCandidateRuns = 2000;
+// Compiling a model and running it by default. Whoever takes longer is stuck.
+constexpr double kBriefS = 3600;
+constexpr double kDecideS = 1800;
+constexpr double kSettleS = 60;
+// How often the times of a model, or the races inside of it, are tried again after an end.
+constexpr int kMaxRetries = 3;
 
-double Sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
+// The workers of one target and number of threads, and their search.
+struct Kind {
+  enum class Stage { kUnknown, kBriefing, kSearching, kDeciding, kDone };
+  Stage stage = Stage::kUnknown;
+  int under_way = 0;  // jobs
+  std::optional<Course> course;
+  std::optional<Decision> decision;
+};
 
-std::string NewRun() {
-  std::random_device device;
-  return HashText((std::uint64_t{device()} << 32) | device());
-}
+struct Hand {  // one worker
+  std::string name;
+  Kind* kind = nullptr;                  // null: it has not introduced itself
+  std::optional<std::vector<int>> cpus;  // its own
+  bool is_settled = false;               // on them
+  std::optional<Job> job;
+  bool lost = false;
+};
 
-// A model on its way: what it is by default, and what the search has found.
 class Tuning {
  public:
-  Tuning(const ir::Module& module, const TuneOptions& options, Records* records)
-      : options_(options), records_(records), run_(NewRun()), end_(Clock::now() + Budget()) {
-    if (module.Find("main") && compiler::HasSymbols(module))
-      throw Unimplemented("only models of extents that are numbers can be tuned");
-    compile_ = options.compile;
-    compile_.measured = nullptr;
-    lowered_ = ValueOrThrow(Lower(module, compile_));
-    compile_.cache_dir.clear();  // candidates are not kept
-    standard_.emplace(ValueOrThrow(Link(lowered_, options.compile)));
-    kernels_ = KernelsOf(lowered_);
+  Tuning(Crew* crew, const TuneOptions& options, Records* records)
+      : crew_(crew),
+        options_(options),
+        records_(records),
+        hands_(static_cast<std::size_t>(crew->size())),
+        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(options.seconds))) {
+    for (std::size_t i = 0; i < hands_.size(); ++i) hands_[i].name = StrCat("worker ", i);
   }
 
-  TuneReport Run() {
-    TakeTimes();
-    Search();
-    Decide();
-    return std::move(report_);
+  CrewReport Run() {
+    while (true) {
+      for (std::size_t i = 0; i < hands_.size(); ++i) GiveJob(static_cast<int>(i));
+      if (!IsAnythingUnderWay()) break;
+      if (const std::optional<Event> event = crew_->Wait(kTickS)) Handle(*event);
+      if (IsStopped() && !std::exchange(cut_short_, true)) crew_->CutShort();
+    }
+    CrewReport report{.reports = {}, .remarks = remarks_};
+    for (const auto& [what, kind] : kinds_) {
+      if (kind.course) report.reports.push_back(kind.course->Report(kind.decision));
+    }
+    if (report.reports.empty() && failure_)
+      throw Error(static_cast<absl::StatusCode>(failure_->code), failure_->message);
+    if (report.reports.empty() && !remarks_.empty())
+      throw FailedPrecondition(StrJoin(remarks_, "; "));
+    return report;
   }
 
  private:
-  Clock::duration Budget() const {
-    return std::chrono::duration_cast<Clock::duration>(
-        std::chrono::duration<double>(options_.seconds));
-  }
+  bool IsStopped() const { return options_.stopped != nullptr && options_.stopped(); }
   double ModelRaceSeconds() const {
     if (IsStopped()) return kMinModelRaceS;
     return std::clamp(options_.seconds * kPartOfModelRace, kMinModelRaceS, kMaxModelRaceS);
@@ -75,115 +87,158 @@ class Tuning {
   double SecondsLeft() const {
     return std::chrono::duration<double>(end_ - Clock::now()).count() - ModelRaceSeconds();
   }
-  bool IsStopped() const { return options_.stopped != nullptr && options_.stopped(); }
 
-  // Of every kernel in a run of the default model.
-  void TakeTimes() {
-    ModelRace race(*standard_, *standard_);
-    race.RunProfiled({.min_rounds = 3, .max_rounds = 10, .seconds = 1});
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t i = 0; i < kernels_.size(); ++i)
-      order.emplace_back(-Median(race.StandardTimes(kernels_[i].nodes)), i);
-    std::sort(order.begin(), order.end());
-    std::vector<ModelKernel> sorted;
-    for (const auto& [time, i] : order) {
-      KernelReport& kernel = report_.kernels.emplace_back();
-      kernel.name = kernels_[i].name;
-      kernel.content = kernels_[i].content;
-      kernel.calls = static_cast<int>(kernels_[i].nodes.size());
-      kernel.model_s = -time;
-      kernel.over =
-          ChoiceText(kernels_[i].chosen.implementation, kernels_[i].chosen.config.Values());
-      sorted.push_back(std::move(kernels_[i]));
-    }
-    kernels_ = std::move(sorted);
-    searches_.resize(kernels_.size());
-    finished_.resize(kernels_.size(), false);
+  // A worker that has not introduced itself yet may have something to do.
+  bool IsAnythingUnderWay() const {
+    return std::ranges::any_of(hands_, [&](const Hand& hand) {
+      return hand.job.has_value() || (hand.kind == nullptr && !hand.lost && !IsStopped());
+    });
   }
 
-  // The kernel to spend the next candidate on, if any is left. Kernels of one content, as equal
-  // layers of other weights, share one search.
-  std::optional<std::size_t> Next() const {
-    std::optional<std::size_t> best;
-    double most = 0;
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      if (finished_[i]) continue;
-      const int fruitless = searches_[i] == nullptr ? 0 : searches_[i]->fruitless();
-      const double gain = TimeOfContent(kernels_[i].content) / (1 + fruitless);
-      if (best && gain <= most) continue;
-      best = i;
-      most = gain;
-    }
-    return best;
+  void GiveJob(int worker) {
+    Hand& hand = hands_[static_cast<std::size_t>(worker)];
+    if (hand.kind == nullptr || hand.lost || hand.job) return;
+    const auto [job, limit_s] =
+        hand.is_settled
+            ? NextJob(hand.kind)
+            : std::pair{std::optional<Job>(SettleJob{hand.cpus.value_or(std::vector<int>())}),
+                        kSettleS};
+    if (!job) return;
+    hand.job = job;
+    ++hand.kind->under_way;
+    crew_->Give(worker, *job, limit_s);
   }
 
-  double TimeOfContent(const std::string& content) const {
-    double time = 0;
-    for (const KernelReport& kernel : report_.kernels) {
-      if (kernel.content == content) time += kernel.model_s;
+  // With how long it may take.
+  std::pair<std::optional<Job>, double> NextJob(Kind* kind) {
+    using Stage = Kind::Stage;
+    if (kind->stage == Stage::kUnknown) {
+      kind->stage = IsStopped() ? Stage::kDone : Stage::kBriefing;
+      if (kind->stage == Stage::kBriefing) return {BriefJob(), kBriefS};
     }
-    return time;
+    if (kind->stage != Stage::kSearching) return {};
+    const bool searches = !IsStopped() && SecondsLeft() > 0;
+    if (searches) {
+      if (std::optional<TryJob> job = kind->course->Next()) {
+        const double runs_s = kind->course->CallSeconds(job->content) * kCandidateRuns;
+        return {*std::move(job), options_.candidate_seconds + runs_s};
+      }
+    }
+    if (kind->under_way > 0) return {};
+    DecideJob job = kind->course->Decide(*records_, ModelRaceSeconds());
+    kind->stage = job.wins.empty() ? Stage::kDone : Stage::kDeciding;
+    if (job.wins.empty()) return {};
+    return {std::move(job), kDecideS + options_.seconds};
   }
 
-  // A kernel without another row and without choices has nothing to search.
-  static bool HasCandidates(const strategies::Choice& choice) {
-    const auto rows = std::ranges::count_if(
-        choice.candidates, [](const strategies::Candidate& row) { return !row.refusal; });
-    return rows > 1 || !choice.config.choices().empty();
+  void Handle(const Event& event) {
+    Hand& hand = hands_[static_cast<std::size_t>(event.worker)];
+    std::visit([&](const auto& what) { Take(what, &hand); }, event.what);
   }
 
-  void Search() {
-    std::set<std::string> contents;
-    for (std::size_t i = 0; i < kernels_.size(); ++i)
-      finished_[i] =
-          !HasCandidates(kernels_[i].chosen) || !contents.insert(kernels_[i].content).second;
-    while (!IsStopped() && SecondsLeft() > 0) {
-      const std::optional<std::size_t> next = Next();
-      if (!next) break;
-      if (searches_[*next] == nullptr && !Begin(*next)) continue;
-      KernelSearch& search = *searches_[*next];
-      const int before = search.raced();
-      search.Step([this] { return IsStopped(); });
-      report_.raced += search.raced() - before;
-      if (search.done()) finished_[*next] = true;
-      Tell(*next);
-    }
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      if (searches_[i] == nullptr) continue;
-      report_.kernels[i].raced = searches_[i]->raced();
-      report_.kernels[i].alone = searches_[i]->best();
-      report_.kernels[i].wrong = searches_[i]->wrong();
+  // Ends the job of a worker, which becomes free; nothing where its answer is late.
+  template <typename T>
+  std::optional<T> EndJob(Hand* hand) {
+    if (!hand->job || !std::holds_alternative<T>(*hand->job)) return std::nullopt;
+    --hand->kind->under_way;
+    return std::get<T>(*std::exchange(hand->job, std::nullopt));
+  }
+
+  void Take(const Introduction& introduction, Hand* hand) {
+    hand->lost = false;
+    hand->is_settled = false;
+    hand->name = StrCat("worker ", hand - hands_.data(), " on ", introduction.host);
+    hand->kind = &kinds_[{introduction.target, introduction.threads}];
+    if (introduction.cores.empty()) {
+      hand->is_settled = true;
+    } else if (!hand->cpus) {
+      hand->cpus = seating_.Take(introduction.host, introduction.cores, introduction.threads);
+      if (!hand->cpus->empty()) return;
+      const std::string remark =
+          StrCat(hand->name, " has no ", introduction.threads, " CPUs of its own");
+      if (options_.share_cores) {
+        remarks_.push_back(StrCat(remark, "; it shares those of others, and times are noisy"));
+      } else {
+        Take(Lost{StrCat(remark, "; give fewer workers to that host, or fewer threads to each")},
+             hand);
+      }
     }
   }
 
-  // Answers false where the kernel cannot run alone on random inputs.
-  bool Begin(std::size_t kernel) {
-    try {
-      searches_[kernel] =
-          std::make_unique<KernelSearch>(kernels_[kernel], compile_, records_, run_);
-      return true;
-    } catch (const Error& error) {
-      finished_[kernel] = true;
-      report_.kernels[kernel].unmeasured = error.message();
-      return false;
+  void Take(const Settled& /*settled*/, Hand* hand) {
+    if (EndJob<SettleJob>(hand)) hand->is_settled = true;
+  }
+
+  void Take(const ModelBrief& brief, Hand* hand) {
+    if (!EndJob<BriefJob>(hand)) return;
+    hand->kind->course.emplace(brief, *records_);
+    hand->kind->stage = Kind::Stage::kSearching;
+  }
+
+  void Take(const Outcome& outcome, Hand* hand) {
+    if (const auto job = EndJob<TryJob>(hand)) TakeOutcome(*job, outcome, hand->kind);
+  }
+
+  void Take(const Decision& decision, Hand* hand) {
+    if (!EndJob<DecideJob>(hand)) return;
+    for (const Record& record : decision.records)
+      Add(record, hand->kind->course->KernelOf(record.content).text);
+    hand->kind->decision = decision;
+    hand->kind->stage = Kind::Stage::kDone;
+  }
+
+  void Take(const Failure& failure, Hand* hand) {
+    if (!failure_) failure_ = failure;
+    if (EndJob<BriefJob>(hand) || EndJob<DecideJob>(hand)) {
+      remarks_.push_back(StrCat(hand->name, ": ", failure.message));
+      hand->kind->stage = Kind::Stage::kDone;
+    } else {
+      Take(Lost{failure.message}, hand);  // with another model than the others of its kind
     }
   }
 
-  void Tell(std::size_t kernel) const {
-    if (options_.progress == nullptr) return;
-    const auto wins = std::ranges::count_if(
-        searches_, [](const auto& search) { return search != nullptr && search->best(); });
-    options_.progress({.seconds_left = std::max(0.0, SecondsLeft()),
-                       .kernel = kernels_[kernel].name,
-                       .last = searches_[kernel]->last(),
-                       .raced = report_.raced,
-                       .wins = static_cast<int>(wins)});
+  void Take(const Crashed& crashed, Hand* hand) {
+    if (const auto job = EndJob<TryJob>(hand)) {
+      TakeOutcome(*job, Outcome{.crashed = crashed.why}, hand->kind);
+    } else {
+      remarks_.push_back(StrCat(hand->name, ": ", crashed.why));
+      Release(hand);
+    }
+    hand->kind = nullptr;  // until it introduces itself again
   }
 
-  Lowered ByRecords() const {
-    CompileOptions options = compile_;
-    options.measured = ValueOrThrow(ChoicesFor(*records_, options.target, options.threads));
-    return ValueOrThrow(LowerFused(lowered_.module, options));
+  void Take(const Lost& lost, Hand* hand) {
+    remarks_.push_back(StrCat(hand->name, " is lost: ", lost.why));
+    Release(hand);
+    hand->lost = true;
+  }
+
+  // Its job is for another worker.
+  void Release(Hand* hand) {
+    if (const auto job = EndJob<TryJob>(hand)) {
+      hand->kind->course->PutBack(*job);
+    } else if (!EndJob<SettleJob>(hand) && (EndJob<BriefJob>(hand) || EndJob<DecideJob>(hand))) {
+      hand->kind->stage = ++retries_ > kMaxRetries ? Kind::Stage::kDone
+                          : hand->kind->course     ? Kind::Stage::kSearching
+                                                   : Kind::Stage::kUnknown;
+    }
+  }
+
+  void TakeOutcome(const TryJob& job, const Outcome& outcome, Kind* kind) {
+    if (outcome.record) Add(*outcome.record, kind->course->KernelOf(job.content).text);
+    kind->course->Take(job, outcome);
+    Tell(job.content, *kind->course);
+  }
+
+  void TakeFailure(const Failure& failure, const Job& job, Hand* hand) {
+    if (!failure_) failure_ = failure;
+    remarks_.push_back(StrCat(hand->name, ": ", failure.message));
+    if (const auto* candidate = std::get_if<TryJob>(&job)) {
+      hand->kind->course->PutBack(*candidate);
+      hand->lost = true;  // it has another model than the others of its kind
+    } else {
+      hand->kind->stage = Kind::Stage::kDone;
+    }
   }
 
   void Add(const Record& record, const std::string& text) {
@@ -191,106 +246,57 @@ class Tuning {
     if (!added.ok()) throw FromStatus(added);
   }
 
-  // The kernels that records decide, with the records' choices.
-  struct Measured {
-    std::size_t kernel;
-    std::string choice;
-  };
-  std::vector<Measured> MeasuredOf(const Lowered& lowered) const {
-    std::vector<Measured> measured;
-    for (const LoweredKernel& kernel : lowered.kernels) {
-      if (!kernel.choice.candidates[kernel.choice.chosen].measured) continue;
-      const auto same = std::ranges::find(kernels_, kernel.name, &ModelKernel::name);
-      if (same == kernels_.end()) continue;
-      measured.push_back({static_cast<std::size_t>(same - kernels_.begin()),
-                          ChoiceText(kernel.choice.implementation, kernel.choice.config.Values())});
+  void Tell(const std::string& content, const Course& course) const {
+    if (options_.progress == nullptr) return;
+    TuneProgress progress{.seconds_left = std::max(0.0, SecondsLeft())};
+    const KernelBrief& kernel = course.KernelOf(content);
+    const Frontier& frontier = course.FrontierOf(content);
+    progress.kernel = kernel.name;
+    progress.last = frontier.last();
+    progress.call_s = course.CallSeconds(content);
+    progress.floor_s = kernel.floor_s / std::max(1, kernel.calls);
+    if (frontier.best()) progress.best = frontier.best()->ratio;
+    for (const auto& [what, kind] : kinds_) {
+      if (!kind.course) continue;
+      progress.raced += kind.course->raced();
+      progress.wins += kind.course->wins();
     }
-    return measured;
+    progress.workers = static_cast<int>(std::ranges::count_if(
+        hands_, [](const Hand& hand) { return hand.kind != nullptr && !hand.lost; }));
+    options_.progress(progress);
   }
 
-  // Inside the model: first each kernel that records decide, then the whole by those that win.
-  // Where one wins nothing there, the next best choice for it has its turn.
-  void Decide() {
-    searches_.clear();  // and their memory
-    constexpr int kTurns = 4;
-    const double seconds = ModelRaceSeconds() / 2;
-    std::set<std::pair<std::string, std::string>> raced;  // content and choice
-    Lowered by_records = ByRecords();
-    for (int turn = 0; turn < kTurns; ++turn) {
-      std::map<std::string, std::vector<Measured>> by_content;
-      bool has_new = false;
-      for (const Measured& measured : MeasuredOf(by_records)) {
-        const std::string& content = kernels_[measured.kernel].content;
-        by_content[content].push_back(measured);
-        has_new = raced.emplace(content, measured.choice).second || has_new;
-      }
-      if (!has_new) break;
-      ModelRace race(ValueOrThrow(Link(by_records, compile_)), *standard_);
-      RaceLimits limits = kOfModel;
-      limits.seconds = seconds / (1 << turn);
-      race.RunProfiled(limits);
-      for (const auto& [content, same] : by_content) RaceInside(race, same);
-      by_records = ByRecords();
-    }
-    const std::vector<Measured> kept = MeasuredOf(by_records);
-    if (kept.empty()) return;
-    ModelRace race(ValueOrThrow(Link(by_records, compile_)), *standard_);
-    RaceLimits limits = kOfModel;
-    limits.seconds = seconds;
-    race.whole().Run(limits);
-    report_.model = race.whole().Outcome();
-    report_.model_s = Median(race.whole().candidate_s());
-    report_.default_model_s = Median(race.whole().standard_s());
-    report_.kept = report_.model->ratio <= 1 + std::min(report_.model->noise, kMaxLoss);
-    if (report_.kept) return;
-    for (const Measured& measured : kept) {
-      Record record = RecordOf(measured, Scope::kWhole);
-      SetTimes(race.whole().candidate_s(), race.whole().standard_s(), &record);
-      Add(record, kernels_[measured.kernel].text);
-    }
-  }
-
-  Record RecordOf(const Measured& measured, Scope scope) const {
-    Record record = MakeRecord(kernels_[measured.kernel], compile_, run_);
-    record.choice = measured.choice;
-    record.over = report_.kernels[measured.kernel].over;
-    record.scope = scope;
-    return record;
-  }
-
-  void RaceInside(const ModelRace& race, const std::vector<Measured>& same) {
-    std::vector<std::string> nodes;
-    for (const Measured& measured : same) {
-      const auto& more = kernels_[measured.kernel].nodes;
-      nodes.insert(nodes.end(), more.begin(), more.end());
-    }
-    const std::vector<double> standard = race.StandardTimes(nodes);
-    const std::vector<double> candidate = race.CandidateTimes(nodes);
-    if (Sum(standard) <= 0 || Sum(candidate) <= 0) return;  // named differently, so unknown
-    Record record = RecordOf(same[0], Scope::kModel);
-    SetTimes(candidate, standard, &record);
-    Add(record, kernels_[same[0].kernel].text);
-    for (const Measured& measured : same) report_.kernels[measured.kernel].in_model = record;
-  }
-
+  Crew* crew_;
   const TuneOptions& options_;
   Records* records_;
-  std::string run_;
+  std::map<std::pair<std::string, std::int64_t>, Kind> kinds_;  // by target and threads
+  std::vector<Hand> hands_;
+  Seating seating_;
   Clock::time_point end_;
-  CompileOptions compile_;
-  Lowered lowered_;
-  std::optional<Executable> standard_;
-  std::vector<ModelKernel> kernels_;                     // those of the most time first
-  std::vector<std::unique_ptr<KernelSearch>> searches_;  // null where none has begun
-  std::vector<bool> finished_;
-  TuneReport report_;
+  std::optional<Failure> failure_;  // the first one
+  std::vector<std::string> remarks_;
+  int retries_ = 0;
+  bool cut_short_ = false;
 };
 
 }  // namespace
 
+absl::StatusOr<CrewReport> TuneWith(Crew* crew, const TuneOptions& options, Records* records) {
+  return CatchErrors([&] { return Tuning(crew, options, records).Run(); });
+}
+
 absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& options,
                                 Records* records) {
-  return CatchErrors([&] { return Tuning(module, options, records).Run(); });
+  return CatchErrors([&] {
+    const CompileOptions& compile = options.compile;
+    LocalCrew crew(Worker([&] { return module; }, compile),
+                   {.host = "this machine",
+                    .target = TargetText(compile.target),
+                    .threads = compile.threads == 0 ? compile.target.cores : compile.threads},
+                   options.stopped == nullptr ? [] { return false; } : options.stopped);
+    CrewReport report = ValueOrThrow(TuneWith(&crew, options, records));
+    return std::move(report.reports.at(0));
+  });
 }
 
 }  // namespace tenon::tune

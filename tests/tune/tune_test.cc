@@ -11,8 +11,8 @@
 #include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/tune/records_testing.h"
 #include "tenon/tune/best.h"
+#include "tenon/tune/contest.h"
 #include "tenon/tune/kernel.h"
-#include "tenon/tune/search.h"
 
 namespace tenon::tune {
 namespace {

@@ -1,0 +1,48 @@
+// Races the candidates for one kernel against its default, on this machine.
+//
+// A candidate must give the default's results before it races. A win is raced once more, and only
+// the second race counts, as the first one was picked for its luck.
+//
+//   Contest contest(kernel, options, run);
+//   Outcome outcome = contest.Try({.row = "te.dense.tiled", .config = {{"rows", 6}}}, {}, stopped);
+#ifndef TENON_TUNE_CONTEST_H_
+#define TENON_TUNE_CONTEST_H_
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tenon/tune/kernel.h"
+#include "tenon/tune/outcome.h"
+
+namespace tenon::tune {
+
+class Contest {
+ public:
+  // Makes the default. Throws what compiling and running it throw. `run` is that of the records.
+  Contest(const ModelKernel& kernel, const CompileOptions& options, std::string run);
+
+  // `known` are choices that were tried already, and are refused.
+  Outcome Try(const Candidate& candidate, const std::set<std::string>& known,
+              const std::function<bool()>& stopped);
+
+ private:
+  void RaceWith(Contender& contender, const std::function<bool()>& stopped, Outcome* outcome);
+
+  const ModelKernel* kernel_;
+  CompileOptions options_;
+  std::string run_;
+  Contender standard_;
+  std::vector<NDArray> expected_;
+};
+
+// A record of now for the kernel, without a choice and times.
+Record MakeRecord(const ModelKernel& kernel, const CompileOptions& options, const std::string& run);
+// Of rounds, in their order.
+void SetTimes(const std::vector<double>& times, const std::vector<double>& default_times,
+              Record* record);
+
+}  // namespace tenon::tune
+
+#endif  // TENON_TUNE_CONTEST_H_

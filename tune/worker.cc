@@ -1,0 +1,123 @@
+#include "tenon/tune/worker.h"
+
+#include <algorithm>
+#include <random>
+
+#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/support/error.h"
+#include "tenon/support/hash.h"
+#include "tenon/support/strings.h"
+#include "tenon/tune/best.h"
+#include "tenon/tune/cores.h"
+#include "tenon/tune/decide.h"
+#include "tenon/tune/floors.h"
+#include "tenon/tune/model_race.h"
+
+namespace tenon::tune {
+namespace {
+
+// Kernels whose defaults are kept with their inputs. The time of a search goes to a few by turns.
+constexpr std::size_t kContests = 16;
+
+std::string NewRun() {
+  std::random_device device;
+  return HashText((std::uint64_t{device()} << 32) | device());
+}
+
+}  // namespace
+
+Worker::Worker(std::function<ir::Module()> load, const CompileOptions& options)
+    : load_(std::move(load)), options_(options), run_(NewRun()) {
+  options_.measured = nullptr;
+}
+
+void Worker::Prepare() {
+  if (standard_) return;
+  const ir::Module module = load_();
+  if (module.Find("main") && compiler::HasSymbols(module))
+    throw Unimplemented("only models of extents that are numbers can be tuned");
+  lowered_ = ValueOrThrow(Lower(module, options_));
+  standard_.emplace(ValueOrThrow(Link(*lowered_, options_)));
+  kernels_ = KernelsOf(*lowered_);
+  options_.cache_dir.clear();  // candidates are not kept
+}
+
+Answer Worker::Do(const Job& job, const Stopped& stopped) {
+  struct Doing {
+    Worker* worker;
+    const Stopped* stopped;
+    Answer operator()(const SettleJob& job) const {
+      PinTo(job.cpus);
+      return Settled();
+    }
+    Answer operator()(const BriefJob& /*job*/) const { return worker->Brief(); }
+    Answer operator()(const TryJob& job) const { return worker->Try(job, *stopped); }
+    Answer operator()(const DecideJob& job) const {
+      return Decide(job, *worker->lowered_, *worker->standard_, worker->kernels_, worker->options_,
+                    worker->run_);
+    }
+  };
+  const absl::StatusOr<Answer> answer = CatchErrors([&] {
+    if (!std::holds_alternative<SettleJob>(job)) Prepare();
+    return std::visit(Doing{this, &stopped}, job);
+  });
+  if (answer.ok()) return *answer;
+  return Failure{static_cast<int>(answer.status().code()), std::string(answer.status().message())};
+}
+
+ModelBrief Worker::Brief() {
+  ModelRace race(*standard_, *standard_);
+  race.RunProfiled({.min_rounds = 3, .max_rounds = 10, .seconds = 1});
+  const MachineSpeed machine = MeasureMachine(options_.target, options_.threads);
+  ModelBrief brief{.target = TargetText(options_.target),
+                   .versions = VersionsText(),
+                   .threads = machine.threads,
+                   .kernels = {}};
+  for (const ModelKernel& kernel : kernels_) {
+    const auto lowered = std::ranges::find(lowered_->kernels, kernel.name, &LoweredKernel::name);
+    const Floor floor = FloorOf(WorkOf(*lowered, options_.target), machine);
+    const auto calls = static_cast<int>(kernel.nodes.size());
+    KernelBrief& one = brief.kernels.emplace_back(
+        KernelBrief{.name = kernel.name,
+                    .content = kernel.content,
+                    .text = kernel.text,
+                    .calls = calls,
+                    .model_s = Median(race.StandardTimes(kernel.nodes)),
+                    .floor_s = floor.seconds * calls,
+                    .bound = std::string(NameOf(floor.bound)),
+                    .over = ChoiceText(kernel.chosen.implementation, kernel.chosen.config.Values()),
+                    .choices = kernel.chosen.config.choices(),
+                    .rows = {}});
+    for (const strategies::Candidate& row : kernel.chosen.candidates) {
+      if (!row.refusal && row.name != kernel.chosen.implementation) one.rows.push_back(row.name);
+    }
+  }
+  return brief;
+}
+
+Contest& Worker::ContestOf(const ModelKernel& kernel) {
+  const auto known =
+      std::ranges::find(contests_, kernel.content, [](const auto& entry) { return entry.first; });
+  if (known != contests_.end()) {
+    contests_.splice(contests_.begin(), contests_, known);
+  } else {
+    contests_.emplace_front(kernel.content, std::make_unique<Contest>(kernel, options_, run_));
+    if (contests_.size() > kContests) contests_.pop_back();
+  }
+  return *contests_.front().second;
+}
+
+Outcome Worker::Try(const TryJob& job, const Stopped& stopped) {
+  const auto kernel = std::ranges::find(kernels_, job.content, &ModelKernel::content);
+  if (kernel == kernels_.end())
+    throw NotFound(StrCat("the model has no kernel ", job.content, " on this machine"));
+  Contest* contest = nullptr;
+  try {
+    contest = &ContestOf(*kernel);
+  } catch (const Error& error) {
+    return {.unmeasured = error.message()};
+  }
+  return contest->Try(job.candidate, {job.known.begin(), job.known.end()}, stopped);
+}
+
+}  // namespace tenon::tune

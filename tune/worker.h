@@ -1,0 +1,50 @@
+// Does jobs of a search on this machine: whoever measures is one.
+//
+//   Worker worker([] { return module; }, {.threads = 2});
+//   Answer answer = worker.Do(BriefJob(), stopped);
+#ifndef TENON_TUNE_WORKER_H_
+#define TENON_TUNE_WORKER_H_
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/tune/contest.h"
+#include "tenon/tune/jobs.h"
+#include "tenon/tune/kernel.h"
+
+namespace tenon::tune {
+
+class Worker {
+ public:
+  using Stopped = std::function<bool()>;  // whether to cut a race short
+  // The model is loaded and lowered when the first job comes. `measured` is not read.
+  Worker(std::function<ir::Module()> load, const CompileOptions& options);
+
+  // A job that cannot be done has a Failure. Throws nothing.
+  Answer Do(const Job& job, const Stopped& stopped);
+
+ private:
+  void Prepare();
+  ModelBrief Brief();
+  Outcome Try(const TryJob& job, const Stopped& stopped);
+  Contest& ContestOf(const ModelKernel& kernel);
+
+  std::function<ir::Module()> load_;
+  CompileOptions options_;
+  std::string run_;  // of the records
+  std::optional<Lowered> lowered_;
+  std::optional<Executable> standard_;
+  std::vector<ModelKernel> kernels_;
+  // Those used last, the latest first.
+  std::list<std::pair<std::string, std::unique_ptr<Contest>>> contests_;
+};
+
+}  // namespace tenon::tune
+
+#endif  // TENON_TUNE_WORKER_H_
