@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tenon/jit/runtime/parallel_runtime.h"
+#include "tenon/jit/runtime/timeline.h"
 #include "tenon/runtime/check_inputs.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
@@ -177,8 +178,10 @@ std::vector<NDArray> Session::Workspace::RunInOrder(const std::vector<const NDAr
                            source.bytes());
       }
       if (times == nullptr) continue;
-      const auto elapsed =
-          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
+      const Clock::time_point end = Clock::now();
+      const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(end - start);
+      if (jit::Timeline* const timeline = jit::Timeline::Current(); timeline != nullptr)
+        timeline->EndKernel(plan.nodes[step.node].name, start, end);
       times->push_back(
           {plan.nodes[step.node].name,
            step.kernel != nullptr ? step.kernel->implementation() : std::string("copy"),

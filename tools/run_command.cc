@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/jit/runtime/timeline.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
+#include "tenon/tools/chrome_trace.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
 #include "tenon/tools/input_files.h"
@@ -40,6 +42,7 @@ struct RunArguments {
   int repeat = 1;
   std::string report;  // empty: none
   bool profile = false;
+  std::string trace;  // file; empty: none
   bool verify = false;
   PictureOptions picture;
 };
@@ -173,9 +176,9 @@ Source LoadSource(const RunArguments& arguments) {
 void RefuseCompileOptions(const CLI::App& command, const RunArguments& arguments) {
   if (!runtime::IsSavedExecutable(arguments.model.path)) return;
   static const std::set<std::string> kOfRuns = {
-      "--help",      "--input",   "--seed",   "--output",  "--save-input",
-      "--labels",    "--repeat",  "--report", "--profile", "--mean",
-      "--deviation", "--stretch", "--bgr",    "--threads", "model"};
+      "--help",    "--input",  "--seed",    "--output", "--save-input", "--labels",
+      "--repeat",  "--report", "--profile", "--trace",  "--mean",       "--deviation",
+      "--stretch", "--bgr",    "--threads", "model"};
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() > 0 && !kOfRuns.contains(option->get_name()))
       throw InvalidArgument(StrCat(option->get_name(), " is for models; ", arguments.model.path,
@@ -199,6 +202,7 @@ void Execute(const RunArguments& arguments) {
       OutputFiles(arguments.outputs, ResultNames(source.result_names, source.result_types.size()));
   if (!arguments.labels.empty()) CheckLabels(arguments, source.result_types);
   if (!arguments.report.empty()) RequireWritable(arguments.report);
+  if (!arguments.trace.empty()) RequireWritable(arguments.trace);
   for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input"))
     RequireWritable(path);
   std::optional<ir::Module> module;
@@ -218,14 +222,18 @@ void Execute(const RunArguments& arguments) {
                  .run_s = {},
                  .kernels = ValueOrThrow(exe.Bind(inputs)).num_kernel_calls()};
   std::vector<runtime::NodeTime> profile;
+  jit::Timeline timeline;  // of the last run
   const Interruption interruption;
   for (int i = 0; i < arguments.repeat && !interruption.came(); ++i) {
     profile.clear();
+    timeline = jit::Timeline();
+    const jit::Timeline::Recording recording(arguments.trace.empty() ? nullptr : &timeline);
+    const bool is_timed = arguments.profile || !arguments.trace.empty();
     const auto before = Clock::now();
-    results = ValueOrThrow(arguments.profile ? session.RunProfiled(inputs, &profile)
-                                             : session.Run(inputs));
+    results = ValueOrThrow(is_timed ? session.RunProfiled(inputs, &profile) : session.Run(inputs));
     times.run_s.push_back(Seconds(Clock::now() - before));
   }
+  if (!arguments.trace.empty()) WriteFile(arguments.trace, {ChromeTrace(timeline, profile)});
   if (!arguments.report.empty()) WriteReport(arguments.report, times);
   WriteOutputs(files, results);
   if (arguments.inputs.empty() && !inputs.empty())
@@ -284,6 +292,11 @@ void AddRunCommand(CLI::App* app) {
                    "the peak memory as JSON")
       ->type_name("FILE");
   command->add_flag("--profile", arguments->profile, "print the time of each kernel");
+  command
+      ->add_option("--trace", arguments->trace,
+                   "write what each thread did in the last run, for chrome://tracing or "
+                   "ui.perfetto.dev; threads of oneDNN are not seen apart")
+      ->type_name("FILE.json");
   command->add_flag("--verify", arguments->verify,
                     "also run without fusion and by the interpreter, and compare (slow)");
   AddPictureOptions(command, &arguments->picture);

@@ -9,6 +9,7 @@
 #include <omp.h>
 #include <xmmintrin.h>
 
+#include "tenon/jit/runtime/timeline.h"
 #include "tenon/jit/runtime/wait_balance.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
@@ -70,6 +71,10 @@ thread_local BlockCache cache;
 using Clock = WaitBalance::Clock;
 // Of the loops that this thread starts.
 thread_local WaitBalance balance;
+
+struct Span {
+  Clock::time_point start, end;
+};
 
 }  // namespace
 
@@ -133,6 +138,8 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     body(closure, 0, extent);
     return;
   }
+  Timeline* const timeline = Timeline::Current();
+  std::vector<Span> spans(timeline == nullptr ? 0 : static_cast<std::size_t>(threads));
   Clock::duration own_share;
 #pragma omp parallel num_threads(threads)
   {
@@ -143,12 +150,21 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     const std::int64_t share = extent / count;
     const std::int64_t longer = extent % count;
     const std::int64_t begin = thread * share + std::min(thread, longer);
-    const Clock::time_point own_start = thread == 0 ? Clock::now() : start;
+    const bool is_timed = thread == 0 || timeline != nullptr;
+    const Clock::time_point own_start = is_timed ? Clock::now() : start;
     body(closure, begin, begin + share + (thread < longer ? 1 : 0));
-    if (thread == 0) own_share = Clock::now() - own_start;
+    const Clock::time_point own_end = is_timed ? Clock::now() : start;
+    if (thread == 0) own_share = own_end - own_start;
+    if (timeline != nullptr) spans[static_cast<std::size_t>(thread)] = {own_start, own_end};
   }
   const Clock::time_point end = Clock::now();
   balance.Note(end, own_share, end - start - own_share);
+  for (std::size_t thread = 0; thread < spans.size(); ++thread) {
+    const Span& span = spans[thread];
+    // A team may be smaller than was asked for.
+    if (span.start != Clock::time_point())
+      timeline->AddShare(static_cast<int>(thread), span.start, span.end);
+  }
 }
 
 }  // namespace tenon::jit
