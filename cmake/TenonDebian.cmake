@@ -1,4 +1,4 @@
-# cpack -G DEB: libtenon, libtenon-dev, tenon and tenon-doc. scripts/package builds and checks them.
+# cpack -G DEB: libtenon, libtenon-dev, tenon, tenon-doc and tenon-mpi. scripts/package builds and checks them.
 set(folder ${PROJECT_SOURCE_DIR}/packaging/debian)
 # Of SOURCE_DATE_EPOCH, where it is set.
 string(TIMESTAMP TENON_CHANGELOG_TIME "%a, %d %b %Y %H:%M:%S +0000" UTC)
@@ -22,6 +22,14 @@ tenon_debian_package(libraries libtenon libs)
 tenon_debian_package(development libtenon-dev libdevel)
 tenon_debian_package(program tenon devel)
 tenon_debian_package(documentation tenon-doc doc)
+set(CPACK_COMPONENTS_ALL libraries development program documentation)
+# Apart, so that the program needs no MPI.
+if(TARGET tenon_mpi)
+  tenon_debian_package(mpi tenon-mpi devel)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "tenon (= ${PROJECT_VERSION}-1)")
+  set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS tenon-mpi)
+endif()
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tenon-doc COMPONENT documentation EXCLUDE_FROM_ALL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tenon-doc COMPONENT documentation EXCLUDE_FROM_ALL)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tenon-doc COMPONENT documentation EXCLUDE_FROM_ALL
@@ -37,7 +45,7 @@ set(CPACK_COMPONENT_LIBRARIES_DESCRIPTION "shared libraries of Tenon\n${about}\n
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "headers and static libraries of Tenon\n${about}\nThis package is for building programs.")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "compile and run graphs of tensor operators\n${about}\nThis package has the program tenon.")
 set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "documentation and examples of Tenon\n${about}\nThis package has the guides, the reference pages and the examples.")
-set(CPACK_COMPONENTS_ALL libraries development program documentation)
+set(CPACK_COMPONENT_MPI_DESCRIPTION "tune graphs of tensor operators on many machines\n${about}\nThis package lets the program tenon tune on all machines of a run of MPI.")
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)

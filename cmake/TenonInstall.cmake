@@ -1,6 +1,6 @@
 # cmake --install: libraries, headers under include/tenon/, the program with its manual page and completions, and packages for
 # find_package(Tenon) and pkg-config. Components, which cpack makes packages of: libraries, development, program,
-# documentation.
+# documentation, mpi.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 find_program(TENON_GZIP gzip REQUIRED)
@@ -46,6 +46,10 @@ if(TENON_SHARED)
   install(FILES ${PROJECT_BINARY_DIR}/tenon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endif()
 
+# Beside libraries, where the program looks for it (tune/ranks.cc).
+if(TARGET tenon_mpi)
+  install(TARGETS tenon_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenon COMPONENT mpi)
+endif()
 if(TENON_TOOLS)
   install(TARGETS tenon_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 endif()

@@ -25,6 +25,7 @@ install_packages() {
     llvm-19-dev llvm-19-tools libdnnl-dev libabsl-dev
     libprotobuf-dev protobuf-compiler libonnx-dev libonnx-testdata
     libdlpack-dev libcli11-dev nlohmann-json3-dev libstb-dev libsqlite3-dev zlib1g-dev
+    libopenmpi-dev openmpi-bin
     libgtest-dev libgmock-dev libbenchmark-dev libz3-dev clang-tidy-19
     zsh groff-base
     "$@"

@@ -3,6 +3,7 @@
 #include "tenon/tools/explore_page.h"
 
 #include "tenon/support/strings.h"
+#include "tenon/tools/script_data.h"
 
 namespace tenon::tools {
 namespace {
@@ -153,20 +154,6 @@ show(entries[3] || entries[0]);
 </body>
 </html>
 )html";
-
-// "</script>" within a string would end the data.
-std::string InScript(const std::string& json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
 
 }  // namespace
 

@@ -12,11 +12,13 @@
 #include "tenon/ops/call_op.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/interruption.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/results.h"
+#include "tenon/tools/tune_page.h"
 #include "tenon/tune/process_crew.h"
 #include "tenon/tune/rank_crew.h"
 #include "tenon/tune/ranks.h"
@@ -36,7 +38,8 @@ struct TuneArguments {
   int workers = 0;  // processes; 0: this one
   bool share_cores = false;
   double candidate_seconds = tune::TuneOptions().candidate_seconds;
-  int serve = -1;  // the socket of a worker
+  std::string report;  // file of the page; empty: none
+  int serve = -1;      // the socket of a worker
 };
 
 // One call of the operator, whose arguments have the shapes of --shape.
@@ -68,6 +71,12 @@ ir::Module ModuleOfOp(const TuneArguments& arguments) {
       ops::CallOpWithJson(arguments.op, std::move(args), arguments.attributes));
 }
 
+// Without what all kernels' names begin with.
+std::string ShortName(const std::string& kernel) {
+  constexpr std::string_view kPrefix = "tvmgen_default_fused_";
+  return kernel.starts_with(kPrefix) ? kernel.substr(kPrefix.size()) : kernel;
+}
+
 // Where the user watches, one line that changes; else a line for each win.
 class ProgressLine {
  public:
@@ -77,8 +86,12 @@ class ProgressLine {
   void Show(const tune::TuneProgress& progress) {
     if (is_watched_) {
       const int seconds = static_cast<int>(progress.seconds_left);
-      std::fprintf(stderr, "\r\033[K%d:%02d left, %d raced, %d kernels faster; %.100s",
+      std::fprintf(stderr,
+                   "\r\033[K%d:%02d left, %d raced, %d kernels faster; %.40s %.4g ms, best %.2f x, "
+                   "floor %.2f x; %.60s",
                    seconds / 60, seconds % 60, progress.raced, progress.wins,
+                   ShortName(progress.kernel).c_str(), progress.call_s * 1e3, progress.best,
+                   progress.call_s > 0 ? progress.floor_s / progress.call_s : 0,
                    progress.last.substr(0, progress.last.find('\n')).c_str());
       shown_ = true;
     } else if (progress.wins > wins_) {
@@ -156,6 +169,7 @@ void Tune(const TuneArguments& arguments) {
   std::optional<tune::Ranks> ranks;
   if (has_ranks) ranks = ValueOrThrow(tune::Ranks::Start());
   if (ranks && ranks->rank() > 0) return tune::ServeRank(&*ranks, OwnArguments());
+  if (!arguments.report.empty()) RequireWritable(arguments.report);
   const std::string file = arguments.compile.RecordsToWrite();
   tune::Records records = ValueOrThrow(tune::Records::Open(file, tune::Access::kWrite));
   tune::TuneOptions options{.compile = arguments.compile.OptionsWithoutRecords(),
@@ -171,6 +185,9 @@ void Tune(const TuneArguments& arguments) {
     reports = Search(arguments, ranks ? &*ranks : nullptr, options, &records);
   }
   Print(reports, file);
+  if (!arguments.report.empty())
+    WriteFile(arguments.report,
+              {TunePage(arguments.op.empty() ? arguments.model.path : arguments.op, reports)});
   ranks.reset();
   interruption.PassOn();
 }
@@ -213,6 +230,11 @@ void AddTuneCommand(CLI::App* app) {
                    "then it is ended")
       ->check(CLI::Range(0.1, 100000.0))
       ->capture_default_str();
+  command
+      ->add_option("--report", arguments->report,
+                   "page with the course of the search, and what won by how much: HTML that needs "
+                   "no network")
+      ->type_name("FILE.html");
   command->add_option(tune::kServeOption, arguments->serve)->group("");  // for its own processes
   command->footer(
       "What was found is used by the next run, compile and bench. Ctrl-C ends the search and keeps "

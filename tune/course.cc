@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 #include "tenon/tune/best.h"
 
 namespace tenon::tune {
@@ -60,8 +61,16 @@ std::optional<TryJob> Course::Next() {
   }
 }
 
-void Course::Take(const TryJob& job, const Outcome& outcome) {
+void Course::Take(const TryJob& job, const Outcome& outcome, int worker, double seconds) {
   frontiers_.at(job.content).Take(job.candidate, outcome);
+  TryReport& entry = tries_.emplace_back();
+  entry.seconds = seconds;
+  entry.worker = worker;
+  entry.content = job.content;
+  entry.choice =
+      outcome.choice.empty() ? ChoiceText(job.candidate.row, job.candidate.config) : outcome.choice;
+  if (outcome.record) entry.outcome = MedianRatio{outcome.record->ratio, outcome.record->noise};
+  entry.words = StrCat(outcome.refused, outcome.wrong, outcome.crashed, outcome.unmeasured);
 }
 
 void Course::PutBack(const TryJob& job) { frontiers_.at(job.content).PutBack(job.candidate); }
@@ -109,7 +118,8 @@ DecideJob Course::Decide(const Records& records, double seconds) const {
 }
 
 TuneReport Course::Report(const std::optional<Decision>& decision) const {
-  TuneReport report{.target = brief_.target, .threads = brief_.threads, .raced = raced()};
+  TuneReport report{
+      .target = brief_.target, .threads = brief_.threads, .raced = raced(), .tries = tries_};
   std::set<std::string> told;  // contents
   for (const KernelBrief& brief : brief_.kernels) {
     KernelReport& kernel = report.kernels.emplace_back();

@@ -28,7 +28,8 @@ class Course {
 
   // The next candidate, which is under way from now on; nothing: all are tried or under way.
   std::optional<TryJob> Next();
-  void Take(const TryJob& job, const Outcome& outcome);
+  // By a worker, so many seconds after the start.
+  void Take(const TryJob& job, const Outcome& outcome, int worker = 0, double seconds = 0);
   // A candidate that was not tried is the next one of its kernel.
   void PutBack(const TryJob& job);
   bool done() const;  // nothing is left and nothing is under way
@@ -50,6 +51,7 @@ class Course {
 
   ModelBrief brief_;                           // kernels of the most time first
   std::map<std::string, Frontier> frontiers_;  // by content
+  std::vector<TryReport> tries_;
 };
 
 }  // namespace tenon::tune

@@ -1,9 +1,11 @@
 // The order in which the candidates for one kernel are tried: best first, from the default on.
 //
 // First come earlier wins, then the rows of the table whose condition holds, then the neighbours of
-// the best choice that has none yet: one value changed to one beside it in its list. It knows no
-// kernel and measures nothing; whoever does tells it what became of each candidate. Several
-// candidates may be under way at once.
+// the best choice that has none yet: one value changed to one beside it in its list. As soon as a
+// model of their cost has learned enough (cost_model.h), those come first for which it predicts the
+// least time, by turns with what it predicts to be best of all. The frontier knows no kernel and
+// measures nothing; whoever does tells it what became of each candidate. Several candidates may be
+// under way at once.
 //
 //   Frontier frontier(brief, records);
 //   while (const auto candidate = frontier.Next()) frontier.Take(*candidate, contest.Try(...));
@@ -11,11 +13,13 @@
 #define TENON_TUNE_FRONTIER_H_
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tenon/tune/cost_model.h"
 #include "tenon/tune/jobs.h"
 #include "tenon/tune/outcome.h"
 
@@ -58,15 +62,24 @@ class Frontier {
 
   bool HasUnexpanded() const;
   void Expand();
+  std::optional<Candidate> FromQueue();
+  // What is predicted to be best of all, where it is better than the best so far.
+  std::optional<Candidate> Jump() const;
+  void Queue(Candidate candidate);
+  void Learn(const Point& point);
+  std::optional<double> Predict(const Candidate& candidate) const;
 
   std::deque<Candidate> queue_;
+  std::set<Candidate> queued_;  // now or before
   std::set<std::string> known_;
   std::vector<Point> points_;
+  std::map<std::string, CostModel> models_;                // by row
+  std::map<std::string, strategies::ConfigValues> usual_;  // the first choices of each row
   std::optional<Record> best_;
   int raced_ = 0, fruitless_ = 0, under_way_ = 0;
+  bool has_jumped_ = false;
   std::string last_, unmeasured_;
   std::vector<std::string> wrong_, crashed_;
-  std::vector<Candidate> fatal_;  // those of crashed_
 };
 
 }  // namespace tenon::tune

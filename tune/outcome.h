@@ -15,7 +15,7 @@ struct Candidate {
   std::string row;
   strategies::ConfigValues config;  // of some choices; others have their defaults
 
-  friend bool operator==(const Candidate&, const Candidate&) = default;
+  friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
 struct Outcome {

@@ -55,8 +55,8 @@ class Tuning {
         options_(options),
         records_(records),
         hands_(static_cast<std::size_t>(crew->size())),
-        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(options.seconds))) {
+        end_(start_ + std::chrono::duration_cast<Clock::duration>(
+                          std::chrono::duration<double>(options.seconds))) {
     for (std::size_t i = 0; i < hands_.size(); ++i) hands_[i].name = StrCat("worker ", i);
   }
 
@@ -176,7 +176,7 @@ class Tuning {
   }
 
   void Take(const Outcome& outcome, Hand* hand) {
-    if (const auto job = EndJob<TryJob>(hand)) TakeOutcome(*job, outcome, hand->kind);
+    if (const auto job = EndJob<TryJob>(hand)) TakeOutcome(*job, outcome, *hand);
   }
 
   void Take(const Decision& decision, Hand* hand) {
@@ -199,7 +199,7 @@ class Tuning {
 
   void Take(const Crashed& crashed, Hand* hand) {
     if (const auto job = EndJob<TryJob>(hand)) {
-      TakeOutcome(*job, Outcome{.crashed = crashed.why}, hand->kind);
+      TakeOutcome(*job, Outcome{.crashed = crashed.why}, *hand);
     } else {
       remarks_.push_back(StrCat(hand->name, ": ", crashed.why));
       Release(hand);
@@ -224,21 +224,12 @@ class Tuning {
     }
   }
 
-  void TakeOutcome(const TryJob& job, const Outcome& outcome, Kind* kind) {
-    if (outcome.record) Add(*outcome.record, kind->course->KernelOf(job.content).text);
-    kind->course->Take(job, outcome);
-    Tell(job.content, *kind->course);
-  }
-
-  void TakeFailure(const Failure& failure, const Job& job, Hand* hand) {
-    if (!failure_) failure_ = failure;
-    remarks_.push_back(StrCat(hand->name, ": ", failure.message));
-    if (const auto* candidate = std::get_if<TryJob>(&job)) {
-      hand->kind->course->PutBack(*candidate);
-      hand->lost = true;  // it has another model than the others of its kind
-    } else {
-      hand->kind->stage = Kind::Stage::kDone;
-    }
+  void TakeOutcome(const TryJob& job, const Outcome& outcome, const Hand& hand) {
+    Course& course = *hand.kind->course;
+    if (outcome.record) Add(*outcome.record, course.KernelOf(job.content).text);
+    course.Take(job, outcome, static_cast<int>(&hand - hands_.data()),
+                std::chrono::duration<double>(Clock::now() - start_).count());
+    Tell(job.content, course);
   }
 
   void Add(const Record& record, const std::string& text) {
@@ -272,7 +263,8 @@ class Tuning {
   std::map<std::pair<std::string, std::int64_t>, Kind> kinds_;  // by target and threads
   std::vector<Hand> hands_;
   Seating seating_;
-  Clock::time_point end_;
+  const Clock::time_point start_ = Clock::now();
+  const Clock::time_point end_;
   std::optional<Failure> failure_;  // the first one
   std::vector<std::string> remarks_;
   int retries_ = 0;
@@ -295,6 +287,7 @@ absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& opt
                     .threads = compile.threads == 0 ? compile.target.cores : compile.threads},
                    options.stopped == nullptr ? [] { return false; } : options.stopped);
     CrewReport report = ValueOrThrow(TuneWith(&crew, options, records));
+    if (!report.remarks.empty()) throw FailedPrecondition(StrJoin(report.remarks, "; "));
     return std::move(report.reports.at(0));
   });
 }

@@ -26,9 +26,9 @@
 namespace tenon::tune {
 
 struct TuneProgress {
-  double seconds_left = 0;
-  std::string kernel;  // whose turn it was
-  std::string last;    // what became of the candidate
+  double seconds_left = 0;  // of the search
+  std::string kernel;       // whose turn it was
+  std::string last;         // what became of the candidate
   // One call of that kernel: by default, at best on this machine, and the best ratio so far.
   double call_s = 0, floor_s = 0, best = 1;
   int raced = 0;    // candidates, of all kernels
@@ -62,11 +62,22 @@ struct KernelReport {
   std::string unmeasured;            // why the kernel cannot run alone; empty: it can
 };
 
+// One candidate on the way.
+struct TryReport {
+  double seconds = 0;  // since the start
+  int worker = 0;
+  std::string content, choice;
+  // Of the race, if one was run; else why not, in words.
+  std::optional<MedianRatio> outcome;
+  std::string words;
+};
+
 struct TuneReport {
   std::string target;  // as records have it
   std::int64_t threads = 0;
   std::vector<KernelReport> kernels;  // those of the most time first
   int raced = 0;
+  std::vector<TryReport> tries;  // in their order
   // The whole model by the choices that are kept, against the default; nothing where none is.
   std::optional<MedianRatio> model;
   double default_model_s = 0, model_s = 0;

@@ -53,6 +53,7 @@ Answer Worker::Do(const Job& job, const Stopped& stopped) {
     Answer operator()(const BriefJob& /*job*/) const { return worker->Brief(); }
     Answer operator()(const TryJob& job) const { return worker->Try(job, *stopped); }
     Answer operator()(const DecideJob& job) const {
+      worker->contests_.clear();  // and their memory
       return Decide(job, *worker->lowered_, *worker->standard_, worker->kernels_, worker->options_,
                     worker->run_);
     }
@@ -117,7 +118,11 @@ Outcome Worker::Try(const TryJob& job, const Stopped& stopped) {
   } catch (const Error& error) {
     return {.unmeasured = error.message()};
   }
-  return contest->Try(job.candidate, {job.known.begin(), job.known.end()}, stopped);
+  try {
+    return contest->Try(job.candidate, {job.known.begin(), job.known.end()}, stopped);
+  } catch (const Error& error) {  // it cannot run where the default can
+    return {.refused = error.message()};
+  }
 }
 
 }  // namespace tenon::tune

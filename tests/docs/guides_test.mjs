@@ -8,7 +8,7 @@ import {fileURLToPath} from 'node:url';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const guides = fs.readdirSync(path.join(root, 'docs/guides')).map(name => `docs/guides/${name}`);
-const pages = ["README.md", ...guides, "docs/new-operator.md", "docs/c-api.md", "docs/relax.md", "docs/from-tvm.md", "docs/passes.md", "docs/shapes.md", "docs/scheduling.md", "docs/patterns.md", "docs/tuning.md", "docs/quantization.md", "docs/compatibility.md", "docs/walkthrough.md", "docs/architecture.md"];
+const pages = ["README.md", ...guides, "docs/new-operator.md", "docs/c-api.md", "docs/relax.md", "docs/from-tvm.md", "docs/passes.md", "docs/shapes.md", "docs/scheduling.md", "docs/patterns.md", "docs/tuning.md", "docs/cluster.md", "docs/quantization.md", "docs/compatibility.md", "docs/walkthrough.md", "docs/architecture.md"];
 const read = file => fs.readFileSync(path.join(root, file), 'utf8');
 
 const anchorOf = heading => heading.toLowerCase().replace(/[^\w\- ]/g, '').replaceAll(' ', '-');

@@ -6,37 +6,13 @@ import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import vm from 'node:vm';
+import {open} from './page_testing.mjs';
 
 const [tenon, folder] = process.argv.slice(2);
 fs.mkdirSync(folder, {recursive: true});
 const file = path.join(folder, 'page.html');
 execFileSync(tenon, ['explore', 'model:mlp', '--repeat', '2', '--no-cache', '-o', file], {stdio: ['ignore', 'ignore', 'inherit']});
-const page = fs.readFileSync(file, 'utf8');
-const [, data] = page.match(/<script type="application\/json" id="report">([^]*?)<\/script>/);
-const [, script] = page.match(/<script>\n([^]*?)<\/script>/);
-const report = JSON.parse(data);
-
-class Element {
-  constructor(name) { Object.assign(this, {name, children: [], attributes: {}, style: {}, listeners: {}, text: ''}); }
-  set textContent(text) { this.text = text; this.children = []; }
-  get textContent() { return this.text; }
-  setAttribute(key, value) { this.attributes[key] = value; }
-  appendChild(child) { this.children.push(child); return child; }
-  prepend(child) { this.children.unshift(child); }
-  replaceChildren(...children) { this.children = children; }
-  addEventListener(name, action) { this.listeners[name] = action; }
-  all(name) { return [...(this.name === name ? [this] : []), ...this.children.flatMap(child => child.all(name))]; }
-}
-
-const found = new Map();
-const at = key => found.get(key) || found.set(key, new Element(key)).get(key);
-at('report').text = data;
-const document = {
-  getElementById: at, querySelector: at,
-  createElement: name => new Element(name), createElementNS: (_, name) => new Element(name),
-};
-vm.runInNewContext(script, {document, JSON, Math, Map});
+const {report, at} = open(file);
 
 test('each kernel has an entry and texts', () => {
   const buttons = at('nav').children;

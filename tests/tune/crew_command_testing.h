@@ -23,7 +23,7 @@ inline std::string MatmulArguments() {
 }
 inline std::string TrapArguments() {
   return StrCat("tune --op my.trap --plugin ", TENON_TRAP_PLUGIN,
-                " --threads 1 --shape data=64,512 --share-cores ");
+                " --threads 1 --shape data=64,128 --share-cores ");
 }
 
 class CrewCommandTest : public CliTest {
@@ -63,10 +63,10 @@ class CrewCommandTest : public CliTest {
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
-  // Waits until it holds, a minute at most.
+  // Waits until it holds, two minutes at most.
   template <typename Condition>
   static bool Await(const Condition& condition) {
-    for (int i = 0; i < 1200; ++i) {
+    for (int i = 0; i < 2400; ++i) {
       if (condition()) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }

@@ -56,7 +56,7 @@ TEST_F(TuneCommandTest, EveryChoiceOfTheExampleIsRight) {
         .err;
   };
   EXPECT_THAT(explained(""), HasSubstr("te.plain (priority 0): chosen, the best"));
-  EXPECT_THAT(Tenon("tune %/m.relay --threads 1 --minutes 0.05 --records %/r.sqlite" + with).out,
+  EXPECT_THAT(Tenon("tune %/m.relay --threads 1 --minutes 0.2 --records %/r.sqlite" + with).out,
               HasSubstr("candidates raced"));
   // Whatever won: each in turn is made the best one.
   const std::vector<tune::Record> raced = ValueOrThrow(Opened("r.sqlite").Find());
@@ -81,7 +81,7 @@ TEST_F(TuneCommandTest, RecordsInTheCacheFolderAreUsedUnlessTheyAreRefused) {
   Write("model.relay",
         "def @main(%x: Tensor[(37, 48), float32], %w: Tensor[(65, 48), float32]) {\n"
         "  nn.relu(nn.dense(%x, %w))\n}\n");
-  ASSERT_THAT(Tenon("tune %/model.relay --threads 1 --minutes 0.05").code, 0);
+  ASSERT_THAT(Tenon("tune %/model.relay --threads 1 --minutes 0.2").code, 0);
   const std::string file = Path("caches/tenon/records.sqlite");
   std::vector<tune::Record> raced =
       ValueOrThrow(ValueOrThrow(tune::Records::Open(file, tune::Access::kWrite)).Find());
