@@ -112,26 +112,26 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
   Prepare(module, options);
   const jit::ScopedThreads threads(options.threads);
   const bool defer = !options.cache_dir.empty();
+  const ir::Module fused = Fused(compiler::NameExtents(module), options);
+  const auto symbols = std::make_shared<const compiler::InputSymbols>(fused.Main());
   const auto model = std::make_shared<compiler::SymbolicModel>(
-      Fused(compiler::NameExtents(module), options), StrategyOf(options, defer), CodeOf(options),
-      options.threads);
+      fused, StrategyOf(options, defer), CodeOf(options), options.threads);
   return Executable({.plan = {},
                      .kernels = model->Callables(),
                      .constants = {},
                      .threads = options.threads,
-                     .bind = [model](const runtime::Inputs& inputs) { return model->Bind(inputs); },
-                     .inputs = model->inputs()});
+                     .bind = [symbols, model](
+                         const runtime::Inputs& inputs) { return model->Bind(symbols->Solve(inputs)); },
+                     .inputs = symbols->Infos()});
 }
 
-Executable CompileProgram(const ir::Module& module, const CompileOptions& options,
-                          const std::string& flow) {
+Executable CompileProgram(const ir::Module& module, const CompileOptions& options) {
   Prepare(module, options);
-  if (compiler::HasSymbols(module))
-    throw Unimplemented(StrCat(flow,
-                               ": a module with control flow is compiled for extents that "
-                               "are numbers; give the inputs their shapes"));
   const jit::ScopedThreads threads(options.threads);
-  const auto [plain, extents] = compiler::SplitRunTimeExtents(module);
+  const ir::Module named = compiler::NameExtents(module);
+  const auto [plain, extents] = compiler::HasInnerCut(named)
+                                    ? compiler::RunTimeExtents{.module = named, .extents = {}}
+                                    : compiler::SplitRunTimeExtents(named);
   const bool defer = !options.cache_dir.empty();
   // For who leaves the pass out.
   const ir::Module fused = passes::OutlineBranches(Fused(plain, options));
@@ -139,10 +139,16 @@ Executable CompileProgram(const ir::Module& module, const CompileOptions& option
                                 extents);
 }
 
+// Whether values decide what runs, or how large something in the middle is. With variables in the
+// inputs, results of extents that values decide are cut by a program, too.
+bool IsProgram(const ir::Module& module) {
+  return compiler::ControlFlow(module).has_value() || compiler::HasInnerCut(module) ||
+         (compiler::HasSymbols(module) && compiler::HasCut(module));
+}
+
 Executable DoCompile(ir::Module module, const CompileOptions& options) {
   if (module.Find("main")) {
-    if (const auto flow = compiler::ControlFlow(module))
-      return CompileProgram(module, options, *flow);
+    if (IsProgram(module)) return CompileProgram(module, options);
     if (compiler::HasSymbols(module)) return CompileSymbolic(module, options);
   }
   const Lowering lowering = {.defers = !options.cache_dir.empty(), .keeps_module = false};
@@ -157,6 +163,12 @@ absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& op
       throw Unimplemented(StrCat(*flow,
                                  ": a module with control flow has no plan that could be "
                                  "printed, exported, saved or tuned; it can be compiled and run"));
+    if (compiler::HasInnerCut(module))
+      throw Unimplemented(
+          "take_first: values decide an extent in the middle of the module (of NonZero or "
+          "NonMaxSuppression, for instance), so it has no single plan that could be printed, "
+          "exported, saved or tuned; it can be compiled and run. Where such arrays are results and "
+          "nothing reads them, it has a plan");
     return DoLower(module, options, {});
   });
 }

@@ -30,6 +30,14 @@ Type TypeReader::ParseType() {
   }
   if (name.text != "Tensor") return TensorType({}, ElementType(name));
   Expect("[", "after \"Tensor\"");
+  std::vector<Dim> shape = Extents();
+  Expect(",", "before the element type");
+  const DataType dtype = ElementType(ExpectKind(TokenKind::kName, "an element type"));
+  Expect("]", "after a tensor type");
+  return TensorType(std::move(shape), dtype);
+}
+
+std::vector<Dim> TypeReader::Extents() {
   Expect("(", "before the extents of a tensor");
   std::vector<Dim> shape;
   while (!IsPunct(")")) {
@@ -41,10 +49,7 @@ Type TypeReader::ParseType() {
     if (!Accept(",")) break;
   }
   Expect(")", "after the extents of a tensor");
-  Expect(",", "before the element type");
-  const DataType dtype = ElementType(ExpectKind(TokenKind::kName, "an element type"));
-  Expect("]", "after a tensor type");
-  return TensorType(std::move(shape), dtype);
+  return shape;
 }
 
 std::vector<Type> TypeReader::TypesUntilClose() {
@@ -90,6 +95,7 @@ Dim TypeReader::Factor() {
     Expect(")", "after an extent's expression");
     return inner;
   }
+  if (Accept("#")) return Dim::Symbol("#" + ExpectKind(TokenKind::kName, "a name after #").text);
   if (token_.kind == TokenKind::kName) {
     const Token name = Advance();
     return IsPunct("(") ? ExtentCall(name) : Dim::Symbol(name.text);

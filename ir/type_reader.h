@@ -1,5 +1,6 @@
 // Types in Relay text: tensors with extents that are expressions, tuples, functions, references.
-// Only the parser includes this header.
+// Only files of ir/ include this
+// header.
 #ifndef TENON_IR_TYPE_READER_H_
 #define TENON_IR_TYPE_READER_H_
 
@@ -17,6 +18,7 @@ class TypeReader : public TokenReader {
 
  protected:
   Type ParseType();
+  std::vector<Dim> Extents();
   // Names that stand for any type here. Such a type is not known until inference.
   std::vector<std::vector<std::string>> type_parameters_;
 

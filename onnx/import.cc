@@ -49,6 +49,7 @@ const ConverterTable& Converters() {
     AddSampleConverters(&made);
     AddSequenceConverters(&made);
     AddSignalConverters(&made);
+    AddSliceConverters(&made);
     AddShapeConverters(&made);
     AddNnConverters(&made);
     AddNormConverters(&made);

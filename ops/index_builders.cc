@@ -19,8 +19,8 @@ Expr CumSum(const Expr& x, ScanopAttrs a) {
   return Call::Make(Known().cumsum, {x}, Attrs::Make(a));
 }
 Expr CumProd(const Expr& x, ScanopAttrs a) { return CallOp("cumprod", {x}, Attrs::Make(a)); }
-Expr TakeFirst(const Expr& x, const Expr& count, std::int64_t axis) {
-  return CallOp("take_first", {x, count}, Attrs::Make(TakeFirstAttrs{.axis = axis}));
+Expr TakeFirst(const Expr& x, const Expr& count, RunTimeCutAttrs attrs) {
+  return CallOp("take_first", {x, count}, Attrs::Make(std::move(attrs)));
 }
 Expr Gather(const Expr& x, const Expr& indices, GatherAttrs a) {
   return Call::Make(Known().gather, {x, indices}, Attrs::Make(a));
@@ -40,6 +40,13 @@ Expr OneHot(const Expr& indices, const Expr& on_value, const Expr& off_value, On
 }
 Expr BroadcastTo(const Expr& x, Ints shape) {
   return Call::Make(Known().broadcast_to, {x}, Attrs::Make(InitOpAttrs{.shape = std::move(shape)}));
+}
+Expr BroadcastToExtents(const Expr& x, std::vector<Expr> others, std::string shape) {
+  return CallOp("broadcast_to_extents", {x, ir::Tuple::Make(std::move(others))},
+                Attrs::Make(ExtentsAttrs{.shape = std::move(shape)}));
+}
+Expr IndexAlong(const Expr& x, IndexAlongAttrs a) {
+  return CallOp("index_along", {x}, Attrs::Make(a));
 }
 Expr Repeat(const Expr& x, std::int64_t repeats, std::int64_t axis) {
   return CallOp("repeat", {x}, Attrs::Make(RepeatAttrs{.repeats = repeats, .axis = axis}));

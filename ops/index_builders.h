@@ -11,6 +11,7 @@
 #include "tenon/ir/expr.h"
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/detector_attrs.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/region_attrs.h"
 #include "tenon/ops/sort_attrs.h"
@@ -28,7 +29,7 @@ Expr CumSum(const Expr& x, ScanopAttrs attrs = {});
 Expr CumProd(const Expr& x, ScanopAttrs attrs = {});
 
 // The first `count`, a tensor of one element, of x along the axis.
-Expr TakeFirst(const Expr& x, const Expr& count, std::int64_t axis = 0);
+Expr TakeFirst(const Expr& x, const Expr& count, RunTimeCutAttrs attrs = {});
 Expr Gather(const Expr& x, const Expr& indices, GatherAttrs attrs = {});
 Expr GatherND(const Expr& x, const Expr& indices, GatherNDAttrs attrs = {});
 Expr ScatterElements(const Expr& x, const Expr& indices, const Expr& updates,
@@ -37,6 +38,10 @@ Expr ScatterND(const Expr& x, const Expr& indices, const Expr& updates, ScatterN
 Expr OneHot(const Expr& indices, const Expr& on_value, const Expr& off_value, OneHotAttrs attrs);
 
 Expr BroadcastTo(const Expr& x, Ints shape);
+// To a shape of which "x1_0" is the extent of axis 0 of others[1].
+Expr BroadcastToExtents(const Expr& x, std::vector<Expr> others, std::string shape);
+// The place of each element along an axis.
+Expr IndexAlong(const Expr& x, IndexAlongAttrs attrs = {});
 Expr Repeat(const Expr& x, std::int64_t repeats, std::int64_t axis = 0);
 Expr Reverse(const Expr& x, std::int64_t axis = 0);
 Expr Stack(std::vector<Expr> fields, std::int64_t axis = 0);

@@ -1,8 +1,12 @@
 // Operators that rearrange elements: reshape, squeeze, transpose, concatenate, split and similar
 // ones.
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
@@ -219,6 +223,49 @@ void BroadcastTo(TypeCall& call) {
   call.LearnResult(TensorType(target, x->dtype));
 }
 
+// The extents that the text says, with those of the tuple's fields in it.
+std::vector<Dim> GivenExtents(const TypeCall& call,
+                              const std::vector<const ir::TensorTypeNode*>& fields) {
+  std::map<std::string, Dim> extents;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    for (std::size_t axis = 0; axis < fields[f]->shape.size(); ++axis)
+      extents.emplace(StrCat("x", f, "_", axis), fields[f]->shape[axis]);
+  }
+  std::vector<Dim> shape = ir::ParseExtents(call.attrs<ExtentsAttrs>().shape);
+  for (Dim& dim : shape) {
+    std::set<std::string> names;
+    dim.AddSymbols(&names);
+    for (const std::string& name : names) {
+      if (!extents.contains(name))
+        call.Refuse(StrCat("shape has ", name, ", which is no extent of a field of the tuple"));
+    }
+    dim = dim.Substitute(extents);
+    if (dim.is_static() && dim.value() < 0)
+      call.Refuse(StrCat("shape has the extent ", dim.value(), "; extents are at least 0"));
+  }
+  return shape;
+}
+
+void BroadcastToExtents(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto fields = call.tensors(1);
+  if (x == nullptr || !fields) return;
+  const std::vector<Dim> target = GivenExtents(call, *fields);
+  if (BroadcastShapes(call, x->shape, target) != target)
+    call.Refuse("the input does not broadcast to the shape");
+  call.LearnResult(TensorType(target, x->dtype));
+}
+
+void IndexAlong(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  const auto& attrs = call.attrs<IndexAlongAttrs>();
+  NormalizeAxis(call, attrs.axis, x->shape.size());
+  if (!attrs.dtype.is_integral() && !attrs.dtype.is_float())
+    call.Refuse(StrCat("dtype is ", attrs.dtype.ToString(), "; places are numbers"));
+  call.LearnResult(TensorType(x->shape, attrs.dtype));
+}
+
 void BroadcastToLike(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto* like = call.tensor(1);
@@ -327,6 +374,15 @@ void RegisterShapeOps(OpRegistry& registry) {
   One(registry, "broadcast_to_like", "broadcast to the shape of the second input", 10, kBroadcast)
       .Argument("broadcast_type", "Tensor", "gives the shape")
       .TypeRelation(BroadcastToLike, "BroadCastToLike");
+  One(registry, "broadcast_to_extents",
+      "broadcast to extents that are expressions of those of other tensors", 10, kBroadcast)
+      .Argument("extents", "Tuple", "tensors whose extents the shape names")
+      .Attrs<ExtentsAttrs>()
+      .TypeRelation(BroadcastToExtents, "BroadcastToExtents");
+  One(registry, "index_along", "the place of each element along an axis: 0, 1, 2, ...", 10,
+      kInjective)
+      .Attrs<IndexAlongAttrs>()
+      .TypeRelation(IndexAlong, "IndexAlong");
   One(registry, "tile", "repeat the whole tensor along axes", 3, kBroadcast)
       .Attrs<TileAttrs>()
       .TypeRelation(Tile, "Tile")

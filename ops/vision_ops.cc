@@ -1,6 +1,9 @@
 // Operators on boxes in images: RoIAlign and non-maximum suppression with the operators that
 // prepare and cut its tables.
+#include <algorithm>
+
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/vision_attrs.h"
@@ -115,17 +118,30 @@ void NonMaximumSuppression(TypeCall& call) {
       {ir::TensorType({shape[0], shape[1]}, Int32), ir::TensorType({shape[0], Dim(1)}, Int32)}));
 }
 
+// "#k"
+bool IsRunTimeExtent(const std::string& name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return name.size() > 1 && name[0] == '#' && is_letter(name[1]) &&
+         std::all_of(name.begin() + 1, name.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
 void TakeFirst(TypeCall& call) {
   const auto* data = call.tensor(0);
   if (data == nullptr) return;
   const auto axis = static_cast<std::size_t>(
-      NormalizeAxis(call, call.attrs<TakeFirstAttrs>().axis, data->shape.size()));
+      NormalizeAxis(call, call.attrs<RunTimeCutAttrs>().axis, data->shape.size()));
   if (const auto* count = call.tensor(1);
       count != nullptr &&
       (count->dtype != Int64 || count->shape.size() != 1 || Differ(count->shape[0], Dim(1))))
     call.Refuse("the count must be one element of int64, of rank 1");
+  const std::string& extent = call.attrs<RunTimeCutAttrs>().extent;
+  if (!extent.empty() && !IsRunTimeExtent(extent))
+    call.Refuse(StrCat("the extent is \"", extent, "\"; it must be # and a name, such as \"#k\""));
   std::vector<Dim> shape = data->shape;
-  shape[axis] = Dim();
+  shape[axis] = extent.empty() ? Dim() : Dim::Symbol(extent);
   call.LearnResult(ir::TensorType(std::move(shape), data->dtype));
 }
 
@@ -134,11 +150,11 @@ void TakeFirst(TypeCall& call) {
 void RegisterVisionOps(OpRegistry& registry) {
   registry.Register("take_first")
       .Describe(
-          "the first elements of the data along an axis, as many as the count says at run time; it "
-          "can only be a result of the model")
+          "the first elements of the data along an axis, as many as the count says at run time, at "
+          "most all; their number is a variable of the types after it")
       .Argument("data", "Tensor", "input")
       .Argument("count", "Tensor", "one element of int64")
-      .Attrs<TakeFirstAttrs>()
+      .Attrs<RunTimeCutAttrs>()
       .Level(6)
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(TakeFirst, "TakeFirst");

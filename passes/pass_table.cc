@@ -17,6 +17,7 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/alter_op_layout.h"
 #include "tenon/passes/legalize.h"
+#include "tenon/passes/name_run_time_extents.h"
 #include "tenon/passes/partition/embed_composites.h"
 #include "tenon/passes/partition/merge_compiler_regions.h"
 #include "tenon/passes/partition/merge_composite_functions.h"
@@ -341,6 +342,8 @@ constexpr std::array kPasses = {
             [](const Module& m, const PassArguments& a) { return Inline(m, a.inline_rule); }, kNone,
             kNone, kUnquantized, kExact, kWhole, "puts functions where they are called",
             attrs::SchemaOf<InlineOptions>, {}, ApplyOptions<InlineOptions>},
+    PassRow{"NameRunTimeExtents", Plain<NameRunTimeExtents>, kNone, kNone, kUnquantized, kExact, kWhole,
+            "gives a variable to each extent that values decide"},
     PassRow{"MergeCompilerRegions", ThenInfer<MergeCompilerRegions>, kTyped, kTyped, kUnfused,
             kExact, kStraight, "joins neighbouring regions of one code generator"},
     PassRow{"MergeCompositeFunctions",

@@ -44,6 +44,7 @@ constexpr std::array kSteps = {
     Step{"PartitionGraph", 0, "", "marked regions go where those in functions go"},
     Step{"Inline", 0, "", "kernels are made of one function: whatever can be inlined is", nullptr,
          [](PassArguments* a) { a->inline_rule = InlineRule::kAll; }},
+    Step{"NameRunTimeExtents", 0, "", "of functions that are called twice, each call has its own"},
     Step{"InferType", 0, "", ""},
     Step{"OutlineBranches", 0, "", "what follows sees straight-line code"},
     Step{"FakeQuantizationToInteger", 3, "", "makes quantised operators"},

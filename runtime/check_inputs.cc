@@ -9,16 +9,18 @@ namespace tenon::runtime {
 namespace {
 
 std::string Describe(const InputInfo& input) {
-  Shape shape;
-  for (const Dim& extent : input.extents) shape.push_back(extent.value());
-  return StrCat(input.dtype.ToString(), " ", ShapeToString(shape));
+  const auto add = [](std::string* out, const Dim& dim) { *out += dim.ToString(); };
+  return StrCat(input.dtype.ToString(), " (", StrJoin(input.extents, ", ", add),
+                input.extents.size() == 1 ? ",)" : ")");
 }
 
 bool Takes(const InputInfo& input, const NDArray& given) {
   return given.dtype() == input.dtype &&
          std::equal(given.shape().begin(), given.shape().end(), input.extents.begin(),
                     input.extents.end(),
-                    [](std::int64_t extent, const Dim& dim) { return dim.value() == extent; });
+                    [](std::int64_t extent, const Dim& dim) {
+                      return !dim.is_static() || dim.value() == extent;
+                    });
 }
 
 }  // namespace

@@ -232,7 +232,9 @@ int Executable::threads() const { return state_->parts.threads; }
 
 const Program* Executable::program() const { return state_->parts.program.get(); }
 
-bool Executable::is_symbolic() const { return state_->parts.bind != nullptr; }
+bool Executable::is_symbolic() const {
+  return state_->parts.bind != nullptr || (program() != nullptr && program()->solve != nullptr);
+}
 
 std::vector<InputInfo> Executable::inputs() const {
   if (is_symbolic() || program() != nullptr) return state_->parts.inputs;
@@ -246,7 +248,7 @@ std::vector<InputInfo> Executable::inputs() const {
 }
 
 Executable Executable::Bound(const Inputs& inputs) const {
-  return is_symbolic() ? state_->parts.bind(inputs) : *this;
+  return state_->parts.bind != nullptr ? state_->parts.bind(inputs) : *this;
 }
 absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
   return CatchErrors([&] { return Bound(inputs); });
@@ -289,7 +291,7 @@ absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const
 int Executable::num_kernel_calls() const {
   if (program() != nullptr) {
     int total = 0;
-    for (const Executable& part : program()->parts) total += part.num_kernel_calls();
+    for (const ProgramPart& part : program()->parts) total += part.executable.num_kernel_calls();
     return total;
   }
   return static_cast<int>(
@@ -300,7 +302,7 @@ int Executable::num_kernel_calls() const {
 std::size_t Executable::working_bytes() const {
   if (program() != nullptr) {
     std::size_t bytes = 0;
-    for (const Executable& part : program()->parts) bytes += part.working_bytes();
+    for (const ProgramPart& part : program()->parts) bytes += part.executable.working_bytes();
     return bytes;
   }
   std::vector<bool> counted(plan().storage_bytes.size(), false);

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
 
 #include "tenon/runtime/check_inputs.h"
 #include "tenon/runtime/run_time_extents.h"
 #include "tenon/support/error.h"
+#include "tenon/support/part_along.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
@@ -27,8 +29,8 @@ class Machine {
   Machine(const Program& program, bool profiled)
       : program_(program), profiled_(profiled), times_(profiled ? program.parts.size() : 0) {}
 
-  Values Run(Values arguments) {
-    Enter(0, std::move(arguments));
+  Values Run(Values arguments, Dim::Values extents) {
+    Enter(0, std::move(arguments), std::move(extents));
     while (true) {
       Frame& frame = frames_.back();
       if (frame.next < frame.function->steps.size()) {
@@ -55,6 +57,7 @@ class Machine {
   struct Frame {
     const ProgramFunction* function;
     Values registers;
+    Dim::Values extents;
     std::size_t next = 0;  // step
   };
 
@@ -78,7 +81,7 @@ class Machine {
     return values;
   }
 
-  void Enter(std::size_t function, Values arguments) {
+  void Enter(std::size_t function, Values arguments, Dim::Values extents) {
     const ProgramFunction& entered = program_.functions[function];
     if (!entered.endless.empty())
       throw OutOfRange(
@@ -89,7 +92,8 @@ class Machine {
                               "the last thing that its function does"));
     arguments.resize(entered.registers);
     for (const auto& [r, constant] : entered.constants) arguments[r].array = constant;
-    frames_.push_back({&entered, std::move(arguments)});
+    for (const std::string& own : entered.own_extents) extents.erase(own);
+    frames_.push_back({&entered, std::move(arguments), std::move(extents)});
   }
 
   void Take(Frame& frame, const Step& step) {
@@ -100,6 +104,10 @@ class Machine {
         return;
       case StepKind::kWrite:
         Write(frame, step);
+        LetGo(frame, step);
+        return;
+      case StepKind::kCut:
+        Cut(frame, step);
         LetGo(frame, step);
         return;
       case StepKind::kCall:
@@ -117,25 +125,67 @@ class Machine {
     Values arguments = Moved(frame, inputs, step.last_reads);
     const bool replaces =
         frame.function->ends_in_call && frame.next == frame.function->steps.size();
+    Dim::Values extents = frame.extents;
     if (replaces) {
       frames_.pop_back();
     } else {
       LetGo(frame, step);
     }
-    Enter(function, std::move(arguments));
+    Enter(function, std::move(arguments), std::move(extents));
   }
 
   void RunPart(Frame& frame, const Step& step) {
     arguments_.clear();
     for (const Register r : step.inputs) arguments_.push_back(&frame.registers[r].array);
-    const Executable& part = program_.parts[step.target];
+    const Executable part = Bound(program_.parts[step.target], frame.extents);
     if (!profiled_) return Store(frame, step, part.RunPart(arguments_, nullptr));
     std::vector<NodeTime> times;
     Arrays results = part.RunPart(arguments_, &times);
-    std::vector<NodeTime>& all = times_[step.target];
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].nanoseconds += times[i].nanoseconds;
-    if (all.empty()) all = std::move(times);
+    AddTimes(std::move(times), &times_[step.target]);
     Store(frame, step, std::move(results));
+  }
+
+  static Executable Bound(const ProgramPart& part, const Dim::Values& extents) {
+    if (part.bind == nullptr) return part.executable;
+    Dim::Values values;
+    for (const std::string& symbol : part.symbols) values.emplace(symbol, extents.at(symbol));
+    return part.bind(values);
+  }
+
+  // A part of other extents may have other nodes.
+  static void AddTimes(std::vector<NodeTime> times, std::vector<NodeTime>* all) {
+    for (NodeTime& time : times) {
+      const auto same = std::ranges::find(*all, time.node, &NodeTime::node);
+      if (same == all->end()) {
+        all->push_back(std::move(time));
+      } else {
+        same->nanoseconds += time.nanoseconds;
+      }
+    }
+  }
+
+  static void Cut(Frame& frame, const Step& step) {
+    const Value& whole = frame.registers[step.inputs[0]];
+    const std::int64_t count = *frame.registers[step.inputs[1]].array.data<std::int64_t>();
+    const std::int64_t extent =
+        std::clamp<std::int64_t>(count, 0, whole.array.shape()[step.axis]);
+    const auto [known, is_new] = frame.extents.try_emplace(step.extent, extent);
+    if (known->second != extent)
+      throw InvalidArgument(StrCat("take_first: the extent ", step.extent, " is ", known->second,
+                                   " and ", extent, "; cuts of one variable must give one extent"));
+    Shape shape = whole.array.shape();
+    // The elements are the first ones in memory, too.
+    const bool is_view = extent == shape[step.axis] ||
+                         std::all_of(shape.begin(), shape.begin() + step.axis,
+                                     [](std::int64_t outer) { return outer == 1; });
+    if (!is_view) {
+      frame.registers[step.outputs[0]] = {PartAlong(whole.array, step.axis, 0, extent), true};
+      return;
+    }
+    shape[step.axis] = extent;
+    NDArray part = NDArray::View(shape, whole.array.dtype(), whole.array.raw(),
+                                 std::make_shared<NDArray>(whole.array));
+    frame.registers[step.outputs[0]] = {std::move(part), false};
   }
 
   // In place where nobody else holds the array.
@@ -180,9 +230,11 @@ class Machine {
 std::vector<NDArray> RunProgram(const Program& program, const std::vector<InputInfo>& wanted,
                                 const Inputs& inputs, std::vector<NodeTime>* times) {
   Values arguments;
+  Dim::Values extents;
+  if (program.solve != nullptr) extents = program.solve(inputs);
   for (const NDArray* input : InOrder(wanted, inputs)) arguments.push_back({*input, false});
   Machine machine(program, times != nullptr);
-  Values made = machine.Run(std::move(arguments));
+  Values made = machine.Run(std::move(arguments), std::move(extents));
   if (times != nullptr) machine.AddTimesTo(times);
   // A result may be an input, a constant or another result. Writing to one changes nothing else.
   Arrays results;

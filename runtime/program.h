@@ -1,7 +1,11 @@
-// What runs a model with control flow: functions of steps over registers. A step runs a part, which
-// is straight-line code compiled as an executable, or calls a function, or one of two by a
+// What runs a model whose values decide more than values: which code runs, or how large arrays are.
+// It is functions of steps over registers. A step runs a part, which is straight-line code compiled
+// as an executable, or cuts an array to its count, or calls a function, or one of two by a
 // condition. A call that is the last step of its function replaces it: recursion in that place is a
 // loop, which takes no memory for each turn.
+//
+// Parts may have variables in their extents. Inputs and cuts give these their values, which hold
+// in a function and in those that it calls.
 //
 // A register holds an array. It is let go after the last step that reads it, so its memory serves
 // later steps. A program is immutable; any number of threads may run it.
@@ -9,6 +13,7 @@
 #define TENON_RUNTIME_PROGRAM_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +34,7 @@ enum class StepKind {
   kCall,    // `target`, a function, over `inputs`
   kBranch,  // `target` over `inputs` if `condition` holds, else `otherwise` over `other_inputs`
   kWrite,   // inputs[0] with inputs[2] in place of its element inputs[1] along the first axis
+  kCut,     // the first inputs[1] elements of inputs[0] along `axis`; they are `extent` from then on
 };
 
 struct Step {
@@ -38,6 +44,16 @@ struct Step {
   std::vector<Register> inputs, other_inputs;
   std::vector<Register> outputs;
   std::vector<Register> last_reads;  // registers that no later step and no result reads
+  std::size_t axis = 0;
+  std::string extent = {};
+};
+
+struct ProgramPart {
+  // Where it has variables, of no use by itself.
+  Executable executable;
+  std::vector<std::string> symbols = {};
+  // The executable for values of `symbols`; null where there are none.
+  std::function<Executable(const Dim::Values& values)> bind = nullptr;
 };
 
 struct ProgramFunction {
@@ -52,12 +68,16 @@ struct ProgramFunction {
   // The function that calls itself without a condition on every way through this one, whose call
   // is an error; empty: some way ends.
   std::string endless = {};
+  // The variables of its own cuts: a call does not have those of an earlier one.
+  std::vector<std::string> own_extents = {};
 };
 
 struct Program {
   std::vector<ProgramFunction> functions;  // the first is @main
-  std::vector<Executable> parts;
+  std::vector<ProgramPart> parts;
   std::vector<RunTimeExtent> extents;  // of results of @main
+  // The values of the variables of inputs, which it checks; null where there are none.
+  std::function<Dim::Values(const Inputs& inputs)> solve = nullptr;
 };
 
 // Throws InvalidArgument for inputs that do not fit, OutOfRange for calls deeper than

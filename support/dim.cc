@@ -326,7 +326,7 @@ Dim ReplacedIn(const DimAtom& atom, const std::map<std::string, Dim>& values) {
 }
 
 std::optional<std::int64_t> LowerBoundOf(const DimAtom& atom) {
-  if (atom.kind == DimAtomKind::kSymbol) return 1;
+  if (atom.kind == DimAtomKind::kSymbol) return atom.text.starts_with('#') ? 0 : 1;
   const std::optional<std::int64_t> a = atom.a.LowerBound(), b = atom.b.LowerBound();
   switch (atom.kind) {
     case DimAtomKind::kFloorDiv:

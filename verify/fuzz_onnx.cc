@@ -238,7 +238,9 @@ class Check {
       if (!IsUserError(actual.status()))
         return StrCat(is_compiled_ ? "it fails: " : "it is not compiled: ",
                       actual.status().ToString());
-      if (is_compiled_ && expected.ok())
+      // Kernels for all extents take what is broadcast together as equal.
+      const bool is_limit = actual.status().code() == absl::StatusCode::kUnimplemented;
+      if (is_compiled_ && expected.ok() && !is_limit)
         return StrCat("its run is refused, and interpreted it is not: ",
                       actual.status().ToString());
       ++statistics_->refused;

@@ -20,6 +20,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/add_control_flow.h"
+#include "tenon/verify/add_run_time_cuts.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/random_layout.h"
@@ -41,7 +42,8 @@ constexpr Rounding kFloat32 = {2e-5, 1e-6, 0};
 constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
 // A value at the edge of a jump crosses it in one of two nudges.
 constexpr int kNudges = 24;
-constexpr std::uint64_t kControlFlow = 0x1F;  // so that modules of a seed stay what they were
+// So that modules of a seed stay what they were.
+constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C;
 
 // "ConvertLayout nn.conv2d=NHWC" is the pass with this layout.
 constexpr const char* kConvertTo = "ConvertLayout ";
@@ -301,7 +303,10 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
                                       PassFuzzStatistics* statistics) {
   Random shape(seed ^ kControlFlow);
   const RandomModule straight = MakeRandomModule(seed);
-  const RandomModule module = shape.Chance(20) ? AddControlFlow(straight, shape) : straight;
+  Random cuts(seed ^ kRunTimeCuts);
+  const RandomModule module = shape.Chance(20)  ? AddControlFlow(straight, shape)
+                              : cuts.Chance(15) ? AddRunTimeCuts(straight, cuts)
+                                                : straight;
   ++statistics->modules;
   ir::VisitPostOrder(module.module.Main().body, [&](const Expr& e) {
     if (e.kind() == ir::ExprKind::kCall) ++statistics->calls;

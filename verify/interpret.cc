@@ -3,18 +3,21 @@
 // calling function.
 #include "tenon/verify/interpret.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
-#include "tenon/compiler/plan/run_time_extents.h"
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/run_time_cut.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/quantize/canonicalize_qnn.h"
-#include "tenon/runtime/run_time_extents.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/error.h"
+#include "tenon/support/part_along.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::verify {
@@ -231,10 +234,30 @@ class Evaluator {
       const bool is_tuple = arg.checked_type().As<ir::TupleTypeNode>() != nullptr;
       args.push_back(is_tuple ? ir::Tuple::Make(std::move(constants)) : constants.at(0));
     }
+    if (ops::AsRunTimeCut(e) != nullptr) return {Cut(call, *given[0], *given[1])};
     if (call.op()->name.starts_with("qnn."))
       return QuantizedValue(ir::Call::Make(call.callee, args, call.attrs, e.span()));
+    if (HasVariables(e.checked_type())) {
+      const Expr made =
+          passes::InferType(ir::Call::Make(call.callee, args, call.attrs, e.span()));
+      return strategies::EvaluateCall(*made.As<ir::CallNode>());
+    }
     const Expr made = ir::Call::Make(call.callee, args, call.attrs, e.span(), e.checked_type());
     return strategies::EvaluateCall(*made.As<ir::CallNode>());
+  }
+
+  static NDArray Cut(const ir::CallNode& call, const GraphValue& data, const GraphValue& count) {
+    const auto axis = static_cast<std::size_t>(call.attrs.As<ops::RunTimeCutAttrs>().axis);
+    const std::int64_t wanted = *count.at(0).data<std::int64_t>();
+    return PartAlong(data.at(0), axis, 0,
+                     std::clamp<std::int64_t>(wanted, 0, data.at(0).shape().at(axis)));
+  }
+
+  // The extents of the values say what they are here.
+  static bool HasVariables(const ir::Type& type) {
+    return std::ranges::any_of(ir::Flatten(type), [](const ir::Type& part) {
+      return part.As<ir::TensorTypeNode>() != nullptr && !ir::IsStaticTensor(part);
+    });
   }
 
   // Quantised operators mean what they are rewritten to.
@@ -252,8 +275,11 @@ class Evaluator {
 void CheckInput(const ir::Expr& param, const GraphValue& value) {
   const auto* type = param.checked_type().As<ir::TensorTypeNode>();
   if (type == nullptr) return;
-  const Shape shape = ir::StaticShape(param.checked_type(), ir::Var(param).name());
-  if (value.size() != 1 || value[0].shape() != shape || value[0].dtype() != type->dtype)
+  const auto fits = [](std::int64_t extent, const Dim& dim) {
+    return !dim.is_static() || dim.value() == extent;
+  };
+  if (value.size() != 1 || value[0].dtype() != type->dtype ||
+      !std::ranges::equal(value[0].shape(), type->shape, fits))
     throw InvalidArgument(StrCat(
         "the input %", ir::Var(param).name(), " must be ", ir::ToString(param.checked_type()),
         ", not ",
@@ -289,11 +315,8 @@ GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& func
 
 std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
                                const std::function<NDArray(const NDArray&)>& change) {
-  const compiler::RunTimeExtents split = compiler::SplitRunTimeExtents(module);
-  const ir::Module whole = split.extents.empty() ? module : passes::InferType(split.module);
-  const ir::FunctionNode& main = whole.Main();
-  return runtime::CutToExtents(InterpretEach(whole, main, inputs, change).at(main.body),
-                               split.extents);
+  const ir::FunctionNode& main = module.Main();
+  return InterpretEach(module, main, inputs, change).at(main.body);
 }
 
 }  // namespace tenon::verify

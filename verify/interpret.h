@@ -21,8 +21,8 @@ namespace tenon::verify {
 using GraphValue = std::vector<NDArray>;
 using GraphValues = std::unordered_map<ir::Expr, GraphValue, ir::ExprHash>;
 
-// The results of @main, with tuples flattened and with results cut whose extents are known only at
-// run time (take_first). `inputs` are in the order of the parameters. Requires checked types.
+// The results of @main, with tuples flattened. `inputs` are in the order of the parameters. Extents
+// may be variables, which the inputs decide, or values (take_first). Requires checked types.
 // `change`, when given, replaces every constant and every result of an operator. Throws
 // InvalidArgument for inputs that do not have the parameters' types, Unimplemented for an operator
 // without a compute, and OutOfRange for calls that wait for one another more than 500 deep.

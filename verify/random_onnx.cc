@@ -17,6 +17,9 @@ namespace tenon::verify {
 namespace {
 
 constexpr const char* kOtherDomain = "tenon";
+// What an extent that values decide is taken for when later nodes are drawn. The import refuses
+// nodes that take it for granted, or a run does.
+constexpr std::int64_t kRunTimeExtent = 3;
 using onnx_import::kFirstOpset;
 using onnx_import::kLastOpset;
 
@@ -138,9 +141,12 @@ class Chain {
     for (int i = 0; i < node.output_size(); ++i) {
       const ir::Type& of_output =
           tuple == nullptr ? type : tuple->fields.at(static_cast<std::size_t>(i));
-      if (!ir::IsStaticTensor(of_output)) continue;
-      draft_.Add({node.output(i), of_output.As<ir::TensorTypeNode>()->dtype,
-                  ir::StaticShape(of_output, "an output")});
+      const auto* tensor = of_output.As<ir::TensorTypeNode>();
+      if (tensor == nullptr) continue;
+      Shape shape;
+      for (const Dim& dim : tensor->shape)
+        shape.push_back(dim.is_static() ? dim.value() : kRunTimeExtent);
+      draft_.Add({node.output(i), tensor->dtype, std::move(shape)});
     }
   }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/input_symbols.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/name_run_time_extents.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
@@ -21,12 +21,10 @@ Arrays RunCompiled(const ir::Module& module, const runtime::Inputs& inputs,
 }
 
 Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
-  ir::Module typed = passes::InferType(module);
-  if (compiler::HasSymbols(typed)) {
-    typed = passes::InferType(compiler::NameExtents(typed));
-    const compiler::InputSymbols symbols(typed.Main());
-    typed = compiler::MakeConcrete(typed, symbols.Solve(inputs)).module;
-  }
+  const ir::Module typed =
+      passes::InferType(passes::NameRunTimeExtents(compiler::NameExtents(module)));
+  // Checks the inputs.
+  if (compiler::HasSymbols(typed)) (void)compiler::InputSymbols(typed.Main()).Solve(inputs);
   Arrays by_parameter;
   for (const ir::Expr& param : typed.Main().params) {
     const std::string& name = param.As<ir::VarNode>()->name;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -11,6 +13,8 @@
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/plan/unique_names.h"
+#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/compiler/symbolic/symbolic_model.h"
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/passes/control/outline_branches.h"
@@ -65,14 +69,44 @@ class Maker {
     functions_.push_back(function);
     return alike.back();
   }
-  std::vector<Executable> MakeParts() const {
+  std::vector<runtime::ProgramPart> MakeParts() const {
     std::vector<Lowered> lowered;
-    for (const Expr& function : functions_)
-      lowered.push_back(BuildPlan(ir::Module().With("main", function), strategy_, code_, false));
-    return AllLinked(lowered, code_, threads_);
+    for (const Expr& function : functions_) {
+      if (SymbolsOf(function).empty())
+        lowered.push_back(BuildPlan(ir::Module().With("main", function), strategy_, code_, false));
+    }
+    const std::vector<Executable> linked = AllLinked(lowered, code_, threads_);
+    auto next = linked.begin();
+    std::vector<runtime::ProgramPart> parts;
+    for (const Expr& function : functions_) {
+      std::set<std::string> symbols = SymbolsOf(function);
+      parts.push_back(symbols.empty() ? runtime::ProgramPart{*next++}
+                                      : SymbolicPart(function, std::move(symbols)));
+    }
+    return parts;
   }
 
  private:
+  // The variables of what a part takes; those of what it makes are among them.
+  static std::set<std::string> SymbolsOf(const Expr& function) {
+    std::set<std::string> symbols;
+    for (const Expr& param : function.As<FunctionNode>()->params) {
+      for (const Dim& dim : param.checked_type().As<ir::TensorTypeNode>()->shape)
+        dim.AddSymbols(&symbols);
+    }
+    return symbols;
+  }
+  runtime::ProgramPart SymbolicPart(const Expr& function, std::set<std::string> symbols) const {
+    const auto model = std::make_shared<SymbolicModel>(ir::Module().With("main", function),
+                                                       strategy_, code_, threads_);
+    return {.executable = Executable({.plan = {},
+                                      .kernels = model->Callables(),
+                                      .constants = {},
+                                      .threads = threads_}),
+            .symbols = {symbols.begin(), symbols.end()},
+            .bind = [model](const Dim::Values& values) { return model->Bind(values); }};
+  }
+
   const ir::Module& module_;
   const strategies::StrategyOptions& strategy_;
   const jit::CompileOptions& code_;
@@ -91,7 +125,6 @@ void RequireTensors(const std::string& name, const FunctionNode& function) {
                                    "; what a function takes and gives must be tensors and tuples "
                                    "of them"))
             .At(place);
-      ir::StaticShape(part, StrCat(what, " of @", name));
     }
   };
   for (const Expr& param : function.params)
@@ -102,7 +135,10 @@ void RequireTensors(const std::string& name, const FunctionNode& function) {
 class FunctionMaker {
  public:
   FunctionMaker(const std::string& name, Maker& maker)
-      : maker_(maker), function_(maker.FunctionOf(name)), parts_(maker.Get(name)) {
+      : maker_(maker),
+        function_(maker.FunctionOf(name)),
+        parts_(maker.Get(name)),
+        is_main_(name == "main") {
     RequireTensors(name, function_);
     made_.name = name;
     // Of what users wrote.
@@ -126,6 +162,7 @@ class FunctionMaker {
     made_.ends_in_call = ends && (made_.steps.back().kind == StepKind::kCall ||
                                   made_.steps.back().kind == StepKind::kBranch);
     FindLastReads();
+    RequireOwnExtentsInside();
     return std::move(made_);
   }
 
@@ -173,6 +210,14 @@ class FunctionMaker {
     if (const auto* branches = e.As<IfNode>())
       return AddBranch(e, *branches, [](const Expr& param) { return param; });
     const auto& call = *e.As<CallNode>();
+    if (const std::optional<RunTimeCut> cut = AsCut(e)) {
+      Step step{.kind = StepKind::kCut};
+      step.inputs = RegistersOf(std::vector<Expr>{cut->whole, cut->count});
+      step.axis = cut->axis;
+      step.extent = cut->extent;
+      made_.own_extents.push_back(cut->extent);
+      return Add(std::move(step), parts_.LeavesOf(e));
+    }
     if (call.callee.kind() != ir::ExprKind::kGlobalVar) {
       Step step{.kind = StepKind::kWrite};
       step.inputs = RegistersOf(WriteArguments(e));
@@ -208,6 +253,28 @@ class FunctionMaker {
     Add(std::move(step), parts_.LeavesOf(e));
   }
 
+  // Each call has its own value of such an extent, which its caller does not know.
+  void RequireOwnExtentsInside() const {
+    if (is_main_) return;
+    const auto check = [&](const Expr& value, const std::string& what) {
+      std::set<std::string> symbols;
+      for (const ir::Type& type : ir::Flatten(value.checked_type())) {
+        for (const Dim& dim : type.As<ir::TensorTypeNode>()->shape) dim.AddSymbols(&symbols);
+      }
+      for (const std::string& own : made_.own_extents) {
+        if (!symbols.contains(own)) continue;
+        throw Unimplemented(
+            StrCat("take_first: values inside of @", made_.name, " decide the extent ", own, ", and ",
+                   what, " has it: the type ", ir::ToString(value.checked_type()),
+                   "; a branch or a function that calls itself must give arrays of extents that are "
+                   "known outside of it: give the whole array and the count, and cut them there"))
+            .At(value.span());
+      }
+    };
+    for (const Expr& param : function_.params) check(param, StrCat("%", ir::Var(param).name()));
+    check(function_.body, "the result");
+  }
+
   void FindLastReads() {
     std::vector<bool> is_read(made_.registers, false);
     // Constants stay for the whole call.
@@ -227,6 +294,7 @@ class FunctionMaker {
   Maker& maker_;
   const FunctionNode& function_;
   const StraightParts parts_;
+  const bool is_main_;
   ProgramFunction made_;
   std::unordered_map<Leaf, Register, LeafHash> registers_;
 };
@@ -294,14 +362,18 @@ Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptio
   program->parts = maker.MakeParts();
   program->extents = extents;
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
-  for (const Executable& part : program->parts)
-    kernels.insert(kernels.end(), part.kernels().begin(), part.kernels().end());
+  for (const runtime::ProgramPart& part : program->parts)
+    kernels.insert(kernels.end(), part.executable.kernels().begin(),
+                   part.executable.kernels().end());
+  const std::vector<runtime::InputInfo> inputs = InputsOf(main);
+  if (const auto symbols = std::make_shared<const InputSymbols>(main); !symbols->names().empty())
+    program->solve = [symbols](const runtime::Inputs& given) { return symbols->Solve(given); };
   return Executable({.plan = {},
                      .kernels = std::move(kernels),
                      .constants = {},
                      .threads = threads,
                      .bind = nullptr,
-                     .inputs = InputsOf(main),
+                     .inputs = inputs,
                      .program = program});
 }
 

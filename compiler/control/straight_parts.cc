@@ -8,8 +8,10 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/run_time_cut.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -134,6 +136,22 @@ std::vector<Expr> WriteArguments(const Expr& e) {
   return is_one ? arguments : std::vector<Expr>();
 }
 
+std::optional<RunTimeCut> AsCut(const Expr& e) {
+  const auto* call = e.As<CallNode>();
+  const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
+  const CallNode* cut = function == nullptr ? nullptr : ops::AsRunTimeCut(function->body);
+  if (cut == nullptr) return std::nullopt;
+  const auto given = [&](std::size_t i) {
+    const Expr& arg = cut->args[i];
+    const auto param = std::find(function->params.begin(), function->params.end(), arg);
+    return param == function->params.end()
+               ? arg
+               : call->args[static_cast<std::size_t>(param - function->params.begin())];
+  };
+  const auto& attrs = cut->attrs.As<ops::RunTimeCutAttrs>();
+  return RunTimeCut{given(0), given(1), static_cast<std::size_t>(attrs.axis), attrs.extent};
+}
+
 StraightParts::StraightParts(const Expr& function) {
   const auto& node = *function.As<FunctionNode>();
   for (const Expr& param : node.params) leaves_.emplace(param, LeavesMadeBy(param));
@@ -213,7 +231,7 @@ void StraightParts::Number(const Expr& e) {
   }
   const std::vector<Expr> write = WriteArguments(e);
   const bool is_write = !write.empty() && !is_kernel_.contains(LeavesOf(write[0])[0].maker);
-  if (IsFunctionCall(call) || is_write) {
+  if (IsFunctionCall(call) || is_write || AsCut(e)) {
     calls_.push_back(e);
     stages_.emplace(e, calls_.size());
   } else {

@@ -8,6 +8,8 @@
 #define TENON_COMPILER_CONTROL_STRAIGHT_PARTS_H_
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -42,9 +44,9 @@ class StraightParts {
   // `function` is fused and has checked types. Throws Unimplemented for functions as values.
   explicit StraightParts(const ir::Expr& function);
 
-  // Calls of functions of the module, writes (WriteArguments) and ifs over two calls with
-  // parameters as arguments (OutlineBranches), in their order. Part i runs before call i, and the
-  // last part after all calls.
+  // Calls of functions of the module, writes (WriteArguments), cuts (AsCut) and ifs over two calls
+  // with parameters as arguments (OutlineBranches), in their order. Part i runs before call i, and
+  // the last part after all calls.
   const std::vector<ir::Expr>& calls() const { return calls_; }
   const std::vector<Part>& parts() const { return parts_; }
   // Those of an expression of the function.
@@ -68,6 +70,14 @@ class StraightParts {
 // The arguments of a call of a kernel that replaces one element along the first axis of an array:
 // the array, the place (one int64) and the element. It can be done in place. Empty for all others.
 std::vector<ir::Expr> WriteArguments(const ir::Expr& e);
+
+// Of the call of a kernel that is a cut to an extent that values decide (take_first).
+struct RunTimeCut {
+  ir::Expr whole, count;
+  std::size_t axis = 0;
+  std::string extent;  // its variable
+};
+std::optional<RunTimeCut> AsCut(const ir::Expr& e);
 
 }  // namespace tenon::compiler
 

@@ -2,12 +2,13 @@
 // nested tuple counts as its tensors.
 #include "tenon/compiler/plan/run_time_extents.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/index_attrs.h"
-#include "tenon/ops/registry.h"
+#include "tenon/ops/extent_attrs.h"
+#include "tenon/ops/run_time_cut.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -17,15 +18,9 @@ namespace {
 
 using ir::Expr;
 
-const ir::CallNode* AsTakeFirst(const Expr& e) {
-  static const Expr take_first = ops::OpRegistry::Global().Get("take_first");
-  const auto* call = e.As<ir::CallNode>();
-  return call != nullptr && call->callee == take_first ? call : nullptr;
-}
-
 bool Contains(const Expr& body) {
   bool found = false;
-  ir::VisitPostOrder(body, [&](const Expr& e) { found = found || AsTakeFirst(e) != nullptr; });
+  ir::VisitPostOrder(body, [&](const Expr& e) { found = found || ops::AsRunTimeCut(e) != nullptr; });
   return found;
 }
 
@@ -38,14 +33,14 @@ class Splitter {
       for (const Expr& field : tuple->fields) fields.push_back(Split(field));
       return ir::Tuple::Make(std::move(fields));
     }
-    const auto* call = AsTakeFirst(e);
+    const auto* call = ops::AsRunTimeCut(e);
     if (call == nullptr) {
       leaves_ += Flatten(e.checked_type()).size();
       return e;
     }
     // The type relation has checked the axis.
     const auto rank = call->args[0].checked_type().As<ir::TensorTypeNode>()->shape.size();
-    const auto axis = ops::NormalAxis(call->attrs.As<ops::TakeFirstAttrs>().axis, rank);
+    const auto axis = ops::NormalAxis(call->attrs.As<ops::RunTimeCutAttrs>().axis, rank);
     extents_.push_back({.result = leaves_++, .axis = static_cast<std::size_t>(axis), .count = 0});
     counts_.push_back(call->args[1]);
     return call->args[0];
@@ -71,19 +66,39 @@ class Splitter {
 
 }  // namespace
 
+bool HasCut(const ir::Module& module) {
+  return std::ranges::any_of(module.functions(),
+                             [](const auto& named) { return Contains(named.second); });
+}
+
+bool HasInnerCut(const ir::Module& module) {
+  for (const auto& [name, function] : module.functions()) {
+    if (name != "main" && Contains(function)) return true;
+  }
+  if (!module.Find("main")) return false;
+  std::vector<Expr> results = {module.Main().body};
+  std::vector<Expr> read;  // by operators, or a result that is no cut
+  while (!results.empty()) {
+    const Expr e = results.back();
+    results.pop_back();
+    if (const auto* tuple = e.As<ir::TupleNode>()) {
+      results.insert(results.end(), tuple->fields.begin(), tuple->fields.end());
+    } else if (const auto* cut = ops::AsRunTimeCut(e)) {
+      read.insert(read.end(), cut->args.begin(), cut->args.end());
+    } else {
+      read.push_back(e);
+    }
+  }
+  return std::ranges::any_of(read, Contains);
+}
+
 RunTimeExtents SplitRunTimeExtents(const ir::Module& module) {
   if (!Contains(module.Main().body)) return {.module = module, .extents = {}};
   const ir::Module typed = passes::InferType(module);
   const ir::FunctionNode& main = typed.Main();
   Splitter splitter;
   const Expr body = splitter.WithCounts(main.body);
-  ir::VisitPostOrder(body, [&](const Expr& e) {
-    if (AsTakeFirst(e) == nullptr) return;
-    throw Unimplemented(
-        "take_first: the extent is known at run time only, so that it can be a result of the model "
-        "and nothing else; other operators need shapes that are known before")
-        .At(e.span());
-  });
+  CheckInvariant(!Contains(body), "cuts inside of a model make it a program");
   return {
       .module = typed.With("main", ir::Function::Make(main.params, body, ir::Type(), main.attrs)),
       .extents = splitter.TakeExtents()};

@@ -1,6 +1,7 @@
-// Results whose extents are known at run time only: calls of take_first among the results of @main.
-// The model computes the whole and the count, and a run cuts the one by the other
-// (runtime/plan.h). Only files of compiler/ include this header.
+// Results whose extents values decide: calls of take_first among the results of @main. The model
+// computes the whole and the count, and a run cuts the one by the other (runtime/plan.h). Cuts in
+// the middle of a model make it a program (compiler/control). Only files of compiler/ include this
+// header.
 //
 //   const auto [plain, extents] = SplitRunTimeExtents(module);
 #ifndef TENON_COMPILER_PLAN_RUN_TIME_EXTENTS_H_
@@ -18,9 +19,12 @@ struct RunTimeExtents {
   std::vector<runtime::RunTimeExtent> extents;
 };
 
-// A module without such calls comes back as it is. Otherwise types are inferred, which throws what
-// InferType throws. Throws Unimplemented for a call whose value is not a result of @main and
-// nothing else.
+bool HasCut(const ir::Module& module);
+// Whether there is a call of take_first whose value is not a result of @main and nothing else.
+// Types need not be known.
+bool HasInnerCut(const ir::Module& module);
+// A module without calls of take_first comes back as it is. Otherwise types are inferred, which
+// throws what InferType throws. There must be no inner cut.
 RunTimeExtents SplitRunTimeExtents(const ir::Module& module);
 
 }  // namespace tenon::compiler

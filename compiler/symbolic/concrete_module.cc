@@ -1,6 +1,7 @@
 #include "tenon/compiler/symbolic/concrete_module.h"
 
-#include <unordered_map>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "tenon/passes/infer_type.h"
@@ -12,22 +13,19 @@ namespace {
 
 using ir::Expr;
 
+// What stands for an extent.
+using Meaning = std::function<Dim(const Dim& dim)>;
+
 class Maker {
  public:
-  explicit Maker(const Dim::Values& values) : values_(values) {}
+  explicit Maker(Meaning meaning) : meaning_(std::move(meaning)) {}
 
-  // `type` with numbers for its extents.
+  // `type` with what its extents stand for.
   ir::Type Concrete(const ir::Type& type) const {
     if (!type) return type;
     if (const auto* tensor = type.As<ir::TensorTypeNode>()) {
       std::vector<Dim> shape;
-      for (const Dim& dim : tensor->shape) {
-        const std::optional<std::int64_t> extent = dim.Evaluate(values_);
-        if (!extent || *extent < 0)
-          throw InvalidArgument(StrCat("the extent ", dim.ToString(), " of a value is ",
-                                       extent ? StrCat(*extent) : "too large"));
-        shape.emplace_back(*extent);
-      }
+      for (const Dim& dim : tensor->shape) shape.push_back(meaning_(dim));
       return ir::TensorType(std::move(shape), tensor->dtype);
     }
     if (const auto* tuple = type.As<ir::TupleTypeNode>()) return ir::TupleType(All(tuple->fields));
@@ -53,7 +51,7 @@ class Maker {
     return all;
   }
 
-  const Dim::Values& values_;
+  const Meaning meaning_;
 };
 
 // The calls of fused functions in @main, in order.
@@ -69,11 +67,9 @@ std::vector<Expr> CallsIn(const ir::FunctionNode& main) {
   return calls;
 }
 
-}  // namespace
-
-ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values) {
+ConcreteModule Made(const ir::Module& module, const Meaning& meaning) {
   const ir::FunctionNode& main = module.Main();
-  Maker maker(values);
+  Maker maker(meaning);
   const Expr whole = ir::Function::Make(main.params, main.body, ir::Type(), main.attrs);
   const Expr rewritten =
       ir::RewritePostOrder(whole, [&](const Expr& original, const Expr& rebuilt) {
@@ -93,6 +89,24 @@ ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values)
                            before[i].As<ir::CallNode>()->callee);
   }
   return made;
+}
+
+}  // namespace
+
+ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values) {
+  return Made(module, [&](const Dim& dim) {
+    const std::optional<std::int64_t> extent = dim.Evaluate(values);
+    if (!extent || *extent < 0)
+      throw InvalidArgument(StrCat("the extent ", dim.ToString(), " of a value is ",
+                                   extent ? StrCat(*extent) : "too large"));
+    return Dim(*extent);
+  });
+}
+
+ir::Module WithExtents(const ir::Module& module, const Dim::Values& values) {
+  std::map<std::string, Dim> numbers;
+  for (const auto& [name, value] : values) numbers.emplace(name, value);
+  return Made(module, [&](const Dim& dim) { return dim.Substitute(numbers); }).module;
 }
 
 }  // namespace tenon::compiler

@@ -17,6 +17,8 @@ struct ConcreteModule {
 // operator refuses of such extents is refused here, with its words. Throws Unimplemented where both
 // differ.
 ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values);
+// The module with numbers for some of its variables. Throws as above.
+ir::Module WithExtents(const ir::Module& module, const Dim::Values& values);
 
 }  // namespace tenon::compiler
 

@@ -83,6 +83,12 @@ InputSymbols::InputSymbols(const ir::FunctionNode& main) {
   }
 }
 
+std::vector<runtime::InputInfo> InputSymbols::Infos() const {
+  std::vector<runtime::InputInfo> infos;
+  for (const ir::InputSpec& spec : inputs_) infos.push_back({spec.name, spec.dtype, *spec.extents});
+  return infos;
+}
+
 Dim::Values InputSymbols::Solve(const runtime::Inputs& inputs) const {
   Dim::Values values;
   std::map<std::string, std::string> found_in;
@@ -99,7 +105,7 @@ Dim::Values InputSymbols::Solve(const runtime::Inputs& inputs) const {
       const auto name = (*spec.extents)[i].symbol();
       if (!name || !values.emplace(*name, shape[i]).second) continue;
       found_in.emplace(*name, spec.name);
-      if (shape[i] < 1)
+      if (shape[i] < Dim::Symbol(*name).LowerBound())
         throw InvalidArgument(StrCat("input '", spec.name, "' has no elements on axis ", i, "; ",
                                      *name, " must be at least 1 (a model for empty inputs is ",
                                      "compiled for their shapes)"));

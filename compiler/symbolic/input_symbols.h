@@ -31,7 +31,8 @@ class InputSymbols {
   // or whose extents contradict the types: it names input, axis and value.
   Dim::Values Solve(const runtime::Inputs& inputs) const;
   const std::set<std::string>& names() const { return names_; }
-  const std::vector<ir::InputSpec>& inputs() const { return inputs_; }
+  // What an executable says of them.
+  std::vector<runtime::InputInfo> Infos() const;
 
  private:
   std::vector<ir::InputSpec> inputs_;

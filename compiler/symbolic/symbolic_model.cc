@@ -60,8 +60,7 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
     : fused_(std::move(fused)),
       strategy_(std::move(strategy)),
       code_(std::move(code)),
-      threads_(threads),
-      inputs_(fused_.Main()) {
+      threads_(threads) {
   MakeKernels();
   PrepareConstants();
 }
@@ -86,7 +85,10 @@ void SymbolicModel::MakeKernels() {
                           Use{-1, std::move(local.extents), std::move(local.assumed_equal)});
       },
       [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
-  KernelTable table(strategy_, &kernels_);
+  // A library's kernel would be made again for each shape.
+  strategies::StrategyOptions strategy = strategy_;
+  strategy.library = strategies::LibraryChoice::kTe;
+  KernelTable table(strategy, &kernels_);
   table.MakeAhead(requests);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const KernelTable::Request& request = requests[i];
@@ -230,8 +232,19 @@ runtime::Executable SymbolicModel::Build(const Dim::Values& values) const {
   return Linked(lowered, source.TakeReady(), code_, threads_);
 }
 
-runtime::Executable SymbolicModel::Bind(const runtime::Inputs& inputs) {
-  const Dim::Values values = inputs_.Solve(inputs);
+SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
+  const std::lock_guard<std::mutex> lock(zeros_mutex_);
+  std::unique_ptr<SymbolicModel>& model = without_zeros_[zeros];
+  if (model == nullptr)
+    model =
+        std::make_unique<SymbolicModel>(WithExtents(fused_, zeros), strategy_, code_, threads_);
+  return *model;
+}
+
+runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
+  Dim::Values zeros, others;
+  for (const auto& value : values) (value.second == 0 ? zeros : others).insert(value);
+  if (!zeros.empty()) return WithoutZeros(zeros).Bind(others);
   const auto find = [&] {
     return std::find_if(bound_.begin(), bound_.end(),
                         [&](const auto& bound) { return bound.first == values; });
@@ -250,13 +263,6 @@ runtime::Executable SymbolicModel::Bind(const runtime::Inputs& inputs) {
   bound_.emplace_front(values, std::move(made));
   if (bound_.size() > kMaxBound) bound_.pop_back();
   return bound_.front().second;
-}
-
-std::vector<runtime::InputInfo> SymbolicModel::inputs() const {
-  std::vector<runtime::InputInfo> inputs;
-  for (const ir::InputSpec& spec : inputs_.inputs())
-    inputs.push_back({spec.name, spec.dtype, *spec.extents});
-  return inputs;
 }
 
 std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() const {

@@ -2,15 +2,17 @@
 //
 // Kernels are made when the model is. For new values of the variables, types are inferred again,
 // storage is planned and kernels are told their extents; no code is made, except for operators that
-// can be computed for numbers only. Any number of threads may bind.
+// can be computed for numbers only. Where variables are 0, the module without them is a model of
+// its own, which is made once. Any number of threads may bind.
 //
-//   auto model = std::make_shared<SymbolicModel>(fused, options, strategy, code);
-//   Executable exe = model->Bind(inputs);
+//   auto model = std::make_shared<SymbolicModel>(fused, strategy, code, threads);
+//   Executable exe = model->Bind({{"n", 4}});
 #ifndef TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
 #define TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
 
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -19,7 +21,6 @@
 #include <vector>
 
 #include "tenon/compiler/compile.h"
-#include "tenon/compiler/symbolic/input_symbols.h"
 #include "tenon/jit/kernel.h"
 
 namespace tenon::compiler {
@@ -31,11 +32,10 @@ class SymbolicModel {
   SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy, jit::CompileOptions code,
                 int threads);
 
-  // The executable for inputs of these shapes. Throws InvalidArgument for inputs that the model
-  // does not take, and what its operators refuse of such extents.
-  runtime::Executable Bind(const runtime::Inputs& inputs);
+  // The executable for these values, of all variables. Throws what operators refuse of such
+  // extents.
+  runtime::Executable Bind(const Dim::Values& values);
 
-  std::vector<runtime::InputInfo> inputs() const;
   const std::vector<LoweredKernel>& kernels() const { return kernels_; }
   // Those that are made, for all extents.
   std::vector<std::shared_ptr<const jit::Callable>> Callables() const;
@@ -57,12 +57,12 @@ class SymbolicModel {
   void MakeKernels();
   void PrepareConstants();
   runtime::Executable Build(const Dim::Values& values) const;
+  SymbolicModel& WithoutZeros(const Dim::Values& zeros);
 
   const ir::Module fused_;
   const strategies::StrategyOptions strategy_;
   const jit::CompileOptions code_;
   const int threads_;
-  const InputSymbols inputs_;
   std::vector<LoweredKernel> kernels_;
   std::vector<Made> made_;                                // of kernels_
   std::unordered_map<ir::Expr, Use, ir::ExprHash> uses_;  // by fused function
@@ -73,6 +73,10 @@ class SymbolicModel {
   static constexpr std::size_t kMaxBound = 16;
   std::mutex mutex_;
   std::list<std::pair<Dim::Values, runtime::Executable>> bound_;
+
+  // Where some variables are 0.
+  std::mutex zeros_mutex_;
+  std::map<Dim::Values, std::unique_ptr<SymbolicModel>> without_zeros_;
 };
 
 }  // namespace tenon::compiler

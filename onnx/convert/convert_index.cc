@@ -1,6 +1,8 @@
 // Operators that select, write or create elements by index.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <optional>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/tensor.h"
@@ -44,8 +46,15 @@ std::vector<Expr> GatherElements(Node& node) {
   const Expr& x = node.input(0);
   const Expr& indices = node.input(1);
   // The indices may cover less than the data along the other axes.
+  const std::vector<Dim> x_dims = DimsOf(x), index_dims = DimsOf(indices);
+  if (x_dims.size() != index_dims.size())
+    throw InvalidArgument("data and indices have different ranks");
+  bool covers = true;
+  for (std::size_t i = 0; i < x_dims.size(); ++i)
+    covers = covers && (static_cast<std::int64_t>(i) == axis || x_dims[i] == index_dims[i]);
+  if (covers)
+    return {node.Typed(Call(ops::Known().gather, {x, indices}, ops::GatherAttrs{.axis = axis}))};
   const Shape from = ShapeOf(x), to = ShapeOf(indices);
-  if (from.size() != to.size()) throw InvalidArgument("data and indices have different ranks");
   Ints begin, end;
   for (std::size_t i = 0; i < from.size(); ++i) {
     begin.push_back(0);
@@ -81,17 +90,27 @@ Expr Vector(const std::vector<T>& values) {
       NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
 }
 
-// It must be known which elements stay, because they make the result's shape.
 std::vector<Expr> Compress(Node& node) {
-  const NDArray condition = node.Constant(1);
-  if (!condition.dtype().is_bool()) throw InvalidArgument("the condition must be of type bool");
-  std::vector<std::int64_t> kept;
-  for (std::int64_t i = 0; i < condition.size(); ++i) {
-    if (condition.data<bool>()[i]) kept.push_back(i);
-  }
   const bool flat = !node.Has("axis");
-  const Expr x = flat ? ops::Reshape(node.input(0), {-1}) : node.input(0);
-  return {node.Typed(ops::Take(x, Vector(kept), {.axis = flat ? 0 : AxisOf(node, 0)}))};
+  const Expr x = flat ? node.Typed(ops::Reshape(node.input(0), {-1})) : node.input(0);
+  const std::int64_t axis = flat ? 0 : AxisOf(node, 0);
+  const Expr& condition = node.input(1);
+  if (!DataTypeOf(condition).is_bool() || RankOf(condition) != 1)
+    throw InvalidArgument("the condition must be of type bool and rank 1");
+  if (const auto* known = condition.As<ir::ConstantNode>()) {
+    std::vector<std::int64_t> kept;
+    for (std::int64_t i = 0; i < known->data.size(); ++i) {
+      if (known->data.data<bool>()[i]) kept.push_back(i);
+    }
+    return {node.Typed(ops::Take(x, Vector(kept), {.axis = axis}))};
+  }
+  const Dim extent = DimsOf(x)[static_cast<std::size_t>(axis)], flags = DimsOf(condition)[0];
+  if (extent.is_static() && flags.is_static() && flags.value() > extent.value())
+    throw InvalidArgument(StrCat("the condition has ", flags.ToString(), " elements for ",
+                                 extent.ToString()));
+  const PlacedFlags placed = PlacedFirst(node, condition);
+  const Expr places = FirstAlong(node, placed.order, placed.count, 0);
+  return {node.Typed(ops::Take(x, places, {.axis = axis}))};
 }
 
 std::vector<Expr> OneHot(Node& node) {
@@ -163,8 +182,29 @@ Expr IntegerRange(std::int64_t start, std::int64_t limit, std::int64_t step) {
   return Vector(values);
 }
 
+// Between bounds that are expressions of extents; nothing for any others.
+std::optional<Expr> RangeOfExtents(const Node& node) {
+  std::vector<Dim> bounds;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto value = DimsOfValue(node.input(i));
+    if (!value || value->size() != 1) return std::nullopt;
+    bounds.push_back((*value)[0]);
+  }
+  if (IsStatic(bounds)) return std::nullopt;
+  const Dim& step = bounds[2];
+  if (!step.is_static() || step.value() == 0)
+    throw Unimplemented(StrCat("the step of a range of extents is ", step.ToString(),
+                               "; it must be a number other than 0"));
+  const Dim span = step.value() > 0 ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
+  const Dim count = Max(CeilDiv(span, std::abs(step.value())), 0);
+  const auto wide = [&](std::size_t i) { return ops::Reshape(ops::Cast(node.input(i), Int64), {1}); };
+  const Expr places = node.Typed(Places(node.extents(), count));
+  return ops::Add(ops::Multiply(places, node.Typed(wide(2))), node.Typed(wide(0)));
+}
+
 std::vector<Expr> Range(Node& node) {
   const DataType dtype = DataTypeOf(node.input(0));
+  if (const auto range = RangeOfExtents(node)) return {node.Typed(ops::Cast(*range, dtype))};
   const Expr numbers =
       dtype.is_float()
           ? RealRange(node.ConstantScalar(0), node.ConstantScalar(1), node.ConstantScalar(2))
@@ -225,25 +265,54 @@ std::vector<Expr> SpaceToDepth(Node& node) {
                                            {s[0], s[1] * b * b, s[2] / b, s[3] / b}))};
 }
 
-std::vector<Expr> TopK(Node& node) {
-  const Shape shape = ShapeOf(node.input(0));
-  const std::int64_t axis = AxisOf(node, -1);
-  const std::int64_t extent = shape[static_cast<std::size_t>(axis)];
-  const std::int64_t k = node.opset() < 10 ? node.Int("k", 0) : node.ConstantInt(1);
-  if (k < 0 || k > extent)
-    throw InvalidArgument(StrCat("k is ", k, " for an axis of ", extent, " elements"));
-  node.Ignore("sorted");  // they always are
-  Expr x = node.input(0);
-  if (k == 0) {
-    const Ints none(shape.size(), 0);
-    Ints end(shape.begin(), shape.end());
-    end[static_cast<std::size_t>(axis)] = 0;
-    x = node.Typed(ops::StridedSlice(x, {.begin = none, .end = end}));
+// All elements in order, of which `k`, an expression or a value of a run, are kept.
+std::vector<Expr> FirstOfOrder(Node& node, std::int64_t axis, const std::optional<Dim>& k,
+                               const ops::TopKAttrs& attrs) {
+  const Dim extent = DimsOf(node.input(0))[static_cast<std::size_t>(axis)];
+  ops::TopKAttrs wanted = attrs;
+  if (k && k->is_static()) wanted.k = k->value();
+  const Expr both =
+      node.Typed(Call(ops::OpRegistry::Global().Get("topk"), {node.input(0)}, std::move(wanted)));
+  std::vector<Expr> results;
+  for (const int i : {0, 1}) {
+    const Expr all = node.Typed(ir::TupleGetItem::Make(both, i));
+    if (k && (k->is_static() || *k == extent)) {
+      results.push_back(all);
+    } else if (k) {
+      results.push_back(node.Typed(
+          ops::Take(all, node.Typed(Places(node.extents(), Min(*k, extent))), {.axis = axis})));
+    } else {
+      const Expr count = ops::Reshape(ops::Cast(node.input(1), Int64), {1});
+      results.push_back(FirstAlong(node, all, node.Typed(count), axis));
+    }
   }
-  const Expr both = node.Typed(
-      Call(ops::OpRegistry::Global().Get("topk"), {x},
-           ops::TopKAttrs{
-               .k = k, .axis = axis, .is_ascend = node.Int("largest", 1) == 0, .dtype = Int64}));
+  return results;
+}
+
+std::vector<Expr> TopK(Node& node) {
+  const std::vector<Dim> shape = DimsOf(node.input(0));
+  const std::int64_t axis = AxisOf(node, -1);
+  const Dim& extent = shape[static_cast<std::size_t>(axis)];
+  std::optional<Dim> wanted;
+  if (node.opset() < 10) {
+    wanted = node.Int("k", 0);
+  } else if (const auto dims = DimsOfValue(node.input(1))) {
+    if (dims->size() != 1) throw InvalidArgument("k must have one element");
+    wanted = (*dims)[0];
+  }
+  node.Ignore("sorted");  // they always are
+  ops::TopKAttrs attrs{.axis = axis, .is_ascend = node.Int("largest", 1) == 0, .dtype = Int64};
+  if (!wanted || !wanted->is_static() || (!extent.is_static() && wanted->value() > 0))
+    return FirstOfOrder(node, axis, wanted, attrs);
+  const std::int64_t k = wanted->value();
+  if (k < 0 || (extent.is_static() && k > extent.value()))
+    throw InvalidArgument(StrCat("k is ", k, " for an axis of ", extent.ToString(), " elements"));
+  Expr x = node.input(0);
+  if (k == 0)
+    x = node.Typed(
+        ops::StridedSlice(x, {.begin = {0}, .end = {0}, .strides = {1}, .axes = Ints{axis}}));
+  attrs.k = k;
+  const Expr both = node.Typed(Call(ops::OpRegistry::Global().Get("topk"), {x}, attrs));
   return {node.Typed(ir::TupleGetItem::Make(both, 0)), node.Typed(ir::TupleGetItem::Make(both, 1))};
 }
 

@@ -4,8 +4,10 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/run_time_cut.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
@@ -40,10 +42,20 @@ std::vector<Expr> ConstantValue(Node& node) {
   throw Unimplemented("the constant has no value of a supported kind");
 }
 
+// Extents that are numbers.
+Ints IntsOf(const std::vector<Dim>& extents) {
+  Ints numbers;
+  for (const Dim& dim : extents) numbers.push_back(dim.value());
+  return numbers;
+}
+
 std::vector<Expr> ConstantOfShape(Node& node) {
-  const Ints shape = node.ConstantInts(0);
   const auto given = node.TensorValue("value");
   const NDArray value = given ? given->Reshape({}) : NDArray::Scalar<float>(0);
+  const std::vector<Dim> extents = node.ShapeValue(0);
+  if (!IsStatic(extents))
+    return {node.Typed(BroadcastTo(node.extents(), ir::Constant::Make(value), extents))};
+  const Ints shape = IntsOf(extents);
   return {node.Typed(
       ir::Call::Make(ops::Known().full, {ir::Constant::Make(value)},
                      Attrs::Make(ops::InitOpAttrs{.shape = shape, .dtype = value.dtype()})))};
@@ -109,8 +121,7 @@ std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
 std::vector<Expr> Reshape(Node& node) {
   const std::vector<Dim> wanted = node.ShapeValue(1);
   if (!IsStatic(wanted)) return {node.Typed(ReshapeTo(node.input(0), Resolved(node, wanted)))};
-  Ints target;
-  for (const Dim& dim : wanted) target.push_back(dim.value());
+  const Ints target = IntsOf(wanted);
   for (const std::int64_t extent : target) {
     if (extent < -1)
       throw InvalidArgument(StrCat("the shape [", StrJoin(target, ", "), "] has the extent ",
@@ -160,10 +171,10 @@ std::vector<Expr> Unsqueeze(Node& node) {
   return {node.Typed(value)};
 }
 
-// Where the extents of the input are known only at run time, it is cut after the transposition.
-// PyTorch writes its nonzero in this form.
+// A cut moves behind the transposition, so that a model may end there. PyTorch writes its nonzero in
+// this form.
 std::vector<Expr> Transpose(Node& node) {
-  if (const ir::CallNode* cut = AsRunTimeCut(node.input(0))) {
+  if (const ir::CallNode* cut = ops::AsRunTimeCut(node.input(0))) {
     const auto rank = static_cast<std::size_t>(RankOf(cut->args[0]));
     Ints order = node.IntsOr("perm", {});
     if (order.empty()) {
@@ -171,7 +182,7 @@ std::vector<Expr> Transpose(Node& node) {
     }
     const Expr moved = node.Typed(ops::Transpose(cut->args[0], order));
     const auto axis =
-        std::find(order.begin(), order.end(), cut->attrs.As<ops::TakeFirstAttrs>().axis) -
+        std::find(order.begin(), order.end(), cut->attrs.As<ops::RunTimeCutAttrs>().axis) -
         order.begin();
     return {FirstAlong(node, moved, cut->args[1], axis)};
   }
@@ -189,11 +200,12 @@ std::vector<Expr> Split(Node& node) {
   const Dim whole = DimsOf(x)[static_cast<std::size_t>(axis)];
   const std::int64_t parts = node.num_outputs();
   if (parts == 0) throw InvalidArgument("there are no outputs");
-  Ints lengths;
+  std::vector<Dim> given;
   if (node.opset() < 13) {
-    lengths = node.IntsOr("split", {});
+    const Ints split = node.IntsOr("split", {});
+    given.assign(split.begin(), split.end());
   } else if (node.has_input(1)) {
-    lengths = node.ConstantInts(1);
+    given = node.ShapeValue(1);
   }
   const auto parts_of = [&](const ops::SplitAttrs& attrs) {
     const Expr tuple = ops::Split(x, attrs);
@@ -204,11 +216,25 @@ std::vector<Expr> Split(Node& node) {
   };
   if (!whole.is_static()) {
     node.Ignore("num_outputs");
-    if (!lengths.empty())
-      throw Unimplemented(
-          StrCat("an extent of ", whole.ToString(), " is split into given lengths"));
-    return parts_of({.indices_or_sections = parts, .axis = axis});
+    if (given.empty()) return parts_of({.indices_or_sections = parts, .axis = axis});
+    // The last part is what the others leave.
+    const Dim last = given.back();
+    given.pop_back();
+    Ints cuts;
+    std::int64_t sum = 0;
+    for (const Dim& length : given) {
+      if (!length.is_static())
+        throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
+                                   TextOf(given), " and ", last.ToString(),
+                                   "; all but the last must be numbers"));
+      cuts.push_back(sum += length.value());
+    }
+    return parts_of({.indices_or_sections = cuts, .axis = axis});
   }
+  if (!IsStatic(given))
+    throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
+                               TextOf(given), "; they must be numbers"));
+  Ints lengths = IntsOf(given);
   const std::int64_t extent = whole.value();
   if (lengths.empty()) {
     // Equal parts; the last one may be shorter (opset 18).
@@ -229,76 +255,6 @@ std::vector<Expr> Split(Node& node) {
   return parts_of({.indices_or_sections = cuts, .axis = axis});
 }
 
-// Clamps the bounds of a slice to the axis. For a negative step, the standard always begins at an
-// element, so a start before the first element becomes the first one. An end before it is written
-// as a very small integer.
-void Clamp(std::int64_t extent, std::int64_t step, std::int64_t* start, std::int64_t* end) {
-  constexpr std::int64_t kBeforeFirst = std::numeric_limits<std::int32_t>::min();
-  const auto from_front = [&](std::int64_t bound) { return bound < 0 ? bound + extent : bound; };
-  if (step > 0) {
-    *start = std::clamp<std::int64_t>(from_front(*start), 0, extent);
-    *end = std::clamp<std::int64_t>(from_front(*end), 0, extent);
-    return;
-  }
-  *start = std::min(std::max<std::int64_t>(from_front(*start), 0), extent - 1);
-  *end = std::min(from_front(*end), extent - 1);
-  if (extent == 0) *start = *end = 0;
-  if (*end < 0) *end = kBeforeFirst;
-}
-
-// The bounds of a slice. One that is the extent itself is the end of the axis.
-Ints BoundsOf(const Node& node, std::size_t input, const std::optional<Ints>& axes) {
-  const std::vector<Dim> bounds = node.ShapeValue(input);
-  if (IsStatic(bounds)) return node.ConstantInts(input);
-  const std::vector<Dim> shape = DimsOf(node.input(0));
-  Ints numbers;
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    const std::int64_t axis = axes && i < axes->size() ? (*axes)[i] : static_cast<std::int64_t>(i);
-    const Dim& extent = shape[static_cast<std::size_t>(ops::NormalAxis(axis, shape.size()))];
-    const Dim from_end = bounds[i] - extent;
-    if (!bounds[i].is_static() && (!from_end.is_static() || from_end.value() > 0))
-      throw Unimplemented(StrCat("a slice of an extent of ", extent.ToString(), " has the bound ",
-                                 bounds[i].ToString()));
-    numbers.push_back(bounds[i].is_static()   ? bounds[i].value()
-                      : from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max()
-                                              : from_end.value());
-  }
-  return numbers;
-}
-
-std::vector<Expr> Slice(Node& node) {
-  const Expr& x = node.input(0);
-  Ints starts, ends, steps;
-  std::optional<Ints> axes;
-  if (node.opset() < 10) {
-    starts = node.IntsOr("starts", {});
-    ends = node.IntsOr("ends", {});
-    axes = node.OptionalInts("axes");
-  } else {
-    if (node.has_input(3)) axes = node.ConstantInts(3);
-    starts = BoundsOf(node, 1, axes);
-    ends = BoundsOf(node, 2, axes);
-    if (node.has_input(4)) steps = node.ConstantInts(4);
-  }
-  if (steps.empty()) steps.assign(starts.size(), 1);
-  if (starts.size() != ends.size() || starts.size() != steps.size())
-    throw InvalidArgument("starts, ends and steps have different lengths");
-  if (!axes) {
-    axes.emplace();
-    for (std::size_t i = 0; i < starts.size(); ++i) axes->push_back(static_cast<std::int64_t>(i));
-  }
-  if (axes->size() != starts.size())
-    throw InvalidArgument("starts and axes have different lengths");
-  const std::vector<Dim> shape = DimsOf(x);
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const Dim& extent = shape[static_cast<std::size_t>(ops::NormalAxis((*axes)[i], shape.size()))];
-    // Of an expression, the operator clamps them itself.
-    if (extent.is_static()) Clamp(extent.value(), steps[i], &starts[i], &ends[i]);
-  }
-  return {node.Typed(
-      ops::StridedSlice(x, {.begin = starts, .end = ends, .strides = steps, .axes = axes}))};
-}
-
 std::vector<Expr> Gather(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
@@ -317,9 +273,9 @@ std::vector<Expr> Gather(Node& node) {
 std::vector<Expr> Expand(Node& node) {
   const std::vector<Dim> wanted = node.ShapeValue(1);
   if (!IsStatic(wanted) || !IsStatic(DimsOf(node.input(0))))
-    return {node.Typed(BroadcastTo(node.input(0), wanted))};
+    return {node.Typed(BroadcastTo(node.extents(), node.input(0), wanted))};
   const Shape from = ShapeOf(node.input(0));
-  Ints target = node.ConstantInts(1);
+  Ints target = IntsOf(wanted);
   // Broadcasting goes in both directions.
   while (target.size() < from.size()) target.insert(target.begin(), 1);
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -331,6 +287,19 @@ std::vector<Expr> Expand(Node& node) {
 }
 
 std::vector<Expr> Tile(Node& node) {
+  const std::vector<Dim> reps = node.ShapeValue(1);
+  const std::vector<Dim> shape = DimsOf(node.input(0));
+  if (!IsStatic(reps) && reps.size() == shape.size()) {
+    // (a, b) as (1, a, 1, b), broadcast to (r, a, s, b), is (r * a, s * b).
+    std::vector<Dim> apart, repeated, joined;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      apart.insert(apart.end(), {1, shape[i]});
+      repeated.insert(repeated.end(), {reps[i], shape[i]});
+      joined.push_back(reps[i] * shape[i]);
+    }
+    const Expr x = node.Typed(ReshapeTo(node.input(0), apart));
+    return {node.Typed(ReshapeTo(node.Typed(BroadcastTo(node.extents(), x, repeated)), joined))};
+  }
   return {node.Typed(ir::Call::Make(ops::Known().tile, {node.input(0)},
                                     Attrs::Make(ops::TileAttrs{node.ConstantInts(1)})))};
 }
@@ -348,7 +317,6 @@ void AddShapeConverters(ConverterTable* table) {
   t["Reshape"] = Reshape;
   t["Shape"] = ShapeValue;
   t["Size"] = Size;
-  t["Slice"] = Slice;
   t["Split"] = Split;
   t["Squeeze"] = Squeeze;
   t["Tile"] = Tile;

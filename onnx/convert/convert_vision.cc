@@ -71,36 +71,31 @@ std::vector<Expr> NonMaxSuppression(Node& node) {
                      node.Typed(ir::TupleGetItem::Make(found, 1)), 0)};
 }
 
-// A stable sort that puts nonzero elements first gives their flat positions.
+// The flat places of nonzero elements come first in the order, and are taken apart. The cut is last,
+// so that a model may end with it.
 std::vector<Expr> NonZero(Node& node) {
   const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
-  if (shape.empty() || NumElements(shape) == 0)
+  const std::vector<Dim> shape = DimsOf(x);
+  if (shape.empty() || ops::Product(shape) == Dim(0))
     throw Unimplemented("tensors of rank 0 and without elements are not supported");
   const auto& known = ops::Known();
-  const auto number = [](std::int64_t n) {
-    return ir::Constant::Make(NDArray::FromVector<std::int64_t>({1}, {n}));
-  };
   const Expr flat = node.Typed(ops::Reshape(x, {-1}));
   const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(x)));
-  const Expr is_zero =
-      node.Typed(ops::Cast(DataTypeOf(x).is_bool() ? ir::Call::Make(known.logical_not, {flat})
-                                                   : ir::Call::Make(known.equal, {flat, zero}),
-                           Int64));
-  const Expr order =
-      node.Typed(Call("argsort", {is_zero}, ops::ArgsortAttrs{.axis = 0, .dtype = Int64}));
+  const Expr flags = node.Typed(
+      DataTypeOf(x).is_bool() ? flat : ir::Call::Make(known.not_equal, {flat, zero}));
+  const PlacedFlags placed = PlacedFirst(node, flags);
   std::vector<Expr> coordinates;
-  std::int64_t inner = NumElements(shape);
-  for (const std::int64_t extent : shape) {
-    inner /= extent;
-    const Expr outer = ir::Call::Make(known.floor_divide, {order, number(inner)});
-    const Expr at = ir::Call::Make(known.floor_mod, {outer, number(extent)});
-    coordinates.push_back(node.Typed(ops::ExpandDims(at, 0)));
+  Expr rest = placed.order;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const Expr extent = shape[axis].is_static()
+                            ? ops::Scalar(static_cast<double>(shape[axis].value()), Int64)
+                            : node.Typed(ExtentValue(x, axis));
+    const Expr at = axis == 0 ? rest : ir::Call::Make(known.floor_mod, {rest, extent});
+    coordinates.insert(coordinates.begin(), node.Typed(ops::ExpandDims(at, 0)));
+    if (axis > 0) rest = node.Typed(ir::Call::Make(known.floor_divide, {rest, extent}));
   }
   const Expr all = node.Typed(ops::Concatenate(std::move(coordinates), 0));
-  const Expr count = node.Typed(ops::Subtract(
-      number(NumElements(shape)), ops::Sum(is_zero, {.axis = Ints{0}, .keepdims = true})));
-  return {FirstAlong(node, all, count, 1)};
+  return {FirstAlong(node, all, placed.count, 1)};
 }
 
 // Slices along an axis are compared when the model is imported.

@@ -33,6 +33,7 @@ void AddReduceConverters(ConverterTable* table);
 void AddSampleConverters(ConverterTable* table);
 void AddSequenceConverters(ConverterTable* table);
 void AddSignalConverters(ConverterTable* table);
+void AddSliceConverters(ConverterTable* table);
 void AddShapeConverters(ConverterTable* table);
 void AddNnConverters(ConverterTable* table);
 void AddNormConverters(ConverterTable* table);

@@ -9,8 +9,11 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/opset.h"
+#include "tenon/ir/flatten.h"
 #include "tenon/onnx/tensor.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/registry.h"
+#include "tenon/ops/run_time_cut.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -22,10 +25,6 @@ constexpr std::size_t kMaxNodes = 200000;
 // Functions inside functions take stack, and copies of their bodies memory.
 constexpr std::size_t kMaxCalls = 200;
 constexpr std::size_t kMaxCopiedBytes = std::size_t{1} << 28;
-
-constexpr const char* kCutThere =
-    "such a value can only be a result of the model, as it is or transposed; end the model there, "
-    "and compute the rest separately";
 
 std::string TypedNameOf(const onnx::NodeProto& node) {
   return StrCat("the node ", NameOf(node), " (", node.op_type(), ")");
@@ -143,6 +142,9 @@ const Expr* GraphImporter::Find(const std::string& name) const {
 }
 
 std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValues values) {
+  for (const auto& [name, value] : values) {
+    if (value) extents_.Add(value);
+  }
   scopes_.push_back(std::move(values));
   const AtEnd leave([this] { scopes_.pop_back(); });
   for (const onnx::NodeProto& node : graph.node()) Convert(node);
@@ -240,7 +242,8 @@ std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
            [&](const Expr& value) {
              if (!around) around = NamedExprs();
              return around->contains(value);
-           }});
+           },
+       .extents = &extents_});
   const std::vector<Expr> outputs =
       handler.converter != nullptr ? (*handler.converter)(node) : ConvertCustom(handler.op, node);
   node.RequireAllHandled();
@@ -267,26 +270,30 @@ void GraphImporter::CountOne() {
         StrCat("the loops and functions of the model run more than ", kMaxNodes, " nodes"));
 }
 
-std::string GraphImporter::OriginOf(const std::vector<Expr>& values) const {
-  for (const Expr& value : values) {
-    if (!value) continue;
-    if (const auto found = run_time_.find(value); found != run_time_.end()) return found->second;
+void GraphImporter::AddOrigins(const onnx::NodeProto& proto, const std::vector<Expr>& outputs) {
+  for (const Expr& output : outputs) {
+    if (const ir::CallNode* cut = ops::AsRunTimeCut(output))
+      origins_.emplace(cut->attrs.As<ops::RunTimeCutAttrs>().extent, TypedNameOf(proto));
   }
-  return "";
 }
 
-void GraphImporter::CheckRunTimeExtents(const onnx::NodeProto& proto,
-                                        const std::vector<Expr>& inputs,
-                                        const std::vector<Expr>& outputs) {
-  const std::string origin = OriginOf(inputs);
-  for (const Expr& output : outputs) {
-    if (AsRunTimeCut(output) != nullptr) {
-      run_time_.emplace(output, origin.empty() ? TypedNameOf(proto) : origin);
-    } else if (!origin.empty()) {
-      throw Unimplemented(StrCat("an input has extents that are known at run time only: ", origin,
-                                 " finds them; ", kCutThere));
+std::string GraphImporter::OriginsOf(const std::vector<Expr>& values) const {
+  std::set<std::string> symbols;
+  for (const Expr& value : values) {
+    if (!value) continue;
+    for (const ir::Type& type : ir::Flatten(value.checked_type())) {
+      const auto* tensor = type.As<ir::TensorTypeNode>();
+      if (tensor == nullptr) continue;
+      for (const Dim& dim : tensor->shape) dim.AddSymbols(&symbols);
     }
   }
+  std::vector<std::string> said;
+  for (const auto& [symbol, node] : origins_) {
+    if (symbols.contains(symbol)) said.push_back(StrCat(symbol, ", which ", node, " finds"));
+  }
+  return said.empty() ? ""
+                      : StrCat("values decide extents of the inputs: ", StrJoin(said, ", "),
+                               "; the model can be ended before this node");
 }
 
 void GraphImporter::Convert(const onnx::NodeProto& proto) {
@@ -306,7 +313,7 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
     }
     CountOne();
     const std::vector<Expr> outputs = OutputsOf(proto, inputs);
-    CheckRunTimeExtents(proto, inputs, outputs);
+    AddOrigins(proto, outputs);
     for (int i = 0; i < proto.output_size(); ++i) {
       if (proto.output(i).empty()) continue;
       if (static_cast<std::size_t>(i) >= outputs.size())
@@ -317,9 +324,7 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
   } catch (const Error& error) {
     Error named(error.code(), StrCat(what, ": ", error.message()));
     for (const std::string& note : error.notes()) named.AddNote(note);
-    if (const std::string origin = OriginOf(inputs); !origin.empty() && error.notes().empty())
-      named.AddNote(StrCat("the extents of an input are known at run time only: ", origin,
-                           " finds them; ", kCutThere));
+    if (std::string origins = OriginsOf(inputs); !origins.empty()) named.AddNote(std::move(origins));
     throw named;
   }
 }

@@ -59,12 +59,10 @@ class GraphImporter {
   std::unordered_set<Expr, ir::ExprHash> NamedExprs() const;
   // Counts towards the bound on converted nodes.
   void CountOne();
-  // Records which node made values whose extents are known only at run time. Refuses a node that
-  // reads such a value, unless its result can only be a result of the model.
-  void CheckRunTimeExtents(const onnx::NodeProto& proto, const std::vector<Expr>& inputs,
-                           const std::vector<Expr>& outputs);
-  // The node that made the first of the values whose extents are known only at run time, or empty.
-  std::string OriginOf(const std::vector<Expr>& values) const;
+  // Records which node found the extents of values that it cut.
+  void AddOrigins(const onnx::NodeProto& proto, const std::vector<Expr>& outputs);
+  // What to say of inputs whose extents values decide; empty where there are none.
+  std::string OriginsOf(const std::vector<Expr>& values) const;
   // Imports a graph that is an attribute of a node, over values for its inputs.
   std::vector<Expr> Inline(const onnx::GraphProto& graph, const std::vector<Expr>& inputs);
 
@@ -82,8 +80,8 @@ class GraphImporter {
   std::vector<const LocalFunction*> calls_;  // those being expanded, the innermost last
   ImportBudget budget_;
   std::size_t converted_ = 0;
-  // For each value, the node that finds its extents.
-  std::unordered_map<Expr, std::string, ir::ExprHash> run_time_;
+  KnownExtents extents_;
+  std::map<std::string, std::string> origins_;  // of extents that values decide, by variable: nodes
 };
 
 // Throws Unimplemented when an operator of the graph, of an inner one or of a function that it

@@ -8,6 +8,7 @@
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -294,16 +295,25 @@ Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis) {
 
 Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t axis) {
   const auto* known = count.As<ir::ConstantNode>();
-  if (known == nullptr) return node.Typed(ops::TakeFirst(x, count, axis));
+  if (known == nullptr) {
+    const std::string extent = node.extents().names().NameFor(
+        count, DimsOf(x)[static_cast<std::size_t>(axis)], node.proto().op_type());
+    const Expr first = node.Typed(ops::TakeFirst(x, count, {.axis = axis, .extent = extent}));
+    node.extents().Add(first);
+    return first;
+  }
   const std::int64_t first = known->data.ToVector<std::int64_t>().at(0);
   return node.Typed(
       ops::StridedSlice(x, {.begin = {0}, .end = {first}, .strides = {1}, .axes = Ints{axis}}));
 }
 
-const ir::CallNode* AsRunTimeCut(const Expr& value) {
-  const auto* call = value.As<ir::CallNode>();
-  return call != nullptr && call->op() != nullptr && call->op()->name == "take_first" ? call
-                                                                                      : nullptr;
+// By a stable sort.
+PlacedFlags PlacedFirst(const Node& node, const Expr& flags) {
+  const Expr is_false =
+      node.Typed(ops::Cast(ir::Call::Make(ops::Known().logical_not, {flags}), Int64));
+  return {node.Typed(ops::Argsort(is_false, {.axis = 0, .dtype = Int64})),
+          node.Typed(ops::Sum(node.Typed(ops::Cast(flags, Int64)),
+                              {.axis = Ints{0}, .keepdims = true}))};
 }
 
 std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,

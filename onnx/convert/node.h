@@ -13,6 +13,7 @@
 #include "onnx/onnx_pb.h"
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/expr.h"
+#include "tenon/onnx/convert/known_extents.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/onnx/narrow_type.h"
 #include "tenon/ops/ints.h"
@@ -41,6 +42,7 @@ struct NodeSurroundings {
   LoopFunctions* loops = nullptr;
   // Whether a value has a name in a graph around the node.
   std::function<bool(const Expr& value)> is_around = nullptr;
+  KnownExtents* extents = nullptr;  // never null
 };
 
 // How much work the import of a model may still do.
@@ -77,6 +79,7 @@ class Node {
   ImportBudget* budget() const { return budget_; }
   NarrowValues* narrow() const { return surroundings_.narrow; }
   LoopFunctions* loops() const { return surroundings_.loops; }
+  KnownExtents& extents() const { return *surroundings_.extents; }
   bool IsAround(const Expr& value) const { return surroundings_.is_around(value); }
   const Span& span() const { return span_; }
 
@@ -162,10 +165,15 @@ Expr ElementAlong(const Expr& x, std::int64_t index, std::int64_t axis);
 std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,
                              std::int64_t axis);
 // The first `count` (one integer) elements of a typed expression along `axis`. It is a slice where
-// the count is known at import. Where it is not, the value can only be a result of the model.
+// the count is known at import. Where it is not, their number is a variable of the types from there
+// on.
 Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t axis);
-// The call that cuts a value to an extent known only at run time; null for other values.
-const ir::CallNode* AsRunTimeCut(const Expr& value);
+// The places of a vector of bool, in int64: those of true elements first, and how many there are (of
+// rank 1).
+struct PlacedFlags {
+  Expr order, count;
+};
+PlacedFlags PlacedFirst(const Node& node, const Expr& flags);
 // The int64 numbers 0, 1, ... along one axis of `rank`; the other extents are 1. Throws
 // InvalidArgument for more numbers than a constant made at import may have.
 Expr PlacesAlong(std::size_t rank, std::size_t axis, std::int64_t extent);

@@ -228,26 +228,6 @@ Expr ReshapeTo(const Expr& x, const Dims& target) {
   return ops::Reshape(x, *codes);
 }
 
-Expr BroadcastTo(const Expr& x, const Dims& target) {
-  const Dims from = DimsOf(x);
-  Dims full(std::max(from.size(), target.size()), 1);
-  std::copy_backward(target.begin(), target.end(), full.end());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    Dim& extent = full[full.size() - from.size() + i];
-    if (extent == Dim(1)) extent = from[i];
-  }
-  if (full == from) return x;
-  ops::Ints numbers;
-  for (const Dim& dim : full) {
-    if (!dim.is_static())
-      throw Unimplemented(StrCat("a value of the extents ", TextOf(from), " is broadcast to ",
-                                 TextOf(full), ", which are not known when the model is imported"));
-    numbers.push_back(dim.value());
-  }
-  return ir::Call::Make(ops::Known().broadcast_to, {x},
-                        attrs::Attrs::Make(ops::InitOpAttrs{.shape = numbers}));
-}
-
 Expr ExtentValue(const Expr& x, std::size_t axis) {
   const Expr shape =
       ir::Call::Make(ops::Known().shape_of, {x}, attrs::Attrs::Make(ops::ShapeOfAttrs{Int64}));

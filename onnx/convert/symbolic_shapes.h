@@ -24,9 +24,6 @@ std::optional<std::vector<Dim>> DimsOfValue(const ir::Expr& e);
 // `x` under another shape of as many elements. Throws Unimplemented where no reshape says it for
 // all values of the variables.
 ir::Expr ReshapeTo(const ir::Expr& x, const std::vector<Dim>& target);
-// `x` broadcast to a shape; both directions, as ONNX has it. Throws Unimplemented where that asks
-// for more elements along an axis of variables.
-ir::Expr BroadcastTo(const ir::Expr& x, const std::vector<Dim>& target);
 // "(n, 3)"
 std::string TextOf(const std::vector<Dim>& dims);
 // A scalar of int64 whose value is the extent of `x` along `axis`.

@@ -4,6 +4,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/run_time_cut.h"
 #include "tenon/ops/transform_attrs.h"
 
 namespace tenon::passes {
@@ -48,8 +49,8 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   const auto* call = e.As<CallNode>();
   if (call == nullptr || call->op() == nullptr) return e;
   if (const Expr known = FromType(*call)) return known;
-  // Quantised operators have no computes.
-  if (ops::OpOf(*call)->stateful || call->op()->name.starts_with("qnn.") || call->args.empty() ||
+  // Quantised operators and cuts have no computes.
+  if (ops::OpOf(*call)->stateful || ops::AsRunTimeCut(e) != nullptr || call->op()->name.starts_with("qnn.") || call->args.empty() ||
       !std::all_of(call->args.begin(), call->args.end(), IsConstant))
     return e;
   // The constants have the types with which the call was checked.

@@ -29,18 +29,18 @@ Expr Key(const Expr& value) {
 
 }  // namespace
 
-Tensor StableOrder(std::int64_t rows, std::int64_t extent,
+Tensor StableOrder(const Expr& rows, const Expr& extent,
                    const std::function<Expr(const Expr& row, const Expr& at)>& key, bool descends,
-                   std::optional<std::int64_t> limit) {
+                   const std::optional<Expr>& limit) {
   const Tensor keys = te::Compute(
       {rows, extent}, [&](const Var& row, const Var& at) { return Key(key(row, at)); }, "keys");
   return te::Extern(
-      {{rows, limit.value_or(extent)}, {4 * extent}}, {keys}, {Int64, Int64},
+      {{rows, limit.value_or(extent)}, {Expr(4) * extent}}, {keys}, {Int64, Int64},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         const auto number = [](std::int64_t n) { return loop::IntImm(Int64, n); };
         return te::ExternCall(
             jit::ArgsortFunction(),
-            {in[0], out[0], out[1], number(rows), number(extent), number(limit.value_or(extent)),
+            {in[0], out[0], out[1], rows, extent, limit.value_or(extent),
              number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
       },
       "order")[0];

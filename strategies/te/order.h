@@ -15,9 +15,9 @@ namespace tenon::strategies {
 
 // (row, rank) -> place, in int64, of the first `limit` ranks or of all. Equal keys stay in order;
 // NaN is greater than every number. There must be elements.
-te::Tensor StableOrder(std::int64_t rows, std::int64_t extent,
+te::Tensor StableOrder(const te::Expr& rows, const te::Expr& extent,
                        const std::function<te::Expr(const te::Expr& row, const te::Expr& at)>& key,
-                       bool descends, std::optional<std::int64_t> limit = std::nullopt);
+                       bool descends, const std::optional<te::Expr>& limit = std::nullopt);
 
 // Those of the `extent` elements of a row that have a flag come first, in order.
 struct Compacted {

@@ -9,6 +9,7 @@
 #include "tenon/jit/library_functions.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"
@@ -28,10 +29,10 @@ std::int64_t ModeOf(const std::string& mode) {
 }
 
 // -1 where `at` is out of range; then `inside` becomes false.
-Expr Placed(const Expr& index, std::int64_t extent, Expr* inside) {
+Expr Placed(const Expr& index, const Expr& extent, Expr* inside) {
   const Expr wide = te::Cast(Int64, index);
   const Expr at = te::Select(wide < Expr(0), wide + extent, wide);
-  *inside = *inside && at >= Expr(0) && at < Expr(extent);
+  *inside = *inside && at >= Expr(0) && at < extent;
   return at;
 }
 
@@ -39,16 +40,16 @@ std::vector<Tensor> ScatterElements(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::ScatterElementsAttrs>();
   const Tensor& x = call.input(0);
   const Tensor& indices = call.input(1);
-  const Shape extents = ShapeOf(indices);
+  const std::vector<Expr>& extents = indices.shape();
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
-  if (NumElements(extents) == 0 || NumElements(call.shape()) == 0) return Unchanged(call);
+  if (IsEmpty(extents) || IsEmpty(x.shape())) return Unchanged(call);
   const Tensor offsets = te::Compute(
-      {NumElements(extents)},
+      {ProductOf(extents)},
       [&](const Var& k) {
         std::vector<Expr> at = Unflatten(k, extents);
         Expr inside = loop::True();
-        at[axis] = Placed(indices[at], ExtentOf(x, axis), &inside);
-        return te::Select(inside, Flatten(at, ShapeOf(x)), Expr(-1));
+        at[axis] = Placed(indices[at], x.shape()[axis], &inside);
+        return te::Select(inside, Flatten(at, x.shape()), Expr(-1));
       },
       "offsets");
   return {Scatter(attrs.reduction, x, call.input(2), offsets, 1, call.dtype())};
@@ -58,24 +59,22 @@ std::vector<Tensor> ScatterND(const TeCall& call) {
   const Tensor& x = call.input(0);
   const Tensor& indices = call.input(1);
   const auto length = static_cast<std::size_t>(ExtentOf(indices, 0));
-  const Shape all = ShapeOf(indices);
-  const Shape tuples(all.begin() + 1, all.end());
-  if (NumElements(tuples) == 0 || NumElements(call.shape()) == 0) return Unchanged(call);
+  const std::vector<Expr> tuples(indices.shape().begin() + 1, indices.shape().end());
+  if (IsEmpty(tuples) || IsEmpty(x.shape())) return Unchanged(call);
   const Tensor offsets = te::Compute(
-      {NumElements(tuples)},
+      {ProductOf(tuples)},
       [&](const Var& k) {
         Expr inside = loop::True();
         Expr offset = 0;
         for (std::size_t d = 0; d < length; ++d) {
           std::vector<Expr> from = Unflatten(k, tuples);
           from.insert(from.begin(), Expr(static_cast<std::int64_t>(d)));
-          offset = offset * ExtentOf(x, d) + Placed(indices[from], ExtentOf(x, d), &inside);
+          offset = offset * x.shape()[d] + Placed(indices[from], x.shape()[d], &inside);
         }
         return te::Select(inside, offset, Expr(-1));
       },
       "offsets");
-  std::int64_t row = 1;
-  for (std::size_t d = length; d < x.ndim(); ++d) row *= ExtentOf(x, d);
+  const Expr row = ProductOf({x.shape().begin() + static_cast<std::ptrdiff_t>(length), x.shape().end()});
   return {Scatter(call.attrs.As<ops::ScatterNDAttrs>().mode, x, call.input(2), offsets, row,
                   call.dtype())};
 }
@@ -115,7 +114,7 @@ std::pair<DataType, std::int64_t> JoinedIn(DataType type) {
 }
 
 Tensor Scatter(const std::string& mode, const Tensor& x, const Tensor& updates,
-               const Tensor& offsets, std::int64_t row, DataType result) {
+               const Tensor& offsets, const Expr& row, DataType result) {
   const std::int64_t kind = ModeOf(mode);
   const auto [wide, number] =
       kind == 0 ? std::pair(x.dtype(), static_cast<std::int64_t>(x.dtype().bytes()))
@@ -125,8 +124,8 @@ Tensor Scatter(const std::string& mode, const Tensor& x, const Tensor& updates,
       {x.shape()}, {AsType(x, wide), offsets, AsType(updates, wide)}, {wide},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(jit::ScatterFunction(),
-                              {in[0], in[1], in[2], out[0], Expr(NumElements(ShapeOf(x))),
-                               Expr(ExtentOf(offsets, 0)), Expr(row), Expr(type), Expr(kind)});
+                              {in[0], in[1], in[2], out[0], ProductOf(x.shape()),
+                               offsets.shape()[0], row, Expr(type), Expr(kind)});
       },
       "scatter")[0];
   return AsType(scattered, result);

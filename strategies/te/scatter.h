@@ -25,7 +25,7 @@ std::pair<DataType, std::int64_t> JoinedIn(DataType type);
 // such slices; a negative offset drops it. `mode`: update, add, mul, min or max. Neither may be
 // empty.
 te::Tensor Scatter(const std::string& mode, const te::Tensor& x, const te::Tensor& updates,
-                   const te::Tensor& offsets, std::int64_t row, DataType result);
+                   const te::Tensor& offsets, const te::Expr& row, DataType result);
 
 }  // namespace tenon::strategies
 

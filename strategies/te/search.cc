@@ -5,6 +5,7 @@
 // orders of their values. searchsorted halves the range of all values in step.
 #include "tenon/ops/sort_attrs.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te/order.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
@@ -23,9 +24,9 @@ struct Groups {
   Tensor position;  // (0, place) -> rank
   Tensor group;     // rank -> group
   Tensor start;     // (0, group) -> its first rank
-  std::int64_t n;
+  Expr n;
 
-  explicit Groups(const Tensor& x) : n(ExtentOf(x, 0)) {
+  explicit Groups(const Tensor& x) : n(x.shape()[0]) {
     order = StableOrder(
         1, n, [&](const Expr&, const Expr& at) { return x(at); }, false);
     const auto sorted = [&](const Expr& rank) { return x(order(0, rank)); };
@@ -52,23 +53,23 @@ struct Groups {
         false);
   }
 
-  Expr Count() const { return group(Expr(n - 1)) + 1; }
+  Expr Count() const { return group(n - 1) + 1; }
   Expr End(const Expr& g) const {
-    return te::Select(g + 1 < Count(), start(0, te::Min(g + 1, Expr(n - 1))), Expr(n));
+    return te::Select(g + 1 < Count(), start(0, te::Min(g + 1, n - 1)), n);
   }
 };
 
 std::vector<Tensor> Unique(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::UniqueAttrs>();
   const Tensor& x = call.input(0);
-  const std::int64_t n = ExtentOf(x, 0);
+  const Expr& n = x.shape()[0];
   std::vector<Tensor> results;
-  const auto add = [&](std::int64_t extent, DataType type, const char* name,
+  const auto add = [&](const Expr& extent, DataType type, const char* name,
                        const std::function<Expr(const Expr&)>& value) {
     results.push_back(te::Compute(
         {extent}, [&](const Var& i) { return te::Cast(type, value(i)); }, name));
   };
-  if (n == 0) {
+  if (IsEmpty(x.shape())) {
     const auto zero = [](const Expr&) { return te::Cast(Int64, 0); };
     for (const DataType type : {x.dtype(), Int32, Int32}) add(0, type, "nothing", zero);
     add(1, Int32, "count", zero);

@@ -1,6 +1,7 @@
 // Operators that rearrange elements. Each result element reads one input element; the index
 // arithmetic is left to the simplifier.
 #include "tenon/loop/visit.h"
+#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/strategies/te_compute.h"
@@ -81,6 +82,14 @@ std::vector<Tensor> BroadcastTo(const TeCall& call) {
   return {te::Compute(
       call.te_shape(), [&](const std::vector<Var>& i) { return BroadcastRead(call.input(0), i); },
       "broadcast_to")};
+}
+
+std::vector<Tensor> IndexAlong(const TeCall& call) {
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(
+      call.attrs.As<ops::IndexAlongAttrs>().axis, call.input(0).ndim()));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), i[axis]); }, "index_along")};
 }
 
 std::vector<Tensor> Tile(const TeCall& call) {
@@ -220,6 +229,8 @@ void AttachShapeComputes(ops::OpRegistry& registry) {
   registry.Definition("reverse").SetColumn(TeCompute{Reverse});
   registry.Definition("broadcast_to").SetColumn(TeCompute{BroadcastTo});
   registry.Definition("broadcast_to_like").SetColumn(TeCompute{BroadcastTo});
+  registry.Definition("broadcast_to_extents").SetColumn(TeCompute{BroadcastTo});
+  registry.Definition("index_along").SetColumn(TeCompute{IndexAlong});
   registry.Definition("tile").SetColumn(TeCompute{Tile});
   registry.Definition("repeat").SetColumn(TeCompute{Repeat});
   registry.Definition("split").SetColumn(TeCompute{Split});

@@ -1,6 +1,7 @@
 // Operators that order elements: the results read by the order that is found.
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/sort_attrs.h"
+#include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te/order.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
@@ -14,8 +15,8 @@ using te::Var;
 
 struct Rows {
   std::size_t axis;
-  std::int64_t count, extent;
-  Shape others;  // without the axis
+  Expr count, extent;
+  std::vector<Expr> others;  // without the axis
 
   // The position of element `at` of row `row`.
   std::vector<Expr> At(const Expr& row, const Expr& at) const {
@@ -38,10 +39,10 @@ Rows RowsOf(const Tensor& x, std::int64_t axis) {
   Rows rows{.axis = static_cast<std::size_t>(ops::NormalAxis(axis, x.ndim())),
             .count = 1,
             .extent = 0,
-            .others = ShapeOf(x)};
+            .others = x.shape()};
   rows.extent = rows.others[rows.axis];
   rows.others.erase(rows.others.begin() + static_cast<std::ptrdiff_t>(rows.axis));
-  rows.count = NumElements(rows.others);
+  rows.count = ProductOf(rows.others);
   return rows;
 }
 
@@ -71,7 +72,7 @@ struct Ranking {
 
 // Of a tensor with elements: of the first `limit` ranks, or of all.
 Ranking Rank(const Tensor& x, std::int64_t axis, bool ascends,
-             std::optional<std::int64_t> limit = std::nullopt) {
+             const std::optional<Expr>& limit = std::nullopt) {
   const Rows rows = RowsOf(x, axis);
   const auto key = [&](const Expr& row, const Expr& at) { return x[rows.At(row, at)]; };
   return {x, StableOrder(rows.count, rows.extent, key, !ascends, limit), rows};
@@ -90,13 +91,12 @@ std::vector<Tensor> TopK(const TeCall& call) {
   const bool values = attrs.ret_type != "indices";
   const bool indices = attrs.ret_type != "values";
   std::vector<Tensor> results;
-  if (NumElements(call.shape()) == 0) {
+  if (IsEmpty(shape)) {
     if (values) results.push_back(Nothing(shape, x.dtype()));
     if (indices) results.push_back(Nothing(shape, index_type));
     return results;
   }
-  const std::int64_t limit =
-      call.shape()[static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()))];
+  const Expr& limit = shape[static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()))];
   const Ranking ranking = Rank(x, attrs.axis, attrs.is_ascend, limit);
   if (values) results.push_back(ranking.Values(shape));
   if (indices) results.push_back(ranking.Indices(shape, index_type));
@@ -106,7 +106,7 @@ std::vector<Tensor> TopK(const TeCall& call) {
 std::vector<Tensor> Sort(const TeCall& call, bool wants_indices) {
   const auto& attrs = call.attrs.As<ops::ArgsortAttrs>();
   const std::vector<Expr> shape = call.te_shape();
-  if (NumElements(call.shape()) == 0) return {Nothing(shape, call.dtype())};
+  if (IsEmpty(shape)) return {Nothing(shape, call.dtype())};
   const Ranking ranking = Rank(call.input(0), attrs.axis, attrs.is_ascend);
   return {wants_indices ? ranking.Indices(shape, call.dtype()) : ranking.Values(shape)};
 }

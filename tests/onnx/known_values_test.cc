@@ -11,7 +11,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
 
@@ -45,23 +44,6 @@ TEST(KnownValuesTest, AResultOfUnknownExtentsMayBeTransposed) {
   const NDArray y = Computed(model, {{"x", x}})[0];
   EXPECT_EQ(y.shape(), (Shape{2, 2}));
   EXPECT_THAT(y.ToVector<std::int64_t>(), ElementsAre(0, 1, 1, 0));
-}
-
-TEST(KnownValuesTest, WhatReadsAValueOfUnknownExtentsIsNamedWithTheNodeThatFindsThem) {
-  const auto refused = [](const char* type, const Names& inputs) {
-    Model model;
-    model.Input("x", {2, 2}).Output("y");
-    model.Node("NonZero", {"x"}, {"at"}, "found");
-    model.Node("Identity", {"at"}, {"same"}, "between");
-    model.Node(type, inputs, {"y"}, "reads");
-    const auto module = Imported(model);
-    EXPECT_FALSE(module.ok());
-    return std::string(module.status().message());
-  };
-  for (const std::string& message :
-       {refused("Abs", {"same"}), refused("Split", {"same"}), refused("ReduceSum", {"same"})})
-    EXPECT_THAT(message, AllOf(HasSubstr("reads"), HasSubstr("the node found (NonZero)"),
-                               HasSubstr("end the model there"), Not(HasSubstr("take_first"))));
 }
 
 TEST(KnownValuesTest, DropoutWithARatioOfZeroDropsNothingInTraining) {

@@ -45,14 +45,6 @@ TEST(RunTimeExtentsTest, ACountOutOfRangeTakesAllOrNothing) {
   }
 }
 
-TEST(RunTimeExtentsTest, NothingReadsWhatIsCut) {
-  const auto compiled = Compile(Parsed(
-      "def @main(%x: Tensor[(3), float32], %n: Tensor[(1), int64]) { exp(take_first(%x, %n)) }"));
-  EXPECT_EQ(compiled.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(compiled.status().message()),
-              HasSubstr("the extent is known at run time only"));
-}
-
 TEST(RunTimeExtentsTest, AnAxisBeyondTheRankIsRefused) {
   const auto compiled = Compile(Parsed(
       "def @main(%x: Tensor[(4), float32], %n: Tensor[(1), int64]) { take_first(%x, %n, axis=7) "

@@ -1,0 +1,187 @@
+// Slices. Bounds that are numbers, or places counted from the end of their axis, go into one slice.
+// Along axes whose bounds are other expressions of extents, or values that only a run gives, the
+// elements are taken by their places.
+#include <algorithm>
+#include <limits>
+
+#include "tenon/onnx/convert/converters.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// Clamps the bounds of a slice to the axis. For a negative step, the standard always begins at an
+// element, so a start before the first element becomes the first one. An end before it is written
+// as a very small integer.
+void Clamp(std::int64_t extent, std::int64_t step, std::int64_t* start, std::int64_t* end) {
+  constexpr std::int64_t kBeforeFirst = std::numeric_limits<std::int32_t>::min();
+  const auto from_front = [&](std::int64_t bound) { return bound < 0 ? bound + extent : bound; };
+  if (step > 0) {
+    *start = std::clamp<std::int64_t>(from_front(*start), 0, extent);
+    *end = std::clamp<std::int64_t>(from_front(*end), 0, extent);
+    return;
+  }
+  *start = std::min(std::max<std::int64_t>(from_front(*start), 0), extent - 1);
+  *end = std::min(from_front(*end), extent - 1);
+  if (extent == 0) *start = *end = 0;
+  if (*end < 0) *end = kBeforeFirst;
+}
+
+// What the inputs say of the slice along one axis. Null bounds are values of a run.
+struct AxisSlice {
+  std::int64_t axis = 0;
+  std::optional<Dim> start, end;
+  std::int64_t step = 1;
+  std::size_t place = 0;  // in the inputs
+};
+
+// A bound as a slice has it, where that is a number whatever the extent.
+std::optional<std::int64_t> NumberOf(const std::optional<Dim>& bound, const Dim& extent) {
+  if (!bound) return std::nullopt;
+  if (bound->is_static()) return bound->value();
+  const Dim from_end = *bound - extent;
+  if (!from_end.is_static() || from_end.value() > 0) return std::nullopt;
+  return from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max() : from_end.value();
+}
+
+bool IsCountedFromFront(const Dim& bound) {
+  const std::optional<std::int64_t> least = bound.LowerBound();
+  return least && *least >= 0;
+}
+
+std::vector<AxisSlice> SlicesOf(Node& node) {
+  std::optional<std::vector<Dim>> starts, ends;
+  Ints steps;
+  std::optional<Ints> axes;
+  const auto dims = [](const Ints& numbers) {
+    return std::vector<Dim>(numbers.begin(), numbers.end());
+  };
+  std::size_t count = 0;
+  if (node.opset() < 10) {
+    starts = dims(node.IntsOr("starts", {}));
+    ends = dims(node.IntsOr("ends", {}));
+    axes = node.OptionalInts("axes");
+    count = starts->size();
+    if (ends->size() != count) throw InvalidArgument("starts and ends have different lengths");
+  } else {
+    if (node.has_input(3)) axes = node.ConstantInts(3);
+    if (node.has_input(4)) steps = node.ConstantInts(4);
+    const auto length = [&](std::size_t i) {
+      const Shape shape = ShapeOf(node.input(i));
+      if (shape.size() != 1) throw InvalidArgument(StrCat("input ", i, " must have rank 1"));
+      return static_cast<std::size_t>(shape[0]);
+    };
+    count = length(1);
+    if (length(2) != count) throw InvalidArgument("starts and ends have different lengths");
+    starts = DimsOfValue(node.input(1));
+    ends = DimsOfValue(node.input(2));
+  }
+  if (steps.empty()) steps.assign(count, 1);
+  if (steps.size() != count) throw InvalidArgument("starts and steps have different lengths");
+  if (axes && axes->size() != count) throw InvalidArgument("starts and axes have different lengths");
+  std::vector<AxisSlice> slices;
+  const auto rank = static_cast<std::size_t>(RankOf(node.input(0)));
+  for (std::size_t i = 0; i < count; ++i) {
+    AxisSlice slice{.axis = ops::NormalAxis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), rank),
+                    .step = steps[i],
+                    .place = i};
+    if (starts) slice.start = (*starts)[i];
+    if (ends) slice.end = (*ends)[i];
+    slices.push_back(std::move(slice));
+  }
+  return slices;
+}
+
+// The elements at start, start + step, ..., as many as the bounds, which are expressions, say.
+Expr TakeBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
+  const Dim extent = DimsOf(x)[static_cast<std::size_t>(slice.axis)];
+  if (slice.step < 1 || !IsCountedFromFront(*slice.start) || !IsCountedFromFront(*slice.end))
+    throw Unimplemented(StrCat("a slice of an extent of ", extent.ToString(), " goes from ",
+                               slice.start->ToString(), " to ", slice.end->ToString(), " by ",
+                               slice.step));
+  const Dim start = Min(*slice.start, extent), end = Min(*slice.end, extent);
+  const Dim count = Max(CeilDiv(end - start, slice.step), 0);
+  Expr places = node.Typed(Places(node.extents(), count));
+  if (slice.step != 1) places = ops::Multiply(places, ops::Scalar(slice.step, Int64));
+  if (!(start == Dim(0))) {
+    const Expr first = slice.start->is_static() ? ops::Scalar(slice.start->value(), Int64)
+                                                : ElementAlong(node.input(1), slice.place, 0);
+    places = ops::Add(places, ops::Cast(first, Int64));
+  }
+  return node.Typed(ops::Take(x, node.Typed(places), {.axis = slice.axis}));
+}
+
+// A bound that a run gives, as an int64 of rank 1 in [0, extent].
+Expr BoundOf(const Node& node, std::size_t input, const AxisSlice& slice, const Expr& extent) {
+  const Expr given = ops::Reshape(
+      ops::Cast(ElementAlong(node.input(input), static_cast<std::int64_t>(slice.place), 0), Int64),
+      {1});
+  const Expr zero = ops::Scalar(0, Int64);
+  const Expr is_negative = ir::Call::Make(ops::Known().less, {given, zero});
+  const Expr counted = ops::Where(is_negative, ops::Add(given, extent), given);
+  return node.Typed(ops::Minimum(ops::Maximum(counted, zero), extent));
+}
+
+// The same where a run gives a bound: all that may be taken, cut to the count.
+Expr CutBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
+  if (slice.step < 1)
+    throw Unimplemented(StrCat("the bounds of a slice are known only when the model runs, and its "
+                               "step is ",
+                               slice.step, "; it must be at least 1"));
+  const auto axis = static_cast<std::size_t>(slice.axis);
+  const Dim extent = DimsOf(x)[axis];
+  const Expr length = extent.is_static() ? ops::Scalar(static_cast<double>(extent.value()), Int64)
+                                         : node.Typed(ExtentValue(x, axis));
+  const Expr start = BoundOf(node, 1, slice, length), end = BoundOf(node, 2, slice, length);
+  const Expr step = ops::Scalar(static_cast<double>(slice.step), Int64);
+  const Expr one = ops::Scalar(1, Int64), zero = ops::Scalar(0, Int64);
+  const Expr span = ops::Add(ops::Subtract(end, start), ops::Subtract(step, one));
+  const Expr count = node.Typed(ops::Maximum(
+      node.Typed(ir::Call::Make(ops::Known().floor_divide, {node.Typed(span), step})), zero));
+  Expr whole = x;
+  if (!(slice.start && *slice.start == Dim(0)) || slice.step != 1) {
+    const Expr places = ops::Multiply(
+        node.Typed(Places(node.extents(), CeilDiv(extent, slice.step))), step);
+    const Expr last = ops::Maximum(ops::Subtract(length, one), zero);
+    whole = node.Typed(
+        ops::Take(x, node.Typed(ops::Minimum(ops::Add(places, start), last)), {.axis = slice.axis}));
+  }
+  return FirstAlong(node, whole, count, slice.axis);
+}
+
+std::vector<Expr> Slice(Node& node) {
+  const Expr& x = node.input(0);
+  const std::vector<Dim> shape = DimsOf(x);
+  ops::StridedSliceAttrs by_numbers{.begin = {}, .end = {}, .strides = Ints{}, .axes = Ints{}};
+  std::vector<AxisSlice> others;
+  for (const AxisSlice& slice : SlicesOf(node)) {
+    const Dim& extent = shape[static_cast<std::size_t>(slice.axis)];
+    std::optional<std::int64_t> start = NumberOf(slice.start, extent);
+    std::optional<std::int64_t> end = NumberOf(slice.end, extent);
+    if (!start || !end) {
+      others.push_back(slice);
+      continue;
+    }
+    // Of an expression, the operator clamps them itself.
+    if (extent.is_static()) Clamp(extent.value(), slice.step, &*start, &*end);
+    by_numbers.begin.push_back(*start);
+    by_numbers.end.push_back(*end);
+    by_numbers.strides.push_back(slice.step);
+    by_numbers.axes->push_back(slice.axis);
+  }
+  Expr y = x;
+  if (!by_numbers.begin.empty() || others.empty()) y = node.Typed(ops::StridedSlice(y, by_numbers));
+  for (const AxisSlice& slice : others)
+    y = slice.start && slice.end ? TakeBetween(node, y, slice) : CutBetween(node, y, slice);
+  return {y};
+}
+
+}  // namespace
+
+void AddSliceConverters(ConverterTable* table) { (*table)["Slice"] = Slice; }
+
+}  // namespace tenon::onnx_import

@@ -1,0 +1,67 @@
+#include "tenon/onnx/convert/known_extents.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+
+using ir::Expr;
+using Dims = std::vector<Dim>;
+
+void KnownExtents::Add(const Expr& value) {
+  const auto* tensor = value.checked_type().As<ir::TensorTypeNode>();
+  if (tensor == nullptr) return;
+  for (std::size_t axis = 0; axis < tensor->shape.size(); ++axis) {
+    if (const auto symbol = tensor->shape[axis].symbol())
+      places_.try_emplace(*symbol, Place{value, axis});
+  }
+}
+
+const KnownExtents::Place* KnownExtents::Find(const std::string& symbol) const {
+  const auto found = places_.find(symbol);
+  return found == places_.end() ? nullptr : &found->second;
+}
+
+Expr BroadcastTo(const KnownExtents& extents, const Expr& x, const Dims& target) {
+  const Dims from = DimsOf(x);
+  Dims full(std::max(from.size(), target.size()), 1);
+  std::copy_backward(target.begin(), target.end(), full.end());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    Dim& extent = full[full.size() - from.size() + i];
+    if (extent == Dim(1)) extent = from[i];
+  }
+  if (full == from) return x;
+  std::set<std::string> symbols;
+  for (const Dim& dim : full) dim.AddSymbols(&symbols);
+  if (symbols.empty()) {
+    ops::Ints numbers;
+    for (const Dim& dim : full) numbers.push_back(dim.value());
+    return ops::BroadcastTo(x, std::move(numbers));
+  }
+  std::vector<Expr> others;
+  std::map<std::string, Dim> names;
+  for (const std::string& symbol : symbols) {
+    const KnownExtents::Place* place = extents.Find(symbol);
+    if (place == nullptr)
+      throw Unimplemented(StrCat("a value is broadcast to ", TextOf(full),
+                                 ", and no value has the extent ", symbol, " alone"));
+    names.emplace(symbol, Dim::Symbol(StrCat("x", others.size(), "_", place->axis)));
+    others.push_back(place->value);
+  }
+  for (Dim& dim : full) dim = dim.Substitute(names);
+  return ops::BroadcastToExtents(x, std::move(others), ir::ToText(full));
+}
+
+Expr Places(const KnownExtents& extents, const Dim& count) {
+  const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
+  return ops::IndexAlong(BroadcastTo(extents, one, {count}));
+}
+
+}  // namespace tenon::onnx_import

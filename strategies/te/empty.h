@@ -1,0 +1,20 @@
+// Whether a tensor has no elements, where its extents may be expressions.
+#ifndef TENON_STRATEGIES_TE_EMPTY_H_
+#define TENON_STRATEGIES_TE_EMPTY_H_
+
+#include <algorithm>
+#include <vector>
+
+#include "tenon/te/tensor.h"
+
+namespace tenon::strategies {
+
+// Kernels are not called with expressions that are 0.
+inline bool IsEmpty(const std::vector<te::Expr>& extents) {
+  return std::ranges::any_of(
+      extents, [](const te::Expr& extent) { return loop::IsConstInt(extent, 0); });
+}
+
+}  // namespace tenon::strategies
+
+#endif  // TENON_STRATEGIES_TE_EMPTY_H_
