@@ -88,12 +88,14 @@ class Reshaper {
     if (next_ >= input_.size())
       throw InvalidArgument(StrCat("newshape [", StrJoin(codes_, ", "),
                                    "] asks for more input axes than ", InputText(), " has"));
+    moved_.push_back(next_);
     return input_[next_++];
   }
 
   void Apply(std::int64_t code) {
     if (code > 0 || (code == 0 && allowzero_)) {
       target_.emplace_back(code);
+      given_.emplace_back(code);
       if (next_ < input_.size()) ++next_;
     } else if (code == 0) {
       target_.push_back(Take());
@@ -151,8 +153,20 @@ class Reshaper {
     others[*infer_] = Dim(1);
     const Dim to = Count(others);
     if (!from.is_static() || !to.is_static()) return ExactQuotient(from, to).value_or(Dim());
+    if (from.value() == 0 && to.value() == 0) return InferredOfNothing();
     if (to.value() == 0 || from.value() % to.value() != 0) Mismatch();
     return Dim(from.value() / to.value());
+  }
+  // Axes that move as they are do not count, so that the extent is that of other inputs: (n, 2, 3)
+  // as [0, -1] is (n, 6) for 0, too.
+  Dim InferredOfNothing() const {
+    std::vector<Dim> rest;
+    for (std::size_t i = 0; i < input_.size(); ++i) {
+      if (std::find(moved_.begin(), moved_.end(), i) == moved_.end()) rest.push_back(input_[i]);
+    }
+    const std::int64_t from = Count(rest).value(), to = Count(given_).value();
+    if (to == 0 || from % to != 0) Mismatch();
+    return Dim(from / to);
   }
 
   const Ints& codes_;
@@ -161,6 +175,8 @@ class Reshaper {
   std::size_t code_ = 0;
   std::size_t next_ = 0;
   std::vector<Dim> target_;
+  std::vector<std::size_t> moved_;  // input axes that codes take as they are
+  std::vector<Dim> given_;          // extents that codes are
   std::optional<std::size_t> infer_;
 };
 
