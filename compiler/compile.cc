@@ -114,15 +114,16 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
   const bool defer = !options.cache_dir.empty();
   const ir::Module fused = Fused(compiler::NameExtents(module), options);
   const auto symbols = std::make_shared<const compiler::InputSymbols>(fused.Main());
-  const auto model = std::make_shared<compiler::SymbolicModel>(
-      fused, StrategyOf(options, defer), CodeOf(options), options.threads);
-  return Executable({.plan = {},
-                     .kernels = model->Callables(),
-                     .constants = {},
-                     .threads = options.threads,
-                     .bind = [symbols, model](
-                         const runtime::Inputs& inputs) { return model->Bind(symbols->Solve(inputs)); },
-                     .inputs = symbols->Infos()});
+  const auto model = std::make_shared<compiler::SymbolicModel>(fused, StrategyOf(options, defer),
+                                                               CodeOf(options), options.threads);
+  return Executable(
+      {.plan = {},
+       .kernels = model->Callables(),
+       .constants = {},
+       .threads = options.threads,
+       .bind = [symbols, model](
+                   const runtime::Inputs& inputs) { return model->Bind(symbols->Solve(inputs)); },
+       .inputs = symbols->Infos()});
 }
 
 Executable CompileProgram(const ir::Module& module, const CompileOptions& options) {

@@ -70,15 +70,6 @@ struct ReverseSequenceAttrs {
   }
 };
 
-struct TakeFirstAttrs {
-  static constexpr const char* kTypeKey = "relay.attrs.TakeFirstAttrs";
-  std::int64_t axis = 0;
-  static constexpr auto Fields() {
-    return attrs::Fields(
-        attrs::Field("axis", &TakeFirstAttrs::axis, "axis that is cut").AtLeast(0));
-  }
-};
-
 struct ScanopAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.ScanopAttrs";
   std::optional<std::int64_t> axis;

@@ -17,8 +17,7 @@ std::string Describe(const InputInfo& input) {
 bool Takes(const InputInfo& input, const NDArray& given) {
   return given.dtype() == input.dtype &&
          std::equal(given.shape().begin(), given.shape().end(), input.extents.begin(),
-                    input.extents.end(),
-                    [](std::int64_t extent, const Dim& dim) {
+                    input.extents.end(), [](std::int64_t extent, const Dim& dim) {
                       return !dim.is_static() || dim.value() == extent;
                     });
 }

@@ -8,9 +8,9 @@
 
 namespace tenon::runtime {
 
-// The arrays in the order of `wanted`. Throws InvalidArgument for an input that is missing, unknown,
-// or of another shape or element type; it says what is expected. Extents that are no numbers are
-// not compared.
+// The arrays in the order of `wanted`. Throws InvalidArgument for an input that is missing,
+// unknown, or of another shape or element type; it says what is expected. Extents that are no
+// numbers are not compared.
 std::vector<const NDArray*> InOrder(const std::vector<InputInfo>& wanted, const Inputs& inputs);
 
 }  // namespace tenon::runtime

@@ -167,17 +167,16 @@ class Machine {
   static void Cut(Frame& frame, const Step& step) {
     const Value& whole = frame.registers[step.inputs[0]];
     const std::int64_t count = *frame.registers[step.inputs[1]].array.data<std::int64_t>();
-    const std::int64_t extent =
-        std::clamp<std::int64_t>(count, 0, whole.array.shape()[step.axis]);
+    const std::int64_t extent = std::clamp<std::int64_t>(count, 0, whole.array.shape()[step.axis]);
     const auto [known, is_new] = frame.extents.try_emplace(step.extent, extent);
     if (known->second != extent)
       throw InvalidArgument(StrCat("take_first: the extent ", step.extent, " is ", known->second,
                                    " and ", extent, "; cuts of one variable must give one extent"));
     Shape shape = whole.array.shape();
     // The elements are the first ones in memory, too.
-    const bool is_view = extent == shape[step.axis] ||
-                         std::all_of(shape.begin(), shape.begin() + step.axis,
-                                     [](std::int64_t outer) { return outer == 1; });
+    const bool is_view =
+        extent == shape[step.axis] || std::all_of(shape.begin(), shape.begin() + step.axis,
+                                                  [](std::int64_t outer) { return outer == 1; });
     if (!is_view) {
       frame.registers[step.outputs[0]] = {PartAlong(whole.array, step.axis, 0, extent), true};
       return;

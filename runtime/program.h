@@ -34,7 +34,7 @@ enum class StepKind {
   kCall,    // `target`, a function, over `inputs`
   kBranch,  // `target` over `inputs` if `condition` holds, else `otherwise` over `other_inputs`
   kWrite,   // inputs[0] with inputs[2] in place of its element inputs[1] along the first axis
-  kCut,     // the first inputs[1] elements of inputs[0] along `axis`; they are `extent` from then on
+  kCut,  // the first inputs[1] elements of inputs[0] along `axis`; they are `extent` from then on
 };
 
 struct Step {

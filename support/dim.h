@@ -1,9 +1,9 @@
 // An extent of a tensor: a number, an expression of named variables, or "?" (nothing is known).
 //
 // Expressions are sums of products of variables, floordiv, max and min, in a normal form: two that
-// compare equal are equal for all values of their variables. Variables are at least 1:
-// a model with an empty axis is compiled for that shape. A calculation with "?" gives "?".
-// Arithmetic throws InvalidArgument where a coefficient does not fit 64 bits.
+// compare equal are equal for all values of their variables. Variables are at least 1, but those
+// whose names begin with "#", which are counts that values decide (#k), are at least 0. With "?",
+// a calculation gives "?". It throws InvalidArgument where a coefficient does not fit 64 bits.
 //
 //   Dim w = Dim::Symbol("w"), half = FloorDiv(w - 1, 2) + 1;
 //   half.ToString();                   // "floordiv(w - 1, 2) + 1"

@@ -40,8 +40,8 @@ RandomModule AddRunTimeCuts(const RandomModule& given, Random& random) {
     return ops::TakeFirst(e, params.back(), {.axis = axis, .extent = StrCat("#", name)});
   });
   try {
-    made.module = passes::InferType(
-        given.module.With("main", ir::Function::Make(std::move(params), body)));
+    made.module =
+        passes::InferType(given.module.With("main", ir::Function::Make(std::move(params), body)));
     Interpret(made.module, made.inputs);
     return made;
   } catch (const Error& error) {

@@ -237,9 +237,9 @@ class Evaluator {
     if (ops::AsRunTimeCut(e) != nullptr) return {Cut(call, *given[0], *given[1])};
     if (call.op()->name.starts_with("qnn."))
       return QuantizedValue(ir::Call::Make(call.callee, args, call.attrs, e.span()));
-    if (HasVariables(e.checked_type())) {
-      const Expr made =
-          passes::InferType(ir::Call::Make(call.callee, args, call.attrs, e.span()));
+    const auto has_variables = [](const Expr& value) { return HasVariables(value.checked_type()); };
+    if (has_variables(e) || std::ranges::any_of(call.args, has_variables)) {
+      const Expr made = passes::InferType(ir::Call::Make(call.callee, args, call.attrs, e.span()));
       return strategies::EvaluateCall(*made.As<ir::CallNode>());
     }
     const Expr made = ir::Call::Make(call.callee, args, call.attrs, e.span(), e.checked_type());

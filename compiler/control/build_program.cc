@@ -99,10 +99,8 @@ class Maker {
   runtime::ProgramPart SymbolicPart(const Expr& function, std::set<std::string> symbols) const {
     const auto model = std::make_shared<SymbolicModel>(ir::Module().With("main", function),
                                                        strategy_, code_, threads_);
-    return {.executable = Executable({.plan = {},
-                                      .kernels = model->Callables(),
-                                      .constants = {},
-                                      .threads = threads_}),
+    return {.executable = Executable(
+                {.plan = {}, .kernels = model->Callables(), .constants = {}, .threads = threads_}),
             .symbols = {symbols.begin(), symbols.end()},
             .bind = [model](const Dim::Values& values) { return model->Bind(values); }};
   }
@@ -264,10 +262,11 @@ class FunctionMaker {
       for (const std::string& own : made_.own_extents) {
         if (!symbols.contains(own)) continue;
         throw Unimplemented(
-            StrCat("take_first: values inside of @", made_.name, " decide the extent ", own, ", and ",
-                   what, " has it: the type ", ir::ToString(value.checked_type()),
-                   "; a branch or a function that calls itself must give arrays of extents that are "
-                   "known outside of it: give the whole array and the count, and cut them there"))
+            StrCat(
+                "take_first: values inside of @", made_.name, " decide the extent ", own, ", and ",
+                what, " has it: the type ", ir::ToString(value.checked_type()),
+                "; a branch or a function that calls itself must give arrays of extents that are "
+                "known outside of it: give the whole array and the count, and cut them there"))
             .At(value.span());
       }
     };

@@ -20,7 +20,8 @@ using ir::Expr;
 
 bool Contains(const Expr& body) {
   bool found = false;
-  ir::VisitPostOrder(body, [&](const Expr& e) { found = found || ops::AsRunTimeCut(e) != nullptr; });
+  ir::VisitPostOrder(body,
+                     [&](const Expr& e) { found = found || ops::AsRunTimeCut(e) != nullptr; });
   return found;
 }
 

@@ -236,8 +236,7 @@ SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
   const std::lock_guard<std::mutex> lock(zeros_mutex_);
   std::unique_ptr<SymbolicModel>& model = without_zeros_[zeros];
   if (model == nullptr)
-    model =
-        std::make_unique<SymbolicModel>(WithExtents(fused_, zeros), strategy_, code_, threads_);
+    model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros), strategy_, code_, threads_);
   return *model;
 }
 
@@ -245,24 +244,34 @@ runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   Dim::Values zeros, others;
   for (const auto& value : values) (value.second == 0 ? zeros : others).insert(value);
   if (!zeros.empty()) return WithoutZeros(zeros).Bind(others);
-  const auto find = [&] {
-    return std::find_if(bound_.begin(), bound_.end(),
-                        [&](const auto& bound) { return bound.first == values; });
-  };
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto found = find(); found != bound_.end()) {
-      bound_.splice(bound_.begin(), bound_, found);
-      return bound_.front().second;
-    }
+    if (const runtime::Executable* found = FindBound(values)) return *found;
   }
   // Several threads may bind the same values; the first one is kept.
-  runtime::Executable made = Build(values);
+  const runtime::Executable made = Build(values);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (const auto found = find(); found != bound_.end()) return found->second;
-  bound_.emplace_front(values, std::move(made));
-  if (bound_.size() > kMaxBound) bound_.pop_back();
-  return bound_.front().second;
+  if (const runtime::Executable* found = FindBound(values)) return *found;
+  Keep(values, made);
+  return made;
+}
+
+const runtime::Executable* SymbolicModel::FindBound(const Dim::Values& values) {
+  const auto found = index_.find(values);
+  if (found == index_.end()) return nullptr;
+  bound_.splice(bound_.begin(), bound_, found->second);
+  return &found->second->executable;
+}
+
+void SymbolicModel::Keep(const Dim::Values& values, const runtime::Executable& executable) {
+  bound_.push_front({values, executable, executable.working_bytes()});
+  index_.emplace(values, bound_.begin());
+  bound_bytes_ += bound_.front().bytes;
+  while (bound_.size() > kMaxKept || (bound_.size() > kKept && bound_bytes_ > kMaxKeptBytes)) {
+    bound_bytes_ -= bound_.back().bytes;
+    index_.erase(bound_.back().values);
+    bound_.pop_back();
+  }
 }
 
 std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() const {

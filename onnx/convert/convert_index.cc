@@ -106,8 +106,8 @@ std::vector<Expr> Compress(Node& node) {
   }
   const Dim extent = DimsOf(x)[static_cast<std::size_t>(axis)], flags = DimsOf(condition)[0];
   if (extent.is_static() && flags.is_static() && flags.value() > extent.value())
-    throw InvalidArgument(StrCat("the condition has ", flags.ToString(), " elements for ",
-                                 extent.ToString()));
+    throw InvalidArgument(
+        StrCat("the condition has ", flags.ToString(), " elements for ", extent.ToString()));
   const PlacedFlags placed = PlacedFirst(node, condition);
   const Expr places = FirstAlong(node, placed.order, placed.count, 0);
   return {node.Typed(ops::Take(x, places, {.axis = axis}))};
@@ -197,7 +197,9 @@ std::optional<Expr> RangeOfExtents(const Node& node) {
                                "; it must be a number other than 0"));
   const Dim span = step.value() > 0 ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
   const Dim count = Max(CeilDiv(span, std::abs(step.value())), 0);
-  const auto wide = [&](std::size_t i) { return ops::Reshape(ops::Cast(node.input(i), Int64), {1}); };
+  const auto wide = [&](std::size_t i) {
+    return ops::Reshape(ops::Cast(node.input(i), Int64), {1});
+  };
   const Expr places = node.Typed(Places(node.extents(), count));
   return ops::Add(ops::Multiply(places, node.Typed(wide(2))), node.Typed(wide(0)));
 }

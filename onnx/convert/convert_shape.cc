@@ -171,8 +171,8 @@ std::vector<Expr> Unsqueeze(Node& node) {
   return {node.Typed(value)};
 }
 
-// A cut moves behind the transposition, so that a model may end there. PyTorch writes its nonzero in
-// this form.
+// A cut moves behind the transposition, so that a model may end there. PyTorch writes its nonzero
+// in this form.
 std::vector<Expr> Transpose(Node& node) {
   if (const ir::CallNode* cut = ops::AsRunTimeCut(node.input(0))) {
     const auto rank = static_cast<std::size_t>(RankOf(cut->args[0]));

@@ -82,7 +82,8 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
   }
   if (steps.empty()) steps.assign(count, 1);
   if (steps.size() != count) throw InvalidArgument("starts and steps have different lengths");
-  if (axes && axes->size() != count) throw InvalidArgument("starts and axes have different lengths");
+  if (axes && axes->size() != count)
+    throw InvalidArgument("starts and axes have different lengths");
   std::vector<AxisSlice> slices;
   const auto rank = static_cast<std::size_t>(RankOf(node.input(0)));
   for (std::size_t i = 0; i < count; ++i) {
@@ -129,9 +130,10 @@ Expr BoundOf(const Node& node, std::size_t input, const AxisSlice& slice, const 
 // The same where a run gives a bound: all that may be taken, cut to the count.
 Expr CutBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
   if (slice.step < 1)
-    throw Unimplemented(StrCat("the bounds of a slice are known only when the model runs, and its "
-                               "step is ",
-                               slice.step, "; it must be at least 1"));
+    throw Unimplemented(
+        StrCat("the bounds of a slice are known only when the model runs, and its "
+               "step is ",
+               slice.step, "; it must be at least 1"));
   const auto axis = static_cast<std::size_t>(slice.axis);
   const Dim extent = DimsOf(x)[axis];
   const Expr length = extent.is_static() ? ops::Scalar(static_cast<double>(extent.value()), Int64)
@@ -144,11 +146,11 @@ Expr CutBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
       node.Typed(ir::Call::Make(ops::Known().floor_divide, {node.Typed(span), step})), zero));
   Expr whole = x;
   if (!(slice.start && *slice.start == Dim(0)) || slice.step != 1) {
-    const Expr places = ops::Multiply(
-        node.Typed(Places(node.extents(), CeilDiv(extent, slice.step))), step);
+    const Expr places =
+        ops::Multiply(node.Typed(Places(node.extents(), CeilDiv(extent, slice.step))), step);
     const Expr last = ops::Maximum(ops::Subtract(length, one), zero);
-    whole = node.Typed(
-        ops::Take(x, node.Typed(ops::Minimum(ops::Add(places, start), last)), {.axis = slice.axis}));
+    whole = node.Typed(ops::Take(x, node.Typed(ops::Minimum(ops::Add(places, start), last)),
+                                 {.axis = slice.axis}));
   }
   return FirstAlong(node, whole, count, slice.axis);
 }

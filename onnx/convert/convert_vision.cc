@@ -71,8 +71,8 @@ std::vector<Expr> NonMaxSuppression(Node& node) {
                      node.Typed(ir::TupleGetItem::Make(found, 1)), 0)};
 }
 
-// The flat places of nonzero elements come first in the order, and are taken apart. The cut is last,
-// so that a model may end with it.
+// The flat places of nonzero elements come first in the order, and are taken apart. The cut is
+// last, so that a model may end with it.
 std::vector<Expr> NonZero(Node& node) {
   const Expr& x = node.input(0);
   const std::vector<Dim> shape = DimsOf(x);
@@ -81,8 +81,8 @@ std::vector<Expr> NonZero(Node& node) {
   const auto& known = ops::Known();
   const Expr flat = node.Typed(ops::Reshape(x, {-1}));
   const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(x)));
-  const Expr flags = node.Typed(
-      DataTypeOf(x).is_bool() ? flat : ir::Call::Make(known.not_equal, {flat, zero}));
+  const Expr flags =
+      node.Typed(DataTypeOf(x).is_bool() ? flat : ir::Call::Make(known.not_equal, {flat, zero}));
   const PlacedFlags placed = PlacedFirst(node, flags);
   std::vector<Expr> coordinates;
   Expr rest = placed.order;

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/opset.h"
-#include "tenon/ir/flatten.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/registry.h"
@@ -324,7 +324,8 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
   } catch (const Error& error) {
     Error named(error.code(), StrCat(what, ": ", error.message()));
     for (const std::string& note : error.notes()) named.AddNote(note);
-    if (std::string origins = OriginsOf(inputs); !origins.empty()) named.AddNote(std::move(origins));
+    if (std::string origins = OriginsOf(inputs); !origins.empty())
+      named.AddNote(std::move(origins));
     throw named;
   }
 }

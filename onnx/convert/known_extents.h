@@ -39,7 +39,8 @@ class KnownExtents {
 
 // `x` broadcast to a shape; both directions, as ONNX has it. Throws Unimplemented where no value is
 // known that has a variable of it as an extent.
-ir::Expr BroadcastTo(const KnownExtents& extents, const ir::Expr& x, const std::vector<Dim>& target);
+ir::Expr BroadcastTo(const KnownExtents& extents, const ir::Expr& x,
+                     const std::vector<Dim>& target);
 // The int64 numbers 0, 1, ... of that many.
 ir::Expr Places(const KnownExtents& extents, const Dim& count);
 

@@ -32,7 +32,8 @@ Expr Flattened(const Node& node, const Expr& e, const std::vector<Dim>& batch) {
   std::vector<Dim> full = batch;
   full.insert(full.end(), shape.end() - 2, shape.end());
   Expr value = e;
-  if (!(ops::Product(shape) == ops::Product(full))) value = node.Typed(BroadcastTo(node.extents(), e, full));
+  if (!(ops::Product(shape) == ops::Product(full)))
+    value = node.Typed(BroadcastTo(node.extents(), e, full));
   return node.Typed(ReshapeTo(value, {ops::Product(batch), full[full.size() - 2], full.back()}));
 }
 

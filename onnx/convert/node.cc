@@ -312,8 +312,8 @@ PlacedFlags PlacedFirst(const Node& node, const Expr& flags) {
   const Expr is_false =
       node.Typed(ops::Cast(ir::Call::Make(ops::Known().logical_not, {flags}), Int64));
   return {node.Typed(ops::Argsort(is_false, {.axis = 0, .dtype = Int64})),
-          node.Typed(ops::Sum(node.Typed(ops::Cast(flags, Int64)),
-                              {.axis = Ints{0}, .keepdims = true}))};
+          node.Typed(
+              ops::Sum(node.Typed(ops::Cast(flags, Int64)), {.axis = Ints{0}, .keepdims = true}))};
 }
 
 std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places,

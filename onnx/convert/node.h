@@ -168,8 +168,8 @@ std::vector<Expr> PartsAlong(const Node& node, const Expr& x, const Ints& places
 // the count is known at import. Where it is not, their number is a variable of the types from there
 // on.
 Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t axis);
-// The places of a vector of bool, in int64: those of true elements first, and how many there are (of
-// rank 1).
+// The places of a vector of bool, in int64: those of true elements first, and how many there are
+// (of rank 1).
 struct PlacedFlags {
   Expr order, count;
 };

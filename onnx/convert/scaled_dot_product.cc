@@ -143,7 +143,8 @@ Expr Weights(const Node& node, const ScaledDotProduct& of, const Extents& extent
   Dims shape = extents.Scores();
   shape.back() = 1;
   const Expr sinks = node.Typed(ops::ReshapeToExtents(of.sinks, {1, -1, 1, 1}));
-  const Expr column = node.Typed(BroadcastTo(node.extents(), node.Typed(ops::Cast(sinks, type)), shape));
+  const Expr column =
+      node.Typed(BroadcastTo(node.extents(), node.Typed(ops::Cast(sinks, type)), shape));
   const Expr all = node.Typed(ops::Softmax(node.Typed(ops::Concatenate({scores, column}, 3))));
   return node.Typed(
       ops::StridedSlice(all, {.begin = {0}, .end = {-1}, .strides = {1}, .axes = Ints{3}}));

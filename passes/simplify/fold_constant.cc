@@ -50,7 +50,8 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   if (call == nullptr || call->op() == nullptr) return e;
   if (const Expr known = FromType(*call)) return known;
   // Quantised operators and cuts have no computes.
-  if (ops::OpOf(*call)->stateful || ops::AsRunTimeCut(e) != nullptr || call->op()->name.starts_with("qnn.") || call->args.empty() ||
+  if (ops::OpOf(*call)->stateful || ops::AsRunTimeCut(e) != nullptr ||
+      call->op()->name.starts_with("qnn.") || call->args.empty() ||
       !std::all_of(call->args.begin(), call->args.end(), IsConstant))
     return e;
   // The constants have the types with which the call was checked.

@@ -11,8 +11,8 @@ namespace tenon::strategies {
 
 // Kernels are not called with expressions that are 0.
 inline bool IsEmpty(const std::vector<te::Expr>& extents) {
-  return std::ranges::any_of(
-      extents, [](const te::Expr& extent) { return loop::IsConstInt(extent, 0); });
+  return std::ranges::any_of(extents,
+                             [](const te::Expr& extent) { return loop::IsConstInt(extent, 0); });
 }
 
 }  // namespace tenon::strategies

@@ -38,10 +38,9 @@ Tensor StableOrder(const Expr& rows, const Expr& extent,
       {{rows, limit.value_or(extent)}, {Expr(4) * extent}}, {keys}, {Int64, Int64},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         const auto number = [](std::int64_t n) { return loop::IntImm(Int64, n); };
-        return te::ExternCall(
-            jit::ArgsortFunction(),
-            {in[0], out[0], out[1], rows, extent, limit.value_or(extent),
-             number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
+        return te::ExternCall(jit::ArgsortFunction(),
+                              {in[0], out[0], out[1], rows, extent, limit.value_or(extent),
+                               number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
       },
       "order")[0];
 }

@@ -74,7 +74,8 @@ std::vector<Tensor> ScatterND(const TeCall& call) {
         return te::Select(inside, offset, Expr(-1));
       },
       "offsets");
-  const Expr row = ProductOf({x.shape().begin() + static_cast<std::ptrdiff_t>(length), x.shape().end()});
+  const Expr row =
+      ProductOf({x.shape().begin() + static_cast<std::ptrdiff_t>(length), x.shape().end()});
   return {Scatter(call.attrs.As<ops::ScatterNDAttrs>().mode, x, call.input(2), offsets, row,
                   call.dtype())};
 }

@@ -85,11 +85,11 @@ std::vector<Tensor> BroadcastTo(const TeCall& call) {
 }
 
 std::vector<Tensor> IndexAlong(const TeCall& call) {
-  const auto axis = static_cast<std::size_t>(ops::NormalAxis(
-      call.attrs.As<ops::IndexAlongAttrs>().axis, call.input(0).ndim()));
+  const auto axis = static_cast<std::size_t>(
+      ops::NormalAxis(call.attrs.As<ops::IndexAlongAttrs>().axis, call.input(0).ndim()));
   return {te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), i[axis]); }, "index_along")};
+      call.te_shape(), [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), i[axis]); },
+      "index_along")};
 }
 
 std::vector<Tensor> Tile(const TeCall& call) {

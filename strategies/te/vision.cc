@@ -20,8 +20,7 @@ std::vector<Tensor> RoiAlign(const TeCall& call) {
   const std::vector<Expr>& from = call.input(0).shape();
   if (IsEmpty(shape) || IsEmpty(from)) return {Zeros(call)};
   const Tensor pooled = te::Extern(
-      {shape}, {AsType(call.input(0), Float32), AsType(call.input(1), Float32)},
-      {Float32},
+      {shape}, {AsType(call.input(0), Float32), AsType(call.input(1), Float32)}, {Float32},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(
             jit::RoiAlignFunction(),
@@ -49,8 +48,8 @@ std::vector<Tensor> AllClassNonMaximumSuppression(const TeCall& call) {
       {Int64, Int64, Int64},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(jit::SuppressFunction(),
-                              {in[0], in[1], in[2], in[3], in[4], out[0], out[1], out[2],
-                               scores[0], scores[1], scores[2]});
+                              {in[0], in[1], in[2], in[3], in[4], out[0], out[1], out[2], scores[0],
+                               scores[1], scores[2]});
       },
       "suppress");
   results.pop_back();

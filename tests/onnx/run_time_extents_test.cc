@@ -27,7 +27,8 @@ NDArray Floats(const std::vector<float>& values) {
 ir::Module ImportedAs(const Model& model, bool symbolic) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   return ValueOrThrow(ImportOnnx(
-      model.Bytes(), {.symbolic = symbolic, .control_flow = true, .evaluate = strategies::EvaluateCall}));
+      model.Bytes(),
+      {.symbolic = symbolic, .control_flow = true, .evaluate = strategies::EvaluateCall}));
 }
 
 std::vector<std::vector<NDArray>> Ran(const Model& model, const std::vector<runtime::Inputs>& runs,
@@ -278,8 +279,8 @@ TEST(RunTimeExtentsTest, SlicesEndWhereARunSays) {
   model.Node("Relu", {"first"}, {"positive"});
   SetInt(model.Node("ReduceSum", {"positive", "axis0"}, {"sum"}), "keepdims", 0);
   std::vector<runtime::Inputs> runs;
-  std::vector<std::pair<std::int64_t, std::int64_t>> bounds = {
-      {0, 9}, {2, 7}, {-4, -1}, {7, 2}, {-100, 100}, {9, 9}};
+  std::vector<std::pair<std::int64_t, std::int64_t>> bounds = {{0, 9}, {2, 7},      {-4, -1},
+                                                               {7, 2}, {-100, 100}, {9, 9}};
   for (const auto& [from, to] : bounds)
     runs.push_back({{"x", Random({9, 3}, 1)},
                     {"from", NDArray::FromVector<std::int64_t>({1}, {from})},
@@ -332,7 +333,7 @@ TEST(RunTimeExtentsTest, ARefusalNamesTheNodeThatFoundTheExtent) {
   ASSERT_FALSE(module.ok());
   EXPECT_THAT(std::string(module.status().message()),
               AllOf(HasSubstr("reads (Split)"), HasSubstr("#NonZero, which the node found "
-                                                            "(NonZero) finds")));
+                                                          "(NonZero) finds")));
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ TEST(RunTimePartsTest, WhatComesAfterACutIsCompiledOnce) {
   const std::string text =
       "def @main(%x: Tensor[(9, 4), float32], %w: Tensor[(5, 4), float32], %n: Tensor[(1), int64]) "
       "{ nn.softmax(nn.dense(exp(take_first(%x, %n)), %w)) }";
-  ExpectRuns(text, WithCounts({{"x", Rows(9, 4)}, {"w", Rows(5, 4)}}, {3, 1, 0, 9, 7, 3, 0, -2, 50}));
+  ExpectRuns(text,
+             WithCounts({{"x", Rows(9, 4)}, {"w", Rows(5, 4)}}, {3, 1, 0, 9, 7, 3, 0, -2, 50}));
   const Executable exe = ValueOrThrow(Compile(Parsed(text)));
   ASSERT_NE(exe.program(), nullptr);
   ASSERT_EQ(exe.program()->parts.size(), 1U);
@@ -129,25 +130,27 @@ def @main(%x: Tensor[(b, 6, c), float32], %w: Tensor[(4, 6), float32], %n: Tenso
   for (const std::int64_t b : {1, 3}) {
     for (const std::int64_t c : {7, 1}) {
       for (const std::int64_t n : {2, 0, 9})
-        runs.push_back({{"x", Rows(b, 6 * c).Reshape({b, 6, c})}, {"w", Rows(4, 6)}, {"n", Count(n)}});
+        runs.push_back(
+            {{"x", Rows(b, 6 * c).Reshape({b, 6, c})}, {"w", Rows(4, 6)}, {"n", Count(n)}});
     }
   }
   ExpectRuns(text, runs);
   const Executable exe = ValueOrThrow(Compile(Parsed(text)));
   EXPECT_TRUE(exe.is_symbolic());
-  EXPECT_THAT(std::string(exe.Run({{"x", Rows(2, 10).Reshape({2, 5, 2})},
-                                   {"w", Rows(4, 6)},
-                                   {"n", Count(1)}})
-                              .status()
-                              .message()),
-              HasSubstr("input 'x'"));
+  EXPECT_THAT(
+      std::string(
+          exe.Run({{"x", Rows(2, 10).Reshape({2, 5, 2})}, {"w", Rows(4, 6)}, {"n", Count(1)}})
+              .status()
+              .message()),
+      HasSubstr("input 'x'"));
 }
 
 // A result alone, of an input that has variables.
 TEST(RunTimePartsTest, ResultsOfSymbolicModelsAreCut) {
-  ExpectRuns("def @main(%x: Tensor[(b, 3), float32], %n: Tensor[(1), int64]) { (take_first(exp(%x), "
-             "%n), %x) }",
-             WithCounts({{"x", Rows(5, 3)}}, {0, 2, 5, 9}));
+  ExpectRuns(
+      "def @main(%x: Tensor[(b, 3), float32], %n: Tensor[(1), int64]) { (take_first(exp(%x), "
+      "%n), %x) }",
+      WithCounts({{"x", Rows(5, 3)}}, {0, 2, 5, 9}));
 }
 
 TEST(RunTimePartsTest, AnInputMayHaveNoElementsWhereItsNameSaysSo) {
@@ -206,7 +209,8 @@ def @main(%x: Tensor[(6), float32], %y: Tensor[(4), float32], %n: Tensor[(1), in
   add(take_first(%x, %n, extent="#k"), take_first(%y, %n, extent="#k"))
 })")));
   const auto run = [&](std::int64_t n) {
-    return exe.Run({{"x", Rows(1, 6).Reshape({6})}, {"y", Rows(1, 4).Reshape({4})}, {"n", Count(n)}});
+    return exe.Run(
+        {{"x", Rows(1, 6).Reshape({6})}, {"y", Rows(1, 4).Reshape({4})}, {"n", Count(n)}});
   };
   EXPECT_EQ(run(3)->at(0).shape(), Shape{3});
   EXPECT_THAT(std::string(run(5).status().message()),
@@ -214,15 +218,16 @@ def @main(%x: Tensor[(6), float32], %y: Tensor[(4), float32], %n: Tensor[(1), in
 }
 
 TEST(RunTimePartsTest, CountsAndArraysMayBeConstants) {
-  ExpectRuns("def @main(%x: Tensor[(1), float32]) { (add(exp(take_first(full(2f, shape=[5], "
-             "dtype=\"float32\"), full(3i64, shape=[1], dtype=\"int64\"))), %x), %x) }",
-             {{{"x", Rows(1, 1).Reshape({1})}}});
+  ExpectRuns(
+      "def @main(%x: Tensor[(1), float32]) { (add(exp(take_first(full(2f, shape=[5], "
+      "dtype=\"float32\"), full(3i64, shape=[1], dtype=\"int64\"))), %x), %x) }",
+      {{{"x", Rows(1, 1).Reshape({1})}}});
 }
 
 TEST(RunTimePartsTest, AnExtentIsANumberSignAndAName) {
-  const auto compiled = Compile(Parsed(
-      "def @main(%x: Tensor[(6), float32], %n: Tensor[(1), int64]) { exp(take_first(%x, %n, "
-      "extent=\"k\")) }"));
+  const auto compiled = Compile(
+      Parsed("def @main(%x: Tensor[(6), float32], %n: Tensor[(1), int64]) { exp(take_first(%x, %n, "
+             "extent=\"k\")) }"));
   EXPECT_THAT(std::string(compiled.status().message()), HasSubstr("such as \"#k\""));
 }
 
