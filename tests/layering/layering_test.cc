@@ -55,7 +55,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
       *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
           {"compiler",
            {{"", {"compile.h"}},
-            {"control", {"plan"}},
+            {"control", {"plan", "symbolic"}},
             {"export", {}},
             {"plan", {}},
             {"symbolic", {"plan"}}}},
