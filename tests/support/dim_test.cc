@@ -42,6 +42,16 @@ TEST(DimTest, ExpressionsOfEqualNormalFormAreEqual) {
   EXPECT_EQ(Dim(), Dim::Symbol("?"));
 }
 
+TEST(DimTest, CountsThatValuesDecideMayBeNone) {
+  const Dim k = Dim::Symbol("#k");
+  EXPECT_EQ(k.LowerBound(), 0);
+  EXPECT_EQ(n.LowerBound(), 1);
+  EXPECT_EQ(Max(n, 1), n);
+  EXPECT_EQ(Max(k, 1).ToString(), "max(#k, 1)");
+  EXPECT_EQ(Max(k, 0), k);
+  EXPECT_EQ((k * 2 + 1).Evaluate({{"#k", 0}}), 1);
+}
+
 TEST(DimTest, UnknownStaysUnknown) {
   EXPECT_TRUE((n + Dim()).is_any());
   EXPECT_TRUE((Dim() * 0).is_any());
