@@ -164,10 +164,17 @@ class Quantization {
     });
   }
 
+  // With fewer products on bytes, some are read only after operators that move them.
+  const ByteRange& RangeOf(const Expr& value) const {
+    Expr source = value;
+    while (!ranges_.contains(source)) source = source.As<ir::CallNode>()->args[0];
+    return ranges_.at(source);
+  }
+
   ir::Module Without(const Calls& floats) const {
     const QuantizationPlan plan = PlanWithout(floats);
     std::vector<ByteRange> ranges;
-    for (const Expr& value : plan.values) ranges.push_back(ranges_.at(value));
+    for (const Expr& value : plan.values) ranges.push_back(RangeOf(value));
     return passes::InsertQuantization(module_, plan, ranges);
   }
 

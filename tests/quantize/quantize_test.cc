@@ -126,6 +126,25 @@ TEST(QuantizeTest, ABoundOnTheLossIsKept) {
   }
 }
 
+// A product that stays in floating point reads %x as floats, so that the other one's operand is
+// rounded after it has been transposed.
+TEST(QuantizeTest, AValueThatIsMovedIsRoundedWhereverBytesBegin) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(4, 6), float32], %w: Tensor[(5, 6), float32],\n"
+      "          %v: Tensor[(3, 4), float32]) {\n"
+      "  %0 = transpose(%x, axes=[1, 0]);\n  (nn.dense(%x, %w), nn.dense(%0, %v))\n}");
+  const SampleSource samples = [](std::size_t i) -> std::optional<runtime::Inputs> {
+    if (i >= 2) return std::nullopt;
+    return runtime::Inputs{
+        {"x", Random({4, 6}, 1)}, {"w", Random({5, 6}, 2)}, {"v", Random({3, 4}, 3)}};
+  };
+  const std::vector<double> all =
+      Quantize(module, samples, {.compile = Cached()}).value().report.loss_of_all;
+  const double bound = std::ranges::max(all) * 0.999;
+  const Quantized q = Quantize(module, samples, {.max_loss = bound, .compile = Cached()}).value();
+  EXPECT_THAT(q.report.loss, Each(testing::Le(bound)));
+}
+
 TEST(QuantizeTest, SamplesAreAskedForOneByOneAndNotKept) {
   std::vector<std::weak_ptr<const void>> given;
   const SampleSource samples = [&](std::size_t i) -> std::optional<runtime::Inputs> {
