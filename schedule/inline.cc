@@ -1,5 +1,7 @@
 #include "tenon/schedule/inline.h"
 
+#include <algorithm>
+
 namespace tenon::schedule {
 
 using loop::Expr;
@@ -12,16 +14,18 @@ Expr Inliner::Mutate(const Expr& e) {
   const Stage* stage = schedule_.Find(tensor.op().get());
   if (stage == nullptr || stage->placement() != Stage::Placement::kInline) return mutated;
   const te::OperationNode& op = *stage->op();
-  // Without sharing, a chain of x + x would double at each step.
-  std::vector<const void*> key = {load->buffer.get()};
-  for (const Expr& index : load->indices) key.push_back(index.get());
-  const auto known = inlined_.find(key);
-  if (known != inlined_.end()) return known->second;
-  const Expr body = (*this)(op.body[static_cast<std::size_t>(tensor.index())]);
+  // Without sharing, a chain of x + x would double at each step, and so would one of x[k - 1] +
+  // x[k - 2]. That one shares only where reads of a body are inlined after its axes have become the
+  // reader's indices.
+  for (const auto& [indices, inlined] : inlined_[load->buffer.get()]) {
+    if (std::ranges::equal(indices, load->indices, loop::StructuralEqual)) return inlined;
+  }
   loop::ExprMap values;
   for (std::size_t d = 0; d < op.axes.size(); ++d) values[op.axes[d].var] = load->indices[d];
-  kept_.insert(kept_.end(), load->indices.begin(), load->indices.end());
-  return inlined_.emplace(std::move(key), loop::Substitute(body, values)).first->second;
+  const Expr body =
+      (*this)(loop::Substitute(op.body[static_cast<std::size_t>(tensor.index())], values));
+  inlined_[load->buffer.get()].emplace_back(load->indices, body);
+  return body;
 }
 
 }  // namespace tenon::schedule

@@ -2,7 +2,8 @@
 #ifndef TENON_SCHEDULE_INLINE_H_
 #define TENON_SCHEDULE_INLINE_H_
 
-#include <map>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tenon/loop/visit.h"
@@ -21,8 +22,10 @@ class Inliner : public loop::ExprMutator {
 
  private:
   const Schedule& schedule_;
-  std::map<std::vector<const void*>, loop::Expr> inlined_;
-  std::vector<loop::Expr> kept_;  // keys are addresses: the nodes must live
+  // Of each tensor, by the indices at which it is read. Schedules keep the buffers alive.
+  std::unordered_map<const loop::BufferNode*,
+                     std::vector<std::pair<std::vector<loop::Expr>, loop::Expr>>>
+      inlined_;
 };
 
 }  // namespace tenon::schedule

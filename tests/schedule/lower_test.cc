@@ -12,6 +12,7 @@
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/verify.h"
+#include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -51,6 +52,38 @@ void ExpectNear(const NDArray& actual, const std::vector<float>& expected,
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(actual.data<float>()[i], expected[i], tolerance) << "element " << i;
   }
+}
+
+// As a tree the last of these polynomials would have 3^40 leaves, in two orders of the axes.
+TEST(InlineTest, StagesThatReadTwoBeforeThemShareThem) {
+  const Tensor x = Placeholder({5, 5}, Float32, "x");
+  std::vector<Tensor> chain = {x, x};
+  for (int k = 0; k < 40; ++k) {
+    const Tensor a = chain[chain.size() - 1], b = chain[chain.size() - 2];
+    chain.push_back(
+        Compute({5, 5}, [&](Var i, Var j) { return (x(i, j) * a(i, j) - b(j, i) * 0.5F) * 0.5F; }));
+  }
+  Schedule s(chain.back());
+  for (std::size_t k = 2; k + 1 < chain.size(); ++k) s[chain[k]].ComputeInline();
+  int nodes = 0;
+  loop::VisitExprs(Lower(s, {x, chain.back()}, "kernel").body.stmt(),
+                   [&](const loop::Expr&) { ++nodes; });
+  EXPECT_LT(nodes, 2000);
+
+  const NDArray in = Random({5, 5}), out = NDArray::Empty({5, 5}, Float32);
+  CompileAndRun(s, {x, chain.back()}, {in, out});
+  std::vector<float> before = in.ToVector<float>(), now = before;
+  for (int k = 0; k < 40; ++k) {
+    std::vector<float> next(25);
+    for (std::size_t i = 0; i < 5; ++i) {
+      for (std::size_t j = 0; j < 5; ++j) {
+        const std::size_t at = i * 5 + j;
+        next[at] = (in.data<float>()[at] * now[at] - before[j * 5 + i] * 0.5F) * 0.5F;
+      }
+    }
+    before = std::exchange(now, std::move(next));
+  }
+  ExpectNear(out, now);
 }
 
 class ExtentTest : public ::testing::TestWithParam<std::int64_t> {};
