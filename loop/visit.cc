@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "tenon/support/error.h"
@@ -382,8 +384,31 @@ bool UsesVar(const Expr& expr, const Var& var) {
       expr, [&](const Expr& e) { return e.same_as(var); }, &seen);
 }
 
-bool StructuralEqual(const Expr& a, const Expr& b) {
-  if (a.same_as(b)) return true;
+namespace {
+
+// Remembers which nodes are equal, once there have been some: two graphs that share their parts
+// have far more pairs of paths than of nodes.
+class Comparison {
+ public:
+  bool AreEqual(const Expr& a, const Expr& b) {
+    if (a.same_as(b)) return true;
+    if (++count_ <= kFewPairs) return AreEqualInside(a, b);
+    if (equal_.contains({a.get(), b.get()})) return true;
+    if (!AreEqualInside(a, b)) return false;
+    equal_.emplace(a.get(), b.get());
+    return true;
+  }
+
+ private:
+  static constexpr int kFewPairs = 64;
+
+  bool AreEqualInside(const Expr& a, const Expr& b);
+
+  int count_ = 0;
+  std::set<std::pair<const ExprNode*, const ExprNode*>> equal_;
+};
+
+bool Comparison::AreEqualInside(const Expr& a, const Expr& b) {
   if (a.kind() != b.kind() || a.dtype() != b.dtype()) return false;
   switch (a.kind()) {
     case ExprKind::kIntImm:
@@ -424,9 +449,13 @@ bool StructuralEqual(const Expr& a, const Expr& b) {
   const std::vector<Expr> x = Children(a), y = Children(b);
   if (x.size() != y.size()) return false;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!StructuralEqual(x[i], y[i])) return false;
+    if (!AreEqual(x[i], y[i])) return false;
   }
   return true;
 }
+
+}  // namespace
+
+bool StructuralEqual(const Expr& a, const Expr& b) { return Comparison().AreEqual(a, b); }
 
 }  // namespace tenon::loop

@@ -5,9 +5,27 @@
 #include <utility>
 
 #include "tenon/loop/print.h"
+#include "tenon/loop/visit.h"
 
 namespace tenon::loop {
 namespace {
+
+// Of a product that is taken apart: more than indices have. Data may be squared again and again,
+// and then the factors are far more than the nodes.
+constexpr std::size_t kMaxFactors = 8;
+
+// Whether its text has a few words: long ones, of data that share their parts, are far longer than
+// the expressions, and say nothing about indices.
+bool IsShort(const Expr& e) {
+  constexpr std::size_t kMaxNodes = 64;
+  std::vector<Expr> nodes = {e};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes.size() > kMaxNodes) return false;
+    const std::vector<Expr> children = Children(nodes[i]);
+    nodes.insert(nodes.end(), children.begin(), children.end());
+  }
+  return true;
+}
 
 Expr ProductOf(const Expr& x, const Expr& y) {
   std::vector<Expr> factors = FactorsOf(x);
@@ -72,6 +90,7 @@ void AddProducts(Linear* l, const Linear& a, const Linear& b) {
 std::vector<Expr> FactorsOf(const Expr& e) {
   std::vector<Expr> factors, next = {e};
   while (!next.empty()) {
+    if (factors.size() + next.size() > kMaxFactors) return {e};
     const Expr last = next.back();
     next.pop_back();
     const auto* n = last.As<BinaryNode>();
@@ -86,7 +105,8 @@ std::vector<Expr> FactorsOf(const Expr& e) {
 
 Expr ProductInOrder(std::vector<Expr> factors) {
   std::vector<std::pair<std::string, Expr>> named;
-  for (Expr& factor : factors) named.emplace_back(Print(factor), factor);
+  for (Expr& factor : factors)
+    named.emplace_back(IsShort(factor) ? Print(factor) : std::string(), factor);
   std::stable_sort(named.begin(), named.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   Expr product;

@@ -23,7 +23,7 @@ bool IsMonomial(const Linear& l);
 // Whether a term is a quotient by an expression of variables, or a product with one.
 bool HasSymbolicQuotient(const Linear& l);
 
-// The factors of a product, or `e` alone.
+// The factors of a product, or `e` alone, also where they are more than a few.
 std::vector<Expr> FactorsOf(const Expr& e);
 // Their product, in an order that does not depend on theirs; undefined for none.
 Expr ProductInOrder(std::vector<Expr> factors);

@@ -368,6 +368,17 @@ TEST(SimplifyStmtTest, ASharedIndexIsSimplifiedForEachLoopAroundIt) {
       << Print(Simplify(both));
 }
 
+// A text or a list of the factors would have 2^40 parts.
+TEST(SimplifyStmtTest, DataThatIsSquaredAgainAndAgainStaysSmall) {
+  const Buffer data = Buffer::Make("data", Int64, {8});
+  Expr power = Load(data, {i});
+  for (int k = 0; k < 40; ++k) power = power * power;
+  int nodes = 0;
+  VisitExprs(Simplify(For(i, 0, 8, ForKind::kSerial, Store(out, power, {i}))),
+             [&](const Expr&) { ++nodes; });
+  EXPECT_LT(nodes, 400);
+}
+
 const Var h("h"), w("w"), f("f");
 Bounds OfExtents(std::int64_t low = 1) {
   Bounds bounds;
