@@ -28,6 +28,11 @@ std::int64_t GroupOf(const TeCall& call) {
                   AreFewRows(sizes[sizes.size() - 2].planned, call.IsConstant(1)));
 }
 
+// The extent that both operands have along the sum: a number where one of them knows it.
+Expr DepthOf(const Expr& of_left, const Expr& of_right) {
+  return IsNumber(of_left) ? of_left : of_right;
+}
+
 // One matrix or, on the left, a batch of them by one matrix.
 Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t group) {
   const Tensor a = call.input(0), b = call.input(1);
@@ -37,7 +42,8 @@ Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t 
   return {.batch = batch,
           .rows = shape[rank - 2],
           .columns = shape[rank - 1],
-          .depth = a.shape()[transposes.a ? rank - 2 : rank - 1],
+          .depth = DepthOf(a.shape()[transposes.a ? rank - 2 : rank - 1],
+                           b.shape()[transposes.b ? 1 : 0]),
           .dtype = call.dtype(),
           .target = call.target,
           .left =
@@ -90,7 +96,7 @@ Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t
   return {.batch = {shape[0]},
           .rows = shape[1],
           .columns = shape[2],
-          .depth = a.shape()[transposes.a ? 1 : 2],
+          .depth = DepthOf(a.shape()[transposes.a ? 1 : 2], b.shape()[transposes.b ? 2 : 1]),
           .dtype = call.dtype(),
           .target = call.target,
           .left =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/compiler/symbolic/concrete_module.h"
+#include "tenon/ir/visit.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
@@ -262,6 +263,59 @@ TEST(SymbolicModelTest, AnUnknownExtentIsNoVariableOfAnotherInput) {
   const auto results = ValueOrThrow(exe.Run(
       {{"x", testing_graphs::Random({3, 2}, 1)}, {"y", testing_graphs::Random({5, 2}, 2)}}));
   EXPECT_EQ(results[1].shape(), (Shape{2}));
+}
+
+// Weights that are packed when the model is compiled know extents that the types of inputs do not.
+TEST(SymbolicModelTest, AnExtentMayBeKnownByAConstantAlone) {
+  struct Case {
+    const char* text;
+    Shape x, weight;
+  };
+  for (const Case& c :
+       {Case{"def @main(%x: Tensor[(k, m), float32], %w: Tensor[(19, 9), float32]) {"
+             "  nn.matmul(%x, %w, transpose_a=True, transpose_b=True) }",
+             {9, 5},
+             {19, 9}},
+        Case{"def @main(%x: Tensor[(m, k), float32], %w: Tensor[(33, 9), float32]) {"
+             "  nn.dense(%x, %w) }",
+             {7, 9},
+             {33, 9}},
+        Case{"def @main(%x: Tensor[(b, m, k), float32], %w: Tensor[(1, 17, 9), float32]) {"
+             "  nn.batch_matmul(%x, %w) }",
+             {2, 7, 9},
+             {1, 17, 9}},
+        Case{"def @main(%x: Tensor[(n, c, h, w), float32], %w: Tensor[(8, 3, 3, 3), float32]) {"
+             "  nn.conv2d(%x, %w) }",
+             {2, 3, 7, 9},
+             {8, 3, 3, 3}},
+        Case{"def @main(%x: Tensor[(n, c, h, w), float32], %w: Tensor[(8, 3, 1, 1), float32]) {"
+             "  nn.conv2d(%x, %w) }",
+             {2, 3, 7, 9},
+             {8, 3, 1, 1}},
+        Case{"def @main(%x: Tensor[(n, c, w), float32], %w: Tensor[(8, 3, 3), float32]) {"
+             "  nn.conv1d(%x, %w) }",
+             {2, 3, 9},
+             {8, 3, 3}},
+        Case{"def @main(%x: Tensor[(n, c, h, w), float32], %w: Tensor[(3, 4, 3, 3), float32]) {"
+             "  nn.conv2d_transpose(%x, %w, strides=[2, 2]) }",
+             {2, 3, 5, 4},
+             {3, 4, 3, 3}}}) {
+    SCOPED_TRACE(c.text);
+    const ir::Module parsed = Parsed(c.text);
+    const ir::FunctionNode& main = parsed.Main();
+    const ir::Expr weight = ir::Constant::Make(testing_graphs::Random(c.weight, 3));
+    const auto of = [&](const ir::Expr& x) {
+      const ir::ExprMap values = {{main.params[0], x}, {main.params[1], weight}};
+      return ir::Module::FromExpr(ir::Function::Make({x}, ir::Substitute(main.body, values)));
+    };
+    const auto exe = Compile(of(main.params[0]));
+    ASSERT_TRUE(exe.ok()) << exe.status();
+    const runtime::Inputs inputs = {{"x", testing_graphs::Random(c.x, 4)}};
+    const auto results = exe->Run(inputs);
+    ASSERT_TRUE(results.ok()) << results.status();
+    const ir::Expr x = ir::Var::Make("x", ir::TensorType(c.x, Float32));
+    ExpectClose(*results, Interpreted(of(x), inputs));
+  }
 }
 
 TEST(SymbolicModelTest, UnknownExtentsOfInputsAreVariables) {
