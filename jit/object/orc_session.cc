@@ -63,12 +63,14 @@ class OrcSessionImpl : public OrcSession {
                  {session_.intern("tenon_give_memory"), symbol(&GiveMemory)},
                  {session_.intern(ReportAccessFunction()->symbol), symbol(&ReportAccess)},
                  {session_.intern(AllFitFunction()->symbol), symbol(&AllFit)}})));
-    runtime_.addGenerator(
-        Require("libmvec cannot be loaded",
-                llvm::orc::DynamicLibrarySearchGenerator::Load("libmvec.so.1", '\0')));
+    LookIn("libmvec.so.1");
     runtime_.addGenerator(
         Require("the process's symbols cannot be read",
                 llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess('\0')));
+    // A program that loaded Tenon for itself alone, as Python and Node.js load libraries, does not
+    // show what Tenon is linked with: mathematics, and conversions to float16.
+    LookIn("libm.so.6");
+    LookIn("libgcc_s.so.1");
   }
 
   ~OrcSessionImpl() override {
@@ -87,6 +89,12 @@ class OrcSessionImpl : public OrcSession {
 
  private:
   friend class LinkedObjectImpl;
+
+  void LookIn(const char* library) {
+    runtime_.addGenerator(Require(StrCat(library, " cannot be loaded"),
+                                  llvm::orc::DynamicLibrarySearchGenerator::Load(library, '\0')));
+  }
+
   ExecutionSession session_;
   llvm::orc::ObjectLinkingLayer linker_;
   JITDylib& runtime_;
