@@ -7,8 +7,10 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/window.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/pool_builders.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -107,10 +109,27 @@ Expr TapsAlong(const Window& w, std::size_t d, std::int64_t windows) {
   return TableOf({static_cast<std::int64_t>(places.size())}, places);
 }
 
+// The first tap of each window along a spatial axis that lies in the image, times `step`; 0 where
+// none does.
+Expr FirstTapsAlong(const Window& w, std::size_t d, std::int64_t windows, std::int64_t extent,
+                    std::int64_t step) {
+  std::vector<std::int64_t> taps;
+  for (std::int64_t window = 0; window < windows; ++window) {
+    const std::int64_t start = window * w.strides[d] - w.before[d];
+    const std::int64_t tap = start < 0 ? CeilDiv(-start, w.dilations[d]) : 0;
+    const bool is_inside = tap < w.kernel[d] && start + tap * w.dilations[d] < extent;
+    taps.push_back(is_inside ? tap * step : 0);
+  }
+  Shape shape(4, 1);
+  shape[d + 2] = windows;
+  return TableOf(shape, taps);
+}
+
 // The position in its image of each window's maximum. The taps of all windows are gathered, axis by
 // axis; the first maximum of each window is found; then its position is computed.
-Expr PlacesOfMaxima(const Node& node, const Pooling& p, const Shape& result, bool columns_first) {
+Expr PlacesOfMaxima(const Node& node, const Pooling& p, const Expr& maximum, bool columns_first) {
   const Expr& x = p.data;
+  const Shape result = ShapeOf(maximum);
   const Window& w = p.window;
   const Shape shape = ShapeOf(x), image = ShapeOf(node.input(0));
   if (w.kernel.size() != 2) throw Unimplemented("indices are supported only over two spatial axes");
@@ -136,7 +155,14 @@ Expr PlacesOfMaxima(const Node& node, const Pooling& p, const Shape& result, boo
   const Expr windows =
       node.Typed(ops::ReshapeToExtents(node.Typed(ops::Transpose(by_axis, Ints{0, 1, 2, 4, 3, 5})),
                                        {result[0], result[1], result[2], result[3], count}));
-  const Expr tap = node.Typed(ops::ArgMax(windows, {.axis = Ints{4}}));
+  Expr tap = node.Typed(ops::Cast(node.Typed(ops::ArgMax(windows, {.axis = Ints{4}})), Int64));
+  if (ShapeOf(padded) != shape) {
+    // Of elements that equal the padding the first one counts, and not the padding before it.
+    const Expr lowest = ir::Call::Make(ops::Known().equal, {maximum, ops::Scalar(min_value, type)});
+    const Expr first = ops::Add(FirstTapsAlong(w, 0, result[2], shape[2], w.kernel[1]),
+                                FirstTapsAlong(w, 1, result[3], shape[3], 1));
+    tap = node.Typed(ops::Where(lowest, first, tap));
+  }
   // In the given image: the position of the first tap of each window, and of each tap relative to
   // it.
   const std::int64_t down = columns_first ? 1 : image[3], across = columns_first ? image[2] : 1;
@@ -162,7 +188,7 @@ std::vector<Expr> MaxPool(Node& node) {
                              : ops::MaxPool3D(p.data, PoolAttrs<ops::MaxPool3DAttrs>(p)));
   const bool columns_first = node.Int("storage_order", 0) != 0;
   if (node.num_outputs() < 2) return {maximum};
-  return {maximum, node.Typed(PlacesOfMaxima(node, p, ShapeOf(maximum), columns_first))};
+  return {maximum, node.Typed(PlacesOfMaxima(node, p, maximum, columns_first))};
 }
 
 template <typename AttrsType>

@@ -52,6 +52,23 @@ std::int64_t Place(const Pooling& c, const NDArray& x, std::int64_t plane, std::
   return place;
 }
 
+void ExpectPlaces(const Pooling& c, const NDArray& x) {
+  const std::vector<NDArray> results = Computed(Written(c), {{"x", x}});
+  ASSERT_EQ(results.size(), 2);
+  const Shape shape = results[1].shape();
+  ASSERT_EQ(shape, results[0].shape());
+  const std::vector<std::int64_t> places = results[1].ToVector<std::int64_t>();
+  std::size_t at = 0;
+  for (std::int64_t plane = 0; plane < shape[0] * shape[1]; ++plane) {
+    for (std::int64_t y = 0; y < shape[2]; ++y) {
+      for (std::int64_t column = 0; column < shape[3]; ++column, ++at)
+        ASSERT_EQ(places[at], Place(c, x, plane, y * c.strides[0] - c.pads[0],
+                                    column * c.strides[1] - c.pads[1]))
+            << "window " << at;
+    }
+  }
+}
+
 TEST(OnnxPoolTest, ThePlacesAreThoseOfTheFirstGreatestElements) {
   const std::vector<Pooling> cases = {
       {"plain", {1, 1, 4, 6}, {2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
@@ -63,20 +80,25 @@ TEST(OnnxPoolTest, ThePlacesAreThoseOfTheFirstGreatestElements) {
   for (const Pooling& c : cases) {
     SCOPED_TRACE(c.name);
     const NDArray x = Random(c.shape, 3);
-    const std::vector<NDArray> results = Computed(Written(c), {{"x", x}});
-    ASSERT_EQ(results.size(), 2);
-    const Shape shape = results[1].shape();
-    ASSERT_EQ(shape, results[0].shape());
-    const std::vector<std::int64_t> places = results[1].ToVector<std::int64_t>();
-    std::size_t at = 0;
-    for (std::int64_t plane = 0; plane < shape[0] * shape[1]; ++plane) {
-      for (std::int64_t y = 0; y < shape[2]; ++y) {
-        for (std::int64_t column = 0; column < shape[3]; ++column, ++at)
-          ASSERT_EQ(places[at], Place(c, x, plane, y * c.strides[0] - c.pads[0],
-                                      column * c.strides[1] - c.pads[1]))
-              << "window " << at;
-      }
+    ExpectPlaces(c, x);
+  }
+}
+
+// Elements that are as low as padding is taken to be: minus infinity.
+TEST(OnnxPoolTest, ThePlaceIsNeverThatOfPadding) {
+  const std::vector<Pooling> cases = {
+      {"padded", {1, 2, 5, 4}, {3, 3}, {2, 1}, {1, 1}, {1, 1, 1, 1}},
+      {"dilated", {1, 1, 8, 6}, {1, 2}, {1, 1}, {2, 3}, {0, 1, 0, 1}},
+      {"dilated over two of padding", {1, 1, 6, 7}, {2, 3}, {1, 1}, {3, 2}, {2, 1, 1, 3}},
+      {"columns first", {1, 2, 5, 7}, {3, 2}, {1, 3}, {1, 1}, {1, 1, 0, 1}, true},
+  };
+  for (const Pooling& c : cases) {
+    SCOPED_TRACE(c.name);
+    NDArray x = Random(c.shape, 3);
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      if (i % 5 != 4) x.data<float>()[i] = -std::numeric_limits<float>::infinity();
     }
+    ExpectPlaces(c, x);
   }
 }
 
