@@ -44,6 +44,7 @@
 #include "tenon/strategies/register_op.h"
 #include "tenon/strategies/tensor_function.h"
 #include "tenon/te/extern.h"
+#include "tenon/te/integer_power.h"
 #include "tenon/te/interpret.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

@@ -212,7 +212,7 @@ GraphValue ModuleDraft::ValueOf(const Expr& typed) {
 
 void ModuleDraft::CheckDefined(const Expr& typed) {
   static const std::vector<std::string>& undefined =
-      *new std::vector<std::string>{"left_shift", "power", "right_shift"};
+      *new std::vector<std::string>{"left_shift", "right_shift"};
   static const std::vector<std::string>& divisions =
       *new std::vector<std::string>{"divide", "floor_divide", "floor_mod", "mod"};
   const auto is_one_of = [](const std::vector<std::string>& names, const std::string& name) {

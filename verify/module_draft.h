@@ -61,7 +61,7 @@ class ModuleDraft {
   std::vector<ir::Expr> ValuesIn(const ir::Expr& call);
   static ir::Expr WithTypes(const ir::Expr& body, const ir::ExprMap& values);
   GraphValue ValueOf(const ir::Expr& typed);
-  // Shifts and powers of integers have results for some values only. Passes may divide in other
+  // Shifts of integers have results for some values only. Passes may divide in other
   // ways, and cast in other places, than the interpreter, except where only edges are drawn.
   void CheckDefined(const ir::Expr& typed);
   static void CheckFits(const NDArray& array);

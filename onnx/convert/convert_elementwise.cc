@@ -1,4 +1,5 @@
 // Elementwise and broadcast operators.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -99,13 +100,22 @@ std::vector<Expr> PRelu(Node& node) {
   return {node.Typed(ops::Where(negative, ops::Multiply(x, node.input(1)), x))};
 }
 
-// The result has the type of the base, to which the power of an integer is rounded down. It is
-// computed in float64 where the exponent is real, and in the wider type of two integers.
+// The type that a power is computed in: float64 for an integer with a real exponent, and of two
+// integers one that holds all exponents. Bases may wrap around in it as the result does, unless an
+// exponent may be negative, which asks whether the base is -1.
+DataType TypeOfPower(DataType base, DataType exponent) {
+  if (base.is_float() || base == exponent) return base;
+  if (exponent.is_float()) return Float64;
+  const int bits = std::max(base.bits(), exponent.bits());
+  if (exponent.is_uint()) return DataType(TypeCode::kUInt, bits);
+  const bool may_wrap = base.is_uint() && base.bits() == bits && bits < 64;
+  return DataType(TypeCode::kInt, may_wrap ? 2 * bits : bits);
+}
+
+// The result has the type of the base, to which the real power of an integer is rounded down.
 std::vector<Expr> Pow(Node& node) {
   const DataType base = DataTypeOf(node.input(0)), exponent = DataTypeOf(node.input(1));
-  DataType type = base;
-  if (!base.is_float() && exponent.is_float()) type = Float64;
-  if (!base.is_float() && !exponent.is_float() && exponent.bits() > base.bits()) type = exponent;
+  const DataType type = TypeOfPower(base, exponent);
   const auto as_type = [&](const Expr& e, DataType to) {
     return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
   };

@@ -188,13 +188,12 @@ Expr DivideBySqrt(const CallNode& call, const SimplifyContext& context) {
   return InferCall(ops::Multiply(call.args[0], inverse));
 }
 
-// Rewrites power(x, 2) to x * x, and power(x, 3) to x * x * x. Not for integers: their powers
-// saturate, but their products wrap around.
+// Rewrites power(x, 2) to x * x, and power(x, 3) to x * x * x.
 Expr MultiplyOut(const CallNode& call) {
   if (!(call.callee == ops::Known().power)) return Expr();
   const Expr& x = call.args[0];
   const NDArray* exponent = DataOf(call.args[1]);
-  if (exponent == nullptr || !IsFloat(x) || !HasType(x, call.checked_type)) return Expr();
+  if (exponent == nullptr || !HasType(x, call.checked_type)) return Expr();
   const bool is_cube = IsFilledWith(*exponent, 3);
   if (!is_cube && !IsFilledWith(*exponent, 2)) return Expr();
   const Expr square = InferCall(ops::Multiply(x, x));

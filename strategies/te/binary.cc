@@ -1,5 +1,6 @@
 // Operators of two broadcast inputs, and where.
 #include "tenon/strategies/te_compute.h"
+#include "tenon/te/integer_power.h"
 #include "tenon/te/math.h"
 
 namespace tenon::strategies {
@@ -30,11 +31,10 @@ Expr FloorModulo(const Expr& a, const Expr& b) {
 Expr TruncDivide(const Expr& a, const Expr& b) {
   return a.dtype().is_float() ? loop::Call(loop::Intrinsic::kTrunc, {a / b}) : a / b;
 }
+// Of bools only 0 to the power of 1 is 0.
 Expr Power(const Expr& a, const Expr& b) {
-  if (a.dtype().is_float()) return loop::Call(loop::Intrinsic::kPow, {a, b});
-  // Integers through float64, which is exact while the result has up to 53 bits.
-  return loop::Cast(a.dtype(), loop::Call(loop::Intrinsic::kPow,
-                                          {loop::Cast(Float64, a), loop::Cast(Float64, b)}));
+  if (a.dtype().is_float()) return te::Pow(a, b);
+  return a.dtype().is_bool() ? a || !b : te::IntegerPower(a, b);
 }
 Expr Bits(BinaryOp of_integers, BinaryOp of_bools, const Expr& a, const Expr& b) {
   return loop::Binary(a.dtype().is_bool() ? of_bools : of_integers, a, b);

@@ -76,6 +76,49 @@ TEST(GeneratedFindingsTest, AnExponentThatIsWiderThanItsBaseKeepsItsValue) {
               ElementsAre(-1, 1));
 }
 
+TEST(GeneratedFindingsTest, APowerOfIntegersOfTwoTypesWrapsAroundInTheBases) {
+  Model model(15);
+  model.Input("x", {4}, TensorProto::INT32).Input("e", {}, TensorProto::UINT32).Output("y");
+  model.Node("Pow", {"x", "e"}, {"y"});
+  const NDArray x = NDArray::FromVector<std::int32_t>({4}, {-1, 1, 3, 2});
+  // As int32 the exponent would be -1; 3 is of the order 2^30, so that this is its inverse.
+  const NDArray e = NDArray::Scalar(UINT32_MAX);
+  EXPECT_THAT(Computed(model, {{"x", x}, {"e", e}})[0].ToVector<std::int32_t>(),
+              ElementsAre(-1, 1, -1431655765, 0));
+}
+
+TEST(GeneratedFindingsTest, ABaseWithoutASignIsNoInverseOfItself) {
+  Model model(15);
+  model.Input("x", {3}, TensorProto::UINT8).Input("e", {}, TensorProto::INT8).Output("y");
+  model.Node("Pow", {"x", "e"}, {"y"});
+  const NDArray x = NDArray::FromVector<std::uint8_t>({3}, {255, 1, 2});
+  EXPECT_THAT(Computed(model, {{"x", x}, {"e", NDArray::Scalar(std::int8_t{-1})}})[0]
+                  .ToVector<std::uint8_t>(),
+              ElementsAre(0, 1, 0));
+}
+
+TEST(GeneratedFindingsTest, PaddingMayBeAnyNumberOfTheType) {
+  for (const std::int64_t value : {INT64_MAX, INT64_MIN, (std::int64_t{1} << 53) + 1}) {
+    Model model(19);
+    model.Input("x", {1}, TensorProto::INT64).Output("y");
+    model.Initializer("pads", NDArray::FromVector<std::int64_t>({2}, {1, 0}));
+    model.Initializer("value", NDArray::Scalar(value));
+    model.Node("Pad", {"x", "pads", "value"}, {"y"});
+    const NDArray x = NDArray::FromVector<std::int64_t>({1}, {7});
+    EXPECT_THAT(Computed(model, {{"x", x}})[0].ToVector<std::int64_t>(), ElementsAre(value, 7));
+  }
+}
+
+// 2.6 as a float32 is a little less; its product with 5 is 13 in float32.
+TEST(GeneratedFindingsTest, AScaleTimesAnExtentIsRoundedToFloat32) {
+  Model model(18);
+  model.Input("x", {1, 1, 5}).Output("y");
+  model.Initializer("scales", NDArray::FromVector<float>({3}, {1, 1, 2.6F}));
+  model.Node("Resize", {"x", "", "scales"}, {"y"});
+  const NDArray x = NDArray::FromVector<float>({1, 1, 5}, {0, 1, 2, 3, 4});
+  EXPECT_EQ(Computed(model, {{"x", x}})[0].shape(), (Shape{1, 1, 13}));
+}
+
 TEST(GeneratedFindingsTest, AShiftByTheWidthOfTheTypeLeavesNothing) {
   for (const char* direction : {"LEFT", "RIGHT"}) {
     Model model(15);
