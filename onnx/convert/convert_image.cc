@@ -140,8 +140,14 @@ Target WholeOf(const Shape& shape) {
 void SetScale(double scale, std::int64_t extent, std::size_t axis, Target* target) {
   if (!(scale > 0)) throw InvalidArgument(StrCat("the scale ", scale, " is not greater than zero"));
   target->scale[axis] = scale;
-  target->size[axis] = Extent(
-      std::floor(static_cast<double>(extent) * (target->end[axis] - target->start[axis]) * scale));
+  // Scales are float32, and so is their product in the standard's shape inference: 2.6 times 5 is
+  // 13, though the float is a little less than 2.6.
+  const double part = target->end[axis] - target->start[axis];
+  const auto factor = static_cast<float>(part * scale);
+  const bool is_whole = std::floor(factor) == factor;  // exact, also of large extents
+  target->size[axis] =
+      Extent(std::floor(is_whole ? static_cast<double>(extent) * factor
+                                 : static_cast<double>(static_cast<float>(extent) * factor)));
 }
 
 // Opset 10, and Upsample: scales for all axes, and no coordinate offset.

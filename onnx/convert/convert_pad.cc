@@ -53,13 +53,14 @@ std::vector<Expr> Pad(Node& node) {
   const Expr& x = node.input(0);
   const std::string mode = node.String("mode", "constant");
   Ints pads;
-  double value = 0;
+  Expr value = ops::Scalar(0, DataTypeOf(x));
   if (node.opset() < 11) {
     pads = node.IntsOr("pads", {});
-    value = node.Float("value", 0);
+    value = ops::Scalar(node.Float("value", 0), DataTypeOf(x));
   } else {
     pads = node.ConstantInts(1);
-    if (node.has_input(2)) value = node.ConstantScalar(2);
+    if (node.has_input(2)) value = node.input(2);
+    if (RankOf(value) != 0) value = node.Typed(ops::ReshapeToExtents(value, {}));
   }
   const auto rank = static_cast<std::size_t>(RankOf(x));
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
@@ -73,7 +74,7 @@ std::vector<Expr> Pad(Node& node) {
     width[static_cast<std::size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
   if (mode == "wrap") return {Wrapped(node, x, width)};
   return {node.Typed(
-      ir::Call::Make(ops::Known().pad, {x, ops::Scalar(value, DataTypeOf(x))},
+      ir::Call::Make(ops::Known().pad, {x, value},
                      attrs::Attrs::Make(ops::PadAttrs{.pad_width = width, .pad_mode = mode})))};
 }
 
