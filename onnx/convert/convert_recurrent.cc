@@ -261,8 +261,8 @@ class Layer {
     d.h = State(5, k);
     if (has_cell) d.c = State(6, k);
     if (has_cell && node_.has_input(7)) d.peepholes = At(node_.input(7), k);
-    const std::vector<GateFunction> functions =
-        GateFunctionsOf(node_, cell_.activations, directions_);
+    const std::vector<GateFunction> functions = GateFunctionsOf(
+        node_, cell_.activations, has_cell ? 2 : cell_.activations.size(), directions_);
     const auto each = static_cast<std::ptrdiff_t>(cell_.activations.size());
     const auto first = functions.begin() + static_cast<std::ptrdiff_t>(k) * each;
     d.functions.assign(first, first + each);

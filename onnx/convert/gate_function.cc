@@ -101,7 +101,7 @@ class ParameterList {
 }  // namespace
 
 std::vector<GateFunction> GateFunctionsOf(Node& node, const std::vector<std::string>& defaults,
-                                          std::int64_t directions) {
+                                          std::size_t gates, std::int64_t directions) {
   std::vector<std::string> names;
   if (const auto* given = node.Find("activations"))
     names.assign(given->strings().begin(), given->strings().end());
@@ -113,13 +113,14 @@ std::vector<GateFunction> GateFunctionsOf(Node& node, const std::vector<std::str
   if (names.size() != wanted)
     throw InvalidArgument(StrCat("activations has ", names.size(), " names; it takes ", wanted));
   ParameterList alphas(node, "activation_alpha"), betas(node, "activation_beta");
-  const bool clips = node.Has("clip");
+  const bool has_clip = node.Has("clip");
   const double limit = node.Float("clip", 0);
-  if (clips && !(limit >= 0))
+  if (has_clip && !(limit >= 0))
     throw InvalidArgument(StrCat("clip is ", limit, "; it must not be negative"));
   std::vector<GateFunction> functions;
-  for (const std::string& name : names) {
-    const Row& row = RowOf(name);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Row& row = RowOf(names[i]);
+    const bool clips = has_clip && i % defaults.size() < gates;
     const Parameters p{DataTypeOf(node.input(0)), alphas.Take(row.alpha), betas.Take(row.beta)};
     functions.push_back(
         {.make = [build = row.build, p, clips, limit](

@@ -19,10 +19,12 @@ struct GateFunction {
   Expr operator()(const Expr& x) const { return make(x); }
 };
 
-// Those of all directions, one after the other; `defaults` are those of one direction. Throws
-// InvalidArgument for a wrong number of names and Unimplemented for unknown ones.
+// Those of all directions, one after the other; `defaults` are those of one direction. The
+// attribute clip bounds the arguments of the first `gates` of a direction, as other runtimes do it:
+// not that of the function which an LSTM's cell goes through. Throws InvalidArgument for a wrong
+// number of names and Unimplemented for unknown ones.
 std::vector<GateFunction> GateFunctionsOf(Node& node, const std::vector<std::string>& defaults,
-                                          std::int64_t directions);
+                                          std::size_t gates, std::int64_t directions);
 
 }  // namespace tenon::onnx_import
 

@@ -187,6 +187,9 @@ TEST(RecurrentOpTest, ArgumentsOfActivationsAreClipped) {
   };
   ExpectAgrees({"GRU", 3, false, {}, {clipped(Sigmoid), clipped(Tanh)}},
                [](NodeProto& node) { SetFloat(node, "clip", 0.4F); });
+  // As ONNX Runtime and OpenVINO do it, not what the cell goes through.
+  ExpectAgrees({"LSTM", 4, true, {}, {clipped(Sigmoid), clipped(Tanh), Tanh}},
+               [](NodeProto& node) { SetFloat(node, "clip", 0.4F); });
 }
 
 TEST(RecurrentOpTest, TheInputGateMayDecideForBoth) {
