@@ -2,6 +2,7 @@
 // caches of keys and values. Softcap comes before the mask, as the standard says since its errata
 // of 2026 (onnx pull requests 7867 and 7913) for all opsets.
 #include <limits>
+#include <optional>
 
 #include "tenon/onnx/convert/cache_write.h"
 #include "tenon/onnx/convert/converters.h"
@@ -32,12 +33,12 @@ Expr ByHeads(Node& node, std::size_t i, const char* attribute) {
   if (heads < 1)
     throw InvalidArgument(
         StrCat("the attribute ", attribute, " must be given, and positive, for inputs of rank 3"));
-  if (!shape[2].is_static() || shape[2].value() % heads != 0)
-    throw InvalidArgument(StrCat("input ", i, " has ", shape[2].ToString(),
-                                 " elements, which are not divided by the ", heads, " heads of ",
-                                 attribute));
-  const Expr parts =
-      node.Typed(ReshapeTo(x, {shape[0], shape[1], Dim(heads), Dim(shape[2].value() / heads)}));
+  const std::optional<Dim> size = ExactQuotient(shape[2], heads);
+  if (!size)
+    throw InvalidArgument(StrCat("input ", i, " has ", shape[2].ToString(), " elements, which are ",
+                                 shape[2].is_static() ? "not" : "not known to be",
+                                 " divided by the ", heads, " heads of ", attribute));
+  const Expr parts = node.Typed(ReshapeTo(x, {shape[0], shape[1], Dim(heads), *size}));
   return node.Typed(ops::Transpose(parts, Ints{0, 2, 1, 3}));
 }
 
