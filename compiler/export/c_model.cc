@@ -163,7 +163,8 @@ class ModelWriter {
         if (placed[id] || result_.contains({owner.node, owner.output})) continue;
         placed[id] = true;
         offsets_[id] = workspace_bytes_;
-        workspace_bytes_ += RoundUp(plan_.storage_bytes[id], kAlignment);
+        // Values without elements have an address, too.
+        workspace_bytes_ += RoundUp(std::max<std::size_t>(plan_.storage_bytes[id], 1), kAlignment);
       }
     }
     // For rounding the address up.

@@ -62,6 +62,14 @@ ir::Module Sorter() {
       "  (%0.0, %0.1, scatter_elements(%u, argsort(%x), %x, axis=1, reduction=\"add\"))\n}\n");
 }
 
+// Nothing that is computed on the way has elements.
+ir::Module WithoutElements() {
+  return Parsed(
+      "def @main(%x: Tensor[(7), float32]) {\n"
+      "  %0 = strided_slice(%x, begin=[0], end=[0]);\n"
+      "  (max(nn.softmax(%0), axis=[0], keepdims=True), %0, %x)\n}\n");
+}
+
 Lowered LoweredFor(const ir::Module& module) {
   return ValueOrThrow(Lower(module, {.library = LibraryChoice::kTe}));
 }
@@ -120,7 +128,7 @@ void ExpectSameBytes(const std::vector<NDArray>& got, const std::vector<NDArray>
 
 TEST(ExportTest, ASharedLibraryGivesTheBitsOfTheExecutable) {
   const ScopedFolder folder;
-  for (const ir::Module& module : {Classifier(), WithConstants(), Sorter()}) {
+  for (const ir::Module& module : {Classifier(), WithConstants(), Sorter(), WithoutElements()}) {
     const Lowered lowered = LoweredFor(module);
     const runtime::Inputs inputs = RandomInputs(module, 3);
     ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so"), absl::OkStatus());
@@ -135,7 +143,7 @@ TEST(ExportTest, ASharedLibraryGivesTheBitsOfTheExecutable) {
 
 // The graph as one C file, compiled without Tenon.
 TEST(ExportTest, S001_39_ACSourceCompilesAloneAndAgrees) {
-  for (const ir::Module& module : {Classifier(), WithConstants(), Sorter()}) {
+  for (const ir::Module& module : {Classifier(), WithConstants(), Sorter(), WithoutElements()}) {
     const ScopedFolder folder;
     const Lowered lowered = LoweredFor(module);
     const runtime::Inputs inputs = RandomInputs(module, 4);
