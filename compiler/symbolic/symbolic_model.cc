@@ -62,7 +62,6 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
       code_(std::move(code)),
       threads_(threads) {
   MakeKernels();
-  PrepareConstants();
 }
 
 void SymbolicModel::MakeKernels() {
@@ -101,23 +100,31 @@ void SymbolicModel::MakeKernels() {
       if (error.code() != absl::StatusCode::kUnimplemented) throw;
     }
   }
+  // Together, so that all threads have work until the end.
   std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : kernels_) {
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
       functions.push_back(*function);
+    for (const strategies::PreparedConstant& constant : kernel.choice.built.prepared)
+      functions.push_back(constant.function);
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
   auto next = compiled.begin();
+  std::vector<PreparingCode> preparing;
   for (const LoweredKernel& kernel : kernels_) {
     Made& made = made_.emplace_back();
-    const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel);
-    if (function == nullptr) continue;
-    made.code = *next++;
-    for (const loop::Var& scalar : function->scalars) made.symbols.push_back(scalar.name());
+    if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel)) {
+      made.code = *next++;
+      for (const loop::Var& scalar : function->scalars) made.symbols.push_back(scalar.name());
+    }
+    const auto begin = next;
+    next += static_cast<std::ptrdiff_t>(kernel.choice.built.prepared.size());
+    preparing.emplace_back(begin, next);
   }
+  PrepareConstants(preparing);
 }
 
-void SymbolicModel::PrepareConstants() {
+void SymbolicModel::PrepareConstants(const std::vector<PreparingCode>& preparing) {
   ir::VisitPostOrder(
       fused_.Main().body,
       [&](const Expr& e) {
@@ -129,13 +136,14 @@ void SymbolicModel::PrepareConstants() {
         const std::vector<NDArray> constants = RequestOf(*call).constants;
         std::vector<NDArray>& prepared = prepared_[{index, Addresses(constants)}];
         if (!prepared.empty()) return;
-        for (const strategies::PreparedConstant& wanted : kernel.choice.built.prepared) {
+        for (std::size_t i = 0; i < kernel.choice.built.prepared.size(); ++i) {
+          const strategies::PreparedConstant& wanted = kernel.choice.built.prepared[i];
           std::vector<NDArray> arrays;
           for (const int argument : wanted.arguments)
             arrays.push_back(constants[static_cast<std::size_t>(argument)]);
           const loop::Buffer& buffer = wanted.function.buffers.back();
           arrays.push_back(NDArray::Empty(StaticShape(buffer), buffer->dtype));
-          const jit::Kernel code = ValueOrThrow(jit::Compile(wanted.function, code_));
+          const jit::Kernel& code = preparing[static_cast<std::size_t>(index)][i];
           if (const absl::Status status = code.Run(arrays); !status.ok())
             throw Error(status.code(), std::string(status.message()));
           prepared.push_back(arrays.back());

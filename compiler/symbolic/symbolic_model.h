@@ -55,7 +55,9 @@ class SymbolicModel {
   class Kernels;  // what Bind takes kernels from
 
   void MakeKernels();
-  void PrepareConstants();
+  // What makes the constants that a kernel wants prepared, by kernel.
+  using PreparingCode = std::vector<jit::Kernel>;
+  void PrepareConstants(const std::vector<PreparingCode>& preparing);
   runtime::Executable Build(const Dim::Values& values) const;
   SymbolicModel& WithoutZeros(const Dim::Values& zeros);
 
