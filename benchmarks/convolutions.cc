@@ -1,4 +1,4 @@
-// Convolutions with a relu behind them, in the layout that a user writes (NCHW) and with constant
+// Convolutions followed by a relu, in the layout that a user writes (NCHW) and with constant
 // weights, against oneDNN in the layout that it likes best.
 #include "tenon/benchmarks/baselines.h"
 #include "tenon/benchmarks/compiled_graph.h"

@@ -52,7 +52,7 @@ std::vector<Concatenation> Concatenations() {
           {"last axis odd", 1, {{4096, 1023}, {4096, 2049}, {4096, 1024}}}};
 }
 
-// Columns of a matrix that are read near each other, but not one behind the other.
+// Columns of a matrix that are read near each other, but not adjacent.
 struct Pick {
   const char* name;
   std::int64_t rows, columns;
@@ -128,7 +128,7 @@ Contestants PrepareConcatenate(const Concatenation& c, int threads) {
   auto graph = std::make_shared<CompiledGraph>(
       ir::Module::FromExpr(ops::Concatenate(fields, c.axis)), inputs);
   graph->Call();
-  // Row by row: the parts of one outer index stand one behind the other.
+  // Row by row: the parts of one outer index are adjacent.
   std::int64_t outer = 1;
   for (std::int64_t d = 0; d < c.axis; ++d) outer *= c.shapes[0][d];
   const char* result = static_cast<const char*>(graph->result().raw());

@@ -23,7 +23,7 @@ namespace tenon {
 namespace {
 
 // Where oneDNN sums by matrix instructions, which take images with channels last. Others would be
-// transposed before and behind each convolution.
+// transposed before and after each convolution.
 passes::DesiredLayouts LayoutsFor(const CompileOptions& options) {
   const bool by_matrices = options.mixed_precision == BFloat16 &&
                            options.library != LibraryChoice::kTe && options.target.Has("amx-bf16");

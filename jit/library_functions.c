@@ -41,7 +41,7 @@ TENON_LIBRARY void tenon_lib_roi_pool(const void* data, const void* rois, void* 
 /* Non-maximum suppression of each class of each image (Neubeck and Van Gool, ICPR 2006) as ONNX has
    it. boxes: images x spatial x 4 corners y1, x1, y2, x2 in any order of corners; scores: images x
    classes x spatial. `selected` takes image, class and box of each in order of image, class and
-   falling score, zeros behind them; `found` their number. `scratch` holds 4 * spatial numbers of
+   falling score, then zeros; `found` their number. `scratch` holds 4 * spatial numbers of
    64 bits. */
 TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, const void* most,
                                       const void* overlap, const void* threshold, void* selected,
@@ -55,7 +55,7 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
 /* The row of each entry, or -1 where no row has it or its column is none of `columns`. */
 TENON_LIBRARY void tenon_lib_sparse_rows(const void* indices, const void* starts, void* row,
                                          int64_t rows, int64_t columns, int64_t count);
-/* Entries by column, those of a column in order: source[k] is the entry at place k, -1 behind the
+/* Entries by column, those of a column in order: source[k] is the entry at place k, -1 after the
    last that has a row; starts[c] is where those of column c begin. */
 TENON_LIBRARY void tenon_lib_sparse_transpose(const void* indices, const void* row, void* source,
                                               void* starts, int64_t columns, int64_t count);
@@ -538,7 +538,7 @@ static float tenon_overlap(const float* a, const float* b) {
   return area_a > 0.0F && area_b > 0.0F ? both / (area_a + area_b - both) : 0.0F;
 }
 
-/* Indices of the scores above the threshold in falling order, at the start of `order`, behind which
+/* Indices of the scores above the threshold in falling order, at the start of `order`, after which
    there is room for three times as many. */
 static int64_t tenon_candidates(const float* scores, float threshold, int64_t spatial,
                                 int64_t* order) {

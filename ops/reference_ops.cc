@@ -5,8 +5,8 @@
 namespace tenon::ops {
 namespace {
 
-// The type of the value behind an input; null when nothing is known of the input. Refuses what is
-// no reference.
+// The type of the value that an input refers to; null when nothing is known of the input. Refuses
+// what is no reference.
 const ir::Type* ValueBehind(const TypeCall& call, std::size_t i) {
   if (!call.input(i)) return nullptr;
   const auto* reference = call.input(i).As<ir::RefTypeNode>();

@@ -1,5 +1,5 @@
 // A fetch is one call for each line of a box, or of a share of a block, at addresses that may lie
-// behind the tensor's end: what is not there is not fetched.
+// past the tensor's end: what is not there is not fetched.
 #include "tenon/schedule/fetches.h"
 
 #include <algorithm>

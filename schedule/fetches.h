@@ -8,7 +8,7 @@
 
 namespace tenon::schedule {
 
-// `inside`, the body of the loop over `axis` of `stage`, behind the fetches that are marked there.
+// `inside`, the body of the loop over `axis` of `stage`, after the fetches that are marked there.
 // Throws InvalidArgument for one that the loop cannot make.
 loop::Stmt AddPrefetches(const Schedule& schedule, const loop::Bounds& bounds, const Stage& stage,
                          const IterVar& axis, const loop::Expr& extent, loop::Stmt inside);

@@ -78,7 +78,7 @@ class Stage {
   // which must be no output, runs through all steps there for the part of its states that is
   // needed.
   Stage& ComputeAt(const Stage& parent, const IterVar& axis);
-  // Computes each element where it is read. Legal as compute_at is, but for reductions. External
+  // Computes each element where it is read. Legal as compute_at is, except for reductions. External
   // operations read memory: what they read is stored as well, at the root.
   Stage& ComputeInline();
   // Computes the whole before anything that reads it; how every stage starts.

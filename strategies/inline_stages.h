@@ -6,7 +6,7 @@
 
 namespace tenon::strategies {
 
-// Inlines every stage that is no reduction and no output, but for values that would be computed
+// Inlines every stage that is no reduction and no output, except values that would be computed
 // many times over. The extents must be constant; there may be no external operations and scans.
 void InlineStages(schedule::Schedule& schedule);
 

@@ -46,7 +46,7 @@ bool IsShared(const std::vector<Access>& reads, const te::IterVar& last) {
 }
 
 // Whether each term of the sum reads another channel, of which a tile takes as many pixels as it
-// has rows, one behind the other, and all lanes the same ones.
+// has adjacent rows, and all lanes the same ones.
 bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode& tile) {
   const auto& taps = tile.reduce_axes;
   if (!std::all_of(taps.begin() + 1, taps.end(),

@@ -1,4 +1,4 @@
-// A library's kernel and the generated ones before and behind it, as one kernel.
+// A library's kernel and the generated ones before and after it, as one kernel.
 #ifndef TENON_COMPILER_PLAN_JOINED_KERNEL_H_
 #define TENON_COMPILER_PLAN_JOINED_KERNEL_H_
 

@@ -87,7 +87,7 @@ std::optional<Results> CutParts(const CallNode& call, const Pieces& whole, const
   return parts;
 }
 
-// The fields one behind the other, when nothing comes before `axis` in the result.
+// The fields one after the other, when nothing comes before `axis` in the result.
 std::optional<Results> Join(const Results& fields, std::int64_t axis, const Shape& result) {
   const auto outer = static_cast<std::size_t>(ops::NormalAxis(axis, result.size()));
   if (Count(result, 0, outer) != 1) return std::nullopt;

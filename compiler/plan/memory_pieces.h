@@ -1,6 +1,6 @@
 // Which functions only say where elements lie: reshapes, cuts and joins along the outermost axis.
 //
-// A result of such a function is pieces of its arguments, one behind the other. One piece is a view
+// A result of such a function is pieces of its arguments, one after the other. One piece is a view
 // of memory; several can be written in place by those who compute the arguments.
 //
 //   PiecesOf(fn (%p0: (1, 8, 4, 4)) { split(%p0, 2, axis=1) });  // {{{0, 0, 64}}, {{0, 64, 64}}}

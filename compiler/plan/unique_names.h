@@ -12,7 +12,7 @@ namespace tenon::compiler {
 
 class UniqueNames {
  public:
-  // `name`, or `name` with `separator` and the next free number behind it.
+  // `name`, or `name` with `separator` and the next free number after it.
   std::string Unique(const std::string& name, std::string_view separator) {
     std::string unique = name;
     while (taken_.contains(unique)) unique = StrCat(name, separator, ++taken_[name]);

@@ -31,7 +31,7 @@ bool HoldsBounds(DataType from, DataType to) {
 }
 
 // What `e` rounds half to even: the conversion to integers may round it itself. Bounds that are
-// whole numbers give the same before the rounding and behind it.
+// whole numbers give the same before the rounding and after it.
 std::optional<Expr> BeforeRounding(const Expr& e, int depth) {
   if (const auto* call = e.As<loop::CallNode>()) {
     if (call->intrinsic != loop::Intrinsic::kNearbyint) return std::nullopt;
@@ -61,7 +61,7 @@ Value* RoundToOdd53Bits(llvm::IRBuilder<>& builder, Value* value, bool is_signed
 }  // namespace
 
 // LLVM converts a lane at a time where it saturates. float32 has no 2^31 - 1: lanes from 2^31 on
-// are picked behind the conversion.
+// are picked after the conversion.
 Value* ExprCodegen::SaturateToInt32(Value* value, DataType type) {
   const auto splat = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
   const double limit = std::ldexp(1.0, 31);

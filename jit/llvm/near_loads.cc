@@ -1,4 +1,4 @@
-// Loads of ExprCodegen whose lanes lie near each other, but not one behind the other: every second
+// Loads of ExprCodegen whose lanes lie near each other, but are not adjacent: every second
 // or third element, each one twice, backwards, sliding windows. A few loads cover what the lanes of
 // a register reach over, and shuffles pick from them, as compilers do for interleaved accesses
 // (Nuzman, Rosen and Zaks, "Auto-vectorization of interleaved data for SIMD", PLDI 2006).

@@ -1,6 +1,6 @@
 // for a: for s: for lane: if (c < n) out[base + c] = f(c), with c = a * m + s * L + lane for
 // vectors of L elements, becomes the same loops with c - skew in place of c, where skew is how far
-// base lies behind a line. What whole vectors write are whole lines then; the first and the last
+// base lies after a line. What whole vectors write are whole lines then; the first and the last
 // may be parts of one, which HoistGuards and PartitionLoops tell from the others. The last line of
 // the next run is fetched beforehand.
 #include <algorithm>

@@ -135,7 +135,7 @@ bool TakeTurns(const Block& block, const Accesses& first, const Accesses& second
   return feeds;
 }
 
-// Whether nothing that a loop touches is written by what lies behind it, nor touched by it if the
+// Whether nothing that a loop touches is written by what follows it, nor touched by it if the
 // loop writes it.
 bool CanPass(const Block& block, const Accesses& loop, const Accesses& behind) {
   for (const Access& a : loop.all) {

@@ -19,7 +19,7 @@ struct Tile {
   const IfNode* guard = nullptr;  // around the store; null without
   const StoreNode* store = nullptr;
 
-  // The loads in what is stored that differ by lane and lie one behind the other along the rows.
+  // The loads in what is stored that differ by lane and are adjacent along the rows.
   std::vector<Expr> Gathers() const;
 };
 

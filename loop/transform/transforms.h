@@ -14,9 +14,9 @@ namespace tenon::loop {
 // Multi-dimensional indices become one row-major element offset.
 Stmt FlattenBuffers(const Stmt& stmt);
 
-// A serial loop around vectors that are stored past the caches one behind the other, from a place
+// A serial loop around vectors that are stored past the caches one after the other, from a place
 // in the middle of a line, begins earlier and ends later, so that all whole vectors store whole
-// lines. Where the next vectors go on behind them, the line in which these will end is fetched.
+// lines. Where the next vectors go on after them, the line in which these will end is fetched.
 Stmt AlignStreams(const Stmt& stmt);
 
 // A transposition that stores past the caches, in square tiles, rows that begin anywhere in a line,

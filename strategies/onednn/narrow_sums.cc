@@ -1,6 +1,6 @@
 // oneDNN sums products of bytes in int32 and of bfloat16 in float32, in NHWC, by the matrix
 // instructions (AMX) of CPUs that have them. Generated kernels bring the image into that order
-// (four times as fast as oneDNN's own reorder) and compute what the group has behind the sums
+// (four times as fast as oneDNN's own reorder) and compute what the group has after the sums
 // (scales, roundings, clips) step by step as the generated convolution does, where oneDNN would not
 // round between them. Sums of bytes are exact, those of bfloat16 are added up in another order.
 #include "tenon/strategies/onednn/narrow_sums.h"

@@ -40,7 +40,7 @@ void RefuseDetours(const jit::Callable& kernel) {
   }
 }
 
-// Of a convolution's attributes and operators behind it. `kernel_layout`: the only one.
+// Of a convolution's attributes and the operators after it. `kernel_layout`: the only one.
 template <typename ConvAttrs>
 std::optional<std::string> RefuseWindows(const Group& group, const std::string& kernel_layout) {
   const CallNode& anchor = *group.Anchor();

@@ -49,7 +49,7 @@ bool ReadsAtOnePlace(SchedulingState& state, const Stage& stage, const Operation
 // What the iteration `count` steps later reads, which is one line on. A result that reads nothing
 // from memory fetches the line that it will write: a loop that fetched both would wait for them.
 // Of the parts of a concatenation only one is read, so that most of what it fetched would be
-// waste, and before and behind a part lies memory of others.
+// waste, and before and after a part lies memory of others.
 void FetchNextLine(SchedulingState& state, Stage& stage, const IterVar& steps, std::int64_t count,
                    const Stage* written) {
   if (count < 2 || state.accesses.AreConditional(stage)) return;

@@ -51,7 +51,7 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
     case te::TileInputForm::kAlignedSteps: {
       const auto [vectors, lane] = in_vectors();
       const auto [row_in_step, column_in_step, row, column] = StepAxesOf(axes);
-      // The rows of one step lie one behind the other: memory is read as it comes.
+      // The rows of one step are adjacent: memory is read as it comes.
       if (form == te::TileInputForm::kAlignedSteps) stage.StorageAlign(row, lanes);
       stage.Reorder({row, row_in_step, column_in_step, vectors, lane});
       stage.Unroll(row_in_step);

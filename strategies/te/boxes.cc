@@ -1,5 +1,5 @@
 // Lists of boxes: those that count, and those that overlap no better one. Boxes are looked at one
-// after the other, each dropping those behind it; the steps are a recurrence over the flags of all.
+// after the other, each dropping later ones; the steps are a recurrence over the flags of all.
 #include <limits>
 
 #include "tenon/ops/vision_attrs.h"

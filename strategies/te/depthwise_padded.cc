@@ -64,7 +64,7 @@ Tensor PaddedConv(const Conv& conv, const TeCall& call) {
   const auto& strides = conv.strides;
   const std::int64_t lanes = conv.lanes(), rows = RowsOfTile(shape[2]);
   const Size row_tiles = BlocksOf(shape[2], rows), column_tiles = BlocksOf(shape[3], lanes);
-  // Steps by which the last tap is behind the first one.
+  // Steps from the first tap to the last.
   const auto reach = [&](std::size_t axis) {
     return (conv.taps[axis] - 1) * conv.dilation[axis] / strides[axis];
   };

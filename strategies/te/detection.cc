@@ -21,7 +21,7 @@ using te::Tensor;
 using te::Var;
 
 // The class of each box, -1 where it counts as none, and its probability. A probability is greater
-// than -1; what is not, NaN too, stands behind all.
+// than -1; what is not, NaN too, comes last.
 struct BestClass {
   Tensor number, score;
 

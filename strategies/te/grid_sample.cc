@@ -26,7 +26,7 @@ class Axis {
     return ((g + Number(1)) * Number(n) - Number(1)) * Number(0.5);
   }
 
-  // Within the data, but for zeros.
+  // Within the data, except for zeros.
   Expr Within(const Expr& at) const {
     if (attrs_.padding_mode == "zeros") return at;
     return Clamped(attrs_.padding_mode == "border" ? at : Reflected(at));

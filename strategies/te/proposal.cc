@@ -132,7 +132,7 @@ std::vector<Tensor> Proposal(const TeCall& call) {
   const auto ranked_box = [&](const Expr& image, const Expr& rank, const Expr& corner) {
     return predicted.boxes(image, order(image, rank), corner);
   };
-  // A box of one pixel has the extent 1: the far sides lie behind the last pixel.
+  // A box of one pixel has the extent 1: the far sides lie past the last pixel.
   const Tensor areas = te::Compute(
       {batch, count, 4},
       [&](const Var& image, const Var& rank, const Var& corner) {

@@ -63,7 +63,7 @@ std::string RoundingOf(const Resampling& how) {
   return how.coordinates == "align_corners" ? "round" : "floor";
 }
 
-// Half-way coordinates go up but for round_prefer_floor; those below zero end up at the edge.
+// Half-way coordinates go up except for round_prefer_floor; those below zero end up at the edge.
 double Rounded(double x, const std::string& rounding) {
   if (rounding == "floor") return std::floor(x + kNudge);
   if (rounding == "ceil") return std::ceil(x - kNudge);
@@ -248,7 +248,7 @@ Taps TapsOf(const ResampledAxis& a, const Resampling& how, DataType t) {
   return taps;
 }
 
-// The sum over the taps of axes[d] and of those behind it, at result `i` and where `from` reads
+// The sum over the taps of axes[d] and of those after it, at result `i` and where `from` reads
 // along the others.
 Expr SumOverTaps(const Tensor& x, DataType t, const std::vector<ResampledAxis>& axes,
                  const std::vector<Taps>& taps, std::size_t d, const std::vector<Var>& i,

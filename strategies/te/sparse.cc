@@ -217,7 +217,7 @@ std::vector<Tensor> SparseReshape(const TeCall& call) {
                           given);
       },
       "new_shape", te::Stored{});
-  // Of the axis and of all behind it.
+  // Of the axis and of all after it.
   const Tensor steps = te::Compute(
       {rank},
       [&](const Var& d) {

@@ -15,7 +15,7 @@ namespace tenon::strategies {
 
 // The boxes of each class of each image, by falling score.
 struct Survivors {
-  te::Tensor rows;          // (row, 3): image, class and box; zeros behind the last
+  te::Tensor rows;          // (row, 3): image, class and box; zeros after the last
   te::Tensor first, count;  // image -> where its rows begin, and how many it has
   std::int64_t total;       // rows that there is room for
 

@@ -96,7 +96,7 @@ Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t v
       "packed", te::WinogradStage{te::WinogradPart::kWeights});
 }
 
-// The image with zeros around it and behind it, which the patches of all tiles cover.
+// The image with zeros around it and after it, which the patches of all tiles cover.
 Tensor PatchedImage(const Conv& conv, const Tensor& x, const Blocks& blocks) {
   constexpr te::WinogradStage kImage{te::WinogradPart::kImage};
   const Size rows = blocks.row_blocks().expr * blocks.block_rows;
@@ -161,7 +161,7 @@ double PlainTime(const Sizes& shape, const Conv& conv) {
 double Time(const Sizes& shape, const Conv& conv, const Blocks& blocks) {
   constexpr double kOfChannel = 3.5, kOfFilter = 3;  // transformations of a tile
   constexpr std::int64_t kCached = 1 << 19;          // bytes that the second-level cache keeps
-  constexpr double kBytesACycle = 16;                // from the cache behind it
+  constexpr double kBytesACycle = 16;                // from the next cache
   const double of_tile =
       TileStepTime(blocks.tall, blocks.vectors) / static_cast<double>(blocks.tall * blocks.vectors);
   const std::int64_t channels = conv.group_inputs;

@@ -1,5 +1,5 @@
 // Arrays whose last element ends at a page that must not be touched, and arrays whose first element
-// begins right behind one: a kernel that reads or writes one byte outside ends the test.
+// begins right after one: a kernel that reads or writes one byte outside ends the test.
 #ifndef TENON_TESTS_JIT_GUARDED_ARRAY_H_
 #define TENON_TESTS_JIT_GUARDED_ARRAY_H_
 

@@ -216,7 +216,7 @@ TEST_P(TailTest, ElementsThatLieNearEachOtherInAnyOrder) {
   }
 }
 
-// The place that the elements are counted from is known as the kernel runs, and lies behind them.
+// The place that the elements are counted from is known as the kernel runs, and lies after them.
 TEST_P(TailTest, ElementsThatLieNearEachOtherBeforeAPlace) {
   constexpr std::int64_t kRows = 4, kColumns = 16;
   for (const int times : {2, 3, 4}) {

@@ -220,7 +220,7 @@ TEST(ExtendedFusionNormTest, GroupAndInstanceNormAreOneKernelAndViews) {
     const char* norm;
     int kernels;
   };
-  // What follows a group norm joins the view behind it.
+  // What follows a group norm joins the view after it.
   const Row rows[] = {{"nn.relu(nn.instance_norm(%x, %g, %b))", 1},
                       {"nn.group_norm(%x, %g, %b, num_groups=4)", 1},
                       {"nn.group_norm(%x, %g, %b, num_groups=12, center=False)", 1},

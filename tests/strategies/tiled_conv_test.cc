@@ -157,7 +157,7 @@ TEST(TiledConvFormTest, PixelsOfLaterChannelsAreFetchedAhead) {
   EXPECT_THAT(PixelFetchesOf(LoopsOf(96, 64, 17, 1)),
               ::testing::HasSubstr("+ min((fetch3 * 16), 5)) + 4624)])"));
   EXPECT_EQ(PixelFetchesOf(LoopsOf(96, 64, 4, 1)), "");   // in the nearest cache
-  EXPECT_EQ(PixelFetchesOf(LoopsOf(96, 64, 35, 2)), "");  // not one behind the other
+  EXPECT_EQ(PixelFetchesOf(LoopsOf(96, 64, 35, 2)), "");  // not adjacent
   EXPECT_EQ(PixelFetchesOf(LoopsOf(15, 64, 64, 1)), "");  // too few steps
 }
 

@@ -36,7 +36,7 @@ TENON_REGISTER_OP("plugin.swapped")
                .arguments = {1, 0}};
          }});
 
-// Reads behind the last element, whatever the input is.
+// Reads past the last element, whatever the input is.
 TENON_REGISTER_OP("plugin.beyond")
     .Argument("data", "Tensor", "input")
     .TypeRelation(tenon::ops::Identity)

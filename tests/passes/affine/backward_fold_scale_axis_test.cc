@@ -1,4 +1,4 @@
-// Scales behind convolutions and matrix products go into their weights.
+// Scales after convolutions and matrix products go into their weights.
 #include "tenon/passes/affine/backward_fold_scale_axis.h"
 
 #include "tenon/tests/passes/algebra_testing.h"

@@ -169,7 +169,7 @@ TEST(SimplifyInferenceTest, S001_08_OtherFieldsOfTheSameCallStay) {
   EXPECT_THAT(text, HasSubstr("sqrt("));
 }
 
-// The channels stay taken apart up to the end, so that one view stands behind the sums.
+// The channels stay taken apart up to the end, so that one view follows the sums.
 TEST(SimplifyInferenceTest, GroupNormIsWrittenOutOverGroupsOfChannels) {
   EXPECT_EQ(
       Print(Simplified("def @main(%x: Tensor[(2, 6, 5), float32], %g: Tensor[(6), float32], "
