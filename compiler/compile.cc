@@ -7,6 +7,7 @@
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/plan/run_time_extents.h"
 #include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/compiler/symbolic/symbolic_model.h"
 #include "tenon/ir/verify.h"
 #include "tenon/jit/kernel.h"
@@ -147,6 +148,20 @@ bool IsProgram(const ir::Module& module) {
          (compiler::HasSymbols(module) && compiler::HasCut(module));
 }
 
+// Throws Unimplemented for a program.
+void RequireOnePlan(const ir::Module& module) {
+  if (const auto flow = compiler::ControlFlow(module))
+    throw Unimplemented(StrCat(*flow,
+                               ": a module with control flow has no plan that could be "
+                               "printed, exported, saved or tuned; it can be compiled and run"));
+  if (compiler::HasInnerCut(module))
+    throw Unimplemented(
+        "take_first: values decide an extent in the middle of the module (of NonZero or "
+        "NonMaxSuppression, for instance), so it has no single plan that could be printed, "
+        "exported, saved or tuned; it can be compiled and run. Where such arrays are results and "
+        "nothing reads them, it has a plan");
+}
+
 Executable DoCompile(ir::Module module, const CompileOptions& options) {
   if (module.Find("main")) {
     if (IsProgram(module)) return CompileProgram(module, options);
@@ -160,17 +175,21 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
 
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
   return CatchErrors([&] {
-    if (const auto flow = compiler::ControlFlow(module))
-      throw Unimplemented(StrCat(*flow,
-                                 ": a module with control flow has no plan that could be "
-                                 "printed, exported, saved or tuned; it can be compiled and run"));
-    if (compiler::HasInnerCut(module))
-      throw Unimplemented(
-          "take_first: values decide an extent in the middle of the module (of NonZero or "
-          "NonMaxSuppression, for instance), so it has no single plan that could be printed, "
-          "exported, saved or tuned; it can be compiled and run. Where such arrays are results and "
-          "nothing reads them, it has a plan");
+    RequireOnePlan(module);
     return DoLower(module, options, {});
+  });
+}
+absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options) {
+  return CatchErrors([&] {
+    RequireOnePlan(module);
+    if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
+    Prepare(module, options);
+    const jit::ScopedThreads threads(options.threads);
+    Lowered lowered;
+    lowered.module = Fused(compiler::NameExtents(module), options);
+    lowered.kernels =
+        compiler::LowerSymbolicKernels(lowered.module, StrategyOf(options, false)).list;
+    return lowered;
   });
 }
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options) {

@@ -100,6 +100,9 @@ struct Lowered {
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options = {});
 // The same of a module that is fused already, as Lowered::module is: without the passes.
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options = {});
+// The kernels alone, for those who want to read them. A module whose extents are variables has
+// them, too, but no plan: `plan` and `constants` are empty then. Errors as of Lower.
+absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options = {});
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
 // Lower and Link.
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options = {});

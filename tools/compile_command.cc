@@ -1,4 +1,5 @@
 // tenon compile: shows a model on its way to machine code, or exports it.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -81,6 +82,12 @@ constexpr std::pair<const char*, jit::KernelText> kKernelTexts[] = {
     {"llvm", jit::KernelText::kLlvmIr},
     {"asm", jit::KernelText::kAssembly}};
 
+// Whether it needs no plan, which a model of symbolic extents does not have.
+bool ShowsKernels(const std::string& stage) {
+  return stage == "fused" ||
+         std::ranges::any_of(kKernelTexts, [&](const auto& known) { return stage == known.first; });
+}
+
 std::string WithTitle(const std::string& name, const LoweredKernel& kernel,
                       const std::string& text) {
   return StrCat("// ", name, " [", kernel.choice.implementation, "]\n", text,
@@ -153,7 +160,8 @@ void Make(EmitArguments arguments) {
   options.loop_observer = steps.Observer();
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
-  const Lowered lowered = ValueOrThrow(Lower(module, options));
+  const Lowered lowered =
+      ValueOrThrow(ShowsKernels(what) ? LowerKernels(module, options) : Lower(module, options));
   if (arguments.explain == "text") std::cerr << ExplainText(lowered, options.target, decisions);
   if (arguments.explain == "json") std::cerr << ExplainJson(lowered, options.target, decisions);
   const jit::CompileOptions code = {.target = arguments.exported.target,

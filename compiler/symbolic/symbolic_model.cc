@@ -7,11 +7,7 @@
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
-#include "tenon/compiler/symbolic/local_extents.h"
-#include "tenon/ir/flatten.h"
-#include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/registry.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -20,32 +16,6 @@ namespace tenon::compiler {
 namespace {
 
 using ir::Expr;
-
-// Views of memory, whatever the extents.
-bool OnlyReshapes(const ir::FunctionNode& function) {
-  bool only = true;
-  ir::VisitPostOrder(function.body, [&](const Expr& e) {
-    const auto* call = e.As<ir::CallNode>();
-    only = only && (e.kind() == ir::ExprKind::kVar || e.kind() == ir::ExprKind::kOp ||
-                    (call != nullptr && call->op() != nullptr && ops::OpOf(*call)->reshape_only));
-  });
-  return only;
-}
-
-void RequireKnownExtents(const Expr& call) {
-  for (const ir::Type& type : ir::Flatten(call.checked_type())) {
-    const auto* tensor = type.As<ir::TensorTypeNode>();
-    if (tensor == nullptr || std::none_of(tensor->shape.begin(), tensor->shape.end(),
-                                          [](const Dim& dim) { return dim.is_any(); }))
-      continue;
-    throw Unimplemented(
-        StrCat("the result of ",
-               NameOfFunction(*call.As<ir::CallNode>()->callee.As<ir::FunctionNode>()),
-               " has the type ", ir::ToString(type),
-               ", whose extents do not follow from those of the inputs"))
-        .At(call.span());
-  }
-}
 
 std::vector<const void*> Addresses(const std::vector<NDArray>& arrays) {
   std::vector<const void*> addresses;
@@ -60,49 +30,15 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
     : fused_(std::move(fused)),
       strategy_(std::move(strategy)),
       code_(std::move(code)),
-      threads_(threads) {
+      threads_(threads),
+      kernels_(LowerSymbolicKernels(fused_, strategy_)) {
   MakeKernels();
 }
 
 void SymbolicModel::MakeKernels() {
-  std::vector<KernelTable::Request> requests;
-  std::vector<std::pair<Expr, Use>> uses;
-  ir::VisitPostOrder(
-      fused_.Main().body,
-      [&](const Expr& e) {
-        const auto* call = e.As<ir::CallNode>();
-        const auto* function = call == nullptr ? nullptr : call->callee.As<ir::FunctionNode>();
-        if (function == nullptr) return;
-        RequireKnownExtents(e);
-        if (OnlyReshapes(*function)) return;
-        LocalFunction local = WithLocalExtents(call->callee);
-        KernelTable::Request request = RequestOf(*call);
-        request.function = local.function;
-        request.hash = ir::StructuralHash(local.function);
-        requests.push_back(std::move(request));
-        uses.emplace_back(call->callee,
-                          Use{-1, std::move(local.extents), std::move(local.assumed_equal)});
-      },
-      [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
-  // A library's kernel would be made again for each shape.
-  strategies::StrategyOptions strategy = strategy_;
-  strategy.library = strategies::LibraryChoice::kTe;
-  KernelTable table(strategy, &kernels_);
-  table.MakeAhead(requests);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const KernelTable::Request& request = requests[i];
-    try {
-      uses[i].second.kernel =
-          table.For(request.function, request.name, request.constants, request.hash);
-      uses_.insert(std::move(uses[i]));
-    } catch (const Error& error) {
-      // It is made for each shape.
-      if (error.code() != absl::StatusCode::kUnimplemented) throw;
-    }
-  }
   // Together, so that all threads have work until the end.
   std::vector<loop::Function> functions;
-  for (const LoweredKernel& kernel : kernels_) {
+  for (const LoweredKernel& kernel : kernels_.list) {
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
       functions.push_back(*function);
     for (const strategies::PreparedConstant& constant : kernel.choice.built.prepared)
@@ -111,7 +47,7 @@ void SymbolicModel::MakeKernels() {
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
   auto next = compiled.begin();
   std::vector<PreparingCode> preparing;
-  for (const LoweredKernel& kernel : kernels_) {
+  for (const LoweredKernel& kernel : kernels_.list) {
     Made& made = made_.emplace_back();
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel)) {
       made.code = *next++;
@@ -129,9 +65,9 @@ void SymbolicModel::PrepareConstants(const std::vector<PreparingCode>& preparing
       fused_.Main().body,
       [&](const Expr& e) {
         const auto* call = e.As<ir::CallNode>();
-        if (call == nullptr || !uses_.contains(call->callee)) return;
-        const int index = uses_.at(call->callee).kernel;
-        const LoweredKernel& kernel = kernels_[static_cast<std::size_t>(index)];
+        if (call == nullptr || !kernels_.uses.contains(call->callee)) return;
+        const int index = kernels_.uses.at(call->callee).kernel;
+        const LoweredKernel& kernel = kernels_.list[static_cast<std::size_t>(index)];
         if (kernel.choice.built.prepared.empty()) return;
         const std::vector<NDArray> constants = RequestOf(*call).constants;
         std::vector<NDArray>& prepared = prepared_[{index, Addresses(constants)}];
@@ -165,7 +101,7 @@ class SymbolicModel::Kernels : public FreshKernels {
 
   int For(const Expr& function, const std::string& name, const std::vector<NDArray>& constants,
           std::uint64_t hash) override {
-    const Use* known = Known(function);
+    const SymbolicUse* known = Known(function);
     if (known == nullptr) {
       const int index = FreshKernels::For(function, name, constants, hash);
       ready_.resize(std::max(ready_.size(), kernels().size()));
@@ -176,7 +112,7 @@ class SymbolicModel::Kernels : public FreshKernels {
     for (const std::string& symbol : made.symbols)
       extents.push_back(known->extents.at(symbol).Evaluate(values_).value());
     // What a plan reads of a kernel: not how it was chosen, which is long.
-    const LoweredKernel& whole = model_.kernels_[static_cast<std::size_t>(known->kernel)];
+    const LoweredKernel& whole = model_.kernels_.list[static_cast<std::size_t>(known->kernel)];
     LoweredKernel& kernel = kernels().emplace_back();
     kernel.name = whole.name;
     kernel.choice.built.arguments = whole.choice.built.arguments;
@@ -208,11 +144,11 @@ class SymbolicModel::Kernels : public FreshKernels {
 
  private:
   // Null where the model has no kernel for all extents.
-  const Use* Known(const Expr& function) const {
+  const SymbolicUse* Known(const Expr& function) const {
     const auto symbolic = concrete_.functions.find(function);
     if (symbolic == concrete_.functions.end()) return nullptr;
-    const auto found = model_.uses_.find(symbolic->second);
-    if (found == model_.uses_.end()) return nullptr;
+    const auto found = model_.kernels_.uses.find(symbolic->second);
+    if (found == model_.kernels_.uses.end()) return nullptr;
     const auto& [kernel, extents, assumed_equal] = found->second;
     const auto value = [&](const Dim& dim) { return dim.Evaluate(values_).value(); };
     const bool fits =

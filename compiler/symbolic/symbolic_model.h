@@ -16,11 +16,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "tenon/compiler/compile.h"
+#include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/jit/kernel.h"
 
 namespace tenon::compiler {
@@ -36,7 +35,7 @@ class SymbolicModel {
   // extents.
   runtime::Executable Bind(const Dim::Values& values);
 
-  const std::vector<LoweredKernel>& kernels() const { return kernels_; }
+  const std::vector<LoweredKernel>& kernels() const { return kernels_.list; }
   // Those that are made, for all extents.
   std::vector<std::shared_ptr<const jit::Callable>> Callables() const;
 
@@ -45,12 +44,6 @@ class SymbolicModel {
   struct Made {
     std::optional<jit::Kernel> code;
     std::vector<std::string> symbols;  // whose values it is called with
-  };
-  // The kernel of a fused function, and what its variables stand for there.
-  struct Use {
-    int kernel;
-    std::map<std::string, Dim> extents;
-    std::vector<std::pair<Dim, Dim>> assumed_equal;  // where the kernel is right
   };
   class Kernels;  // what Bind takes kernels from
 
@@ -65,9 +58,8 @@ class SymbolicModel {
   const strategies::StrategyOptions strategy_;
   const jit::CompileOptions code_;
   const int threads_;
-  std::vector<LoweredKernel> kernels_;
-  std::vector<Made> made_;                                // of kernels_
-  std::unordered_map<ir::Expr, Use, ir::ExprHash> uses_;  // by fused function
+  const SymbolicKernels kernels_;
+  std::vector<Made> made_;  // of kernels_
   // What kernels want prepared, by kernel, place and the arrays that it is made of.
   std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> prepared_;
 

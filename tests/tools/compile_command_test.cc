@@ -31,6 +31,23 @@ TEST_F(CliTest, CompileShowsEachStage) {
   EXPECT_EQ(graph["heads"], nlohmann::json::parse("[[2, 0, 0]]"));
 }
 
+TEST_F(CliTest, KernelsForAllExtentsAreShownAtEachStage) {
+  Write("rows.relay",
+        "def @main(%x: Tensor[(n, 3), float32], %w: Tensor[(4, 3), float32]) {\n"
+        "  nn.relu(nn.dense(%x, %w))\n}\n");
+  const auto emit = [&](const char* what) {
+    return OutputOf(StrCat("compile %/rows.relay --emit ", what));
+  };
+  EXPECT_THAT(emit("fused"), AllOf(HasSubstr("Primitive=1"), HasSubstr("Tensor[(n, 4), float32]")));
+  EXPECT_THAT(emit("te"), HasSubstr("// tvmgen_default_fused_nn_dense_nn_relu [te.dense."));
+  EXPECT_THAT(emit("schedule"), HasSubstr("s[nn_relu]"));
+  EXPECT_THAT(emit("loops"), HasSubstr("float32[d0, 4]"));
+  EXPECT_THAT(emit("llvm"), HasSubstr("define "));
+  EXPECT_THAT(emit("asm"), HasSubstr("ret"));
+  EXPECT_THAT(Tenon("compile %/rows.relay --explain").err, HasSubstr("te.dense."));
+  EXPECT_THAT(ErrorOf("compile %/rows.relay --emit=json"), HasSubstr("(n, 3)"));
+}
+
 TEST_F(CliTest, AKernelOfALibraryIsNoTensorExpression) {
   for (const char* stage : {"te", "schedule", "loops", "llvm"})
     EXPECT_THAT(OutputOf(StrCat("compile %/model.relay --library onednn --emit ", stage)),

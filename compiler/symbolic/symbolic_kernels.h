@@ -1,0 +1,39 @@
+// The kernels of a fused module of symbolic extents, lowered: one for all calls of functions that
+// are equal up to their extents.
+//
+//   SymbolicKernels kernels = LowerSymbolicKernels(fused, strategy);
+//   kernels.list[0].choice;  kernels.uses.at(call->callee).kernel;
+#ifndef TENON_COMPILER_SYMBOLIC_SYMBOLIC_KERNELS_H_
+#define TENON_COMPILER_SYMBOLIC_SYMBOLIC_KERNELS_H_
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tenon/compiler/compile.h"
+
+namespace tenon::compiler {
+
+// The kernel of a fused function, and what its variables stand for there.
+struct SymbolicUse {
+  int kernel = -1;
+  std::map<std::string, Dim> extents;
+  std::vector<std::pair<Dim, Dim>> assumed_equal;  // where the kernel is right
+};
+
+struct SymbolicKernels {
+  std::vector<LoweredKernel> list;
+  // By fused function. One that can be computed for numbers only is not there.
+  std::unordered_map<ir::Expr, SymbolicUse, ir::ExprHash> uses;
+};
+
+// `fused` must have checked types. No kernel is a library's, since it would be made again for each
+// shape. Throws what making kernels throws, and Unimplemented for a value of unknown extents,
+// naming the operator.
+SymbolicKernels LowerSymbolicKernels(const ir::Module& fused, strategies::StrategyOptions strategy);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_SYMBOLIC_SYMBOLIC_KERNELS_H_
