@@ -24,8 +24,8 @@ class Preparer {
       : constants_(std::move(constants)) {}
 
   bool IsConstant(const te::Tensor& tensor) const { return constants_.contains(tensor.op().get()); }
-  // A placeholder that stands for `tensor` when that reads nothing but constants and its extents are
-  // numbers; else `tensor` itself.
+  // A placeholder that stands for `tensor` when that reads nothing but constants and its extents
+  // are numbers; else `tensor` itself.
   te::Tensor Prepare(const te::Tensor& tensor);
   const std::vector<PreparedTensor>& prepared() const { return prepared_; }
 
