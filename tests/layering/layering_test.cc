@@ -76,7 +76,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"partition", {"fusion"}},
             {"pattern", {"fusion"}},
             {"precision", {}},
-            {"quantize", {}},
+            {"quantize", {"simplify"}},
             {"simplify", {}}}},
       };
   return insides;
