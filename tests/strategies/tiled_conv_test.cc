@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"Depthwise8x4", 1, 5, 5, 8, 4, 3, 1, 5}),
     [](const auto& info) { return info.param.name; });
 
-// The kernel of a convolution of one tap with constant weights.
+// The kernel of a convolution of one tap with constant weights, for the vectors of AVX-512.
 loop::Function FunctionOf(std::int64_t channels, std::int64_t filters, std::int64_t size,
                           std::int64_t stride) {
   const ir::Module module = Parsed(
@@ -107,7 +107,10 @@ loop::Function FunctionOf(std::int64_t channels, std::int64_t filters, std::int6
              ", 1, 1), float32]) { nn.conv2d(%x, %w, strides=[", stride, ", ", stride, "]) }"));
   const ir::Module bound =
       passes::BindParams(module, "main", {{"w", RandomInputs(module, 3).at("w")}});
-  const Lowered lowered = ValueOrThrow(Lower(bound, {.library = LibraryChoice::kTe}));
+  CompileOptions options{.library = LibraryChoice::kTe};
+  options.target.vector_bytes = 64;
+  options.target.vector_registers = 32;
+  const Lowered lowered = ValueOrThrow(Lower(bound, options));
   return std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel);
 }
 
