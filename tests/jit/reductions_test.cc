@@ -246,7 +246,7 @@ Kernel SumOfRows(std::int64_t n) {
       {kRows}, [&](Var i) { return te::Sum(e(i, k.var), {k}); }, "C");
   Schedule s(c);
   s[e].ComputeAt(s[c], s[c].leaves()[0]);
-  const auto [vectors, lanes] = s[e].Split(e.axis(1), 16);
+  const auto [vectors, lanes] = s[e].Split(e.axis(1), HostTarget().vector_bytes / 4);
   s[e].Unroll(s[e].Split(vectors, 4).second);
   s[e].Vectorize(lanes);
   return Compile(schedule::Lower(s, {a, c}, "rows")).value();

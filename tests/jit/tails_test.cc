@@ -321,7 +321,8 @@ TEST(TailCodeTest, AMultipleOfTheVectorNeedsNoMask) {
 TEST(TailCodeTest, MaskedAccessesAreMaskedInLlvm) {
   const Kernel kernel = Compile(Added(1000)).value();
   EXPECT_THAT(kernel.LlvmIr(false), HasSubstr("call void @llvm.masked.store.v16f32"));
-  EXPECT_THAT(kernel.LlvmIr(false), HasSubstr("@llvm.masked.load.v16f32"));
+  // Loads of more lanes than a register holds are cut.
+  EXPECT_THAT(kernel.LlvmIr(false), HasSubstr("@llvm.masked.load.v"));
 }
 
 TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
@@ -330,7 +331,7 @@ TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
     const Tensor c = te::Compute(
         {64}, [&](Var i) { return a(place(i)); }, "C");
     Schedule s(c);
-    Lanes(16)(s, c);
+    Lanes(HostTarget().vector_bytes / 4)(s, c);
     return Compile(schedule::Lower(s, {a, c}, "picked")).value().LlvmIr(false);
   };
   for (const int step : {-1, 2, 3, 4})
@@ -359,8 +360,10 @@ TEST(TailCodeTest, WindowsAreOneLoad) {
       ++count;
     return count;
   };
-  EXPECT_EQ(loads(24), 2U);
-  EXPECT_EQ(loads(32), 1U);
+  // One for each register that the lanes fill.
+  const std::size_t registers = 64 / HostTarget().vector_bytes;
+  EXPECT_EQ(loads(24), registers + 1);
+  EXPECT_EQ(loads(32), registers);
 }
 
 // exp(0) of the lanes that do not run is computed and thrown away.
