@@ -36,14 +36,24 @@ loop::Function ByHand(const loop::PipelineOptions& pipeline) {
   return schedule::Lower(s, {x, last}, "by_hand", {.pipeline = pipeline});
 }
 
+// A target of wide vectors, whatever the host has: nothing of it runs.
+Target Wide() {
+  Target target = Target::Host();
+  target.vector_bytes = 64;
+  target.vector_registers = 32;
+  return target;
+}
+
 // The steps that change some kernel's loops.
 class Changes {
  public:
-  void Watch(const ir::Module& module) {
-    const Lowered lowered = ValueOrThrow(
-        Lower(module, {.library = LibraryChoice::kTe, .verify = true, .loop_observer = observer_}));
+  void Watch(const ir::Module& module, const Target& target) {
+    const Lowered lowered = ValueOrThrow(Lower(module, {.target = target,
+                                                        .library = LibraryChoice::kTe,
+                                                        .verify = true,
+                                                        .loop_observer = observer_}));
     for (const LoweredKernel& kernel : lowered.kernels)
-      WatchLastPhase(std::get<loop::Function>(kernel.choice.built.kernel));
+      WatchLastPhase(std::get<loop::Function>(kernel.choice.built.kernel), target);
   }
   // Of a module of symbolic extents.
   void WatchSymbolic(const ir::Module& module) {
@@ -51,13 +61,15 @@ class Changes {
         module, {.library = LibraryChoice::kTe, .verify = true, .loop_observer = observer_});
     EXPECT_TRUE(exe.ok()) << exe.status();
   }
-  void WatchByHand() { WatchLastPhase(ByHand({.verify = true, .observer = observer_})); }
+  void WatchByHand() {
+    WatchLastPhase(ByHand({.verify = true, .observer = observer_}), Target::Host());
+  }
   const std::set<std::string>& steps() const { return steps_; }
 
  private:
-  void WatchLastPhase(const loop::Function& function) {
-    const auto last =
-        jit::FinalLoops(function, {.pipeline = {.verify = true, .observer = observer_}});
+  void WatchLastPhase(const loop::Function& function, const Target& target) {
+    const auto last = jit::FinalLoops(
+        function, {.target = target, .pipeline = {.verify = true, .observer = observer_}});
     EXPECT_TRUE(last.ok()) << last.status();
   }
 
@@ -99,9 +111,10 @@ TEST(LoopPipelineTest, EveryStepFindsWorkAndKeepsTheRules) {
           "def @main(%x: Tensor[(1, 32, 28, 28), float32], %w: Tensor[(24, 32, 1, 1), float32]) {\n"
           "  exp(nn.conv2d(%x, %w, kernel_size=[1, 1], channels=24))\n}",
       }) {
-    changes.Watch(Parsed(text));
+    changes.Watch(Parsed(text), Wide());
   }
-  for (const char* model : {"lenet", "efficientnet_b0"}) changes.Watch(models::Build(model));
+  for (const char* model : {"lenet", "efficientnet_b0"})
+    changes.Watch(models::Build(model), Target::Host());
   changes.WatchSymbolic(
       Parsed("def @main(%x: Tensor[(n, 3, m, 4), float32]) { transpose(exp(%x)) }"));
   changes.WatchByHand();

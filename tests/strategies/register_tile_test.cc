@@ -123,7 +123,10 @@ constexpr const char* kSquare =
     "{ nn.relu(nn.matmul(%a, %b)) }";
 
 TEST(TiledProductTest, SharesBlocksAmongThreadsAndKeepsOneTileAndThePackedOperand) {
-  const loop::Function function = OneFunction(kSquare);
+  Target target = jit::HostTarget();  // nothing runs
+  target.vector_bytes = 64;
+  target.vector_registers = 32;
+  const loop::Function function = OneFunction(kSquare, target);
   int parallel_loops = 0;
   std::vector<std::int64_t> temporaries;
   loop::VisitStmts(function.body, [&](const loop::Stmt& s) {
