@@ -104,6 +104,12 @@ void AddMoves(std::vector<OpCase>* cases) {
                     Move({3, 5, 7}, [](const Index& i) {
                       return Index{i[1], 0};
                     })});
+  cases->push_back({"broadcast_to_extents",
+                    {F("x", {5, 1}), I("y", {3, 7})},
+                    "broadcast_to_extents(%x, (%y,), shape=\"(x0_0, 5, 2*x0_1 - 3)\")",
+                    Move({3, 5, 11}, [](const Index& i) {
+                      return Index{i[1], 0};
+                    })});
   cases->push_back(
       {"tile", {F("x", {3, 5})}, "tile(%x, reps=[2, 3])", Move({6, 15}, [](const Index& i) {
          return Index{i[0] % 3, i[1] % 5};
@@ -430,6 +436,12 @@ void AddCreations(std::vector<OpCase>* cases) {
                     "arange(start=3f, stop=-4f, step=-3f, dtype=\"int64\")",
                     [](const Arrays&) {
                       return Arrays{Array{{3}, {3, 0, -3}}};
+                    }});
+  cases->push_back({"index_along",
+                    {F("x", {3, 17})},
+                    "index_along(%x, axis=-1, dtype=\"int32\")",
+                    [](const Arrays&) {
+                      return Arrays{Make({3, 17}, [](const Index& i) { return i[1]; })};
                     }});
   cases->push_back(
       {"shape_of", {F("x", {3, 5, 7})}, "shape_of(%x, dtype=\"int64\")", [](const Arrays&) {
