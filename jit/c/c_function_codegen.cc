@@ -233,6 +233,15 @@ class FunctionWriter {
     Append(node.body, out);
   }
 
+  static bool IsRead(const loop::Buffer& buffer, const loop::Stmt& body) {
+    bool is_read = false;
+    loop::VisitExprs(body, [&](const Expr& e) {
+      const loop::Buffer* read = loop::BufferOf(e);
+      is_read = is_read || (read != nullptr && *read == buffer);
+    });
+    return is_read;
+  }
+
   void AppendAllocate(const loop::AllocateNode& node, CBlock& out) {
     const loop::Buffer& buffer = node.buffer;
     const std::string type = CMemoryType(buffer->dtype);
@@ -250,6 +259,8 @@ class FunctionWriter {
       frame_bytes_ += count * bytes;
       out.Line(StrCat(type, " ", exprs_.Name(buffer), "[", std::max<std::int64_t>(count, 1),
                       "] TENON_ALIGNED;"));
+      // Loops over nothing are gone, and compilers warn of what nobody reads.
+      if (!IsRead(buffer, node.body)) out.Line(StrCat("(void)", exprs_.Name(buffer), ";"));
       Append(node.body, out);
       frame_bytes_ -= count * bytes;
       return out.Close();
