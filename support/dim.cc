@@ -133,8 +133,10 @@ const std::vector<Term>& Dim::terms() const { return *terms_; }
 
 namespace {
 
-// Whether Relay text takes it for one name: letters, digits, and dots before letters.
+// Whether Relay text takes it for one name: letters, digits, and dots before letters, after a # for
+// a count that values decide.
 bool IsPlainName(std::string_view name) {
+  if (name.starts_with('#')) name.remove_prefix(1);
   const auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };

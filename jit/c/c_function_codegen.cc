@@ -40,6 +40,15 @@ bool ReadsElsewhere(const Expr& value, const loop::Buffer& buffer, const Expr& i
   return found;
 }
 
+bool IsRead(const loop::Buffer& buffer, const loop::Stmt& body) {
+  bool is_read = false;
+  loop::VisitExprs(body, [&](const Expr& e) {
+    const loop::Buffer* read = loop::BufferOf(e);
+    is_read = is_read || (read != nullptr && *read == buffer);
+  });
+  return is_read;
+}
+
 class FunctionWriter {
  public:
   FunctionWriter(const loop::Function& function, CHelpers& helpers, CPrototypes& externs)
@@ -231,15 +240,6 @@ class FunctionWriter {
       out.Close();
     }
     Append(node.body, out);
-  }
-
-  static bool IsRead(const loop::Buffer& buffer, const loop::Stmt& body) {
-    bool is_read = false;
-    loop::VisitExprs(body, [&](const Expr& e) {
-      const loop::Buffer* read = loop::BufferOf(e);
-      is_read = is_read || (read != nullptr && *read == buffer);
-    });
-    return is_read;
   }
 
   void AppendAllocate(const loop::AllocateNode& node, CBlock& out) {

@@ -68,7 +68,7 @@ TEST_P(OneDnnRowTest, S000_23_IsOffLoadedAndEqualsGeneratedCode) {
               1e-5);
   // Without a composite nothing changes for those who did not ask.
   for (const LoweredKernel& kernel : ValueOrThrow(Lower(module)).kernels)
-    EXPECT_EQ(kernel.choice.implementation, "te");
+    EXPECT_THAT(kernel.choice.implementation, StartsWith("te"));
 }
 
 INSTANTIATE_TEST_SUITE_P(

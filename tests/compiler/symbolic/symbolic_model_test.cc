@@ -303,19 +303,20 @@ TEST(SymbolicModelTest, AnExtentMayBeKnownByAConstantAlone) {
     SCOPED_TRACE(c.text);
     const ir::Module parsed = Parsed(c.text);
     const ir::FunctionNode& main = parsed.Main();
-    const ir::Expr weight = ir::Constant::Make(testing_graphs::Random(c.weight, 3));
-    const auto of = [&](const ir::Expr& x) {
-      const ir::ExprMap values = {{main.params[0], x}, {main.params[1], weight}};
-      return ir::Module::FromExpr(ir::Function::Make({x}, ir::Substitute(main.body, values)));
-    };
-    const auto exe = Compile(of(main.params[0]));
+    const NDArray weight = testing_graphs::Random(c.weight, 3);
+    const ir::Expr with_constant =
+        ir::Substitute(main.body, {{main.params[1], ir::Constant::Make(weight)}});
+    const auto exe =
+        Compile(ir::Module::FromExpr(ir::Function::Make({main.params[0]}, with_constant)));
     ASSERT_TRUE(exe.ok()) << exe.status();
     const runtime::Inputs inputs = {{"x", testing_graphs::Random(c.x, 4)}};
     const auto results = exe->Run(inputs);
     ASSERT_TRUE(results.ok()) << results.status();
     const ir::Expr x =
         ir::Var::Make("x", ir::TensorType(std::vector<Dim>(c.x.begin(), c.x.end()), Float32));
-    ExpectClose(*results, Interpreted(of(x), inputs));
+    const ir::Module of_numbers = ir::Module::FromExpr(
+        ir::Function::Make({x, main.params[1]}, ir::Substitute(main.body, {{main.params[0], x}})));
+    ExpectClose(*results, Interpreted(of_numbers, {{"x", inputs.at("x")}, {"w", weight}}));
   }
 }
 
