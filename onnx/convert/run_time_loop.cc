@@ -6,6 +6,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/loop_function.h"
+#include "tenon/onnx/convert/sequence.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/index_builders.h"
@@ -66,7 +67,12 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   for (std::size_t i = 0; i < form.carried; ++i) {
     if (node.NarrowTypeOf(i + 2) != nullptr)
       throw Unimplemented("the loop carries a value of a type that a wider one carries");
-    carried.push_back(node.input(i + 2));
+    const Expr& value = node.input(i + 2);
+    if (value && value.kind() == ir::ExprKind::kTuple)
+      throw Unimplemented(StrCat("the loop carries ", KindOf(value), " (input ", i + 2,
+                                 "), so how many turns it runs must be known at import; ",
+                                 kFixingACondition));
+    carried.push_back(value);
   }
   const Expr number = LoopVariable(node, ir::TensorType({}, Int64));
   const Expr holds = LoopVariable(node, condition.checked_type());

@@ -281,7 +281,7 @@ TEST(SymbolicModelTest, AnExtentMayBeKnownByAConstantAlone) {
              {7, 9},
              {33, 9}},
         Case{"def @main(%x: Tensor[(b, m, k), float32], %w: Tensor[(1, 17, 9), float32]) {"
-             "  nn.batch_matmul(%x, %w) }",
+             "  nn.batch_matmul(%x, %w, transpose_b=True) }",
              {2, 7, 9},
              {1, 17, 9}},
         Case{"def @main(%x: Tensor[(n, c, h, w), float32], %w: Tensor[(8, 3, 3, 3), float32]) {"
