@@ -9,7 +9,7 @@ namespace tenon::ir {
 namespace {
 
 TEST(ParseExtentsTest, ReadsWhatItWrites) {
-  for (const char* text : {"()", "(3)", "(n, 2*n + 1, 4)", "(#k, max(1, #k))", "(?)"})
+  for (const char* text : {"()", "(3)", "(n, 2*n + 1, 4)", "(#k, max(#k, 1))", "(?)"})
     EXPECT_EQ(ToText(ParseExtents(text)), text);
 }
 

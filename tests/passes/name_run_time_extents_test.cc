@@ -40,11 +40,11 @@ def @main(%x: Tensor[(6), float32], %n: Tensor[(1), int64], %m: Tensor[(1), int6
 })");
   EXPECT_EQ(Named(Inline(module, InlineRule::kAll)), R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(6), float32], %n: Tensor[(1), int64], %m: Tensor[(1), int64]) -> Tensor[(2*#k + #k_1), float32] {
-  %0 = take_first(%x, %n, extent="#k") /* ty=Tensor[(#k), float32] */;
-  %1 = take_first(%x, %m, extent="#k_1") /* ty=Tensor[(#k_1), float32] */;
-  %2 = exp(%x) /* ty=Tensor[(6), float32] */;
-  %3 = take_first(%2, %n, extent="#k") /* ty=Tensor[(#k), float32] */;
-  %4 = (%0, %1, %3) /* ty=(Tensor[(#k), float32], Tensor[(#k_1), float32], Tensor[(#k), float32]) */;
+  %0 = exp(%x) /* ty=Tensor[(6), float32] */;
+  %1 = take_first(%x, %n, extent="#k") /* ty=Tensor[(#k), float32] */;
+  %2 = take_first(%x, %m, extent="#k_1") /* ty=Tensor[(#k_1), float32] */;
+  %3 = take_first(%0, %n, extent="#k") /* ty=Tensor[(#k), float32] */;
+  %4 = (%1, %2, %3);
   concatenate(%4) /* ty=Tensor[(2*#k + #k_1), float32] */
 }
 )");

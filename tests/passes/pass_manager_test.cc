@@ -145,27 +145,27 @@ std::vector<std::string> RunAt(int level, const Module& module, Module* result =
 TEST(PipelineTest, LevelsChooseThePasses) {
   const Module module = Parse(kIdentity);
   EXPECT_THAT(RunAt(0, module),
-              ElementsAre("ReferencesToValues", "PartitionGraph", "Inline", "InferType",
-                          "OutlineBranches", "CanonicalizeQnn", "EmbedComposites",
+              ElementsAre("ReferencesToValues", "PartitionGraph", "Inline", "NameRunTimeExtents",
+                          "InferType", "OutlineBranches", "CanonicalizeQnn", "EmbedComposites",
                           "SimplifyInference", "WidenHalfFloats", "PlanDevices", "FuseOps"));
   EXPECT_THAT(RunAt(1, module),
               ElementsAre("RemoveUnusedFunctions", "ReferencesToValues", "PartitionGraph", "Inline",
-                          "InferType", "OutlineBranches", "CanonicalizeQnn", "EmbedComposites",
-                          "Legalize", "SimplifyInference", "DeadCodeElimination", "WidenHalfFloats",
-                          "PlanDevices", "FuseOps"));
+                          "NameRunTimeExtents", "InferType", "OutlineBranches", "CanonicalizeQnn",
+                          "EmbedComposites", "Legalize", "SimplifyInference", "DeadCodeElimination",
+                          "WidenHalfFloats", "PlanDevices", "FuseOps"));
   EXPECT_THAT(RunAt(2, module),
               ElementsAre("RemoveUnusedFunctions", "ReferencesToValues", "PartitionGraph", "Inline",
-                          "InferType", "OutlineBranches", "CanonicalizeQnn", "EmbedComposites",
-                          "Legalize", "SimplifyInference", "DeadCodeElimination", "WidenHalfFloats",
-                          "FoldConstant", "PlanDevices", "FuseOps"));
-  EXPECT_THAT(
-      RunAt(3, module),
-      ElementsAre("RemoveUnusedFunctions", "ReferencesToValues", "PartitionGraph", "Inline",
-                  "InferType", "OutlineBranches", "FakeQuantizationToInteger", "CanonicalizeQnn",
-                  "EmbedComposites", "Legalize", "SimplifyInference", "DeadCodeElimination",
-                  "FoldAffine", "CanonicalizeOps", "WidenHalfFloats", "FoldConstant", "FoldAffine",
-                  "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding",
-                  "FlattenAtrousConv", "DropPaddedTaps", "PlanDevices", "FuseOps"));
+                          "NameRunTimeExtents", "InferType", "OutlineBranches", "CanonicalizeQnn",
+                          "EmbedComposites", "Legalize", "SimplifyInference", "DeadCodeElimination",
+                          "WidenHalfFloats", "FoldConstant", "PlanDevices", "FuseOps"));
+  EXPECT_THAT(RunAt(3, module),
+              ElementsAre("RemoveUnusedFunctions", "ReferencesToValues", "PartitionGraph", "Inline",
+                          "NameRunTimeExtents", "InferType", "OutlineBranches",
+                          "FakeQuantizationToInteger", "CanonicalizeQnn", "EmbedComposites",
+                          "Legalize", "SimplifyInference", "DeadCodeElimination", "FoldAffine",
+                          "CanonicalizeOps", "WidenHalfFloats", "FoldConstant", "FoldAffine",
+                          "SimplifyExpr", "EliminateCommonSubexpr", "FoldExplicitPadding",
+                          "FlattenAtrousConv", "DropPaddedTaps", "PlanDevices", "FuseOps"));
 }
 
 // A pass is applied to a module, a module is made from an expression, and the level of a context
