@@ -95,7 +95,7 @@ class RecordPrinter {
   std::string Call(const RollingBufferStep& x) { return On(x.stage) + ".RollingBuffer()"; }
   std::string Call(const StorePredicateStep& x) {
     for (std::size_t d = 0; d < x.predicate.from.size(); ++d)
-      axes_[x.predicate.from[d].get()] = StrCat("i[", d, "]");
+      axes_[x.predicate.from[d]] = StrCat("i[", d, "]");
     return StrCat(On(x.stage), ".SetStorePredicate([](const std::vector<Var>& i) { return ",
                   Text(x.predicate.to[0]), "; })");
   }
@@ -132,8 +132,7 @@ class RecordPrinter {
     return StrCat("s.RFactor(", Name(x.tensor), ", ", Axis(x.axis), ", ", x.factor_axis, ")");
   }
   std::string Call(const TransformLayoutStep& x) {
-    for (std::size_t d = 0; d < x.map.from.size(); ++d)
-      axes_[x.map.from[d].get()] = StrCat("i[", d, "]");
+    for (std::size_t d = 0; d < x.map.from.size(); ++d) axes_[x.map.from[d]] = StrCat("i[", d, "]");
     return StrCat(
         "s.TransformLayout(", Name(x.tensor),
         ", [](const std::vector<Var>& i) { return std::vector<Expr>{",
@@ -159,7 +158,7 @@ class RecordPrinter {
     const auto name_last = [&](std::size_t stage, std::size_t back) {
       const std::vector<IterVar>& axes = At(stage).all_axes();
       const loop::Var& var = axes[axes.size() - back].var;
-      return axes_[var.get()] = Unique(var.name());
+      return axes_[var] = Unique(var.name());
     };
     if (const auto* split = std::get_if<SplitStep>(&step)) {
       const std::string outer = name_last(split->axis.stage, 2);
@@ -173,8 +172,7 @@ class RecordPrinter {
       const Stage& stage = At(layout->tensor.stage);
       const std::string name = Unique(stage.name() + "_axes");
       const std::vector<IterVar>& axes = stage.op()->axes;
-      for (std::size_t d = 0; d < axes.size(); ++d)
-        axes_[axes[d].var.get()] = StrCat(name, "[", d, "]");
+      for (std::size_t d = 0; d < axes.size(); ++d) axes_[axes[d].var] = StrCat(name, "[", d, "]");
       return StrCat("auto ", name, " = ");
     }
     if (std::holds_alternative<CacheReadStep>(step) ||
@@ -202,7 +200,7 @@ class RecordPrinter {
   std::string Axis(const AxisRef& ref) {
     const Stage& stage = At(ref.stage);
     const IterVar& axis = stage.all_axes()[ref.axis];
-    const auto named = axes_.find(axis.var.get());
+    const auto named = axes_.find(axis.var);
     if (named != axes_.end()) return named->second;
     const auto among = [&](const std::vector<IterVar>& axes) -> std::optional<std::size_t> {
       for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -223,7 +221,7 @@ class RecordPrinter {
   // The factors, offsets and layouts of a record in C++; a symbolic extent goes by its name.
   std::string Text(const Expr& e) {
     if (e.kind() == loop::ExprKind::kVar) {
-      const auto named = axes_.find(e.get());
+      const auto named = axes_.find(e);
       return named != axes_.end() ? named->second : Identifier(loop::Var(e).name());
     }
     const auto* n = e.As<loop::BinaryNode>();
@@ -269,7 +267,8 @@ class RecordPrinter {
   const Record& record_;
   Schedule s_;
   std::unordered_map<std::size_t, std::vector<std::string>> tensors_;
-  std::unordered_map<const loop::ExprNode*, std::string> axes_;
+  // Keeps axes that are no longer there, so that a new one is not taken for them.
+  std::unordered_map<Expr, std::string, loop::ExprHash, loop::ExprSame> axes_;
   std::unordered_set<std::string> taken_;
   std::string declared_;
   std::string text_;

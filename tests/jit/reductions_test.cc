@@ -263,7 +263,8 @@ TEST(SumOfARowTest, IsAddedUpWhileTheRowIsMade) {
       EXPECT_NEAR(out.data<float>()[i], wanted, wanted * 1e-6) << n;
     }
   }
-  // Nothing else reads the row, so that it needs no memory.
+  // Nothing else reads the row, so that it needs no memory where registers hold what is unrolled.
+  if (HostTarget().vector_registers < 32) return;
   EXPECT_THAT(SumOfRows(1024).LlvmIr(), ::testing::Not(HasSubstr("alloca [1024")));
 }
 

@@ -334,7 +334,9 @@ TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
     Lanes(HostTarget().vector_bytes / 4)(s, c);
     return Compile(schedule::Lower(s, {a, c}, "picked")).value().LlvmIr(false);
   };
-  for (const int step : {-1, 2, 3, 4})
+  // Eight lanes of every third element take as many loads as a gather.
+  const bool is_wide = HostTarget().vector_bytes == 64;
+  for (const int step : is_wide ? std::vector{-1, 2, 3, 4} : std::vector{-1, 2})
     EXPECT_THAT(code([&](const Expr& i) { return i * step + (step < 0 ? 63 : 0); }),
                 Not(HasSubstr("masked.gather")))
         << step;

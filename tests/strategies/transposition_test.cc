@@ -23,6 +23,14 @@ struct Transposition {
 
 void PrintTo(const Transposition& t, std::ostream* out) { *out << ShapeToString(t.shape); }
 
+// Options for vectors of 64 bytes, whatever the host has: these loops are only looked at.
+CompileOptions Wide() {
+  CompileOptions options{.library = LibraryChoice::kTe};
+  options.target.vector_bytes = 64;
+  options.target.vector_registers = 32;
+  return options;
+}
+
 class TranspositionTest : public ::testing::TestWithParam<Transposition> {
  protected:
   Lowered Compiled() const {
@@ -30,7 +38,7 @@ class TranspositionTest : public ::testing::TestWithParam<Transposition> {
     return ValueOrThrow(
         Lower(Parsed(StrCat("fn (%x: Tensor[", ShapeToString(t.shape),
                             ", float32]) { transpose(%x, axes=[", StrJoin(t.axes, ", "), "]) }")),
-              {.library = LibraryChoice::kTe}));
+              Wide()));
   }
 };
 
@@ -128,7 +136,7 @@ TEST_P(NarrowTranspositionTest, StoresWholeLinesOfVectors) {
   const Lowered lowered =
       ValueOrThrow(Lower(Parsed(StrCat("fn (%x: Tensor[(", rows, ", ", columns, "), ",
                                        type.ToString(), "]) { transpose(%x, axes=[1, 0]) }")),
-                         {.library = LibraryChoice::kTe}));
+                         Wide()));
   const std::string loops =
       loop::Print(std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel));
   EXPECT_NE(loops.find(wide), std::string::npos) << loops;
