@@ -26,25 +26,25 @@ namespace tenon::passes {
 
 // What passes read besides the module. The defaults are for a pass that is run by name.
 struct PassArguments {
-  ConstantEvaluator evaluate;                          // FoldConstant, FoldScaleAxis
-  FuseOptions fuse;                                    // FuseOps
-  FoldAffineReport* folding = nullptr;                 // gets what FoldAffine did
-  DataType mixed_type = BFloat16;                      // ToMixedPrecision
-  DesiredLayouts layouts = ImagesOf("NHWC");           // ConvertLayout
-  InlineRule inline_rule = InlineRule::kMarked;        // Inline
-  DenseForm dense_form = DenseForm::kBatch;            // CombineParallelDense
-  int min_branches = 3;                                // CombineParallel*
-  std::string batched_op = "nn.dense";                 // CombineParallelOpBatch
-  std::string batch_op = "nn.batch_matmul";            // CombineParallelOpBatch
-  std::vector<std::string> weights;                    // SimplifyFCTranspose
-  bool keep_output_type = true;                        // ToMixedPrecision
-  bool refuse_unlisted = false;                        // ToMixedPrecision
-  bool fold_qnn = false;                               // FoldConstant
-  bool hard_fail = false;                              // FakeQuantizationToInteger
-  DeadCodeOptions dead_code = {};                      // DeadCodeElimination
-  Device device;                                       // RewriteAnnotatedOps
-  std::vector<std::string> generators;                 // AnnotateTarget, FuseOpsByPattern
-  Target target;                                       // CanonicalizeQnn, Legalize
+  ConstantEvaluator evaluate;                    // FoldConstant, FoldScaleAxis
+  FuseOptions fuse;                              // FuseOps
+  FoldAffineReport* folding = nullptr;           // gets what FoldAffine did
+  DataType mixed_type = BFloat16;                // ToMixedPrecision
+  DesiredLayouts layouts = ImagesOf("NHWC");     // ConvertLayout
+  InlineRule inline_rule = InlineRule::kMarked;  // Inline
+  DenseForm dense_form = DenseForm::kBatch;      // CombineParallelDense
+  int min_branches = 3;                          // CombineParallel*
+  std::string batched_op = "nn.dense";           // CombineParallelOpBatch
+  std::string batch_op = "nn.batch_matmul";      // CombineParallelOpBatch
+  std::vector<std::string> weights;              // SimplifyFCTranspose
+  bool keep_output_type = true;                  // ToMixedPrecision
+  bool refuse_unlisted = false;                  // ToMixedPrecision
+  bool fold_qnn = false;                         // FoldConstant
+  bool hard_fail = false;                        // FakeQuantizationToInteger
+  DeadCodeOptions dead_code = {};                // DeadCodeElimination
+  Device device;                                 // RewriteAnnotatedOps
+  std::vector<std::string> generators;           // AnnotateTarget, FuseOpsByPattern
+  Target target;                                 // CanonicalizeQnn, Legalize
 };
 
 // What a pass does to the values of a module.
