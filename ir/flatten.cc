@@ -13,6 +13,16 @@ std::vector<Type> Flatten(const Type& type) {
   return fields;
 }
 
+std::set<std::string> SymbolsOf(const Type& type) {
+  std::set<std::string> symbols;
+  for (const Type& leaf : Flatten(type)) {
+    const auto* tensor = leaf.As<TensorTypeNode>();
+    if (tensor == nullptr) continue;
+    for (const Dim& dim : tensor->shape) dim.AddSymbols(&symbols);
+  }
+  return symbols;
+}
+
 LeafRange LeavesOfField(const Type& tuple, int field) {
   const auto& fields = tuple.As<TupleTypeNode>()->fields;
   const auto at = static_cast<std::size_t>(field);

@@ -5,6 +5,8 @@
 #define TENON_IR_FLATTEN_H_
 
 #include <cstddef>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tenon/ir/type.h"
@@ -14,6 +16,9 @@ namespace tenon::ir {
 // The fields of a tuple, with nested tuples expanded in place, in order. Any other type is a single
 // element.
 std::vector<Type> Flatten(const Type& type);
+
+// The variables in the extents of its tensors.
+std::set<std::string> SymbolsOf(const Type& type);
 
 // Where the tensors of a field lie among Flatten(tuple).
 struct LeafRange {

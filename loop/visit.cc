@@ -392,7 +392,7 @@ class Comparison {
  public:
   bool AreEqual(const Expr& a, const Expr& b) {
     if (a.same_as(b)) return true;
-    if (++count_ <= kFewPairs) return AreEqualInside(a, b);
+    if (++count_ <= kMaxForgottenPairs) return AreEqualInside(a, b);
     if (equal_.contains({a.get(), b.get()})) return true;
     if (!AreEqualInside(a, b)) return false;
     equal_.emplace(a.get(), b.get());
@@ -400,7 +400,7 @@ class Comparison {
   }
 
  private:
-  static constexpr int kFewPairs = 64;
+  static constexpr int kMaxForgottenPairs = 64;
 
   bool AreEqualInside(const Expr& a, const Expr& b);
 

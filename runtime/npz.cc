@@ -25,7 +25,7 @@ constexpr std::size_t kLongestComment = 65535;
 constexpr std::uint32_t kIn64Bits = 0xffffffff;  // the number stands in another record
 constexpr std::uint32_t kStored = 0, kDeflated = 8;
 // Deflate makes at most this many bytes of one.
-constexpr std::uint64_t kMostOfAByte = 1032;
+constexpr std::uint64_t kMaxBytesOfAByte = 1032;
 
 std::uint32_t NumberAt(std::string_view bytes, std::size_t at, int width) {
   if (at > bytes.size() || bytes.size() - at < static_cast<std::size_t>(width))
@@ -57,7 +57,7 @@ std::string Inflated(std::string_view compressed, std::uint32_t size, const std:
                            " bytes that the directory says"));
   };
   // So that a small file cannot ask for much memory.
-  if (size > kMostOfAByte * (compressed.size() + 1)) throw damaged();
+  if (size > kMaxBytesOfAByte * (compressed.size() + 1)) throw damaged();
   std::string content(size, '\0');
   z_stream stream{};
   // Without the header of zlib's own format.
@@ -99,12 +99,11 @@ NDArray ReadEntry(std::string_view bytes, std::size_t entry, const std::string& 
   const std::size_t start =
       local + kLocalBytes + NumberAt(bytes, local + 26, 2) + NumberAt(bytes, local + 28, 2);
   const std::string_view stored = PartAt(bytes, start, length);
-  const std::string content =
-      method == kDeflated ? Inflated(stored, size, name) : std::string(stored);
+  std::string content = method == kDeflated ? Inflated(stored, size, name) : std::string(stored);
   if (Checksum(content) != NumberAt(bytes, entry + 16, 4))
     throw DataLoss(StrCat("the array ", name, " is damaged: its checksum is another"));
   const std::size_t num_bytes = content.size();
-  std::istringstream in(content);
+  std::istringstream in(std::move(content));
   try {
     return ReadNpyFrom(in, num_bytes);
   } catch (const Error& error) {

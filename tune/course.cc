@@ -12,7 +12,7 @@ namespace tenon::tune {
 namespace {
 
 // A floor is what nothing reaches; so a kernel at its floor still has a little to win.
-constexpr double kLeastPart = 0.02;
+constexpr double kMinPart = 0.02;
 
 // A kernel without another row and without choices has nothing to search.
 bool HasCandidates(const KernelBrief& kernel) {
@@ -35,7 +35,7 @@ double Course::GainOf(const std::string& content) const {
   double gain = 0;
   for (const KernelBrief& kernel : brief_.kernels) {
     if (kernel.content == content)
-      gain += std::max(kernel.model_s - kernel.floor_s, kernel.model_s * kLeastPart);
+      gain += std::max(kernel.model_s - kernel.floor_s, kernel.model_s * kMinPart);
   }
   return gain;
 }

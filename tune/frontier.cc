@@ -17,7 +17,7 @@ constexpr std::ptrdiff_t kSteps[] = {-1, 1, -2, 2};
 // A prediction below this part of the best time so far is tried at once.
 constexpr double kWorthAJump = 0.97;
 // Of larger spaces so many are predicted.
-constexpr std::size_t kMostPredicted = 4096;
+constexpr std::size_t kMaxPredicted = 4096;
 
 strategies::ConfigValues ValuesOf(const std::vector<strategies::Config::Choice>& choices) {
   strategies::ConfigValues values;
@@ -30,11 +30,11 @@ std::vector<strategies::ConfigValues> SpaceOf(
     const std::vector<strategies::Config::Choice>& choices) {
   std::size_t size = 1;
   for (const auto& choice : choices)
-    size = std::min(size * std::max<std::size_t>(1, choice.values.size()), 2 * kMostPredicted);
-  const bool draws = size > kMostPredicted;
+    size = std::min(size * std::max<std::size_t>(1, choice.values.size()), 2 * kMaxPredicted);
+  const bool draws = size > kMaxPredicted;
   std::mt19937 random(36);
   std::vector<strategies::ConfigValues> space;
-  for (std::size_t i = 0; i < std::min(size, kMostPredicted); ++i) {
+  for (std::size_t i = 0; i < std::min(size, kMaxPredicted); ++i) {
     strategies::ConfigValues& config = space.emplace_back();
     std::size_t rest = i;
     for (const auto& choice : choices) {

@@ -71,32 +71,31 @@ class Maker {
   }
   std::vector<runtime::ProgramPart> MakeParts() const {
     std::vector<Lowered> lowered;
+    std::vector<std::set<std::string>> symbols;  // by function
     for (const Expr& function : functions_) {
-      if (SymbolsOf(function).empty())
+      symbols.push_back(SymbolsOfParams(function));
+      if (symbols.back().empty())
         lowered.push_back(BuildPlan(ir::Module().With("main", function), strategy_, code_, false));
     }
     const std::vector<Executable> linked = AllLinked(lowered, code_, threads_);
     auto next = linked.begin();
     std::vector<runtime::ProgramPart> parts;
-    for (const Expr& function : functions_) {
-      std::set<std::string> symbols = SymbolsOf(function);
-      parts.push_back(symbols.empty() ? runtime::ProgramPart{*next++}
-                                      : SymbolicPart(function, std::move(symbols)));
-    }
+    for (std::size_t i = 0; i < functions_.size(); ++i)
+      parts.push_back(symbols[i].empty() ? runtime::ProgramPart{*next++}
+                                         : SymbolicPart(functions_[i], symbols[i]));
     return parts;
   }
 
  private:
   // The variables of what a part takes; those of what it makes are among them.
-  static std::set<std::string> SymbolsOf(const Expr& function) {
+  static std::set<std::string> SymbolsOfParams(const Expr& function) {
     std::set<std::string> symbols;
-    for (const Expr& param : function.As<FunctionNode>()->params) {
-      for (const Dim& dim : param.checked_type().As<ir::TensorTypeNode>()->shape)
-        dim.AddSymbols(&symbols);
-    }
+    for (const Expr& param : function.As<FunctionNode>()->params)
+      symbols.merge(ir::SymbolsOf(param.checked_type()));
     return symbols;
   }
-  runtime::ProgramPart SymbolicPart(const Expr& function, std::set<std::string> symbols) const {
+  runtime::ProgramPart SymbolicPart(const Expr& function,
+                                    const std::set<std::string>& symbols) const {
     const auto model = std::make_shared<SymbolicModel>(ir::Module().With("main", function),
                                                        strategy_, code_, threads_);
     return {.executable = Executable(
@@ -255,10 +254,7 @@ class FunctionMaker {
   void RequireOwnExtentsInside() const {
     if (is_main_) return;
     const auto check = [&](const Expr& value, const std::string& what) {
-      std::set<std::string> symbols;
-      for (const ir::Type& type : ir::Flatten(value.checked_type())) {
-        for (const Dim& dim : type.As<ir::TensorTypeNode>()->shape) dim.AddSymbols(&symbols);
-      }
+      const std::set<std::string> symbols = ir::SymbolsOf(value.checked_type());
       for (const std::string& own : made_.own_extents) {
         if (!symbols.contains(own)) continue;
         throw Unimplemented(

@@ -8,8 +8,8 @@
 
 namespace tenon::compiler {
 
-// Removes them and numbers the rest anew, also those that `source` is to compute: a weight of which
-// only the packed form is read need not be kept as it was.
+// Removes the constants that no node reads, such as a weight of which only the packed form is read.
+// The others get new numbers, also those that `source` is still to compute.
 void DropUnreadConstants(Lowered& lowered, KernelSource& source);
 
 }  // namespace tenon::compiler

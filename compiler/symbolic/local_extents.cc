@@ -109,11 +109,8 @@ bool SameTypes(const ir::Type& local, const ir::Type& type, const std::map<std::
 
 LocalFunction AsItIs(const Expr& function, std::vector<std::pair<Dim, Dim>> assumed) {
   std::set<std::string> names;
-  for (const Expr& param : function.As<ir::FunctionNode>()->params) {
-    for (const ir::Type& type : ir::Flatten(param.checked_type())) {
-      for (const Dim& dim : type.As<ir::TensorTypeNode>()->shape) dim.AddSymbols(&names);
-    }
-  }
+  for (const Expr& param : function.As<ir::FunctionNode>()->params)
+    names.merge(ir::SymbolsOf(param.checked_type()));
   LocalFunction local{function, {}, std::move(assumed)};
   for (const std::string& name : names) local.extents.emplace(name, Dim::Symbol(name));
   return local;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/cache_write.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/rotary.h"
@@ -25,7 +26,7 @@ Expr ByHeads(Node& node, std::size_t i, const char* attribute) {
   if (shape.size() == 4) {
     if (heads != 0 && shape[1] != Dim(heads))
       throw InvalidArgument(StrCat(attribute, " is ", heads, ", and input ", i, " has the shape ",
-                                   TextOf(shape), " (batch, heads, length, size)"));
+                                   ir::ToText(shape), " (batch, heads, length, size)"));
     return x;
   }
   if (shape.size() != 3)
@@ -47,8 +48,8 @@ Expr AfterPastAt(const Node& node, std::size_t i, const Expr& x) {
   const Expr& past = node.input(i);
   const std::vector<Dim> before = DimsOf(past), shape = DimsOf(x);
   if (before.size() != 4 || before[0] != shape[0] || before[1] != shape[1] || before[3] != shape[3])
-    throw InvalidArgument(StrCat("input ", i, ", the past, has the shape ", TextOf(before),
-                                 ", which does not fit ", TextOf(shape),
+    throw InvalidArgument(StrCat("input ", i, ", the past, has the shape ", ir::ToText(before),
+                                 ", which does not fit ", ir::ToText(shape),
                                  " (batch, heads, length, size); only the lengths may differ"));
   return node.Typed(ops::Concatenate({past, x}, 2));
 }
@@ -89,16 +90,9 @@ void SetMask(const Node& node, ScaledDotProduct* of) {
 
 // How many keys come before the first query.
 Expr CausalOffset(const Node& node, const ScaledDotProduct& of) {
-  if (node.has_input(4)) {
-    const Dim length = DimsOf(node.input(4))[2];
-    return node.Typed(length.is_static() ? ops::Scalar(static_cast<double>(length.value()), Int64)
-                                         : ExtentValue(node.input(4), 2));
-  }
+  if (node.has_input(4)) return node.Typed(ExtentValue(node.input(4), 2));
   if (!of.lengths) return node.Typed(ops::Scalar(0, Int64));
-  const Dim queries = DimsOf(of.query)[2];
-  const Expr count = queries.is_static() ? ops::Scalar(static_cast<double>(queries.value()), Int64)
-                                         : ExtentValue(of.query, 2);
-  return node.Typed(ops::Subtract(of.lengths, count));
+  return node.Typed(ops::Subtract(of.lengths, ExtentValue(of.query, 2)));
 }
 
 Expr StageOf(const AttentionStages& stages, std::int64_t mode) {

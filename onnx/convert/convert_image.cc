@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/resize_antialias.h"
 #include "tenon/ops/builders.h"
@@ -113,7 +114,7 @@ Expr ResizedByScales(const Node& node, const Expr& x, const std::vector<double>&
   }
   if (rank < 3 || rank > 5 || axes.front() < 2)
     throw Unimplemented(StrCat("resizing axis ", axes.front(), " of a tensor of the shape ",
-                               TextOf(DimsOf(x)),
+                               ir::ToText(DimsOf(x)),
                                " is not supported; of extents that are variables those after the "
                                "second axis are"));
   return ResizedOver(rank - 2, x, how,

@@ -267,18 +267,16 @@ std::vector<Expr> SpaceToDepth(Node& node) {
                                            {s[0], s[1] * b * b, s[2] / b, s[3] / b}))};
 }
 
-// All elements in order, of which `k`, an expression or a value of a run, are kept.
+// All elements in order, of which `k`, an expression that is no number or a value of a run, are
+// kept.
 std::vector<Expr> FirstOfOrder(Node& node, std::int64_t axis, const std::optional<Dim>& k,
                                const ops::TopKAttrs& attrs) {
   const Dim extent = DimsOf(node.input(0))[static_cast<std::size_t>(axis)];
-  ops::TopKAttrs wanted = attrs;
-  if (k && k->is_static()) wanted.k = k->value();
-  const Expr both =
-      node.Typed(Call(ops::OpRegistry::Global().Get("topk"), {node.input(0)}, std::move(wanted)));
+  const Expr both = node.Typed(Call(ops::OpRegistry::Global().Get("topk"), {node.input(0)}, attrs));
   std::vector<Expr> results;
   for (const int i : {0, 1}) {
     const Expr all = node.Typed(ir::TupleGetItem::Make(both, i));
-    if (k && (k->is_static() || *k == extent)) {
+    if (k && *k == extent) {
       results.push_back(all);
     } else if (k) {
       results.push_back(node.Typed(
@@ -304,8 +302,7 @@ std::vector<Expr> TopK(Node& node) {
   }
   node.Ignore("sorted");  // they always are
   ops::TopKAttrs attrs{.axis = axis, .is_ascend = node.Int("largest", 1) == 0, .dtype = Int64};
-  if (!wanted || !wanted->is_static() || (!extent.is_static() && wanted->value() > 0))
-    return FirstOfOrder(node, axis, wanted, attrs);
+  if (!wanted || !wanted->is_static()) return FirstOfOrder(node, axis, wanted, attrs);
   const std::int64_t k = wanted->value();
   if (k < 0 || (extent.is_static() && k > extent.value()))
     throw InvalidArgument(StrCat("k is ", k, " for an axis of ", extent.ToString(), " elements"));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/extent_attrs.h"
@@ -171,7 +172,7 @@ std::vector<Expr> Unsqueeze(Node& node) {
   return {node.Typed(value)};
 }
 
-// A cut moves behind the transposition, so that a model may end there. PyTorch writes its nonzero
+// A cut moves after the transposition, so that a model may end there. PyTorch writes its nonzero
 // in this form.
 std::vector<Expr> Transpose(Node& node) {
   if (const ir::CallNode* cut = ops::AsRunTimeCut(node.input(0))) {
@@ -225,7 +226,7 @@ std::vector<Expr> Split(Node& node) {
     for (const Dim& length : given) {
       if (!length.is_static())
         throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
-                                   TextOf(given), " and ", last.ToString(),
+                                   ir::ToText(given), " and ", last.ToString(),
                                    "; all but the last must be numbers"));
       cuts.push_back(sum += length.value());
     }
@@ -233,7 +234,7 @@ std::vector<Expr> Split(Node& node) {
   }
   if (!IsStatic(given))
     throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
-                               TextOf(given), "; they must be numbers"));
+                               ir::ToText(given), "; they must be numbers"));
   Ints lengths = IntsOf(given);
   const std::int64_t extent = whole.value();
   if (lengths.empty()) {

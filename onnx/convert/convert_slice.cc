@@ -136,8 +136,7 @@ Expr CutBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
                slice.step, "; it must be at least 1"));
   const auto axis = static_cast<std::size_t>(slice.axis);
   const Dim extent = DimsOf(x)[axis];
-  const Expr length = extent.is_static() ? ops::Scalar(static_cast<double>(extent.value()), Int64)
-                                         : node.Typed(ExtentValue(x, axis));
+  const Expr length = node.Typed(ExtentValue(x, axis));
   const Expr start = BoundOf(node, 1, slice, length), end = BoundOf(node, 2, slice, length);
   const Expr step = ops::Scalar(static_cast<double>(slice.step), Int64);
   const Expr one = ops::Scalar(1, Int64), zero = ops::Scalar(0, Int64);

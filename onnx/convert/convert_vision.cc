@@ -87,9 +87,7 @@ std::vector<Expr> NonZero(Node& node) {
   std::vector<Expr> coordinates;
   Expr rest = placed.order;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    const Expr extent = shape[axis].is_static()
-                            ? ops::Scalar(static_cast<double>(shape[axis].value()), Int64)
-                            : node.Typed(ExtentValue(x, axis));
+    const Expr extent = node.Typed(ExtentValue(x, axis));
     const Expr at = axis == 0 ? rest : ir::Call::Make(known.floor_mod, {rest, extent});
     coordinates.insert(coordinates.begin(), node.Typed(ops::ExpandDims(at, 0)));
     if (axis > 0) rest = node.Typed(ir::Call::Make(known.floor_divide, {rest, extent}));

@@ -280,12 +280,7 @@ void GraphImporter::AddOrigins(const onnx::NodeProto& proto, const std::vector<E
 std::string GraphImporter::OriginsOf(const std::vector<Expr>& values) const {
   std::set<std::string> symbols;
   for (const Expr& value : values) {
-    if (!value) continue;
-    for (const ir::Type& type : ir::Flatten(value.checked_type())) {
-      const auto* tensor = type.As<ir::TensorTypeNode>();
-      if (tensor == nullptr) continue;
-      for (const Dim& dim : tensor->shape) dim.AddSymbols(&symbols);
-    }
+    if (value) symbols.merge(ir::SymbolsOf(value.checked_type()));
   }
   std::vector<std::string> said;
   for (const auto& [symbol, node] : origins_) {

@@ -50,7 +50,7 @@ Expr BroadcastTo(const KnownExtents& extents, const Expr& x, const Dims& target)
   for (const std::string& symbol : symbols) {
     const KnownExtents::Place* place = extents.Find(symbol);
     if (place == nullptr)
-      throw Unimplemented(StrCat("a value is broadcast to ", TextOf(full),
+      throw Unimplemented(StrCat("a value is broadcast to ", ir::ToText(full),
                                  ", and no value has the extent ", symbol, " alone"));
     names.emplace(symbol, Dim::Symbol(StrCat("x", others.size(), "_", place->axis)));
     others.push_back(place->value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/type_relation.h"
 #include "tenon/support/error.h"
@@ -19,7 +20,7 @@ std::vector<Dim> BroadcastBatches(const std::vector<Dim>& a, const std::vector<D
       const std::optional<Dim> both = ops::BroadcastDim(extent, (*shape)[i]);
       if (!both)
         throw InvalidArgument(
-            StrCat("the batches ", TextOf(a), " and ", TextOf(b), " do not broadcast"));
+            StrCat("the batches ", ir::ToText(a), " and ", ir::ToText(b), " do not broadcast"));
       extent = *both;
     }
   }

@@ -1,5 +1,6 @@
 #include "tenon/onnx/convert/rotary.h"
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/support/error.h"
@@ -36,8 +37,8 @@ Expr Rotated(const Node& node, const Expr& x, const Angles& angles, std::int64_t
   const Dim &last = shape.back(), angle_count = table.empty() ? Dim() : table.back();
   if (table.size() != 3 || DimsOf(angles.sine) != table || !last.is_static() ||
       !angle_count.is_static())
-    throw InvalidArgument(StrCat("the cosines and sines have the shapes ", TextOf(table), " and ",
-                                 TextOf(DimsOf(angles.sine)),
+    throw InvalidArgument(StrCat("the cosines and sines have the shapes ", ir::ToText(table),
+                                 " and ", ir::ToText(DimsOf(angles.sine)),
                                  "; both must be (batch, length, angles)"));
   if (turned != 2 * angle_count.value() || turned > size || size <= 0 || last.value() % size != 0)
     throw InvalidArgument(StrCat("heads of ", size, " elements, of which ", turned,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
@@ -31,8 +32,8 @@ Extents ExtentsOf(const ScaledDotProduct& of) {
                     q[1].is_static() && k[1].is_static() && k[1].value() > 0 &&
                     q[1].value() % k[1].value() == 0 && q[3].is_static() && v[3].is_static();
   if (!fits)
-    throw InvalidArgument(StrCat("query, key and value have the shapes ", TextOf(q), ", ",
-                                 TextOf(k), " and ", TextOf(v),
+    throw InvalidArgument(StrCat("query, key and value have the shapes ", ir::ToText(q), ", ",
+                                 ir::ToText(k), " and ", ir::ToText(v),
                                  " by heads, which do not fit together"));
   return {q[0], q[1], k[1], q[2], k[2], q[3], v[3], q[1].value() / k[1].value()};
 }
@@ -171,7 +172,7 @@ AttentionStages Attended(const Node& node, const ScaledDotProduct& of) {
   }
   if (DimsOf(stages.masked) != extents.Scores())
     throw InvalidArgument(StrCat("a mask or bias does not broadcast to the scores, ",
-                                 TextOf(extents.Scores()), " (batch, heads, queries, keys)"));
+                                 ir::ToText(extents.Scores()), " (batch, heads, queries, keys)"));
   const DataType precision = of.precision.is_void() ? type : of.precision;
   const auto as_type = [&](const Expr& x, DataType to) {
     return DataTypeOf(x) == to ? x : node.Typed(ops::Cast(x, to));

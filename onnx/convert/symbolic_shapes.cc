@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
@@ -175,11 +176,6 @@ class ReshapeSearch {
 
 }  // namespace
 
-std::string TextOf(const Dims& dims) {
-  return StrCat(
-      "(", StrJoin(dims, ", ", [](std::string* out, const Dim& d) { *out += d.ToString(); }), ")");
-}
-
 Dims DimsOf(const Expr& e) {
   const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
   if (tensor == nullptr)
@@ -223,12 +219,14 @@ Expr ReshapeTo(const Expr& x, const Dims& target) {
   }
   const std::optional<ops::Ints> codes = ReshapeSearch(input, target).Find();
   if (!codes)
-    throw Unimplemented(StrCat("a reshape from ", TextOf(input), " to ", TextOf(target),
+    throw Unimplemented(StrCat("a reshape from ", ir::ToText(input), " to ", ir::ToText(target),
                                " is not known to keep the number of elements"));
   return ops::Reshape(x, *codes);
 }
 
 Expr ExtentValue(const Expr& x, std::size_t axis) {
+  if (const Dim extent = DimsOf(x)[axis]; extent.is_static())
+    return ops::Scalar(static_cast<double>(extent.value()), Int64);
   const Expr shape =
       ir::Call::Make(ops::Known().shape_of, {x}, attrs::Attrs::Make(ops::ShapeOfAttrs{Int64}));
   return ops::Take(shape, ops::Scalar(static_cast<double>(axis), Int64), {.axis = 0});

@@ -7,7 +7,6 @@
 #define TENON_ONNX_CONVERT_SYMBOLIC_SHAPES_H_
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "tenon/ir/expr.h"
@@ -24,8 +23,6 @@ std::optional<std::vector<Dim>> DimsOfValue(const ir::Expr& e);
 // `x` under another shape of as many elements. Throws Unimplemented where no reshape says it for
 // all values of the variables.
 ir::Expr ReshapeTo(const ir::Expr& x, const std::vector<Dim>& target);
-// "(n, 3)"
-std::string TextOf(const std::vector<Dim>& dims);
 // A scalar of int64 whose value is the extent of `x` along `axis`.
 ir::Expr ExtentValue(const ir::Expr& x, std::size_t axis);
 

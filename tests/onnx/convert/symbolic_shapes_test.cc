@@ -1,6 +1,7 @@
 // Models whose extents stay variables: what they compute from shapes becomes expressions.
 #include "tenon/onnx/convert/symbolic_shapes.h"
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
@@ -73,7 +74,8 @@ TEST(SymbolicShapesTest, ReshapesAreFoundForTheirTargets) {
       {{1, n, 6}, {n, 6}},
   };
   for (const auto& [from, to] : cases)
-    EXPECT_EQ(TypeOf(ReshapeTo(Input(from), to)), to) << TextOf(from) << " to " << TextOf(to);
+    EXPECT_EQ(TypeOf(ReshapeTo(Input(from), to)), to)
+        << ir::ToText(from) << " to " << ir::ToText(to);
 }
 
 TEST(SymbolicShapesTest, OtherReshapesAreRefused) {
